@@ -12,7 +12,7 @@ const CHINESE =
 const KOREAN =
   '문서를 모아서 요약을 만들고 검색할 수 있게 합니다. 서버는 인터넷의 문서를 읽고 결과를 저장합니다.';
 
-/** Texts in legacy character sets by `iconv`, in base64. */
+/** Texts that `iconv` encoded in legacy character sets, in base64. */
 const ENCODED: readonly (readonly [charset: string, base64: string, text: string])[] = [
   [
     'KOI8-R',
@@ -72,7 +72,7 @@ for (const [charset, base64, text] of ENCODED) {
   });
 }
 
-t.test('E-77 the precedence: byte order mark, declaration, META, UTF-8, a guess', async (t) => {
+t.test('E-77 precedence: byte order mark, declaration, META, UTF-8, a guess', async (t) => {
   const utf8 = Buffer.from('Grüße');
   t.equal(
     decodeBytes(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), utf8]), { html: false, declared: 'koi8-r' }),
@@ -84,7 +84,7 @@ t.test('E-77 the precedence: byte order mark, declaration, META, UTF-8, a guess'
   t.equal(
     decodeBytes(latin('<meta charset=koi8-r>\xf0'), { html: false }),
     '<meta charset=koi8-r>ð',
-    'no HTML, no META',
+    'META is ignored outside HTML',
   );
   t.equal(decodeBytes(utf8, { html: false }), 'Grüße');
   t.equal(
@@ -92,10 +92,10 @@ t.test('E-77 the precedence: byte order mark, declaration, META, UTF-8, a guess'
     'Grüße',
     'a wrong declaration of UTF-8',
   );
-  t.equal(decodeBytes(latin('a\x80b'), { html: false }), 'a€b', 'windows-1252 at the last');
+  t.equal(decodeBytes(latin('a\x80b'), { html: false }), 'a€b', 'windows-1252 as the last fallback');
 });
 
-t.test('E-77 an unknown character set is a warning; XML in UTF-16 without a byte order mark', async (t) => {
+t.test('E-77 an unknown character set is a warning; XML in UTF-16 needs no byte order mark', async (t) => {
   const warnings: string[] = [];
   const text = decodeBytes(latin('plain'), {
     html: false,
@@ -109,7 +109,7 @@ t.test('E-77 an unknown character set is a warning; XML in UTF-16 without a byte
   t.equal(
     decodeBytes(Buffer.from('\x1b[1mbold\x1b[0m'), { html: false }),
     '\x1b[1mbold\x1b[0m',
-    'other escapes',
+    'other escape sequences are kept',
   );
 });
 
@@ -190,7 +190,11 @@ t.test(
 
 t.test('E-108 keywords end at a line within the limit', async (t) => {
   t.equal(generateKeywords([['Title', 'aaaa bbbb cccc']], '', 12), 'aaaa\nbbbb');
-  t.equal(generateKeywords([['Title', 'x'.repeat(65)]], '', 8192), '', 'what is too long is no word');
+  t.equal(
+    generateKeywords([['Title', 'x'.repeat(65)]], '', 8192),
+    '',
+    'a string that is too long is not a word',
+  );
 });
 
 t.test('E-141 the language of an object is that of its running text', async (t) => {

@@ -14,7 +14,7 @@ import {
   summarizeByProgram,
 } from '../../../servers/essence/external/index.js';
 
-/** Creates a directory with programs that is removed when the test ends. */
+/** Creates a directory with programs; it is removed when the test ends. */
 async function lib(
   t: Test,
   programs: Readonly<Record<string, string>>,
@@ -83,7 +83,7 @@ t.test('E-70 the time limit kills the whole process group', async (t) => {
     programs,
   );
   t.equal(result.failure, 'it took more than 1000 ms and was killed');
-  t.ok(await isGone(Number(await readFile(pidFile, 'utf8'))), 'the grandchild is dead');
+  t.ok(await isGone(Number(await readFile(pidFile, 'utf8'))), 'the grandchild has ended');
 });
 
 t.test('E-70 a program ends with the worker thread that started it', async (t) => {
@@ -110,7 +110,7 @@ t.test('the call does not wait for a child that outlives its program', async (t)
     programs,
   );
   t.equal(result.failure, undefined);
-  t.ok(await isGone(Number(result.output)), 'the child ended with it');
+  t.ok(await isGone(Number(result.output)), 'the child ended with the program');
 });
 
 t.test('E-70 an abort kills the program and is the reason of the rejection', async (t) => {
@@ -143,9 +143,9 @@ t.test('E-69, E-70 output, processor time and memory are limited', async (t) => 
   t.match((await run('hungry')).failure, /exit status|killed/);
 });
 
-t.test('E-70 no shell, and a separate environment', async (t) => {
+t.test('E-70 programs run without a shell and in a separate environment', async (t) => {
   const settings = await lib(t, {
-    // Ignore the variables that a tool which traces this process adds.
+    // Ignores variables added by a tool that traces this process.
     show: '#!/bin/sh\nenv | cut -d= -f1 | grep -E "^(HARVEST|LC_|PATH|PWD|TMP|HOME|USER|OURS)" | sort | tr "\\n" " "; pwd; cat; echo "$1"',
   });
   process.env.OURS = 'a secret';
@@ -181,7 +181,7 @@ t.test('E-62, E-63, E-66 scripts can call wrapit and FullText.sum', async (t) =>
   t.match(doc.warnings, [/not a SOIF attribute name: a b/]);
 });
 
-t.test('E-46 TypeName.unnest gets URL and file and writes SOIF objects', async (t) => {
+t.test('E-46 TypeName.unnest receives the URL and a file and writes SOIF objects', async (t) => {
   const programs = await lib(t, {
     'Exploder.unnest':
       '#!/bin/sh\necho "@FILE { $1#1"; printf "Size{1}:\\t"; wc -c < "$2"; echo "}"; printf "@FILE { http://b.test/2\\nTitle{3}:\\ttwo\\n}\\n@FILE { http://b.test/3\\nTitle{30}:\\tbroken off"',
@@ -196,7 +196,7 @@ t.test('E-46 TypeName.unnest gets URL and file and writes SOIF objects', async (
       ['http://b.test/2', 'two'],
     ],
   );
-  t.match(doc.warnings.join('\n'), /Exploder\.unnest: /, 'the one that broke off is a warning');
+  t.match(doc.warnings.join('\n'), /Exploder\.unnest: /, 'the incomplete object produces a warning');
   const [only, ...more] = await explodeByProgram(document('x'), unnesters.Exploder!, programs, {
     maxObjects: 1,
   });
@@ -247,7 +247,7 @@ t.test('names of documents become harmless file names', async (t) => {
   t.equal(safeName(''), 'document');
 });
 
-/** Waits for the number that a program writes to a file. */
+/** Waits until a program has written a number to a file; returns it. */
 async function appears(file: string): Promise<number> {
   for (;;) {
     const text = await readFile(file, 'utf8').catch(() => '');

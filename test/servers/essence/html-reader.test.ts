@@ -5,7 +5,7 @@ import t from 'tap';
 import { readHtml } from '../../../servers/essence/html/reader.js';
 import { type PlannedTag, TagTable } from '../../../servers/essence/html/tags.js';
 
-// The reader must report the events of htmlparser2. Text between two tags may be split differently.
+// The reader must report the same events as htmlparser2. Text between two tags may be split differently.
 
 const ALL: PlannedTag = { attributeNames: { has: () => true } };
 /** Elements whose attributes are compared. */
@@ -57,7 +57,7 @@ function theirs(html: string): string[] {
   return events.list;
 }
 
-/** Completes what is open at the end of a generated page: the reader drops a truncated tag, htmlparser2 does not always. */
+/** Completes open constructs at the end of a generated page: the reader drops a truncated tag, htmlparser2 does not always. */
 const ENDING = `"'>"'>-->]]></script></style></title></textarea></xmp>.`;
 
 const name = fc.constantFrom(...NAMES, 'P', 'Div', 'TITLE', 'Script');
@@ -227,7 +227,7 @@ t.test('E-90: a truncated page: a complete tag is read, a truncated one is dropp
   t.strictSame(ours('<i>a</b x'), ['open i {}', 'text "a"', 'close i', 'end']);
   t.strictSame(ours('a<'), ['text "a<"', 'end']);
   t.strictSame(ours('a</'), ['text "a</"', 'end']);
-  t.strictSame(ours('a<!b'), ['text "ab"', 'end'], 'a declaration without an end is text');
+  t.strictSame(ours('a<!b'), ['text "ab"', 'end'], 'an unterminated declaration is text');
   t.strictSame(ours('<script>a</scr'), ['open script {}', 'text "a</scr"', 'close script', 'end']);
 });
 
@@ -241,7 +241,7 @@ t.test('E-90: reading stops at elements that are nested too deeply', async (t) =
     20,
   );
   t.equal(whole, false);
-  t.same([begun, ended], [21, 21], 'what was opened is closed');
+  t.same([begun, ended], [21, 21], 'every open element is closed');
   t.equal(
     readHtml('<b>'.repeat(20), TABLE, { open: () => begun, text: () => begun, close: () => ended }, 20),
     true,

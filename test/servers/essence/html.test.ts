@@ -32,7 +32,7 @@ t.test('E-98 the printed examples, byte for byte (vectors 1 to 3)', async (t) =>
   t.match(raw, '\nurl-references{32}:\thttp://harvest.cs.colorado.edu/\n\n');
 });
 
-t.test('E-68 without the option values get no newline', async (t) => {
+t.test('E-68 without the option, no newline is added to values', async (t) => {
   t.match(
     await soifText('<TITLE>My Home Page</TITLE>', { trailingNewline: false }),
     '\ntitle{12}:\tMy Home Page\n}\n',
@@ -68,7 +68,7 @@ t.test('E-113 minimal bookkeeping', async (t) => {
   t.notMatch(text, /Refresh-Rate|File-Size|Last-Modification-Time/);
 });
 
-t.test('vector 4: two META keywords elements add up', async (t) => {
+t.test('vector 4: two META keywords elements are combined', async (t) => {
   const html = '<meta name="keywords" content="word1 word2"><meta name="keywords" content="word3 word4">';
   t.equal(contentOf(await summarize(PAGE, html)).keywords, 'word1 word2\nword3 word4\n');
   t.equal(contentOf(await summarize(PAGE, html, { keywords: true })).keywords, 'word1 word2\nword3 word4\n');
@@ -127,7 +127,7 @@ t.test('E-105 a page cannot forge bookkeeping, and names are cleaned', async (t)
   });
 });
 
-t.test('E-99 references are absolute and canonical, repetitions kept; raw ones as written', async (t) => {
+t.test('E-99 references are absolute and canonical, repetitions kept; raw ones are as written', async (t) => {
   const html =
     '<a href="../x.html#f">1</a><a href="/%7Euser">2</a><a href="/~user">3</a><a href="#here">4</a><img src=i.gif><a href="mailto:a@b.test">m</a>';
   const got = contentOf(await summarize(PAGE, html));
@@ -155,7 +155,7 @@ t.test('G-60 links for enumeration', async (t) => {
   ]);
 });
 
-t.test('G-173 links of one page are limited', async (t) => {
+t.test('G-173 the number of links of one page is limited', async (t) => {
   const html = Array.from({ length: 12 }, (_, i) => `<a href="${i}">x</a>`).join('');
   const output = await summarize(PAGE, html, { maxLinks: 10 });
   t.equal(output.links.length, 10);
@@ -163,7 +163,7 @@ t.test('G-173 links of one page are limited', async (t) => {
 });
 
 t.test(
-  'G-63 META robots: noindex rejects but follows links, nofollow indexes but follows none',
+  'G-63 META robots: noindex rejects but follows the links, nofollow indexes but follows no links',
   async (t) => {
     const noindex = await summarize(PAGE, '<meta name="robots" content="noindex"><a href="x">x</a>');
     t.ok(noindex.rejected);
@@ -172,7 +172,7 @@ t.test(
     const nofollow = await summarize(PAGE, '<META NAME="Robots" CONTENT="index, NOFOLLOW"><a href="x">x</a>');
     t.notOk(nofollow.rejected);
     t.same(nofollow.links, []);
-    t.notOk('robots' in contentOf(nofollow), 'E-104: robots is no attribute');
+    t.notOk('robots' in contentOf(nofollow), 'E-104: robots does not become an attribute');
   },
 );
 
@@ -264,7 +264,7 @@ t.test('E-77 character sets', async (t) => {
     contentOf(await summarize(PAGE, bytes, {}, charset === undefined ? {} : { charset })).title;
   const latin = (text: string) => Buffer.from(text, 'latin1');
   t.equal(await title('<title>Käse</title>'), 'Käse\n', 'valid UTF-8');
-  t.equal(await title(latin('<title>K\xe4se</title>')), 'Käse\n', 'neither declared nor UTF-8');
+  t.equal(await title(latin('<title>K\xe4se</title>')), 'Käse\n', 'undeclared, and not valid UTF-8');
   t.equal(
     await title(latin('<title>\xcf\xf0\xe8\xe2\xe5\xf2</title>'), 'windows-1251'),
     'Привет\n',
@@ -284,14 +284,14 @@ t.test('E-77 character sets', async (t) => {
   );
 });
 
-t.test('an object over its limit is cut in the running text, at a character', async (t) => {
+t.test('an object above its limit is truncated in the running text, at a character boundary', async (t) => {
   const output = await summarize(PAGE, `<title>T</title><body>${'ä'.repeat(2000)}`, { maxObjectBytes: 1001 });
   t.ok(output.soif!.length <= 1001);
   t.match(contentOf(output).body, /^ä+$/);
   t.match(output.warnings[0], /body cut/);
 });
 
-t.test('deep nesting is read to a limit, quickly', async (t) => {
+t.test('deep nesting is read quickly, up to a limit', async (t) => {
   const output = await summarize(PAGE, `<title>T</title>${'<ul><b>x'.repeat(50_000)}`);
   t.match(output.warnings[0], /nested deeper/);
   t.equal(contentOf(output).title, 'T\n');

@@ -82,5 +82,5 @@ t.test("E-16, G-21 a user's magic and bycontent.cf make a new type known", async
   const typed = async (body: string) =>
     (await summarizeDocument(inputOf('ftp://a.test/it', body), context)).type;
   t.equal(await typed('LASF\x01'), 'Lidar');
-  t.equal(await typed('some words\n'), 'Text', 'what is built in is asked after it');
+  t.equal(await typed('some words\n'), 'Text', 'the built-in tests follow those of the file');
 });

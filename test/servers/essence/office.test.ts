@@ -38,7 +38,7 @@ t.test('Excel (6.2): a file that LibreOffice wrote', async (t) => {
     'Zürich 1',
     'remark “1” ελληνικά',
   ]);
-  t.ok(strings.includes('remark “39” ελληνικά'), 'to the last row');
+  t.ok(strings.includes('remark “39” ελληνικά'), 'the last row is included');
 });
 
 t.test('Word and Excel: a truncated file yields its readable part and a warning', async (t) => {
@@ -63,13 +63,13 @@ function wordPerfect(text: string, fileType: number, version: number, key = '\0\
 
 t.test('WordPerfect (6.2) 4, 5, 6 and of the Macintosh: the text between the codes', async (t) => {
   const textIn = async (bytes: Uint8Array) => (await summaryOf('WordPerfect', bytes)).summary.text;
-  // Set 1, 31 is a small a with dots; set 8, 0 a capital Alpha; set 10, 1 a small Cyrillic a; set 4, 32 a quotation mark.
+  // Set 1, 31 is an a with diaeresis; set 8, 0 a capital Alpha; set 10, 1 a small Cyrillic a; set 4, 32 a quotation mark.
   const letters = '\xc0\x1f\x01\xc0 \xc0\x00\x08\xc0 \xc0\x01\x0a\xc0 \xc0\x20\x04\xc0';
   t.equal(await textIn(wordPerfect(`one\x0d${letters}\x0atwo\x93three`, 0x0a, 0)), 'one ä Α а “\ntwo three');
   t.equal(
     await textIn(wordPerfect('\xd1\x00\x04\x00hid\xd1one', 0x0a, 0)),
     'one',
-    'version 5: a group of a size',
+    'version 5: a group that states its size',
   );
   const six = `one\x80\xf0\x1f\x01\xf0\x01\x20\xccnext\xd0\x00\x06\x00hi\x84`;
   t.equal(await textIn(wordPerfect(six, 0x0a, 2)), 'one äåß\nnext\n-');

@@ -92,7 +92,7 @@ t.test('E-16 archives and office documents by their content', async (t) => {
   for (const [body, type] of expected) t.equal(recognize(inputOf('ftp://a.test/x', body), rules).type, type);
 });
 
-t.test('E-6 a symbolic link without a type by its name; a type by name wins', async (t) => {
+t.test('E-6 a symbolic link has the type of its name, else SymbolicLink', async (t) => {
   const typeOf = (name: string) =>
     recognize(inputOf(`file://localhost/${name}`, '', { linkTarget: 'there' }), rules).type;
   t.equal(typeOf('link'), 'SymbolicLink');

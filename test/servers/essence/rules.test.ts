@@ -147,7 +147,7 @@ t.test('vector 10, E-131 to E-133: the rules of the manual are applied', async (
   t.equal(pairs(elsewhere.object)['Partial-Text'], 'Some text\n');
   t.equal(pairs(elsewhere.object)['Time-to-Live'], '2419200');
   const exploded = await applyPostRules(page('http://a.test/x'), rules, { ...run, type: 'SOIFStream' });
-  t.equal(exploded.object, undefined, 'E-47 an object of an Exploder is deleted');
+  t.equal(exploded.object, undefined, 'E-47 rules can delete an object from an Exploder');
 });
 
 t.test(
@@ -188,7 +188,7 @@ t.test(
       parsePostRules("type == 'HTML'\n\tcity,state ! echo", 'r'),
       run,
     );
-    t.same(pairs(same.object), pairs(page()), 'the object that cat returns is the one given');
+    t.same(pairs(same.object), pairs(page()), 'a program that returns its input does not change the object');
   },
 );
 
@@ -239,7 +239,7 @@ t.test('E-135 no shell: shell syntax is passed as arguments', async (t) => {
   );
   const { object } = await applyPostRules(page(), rules, run);
   t.equal(pairs(object).city, '[a][|][b;][$(c)][d e][f"g][h i][>][j]');
-  t.equal(pairs(object).state, '[x]', 'a program written with a slash is found in the directory');
+  t.equal(pairs(object).state, '[x]', 'a program name with a slash is relative to the directory');
 });
 
 t.test('E-131 rules apply to the result of the previous ones; bytes in, bytes out', async (t) => {
@@ -257,7 +257,7 @@ t.test('E-131 rules apply to the result of the previous ones; bytes in, bytes ou
   t.equal(
     (await applyPostRulesToBytes(other, rules, PLAIN)).soif,
     other,
-    'unchanged bytes stay the same bytes',
+    'unchanged values keep their bytes',
   );
   const gone = await applyPostRulesToBytes(soif, parsePostRules('url ~ /./\n\tdelete()', 'r'), PLAIN);
   t.same([gone.soif, gone.url], [undefined, 'http://a.test/']);

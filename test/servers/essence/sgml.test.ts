@@ -76,10 +76,10 @@ t.test(
   },
 );
 
-t.test('E-95 white space is collapsed, elements that follow a tag begin a line', async (t) => {
+t.test('E-95 white space is collapsed; an element after a tag begins a line', async (t) => {
   const table = '<*> body\n<I> it,parent\n';
   t.equal(extract(table, '<d>\n <p>One\n\t two</p>\n <p>three</p></d>').body, 'One two\nthree');
-  t.equal(extract(table, '<d><p>a</p><p>b</p></d>').body, 'a\nb', 'without a blank between');
+  t.equal(extract(table, '<d><p>a</p><p>b</p></d>').body, 'a\nb', 'without a blank in between');
   t.equal(extract(table, '<d>H<i>2</i>O and <i>x</i> <i>y</i></d>').body, 'H2O and x y');
   t.equal(extract(table, '<d><i>x</i><i>x</i></d>').it, 'x\nx', 'repetitions are kept');
 });
@@ -101,7 +101,7 @@ t.test('E-87 entities, CDATA, comments and instructions of XML', async (t) => {
   t.equal(
     extract('<D> body\n', text).body,
     'Hi W&#246;rld & <b> éA &nope; <raw> &amp; &who;&who;',
-    'entities are replaced once: none can grow',
+    'entities are replaced once, so that no expansion can grow',
   );
 });
 
@@ -111,7 +111,7 @@ t.test('E-87 SGML without its DTD: omitted end tags', async (t) => {
     '<!doctype foo system "x>y" [ <!element p - o (#pcdata)> ]><foo><t>Title</t><p>One<p>Two <q>in</q><p>Three</foo>';
   t.same(extract(table, text), { title: 'Title', body: 'One\nTwo in\nThree' });
   t.same(extract(table, '<foo><sec>a<sec>b</sec></sec><t>x</>y</foo>'), { sec: 'a\nb', title: 'x' });
-  t.same(extract(table, '<foo><p>a</q>b</p></foo>'), { body: 'ab' }, 'a stray end tag is passed over');
+  t.same(extract(table, '<foo><p>a</q>b</p></foo>'), { body: 'ab' }, 'a stray end tag is ignored');
 });
 
 t.test('hostile documents: deep, unclosed, damaged', async (t) => {

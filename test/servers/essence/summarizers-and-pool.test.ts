@@ -10,7 +10,7 @@ import {
 } from '../../../servers/essence/index.js';
 import { attributesOf, contentOf, contextOf, IDENTITY, inputOf, summarize } from './helpers.js';
 
-/** Content attributes of a document of this name. */
+/** Returns the content attributes of a document with this name. */
 const of = async (name: string, body: string, options: Parameters<typeof summarize>[2] = {}) =>
   contentOf(await summarize(`ftp://a.test/${name}`, body, options));
 
@@ -25,7 +25,7 @@ t.test(
   },
 );
 
-t.test('E-73 a paragraph that line 100 cuts adds no sentence', async (t) => {
+t.test('E-73 a paragraph that is cut at line 100 adds no sentence', async (t) => {
   const lines = Array.from({ length: 102 }, (_, i) => `line ${i + 1}.`).join('\n');
   const got = await of('a.txt', `${lines}\n\nNext. Gone.\n`);
   t.match(got['Partial-Text'], /line 100\.\nNext\.\n$/);
@@ -33,7 +33,7 @@ t.test('E-73 a paragraph that line 100 cuts adds no sentence', async (t) => {
 });
 
 t.test(
-  'Text: keywords come from Partial-Text when there is nothing else (E-109); a description (E-141)',
+  'Text: keywords are taken from Partial-Text if there is no other attribute (E-109); a description (E-141)',
   async (t) => {
     const got = await of('a.txt', 'Harvest gathers. It also brokers!\n\nMore.\n', {
       keywords: true,
@@ -53,7 +53,7 @@ t.test('README, FAQ, FullText: the whole text; the first line is the title', asy
   t.same(Object.keys(await of('notes.txt', 'x', { fullText: true })), ['Title', 'Full-Text'], 'E-117');
 });
 
-t.test('E-14 an unknown type: only the name', async (t) => {
+t.test('E-14 the summary of an unknown type contains only the name', async (t) => {
   const output = await summarize('ftp://a.test/thesis', '');
   t.equal(output.type, 'Unrecognized');
   t.same(contentOf(output), { Title: 'thesis\n' });
@@ -150,7 +150,11 @@ A. Author
       Headings: 'NAME\nSEE ALSO\n',
     },
   );
-  t.same(Object.keys(await of('release.2', 'No macros here.')), ['Partial-Text'], 'a name is not enough');
+  t.same(
+    Object.keys(await of('release.2', 'No macros here.')),
+    ['Partial-Text'],
+    'a name is not sufficient without macros',
+  );
 });
 
 t.test('E-64, E-65 quick-sum.cf: matching lines, the first group (vector 9)', async (t) => {
@@ -251,7 +255,7 @@ t.test('any bytes of any type are summarized or rejected, and every object is st
   );
 });
 
-t.test('E-140 the pool has the same results as the calling thread', async (t) => {
+t.test('E-140 the pool returns the same results as the calling thread', async (t) => {
   const inputs = Array.from({ length: 40 }, (_, i) =>
     inputOf(
       `http://a.test/${i}.${i % 4 === 0 ? 'gif' : 'html'}`,
@@ -286,12 +290,12 @@ t.test('a body that shares its buffer is copied, one that owns it is transferred
   await pool.summarize(inputOf('http://a.test/', shared));
   await pool.summarize(inputOf('http://a.test/', own));
   t.equal(shared.toString(), '<title>x</title>');
-  t.equal(own.length, 0, 'the buffer has gone to the worker');
+  t.equal(own.length, 0, 'the buffer was transferred to the worker');
 });
 
-t.test('E-70 a stuck worker is replaced; its document fails, the others do not', async (t) => {
+t.test('E-70 a stuck worker is replaced; only its document fails', async (t) => {
   await using pool = await EssencePool.create({ ...IDENTITY, workers: 1, timeLimitMs: 300 });
-  // 25 MB of elements: more than the time limit even for a fast processor.
+  // 25 MB of elements exceed the time limit even on a fast processor.
   const slow = `${'<b>'.repeat(9000)}${'</b>'.repeat(9000)}`.repeat(400);
   const stuck = pool.summarize(inputOf('http://a.test/slow.html', slow));
   const after = pool.summarize(inputOf('http://a.test/after.html', '<title>after</title>'));
@@ -301,7 +305,7 @@ t.test('E-70 a stuck worker is replaced; its document fails, the others do not',
   t.equal(pool.statistics.failed, 1);
 });
 
-t.test('a document that needs too much memory ends its worker only', async (t) => {
+t.test('a document that needs too much memory ends only its worker', async (t) => {
   await using pool = await EssencePool.create({ ...IDENTITY, workers: 1, maxWorkerHeapMb: 24 });
   const hungry = pool.summarize(inputOf('http://a.test/x.html', '<a href=x>y</a><p>word '.repeat(400_000)));
   await t.rejects(hungry, { code: 'ERR_ESSENCE' });

@@ -2,7 +2,7 @@ import t from 'tap';
 import { crc32 } from './fixtures/crc32.js';
 import { summaryOf } from './fixtures/summary-of.js';
 
-/** A zip archive with stored members. */
+/** Makes a zip archive with stored members. */
 function zip(members: Readonly<Record<string, string>>): Uint8Array {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -61,7 +61,7 @@ t.test('OpenDocument and Office Open XML: properties, headings, text', async (t)
   const sheet = (await summaryOf('OfficeOpenXML', xlsx)).all;
   t.equal(sheet.Headings, 'Prices\nSums');
   t.equal(sheet['Partial-Text'], 'wheat\nrye\n\n');
-  t.equal((await summaryOf('Word', docx)).all.Title, 'T', 'a name is no proof');
+  t.equal((await summaryOf('Word', docx)).all.Title, 'T', 'the content decides, not the name');
   t.equal((await summaryOf('Word', 'Plain words')).all['Partial-Text'], 'Plain words');
   t.match((await summaryOf('OpenDocument', 'no zip')).warnings[0], /office document could not be read/);
 });
@@ -76,7 +76,7 @@ t.test('WordPerfect 5: text between its codes', async (t) => {
   );
 });
 
-t.test('Mail and News (6.2): header fields, decoded; a folder has many messages', async (t) => {
+t.test('Mail and News (6.2): decoded header fields; a folder with several messages', async (t) => {
   const mail = `From: =?iso-8859-1?Q?J=FCrgen?= <j@a.test>
 To: b@b.test, C <c@c.test>
 Subject: Hello
@@ -217,7 +217,11 @@ t.test('Object and Archive (6.2): defined global symbols', async (t) => {
   elf.writeUInt32LE(48, 116 + 20);
   elf.writeUInt32LE(1, 116 + 24);
   elf.writeUInt32LE(100, 156 + 16);
-  t.same((await summaryOf('Object', elf)).all, { Keywords: 'main' }, 'neither undefined nor local');
+  t.same(
+    (await summaryOf('Object', elf)).all,
+    { Keywords: 'main' },
+    'undefined and local symbols are left out',
+  );
   const head = `main.o/${' '.repeat(41)}${String(elf.length).padEnd(10)}\`\n`;
   const archive = Buffer.concat([Buffer.from('!<arch>\n'), Buffer.from(head), elf]);
   t.same((await summaryOf('Archive', archive)).all, { Contents: 'main.o', Keywords: 'main' });

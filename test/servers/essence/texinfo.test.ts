@@ -79,21 +79,21 @@ After the end.
 `;
 
 t.test(
-  'table 3.1 Texinfo by name; what is called TeX and begins with its macros is read as Texinfo',
+  'table 3.1 Texinfo by name; a TeX file that loads the Texinfo macros is read as Texinfo',
   async (t) => {
     const { rules } = contextOf();
     for (const name of ['a.texi', 'a.texinfo', 'a.txi']) t.equal(rules.byName.match(name), 'Texinfo', name);
     t.equal(rules.byName.match('a.tex'), 'TeX');
-    t.equal(rules.byContent.match('Texinfo source text'), 'Texinfo', 'in the words of file(1)');
+    t.equal(rules.byContent.match('Texinfo source text'), 'Texinfo', 'by the description of file(1)');
     const head = '% a comment\n\\input texinfo.tex\n@settitle Small\n';
     t.equal(contentOf(await summarize('ftp://a.test/a.texi', head)).Title, 'Small\n');
     t.equal(contentOf(await summarize('ftp://a.test/a.tex', head)).Title, 'Small\n');
     const bare = head.slice(head.indexOf('\\'));
-    t.equal(contentOf(await summarize('ftp://a.test/a', bare)).Title, 'Small\n', 'without a name');
+    t.equal(contentOf(await summarize('ftp://a.test/a', bare)).Title, 'Small\n', 'without a suffix');
     const plain = contentOf(
       await summarize('ftp://a.test/a.tex', '\\input texinformal\n\\title{Other}\nx @settitle y\n'),
     );
-    t.equal(plain.Title, 'Other\n', 'another file of macros');
+    t.equal(plain.Title, 'Other\n', 'a file that loads other macros');
   },
 );
 
@@ -138,9 +138,13 @@ t.test('Texinfo: precedence of titles, variables, damage', async (t) => {
   const titleOf = async (source: string) => (await summaryOf('Texinfo', source)).all.Title;
   t.equal(await titleOf('@title Paper\n@top Screen\n'), 'Paper');
   t.equal(await titleOf('@top Screen\r\nText\r\n'), 'Screen');
-  t.equal(await titleOf('@settitle @set\n'), undefined, 'a command alone says nothing');
+  t.equal(await titleOf('@settitle @set\n'), undefined, 'a command without an argument is ignored');
   const textOf = async (source: string) => (await summaryOf('Texinfo', source)).all['Partial-Text'];
-  t.equal(await textOf('@ignore\nNever ended.\n'), 'Never ended.\n', 'what never ends takes nothing');
+  t.equal(
+    await textOf('@ignore\nNever ended.\n'),
+    'Never ended.\n',
+    'an unterminated environment does not remove text',
+  );
   t.equal(
     await textOf('@menu\n* A::\n@node B\nText.\n@menu\n* C::\n@end menu\n'),
     'Text.\n',
@@ -175,7 +179,7 @@ t.test('Texinfo is read in linear time and never throws', async (t) => {
   const many = `@set A ${'v'.repeat(200)}\n${'@value{A}'.repeat(50_000)}`;
   t.ok(
     ((await summaryOf('Texinfo', many)).summary.text?.length ?? 0) <= 1 << 20,
-    'values are put in up to a limit',
+    'values are inserted up to a limit',
   );
   await fc.assert(
     fc.asyncProperty(

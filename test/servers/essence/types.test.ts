@@ -73,7 +73,7 @@ t.test('E-19 pictures, sound and queries are rejected before they are fetched (E
     t.ok(isRejected(typeByUrl(`http://a.test/${name}`, rules)!, rules), name);
   }
   t.notOk(isRejected('HTML', rules));
-  t.ok(mayContainLinks(typeByUrl('http://a.test/x?y', rules)), 'a query may still lead on (G-49)');
+  t.ok(mayContainLinks(typeByUrl('http://a.test/x?y', rules)), 'a query may still contain links (G-49)');
   t.notOk(mayContainLinks('Image'));
 });
 
@@ -99,7 +99,7 @@ t.test('E-7 rules with comments; a user table of the manual (vector 12)', async 
   );
   t.equal(byName.match('x.abs'), 'Abstract');
   t.equal(byName.match('x.referbib'), 'ReferBibliographic');
-  t.equal(byName.match('x.abs.old'), 'Unknown', 'the last line takes the rest');
+  t.equal(byName.match('x.abs.old'), 'Unknown', 'the last line matches everything else');
   t.equal(parseTypeRules('Tex \\.tex$', 'byname.cf').match('a.tex'), 'TeX', 'E-13');
 });
 
@@ -147,12 +147,12 @@ t.test('E-15 the MIME type is used after the name and before the content', async
   t.equal(
     await typeOf('http://a.test/page', '<html><body>', 'text/plain'),
     'HTML',
-    'text/plain says nothing',
+    'text/plain does not determine the type',
   );
   t.equal(
     await typeOf('http://a.test/faq', '<!DOCTYPE html><p>', 'text/html'),
     'HTML',
-    'server and bytes agree on a page',
+    'the server and the bytes agree on HTML',
   );
   t.equal(await typeOf('http://a.test/faq', 'plain words', 'text/html'), 'FAQ');
 });
@@ -194,7 +194,7 @@ t.test('E-16 the content determines the type if nothing else does', async (t) =>
     'LaTeX',
     'table 3.1: TeX by name',
   );
-  t.equal((await summarize('ftp://a.test/x.txt', 'a\0\0b')).type, 'Data', 'bytes that are no text');
+  t.equal((await summarize('ftp://a.test/x.txt', 'a\0\0b')).type, 'Data', 'bytes that are not text');
 });
 
 t.test('G-21 a customized file replaces the shipped one, the others stay', async (t) => {

@@ -1,4 +1,4 @@
-/** Bytes of a Latin-1 string. */
+/** Returns the bytes of a Latin-1 string. */
 export const latin = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'latin1'));
 
 /** Makes a tar archive in the layout of POSIX, independent of a library. `type` 2 is a symbolic link. */
@@ -23,8 +23,8 @@ export function tar(
 }
 
 /**
- * compress(1) by the description of its format: codes of 9 bits and more, groups of eight codes padded when the width changes. It never
- * clears its table, so the width ends at 16 bits.
+ * Compresses like compress(1): codes of 9 bits and more; a group of eight codes is padded when the width changes. The table is never
+ * cleared, so the width stays at its maximum.
  */
 export function lzw(data: Uint8Array, maxBits = 16): Uint8Array {
   const out = [0x1f, 0x9d, 0x80 | maxBits];
@@ -56,7 +56,7 @@ export function lzw(data: Uint8Array, maxBits = 16): Uint8Array {
     }
     emit();
     if (free < 1 << maxBits) table.set(`${prefix},${byte}`, free++);
-    // The decoder's table is one entry behind: it widens its codes one code later.
+    // The decoder's table lags by one entry: it widens its codes one code later.
     if (free > 1 << width && width < maxBits) {
       if (group.length > 0) flush(true);
       width++;

@@ -14,13 +14,13 @@ import { decompressLzw } from '../../../servers/essence/unnest/lzw.js';
 import { attributesOf, contentOf, contextOf, IDENTITY, inputOf, summarize } from './helpers.js';
 import { binhex, latin, lzw, tar } from './unnest-fixtures.js';
 
-/** Made by Info-ZIP: a.txt deflated, sub/b.txt stored. */
+/** A file by Info-ZIP: a.txt deflated, sub/b.txt stored. */
 const ZIP =
   'UEsDBBQAAAAIAAAAISg7fIrfCwAAABIAAAAFAAAAYS50eHTLSM3JyVfIQJBcAFBLAwQKAAAAAABPnXVdlNLT7AcAAAAHAAAACQAAAHN1Yi9iLnR4dGlu' +
   'IHN1YgpQSwECHgMUAAAACAAAACEoO3yK3wsAAAASAAAABQAAAAAAAAABAAAApIEAAAAAYS50eHRQSwECHgMKAAAAAABPnXVdlNLT7AcAAAAHAAAACQAA' +
   'AAAAAAABAAAApIEuAAAAc3ViL2IudHh0UEsFBgAAAAACAAIAagAAAFwAAAAAAA==';
 
-/** `name (Type): first line of its text` of each component, by number. */
+/** Returns `name (Type): first line of its text` for each component, by number. */
 async function componentsIn(
   name: string,
   body: string | Uint8Array,
@@ -260,7 +260,7 @@ t.test('E-45 limits: ratio, bytes, components, depth, one component, time', asyn
   t.match((await componentsIn('deep.gz', nested)).warnings[0], /more than 10 nested layers \(E-45\)/);
   const cut = await componentsIn('a.txt.gz', text, limited({ maxComponentBytes: 10 }));
   t.same(cut.components, ['a.txt (Text): xxxxxxxxxx']);
-  t.equal(cut.attributes['Embed<1>-File-Size'], '5000', 'all of it is counted');
+  t.equal(cut.attributes['Embed<1>-File-Size'], '5000', 'the whole component is counted');
   t.match(
     (await componentsIn('a.txt.gz', text, limited({ timeLimitMs: -1 }))).warnings[0],
     /took more than -1 ms/,
@@ -277,7 +277,7 @@ t.test('damaged and mislabeled files: a warning, and the intact part is kept', a
     cut.components.map((line) => line.slice(0, 18)),
     ['a.txt (Text): firs', 'b.txt (Text): seco'],
   );
-  t.notOk('Embed<2>-MD5' in cut.attributes, 'no sum of a part');
+  t.notOk('Embed<2>-MD5' in cut.attributes, 'a truncated component has no checksum');
   t.match(cut.warnings[0], /"b\.txt": the file ends too early/);
   let seed = 7;
   const random = Buffer.from(
@@ -296,7 +296,7 @@ t.test('damaged and mislabeled files: a warning, and the intact part is kept', a
   t.same(
     zip.components,
     ['a.txt (Text): hello hello hello', 'sub/b.txt (Text): in sub'],
-    'without its directory',
+    'without its central directory',
   );
   t.match(zip.warnings[0], /damaged zip archive/);
   for (const name of [
@@ -362,7 +362,7 @@ t.test('E-43 LZW: recorded vectors and random data, with any chunk boundaries', 
   t.equal(
     (await decode(latin('\x1f\x9d\x90\x41\x02\x02'))).toString(),
     'AAA',
-    'a code before its string is known',
+    'a code whose string is not complete yet',
   );
   t.equal((await decode(latin('\x1f\x9d\x90'))).length, 0);
   const text = fc
@@ -378,9 +378,9 @@ t.test('E-43 LZW: recorded vectors and random data, with any chunk boundaries', 
     { numRuns: 100 },
   );
   const long = Uint8Array.from({ length: 200_000 }, (_, i) => (i * i * 7 + (i >> 5)) % 251);
-  t.ok((await decode(lzw(long), 1000)).equals(Buffer.from(long)), 'all widths to 16');
+  t.ok((await decode(lzw(long), 1000)).equals(Buffer.from(long)), 'all widths up to 16');
   const gzip = spawnSync('gzip', ['-dc'], { input: lzw(long), maxBuffer: 1e8 });
-  if (gzip.error === undefined) t.ok(gzip.stdout.equals(Buffer.from(long)), 'gzip reads the same');
+  if (gzip.error === undefined) t.ok(gzip.stdout.equals(Buffer.from(long)), 'gzip returns the same data');
 });
 
 t.test('E-44 bzip2 as the program writes it, several blocks and streams', async (t) => {
@@ -398,7 +398,7 @@ t.test('E-46 to E-51 the four converters; LSM with Site, Path, File (vector 11)'
     const context = contextOf({ fakeMd5s: name.endsWith('.lsm') });
     const rules = { ...context.rules, byName: parseTypeRules(byName, 'byname.cf') };
     const output = await summarizeDocument(inputOf(`ftp://a.test/${name}`, body), { ...context, rules });
-    t.ok(output.rejected, 'no object of its own');
+    t.ok(output.rejected, 'the document itself has no object');
     return (output.exploded ?? []).map(({ url, soif }) => {
       const { MD5, Type, ...rest } = attributesOf(soif);
       t.equal(Type, 'SOIFStream');

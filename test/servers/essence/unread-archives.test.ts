@@ -17,7 +17,7 @@ const ARCHIVES = [
 ] as const;
 
 t.test(
-  'E-6, E-16 ARJ, LHa and Zoo archives are recognized by name and by content, and a warning says that they are not read',
+  'E-6, E-16 ARJ, LHa and Zoo archives are recognized by name and by content; a warning says that they are not read',
   async (t) => {
     for (const [type, bytes, names] of ARCHIVES) {
       for (const name of [...names, 'download']) {
@@ -33,7 +33,7 @@ t.test(
   },
 );
 
-t.test('E-40 a file that only has the name of such an archive: a warning', async (t) => {
+t.test('E-40 a file that is such an archive only by name produces a warning', async (t) => {
   for (const [type, bytes, [name]] of ARCHIVES) {
     for (const [body, what] of [
       ['plain words\n', 'text'],
@@ -46,20 +46,20 @@ t.test('E-40 a file that only has the name of such an archive: a warning', async
       t.equal(warnings.length, 1);
     }
   }
-  // The end of an ARJ archive, whose header has no bytes, is not a start of one.
+  // The end marker of an ARJ archive is an empty header and does not begin an archive.
   t.match(
     (await summarize('ftp://a.test/x.arj', Buffer.from('60ea0000', 'hex'))).warnings[0],
     'it is not one',
   );
 });
 
-t.test('E-118 without access there is no warning about their bytes', async (t) => {
+t.test('E-118 without access there is no warning about the bytes', async (t) => {
   const { type, warnings } = await summarize('ftp://a.test/x.zoo', '', { access: false });
   t.equal(type, 'Zoo');
   t.same(warnings, []);
 });
 
-t.test('E-54 such an archive in another is a component with its type and a warning', async (t) => {
+t.test('E-54 such an archive inside another one is a component with its type and a warning', async (t) => {
   const output = await summarize(
     'ftp://a.test/x.tar',
     tar([['in/old.lzh', LHA.toString('latin1').replace('\x7a', 'z')]]),
@@ -70,7 +70,7 @@ t.test('E-54 such an archive in another is a component with its type and a warni
   t.match(output.warnings, [/^in\/old\.lzh: LHa archives are not read/]);
 });
 
-t.test('zip files are PCCompressed as before (E-44)', async (t) => {
+t.test('zip files are PCCompressed (E-44)', async (t) => {
   t.equal(contextOf().rules.byName.match('x.ZIP'), 'PCCompressed');
   t.equal((await summarize('ftp://a.test/x', 'PK\x03\x04')).type, 'PCCompressed');
 });

@@ -36,7 +36,7 @@ t.test('G-137 harvest annotate FILE URL Attribute=Value writes the exact format'
       .map((line) => (JSON.parse(line) as { url: string }).url),
     [PAPER, 'http://www.example.org/b.ps'],
   );
-  t.same(readdirSync(directory), ['annotations'], 'no draft is left');
+  t.same(readdirSync(directory), ['annotations'], 'no temporary file is left');
 });
 
 t.test('G-137 values that the format cannot represent are refused, and no file is written', async (t) => {
@@ -109,7 +109,7 @@ t.test('G-141 the form: the token, search, edit, save, remove', async (t) => {
   ] as const;
   t.equal((await post(form)).status, 303);
   t.match(readFileSync(file, 'utf8'), '@FILE { http://www.example.org/a.ps\nTitle:\tA <better> title\n}\n');
-  t.equal((await post(form)).status, 409, 'the form was made before the last change');
+  t.equal((await post(form)).status, 409, 'the form is older than the last change');
   const again = await (await fetch(`${base}/edit?url=${encodeURIComponent(PAPER)}`, { headers })).text();
   t.match(again, 'A &lt;better&gt; title');
   const now = /name="version" value="(\w+)"/.exec(again)?.[1] ?? '';

@@ -139,7 +139,7 @@ t.test(
       await files.rulesOf(config.rootNodes[2]!),
       await files.rulesOf(config.rootNodes[2]!),
     ];
-    t.equal(first.hostFilter, second.hostFilter, 'a file is read once in a run');
+    t.equal(first.hostFilter, second.hostFilter, 'a file is read once per run');
     t.equal(first.urlFilter, second.urlFilter);
     await t.rejects(files.rulesOf(missing), { code: 'ERR_CONFIG', message: /nowhere:.*line 5/ });
   },

@@ -19,7 +19,7 @@ import { page, Site } from '../../helpers/site.js';
 
 const never = new AbortController().signal;
 
-/** Creates a data directory that is removed at the end. */
+/** Creates a data directory; it is removed when the test ends. */
 function scratch(t: { teardown: (fn: () => void) => void }): string {
   const directory = mkdtempSync(join(tmpdir(), 'harvest-test-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
@@ -79,7 +79,11 @@ t.test('G-27 to G-45 the limits of a RootNode', async (t) => {
   const hosts = limits('http://127.0.0.1:8080/ Host=1');
   hosts.take(at('/'));
   t.equal(hosts.hostRefusal(at('/x', '127.0.0.2:8080'), 1), 'host-max', 'G-33');
-  t.equal(hosts.hostRefusal(at('/x', 'localhost:9090'), 1), undefined, 'G-33: an alias counts once');
+  t.equal(
+    hosts.hostRefusal(at('/x', 'localhost:9090'), 1),
+    undefined,
+    'G-33: the aliases of a host count once',
+  );
 
   const named = limits('http://127.0.0.1:8080/ Host=9', {
     host: 'Deny localhost:8080\nAllow ^127\\.0\\.\nDeny .\n',
@@ -157,8 +161,8 @@ t.test('CRAWL-8.3 failures are retried, then counted; 429 with Retry-After is ob
   });
   await gather({ directory: t.testdir(), config: config(`${site.url}/ Delay=0`) }, async ({ gatherer }) => {
     const report = await gatherer.run(never);
-    t.equal(report.counts.summarized, 1, 'the busy page came in the end');
-    t.equal(report.counts.failed, 1, 'the broken one did not');
+    t.equal(report.counts.summarized, 1, 'the busy page is summarized after a retry');
+    t.equal(report.counts.failed, 1, 'the broken page fails');
     t.equal(site.paths.filter((path) => path === '/broken').length, 4, 'maxRetries attempts');
   });
 });
@@ -175,9 +179,13 @@ t.test('G-63, E-25 robots META: noindex and nofollow', async (t) => {
   });
   await gather({ directory: t.testdir(), config: config(`${site.url}/ Delay=0`) }, async ({ gatherer }) => {
     await gatherer.run(never);
-    t.ok(site.paths.includes('/from-noindex'), 'noindex is followed');
-    t.notOk(site.paths.includes('/from-nofollow'), 'nofollow is not');
-    t.equal(await gatherer.store.summaries.get(`${site.url}/noindex`), undefined, 'noindex leaves no object');
+    t.ok(site.paths.includes('/from-noindex'), 'links of a noindex page are followed');
+    t.notOk(site.paths.includes('/from-nofollow'), 'links of a nofollow page are not followed');
+    t.equal(
+      await gatherer.store.summaries.get(`${site.url}/noindex`),
+      undefined,
+      'a noindex page has no object',
+    );
     t.ok(await gatherer.store.summaries.get(`${site.url}/nofollow`));
   });
 });
@@ -241,7 +249,7 @@ t.test('G-100 to G-108 lifetimes, refresh and expiry', async (t) => {
   site.pages.delete('/');
   await gather(options, async ({ gatherer }) => {
     await gatherer.run(never);
-    t.equal(gatherer.store.summaries.count, 2, 'G-104: what cannot be fetched stays ...');
+    t.equal(gatherer.store.summaries.count, 2, 'G-104: the object of a failing URL is kept ...');
     await gatherer.publish();
     t.equal(gatherer.store.summaries.count, 0, 'G-103: ... until it expires');
     await using snapshot = await new Generations(gatherer.generationsDirectory).open();
@@ -292,8 +300,8 @@ t.test('G-71 to G-77 Local-Mapping: no server is contacted, the URL is unchanged
   const mapped = parseGathererConf(text, 'test.cf', {}).config;
   await gather({ directory: scratch(t), config: mapped }, async ({ gatherer, events }) => {
     const report = await gatherer.run(never);
-    t.equal(report.counts.summarized, 2, 'no wait, no robots.txt, no name to resolve');
-    t.ok(await gatherer.store.summaries.get('http://nowhere.invalid/b.html'), 'SOIF keeps the URL');
+    t.equal(report.counts.summarized, 2, 'no delay, no robots.txt, no name resolution');
+    t.ok(await gatherer.store.summaries.get('http://nowhere.invalid/b.html'), 'the object keeps its URL');
     t.ok(
       events.every(({ url, local }) => local || !url.startsWith('http:')),
       'G-77',
@@ -346,7 +354,7 @@ t.test('a stopped run is continued', async (t) => {
     const report = await gatherer.run(never);
     t.ok(report.resumed);
     t.equal(gatherer.store.summaries.count, 31);
-    t.equal(report.roots[0]?.urls, 31, 'the RootNode went on counting');
-    t.ok(report.counts.summarized < 31, 'what was done is not done again');
+    t.equal(report.roots[0]?.urls, 31, 'the RootNode continues its count');
+    t.ok(report.counts.summarized < 31, 'completed URLs are not gathered again');
   });
 });

@@ -21,7 +21,7 @@ import { page, Site } from '../../helpers/site.js';
 
 const never = new AbortController().signal;
 
-/** A log that collects its messages. */
+/** Makes a log that collects its messages. */
 function keptLog(level = 'info'): { log: Logger; lines: string[] } {
   const lines: string[] = [];
   const write = (line: string): void => {
@@ -242,7 +242,7 @@ t.test(
 );
 
 t.test(
-  'G-148 a line a document, with [C] and [N]; beginning, totals, and the limits that stopped a RootNode',
+  'G-148 one line per document, with [C] and [N]; begin, totals, and the limits that stopped a RootNode',
   async (t) => {
     await using site = await Site.start({
       '/': page('Start', ['/a.html', '/b.html', '/no.html', 'http://elsewhere.example.org/']),
@@ -323,7 +323,7 @@ t.test('gatherer.md 14: messages about network failures name the remedy', async 
   t.match(text('UNABLE_TO_GET_ISSUER_CERT_LOCALLY'), /authority is not known here: .*NODE_EXTRA_CA_CERTS/);
   t.match(text('ERR_TLS_CERT_ALTNAME_INVALID'), /it is for another name/);
   t.match(text('ERR_SSL_WRONG_VERSION_NUMBER'), /is this an https port\?$/);
-  t.equal(text('EWHATEVER'), 'h.test: raw', 'what is not known stays as it is');
+  t.equal(text('EWHATEVER'), 'h.test: raw', 'an unknown error keeps its message');
 
   await using site = await Site.start({});
   const { port } = site;
@@ -360,7 +360,7 @@ t.test('G-146, G-149 harvest gatherer: line prefixes, -D, --help-variables', asy
   const got = await cli('urlget', `${site.url.replace('://', '://joe:cret@')}/a.txt`);
   delete process.env.HARVEST_DEBUG;
   t.equal(got.stdout, 'Text.\n', got.stderr);
-  t.match(got.stderr, `[21,1] GET ${site.url}/a.txt: status 200`, 'G-149: the retrievers show theirs, too');
+  t.match(got.stderr, `[21,1] GET ${site.url}/a.txt: status 200`, 'G-149: urlget also prints its sections');
   t.notMatch(got.stderr, 'cret');
 
   const help = await cli('gatherer', '--help-variables');

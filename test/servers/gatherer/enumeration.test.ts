@@ -182,7 +182,7 @@ t.test('G-51 programs that call themselves terminate', async (t) => {
   t.ok(many.problems.includes('x.cf:5: again lines beyond the first 120 are left out'), many.problems.join());
 });
 
-t.test('G-54, G-174 programs that fail, never end, or write without end', async (t) => {
+t.test('G-54, G-174 programs that fail, never end, or produce endless output', async (t) => {
   const list = leaves('|fail\nhttp://after.example/');
   const failing = await gatherer(
     t,
@@ -198,7 +198,7 @@ t.test('G-54, G-174 programs that fail, never end, or write without end', async 
   const endless = { 'bin/fail': '#!/bin/sh\nexec yes http://a.example/\n' };
   const printing = await gatherer(t, endless, list, { outputBytes: 100 });
   const printed = await all(expandLeafNodes(printing.config.leafNodes, printing.options));
-  // 100 bytes are five lines of 18 and a part of one.
+  // 100 bytes are five lines of 18 bytes and an incomplete one.
   t.same(urls(printed), [...Array(5).fill('http://a.example/'), 'http://after.example/']);
   t.same(printing.problems, ['x.cf:5: fail failed: its output was cut at 100 bytes']);
 
@@ -215,7 +215,7 @@ t.test('G-54, G-174 programs that fail, never end, or write without end', async 
   await t.rejects(waiting, { message: 'enough' });
 });
 
-t.test('G-51 wrong lines are reported with their number, up to a limit', async (t) => {
+t.test('G-51 invalid lines are reported with their numbers, up to a limit', async (t) => {
   const { config, options, problems } = await gatherer(
     t,
     { 'bin/wrong': '#!/bin/sh\necho http://ok.example/\nyes nonsense | head -30\necho "|id"\n' },

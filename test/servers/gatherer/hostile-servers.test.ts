@@ -21,7 +21,7 @@ import { newsServer } from '../../helpers/gather-peers/scripted-news.js';
 const PIECE = Buffer.alloc(65_536, 97);
 /** G-86: 10 MiB of a document, the socket buffers, and the bytes that are read to keep a connection. */
 const MOST_SENT = 48 * 1024 * 1024;
-/** Long enough for a busy machine; servers that hang do so concurrently. */
+/** In milliseconds; long enough for a busy machine. The servers that hang do so concurrently. */
 const READ_TIMEOUT = 1000;
 
 interface Case {
@@ -58,9 +58,9 @@ function judge(
     t.equal(own.length, 1, `one line about ${url}`);
     t.match(own[0]?.slice((own[0]?.indexOf(url) ?? 0) + url.length), says);
   }
-  t.equal(lines.length, Object.keys(cases).length, 'and no other line');
-  t.strictSame(urlsOf({ exported }), [...good].sort(), 'the good documents next to them are gathered');
-  t.equal(report.end, 'finished', 'the run ends well');
+  t.equal(lines.length, Object.keys(cases).length, 'there is no other line');
+  t.strictSame(urlsOf({ exported }), [...good].sort(), 'the good documents on the same servers are gathered');
+  t.equal(report.end, 'finished', 'the run finishes');
 }
 
 type Answer = (socket: Socket) => void;
@@ -168,18 +168,18 @@ t.test('G-60, G-174 redirects to files, to invalid URLs, and in circles', async 
   const site = `http://127.0.0.1:${port}`;
   const gathered = await run(t, { roots: [everything(`${site}/`)] });
   t.strictSame(urlsOf(gathered), [`${site}/`, `${site}/good.txt`]);
-  t.equal(gathered.report.end, 'finished', 'also when redirects never end');
+  t.equal(gathered.report.end, 'finished', 'the run finishes although redirects never end');
   t.notOk(
     gathered.events.some(({ url }) => url.startsWith('file:')),
-    'G-174: a page leads to no file of this machine',
+    'G-174: a page does not lead to local files',
   );
   t.notOk(
     gathered.events.some(({ url }) => url.includes('127.0.0.2')),
-    'G-27: nor to another host',
+    'G-27: a page does not lead to another host',
   );
   t.match(gathered.report.roots[0]?.refused, { access: 1, 'host-max': 1 }, 'G-148: both are counted');
   t.match(gathered.errors, /\/file: the redirect to file:\/\/\/etc\/passwd is not followed.*G-174/);
-  t.notMatch(gathered.errors, '/away: ', 'one to another host is no attack');
+  t.notMatch(gathered.errors, '/away: ', 'a redirect to another host is not an error');
   t.match(gathered.errors, /\/odd: status 302/, 'a redirect without a usable target is an error');
 });
 
@@ -284,7 +284,7 @@ t.test('G-83, G-85, G-86 FTP servers: one logged error each, and the run complet
   const leaves = [...Object.keys(cases), `${site}/good.txt`];
   const lines = [`FTP-Auth: 127.0.0.1:${locked.port} joe wrong`];
   judge(t, await run(t, { leaves, lines }), cases, [`${site}/good.txt`]);
-  t.ok(sent.bytes < 3 * MOST_SENT, `${sent.bytes} bytes were sent by what never ends`);
+  t.ok(sent.bytes < 3 * MOST_SENT, `${sent.bytes} bytes were sent by endless responses`);
 });
 
 t.test('G-85, G-86 gopher servers: one logged error each, and the run completes', async (t) => {
@@ -311,8 +311,8 @@ t.test('G-85, G-86 gopher servers: one logged error each, and the run completes'
   const leaves = [...Object.keys(cases), `${site}/0/good.txt`, `${site}/1/menu`];
   const gathered = await run(t, { leaves });
   judge(t, gathered, cases, [`${site}/0/good.txt`]);
-  t.match(endOf(gathered, `${site}/1/menu`), { disposition: 'listed' }, 'a menu without end is cut');
-  t.ok(sent.bytes < 2 * MOST_SENT, `${sent.bytes} bytes were sent by what never ends`);
+  t.match(endOf(gathered, `${site}/1/menu`), { disposition: 'listed' }, 'an endless menu is truncated');
+  t.ok(sent.bytes < 2 * MOST_SENT, `${sent.bytes} bytes were sent by endless responses`);
 });
 
 t.test('G-85, G-86 news servers: one logged error each, and the run completes', async (t) => {
@@ -354,7 +354,7 @@ t.test('G-85, G-86 news servers: one logged error each, and the run completes', 
   };
   const leaves = [...Object.keys(cases), `${site}/a.b/1`];
   judge(t, await run(t, { leaves }), cases, [`${site}/a.b/1`]);
-  t.ok(sent.bytes < MOST_SENT, `${sent.bytes} bytes were sent by what never ends`);
+  t.ok(sent.bytes < MOST_SENT, `${sent.bytes} bytes were sent by endless responses`);
 });
 
 t.test(
@@ -428,9 +428,9 @@ t.test(
     now += WEEK;
     const third = await once();
     t.match(third.report.counts, { unchanged: 7, summarized: 0 }, 'lines 2 and 3');
-    t.strictSame([times('RETR'), times('MDTM')], [0, 3], 'FTP tells the time');
+    t.strictSame([times('RETR'), times('MDTM')], [0, 3], 'FTP provides the modification time');
     t.strictSame([times('ARTICLE'), times('STAT')], [0, 2], 'an article never changes');
-    t.equal(times('gopher /'), 1, 'Gopher tells nothing: the body comes, its digest is the same');
+    t.equal(times('gopher /'), 1, 'Gopher provides no time: the body is fetched, and its digest is the same');
     const url = `${menu}0/a.txt`;
     const [updated, digest] = timesOf(third, url);
     t.equal(updated, String(now), 'Update-Time is now');
@@ -438,13 +438,13 @@ t.test(
     now += WEEK + 1;
     text = 'changed';
     const fourth = await once();
-    t.match(fourth.report.counts, { summarized: 1, unchanged: 6 }, 'line 4: one digest is another');
+    t.match(fourth.report.counts, { summarized: 1, unchanged: 6 }, 'line 4: one digest has changed');
     t.not(timesOf(fourth, url)[1], digest);
     now += WEEK + 1;
     isDown = true;
     const fifth = await once();
     t.ok(fifth.report.counts.failed >= 2, 'line 6: lists that cannot be retrieved');
-    t.strictSame(urlsOf(fifth), urlsOf(first), 'G-104: what they led to stays');
-    t.strictSame(timesOf(fifth, url), timesOf(fourth, url), 'as it was');
+    t.strictSame(urlsOf(fifth), urlsOf(first), 'G-104: the objects from these lists are kept');
+    t.strictSame(timesOf(fifth, url), timesOf(fourth, url), 'the times are unchanged');
   },
 );

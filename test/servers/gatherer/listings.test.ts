@@ -50,11 +50,11 @@ t.test('G-172 sitemap.xml: locations, dates as hints, the same host, no files', 
   t.equal(kind, 'sitemap');
   t.same(urls, FROM_URLSET);
   t.same(warnings, ['1 left out: on other hosts', '1 left out: files of this machine (G-174)']);
-  t.same((await read(gzipSync(URLSET))).urls, FROM_URLSET, 'gzip, whatever its name');
+  t.same((await read(gzipSync(URLSET))).urls, FROM_URLSET, 'gzip, regardless of the name');
   const everywhere = await read(URLSET, { allows: () => true });
   t.ok(everywhere.urls.some(({ url }) => url === 'http://other.example/'));
   const wide = Buffer.from(`\ufeff${URLSET.replace('UTF-8', 'UTF-16')}`, 'utf16le');
-  t.same((await read(wide)).urls, FROM_URLSET, 'UTF-16 by its byte order mark');
+  t.same((await read(wide)).urls, FROM_URLSET, 'UTF-16 with a byte order mark');
   const latin = Buffer.from(
     '<?xml version="1.0" encoding="ISO-8859-1"?><urlset><url><loc>/\xe9</loc></url></urlset>',
     'latin1',

@@ -29,7 +29,7 @@ const locked =
     else response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end();
   };
 
-/** Returns the text of every file below a directory, by path. */
+/** Returns the path and the text of every file below a directory. */
 function textsBelow(directory: string): [string, string][] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -111,23 +111,23 @@ t.test('G-81 a whole crawl over HTTP with a login in the RootNode', async (t) =>
     return report;
   };
   const first = await run(false);
-  t.equal(first.counts.summarized, 3, 'the login went on to what was found, also by a redirect');
+  t.equal(first.counts.summarized, 3, 'the login applies to found URLs and to a redirect');
   const exported = await exportedOf(join(data, 'generations'));
   t.strictSame(
     urlsOf({ exported }),
     ['/', '/a.html', '/new.html'].map((path) => site.url + path),
   );
   const links = exported.find(({ url }) => url === `${site.url}/`)?.text('url-references') ?? '';
-  t.match(links, `${site.url}/a.html`, 'the object says where its links lead');
+  t.match(links, `${site.url}/a.html`, 'the object contains the URLs of its links');
   t.match(links, 'ftp://other.invalid/');
   t.notMatch(links, /cret/);
   t.strictSame(
     seen.map(({ url }) => url),
     [`${site.url}/a.html`],
-    'workers, as the console shows them',
+    'the workers in the console',
   );
 
-  t.equal((await run(true)).counts.unchanged, 3, 'G-108: what is stored is found again');
+  t.equal((await run(true)).counts.unchanged, 3, 'G-108: the stored objects are found again');
   t.equal((await run(false)).counts.kept, 3);
   await using references = await ReferencesReader.openCurrent(data);
   t.type(references.idByUrl(`${site.url}/a.html`), 'number', 'R-9: links between documents');
@@ -139,7 +139,7 @@ t.test('G-81 a whole crawl over HTTP with a login in the RootNode', async (t) =>
   t.strictSame(
     shown.filter(([, text]) => SECRET.test(text ?? '')).map(([file]) => file),
     [],
-    'no log and no report has it',
+    'no log and no report contains the login',
   );
   t.match(readFileSync(logFiles[1], 'utf8'), `${site.url}/none.html: status 404`);
   const mode = (...path: string[]): number => statSync(join(data, ...path)).mode & 0o077;
@@ -182,7 +182,7 @@ t.test('G-81 the same URL with and without a login is one object', async (t) => 
   let now = 1_700_000_000;
   const run = async (): Promise<void> => {
     const gathered = await gather(directory, { leaves }, { force: true, now: () => now++ });
-    t.strictSame(urlsOf(gathered), urls, 'each once');
+    t.strictSame(urlsOf(gathered), urls, 'each URL once');
     t.equal(gathered.report.counts.summarized + gathered.report.counts.unchanged, 4);
   };
   await run();
@@ -218,7 +218,7 @@ t.test('G-83 the reply of an FTP or news server that refuses is logged, logins a
   t.equal(
     reasons.get('/y'),
     'status 401 (530 [hidden], [hidden] is a wrong secretword)',
-    'a word that only begins like the password stays',
+    'a word that only begins like the password is shown',
   );
   t.equal(reasons.get('/comp.test'), 'status 401 (480 only for members)');
 });

@@ -51,7 +51,7 @@ t.test(
 
     const second = await gather(directory, text, begin + DAY);
     t.match(second.counts, { unchanged: 2 });
-    t.same(second.objects[object], String(begin + DAY), 'an unchanged file refreshes what was made of it');
+    t.same(second.objects[object], String(begin + DAY), 'an unchanged file refreshes its exploded objects');
 
     site.pages.set('/one.lsm', (_, response) =>
       response.writeHead(200, { 'content-type': 'text/plain' }).end(lsm('Two', 'two.tgz')),
@@ -87,6 +87,10 @@ t.test(
 
     site.pages.delete('/short');
     const third = await gather(directory, text, begin + 3 * DAY);
-    t.same(Object.keys(third.objects), ['http://www.example.org/'], 'the short life is over');
+    t.same(
+      Object.keys(third.objects),
+      ['http://www.example.org/'],
+      'the object with the short lifetime has expired',
+    );
   },
 );

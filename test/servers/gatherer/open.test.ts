@@ -1,4 +1,4 @@
-// An open() that fails half way closes what it has opened: threads, locks, timers.
+// A failed open() closes everything that it opened: threads, locks, timers.
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ function config(variables: string): GathererOptions['config'] {
   return parseGathererConf(text, 'test.cf', {}).config;
 }
 
-/** Opens a Gatherer, which must fail, and returns how many of the threads that it started still run. */
+/** Opens a Gatherer, which must fail; returns the number of its threads that still run. */
 async function threadsLeftBy(t: Test, options: GathererOptions, message: RegExp): Promise<number> {
   const started: Worker[] = [];
   const onWorker = (event: unknown): void => {
@@ -29,12 +29,12 @@ async function threadsLeftBy(t: Test, options: GathererOptions, message: RegExp)
   } finally {
     unsubscribe('worker_threads', onWorker);
   }
-  t.equal(started.length, options.essenceWorkers, 'the threads had been started');
+  t.equal(started.length, options.essenceWorkers, 'the threads were started');
   // A thread that has ended has the ID -1.
   return started.filter(({ threadId }) => threadId !== -1).length;
 }
 
-t.test('G-141 an annotation file that cannot be read: no thread is left, the store is free', async (t) => {
+t.test('G-141 an unreadable annotation file leaves no thread and no lock', async (t) => {
   const directory = t.testdir();
   const missing = join(directory, 'missing.annotations');
   const options = { directory: join(directory, 'data'), essenceWorkers: 2 };
@@ -44,7 +44,7 @@ t.test('G-141 an annotation file that cannot be read: no thread is left, the sto
   t.equal(again.store.summaries.count, 0);
 });
 
-t.test('G-95 a cache directory that cannot be made: no thread is left, the store is free', async (t) => {
+t.test('G-95 a cache directory that cannot be created leaves no thread and no lock', async (t) => {
   const directory = t.testdir();
   writeFileSync(join(directory, 'cache'), 'a file');
   const options = { directory, essenceWorkers: 2 };
@@ -54,7 +54,7 @@ t.test('G-95 a cache directory that cannot be made: no thread is left, the store
   t.equal(again.store.summaries.count, 0);
 });
 
-t.test('G-8 a mirror whose Gatherer cannot be opened: its index is free', async (t) => {
+t.test('G-8 a mirror whose Gatherer cannot be opened releases the lock on its index', async (t) => {
   const directory = t.testdir();
   const missing = join(directory, 'missing.annotations');
   const broken = { directory, config: config(`Annotations: ${missing}\n`), gatherer: { essenceWorkers: 0 } };
@@ -63,31 +63,28 @@ t.test('G-8 a mirror whose Gatherer cannot be opened: its index is free', async 
   t.equal(again.index.isComplete, true);
 });
 
-t.test(
-  'a run whose console cannot listen: its journal, logs, seen filter and timers are closed',
-  async (t) => {
-    const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-    t.teardown(() => taken.close());
-    const { port } = taken.address() as AddressInfo;
-    const order = crawlOrderSchema.parse({
-      logs: true,
-      recoveryJournal: true,
-      seen: 'bloom',
-      checkpointMinutes: 1,
-      console: { port },
-    });
-    const directory = t.testdir();
-    const log = createLogger({ program: 'test', file: join(directory, 'log') });
-    const options = { directory, config: config(''), essenceWorkers: 0, log };
-    const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
-    const before = timers();
-    {
-      await using gatherer = await Gatherer.open({ ...options, order });
-      await t.rejects(gatherer.run(new AbortController().signal), { message: /cannot listen/ });
-      t.equal(timers(), before);
-    }
-    await using gatherer = await Gatherer.open({ ...options, order: { ...order, console: undefined } });
-    t.equal((await gatherer.run(new AbortController().signal)).end, 'finished');
-  },
-);
+t.test('a run whose console cannot listen closes its journal, logs, seen filter and timers', async (t) => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => taken.close());
+  const { port } = taken.address() as AddressInfo;
+  const order = crawlOrderSchema.parse({
+    logs: true,
+    recoveryJournal: true,
+    seen: 'bloom',
+    checkpointMinutes: 1,
+    console: { port },
+  });
+  const directory = t.testdir();
+  const log = createLogger({ program: 'test', file: join(directory, 'log') });
+  const options = { directory, config: config(''), essenceWorkers: 0, log };
+  const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = timers();
+  {
+    await using gatherer = await Gatherer.open({ ...options, order });
+    await t.rejects(gatherer.run(new AbortController().signal), { message: /cannot listen/ });
+    t.equal(timers(), before);
+  }
+  await using gatherer = await Gatherer.open({ ...options, order: { ...order, console: undefined } });
+  t.equal((await gatherer.run(new AbortController().signal)).end, 'finished');
+});

@@ -98,13 +98,13 @@ t.test('links of changed and deleted pages are removed, those of unchanged ones 
       '/old': ['/c'],
       '/hidden': ['/c'],
     },
-    'changed, gone (404), failing (500: it says nothing), and new',
+    'changed, gone (404), failing (500: the links are kept), and new',
   );
-  t.same(await ids(), firstIds, 'R-9 IDs stay');
+  t.same(await ids(), firstIds, 'R-9 IDs do not change');
   await using reader = await ReferencesReader.openCurrent(directory);
   const gone = reader.documentByUrl(`${site.url}/c`);
   t.match(gone, { time: 0, checkTime: 0, length: 0 });
-  t.equal(reader.links('hubs', gone?.id ?? 0)?.total, 3, 'links to what is gone stay');
+  t.equal(reader.links('hubs', gone?.id ?? 0)?.total, 3, 'links to a deleted page are kept');
 });
 
 t.test('R-2 PageRank of the published links; it is kept if nothing changes', async (t) => {
@@ -118,7 +118,7 @@ t.test('R-2 PageRank of the published links; it is kept if nothing changes', asy
   await using reader = await ReferencesReader.openCurrent(directory);
   for (const path of ['/', '/a']) {
     const id = reader.idByUrl(`${site.url}${path}`) ?? 0;
-    t.ok(Math.abs((reader.rank(id) ?? 0) - 0.5) < 1e-6, 'two pages that link to each other share alike');
+    t.ok(Math.abs((reader.rank(id) ?? 0) - 0.5) < 1e-6, 'two pages that link to each other have equal ranks');
   }
 });
 
@@ -158,7 +158,7 @@ t.test('a store of an older version gets the links of its documents', async (t) 
       .commit();
   }
   const { counts, references } = await gather(directory, settings);
-  t.equal(counts.kept, 1, 'the server was not asked');
+  t.equal(counts.kept, 1, 'no request is sent');
   t.equal(references?.links, 1);
   t.same(await published(directory, site), { '/': ['http://elsewhere.invalid/'] });
   await using reader = await ReferencesReader.openCurrent(directory);
@@ -175,6 +175,6 @@ t.test('References: off publishes no references', async (t) => {
   t.equal(
     (await gather(directory, config(`${site.url}/`))).references?.links,
     1,
-    'they were written all the same',
+    'the links are stored nevertheless',
   );
 });

@@ -21,7 +21,7 @@ class Runs {
   /** Lines of the configuration before its lists. */
   variables: string;
 
-  /** @param directory a test's own, for everything */
+  /** @param directory the directory of the test */
   constructor(
     readonly directory: string,
     readonly nodes: string,
@@ -76,13 +76,13 @@ t.test('G-108 line 1: before Update-Time + Refresh-Rate no server is contacted, 
   runs.now = START + WEEK - 1;
   t.equal((await runs.run()).counts.kept, 1, 'one second before');
   t.equal(asked(site, '/a.html'), 1);
-  t.equal((await runs.object(url))?.text('Update-Time'), String(START), 'and it is as it was');
+  t.equal((await runs.object(url))?.text('Update-Time'), String(START), 'the object is unchanged');
 
-  t.equal((await runs.run({ force: true })).counts.summarized, 1, '-force asks');
+  t.equal((await runs.run({ force: true })).counts.summarized, 1, '-force sends a request');
   t.match((await runs.object(url))?.text('title'), 'Second');
 
   runs.now += WEEK;
-  t.equal((await runs.run()).counts.unchanged, 1, 'the moment it is reached counts as due');
+  t.equal((await runs.run()).counts.unchanged, 1, 'the exact due time counts as due');
   t.equal(asked(site, '/a.html'), 3);
 });
 
@@ -110,22 +110,26 @@ t.test('G-108 line 2: 304 by ETag or by date: the summary is kept, Update-Time i
   runs.now += WEEK;
   const report = await runs.run();
   t.equal(report.counts.unchanged, 2);
-  t.equal(report.bytes, 0, 'G-106: no body comes');
+  t.equal(report.bytes, 0, 'G-106: no body is sent');
   t.same([...conditions].sort(), [date, '"v1"', undefined, undefined].sort());
   for (const url of urls) {
     const object = await runs.object(url);
     t.equal(object?.text('Update-Time'), String(START + WEEK));
-    t.match(object?.text('title'), /Tagged|Dated/, 'the summary stays');
+    t.match(object?.text('title'), /Tagged|Dated/, 'the summary is kept');
   }
   t.equal(
     (await runs.object(urls[1]!))?.text('Last-Modification-Time'),
     '1699992000',
-    'it was in the first answer',
+    'the time is from the first response',
   );
 
   runs.variables = 'HTTP-If-Modified-Since: No\n';
   runs.now += WEEK;
-  t.equal((await runs.run()).counts.unchanged, 2, 'G-106: switched off, the digests still are the same');
+  t.equal(
+    (await runs.run()).counts.unchanged,
+    2,
+    'G-106: without conditional requests, the digests are still the same',
+  );
   t.same(conditions.slice(4), [undefined, undefined]);
 });
 
@@ -143,11 +147,7 @@ t.test('G-108 line 2: a local file with an unchanged time is not read', async (t
   t.equal(report.bytes, 0);
   utimesSync(file, START + 5, START + 5);
   local.now += 10;
-  t.equal(
-    (await local.run()).counts.summarized,
-    1,
-    'G-9: a change is seen although Refresh-Rate is not over',
-  );
+  t.equal((await local.run()).counts.summarized, 1, 'G-9: a change is seen before Refresh-Rate has passed');
   t.equal((await local.object(`file://${file}`))?.text('Last-Modification-Time'), String(START + 5));
 });
 
@@ -198,7 +198,11 @@ t.test(
       runs.now += 10;
       const report = await runs.run({ force: true });
       t.equal(report.counts.failed, 1, String(status));
-      t.equal((await runs.object(url))?.text('Update-Time'), String(START), `${status}: as it was`);
+      t.equal(
+        (await runs.object(url))?.text('Update-Time'),
+        String(START),
+        `${status}: the object is unchanged`,
+      );
     }
     const exported = async (): Promise<number> => {
       let count = -1;
@@ -212,8 +216,8 @@ t.test(
     runs.now = START + MONTH;
     t.equal(await exported(), 1, 'G-103: valid to the last second');
     runs.now = START + MONTH + 1;
-    t.equal(await exported(), 0, 'G-103: then it is not published any more');
-    t.equal(await runs.object(url), undefined, 'and is gone from the database, as expiredb would have it');
+    t.equal(await exported(), 0, 'G-103: an expired object is not published');
+    t.equal(await runs.object(url), undefined, 'expiry also removes it from the database');
   },
 );
 
@@ -235,7 +239,7 @@ t.test(
     t.match((await runs.object(url))?.text('Full-Text'), 'about harvesting');
 
     runs.now += 10;
-    t.equal((await runs.run()).counts.kept, 1, 'the same options: nothing to do');
+    t.equal((await runs.run()).counts.kept, 1, 'the same options: the object is kept');
 
     runs.variables = `Lib-Directory: ${join(directory, 'lib')}\nEssence-Options: --full-text\n`;
     writeFileSync(join(directory, 'lib', 'byname.cf'), 'MyType ^.*\\.txt$\n');
@@ -259,7 +263,7 @@ t.test('G-110, E-25 a changed stop list: the objects of its types are deleted', 
 });
 
 t.test(
-  'E-25, E-28 a changed stop list, by the name alone: the object is deleted, and no server is contacted',
+  'E-25, E-28 a changed stop list for a type by name: the object is deleted, and no server is contacted',
   async (t) => {
     await using site = await Site.start({ '/a.txt': 'First.\n', '/b.txt': 'Second.\n' });
     const urls = [`${site.url}/a.txt`, `${site.url}/b.txt`];
@@ -279,9 +283,9 @@ t.test(
       t.equal(await gatherer.store.documents.get(urls[0]!), undefined);
     });
     t.equal(counts.rejected, 2);
-    t.equal(site.requests.length, before, 'stopped by the name');
+    t.equal(site.requests.length, before, 'rejected by name');
     t.equal(await runs.object(urls[0]!), undefined);
-    t.equal(deleted, 2, 'GATHERD-4.9: Brokers are told');
+    t.equal(deleted, 2, 'GATHERD-4.9: Brokers receive the deletions');
   },
 );
 
@@ -306,7 +310,7 @@ t.test(
 
     annotations('Reviewer:\tBob\nTitle:\tMine\n');
     runs.now += 10;
-    t.match((await runs.run()).counts, { summarized: 1, kept: 1 }, 'only what it is about');
+    t.match((await runs.run()).counts, { summarized: 1, kept: 1 }, 'only the annotated document');
     const merged = await runs.object(url);
     t.equal(merged?.text('Reviewer'), 'Bob');
     t.equal(merged?.text('Title'), 'Mine', 'G-139: the manual value wins');
@@ -314,13 +318,13 @@ t.test(
     annotations('Reviewer:\tBob\n');
     runs.now += 10;
     await runs.run();
-    t.match((await runs.object(url))?.text('Title'), 'Made by the page', 'and what it hid comes back');
+    t.match((await runs.object(url))?.text('Title'), 'Made by the page', 'the original value is restored');
 
     runs.variables = '';
     runs.now += 10;
-    t.match((await runs.run()).counts, { summarized: 1, kept: 1 }, 'no file any more');
+    t.match((await runs.run()).counts, { summarized: 1, kept: 1 }, 'without the file');
     t.notOk((await runs.object(url))?.text('Reviewer'));
-    t.equal(asked(site, '/b.html'), 1, 'the other page was fetched once in all');
+    t.equal(asked(site, '/b.html'), 1, 'the other page was fetched only once');
   },
 );
 
@@ -344,7 +348,7 @@ t.test('G-9 --only: just these URLs, no enumeration, all others are kept; G-148 
   const limited = await cli(...words, '--json', '--log-json', '--only', `${site.url}/a`);
   t.equal(limited.code, 0, limited.stderr);
   t.match(JSON.parse(limited.stdout), { gathered: { counts: { summarized: 1, kept: 0 } }, objects: 3 });
-  t.same(site.paths.slice(before), ['/a'], 'although its Refresh-Rate is not over');
+  t.same(site.paths.slice(before), ['/a'], 'before its Refresh-Rate has passed');
   t.match((await runs.object(`${site.url}/a`))?.text('title'), 'A two');
   t.match((await runs.object(`${site.url}/b`))?.text('title'), 'B one');
   const log = readFileSync(join(directory, 'log.gatherer'), 'utf8').trimEnd().split('\n');
@@ -382,5 +386,5 @@ t.test('G-9, G-171 --only keeps an interrupted run', async (t) => {
   t.match(refused.stderr, 'interrupted run');
   const { resumed, counts } = await run(never);
   t.ok(resumed);
-  t.equal(counts.summarized, 1, 'what was left of it');
+  t.equal(counts.summarized, 1, 'the rest of the run');
 });
