@@ -10,7 +10,7 @@ import {
   pathOf,
 } from './predicates.js';
 
-/** CRAWL-10.1.3: the focus of a scope. The scope that only filters decide is `broad` with an `exclude`. */
+/** CRAWL-10.1.3: the focus of a scope. A scope that consists of filters only is `broad` with an `exclude`. */
 const CLASSIC_SCOPES = ['broad', 'domain', 'host', 'path', 'surt-prefix'] as const;
 
 type ClassicScopeKind = (typeof CLASSIC_SCOPES)[number];
@@ -25,7 +25,7 @@ export interface ClassicScopeOptions {
   readonly maxLinkHops?: number;
   /** CRAWL-10.1.2: default 5. */
   readonly maxTransHops?: number;
-  /** CRAWL-10.1.4: default true: media of other hosts pass. */
+  /** CRAWL-10.1.4: whether media of other hosts pass; default true. */
   readonly additionalFocus?: boolean;
   /** CRAWL-10.1.1: the operator's filter. */
   readonly exclude?: Predicate;
@@ -76,14 +76,14 @@ function withoutWww(host: string): string {
   return host.toLowerCase().replace(/^www\d*\./, '');
 }
 
-/** The host and all domains above it. */
+/** Returns the host and all domains above it. */
 function domainsOf(host: string): string[] {
   if (host === '') return [];
   const labels = host.split('.');
   return labels.map((_, from) => labels.slice(from).join('.'));
 }
 
-/** CRAWL-10.1.3: up to, not including, the last slash. */
+/** Returns the path up to, not including, its last slash (CRAWL-10.1.3). */
 function directoryOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }

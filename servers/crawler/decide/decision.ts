@@ -67,7 +67,7 @@ export class DecideSequence {
     return this.decide(subject) === 'REJECT';
   }
 
-  /** Why a URI is in or out (CRAWL-22, 9). */
+  /** Returns the decision for a URI and the rule that made it (CRAWL-22, 9). */
   explain(subject: DecideSubject): Explanation {
     let decision: Decision = 'NONE';
     let deciding = -1;

@@ -44,7 +44,7 @@ function countWithout(letters: string, letter: string): number {
   return letters.length - countOf(letters, letter);
 }
 
-/** CRAWL-10.2.2, 9. */
+/** CRAWL-10.2.2, 9: the last hop is a prerequisite. */
 export function isPrerequisite({ hops }: DecideSubject): boolean {
   return hops.endsWith('P');
 }
@@ -80,7 +80,7 @@ export function pathSlashesAbove(max: number): Predicate {
   return ({ uri }) => pathOf(uri).split('/').length - 1 > max;
 }
 
-/** CRAWL-10.2.2, 10. */
+/** CRAWL-10.2.2, 10: the scheme is not in the list. */
 export function schemeNotIn(schemes: readonly string[]): Predicate {
   const known = new Set(schemes.map((scheme) => scheme.toLowerCase()));
   return ({ uri }) => !known.has(uri.slice(0, Math.max(0, uri.indexOf(':'))));
@@ -144,12 +144,12 @@ export function textMatches(
   };
 }
 
-/** The path of a URI, without its query. */
+/** Returns the path of a URI, without its query. */
 export function pathOf(uri: string): string {
   return /^[a-z][a-z0-9+.-]*:(?:\/\/[^/?]*)?([^?]*)/i.exec(uri)?.[1] ?? '';
 }
 
-/** The host of a URI, or the name in a `dns:` URI; '' if there is none. */
+/** Returns the host of a URI, or the name in a `dns:` URI; '' if absent. */
 export function hostOf(uri: string): string {
   if (uri.startsWith('dns:')) return /^dns:(?:\/\/[^/]*\/)?([^?;/]*)/.exec(uri)?.[1] ?? '';
   return /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#]*@)?(\[[^\]]*\]|[^/?#:]*)/i.exec(uri)?.[1] ?? '';

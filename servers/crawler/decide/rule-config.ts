@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { UsageError } from '../../../protocols/errors.js';
 
-/** A pattern in RE2's language that must match the whole text. */
+/** A pattern in RE2 syntax that must match the whole text. */
 const pattern = z.string().min(1).max(4096);
 const answer = z.enum(['ACCEPT', 'REJECT']);
 const count = z.int().min(0);

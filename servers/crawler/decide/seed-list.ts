@@ -8,7 +8,7 @@ export interface SeedList {
   readonly acceptSurts: readonly string[];
   /** Lines for rejecting SURT prefix rules, which begin with `-`. */
   readonly rejectSurts: readonly string[];
-  /** Lines that are not valid; numbers from 1. */
+  /** Invalid lines, numbered from 1. */
   readonly ignored: readonly { readonly line: string; readonly lineNumber: number }[];
 }
 

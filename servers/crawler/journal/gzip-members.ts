@@ -93,7 +93,7 @@ export async function repairGzipMembers(path: string): Promise<number> {
     }
     const head = tail.lastIndexOf(MEMBER_HEAD);
     if (head < 0 && start === 0 && MEMBER_HEAD.subarray(0, size).equals(tail)) {
-      await handle.truncate(0); // torn within its very first bytes
+      await handle.truncate(0); // torn within its first bytes
       return size;
     }
     if (head < 0) throw new StorageError(`${path} is not a journal that can be continued: move it away`);
@@ -115,7 +115,7 @@ function lastFlush(body: Buffer): { keep: number; end: Uint8Array } {
   const flushes: number[] = [];
   for (let at = body.indexOf(FLUSH_END); at >= 0; at = body.indexOf(FLUSH_END, at + 1))
     flushes.push(at + FLUSH_END.length);
-  // If a body is valid up to one flush, it is valid up to all before it. The last flush is tried first.
+  // If a body is valid up to one flush, it is valid up to all flushes before it. The last flush is tried first.
   let good = { keep: 0, end: memberEnd(0, 0) };
   for (let low = 0, high = flushes.length - 1, i = high; low <= high; i = (low + high) >> 1) {
     const keep = flushes[i]!;

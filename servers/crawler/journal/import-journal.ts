@@ -14,9 +14,9 @@ export interface ImportProgress {
   readonly pass: 1 | 2;
   /** Events read in this pass. */
   readonly lines: number;
-  /** URIs given to {@link JournalSink.note}. */
+  /** URIs passed to {@link JournalSink.note}. */
   readonly noted: number;
-  /** URIs given to {@link JournalSink.schedule}. */
+  /** URIs passed to {@link JournalSink.schedule}. */
   readonly scheduled: number;
   /** URIs that are no longer in scope, in both passes. */
   readonly outOfScope: number;
@@ -32,7 +32,7 @@ export interface ImportJournalOptions {
   readonly scope?: (uri: JournalUri) => boolean | Promise<boolean>;
   /** Whether `scope` applies (CRAWL-17.1.2). Default true. */
   readonly checkScope?: boolean;
-  /** Called each {@link progressLines} events and at the end of each pass. */
+  /** Called every {@link progressLines} events and at the end of each pass. */
   readonly progress?: (progress: ImportProgress) => void;
   /** Default 1 000 000 (CRAWL-17.1.2). */
   readonly progressLines?: number;
@@ -93,7 +93,7 @@ export async function importJournal(
     if (event.tag === 'Fs' || (event.tag === 'Ff' && retainFailures)) {
       if (await accepts(event)) await finished.add(event.url);
     }
-    // Included by hand: seen, but never fetched. Its hops path is not known, so the scope cannot decide.
+    // Included by hand: seen, but never fetched. Its hops path is unknown, so the scope cannot decide.
     else if (event.tag === 'Fi') await finished.add(event.url);
   }
   await finished.end();

@@ -8,7 +8,7 @@ const URI_ONLY = ['Fe', 'Fd', 'Fr', 'Fi'] as const;
 export type PathTag = (typeof WITH_PATH)[number];
 export type UriTag = (typeof URI_ONLY)[number];
 
-/** A URI of the journal, with what is needed to schedule it again. */
+/** A URI of the journal, with the data to schedule it again. */
 export interface JournalUri {
   readonly url: string;
   /** CRAWL-2.2; empty for a seed. */
@@ -48,7 +48,7 @@ export function formatJournalLine(event: JournalEvent): string {
 }
 
 /**
- * Parses a line of ours or of the original; hops path and via may be missing.
+ * Parses a line of this project or of the original; hops path and via may be missing.
  *
  * @returns undefined for a line that is not an event
  */

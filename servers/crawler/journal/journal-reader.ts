@@ -17,7 +17,7 @@ export interface ReadJournalOptions {
   readonly onDamage?: (error: StorageError) => void;
 }
 
-/** Compressed bytes that are decompressed at a time; gzip expands them at most a thousand times. */
+/** Compressed bytes per decompression; gzip expands them at most a thousand times. */
 const CHUNK_BYTES = 16_384;
 
 /**

@@ -74,12 +74,12 @@ export class JournalWriter implements AsyncDisposable {
     else this.write({ tag: outcome === 'retry' ? 'Fr' : 'Fd', url });
   }
 
-  /** True if so much text is in memory that the caller should wait for {@link room}. */
+  /** True if the text in memory has reached the limit; the caller then awaits {@link room}. */
   get full(): boolean {
     return this.#file.full;
   }
 
-  /** @throws the signal's reason */
+  /** Waits until the journal is no longer {@link full}. @throws the signal's reason */
   room(signal?: AbortSignal): Promise<void> {
     return this.#file.room(signal);
   }
@@ -89,7 +89,12 @@ export class JournalWriter implements AsyncDisposable {
     return this.#file.flush();
   }
 
-  /** CRAWL-16.4, 17.2.1: renames the journal to `PATH.SUFFIX` and continues in a new file. @returns the renamed file @throws StateError, StorageError */
+  /**
+   * CRAWL-16.4, 17.2.1: renames the journal to `PATH.SUFFIX` and continues in a new file.
+   *
+   * @returns the renamed file
+   * @throws StateError, StorageError
+   */
   rotate(suffix: string): Promise<string> {
     return this.#file.rotate(suffix);
   }

@@ -7,7 +7,7 @@ export interface Count {
   bytes: number;
 }
 
-/** Counts by name in bounded memory. After `limit` names, further ones are counted together as {@link OTHER}. */
+/** Counts by name in bounded memory. New names beyond `limit` are counted together as {@link OTHER}. */
 export class BoundedCounts {
   readonly #counts = new Map<string, Count>();
 
@@ -24,7 +24,7 @@ export class BoundedCounts {
     }
   }
 
-  /** The most frequent first, {@link OTHER} among them; equally frequent ones by name. */
+  /** Returns the counts, {@link OTHER} among them, the most frequent first; equally frequent ones by name. */
   sorted(): { name: string; uris: number; bytes: number }[] {
     return [...this.#counts]
       .map(([name, count]) => ({ name, ...count }))

@@ -1,7 +1,7 @@
 import type { DocumentEvent } from '../events.js';
 import { escapeAnnotation, escapeField, isoTime, parseDigitTime, time17 } from './line-fields.js';
 
-/** A parsed line of crawl.log. A `-` is undefined, or empty where the event is empty. */
+/** A parsed line of crawl.log. A `-` is read as undefined, or as an empty string where the event has one. */
 export interface CrawlLogEntry {
   /** Milliseconds since 1970. */
   readonly time: number;
@@ -47,7 +47,7 @@ export function crawlLogLine(event: DocumentEvent, time: number): string {
   ].join(' ');
 }
 
-/** The media type without parameters (CRAWL-16.1 field 7); empty if there is none. */
+/** Returns the media type without parameters (CRAWL-16.1 field 7); empty if absent. */
 export function mimeType(contentType: string): string {
   return /^\s*([^;\s]*)/.exec(contentType)?.[1] ?? '';
 }

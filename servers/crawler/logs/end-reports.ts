@@ -39,9 +39,7 @@ export interface ReportOptions {
 /** Queues per request. */
 const PAGE = 500;
 
-/**
- * Returns a report of a crawl; undefined if it requires statistics and there are none.
- */
+/** Returns a report of a crawl; undefined if it requires statistics that are absent. */
 export async function makeReport(
   kind: ReportKind,
   control: Pick<CrawlControl, 'snapshot' | 'queues' | 'hosts' | 'workers' | 'recentErrors' | 'chains'>,

@@ -5,8 +5,8 @@ const BREAKS_A_FIELD = /[\s\u0000-\u0020\u007f-\u00a0]|\p{Cs}/gu;
 const PLAIN = /^[!-~]*$/;
 
 /**
- * Escapes a field of a line: characters that would separate fields or end the line are percent-escaped. A URI stays the same URI (CRAWL-2.1
- * escapes likewise). The function is idempotent.
+ * Escapes a field of a line: characters that would separate fields or end the line are percent-escaped. A URI stays the same URI, because
+ * CRAWL-2.1 escapes these characters too. The function is idempotent.
  */
 export function escapeField(text: string): string {
   return PLAIN.test(text) ? text : text.replace(BREAKS_A_FIELD, escapeCharacter);

@@ -21,7 +21,7 @@ const COLUMNS = [
 /** First line of progress-statistics.log: the column names. */
 export const PROGRESS_LEGEND = aligned(COLUMNS.map(([name]) => name));
 
-/** CRAWL-16.3: formats the crawl's figures as one line. Rates are of the last seconds, with those of the whole crawl in parentheses. */
+/** CRAWL-16.3: formats the crawl's figures as one line. Current rates are followed by those of the whole crawl in parentheses. */
 export function progressLine(snapshot: CrawlSnapshot): string {
   return aligned([
     isoSeconds(snapshot.time),

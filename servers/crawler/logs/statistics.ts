@@ -10,7 +10,7 @@ import { outcomeOf } from './outcome.js';
 
 /** Window of the current rates, seconds (CRAWL-16.3). */
 const WINDOW = 20;
-/** Number of recent errors. */
+/** Number of recent errors to keep. */
 const ERRORS = 100;
 
 export interface CrawlStatisticsOptions {
@@ -27,9 +27,9 @@ export interface SeedFate {
   readonly url: string;
   /** CRAWL-8.1, of the last attempt. */
   readonly status: number;
-  /** False while it is to be retried. */
+  /** False while a retry is pending. */
   readonly disposed: boolean;
-  /** Target of its redirect; empty if there is none, or it was not fetched. */
+  /** Target of its redirect; empty if it did not redirect or the target was not fetched. */
   readonly redirect: string;
 }
 
@@ -118,7 +118,7 @@ export class CrawlStatistics {
     this.#sources = new BoundedCounts(namesLimit);
   }
 
-  /** Starts counting time, unless it is counted already. */
+  /** Starts counting time; no effect while it is counted. */
   resume(): void {
     this.#since ??= this.#now();
   }
@@ -219,12 +219,12 @@ export class CrawlStatistics {
     return this.#sources.sorted();
   }
 
-  /** In the order of their first fetch. */
+  /** Returns the seeds in the order of their first fetch. */
   seeds(): SeedFate[] {
     return [...this.#seeds.values()];
   }
 
-  /** For a checkpoint (CRAWL-17.3). */
+  /** Returns the statistics for a checkpoint (CRAWL-17.3). */
   toJSON(): StoredStatistics {
     return {
       version: 1,

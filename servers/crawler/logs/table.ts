@@ -22,7 +22,7 @@ export interface Report {
 }
 
 export interface ReportLinesOptions {
-  /** Width of the terminal; longer lines are cut. Default: no limit. */
+  /** Width of the terminal; longer lines are truncated. Default: no limit. */
   readonly width?: number;
   /** Bytes as `1.5 MiB`, durations as `2h05m`. Default true; false: plain numbers, times as ISO. */
   readonly human?: boolean;
@@ -32,7 +32,7 @@ export interface ReportLinesOptions {
 const LEAST_WIDTH = 8;
 const GAP = 2;
 
-/** Formats a report: title, header, rows and notes, one line each. Numbers are right-aligned; the widest texts are cut to `width`. */
+/** Formats a report: title, header, rows and notes, one line each. Numbers are right-aligned; the widest texts are truncated to `width`. */
 export function reportLines(report: Report, options: ReportLinesOptions = {}): string[] {
   const { width = Number.POSITIVE_INFINITY, human = true } = options;
   const { title, columns, rows, notes } = report;

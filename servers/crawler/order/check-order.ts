@@ -9,7 +9,7 @@ import { overridden } from './sheets.js';
 
 /** A problem of an order whose values are all legal. */
 export interface OrderProblem {
-  /** Names and indexes. */
+  /** Property names and array indexes. */
   readonly path: readonly (string | number)[];
   readonly problem: string;
 }

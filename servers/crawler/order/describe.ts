@@ -4,14 +4,14 @@ import { crawlSettingsSchema, quotasSchema, settingNotes } from './settings.js';
 
 /** The description of a setting of an order. */
 export interface SettingDescription {
-  /** `settings.minDelayMs`. */
+  /** E.g. `settings.minDelayMs`. */
   readonly path: string;
-  /** Absent if it has none and must be given. */
+  /** Absent if the setting is required. */
   readonly default?: unknown;
   readonly unit: string;
   /** The legal values in words. */
   readonly legal: string;
-  /** Its rule. */
+  /** The rule that defines it. */
   readonly rule: string;
   readonly text: string;
   /** CRAWL-19.5: whether a sheet may override it. */
@@ -140,7 +140,7 @@ function legalValues(form: z.output<typeof jsonForm>): string {
 
 function rangeOf({ type, minimum, maximum }: z.output<typeof jsonForm>): string {
   const kind = type === 'integer' ? 'a whole number' : 'a number';
-  // Without a limit Zod has the largest exact integer.
+  // Zod writes the largest exact integer for an unlimited one.
   const top = maximum === undefined || maximum >= Number.MAX_SAFE_INTEGER ? undefined : maximum;
   if (minimum !== undefined && top !== undefined) return `${kind} from ${minimum} to ${top}`;
   return minimum === undefined ? kind : `${kind} from ${minimum} on`;

@@ -233,7 +233,7 @@ class Draft {
   }
 }
 
-/** Whether an element is a module or a map of modules. A list of texts is a value. */
+/** Returns whether an element is a module or a map of modules. A list of texts is a value. */
 function isModule({ tag, name, children }: XmlElement): boolean {
   return tag === 'newObject' || (children.length > 0 && !SETTING_NAMES.has(name));
 }

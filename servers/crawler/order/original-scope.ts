@@ -132,7 +132,7 @@ function patternsOf(rule: XmlElement): {
   };
 }
 
-/** undefined when it is not there, or empty. */
+/** Returns the text of a child element; undefined if it is absent or empty. */
 function textOf(element: XmlElement, name: string): string | undefined {
   const text = element.children.find((child) => child.name === name)?.text;
   return text === '' ? undefined : text;

@@ -20,7 +20,7 @@ export function readOrder(text: string, file: string): CrawlOrderConfig {
 
 /**
  * Validates an order.
- * @param lineOf returns the line of a path, from 1; 0 if it is not known
+ * @param lineOf returns the line of a path, from 1; 0 if unknown
  * @throws ConfigError as {@link readOrder}
  */
 export function checkedOrder(

@@ -7,7 +7,7 @@ export interface SettingNote {
   readonly text: string;
   /** Empty for a setting without a unit. */
   readonly unit: string;
-  /** The rule that it comes from. */
+  /** The rule that defines it. */
   readonly rule: string;
 }
 

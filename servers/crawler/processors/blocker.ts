@@ -5,7 +5,7 @@ import { WholePattern } from '../decide/predicates.js';
 import type { CrawlSettings } from '../order/settings.js';
 
 export interface BlockerOptions {
-  /** Of the URI, sheets applied (CRAWL-19.5). */
+  /** Returns the settings of the URI with its sheets applied (CRAWL-19.5). */
   readonly settings: (uri: CrawlUri) => Pick<CrawlSettings, 'blockAll' | 'blockPattern' | 'allowPattern'>;
 }
 
@@ -14,7 +14,7 @@ const MAX_PATTERNS = 1000;
 
 /**
  * CRAWL-11.2, the second half of the Preselector: rejects every URI (`blockAll`), those that `allowPattern` does not match, and those that
- * `blockPattern` matches. Patterns are in RE2's language and match whole URIs.
+ * `blockPattern` matches. Patterns are in RE2 syntax and match whole URIs.
  */
 export class Blocker implements Processor {
   readonly name = 'Blocker';

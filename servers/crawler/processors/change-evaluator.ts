@@ -7,8 +7,8 @@ export const UNCHANGED = 'unchanged';
 
 /**
  * CRAWL-18.8, with the setting `skipUnchanged`: a document with the digest of its last fetch gets the annotation `unchanged`; its links
- * are not followed, and nothing is extracted or written. For crawls that look for changes on known pages. A crawl that has to find its
- * way through unchanged pages must do without it.
+ * are not followed, and nothing is extracted or written. It serves crawls that look for changes on known pages; a crawl
+ * that finds new pages through unchanged ones does not use it.
  */
 export class ChangeEvaluator implements Processor {
   readonly name = 'ChangeEvaluator';

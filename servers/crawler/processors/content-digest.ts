@@ -10,19 +10,19 @@ import { sha1Base32 } from '../warc/digest.js';
 export type DigestSettings = Pick<CrawlSettings, 'digestStripPattern' | 'digestStripMaxKB'>;
 
 export interface ContentDigestOptions {
-  /** Milliseconds for stripping one page; the rest of its text is then digested as it is. Default 1000. */
+  /** Timeout for stripping one page, milliseconds; the rest of its text is digested unchanged. Default 1000. */
   readonly maxStripMs?: number;
 }
 
-/** Characters that are matched at a time; a longer line is cut into such pieces. */
+/** Characters per match. A longer line is cut into pieces of this length. */
 const PIECE = 2048;
 /** Compiled patterns in the cache; settings and their sheets have few. */
 const MAX_PATTERNS = 1000;
 
 /**
- * Computes the digest of the body (CRAWL-11.8, 16.1 field 10) into `uri.digest`: `sha1:` and base32. With the setting
- * `digestStripPattern` it is that of HTTPContentDigest (CRAWL-18.7): text that changes on every fetch is replaced by a space before. Such
- * a digest is good for comparisons only. The processor must run before Essence, which transfers the body to a thread.
+ * Computes the digest of the body (CRAWL-11.8, 16.1 field 10) into `uri.digest`: `sha1:` and base32. The setting
+ * `digestStripPattern` selects the digest of HTTPContentDigest (CRAWL-18.7): each match, text that changes on every fetch, is replaced by a
+ * space first. Such a digest serves comparisons only. The processor must run before Essence, which transfers the body to a thread.
  */
 export class ContentDigest implements Processor {
   readonly name = 'ContentDigest';

@@ -13,11 +13,11 @@ export interface FetchRecord {
   readonly status: number;
   /** When it began, milliseconds since 1970. */
   readonly begin: number;
-  /** `sha1:` and base32; empty if there is none. A 304 keeps the one before. */
+  /** `sha1:` and base32; empty if absent. A 304 keeps the previous digest. */
   readonly digest: string;
-  /** Empty: none. */
+  /** Empty if absent. */
   readonly etag: string;
-  /** 0: not known. */
+  /** 0 if unknown. */
   readonly lastModified: UnixSeconds;
   /** Bytes of the body. */
   readonly length: number;
@@ -35,7 +35,7 @@ interface FetchCapture {
 
 /** CRAWL-18.4: the table `uri_history`, with keys of {@link historyKey}. */
 export interface HistoryStore {
-  /** The newest first; empty if the URI was never fetched. */
+  /** Returns the records, the newest first; empty if the URI was never fetched. */
   get(key: string): Promise<readonly FetchRecord[]>;
   put(key: string, history: readonly FetchRecord[], batch: GathererBatch): void;
 }
@@ -49,7 +49,7 @@ export interface FetchHistoryOptions {
   readonly sendIfModifiedSince?: boolean;
 }
 
-/** CRAWL-18.4: the SURT of the URI, with its case kept. */
+/** Returns the key of a URI in the history: its SURT with the case preserved (CRAWL-18.4). */
 export function historyKey(url: string): string {
   return surt(url, { preserveCase: true });
 }
@@ -65,7 +65,7 @@ interface Entry {
 
 /**
  * CRAWL-18.2 to 18.4: the history of the last fetches of a URI, in three steps: {@link loader} in the pre-fetch chain, this processor
- * after the digest's, {@link keeper} in the post-process chain.
+ * after `ContentDigest`, {@link keeper} in the post-process chain.
  */
 export class FetchHistory implements Processor, RevisitSource {
   readonly name = 'FetchHistory';
@@ -75,12 +75,12 @@ export class FetchHistory implements Processor, RevisitSource {
 
   constructor(readonly options: FetchHistoryOptions) {}
 
-  /** The earlier fetches of the URI, the newest first. */
+  /** Returns the earlier fetches of the URI, the newest first. */
   former(uri: CrawlUri): readonly FetchRecord[] {
     return this.#entries.get(uri)?.former ?? [];
   }
 
-  /** CRAWL-18.3: the headers of a conditional request; empty if the last fetch failed. */
+  /** Returns the headers of a conditional request (CRAWL-18.3); empty if the last fetch failed. */
   conditionalHeaders(uri: CrawlUri): NonNullable<FetchRequest['headers']> {
     const { sendIfNoneMatch = true, sendIfModifiedSince = true } = this.options;
     const last = this.former(uri)[0];
@@ -99,7 +99,7 @@ export class FetchHistory implements Processor, RevisitSource {
     if (entry.now !== undefined) return 'proceed';
     const notModified = fetched.status === 304;
     const last = entry.former[0];
-    // A failed fetch has no digest; that of the page is in an earlier one.
+    // A failed fetch has no digest; the digest of the page is in an earlier record.
     const known = notModified ? entry.former.find(({ digest }) => digest !== '') : last;
     const { status, beginTime: begin, etag, lastModified } = fetched;
     if (notModified) {
@@ -124,7 +124,7 @@ export class FetchHistory implements Processor, RevisitSource {
     return 'proceed';
   }
 
-  /** Whether the body is that of the last fetch, by its digest or by a 304. */
+  /** Returns whether the body equals that of the last fetch, by its digest or by a 304. */
   isUnchanged(uri: CrawlUri): boolean {
     return this.#entries.get(uri)?.repeats !== undefined;
   }
@@ -157,7 +157,7 @@ export class FetchHistory implements Processor, RevisitSource {
     return entry;
   }
 
-  /** CRAWL-18.4: loads the history unless it is loaded. */
+  /** CRAWL-18.4: loads the history, once. */
   async #load(uri: CrawlUri): Promise<ProcessResult> {
     if (!this.#entries.has(uri) && isKept(uri.url)) {
       this.#entries.set(uri, { former: await this.options.store.get(historyKey(uri.url)) });
@@ -181,7 +181,7 @@ export class FetchHistory implements Processor, RevisitSource {
   }
 }
 
-/** CRAWL-18.4: whether URIs of this scheme have a history. */
+/** Returns whether URIs of this scheme have a history (CRAWL-18.4). */
 function isKept(url: string): boolean {
   return /^(?:https?|s?ftp):/.test(url);
 }

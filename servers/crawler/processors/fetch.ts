@@ -16,11 +16,11 @@ import type { ServerCache } from '../servers/index.js';
 export interface FetchLimits {
   /** Largest document, bytes (G-86). */
   readonly maxBytes: number;
-  /** Timeout of a read without a byte, milliseconds (G-85). */
+  /** A read fails after this many milliseconds without a byte (G-85). */
   readonly timeoutMs: number;
   /** Whether the request for a known document carries If-None-Match and If-Modified-Since (G-106, G-110). Default: always. */
   readonly conditional?: (known: DocumentRecord) => boolean;
-  /** Users and passwords of the configuration, hidden in reasons (G-81). */
+  /** User names and passwords of the configuration, which are hidden in reasons (G-81). */
   readonly logins?: readonly string[];
   /** G-174: whether a request for `to`, found on `from`, must not reach private addresses. */
   readonly mustBePublic?: (from: string, to: string) => boolean;
@@ -179,7 +179,7 @@ export class FetchJudge implements Processor {
 /** Characters of a server's reply that are shown. */
 const MAX_REPLY = 300;
 
-/** G-81: user and password of a URL, escaped and unescaped. */
+/** Returns the user name and password of a URL, escaped and unescaped (G-81). */
 function loginOf(url: string): string[] {
   const userInfo = /^[a-z]+:\/\/([^/?#]*)@/.exec(url)?.[1];
   if (userInfo === undefined) return [];
@@ -197,7 +197,7 @@ function unescaped(text: string): string {
 /** Returns the text on one line, with each of the words hidden where it is a whole word. */
 function hideWords(text: string, words: readonly string[]): string {
   let shown = redactLogins(text.replace(/[\0-\x1f\x7f]+/g, ' '));
-  // The longest first: one may begin with another.
+  // The longest first: one may be a prefix of another.
   for (const word of [...new Set(words)].sort((a, b) => b.length - a.length)) {
     if (word === '') continue;
     const pieces = shown.split(word);

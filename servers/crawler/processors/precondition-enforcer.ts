@@ -3,7 +3,7 @@ import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
 import type { ServerCache } from '../servers/index.js';
 
 /**
- * CRAWL-12.4, 12.5: fetches robots.txt before anything else of a server, in place of the first URI. That URI returns to the head of its
+ * CRAWL-12.4, 12.5: fetches robots.txt before any other document of a server, in place of the first URI. That URI returns to the head of its
  * queue, and is given out again after the politeness delay that follows the fetch of robots.txt.
  */
 export class PreconditionEnforcer implements Processor {

@@ -25,7 +25,7 @@ export interface QuotaCounters {
 
 export interface QuotaEnforcerOptions {
   readonly counters: QuotaCounters;
-  /** Settings of the URI, sheets applied (CRAWL-19.5). */
+  /** Returns the settings of the URI with its sheets applied (CRAWL-19.5). */
   readonly settings: (uri: CrawlUri) => Pick<CrawlSettings, 'quotas' | 'quotaForceRetire'>;
 }
 
@@ -59,7 +59,7 @@ export class QuotaEnforcer implements Processor {
   }
 
   #reached(uri: CrawlUri, quotas: Quotas): keyof Quotas | undefined {
-    // Usually all are off and nothing needs to be looked up.
+    // By default all quotas are off, and no counts are read.
     if (Object.values(quotas).every((quota) => quota < 0)) return undefined;
     const { counters } = this.options;
     const server = counters.server(uri.url);

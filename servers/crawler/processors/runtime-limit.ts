@@ -9,8 +9,8 @@ export interface RuntimeLimitOptions {
 }
 
 /**
- * CRAWL-11.3, with the settings `runtimeSeconds` and `runtimeOperation`: pauses or ends the crawl once when it has run that long; the
- * URIs in flight continue. With `block` each URI that follows fails with -5004, so that the queues run empty.
+ * CRAWL-11.3, with the settings `runtimeSeconds` and `runtimeOperation`: pauses or ends the crawl, once, after this many
+ * seconds; the URIs in flight continue. With `block` every later URI fails with -5004, so that the queues drain.
  */
 export class RuntimeLimit implements Processor {
   readonly name = 'RuntimeLimit';
@@ -30,7 +30,7 @@ export class RuntimeLimit implements Processor {
       uri.reason = `the crawl has run for ${seconds} seconds`;
       return 'post';
     }
-    // Once: an operator who resumes a paused crawl knows of the limit.
+    // Once: an operator who resumes a paused crawl knows the limit.
     if (this.#done.has(operation)) return 'proceed';
     this.#done.add(operation);
     uri.annotations.push(annotation);

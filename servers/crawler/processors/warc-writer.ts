@@ -43,7 +43,7 @@ export class WarcWriter implements Processor {
   readonly name = 'WarcWriter';
   /** Writes the metadata record. */
   readonly metadata: Processor = { name: 'WarcMetadata', process: (uri) => this.#describe(uri) };
-  /** By URI in process; undefined if there was nothing to write. */
+  /** Keyed by the URI in process; undefined if no record was written. */
   readonly #written = new WeakMap<CrawlUri, Written | undefined>();
 
   constructor(readonly options: WarcWriterOptions) {}

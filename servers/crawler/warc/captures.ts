@@ -11,7 +11,7 @@ export interface Revisit {
   readonly url: string;
   /** Its WARC-Date, milliseconds since 1970. */
   readonly date: number;
-  /** Its record; empty if none was written, so that an identical payload is written now. */
+  /** WARC-Record-ID of its record; empty if none was written. An identical payload is then written. */
   readonly recordId: string;
   /** Digest of its payload, `sha1:` and base32. */
   readonly payloadDigest: string;
@@ -39,14 +39,14 @@ export interface CaptureMetadata {
   readonly url: string;
   /** When the fetch began, milliseconds since 1970. */
   readonly date: number;
-  /** The capture's record. */
+  /** WARC-Record-ID of the capture's record. */
   readonly concurrentTo: string;
   /** Empty for a seed. */
   readonly via: string;
   readonly hopsFromSeed: string;
-  /** Empty: none. */
+  /** Empty if absent. */
   readonly sourceTag: string;
-  /** Milliseconds; -1: not known. */
+  /** Milliseconds; -1 if unknown. */
   readonly fetchTimeMs: number;
   readonly outLinks: readonly { readonly url: string; readonly hop: string }[];
 }

@@ -18,13 +18,13 @@ export interface NewWarcRecord {
   readonly date: number;
   /** Media type of the block. */
   readonly contentType: string;
-  /** Further named fields in their order. Line ends within a value become spaces. */
+  /** Other named fields in their order. Line ends within a value become spaces. */
   readonly fields: readonly (readonly [name: string, value: string])[];
   /** The content block in pieces; they must not change until the record is written. */
   readonly block: readonly Uint8Array[];
 }
 
-/** A new WARC-Record-ID. */
+/** Returns a new WARC-Record-ID. */
 export function newRecordId(): string {
   return `<urn:uuid:${randomUUID()}>`;
 }
@@ -34,7 +34,7 @@ export function warcDate(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
 
-/** The block of a record of type application/warc-fields. */
+/** Returns the block of a record of type application/warc-fields. */
 export function warcFields(fields: readonly (readonly [name: string, value: string])[]): Uint8Array {
   return Buffer.from(fields.map(([name, value]) => `${name}: ${oneLine(value)}\r\n`).join(''), 'utf8');
 }

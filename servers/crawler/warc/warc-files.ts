@@ -19,7 +19,7 @@ export interface WarcFilesOptions {
   readonly compress?: boolean;
   /** Fields of the warcinfo record in addition to `software`, `format`, `conformsTo` and `hostname`, e.g. `isPartOf`, `robots`. */
   readonly info?: Readonly<Record<string, string>>;
-  /** Longest queue of writes; one more is refused. Default 1000, the largest number of workers. */
+  /** Longest queue of writes; a write beyond it is rejected. Default 1000, the largest number of workers. */
   readonly maxWaiting?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
@@ -75,7 +75,7 @@ export class WarcFiles implements AsyncDisposable {
   #serial = 0;
   #waiting = 0;
   #closed = false;
-  /** Writes, rolls and closing run one after the other. */
+  /** Serializes writes, rolls and closing. */
   readonly #mutex = new Mutex();
 
   /** Finishes the files that an earlier writer left open. The first write creates the first file. */
@@ -247,12 +247,12 @@ function failed(): boolean {
   return false;
 }
 
-/** The file name after the serial number: `-HOST.warc.gz`. */
+/** Returns the end of file names after the serial number: `-HOST.warc.gz`. */
 function endingOf({ host = hostname(), compress = true }: WarcFilesOptions): string {
   return `-${host.replace(/[^\w.-]/g, '-')}.warc${compress ? '.gz' : ''}`;
 }
 
-/** 17 digits, UTC. */
+/** Returns the time as 17 digits, UTC. */
 function stamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/\D/g, '');
 }

@@ -123,7 +123,7 @@ class ReadWindow {
 
   constructor(readonly file: FileHandle) {}
 
-  /** Returns the bytes from an offset: at least {@link SHORT_BYTES}, fewer only at the end of the file. They do not change later. */
+  /** Returns the bytes from an offset: at least {@link SHORT_BYTES}, fewer only at the end of the file. They are not overwritten later. */
   async from(at: number): Promise<Buffer> {
     const left = this.#start + this.#bytes.length - at;
     if (at < this.#start || (left < SHORT_BYTES && !this.#atEnd)) {
