@@ -1,4 +1,4 @@
-// What a Gatherer logs when it runs with its servers in one process, and as a mirror.
+// The logs of a Gatherer that runs with its servers in one process, and of a mirror.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { page, Site } from '../../helpers/site.js';
 
 const never = new AbortController().signal;
 
-/** Loggers by name, and the messages that they got. */
+/** Returns loggers by name, and their messages. */
 function keptLogs(): { log: (name: LogName) => Logger; lines: (name: LogName) => readonly string[] } {
   const kept = new Map<LogName, string[]>();
   const lines = (name: LogName): string[] => {
@@ -76,7 +76,7 @@ t.test('G-148 all in one: begin, RootNodes, end; problems of files; an order wit
   t.match(logs.lines('errors').join('\n'), /notes/, 'what in the annotations could not be read');
 });
 
-t.test('G-8, G-148 a mirror logs its run, and what of its configuration could not be used', async (t) => {
+t.test('G-8, G-148 a mirror logs its run and the problems of its configuration', async (t) => {
   await using site = await Site.start({ '/': page('Start', ['/a.html']), '/a.html': page('A', []) });
   const directory = t.testdir({ notes: 'this is no annotation\n' });
   const text = `Gatherer-Name: Mirror\nAnnotations: ${join(directory, 'notes')}\n<RootNodes>\n${site.url}/ Delay=0\n</RootNodes>\n`;

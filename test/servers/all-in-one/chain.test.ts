@@ -39,7 +39,7 @@ function options(data: string): string[] {
   ];
 }
 
-// Some twenty processes are started one after the other, each of which takes seconds on a busy machine.
+// The tests start about twenty processes in sequence; each takes seconds on a busy machine.
 t.setTimeout(120_000);
 
 interface Summary {
@@ -53,7 +53,7 @@ function lastLine(text: string): Summary {
   return JSON.parse(text.trimEnd().split('\n').at(-1) ?? '') as Summary;
 }
 
-/** What nc would show: sends, reads to the end. */
+/** Sends a text and returns everything until the server closes, as nc does. */
 async function netcat(port: number, send: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   let text = '';

@@ -17,7 +17,7 @@ async function directory(t: Test): Promise<string> {
   return path;
 }
 
-/** A port that is in use. */
+/** Returns a port that is in use. */
 async function takenPort(t: Test): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -27,7 +27,7 @@ async function takenPort(t: Test): Promise<number> {
   return address.port;
 }
 
-/** What keeps the process alive: sockets, timers, watchers; without the requests that end by themselves. */
+/** Returns the resources that keep the process alive: sockets, timers, watchers; without requests that complete on their own. */
 function resources(): readonly string[] {
   return process
     .getActiveResourcesInfo()
@@ -35,7 +35,7 @@ function resources(): readonly string[] {
     .sort();
 }
 
-/** Expects that an opening fails, and that everything it had opened is closed again. */
+/** Expects that `open` fails and closes everything that it opened. */
 async function failsCleanly(t: Test, open: () => Promise<unknown>, sentence: RegExp): Promise<void> {
   const before = resources();
   await t.rejects(open(), sentence);
@@ -82,7 +82,7 @@ t.test('all servers in one process: each port in use, and a damaged store', asyn
     t.comment(name);
     await failsCleanly(t, start({ [name]: port }), /EADDRINUSE/);
   }
-  // Everything is closed: the stores, which one process may have open once, can be opened.
+  // A store can be opened once at a time, so this succeeds only if everything is closed.
   await (await start({})()).close();
   await rm(join(dataDirectory, 'broker', 'store'), { recursive: true });
   await mkdir(join(dataDirectory, 'broker'), { recursive: true });

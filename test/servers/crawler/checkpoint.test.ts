@@ -1,4 +1,4 @@
-// Checkpoints: taken while a crawl runs, verified, gone back to again and again (CRAWL-17.2, 17.3).
+// Checkpoints: taken while a crawl runs, verified, restored repeatedly (CRAWL-17.2, 17.3).
 import {
   appendFileSync,
   cpSync,
@@ -60,7 +60,7 @@ interface Crawled {
   readonly end: string;
 }
 
-/** One run; `at` is told of each URI by its number. */
+/** Runs the crawl once; `at` is called with the number of each URI. */
 async function crawl(
   directory: string,
   site: Site,
@@ -121,7 +121,7 @@ function filesOf(directory: string): Record<string, string> {
 }
 
 for (const seen of ['level', 'memory-set', 'disk-merge'] as const) {
-  t.test(`CRAWL-17.3 a checkpoint of a running crawl is gone back to, seen filter ${seen}`, async (t) => {
+  t.test(`CRAWL-17.3 a checkpoint of a running crawl is restored, seen filter ${seen}`, async (t) => {
     await using site = await Site.start(pages());
     const quiet = scratch(t);
     const { snapshot: whole } = await crawl(quiet, site, { seen });
@@ -185,7 +185,7 @@ for (const seen of ['level', 'memory-set', 'disk-merge'] as const) {
   });
 }
 
-t.test('CRAWL-17.3.1 a crawl that is stopped takes its statistics along', async (t) => {
+t.test('CRAWL-17.3.1 a stopped crawl keeps its statistics for the next run', async (t) => {
   await using site = await Site.start(pages());
   const directory = scratch(t);
   const first = await crawl(directory, site, {}, (count, control) => {
@@ -199,7 +199,7 @@ t.test('CRAWL-17.3.1 a crawl that is stopped takes its statistics along', async 
   t.equal(await takeComponents(join(directory, 'crawl')), undefined, 'nothing is left of it');
 });
 
-/** A store with queues in every state, and what a checkpoint of it needs. */
+/** Opens a store, its seen filter and a frontier, which a checkpoint needs. */
 async function states(directory: string, clock: ManualClock) {
   const store = await GathererStore.open(join(directory, 'working'));
   const seen = await store.openSeenFilter();
@@ -215,7 +215,7 @@ async function states(directory: string, clock: ManualClock) {
   return { store, seen, frontier };
 }
 
-t.test('CRAWL-17.2.2 what comes back: ordinal, counts, queues of every state', async (t) => {
+t.test('CRAWL-17.2.2 the restored state: ordinal, counts, queues of every state', async (t) => {
   const directory = scratch(t);
   const clock = new ManualClock(Date.now());
   const { store, seen, frontier } = await states(directory, clock);
@@ -315,7 +315,7 @@ async function plain(t: Test, options: Partial<CheckpointsOptions> = {}) {
   return { directory, store, places, full };
 }
 
-t.test('CRAWL-17.3.2 what is wrong with a checkpoint is named', async (t) => {
+t.test('CRAWL-17.3.2 the problem of a damaged checkpoint is named', async (t) => {
   const { places, full } = await plain(t);
   const checkpoints = await Checkpoints.open(places, full);
   const { directory } = await checkpoints.take();
@@ -358,7 +358,7 @@ t.test('CRAWL-17.3.2 what is wrong with a checkpoint is named', async (t) => {
   );
 });
 
-t.test('CRAWL-17.3 old ones go, and what a killed process left', async (t) => {
+t.test('CRAWL-17.3 old checkpoints and the remains of a killed process are removed', async (t) => {
   const { places, full } = await plain(t);
   const first = await Checkpoints.open(places, full);
   const names: string[] = [];
@@ -379,7 +379,7 @@ t.test('CRAWL-17.3 old ones go, and what a killed process left', async (t) => {
   t.match((await second.take()).name, /^cp100001-/);
 });
 
-t.test('CRAWL-17.3 what fails while one is taken leaves the crawl and the others as they are', async (t) => {
+t.test('CRAWL-17.3 a failure in a checkpoint leaves the crawl and other checkpoints intact', async (t) => {
   const faults = { components: false, rotate: false };
   const { store, places, full } = await plain(t, {
     components: () => {
@@ -417,7 +417,7 @@ t.test('CRAWL-17.3 what fails while one is taken leaves the crawl and the others
   t.equal(await store.meta.get('another'), 'row', 'the store is open again');
 });
 
-t.test('CRAWL-17.2.2 a store that somebody has is not replaced', async (t) => {
+t.test('CRAWL-17.2.2 a store that is open is not replaced', async (t) => {
   const { directory, store, places, full } = await plain(t);
   const checkpoints = await Checkpoints.open(places, full);
   const { name } = await checkpoints.take();

@@ -8,7 +8,7 @@ import { FakeCrawl } from './fake-control.js';
 export const PASSWORD = 'open sesame';
 export const LOG = pino({ enabled: false });
 
-/** A console of a crawl, and what asks it without following redirects. */
+/** Starts the console of a fake crawl; `ask` sends requests without following redirects. */
 export async function consoleScene(
   t: Teardown,
   more: Partial<Parameters<typeof CrawlConsole.start>[0]> = {},

@@ -19,7 +19,7 @@ import { FakeCrawl, NOW, queue } from './fake-control.js';
 
 const PAGE = { accept: 'text/html' };
 
-/** What the JSON addresses answer, each with its own part of it. */
+/** The JSON answers of the console; each address fills some of the fields. */
 interface Answer {
   readonly queues: readonly QueueReport[];
   readonly next?: string;
@@ -32,7 +32,7 @@ interface Answer {
 
 type Scene = Awaited<ReturnType<typeof consoleScene>>;
 
-/** Gives the password on the login page; the cookie, and the token that the page's forms hold. */
+/** Logs in on the login page; returns the cookie and the token of the page's forms. */
 async function logIn({ ask }: Scene) {
   const reply = await ask('/login', { method: 'POST', body: new URLSearchParams({ password: PASSWORD }) });
   const set = reply.headers.get('set-cookie') ?? '';
@@ -101,7 +101,7 @@ t.test('no access without the password', async (t) => {
   t.same(crawl.told, []);
 });
 
-t.test('guessing passwords is throttled, and sessions end', async (t) => {
+t.test('wrong passwords are throttled, and sessions expire', async (t) => {
   const site = await consoleScene(t);
   const guess = (password: string) =>
     site.ask('/login', { method: 'POST', body: new URLSearchParams({ password }) });
@@ -127,7 +127,7 @@ t.test('guessing passwords is throttled, and sessions end', async (t) => {
   t.equal(new ConsoleAccess('').tryPassword('192.0.2.1', ''), -1, 'no password is no empty password');
 });
 
-t.test('only forms of the console act', async (t) => {
+t.test('an action requires the form token and the origin of the console', async (t) => {
   const site = await consoleScene(t);
   const { cookie, formToken } = await logIn(site);
   const act = (headers: Record<string, string>, token: string) =>
@@ -249,7 +249,7 @@ t.test('CRAWL-5.6.6 CRAWL-20.3 every action of an operator', async (t) => {
   t.notMatch(JSON.stringify(reply), /secret/);
 });
 
-t.test('the page shows everything without script', async (t) => {
+t.test('the page works without scripts', async (t) => {
   const site = await consoleScene(t);
   site.crawl.list = Array.from({ length: 60 }, (_, i) =>
     queue(`q${String(i).padStart(2, '0')}.example`, {
@@ -341,7 +341,7 @@ t.test('events: a snapshot each second, and the sections of the page', async (t)
   t.match(await whole, /event: snapshot/);
 });
 
-t.test('a slow follower misses snapshots, and no other waits for it', async (t) => {
+t.test('a slow listener misses snapshots and does not delay the others', async (t) => {
   const crawl = new FakeCrawl();
   crawl.change = { name: 'x'.repeat(200_000) };
   const feed = new SnapshotFeed({ control: crawl, log: LOG, intervalMs: 0, maxMissed: 5, maxFollowers: 1 });
@@ -394,7 +394,7 @@ t.test('a slow follower misses snapshots, and no other waits for it', async (t) 
   t.equal(eventText('a', { b: 'c\nd' }), 'event: a\ndata: {"b":"c\\nd"}\n\n');
 });
 
-t.test('the last ten minutes stay in a ring buffer and become plots', (t) => {
+t.test('a ring buffer holds the last ten minutes for the plots', (t) => {
   const crawl = new FakeCrawl();
   const history = new RateHistory(4);
   for (let i = 0; i < 6; i++) {
@@ -447,7 +447,7 @@ t.test('metrics in Prometheus text', async (t) => {
   t.same([...used], described, 'each metric is described once');
 });
 
-t.test('the file for local commands', async (t) => {
+t.test('the console file for local commands', async (t) => {
   const site = await consoleScene(t);
   t.equal((await stat(site.file)).mode & 0o777, 0o600);
   const { url, token } = site.console;

@@ -23,7 +23,7 @@ function applies(rule: RuleInput, of: DecideSubject): boolean {
 }
 
 t.test(
-  'CRAWL-10.2.1 the last answer that is not NONE holds; rules that change nothing are skipped',
+  'CRAWL-10.2.1 the last answer other than NONE decides; rules that cannot change the decision are skipped',
   async (t) => {
     let asked = 0;
     const counted = decideRule('counted', 'ACCEPT', () => ++asked > 0);
@@ -92,7 +92,7 @@ t.test('CRAWL-10.2.2, 7 pathological paths agree with the back-referencing expre
   );
 });
 
-t.test('CRAWL-10.2.4 every rule of the catalog applies and does not', async (t) => {
+t.test('CRAWL-10.2.4 every rule of the catalog: a URI that matches and one that does not', async (t) => {
   const answer = 'REJECT' as const;
   const patterns = ['a.*'];
   const rows: readonly (readonly [RuleInput, DecideSubject, DecideSubject])[] = [
@@ -171,7 +171,7 @@ t.test('CRAWL-10.2.4 every rule of the catalog applies and does not', async (t) 
   }
 });
 
-t.test('a wrong configuration is told by rule and field', async (t) => {
+t.test('the error of a wrong configuration names the rule and the field', async (t) => {
   const build = (rules: unknown) => () => decideSequence(rules, { seeds: [] });
   t.throws(build([{ rule: 'all', answer: 'REJECT' }, { rule: 'nothing' }]), { message: /^rule 2: / });
   t.throws(build([{ rule: 'all' }]), { code: 'ERR_USAGE', message: /^rule 1: answer: / });

@@ -11,7 +11,7 @@ import type {
 /** Saturday, 2026-01-31 12:00:00 UTC. */
 export const NOW = 1_769_860_800_000;
 
-/** A crawl that does nothing: fields hold what a console shows, `told` the actions that it performed. */
+/** A fake crawl: its fields hold the data that a console shows, `told` the actions that it received. */
 export class FakeCrawl implements CrawlControl {
   readonly told: string[] = [];
   state: CrawlState = 'running';
@@ -39,7 +39,7 @@ export class FakeCrawl implements CrawlControl {
   failures: RecentError[] = [
     { time: NOW - 65_000, url: 'http://b.example/\u001b[2Jgone', status: -2, reason: 'connection refused' },
   ];
-  /** What checkpoint() fails with. */
+  /** The error of checkpoint(); undefined if it succeeds. */
   checkpointFails: Error | undefined;
 
   snapshot(): CrawlSnapshot {

@@ -15,7 +15,7 @@ import { openSeenFilter, SEEN_KINDS, type SeenKind } from '../../../storage/seen
 
 type Ours = FrontierUnderTest<GathererBatch>;
 
-/** Opens our frontier; the seen filter is in the store, or has its own files. */
+/** Opens the project's frontier; the seen filter is in the store, or has its own files. */
 function opener(kind: SeenKind): (directory: string, setup: FrontierSetup) => Promise<Ours> {
   return async (directory, { smallMemory, ...setup }) => {
     const store = await GathererStore.open(join(directory, 'working'));
@@ -51,7 +51,7 @@ for (const kind of SEEN_KINDS.filter((kind) => kind !== 'level'))
     });
   });
 
-/** The first conformance test that a frontier fails. */
+/** Returns the name of the first conformance test that a frontier fails; undefined if it passes all. */
 async function firstFailure(
   change: (ours: Ours) => CrawlFrontier<GathererBatch>,
 ): Promise<string | undefined> {
@@ -175,7 +175,7 @@ t.test('CRAWL-5.3 snoozed queues wake in the order of their times', async () => 
 });
 
 t.test(
-  'CRAWL-5.1.2 a window on an ordered table gives all of it in order, whatever comes meanwhile',
+  'CRAWL-5.1.2 a window on an ordered table returns all entries in order, whatever is added meanwhile',
   async () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('add' as const), value: fc.nat(500) }),

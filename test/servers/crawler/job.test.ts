@@ -34,7 +34,7 @@ function order(input: CrawlOrderInput): NonNullable<GathererOptions['order']> {
   });
 }
 
-/** Runs a Gatherer and gives the events of its URIs. */
+/** Runs a Gatherer and returns the events of its URIs. */
 async function gather(
   options: Omit<GathererOptions, 'essenceWorkers'>,
   work: (gatherer: Gatherer) => Promise<void>,
@@ -53,91 +53,88 @@ async function gather(
   return events;
 }
 
-t.test(
-  'an order with logs, journal, WARC files, checkpoints and reports: each tells the same crawl',
-  async (t) => {
-    const pages = Object.fromEntries(
-      Array.from({ length: 30 }, (_, i) => [`/p${i}`, page(`Page ${i}`, [`/p${(i + 1) % 30}`, '/missing'])]),
-    );
-    await using site = await Site.start({ '/': page('Start', ['/p0', '/p7']), ...pages });
-    const directory = t.testdir();
-    const warc = join(directory, 'warc');
-    let control: CrawlControl | undefined;
-    let taken: Promise<unknown> = Promise.resolve();
-    const checkpointSoon = async (given: CrawlControl): Promise<void> => {
-      while (given.snapshot().succeeded < 3) await new Promise((resolve) => setTimeout(resolve, 1));
-      given.pause();
-      taken = given.checkpoint().finally(() => given.resume());
-    };
-    const events = await gather(
-      {
-        directory,
-        config: config(`${site.url}/ Delay=0 URL=100,/dev/null`),
-        order: order({
-          name: 'whole',
-          recoveryJournal: true,
-          sourceTagSeeds: true,
-          warc: { directory: warc },
-        }),
-        onControl: (given) => {
-          control = given;
-          void checkpointSoon(given);
-        },
+t.test('an order with logs, journal, WARC files, checkpoints and reports: all agree', async (t) => {
+  const pages = Object.fromEntries(
+    Array.from({ length: 30 }, (_, i) => [`/p${i}`, page(`Page ${i}`, [`/p${(i + 1) % 30}`, '/missing'])]),
+  );
+  await using site = await Site.start({ '/': page('Start', ['/p0', '/p7']), ...pages });
+  const directory = t.testdir();
+  const warc = join(directory, 'warc');
+  let control: CrawlControl | undefined;
+  let taken: Promise<unknown> = Promise.resolve();
+  const checkpointSoon = async (given: CrawlControl): Promise<void> => {
+    while (given.snapshot().succeeded < 3) await new Promise((resolve) => setTimeout(resolve, 1));
+    given.pause();
+    taken = given.checkpoint().finally(() => given.resume());
+  };
+  const events = await gather(
+    {
+      directory,
+      config: config(`${site.url}/ Delay=0 URL=100,/dev/null`),
+      order: order({
+        name: 'whole',
+        recoveryJournal: true,
+        sourceTagSeeds: true,
+        warc: { directory: warc },
+      }),
+      onControl: (given) => {
+        control = given;
+        void checkpointSoon(given);
       },
-      async (gatherer) => {
-        const report = await gatherer.run(never);
-        await taken;
-        t.equal(report.end, 'finished');
-        t.equal(report.counts.summarized, 31);
-      },
-    );
+    },
+    async (gatherer) => {
+      const report = await gatherer.run(never);
+      await taken;
+      t.equal(report.end, 'finished');
+      t.equal(report.counts.summarized, 31);
+    },
+  );
 
-    const crawl = join(directory, 'crawl');
-    const log = readFileSync(join(crawl, 'logs', 'crawl.log'), 'utf8');
-    const rotated = readdirSync(join(crawl, 'logs')).filter((name) => /^crawl\.log\./.test(name));
-    const lines = [...rotated.map((name) => readFileSync(join(crawl, 'logs', name), 'utf8')), log]
-      .join('')
-      .trimEnd()
-      .split('\n')
-      .map((line) => parseCrawlLogLine(line));
-    const disposed = events.filter(({ disposition }) => disposition !== 'retry');
-    t.same(
-      lines.map((line) => line?.url).sort(),
-      disposed.map(({ url }) => url).sort(),
-      'CRAWL-16.1: a line for each URI that is done, across rotation',
-    );
-    t.ok(
-      lines.every((line) => line?.status === 404 || line?.digest.startsWith('sha1:') === true),
-      'with the digest of its body',
-    );
+  const crawl = join(directory, 'crawl');
+  const log = readFileSync(join(crawl, 'logs', 'crawl.log'), 'utf8');
+  const rotated = readdirSync(join(crawl, 'logs')).filter((name) => /^crawl\.log\./.test(name));
+  const lines = [...rotated.map((name) => readFileSync(join(crawl, 'logs', name), 'utf8')), log]
+    .join('')
+    .trimEnd()
+    .split('\n')
+    .map((line) => parseCrawlLogLine(line));
+  const disposed = events.filter(({ disposition }) => disposition !== 'retry');
+  t.same(
+    lines.map((line) => line?.url).sort(),
+    disposed.map(({ url }) => url).sort(),
+    'CRAWL-16.1: a line for each URI that is done, across rotation',
+  );
+  t.ok(
+    lines.every((line) => line?.status === 404 || line?.digest.startsWith('sha1:') === true),
+    'with the digest of its body',
+  );
 
-    const journals = readdirSync(join(crawl, 'logs')).filter((name) => name.startsWith('recover.gz'));
-    const tags: string[] = [];
-    for (const name of journals.sort().reverse())
-      for await (const event of readJournal(join(crawl, 'logs', name))) tags.push(event.tag);
-    const count = (tag: string): number => tags.filter((one) => one === tag).length;
-    t.equal(count('F+'), 32, 'CRAWL-17.1.1: every URI was added once');
-    t.equal(count('Fs') + count('Ff'), 32, 'and is done');
+  const journals = readdirSync(join(crawl, 'logs')).filter((name) => name.startsWith('recover.gz'));
+  const tags: string[] = [];
+  for (const name of journals.sort().reverse())
+    for await (const event of readJournal(join(crawl, 'logs', name))) tags.push(event.tag);
+  const count = (tag: string): number => tags.filter((one) => one === tag).length;
+  t.equal(count('F+'), 32, 'CRAWL-17.1.1: every URI was added once');
+  t.equal(count('Fs') + count('Ff'), 32, 'and is done');
 
-    const [file] = readdirSync(warc);
-    const text = gunzipSync(readFileSync(join(warc, file!))).toString('latin1');
-    const targets = [...text.matchAll(/^WARC-Type: response\r\n(?:.+\r\n)*?WARC-Target-URI: (.*)\r$/gm)];
-    t.ok(file?.endsWith('.warc.gz'), 'the WARC file is finished');
-    t.equal(new Set([...text.matchAll(/^WARC-Target-URI: (.*)\r$/gm)].map((found) => found[1])).size, 32);
-    t.ok(targets.length <= 32);
+  const [file] = readdirSync(warc);
+  const text = gunzipSync(readFileSync(join(warc, file!))).toString('latin1');
+  const targets = [...text.matchAll(/^WARC-Type: response\r\n(?:.+\r\n)*?WARC-Target-URI: (.*)\r$/gm)];
+  t.ok(file?.endsWith('.warc.gz'), 'the WARC file is finished');
+  t.equal(new Set([...text.matchAll(/^WARC-Target-URI: (.*)\r$/gm)].map((found) => found[1])).size, 32);
+  t.ok(targets.length <= 32);
 
-    const names = await listCheckpoints(join(crawl, 'checkpoints'));
-    t.equal(names.length, 1, 'CRAWL-17.3.1: the requested checkpoint');
-    await verifyCheckpoint(join(crawl, 'checkpoints', names[0]!));
-    t.match(readFileSync(join(crawl, 'reports', 'crawl-report.txt'), 'utf8'), /finished/);
+  const names = await listCheckpoints(join(crawl, 'checkpoints'));
+  t.equal(names.length, 1, 'CRAWL-17.3.1: the requested checkpoint');
+  await verifyCheckpoint(join(crawl, 'checkpoints', names[0]!));
+  t.match(readFileSync(join(crawl, 'reports', 'crawl-report.txt'), 'utf8'), /finished/);
 
-    const snapshot = control!.snapshot();
-    t.equal(snapshot.state, 'finished');
-    t.equal(snapshot.succeeded, 32, 'CRAWL-8.2: a 404 is a success for the counters');
-    t.equal(snapshot.queued, 0);
-    t.equal(snapshot.discovered, 32);
-  },
-);
+  const snapshot = control!.snapshot();
+  t.equal(snapshot.state, 'finished');
+  t.equal(snapshot.succeeded, 32, 'CRAWL-8.2: a 404 is a success for the counters');
+  t.equal(snapshot.queued, 0);
+  t.equal(snapshot.discovered, 32);
+});
 
 t.test(
   'CRAWL-18.2 the second crawl: same digest, or not modified, both known from the history',
@@ -213,7 +210,7 @@ function annotationsOf(events: readonly DocumentEvent[]): [string, string][] {
     .sort();
 }
 
-t.test('CRAWL-18.8 skipUnchanged: an unchanged page leads nowhere, by a sheet', async (t) => {
+t.test('CRAWL-18.8 skipUnchanged in a sheet: links of an unchanged page are not followed', async (t) => {
   let hits = 0;
   const counter: Page = (_, response) =>
     response.writeHead(200, { 'content-type': 'text/html' }).end(page('Counter', ['/b'], `${++hits} hits`));
@@ -359,7 +356,7 @@ t.test('CRAWL-11.3 runtimeSeconds: the crawl pauses, ends, or blocks the URIs th
 });
 
 t.test(
-  'G-172 Enumeration=sitemap: what the sitemaps list and nothing else, by robots.txt, index and feed',
+  'G-172 Enumeration=sitemap: only the URLs of sitemaps are gathered, by robots.txt, index and feed',
   async (t) => {
     const site = await Site.start({});
     t.teardown(() => site.close());

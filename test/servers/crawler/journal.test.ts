@@ -30,7 +30,7 @@ async function read(path: string, options?: Parameters<typeof readJournal>[1]): 
   return events;
 }
 
-/** What a reader of the original would see. */
+/** Returns the lines that a reader of the original sees. */
 async function linesOf(path: string): Promise<string[]> {
   return gunzipSync(await readFile(path))
     .toString()
@@ -40,7 +40,7 @@ async function linesOf(path: string): Promise<string[]> {
 
 const seed = (url: string): JournalEvent => ({ tag: 'F+', url, pathFromSeed: '', via: '' });
 
-t.test('CRAWL-17.1.1 every tag has its line, and a seed ends in two blanks', (t) => {
+t.test('CRAWL-17.1.1 the line of each tag; the line of a seed ends in two spaces', (t) => {
   const time = Date.UTC(2026, 0, 2, 3, 4, 5);
   const uri = { url: 'http://a.test/x', pathFromSeed: 'LE', via: 'http://a.test/' };
   const table: [string, JournalEvent][] = [
@@ -94,14 +94,14 @@ t.test(
   },
 );
 
-t.test('CRAWL-17.1.1 blanks, line ends and broken characters in odd URIs are escaped', (t) => {
+t.test('CRAWL-17.1.1 spaces, line ends and lone surrogates in URIs are escaped', (t) => {
   const odd = 'http://a.test/a b\n\r\t\u00a0\u2028\ud800ü%20';
   const line = formatJournalLine({ tag: 'Fs', url: odd, pathFromSeed: 'L', via: 'x y' });
   t.equal(line, 'Fs http://a.test/a%20b%0A%0D%09%C2%A0%E2%80%A8%EF%BF%BDü%20 L x%20y');
   t.end();
 });
 
-t.test('CRAWL-17.1.1 property: a line reads back as the event, whatever the URIs hold', (t) => {
+t.test('CRAWL-17.1.1 property: a line parses back to its event for any URI', (t) => {
   const uri = fc.oneof(fc.webUrl({ withQueryParameters: true }), fc.string({ minLength: 1, unit: 'binary' }));
   fc.assert(
     fc.property(
@@ -144,7 +144,7 @@ t.test('CRAWL-17.1.1 the file is gzip text with a time mark after every 10 000 l
   t.same(lines.slice(20_000), ['Fe http://a.test/20000', 'T 20260701000000', 'Fe http://a.test/20001']);
 });
 
-t.test('CRAWL-8.4 what comes back from a worker is told by its outcome', async (t) => {
+t.test('CRAWL-8.4 a returned URI is written with the tag of its outcome', async (t) => {
   const path = join(await directory(t), 'recover.gz');
   const writer = await JournalWriter.open(path);
   const event = (status: number, disposition: 'summarized' | 'failed' | 'rejected' | 'retry') =>
@@ -248,7 +248,7 @@ async function twoMembers(path: string, flushes: number): Promise<{ first: numbe
 }
 
 t.test(
-  'CRAWL-17.1 property: cut anywhere, all lines before the cut are given; then it can be continued',
+  'CRAWL-17.1 property: a file cut anywhere yields all lines flushed before the cut, and can be continued',
   async (t) => {
     const root = await directory(t);
     const whole = join(root, 'whole.gz');
@@ -281,7 +281,7 @@ t.test(
   },
 );
 
-t.test('CRAWL-17.1 a tail of zeros, as a power failure leaves it, is mended too', async (t) => {
+t.test('CRAWL-17.1 a tail of zeros after a power failure is repaired too', async (t) => {
   const path = join(await directory(t), 'recover.gz');
   const { sizes } = await twoMembers(path, 5);
   await truncate(path, sizes[4]);
@@ -298,7 +298,7 @@ t.test('CRAWL-17.1 a tail of zeros, as a power failure leaves it, is mended too'
   t.equal(lines.length, 56);
 });
 
-t.test('CRAWL-17.1 damage inside: an error, or the end of what can be read', async (t) => {
+t.test('CRAWL-17.1 damage within the file is an error, or ends the reading', async (t) => {
   const path = join(await directory(t), 'recover.gz');
   const body = Array.from({ length: 5000 }, (_, i) => `Fe http://a.test/${i * 7919}\n`).join('');
   const bytes = gzipSync(body);
@@ -314,7 +314,7 @@ t.test('CRAWL-17.1 damage inside: an error, or the end of what can be read', asy
   await t.rejects(read(`${path}.missing`), { name: 'StorageError', message: /ENOENT/ });
 });
 
-t.test('CRAWL-17.1 plain text is read too; bad lines are told and passed over', async (t) => {
+t.test('CRAWL-17.1 plain text is read too; bad lines are reported and skipped', async (t) => {
   const path = join(await directory(t), 'recover');
   await writeFile(
     path,
@@ -332,7 +332,7 @@ t.test('CRAWL-17.1 plain text is read too; bad lines are told and passed over', 
   ]);
 });
 
-t.test("CRAWL-17.1 property: other programs' members and chunk borders do not matter", async (t) => {
+t.test('CRAWL-17.1 property: gzip members of other programs are read, with any chunk borders', async (t) => {
   const path = join(await directory(t), 'recover.gz');
   await fc.assert(
     fc.asyncProperty(
@@ -353,12 +353,10 @@ t.test("CRAWL-17.1 property: other programs' members and chunk borders do not ma
   );
 });
 
-t.test(
-  'CRAWL-17.1 kill -9 leaves a journal with everything that was flushed, and the journal continues',
-  async (t) => {
-    const path = join(await directory(t), 'recover.gz');
-    const module = new URL('../../../servers/crawler/journal/index.js', import.meta.url).href;
-    const script = `
+t.test('CRAWL-17.1 after kill -9 the journal has every flushed line and can be continued', async (t) => {
+  const path = join(await directory(t), 'recover.gz');
+  const module = new URL('../../../servers/crawler/journal/index.js', import.meta.url).href;
+  const script = `
     const { JournalWriter } = await import(${JSON.stringify(module)});
     const writer = await JournalWriter.open(${JSON.stringify(path)}, { flushMs: 50 });
     setInterval(() => {}, 1000);
@@ -369,28 +367,25 @@ t.test(
         process.stdout.write((i + 1) + '\\n');
       }
     }`;
-    let flushed = 0;
-    for (let round = 0; round < 3; round++) {
-      const child = spawn('env', [...PLAIN_NODE, '--input-type=module', '-e', script], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      const exit = once(child, 'exit');
-      let told = 0;
-      for await (const line of createInterface({ input: child.stdout })) {
-        told = Number(line);
-        if (told === 300) child.kill('SIGKILL');
-      }
-      await exit;
-      flushed += told;
-      const events = (await read(path)).filter(({ tag }) => tag === 'Fe');
-      t.ok(events.length >= flushed, `round ${round}: ${events.length} events, ${flushed} were flushed`);
+  let flushed = 0;
+  for (let round = 0; round < 3; round++) {
+    const child = spawn('env', [...PLAIN_NODE, '--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const exit = once(child, 'exit');
+    let told = 0;
+    for await (const line of createInterface({ input: child.stdout })) {
+      told = Number(line);
+      if (told === 300) child.kill('SIGKILL');
     }
-    const starts = (await read(path)).filter(
-      (event) => event.tag === 'Fe' && event.url === 'http://a.test/0',
-    );
-    t.equal(starts.length, 3, 'each round went on in the same file');
-  },
-);
+    await exit;
+    flushed += told;
+    const events = (await read(path)).filter(({ tag }) => tag === 'Fe');
+    t.ok(events.length >= flushed, `round ${round}: ${events.length} events, ${flushed} were flushed`);
+  }
+  const starts = (await read(path)).filter((event) => event.tag === 'Fe' && event.url === 'http://a.test/0');
+  t.equal(starts.length, 3, 'each round went on in the same file');
+});
 
 function sink() {
   const noted: string[] = [];
@@ -425,7 +420,7 @@ Fd http://a.test/2
 garbage
 `;
 
-t.test('CRAWL-17.1.2 pass 1 notes successes, pass 2 schedules all that was ever queued', async (t) => {
+t.test('CRAWL-17.1.2 pass 1 notes successes, pass 2 schedules all URIs that were queued', async (t) => {
   const path = join(await directory(t), 'recover.gz');
   await writeFile(path, gzipSync(JOURNAL));
   const to = sink();
@@ -470,7 +465,7 @@ t.test(
 );
 
 t.test(
-  'CRAWL-17.1.2 parts of a journal in their order, in batches; the crawl may start when enough is queued',
+  'CRAWL-17.1.2 the files of a journal are read in order, in batches; the crawl may start when enough is queued',
   async (t) => {
     const root = await directory(t);
     const parts = [join(root, 'recover.gz.cp00001'), join(root, 'recover.gz')];

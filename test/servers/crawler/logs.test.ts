@@ -133,7 +133,7 @@ t.test('CRAWL-16.1 a line has twelve fields in their widths', (t) => {
   t.end();
 });
 
-t.test('CRAWL-16.1 sizes, times without an end, wide workers, attempts that were told already', (t) => {
+t.test('CRAWL-16.1 sizes, fetches without an end, wide worker numbers, annotated attempts', (t) => {
   const fieldsOf = (change: Partial<DocumentEvent>) =>
     crawlLogLine({ ...EVENT, ...change }, TIME).split(/ +/);
   t.equal(fieldsOf({ bytes: 0 })[2], '0', 'an empty answer');
@@ -146,7 +146,7 @@ t.test('CRAWL-16.1 sizes, times without an end, wide workers, attempts that were
   t.end();
 });
 
-t.test('CRAWL-16.1 property: nothing breaks a line, and it reads back', (t) => {
+t.test('CRAWL-16.1 property: no value breaks a line, and the line parses back', (t) => {
   const any = fc.string({ minLength: 1, unit: 'binary', maxLength: 40 });
   fc.assert(
     fc.property(
@@ -190,7 +190,7 @@ t.test('CRAWL-16.1 property: nothing breaks a line, and it reads back', (t) => {
   t.end();
 });
 
-t.test('CRAWL-8.2 CRAWL-8.4 how a hand-back counts', (t) => {
+t.test('CRAWL-8.2 CRAWL-8.4 the outcome of a returned URI', (t) => {
   const of = (status: number, disposition: DocumentEvent['disposition'] = 'failed') =>
     outcomeOf({ status, disposition });
   t.equal(of(404), 'succeeded');
@@ -203,7 +203,7 @@ t.test('CRAWL-8.2 CRAWL-8.4 how a hand-back counts', (t) => {
   t.end();
 });
 
-t.test('CRAWL-16.3 figures stand right-aligned at the columns of the original', (t) => {
+t.test('CRAWL-16.3 figures are right-aligned in the columns of the original', (t) => {
   const line = progressLine(SNAPSHOT);
   const values = [
     '2026-01-02T03:04:05Z',
@@ -350,7 +350,7 @@ t.test('CRAWL-16.1 lines are written without a close; progress lines are written
   t.equal(await until('progress-statistics.log', 2), `${PROGRESS_LEGEND}\n${progressLine(SNAPSHOT)}\n`);
 });
 
-/** A clock that is set by hand, milliseconds. */
+/** A manual clock, milliseconds. */
 function clock() {
   let now = TIME;
   return {
@@ -404,7 +404,7 @@ t.test('CRAWL-16.5 counters, statuses, types and sources', (t) => {
   t.end();
 });
 
-t.test('CRAWL-16.3 rates leave pauses out and look back twenty seconds', (t) => {
+t.test('CRAWL-16.3 rates exclude pauses and cover the last twenty seconds', (t) => {
   const { now, pass } = clock();
   const statistics = new CrawlStatistics({ now });
   const documents = (count: number): void => {
@@ -507,7 +507,7 @@ const HOST: HostReport = {
   lastContact: TIME,
 };
 
-t.test('CRAWL-22 pain 3: queues are shown with why they wait, in aligned columns', (t) => {
+t.test('CRAWL-22 pain 3: the report says why each queue waits, in aligned columns', (t) => {
   const other: QueueReport = {
     ...QUEUE,
     classKey: 'long-name.example',
@@ -564,7 +564,7 @@ t.test('CRAWL-5.6.7 the frontier in one line, and human units', (t) => {
   t.end();
 });
 
-/** A crawl that only shows; `names` are its queues. */
+/** A read-only crawl; `names` are its queues. */
 function control(names: readonly string[]): Parameters<typeof makeReport>[1] & { asked: number[] } {
   const asked: number[] = [];
   return {
@@ -582,7 +582,7 @@ function control(names: readonly string[]): Parameters<typeof makeReport>[1] & {
   };
 }
 
-t.test('CRAWL-16.7 each report shows what it is about', async (t) => {
+t.test('CRAWL-16.7 the contents of each report', async (t) => {
   const statistics = new CrawlStatistics({ now: () => TIME });
   statistics.document({ ...EVENT, url: 'http://s.test/', pathFromSeed: '', via: '' });
   const lines: Record<string, string[]> = {};
@@ -633,7 +633,7 @@ t.test('CRAWL-6.1 queues are read page by page, up to the limit', async (t) => {
   });
 });
 
-t.test('CRAWL-16.7 the reports of the end are files with a manifest', async (t) => {
+t.test('CRAWL-16.7 the end reports are files with a manifest', async (t) => {
   const root = await directory(t);
   const statistics = new CrawlStatistics();
   const paths = await writeEndReports(join(root, 'reports'), control([]), { statistics });

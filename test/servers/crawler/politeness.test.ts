@@ -1,4 +1,4 @@
-// The waits of section 7 as vectors: plain numbers in, plain numbers out.
+// Test vectors for the waits of section 7.
 
 import fc from 'fast-check';
 import t from 'tap';
@@ -6,7 +6,7 @@ import { crawlSettingsSchema } from '../../../servers/crawler/order/settings.js'
 import { type Contact, politenessDelay, TotalBandwidth } from '../../../servers/crawler/servers/index.js';
 
 const defaults = crawlSettingsSchema.parse({});
-/** A fetch that began at 1 000 000 and is handed back when it ends. */
+/** A fetch that begins at 1 000 000; its URI is returned when it ends. */
 function fetched(duration: number, extra: Partial<Contact> = {}): Contact {
   const begin = 1_000_000;
   return { begin, end: begin + duration, bytes: 1024, now: begin + duration, ...extra };
@@ -53,7 +53,7 @@ t.test('CRAWL-7.1 the steps one by one', async (t) => {
   );
 });
 
-t.test('CRAWL-7.3 without an end there is no wait', async (t) => {
+t.test('CRAWL-7.3 a fetch without an end causes no wait', async (t) => {
   const failed = { ...fetched(100, { crawlDelay: 10, hostEmission: 77 }), end: 0 };
   t.same(politenessDelay(defaults, failed), { delayMs: 0, reason: 'politeness', hostEmission: 77 });
 });
@@ -64,7 +64,7 @@ t.test('G-38 G-66 a RootNode Delay is a fixed wait', async (t) => {
   t.same(delay(root, fetched(5, { crawlDelay: 2 })), [2000, 'crawl-delay']);
 });
 
-t.test('CRAWL-7.4 the maximum reading waits one document late', async (t) => {
+t.test('CRAWL-7.4 with bandwidthReading maximum the wait follows one document later', async (t) => {
   const settings = { ...defaults, maxPerHostBandwidthKBs: 50, bandwidthReading: 'maximum' as const };
   // 512 000 bytes at 50 KB/s are 10 000 ms.
   const first = politenessDelay(settings, fetched(100, { bytes: 512_000 }));
@@ -79,12 +79,12 @@ t.test('CRAWL-7.4 the maximum reading waits one document late', async (t) => {
   t.same(second, { delayMs: 6900, reason: 'bandwidth', hostEmission: 1_003_200 + 100 });
 });
 
-t.test('CRAWL-7.5 the sum reading brings the average down, and then waits', async (t) => {
+t.test('CRAWL-7.5 with bandwidthReading sum the wait for bandwidth is added to the delay', async (t) => {
   const settings = { ...defaults, delayFactor: 0, minDelayMs: 2000, maxPerHostBandwidthKBs: 50 };
   // The example: 100 KB/s arrived, the limit is 50 KB/s: 512 000 bytes in 5 s need 5 s more.
   const first = politenessDelay(settings, fetched(5000, { bytes: 512_000 }));
   t.same(first, { delayMs: 7000, reason: 'bandwidth', hostEmission: 1_010_000 });
-  // Another queue of the host: its bytes come behind those.
+  // Another queue of the host: its bytes follow those of the first.
   const other = politenessDelay(settings, fetched(6000, { bytes: 51_200, hostEmission: first.hostEmission }));
   t.same(other, { delayMs: 2000 + 5000, reason: 'bandwidth', hostEmission: 1_011_000 });
   // Slower than the limit: no wait.

@@ -1,4 +1,4 @@
-// The optional processors of a crawl, one URI at a time, with stores that live in memory.
+// The optional processors of a crawl, one URI at a time, with stores in memory.
 
 import fc from 'fast-check';
 import t from 'tap';
@@ -34,7 +34,7 @@ const PLAIN = crawlSettingsSchema.parse({});
 
 /** 2026-11-21T21:50:04.123Z */
 const BEGIN = Date.UTC(2026, 10, 21, 21, 50, 4, 123);
-/** Of `hello\n`. */
+/** The digest of `hello\n`. */
 const HELLO = 'sha1:6VZNHFX25EQGMKDRJ6ZM4AHXF2KPEJMP';
 
 function crawlUri(url = 'http://example.org/a', settings: CrawlSettingsInput = {}): CrawlUri {
@@ -59,12 +59,12 @@ function crawlUri(url = 'http://example.org/a', settings: CrawlSettingsInput = {
   );
 }
 
-/** Those of the URI itself. */
+/** Returns the settings of the URI itself. */
 function settings(uri: CrawlUri): CrawlSettings {
   return uri.settings;
 }
 
-/** The URI as the fetcher leaves it. */
+/** Returns a URI in its state after the fetch. */
 function fetchedUri(
   body: string,
   extra: Partial<FetchResult> = {},
@@ -102,7 +102,7 @@ class MemoryHistory implements HistoryStore {
   }
 }
 
-/** Takes what is to be written. */
+/** Collects records in memory, in place of `WarcFiles`. */
 class MemoryFiles {
   readonly records: NewWarcRecord[] = [];
   async write(records: readonly NewWarcRecord[]): Promise<readonly WarcPlace[]> {
@@ -114,7 +114,7 @@ class MemoryFiles {
   }
 }
 
-t.test('CRAWL-11.8: the digest of the body, and none without a body', async (t) => {
+t.test('CRAWL-11.8: the digest of the body, absent without a body', async (t) => {
   const uri = fetchedUri('hello\n');
   t.equal(new ContentDigest().process(uri), 'proceed');
   t.equal(uri.digest, HELLO);
@@ -124,7 +124,7 @@ t.test('CRAWL-11.8: the digest of the body, and none without a body', async (t) 
 });
 
 t.test(
-  'CRAWL-18.7: what the pattern matches is replaced by a blank, in texts that are not too long',
+  'CRAWL-18.7: matches of the pattern are replaced by a space, in texts up to the size limit',
   async (t) => {
     const digest = new ContentDigest();
     const numbers = { digestStripPattern: '[0-9]+', digestStripMaxKB: 1 };
@@ -142,7 +142,7 @@ t.test(
   },
 );
 
-t.test('CRAWL-18.7: stripping a long text piece by piece changes nothing else', async (t) => {
+t.test('CRAWL-18.7: stripping a long text in pieces changes only the matches', async (t) => {
   const digest = new ContentDigest({ maxStripMs: 60_000 });
   const strip = { digestStripPattern: 'a+', digestStripMaxKB: 1024 };
   fc.assert(
@@ -160,7 +160,7 @@ t.test('CRAWL-18.7: stripping a long text piece by piece changes nothing else', 
     digest.digest(Buffer.from(lines), strip, 'text/plain'),
     digest.digest(Buffer.from(lines.replaceAll('a', ' ')), PLAIN),
   );
-  // A text for which all matches together take the square of its length: the time set ends it.
+  // Finding all matches takes quadratic time; the timeout ends it.
   const nasty = { digestStripPattern: 'a(.*b)?', digestStripMaxKB: -1 };
   const text = Buffer.from('a'.repeat(1 << 20));
   t.match(new ContentDigest({ maxStripMs: 0 }).digest(text, nasty, 'text/plain'), /^sha1:[A-Z2-7]{32}$/);
@@ -217,7 +217,7 @@ t.test('CRAWL-18.2, 18.3: history, conditional headers, annotations', async (t) 
   t.same((await fetch('x')).asked, {}, 'the last one failed');
 });
 
-t.test('CRAWL-18.4: keys keep their case, failures and what comes again leave no history', async (t) => {
+t.test('CRAWL-18.4: keys keep their case; failures and retries leave no history', async (t) => {
   t.equal(historyKey('http://www.Example.org/A?b=C'), 'http://(org,Example,www,)/A?b=C');
   const store = new MemoryHistory();
   const history = new FetchHistory({ store });
@@ -313,7 +313,7 @@ t.test('CRAWL-18.6: response, then revisit; links in the metadata; errors and re
   t.equal(store.rows.get(historyKey(same.url))?.[0]?.capture?.date, BEGIN, 'it is remembered all the same');
 });
 
-t.test('CRAWL-18.5: a body that lies in the archive under another URI is a revisit of it', async (t) => {
+t.test('CRAWL-18.5: a body that is archived under another URI becomes a revisit record', async (t) => {
   const rows = new Map<string, DigestRecord>();
   const store = {
     get: async (key: string) => rows.get(key),

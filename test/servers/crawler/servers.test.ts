@@ -1,4 +1,4 @@
-// What the crawl knows of servers: robots.txt, addresses, counters. The network and the clock are in the test's hands.
+// The crawl's state of servers: robots.txt, addresses, counters. The network and the clock are fakes.
 
 import t from 'tap';
 import type { Fetcher, FetchRequest, FetchResult } from '../../../clients/fetch/index.js';
@@ -26,10 +26,10 @@ interface Reply {
   readonly remoteAddress?: string;
 }
 
-/** Answers from a table; what is not in it cannot be reached. */
+/** Answers from a table; other URLs cannot be reached. */
 class FakeNet implements Fetcher {
   readonly requests: FetchRequest[] = [];
-  /** Answers wait for it. */
+  /** Answers wait for this promise. */
   gate: Promise<void> = Promise.resolve();
 
   constructor(
@@ -99,7 +99,7 @@ const ROBOTS = 'http://a.example/robots.txt';
 const page = (path: string): string => `http://a.example${path}`;
 const rules = (body: string): Record<string, Reply> => ({ [ROBOTS]: { status: 200, body } });
 
-/** Fetches robots.txt of a.example until it is settled; how often that took. */
+/** Fetches robots.txt of a.example until it is settled; returns the number of attempts. */
 async function settle({ servers }: World, url = page('/')): Promise<number> {
   for (let tries = 0; ; tries++) {
     if (servers.robotsKnown(url)) return tries;
@@ -107,7 +107,7 @@ async function settle({ servers }: World, url = page('/')): Promise<number> {
   }
 }
 
-t.test('CRAWL-12.1 what counts as one server', async (t) => {
+t.test('CRAWL-12.1 the identity of a server', async (t) => {
   const { servers } = world({});
   t.same(serverOf('http://user@A.Example/x'), {
     server: 'a.example',
@@ -276,7 +276,7 @@ t.test('CRAWL-12.5 calculateRobotsOnly notes what would be forbidden', async (t)
   t.equal(it.servers.verdict(page('/y')).annotation, undefined);
 });
 
-t.test('G-63 one robots.txt is fetched once for all who ask at one time', async (t) => {
+t.test('G-63 concurrent requests for one robots.txt share one fetch', async (t) => {
   const it = world(rules('User-agent: *\nDisallow: /x'));
   const [first, second] = await Promise.all([
     it.servers.fetchRobots(page('/1'), never),
@@ -294,7 +294,7 @@ t.test('G-63 one robots.txt is fetched once for all who ask at one time', async 
   t.match(failing.servers.report(), [], 'nothing was counted yet');
 });
 
-t.test('G-63 who stops waiting does not stop the others', async (t) => {
+t.test('G-63 a caller that stops waiting does not stop the others', async (t) => {
   const it = world(rules('User-agent: *\nDisallow: /x'));
   let open = (): void => {};
   it.net.gate = new Promise((resolve) => {
@@ -321,7 +321,7 @@ t.test('G-63 who stops waiting does not stop the others', async (t) => {
   t.equal(alone.net.requests.length, 1, 'an aborted signal starts no request');
 });
 
-t.test('CRAWL-13.3.13 robots.txt expires, and its last copy serves while there is no other', async (t) => {
+t.test('CRAWL-13.3.13 robots.txt expires, and its last copy is used until there is a new one', async (t) => {
   const it = world(rules('User-agent: *\nDisallow: /x'), { robotsValiditySeconds: 60 });
   await settle(it);
   it.clock.now = 2_000_000;
@@ -342,7 +342,7 @@ t.test('CRAWL-13.3.13 robots.txt expires, and its last copy serves while there i
   t.ok(forEver.servers.robotsKnown(page('/')));
 });
 
-t.test('CRAWL-13.1.7 a robots.txt beyond the limit is cut, and the memory for all is bounded', async (t) => {
+t.test('CRAWL-13.1.7 a long robots.txt is truncated, and the memory for all is bounded', async (t) => {
   const long = `User-agent: *\nDisallow: /first\n${'#'.repeat(600_000)}\nDisallow: /last\n`;
   const it = world(rules(long));
   const contact = await it.servers.fetchRobots(page('/'), never);
@@ -362,7 +362,7 @@ t.test('CRAWL-13.1.7 a robots.txt beyond the limit is cut, and the memory for al
   );
 });
 
-t.test('a robots.txt that alone is larger than the limit stays until the next one', async (t) => {
+t.test('a robots.txt that alone exceeds the memory limit stays until the next one', async (t) => {
   const text = (path: string) => ({
     status: 200,
     body: `User-agent: *\nDisallow: ${path}\n#${'#'.repeat(1000)}`,
@@ -375,7 +375,7 @@ t.test('a robots.txt that alone is larger than the limit stays until the next on
   t.same([servers.robotsKnown('http://1.example/'), servers.robotsKnown('http://2.example/')], [false, true]);
 });
 
-t.test('CRAWL-16.6 CRAWL-8.4 what is counted of servers and hosts', async (t) => {
+t.test('CRAWL-16.6 CRAWL-8.4 the counters of servers and hosts', async (t) => {
   const { servers } = world({});
   const note = (
     url: string,
@@ -450,7 +450,7 @@ t.test('CRAWL-12.2 contacts, emission times and reports', async (t) => {
   t.equal(servers.hostEmission('https://a.example:99/'), 77, 'of the host, not of the server');
 });
 
-t.test('CRAWL-17.2 a checkpoint keeps counters and waits, and no robots.txt', async (t) => {
+t.test('CRAWL-17.2 a checkpoint keeps counters and waits, but no robots.txt', async (t) => {
   const it = world(rules('User-agent: *\nDisallow: /'));
   await settle(it);
   it.servers.note({ url: page('/'), status: 200, disposition: 'summarized', bytes: 9, annotations: [] });
@@ -554,7 +554,7 @@ t.test('CRAWL-12.3 look-ups: limited concurrency, a timeout, one look-up for all
   t.equal(slow.identity('never.example'), 'never.example', 'G-33: it stands for itself');
 });
 
-t.test('G-33 aliases count as one host, whatever becomes of their addresses', async (t) => {
+t.test('G-33 aliases count as one host, even when their addresses change', async (t) => {
   const answers: Record<string, string[]> = {
     a: ['192.0.2.1'],
     b: ['192.0.2.1', '192.0.2.2'],

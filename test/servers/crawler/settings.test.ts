@@ -1,4 +1,4 @@
-// Orders: read, checked, described; sheets over settings; orders of the 1.x line.
+// Crawl orders: parsing, checks and descriptions; sheets; conversion of 1.x orders.
 
 import t from 'tap';
 import type { DecideSubject } from '../../../servers/crawler/decide/index.js';
@@ -51,7 +51,7 @@ t.test('CRAWL-6.1 CRAWL-6.4 the defaults', async (t) => {
   });
 });
 
-t.test('CRAWL-19.6 a sheet says only what it says', async (t) => {
+t.test('CRAWL-19.6 a sheet contains only the settings that it names', async (t) => {
   const [sheet] = crawlOrderSchema.parse({
     sheets: [{ name: 'a', surts: ['a.example'], settings: { minDelayMs: 1, quotas: { hostMaxAllKB: 5 } } }],
   }).sheets;
@@ -152,7 +152,7 @@ t.test('CRAWL-19.6 URIs of the same sheets share their settings', async (t) => {
   t.equal(overlays({}).settingsFor(at('http://a.example/')).maxRetries, 30);
 });
 
-t.test('CRAWL-22 pain 8: JSON with comments, and where things stand', async (t) => {
+t.test('CRAWL-22 pain 8: JSON with comments, and the line of each value', async (t) => {
   const text =
     '\ufeff// an order\n{ /* one\n two */ "a": [1, -2.5e1, {"b": "x // no comment",},],\n"c": null, "__proto__": true }\n//';
   const { value, lineOf } = parseJsonWithComments(text, 'f');
@@ -212,7 +212,7 @@ t.test('CRAWL-22 pain 8: an error names file, line, path and value', async (t) =
   t.equal(readOrder('{"workers": 3}', 'o.json').workers, 3);
 });
 
-t.test('CRAWL-22 pain 8: what no schema sees', async (t) => {
+t.test('CRAWL-22 pain 8: problems that a schema cannot express', async (t) => {
   const problemsOf = (input: CrawlOrderInput): string[] =>
     orderProblems(crawlOrderSchema.parse(input)).map(({ path, problem }) => `${path.join('.')}: ${problem}`);
   t.same(problemsOf({}), []);
@@ -486,7 +486,7 @@ t.test('CRAWL-19.4 overrides of hosts are sheets: the longer domain wins', async
   t.equal(hostOfSettingsFile('org/example/notes.txt'), undefined);
 });
 
-t.test('CRAWL-19.2 a wrong order of the 1.x line says where', async (t) => {
+t.test('CRAWL-19.2 an error in a 1.x order names its line', async (t) => {
   const frontier = (inner: string): string =>
     `<crawl-order>\n<controller>\n<newObject name="frontier" class="x.BdbFrontier">\n${inner}\n</newObject></controller></crawl-order>`;
   const wrong: [string, string][] = [

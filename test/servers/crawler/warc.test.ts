@@ -1,4 +1,4 @@
-// WARC files: what the writer makes is read by the library's own reader, by zcat, and by a checker that knows nothing of either.
+// WARC files: the library's reader, zcat and an independent checker read the writer's output.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
@@ -50,13 +50,13 @@ function fetched(extra: Partial<FetchResult> & { readonly text?: string } = {}):
   };
 }
 
-/** A record as the checker found it. */
+/** A record as the checker reads it. */
 interface Checked {
   readonly fields: ReadonlyMap<string, string>;
   readonly block: Buffer;
 }
 
-/** ISO 28500, 4: version, fields, empty line, block of the said length, two empty lines; and nothing else. */
+/** ISO 28500, 4: version, fields, empty line, block of Content-Length bytes, two empty lines; and nothing else. */
 function checkRecords(bytes: Buffer): Checked[] {
   const records: Checked[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -92,7 +92,7 @@ function base32(bytes: Uint8Array): string {
     .join('');
 }
 
-/** The name of the only file there. */
+/** Returns the name of the only file in a directory. */
 function onlyFile(directory: string): string {
   const names = readdirSync(directory);
   if (names.length !== 1) throw new Error(`one file was expected: ${names}`);
@@ -204,13 +204,13 @@ t.test('WARC 1.1: file name, warcinfo, response and metadata, one gzip member a 
   t.same(seen, [
     `warcinfo  ${info?.block.length}`,
     'response 200 6',
-    // The reader takes the second word of a request's first line for it.
+    // The reader takes the second word of the request line for the status code.
     'request NaN 0',
     `metadata  ${metadata?.block.length}`,
   ]);
 });
 
-t.test('WARC 1.1, 6.4: what did not come as HTTP is a resource, a cut body says so', async (t) => {
+t.test('WARC 1.1, 6.4: a document of another scheme is a resource; a truncated body is marked', async (t) => {
   const gopher = captureRecords(fetched({ url: 'gopher://example.org/0/a', headers: {} }), {});
   t.equal(gopher.kind, 'resource');
   t.equal(gopher.records[0]?.contentType, 'text/plain');
@@ -220,7 +220,7 @@ t.test('WARC 1.1, 6.4: what did not come as HTTP is a resource, a cut body says 
   t.ok(cut?.fields.some(([name, value]) => name === 'WARC-Truncated' && value === 'length'));
 });
 
-t.test('a decoded body has a head that fits it, and tells what it was', async (t) => {
+t.test('the head of a decoded body has its length and keeps the original coding', async (t) => {
   const headers = { 'content-encoding': 'gzip', 'content-length': '26', 'transfer-encoding': 'chunked' };
   const { records } = captureRecords(fetched({ headers }), {});
   t.equal(
@@ -230,7 +230,7 @@ t.test('a decoded body has a head that fits it, and tells what it was', async (t
   );
 });
 
-t.test('a page that came over the wire in gzip is read back as it is', async (t) => {
+t.test('a page that was transferred in gzip is read back decoded', async (t) => {
   const directory = scratch(t);
   const body = '<html><title>d\u00e9j\u00e0 vu</title></html>';
   await using site = await Site.start({
@@ -327,7 +327,7 @@ t.test('files are rolled, one write at a time, and every record can be read', as
   );
 });
 
-t.test('a write that waits obeys its signal, too many are refused, a closed writer refuses', async (t) => {
+t.test('a waiting write can be aborted, too many are rejected, a closed writer rejects', async (t) => {
   const directory = scratch(t);
   const files = await WarcFiles.open({ directory, maxWaiting: 2 });
   const aborting = new AbortController();
@@ -352,7 +352,7 @@ t.test('a write that waits obeys its signal, too many are refused, a closed writ
   t.same(texts, ['one', 'four']);
 });
 
-t.test('a record that cannot be made leaves nothing of itself', async (t) => {
+t.test('a record that cannot be written leaves no bytes', async (t) => {
   const directory = scratch(t);
   const files = await WarcFiles.open({ directory });
   await files.write([plainRecord('one')]);
@@ -379,7 +379,7 @@ function onlyWarc(directory: string): string {
   return readdirSync(directory).find((name) => name.endsWith('.gz'))!;
 }
 
-t.test('whatever the end of an .open file looks like, its whole records stay', async (t) => {
+t.test('the complete records of an .open file stay, whatever follows them', async (t) => {
   for (const compress of [true, false]) {
     const source = scratch(t);
     const files = await WarcFiles.open({
@@ -408,7 +408,7 @@ t.test('whatever the end of an .open file looks like, its whole records stay', a
       await next.close();
       rmSync(join(directory, name), { force: true });
     }
-    // A power cut may leave what was never written: nothing, or something else.
+    // A power failure may leave bytes that were never written: zeros, or others.
     for (const garbage of [
       Buffer.alloc(5000),
       Buffer.from('WARC/1.1\r\n\r\n'),
@@ -420,7 +420,7 @@ t.test('whatever the end of an .open file looks like, its whole records stay', a
       t.same(next.recovered, [{ file: name, bytes: bytes.length, cut: garbage.length }]);
       await next.close();
     }
-    // Another crawl's file is not ours.
+    // A file with another prefix belongs to another crawl.
     writeFileSync(join(directory, `Q-20261121215004123-00000-h.warc.gz.open`), 'x');
     const last = await WarcFiles.open({ directory, prefix: 'P', host: 'h', compress });
     t.same(last.recovered, []);
@@ -428,10 +428,10 @@ t.test('whatever the end of an .open file looks like, its whole records stay', a
   }
 });
 
-t.test('what was left open is measured right, however long its records are', async (t) => {
+t.test('the recovery of an .open file keeps complete records of any length', async (t) => {
   const source = scratch(t);
   const files = await WarcFiles.open({ directory: source, prefix: 'P', host: 'h' });
-  // Some lie in one step of the reader, some across two, one is longer than any.
+  // Some fit in one read, some span two, and one is longer than any read.
   const texts = [
     'short',
     'x'.repeat(17 << 20),
@@ -461,7 +461,7 @@ function randomHex(length: number): string {
   return randomBytes(length / 2).toString('hex');
 }
 
-t.test('after kill -9 the next start finds whole records only', async (t) => {
+t.test('after kill -9 the next start finds complete records only', async (t) => {
   const directory = scratch(t);
   const warc = new URL('../../../servers/crawler/warc/index.js', import.meta.url).href;
   const program = `

@@ -7,7 +7,7 @@ import { parseGatherdConf } from '../../../protocols/config/index.js';
 import type { NameLookup } from '../../../servers/host/index.js';
 import { type Scene, scene } from './support.js';
 
-/** Reverse and forward entries of a name server that we are. */
+/** Reverse and forward entries of the fake name server. */
 const REVERSE: Readonly<Record<string, readonly string[]>> = {
   '127.0.0.2': ['powell.cs.colorado.edu'],
   '127.0.0.3': ['xcs.colorado.edu'],
@@ -41,7 +41,7 @@ function nameServer(asked: string[] = []): NameLookup {
   };
 }
 
-/** What a peer with that address is told first. */
+/** Returns the first answer to a peer with this address. */
 async function verdict({ port }: Scene, localAddress: string, host = '127.0.0.1'): Promise<string> {
   const socket = connect({ port, host, localAddress });
   let heard = '';
@@ -58,7 +58,7 @@ async function directory(t: Test): Promise<string> {
   return path;
 }
 
-t.test('gatherd.cf over the wire, rule by rule, read anew for each connection (GATHERD-9.6)', async (t) => {
+t.test('gatherd.cf over the wire, rule by rule, read again for each connection (GATHERD-9.6)', async (t) => {
   const file = join(await directory(t), 'gatherd.cf');
   const it = await scene(t, [], { accessFile: file, lookup: nameServer() });
   t.equal(await verdict(it, '127.0.0.9'), 'allowed', 'GATHERD-9.2 without the file everybody may connect');
@@ -139,7 +139,7 @@ t.test('gatherd.cf over the wire, rule by rule, read anew for each connection (G
   t.equal(await verdict(it, '127.0.0.9'), 'allowed', 'GATHERD-9.2 and when the file is gone again');
 });
 
-t.test('GATHERD-9.6 what is ignored in gatherd.cf stands in the log', async (t) => {
+t.test('GATHERD-9.6 ignored lines and names of gatherd.cf are logged', async (t) => {
   const file = join(await directory(t), 'gatherd.cf');
   await writeFile(
     file,

@@ -11,7 +11,7 @@ import { call } from './support.js';
 
 const GATHERER = { 'Gatherer-Name': 'G', 'Gatherer-Host': 'h', 'Gatherer-Version': '1' };
 
-/** By the layout of SOIF-2.2. */
+/** Returns an object in the layout of SOIF-2.2. */
 function soif(url: string, attributes: Readonly<Record<string, string>>): string {
   const lines = Object.entries(attributes).map(([name, value]) => `${name}{${value.length}}:\t${value}\n`);
   return `@FILE { ${url}\n${lines.join('')}}\n`;
@@ -69,7 +69,7 @@ t.test(
   },
 );
 
-t.test('GATHERD-4.4 who did not say so gets two empty sections and every object whole', async (t) => {
+t.test('GATHERD-4.4 without SET changes two sections are empty and every object is whole', async (t) => {
   const port = await changedDatabase(t);
   const heard = await call(t, port, 'SEND-UPDATE 150\nQUIT\n');
   const stream = `@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n${CHANGED}${object('http://refreshed.test/', 200, 'refreshed')}}\n`;
@@ -92,7 +92,7 @@ t.test(
   },
 );
 
-t.test('GATHERD-6.3, 6.11 the sections compressed are one gzip member as well', async (t) => {
+t.test('GATHERD-6.3, 6.11 compressed sections are one gzip member too', async (t) => {
   const port = await changedDatabase(t);
   const heard = Buffer.from(
     await call(t, port, 'SET changes\nSET compression\nSEND-UPDATE 150\nQUIT\n'),
@@ -103,7 +103,7 @@ t.test('GATHERD-6.3, 6.11 the sections compressed are one gzip member as well', 
   t.equal(gunzipSync(heard.subarray(start, end)).toString('latin1'), SECTIONS);
 });
 
-t.test('GATHERD-4.4, 4.9 our client gets them as changes of three kinds', async (t) => {
+t.test('GATHERD-4.4, 4.9 GatherdClient returns changes of three kinds', async (t) => {
   const port = await changedDatabase(t);
   await using client = await GatherdClient.connect({ host: '127.0.0.1', port });
   const changes: string[] = [];

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { ChunkCache, type ChunkSource } from '../../../servers/gatherd/chunk-cache.js';
 
-/** A file whose bytes say which chunk they are of. */
+/** A file in which each byte is the number of its chunk. */
 class CountingSource implements ChunkSource {
   reads = 0;
   fail = false;
@@ -38,7 +38,7 @@ t.test('concurrent requests for a chunk read it once, later ones take it from th
   last.release();
 });
 
-t.test('memory is used again, but never while somebody uses it', async (t) => {
+t.test('memory is reused, but never while it is in use', async (t) => {
   const cache = new ChunkCache({ chunkBytes: 10, maxBytes: 20 });
   const source = new CountingSource(10, 1000);
   const held = await cache.acquire(source, 7);
@@ -65,7 +65,7 @@ t.test('memory is used again, but never while somebody uses it', async (t) => {
   );
 });
 
-t.test('sources are kept apart; a failed read is thrown, and tried again', async (t) => {
+t.test('sources have separate entries; a failed read throws and is not cached', async (t) => {
   const cache = new ChunkCache({ chunkBytes: 4, maxBytes: 40 });
   const one = new CountingSource(4, 100);
   const other = new CountingSource(2, 100);

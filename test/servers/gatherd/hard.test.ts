@@ -1,4 +1,4 @@
-// What networks and strangers do to a daemon: pieces, cuts, resets, floods, stalls. Everything over the wire, against GatherdServer.
+// Bad networks and hostile clients: fragments, cuts, resets, floods, stalls. All tests use GatherdServer over TCP.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -17,7 +17,7 @@ const IDENTITY = { name: 'Ants', host: 'ants.example.org', port: 8500, version: 
 const FULL = `400 - Sending all objects since 0\n${ALL}499 - Sent 2 objects\n`;
 const BYE = '999 - Bye\n';
 
-/** GATHERD-7: client lines, each with its answer. INFO's is asked for, since it holds the time. */
+/** GATHERD-7: client lines with their answers as {@link readable} returns them. */
 const SESSIONS: Readonly<Record<string, readonly (readonly [line: string, answer: string])[]>> = {
   '7.1': [
     ['HELLO client.host.name\n', '100 - HELLO client.host.name\n'],
@@ -41,7 +41,7 @@ const SESSIONS: Readonly<Record<string, readonly (readonly [line: string, answer
   ],
 };
 
-/** The answer with gzip members unpacked, and of descriptions only their first word. */
+/** Returns the answer with gzip members decompressed, and with each description reduced to its first word. */
 function readable(heard: string): string {
   return heard
     .replace(/\x1f\x8b[\s\S]*?(?=499 - )/g, (member) =>
@@ -50,7 +50,7 @@ function readable(heard: string): string {
     .replace(/@GATHERER \{ -\n(?:[^\n]*\n)*?\}\n/g, '@GATHERER\n');
 }
 
-/** What the whole lines among these bytes are answered with. */
+/** Returns the answers to the complete lines within the first `length` bytes. */
 function answerTo(lines: readonly (readonly [string, string])[], length: number): string {
   let left = length;
   let answer = GREETING;
@@ -62,7 +62,7 @@ function answerTo(lines: readonly (readonly [string, string])[], length: number)
   return answer;
 }
 
-/** Runs the work for every item, some at once, in their order. */
+/** Runs the work for every item, in order, several concurrently. */
 async function batched<T>(
   items: readonly T[],
   size: number,
@@ -90,7 +90,7 @@ t.test('GATHERD-1.3, 7.1 to 7.4 sessions fed one byte at a time', async (t) => {
 });
 
 t.test(
-  'GATHERD-7 the client stops sending at every offset: whole lines are answered, half a line is no command',
+  'GATHERD-7 the client stops sending at every offset: complete lines are answered, a partial line is not a command',
   async (t) => {
     const { port, server } = await scene(t, [A, B], { identity: IDENTITY });
     for (const [rule, lines] of Object.entries(SESSIONS)) {
@@ -129,7 +129,7 @@ t.test('GATHERD-7.3 the connection is cut at every offset of what the client sen
   t.equal(await call(t, port, 'QUIT\n'), GREETING + BYE, 'and it serves on');
 });
 
-t.test('GATHERD-3.11 the client resets after many a byte of what the server sends', async (t) => {
+t.test('GATHERD-3.11 the client resets the connection at many offsets of the answer', async (t) => {
   const entries = Array.from({ length: 40 }, (_, i) =>
     entry(`http://${i}.example/`, 100 + i, `${i} `.repeat(20_000)),
   );
@@ -156,7 +156,7 @@ t.test('GATHERD-3.11 the client resets after many a byte of what the server send
   t.match(await call(t, port, 'SEND-UPDATE 139\nQUIT\n'), /499 - Sent 1 objects\n999 - Bye\n$/);
 });
 
-t.test('GATHERD-1.8, 4.8 any commands, sent ahead in any pieces, are answered in order', async (t) => {
+t.test('GATHERD-1.8, 4.8 pipelined commands in any fragments are answered in order', async (t) => {
   const { port } = await scene(t, [A, B], { identity: IDENTITY });
   const since = (time: number, objects: string, count: number) =>
     [
@@ -200,7 +200,7 @@ t.test('GATHERD-1.8, 4.8 any commands, sent ahead in any pieces, are answered in
   );
 });
 
-t.test('GATHERD-4.8, 7.1 a hundred updates in one packet, and QUIT behind them', async (t) => {
+t.test('GATHERD-4.8, 7.1 a hundred updates in one packet, and QUIT after them', async (t) => {
   const entries = Array.from({ length: 20 }, (_, i) =>
     entry(`http://${i}.example/`, 100 + i, `body ${i} `.repeat(500)),
   );
@@ -219,7 +219,7 @@ t.test('GATHERD-4.8, 7.1 a hundred updates in one packet, and QUIT behind them',
   t.equal(digest(readable(heard)), digest(expected));
 });
 
-/** The most memory, in bytes over what it was at the start, until the work is done. */
+/** Returns the peak growth of memory while the work runs, bytes. */
 async function peakWhile(work: Promise<unknown>): Promise<number> {
   const used = () => {
     const { heapUsed, external, arrayBuffers } = process.memoryUsage();
@@ -242,7 +242,7 @@ async function peakWhile(work: Promise<unknown>): Promise<number> {
 
 const FLOOD = 100_000;
 
-t.test('a hundred thousand HELP, sent ahead by somebody who does not read, wait at the client', async (t) => {
+t.test('a hundred thousand pipelined HELP of a client that does not read wait at the client', async (t) => {
   const { port, log, server } = await scene(t, [A], { drainTimeoutMs: 400 });
   const flood = Buffer.from('HELP\n'.repeat(FLOOD));
   const caller = new Caller(t, port);
@@ -253,7 +253,7 @@ t.test('a hundred thousand HELP, sent ahead by somebody who does not read, wait 
   await drained(server);
 });
 
-t.test('twenty thousand HELP, sent ahead by somebody who reads, are all answered', async (t) => {
+t.test('twenty thousand pipelined HELP of a client that reads are all answered', async (t) => {
   const { port } = await scene(t, [A]);
   const socket = connect(port, '127.0.0.1');
   socket.write('HELP\n'.repeat(20_000));
@@ -270,7 +270,7 @@ t.test('twenty thousand HELP, sent ahead by somebody who reads, are all answered
   t.ok(last.endsWith(BYE));
 });
 
-t.test('GATHERD-2.4, 3.9 a line of a gigabyte is refused once, and then the connection', async (t) => {
+t.test('GATHERD-2.4, 3.9 a line of a gigabyte is refused once, then the connection is closed', async (t) => {
   const { port, server } = await scene(t, [A]);
   const caller = new Caller(t, port);
   const piece = Buffer.alloc(1 << 20, 'x');
@@ -297,7 +297,7 @@ t.test('GATHERD-2.4, 3.9 a line of a gigabyte is refused once, and then the conn
   );
 });
 
-t.test('GATHERD-12.4 a thousand idle sessions beside a transfer', async (t) => {
+t.test('GATHERD-12.4 a thousand idle sessions next to a transfer', async (t) => {
   const entries = Array.from({ length: 200 }, (_, i) =>
     entry(`http://${i}.example/`, 100 + i, `${i} `.repeat(5000)),
   );
@@ -322,7 +322,7 @@ t.test('GATHERD-12.4 a thousand idle sessions beside a transfer', async (t) => {
 });
 
 t.test(
-  'GATHERD-12.3 a very slow reader gets everything, byte for byte, in clear and compressed',
+  'GATHERD-12.3 a very slow client receives everything, byte for byte, plain and compressed',
   async (t) => {
     // Digests do not compress well, so the compressed stream is long as well.
     const noise = (i: number) =>
@@ -340,7 +340,7 @@ t.test(
   },
 );
 
-/** Takes at most 8 KiB a millisecond. */
+/** Reads at most 8 KiB per millisecond. */
 async function readSlowly(port: number, lines: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.pause();

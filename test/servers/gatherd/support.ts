@@ -14,7 +14,7 @@ import { type ExportChunk, GathererStore, type SummarySnapshot } from '../../../
 
 export const latin1 = (data: Uint8Array) => Buffer.from(data).toString('latin1');
 
-/** One object as a Gatherer would store it. */
+/** Returns an object as a Gatherer stores it. */
 export function soif(url: string, updateTime: number, body: string): string {
   const time = String(updateTime);
   return `@FILE { ${url}\nUpdate-Time{${time.length}}:\t${time}\nBody{${body.length}}:\t${body}\n}\n`;
@@ -35,7 +35,7 @@ export function wrapped(objects: string): string {
   return `@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n${objects}}\n`;
 }
 
-/** A gatherer's directories; `publish` stores and publishes in one go. */
+/** A gatherer's directories; `publish` stores and publishes in one call. */
 export class Database {
   readonly generations: string;
   readonly #working: string;
@@ -63,7 +63,7 @@ export interface Scene {
   readonly port: number;
 }
 
-/** A server over a real generations directory, and its log in Harvest's format. */
+/** Starts a server over a real generations directory, with its log in Harvest's format. */
 export async function scene(
   t: Test,
   entries: readonly Entry[] = [],
@@ -89,7 +89,7 @@ export async function scene(
   return { server, database, log, port: server.address.port };
 }
 
-/** A raw client: keeps what it hears. */
+/** A raw client that keeps all received text. */
 export class Caller {
   readonly socket: Socket;
   readonly closed: Promise<void>;
@@ -111,7 +111,7 @@ export class Caller {
     this.socket.write(text, 'latin1');
   }
 
-  /** Waits until the server has said something that matches. */
+  /** Waits until the received text matches. */
   async until(pattern: RegExp): Promise<string> {
     while (!pattern.test(this.heard)) {
       if (this.socket.closed) throw new Error(`closed before ${pattern}: ${this.heard.slice(-200)}`);
@@ -121,7 +121,7 @@ export class Caller {
   }
 }
 
-/** Says everything at once and returns all that comes until the server closes. */
+/** Sends all lines and returns everything received until the server closes. */
 export async function call(t: Test, port: number, lines: string): Promise<string> {
   const caller = new Caller(t, port);
   caller.send(lines);
@@ -129,7 +129,7 @@ export async function call(t: Test, port: number, lines: string): Promise<string
   return caller.heard;
 }
 
-/** A server that follows a script; the script gets a line reader and the socket. */
+/** Starts a server that runs a script; the script receives a line reader and the socket. */
 export async function fakeServer(
   t: Test,
   script: (line: () => Promise<string | undefined>, socket: Socket) => Promise<void>,
@@ -199,12 +199,12 @@ export function madeUpSource(
   };
 }
 
-/** Waits for a log line. */
+/** Waits for a log line that matches. */
 export async function logged(log: readonly string[], pattern: RegExp): Promise<void> {
   while (!log.some((line) => pattern.test(line))) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** Waits until all sessions are over. */
+/** Waits until all connections are closed. */
 export async function drained(server: { readonly connections: number }): Promise<void> {
   while (server.connections > 0) await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -50,7 +50,7 @@ t.test(
 );
 
 t.test(
-  'CRAWL-16 a log that cannot be written reports it once and keeps its lines',
+  'CRAWL-16 a log that cannot be written reports the error once and keeps its lines',
   { skip: !existsSync('/dev/full') },
   async (t) => {
     const told: string[] = [];
@@ -66,7 +66,7 @@ t.test(
         tell();
       },
     });
-    const alive = setInterval(() => {}, 1000); // the log itself keeps no process alive
+    const alive = setInterval(() => {}, 1000); // the log does not keep the process alive
     t.teardown(() => clearInterval(alive));
     file.write('a line that finds no room');
     await first;
@@ -78,7 +78,7 @@ t.test(
   },
 );
 
-t.test('lines of blocking writes are in the file at once, or after a block or a while', async (t) => {
+t.test('blocking writes reach the file immediately, after a full block, or after a delay', async (t) => {
   const root = await directory(t);
   const path = join(root, 'logs', 'of', 'a.log');
   using file = new AppendFileSync(path);

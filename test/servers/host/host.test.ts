@@ -38,7 +38,7 @@ async function listen(
   return host;
 }
 
-/** A client that keeps what it hears; `ended` resolves with all of it. */
+/** Connects a client; `ended` resolves with all received text. */
 async function dial(t: Test, host: TcpHost): Promise<{ socket: Socket; ended: Promise<string> }> {
   const socket = connect(host.address.port, host.address.host);
   t.teardown(() => socket.destroy());
@@ -75,7 +75,7 @@ t.test('the last bytes arrive although the peer sends input that is not read', a
   t.equal((await ended).length, 300_000);
 });
 
-t.test('reading is paused while the session requests nothing', async (t) => {
+t.test('the socket is paused while the session does not read', async (t) => {
   let sent: () => void = () => {};
   const written = new Promise<void>((resolve) => {
     sent = resolve;
@@ -97,7 +97,7 @@ t.test('reading is paused while the session requests nothing', async (t) => {
   t.equal(received.bytes, size, 'nothing is lost');
 });
 
-t.test('GATHERD-12.3 a peer that accepts nothing is dropped, and one buffer is all it cost', async (t) => {
+t.test('GATHERD-12.3 a peer that does not read is dropped, and costs one buffer', async (t) => {
   let outcome: (value: { error: unknown; written: number; aborted: boolean }) => void = () => {};
   const finished = new Promise<{ error: unknown; written: number; aborted: boolean }>((resolve) => {
     outcome = resolve;
@@ -129,7 +129,7 @@ t.test('GATHERD-12.3 a peer that accepts nothing is dropped, and one buffer is a
   t.ok(written < 64 << 20, `${written} bytes went into the system's buffers`);
 });
 
-t.test('a silent peer: the read throws, and the handler can still say good-bye', async (t) => {
+t.test('a silent peer: the read throws, and the handler can still send a last line', async (t) => {
   const host = await listen(
     t,
     async (connection) => {
@@ -176,7 +176,7 @@ t.test('connections beyond the limit are closed unanswered and logged', async (t
   t.equal(await first.ended, 'a');
 });
 
-t.test('close: waiting sessions end at once, sending ones may finish, then they are cut', async (t) => {
+t.test('close: waiting sessions end immediately, others may finish until the deadline', async (t) => {
   let started: () => void = () => {};
   const running = new Promise<void>((resolve) => {
     started = resolve;
@@ -205,7 +205,7 @@ t.test('close: waiting sessions end at once, sending ones may finish, then they 
   await host[Symbol.asyncDispose]();
 });
 
-t.test('a handler that fails drops its connection and is logged; the host lives on', async (t) => {
+t.test('a handler that fails drops its connection and is logged; the host continues', async (t) => {
   const { lines, log } = memoryLog();
   const handler = async (connection: HostConnection) => {
     for await (const chunk of connection.chunks()) {
@@ -225,7 +225,7 @@ t.test('a handler that fails drops its connection and is logged; the host lives 
   t.equal(await second.ended, 'ok');
 });
 
-t.test('listening where one cannot is a ConnectionError; a signal stops the host', async (t) => {
+t.test('a failed listen is a ConnectionError; a signal stops the host', async (t) => {
   const host = await listen(t, echo);
   const { log } = memoryLog();
   const options = { host: '127.0.0.1', port: host.address.port, log, name: 'second' };

@@ -50,14 +50,14 @@ t.test('a handled signal does not stop; one that was held is delivered once it h
   t.end();
 });
 
-t.test('the reason can be of the program', (t) => {
+t.test('a program can set the reason', (t) => {
   using stop = new StopSignal({ reason: (by) => `no more: ${by}` });
   deliver('SIGINT');
   t.equal(stop.signal.reason, 'no more: SIGINT');
   t.end();
 });
 
-t.test('a second signal of any kind ends the process at once', async (t) => {
+t.test('a second signal of any kind ends the process immediately', async (t) => {
   const host = new URL('../../../servers/host/index.js', import.meta.url).href;
   const program = `
     import { StopSignal } from ${JSON.stringify(host)};

@@ -5,13 +5,13 @@ import { RawClient, serveFixture, temporary } from './scene.js';
 
 const NOT_FOUND = 'SSTP/1.0 404 REQ_PUT_NOT_FOUND\r\nHEADER_NUMFOUND: 0\r\n\r\n';
 
-/** The reply to a request for all links of a document. */
+/** Returns the reply to a request for all links of a document. */
 function replyOf(ids: readonly number[]): string {
   const head = `SSTP/1.0 081 REQ_GET_REFERENCES\r\nHEADER_NUMFOUND: ${ids.length}\r\nHEADER_START_RESULTS: 0\r\nHEADER_NUMRESULTS: ${ids.length}\r\n`;
   return `${head}${ids.map((id) => `HEADER_URI_ID: ${id}\r\n`).join('')}\r\n`;
 }
 
-t.test('memory for replies is used again, and only when it was given back', async (t) => {
+t.test('reply buffers are reused only after their release', async (t) => {
   const buffers = new ReplyBuffers();
   const one = new ReplyWriter(buffers);
   const two = new ReplyWriter(buffers);
@@ -39,7 +39,7 @@ t.test('memory for replies is used again, and only when it was given back', asyn
   );
 });
 
-t.test('S-39: replies that wait for a slow reader are not touched by those to others', async (t) => {
+t.test('S-39: replies that wait for a slow client are not overwritten by others', async (t) => {
   const data = await temporary(t);
   const linksOf = (id: number): number[] => Array.from({ length: 3000 }, (_, i) => id * 1_000_000 + i);
   const documents = [1, 2, 3, 4];
@@ -48,7 +48,7 @@ t.test('S-39: replies that wait for a slow reader are not touched by those to ot
   const { address } = await serveFixture(t, { data });
   const ask = (id: number, times: number): string =>
     `SSTP/1.0 081 REQ_GET_REFERENCES\r\nHEADER_URI_ID: ${id}\r\n\r\n`.repeat(times);
-  // Far more than what the system buffers between the two.
+  // Far more than the socket buffers of both sides.
   const owed = 300;
   const slow = await Promise.all(documents.slice(0, 2).map(() => RawClient.connect(t, address.port)));
   for (const [i, client] of slow.entries()) {

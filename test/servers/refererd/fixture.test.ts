@@ -1,7 +1,7 @@
 import t from 'tap';
 import { exchange, serveFixture } from './scene.js';
 
-/** A request: its code, then its headers without `HEADER_`. */
+/** Returns a request with this code and these headers, which are given without `HEADER_`. */
 function request(code: string, ...headers: string[]): string {
   return `SSTP/1.0 ${code} X\r\n${headers.map((header) => `HEADER_${header}\r\n`).join('')}\r\n`;
 }
@@ -78,7 +78,7 @@ t.test('C-01, R-24 to R-34: the fixture, byte for byte', async (t) => {
   }
 });
 
-t.test('S-39, P-23: the same on one connection, in order', async (t) => {
+t.test('S-39, P-23: the same requests on one connection, in order', async (t) => {
   const { address } = await serveFixture(t);
   const open = CASES.filter(([, , reply]) => reply !== BAD);
   const rounds = 50;
@@ -93,7 +93,7 @@ t.test('S-39, P-23: the same on one connection, in order', async (t) => {
   t.equal(await exchange(t, address.port, asked), replies);
 });
 
-t.test('S-46, P-17, P-18: what is not served, and other versions', async (t) => {
+t.test('S-46, P-17, P-18: requests and versions that are not supported', async (t) => {
   const { address } = await serveFixture(t);
   const ask = (text: string) => exchange(t, address.port, text);
   for (const code of ['001', '006', '999']) {

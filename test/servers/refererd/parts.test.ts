@@ -52,7 +52,7 @@ t.test('R-36: the matcher agrees with the definition of a star, whatever the pat
   t.pass('2000 pairs');
 });
 
-t.test('R-35, R-36: lists, comments, and names only where a pattern has a letter', async (t) => {
+t.test('R-35, R-36: lists and comments; names are looked up only for patterns with a letter', async (t) => {
   const asked: string[] = [];
   const lookup = {
     reverse: async (address: string) => {

@@ -11,7 +11,7 @@ import {
 } from '../../../servers/refererd/index.js';
 import { publishFixture } from '../../storage/references/fixture.js';
 
-/** A temporary directory that is removed with the test. */
+/** Creates a temporary directory that is removed after the test. */
 export async function temporary(t: Test): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'refererd-'));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
@@ -37,7 +37,7 @@ export class MemoryLog implements RefererLog {
   }
 }
 
-/** The fixture of section 13, served. */
+/** Serves the fixture of section 13. */
 export async function serveFixture(
   t: Test,
   options: Partial<StartRefererdOptions> = {},
@@ -50,7 +50,7 @@ export async function serveFixture(
   return Object.assign(running, { data, memory });
 }
 
-/** A client that knows nothing of SSTP: octets out, octets in. */
+/** A raw TCP client without knowledge of SSTP. */
 export class RawClient {
   received = '';
   ended = false;
@@ -92,7 +92,7 @@ export class RawClient {
     this.socket.write(text, 'latin1');
   }
 
-  /** Takes what was received up to and with `end` out. */
+  /** Removes and returns the received text up to and including `end`. */
   async until(end: string, times = 1): Promise<string> {
     for (;;) {
       let at = 0;
@@ -113,7 +113,7 @@ export class RawClient {
     }
   }
 
-  /** All that comes until the server ends. */
+  /** Returns all text until the server closes. */
   async rest(): Promise<string> {
     while (!this.ended) await this.#more();
     return this.received;
@@ -128,7 +128,7 @@ export class RawClient {
   }
 }
 
-/** One exchange on a connection of its own: what the server sends until it ends. */
+/** Sends a text on its own connection; returns everything received until the server closes. */
 export async function exchange(t: Test, port: number, text: string): Promise<string> {
   const client = await RawClient.connect(t, port);
   client.send(text);
@@ -143,7 +143,7 @@ export interface HttpAnswer {
   readonly body: string;
 }
 
-/** One HTTP request as it stands. */
+/** Sends one HTTP request verbatim. */
 export async function http(t: Test, port: number, line: string, ...headers: string[]): Promise<HttpAnswer> {
   const client = await RawClient.connect(t, port);
   client.send([line, 'Host: x', ...headers, '', ''].join('\r\n'));
@@ -156,12 +156,12 @@ export async function http(t: Test, port: number, line: string, ...headers: stri
   };
 }
 
-/** The header of HTTP Basic. */
+/** Returns the header of HTTP Basic. */
 export function basic(user: string, password: string): string {
   return `Authorization: Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
 
-/** A file with a text. */
+/** Writes a text file. */
 export async function fileWith(directory: string, name: string, text: string): Promise<string> {
   const file = join(directory, name);
   await writeFile(file, text);

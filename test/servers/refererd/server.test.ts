@@ -44,7 +44,7 @@ t.test('C-02, C-03, R-31: paging through 25000 links, and the cap of a reply', a
 });
 
 t.test(
-  'S-39: a flood of requests with unread replies costs one buffer, and all replies arrive in the end',
+  'S-39: a flood of requests with unread replies costs one buffer, and every reply arrives',
   async (t) => {
     const { address, service } = await serveFixture(t, { data: await publishMany(t, 10_000) });
     const client = await RawClient.connect(t, address.port);
@@ -53,7 +53,7 @@ t.test(
     client.send('SSTP/1.0 081 X\r\nHEADER_URI_ID: 1\r\n\r\n'.repeat(requests));
     client.socket.end();
     const oneReply = 24 * 10_000;
-    // The system's own buffers take some megabytes before the server sees that nobody reads.
+    // The system's own buffers take some megabytes before the server sees that the client does not read.
     let before = -1;
     while (service.statistics.counts.bytes_out !== before || before === 0) {
       before = service.statistics.counts.bytes_out;
@@ -68,7 +68,7 @@ t.test(
   },
 );
 
-t.test('S-48, P-12, P-15, P-16: the first octets choose, also one at a time', async (t) => {
+t.test('S-48, P-12, P-15, P-16: the first octets select the protocol, even one at a time', async (t) => {
   const { address } = await serveFixture(t);
   const client = await RawClient.connect(t, address.port);
   for (const octet of ASK) {
@@ -110,7 +110,7 @@ t.test('S-45, C-21, P-14: a silent and a slow client are disconnected without a 
   t.equal(service.statistics.counts.timeouts_read, 5);
 });
 
-t.test('S-45, C-21: a client that takes no reply is disconnected', async (t) => {
+t.test('S-45, C-21: a client that does not read its replies is disconnected', async (t) => {
   const { address, service } = await serveFixture(t, {
     data: await publishMany(t, 10_000),
     sendTimeoutMs: 60,
@@ -124,7 +124,7 @@ t.test('S-45, C-21: a client that takes no reply is disconnected', async (t) => 
   while (service.clients > 0) await new Promise((resolve) => setTimeout(resolve, 10));
 });
 
-t.test('R-64, C-20: the connection above maxclients gets 503, unread', async (t) => {
+t.test('R-64, C-20: a connection above maxclients gets 503, its request unread', async (t) => {
   const { address, service } = await serveFixture(t, { maxClients: 2 });
   const first = await RawClient.connect(t, address.port);
   const second = await RawClient.connect(t, address.port);
@@ -140,7 +140,7 @@ t.test('R-64, C-20: the connection above maxclients gets 503, unread', async (t)
   t.equal(await exchange(t, address.port, ASK), ANSWER);
 });
 
-t.test('R-35, R-46, S-44, C-04: a host outside the list gets 403 in the protocol it spoke', async (t) => {
+t.test('R-35, R-46, S-44, C-04: a host outside the list gets 403 in its protocol', async (t) => {
   const directory = await temporary(t);
   const allowFile = await fileWith(directory, 'allow', '127.0.1.*\n');
   const { address, service, reload } = await serveFixture(t, { allowFile });
@@ -238,7 +238,7 @@ t.test('R-42 to R-49, C-08, C-09: statistics', async (t) => {
   t.notMatch(memory.text, /sesam|YW5uYTpzZXNhbWU/, 'R-69');
 });
 
-t.test('R-49: a list that cannot be read leaves the old one in force', async (t) => {
+t.test('R-49: a list that cannot be read leaves the old one in effect', async (t) => {
   const directory = await temporary(t);
   const allowFile = await fileWith(directory, 'allow', '127.*\n');
   const passwordFile = await fileWith(directory, 'pw', `${await userLine('anna', 'sesame')}\n`);
@@ -249,7 +249,7 @@ t.test('R-49: a list that cannot be read leaves the old one in force', async (t)
   t.equal((await http(t, address.port, 'GET /stat HTTP/1.1', basic('anna', 'sesame'))).status, 200);
 });
 
-t.test('C-23, R-66, R-69: the levels of the log', async (t) => {
+t.test('C-23, R-66, R-69: log levels', async (t) => {
   const { address, memory } = await serveFixture(t);
   const secret = 'HEADER_AUTHORIZATION: Basic c2VjcmV0OnNlY3JldA==\r\n';
   await exchange(t, address.port, ASK.replace('\r\n\r\n', `\r\n${secret}\r\n`));
@@ -302,7 +302,7 @@ t.test('DESIGN 4: a new generation is served as soon as it is published', async 
   t.same(idsOf(await exchange(t, address.port, ASK)), [77, 10]);
 });
 
-t.test('R-27: before anything is published nothing is found', async (t) => {
+t.test('R-27: nothing is found before the first publication', async (t) => {
   const { address } = await serveFixture(t, { data: await temporary(t) });
   t.equal(
     await exchange(t, address.port, ASK),

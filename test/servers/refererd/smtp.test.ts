@@ -4,7 +4,7 @@ import { type Mail, sendMail } from '../../../servers/refererd/index.js';
 
 interface Relay {
   readonly port: number;
-  /** Everything that it has received. */
+  /** Returns all received text. */
   heard(): string;
 }
 
@@ -23,7 +23,7 @@ async function relay(t: Test, replies: readonly string[]): Promise<Relay> {
     let data = false;
     socket.setEncoding('utf8').on('data', (text: string) => {
       heard += text;
-      // Within the message there is one reply, at its end.
+      // The message gets one reply, at its end.
       if (data && !heard.endsWith('\r\n.\r\n')) return;
       data = /^DATA\r\n/m.test(text);
       reply();
@@ -56,7 +56,7 @@ function mail(port: number): Mail {
 
 const ENVELOPE = ['MAIL FROM:<refererd@rs.example>', 'RCPT TO:<admin@example.org>', 'DATA', ''].join('\r\n');
 
-t.test('R-61: mail by plain SMTP, also where the relay offers TLS', async (t) => {
+t.test('R-61: mail by plain SMTP, even if the relay offers TLS', async (t) => {
   const { port, heard } = await relay(t, [
     '220-a\r\n220 b\r\n',
     '250-b\r\n250-8BITMIME\r\n250 STARTTLS\r\n',
