@@ -21,11 +21,11 @@ export interface QueryRequest {
   readonly matchWord?: boolean;
   /** Spelling errors, 0 to 8. Default 0. */
   readonly errors?: number;
-  /** Most matched lines in total. Default: the server's own limit. */
+  /** Maximum number of matched lines in total. Default: the server's own limit. */
   readonly maxResults?: number;
-  /** Most objects. Default: the server's own limit. */
+  /** Maximum number of objects. Default: the server's own limit. */
   readonly maxFiles?: number;
-  /** Most matched lines of one object. Default: the server's own limit. */
+  /** Maximum number of matched lines of one object. Default: the server's own limit. */
   readonly maxLines?: number;
   /** Seconds the server may spend; it limits them to 10 up to its own maximum (BRK-8.14). */
   readonly lifetime?: number;

@@ -5,9 +5,9 @@ import { ConnectionError } from '../../protocols/errors.js';
 import type { Address } from './client-under-test.js';
 import type { Delivery, Recorder } from './recorder.js';
 
-/** Most bytes that a client may send on one connection, a thousand times the size of a session's commands. */
+/** Maximum number of bytes that a client may send on one connection, a thousand times the size of a session's commands. */
 const MAX_CLIENT_BYTES = 256 * 1024;
-/** Most connections of one run. */
+/** Maximum number of connections of one run. */
 const MAX_CONNECTIONS = 16;
 /** Pieces and pause of a slow delivery. */
 const SLOW_PIECES = 8;

@@ -24,7 +24,7 @@ export interface DecodeLimits {
 export const DEFAULT_MAX_RATIO = 200;
 /** Small outputs may have any ratio. */
 const RATIO_FREE_BYTES = 1024 * 1024;
-/** Most codings in one Content-Encoding. */
+/** Maximum number of codings in one Content-Encoding. */
 const MAX_CODINGS = 3;
 /** Outputs up to this size are decoded in one call on the event loop (a few milliseconds); larger ones piece by piece. */
 const DIRECT_BYTES = 1024 * 1024;

@@ -20,7 +20,7 @@ export interface FtpFetcherOptions extends TransferOptions {
   readonly ftpAuth?: readonly ServerLogin[] | undefined;
   /** Mail address that anonymous logins send as password; default `harvest@`. */
   readonly from?: string | undefined;
-  /** Most names of a directory listing; default 100 000. */
+  /** Maximum number of names of a directory listing; default 100 000. */
   readonly maxEntries?: number | undefined;
 }
 

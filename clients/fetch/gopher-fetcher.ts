@@ -18,7 +18,7 @@ import { connectTo, type TransferOptions, TransferWatch } from './transfer.js';
 import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult } from './types.js';
 
 export interface GopherFetcherOptions extends TransferOptions {
-  /** Most items of a menu that become links; default 100 000. */
+  /** Maximum number of items of a menu that become links; default 100 000. */
   readonly maxMenuItems?: number | undefined;
 }
 

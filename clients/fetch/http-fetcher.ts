@@ -24,7 +24,7 @@ export interface HttpFetcherOptions {
   readonly from?: string | undefined;
   /** `host:port` (G-84); https uses CONNECT. */
   readonly httpProxy?: string | undefined;
-  /** Most connections to one host at a time; default 1. */
+  /** Maximum number of connections to one host at a time; default 1. */
   readonly maxConnectionsPerHost?: number | undefined;
   /** Milliseconds; default 30 000. */
   readonly connectTimeoutMs?: number | undefined;
@@ -32,7 +32,7 @@ export interface HttpFetcherOptions {
   readonly keepAliveMs?: number | undefined;
   /** Milliseconds from the request to the last byte; default 1 200 000. Limits servers that send single bytes with pauses. */
   readonly maxTransferMs?: number | undefined;
-  /** Most decoded bytes per received byte; default 200. */
+  /** Maximum number of decoded bytes per received byte; default 200. */
   readonly maxRatio?: number | undefined;
   /** Credentials for a server that requests one of these realms (G-82). */
   readonly httpBasicAuth?:

@@ -22,7 +22,7 @@ export interface ReadLimits {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Most names of one directory listing. */
+/** Maximum number of names of one directory listing. */
 const MAX_ENTRIES = 100_000;
 const READ_BYTES = 1024 * 1024;
 

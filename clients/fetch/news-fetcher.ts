@@ -23,7 +23,7 @@ export interface NewsFetcherOptions extends TransferOptions {
   readonly newsServer?: string | undefined;
   /** Logins by server, used if the server requests one. */
   readonly newsAuth?: readonly ServerLogin[] | undefined;
-  /** Most articles of a group listing, the newest ones; default 100 000. */
+  /** Maximum number of articles of a group listing, the newest ones; default 100 000. */
   readonly maxGroupArticles?: number | undefined;
 }
 

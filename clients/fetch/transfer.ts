@@ -11,7 +11,7 @@ export interface TransferOptions {
   readonly maxTransferMs?: number | undefined;
   /** Milliseconds that an idle connection stays open; default 10 000. */
   readonly keepAliveMs?: number | undefined;
-  /** Most connections to one host at a time; default 1 (G-66). */
+  /** Maximum number of connections to one host at a time; default 1 (G-66). */
   readonly maxConnectionsPerHost?: number | undefined;
 }
 

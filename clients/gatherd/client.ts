@@ -24,9 +24,9 @@ export interface GatherdClientConnectOptions {
   readonly connectTimeoutMs?: number;
   /** Milliseconds to wait for the server's next byte. Default 120 000 (GATHERD-12.3). */
   readonly idleTimeoutMs?: number;
-  /** Most bytes that one compressed update may inflate to. Default 16 GiB. */
+  /** Maximum number of bytes that one compressed update may inflate to. Default 16 GiB. */
   readonly maxInflatedBytes?: number;
-  /** Most inflated bytes for one compressed byte. Default 250: text has 3 to 10, deflate's own limit is 1032. */
+  /** Maximum number of inflated bytes for one compressed byte. Default 250: text has 3 to 10, deflate's own limit is 1032. */
   readonly maxInflateRatio?: number;
   /** Limits and mode of the decoder of objects. */
   readonly soif?: SoifDecoderOptions;

@@ -3,9 +3,9 @@ import { ProtocolError } from '../../protocols/errors.js';
 
 /** Limits against decompression bombs. */
 export interface InflateLimits {
-  /** Most bytes that one update may inflate to. */
+  /** Maximum number of bytes that one update may inflate to. */
   readonly maxInflatedBytes: number;
-  /** Most inflated bytes per compressed byte, counted over the update. */
+  /** Maximum number of inflated bytes per compressed byte, counted over the update. */
   readonly maxInflateRatio: number;
 }
 

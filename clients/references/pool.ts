@@ -4,7 +4,7 @@ import { ReferencesCalls } from './calls.js';
 import { ReferencesClient, type ReferencesClientOptions } from './client.js';
 
 export interface ReferencesPoolOptions extends Omit<ReferencesClientOptions, 'signal'> {
-  /** Most connections. Default 4. */
+  /** Maximum number of connections. Default 4. */
   readonly connections?: number;
 }
 

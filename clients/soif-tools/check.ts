@@ -36,7 +36,7 @@ export interface SoifCounts {
 type Decoder = SoifDecoder | SectionDecoder;
 type Item = SoifItem | SectionItem;
 
-/** Most warnings kept for one attempt. */
+/** Maximum number of warnings kept for one attempt. */
 const MAX_WARNINGS = 100;
 
 /** Bytes at the start of a stream that are searched for white space and a header. */

@@ -58,7 +58,7 @@ function base64Of(bytes: Uint8Array): string {
 }
 
 export interface JsonLinesOptions {
-  /** Most bytes of one line; default 96 MiB. */
+  /** Maximum number of bytes of one line; default 96 MiB. */
   readonly maxLineBytes?: number;
 }
 

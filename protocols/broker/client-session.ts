@@ -26,7 +26,7 @@ export type ClientEvent =
   | { readonly kind: 'message' | 'error' | 'fatal'; readonly text: string };
 
 export interface BrokerClientSessionOptions extends ResultDecoderOptions {
-  /** Most bytes of one object's lines and values together. Default 32 MiB. */
+  /** Maximum number of bytes of one object's lines and values together. Default 32 MiB. */
   readonly maxHitBytes?: number;
 }
 

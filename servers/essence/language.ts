@@ -1,10 +1,10 @@
 /** Characters of a text that are examined. */
 const WINDOW = 32 * 1024;
-/** Least number of words of a text in Latin or Cyrillic letters. */
+/** Minimum number of words of a text in Latin or Cyrillic letters. */
 const MIN_WORDS = 12;
-/** Least share of a language's function words in a text of that language; running text has 15 to 40 percent. */
+/** Minimum share of a language's function words in a text of that language; running text has 15 to 40 percent. */
 const MIN_SHARE = 0.06;
-/** Least ratio of the best language's score to the next one's. */
+/** Minimum ratio of the best language's score to the next one's. */
 const MIN_LEAD = 1.15;
 
 /** Function words of each language: articles, prepositions, pronouns, auxiliaries. A word of several languages counts less. */
@@ -64,7 +64,7 @@ const SCRIPTS: readonly (readonly [language: string, letters: RegExp])[] = [
 const SCRIPT_SHARE = 0.4;
 /** Share of kana that identifies Japanese, which also uses Chinese characters. */
 const KANA_SHARE = 0.1;
-/** Least number of letters of a script. */
+/** Minimum number of letters of a script. */
 const MIN_LETTERS = 20;
 
 /** Word to the languages that use it. */

@@ -48,7 +48,7 @@ export class TypeRules {
   readonly #origins: readonly RuleOrigin[];
   readonly #whole: ReadonlyMap<string, number>;
   readonly #endings: ReadonlyMap<string, number>;
-  /** Most dots in an expanded suffix. */
+  /** Maximum number of dots in an expanded suffix. */
   readonly #dots: number;
 
   constructor(lines: readonly RuleLine[], file = '') {

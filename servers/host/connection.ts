@@ -35,7 +35,7 @@ export interface ConnectionLimits {
   readonly lingerMs: number;
 }
 
-/** Most bytes discarded while lingering; then the connection is dropped. */
+/** Maximum number of bytes discarded while lingering; then the connection is dropped. */
 const LINGER_BYTES = 1 << 20;
 
 /** The part of `net.Socket` that a connection uses. */

@@ -20,7 +20,7 @@ export interface Mail {
   readonly signal?: AbortSignal;
 }
 
-/** Most bytes of one reply. */
+/** Maximum number of bytes of one reply. */
 const MAX_REPLY = 64 * 1024;
 
 /** Connecting, greeting, EHLO, HELO for a relay that does not know EHLO, MAIL, RCPT, DATA, message. */

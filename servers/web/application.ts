@@ -4,7 +4,7 @@ import { ConnectionError, messageOf } from '../../protocols/errors.js';
 import { type Asset, addAssets } from './assets.js';
 import { decodeFields } from './form-fields.js';
 
-/** Most bytes of a request's body, unless an application sets its own limit. */
+/** Maximum number of bytes of a request's body, unless an application sets its own limit. */
 const MAX_BODY_BYTES = 64 * 1024;
 
 /** Milliseconds in which a request must arrive, header and body. */

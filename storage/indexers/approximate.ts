@@ -26,7 +26,7 @@ export class ApproximateMatcher {
     this.#cost = new Uint16Array(this.#pattern.length + 1);
   }
 
-  /** Most errors of a match; less than the length of the pattern. */
+  /** Maximum number of errors of a match; less than the length of the pattern. */
   get errors(): number {
     return this.#errors;
   }

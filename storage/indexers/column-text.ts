@@ -9,7 +9,7 @@ const END = 2;
 const ASCII = Uint8Array.from({ length: 128 }, (_, code) => kindOf(String.fromCharCode(code)));
 const SPACE = 0x20;
 const BREAK_CODE = BREAK.charCodeAt(0);
-/** Most growth of a UTF-8 character by folding: U+0390 and similar characters fold to three. */
+/** Maximum growth of a UTF-8 character by folding: U+0390 and similar characters fold to three. */
 const GROWTH = 3;
 
 /**

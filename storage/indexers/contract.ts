@@ -48,11 +48,11 @@ export interface SearchOptions {
   readonly errors: number;
   /** Return matched lines. Without them a query may be answered from the index alone. */
   readonly wantLines: boolean;
-  /** Most matched lines in total; an object without lines counts as one. */
+  /** Maximum number of matched lines in total; an object without lines counts as one. */
   readonly maxResults?: number;
-  /** Most objects. */
+  /** Maximum number of objects. */
   readonly maxFiles?: number;
-  /** Most matched lines of one object. */
+  /** Maximum number of matched lines of one object. */
   readonly maxLines?: number;
   /** Milliseconds the query may run, counted from the first `next()` (BRK-8.13, 8.16). */
   readonly lifetimeMs: number;

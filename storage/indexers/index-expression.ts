@@ -15,7 +15,7 @@ export interface IndexExpression {
   readonly nodes: number;
 }
 
-/** Most nodes: the parser of FTS5 has a stack of fixed size. */
+/** Maximum number of nodes: the parser of FTS5 has a stack of fixed size. */
 const MAX_NODES = 64;
 
 /**

@@ -53,7 +53,7 @@ export type LeafTest =
 export interface PatternLimits {
   /** Largest compiled regular expression, in instructions: matching takes at most this many steps per character. */
   readonly maxRegexpProgram: number;
-  /** Most characters of a line that a regular expression reads, so that one line does not block other queries. */
+  /** Maximum number of characters of a line that a regular expression reads, so that one line does not block other queries. */
   readonly maxRegexpLine: number;
   /** Longest search word, in characters. */
   readonly maxPattern: number;

@@ -7,7 +7,7 @@ import type { TimeSlice } from './time-slice.js';
 
 /** Limits of one query. */
 export interface QueryLimits extends PatternLimits {
-  /** Most terms and operators. */
+  /** Maximum number of terms and operators. */
   readonly maxNodes: number;
   /** Matched lines are cut to this many bytes of UTF-8. */
   readonly maxLineBytes: number;

@@ -11,11 +11,11 @@ export interface QuickAnswer {
   readonly outcome: SearchOutcome;
 }
 
-/** Most terms and operators of a query that is answered here. */
+/** Maximum number of terms and operators of a query that is answered here. */
 const MAX_NODES = 8;
-/** Most posting list entries that a query may read: about half a millisecond. */
+/** Maximum number of posting list entries that a query may read: about half a millisecond. */
 const MAX_STEPS = 20_000;
-/** Most objects that may match: each is scored. */
+/** Maximum number of objects that may match: each is scored. */
 const MAX_MATCHES = 500;
 /** Pattern characters of a word (BRK-2.22). */
 const PATTERN = /[\\.#[\]^$|*()]/;

@@ -4,7 +4,7 @@ import type { Leaf } from './leaf.js';
 import { byScore, type Postings, type Scored } from './postings.js';
 import type { TimeSlice } from './time-slice.js';
 
-/** Most words of a query that are used for ranking. */
+/** Maximum number of words of a query that are used for ranking. */
 const MAX_WORDS = 16;
 
 /** Candidates in the order in which they are matched. */

@@ -26,9 +26,9 @@ export interface OrderContext {
   readonly wanted: number;
 }
 
-/** Most requested hits for which a separate first run pays off. */
+/** Maximum number of requested hits for which a separate first run pays off. */
 const MAX_FIRST = 1_000;
-/** Fewest candidates of a first run whose objects have to be read. */
+/** Minimum number of candidates of a first run whose objects have to be read. */
 const TRIED = 64;
 
 /**

@@ -12,9 +12,9 @@ import { Vocabulary } from './vocabulary.js';
 
 /** Limits on the work of searches. */
 export interface SearchLimits extends CandidateLimits {
-  /** Most bytes of vocabulary cached in memory; a larger one is read from the file by each search for parts of words. */
+  /** Maximum number of bytes of vocabulary cached in memory; a larger one is read from the file by each search for parts of words. */
   readonly vocabularyBytes: number;
-  /** Most candidates for which hits are ordered best first. */
+  /** Maximum number of candidates for which hits are ordered best first. */
   readonly maxRanked: number;
   /** Milliseconds one query works before it yields to the others. */
   readonly sliceMs: number;

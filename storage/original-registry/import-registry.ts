@@ -11,7 +11,7 @@ import { readObjectFile } from './object-file.js';
 import { RegistryFile } from './registry-file.js';
 
 export interface ImportOptions extends TransferOptions {
-  /** Most bytes of an object file; larger files are skipped. Default 64 MiB. */
+  /** Maximum number of bytes of an object file; larger files are skipped. Default 64 MiB. */
   readonly maxObjectBytes?: number;
 }
 

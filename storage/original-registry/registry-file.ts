@@ -26,7 +26,7 @@ import { writeRegistry } from './write-registry.js';
 export interface RegistryFileOptions extends Partial<RegistryFormat> {
   /** Default false: the file is only read, and damage that opening finds is not repaired. */
   readonly writable?: boolean;
-  /** Most bytes of one record's data. Default 16 MiB. */
+  /** Maximum number of bytes of one record's data. Default 16 MiB. */
   readonly maxRecordBytes?: number;
   /** Sync the file at each change. Default false: a killed process loses nothing, a power cut may lose the last changes. */
   readonly sync?: boolean;

@@ -15,7 +15,7 @@ export interface SalvageContext {
   readonly format: RegistryFormat;
   /** Version of the file; of an unknown version only the frames of records can be read. */
   readonly version: number;
-  /** Most bytes of a record's data; more is not a record. */
+  /** Maximum number of bytes of a record's data; more is not a record. */
   readonly maxRecordBytes: number;
   readonly signal?: AbortSignal | undefined;
 }

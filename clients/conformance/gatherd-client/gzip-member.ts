@@ -2,7 +2,7 @@ import { constants, crc32, deflateRawSync } from 'node:zlib';
 import { bytes } from './objects.js';
 
 const FLAG = { headerCrc: 2, extra: 4, name: 8, comment: 16 } as const;
-/** Most bytes of one stored block (RFC 1951, 3.2.4). */
+/** Maximum number of bytes of one stored block (RFC 1951, 3.2.4). */
 const STORED_BLOCK = 65_535;
 /** An empty stored block that is not the last one, as a full flush leaves it. */
 const EMPTY_STORED = Buffer.from([0x00, 0x00, 0x00, 0xff, 0xff]);

@@ -4,7 +4,7 @@ import { Mismatch } from '../case.js';
 import { printable } from '../printable.js';
 import type { Content, PlacedObject, Section, WireObject } from './objects.js';
 
-/** Most bytes of a client's output: the largest object of a script is 10 MiB. */
+/** Maximum number of bytes of a client's output: the largest object of a script is 10 MiB. */
 const MAX_OUTPUT_BYTES = 128 << 20;
 const MAX_OBJECTS = 1_000;
 /** Bytes of a value that are shown. */

@@ -7,7 +7,7 @@ import { addRoutes, BrokerPages } from './routes.js';
 
 /** What {@link createWebApp} needs. */
 export interface WebAppOptions extends RouteContext {
-  /** Most bytes of a form sent by POST, default 64 KiB. */
+  /** Maximum number of bytes of a form sent by POST, default 64 KiB. */
   readonly maxBodyBytes?: number;
   /** Connections at once, default 256. */
   readonly maxConnections?: number;

@@ -42,7 +42,7 @@ export interface CrawlConsoleOptions {
   readonly maxConnections?: number;
   /** Streams of events at once, default 32. */
   readonly maxFollowers?: number;
-  /** Most bytes of a form, default 16 KiB. */
+  /** Maximum number of bytes of a form, default 16 KiB. */
   readonly maxBodyBytes?: number;
 }
 

@@ -27,7 +27,7 @@ export interface ProgramEnd {
 
 const DEFAULT_GRACE_MS = 3000;
 const DEFAULT_LINE_BYTES = 64 * 1024;
-/** Most characters kept of the standard error of a program. */
+/** Maximum number of characters kept of the standard error of a program. */
 const COMPLAINT_CHARACTERS = 4000;
 
 /** The environment of programs: only the variables that they need, and a locale that sorts by bytes. */

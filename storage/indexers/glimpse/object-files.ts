@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { errorCode } from '../../../protocols/errors.js';
 import { OidSet } from '../../broker/oid-set.js';
 
-/** Most objects in a numbered directory (BRK-6.6). */
+/** Maximum number of objects in a numbered directory (BRK-6.6). */
 const OBJECTS_A_DIRECTORY = 1000;
 const NAME = /^OBJ([1-9]\d{0,9})$/;
 

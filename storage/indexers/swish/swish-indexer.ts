@@ -24,7 +24,7 @@ export interface SwishIndexerOptions {
   readonly directory: string;
   /** Directory of the Broker's store; queries are matched against its objects. */
   readonly storeDirectory: string;
-  /** Most parts of an index. Each flush adds one; more than this many are merged. Default 8. */
+  /** Maximum number of parts of an index. Each flush adds one; more than this many are merged. Default 8. */
   readonly maxParts?: number;
   /** Milliseconds between SIGTERM and SIGKILL (BRK-8.13). Default 3000. */
   readonly graceMs?: number;

@@ -40,7 +40,7 @@ export interface Verdict {
   readonly violations: readonly Violation[];
   readonly requests: number;
   readonly connections: number;
-  /** Most requests in flight at one time over all sites: how parallel the crawl was. */
+  /** Maximum number of requests in flight at one time over all sites: how parallel the crawl was. */
   readonly mostAtOnce: number;
   /** The shortest pause less what it had to be, milliseconds. */
   readonly leastMargin: number;
