@@ -7,14 +7,14 @@ interface Teardown {
   teardown(work: () => Promise<void>): void;
 }
 
-/** A directory that goes when the test ends. */
+/** Returns a directory that is removed when the test ends. */
 export async function temporaryDirectory(t: Teardown): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'harvest-storage-'));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   return directory;
 }
 
-/** An object by the layout of SOIF-2.2, written without the code under test. */
+/** Returns an object in the layout of SOIF-2.2, encoded without the code under test. */
 export function soif(url: string, attributes: Readonly<Record<string, string>>): Buffer {
   const lines = Object.entries(attributes).map(
     ([name, value]) => `${name}{${Buffer.byteLength(value)}}:\t${value}\n`,
@@ -62,7 +62,7 @@ export function documentRecord(url: string, changes: Partial<DocumentRecord> = {
   };
 }
 
-/** An export's bytes and its chunks' object counts. */
+/** Returns the bytes of an export and the object count of each chunk. */
 export async function readExport(
   chunks: AsyncIterable<ExportChunk>,
 ): Promise<{ text: string; objects: number[] }> {

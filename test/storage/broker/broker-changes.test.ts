@@ -50,7 +50,7 @@ async function removals(store: BrokerStore, after = 0, upTo = 4_000_000_000): Pr
   return found;
 }
 
-t.test('BT-4, BT-21 a copy knows when it changed, and its content when it did', async (t) => {
+t.test('BT-4, BT-21 a copy records the times of its last change and last content change', async (t) => {
   const { store, clock } = await open(t);
   await store.apply([change('update', 'a', 10), change('update', 'b', 10)]);
   clock.now += 5;
@@ -59,14 +59,14 @@ t.test('BT-4, BT-21 a copy knows when it changed, and its content when it did', 
     await copies(store, START - 1),
     ['b 0 0 10', 'a 5 5 10'].map((line) => line.replace('5 5', '5 0')),
   );
-  t.same(await copies(store, START), ['a 5 0 10'], 'after, not at');
+  t.same(await copies(store, START), ['a 5 0 10'], 'after the time, not at it');
   clock.now += 5;
   await store.apply([change('update', 'a', 12)]);
-  t.same(await copies(store, START), ['a 10 10 12'], 'the earlier change is no row of its own');
-  t.same(await copies(store, START, START + 9), [], 'nothing later than asked for');
+  t.same(await copies(store, START), ['a 10 10 12'], 'the earlier change has no row');
+  t.same(await copies(store, START, START + 9), [], 'nothing later than the requested end');
 });
 
-t.test('BT-4 the clock of a store never runs backwards, nor over a moment that was told', async (t) => {
+t.test('BT-4 the clock of a store never runs backwards, even after it reported a time', async (t) => {
   const { store, clock, directory } = await open(t);
   await store.apply([change('update', 'a', 10)]);
   clock.now += 100;
@@ -80,7 +80,7 @@ t.test('BT-4 the clock of a store never runs backwards, nor over a moment that w
   t.equal(await again.moment(), START + 100);
 });
 
-t.test('BT-5 an Update-Time after T is enough, and is met once', async (t) => {
+t.test('BT-5 an object with an Update-Time after T is included, and only once', async (t) => {
   const { store } = await open(t);
   await store.apply([change('update', 'late', START + 900), change('update', 'b', 10)]);
   t.same(await copies(store, START + 500), [`late 0 0 ${START + 900}`]);
@@ -88,7 +88,7 @@ t.test('BT-5 an Update-Time after T is enough, and is met once', async (t) => {
 });
 
 t.test(
-  'BT-5 a removal leaves what tells of it: by deletion, by hand, by a duplicate elsewhere',
+  'BT-5 a removal leaves a tombstone: by deletion, by hand, by a duplicate of another URL',
   async (t) => {
     const { store, clock } = await open(t);
     const md5 = { MD5: '0123456789abcdef0123456789abcdef' };
@@ -125,11 +125,11 @@ t.test(
     t.equal(told.length, 3);
     t.equal(store.removals, 3);
     t.equal(await store.expire(START), 1);
-    t.equal(store.removals, 3, 'SOIF-6.8 nobody is told of what expires');
+    t.equal(store.removals, 3, 'SOIF-6.8 an expired object leaves no tombstone');
     t.same(
       (await removals(store, START + 7)).map(({ url }) => url),
       ['by-hand'],
-      'after, not at',
+      'after the time, not at it',
     );
     await store.expire(time + 50 + MONTH + 1);
     t.same(
@@ -142,7 +142,7 @@ t.test(
   },
 );
 
-t.test('BT-27 only what a broker relays meets a removal; what the Gatherer has, exists', async (t) => {
+t.test('BT-27 a tombstone suppresses relayed objects, but not objects from their Gatherer', async (t) => {
   const { store } = await open(t);
   const relayed = (...changes: CollectedChange[]) =>
     store.apply(changes, undefined, undefined, { relayed: true });
@@ -154,22 +154,22 @@ t.test('BT-27 only what a broker relays meets a removal; what the Gatherer has, 
   t.match(await relayed(change('refresh', 'a', time + 1)), { unknown: ['a'] });
   t.equal(store.count, 0);
   t.match(await relayed(change('update', 'a', time + 1)), { added: 1 });
-  t.equal(store.removals, 0, 'either the object or its removal');
+  t.equal(store.removals, 0, 'the object replaces its tombstone');
   await relayed(change('delete', 'a', time + 1));
-  t.match(await store.apply([change('update', 'a', time)]), { added: 1 }, 'its Gatherer is believed');
+  t.match(await store.apply([change('update', 'a', time)]), { added: 1 }, 'accepted from its Gatherer');
   t.equal(store.removals, 0);
 
-  // One that is not here is remembered when a broker tells of it, and told of once.
+  // A relayed deletion of an unknown object is stored, and stored once.
   await relayed(change('delete', 'x', time));
   const [first] = await removals(store);
   await relayed(change('delete', 'x', time), change('delete', 'x', time - 5));
   t.same(await removals(store), [first]);
   await relayed(change('delete', 'old', START - MONTH - 1), { ...change('delete', 'y', undefined) });
   await store.apply([change('delete', 'z', time)]);
-  t.equal(store.removals, 1, 'not what nobody can have, nor what does not say what it means');
+  t.equal(store.removals, 1, 'no tombstone: expired, without time, unknown');
 });
 
-t.test('a store of another schema is refused', async (t) => {
+t.test('rejects a store of another schema', async (t) => {
   const schema = protobuf
     .parse('syntax = "proto3"; message Schema { string kind = 1; uint32 version = 2; }')
     .root.lookupType('Schema');
@@ -186,10 +186,10 @@ t.test('a store of another schema is refused', async (t) => {
   }
 });
 
-t.test('BT-5 a walk over all objects leaves none out: large ones, far apart, expired ones', async (t) => {
+t.test('BT-5 iteration includes all objects: large, far apart and expired ones', async (t) => {
   const { store } = await open(t);
   const url = (i: number) => `http://h.test/${String(i).padStart(4, '0')}`;
-  // What ends a page: bytes in the middle of a range, and ranges without an object.
+  // A page ends at its byte limit within a range, and after ranges without an object.
   const sizes = [1_900_000, 3_000_000, 10, 5_000_000, 1_900_000, 1_900_000, 2_100_000];
   for (let i = 0; i < 1300; i += 100) {
     const many = Array.from({ length: 100 }, (_, k) =>

@@ -38,7 +38,7 @@ function update(url: string, time: number | string, attributes: Attributes = {})
   return change('update', url, { ...GATHERER, 'Update-Time': String(time), ...attributes });
 }
 
-/** What the stores' clock says. */
+/** The time of the stores' clock. */
 const NOW = 1_000_000_000;
 
 async function openStore(t: Parameters<typeof temporaryDirectory>[0]): Promise<BrokerStore> {
@@ -56,7 +56,7 @@ function latin1(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('latin1');
 }
 
-t.test('an update stores the bytes as received and a Registry entry', async (t) => {
+t.test('an update stores the received bytes and a Registry entry', async (t) => {
   const store = await openStore(t);
   const one = update('http://a.test/', '100\n', {
     MD5: 'D41D8CD98F00B204E9800998ECF8427E',
@@ -100,7 +100,7 @@ t.test('an update stores the bytes as received and a Registry entry', async (t) 
   t.equal(store.count, 2);
 });
 
-t.test('SOIF-6.5 an object without Gatherer identity or Update-Time is rejected with a reason', async (t) => {
+t.test('SOIF-6.5 rejects an object without Gatherer identity or Update-Time with a reason', async (t) => {
   const store = await openStore(t);
   const result = await store.apply([
     change('update', 'http://a.test/', { 'Update-Time': '1' }),
@@ -144,13 +144,13 @@ t.test(
     ];
     t.same(await store.apply(others), { ...NONE, added: 4 });
 
-    // The holder goes: the content may come back under another URL.
+    // The object with this content is deleted, so another URL may have the content.
     await store.apply([change('delete', 'http://a.test/', {})]);
     t.same(await store.apply([update('http://b.test/', 10, md5)]), { ...NONE, added: 1 });
   },
 );
 
-t.test('SOIF-6.6 a duplicate by MD5 outdates the former object of its URL', async (t) => {
+t.test('SOIF-6.6 a duplicate by MD5 removes the previous object of its URL', async (t) => {
   const store = await openStore(t);
   const md5 = { MD5: '0123456789abcdef0123456789abcdef' };
   await store.apply([update('http://a.test/', 20, md5), update('http://b.test/', 10)]);
@@ -170,7 +170,7 @@ t.test(
     t.same(await store.apply([update('http://a.test/', 10, { Title: 'one' })]), { ...NONE, duplicates: 1 });
     t.equal(await text(store, 1), latin1(newer.bytes));
     const elsewhere = update('http://a.test/', 3, { 'Gatherer-Name': 'Other' });
-    t.same(await store.apply([elsewhere]), { ...NONE, added: 1 }, 'another Gatherer stays beside it');
+    t.same(await store.apply([elsewhere]), { ...NONE, added: 1 }, 'another Gatherer: stored separately');
     t.same(
       (await store.byUrl('http://a.test/')).map((entry) => [entry.oid, entry.updateTime]),
       [
@@ -220,7 +220,7 @@ t.test('GATHERD-13.8 a refresh renews the times and keeps every other byte', asy
     change('refresh', 'http://a.test/', { 'Update-Time': '1', 'Gatherer-Host': 'h.test' }),
     change('refresh', 'http://a.test/', {}),
   ]);
-  t.same(result.unknown, ['http://b.test/', 'http://a.test/'], 'wanted whole');
+  t.same(result.unknown, ['http://b.test/', 'http://a.test/'], 'the full objects are requested');
   t.same(result.reasons, ['refresh of http://a.test/: no readable Update-Time']);
 });
 
@@ -244,7 +244,7 @@ t.test('SOIF-8.4 a deletion removes the objects of its URL and, if it names one,
   t.same(await store.objects([1, 2]), [undefined, undefined]);
 });
 
-t.test('changes of one call see those before them', async (t) => {
+t.test('a change sees the earlier changes of the same call', async (t) => {
   const store = await openStore(t);
   const md5 = { MD5: '0123456789abcdef0123456789abcdef' };
   const refreshB = change('refresh', 'http://b.test/', { ...GATHERER, 'Update-Time': '12' });
@@ -290,7 +290,7 @@ t.test('SOIF-6.8, 6.7 expire removes what is past Update-Time + Time-to-Live; 0 
   t.equal(await store.expire(151), 1);
   t.same(await store.byUrl('http://a.test/'), []);
   await store.apply([change('refresh', 'http://c.test/', { 'Update-Time': '1000' })]);
-  t.equal(await store.expire(161), 0, 'a refresh moved its end');
+  t.equal(await store.expire(161), 0, 'a refresh postponed the expiry');
   t.equal(await store.expire(2_500_000), 2);
   t.same(
     (await collect(store.all())).flat().map((entry) => entry.url),
@@ -299,7 +299,7 @@ t.test('SOIF-6.8, 6.7 expire removes what is past Update-Time + Time-to-Live; 0 
   t.equal(store.count, 1);
 });
 
-t.test('all() pages by OID; since goes by Update-Time', async (t) => {
+t.test('all() returns pages by OID; since selects by Update-Time', async (t) => {
   const store = await openStore(t);
   const many = Array.from({ length: 2300 }, (_, i) => update(`http://a.test/${i}`, 5000 - i));
   await store.apply(many);
@@ -318,7 +318,7 @@ t.test('all() pages by OID; since goes by Update-Time', async (t) => {
   await t.rejects(collect(store.all({ signal: AbortSignal.abort() })));
 });
 
-t.test('the change log tells an indexer what to do', async (t) => {
+t.test('the change log lists the changes for an indexer', async (t) => {
   const store = await openStore(t);
   await store.apply([update('http://a.test/', 1), update('http://b.test/', 1), update('http://a.test/', 1)]);
   await store.apply([update('http://a.test/', 2), change('delete', 'http://b.test/', {})]);
@@ -339,7 +339,7 @@ t.test('the change log tells an indexer what to do', async (t) => {
   t.same([store.trimmedSequence, store.lastSequence], [4, 4]);
 });
 
-t.test("GATHERD-13.6 the point's state is written with the batch; everything survives closing", async (t) => {
+t.test("GATHERD-13.6 the point's state is written with the batch; all data survives a close", async (t) => {
   const directory = await temporaryDirectory(t);
   const store = await BrokerStore.open(directory);
   t.equal(await store.collectionState('g.test:8500'), undefined);
@@ -351,7 +351,7 @@ t.test("GATHERD-13.6 the point's state is written with the batch; everything sur
   await t.rejects(store.apply([]), StateError);
 
   const again = await BrokerStore.open(directory);
-  t.same([again.count, again.lastSequence], [1, 1], 'the failed call left nothing');
+  t.same([again.count, again.lastSequence], [1, 1], 'the failed call stored nothing');
   t.same(await again.collectionState('g.test:8500'), { last: 77 });
   t.same(await again.collectionState('other'), { last: 0 });
   t.same(await again.apply([update('http://c.test/', 1)]), { ...NONE, added: 1 });
@@ -359,7 +359,7 @@ t.test("GATHERD-13.6 the point's state is written with the batch; everything sur
   await again.clear();
   t.same([again.count, again.lastSequence], [0, 4], 'removals are in the log');
   t.equal(await again.collectionState('g.test:8500'), undefined);
-  t.same(await again.apply([update('http://a.test/', 77)]), { ...NONE, added: 1 }, 'nothing is remembered');
+  t.same(await again.apply([update('http://a.test/', 77)]), { ...NONE, added: 1 }, 'clear removes all data');
   t.same(
     (await collect(again.all())).flat().map((entry) => entry.oid),
     [3],
@@ -369,7 +369,7 @@ t.test("GATHERD-13.6 the point's state is written with the batch; everything sur
   await t.rejects(GathererStore.open(directory), StorageError);
 });
 
-t.test('any changes, in any portions, leave what a plain model of the rules would', async (t) => {
+t.test('any changes in any batches give the same result as a simple model of the rules', async (t) => {
   const item = fc.record({
     kind: fc.constantFrom('update', 'update', 'update', 'refresh', 'delete'),
     url: fc.constantFrom('http://a.test/', 'http://b.test/', 'http://c.test/'),
@@ -436,7 +436,7 @@ t.test('any changes, in any portions, leave what a plain model of the rules woul
   );
 });
 
-t.test('a worker thread reads objects beside the owner', async (t) => {
+t.test('a worker thread reads objects concurrently with the owner', async (t) => {
   const directory = join(await temporaryDirectory(t), 'store');
   await t.rejects(openObjectReader(directory), StorageError);
   const store = await BrokerStore.open(directory);
@@ -478,7 +478,7 @@ t.test('a worker thread reads objects beside the owner', async (t) => {
   const gone = new Promise((resolve) => worker.once('exit', resolve));
   worker.postMessage(undefined);
   await gone;
-  t.same(await store.apply([update('http://c.test/', 1)]), { ...NONE, added: 1 }, 'the owner goes on');
+  t.same(await store.apply([update('http://c.test/', 1)]), { ...NONE, added: 1 }, 'the owner still works');
   await using reader = await openObjectReader(directory);
   t.equal((await reader.objects([1, 3])).filter((bytes) => bytes !== undefined).length, 2);
 });

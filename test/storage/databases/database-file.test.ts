@@ -14,7 +14,7 @@ function record(soif: string): DatabaseRecord {
   return recordOf(decodeSoif(bytes), bytes);
 }
 
-t.test('G-113: a record is the URL and the object as it goes over the wire', async (t) => {
+t.test('G-113: a record has the URL and the object in its wire format', async (t) => {
   const path = join(await temporaryDirectory(t), 'a.gdbm');
   using database = DatabaseFile.open(path, { create: true });
   for (const soif of [TWO, ONE, BARE]) database.put(record(soif));
@@ -43,7 +43,7 @@ t.test('G-114, G-140: a closed database is one file, which can be renamed', asyn
   t.equal(contentOf(join(directory, 'b')), ONE + TWO);
 });
 
-t.test('a walk goes by the bytes of the URLs, in pages of bounded size, from anywhere', async (t) => {
+t.test('iterates in the byte order of the URLs, in pages of bounded size, from any URL', async (t) => {
   const directory = await temporaryDirectory(t);
   let file = 0;
   const urls = fc.uniqueArray(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }), { maxLength: 60 });
@@ -78,7 +78,7 @@ t.test('a walk goes by the bytes of the URLs, in pages of bounded size, from any
   );
 });
 
-t.test('a walk goes on while its own records are deleted and replaced', async (t) => {
+t.test('an iteration continues while records are deleted and replaced', async (t) => {
   const path = join(await temporaryDirectory(t), 'a');
   using database = DatabaseFile.open(path, { create: true });
   await database.transaction(() => {
@@ -99,7 +99,7 @@ t.test('a walk goes on while its own records are deleted and replaced', async (t
   t.equal(database.count, 1500);
 });
 
-t.test('G-103, SOIF-6.7, SOIF-6.8: what has expired goes', async (t) => {
+t.test('G-103, SOIF-6.7, SOIF-6.8: deletes expired records', async (t) => {
   const path = join(await temporaryDirectory(t), 'a');
   const forever = '@FILE { http://h/0\nUpdate-Time{1}:\t1\nTime-to-Live{1}:\t0\n}\n';
   await databaseOf(path, ONE, TWO, BARE, forever);
@@ -111,11 +111,11 @@ t.test('G-103, SOIF-6.7, SOIF-6.8: what has expired goes', async (t) => {
   t.same(
     [...database.urls()].flat(),
     ['http://h/0', 'http://h/bare'],
-    '0 is never; no Update-Time is no age',
+    '0 never expires, nor does a record without Update-Time',
   );
 });
 
-t.test('a transaction is all or nothing, for its own process and for others', async (t) => {
+t.test('a transaction is atomic for its own process and for others', async (t) => {
   const path = join(await temporaryDirectory(t), 'a');
   await databaseOf(path, ONE);
   using database = DatabaseFile.open(path);
@@ -123,7 +123,7 @@ t.test('a transaction is all or nothing, for its own process and for others', as
   await t.rejects(
     database.transaction(async () => {
       database.put(record(TWO));
-      t.equal(reader.count, 1, 'nobody sees half of it');
+      t.equal(reader.count, 1, 'other processes do not see the open transaction');
       await t.rejects(
         database.transaction(() => undefined),
         StateError,
@@ -148,7 +148,7 @@ t.test('a transaction is all or nothing, for its own process and for others', as
   t.equal(database.count, 0);
 });
 
-t.test('a file that is something else is refused by a sentence that says what it looks like', async (t) => {
+t.test('rejects a file of another kind with a message that names the kind', async (t) => {
   const directory = await temporaryDirectory(t);
   const file = (name: string, content: string | Buffer): string => {
     writeFileSync(join(directory, name), content);
@@ -179,10 +179,10 @@ t.test('a file that is something else is refused by a sentence that says what it
   raised.exec('PRAGMA user_version = 99');
   raised.close();
   t.throws(() => DatabaseFile.open(newer), /version 99/);
-  t.notOk(readdirSync(directory).includes('missing'), 'looking makes no file');
+  t.notOk(readdirSync(directory).includes('missing'), 'a failed open creates no file');
 });
 
-t.test('SOIF-2.9: a URL that SQLite would cut is stored percent-encoded', async (t) => {
+t.test('SOIF-2.9: stores a URL that SQLite would truncate percent-encoded', async (t) => {
   const path = join(await temporaryDirectory(t), 'a');
   await databaseOf(path, '@FILE { http://h/a\0b\nTitle{1}:\tx\n}\n', '@FILE { http://h/a\nTitle{1}:\ty\n}\n');
   t.equal(contentOf(path), '@FILE { http://h/a\nTitle{1}:\ty\n}\n@FILE { http://h/a%00b\nTitle{1}:\tx\n}\n');

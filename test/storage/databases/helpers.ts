@@ -9,36 +9,36 @@ import {
   type SourceOptions,
 } from '../../../storage/databases/index.js';
 
-/** Three objects in the layout of SOIF-2.2, by hand. */
+/** Three objects in the layout of SOIF-2.2, encoded by hand. */
 export const ONE = '@FILE { http://h/1\nUpdate-Time{4}:\t1000\nTime-to-Live{2}:\t50\nTitle{3}:\tone\n}\n';
 export const TWO = '@FILE { http://h/2\nUpdate-Time{4}:\t2000\nTitle{3}:\ttwo\n}\n';
 export const BARE = '@FILE { http://h/bare\nTitle{4}:\tbare\n}\n';
 
-/** SOIF-8.8 */
+/** An update stream (SOIF-8.8). */
 export function wrapped(parts: { deleted?: string; refreshed?: string; updated?: string }): string {
   const { deleted = '', refreshed = '', updated = '' } = parts;
   return `@DELETE {\n${deleted}}\n@REFRESH {\n${refreshed}}\n@UPDATE {\n${updated}}\n`;
 }
 
-/** Two gzip members with one text between them. */
+/** Splits a text into two gzip members. */
 export function twoMembers(text: string): Buffer {
   const middle = Math.floor(text.length / 2);
   return Buffer.concat([gzipSync(text.slice(0, middle)), gzipSync(text.slice(middle))]);
 }
 
-/** A new database with these objects. */
+/** Creates a database with these objects. */
 export async function databaseOf(path: string, ...objects: readonly string[]): Promise<void> {
   using database = DatabaseFile.open(path, { create: true });
   await loadObjects(database, readStream(Readable.from([Buffer.from(objects.join(''))]), 'test'));
 }
 
-/** All objects of a database file, by URL. */
+/** Returns all objects of a database file, in URL order. */
 export function contentOf(path: string): string {
   using database = DatabaseFile.open(path, { readOnly: true });
   return [...database.entries()].map(({ soif }) => Buffer.from(soif).toString('latin1')).join('');
 }
 
-/** All objects of a source, in its order. */
+/** Returns all objects of a source, in its order. */
 export async function readAll(path: string, options: SourceOptions = {}): Promise<string> {
   return textOf(openSource(path, options));
 }

@@ -20,12 +20,12 @@ import { GathererStore, Generations } from '../../../storage/index.js';
 import { collect, readExport, temporaryDirectory } from '../helpers.js';
 import { BARE, contentOf, databaseOf, ONE, TWO, wrapped } from './helpers.js';
 
-/** An object with an Update-Time and a title, in the layout of SOIF-2.2. */
+/** Returns an object with an Update-Time and a title, in the layout of SOIF-2.2. */
 function titled(url: string, time: number, title: string): string {
   return `@FILE { ${url}\nUpdate-Time{${String(time).length}}:\t${time}\nTitle{${title.length}}:\t${title}\n}\n`;
 }
 
-t.test('G-138, SOIF-8.4: an update stream is loaded on top of an earlier copy', async (t) => {
+t.test('G-138, SOIF-8.4: loads an update stream on top of an earlier copy', async (t) => {
   const path = join(await temporaryDirectory(t), 'a');
   await databaseOf(path, ONE, TWO);
   const stream = wrapped({
@@ -51,7 +51,7 @@ t.test('G-138, SOIF-8.4: an update stream is loaded on top of an earlier copy', 
   t.equal(contentOf(path), ONE);
 });
 
-t.test('G-138: a stream that breaks off leaves the database as it was', async (t) => {
+t.test('G-138: a truncated stream leaves the database unchanged', async (t) => {
   const path = join(await temporaryDirectory(t), 'a');
   await databaseOf(path, ONE);
   using database = DatabaseFile.open(path);
@@ -67,7 +67,7 @@ t.test('G-138: a stream that breaks off leaves the database as it was', async (t
 });
 
 t.test(
-  'G-139, G-142, SOIF-5.5: manual values win, the first named manual database before the others',
+  'G-139, G-142, SOIF-5.5: manual values win, those of the first named manual database before the others',
   async (t) => {
     const directory = await temporaryDirectory(t);
     const path = (name: string): string => join(directory, name);
@@ -98,25 +98,25 @@ t.test(
     t.same(
       readdirSync(directory).sort(),
       ['automatic', 'first', 'production', 'second'],
-      'nothing else is left',
+      'no other files remain',
     );
   },
 );
 
-t.test('G-139: production is a new database, unless it is to be replaced', async (t) => {
+t.test('G-139: the production database must be new unless replacing is forced', async (t) => {
   const directory = await temporaryDirectory(t);
   const path = (name: string): string => join(directory, name);
   await databaseOf(path('p'), ONE);
   await databaseOf(path('m'), BARE);
   await t.rejects(mergeDatabases(path('p'), path('p'), [path('m')]), /exists already; --force replaces it/);
   await mergeDatabases(path('p'), path('p'), [path('m')], { force: true });
-  t.equal(contentOf(path('p')), ONE + BARE, 'it may be its own source');
+  t.equal(contentOf(path('p')), ONE + BARE, 'the target may be a source');
   await t.rejects(mergeDatabases(path('p'), path('none'), [path('m')], { force: true }), /there is no /);
   t.equal(contentOf(path('p')), ONE + BARE);
   t.same(readdirSync(directory).sort(), ['m', 'p']);
 });
 
-t.test('G-116: the journal of a killed tool is not taken for one of the file that replaces it', async (t) => {
+t.test('G-116: the journal of a killed tool is not applied to the replacement file', async (t) => {
   const directory = await temporaryDirectory(t);
   const path = (name: string): string => join(directory, name);
   await databaseOf(path('a'), ONE);
@@ -126,7 +126,7 @@ t.test('G-116: the journal of a killed tool is not taken for one of the file tha
       for (let i = 0; i < 200; i++) {
         database.put({ url: `u:${i}`, updateTime: 1, timeToLive: 1, soif: Buffer.alloc(10_000) });
       }
-      // What a kill at this moment leaves: a file that is changed in part, and the journal to undo it.
+      // A kill at this moment leaves a partly changed file and the journal to roll it back.
       copyFileSync(path('a'), path('p'));
       copyFileSync(path('a-journal'), path('p-journal'));
     });
@@ -138,9 +138,9 @@ t.test('G-116: the journal of a killed tool is not taken for one of the file tha
   t.equal(contentOf(path('p')), TWO + BARE);
 });
 
-t.test('G-116: a file takes its place whole; what a killed process left goes', async (t) => {
+t.test('G-116: replaces a file atomically and removes the temporary files of killed processes', async (t) => {
   const directory = await temporaryDirectory(t);
-  // Process ids end long before this one.
+  // Process IDs never reach this number.
   writeFileSync(join(directory, '.p.new-999999999'), 'half');
   writeFileSync(join(directory, '.p.new-999999999-journal'), 'half');
   writeFileSync(join(directory, `.p.new-${process.ppid}`), 'of somebody who is at work');
@@ -153,7 +153,7 @@ t.test('G-116: a file takes its place whole; what a killed process left goes', a
   );
 });
 
-t.test('G-136: of objects with one URL the newer stays, of equally new ones the first', async (t) => {
+t.test('G-136: keeps the newer of two objects with one URL, the first if equally new', async (t) => {
   const directory = await temporaryDirectory(t);
   const path = (name: string): string => join(directory, name);
   await databaseOf(path('a'), titled('u:1', 10, 'a'), titled('u:2', 20, 'a'), titled('u:3', 30, 'a'), BARE);
@@ -171,7 +171,7 @@ t.test('G-136: of objects with one URL the newer stays, of equally new ones the 
   );
 });
 
-t.test('G-134: cleandb deletes what is no valid object and says why', async (t) => {
+t.test('G-134: cleandb deletes invalid objects and reports the reason', async (t) => {
   const path = join(await temporaryDirectory(t), 'a');
   await databaseOf(path, ONE, BARE, '@FILE { http://h/t\nUpdate-Time{5}:\tnever\n}\n');
   using database = DatabaseFile.open(path);
@@ -211,7 +211,7 @@ t.test('G-133, G-134: rmbinary and cleandb -truncate rewrite only what they chan
   t.same(await removeBinary(database), { read: 3, changed: 0 });
 });
 
-t.test('GATHERD-4.4, GATHERD-4.9: mkindex knows what is new, changed, refreshed, gone', async (t) => {
+t.test('GATHERD-4.4, GATHERD-4.9: mkindex finds new, changed, refreshed and deleted objects', async (t) => {
   const directory = await temporaryDirectory(t);
   const production = join(directory, 'PRODUCTION.gdbm');
   await databaseOf(
@@ -267,7 +267,7 @@ t.test('GATHERD-4.4, GATHERD-4.9: mkindex knows what is new, changed, refreshed,
   );
 });
 
-t.test('mkindex makes any earlier store equal to the database', async (t) => {
+t.test('mkindex makes any previous store equal to the database', async (t) => {
   const directory = await temporaryDirectory(t);
   await using store = await GathererStore.open(join(directory, 'store'));
   const objects = fc.dictionary(
@@ -300,7 +300,7 @@ t.test('mkindex makes any earlier store equal to the database', async (t) => {
 });
 
 t.test(
-  'GATHERD-10.5: mkindex does not interfere with a Gatherer at work, and publishes its store when it is all there is',
+  'GATHERD-10.5: mkindex fails while a Gatherer is running, and publishes its store if there is no other source',
   async (t) => {
     const directory = await temporaryDirectory(t);
     await t.rejects(publishDirectory(directory, { now: 1 }), /nothing to export/);
@@ -321,21 +321,21 @@ t.test(
   },
 );
 
-t.test('GATHERD-13.9: who gathered is added where an object does not say', async (t) => {
+t.test('GATHERD-13.9: adds the Gatherer identity to objects without one', async (t) => {
   const directory = await temporaryDirectory(t);
   await databaseOf(join(directory, 'PRODUCTION.gdbm'), BARE);
   const gatherer = { gathererName: 'N', gathererHost: 'h.example', gathererVersion: '1.8' };
   await publishDirectory(directory, { now: 1, gatherer });
   await using snapshot = await new Generations(join(directory, 'generations')).open();
   t.match((await readExport(snapshot.exportSince(0))).text, /Gatherer-Name\{1\}:\tN\n/);
-  t.equal(contentOf(join(directory, 'PRODUCTION.gdbm')), BARE, 'the database itself is not changed');
+  t.equal(contentOf(join(directory, 'PRODUCTION.gdbm')), BARE, 'the database is unchanged');
 });
 
-t.test('SOIF-2.9, G-139: objects are the same however their URL is spelled', async (t) => {
+t.test('SOIF-2.9, G-139: matches objects whose URLs differ only in spelling', async (t) => {
   const directory = await temporaryDirectory(t);
   const path = (name: string): string => join(directory, name);
   writeFileSync(path('automatic'), '@FILE { http://h/caf\xe9{1}\nK{1}:\tk\n}\n', 'latin1');
-  // With CR LF the object is not in the layout of writers, and is written anew.
+  // An object with CR LF is not in the layout of writers, so it is encoded again.
   writeFileSync(path('manual'), '@FILE { http://h/caf\xe9{1}\r\nT{1}:\tm\r\n}\r\n', 'latin1');
   t.same(await mergeDatabases(path('p'), path('automatic'), [path('manual')]), {
     objects: 1,
@@ -347,6 +347,6 @@ t.test('SOIF-2.9, G-139: objects are the same however their URL is spelled', asy
     Buffer.from(database.get('http://h/caf%E9%7B1%7D')?.soif ?? []).toString('latin1'),
     '@FILE { http://h/caf%E9%7B1%7D\nT{1}:\tm\nK{1}:\tk\n}\n',
   );
-  t.equal(storedUrl('http://h/caf\u00e9{1}'), 'http://h/caf%C3%A9%7B1%7D', 'what is typed is UTF-8');
+  t.equal(storedUrl('http://h/caf\u00e9{1}'), 'http://h/caf%C3%A9%7B1%7D', 'user input is UTF-8');
   t.match(await cleanDatabase(database), { read: 1, deleted: 0 }, 'the key is the URL of the object');
 });

@@ -8,7 +8,7 @@ import { GathererStore } from '../../../storage/index.js';
 import { summary, temporaryDirectory } from '../helpers.js';
 import { BARE, databaseOf, ONE, readAll, TWO, textOf, twoMembers, wrapped } from './helpers.js';
 
-/** What `gdbm_dump` prints, by hand: `key` -> ONE, `k2` -> BARE with a NUL behind it, `k3` -> a number. */
+/** The output of `gdbm_dump`, written by hand: `key` -> ONE, `k2` -> BARE and a NUL, `k3` -> a number. */
 const DUMP = `# GDBM dump file created by GDBM version 1.23. 04/02/2022 on Sat Nov 21 15:34:36 2026
 #:version=1.1
 #:file=t.gdbm
@@ -31,7 +31,7 @@ MTIzNA==
 # End of data
 `;
 
-/** A program that prints a dump, or complains. */
+/** Writes a program that prints a dump or an error. */
 function fakeDump(directory: string, script: string): string {
   const path = join(directory, 'dump.sh');
   writeFileSync(path, `#!/bin/sh\n${script}\n`);
@@ -41,7 +41,7 @@ function fakeDump(directory: string, script: string): string {
 
 const GDBM_FILE = Buffer.concat([Buffer.from([0xcf, 0x9a, 0x57, 0x13]), Buffer.alloc(100)]);
 
-t.test('G-135: an original GDBM database is read through gdbm_dump', async (t) => {
+t.test('G-135: reads an original GDBM database through gdbm_dump', async (t) => {
   const directory = await temporaryDirectory(t);
   const path = join(directory, 'PRODUCTION.gdbm');
   writeFileSync(path, GDBM_FILE);
@@ -50,7 +50,7 @@ t.test('G-135: an original GDBM database is read through gdbm_dump', async (t) =
   const warnings: string[] = [];
   const onWarning = (sentence: string): void => void warnings.push(sentence);
   t.equal(await readAll(path, { gdbmDump, onWarning }), ONE + BARE);
-  t.match(warnings, [/k3: left out/], 'a value that is no object');
+  t.match(warnings, [/k3: left out/], 'a value that is not an object');
   t.equal(await readAll(join(directory, 'dump')), ONE + BARE, 'a dump that was made elsewhere');
 
   await t.rejects(
@@ -63,7 +63,7 @@ t.test('G-135: an original GDBM database is read through gdbm_dump', async (t) =
   await t.rejects(readAll(path), /another byte order; dump it there/);
 });
 
-t.test('a dump is checked: lengths, count, end', async (t) => {
+t.test('checks the lengths, the count and the end of a dump', async (t) => {
   const directory = await temporaryDirectory(t);
   const cases: readonly [string, string, RegExp][] = [
     ['length', DUMP.replace('#:len=76', '#:len=77'), /does not have the 77 bytes/],
@@ -87,11 +87,11 @@ t.test('a dump is checked: lengths, count, end', async (t) => {
   writeFileSync(join(directory, 'whole'), DUMP);
   const warnings: string[] = [];
   const options = { maxObjectBytes: 60, onWarning: (sentence: string): void => void warnings.push(sentence) };
-  t.equal(await readAll(join(directory, 'whole'), options), BARE, 'a value beyond the limit is left out');
+  t.equal(await readAll(join(directory, 'whole'), options), BARE, 'a value beyond the limit is skipped');
   t.match(warnings[0], /a record of http:\/\/h\/1 has more than 60 bytes/);
 });
 
-t.test('SOIF-8.9, GATHERD-10.2: a stream may be wrapped, compressed, and come byte by byte', async (t) => {
+t.test('SOIF-8.9, GATHERD-10.2: a stream may be wrapped or compressed and arrive byte by byte', async (t) => {
   const directory = await temporaryDirectory(t);
   const text = wrapped({ deleted: ONE, refreshed: BARE, updated: TWO });
   const read = `delete ${ONE}refresh ${BARE}${TWO}`;
@@ -112,12 +112,12 @@ t.test('SOIF-8.9, GATHERD-10.2: a stream may be wrapped, compressed, and come by
   const warnings: string[] = [];
   const broken = Readable.from([Buffer.from(`Dear reader,\n${TWO}@FILE { http://h/x\nTitle{9}:\tcut`)]);
   await textOf(readStream(broken, 'test', { onWarning: (sentence) => void warnings.push(sentence) }));
-  t.match(warnings.at(-1), /^test: .*SOIF-/, 'what is wrong is said with its rule');
+  t.match(warnings.at(-1), /^test: .*SOIF-/, 'the warning names the rule');
   const dos = Readable.from([Buffer.from(ONE.replaceAll('}:\t', '}: '))]);
-  t.equal(await textOf(readStream(dos, 'test')), ONE, 'another layout is written in ours');
+  t.equal(await textOf(readStream(dos, 'test')), ONE, 'another layout is converted');
 });
 
-t.test('what is no source is refused', async (t) => {
+t.test('rejects anything that is not a source', async (t) => {
   const directory = await temporaryDirectory(t);
   const file = (name: string, content: string | Buffer): string => {
     writeFileSync(join(directory, name), content);
@@ -133,17 +133,17 @@ t.test('what is no source is refused', async (t) => {
   await t.rejects(readAll(directory), /without generations, PRODUCTION.gdbm or All-Templates.gz/);
 });
 
-t.test('G-140: a data directory, and the original names in it', async (t) => {
+t.test('G-140: resolves a data directory and the original names in it', async (t) => {
   const directory = await temporaryDirectory(t);
   writeFileSync(join(directory, 'All-Templates.gz'), gzipSync(wrapped({ updated: BARE })));
-  t.equal(await readAll(directory), BARE, 'All-Templates.gz when there is nothing else');
+  t.equal(await readAll(directory), BARE, 'All-Templates.gz if there is no other source');
   await databaseOf(join(directory, 'PRODUCTION.gdbm'), ONE, TWO);
-  t.equal(await readAll(directory), ONE + TWO, 'else PRODUCTION.gdbm');
+  t.equal(await readAll(directory), ONE + TWO, 'PRODUCTION.gdbm is preferred to All-Templates.gz');
   await publishDirectory(directory, { now: 3000 });
   writeFileSync(join(directory, 'PRODUCTION.gdbm'), ONE);
-  t.equal(await readAll(directory), ONE + TWO, 'else what is published');
+  t.equal(await readAll(directory), ONE + TWO, 'the generations are preferred to PRODUCTION.gdbm');
   t.equal(await readAll(join(directory, 'generations')), ONE + TWO);
-  t.equal(await readAll(join(directory, 'PRODUCTION.gdbm')), ONE, 'a file of that name is that file');
+  t.equal(await readAll(join(directory, 'PRODUCTION.gdbm')), ONE, 'a file of that name is used');
 
   const ours = join(directory, 'ours');
   mkdirSync(ours);
@@ -158,7 +158,7 @@ t.test('G-140: a data directory, and the original names in it', async (t) => {
   t.match(
     await readAll(join(ours, 'PRODUCTION.gdbm')),
     /w\/1[\s\S]*w\/2/,
-    'without such a file: what is published',
+    'without such a file: the generations',
   );
   const working = await readAll(join(ours, 'WORKING.gdbm'));
   t.match(working, /w\/1/, 'the working store');
@@ -166,7 +166,7 @@ t.test('G-140: a data directory, and the original names in it', async (t) => {
   await t.rejects(readAll(join(ours, 'INDEX.gdbm')), /there is no /);
 });
 
-t.test('any source can be looked into by URL', async (t) => {
+t.test('any source allows lookup by URL', async (t) => {
   const directory = await temporaryDirectory(t);
   writeFileSync(join(directory, 'soif'), TWO + ONE + TWO.replace('two', 'due'));
   await using stream = await openLookup(join(directory, 'soif'));
@@ -174,7 +174,7 @@ t.test('any source can be looked into by URL', async (t) => {
   t.match(
     Buffer.from(stream.database.get('http://h/2')?.soif ?? []).toString(),
     /due/,
-    'the last one counts',
+    'the last object of a URL wins',
   );
   await databaseOf(join(directory, 'db'), ONE);
   await using file = await openLookup(join(directory, 'db'));
@@ -182,7 +182,7 @@ t.test('any source can be looked into by URL', async (t) => {
   t.throws(() => file.database.clear());
 });
 
-t.test('an interrupted reading ends with the reason', async (t) => {
+t.test('an aborted read throws the abort reason', async (t) => {
   const path = join(await temporaryDirectory(t), 'a');
   await databaseOf(path, ONE, TWO);
   const stop = new AbortController();

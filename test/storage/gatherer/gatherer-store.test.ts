@@ -17,7 +17,7 @@ import {
 } from '../helpers.js';
 
 t.test('summaries', async (t) => {
-  t.test('GATHERD-4.6 an export goes by Update-Time, then by the bytes of the URL', async (t) => {
+  t.test('GATHERD-4.6 an export is ordered by Update-Time, then by the bytes of the URL', async (t) => {
     await using store = await GathererStore.open(await temporaryDirectory(t));
     const summaries = [
       summary('http://b.test/', 20),
@@ -41,7 +41,7 @@ t.test('summaries', async (t) => {
     t.equal(store.summaries.count, 5);
   });
 
-  t.test('GATHERD-4.3 an export since T holds Update-Time >= T, and what has no Update-Time', async (t) => {
+  t.test('GATHERD-4.3 an export since T has objects with Update-Time >= T or without one', async (t) => {
     await using store = await GathererStore.open(await temporaryDirectory(t));
     const none = { ...summary('http://none.test/', 0), soif: soif('http://none.test/', { Title: 'x' }) };
     const [nine, ten, eleven] = [9, 10, 11].map((time) => summary(`http://${time}.test/`, time));
@@ -52,7 +52,7 @@ t.test('summaries', async (t) => {
     t.rejects(readExport(store.summaries.exportSince(-1)), RangeError);
   });
 
-  t.test('pages are whole objects; an abort ends the walk', async (t) => {
+  t.test('pages have whole objects; an abort ends the iteration', async (t) => {
     await using store = await GathererStore.open(await temporaryDirectory(t));
     const batch = store.batch();
     const all: string[] = [];
@@ -73,7 +73,7 @@ t.test('summaries', async (t) => {
   });
 
   t.test(
-    'a summary replaces the former one of its URL, known or looked for, and the count says so',
+    'a summary replaces the previous one of its URL, given or looked up, and the count is correct',
     async (t) => {
       const directory = await temporaryDirectory(t);
       const store = await GathererStore.open(directory);
@@ -106,7 +106,7 @@ t.test('summaries', async (t) => {
     },
   );
 
-  t.test('any sequence of batches, written at once or one by one, leaves what a map would', async (t) => {
+  t.test('any sequence of batches, concurrent or sequential, gives the same result as a map', async (t) => {
     const url = fc.constantFrom('http://a.test/', 'http://b.test/', 'http://c.test/', 'http://c.test/%00');
     const change = fc.record({ url, time: fc.integer({ min: 0, max: 4 }), remove: fc.boolean() });
     const script = fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 8 });
@@ -155,7 +155,7 @@ t.test('CRAWL-5.1.1 queue keys are class key, 00, directive, cost, ordinal', asy
   t.throws(() => queueKey({ classKey: 'a\0b', directive: 1, cost: 1, ordinal: 1 }), TypeError);
 });
 
-t.test('CRAWL-5.1.1 a queue gives its entries in the order of directive, cost, age', async (t) => {
+t.test('CRAWL-5.1.1 a queue returns its entries by directive, cost and age', async (t) => {
   await using store = await GathererStore.open(await temporaryDirectory(t));
   const entry = (classKey: string, directive: number, cost: number, ordinal: number) => ({
     classKey,
@@ -188,7 +188,7 @@ t.test('CRAWL-5.1.1 a queue gives its entries in the order of directive, cost, a
     heads.map((queue) => queue.map((one) => one.ordinal)),
     [[400], [], [9, 7]],
   );
-  // CRAWL-5.2.3: a retry rewrites the entry where it is.
+  // CRAWL-5.2.3: a retry rewrites the entry under the same key.
   const retry = { ...entry('b', 1, 1, 400), uri: { ...queuedUri('http://b/400'), attempts: 1 } };
   await store
     .batch()
@@ -207,7 +207,7 @@ t.test('CRAWL-5.1.1 a queue gives its entries in the order of directive, cost, a
   t.same(await emptied.add(['http://a/']), Uint8Array.of(1));
 });
 
-t.test('documents and meta values come back as they were put', async (t) => {
+t.test('documents and meta values are read as written', async (t) => {
   const directory = await temporaryDirectory(t);
   const full = documentRecord('http://a.test/ü', {
     status: -6,
@@ -254,7 +254,7 @@ t.test('documents and meta values come back as they were put', async (t) => {
   t.equal(await again.meta.get('n'), undefined);
 });
 
-t.test('a batch is whole: a wrong part leaves no other part behind', async (t) => {
+t.test('a batch is atomic: an invalid operation discards the other ones', async (t) => {
   await using store = await GathererStore.open(await temporaryDirectory(t));
   const batch = store.batch().putDocument(documentRecord('http://a.test/'));
   t.throws(() => batch.putSummary({ ...summary('http://a.test/', 1), updateTime: -1 }), RangeError);
@@ -263,7 +263,7 @@ t.test('a batch is whole: a wrong part leaves no other part behind', async (t) =
 });
 
 t.test('opening', async (t) => {
-  t.test('a newer schema, another kind, a foreign database and a second owner are refused', async (t) => {
+  t.test('rejects a newer schema, another kind, an unknown database and a second owner', async (t) => {
     const directory = await temporaryDirectory(t);
     const raw = async (name: string, rows: readonly (readonly [string, Uint8Array])[]) => {
       const db = new ClassicLevel<string, Uint8Array>(join(directory, name), { valueEncoding: 'view' });
@@ -292,7 +292,7 @@ t.test('opening', async (t) => {
     await using store = await GathererStore.open(join(directory, 'mine'));
     await t.rejects(GathererStore.open(join(directory, 'mine')), { name: 'StorageError', message: /in use/ });
     t.equal(store.summaries.count, 0);
-    t.ok((await readdir(join(directory, 'newer'))).includes('CURRENT'), 'what was refused is left alone');
+    t.ok((await readdir(join(directory, 'newer'))).includes('CURRENT'), 'a rejected directory is unchanged');
   });
 
   t.test('a damaged record is a StorageError', async (t) => {
@@ -306,7 +306,7 @@ t.test('opening', async (t) => {
     await t.rejects(again.documents.get('http://a.test/'), StorageError);
   });
 
-  t.test('a closed store says so, and closing waits for what was begun', async (t) => {
+  t.test('a closed store throws a StateError, and closing waits for operations in flight', async (t) => {
     const directory = await temporaryDirectory(t);
     const store = await GathererStore.open(directory);
     const commit = store.batch().putMeta('a', 1).commit();

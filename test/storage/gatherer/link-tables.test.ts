@@ -1,4 +1,4 @@
-// The tables of documents, servers and links in the Gatherer's working store, and the references that are published of them.
+// The tables of documents, servers and links in the Gatherer's working store, and the references published from them.
 import fc from 'fast-check';
 import t from 'tap';
 import { TableCache } from '../../../storage/gatherer/table-cache.js';
@@ -6,7 +6,7 @@ import { GathererStore } from '../../../storage/index.js';
 import { ReferencesReader } from '../../../storage/references/index.js';
 import { temporaryDirectory } from '../helpers.js';
 
-/** A fetched document with its links. */
+/** Returns a fetched document with its links. */
 function fetched(url: string, links: readonly string[], changes: { time?: number; checkTime?: number } = {}) {
   return { url, time: 0, checkTime: 1000, length: 10, links, ...changes };
 }
@@ -17,7 +17,7 @@ async function allIds(store: GathererStore): Promise<Map<string, number>> {
   return ids;
 }
 
-/** Lists of links by URL. */
+/** Returns the lists of links by URL. */
 async function allLinks(store: GathererStore): Promise<Record<string, string[]>> {
   const urls = new Map([...(await allIds(store))].map(([url, id]) => [id, url]));
   const links: Record<string, string[]> = {};
@@ -30,12 +30,12 @@ async function allLinks(store: GathererStore): Promise<Record<string, string[]>>
   return links;
 }
 
-t.test('R-9 every document and every link has an ID of its own, for ever', async (t) => {
+t.test('R-9 every document and every link target has a unique, permanent ID', async (t) => {
   const directory = await temporaryDirectory(t);
   let first: Map<string, number>;
   {
     await using store = await GathererStore.open(directory);
-    // Batches that wait together name the same new URLs.
+    // Concurrent batches contain the same new URLs.
     await Promise.all(
       Array.from({ length: 40 }, (_, i) =>
         store
@@ -55,7 +55,7 @@ t.test('R-9 every document and every link has an ID of its own, for ever', async
     t.same(
       [...first.values()].sort((a, b) => a - b),
       Array.from({ length: 47 }, (_, i) => i + 1),
-      'IDs are dense, from 1, and none is given twice',
+      'IDs are dense, start at 1 and are unique',
     );
   }
   await using store = await GathererStore.open(directory);
@@ -69,10 +69,14 @@ t.test('R-9 every document and every link has an ID of its own, for ever', async
   for (const [url, id] of first) if (second.get(url) !== id) t.fail(`${url} has another ID`);
   t.equal(second.get('http://new.test/'), 48);
   t.equal(second.get('http://newer.test/'), 49);
-  t.equal(await store.links.idOf('http://a.test/8'), first.get('http://a.test/8'), 'a gone one keeps its ID');
+  t.equal(
+    await store.links.idOf('http://a.test/8'),
+    first.get('http://a.test/8'),
+    'a dropped URL keeps its ID',
+  );
 });
 
-t.test('R-11, R-12 a list has its links once, in the order found, under the names of R-41', async (t) => {
+t.test('R-11, R-12 a list has each link once, in document order, with canonical URLs (R-41)', async (t) => {
   await using store = await GathererStore.open(await temporaryDirectory(t));
   const links = [
     'http://b.test/%7eanna/',
@@ -102,11 +106,11 @@ t.test('R-11, R-12 a list has its links once, in the order found, under the name
       'gopher://g.test/0/x',
     ],
   });
-  t.equal(await store.links.idOf('http://only.test/'), undefined, 'a document without a name gives no links');
+  t.equal(await store.links.idOf('http://only.test/'), undefined, 'no links without a canonical URL');
   t.equal(await store.links.idOf('http://b.test/%7eanna/'), await store.links.idOf('http://b.test/~anna/'));
 });
 
-t.test('R-38 servers: one ID for each host and port, whatever the scheme', async (t) => {
+t.test('R-38 a server has one ID for each host and port, independent of the scheme', async (t) => {
   await using store = await GathererStore.open(await temporaryDirectory(t));
   const links = [
     'http://a.test/2',
@@ -130,7 +134,7 @@ t.test('R-38 servers: one ID for each host and port, whatever the scheme', async
   t.equal(new Set(servers.values()).size, 4);
 });
 
-t.test('any row of changes leaves what the last one of each document says (R-10)', async (t) => {
+t.test('after any sequence of changes the last change of each document applies (R-10)', async (t) => {
   const url = fc.integer({ min: 0, max: 9 }).map((n) => `http://${n % 3}.test/${n}`);
   const change = fc.oneof(
     { weight: 4, arbitrary: fc.tuple(url, fc.array(url, { maxLength: 6 })) },
@@ -178,11 +182,11 @@ t.test('any row of changes leaves what the last one of each document says (R-10)
   );
 });
 
-t.test('publication: the links as references, and nothing when nothing changed', async (t) => {
+t.test('publishes the links as references, and nothing if nothing changed', async (t) => {
   const directory = await temporaryDirectory(t);
   const data = await temporaryDirectory(t);
   await using store = await GathererStore.open(directory);
-  t.equal(await store.publishReferences(data), undefined, 'there is nothing yet');
+  t.equal(await store.publishReferences(data), undefined, 'there are no links yet');
   const a = fetched('http://a.test/', ['http://b.test/%7ex', 'http://a.test/2'], { time: 500 });
   await store
     .batch()
@@ -212,7 +216,7 @@ t.test('publication: the links as references, and nothing when nothing changed',
     .batch()
     .putReferences({ ...a, checkTime: 2000 })
     .commit();
-  t.equal(await store.publishReferences(data), undefined, 'looked at again, found unchanged');
+  t.equal(await store.publishReferences(data), undefined, 'recomputed and unchanged');
   await store.batch().dropReferences('http://nobody.test/').commit();
   t.equal(await store.publishReferences(data), undefined, 'nothing was dropped');
   await store.batch().dropReferences('http://a.test/2').commit();
@@ -223,14 +227,14 @@ t.test('publication: the links as references, and nothing when nothing changed',
     .commit();
   t.match(await store.publishReferences(data), { generation: 3 }, 'R-33 another time is a change');
   await using other = await GathererStore.open(await temporaryDirectory(t));
-  t.equal(await other.publishReferences(data), undefined, 'a store without links leaves what is there');
+  t.equal(await other.publishReferences(data), undefined, 'no links: references are kept');
 });
 
-t.test('the cache evicts the least recently used row, and is not complete afterwards', async (t) => {
+t.test('the cache evicts the least recently used row and is then incomplete', async (t) => {
   const map = new TableCache<number>(4, true);
   for (const [i, key] of ['a', 'b', 'c', 'd'].entries()) map.set(key, i);
   t.equal(map.complete, true);
-  t.equal(map.get('a'), 0, 'getting renews');
+  t.equal(map.get('a'), 0, 'a get marks the row as recently used');
   map.set('e', 4);
   map.set('f', 5);
   t.equal(map.complete, false);

@@ -39,7 +39,7 @@ async function put(store: GathererStore, summaries: readonly Summary[]): Promise
   await batch.commit();
 }
 
-/** Text that does not compress to nothing, the same for the same number. */
+/** Returns deterministic text that does not compress well. */
 function prose(seed: number, length: number): string {
   let state = seed + 1;
   let text = '';
@@ -50,7 +50,7 @@ function prose(seed: number, length: number): string {
   return text.slice(0, length);
 }
 
-t.test('GATHERD-10.2 a generation holds All-Templates.gz: the whole stream, wrappers included', async (t) => {
+t.test('GATHERD-10.2 a generation has All-Templates.gz: the whole stream with its wrappers', async (t) => {
   const { directory, store, publish } = await publisher(t);
   const [b, a] = [summary('http://b.test/', 7), summary('http://a.test/', 9)];
   await put(store, [a, b]);
@@ -63,7 +63,7 @@ t.test('GATHERD-10.2 a generation holds All-Templates.gz: the whole stream, wrap
   t.equal(gunzipSync(empty).toString(), `${HEAD}}\n`);
 });
 
-t.test('GATHERD-4.3, 4.6 any part of any database is found in its blocks', async (t) => {
+t.test('GATHERD-4.3, 4.6 the blocks give any part of any database', async (t) => {
   const { store, publish } = await publisher(t);
   const object = fc.record({
     url: fc.integer({ min: 0, max: 60 }).map((n) => `http://${n}.test/`),
@@ -97,7 +97,7 @@ t.test('GATHERD-4.3, 4.6 any part of any database is found in its blocks', async
   await t.resolves(fc.assert(property, { numRuns: 10 }));
 });
 
-t.test('blocks: no larger than need be, and few changes leave most of them as they were', async (t) => {
+t.test('blocks are bounded in size, and a few changes leave most blocks unchanged', async (t) => {
   const { directory, store, publish } = await publisher(t);
   const objects = Array.from({ length: 1500 }, (_, i) =>
     summary(`http://${i}.test/`, 1000 + i, prose(i, 2000)),
@@ -121,17 +121,17 @@ t.test('blocks: no larger than need be, and few changes leave most of them as th
   for (const one of changed) t.ok(file.includes(String(one.soif)));
 });
 
-t.test('an object larger than a block is a block; no block has objects with and without Update-Time', (t) => {
+t.test('a large object has its own block; no block mixes objects with and without a time', (t) => {
   const cutter = new BlockCutter();
-  t.equal(cutter.next('a', 0, 10), false, 'a first object begins nothing');
+  t.equal(cutter.next('a', 0, 10), false, 'the first object starts no block');
   t.equal(cutter.next('b', 0, 10), false);
-  t.equal(cutter.next('c', 1, 10), true, 'the first with a time');
-  t.equal(cutter.next('d', 1, 10 * MAX_BLOCK_BYTES), true, 'too large for company');
+  t.equal(cutter.next('c', 1, 10), true, 'the first object with a time starts a block');
+  t.equal(cutter.next('d', 1, 10 * MAX_BLOCK_BYTES), true, 'larger than a block');
   t.equal(cutter.next('e', 1, 10), true);
   t.end();
 });
 
-t.test('GATHERD-13.9 objects that do not say who gathered them get it when they are exported', async (t) => {
+t.test('GATHERD-13.9 the export adds the Gatherer identity to objects without one', async (t) => {
   const { directory, store } = await publisher(t);
   const url = 'http://a.test/';
   await put(store, [
@@ -150,7 +150,7 @@ t.test('GATHERD-13.9 objects that do not say who gathered them get it when they 
   t.equal(Buffer.from(page![0]!.soif).toString(), expected);
 });
 
-t.test('a generation without an export, of an earlier publisher, is served all the same', async (t) => {
+t.test('serves a generation of an earlier publisher that has no export', async (t) => {
   const { directory, store } = await publisher(t);
   const one = summary('http://a.test/', 5);
   await put(store, [one]);
@@ -161,7 +161,7 @@ t.test('a generation without an export, of an earlier publisher, is served all t
   t.equal((await readExport(snapshot.exportSince(0))).text, String(one.soif));
 });
 
-t.test('a damaged export is a StorageError, or no help to the next publisher', async (t) => {
+t.test('a damaged export is a StorageError for readers and is ignored by the next publisher', async (t) => {
   const { directory, store } = await publisher(t);
   const one = summary('http://a.test/', 5, prose(1, 5000));
   await put(store, [one]);
@@ -177,7 +177,7 @@ t.test('a damaged export is a StorageError, or no help to the next publisher', a
 });
 
 t.test('GATHERD-4.9 tombstones', async (t) => {
-  t.test('a deletion is remembered with URL and Gatherer, and its time', async (t) => {
+  t.test('a tombstone has the URL, the Gatherer and the time of the deletion', async (t) => {
     const { store, publish } = await publisher(t);
     const url = 'http://a.test/';
     const bytes = soif(url, {
@@ -201,7 +201,7 @@ t.test('GATHERD-4.9 tombstones', async (t) => {
     t.same(await collect(snapshot.deletionsSince(121)), []);
   });
 
-  t.test('an object that comes back, or had expired, leaves none; old ones are purged', async (t) => {
+  t.test('an object that returns or had expired has no tombstone; old tombstones are purged', async (t) => {
     const { store } = await publisher(t);
     const urls = ['http://a.test/', 'http://b.test/', 'http://c.test/', 'http://never.test/'];
     const [a, b, c] = urls.map((url) => ({ ...summary(url, 100), timeToLive: 50 }));
@@ -226,7 +226,7 @@ t.test('GATHERD-4.9 tombstones', async (t) => {
     t.equal(store.tombstones.count, 0);
   });
 
-  t.test('within one batch the order of changes counts', async (t) => {
+  t.test('a batch applies its changes in order', async (t) => {
     const { store } = await publisher(t);
     const url = 'http://a.test/';
     await store
@@ -243,7 +243,7 @@ t.test('GATHERD-4.9 tombstones', async (t) => {
     );
   });
 
-  t.test('they are there after a restart', async (t) => {
+  t.test('tombstones survive a restart', async (t) => {
     const directory = join(await temporaryDirectory(t), 'working');
     await mkdir(directory);
     const first = await GathererStore.open(directory);
@@ -256,7 +256,7 @@ t.test('GATHERD-4.9 tombstones', async (t) => {
   });
 });
 
-t.test('GATHERD-4.4 the time since which a content is what it is', async (t) => {
+t.test('GATHERD-4.4 records the time of the last change of content', async (t) => {
   const { store, publish } = await publisher(t);
   await put(store, [summary('http://a.test/', 10), { ...summary('http://b.test/', 20), contentTime: 10 }]);
   t.equal((await store.summaries.get('http://a.test/'))?.contentTime, 10);

@@ -52,10 +52,10 @@ t.test('DESIGN-4 a reader keeps the generation it opened; the next one opens the
   t.equal((await readers(directory)).length, 3);
   await first.close();
   await second.close();
-  t.equal((await readers(directory)).length, 1, 'a clone goes with its last user');
+  t.equal((await readers(directory)).length, 1, 'the last user removes a clone');
 });
 
-t.test('DESIGN-4 tables are hard links, and nobody writes in a published directory', async (t) => {
+t.test('DESIGN-4 tables are hard links, and a published directory is never written', async (t) => {
   const { root, directory, store, generations } = await publisher(t);
   const batch = store.batch();
   for (let i = 0; i < 2000; i++) batch.putSummary(summary(`http://${i}.test/`, i, String(i).repeat(500)));
@@ -89,7 +89,7 @@ t.test('DESIGN-4 tables are hard links, and nobody writes in a published directo
   t.same(await Promise.all(names.map((name) => readFile(join(directory, '2', name)))), before);
 });
 
-t.test('DESIGN-4 without hard links, on another file system, files are copied', async (t) => {
+t.test('DESIGN-4 copies files to another file system, where hard links are impossible', async (t) => {
   const { root, store } = await publisher(t);
   const elsewhere = '/dev/shm';
   const other = await stat(elsewhere).catch(() => undefined);
@@ -112,7 +112,7 @@ t.test('DESIGN-4 without hard links, on another file system, files are copied', 
   );
 });
 
-t.test('publishing waits for batches and reads, and they for it; walks go on over it', async (t) => {
+t.test('publishing excludes batches and reads; an iteration continues across it', async (t) => {
   const { directory, store, generations } = await publisher(t);
   const fill = store.batch();
   for (let i = 0; i < 2500; i++)
@@ -140,20 +140,20 @@ t.test('publishing waits for batches and reads, and they for it; walks go on ove
   t.equal(snapshot.count, 30);
 });
 
-t.test('a failed publication changes nothing and the store goes on', async (t) => {
+t.test('a failed publication changes nothing and the store remains usable', async (t) => {
   const { root, directory, store } = await publisher(t);
   await store.batch().putSummary(summary('http://a.test/', 1)).commit();
   await writeFile(join(root, 'file'), '');
   await t.rejects(store.publish(join(root, 'file')), StorageError);
   t.equal(await store.publish(directory), 1);
 
-  // A pointer that cannot be written: a directory is in the way of its temporary file.
+  // The pointer cannot be written, because a directory has the name of its temporary file.
   await mkdir(join(directory, 'CURRENT.tmp'));
   await t.rejects(store.publish(directory), StorageError);
   t.equal(await new Generations(directory).current(), 1);
   await store.batch().putSummary(summary('http://b.test/', 2)).commit();
   await rm(join(directory, 'CURRENT.tmp'), { recursive: true });
-  t.equal(await store.publish(directory), 3, 'numbers rise: 2 was taken');
+  t.equal(await store.publish(directory), 3, 'numbers increase: 2 was used');
   await using snapshot = await new Generations(directory).open();
   t.equal(snapshot.count, 2);
 
@@ -162,7 +162,7 @@ t.test('a failed publication changes nothing and the store goes on', async (t) =
 });
 
 t.test(
-  'what killed processes left is swept: half generations by the publisher, clones by readers',
+  'removes files of killed processes: the publisher incomplete generations, readers clones',
   async (t) => {
     const { directory, store, generations } = await publisher(t);
     await store.publish(directory);
@@ -188,7 +188,7 @@ t.test(
   },
 );
 
-t.test('a reader whose generation is replaced while it clones tries the next one', async (t) => {
+t.test('a reader retries if its generation is replaced while it clones', async (t) => {
   const { directory, store, generations } = await publisher(t);
   for (let round = 0; round < 8; round++) {
     await store
@@ -213,11 +213,11 @@ t.test('a reader whose generation is replaced while it clones tries the next one
   await Promise.all(publications);
   t.same(await readers(directory), []);
 
-  // Gone without a successor: an error that says so, not an endless loop.
+  // The generation is removed without a successor: an error, not an endless loop.
   const current = await generations.current();
   await rename(join(directory, String(current)), join(directory, 'aside'));
   await t.rejects(generations.open(), { name: 'StorageError', message: /cannot be opened/ });
-  // A table is missing: LevelDB notices.
+  // A table is missing: LevelDB detects it.
   await mkdir(join(directory, String(current)));
   for (const name of await readdir(join(directory, 'aside'))) {
     if (name !== 'CURRENT')
@@ -227,9 +227,9 @@ t.test('a reader whose generation is replaced while it clones tries the next one
   t.same(await readers(directory), []);
 });
 
-t.test('follow tells the present number and every newer one, with and without the directory', async (t) => {
+t.test('follow reports the current number and newer ones, with and without the directory', async (t) => {
   const { directory, store, generations } = await publisher(t);
-  // Following keeps no process alive; this does, until the test is over.
+  // Following does not keep the process alive, so this timer does until the test ends.
   const alive = setInterval(() => {}, 1000);
   t.teardown(() => clearInterval(alive));
   const seen: number[] = [];
@@ -263,7 +263,7 @@ t.test('follow tells the present number and every newer one, with and without th
   t.same(seen, [1, 2]);
 });
 
-t.test('retain and release: the last user closes, a walk is a user too', async (t) => {
+t.test('retain and release: the last user closes the snapshot, and an iteration is a user', async (t) => {
   const { directory, store, generations } = await publisher(t);
   const large = 'x'.repeat(200_000);
   await store
@@ -287,7 +287,7 @@ t.test('retain and release: the last user closes, a walk is a user too', async (
   await t.rejects(readExport(snapshot.exportSince(0)), StateError);
 });
 
-t.test('GATHERD-8.4 info: count, range of Update-Times, attribute names by falling frequency', async (t) => {
+t.test('GATHERD-8.4 info: count, range of Update-Times, attributes by descending frequency', async (t) => {
   const { directory, store, generations } = await publisher(t);
   await store.publish(directory);
   await using none = await generations.open();

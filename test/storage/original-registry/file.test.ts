@@ -36,7 +36,7 @@ async function check(path: string, reading?: RegistryReading) {
   return { ...summary, rules: problems.map(({ rule }) => rule), all: problems };
 }
 
-t.test('hint 1, REG-23, REG-24, REG-25: write, delete, change, reopen: counts, order, bytes', async (t) => {
+t.test('hint 1, REG-23, REG-24, REG-25: counts, order and bytes after write, delete, change', async (t) => {
   const path = join(await temporaryDirectory(t), 'Registry');
   {
     await using registry = await RegistryFile.create(path);
@@ -45,11 +45,11 @@ t.test('hint 1, REG-23, REG-24, REG-25: write, delete, change, reopen: counts, o
     t.same(offsets, [20, 20 + LENGTH, 20 + 2 * LENGTH]);
     t.same(readFileSync(path), handFile([handRecord(1), handRecord(2), handRecord(3)]));
     t.equal(await registry.markDeleted(offsets[1]!), true);
-    t.equal(await registry.markDeleted(offsets[1]!), false, 'it is not valid any more');
+    t.equal(await registry.markDeleted(offsets[1]!), false, 'the record is no longer valid');
     await registry.change(offsets[0]!, recordOf(4));
     t.same(registry.counts, { records: 4, deleted: 2, valid: 2 });
     t.equal(registry.nextOid, 5, 'REG-35');
-    await t.rejects(registry.markDeleted(21), ProtocolError, 'no record begins there');
+    await t.rejects(registry.markDeleted(21), ProtocolError, 'no record starts there');
   }
   const expected = handFile([
     handRecord(1, { flag: 2 }),
@@ -61,12 +61,12 @@ t.test('hint 1, REG-23, REG-24, REG-25: write, delete, change, reopen: counts, o
   t.same(await oidsOf(path), [3, 4]);
   await using reader = await RegistryFile.open(path);
   t.same(reader.problems, []);
-  await t.rejects(reader.append([recordOf(9)]), StateError, 'it is open for reading');
-  await t.rejects(RegistryFile.create(path), StorageError, 'it is there');
+  await t.rejects(reader.append([recordOf(9)]), StateError, 'the file is open read-only');
+  await t.rejects(RegistryFile.create(path), StorageError, 'the file exists');
 });
 
 t.test(
-  'hint 2, REG-14, REG-21, REG-26, REG-28: compress keeps order, unknown flags, left-over bytes',
+  'hint 2, REG-14, REG-21, REG-26, REG-28: compress keeps order, unknown flags and trailing bytes',
   async (t) => {
     const directory = await temporaryDirectory(t);
     const path = join(directory, 'Registry');
@@ -77,19 +77,19 @@ t.test(
     t.equal(await registry.compress(), 1);
     t.same(readFileSync(path), handFile(kept));
     await registry.append([recordOf(5)]);
-    t.same(readFileSync(path), handFile([...kept, handRecord(5)]), 'what follows goes into the new file');
+    t.same(readFileSync(path), handFile([...kept, handRecord(5)]), 'later appends go to the new file');
     t.same(readdirSync(directory), ['Registry']);
   },
 );
 
-t.test('REG-27: when to compress', async (t) => {
+t.test('REG-27: decides when to compress', async (t) => {
   t.equal(isCompressionDue({ records: 200, deleted: 100, valid: 100 }), true);
   t.equal(isCompressionDue({ records: 201, deleted: 100, valid: 101 }), false);
   t.equal(isCompressionDue({ records: 99, deleted: 99, valid: 0 }), false);
   t.equal(isCompressionDue({ records: 1000, deleted: 100, valid: 900 }, 10), true);
 });
 
-t.test('hint 4, REG-13: the reading of a file is found out', async (t) => {
+t.test('hint 4, REG-13: detects the reading (a, b or c) of a file', async (t) => {
   const path = join(await temporaryDirectory(t), 'Registry');
   for (const [reading, counted] of [
     ['a', 0],
@@ -106,7 +106,7 @@ t.test('hint 4, REG-13: the reading of a file is found out', async (t) => {
   }
 });
 
-t.test('hint 5, REG-6, REG-10: wrong counts are told and mended', async (t) => {
+t.test('hint 5, REG-6, REG-10: reports and corrects wrong counts', async (t) => {
   const path = join(await temporaryDirectory(t), 'Registry');
   const records = [handRecord(1), handRecord(2, { flag: 2 }), handRecord(3, { flag: 5 })];
   writeFileSync(path, handFile(records, [7, 0, 7]));
@@ -119,7 +119,7 @@ t.test('hint 5, REG-6, REG-10: wrong counts are told and mended', async (t) => {
   t.same(readFileSync(path), handFile(records, [3, 1, 1]));
 });
 
-t.test('hint 5, REG-29: a file cut at any byte opens with the whole records', async (t) => {
+t.test('hint 5, REG-29: a file truncated at any byte opens with its complete records', async (t) => {
   const path = join(await temporaryDirectory(t), 'Registry');
   const records = [handRecord(1), handRecord(2, { flag: 2 }), handRecord(3)];
   const whole = handFile(records);
@@ -131,11 +131,11 @@ t.test('hint 5, REG-29: a file cut at any byte opens with the whole records', as
     }
     await (await RegistryFile.open(path, { writable: true })).close();
     const left = Math.floor((length - 20) / LENGTH);
-    t.same(readFileSync(path), handFile(records.slice(0, left)), `cut at ${length}`);
+    t.same(readFileSync(path), handFile(records.slice(0, left)), `truncated at ${length}`);
   }
 });
 
-t.test('REG-15: a damaged file is read up to there, and not written', async (t) => {
+t.test('REG-15: a damaged file is read up to the damage and not written', async (t) => {
   const path = join(await temporaryDirectory(t), 'Registry');
   const bytes = handFile([handRecord(1), handRecord(2), handRecord(3)]);
   bytes.writeUInt32BE(0, 20 + LENGTH + 4);
@@ -151,7 +151,7 @@ t.test('REG-15: a damaged file is read up to there, and not written', async (t) 
   t.same(seen, [1]);
 });
 
-/** A disk of which the power goes after so many bytes are written. */
+/** A disk that loses power after this many bytes are written. */
 function failing(budget: { bytes: number }): OpenRandomFile {
   return async (path, mode) => {
     const file = await openRandomFile(path, mode);
@@ -161,14 +161,14 @@ function failing(budget: { bytes: number }): OpenRandomFile {
       if (part.length > 0) await file.write(part, position);
       if (part.length < bytes.length) throw new Error('the power is gone');
     };
-    // A process that is gone cannot truncate either.
+    // A killed process cannot truncate the file either.
     const truncate = (length: number) => (budget.bytes < 0 ? Promise.resolve() : file.truncate(length));
     return { ...file, write: spend, truncate };
   };
 }
 
 t.test(
-  'REG-25, REG-28, REG-29: killed at every byte of every write, what had resolved is there',
+  'REG-25, REG-28, REG-29: after a kill at any byte of any write, all resolved changes are present',
   async (t) => {
     const directory = await temporaryDirectory(t);
     const path = join(directory, 'Registry');
@@ -204,7 +204,7 @@ t.test(
   },
 );
 
-t.test('REG-15, REG-38: check says what is wrong, where, by which rule', async (t) => {
+t.test('REG-15, REG-38: check reports each problem with its offset and rule', async (t) => {
   const path = join(await temporaryDirectory(t), 'Registry');
   writeFileSync(path, handFile([handRecord(1), handRecord(2)]));
   t.match(await check(path), { problems: 0, lost: 0, reading: 'a', version: 1 });
@@ -228,7 +228,7 @@ function with32(bytes: Buffer, offset: number, value: number): Buffer {
   return bytes;
 }
 
-t.test('REG-15: repair loses no record that can be read', async (t) => {
+t.test('REG-15: repair keeps every readable record', async (t) => {
   const directory = await temporaryDirectory(t);
   const path = join(directory, 'Registry');
   const records = [1, 2, 3, 4].map((oid) => handRecord(oid));
@@ -255,13 +255,13 @@ t.test('REG-15: repair loses no record that can be read', async (t) => {
     const harmed = harm(handFile(records));
     writeFileSync(path, harmed);
     const dry = await repairRegistry(path, { dryRun: true });
-    t.ok(dry.problems > 0, `${name}: found`);
+    t.ok(dry.problems > 0, `${name}: problems are found`);
     t.same(readFileSync(path), harmed, `${name}: a dry run writes nothing`);
     const { kept, problems } = await repairRegistry(path);
     t.equal(problems, dry.problems, name);
     t.same(readFileSync(path), handFile(oids.map((oid) => handRecord(oid))), name);
-    t.same(readFileSync(kept!), harmed, `${name}: the old file stays`);
-    t.match(await repairRegistry(path), { problems: 0, kept: undefined }, `${name}: sound`);
+    t.same(readFileSync(kept!), harmed, `${name}: the old file is kept`);
+    t.match(await repairRegistry(path), { problems: 0, kept: undefined }, `${name}: no problems remain`);
   }
   t.ok(existsSync(`${path}.damaged.1`));
 });
@@ -276,7 +276,7 @@ t.test('REG-13, REG-14: repair keeps the reading and unknown flags', async (t) =
   t.same(readFileSync(path), handFile(records));
 });
 
-t.test('REG-15: any harm to one record costs at most that record (property)', async (t) => {
+t.test('REG-15: damage to one record loses at most that record (property)', async (t) => {
   const path = join(await temporaryDirectory(t), 'Registry');
   const oids = [1, 2, 3, 4, 5];
   await fc.assert(
@@ -300,7 +300,7 @@ t.test('REG-15: any harm to one record costs at most that record (property)', as
 });
 
 t.test(
-  'REG-16: a file of many blocks is walked whole, and a size above the limit is not believed',
+  'REG-16: iterates over all records of a file of many blocks and rejects a size above the limit',
   async (t) => {
     const path = join(await temporaryDirectory(t), 'Registry');
     const description = 'd'.repeat(100_000);

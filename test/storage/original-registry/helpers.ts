@@ -1,6 +1,6 @@
 import type { RegistryRecord } from '../../../protocols/registry/index.js';
 
-/** Section 3.3's record, header and all, as the specification prints it. */
+/** The record of section 3.3 with its header, as printed in the specification. */
 export const EXAMPLE = Buffer.from(
   '0000003b4842525200000001' +
     '0000000a687474703a2f2f612f78' +
@@ -15,7 +15,7 @@ export const EXAMPLE = Buffer.from(
 
 const NONE = new Uint8Array(0);
 
-/** What it says. */
+/** The fields of that record. */
 export const EXAMPLE_RECORD: RegistryRecord = {
   oid: 1,
   url: Buffer.from('http://a/x'),
@@ -37,7 +37,7 @@ export function u32(...numbers: readonly number[]): Buffer {
   return bytes;
 }
 
-/** A record by hand: the example's with another OID and URL. `counted` is what its size counts beside the data (REG-11). */
+/** Encodes a record by hand: the example with another OID and URL. `counted` is added to the size of the data (REG-11). */
 export function handRecord(
   oid: number,
   options: {
@@ -61,7 +61,7 @@ export function handRecord(
   return Buffer.concat([u32(data.length + counted, 0x48425252, flag), data]);
 }
 
-/** A file by hand; the counts are those of valid (flag 1) and deleted (flag 2) records unless given. */
+/** Encodes a file by hand. By default its counts are the numbers of valid (flag 1) and deleted (flag 2) records. */
 export function handFile(
   records: readonly Buffer[],
   counts?: readonly [records: number, deleted: number, valid: number],

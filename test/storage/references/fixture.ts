@@ -17,7 +17,7 @@ export const FIXTURE_DOCUMENTS: readonly DocumentInput[] = [
   },
 ];
 
-/** Its links, source first, in insertion order. */
+/** The links of section 13, source first, in insertion order. */
 export const FIXTURE_PAIRS: readonly (readonly [source: number, target: number])[] = [
   [10, 11],
   [10, 20],

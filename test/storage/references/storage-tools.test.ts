@@ -23,7 +23,7 @@ function temporary(t: { teardown(work: () => void): void }): string {
 
 const HEADER = 'VERSION=3\nformat=bytevalue\ntype=btree\nduplicates=1\ndb_pagesize=4096\nHEADER=END\n';
 
-/** Parses a text, cut at any places. */
+/** Parses a text that is split at the given offsets. */
 function parsed(text: string, byteOrder: ByteOrder = 'little', pieces = [text.length]): number[] {
   const found: number[] = [];
   const parser = new PairParser('F', (pairs) => found.push(...pairs), { byteOrder });
@@ -38,9 +38,9 @@ function parsed(text: string, byteOrder: ByteOrder = 'little', pieces = [text.le
   return found;
 }
 
-t.test('R-19: the record (10, 20) as db_dump writes it', async (t) => {
+t.test('R-19: parses the record (10, 20) as db_dump writes it', async (t) => {
   t.same(parsed(`${HEADER} 0a000000\n 14000000\nDATA=END\n`), [10, 20]);
-  t.same(parsed(`${HEADER} 0000000A\n 00000014\nDATA=END\n`, 'big'), [10, 20], 'R-13: the other order');
+  t.same(parsed(`${HEADER} 0000000A\n 00000014\nDATA=END\n`, 'big'), [10, 20], 'R-13: big-endian');
   t.same(parsed(`${HEADER} ffffffff\n 00000080\nDATA=END`), [0xffff_ffff, 0x8000_0000], 'no LF at the end');
   const print = HEADER.replace('bytevalue', 'print');
   t.same(parsed(`${print} \\0a\\00\\00\\00\n A\\\\\\0d \nDATA=END\n`), [10, 0x200d_5c41], 'db_dump -p');
@@ -49,7 +49,7 @@ t.test('R-19: the record (10, 20) as db_dump writes it', async (t) => {
   t.same(parsed(''), []);
 });
 
-t.test('R-19: chunk borders never matter', async (t) => {
+t.test('R-19: the result does not depend on chunk boundaries', async (t) => {
   const text = `${HEADER} 0a000000\n 14000000\n 0b000000\n 15000000\nDATA=END\n`;
   const cuts = fc.array(fc.nat(20), { maxLength: 30 });
   fc.assert(
@@ -62,7 +62,7 @@ t.test('R-19: chunk borders never matter', async (t) => {
   t.strictSame(parsed(`${many.join(' ').replace(/(\d+ \d+) /g, '$1\n')}\n`), many, 'more than a batch');
 });
 
-t.test('R-19, R-9: malformed links are refused with file and line', async (t) => {
+t.test('R-19, R-9: rejects malformed links with file and line', async (t) => {
   const refused: readonly [text: string, message: string][] = [
     [`${HEADER} 0a00000\n`, 'F:7: expected a blank and the 8 hexadecimal digits of an ID (R-19)'],
     [`${HEADER} 0a000000\n 1400000g\n`, 'F:8: expected a blank and the 8 hexadecimal digits of an ID (R-19)'],
@@ -90,7 +90,7 @@ const DOCUMENTS = `{"id":10,"url":"http://A.example:80","time":1000000100,"check
 {"id":20,"url":"http://b.example/","server":9}
 `;
 
-t.test('R-10, R-13, R-19: links load and dump', async (t) => {
+t.test('R-10, R-13, R-19: loads and dumps links', async (t) => {
   const directory = temporary(t);
   const data = join(directory, 'data');
   const file = (name: string, content: string | Uint8Array): string => {
@@ -133,7 +133,7 @@ t.test('R-10, R-13, R-19: links load and dump', async (t) => {
     '{"id":1,"protocol":"http","name":"a.example","port":80}\n{"id":9,"protocol":"http","name":"b.example","port":80}\n',
   );
 
-  await t.test('R-10: the order of a reverse database is kept, its content checked', async (t) => {
+  await t.test('R-10: keeps the order of a reverse database and checks its content', async (t) => {
     const other = join(directory, 'other');
     const turned = file('hubs', '20 11\n20 10\n11 10\n10 77\n');
     await loadReferences({ data: other, refs, hubs: turned });
@@ -149,10 +149,10 @@ t.test('R-10, R-13, R-19: links load and dump', async (t) => {
       loadReferences({ data: other, refs, hubs: more }),
       /hubs holds 1 pairs that are not in refs/,
     );
-    t.equal((await ReferencesReader.openCurrent(other)).generation, 1, 'the former generation stays');
+    t.equal((await ReferencesReader.openCurrent(other)).generation, 1, 'the previous one stays current');
   });
 
-  await t.test('R-16: malformed documents are refused with file and line', async (t) => {
+  await t.test('R-16: rejects malformed documents with file and line', async (t) => {
     const refuse = async (line: string, message: RegExp): Promise<void> => {
       const path = file('bad', `${DOCUMENTS}${line}\n`);
       await t.rejects(loadReferences({ data, refs, documents: path }), { message }, line);
@@ -194,10 +194,10 @@ function near(t: Test, found: Float64Array, wanted: readonly number[], name: str
   t.ok(worst < 1e-9, `${name}: off by ${worst}`);
 }
 
-t.test('R-2: PageRank of graphs whose ranks are known', async (t) => {
+t.test('R-2: computes the PageRank of graphs with known ranks', async (t) => {
   const exact = { tolerance: 1e-13, maxRounds: 1000 };
   const ring = await pageRank(graphOf(5, { 0: [1], 1: [2], 2: [3], 3: [4], 4: [0] }), exact);
-  near(t, ring.ranks, [0.2, 0.2, 0.2, 0.2, 0.2], 'a ring: all alike');
+  near(t, ring.ranks, [0.2, 0.2, 0.2, 0.2, 0.2], 'a ring: all ranks are equal');
 
   // Leaf l = 0.15/5 + 0.85 c/4, center c = 0.15/5 + 0.85 * 4l, so c = 0.132/0.2775.
   const center = 0.132 / 0.2775;
@@ -207,7 +207,7 @@ t.test('R-2: PageRank of graphs whose ranks are known', async (t) => {
 
   // b has no links: a = 0.075 + 0.425 b, b = a + 0.85 a, a + b = 1.
   const chain = await pageRank(graphOf(2, { 0: [1] }), exact);
-  near(t, chain.ranks, [1 / 2.85, 1.85 / 2.85], 'a chain of two: the end hands its rank to all');
+  near(t, chain.ranks, [1 / 2.85, 1.85 / 2.85], 'a chain of two: the end divides its rank among all nodes');
 
   // A -> B C, B -> C, C -> A, D -> C: d = 0.0375; with q = 0.85: a = d + q c, b = d + q a/2, c = d + q (a/2 + b + d).
   const q = 0.85;
@@ -221,7 +221,7 @@ t.test('R-2: PageRank of graphs whose ranks are known', async (t) => {
   const none = await pageRank(graphOf(3, {}), exact);
   near(t, none.ranks, [1 / 3, 1 / 3, 1 / 3], 'no links at all');
   const jumps = await pageRank(graphOf(3, { 0: [1], 1: [0], 2: [0] }), { damping: 0 });
-  near(t, jumps.ranks, [1 / 3, 1 / 3, 1 / 3], 'nobody follows links');
+  near(t, jumps.ranks, [1 / 3, 1 / 3, 1 / 3], 'damping 0: no link is followed');
   t.match(await pageRank(graphOf(0, {})), { rounds: 0, converged: true }, 'nothing');
   t.match(await pageRank(graphOf(2, { 0: [1] }), { maxRounds: 1 }), { rounds: 1, converged: false });
   await t.rejects(pageRank(graphOf(2, { 0: [1] }), { signal: AbortSignal.abort() }));
@@ -247,7 +247,7 @@ t.test('R-2: ranks sum to 1 and do not depend on the order of links', async (t) 
 
 t.test('R-28: harvest pagerank publishes ranks with the same links', async (t) => {
   const data = temporary(t);
-  // 30 has no document and no links of its own: it counts as known (R-27).
+  // 30 has no document and no outgoing links, but is known (R-27).
   await publishFixture(data, undefined, [...FIXTURE_PAIRS, [20, 30]]);
   const run = await cli('pagerank', '--data', data, '--top', '2', '--json');
   t.equal(run.stderr, '');
@@ -260,7 +260,7 @@ t.test('R-28: harvest pagerank publishes ranks with the same links', async (t) =
   });
   await using reader = await ReferencesReader.openCurrent(data);
   t.equal(reader.ranked, true);
-  t.same([...reader.refdb.duplicates(10)], [11, 20, 12], 'the links are as they were');
+  t.same([...reader.refdb.duplicates(10)], [11, 20, 12], 'the links are unchanged');
   let sum = 0;
   for (const id of [10, 11, 12, 20, 21, 30]) sum += reader.rank(id) ?? 0;
   t.ok(Math.abs(sum - 1) < 1e-6);

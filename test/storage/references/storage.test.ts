@@ -22,10 +22,10 @@ function idsIn(reader: ReferencesReader, kind: LinkKind, id: number): number[] {
   return list === undefined ? [] : [...list.page(0, list.total)];
 }
 
-/** Every ID that a small graph uses, and some that it does not. */
+/** Every ID that a small graph uses, and some unused ones. */
 const ids = fc.oneof(fc.nat(12), fc.constantFrom(0, 0xffff_ffff, 0x8000_0000));
 
-t.test('section 13: the fixture, from memory and from the disk', async (t) => {
+t.test('section 13: reads the fixture from memory and from the disk', async (t) => {
   const data = temporary(t);
   t.equal(await publishFixture(data), 1);
   for (const residentBytes of [1 << 20, 0]) {
@@ -70,7 +70,7 @@ t.test('section 13: the fixture, from memory and from the disk', async (t) => {
   }
 });
 
-t.test('R-11, R-12, R-29, R-32: any graph gives what a walk over its pairs gives', async (t) => {
+t.test('R-11, R-12, R-29, R-32: the lists of any graph equal those of a naive computation', async (t) => {
   const data = temporary(t);
   const graphs = fc.record({
     documents: fc.uniqueArray(fc.record({ id: ids, host: fc.nat(3) }), { selector: ({ id }) => id }),
@@ -112,7 +112,7 @@ t.test('R-11, R-12, R-29, R-32: any graph gives what a walk over its pairs gives
   );
 });
 
-t.test('R-11: the sorter keeps the order of equal keys, in memory and in merged runs', async (t) => {
+t.test('R-11: the sorter is stable, in memory and with merged runs', async (t) => {
   const directory = temporary(t);
   const records = fc.array(fc.oneof(fc.nat(5), fc.integer({ min: 0, max: 0xffff_ffff })), { maxLength: 300 });
   fc.assert(
@@ -133,10 +133,10 @@ t.test('R-11: the sorter keeps the order of equal keys, in memory and in merged 
     }),
     { numRuns: 60 },
   );
-  t.same(readdirSync(directory), [], 'no run is left');
+  t.same(readdirSync(directory), [], 'no run remains');
 });
 
-t.test('R-9: keys are found wherever they lie', async (t) => {
+t.test('R-9: finds keys in dense and sparse ranges', async (t) => {
   const keys = fc.uniqueArray(fc.oneof(fc.nat(40), fc.integer({ min: 0, max: 0xffff_ffff })));
   fc.assert(
     fc.property(keys, fc.integer({ min: 0, max: 0xffff_ffff }), (some, other) => {
@@ -148,7 +148,7 @@ t.test('R-9: keys are found wherever they lie', async (t) => {
   );
 });
 
-t.test('R-12: the first occurrence of an ID, list after list', async (t) => {
+t.test('R-12: detects the first occurrence of an ID in successive lists', async (t) => {
   const lists = fc.array(fc.array(fc.nat(60), { maxLength: 120 }), { maxLength: 5 });
   const distinct = new DistinctIds();
   fc.assert(
@@ -167,7 +167,7 @@ t.test('R-12: the first occurrence of an ID, list after list', async (t) => {
   for (let id = 0; id < 5000; id++) t.equal(distinct.add(id), false);
 });
 
-t.test('R-41, R-42: a URL is taken apart and comes out the same', async (t) => {
+t.test('R-41, R-42: splitting and joining a URL restores it', async (t) => {
   const urls = [
     'http://a.example/',
     'http://a.example:81/x?y=/z',
@@ -206,11 +206,11 @@ t.test('R-38: two schemes at one host and port are one server and two documents'
   for (const { id, url } of documents) t.equal(reader.documentByUrl(url)?.id, id);
   t.match(reader.document(2), { serverId: 1, protocol: 'https' });
   t.match(reader.document(1), { serverId: 1, protocol: 'http', time: 2 ** 33, length: 2 ** 40 });
-  t.match(reader.server(1), { protocol: 'https', port: 80 }, 'the protocol of the first one');
+  t.match(reader.server(1), { protocol: 'https', port: 80 }, 'the protocol of the first document');
   t.same([...reader.urldb.idsOfServer(1)], [1, 2], 'R-17: ascending');
 });
 
-t.test('what contradicts itself is refused, and nothing is published', async (t) => {
+t.test('rejects contradictory input and publishes nothing', async (t) => {
   const data = temporary(t);
   await publishFixture(data);
   const refuse = async (documents: DocumentInput[], message: RegExp): Promise<void> => {
@@ -248,10 +248,10 @@ t.test('what contradicts itself is refused, and nothing is published', async (t)
     /server ID 1 is given to/,
   );
   await t.rejects(publishFixture(data, [], [[1, -1]]), /the ID of a link must be/);
-  t.same(readdirSync(join(data, 'references')).sort(), ['1', 'CURRENT'], 'nothing is left behind');
+  t.same(readdirSync(join(data, 'references')).sort(), ['1', 'CURRENT'], 'no temporary files remain');
 });
 
-t.test('DESIGN 4: generations follow each other, the last two are kept', async (t) => {
+t.test('DESIGN 4: a follower switches to each new generation, and the last two are kept', async (t) => {
   const data = temporary(t);
   const opened: number[] = [];
   let wake = (): void => {};
@@ -282,11 +282,11 @@ t.test('DESIGN 4: generations follow each other, the last two are kept', async (
   await generation(3);
   t.same(readdirSync(join(data, 'references')).sort(), ['2', '3', 'CURRENT']);
   t.equal(current.current?.links('refs', 10), undefined);
-  t.same(first === undefined ? [] : idsIn(first, 'refs', 10), [11, 20, 12], 'an acquired one serves on');
+  t.same(first === undefined ? [] : idsIn(first, 'refs', 10), [11, 20, 12], 'an acquired one stays open');
   if (first !== undefined) await current.release(first);
 });
 
-t.test('DESIGN 4: what a killed publisher left is taken away, a damaged generation is refused', async (t) => {
+t.test('DESIGN 4: removes files of a killed publisher and rejects a damaged generation', async (t) => {
   const data = temporary(t);
   await publishFixture(data);
   const abandoned = await ReferencesBuilder.create(data);

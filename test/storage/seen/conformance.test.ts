@@ -84,7 +84,7 @@ t.test('the suite passes a correct filter and fails a wrong one', async (t) => {
 t.test('the example of the README runs as printed', async (t) => {
   const readme = await readFile(join(root, 'storage/seen/README.md'), 'utf8');
   const example = /```js\n(.*?)```/s.exec(readme)?.[1] ?? '';
-  // Inside the package, so that its own name leads to it.
+  // The file is inside the package, so that it can import the package by its own name.
   const directory = await mkdtemp(join(root, 'dist', 'example-'));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   const file = join(directory, 'example.test.mjs');

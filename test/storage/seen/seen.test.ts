@@ -23,7 +23,7 @@ async function temporary(t: Test): Promise<string> {
   return directory;
 }
 
-/** Small enough that a test goes through merges and runs. */
+/** Limits small enough that a test causes merges and runs. */
 function open(kind: SeenKind, directory: string, more: Partial<OpenSeenOptions> = {}): Promise<SeenFilter> {
   return openSeenFilter({ kind, directory, bloomCapacity: 100_000, pendingKeys: 50, ...more });
 }
@@ -43,7 +43,7 @@ for (const kind of SEEN_KINDS)
     open: (directory) => open(kind, directory, { pendingKeys: 20, maxUncommitted: 100 }),
   });
 
-t.test('CRAWL-4.4 the memory kinds need no directory, the others do', async (t) => {
+t.test('CRAWL-4.4 the memory kinds need no directory, the other kinds do', async (t) => {
   for (const kind of ['memory-set', 'memory-merge', 'bloom'] as const) {
     await using filter = await openSeenFilter({ kind, bloomCapacity: 1000 });
     t.equal(await news(filter, ['a', 'a']), 1);
@@ -53,7 +53,7 @@ t.test('CRAWL-4.4 the memory kinds need no directory, the others do', async (t) 
   await t.rejects(openSeenFilter({ kind: 'disk-merge' }), TypeError);
 });
 
-t.test('a torn log loses its last record only; a strange file is refused', async (t) => {
+t.test('a torn log loses only its last record; an unknown file is rejected', async (t) => {
   for (const kind of ['memory-set', 'disk-merge'] as const) {
     const directory = await temporary(t);
     const first = await open(kind, directory);
@@ -77,7 +77,7 @@ t.test('a torn log loses its last record only; a strange file is refused', async
   }
 });
 
-t.test('CRAWL-4.8 memory-merge: what waits is merged into the list, about 8 bytes a URI', async (t) => {
+t.test('CRAWL-4.8 memory-merge: merges pending URIs into the list, about 8 bytes each', async (t) => {
   await using filter = await openSeenFilter({ kind: 'memory-merge' });
   for (let at = 0; at < 60_000; at += 6000) t.equal(await news(filter, uris(at, at + 6000)), 6000);
   t.equal(await news(filter, uris(0, 60_000)), 0);
@@ -87,7 +87,7 @@ t.test('CRAWL-4.8 memory-merge: what waits is merged into the list, about 8 byte
   t.equal(await news(filter, uris(0, 60_001)), 4);
 });
 
-t.test('disk-merge: runs are merged, left-overs go, damage is told', async (t) => {
+t.test('disk-merge: merges runs, removes leftover files and reports damage', async (t) => {
   const directory = await temporary(t);
   const filter = await open('disk-merge', directory);
   for (let at = 0; at < 5000; at += 50) {
@@ -108,26 +108,26 @@ t.test('disk-merge: runs are merged, left-overs go, damage is told', async (t) =
   await t.rejects(open('disk-merge', directory), { code: 'ERR_STORAGE' });
 });
 
-t.test('CRAWL-4.7 Bloom: sizes, and false positives near the stated rate', async (t) => {
+t.test('CRAWL-4.7 Bloom: has the specified size and about the stated false positive rate', async (t) => {
   // 125 000 000 · 22 / ln 2 = 3 967 411 361.2..., in words of 64 bits; about 496 MB.
   t.equal(bloomBits(125_000_000, 22), 3_967_411_392);
   t.equal(bloomBits(1, 1), 64);
   const filter = await openSeenFilter({ kind: 'bloom', bloomCapacity: 200_000, bloomHashes: 7 });
   await filter.add(uris(0, 200_000));
   const lost = 10_000 - (await news(filter, uris(1_000_000, 1_010_000)));
-  // 2^-7 of 10 000 is 78; the filter fills up a little more meanwhile. The texts are the same in every run.
+  // 2^-7 of 10 000 is 78; the filter fills up a little more during the loop. The texts are the same in every run.
   t.ok(lost > 40 && lost < 180, `${lost} of 10 000 were lost`);
   await t.rejects(openSeenFilter({ kind: 'bloom', bloomCapacity: 1e9 }), RangeError);
 });
 
-t.test('CRAWL-3.8, 4.6 level: the rows of the store, and a batch of its owner', async (t) => {
+t.test('CRAWL-3.8, 4.6 level: uses the rows of the store and writes in the batch of its owner', async (t) => {
   await using level = await Level.open(await temporary(t), { kind: 'gatherer' });
   const row = (uri: string): Uint8Array => Uint8Array.of(0x55, ...uriKey(uri));
   await level.write([{ key: row('http://a/known'), value: new Uint8Array(0) }]);
   const filter = await LevelFilter.open(level);
-  t.equal(filter.count, 1, 'rows of others are counted');
+  t.equal(filter.count, 1, 'existing rows are counted');
   t.same([...(await filter.add(['http://a/known', 'http://a/new']))], [0, 1]);
-  t.equal(await level.get(row('http://a/new')), undefined, 'not before the owner’s batch');
+  t.equal(await level.get(row('http://a/new')), undefined, 'not written before the owner’s batch');
   const { rows, written } = filter.takeChanges();
   await level.write(rows);
   written();
@@ -137,7 +137,7 @@ t.test('CRAWL-3.8, 4.6 level: the rows of the store, and a batch of its owner', 
   await filter.commit();
   t.ok(await level.get(Buffer.from('55e0aadf90ae15793d', 'hex')));
   await filter.close();
-  t.ok(await level.get(row('http://a/new')), 'the store is its owner’s to close');
+  t.ok(await level.get(row('http://a/new')), 'only the owner closes the store');
 });
 
 t.test('a table of keys behaves as a set', async () => {
