@@ -23,7 +23,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
  * Reads and changes an annotation file (G-137). A file with an error is not opened, so that saving never loses data. Saving writes only
- * `@FILE { url`, `Name:` HT value and `}`, without sizes.
+ * `@TYPE { url`, `Name:` HT value and `}`, without sizes.
  */
 export class AnnotationFile {
   #annotations: Map<string, Annotation>;
@@ -41,7 +41,7 @@ export class AnnotationFile {
   /**
    * Reads a file; a missing one is empty.
    *
-   * @throws ConfigError with the line of an error; UsageError for a file that is too large or cannot be read
+   * @throws ConfigError with the line of an error in the file; UsageError if the file is too large or cannot be read
    */
   static async open(path: string): Promise<AnnotationFile> {
     const bytes = await contentOf(path);

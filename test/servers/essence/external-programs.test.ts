@@ -40,7 +40,7 @@ function document(body: string, url = 'http://a.test/dir/file.abs') {
   };
 }
 
-t.test('E-61 a program TypeName.sum gets the file name as its only argument', async (t) => {
+t.test('E-61 TypeName.sum receives the file name as its only argument', async (t) => {
   const programs = await lib(t, {
     'Abstract.sum':
       '#!/bin/sh\nprintf "Args{1}:\\t$#\\nName{8}:\\t$(basename "$1")\\nAbstract{5}:\\t"; head -1 "$1"; echo',

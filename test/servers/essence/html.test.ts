@@ -108,7 +108,7 @@ t.test('html, head and body can be omitted', async (t) => {
   });
 });
 
-t.test('E-104 scripts, styles, templates and comments are ignored, links in them too', async (t) => {
+t.test('E-104 scripts, styles, templates, comments and the links in them are ignored', async (t) => {
   const html =
     '<body>a<script>var x = "<a href=/no>";</script><style>p{}</style><template><a href="/t">t</a></template><!-- c --><svg><title>s</title></svg>b';
   const output = await summarize(PAGE, html);
@@ -236,7 +236,7 @@ t.test(
   },
 );
 
-t.test('E-108 keywords are cut to whole lines', async (t) => {
+t.test('E-108 keywords are truncated to whole lines', async (t) => {
   const title = Array.from({ length: 50 }, (_, i) => `word${i}`).join(' ');
   const got = contentOf(
     await summarize(PAGE, `<title>${title}</title>`, { keywords: true, maxKeywordBytes: 40 }),

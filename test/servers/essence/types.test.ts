@@ -121,7 +121,7 @@ t.test('E-7 errors name file and line', async (t) => {
   });
 });
 
-t.test('a table of suffixes has the results of its expressions in order', async () => {
+t.test('a suffix table returns the same types as its expressions in order', async () => {
   const lines = ['A ^.*\\.(a|b)$', 'B \\.b\\.c$', 'C ^b\\.c$', 'D ^.*\\.[cC]x?$', 'E ^a', 'F c$'];
   const together = parseTypeRules(lines.join('\n'), 'f');
   const single = lines.map((line) => [line[0], parseTypeRules(line, 'f')] as const);

@@ -135,7 +135,7 @@ t.test('G-103 an expired document has no links', async (t) => {
   t.same(await published(directory, site), { '/': ['/a'] });
 });
 
-t.test('a store of an older version gets the links of its documents', async (t) => {
+t.test('links are added to a store of an older version', async (t) => {
   await using site = await Site.start({ '/': page('Start', []) });
   const directory = t.testdir();
   const settings = config(`${site.url}/`);

@@ -5,7 +5,7 @@ import { PsMachine } from './machine.js';
 import { OPERATORS } from './operators.js';
 import { ShownText } from './shown-text.js';
 
-/** PostScript: the document structuring comments, then the Text rule on what the program shows (6.2). */
+/** PostScript: the document structuring comments, then the Text rule on the text that the program shows (6.2). */
 export function summarizePostScript(document: SourceDocument): Summary {
   const shown = new ShownText();
   guarded(document, 'PostScript', undefined, () => {

@@ -111,7 +111,7 @@ export class ShownText {
   }
 }
 
-/** Returns the encoding by the glyph names of `Encoding`; by the codes themselves if these names are arbitrary. */
+/** Returns the encoding by the glyph names of `Encoding`. Other codes use `fallback`, or ASCII if all names are arbitrary. */
 function byGlyphNames(dict: PsDict, fallback: FontEncoding | undefined): FontEncoding {
   const encoding = dict.get('Encoding');
   const names =

@@ -19,7 +19,7 @@ export interface TexFields {
   readonly keywords: string[];
 }
 
-/** Limit of an argument that becomes a field: an unclosed brace does not swallow the document. */
+/** Limit of an argument that becomes a field, so that an unclosed brace does not swallow the document. */
 const MAX_FIELD = 20_000;
 /** Limit of unclosed braces, each of which costs a long search. After it, arguments are no longer searched. */
 const MAX_UNCLOSED = 50;
