@@ -5,8 +5,8 @@ import { errorCode, StorageError } from '../../../protocols/errors.js';
 import type { LineEncoder } from '../../host/append-file.js';
 
 /**
- * The header of our gzip members (RFC 1952): deflate, no name, no time, Unix, and an empty extra field `HK`, which readers skip and by which
- * the repair of a file recognizes our members.
+ * The header of the journal's gzip members (RFC 1952): deflate, no name, no time, Unix, and an empty extra field `HK`. Readers skip the
+ * field; the repair of a file recognizes members by it.
  */
 const MEMBER_HEAD = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 3, 4, 0, 0x48, 0x4b, 0, 0]);
 /** An empty final block of deflate, which can end a member after any flush. */

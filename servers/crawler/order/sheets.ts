@@ -118,7 +118,7 @@ function defined<T extends object>(overrides: T): { [K in keyof T]?: Exclude<T[K
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-/** CRAWL-15.2: returns the prefix of a line: a formal one, with `(`, or that of a URI or host; none for a comment. */
+/** CRAWL-15.2: returns the prefix of a line: a formal one, with `(`, or that of a URI or host; empty for a comment. */
 function prefixOfLine(line: string): string[] {
   const text = line.trim();
   if (text === '' || text.startsWith('#')) return [];

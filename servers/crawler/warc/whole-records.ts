@@ -39,7 +39,7 @@ interface Inflated {
 /** Returns the end of the gzip member that begins at `at`; undefined if it is incomplete. */
 async function endOfMember(window: ReadWindow, at: number): Promise<number | undefined> {
   const bytes = await window.from(at);
-  // Deflate without optional fields, as we write it.
+  // Deflate without optional fields, as the writer writes it.
   if (bytes.length < GZIP_HEADER_BYTES || bytes.readUInt32BE(0) !== 0x1f8b0800) return undefined;
   const body =
     inflatedAtOnce(bytes.subarray(GZIP_HEADER_BYTES)) ?? (await inflated(window, at + GZIP_HEADER_BYTES));

@@ -209,7 +209,7 @@ t.test('harvest run serves gatherd, broker and web page until it is stopped', as
   for (const line of stderr.trimEnd().split('\n')) t.type(JSON.parse(line), 'object', '--json-log');
 });
 
-t.test('the command line explains itself', async (t) => {
+t.test('help texts, exit statuses and errors of the command line', async (t) => {
   const help = await cli('--help');
   t.equal(help.code, 0);
   for (const command of ['run', 'query', 'gather', 'gatherd', 'broker']) {

@@ -488,7 +488,7 @@ t.test(
   },
 );
 
-t.test('CRAWL-17.1.2 an import stops at its signal, and at an error of the sink', async (t) => {
+t.test('CRAWL-17.1.2 an import ends when its signal is aborted, and at an error of the sink', async (t) => {
   const path = join(await directory(t), 'recover');
   await writeFile(path, JOURNAL);
   const abort = new AbortController();

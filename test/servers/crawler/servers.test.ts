@@ -269,7 +269,7 @@ t.test('CRAWL-19.5 robots settings are those of the URL', async (t) => {
   t.ok(it.servers.verdict(page('/free/x')).allowed);
 });
 
-t.test('CRAWL-12.5 calculateRobotsOnly notes what would be forbidden', async (t) => {
+t.test('CRAWL-12.5 calculateRobotsOnly annotates URIs that robots.txt would forbid', async (t) => {
   const it = world(rules('User-agent: *\nDisallow: /x'), { calculateRobotsOnly: true });
   await settle(it);
   t.match(it.servers.verdict(page('/x')), { allowed: true, annotation: 'robotExcluded' });

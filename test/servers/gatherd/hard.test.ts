@@ -108,7 +108,7 @@ t.test(
   },
 );
 
-t.test('GATHERD-7.3 the connection is cut at every offset of what the client sends', async (t) => {
+t.test('GATHERD-7.3 the connection is cut at every offset of the commands', async (t) => {
   const { port, server, log } = await scene(t, [A, B], { identity: IDENTITY });
   for (const lines of Object.values(SESSIONS)) {
     const text = lines.map(([line]) => line).join('');

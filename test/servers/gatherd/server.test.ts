@@ -37,7 +37,7 @@ t.test('GATHERD-7.1 an uncompressed full copy, byte for byte', async (t) => {
   );
 });
 
-t.test('GATHERD-4.3 the boundary is sent, 4.5 nothing new is three empty sections', async (t) => {
+t.test('GATHERD-4.3 the boundary is included; 4.5 without new objects the sections are empty', async (t) => {
   const { port } = await scene(t, [A, B, C]);
   const since = async (time: number) => {
     const answer = await call(t, port, `SEND-UPDATE ${time}\nQUIT\n`);
@@ -98,7 +98,7 @@ t.test('GATHERD-8.4 a daemon without a configured identity uses that of the newe
   t.match(empty, 'Number-Of-Objects{1}:\t0\n');
 });
 
-t.test('GATHERD-6.2, 6.3 one gzip member, then the end line without a byte between', async (t) => {
+t.test('GATHERD-6.2, 6.3 one gzip member, directly followed by the end line', async (t) => {
   const { port } = await scene(t, [A, B, C]);
   const answer = await call(t, port, 'SET compression\nSEND-UPDATE 0\nQUIT\n');
   const start = `${GREETING}500 - Compression enabled\n400 - Sending all objects since 0\n`;

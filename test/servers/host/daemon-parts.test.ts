@@ -205,7 +205,7 @@ t.test('a pid file appears complete, names its process, and is removed by its ow
   await t.rejects(PidFile.create(join(path, 'none', 'x.pid'), 'gatherd'), StorageError);
 });
 
-t.test('a pid file of the number alone replaces any other, and only its process removes it', async (t) => {
+t.test('a pid file without an identity replaces any other, and only its process removes it', async (t) => {
   const path = await directory(t);
   const file = join(path, 'logs', 'refererd.pid');
   const first = await PidFile.replace(file);

@@ -240,7 +240,7 @@ t.test('a failed listen is a ConnectionError; a signal stops the host', async (t
   t.equal(await ended, '');
 });
 
-t.test('GATHERD-9.5 a name counts when it resolves back to the address', async (t) => {
+t.test('GATHERD-9.5 a host name is valid only if it resolves back to the address', async (t) => {
   const asked: string[] = [];
   const lookup = {
     async reverse(address: string) {
