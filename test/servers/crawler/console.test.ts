@@ -515,7 +515,7 @@ t.test('a screen is never larger than the terminal', async (t) => {
     t.notMatch(lines.join('\n'), /\x1b/);
   }
   const whole = screenText(screen, 200, 60).join('\n');
-  t.match(whole, /doc\/s {5}▂▃▅█ 8\.0 at most/);
+  t.match(whole, /doc\/s {5}▂▃▅█ max 8\.0/);
   t.match(whole, /c\.example +snoozed +40 +30 +0 {2}its server asked to wait, 3 min 20 s left/);
   t.match(whole, /0 +2 s {2}fetch +http:\/\/a\.example/);
   t.equal(sparkline([], 10), '');
