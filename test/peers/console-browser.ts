@@ -9,8 +9,9 @@ import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { CrawlConsole } from '../../servers/crawler/console/index.js';
+import { launchBrowser, saveScreenshot } from '../helpers/browser.js';
 import { FakeCrawl, NOW, queue } from '../servers/crawler/fake-control.js';
 
 const PASSWORD = 'open sesame';
@@ -58,11 +59,7 @@ await using site = await CrawlConsole.start({
 });
 // Ten minutes of history, created immediately, for a reload.
 for (let i = 0; i < 600; i++) site.sample();
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  // Continuous integration runs as root in a container, where Chromium's own sandbox cannot be set up.
-  args: ['--no-sandbox', '--disable-dev-shm-usage'],
-});
+const browser = await launchBrowser();
 try {
   await useWithKeyboard(await browser.newContext({ viewport: VIEWPORT }));
   await useWithoutScript(await browser.newContext({ viewport: VIEWPORT, javaScriptEnabled: false }));
@@ -99,7 +96,7 @@ async function useWithKeyboard(context: BrowserContext): Promise<void> {
   const succeeded = page.locator('[data-part=totals] dd').first();
   const before = (await succeeded.innerText()).split(/\s/, 1)[0] ?? '';
   await page.waitForSelector(`[data-part=totals] div:first-child > dd:not(:has-text("${before}"))`);
-  await page.screenshot({ path: join(directory, 'console.png') });
+  await saveScreenshot(page, { path: join(directory, 'console.png') });
 
   await page.keyboard.press('Tab');
   assert.match(await focused(page), /^A skip/, 'the first stop is the skip link');
@@ -164,7 +161,7 @@ async function useWithoutScript(context: BrowserContext): Promise<void> {
   crawl.state = 'running';
   await page.click('text=Log out');
   assert.equal(new URL(page.url()).pathname, '/login');
-  await page.screenshot({ path: join(directory, 'login.png') });
+  await saveScreenshot(page, { path: join(directory, 'login.png') });
   await context.close();
 }
 
@@ -176,7 +173,7 @@ async function lookAt(name: string, options: BrowserContextOptions): Promise<voi
     'document.documentElement.scrollWidth - document.documentElement.clientWidth',
   );
   assert.equal(overflow, 0, `${name} fits the screen`);
-  await page.screenshot({ path: join(directory, `console-${name}.png`), fullPage: true });
+  await saveScreenshot(page, { path: join(directory, `console-${name}.png`), fullPage: true });
   await context.close();
 }
 

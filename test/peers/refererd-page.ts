@@ -9,8 +9,9 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { startRefererd } from '../../servers/refererd/index.js';
+import { launchBrowser, saveScreenshot } from '../helpers/browser.js';
 import { MemoryLog } from '../servers/refererd/scene.js';
 import { publishFixture } from '../storage/references/fixture.js';
 
@@ -27,11 +28,7 @@ const cleanups: (() => unknown)[] = [];
 try {
   await mkdir(directory, { recursive: true });
   const url = await startSite();
-  const browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    // Continuous integration runs as root in a container, where Chromium's own sandbox cannot be set up.
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
-  });
+  const browser = await launchBrowser();
   cleanups.unshift(() => browser.close());
   const viewport = { width: 1100, height: 900 };
   await useWithKeyboard(await browser.newContext({ viewport }), url);
@@ -142,7 +139,7 @@ async function lookAt(context: BrowserContext, url: string, name: string): Promi
       );
       assert.equal(overflow, 0, `${name} ${part} fits the screen`);
     }
-    await page.screenshot({ path: join(directory, `references-${part}-${name}.png`), fullPage: true });
+    await saveScreenshot(page, { path: join(directory, `references-${part}-${name}.png`), fullPage: true });
   }
 }
 

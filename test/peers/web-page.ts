@@ -8,8 +8,9 @@
 import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { WebServer } from '../../servers/broker/index.js';
+import { launchBrowser, saveScreenshot } from '../helpers/browser.js';
 import { document, NOW, ScriptedGatherd, scene, serve } from '../servers/broker/scene.js';
 
 const SUBJECTS = ['gopher', 'veronica', 'archie', 'wais', 'mosaic', 'usenet', 'whois', 'finger'];
@@ -21,11 +22,7 @@ const [directory = 'screenshots'] = process.argv.slice(2);
 try {
   await mkdir(directory, { recursive: true });
   const url = await startSite();
-  const browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    // Continuous integration runs as root in a container, where Chromium's own sandbox cannot be set up.
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
-  });
+  const browser = await launchBrowser();
   t.teardown(() => browser.close());
   const viewport = { width: 1100, height: 900 };
   await useWithKeyboard(await browser.newContext({ viewport }), url);
@@ -93,11 +90,11 @@ async function useWithKeyboard(context: BrowserContext, url: string): Promise<vo
 
   await page.goto(url);
   assert.equal(await focused(page), 'INPUT query', 'the cursor is in the query field');
-  await page.screenshot({ path: join(directory, 'search.png') });
+  await saveScreenshot(page, { path: join(directory, 'search.png') });
   await page.keyboard.type('internet and (gopher or wais)');
   await page.keyboard.press('Enter');
   await page.waitForSelector('.results');
-  await page.screenshot({ path: join(directory, 'results.png') });
+  await saveScreenshot(page, { path: join(directory, 'results.png') });
   assert.equal(await page.locator('h1').textContent(), '12 objects found');
 
   await page.keyboard.press('Tab');
@@ -105,7 +102,7 @@ async function useWithKeyboard(context: BrowserContext, url: string): Promise<vo
   await page.keyboard.press('Enter');
   await tabTo(page, /^A result .*gopher|^A result .*wais/);
   assert.ok(await focusIsVisible(page), 'the focus can be seen');
-  await page.screenshot({ path: join(directory, 'focus.png') });
+  await saveScreenshot(page, { path: join(directory, 'focus.png') });
   await page.keyboard.press('j');
   await page.keyboard.press('k');
   assert.match(await focused(page), /^A result/, 'j and k go from result to result');
@@ -113,7 +110,7 @@ async function useWithKeyboard(context: BrowserContext, url: string): Promise<vo
   await page.keyboard.press('Enter');
   await page.waitForSelector('.chips');
   assert.equal(await page.locator('h1').textContent(), '4 objects found', 'a facet narrows the result');
-  await page.screenshot({ path: join(directory, 'narrowed.png') });
+  await saveScreenshot(page, { path: join(directory, 'narrowed.png') });
   await page.keyboard.press('/');
   assert.equal(await focused(page), 'INPUT query', '/ goes to the query');
   await page.keyboard.press('Enter');
@@ -134,7 +131,7 @@ async function useWithKeyboard(context: BrowserContext, url: string): Promise<vo
 
   await page.goto(`${url}Harvest/cgi-bin/BrokerQuery.cgi?query=gopher+and+(`);
   assert.equal(await focused(page), 'INPUT query', 'the cursor is where the query is wrong');
-  await page.screenshot({ path: join(directory, 'fault.png') });
+  await saveScreenshot(page, { path: join(directory, 'fault.png') });
   // The query with a fault is answered with status 400, which Chromium reports on its console.
   assert.deepEqual(
     complaints.filter((complaint) => !complaint.includes('400 (Bad Request)')),
@@ -146,7 +143,7 @@ async function useWithKeyboard(context: BrowserContext, url: string): Promise<vo
 async function administer(context: BrowserContext, url: string): Promise<void> {
   const page = await context.newPage();
   await page.goto(`${url}admin.html`);
-  await page.screenshot({ path: join(directory, 'admin.png') });
+  await saveScreenshot(page, { path: join(directory, 'admin.png') });
   await tabTo(page, /^SELECT command/);
   await page.keyboard.type('Generate');
   await tabTo(page, /^INPUT password/);
@@ -161,7 +158,7 @@ async function administer(context: BrowserContext, url: string): Promise<void> {
   assert.match((await page.locator('.outcome').textContent()) ?? '', /Objects: 48/);
   assert.doesNotMatch(page.url(), /sesame/, 'the password is not in the address');
   assert.doesNotMatch(await page.content(), /sesame/, 'nor in the page');
-  await page.screenshot({ path: join(directory, 'admin-outcome.png') });
+  await saveScreenshot(page, { path: join(directory, 'admin-outcome.png') });
 }
 
 /** The same site in a browser without scripts. */
@@ -197,7 +194,7 @@ async function lookAt(context: BrowserContext, url: string, name: string): Promi
       'document.documentElement.scrollWidth - document.documentElement.clientWidth',
     );
     assert.equal(overflow, 0, `${name} ${part} fits the screen`);
-    await page.screenshot({ path: join(directory, `${part}-${name}.png`), fullPage: true });
+    await saveScreenshot(page, { path: join(directory, `${part}-${name}.png`), fullPage: true });
   }
 }
 
