@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Browser, chromium, type Page, type PageScreenshotOptions } from 'playwright-core';
+import { type Browser, chromium, type Page, type PageScreenshotOptions, type Request } from 'playwright-core';
 
 /** Starts Debian's Chromium without a window; `CHROMIUM` names another one. */
 export function launchBrowser(): Promise<Browser> {
@@ -24,4 +24,10 @@ export async function saveScreenshot(page: Page, options: PageScreenshotOptions)
       await sleep(1000);
     }
   }
+}
+
+/** Why a request failed; undefined if the browser aborted it because the user followed a link, as it does with the icon's. */
+export function failureOf(request: Request): string | undefined {
+  const reason = request.failure()?.errorText ?? '';
+  return reason === 'net::ERR_ABORTED' ? undefined : `${request.url()} failed: ${reason}`;
 }

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { startRefererd } from '../../servers/refererd/index.js';
-import { launchBrowser, saveScreenshot } from '../helpers/browser.js';
+import { failureOf, launchBrowser, saveScreenshot } from '../helpers/browser.js';
 import { MemoryLog } from '../servers/refererd/scene.js';
 import { publishFixture } from '../storage/references/fixture.js';
 
@@ -71,9 +71,8 @@ async function useWithKeyboard(context: BrowserContext, url: string): Promise<vo
   page.on('console', (message) => complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('requestfailed', (request) => {
-    const reason = request.failure()?.errorText ?? '';
-    // A request in flight when the user follows a link, such as that of the icon, is aborted by the browser.
-    if (reason !== 'net::ERR_ABORTED') complaints.push(`${request.url()} failed: ${reason}`);
+    const failure = failureOf(request);
+    if (failure !== undefined) complaints.push(failure);
   });
   page.on('request', (request) => {
     if (!request.url().startsWith(url)) complaints.push(`asked for ${request.url()}`);

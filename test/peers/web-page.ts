@@ -10,7 +10,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { WebServer } from '../../servers/broker/index.js';
-import { launchBrowser, saveScreenshot } from '../helpers/browser.js';
+import { failureOf, launchBrowser, saveScreenshot } from '../helpers/browser.js';
 import { document, NOW, ScriptedGatherd, scene, serve } from '../servers/broker/scene.js';
 
 const SUBJECTS = ['gopher', 'veronica', 'archie', 'wais', 'mosaic', 'usenet', 'whois', 'finger'];
@@ -83,7 +83,10 @@ async function useWithKeyboard(context: BrowserContext, url: string): Promise<vo
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => complaints.push(message.text()));
-  page.on('requestfailed', (request) => complaints.push(`${request.url()} failed`));
+  page.on('requestfailed', (request) => {
+    const failure = failureOf(request);
+    if (failure !== undefined) complaints.push(failure);
+  });
   page.on('request', (request) => {
     if (!request.url().startsWith(url)) complaints.push(`asked for ${request.url()}`);
   });
