@@ -139,7 +139,7 @@ export class SstpDecoder {
   }
 
   /**
-   * S-30, S-38. Of a bare CR and a line that is too long, the first is the error, so that chunk borders do not decide.
+   * S-30, S-38. Of a bare CR and a line that is too long, the first is the error, so that chunk boundaries do not decide.
    * @param complete false: the line continues after `end`
    */
   #checkLine(bytes: Uint8Array, start: number, end: number, complete: boolean): void {

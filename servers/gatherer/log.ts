@@ -88,7 +88,7 @@ function login(url: string, notes: readonly FetchNote[]): string {
   if (protocol === 'ftp:')
     return `the configuration can have another login: FTP-Auth: ${host} username password`;
   return protocol.startsWith('http')
-    ? 'the server names no realm that HTTP-Basic-Auth could have a login for'
+    ? 'the server names no realm to look up in HTTP-Basic-Auth'
     : 'the server requires a login';
 }
 
@@ -108,7 +108,7 @@ export async function logRun(
     report = await run();
   } catch (error) {
     errors.error(`the run ended early: ${messageOf(error)}`);
-    log.info('end: early; the next run goes on from here');
+    log.info('end: early; the next run continues from here');
     throw error;
   }
   for (const root of report.roots) log.info(rootLine(root));

@@ -74,7 +74,7 @@ export class DatabaseFile implements Disposable {
     }
     const kind = fresh ? 'database' : kindOfHead(head);
     if (kind !== 'database')
-      throw new StorageError(`${path} is no database file: it is ${describeKind(kind)}`);
+      throw new StorageError(`${path} is not a database file, but ${describeKind(kind)}`);
     return guarded(path, () => {
       // An absolute path: libsql takes `libsql:` and `http:` for addresses.
       const db = new Database(resolve(path));
@@ -227,7 +227,7 @@ export class DatabaseFile implements Disposable {
   #record(row: readonly unknown[]): DatabaseRecord {
     const [url, updateTime, timeToLive, soif] = row;
     if (typeof url !== 'string' || !(soif instanceof Uint8Array)) {
-      throw new StorageError(`${this.path} is damaged: a record is not of its kind`);
+      throw new StorageError(`${this.path} is damaged: a record has the wrong type`);
     }
     return {
       url,
@@ -282,7 +282,7 @@ function createSchema(db: Database.Database): void {
 
 function checkSchema(path: string, db: Database.Database): void {
   if (scalar(db, 'PRAGMA application_id') !== APPLICATION_ID) {
-    throw new StorageError(`${path} is a SQLite file, but no database of summaries`);
+    throw new StorageError(`${path} is a SQLite file, but not a database of summaries`);
   }
   const version = scalar(db, 'PRAGMA user_version');
   if (version !== SCHEMA_VERSION) {
@@ -332,7 +332,7 @@ function headOf(path: string): Buffer | undefined {
 const REASONS: Readonly<Record<string, string>> = {
   SQLITE_BUSY: 'is in use by another process',
   SQLITE_READONLY: 'cannot be written',
-  SQLITE_CANTOPEN: 'cannot be opened, or its directory not be written',
+  SQLITE_CANTOPEN: 'cannot be opened, or its directory is not writable',
   SQLITE_CORRUPT: 'is damaged',
   SQLITE_NOTADB: 'is damaged',
   SQLITE_FULL: 'cannot grow: the disk is full',

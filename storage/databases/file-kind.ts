@@ -42,12 +42,12 @@ export const WORKING_DIRECTORY = 'working';
 
 const DESCRIPTIONS: Readonly<Record<FileKind, string>> = {
   database: 'a database file',
-  gdbm: 'an original GDBM database, which is only read here (`harvest gdbmutil import` converts it)',
+  gdbm: 'an original GDBM database, which tools only read (`harvest gdbmutil import` converts it)',
   'foreign-gdbm':
     'a GDBM database of a machine with another byte order; dump it there with gdbm_dump, the dump can be read here',
   'gdbm-dump': 'the output of gdbm_dump, which is only read (`harvest gdbmutil import` converts it)',
-  gzip: 'a gzip file, which is only read (`harvest template2db` makes a database of it)',
-  text: 'a text, perhaps a SOIF stream, which is only read (`harvest template2db` makes a database of it)',
+  gzip: 'a gzip file, which is only read (`harvest template2db` converts it to a database)',
+  text: 'a text, perhaps a SOIF stream, which is only read (`harvest template2db` converts it to a database)',
   generations: 'a directory of published generations, which is only read',
   working: "a Gatherer's working store, which only the Gatherer writes",
   empty: 'an empty file',

@@ -120,7 +120,7 @@ export async function* readStream(
     throw cause;
   }
   if (size > 0 && !found) {
-    throw new StorageError(`${name} holds no SOIF object, nor is it a database of a known kind`);
+    throw new StorageError(`${name} has no SOIF object and is not a database of a known kind`);
   }
 }
 

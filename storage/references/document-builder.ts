@@ -125,7 +125,7 @@ export class DocumentBuilder implements Disposable {
     const times = [document.time ?? 0, document.checkTime ?? 0, document.length ?? 0];
     for (const value of times) {
       if (!Number.isSafeInteger(value) || value < 0)
-        throw new StorageError(`${value} is no time or length of document ${id}`);
+        throw new StorageError(`${value} is not a valid time or length of document ${id}`);
     }
     const scheme = this.#schemeOf(parts.scheme);
     const server = this.#serverOf(parts, scheme, document.serverId);
@@ -193,7 +193,7 @@ export class DocumentBuilder implements Disposable {
         const ordinal = words[at + ORDINAL] ?? 0;
         if (place > 0 && ids[place - 1] === key)
           throw new StorageError(
-            `the document ID ${key} is given twice: by documents ${lastOrdinal} and ${ordinal}`,
+            `the document ID ${key} is used twice: by documents ${lastOrdinal} and ${ordinal}`,
           );
         lastOrdinal = ordinal;
         ids[place] = key;

@@ -48,7 +48,7 @@ export class DocumentLines {
     try {
       value = JSON.parse(line);
     } catch {
-      throw this.#error('no JSON');
+      throw this.#error('not JSON');
     }
     if (typeof value !== 'object' || value === null) throw this.#error('expected a JSON object');
     const { id, url, time, checktime, length, server } = value as Readonly<Record<string, unknown>>;

@@ -30,7 +30,7 @@ export function splitUrl(url: string): UrlParts {
   const [, scheme = '', host = '', written, path = ''] = match ?? [];
   const port = written === undefined ? (DEFAULT_PORTS[scheme] ?? 0) : Number(written);
   if (match === null || path.includes('#') || port > MAX_PORT) {
-    throw new ProtocolError(`${JSON.stringify(url)} is no canonical URL of a document`, {
+    throw new ProtocolError(`${JSON.stringify(url)} is not the canonical URL of a document`, {
       protocol: 'url',
       rule: 'R-41',
       offset: 0,

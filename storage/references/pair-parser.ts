@@ -106,7 +106,7 @@ export class PairParser {
       return this.#state === 'header';
     }
     if (this.#state === 'header') this.#parseHeader(text);
-    else if (text !== '') throw this.#error('there is something behind DATA=END', 0);
+    else if (text !== '') throw this.#error('data follows DATA=END', 0);
     return true;
   }
 

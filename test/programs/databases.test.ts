@@ -278,7 +278,7 @@ t.test('the maintenance tools report their counts and refuse files that they mus
     t.match(refused, { code: 1, stdout: '' }, `${tools[i]} refuses`);
     t.match(
       refused.stderr,
-      new RegExp(`^${tools[i]}: .*is no database file: it is a text, perhaps a SOIF stream`),
+      new RegExp(`^${tools[i]}: .*is not a database file, but a text, perhaps a SOIF stream`),
     );
   }
   t.equal(readFileSync(path('soif'), 'latin1'), ONE);

@@ -129,7 +129,7 @@ t.test('E-5 --dbdir stores the objects, --log has the messages in the line head 
   t.match(lines[0], /^essence: \d{6} \d\d:\d\d:\d\d: ERROR: \/.*\/none: cannot be read: ENOENT/);
   t.match(
     lines[1],
-    /^essence: \d{6} \d\d:\d\d:\d\d: \/.*\/b\.arj: its name is that of an? ARJ archive, but it is not one/,
+    /^essence: \d{6} \d\d:\d\d:\d\d: \/.*\/b\.arj: its name says ARJ archive, but it is not one/,
   );
   t.equal(lines.length, 3, 'nothing but these two');
   const stored = () => {

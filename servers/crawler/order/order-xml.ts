@@ -202,8 +202,7 @@ class Draft {
   #scope(element: XmlElement, order: Values): void {
     this.seedsFile = childOf(element, 'seedsfile')?.text ?? '';
     const scope = originalScope(element, (at, problem) => this.#warn(at, problem));
-    if (scope === undefined)
-      this.#warn(element, `the scope ${element.className} is not known here and left out`);
+    if (scope === undefined) this.#warn(element, `the scope ${element.className} is unknown and left out`);
     else this.put(order, [], 'scope', scope, element);
   }
 
@@ -220,7 +219,7 @@ class Draft {
 
   #byClass<T>(element: XmlElement, classes: ReadonlyMap<string, T>, found: (value: T) => void): void {
     const value = classes.get(element.text.replace(/^.*[.$]/, ''));
-    if (value === undefined) this.#warn(element, `${element.name}: ${element.text} is not known here`);
+    if (value === undefined) this.#warn(element, `${element.name}: ${element.text} is unknown`);
     else found(value);
   }
 

@@ -17,7 +17,7 @@ export function originalScope(scope: XmlElement, warn: Warn): RuleInput[] | unde
   return rules.flatMap((rule) => {
     if (textOf(rule, 'enabled') === 'false') return [];
     const made = RULES[rule.className]?.(rule);
-    if (made === undefined) warn(rule, `the rule ${rule.className} is not known here and left out`);
+    if (made === undefined) warn(rule, `the rule ${rule.className} is unknown and left out`);
     for (const name of ['surts-source-file', 'surts-source'])
       if (textOf(rule, name) !== undefined)
         warn(rule, `the prefixes of ${textOf(rule, name)} are to be written into lines`);

@@ -33,5 +33,5 @@ function reason(type: keyof typeof BEGINNINGS, body: Uint8Array): string {
   if (BEGINNINGS[type](Buffer.from(body.subarray(0, 24)))) {
     return `${type} archives are not read: the files in it have no summaries; a program ${type}.unnest can take them out (E-46)`;
   }
-  return `its name is that of a ${type} archive, but it is not one (${describeContent(body)}); it is not read (E-40)`;
+  return `its name says ${type} archive, but it is not one (${describeContent(body)}); it is not read (E-40)`;
 }

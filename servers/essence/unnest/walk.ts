@@ -99,11 +99,11 @@ class Walk {
     const [usual] = possible;
     if (detected === undefined && usual !== undefined && isTextFormat(usual)) return usual;
     if (detected !== undefined) {
-      this.#warn(file, `it is called ${file.type}, but its bytes are ${detected.name} data (E-40)`);
+      this.#warn(file, `its name says ${file.type}, but its bytes are ${detected.name} data (E-40)`);
       return detected;
     }
     const found = recognizeComponent('', head, this.environment.rules);
-    this.#warn(file, `it is called ${file.type}, but its bytes are not (E-40)`);
+    this.#warn(file, `its name says ${file.type}, but its bytes are not (E-40)`);
     if (!file.isRoot && !FORMATS.has(found.type)) await this.#leaf(file.path, found, reader);
     return undefined;
   }

@@ -79,7 +79,7 @@ export class AnnotationFile {
       if (!isAttributeName(name))
         throw new UsageError(`${name === '' ? 'an empty name' : name}: not the name of an attribute`);
       // G-137: DATA is one line.
-      if (/[\0\n\r]/.test(value)) throw new UsageError(`${name}: a value is one line`);
+      if (/[\0\n\r]/.test(value)) throw new UsageError(`${name}: a value must be one line`);
       kept.set(name.toLowerCase(), [name, value]);
     }
     if (kept.size === 0) this.#annotations.delete(url);
@@ -115,7 +115,7 @@ export class AnnotationFile {
    */
   async save(): Promise<void> {
     if (digestOf(await contentOf(this.path)) !== this.#digest)
-      throw new UsageError(`${this.path} was changed meanwhile; nothing was written`);
+      throw new UsageError(`${this.path} was changed by another program; nothing was written`);
     const bytes = Buffer.from(this.text());
     const draft = join(dirname(this.path), `.${randomBytes(6).toString('hex')}.annotations`);
     try {
@@ -159,7 +159,7 @@ function parse(bytes: Buffer, path: string): Map<string, Annotation> {
   const annotations = new Map<string, Annotation>();
   for (const item of [...decoder.push(bytes), ...decoder.end()]) {
     if (item.kind === 'warning') {
-      if (item.dropped) throw new ConfigError(path, item.line, '', `${item.message}; mend it first`);
+      if (item.dropped) throw new ConfigError(path, item.line, '', `${item.message}; correct it first`);
       continue;
     }
     const { object } = item;

@@ -107,7 +107,7 @@ function addRoutes(app: FastifyInstance, file: string): void {
       return sendPage(
         reply,
         409,
-        messagePage('The file was changed meanwhile: load the page again, and nothing is lost.'),
+        messagePage('The file was changed by another program: load the page again, and nothing is lost.'),
       );
     const names = form.getAll('name');
     const values = form.getAll('value');

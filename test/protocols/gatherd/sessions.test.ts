@@ -805,7 +805,7 @@ t.test('corpus: only errors of the kit are thrown', async (t) => {
         }
       }
     }
-    t.ok(outcomes.size <= 1, `${file}: chunk borders do not matter`);
+    t.ok(outcomes.size <= 1, `${file}: chunk boundaries do not matter`);
   }
 });
 

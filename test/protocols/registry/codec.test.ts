@@ -39,7 +39,7 @@ function decodeAll(bytes: Uint8Array, cuts: readonly number[] = [], reading: Reg
   return [...items, ...decoder.push(bytes.subarray(at)), ...decoder.end()];
 }
 
-/** What chunk borders must not change. */
+/** Results that chunk boundaries must not change. */
 function plain(items: readonly RegistryItem[]): unknown {
   return items.map((item) =>
     'data' in item ? { ...item, data: Buffer.from(item.data).toString('hex') } : item,
@@ -210,42 +210,45 @@ function hexed(value: unknown): unknown {
   );
 }
 
-t.test('REG-16: chunk borders never matter, and no bytes make the decoder throw (property)', async (t) => {
-  const records = fc.array(
-    fc.record({
-      oid: number,
-      flag: fc.constantFrom(1, 2, 5),
-      rest: fc.constantFrom('', 'HBRR', 'x'.repeat(70)),
-    }),
-    { maxLength: 5 },
-  );
-  fc.assert(
-    fc.property(
-      records,
-      fc.array(fc.nat(600)),
-      fc.option(fc.tuple(fc.nat(600), fc.nat(255))),
-      (list, cuts, damage) => {
-        const file = handFile(list.map(({ oid, ...rest }) => handRecord(oid, rest)));
-        if (damage !== null && damage[0] < file.length) file[damage[0]] = damage[1];
-        const whole = decodeAll(file);
-        t.same(plain(decodeAll(file, cuts)), plain(whole));
-        if (damage === null) t.equal(whole.filter(({ kind }) => kind === 'record').length, list.length);
-      },
-    ),
-    { numRuns: 150 },
-  );
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 300 }), fc.constantFrom('a', 'b', 'c'), (garbage, reading) => {
-      const items = decodeAll(Buffer.concat([handFile([]), garbage]), [], reading);
-      t.equal(
-        items.slice(0, -1).some(({ kind }) => kind === 'damage'),
-        false,
-        'a damage is the last item',
-      );
-    }),
-    { numRuns: 150 },
-  );
-});
+t.test(
+  'REG-16: chunk boundaries do not matter, and no bytes make the decoder throw (property)',
+  async (t) => {
+    const records = fc.array(
+      fc.record({
+        oid: number,
+        flag: fc.constantFrom(1, 2, 5),
+        rest: fc.constantFrom('', 'HBRR', 'x'.repeat(70)),
+      }),
+      { maxLength: 5 },
+    );
+    fc.assert(
+      fc.property(
+        records,
+        fc.array(fc.nat(600)),
+        fc.option(fc.tuple(fc.nat(600), fc.nat(255))),
+        (list, cuts, damage) => {
+          const file = handFile(list.map(({ oid, ...rest }) => handRecord(oid, rest)));
+          if (damage !== null && damage[0] < file.length) file[damage[0]] = damage[1];
+          const whole = decodeAll(file);
+          t.same(plain(decodeAll(file, cuts)), plain(whole));
+          if (damage === null) t.equal(whole.filter(({ kind }) => kind === 'record').length, list.length);
+        },
+      ),
+      { numRuns: 150 },
+    );
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), fc.constantFrom('a', 'b', 'c'), (garbage, reading) => {
+        const items = decodeAll(Buffer.concat([handFile([]), garbage]), [], reading);
+        t.equal(
+          items.slice(0, -1).some(({ kind }) => kind === 'damage'),
+          false,
+          'a damage is the last item',
+        );
+      }),
+      { numRuns: 150 },
+    );
+  },
+);
 
 t.test('REG-11: a wrong size costs no memory: it is damage beyond the limit', async (t) => {
   const file = handFile([handRecord(1)]);

@@ -332,26 +332,29 @@ t.test('CRAWL-17.1 plain text is read too; bad lines are reported and skipped', 
   ]);
 });
 
-t.test('CRAWL-17.1 property: gzip members of other programs are read, with any chunk borders', async (t) => {
-  const path = join(await directory(t), 'recover.gz');
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.webUrl(), { minLength: 1, maxLength: 300 }),
-      fc.integer({ min: 1, max: 4000 }),
-      async (urls, step) => {
-        const text = Buffer.from(urls.map((url) => `F+ ${url} L ${url}\n`).join(''));
-        const members: Buffer[] = [];
-        for (let at = 0; at < text.length; at += step) members.push(gzipSync(text.subarray(at, at + step)));
-        await writeFile(path, Buffer.concat(members));
-        t.same(
-          await read(path),
-          urls.map((url) => ({ tag: 'F+', url, pathFromSeed: 'L', via: url })),
-        );
-      },
-    ),
-    { numRuns: 30 },
-  );
-});
+t.test(
+  'CRAWL-17.1 property: gzip members of other programs are read, with any chunk boundaries',
+  async (t) => {
+    const path = join(await directory(t), 'recover.gz');
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.webUrl(), { minLength: 1, maxLength: 300 }),
+        fc.integer({ min: 1, max: 4000 }),
+        async (urls, step) => {
+          const text = Buffer.from(urls.map((url) => `F+ ${url} L ${url}\n`).join(''));
+          const members: Buffer[] = [];
+          for (let at = 0; at < text.length; at += step) members.push(gzipSync(text.subarray(at, at + step)));
+          await writeFile(path, Buffer.concat(members));
+          t.same(
+            await read(path),
+            urls.map((url) => ({ tag: 'F+', url, pathFromSeed: 'L', via: url })),
+          );
+        },
+      ),
+      { numRuns: 30 },
+    );
+  },
+);
 
 t.test('CRAWL-17.1 after kill -9 the journal has every flushed line and can be continued', async (t) => {
   const path = join(await directory(t), 'recover.gz');

@@ -426,7 +426,7 @@ t.test('CRAWL-19.2 an order of the 1.x line', async (t) => {
   t.same(
     warnings.map(({ line, text }) => [line, text]),
     [
-      [29, 'the rule BeanShellDecideRule is not known here and left out'],
+      [29, 'the rule BeanShellDecideRule is unknown and left out'],
       [82, 'the module ExtractorSWF (ExtractorSWF) has no counterpart here'],
     ],
   );
@@ -514,7 +514,7 @@ t.test('CRAWL-19.2 an error in a 1.x order names its line', async (t) => {
     'o.xml',
   );
   t.same(warnings, [
-    { file: 'o.xml', line: 4, text: 'cost-policy: x.OddPolicy is not known here' },
+    { file: 'o.xml', line: 4, text: 'cost-policy: x.OddPolicy is unknown' },
     { file: 'o.xml', line: 5, text: 'color has no counterpart here' },
   ]);
 });

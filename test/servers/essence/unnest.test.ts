@@ -291,7 +291,7 @@ t.test('damaged and mislabeled files: a warning, and the intact part is kept', a
   t.match(halfGzip.warnings[0], /damaged gzip data: unexpected end of file/);
   const mislabeled = await componentsIn('x.zip', gzipSync(archive));
   t.equal(mislabeled.components.length, 2);
-  t.match(mislabeled.warnings[0], /called PCCompressed, but its bytes are gzip data/);
+  t.match(mislabeled.warnings[0], /says PCCompressed, but its bytes are gzip data/);
   const zip = await componentsIn('x.zip', Buffer.from(ZIP, 'base64').subarray(0, 100));
   t.same(
     zip.components,

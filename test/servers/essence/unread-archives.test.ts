@@ -42,7 +42,7 @@ t.test('E-40 a file that is such an archive only by name produces a warning', as
       [bytes.subarray(0, 3), undefined],
     ] as const) {
       const { warnings } = await summarize(`ftp://a.test/${name}`, body);
-      t.match(warnings[0], `its name is that of a ${type} archive, but it is not one (${what ?? ''}`);
+      t.match(warnings[0], `its name says ${type} archive, but it is not one (${what ?? ''}`);
       t.equal(warnings.length, 1);
     }
   }

@@ -70,7 +70,7 @@ t.test('a concurrent change is not overwritten', async (t) => {
   const mine = await AnnotationFile.open(file);
   mine.change(PAPER, [['Title', 'Mine']]);
   writeFileSync(file, '@FILE { http://www.example.org/c.ps\nTitle:\tTheirs\n}\n');
-  await t.rejects(mine.save(), /was changed meanwhile/);
+  await t.rejects(mine.save(), /was changed by another program/);
   t.equal(readFileSync(file, 'utf8'), '@FILE { http://www.example.org/c.ps\nTitle:\tTheirs\n}\n');
 });
 

@@ -286,7 +286,10 @@ t.test('G-148 both logs report a run that ends early', async (t) => {
     }),
     { message: 'no space left' },
   );
-  t.same(log.lines, ['begin: Test: 0 RootNodes, 0 LeafNodes', 'end: early; the next run goes on from here']);
+  t.same(log.lines, [
+    'begin: Test: 0 RootNodes, 0 LeafNodes',
+    'end: early; the next run continues from here',
+  ]);
   t.same(errors.lines, ['the run ended early: no space left']);
 });
 
@@ -308,7 +311,7 @@ t.test('G-82 the message about a 401 names the realm and the remedy', async (t) 
     await error('Basic realm="Staff"', 'HTTP-Basic-Auth: Staff joe secret\n'),
     'the server refuses the login for its realm Staff',
   );
-  t.equal(await error(''), 'the server names no realm that HTTP-Basic-Auth could have a login for');
+  t.equal(await error(''), 'the server names no realm to look up in HTTP-Basic-Auth');
 });
 
 t.test('gatherer.md 14: messages about network failures name the remedy', async (t) => {

@@ -156,10 +156,10 @@ t.test('rejects a file of another kind with a message that names the kind', asyn
   };
   const magic = (bytes: readonly number[]): Buffer => Buffer.concat([Buffer.from(bytes), Buffer.alloc(60)]);
   const cases: readonly [string, RegExp][] = [
-    [file('soif', ONE), /is no database file: it is a text, perhaps a SOIF stream/],
-    [file('gz', Buffer.from([0x1f, 0x8b, 8, 0])), /it is a gzip file/],
-    [file('gdbm', magic([0xcf, 0x9a, 0x57, 0x13])), /it is an original GDBM database/],
-    [file('gdbm-32', magic([0xce, 0x9a, 0x57, 0x13])), /it is an original GDBM database/],
+    [file('soif', ONE), /is not a database file, but a text, perhaps a SOIF stream/],
+    [file('gz', Buffer.from([0x1f, 0x8b, 8, 0])), /but a gzip file/],
+    [file('gdbm', magic([0xcf, 0x9a, 0x57, 0x13])), /but an original GDBM database/],
+    [file('gdbm-32', magic([0xce, 0x9a, 0x57, 0x13])), /but an original GDBM database/],
     [file('gdbm-other', magic([0x13, 0x57, 0x9a, 0xce])), /of a machine with another byte order/],
     [file('dump', '# GDBM dump file created by GDBM version 1.23.\n'), /the output of gdbm_dump/],
     [file('nothing', ''), /an empty file/],
@@ -172,7 +172,7 @@ t.test('rejects a file of another kind with a message that names the kind', asyn
   const other = new Database(foreign);
   other.exec('CREATE TABLE t(x)');
   other.close();
-  t.throws(() => DatabaseFile.open(foreign), /a SQLite file, but no database of summaries/);
+  t.throws(() => DatabaseFile.open(foreign), /a SQLite file, but not a database of summaries/);
   const newer = join(directory, 'newer');
   await databaseOf(newer, ONE);
   const raised = new Database(newer);

@@ -123,7 +123,7 @@ t.test('rejects anything that is not a source', async (t) => {
     writeFileSync(join(directory, name), content);
     return join(directory, name);
   };
-  await t.rejects(readAll(file('text', 'Dear reader,\nthere is nothing here.\n')), /holds no SOIF object/);
+  await t.rejects(readAll(file('text', 'Dear reader,\nthere is nothing here.\n')), /has no SOIF object/);
   await t.rejects(readAll(file('cut.gz', gzipSync(ONE).subarray(0, 40))), /is broken gzip/);
   await t.rejects(
     readAll(file('bad.gz', Buffer.from([0x1f, 0x8b, 8, 0, 1, 2, 3, 4, 5, 6, 7, 8]))),

@@ -68,7 +68,7 @@ t.test('R-19, R-9: rejects malformed links with file and line', async (t) => {
     [`${HEADER} 0a000000\n 1400000g\n`, 'F:8: expected a blank and the 8 hexadecimal digits of an ID (R-19)'],
     [`${HEADER} 0a000000\nDATA=END\n`, 'F:8: the last key has no data (R-19)'],
     [`${HEADER} 0a000000\n 0a000000\n`, 'F:8: the dump ends without DATA=END (R-19)'],
-    [`${HEADER}DATA=END\nx\n`, 'F:8: there is something behind DATA=END (R-19)'],
+    [`${HEADER}DATA=END\nx\n`, 'F:8: data follows DATA=END (R-19)'],
     [`${HEADER}DATA\n`, 'F:7: expected a line that begins with a blank, or DATA=END (R-19)'],
     ['VERSION=3\nformat=none\n', 'F:2: the format must be bytevalue or print (R-19)'],
     ['VERSION=3\ntype=hash\n', 'F:2: the database must be of type btree (R-8)'],
@@ -157,7 +157,7 @@ t.test('R-10, R-13, R-19: loads and dumps links', async (t) => {
       const path = file('bad', `${DOCUMENTS}${line}\n`);
       await t.rejects(loadReferences({ data, refs, documents: path }), { message }, line);
     };
-    await refuse('{', /bad:5: no JSON \(R-16\)/);
+    await refuse('{', /bad:5: not JSON \(R-16\)/);
     await refuse('[]', /bad:5: id: expected a number/);
     await refuse('{"id":1}', /bad:5: url: expected a string/);
     await refuse('{"id":1,"url":"x"}', /bad:5: .*R-23/);

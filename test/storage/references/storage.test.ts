@@ -222,7 +222,7 @@ t.test('rejects contradictory input and publishes nothing', async (t) => {
       { id: 7, url },
       { id: 7, url: `${url}x` },
     ],
-    /document ID 7 is given twice: by documents 1 and 2/,
+    /document ID 7 is used twice: by documents 1 and 2/,
   );
   await refuse(
     [
@@ -232,7 +232,7 @@ t.test('rejects contradictory input and publishes nothing', async (t) => {
     /documents 7 and 8 have the same URL|documents 8 and 7/,
   );
   await refuse([{ id: 2 ** 32, url }], /the document ID must be 0 to 4294967295/);
-  await refuse([{ id: 1, url, length: -1 }], /-1 is no time or length/);
+  await refuse([{ id: 1, url, length: -1 }], /-1 is not a valid time or length/);
   await refuse(
     [
       { id: 1, url, serverId: 1 },
