@@ -4,21 +4,21 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 
-/** The sources: what was compiled may have more, of files that are gone. */
+/** The TypeScript sources: the compiled tree may still contain files whose sources were deleted. */
 const ROOT = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'test');
-/** Run by themselves, by `.ci/run`. */
-const APART = /^(?:areas|programs|clients\/conformance|faults|slow|peers)\//;
+/** Folders whose tests `.ci/run` starts one by one. */
+const WITHOUT_AREA = /^(?:areas|programs|clients\/conformance|faults|slow|peers)\//;
 
 t.test('every test file belongs to one area', async (t) => {
   const files = (await readdir(ROOT, { recursive: true }))
-    .filter((file) => file.endsWith('.test.ts') && !APART.test(file))
+    .filter((file) => file.endsWith('.test.ts') && !WITHOUT_AREA.test(file))
     .sort();
-  const named: string[] = [];
+  const imported: string[] = [];
   for (const area of await readdir(join(ROOT, 'areas'))) {
     if (!area.endsWith('.test.ts')) continue;
     const text = await readFile(join(ROOT, 'areas', area), 'utf8');
     for (const [, path = ''] of text.matchAll(/^import '(.+)';$/gm))
-      named.push(relative(ROOT, join(ROOT, 'areas', path)).replace(/\.js$/, '.ts'));
+      imported.push(relative(ROOT, join(ROOT, 'areas', path)).replace(/\.js$/, '.ts'));
   }
-  t.same(named.sort(), files);
+  t.same(imported.sort(), files, 'the areas import every test file once');
 });

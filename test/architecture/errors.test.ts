@@ -1,11 +1,11 @@
-// The error table of protocols/README.md is complete and true, and no two classes share a code.
+// The error table of protocols/README.md lists exactly the error classes of the sources, and no two classes share a code.
 import t from 'tap';
 import ts from 'typescript';
 import { sourcesOf, TOP_FOLDERS, textOf } from './sources.js';
 
 const BUILT_IN = ['Error', 'TypeError', 'RangeError', 'AggregateError', 'DOMException'];
 
-/** `| class | code | file | ...`; the base class has `-` for its code. */
+/** A row of the table: `| class | code | file | ...`; the base class has `-` instead of a code. */
 const ROW = /^\| `(\w+)` +\| (?:`(ERR_\w+)`|-) +\| `([\w./-]+)` +\| [^|]+ \| [^|]+ \| [^|]+ \|$/gm;
 
 interface ErrorClass {
@@ -20,15 +20,15 @@ interface Declaration extends ErrorClass {
   readonly isAbstract: boolean;
 }
 
-/** Every class with a base class, at any depth of the sources. */
-function declarations(): Declaration[] {
+/** Finds every class with a base class in the sources. */
+function findDeclarations(): Declaration[] {
   return TOP_FOLDERS.flatMap(sourcesOf).flatMap((file) => {
     const text = textOf(file);
-    return /\bclass\b[^{]*\bextends\b/.test(text) ? declarationsIn(file, text) : [];
+    return /\bclass\b[^{]*\bextends\b/.test(text) ? findDeclarationsIn(file, text) : [];
   });
 }
 
-function declarationsIn(file: string, text: string): Declaration[] {
+function findDeclarationsIn(file: string, text: string): Declaration[] {
   const found: Declaration[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isClassLike(node)) {
@@ -52,9 +52,9 @@ function codeOf(node: ts.ClassLikeDeclaration): string {
   return '';
 }
 
-/** The classes whose chain of base classes ends in an error of the language. */
-function errorClasses(): Declaration[] {
-  const all = declarations();
+/** Finds the classes that extend a built-in error, directly or not. */
+function findErrorClasses(): Declaration[] {
+  const all = findDeclarations();
   const names = new Set(BUILT_IN);
   for (let before = 0; before < names.size; ) {
     before = names.size;
@@ -63,7 +63,7 @@ function errorClasses(): Declaration[] {
   return all.filter(({ base }) => names.has(base));
 }
 
-function documented(): ErrorClass[] {
+function readErrorTable(): ErrorClass[] {
   return [...textOf('protocols/README.md').matchAll(ROW)].map(([, name = '', code = '', file = '']) => ({
     name,
     code,
@@ -75,31 +75,33 @@ function duplicatesOf(values: readonly string[]): string[] {
   return values.filter((value, i) => values.indexOf(value) !== i);
 }
 
-t.test('every error class has a code of its own', async (t) => {
-  const classes = errorClasses();
-  const without = classes.filter(({ code, isAbstract }) => code === '' && !isAbstract);
+t.test('every error class has a unique code', async (t) => {
+  const classes = findErrorClasses();
+  const withoutCode = classes.filter(({ code, isAbstract }) => code === '' && !isAbstract);
   t.same(
-    without.map(({ name, file }) => `${name} in ${file}`),
+    withoutCode.map(({ name, file }) => `${name} in ${file}`),
     [],
+    'every concrete class has a code',
   );
   const codes = classes.filter(({ isAbstract }) => !isAbstract).map(({ code }) => code);
-  t.same(duplicatesOf(codes), []);
-  t.same(duplicatesOf(classes.map(({ name }) => name)), []);
+  t.same(duplicatesOf(codes), [], 'no two classes share a code');
+  t.same(duplicatesOf(classes.map(({ name }) => name)), [], 'no two classes share a name');
   t.same(
     codes.filter((code) => !/^ERR_[A-Z_]+$/.test(code)),
     [],
+    'every code begins with ERR_',
   );
-  t.ok(codes.includes('ERR_PROTOCOL'), 'classes were found');
+  t.ok(codes.includes('ERR_PROTOCOL'), 'the search finds error classes');
 });
 
-t.test('the error table of protocols/README.md is that of the sources', async (t) => {
-  const order = (a: ErrorClass, b: ErrorClass) => (a.name < b.name ? -1 : 1);
-  const rows = documented();
-  t.same(duplicatesOf(rows.map(({ name }) => name)), []);
+t.test('the error table of protocols/README.md lists the classes of the sources', async (t) => {
+  const byName = (a: ErrorClass, b: ErrorClass) => (a.name < b.name ? -1 : 1);
+  const rows = readErrorTable();
+  t.same(duplicatesOf(rows.map(({ name }) => name)), [], 'no class has two rows');
   t.same(
-    rows.sort(order),
-    errorClasses()
+    rows.sort(byName),
+    findErrorClasses()
       .map(({ name, code, file }) => ({ name, code, file }))
-      .sort(order),
+      .sort(byName),
   );
 });

@@ -1,12 +1,14 @@
-// DESIGN 2: protocols import nothing of ours; storage and clients import protocols and not each other; servers import all
-// three, and each floor of the tower only the floors below it. DESIGN 3: protocols do no I/O. No rule has an exception.
+// DESIGN 2: protocols import no other top folder; storage and clients import protocols and not each other; servers import all
+// three, and each component of servers only those of lower layers. DESIGN 3: protocols do no I/O. No rule has an exception.
+//
+// A component is a folder directly below a top folder, such as `protocols/soif`.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { importsOf, ROOT, roomOf, sourcesOf, specifiersOf, TOP_FOLDERS, textOf } from './sources.js';
+import { componentOf, importsOf, ROOT, sourcesOf, specifiersOf, TOP_FOLDERS, textOf } from './sources.js';
 
-/** Top folders that a top folder may import, besides itself. */
-const BELOW: Readonly<Record<string, readonly string[]>> = {
+/** The other top folders that a top folder may import. */
+const LOWER_TOP_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   protocols: [],
   storage: ['protocols'],
   clients: ['protocols'],
@@ -14,11 +16,11 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * For each room the rooms of its own top folder that it may import. A room that is not listed fails the test, so does a rule
- * that no import uses: a new direction is decided here, not discovered later.
+ * The components of the same top folder that each component may import. The test fails for a component that is not listed and
+ * for a rule that no import uses, so that every new direction is a decision made here.
  */
 const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
-  // The files directly in protocols/ are what all rooms share: errors, times, buffers, locks.
+  // The files directly in protocols/ are shared by all components: errors, times, buffers, locks.
   protocols: [],
   'protocols/patterns': ['protocols'],
   'protocols/urls': ['protocols'],
@@ -33,7 +35,7 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   'protocols/broker': ['protocols', 'protocols/soif'],
   'protocols/bulk': ['protocols', 'protocols/broker', 'protocols/gatherd', 'protocols/soif'],
 
-  // storage/index.ts is the entry point; no room imports it.
+  // storage/index.ts is the entry point; no component imports it.
   storage: [
     'storage/records',
     'storage/summaries',
@@ -70,7 +72,7 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   'clients/bulk': ['clients/broker', 'clients/gatherd'],
   'clients/conformance': ['clients/broker', 'clients/connection'],
 
-  // The tower, from the ground up. No floor imports a neighbor.
+  // The layers of the servers, lowest first. No component imports another one of its layer.
   'servers/essence': [],
   'servers/host': [],
   'servers/web': [],
@@ -99,60 +101,64 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Anything that a sans-I/O codec must not import. */
-const IMPURE =
+/** Modules that a sans-I/O codec must not import. */
+const IMPURE_MODULES =
   /^node:(fs|net|http|https|tls|dgram|dns|child_process|worker_threads|cluster|zlib|timers|os|process|crypto)/;
 const IMPURE_CALLS =
   /\b(Date\.now|new Date\(\)|Math\.random|setTimeout|setInterval|performance\.now|console\.)/;
 
-const topOf = (room: string): string => room.split('/')[0] ?? '';
+const topFolderOf = (component: string): string => component.split('/')[0] ?? '';
 
 for (const folder of TOP_FOLDERS) {
-  t.test(`DESIGN 2: ${folder} imports only the rooms below it`, async (t) => {
-    const wrong: string[] = [];
-    const used = new Set<string>();
-    const rooms = new Set<string>();
+  t.test(`DESIGN 2: ${folder} imports only the components that its rules allow`, async (t) => {
+    const violations: string[] = [];
+    const seenImports = new Set<string>();
+    const components = new Set<string>();
     for (const file of sourcesOf(folder)) {
-      const room = roomOf(file);
-      rooms.add(room);
+      const component = componentOf(file);
+      components.add(component);
       for (const target of importsOf(file)) {
-        const other = roomOf(target);
-        if (other === room) continue;
-        const allowed =
-          topOf(other) === folder ? SIBLINGS[room]?.includes(other) : BELOW[folder]?.includes(topOf(other));
-        if (allowed !== true) wrong.push(`${file} imports ${target}`);
-        used.add(`${room} imports ${other}`);
+        const imported = componentOf(target);
+        if (imported === component) continue;
+        const isAllowed =
+          topFolderOf(imported) === folder
+            ? SIBLINGS[component]?.includes(imported)
+            : LOWER_TOP_FOLDERS[folder]?.includes(topFolderOf(imported));
+        if (isAllowed !== true) violations.push(`${file} imports ${target}`);
+        seenImports.add(`${component} imports ${imported}`);
       }
     }
-    t.same(wrong, []);
-    t.ok(used.size > 0, 'imports were found, so the test looks at something');
-    const named = Object.keys(SIBLINGS).filter((room) => topOf(room) === folder);
-    t.same([...rooms].sort(), named.sort(), 'every room has its rule, every rule its room');
-    const unused = named.flatMap((room) =>
-      (SIBLINGS[room] ?? []).map((other) => `${room} imports ${other}`).filter((rule) => !used.has(rule)),
+    t.same(violations, [], 'every import is allowed');
+    t.ok(seenImports.size > 0, 'the test finds imports');
+    const listed = Object.keys(SIBLINGS).filter((component) => topFolderOf(component) === folder);
+    t.same([...components].sort(), listed.sort(), 'every component has a rule, and every rule a component');
+    const unused = listed.flatMap((component) =>
+      (SIBLINGS[component] ?? [])
+        .map((imported) => `${component} imports ${imported}`)
+        .filter((rule) => !seenImports.has(rule)),
     );
     t.same(unused, [], 'every rule is used');
   });
 }
 
 t.test('DESIGN 3: protocols do no I/O, read no clock, use no randomness', async (t) => {
-  const wrong: string[] = [];
+  const violations: string[] = [];
   for (const file of sourcesOf('protocols')) {
     for (const specifier of specifiersOf(file))
-      if (IMPURE.test(specifier)) wrong.push(`${file} imports ${specifier}`);
+      if (IMPURE_MODULES.test(specifier)) violations.push(`${file} imports ${specifier}`);
     const code = textOf(file).replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
     const call = IMPURE_CALLS.exec(code);
-    if (call !== null) wrong.push(`${file} uses ${call[0]}`);
+    if (call !== null) violations.push(`${file} uses ${call[0]}`);
   }
-  t.same(wrong, []);
+  t.same(violations, []);
 });
 
-t.test('test/ mirrors the rooms', async (t) => {
+t.test('the folders of test/ mirror the components', async (t) => {
   for (const top of TOP_FOLDERS) {
-    const rooms = new Set(sourcesOf(top).map(roomOf));
+    const components = new Set(sourcesOf(top).map(componentOf));
     for (const entry of readdirSync(join(ROOT, 'test', top), { withFileTypes: true })) {
       if (entry.isDirectory())
-        t.ok(rooms.has(`${top}/${entry.name}`), `test/${top}/${entry.name} has its room`);
+        t.ok(components.has(`${top}/${entry.name}`), `test/${top}/${entry.name} mirrors a component`);
     }
   }
 });

@@ -1,4 +1,4 @@
-// The source files of the four rooms and what each imports, as the architecture tests need them.
+// Lists the source files of the four top folders and their imports, for the architecture tests.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import ts from 'typescript';
 
 export const ROOT = dirname(fileURLToPath(import.meta.resolve('#package.json')));
 
-/** The top folders, from the ground up. */
+/** The top folders, lowest layer first. */
 export const TOP_FOLDERS = ['protocols', 'storage', 'clients', 'servers'] as const;
 
 /** Paths of the TypeScript files below a folder, relative to the project's root, with slashes. */
@@ -38,8 +38,8 @@ export function importsOf(file: string): string[] {
     );
 }
 
-/** The room of a file: its top folder and the folder below that, or the top folder for a file that is in it directly. */
-export function roomOf(file: string): string {
+/** The component of a file: its top folder and the folder below, or only the top folder for a file directly in it. */
+export function componentOf(file: string): string {
   const [top = '', second = '', ...rest] = file.split('/');
   return rest.length === 0 ? top : `${top}/${second}`;
 }

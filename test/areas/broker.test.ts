@@ -1,4 +1,4 @@
-// One process for the Broker over its port and its web side: starting one for each file takes longer than its tests.
+// One process for the Broker, over its port and its web pages: starting one for each file takes longer than its tests.
 import '../servers/broker/admin.test.js';
 import '../servers/broker/collection.test.js';
 import '../servers/broker/messages.test.js';

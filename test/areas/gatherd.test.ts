@@ -1,4 +1,4 @@
-// One process for the exporting daemon and its collector: starting one for each file takes longer than its tests.
+// One process for gatherd and its clients: starting one for each file takes longer than its tests.
 import '../servers/gatherd/access.test.js';
 import '../servers/gatherd/changes.test.js';
 import '../servers/gatherd/chunk-cache.test.js';

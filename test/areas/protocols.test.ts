@@ -1,4 +1,4 @@
-// One process for the pure codecs, and what decides by them: starting one for each file takes longer than its tests.
+// One process for the pure codecs, the decide rules and the seen filters: starting one for each file takes longer than its tests.
 import '../protocols/config/corpus.test.js';
 import '../protocols/config/gatherer-conf.test.js';
 import '../protocols/config/other-confs.test.js';
