@@ -3,12 +3,12 @@ import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { CliProcess, cli } from '../helpers/cli.js';
-import { scratch } from '../helpers/daemon.js';
-import { confText, everything, exportedOf, urlsOf } from '../helpers/gather-peers/gather.js';
+import { scratchDirectory } from '../helpers/daemon.js';
+import { readExport, renderConfiguration, unlimitedRoot, urlsOf } from '../helpers/gather-peers/gather.js';
 import { ftpServer } from '../helpers/gather-peers/scripted-ftp.js';
 import { newsServer } from '../helpers/gather-peers/scripted-news.js';
 import { IS_ROOT, startVsftpd, VSFTPD } from '../helpers/gather-peers/servers.js';
-import { fillTree } from '../helpers/gather-peers/tree.js';
+import { createTree } from '../helpers/gather-peers/tree.js';
 
 // Several processes are started in sequence; each takes seconds on a busy machine.
 t.setTimeout(600_000);
@@ -31,9 +31,9 @@ interface Site {
  * a kill are repeated, so their number is bounded.
  */
 async function killed(t: Test, { root, wanted, asked }: Site): Promise<void> {
-  const directory = scratch(t);
+  const directory = scratchDirectory(t);
   const file = join(directory, 'test.cf');
-  writeFileSync(file, confText({ roots: [everything(root)] }));
+  writeFileSync(file, renderConfiguration({ roots: [unlimitedRoot(root)] }));
   const args = ['gatherer', file, '--no-daemon', '--json', '--data', join(directory, 'data')];
   let kills = 0;
   for (let round = 0; round < KILLS; round++) {
@@ -52,7 +52,7 @@ async function killed(t: Test, { root, wanted, asked }: Site): Promise<void> {
   const last = await cli(...args);
   t.equal(last.code, 0, last.stderr.split('\r').at(-1) ?? '');
   t.equal(JSON.parse(last.stdout).gathered.resumed, true, 'G-171: the last run went on with what was left');
-  const exported = await exportedOf(join(directory, 'data', 'generations'));
+  const exported = await readExport(join(directory, 'data', 'generations'));
   t.strictSame(urlsOf({ exported }), wanted, `all ${wanted.length} documents, each once`);
   const again = asked() - wanted.length;
   t.ok(
@@ -101,10 +101,10 @@ t.test(
   'G-171 kill -9 over FTP, vsftpd',
   { skip: hasVsftpd ? false : 'vsftpd and root are needed' },
   async (t) => {
-    const directory = scratch(t);
+    const directory = scratchDirectory(t);
     chmodSync(directory, 0o755);
     const names = Array.from({ length: FILES }, (_, n) => `f${n}.txt`);
-    const files = fillTree(join(directory, 'site'), names);
+    const files = createTree(join(directory, 'site'), names);
     const server = await startVsftpd(t, directory, join(directory, 'site'));
     const root = `ftp://127.0.0.1:${server.port}/`;
     await killed(t, {

@@ -1,3 +1,4 @@
+// Writes archives of several formats from the same files, for tests that unpack them.
 import { spawnSync } from 'node:child_process';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import { crc32 } from '../servers/essence/fixtures/crc32.js';
@@ -9,8 +10,8 @@ export type ArchiveMember = readonly [name: string, body: Uint8Array];
 /** A zip archive: deflated members, the central directory, its end. */
 export function zip(files: readonly ArchiveMember[]): Uint8Array {
   const locals: Buffer[] = [];
-  const list: Buffer[] = [];
-  let at = 0;
+  const directory: Buffer[] = [];
+  let offset = 0;
   for (const [name, body] of files) {
     const packed = deflateRawSync(body);
     // Version, flags, method, time, date, CRC, sizes, sizes of name and extra field: equal in both headers.
@@ -21,22 +22,22 @@ export function zip(files: readonly ArchiveMember[]): Uint8Array {
     common.writeUInt32LE(packed.length, 14);
     common.writeUInt32LE(body.length, 18);
     common.writeUInt16LE(name.length, 22);
-    const local = Buffer.concat([latin('PK\x03\x04'), common, latin(name), packed]);
+    const local = Buffer.concat([latin1('PK\x03\x04'), common, latin1(name), packed]);
     const rest = Buffer.alloc(14);
-    rest.writeUInt32LE(at, 10);
-    list.push(Buffer.concat([latin('PK\x01\x02\x14\0'), common, rest, latin(name)]));
+    rest.writeUInt32LE(offset, 10);
+    directory.push(Buffer.concat([latin1('PK\x01\x02\x14\0'), common, rest, latin1(name)]));
     locals.push(local);
-    at += local.length;
+    offset += local.length;
   }
   const end = Buffer.alloc(18);
   end.writeUInt16LE(files.length, 4);
   end.writeUInt16LE(files.length, 6);
   end.writeUInt32LE(
-    list.reduce((sum, { length }) => sum + length, 0),
+    directory.reduce((sum, { length }) => sum + length, 0),
     8,
   );
-  end.writeUInt32LE(at, 12);
-  return Buffer.concat([...locals, ...list, latin('PK\x05\x06'), end]);
+  end.writeUInt32LE(offset, 12);
+  return Buffer.concat([...locals, ...directory, latin1('PK\x05\x06'), end]);
 }
 
 /** A cpio archive of the new ASCII format. */
@@ -46,7 +47,7 @@ export function cpio(files: readonly ArchiveMember[]): Uint8Array {
     const fields = [1, mode, 0, 0, 1, 0, body.length, 0, 0, 0, 0, name.length + 1, 0];
     const head = `070701${fields.map((n) => n.toString(16).padStart(8, '0')).join('')}${name}\0`;
     parts.push(
-      latin(head),
+      latin1(head),
       Buffer.alloc(-head.length & 3),
       Buffer.from(body),
       Buffer.alloc(-body.length & 3),
@@ -59,13 +60,13 @@ export function cpio(files: readonly ArchiveMember[]): Uint8Array {
 
 /** An ar archive; names of at most 15 characters. */
 export function ar(files: readonly ArchiveMember[]): Uint8Array {
-  const parts = [latin('!<arch>\n')];
+  const parts = [latin1('!<arch>\n')];
   for (const [name, body] of files) {
     const head = `${`${name}/`.padEnd(16)}${'0'.padEnd(12)}${'0'.padEnd(6)}${'0'.padEnd(6)}${'100644'.padEnd(8)}`;
     parts.push(
-      latin(`${head}${String(body.length).padEnd(10)}\`\n`),
+      latin1(`${head}${String(body.length).padEnd(10)}\`\n`),
       Buffer.from(body),
-      latin('\n'.repeat(body.length & 1)),
+      latin1('\n'.repeat(body.length & 1)),
     );
   }
   return Buffer.concat(parts);
@@ -77,8 +78,8 @@ export function uuencode(files: readonly ArchiveMember[]): Uint8Array {
   const lines: string[] = [];
   for (const [name, body] of files) {
     lines.push(`begin 644 ${name}`);
-    for (let at = 0; at < body.length; at += 45) {
-      const part = body.subarray(at, at + 45);
+    for (let start = 0; start < body.length; start += 45) {
+      const part = body.subarray(start, start + 45);
       let line = digit(part.length);
       for (let i = 0; i < part.length; i += 3) {
         const three = (part[i]! << 16) | ((part[i + 1] ?? 0) << 8) | (part[i + 2] ?? 0);
@@ -88,7 +89,7 @@ export function uuencode(files: readonly ArchiveMember[]): Uint8Array {
     }
     lines.push('`', 'end');
   }
-  return latin(`${lines.join('\n')}\n`);
+  return latin1(`${lines.join('\n')}\n`);
 }
 
 /** A shell archive of texts that end with a newline. */
@@ -98,7 +99,7 @@ export function shar(files: readonly ArchiveMember[]): Uint8Array {
     const text = Buffer.from(body).toString('latin1').replace(/^/gm, 'X').replace(/X$/, '');
     parts.push(`sed 's/^X//' > '${name}' << 'END_OF_FILE'\n${text}END_OF_FILE\n`);
   }
-  return latin(`${parts.join('')}exit 0\n`);
+  return latin1(`${parts.join('')}exit 0\n`);
 }
 
 /** A message with the files attached. */
@@ -110,20 +111,22 @@ export function mail(files: readonly ArchiveMember[]): Uint8Array {
   );
   const head =
     'From: a@a.test\nSubject: files\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="=-="\n\n';
-  return latin(`${head}--=-=\nContent-Type: text/plain\n\nHere they are.\n${parts.join('')}--=-=--\n`);
+  return latin1(`${head}--=-=\nContent-Type: text/plain\n\nHere they are.\n${parts.join('')}--=-=--\n`);
 }
 
-/** Archive formats: file name and bytes; undefined if the program is not installed. */
-export const PACKINGS: readonly {
+/** All formats, each with the name of an archive and its writer. */
+export const ARCHIVE_FORMATS: readonly {
   readonly name: string;
+  /** The format cannot store binary files. */
   readonly textOnly?: true;
+  /** Returns undefined if the compression program is not installed. */
   readonly pack: (files: readonly ArchiveMember[]) => Uint8Array | undefined;
 }[] = [
   { name: 'x.tar', pack: tar },
   { name: 'x.tar.gz', pack: (files) => gzipSync(tar(files)) },
   { name: 'x.tar.Z', pack: (files) => lzw(tar(files)) },
-  { name: 'x.tar.bz2', pack: (files) => through('bzip2', tar(files)) },
-  { name: 'x.tar.xz', pack: (files) => through('xz', tar(files)) },
+  { name: 'x.tar.bz2', pack: (files) => compress('bzip2', tar(files)) },
+  { name: 'x.tar.xz', pack: (files) => compress('xz', tar(files)) },
   { name: 'x.zip', pack: zip },
   { name: 'x.cpio', pack: cpio },
   { name: 'x.deb', pack: ar },
@@ -132,11 +135,11 @@ export const PACKINGS: readonly {
   { name: 'x.eml', pack: mail },
 ];
 
-function through(program: string, input: Uint8Array): Uint8Array | undefined {
+function compress(program: string, input: Uint8Array): Uint8Array | undefined {
   const { error, stdout } = spawnSync(program, ['-c'], { input, maxBuffer: 64 * 1024 * 1024 });
   return error === undefined ? stdout : undefined;
 }
 
-function latin(text: string): Buffer {
+function latin1(text: string): Buffer {
   return Buffer.from(text, 'latin1');
 }

@@ -1,3 +1,4 @@
+// Starts a browser for the tests of the kit's pages.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Browser, chromium, type Page, type PageScreenshotOptions, type Request } from 'playwright-core';
 
@@ -10,8 +11,8 @@ export function launchBrowser(): Promise<Browser> {
   });
 }
 
-/** Attempts to take a screenshot: on a busy machine Chromium sometimes answers "Unable to capture screenshot". */
-const ATTEMPTS = 10;
+/** Maximum number of attempts: on a busy machine Chromium sometimes answers "Unable to capture screenshot". */
+const MAX_SCREENSHOT_ATTEMPTS = 10;
 
 /** Saves a screenshot of a page. @throws the last error if no attempt succeeds */
 export async function saveScreenshot(page: Page, options: PageScreenshotOptions): Promise<void> {
@@ -20,13 +21,16 @@ export async function saveScreenshot(page: Page, options: PageScreenshotOptions)
       await page.screenshot(options);
       return;
     } catch (error) {
-      if (attempt === ATTEMPTS) throw error;
+      if (attempt === MAX_SCREENSHOT_ATTEMPTS) throw error;
       await sleep(1000);
     }
   }
 }
 
-/** Why a request failed; undefined if the browser aborted it because the user followed a link, as it does with the icon's. */
+/**
+ * Describes why a request failed. Returns undefined if the browser aborted the request because the user followed a link, which
+ * happens to requests for the icon.
+ */
 export function failureOf(request: Request): string | undefined {
   const reason = request.failure()?.errorText ?? '';
   return reason === 'net::ERR_ABORTED' ? undefined : `${request.url()} failed: ${reason}`;

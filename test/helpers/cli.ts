@@ -1,3 +1,4 @@
+// Runs `harvest` commands as processes.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { PLAIN_NODE } from './plain-node.js';
@@ -5,6 +6,7 @@ import { PLAIN_NODE } from './plain-node.js';
 /** The compiled `harvest` program. */
 export const PROGRAM = fileURLToPath(new URL('../../servers/cli/harvest.js', import.meta.url));
 
+/** The outcome of a process. */
 export interface Finished {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -12,13 +14,13 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** A `harvest` command as a process. */
+/** A running `harvest` command. */
 export class CliProcess {
   stdout = '';
   stderr = '';
   readonly child: ChildProcess;
   readonly finished: Promise<Finished>;
-  readonly #lines: { readonly test: RegExp; readonly resolve: (match: RegExpExecArray) => void }[] = [];
+  readonly #waiting: { readonly pattern: RegExp; readonly resolve: (match: RegExpExecArray) => void }[] = [];
 
   constructor(args: readonly string[]) {
     this.child = spawn('env', [...PLAIN_NODE, PROGRAM, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -36,14 +38,14 @@ export class CliProcess {
     });
   }
 
-  /** Waits until standard output matches; fails when the process ends before. */
-  async output(test: RegExp): Promise<RegExpExecArray> {
+  /** Waits until standard output matches a pattern. Rejects if the process ends first. */
+  async output(pattern: RegExp): Promise<RegExpExecArray> {
     const ended = this.finished.then(({ code, stderr }) => {
-      throw new Error(`the process ended (${code}) before it printed ${test}: ${stderr}`);
+      throw new Error(`the process ended (${code}) before it printed ${pattern}: ${stderr}`);
     });
     ended.catch(() => undefined);
     const found = new Promise<RegExpExecArray>((resolve) => {
-      this.#lines.push({ test, resolve });
+      this.#waiting.push({ pattern, resolve });
       this.#match();
     });
     return Promise.race([found, ended]);
@@ -54,14 +56,14 @@ export class CliProcess {
   }
 
   #match(): void {
-    for (const { test, resolve } of this.#lines) {
-      const match = test.exec(this.stdout);
+    for (const { pattern, resolve } of this.#waiting) {
+      const match = pattern.exec(this.stdout);
       if (match !== null) resolve(match);
     }
   }
 }
 
-/** Runs a `harvest` command to its end. */
+/** Runs a `harvest` command and waits for its end. */
 export function cli(...args: readonly string[]): Promise<Finished> {
   return new CliProcess(args).finished;
 }

@@ -1,3 +1,4 @@
+// Starts third-party servers for the duration of a test.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -5,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 
+/** Finds a port of loopback that is free now. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -13,15 +15,15 @@ export async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** A directory readable by all users that is removed after the test. */
-export function scratch(t: Test): string {
+/** Creates a directory that is removed after the test. */
+export function scratchDirectory(t: Test): string {
   const directory = mkdtempSync(join(tmpdir(), 'harvest-fetch-peers-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }
 
-/** Starts a daemon in the foreground and waits until its port answers; it ends with the test. */
-export async function daemon(
+/** Starts a daemon in the foreground and waits until its port accepts connections. The daemon is killed after the test. */
+export async function startDaemon(
   t: Test,
   port: number,
   command: string,
@@ -29,17 +31,17 @@ export async function daemon(
 ): Promise<ChildProcess> {
   const child = spawn(command, args, { stdio: 'ignore', detached: true });
   t.teardown(() => {
-    // With the processes that it started for its connections.
+    // Kills the whole process group: some daemons start a process for each connection.
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
   });
   for (let tries = 0; tries < 2400 && child.exitCode === null; tries++) {
-    if (await answers(port)) return child;
+    if (await acceptsConnections(port)) return child;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   throw new Error(`${command} did not start`);
 }
 
-async function answers(port: number): Promise<boolean> {
+async function acceptsConnections(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   try {
     await new Promise((resolve, reject) => {

@@ -1,3 +1,4 @@
+// A web site on loopback whose pages a test defines.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -5,28 +6,29 @@ import type { AddressInfo } from 'node:net';
 export interface SiteRequest {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
-  /** Milliseconds. */
+  /** Time of arrival, milliseconds since 1970. */
   readonly at: number;
 }
 
+/** The markup of a page, or a function that answers its requests. */
 export type Page = string | ((request: IncomingMessage, response: ServerResponse) => void);
 
 /** A web site on a free port of loopback that records its requests. */
 export class Site implements AsyncDisposable {
   readonly requests: SiteRequest[] = [];
-  /** Maximum number of concurrent requests. */
-  mostAtOnce = 0;
+  /** The largest number of concurrent requests so far. */
+  maxConcurrent = 0;
   readonly #server;
-  #open = 0;
+  #active = 0;
 
   private constructor(readonly pages: Map<string, Page>) {
     this.#server = createServer((request, response) => {
       const path = request.url ?? '/';
       this.requests.push({ path, headers: request.headers, at: Date.now() });
-      this.#open++;
-      this.mostAtOnce = Math.max(this.mostAtOnce, this.#open);
+      this.#active++;
+      this.maxConcurrent = Math.max(this.maxConcurrent, this.#active);
       response.once('close', () => {
-        this.#open--;
+        this.#active--;
       });
       const page = this.pages.get(path);
       if (page === undefined) response.writeHead(404).end('none');
@@ -69,7 +71,7 @@ export class Site implements AsyncDisposable {
   }
 }
 
-/** A page that links to others. */
+/** Renders a page that links to others. */
 export function page(title: string, links: readonly string[], body = ''): string {
   const anchors = links.map((href) => `<li><a href="${href}">${href}</a></li>`).join('\n');
   return `<!DOCTYPE html><html><head><title>${title}</title></head><body><h1>${title}</h1><p>${body}</p><ul>${anchors}</ul></body></html>`;

@@ -1,10 +1,11 @@
+// Other programs that extract the text of documents, and the measure by which the kit's readers are compared with them.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 
 const run = promisify(execFile);
 
-/** Limit in bytes of an unpacked file and of a program's output. */
+/** Limit in bytes of an gunzip file and of a program's output. */
 const MAX_BYTES = 20_000_000;
 
 /** A Debian program that prints the text of documents of one type. */
@@ -13,10 +14,10 @@ export interface TextOracle {
   /** Names of files of the type; `.gz` may follow. */
   readonly names: RegExp;
   readonly command: (file: string) => readonly [program: string, ...args: string[]];
-  /** Directories whose files are of the type, if the name alone does not tell. */
+  /** Matches the paths of the type, if the name alone is ambiguous. */
   readonly within?: RegExp;
-  /** The required median if our reader is known to omit something. */
-  readonly goal?: number;
+  /** The required median share of words, if the kit's reader is known to omit something. */
+  readonly minMedian?: number;
 }
 
 export const TEXT_ORACLES: readonly TextOracle[] = [
@@ -28,13 +29,13 @@ export const TEXT_ORACLES: readonly TextOracle[] = [
   { type: 'RTF', names: /\.rtf$/, command: (file) => ['unrtf', '--text', file] },
   { type: 'Troff', names: /\.[1-9]$/, command: (file) => ['mandoc', '-T', 'utf8', '-O', 'width=500', file] },
   { type: 'OpenDocument', names: /\.odt$/, command: (file) => ['odt2txt', '--width=-1', file] },
-  // Notes and headers, which the program prints, are not read.
-  { type: 'WordPerfect', goal: 0.9, names: /\.wpd?$/, command: (file) => ['wpd2text', file] },
+  // The kit does not read notes and headers, which the program prints.
+  { type: 'WordPerfect', minMedian: 0.9, names: /\.wpd?$/, command: (file) => ['wpd2text', file] },
   { type: 'Word', names: /\.doc$/, command: (file) => ['catdoc', '-dutf-8', file] },
 ];
 
-/** Undefined when the file is broken or too large. */
-export function unpacked(bytes: Uint8Array): Uint8Array | undefined {
+/** Unpacks a gzip file. Returns undefined if it is broken or too large. */
+export function gunzip(bytes: Uint8Array): Uint8Array | undefined {
   try {
     return gunzipSync(bytes, { maxOutputLength: MAX_BYTES });
   } catch {
@@ -42,7 +43,7 @@ export function unpacked(bytes: Uint8Array): Uint8Array | undefined {
   }
 }
 
-/** Output of the program for the file, also if it fails; undefined if it is not installed. */
+/** Returns the output of the program for a file, even if the program fails; undefined if it is not installed. */
 export async function oracleText({ command }: TextOracle, file: string): Promise<string | undefined> {
   const [program, ...args] = command(file);
   try {
@@ -53,9 +54,9 @@ export async function oracleText({ command }: TextOracle, file: string): Promise
   }
 }
 
-/** Normalizes text for the comparison: joins hyphenated words, removes overstrikes, composes ligatures and accents. */
+/** Splits text into words after normalizing it: joins hyphenated words, removes overstrikes, composes accents, splits ligatures. */
 export function wordsOf(text: string): string[] {
-  const whole = text
+  const normalized = text
     .replaceAll(/.[\b]/g, '')
     // The banner of unrtf.
     .replaceAll(/^###.*$/gm, '')
@@ -64,26 +65,26 @@ export function wordsOf(text: string): string[] {
     .normalize('NFKC')
     .replace(/(\p{L})[-‐]\n\s*(\p{Ll})/gu, '$1$2')
     .toLowerCase();
-  return whole.match(/[\p{L}\p{N}]+/gu) ?? [];
+  return normalized.match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** Share of the expected words, as a multiset, that are found. */
-export function overlap(wanted: readonly string[], got: readonly string[]): number {
+/** The share of the expected words, as a multiset, that are among the actual ones. */
+export function overlap(expected: readonly string[], actual: readonly string[]): number {
   const counts = new Map<string, number>();
-  for (const word of got) counts.set(word, (counts.get(word) ?? 0) + 1);
+  for (const word of actual) counts.set(word, (counts.get(word) ?? 0) + 1);
   let common = 0;
-  for (const word of wanted) {
-    const left = counts.get(word) ?? 0;
-    if (left > 0) {
+  for (const word of expected) {
+    const remaining = counts.get(word) ?? 0;
+    if (remaining > 0) {
       common++;
-      counts.set(word, left - 1);
+      counts.set(word, remaining - 1);
     }
   }
-  return common / wanted.length;
+  return common / expected.length;
 }
 
-/** At most `most` items, evenly spread, because neighbors are similar. */
-export function spread<T>(all: readonly T[], most: number): T[] {
-  if (all.length <= most) return [...all];
-  return Array.from({ length: most }, (_, i) => all[Math.floor((i * all.length) / most)]!);
+/** Returns at most `max` items, evenly spaced, because neighbors are similar. */
+export function sampleEvenly<T>(all: readonly T[], max: number): T[] {
+  if (all.length <= max) return [...all];
+  return Array.from({ length: max }, (_, i) => all[Math.floor((i * all.length) / max)]!);
 }

@@ -1,5 +1,5 @@
-// The link graph and Berkeley DB's tools: db5.3_load reads the output of `harvest links dump`, and the output of db5.3_dump is loaded
-// again, every list in its order. Prints TAP. Needs Debian's db5.3-util; `.ci/run` installs it.
+// Exchanges the link graph with Berkeley DB's tools: db5.3_load reads the output of `harvest links dump`, and `harvest links load` reads
+// the output of db5.3_dump with every list in its order. Prints TAP. Needs Debian's db5.3-util; `.ci/run` installs it.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,9 +8,9 @@ import t from 'tap';
 import { cli } from '../helpers/cli.js';
 import { FIXTURE_PAIRS } from '../storage/references/fixture.js';
 
-const installed = spawnSync('db5.3_load', ['-V']).status === 0;
+const isInstalled = spawnSync('db5.3_load', ['-V']).status === 0;
 
-t.test('R-8, R-19: Berkeley DB', { skip: installed ? false : 'db5.3-util is not installed' }, async (t) => {
+t.test('R-8, R-19: Berkeley DB', { skip: isInstalled ? false : 'db5.3-util is not installed' }, async (t) => {
   const scratch = mkdtempSync(join(tmpdir(), 'harvest-bdb-'));
   t.teardown(() => rmSync(scratch, { recursive: true, force: true }));
   const path = (name: string): string => join(scratch, name);
@@ -42,7 +42,7 @@ t.test('R-8, R-19: Berkeley DB', { skip: installed ? false : 'db5.3-util is not 
       const before = await dump('one', kind, '--format', 'pairs');
       const after = await dump(form, kind, '--format', 'pairs');
       t.same(sorted(after), sorted(before), `${form} ${kind}: the same links`);
-      t.equal(after, before, `${form} ${kind}: and each list in its order`);
+      t.equal(after, before, `${form} ${kind}: every list in its order`);
     }
   }
 });

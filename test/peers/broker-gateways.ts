@@ -1,7 +1,6 @@
-// Gateways of other protocols, in the style of 1998, and nc, against our Broker. Prints TAP. Needs perl and nc;
-// `.ci/run` installs them.
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+// Queries the Broker with gateways and collectors in the style of 1998, and with nc. Prints TAP. Needs perl and nc; `.ci/run` installs
+// them.
+import { join } from 'node:path';
 import t from 'tap';
 import { cli } from '../helpers/cli.js';
 import {
@@ -12,16 +11,9 @@ import {
   scene,
   serve,
 } from '../servers/broker/scene.js';
-import { run } from './clients/run.js';
+import { CLIENTS, run } from './clients/run.js';
 
-const clients = join(
-  dirname(fileURLToPath(import.meta.resolve('#package.json'))),
-  'test',
-  'peers',
-  'clients',
-);
-
-/** Descriptions that look like a reply, and objects without a description. */
+/** Objects whose descriptions look like lines of a reply, and objects without a description. */
 function documents(): GathererDocument[] {
   return Array.from({ length: 300 }, (_, i) => {
     const updateTime = NOW - 5000 + i;
@@ -40,16 +32,16 @@ function documents(): GathererDocument[] {
   });
 }
 
-t.test('clients of 1998 ask the Broker', async (t) => {
+t.test('clients of 1998 query the Broker', async (t) => {
   const gatherd = await ScriptedGatherd.listen();
   t.teardown(() => gatherd.close());
   gatherd.documents = documents();
-  const made = await scene(t, { points: [gatherd.point(0)] });
-  await made.broker.collect();
-  const { port } = (await serve(t, made)).address;
+  const brokerScene = await scene(t, { points: [gatherd.point(0)] });
+  await brokerScene.broker.collect();
+  const { port } = (await serve(t, brokerScene)).address;
   const gateway = async (...args: string[]) => {
     const { code, stdout, stderr } = await run('perl', [
-      join(clients, 'gateway.pl'),
+      join(CLIENTS, 'gateway.pl'),
       '127.0.0.1',
       `${port}`,
       ...args,
@@ -59,15 +51,19 @@ t.test('clients of 1998 ask the Broker', async (t) => {
   };
 
   await t.test(
-    'BRK-1.7, BRK-4.4, BRK-4.16 a gateway: its words, one object more than it wants',
+    'BRK-1.7, BRK-4.4, BRK-4.16 a gateway passes on the words of its user and requests one object more than it shows',
     async (t) => {
       const found = await gateway('200', 'neural', 'and', '(', 'networks', 'or', 'reports', ')');
       t.equal(found.at(-1), 'records 100');
       const urls = found.filter((line) => line.startsWith('url '));
       const expected = Array.from({ length: 100 }, (_, i) => `url http://host.example/${i * 3}`);
-      t.same(urls.sort(), expected.sort(), 'nothing in a description was taken for an item');
+      t.same(urls.sort(), expected.sort(), 'no line of a description is read as an item');
       t.same((await gateway('10', 'neural')).slice(-2), ['records 11', 'truncated']);
-      t.same((await gateway('100', 'neural')).at(-1), 'records 100', 'as many as it wants are not cut');
+      t.same(
+        (await gateway('100', 'neural')).at(-1),
+        'records 100',
+        'a result of the requested size is not truncated',
+      );
     },
   );
 
@@ -77,7 +73,7 @@ t.test('clients of 1998 ask the Broker', async (t) => {
     t.same(await gateway('9', 'Report\\ 42\\ on'), ['url http://host.example/42', 'record', 'records 1']);
   });
 
-  await t.test('BRK-4.6 values by their count, under the names it asked for', async (t) => {
+  await t.test('BRK-4.6 values are read by their sizes, under the requested names', async (t) => {
     t.same(
       await gateway(
         '9',
@@ -99,30 +95,36 @@ t.test('clients of 1998 ask the Broker', async (t) => {
     );
   });
 
-  await t.test('BRK-4.12, BRK-4.14 nothing, and errors that it notices', async (t) => {
-    t.same(await gateway('9', 'veronica'), ['records 0']);
-    const [error, count] = await gateway('9', '(', 'neural');
-    t.match(error, /^error 111 - ERROR: Malformed message: /);
-    t.equal(count, 'records 0');
-  });
+  await t.test(
+    'BRK-4.12, BRK-4.14 a query without a match, and errors that the gateway notices',
+    async (t) => {
+      t.same(await gateway('9', 'veronica'), ['records 0']);
+      const [error, count] = await gateway('9', '(', 'neural');
+      t.match(error, /^error 111 - ERROR: Malformed message: /);
+      t.equal(count, 'records 0');
+    },
+  );
 
-  await t.test('BRK-1.3, BRK-1.4, BRK-2.11 a collector that reads first and dumps the Broker', async (t) => {
-    const dump = (...args: string[]) => run('perl', [join(clients, 'dumper.pl'), ...args]);
-    const { code, stdout, stderr } = await dump('127.0.0.1', `${port}`, 'title', 'author');
-    t.equal(code, 0, stderr);
-    const lines = stdout.toString().trimEnd().split('\n');
-    t.equal(lines.at(-1), 'objects 300');
-    t.equal(lines[42], 'http://host.example/42: title(28) author(14)');
-    const stranger = await dump('127.0.0.1', `${gatherd.port}`, 'title');
-    t.equal(stranger.stderr, 'a Gatherer\n');
-  });
+  await t.test(
+    'BRK-1.3, BRK-1.4, BRK-2.11 a collector reads the greeting first, then all objects',
+    async (t) => {
+      const dump = (...args: string[]) => run('perl', [join(CLIENTS, 'dumper.pl'), ...args]);
+      const { code, stdout, stderr } = await dump('127.0.0.1', `${port}`, 'title', 'author');
+      t.equal(code, 0, stderr);
+      const lines = stdout.toString().trimEnd().split('\n');
+      t.equal(lines.at(-1), 'objects 300');
+      t.equal(lines[42], 'http://host.example/42: title(28) author(14)');
+      const gathererDump = await dump('127.0.0.1', `${gatherd.port}`, 'title');
+      t.equal(gathererDump.stderr, 'a Gatherer\n');
+    },
+  );
 
-  await t.test('BRK-10.4 the other collector of that year, with descriptions', async (t) => {
-    const { stdout } = await run('perl', [join(clients, 'centroid.pl'), '127.0.0.1', `${port}`, 'neural']);
+  await t.test('BRK-10.4 another collector of 1998 reads descriptions', async (t) => {
+    const { stdout } = await run('perl', [join(CLIENTS, 'centroid.pl'), '127.0.0.1', `${port}`, 'neural']);
     t.same(stdout.toString().trimEnd().split('\n').slice(-2), ['records 100', 'bad 0']);
   });
 
-  await t.test('BRK-1.8 nc: a line end, or the end of input', async (t) => {
+  await t.test('BRK-1.8 nc ends a message with a line end or with the end of input', async (t) => {
     for (const end of ['\\r\\n', '\\n', '']) {
       const script = `printf '#USER #opaque #END "report 42 on"${end}' | nc -N -w 10 127.0.0.1 ${port}`;
       const { stdout } = await run('bash', ['-c', script.replace('report', 'Report')]);

@@ -3,7 +3,7 @@
  *
  *     CHROMIUM=/usr/bin/chromium node console-browser.js [DIRECTORY FOR SCREENSHOTS]
  *
- * Prints `ok` and exits with 0 if the console can be used without a mouse: log in, see the crawl change, control it.
+ * Prints `ok` and exits with 0 if a user without a mouse can log in, watch the crawl and control it.
  */
 import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
@@ -18,7 +18,7 @@ const PASSWORD = 'open sesame';
 const VIEWPORT = { width: 1200, height: 900 };
 const PHONE = { width: 360, height: 740 };
 
-/** A crawl whose figures change with every snapshot, with ten minutes of history at the start. */
+/** A crawl whose figures change with every snapshot. */
 class LivelyCrawl extends FakeCrawl {
   override snapshot(): ReturnType<FakeCrawl['snapshot']> {
     const i = this.snapshots;
@@ -57,7 +57,7 @@ await using site = await CrawlConsole.start({
   name: 'example',
   log: pino({ enabled: false }),
 });
-// Ten minutes of history, created immediately, for a reload.
+// Creates ten minutes of history at once.
 for (let i = 0; i < 600; i++) site.sample();
 const browser = await launchBrowser();
 try {
@@ -69,7 +69,7 @@ try {
     ['phone', { viewport: PHONE, isMobile: true }],
     ['phone-dark', { viewport: PHONE, isMobile: true, colorScheme: 'dark' }],
   ] as const)
-    await lookAt(name, options);
+    await checkLayout(name, options);
   process.stdout.write('ok\n');
 } finally {
   await browser.close();
@@ -78,7 +78,7 @@ try {
 async function logIn(page: Page): Promise<void> {
   await page.goto(site.url);
   assert.equal(new URL(page.url()).pathname, '/login');
-  assert.equal(await focused(page), 'INPUT password', 'the cursor is in the password field');
+  assert.equal(await describeFocus(page), 'INPUT password', 'the cursor is in the password field');
   await page.keyboard.type(PASSWORD);
   await page.keyboard.press('Enter');
   await page.waitForSelector('[data-part=totals] dl');
@@ -86,11 +86,11 @@ async function logIn(page: Page): Promise<void> {
 
 async function useWithKeyboard(context: BrowserContext): Promise<void> {
   const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on('console', (message) => complaints.push(message.text()));
-  page.on('pageerror', (error) => complaints.push(error.message));
+  const problems: string[] = [];
+  page.on('console', (message) => problems.push(message.text()));
+  page.on('pageerror', (error) => problems.push(error.message));
   page.on('request', (request) => {
-    if (!request.url().startsWith(site.url)) complaints.push(`asked for ${request.url()}`);
+    if (!request.url().startsWith(site.url)) problems.push(`requested ${request.url()}`);
   });
   await logIn(page);
   const succeeded = page.locator('[data-part=totals] dd').first();
@@ -99,16 +99,16 @@ async function useWithKeyboard(context: BrowserContext): Promise<void> {
   await saveScreenshot(page, { path: join(directory, 'console.png') });
 
   await page.keyboard.press('Tab');
-  assert.match(await focused(page), /^A skip/, 'the first stop is the skip link');
+  assert.match(await describeFocus(page), /^A skip/, 'the first stop is the skip link');
   await tabTo(page, /^BUTTON Pause/);
   assert.equal(await page.evaluate("getComputedStyle(document.activeElement).outlineStyle !== 'none'"), true);
   await page.keyboard.press('Enter');
-  await saysState(page, 'paused');
+  await waitForState(page, 'paused');
   assert.match((await page.locator('#outcome').textContent()) ?? '', /pauses/);
-  assert.match(await focused(page), /^BUTTON Pause/, 'the focus stays');
+  assert.match(await describeFocus(page), /^BUTTON Pause/, 'the focus does not move');
   await tabTo(page, /^BUTTON Resume/);
   await page.keyboard.press('Space');
-  await saysState(page, 'running');
+  await waitForState(page, 'running');
   await tabTo(page, /^BUTTON Checkpoint/);
   await page.keyboard.press('Enter');
   await page.waitForSelector('#outcome:has-text("cp00008")');
@@ -121,7 +121,7 @@ async function useWithKeyboard(context: BrowserContext): Promise<void> {
   assert.match((await page.locator('#outcome').textContent()) ?? '', /not a regular expression/);
   assert.deepEqual(crawl.told, ['pause', 'resume', 'checkpoint']);
 
-  // Live updates can be switched off: then nothing changes.
+  // Live updates can be switched off and on again.
   await tabTo(page, /^BUTTON .*Live/, 'Shift+Tab');
   await page.keyboard.press('Enter');
   assert.equal(await page.locator('#live').getAttribute('aria-pressed'), 'false');
@@ -136,13 +136,13 @@ async function useWithKeyboard(context: BrowserContext): Promise<void> {
   await followed;
   // The refused pattern was answered with status 400, which Chromium reports on its console.
   assert.deepEqual(
-    complaints.filter((complaint) => !complaint.includes('400 (Bad Request)')),
+    problems.filter((problem) => !problem.includes('400 (Bad Request)')),
     [],
   );
   await context.close();
 }
 
-/** The same page in a browser without scripts. */
+/** Uses the console in a browser without scripts. */
 async function useWithoutScript(context: BrowserContext): Promise<void> {
   const page = await context.newPage();
   await logIn(page);
@@ -165,7 +165,8 @@ async function useWithoutScript(context: BrowserContext): Promise<void> {
   await context.close();
 }
 
-async function lookAt(name: string, options: BrowserContextOptions): Promise<void> {
+/** Checks that the console fits the screen, and saves a screenshot. */
+async function checkLayout(name: string, options: BrowserContextOptions): Promise<void> {
   const context = await browser.newContext(options);
   const page = await context.newPage();
   await logIn(page);
@@ -177,12 +178,12 @@ async function lookAt(name: string, options: BrowserContextOptions): Promise<voi
   await context.close();
 }
 
-async function saysState(page: Page, state: string): Promise<void> {
+async function waitForState(page: Page, state: string): Promise<void> {
   await page.waitForSelector(`[data-part=state] .${state}`);
 }
 
-/** The focused element and its description. */
-async function focused(page: Page): Promise<string> {
+/** Describes the focused element by its tag, its name or class, and its text. */
+async function describeFocus(page: Page): Promise<string> {
   const text = await page.evaluate(`(() => {
     const it = document.activeElement;
     return [it.tagName, it.name || it.className, it.tagName === 'SELECT' ? '' : it.innerText].filter(Boolean).join(' ');
@@ -190,10 +191,11 @@ async function focused(page: Page): Promise<string> {
   return String(text).replace(/\s+/g, ' ').trim();
 }
 
-async function tabTo(page: Page, wanted: RegExp, key = 'Tab'): Promise<void> {
+/** Presses a key until the focused element matches. */
+async function tabTo(page: Page, pattern: RegExp, key = 'Tab'): Promise<void> {
   for (let presses = 0; presses < 60; presses++) {
     await page.keyboard.press(key);
-    if (wanted.test(await focused(page))) return;
+    if (pattern.test(await describeFocus(page))) return;
   }
-  assert.fail(`no way to ${wanted} with ${key}`);
+  assert.fail(`${pattern} cannot be reached with ${key}`);
 }

@@ -1,6 +1,6 @@
 /**
- * Runs real files of every kind through the pool: no file crashes it or takes too long, memory stays bounded, every object is
- * strict SOIF; archives of the files yield them byte for byte; their text matches that of Debian's programs.
+ * Summarizes real files of every type in the pool. Checks that no file crashes it or takes too long, memory is bounded, every object is
+ * strict SOIF, archives of the files yield them byte for byte, and the texts match those of Debian's programs.
  *
  *     node dist/test/peers/essence-corpora.js [--all] [--files 120] [--oracle-files 25] [--worst] [DIRECTORY]
  *
@@ -9,7 +9,8 @@
  * python3-docutils (HTML), spamassassin (mail), postgresql-doc-15 (HTML). Of each type at most `--files` are read, and
  * at most `--oracle-files` compared; `--all` uses all. Prints TAP: one line per property, and the peak of memory.
  *
- * The measure of text is the share of the other program's words, as a multiset, that our full text contains. It must be 0.95 in the median of each type (0.9 for WordPerfect), and 0.7 for each file that is not among REASONS.
+ * The measure is the share of the words of the other program, as a multiset, that the full text contains. It must be at least 0.95 in
+ * the median of each type (0.9 for WordPerfect), and at least 0.7 for each file that is not among KNOWN_DIFFERENCES.
  */
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -25,27 +26,27 @@ import {
   EssencePool,
   typeByUrl,
 } from '../../servers/essence/index.js';
-import { type ArchiveMember, PACKINGS } from '../helpers/archives.js';
-import { oracleText, overlap, spread, TEXT_ORACLES, unpacked, wordsOf } from '../helpers/text-oracles.js';
+import { ARCHIVE_FORMATS, type ArchiveMember } from '../helpers/archives.js';
+import { gunzip, oracleText, overlap, sampleEvenly, TEXT_ORACLES, wordsOf } from '../helpers/text-oracles.js';
 
-/** Files that the corpus must have for the run to count. */
-const ENOUGH = 1000;
-const MEDIAN_GOAL = 0.95;
-const FILE_GOAL = 0.7;
-/** Minimum number of words of an oracle for a file to count. */
+/** Minimum number of files of a complete corpus. */
+const MIN_FILES = 1000;
+const MIN_MEDIAN = 0.95;
+const MIN_SHARE = 0.7;
+/** A file counts only if the other program finds at least this many words. */
 const MIN_WORDS = 50;
-/** Maximum size of a file in bytes, as a Gatherer has one. */
+/** Maximum size of a file. A Gatherer has such a limit too. */
 const MAX_BYTES = 32 * 1024 * 1024;
-/** Peak memory of the process with two workers, MiB. */
-const MAX_RSS_MB = 1500;
-/** Files in one archive, and bytes of each. */
+/** Limit of the peak memory of the process with two workers. */
+const MAX_RSS_MIB = 1500;
+/** Number of files in one archive, and maximum size of each. */
 const MEMBERS = 12;
 const MAX_MEMBER_BYTES = 150_000;
 
 /** Files whose text differs from the other program's for a known reason. */
-const REASONS: readonly (readonly [file: RegExp, reason: string])[] = [
-  [/\/(?:parimacro|pdfmacs)\.tex$/, 'definitions of macros: detex prints them, they are no text'],
-  [/\/bookmark-example\.tex$/, 'most of it are settings before the document, which detex prints'],
+const KNOWN_DIFFERENCES: readonly (readonly [file: RegExp, reason: string])[] = [
+  [/\/(?:parimacro|pdfmacs)\.tex$/, 'detex prints definitions of macros, which are not text'],
+  [/\/bookmark-example\.tex$/, 'most of it is settings before the document, which detex prints'],
 ];
 
 const { values, positionals } = parseArgs({
@@ -57,10 +58,10 @@ const { values, positionals } = parseArgs({
     worst: { type: 'boolean', default: false },
   },
 });
-const most = values.all ? Number.POSITIVE_INFINITY : Number(values.files);
-const mostCompared = values.all ? Number.POSITIVE_INFINITY : Number(values['oracle-files']);
+const maxFiles = values.all ? Number.POSITIVE_INFINITY : Number(values.files);
+const maxCompared = values.all ? Number.POSITIVE_INFINITY : Number(values['oracle-files']);
 const corpus = positionals[0] ?? join(tmpdir(), 'essence-corpus');
-const IDENTITY: EssenceOptions = {
+const COMMON_OPTIONS: EssenceOptions = {
   gathererName: 'corpora',
   gathererHost: 'localhost',
   gathererVersion: '0',
@@ -70,24 +71,25 @@ const IDENTITY: EssenceOptions = {
 };
 
 let tests = 0;
-const found = await corpusFiles();
+const found = await listCorpus();
 if (found.length === 0) {
-  console.log(`ok 1 - E-140 real files # SKIP nothing to judge under ${corpus}`);
+  console.log(`ok 1 - E-140 real files # SKIP no files below ${corpus}`);
 } else {
-  const chosen = await everyFile();
-  await everyArchive(chosen);
-  await everyText();
+  const chosen = await checkFiles();
+  await checkArchives(chosen);
+  await checkTexts();
   const peak = Math.round(process.resourceUsage().maxRSS / 1024);
-  check(peak <= MAX_RSS_MB, `E-140 memory is bounded: at its peak ${peak} MiB of at most ${MAX_RSS_MB}`);
+  check(peak <= MAX_RSS_MIB, `E-140 memory is bounded: the peak is ${peak} MiB of at most ${MAX_RSS_MIB}`);
   console.log(`1..${tests}`);
 }
 
-function check(holds: boolean, what: string): void {
-  console.log(`${holds ? 'ok' : 'not ok'} ${++tests} - ${what}`);
-  if (!holds) process.exitCode = 1;
+/** Prints the result of a test as TAP. */
+function check(passed: boolean, title: string): void {
+  console.log(`${passed ? 'ok' : 'not ok'} ${++tests} - ${title}`);
+  if (!passed) process.exitCode = 1;
 }
 
-async function corpusFiles(): Promise<string[]> {
+async function listCorpus(): Promise<string[]> {
   const entries = await readdir(corpus, { recursive: true, withFileTypes: true }).catch(() => []);
   return entries
     .filter((entry) => entry.isFile())
@@ -95,9 +97,9 @@ async function corpusFiles(): Promise<string[]> {
     .sort();
 }
 
-/** Summarizes the files of each type as shipped, with default options except the stop list. Returns the names of the files read. */
-async function everyFile(): Promise<string[]> {
-  await using pool = await EssencePool.create({ ...IDENTITY, workers: 2 });
+/** Summarizes files of each type with the default options except the stop list. Returns the names of the files. */
+async function checkFiles(): Promise<string[]> {
+  await using pool = await EssencePool.create({ ...COMMON_OPTIONS, workers: 2 });
   const byType = new Map<string, string[]>();
   for (const file of found) {
     const type = typeByUrl(urlOf(plainName(file)), pool.rules) ?? 'by content';
@@ -106,11 +108,11 @@ async function everyFile(): Promise<string[]> {
   const chosen: string[] = [];
   const failures: string[] = [];
   for (const [type, files] of [...byType].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const some = spread(files, most);
+    const sample = sampleEvenly(files, maxFiles);
     const before = performance.now();
     let warned = 0;
     let bytes = 0;
-    await inTurns(some, async (file) => {
+    await forEachConcurrently(sample, async (file) => {
       const input = await inputOf(file);
       bytes += input.body.length;
       const output = await pool.summarize(input).catch((error: unknown) => {
@@ -119,16 +121,16 @@ async function everyFile(): Promise<string[]> {
       if (output === undefined) return;
       if (output.warnings.length > 0) warned++;
       if (values.worst) for (const warning of output.warnings) console.log(`  # ${file}: ${warning}`);
-      if (!isStrict(output)) failures.push(`${file}: no strict SOIF`);
+      if (!isStrict(output)) failures.push(`${file}: not strict SOIF`);
     });
-    chosen.push(...some);
-    const perFile = Math.round((performance.now() - before) / some.length);
+    chosen.push(...sample);
+    const perFile = Math.round((performance.now() - before) / sample.length);
     console.log(
-      `# ${type}: ${some.length} files, ${Math.round(bytes / 1024)} KiB, ${perFile} ms each, ${warned} with warnings`,
+      `# ${type}: ${sample.length} files, ${Math.round(bytes / 1024)} KiB, ${perFile} ms each, ${warned} with warnings`,
     );
   }
   for (const failure of failures.slice(0, 40)) console.log(`# ${failure}`);
-  check(chosen.length >= ENOUGH, `${chosen.length} real files are read, of at least ${ENOUGH}`);
+  check(chosen.length >= MIN_FILES, `${chosen.length} real files are read, of at least ${MIN_FILES}`);
   check(failures.length === 0, `E-70, E-140 no file fails: ${failures.length}`);
   check(
     pool.statistics.replaced === 0,
@@ -137,25 +139,25 @@ async function everyFile(): Promise<string[]> {
   return chosen;
 }
 
-/** Packs the files into archives of all formats; unpacking yields them byte for byte, in order. */
-async function everyArchive(chosen: readonly string[]): Promise<void> {
-  await using pool = await EssencePool.create({ ...IDENTITY, workers: 2 });
+/** Packs files into archives of all formats and checks that unpacking yields them byte for byte, in order. */
+async function checkArchives(chosen: readonly string[]): Promise<void> {
+  await using pool = await EssencePool.create({ ...COMMON_OPTIONS, workers: 2 });
   const bodies: (readonly [file: string, body: Uint8Array])[] = [];
-  for (const file of spread(chosen, 400)) {
+  for (const file of sampleEvenly(chosen, 400)) {
     const body = await readFile(file);
     const nested =
       /\.(gz|zip|tar|bz2|xz|tgz|eml|lsm|uue?|zst|hqx)$/i.test(file) ||
       /^(From |Path: |Received: )/.test(body.toString('latin1', 0, 20));
     if (body.length > 0 && body.length <= MAX_MEMBER_BYTES && !nested) bodies.push([file, body]);
   }
-  for (const { name, textOnly, pack } of PACKINGS) {
-    const fitting = textOnly ? bodies.filter(([, body]) => isPlainText(body)) : bodies;
+  for (const { name, textOnly, pack } of ARCHIVE_FORMATS) {
+    const candidates = textOnly ? bodies.filter(([, body]) => isPlainText(body)) : bodies;
     let wrong = 0;
     let members = 0;
     let missing = false;
-    for (let at = 0; at < fitting.length && at < 5 * MEMBERS && !missing; at += MEMBERS) {
-      const files = fitting
-        .slice(at, at + MEMBERS)
+    for (let start = 0; start < candidates.length && start < 5 * MEMBERS && !missing; start += MEMBERS) {
+      const files = candidates
+        .slice(start, start + MEMBERS)
         .map(
           ([file, body], i): ArchiveMember => [
             `m${i}${/^\.[A-Za-z0-9]{1,9}$/.exec(extname(file))?.[0] ?? ''}`,
@@ -171,27 +173,27 @@ async function everyArchive(chosen: readonly string[]): Promise<void> {
           lastModificationTime: 0,
           updateTime: 0,
         });
-        const sums = sumsIn(output);
+        const sums = digestsIn(output);
         files.forEach(([member, body]) => {
           members++;
           if (sums.get(member) !== createHash('md5').update(body).digest('hex')) {
             wrong++;
-            console.log(`# ${name}: ${member} is missing or another; ${output.warnings.join('; ')}`);
+            console.log(`# ${name}: ${member} is missing or differs; ${output.warnings.join('; ')}`);
           }
         });
       }
     }
-    if (missing) console.log(`# ${name}: the program that makes it is not installed`);
+    if (missing) console.log(`# ${name}: the program that creates it is not installed`);
     else
       check(
         wrong === 0 && members > 0,
-        `E-43, E-44 ${name}: ${members} members of archives come out byte for byte, ${wrong} do not`,
+        `E-43, E-44 ${name}: ${members} members are unpacked byte for byte, ${wrong} are not`,
       );
   }
 }
 
-/** MD5 of the members by name, from the object. */
-function sumsIn(output: EssenceOutput): Map<string, string> {
+/** Reads the MD5 digests of the members by name from the object. */
+function digestsIn(output: EssenceOutput): Map<string, string> {
   const sums = new Map<string, string>();
   if (output.soif === undefined) return sums;
   const object = decodeSoif(output.soif);
@@ -202,11 +204,11 @@ function sumsIn(output: EssenceOutput): Map<string, string> {
   }
 }
 
-/** Compares full texts with those of other programs; HTML with another parser. */
-async function everyText(): Promise<void> {
+/** Compares full texts with those of other programs, and of HTML with those of another parser. */
+async function checkTexts(): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'essence-corpora-'));
   await using pool = await EssencePool.create({
-    ...IDENTITY,
+    ...COMMON_OPTIONS,
     workers: 2,
     fullText: true,
     maxObjectBytes: 64 * 1024 * 1024,
@@ -214,10 +216,10 @@ async function everyText(): Promise<void> {
   });
   try {
     for (const oracle of TEXT_ORACLES) {
-      const fitting = found.filter(
+      const candidates = found.filter(
         (file) => oracle.names.test(plainName(file)) && oracle.within?.test(file) !== false,
       );
-      await compare(pool, oracle, fitting, async (body, i) => {
+      await compare(pool, oracle, candidates, async (body, i) => {
         const plain = join(scratch, `document-${i}`);
         await writeFile(plain, body);
         const text = await oracleText(oracle, plain);
@@ -242,51 +244,52 @@ async function everyText(): Promise<void> {
   }
 }
 
+/** Compares the texts of one type. */
 async function compare(
   pool: EssencePool,
-  { type, goal = MEDIAN_GOAL }: { readonly type: string; readonly goal?: number },
-  fitting: readonly string[],
-  theirs: (body: Uint8Array, i: number) => Promise<string | undefined>,
+  { type, minMedian = MIN_MEDIAN }: { readonly type: string; readonly minMedian?: number },
+  candidates: readonly string[],
+  extractText: (body: Uint8Array, i: number) => Promise<string | undefined>,
 ): Promise<void> {
   const shares: { readonly file: string; readonly share: number }[] = [];
   let missing = false;
   let number = 0;
-  await inTurns(spread(fitting, mostCompared), async (file) => {
+  await forEachConcurrently(sampleEvenly(candidates, maxCompared), async (file) => {
     const raw = await readFile(file);
-    const body = file.endsWith('.gz') ? unpacked(raw) : raw;
+    const body = file.endsWith('.gz') ? gunzip(raw) : raw;
     if (body === undefined || body.length > MAX_BYTES || missing) return;
-    const text = await theirs(body, number++);
+    const text = await extractText(body, number++);
     if (text === undefined) missing = true;
-    const wanted = wordsOf(text ?? '');
-    if (wanted.length < MIN_WORDS) return;
+    const expected = wordsOf(text ?? '');
+    if (expected.length < MIN_WORDS) return;
     const output = await pool.summarize({ ...(await inputOf(plainName(file), body)) }).catch(() => undefined);
     const ours = output?.soif === undefined ? '' : (decodeSoif(output.soif).text('Full-Text') ?? '');
-    shares.push({ file, share: overlap(wanted, wordsOf(ours)) });
+    shares.push({ file, share: overlap(expected, wordsOf(ours)) });
   });
   if (missing || shares.length === 0) {
-    console.log(`# ${type}: ${missing ? 'its program is not installed' : `no files under ${corpus}`}`);
+    console.log(`# ${type}: ${missing ? 'its program is not installed' : `no files below ${corpus}`}`);
     return;
   }
   shares.sort((a, b) => a.share - b.share);
   const median = shares[Math.floor((shares.length - 1) / 2)]!.share;
-  const low = shares.filter(({ share }) => share < FILE_GOAL);
-  const unexplained = low.filter(({ file }) => !REASONS.some(([pattern]) => pattern.test(file)));
+  const low = shares.filter(({ share }) => share < MIN_SHARE);
+  const unexplained = low.filter(({ file }) => !KNOWN_DIFFERENCES.some(([pattern]) => pattern.test(file)));
   for (const { file, share } of values.worst ? shares.slice(0, 8) : low) {
-    const reason = REASONS.find(([pattern]) => pattern.test(file))?.[1];
+    const reason = KNOWN_DIFFERENCES.find(([pattern]) => pattern.test(file))?.[1];
     console.log(`#   ${share.toFixed(3)} ${file}${reason === undefined ? '' : `: ${reason}`}`);
   }
   check(
-    median >= goal,
-    `E-140 ${type}: of ${shares.length} files the median of common words is ${median.toFixed(3)}`,
+    median >= minMedian,
+    `E-140 ${type}: the median share of common words of ${shares.length} files is ${median.toFixed(3)}`,
   );
   check(
     unexplained.length === 0,
-    `E-140 ${type}: no file below ${FILE_GOAL} without a reason: ${unexplained.length} (with one: ${low.length - unexplained.length})`,
+    `E-140 ${type}: no file is below ${MIN_SHARE} without a known reason: ${unexplained.length} (with one: ${low.length - unexplained.length})`,
   );
 }
 
-/** Four at a time: two are processed while two are read. */
-async function inTurns<T>(all: readonly T[], work: (each: T) => Promise<void>): Promise<void> {
+/** Processes the items, four at a time: the workers process two while two are read. */
+async function forEachConcurrently<T>(all: readonly T[], work: (each: T) => Promise<void>): Promise<void> {
   const rest = all.values();
   await Promise.all(
     Array.from({ length: 4 }, async () => {
@@ -308,13 +311,13 @@ function plainName(file: string): string {
   return file.replace(/\.gz$/, '');
 }
 
-/** Every object must be strict SOIF; a document without an object by its type's rules is not a failure. */
+/** Whether the object is strict SOIF, or the rules of its type reject the document. */
 function isStrict(output: EssenceOutput): boolean {
   if (output.soif === undefined) return output.rejected;
   return decodeSoif(output.soif).text('Type') === output.type;
 }
 
-/** Lines that shell archives can contain. */
+/** Whether a shell archive can contain the file. */
 function isPlainText(body: Uint8Array): boolean {
   return !body.includes(0) && !body.includes(0x0d) && body.at(-1) === 0x0a;
 }

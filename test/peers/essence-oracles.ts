@@ -1,5 +1,5 @@
 /**
- * Compares the text that our readers find in documents with that of Debian's programs (6.2, E-140).
+ * Compares the text that the kit's readers extract from documents with that of Debian's programs (6.2, E-140).
  *
  *     node dist/test/peers/essence-oracles.js [--type Pdf] [--files 40] [--worst] DIRECTORY
  *
@@ -8,8 +8,8 @@
  * sc3-plugins-language (RTF), freebsd-manpages, manpages-dev (ManPage). Programs: pdftotext, ps2ascii, catdvi, detex,
  * unrtf, mandoc, odt2txt, catdoc. A type without its program or files is skipped with a note.
  *
- * The measure is the share of the program's words, as a multiset, that our text contains. Prints one line per type
- * (median, tenth percentile, processor time) as TAP, and with `--worst` the files below the median goal. Exit status 1: a
+ * The measure is the share of the words of the program, as a multiset, that the kit's text contains. Prints one line per type
+ * (median, tenth percentile, processor time) as TAP, and with `--worst` the files with the lowest shares. Exit status 1: a
  * median is below 0.95 (0.9 for WordPerfect, whose notes are not read). Skipped without files.
  */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -20,18 +20,18 @@ import { createEssenceContext } from '../../servers/essence/context.js';
 import { SourceDocument } from '../../servers/essence/document.js';
 import { SUMMARIZERS } from '../../servers/essence/summarizers/index.js';
 import {
+  gunzip,
   oracleText,
   overlap,
-  spread,
+  sampleEvenly,
   TEXT_ORACLES,
   type TextOracle,
-  unpacked,
   wordsOf,
 } from '../helpers/text-oracles.js';
 
 /** Medians below this fail. */
-const GOAL = 0.95;
-/** Minimum number of words of an oracle for a file to count. */
+const MIN_MEDIAN = 0.95;
+/** A file counts only if the other program finds at least this many words. */
 const MIN_WORDS = 50;
 
 const { values, positionals } = parseArgs({
@@ -53,7 +53,7 @@ const context = await createEssenceContext({
 });
 const found = (await readdir(corpus, { recursive: true }).catch((): string[] => [])).sort();
 const scratch = await mkdtemp(join(tmpdir(), 'essence-oracles-'));
-let judged = 0;
+let compared = 0;
 try {
   for (const oracle of TEXT_ORACLES) {
     if (values.type === undefined || values.type.includes(oracle.type)) await compare(oracle);
@@ -61,19 +61,19 @@ try {
 } finally {
   await rm(scratch, { recursive: true, force: true });
 }
-if (judged === 0) console.log(`ok 1 - E-140 # SKIP nothing to judge under ${corpus}`);
+if (compared === 0) console.log(`ok 1 - E-140 # SKIP no files below ${corpus}`);
 
 async function compare(oracle: TextOracle): Promise<void> {
-  const { type, names, within, goal = GOAL } = oracle;
-  const fitting = found.filter(
+  const { type, names, within, minMedian = MIN_MEDIAN } = oracle;
+  const candidates = found.filter(
     (file) => names.test(file.replace(/\.gz$/, '')) && (within === undefined || within.test(file)),
   );
   const shares: { file: string; share: number }[] = [];
   let milliseconds = 0;
-  for (const file of spread(fitting, Number(values.files))) {
+  for (const file of sampleEvenly(candidates, Number(values.files))) {
     const raw = await readFile(join(corpus, file)).catch(() => undefined);
     if (raw === undefined) continue;
-    const body = file.endsWith('.gz') ? unpacked(raw) : raw;
+    const body = file.endsWith('.gz') ? gunzip(raw) : raw;
     if (body === undefined) continue;
     const plain = join(scratch, 'document');
     await writeFile(plain, body);
@@ -82,26 +82,26 @@ async function compare(oracle: TextOracle): Promise<void> {
       console.log(`# ${type}: ${oracle.command('')[0]} is not installed`);
       return;
     }
-    const wanted = wordsOf(theirs);
-    if (wanted.length < MIN_WORDS) continue;
+    const expected = wordsOf(theirs);
+    if (expected.length < MIN_WORDS) continue;
     const before = process.cpuUsage();
     const ours = await ourText(type, file.replace(/\.gz$/, ''), body);
     const spent = process.cpuUsage(before);
     milliseconds += (spent.user + spent.system) / 1000;
-    shares.push({ file, share: overlap(wanted, wordsOf(ours)) });
+    shares.push({ file, share: overlap(expected, wordsOf(ours)) });
   }
   if (shares.length === 0) {
-    console.log(`# ${type}: no files under ${corpus}`);
+    console.log(`# ${type}: no files below ${corpus}`);
     return;
   }
   shares.sort((a, b) => a.share - b.share);
-  const at = (part: number) => shares[Math.floor((shares.length - 1) * part)]!.share;
-  const verdict = at(0.5) >= goal ? 'ok' : 'not ok';
+  const quantile = (rank: number) => shares[Math.floor((shares.length - 1) * rank)]!.share;
+  const verdict = quantile(0.5) >= minMedian ? 'ok' : 'not ok';
   console.log(
-    `${verdict} ${++judged} - E-140 ${type}: ${shares.length} files, median ${at(0.5).toFixed(3)}, tenth percentile ${at(0.1).toFixed(3)}, ` +
-      `${Math.round(milliseconds / shares.length)} ms of processor a file`,
+    `${verdict} ${++compared} - E-140 ${type}: ${shares.length} files, median ${quantile(0.5).toFixed(3)}, tenth percentile ${quantile(0.1).toFixed(3)}, ` +
+      `${Math.round(milliseconds / shares.length)} ms of processor time per file`,
   );
-  if (at(0.5) < goal) process.exitCode = 1;
+  if (quantile(0.5) < minMedian) process.exitCode = 1;
   if (values.worst) {
     for (const { file, share } of shares.slice(0, 8)) console.log(`  ${share.toFixed(3)} ${file}`);
   }

@@ -1,32 +1,39 @@
-// FTP against Debian's vsftpd and pyftpdlib: following listings finds exactly the files of the directory.
-// Prints TAP. Needs vsftpd and python3-pyftpdlib, and root for vsftpd; tests of missing programs are skipped.
-import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+// Fetches from Debian's vsftpd and pyftpdlib by FTP: following the listings finds exactly the files of the directory.
+// Prints TAP. Needs vsftpd and python3-pyftpdlib, and root for vsftpd; tests whose programs are missing are skipped.
+import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { createFetcher, entryUrl, type Fetcher } from '../../clients/fetch/index.js';
-import { daemon, freePort, scratch } from '../helpers/daemon.js';
+import { scratchDirectory } from '../helpers/daemon.js';
+import {
+  hasPyftpdlib,
+  skipUnless,
+  startPyftpdlib,
+  startVsftpd,
+  VSFTPD,
+} from '../helpers/gather-peers/servers.js';
 
-const CHANGED = 784_111_777;
+/** Modification time of the files, in seconds since 1970. */
+const MODIFIED = 784_111_777;
 
-/** Twelve files in three directories, with names of all kinds. */
-function fill(directory: string): Map<string, string> {
+/** Creates twelve files in three directories, with names of all kinds. Returns their contents by path. */
+function createFiles(root: string): Map<string, string> {
   const files = new Map<string, string>();
-  for (const place of ['', 'pub/', 'pub/deep dir/']) {
-    mkdirSync(join(directory, place), { recursive: true });
+  for (const directory of ['', 'pub/', 'pub/deep dir/']) {
+    mkdirSync(join(root, directory), { recursive: true });
     for (const name of ['plain.txt', 'with blank', 'über#%?.txt', '.hidden']) {
-      const path = join(directory, place, name);
-      writeFileSync(path, `content of ${place}${name}`);
-      utimesSync(path, CHANGED, CHANGED);
-      files.set(`${place}${name}`, `content of ${place}${name}`);
+      const path = join(root, directory, name);
+      writeFileSync(path, `content of ${directory}${name}`);
+      utimesSync(path, MODIFIED, MODIFIED);
+      files.set(`${directory}${name}`, `content of ${directory}${name}`);
     }
-    chmodSync(join(directory, place), 0o755);
+    chmodSync(join(root, directory), 0o755);
   }
-  symlinkSync('.', join(directory, 'loop'));
+  symlinkSync('.', join(root, 'loop'));
   return files;
 }
 
-/** Every file below a URL, by its path. */
+/** Fetches every file below a URL. Returns their contents by path. */
 async function walk(fetcher: Fetcher, root: string): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   const queue = [root];
@@ -55,8 +62,8 @@ async function check(t: Test, port: number, files: Map<string, string>) {
     'the same files',
   );
   const one = await fetcher.fetch({ url: `${root}pub/plain.txt` });
-  t.match(one, { status: 200, lastModified: CHANGED });
-  const headers = { lastModified: CHANGED };
+  t.match(one, { status: 200, lastModified: MODIFIED });
+  const headers = { lastModified: MODIFIED };
   t.match(await fetcher.fetch({ url: `${root}pub/plain.txt`, headers }), { status: 304 });
   t.match(await fetcher.fetch({ url: `${root}pub/none` }), { status: 404 });
   t.match(await fetcher.fetch({ url: `${root}pub/plain.txt`, maxBytes: 3 }), { truncated: true });
@@ -66,40 +73,18 @@ async function check(t: Test, port: number, files: Map<string, string>) {
   t.match(await fetcher.fetch({ url: `ftp://joe:wrong@127.0.0.1:${port}/` }), { status: 401 });
 }
 
-const isRoot = process.getuid?.() === 0;
-const skipVsftpd = existsSync('/usr/sbin/vsftpd') && isRoot ? false : 'vsftpd and root are needed';
-t.test('G-26, G-88 vsftpd', { skip: skipVsftpd }, async (t) => {
-  const directory = scratch(t);
+t.test('G-26, G-88 vsftpd', { skip: skipUnless([VSFTPD], true) }, async (t) => {
+  const directory = scratchDirectory(t);
   chmodSync(directory, 0o755);
   const root = join(directory, 'ftp');
-  mkdirSync(join(directory, 'empty'));
-  const files = fill(root);
-  const port = await freePort();
-  const config = join(directory, 'vsftpd.conf');
-  writeFileSync(
-    config,
-    `listen=YES\nlisten_address=127.0.0.1\nlisten_port=${port}\nbackground=NO\nanonymous_enable=YES\nlocal_enable=NO
-anon_root=${root}\nno_anon_password=NO\npasv_address=127.0.0.1\nsecure_chroot_dir=${directory}/empty
-seccomp_sandbox=NO\nforce_dot_files=YES\nvsftpd_log_file=${directory}/log\n`,
-  );
-  await daemon(t, port, '/usr/sbin/vsftpd', [config]);
+  const files = createFiles(root);
+  const { port } = await startVsftpd(t, directory, root);
   await check(t, port, files);
 });
 
-const hasPyftpdlib = spawnSync('/usr/bin/python3', ['-c', 'import pyftpdlib']).status === 0;
-t.test('G-26, G-88 pyftpdlib', { skip: hasPyftpdlib ? false : 'python3-pyftpdlib is needed' }, async (t) => {
-  const directory = join(scratch(t), 'ftp');
-  const files = fill(directory);
-  const port = await freePort();
-  await daemon(t, port, '/usr/bin/python3', [
-    '-m',
-    'pyftpdlib',
-    '-i',
-    '127.0.0.1',
-    '-p',
-    String(port),
-    '-d',
-    directory,
-  ]);
-  await check(t, port, files);
+const skipPython = hasPyftpdlib() ? false : 'python3-pyftpdlib is needed';
+t.test('G-26, G-88 pyftpdlib', { skip: skipPython }, async (t) => {
+  const root = join(scratchDirectory(t), 'ftp');
+  const files = createFiles(root);
+  await check(t, await startPyftpdlib(t, root), files);
 });

@@ -1,12 +1,12 @@
-// Original GDBM databases, created by GNU's programs, are imported, listed and published; the export of our Gatherer is loaded
-// back as SOIF. Prints TAP. Needs Debian's gdbmtool; `.ci/run` installs it.
+// Imports, lists and publishes original GDBM databases, created by GNU's programs. Prints TAP. Needs Debian's gdbmtool; `.ci/run`
+// installs it.
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import t from 'tap';
-import { CliProcess, cli } from '../helpers/cli.js';
+import { CliProcess, cli, PROGRAM } from '../helpers/cli.js';
 
 const installed = spawnSync('gdbm_load', ['--version']).status === 0;
 
@@ -21,8 +21,8 @@ function run(
   });
 }
 
-/** A dump in GDBM's text format, for `gdbm_load`. */
-function dumpOf(records: ReadonlyMap<string, Buffer>): string {
+/** Renders a dump in GDBM's text format, for `gdbm_load`. */
+function renderDump(records: ReadonlyMap<string, Buffer>): string {
   const datum = (bytes: Buffer): string => {
     const lines = bytes.toString('base64').match(/.{1,76}/g) ?? [''];
     return `#:len=${bytes.length}\n${lines.join('\n')}\n`;
@@ -31,8 +31,8 @@ function dumpOf(records: ReadonlyMap<string, Buffer>): string {
   return `# GDBM dump file created by a test\n#:version=1.1\n#:file=x.gdbm\n#:format=standard\n# End of header\n${data.join('')}#:count=${records.size}\n# End of data\n`;
 }
 
-async function gdbmOf(path: string, records: ReadonlyMap<string, Buffer>): Promise<void> {
-  writeFileSync(`${path}.dump`, dumpOf(records), 'latin1');
+async function createGdbm(path: string, records: ReadonlyMap<string, Buffer>): Promise<void> {
+  writeFileSync(`${path}.dump`, renderDump(records), 'latin1');
   const { code, stderr } = await run('gdbm_load', '--no-meta', `${path}.dump`, path);
   if (code !== 0) throw new Error(stderr);
   rmSync(`${path}.dump`);
@@ -55,23 +55,23 @@ t.test('original GDBM databases', { skip: installed ? false : 'gdbmtool is not i
   records.set('http://h/large', object('http://h/large', Buffer.alloc(3_000_000, 'large ')));
   records.set('http://h/binary', object('http://h/binary', Buffer.from([0, 1, 2, 0xff, 10, 125, 10])));
   records.set('http://h/c-string', Buffer.concat([object('http://h/c-string', 'NUL behind'), Buffer.of(0)]));
-  const wanted = [...records.keys()].sort();
+  const urls = [...records.keys()].sort();
   const original = join(scratch, 'PRODUCTION.gdbm');
-  await gdbmOf(original, records);
+  await createGdbm(original, records);
 
   await t.test('G-135: gdbmutil import, byte for byte', async (t) => {
     const target = join(scratch, 'imported');
     const imported = await cli('gdbmutil', 'import', '--json', original, target);
-    t.match(JSON.parse(imported.stdout), { read: wanted.length, added: wanted.length });
-    t.equal((await cli('gdbmutil', 'list', target)).stdout, `${wanted.join('\n')}\n`);
+    t.match(JSON.parse(imported.stdout), { read: urls.length, added: urls.length });
+    t.equal((await cli('gdbmutil', 'list', target)).stdout, `${urls.join('\n')}\n`);
     const { stdout } = await run(process.execPath, ...programArgs('gdbmutil', 'dump', target));
-    const expected = wanted.map((url) =>
+    const expected = urls.map((url) =>
       (records.get(url) ?? Buffer.alloc(0)).toString('latin1').replace(/\0$/, ''),
     );
-    t.ok(stdout === expected.join(''), 'every object as it was, also the large and the binary one');
+    t.ok(stdout === expected.join(''), 'every object is unchanged, including the large and the binary one');
   });
 
-  await t.test('gdbmtool and the kit find the same', async (t) => {
+  await t.test('gdbmtool and the kit find the same records', async (t) => {
     const made = join(scratch, 'tool.gdbm');
     const script = join(scratch, 'script');
     writeFileSync(script, 'store "http://t/" "@FILE { http://t/\\nTitle{4}:\\tfour\\n}\\n"\n');
@@ -84,7 +84,7 @@ t.test('original GDBM databases', { skip: installed ? false : 'gdbmtool is not i
     t.equal((await cli('gdbmutil', 'count', original)).stdout, `${records.size}\n`);
   });
 
-  await t.test('a dump that was made elsewhere, and one in the other format', async (t) => {
+  await t.test('dumps of gdbm_dump: text is read, the binary format is refused', async (t) => {
     const text = join(scratch, 'text.dump');
     await run('gdbm_dump', '--format=ascii', original, text);
     t.equal((await cli('gdbmutil', 'count', text)).stdout, `${records.size}\n`);
@@ -95,7 +95,7 @@ t.test('original GDBM databases', { skip: installed ? false : 'gdbmtool is not i
 
   await t.test('an INDEX.gdbm and a damaged file are refused', async (t) => {
     const index = join(scratch, 'INDEX.gdbm');
-    await gdbmOf(index, new Map([['http://h/1', Buffer.from('800000000')]]));
+    await createGdbm(index, new Map([['http://h/1', Buffer.from('800000000')]]));
     t.match(await cli('gdbmutil', 'count', index), {
       code: 1,
       stderr: /none of its 1 records is a SOIF object/,
@@ -114,20 +114,20 @@ t.test('original GDBM databases', { skip: installed ? false : 'gdbmtool is not i
     const folded = await cli('folddb', '--keep-expired', '--json', data);
     t.equal(folded.code, 0, folded.stderr);
     t.match(JSON.parse(folded.stdout), { mkindex: { objects: records.size }, rmbinary: { changed: 1 } });
-    t.ok(readFileSync(join(data, 'PRODUCTION.gdbm')).equals(before), 'the original is only read');
+    t.ok(readFileSync(join(data, 'PRODUCTION.gdbm')).equals(before), 'the original is unchanged');
     const templates = gunzipSync(readFileSync(join(data, 'All-Templates.gz'))).toString('latin1');
     t.equal(templates.match(/^@FILE \{ /gm)?.length, records.size);
     const gatherd = new CliProcess(['gatherd', '-d', data, '0']);
     t.teardown(() => gatherd.kill('SIGKILL'));
     const [, port = ''] = await gatherd.output(/^ready gatherd=127\.0\.0\.1:(\d+)$/m);
     const { stdout } = await run(process.execPath, ...programArgs('gather', '127.0.0.1', port));
-    t.ok(stdout === templates, 'GATHERD-10.2: what gatherd sends is what All-Templates.gz holds');
+    t.ok(stdout === templates, 'GATHERD-10.2: gatherd sends the content of All-Templates.gz');
     gatherd.kill('SIGTERM');
     t.equal((await gatherd.finished).code, 0);
   });
 });
 
-/** `harvest ARGS` with binary output. */
+/** Arguments of node for a `harvest` command, whose output is then read as bytes. */
 function programArgs(...args: readonly string[]): string[] {
-  return [join(import.meta.dirname, '..', '..', 'servers', 'cli', 'harvest.js'), ...args];
+  return [PROGRAM, ...args];
 }

@@ -1,3 +1,5 @@
+// Tests the Glimpse indexer with the programs of Debian's glimpse. Prints TAP; without them, only the translation of queries is tested.
+// `.ci/run` installs the package.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmod, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -10,8 +12,8 @@ import { translate } from '../../storage/indexers/glimpse/translate.js';
 import { type GlimpseIndexerOptions, type Hit, openGlimpseIndexer } from '../../storage/indexers/index.js';
 import { Base, PLAIN, soifOf, type TestObject } from '../storage/indexers/support.js';
 
-const installed = spawnSync('glimpseindex', ['-V']).error === undefined;
-const skip = installed ? false : 'glimpse is not installed';
+const isInstalled = spawnSync('glimpseindex', ['-V']).error === undefined;
+const skip = isInstalled ? false : 'glimpse is not installed';
 
 const OBJECTS: readonly TestObject[] = [
   { title: 'Wheat prices', body: 'the wheat is good\nand rye too\nHuman computer interface' },
@@ -20,29 +22,30 @@ const OBJECTS: readonly TestObject[] = [
   { title: 'Numbers 1234', body: 'abc123 computr wheet human-computer foo_bar', size: '7' },
 ];
 
-function optionsFor(base: Base, more: Partial<GlimpseIndexerOptions> = {}): GlimpseIndexerOptions {
+function optionsFor(base: Base, options: Partial<GlimpseIndexerOptions> = {}): GlimpseIndexerOptions {
   return {
     directory: join(base.directory, 'glimpse'),
     objectsDirectory: join(base.directory, 'objects'),
     storeDirectory: base.storeDirectory,
-    ...more,
+    ...options,
   };
 }
 
-/** A base whose engine is Glimpse. */
-async function glimpseBase(more: Partial<GlimpseIndexerOptions> = {}): Promise<Base> {
+/** Opens a base whose engine is Glimpse. */
+async function openGlimpseBase(options: Partial<GlimpseIndexerOptions> = {}): Promise<Base> {
   const base = await Base.open();
-  await change(base, more);
+  await reopen(base, options);
   return base;
 }
 
-async function change(base: Base, more: Partial<GlimpseIndexerOptions> = {}): Promise<void> {
+/** Opens the engine again, with other options. */
+async function reopen(base: Base, options: Partial<GlimpseIndexerOptions> = {}): Promise<void> {
   await base.indexer.close();
-  base.indexer = await openGlimpseIndexer(optionsFor(base, more));
+  base.indexer = await openGlimpseIndexer(optionsFor(base, options));
 }
 
-/** A server on a port that glimpse accepts. */
-async function listener(): Promise<{ port: number; close: () => Promise<void> }> {
+/** Listens on a port from the range that glimpse accepts. */
+async function listenOnFreePort(): Promise<{ port: number; close: () => Promise<void> }> {
   for (let port = 20_000 + (process.pid % 9000); ; port++) {
     const server = createServer();
     const listening = await new Promise<boolean>((resolve) => {
@@ -56,15 +59,15 @@ async function listener(): Promise<{ port: number; close: () => Promise<void> }>
 }
 
 /** Waits until a condition holds; fails after five minutes. */
-async function until(what: string, is: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 300_000; !(await is()); ) {
-    if (Date.now() > end) throw new Error(`waited too long: ${what}`);
+async function waitUntil(event: string, condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + 300_000; !(await condition()); ) {
+    if (Date.now() > end) throw new Error(`waited too long: ${event}`);
     await sleep(20);
   }
 }
 
-/** A program that replaces glimpse. */
-async function program(base: Base, name: string, source: string): Promise<string> {
+/** Writes a program that replaces glimpse. Returns its path. */
+async function writeProgram(base: Base, name: string, source: string): Promise<string> {
   const path = join(base.directory, name);
   await writeFile(path, `#!${process.execPath}\n${source}\n`);
   await chmod(path, 0o755);
@@ -81,8 +84,8 @@ async function blockLastFile(base: Base): Promise<{ file: string; unblock: () =>
   return { file, unblock: () => rename(`${file}.saved`, file) };
 }
 
-/** Processes whose command line contains a text, without zombies. */
-async function processesWith(text: string): Promise<string[]> {
+/** Finds the ids of processes whose command line contains a text, without zombies. */
+async function findProcesses(text: string): Promise<string[]> {
   const found: string[] = [];
   for (const pid of await readdir('/proc')) {
     if (!/^\d+$/.test(pid) || Number(pid) === process.pid) continue;
@@ -92,20 +95,20 @@ async function processesWith(text: string): Promise<string[]> {
   return found;
 }
 
-const question = (query: string, options: Partial<typeof PLAIN> = {}) => {
+const translateQuery = (query: string, options: Partial<typeof PLAIN> = {}) => {
   const expression = parseQuery(query);
-  if (expression.kind === 'all') throw new Error('not a question');
+  if (expression.kind === 'all') throw new Error('#allb is not for indexers');
   return translate(expression, { ...PLAIN, ...options });
 };
 
-// Other programs on a busy machine take long; only a hang must fail.
+// On a busy machine glimpse takes long; only a hang must fail.
 t.setTimeout(600_000);
 
-/** One base for the tests that change nothing. */
+/** The base of the tests that change nothing. */
 let shared: Base | undefined;
-const theBase = async (): Promise<Base> => {
+const getSharedBase = async (): Promise<Base> => {
   if (shared === undefined) {
-    shared = await glimpseBase();
+    shared = await openGlimpseBase();
     await shared.put(...OBJECTS);
   }
   return shared;
@@ -114,41 +117,53 @@ t.teardown(() => shared?.[Symbol.asyncDispose]());
 
 t.test('BRK-8.10 glimpse: queries in its pattern syntax', async (t) => {
   const W = ['-W'];
-  t.same(question('wheat and rye or oats'), { kind: 'pattern', pattern: '{wheat;{rye,oats}}', flags: W });
-  t.same(question('title : wheat'), { kind: 'pattern', pattern: 'wheat', flags: W });
-  t.same(question('wheat and not rye'), { kind: 'pattern', pattern: 'wheat', flags: W });
-  t.same(question('wheat except rye'), { kind: 'pattern', pattern: 'wheat', flags: W });
-  t.same(question('not rye'), { kind: 'all' });
-  t.same(question('rye or not wheat'), { kind: 'all' });
-  t.same(question('"human computer"'), { kind: 'pattern', pattern: '{human;computer}', flags: W });
-  t.same(question('wheat', { ignoreCase: true, matchWord: true }), {
+  t.same(translateQuery('wheat and rye or oats'), {
+    kind: 'pattern',
+    pattern: '{wheat;{rye,oats}}',
+    flags: W,
+  });
+  t.same(translateQuery('title : wheat'), { kind: 'pattern', pattern: 'wheat', flags: W });
+  t.same(translateQuery('wheat and not rye'), { kind: 'pattern', pattern: 'wheat', flags: W });
+  t.same(translateQuery('wheat except rye'), { kind: 'pattern', pattern: 'wheat', flags: W });
+  t.same(translateQuery('not rye'), { kind: 'all' });
+  t.same(translateQuery('rye or not wheat'), { kind: 'all' });
+  t.same(translateQuery('"human computer"'), { kind: 'pattern', pattern: '{human;computer}', flags: W });
+  t.same(translateQuery('wheat', { ignoreCase: true, matchWord: true }), {
     kind: 'pattern',
     pattern: 'wheat',
     flags: ['-W', '-i', '-w'],
   });
-  t.same(question('foo_bar', { matchWord: true }), { kind: 'pattern', pattern: '{foo;bar}', flags: W });
+  t.same(translateQuery('foo_bar', { matchWord: true }), { kind: 'pattern', pattern: '{foo;bar}', flags: W });
   const parts = { kind: 'pattern', pattern: '{wh,eat}', flags: W };
-  t.same(question('wheat', { errors: 1 }), parts, 'one of two parts is spelled well');
-  t.same(question('rye', { errors: 1 }), { kind: 'all' }, 'parts of one letter narrow nothing');
-  t.same(question('title regexp "wh(ea|e)t pr.*s"'), {
+  t.same(
+    translateQuery('wheat', { errors: 1 }),
+    parts,
+    'with one error, one of two parts is spelled correctly',
+  );
+  t.same(
+    translateQuery('rye', { errors: 1 }),
+    { kind: 'all' },
+    'parts of one letter do not narrow the search',
+  );
+  t.same(translateQuery('title regexp "wh(ea|e)t pr.*s"'), {
     kind: 'pattern',
     pattern: '{wh;t;pr;s}',
     flags: W,
   });
 });
 
-t.test('BRK-2.7 glimpse: nothing of a query is taken for its pattern characters or options', async (t) => {
+t.test('BRK-2.7 glimpse: no part of a query is interpreted as pattern characters or options', async (t) => {
   for (const query of ['"a;b,c{d}~e"', '"-x $(id) `id`"', '"\\\\;rm -rf"', '"<x>&|!^$"', '"мир"']) {
-    const asked = question(query);
-    if (asked.kind === 'all') continue;
-    t.match(asked.pattern, /^[A-Za-z0-9{};,]+$/, query);
-    t.notMatch(asked.pattern.replace(/[{}]/g, ''), /;;|^;|;$/, query);
+    const translated = translateQuery(query);
+    if (translated.kind === 'all') continue;
+    t.match(translated.pattern, /^[A-Za-z0-9{};,]+$/, query);
+    t.notMatch(translated.pattern.replace(/[{}]/g, ''), /;;|^;|;$/, query);
   }
-  t.same(question('"a;b"'), { kind: 'pattern', pattern: '{a;b}', flags: ['-W'] });
+  t.same(translateQuery('"a;b"'), { kind: 'pattern', pattern: '{a;b}', flags: ['-W'] });
 });
 
-t.test('BRK-8.9 glimpse: each object is a file, and queries find what they should', { skip }, async (t) => {
-  const base = await theBase();
+t.test('BRK-8.9 glimpse: each object is a file, and queries find the right objects', { skip }, async (t) => {
+  const base = await getSharedBase();
   const file = await readFile(join(base.directory, 'objects', '0', 'OBJ1'), 'utf8');
   t.match(file, /^@FILE \{ http:\/\/h\/1\n/);
   const cases: [string, number[], Partial<typeof PLAIN>?][] = [
@@ -187,7 +202,7 @@ t.test('BRK-8.9 glimpse: each object is a file, and queries find what they shoul
 });
 
 t.test('BRK-8.11 glimpse: limits end the search', { skip }, async (t) => {
-  const base = await theBase();
+  const base = await getSharedBase();
   const files = await base.searchAll('wheat', { maxFiles: 2 });
   t.equal(files.hits.length, 2);
   t.same(files.outcome, { complete: false, reason: 'limit', warnings: [] });
@@ -201,34 +216,38 @@ t.test('BRK-8.11 glimpse: limits end the search', { skip }, async (t) => {
 });
 
 t.test('BRK-8.2 glimpse: changes, removals, and an index that survives its process', { skip }, async (t) => {
-  await using base = await glimpseBase();
+  await using base = await openGlimpseBase();
   await base.put(...OBJECTS);
   await base.putSoif([soifOf({ url: 'http://h/2', title: 'Oats', body: 'nothing else' }, 2)]);
-  t.same(await base.oids('rye'), [1], 'the changed object is found by what it is now');
+  t.same(await base.oids('rye'), [1], 'the changed object is found by its new content');
   t.same(await base.oids('Oats'), [2]);
   await base.put({ url: 'http://h/9', title: 'Late wheat' });
   t.same(await base.oids('wheat'), [1, 3, 5]);
   const { watermark } = base.indexer;
   t.equal(watermark, base.store.lastSequence);
   await base.store.remove([1]);
-  t.same(await base.oids('wheat'), [3, 5], 'gone from the store, not yet from the index');
+  t.same(
+    await base.oids('wheat'),
+    [3, 5],
+    'an object that is removed from the store is not a hit, although it is still in the index',
+  );
   await base.catchUp();
   t.ok(base.indexer.watermark > watermark);
-  await change(base);
-  t.equal(base.indexer.watermark, base.store.lastSequence, 'read back');
+  await reopen(base);
+  t.equal(base.indexer.watermark, base.store.lastSequence, 'the watermark is read back');
   t.same(await base.oids('wheat'), [3, 5]);
   t.same(
     (await readdir(join(base.directory, 'glimpse'))).filter((name) => /^\d+$/.test(name)).length,
     1,
-    'one index is left',
+    'only the current index remains',
   );
-  await change(base, { indexOption: '-o' });
+  await reopen(base, { indexOption: '-o' });
   t.equal(base.indexer.watermark, 0, 'an index of another kind is rebuilt');
   await t.rejects(openGlimpseIndexer(optionsFor(base, { indexOption: '-o;id' })), UsageError);
 });
 
 t.test('BRK-8.1 glimpse: a full indexing does not stop queries', { skip }, async (t) => {
-  await using base = await glimpseBase();
+  await using base = await openGlimpseBase();
   await base.put(...OBJECTS);
   await base.indexer.clear();
   t.same(await base.oids('wheat'), [1, 2, 3], 'the old index answers');
@@ -239,71 +258,79 @@ t.test('BRK-8.1 glimpse: a full indexing does not stop queries', { skip }, async
   await base.indexer.flush(4);
   t.same(await base.oids('wheat'), [1]);
   t.same(await base.oids('http'), [1, 4]);
-  t.same(await readdir(join(base.directory, 'objects', '0')), ['OBJ1', 'OBJ4'], 'files of no object go');
+  t.same(
+    await readdir(join(base.directory, 'objects', '0')),
+    ['OBJ1', 'OBJ4'],
+    'files without an object are removed',
+  );
   await base.indexer.clear();
   await base.indexer.flush(0);
-  t.same(await base.oids('http or not http'), [], 'an empty index');
+  t.same(await base.oids('http or not http'), [], 'an empty index finds nothing');
 });
 
-t.test('BRK-8.13 glimpse: SIGTERM at the deadline, what was found is the result', { skip }, async (t) => {
-  await using base = await glimpseBase();
-  await base.put(...OBJECTS);
-  await blockLastFile(base);
-  const { hits, outcome } = await base.searchAll('http', { lifetimeMs: 600 });
-  t.equal(hits.length, 3, 'all but the one that glimpse could not read');
-  t.same(outcome, { complete: false, reason: 'lifetime', warnings: [] });
-  await until('glimpse ends', async () => (await processesWith(base.directory)).length === 0);
+t.test(
+  'BRK-8.13 glimpse: SIGTERM ends it at the deadline, and the hits so far are the result',
+  { skip },
+  async (t) => {
+    await using base = await openGlimpseBase();
+    await base.put(...OBJECTS);
+    await blockLastFile(base);
+    const { hits, outcome } = await base.searchAll('http', { lifetimeMs: 600 });
+    t.equal(hits.length, 3, 'all files are hits except the one that glimpse cannot read');
+    t.same(outcome, { complete: false, reason: 'lifetime', warnings: [] });
+    await waitUntil('glimpse ends', async () => (await findProcesses(base.directory)).length === 0);
 
-  const stopping = new AbortController();
-  const results = base.indexer.query(expressionOf('http'), { ...PLAIN, signal: stopping.signal });
-  const seen: Hit[] = [];
-  for await (const hit of results) {
-    seen.push(hit);
-    if (seen.length === 3) stopping.abort();
-  }
-  t.equal((await results.outcome).reason, 'aborted');
-  await until('glimpse ends', async () => (await processesWith(base.directory)).length === 0);
-});
+    const stopping = new AbortController();
+    const results = base.indexer.query(expressionOf('http'), { ...PLAIN, signal: stopping.signal });
+    const seen: Hit[] = [];
+    for await (const hit of results) {
+      seen.push(hit);
+      if (seen.length === 3) stopping.abort();
+    }
+    t.equal((await results.outcome).reason, 'aborted');
+    await waitUntil('glimpse ends', async () => (await findProcesses(base.directory)).length === 0);
+  },
+);
 
-t.test('BRK-8.13 glimpse: SIGKILL for what ignores SIGTERM', { skip }, async (t) => {
-  await using base = await glimpseBase();
+t.test('BRK-8.13 glimpse: SIGKILL ends a program that ignores SIGTERM', { skip }, async (t) => {
+  await using base = await openGlimpseBase();
   await base.put(...OBJECTS);
-  const stubborn = await program(
+  const stubborn = await writeProgram(
     base,
     'stubborn',
     `process.on('SIGTERM', () => console.log('/x/OBJ2'));
      console.log('/x/OBJ1');
      setInterval(() => undefined, 1000);`,
   );
-  await change(base, { programs: { glimpse: stubborn }, graceMs: 400 });
+  await reopen(base, { programs: { glimpse: stubborn }, graceMs: 400 });
   const { hits, outcome } = await base.searchAll('wheat', { lifetimeMs: 1500 });
   t.same(
     hits.map(({ oid }) => oid),
     [1, 2],
-    'also what it said after SIGTERM',
+    'output after SIGTERM counts too',
   );
   t.equal(outcome.reason, 'lifetime');
-  t.same(await processesWith(stubborn), []);
+  t.same(await findProcesses(stubborn), []);
 });
 
-t.test('BRK-4.19 glimpse: its complaints reach the user', { skip }, async (t) => {
-  await using base = await glimpseBase();
+t.test('BRK-4.19 glimpse: its error messages reach the user', { skip }, async (t) => {
+  await using base = await openGlimpseBase();
   await base.put(...OBJECTS);
-  const complaining = await program(
+  const failing = await writeProgram(
     base,
-    'complaining',
+    'failing',
     `console.error('There are matches to 1 out of 4 files');
      console.error('glimpse: pattern is too something');
      console.log('/x/OBJ1');`,
   );
-  await change(base, { programs: { glimpse: complaining } });
+  await reopen(base, { programs: { glimpse: failing } });
   const { hits, outcome } = await base.searchAll('wheat');
   t.equal(hits.length, 1);
   t.same(outcome, { complete: true, warnings: ['pattern is too something'] });
 });
 
-t.test('BRK-2.19 glimpse: what is refused is refused in its name', { skip }, async (t) => {
-  const base = await theBase();
+t.test('BRK-2.19 glimpse: a refusal names the engine', { skip }, async (t) => {
+  const base = await getSharedBase();
   for (const [query, text] of [
     ['title regexp "(?=x)"', /^ERROR: glimpse does not support the regular expression/],
     ['" "', /^ERROR: glimpse does not support empty search words/],
@@ -317,24 +344,24 @@ t.test('BRK-2.19 glimpse: what is refused is refused in its name', { skip }, asy
 });
 
 t.test(
-  'BRK-8.12 glimpse: glimpseserver is kept, used, and started again after indexing',
+  'BRK-8.12 glimpse: glimpseserver runs with the indexer, answers queries, and restarts after indexing',
   { skip },
   async (t) => {
     const warnings: string[] = [];
-    const free = await listener();
-    const { port } = free;
-    await free.close();
+    const listener = await listenOnFreePort();
+    const { port } = listener;
+    await listener.close();
     const onWarning = (sentence: string) => void warnings.push(sentence);
-    await using base = await glimpseBase({ server: { port, patienceMs: 1500 }, onWarning });
-    const server = async () =>
-      (await processesWith(join(base.directory, 'glimpse'))).filter((pid) => pid !== '').join();
-    t.equal(await server(), '', 'nothing to serve yet');
+    await using base = await openGlimpseBase({ server: { port, patienceMs: 1500 }, onWarning });
+    const serverProcess = async () =>
+      (await findProcesses(join(base.directory, 'glimpse'))).filter((pid) => pid !== '').join();
+    t.equal(await serverProcess(), '', 'without objects no server runs');
     await base.put(...OBJECTS);
-    const first = await server();
+    const first = await serverProcess();
     t.match(first, /^\d+$/);
     t.same(await base.oids('wheat'), [1, 2, 3]);
     await base.put({ url: 'http://h/9', title: 'Late wheat' });
-    const second = await server();
+    const second = await serverProcess();
     t.match(second, /^\d+$/);
     t.not(second, first);
     t.same(await base.oids('wheat'), [1, 2, 3, 5]);
@@ -342,32 +369,35 @@ t.test(
     // A query that the server cannot finish: BRK-8.13 (3).
     const { file, unblock } = await blockLastFile(base);
     const long = base.searchAll('http', { lifetimeMs: 3000 });
-    await until('the client runs', async () => (await processesWith(`\0${port}\0-W\0-e\0http`)).length > 0);
+    await waitUntil(
+      'the client runs',
+      async () => (await findProcesses(`\0${port}\0-W\0-e\0http`)).length > 0,
+    );
     const concurrent = await base.oids('nowhere');
     t.same(concurrent, [], 'a concurrent query is answered');
     const { outcome, hits } = await long;
     t.equal(outcome.reason, 'lifetime');
     t.equal(hits.length, 4);
-    await until('a server without answers is replaced', async () => {
-      const now = await server();
+    await waitUntil('a server without answers is replaced', async () => {
+      const now = await serverProcess();
       return /^\d+$/.test(now) && now !== second;
     });
     await unblock();
     t.equal((await base.oids('http')).length, 5, file);
     t.same(warnings, []);
-    const third = await server();
-    await change(base, { server: { port, patienceMs: 1500 }, onWarning });
-    t.match(await server(), /^\d+$/, 'started with the Broker');
-    t.not(await server(), third);
+    const third = await serverProcess();
+    await reopen(base, { server: { port, patienceMs: 1500 }, onWarning });
+    t.match(await serverProcess(), /^\d+$/, 'the server starts with the indexer');
+    t.not(await serverProcess(), third);
     await base.indexer.close();
-    t.equal(await server(), '', 'ended with it');
+    t.equal(await serverProcess(), '', 'the server ends with the indexer');
   },
 );
 
-t.test('BRK-8.12 glimpse: without its port glimpseserver is done without', { skip }, async (t) => {
+t.test('BRK-8.12 glimpse: if the port is in use, queries work without glimpseserver', { skip }, async (t) => {
   const warnings: string[] = [];
-  const taken = await listener();
-  await using base = await glimpseBase({
+  const taken = await listenOnFreePort();
+  await using base = await openGlimpseBase({
     server: { port: taken.port },
     onWarning: (sentence) => void warnings.push(sentence),
   });
@@ -382,6 +412,6 @@ t.test('BRK-8.12 glimpse: without its port glimpseserver is done without', { ski
 
 function expressionOf(query: string) {
   const expression = parseQuery(query);
-  if (expression.kind === 'all') throw new Error('not an expression');
+  if (expression.kind === 'all') throw new Error('#allb is not for indexers');
   return expression;
 }

@@ -1,44 +1,22 @@
-// A real site (the HTML documentation of Debian's postgresql-doc-15 behind nginx) is gathered, exported, collected and queried
-// by independent programs: nc, gzip, and clients in the style of the 1990s.
-// Prints TAP. Needs nginx, perl, nc, gzip and the documentation; `.ci/run` installs them.
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+// Gathers a real site, the HTML documentation of Debian's postgresql-doc-15 served by nginx, and reads its export and queries its
+// Broker with other programs: nc, gzip, and clients in the style of the 1990s. Prints TAP. Needs nginx, perl, nc, gzip and the documentation; `.ci/run` installs them.
+import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import t from 'tap';
 import { CliProcess, cli } from '../helpers/cli.js';
+import { freePort } from '../helpers/daemon.js';
+import { CLIENTS, type Ran, run } from './clients/run.js';
 
 const DOCUMENTS = process.env.PEER_DOCUMENTS ?? '/usr/share/doc/postgresql-doc-15/html';
-const root = dirname(fileURLToPath(import.meta.resolve('#package.json')));
-const clients = join(root, 'test', 'peers', 'clients');
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
-function run(
-  command: string,
-  args: readonly string[],
-  input = '',
-): Promise<{ code: number | null; stdout: Buffer }> {
-  return new Promise((resolve) => {
-    const child = execFile(command, args, { encoding: 'buffer', maxBuffer: 1 << 28 }, (error, stdout) => {
-      resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout });
-    });
-    child.stdin?.end(input);
-  });
-}
-
-function shell(script: string): Promise<{ code: number | null; stdout: Buffer }> {
+function shell(script: string): Promise<Ran> {
   return run('bash', ['-c', script]);
 }
 
+/** Serves the documentation by nginx. */
 async function startNginx(scratch: string, port: number): Promise<ChildProcess> {
   const config = join(scratch, 'nginx.conf');
   mkdirSync(join(scratch, 'tmp'));
@@ -66,8 +44,8 @@ http { include /etc/nginx/mime.types; access_log off; keepalive_requests 1000000
 }
 
 t.test(
-  'a real site behind nginx',
-  { skip: existsSync(DOCUMENTS) ? false : `${DOCUMENTS} is not there` },
+  'a real site served by nginx',
+  { skip: existsSync(DOCUMENTS) ? false : `${DOCUMENTS} is missing` },
   async (t) => {
     const scratch = mkdtempSync(join(tmpdir(), 'harvest-peers-'));
     const port = await freePort();
@@ -98,7 +76,7 @@ t.test(
     );
     t.comment(kit.stderr.trim().split('\n').slice(-3).join(' | '));
 
-    await t.test('nc: the plain export holds every page once', async (t) => {
+    await t.test('nc: the uncompressed export contains every page once', async (t) => {
       const { stdout } = await shell(
         `printf 'HELLO nc\\nSEND-UPDATE 0\\nQUIT\\n' | nc -w 10 127.0.0.1 ${gatherd}`,
       );
@@ -106,9 +84,9 @@ t.test(
         (match) => match[1] ?? '',
       );
       const pages = urls.filter((url) => url.endsWith('.html'));
-      t.equal(new Set(urls).size, urls.length, 'no URL twice');
+      t.equal(new Set(urls).size, urls.length, 'no URL is repeated');
       t.ok(pages.length >= files.length - 5, `${pages.length} pages of ${files.length} files`);
-      const reader = await run('perl', [join(clients, 'soif-lines.pl')], stdout.toString('latin1'));
+      const reader = await run('perl', [join(CLIENTS, 'soif-lines.pl')], { input: stdout });
       t.match(
         reader.stdout.toString(),
         new RegExp(`^objects ${urls.length} attributes \\d+$`, 'm'),
@@ -128,12 +106,12 @@ t.test(
 
     await t.test('a collector of 1998 reads gatherd and broker', async (t) => {
       const collected = (
-        await run('perl', [join(clients, 'centroid.pl'), '127.0.0.1', gatherd])
+        await run('perl', [join(CLIENTS, 'centroid.pl'), '127.0.0.1', gatherd])
       ).stdout.toString();
       t.match(collected, /^bad 0$/m, 'GATHERD-7.3, SOIF-4.8');
       t.ok(Number(/^records (\d+)$/m.exec(collected)?.[1]) >= files.length - 5);
       const answer = (
-        await run('perl', [join(clients, 'centroid.pl'), '127.0.0.1', broker, '"serializable"'])
+        await run('perl', [join(CLIENTS, 'centroid.pl'), '127.0.0.1', broker, '"serializable"'])
       ).stdout.toString();
       t.match(answer, /^bad 0$/m, 'BRK-4.2 to 4.4');
       t.ok(Number(/^records (\d+)$/m.exec(answer)?.[1]) > 3);
@@ -147,26 +125,26 @@ t.test(
         const found = [...stdout.toString().matchAll(/^120 - (\S+)$/gm)]
           .map((match) => match[1] ?? '')
           .sort();
-        const plain = (
+        const exported = (
           await shell(`printf 'SEND-UPDATE 0\\nQUIT\\n' | nc -w 10 127.0.0.1 ${gatherd}`)
         ).stdout.toString();
-        const wanted = plain
+        const expected = exported
           .split(/^(?=@FILE \{ )/m)
           .slice(1)
           .filter((object) => new RegExp(`(?<![\\p{L}\\p{N}_])${word}(?![\\p{L}\\p{N}_])`, 'iu').test(object))
           .map((object) => /^@FILE \{ (\S+)/.exec(object)?.[1] ?? '')
           .sort();
-        t.same(found, wanted, `${word}: ${wanted.length} objects`);
+        t.same(found, expected, `${word}: ${expected.length} objects`);
       }
     });
 
     await t.test('a hundred concurrent clients', async (t) => {
-      const queries = Array.from({ length: 100 }, () => ask(Number(broker), '#USER #END vacuum\r\n'));
+      const queries = Array.from({ length: 100 }, () => exchange(Number(broker), '#USER #END vacuum\r\n'));
       const exports = Array.from({ length: 100 }, () =>
-        ask(Number(gatherd), 'SEND-UPDATE 9999999999\nQUIT\n'),
+        exchange(Number(gatherd), 'SEND-UPDATE 9999999999\nQUIT\n'),
       );
       const answers = await Promise.all(queries);
-      t.equal(new Set(answers).size, 1, 'all brokers clients get the same answer');
+      t.equal(new Set(answers).size, 1, 'all clients of the Broker get the same answer');
       t.match(answers[0], /^130 - object end$/m);
       t.equal(new Set(await Promise.all(exports)).size, 1);
     });
@@ -179,11 +157,12 @@ t.test(
       gathered: { summarized: number };
       exported: number;
     };
-    t.equal(summary.gathered.summarized, 0, 'a second run finds nothing to do');
+    t.equal(summary.gathered.summarized, 0, 'a second run summarizes nothing');
   },
 );
 
-function ask(port: number, send: string): Promise<string> {
+/** Sends a message and reads until the server closes. */
+function exchange(port: number, send: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(send));
     let text = '';

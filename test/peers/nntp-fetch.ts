@@ -1,12 +1,11 @@
-// News against Debian's INN: groups, articles, numbers, lists, dots, conditions.
-// Prints TAP. Needs inn2 with its local.test group, and root; skipped if it is not installed or configured.
-
+// Fetches news from Debian's INN: groups, articles, numbers, lists, leading dots, conditional requests.
+// Prints TAP. Needs inn2 with its local.test group, and root; skipped if it is not installed or not configured.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
-import { connect } from 'node:net';
 import t from 'tap';
 import { createFetcher } from '../../clients/fetch/index.js';
-import { daemon, freePort } from '../helpers/daemon.js';
+import { freePort, startDaemon } from '../helpers/daemon.js';
+import { postArticles } from '../helpers/gather-peers/news-client.js';
 
 const INND = '/usr/lib/news/bin/innd';
 const AS_NEWS = ['--reuid=news', '--regid=news', '--init-groups'];
@@ -15,43 +14,17 @@ const ARTICLES = 20;
 const RUN = `${Date.now().toString(36)}.${process.pid}`;
 const idOf = (n: number) => `${n}.${RUN}@news.example.net`;
 
-/** Posts line by line, as a newsreader does. */
-async function post(port: number, articles: readonly string[]): Promise<void> {
-  const socket = connect(port, '127.0.0.1').setEncoding('latin1');
-  const pending = [...articles];
-  let rest = '';
-  let greeted = false;
-  await new Promise<void>((resolve, reject) => {
-    socket.once('error', reject).on('data', (text) => {
-      const lines = (rest + String(text)).split('\r\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) {
-        const code = line.slice(0, 3);
-        if (code === '205') resolve();
-        else if (code === '340') socket.write(`${pending.shift()}.\r\n`);
-        else if (code === '200' && !greeted) {
-          greeted = true;
-          socket.write('MODE READER\r\n');
-        } else if (code === '200' || code === '240')
-          socket.write(pending.length > 0 ? 'POST\r\n' : 'QUIT\r\n');
-        else reject(new Error(line));
-      }
-    });
-  });
-  socket.destroy();
-}
-
-const usable = existsSync(INND) && existsSync('/var/lib/news/active') && process.getuid?.() === 0;
-t.test('G-26, G-70 INN', { skip: usable ? false : 'inn2 and root are needed' }, async (t) => {
+const canRun = existsSync(INND) && existsSync('/var/lib/news/active') && process.getuid?.() === 0;
+t.test('G-26, G-70 INN', { skip: canRun ? false : 'inn2 and root are needed' }, async (t) => {
   const port = await freePort();
   mkdirSync('/run/news', { recursive: true });
   spawnSync('chown', ['news:news', '/run/news']);
   t.teardown(() =>
     spawnSync('setpriv', [...AS_NEWS, '/usr/lib/news/bin/ctlinnd', '-t', '3', 'shutdown', 'done']),
   );
-  await daemon(t, port, 'setpriv', [...AS_NEWS, INND, '-f', '-P', String(port), '-4', '127.0.0.1']);
+  await startDaemon(t, port, 'setpriv', [...AS_NEWS, INND, '-f', '-P', String(port), '-4', '127.0.0.1']);
   const head = 'From: a@example.net\r\nNewsgroups: local.test\r\nSubject: test';
-  await post(
+  await postArticles(
     port,
     Array.from(
       { length: ARTICLES },
@@ -64,8 +37,12 @@ t.test('G-26, G-70 INN', { skip: usable ? false : 'inn2 and root are needed' }, 
 
   const group = await get('news:local.test');
   t.match(group, { status: 200, contentType: 'text/x-news-overview' });
-  const wanted = Array.from({ length: ARTICLES }, (_, n) => `news:${idOf(n)}`);
-  t.strictSame((group.links ?? []).filter((url) => url.includes(RUN)).sort(), wanted.sort(), 'all articles');
+  const expected = Array.from({ length: ARTICLES }, (_, n) => `news:${idOf(n)}`);
+  t.strictSame(
+    (group.links ?? []).filter((url) => url.includes(RUN)).sort(),
+    expected.sort(),
+    'the group lists all articles',
+  );
   for (let n = 0; n < ARTICLES; n++) {
     const article = await get(`news:${idOf(n)}`);
     const text = Buffer.from(article.body).toString();

@@ -3,7 +3,7 @@
  *
  *     CHROMIUM=/usr/bin/chromium node refererd-page.js [DIRECTORY FOR SCREENSHOTS]
  *
- * Prints `ok` and exits with 0 if a user without a mouse can follow the links, and the page fits every screen.
+ * Prints `ok` and exits with 0 if a user without a mouse can follow the links and the page fits every screen.
  */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -33,15 +33,15 @@ try {
   const viewport = { width: 1100, height: 900 };
   await useWithKeyboard(await browser.newContext({ viewport }), url);
   const phone = { width: 360, height: 740 };
-  await lookAt(await browser.newContext({ viewport, javaScriptEnabled: false }), url, 'light');
-  await lookAt(await browser.newContext({ viewport, colorScheme: 'dark' }), url, 'dark');
-  await lookAt(await browser.newContext({ viewport: phone, isMobile: true }), url, 'phone');
+  await checkLayout(await browser.newContext({ viewport, javaScriptEnabled: false }), url, 'light');
+  await checkLayout(await browser.newContext({ viewport, colorScheme: 'dark' }), url, 'dark');
+  await checkLayout(await browser.newContext({ viewport: phone, isMobile: true }), url, 'phone');
   process.stdout.write('ok\n');
 } finally {
   for (const cleanup of cleanups) await cleanup();
 }
 
-/** A page that 121 others link to, one of them with a very long URL; it links to a hostile one and to itself. */
+/** Serves a page to which 121 others link, one of them with a very long URL. It links to a hostile one and to itself. */
 async function startSite(): Promise<string> {
   const data = await mkdtemp(join(tmpdir(), 'refererd-page-'));
   cleanups.unshift(() => rm(data, { recursive: true, force: true }));
@@ -67,36 +67,36 @@ async function startSite(): Promise<string> {
 
 async function useWithKeyboard(context: BrowserContext, url: string): Promise<void> {
   const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on('console', (message) => complaints.push(message.text()));
-  page.on('pageerror', (error) => complaints.push(error.message));
+  const problems: string[] = [];
+  page.on('console', (message) => problems.push(message.text()));
+  page.on('pageerror', (error) => problems.push(error.message));
   page.on('requestfailed', (request) => {
     const failure = failureOf(request);
-    if (failure !== undefined) complaints.push(failure);
+    if (failure !== undefined) problems.push(failure);
   });
   page.on('request', (request) => {
-    if (!request.url().startsWith(url)) complaints.push(`asked for ${request.url()}`);
+    if (!request.url().startsWith(url)) problems.push(`requested ${request.url()}`);
   });
 
   await page.goto(url);
   assert.match(await main(page), /124 links between 123 documents of 9 servers/);
   await page.keyboard.press('Tab');
-  assert.match(await focused(page), /^A Skip/, 'the first stop is the skip link');
+  assert.match(await describeFocus(page), /^A Skip/, 'the first stop is the skip link');
   await tabTo(page, /^INPUT q/);
   await page.keyboard.type('www.EXAMPLE.org');
   await page.keyboard.press('Enter');
   await page.waitForSelector('ol');
-  assert.equal(await heading(page), 'Links to this document', 'a host is also its first page');
+  assert.equal(await heading(page), 'Links to this document', 'a host name selects its front page');
   assert.match(await main(page), /122 documents, 1 to 50 shown here/);
 
   await tabTo(page, /^A Next/);
-  assert.ok(await focusIsVisible(page), 'the focus can be seen');
+  assert.ok(await focusIsVisible(page), 'the focus is visible');
   await page.keyboard.press('Enter');
   await page.waitForURL(/start=50/);
   await tabTo(page, /^A Next/);
   await page.keyboard.press('Enter');
   await page.waitForURL(/start=100/);
-  assert.equal(await page.locator('ol > li').count(), 22, 'the last page holds the rest');
+  assert.equal(await page.locator('ol > li').count(), 22, 'the last page has the rest');
   assert.equal(await page.locator('ol').getAttribute('start'), '101', 'the numbers continue');
   assert.equal(await page.locator('a[rel=next]').count(), 0);
 
@@ -107,8 +107,8 @@ async function useWithKeyboard(context: BrowserContext, url: string): Promise<vo
   await tabTo(page, /^A http:\/\/www\.example\.net\//);
   await page.keyboard.press('Enter');
   await page.waitForURL(/example\.net/);
-  assert.match(await page.title(), /^Links to this document: http/, 'no script of a URL has run');
-  assert.equal(await page.locator('img').count(), 1, 'nor has it made an element');
+  assert.match(await page.title(), /^Links to this document: http/, 'no script in a URL runs');
+  assert.equal(await page.locator('img').count(), 1, 'the URL creates no element');
 
   await page.goto(`${url}?q=${encodeURIComponent(HOSTILE)}`);
   assert.equal(await page.locator('#q').inputValue(), HOSTILE, 'the field keeps its text');
@@ -119,12 +119,13 @@ async function useWithKeyboard(context: BrowserContext, url: string): Promise<vo
   assert.equal(await heading(page), 'Not known here');
   // An unknown URL is answered with status 404, which Chromium reports on its console.
   assert.deepEqual(
-    complaints.filter((complaint) => !complaint.includes('404 (Not Found)')),
+    problems.filter((problem) => !problem.includes('404 (Not Found)')),
     [],
   );
 }
 
-async function lookAt(context: BrowserContext, url: string, name: string): Promise<void> {
+/** Checks that every page fits the screen, and saves screenshots. */
+async function checkLayout(context: BrowserContext, url: string, name: string): Promise<void> {
   const page = await context.newPage();
   for (const [part, query] of [
     ['home', ''],
@@ -154,8 +155,8 @@ async function heading(page: Page): Promise<string | null> {
   return page.locator('h1').textContent();
 }
 
-/** The focused element and its name or text. */
-async function focused(page: Page): Promise<string> {
+/** Describes the focused element by its tag and its name or text. */
+async function describeFocus(page: Page): Promise<string> {
   const text = await page.evaluate(
     "[document.activeElement.tagName, document.activeElement.name || document.activeElement.innerText].join(' ')",
   );
@@ -166,10 +167,11 @@ async function focusIsVisible(page: Page): Promise<boolean> {
   return (await page.evaluate("getComputedStyle(document.activeElement).outlineStyle !== 'none'")) === true;
 }
 
-async function tabTo(page: Page, wanted: RegExp): Promise<void> {
+/** Presses the Tab key until the focused element matches. */
+async function tabTo(page: Page, pattern: RegExp): Promise<void> {
   for (let presses = 0; presses < 150; presses++) {
     await page.keyboard.press('Tab');
-    if (wanted.test(await focused(page))) return;
+    if (pattern.test(await describeFocus(page))) return;
   }
-  assert.fail(`no way to ${wanted} with the tabulator key`);
+  assert.fail(`${pattern} cannot be reached with the Tab key`);
 }

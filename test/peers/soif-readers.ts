@@ -1,27 +1,19 @@
-// The original SOIF libraries of 1994 and 1995, in C and in Perl, read the export of our daemon. They are in the sources of Debian's
-// glimpse, which are fetched with apt into a directory of our own (or found in PEER_GLIMPSE_SOURCE) and compiled there.
+// Reads the export of gatherd with the original SOIF libraries of 1994 and 1995, in C and in Perl. They are part of the sources of
+// Debian's glimpse, which are fetched with apt into a temporary directory (or found in PEER_GLIMPSE_SOURCE) and compiled there.
 // Prints TAP. Needs gcc, libc6-dev, make, perl and apt; `.ci/run` installs them.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import t from 'tap';
 import { decodeSoif, encodeSoif, SoifObject } from '../../protocols/soif/index.js';
 import { CliProcess } from '../helpers/cli.js';
 import { Database } from '../servers/gatherd/support.js';
-import { run } from './clients/run.js';
+import { CLIENTS, run } from './clients/run.js';
 
-const clients = join(
-  dirname(fileURLToPath(import.meta.resolve('#package.json'))),
-  'test',
-  'peers',
-  'clients',
-);
-
-/** Source packages are looked up on the system's mirror, with package lists separate from those of the system. */
+/** Fetches the sources from the mirror of the system, with separate package lists. Returns undefined if they are not available. */
 async function fetchSource(scratch: string): Promise<string | undefined> {
   const format = 'deb-src $(SITE) $(RELEASE) $(COMPONENT)';
   const targets = await run('apt-get', [
@@ -56,7 +48,7 @@ async function fetchSource(scratch: string): Promise<string | undefined> {
   return unpacked === undefined ? undefined : join(scratch, unpacked);
 }
 
-/** Compiles one of the library's programs. */
+/** Compiles one program of the library. Returns its path. */
 async function compile(library: string, program: string, scratch: string): Promise<string> {
   const target = join(scratch, program);
   const sources = ['template', 'util'].flatMap((folder) =>
@@ -86,7 +78,7 @@ async function compileGlimpse(source: string): Promise<string> {
   return programs;
 }
 
-/** Objects that are hard to read: values like syntax, every byte, one line, many lines, LF at the end, no attributes. */
+/** Objects that are hard to read: values that look like syntax, every byte, one line, many lines, LF at the end, no attributes. */
 function objects(): SoifObject[] {
   const every = Uint8Array.from({ length: 256 }, (_, i) => i);
   const times = (i: number): [string, string] => ['Update-Time', String(1_000_000 + i)];
@@ -120,13 +112,14 @@ function objects(): SoifObject[] {
   return [...tricky, ...many];
 }
 
-async function exported(port: number): Promise<{ wrapped: Buffer; bare: Buffer }> {
+/** Reads the export, with its section headers and without them. */
+async function readExport(port: number): Promise<{ wrapped: Buffer; bare: Buffer }> {
   const socket = connect(port, '127.0.0.1');
-  const heard: Buffer[] = [];
-  socket.on('data', (chunk: Buffer) => heard.push(chunk));
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   socket.end('SEND-UPDATE 0\nQUIT\n');
   await once(socket, 'close');
-  const all = Buffer.concat(heard).toString('latin1');
+  const all = Buffer.concat(chunks).toString('latin1');
   const stream = all.slice(all.indexOf('@DELETE {\n'), all.lastIndexOf('499 - '));
   const bare = stream.slice(stream.indexOf('@UPDATE {\n') + '@UPDATE {\n'.length, -'}\n'.length);
   return { wrapped: Buffer.from(stream, 'latin1'), bare: Buffer.from(bare, 'latin1') };
@@ -134,7 +127,7 @@ async function exported(port: number): Promise<{ wrapped: Buffer; bare: Buffer }
 
 const md5 = (bytes: Uint8Array) => createHash('md5').update(bytes).digest('hex');
 
-t.test('what we write is read by the readers of the time', async (t) => {
+t.test('readers of the 1990s read the export', async (t) => {
   const scratch = mkdtempSync(join(tmpdir(), 'harvest-soif-'));
   t.teardown(() => rmSync(scratch, { recursive: true, force: true }));
   const written = objects();
@@ -148,12 +141,12 @@ t.test('what we write is read by the readers of the time', async (t) => {
   const daemon = new CliProcess(['gatherd', '-d', join(scratch, 'data'), '0']);
   t.teardown(() => daemon.kill('SIGKILL'));
   const port = Number((await daemon.output(/^ready gatherd=\S*:(\d+)$/m))[1]);
-  const stream = await exported(port);
+  const stream = await readExport(port);
   // SOIF-3.2: attributes without a value are not written.
   const attributes = written.reduce((sum, object) => sum + decodeSoif(encodeSoif(object)).size, 0);
 
-  await t.test('SOIF-8.8, 4.1 a line-based reader finds every object between the wrappers', async (t) => {
-    const { stdout } = await run('perl', [join(clients, 'soif-lines.pl')], { input: stream.wrapped });
+  await t.test('SOIF-8.8, 4.1 a line-based reader finds every object of every section', async (t) => {
+    const { stdout } = await run('perl', [join(CLIENTS, 'soif-lines.pl')], { input: stream.wrapped });
     t.match(stdout.toString(), new RegExp(`^objects ${written.length} attributes ${attributes}$`, 'm'));
   });
 
@@ -219,7 +212,7 @@ t.test('what we write is read by the readers of the time', async (t) => {
   );
 
   await t.test(
-    'SOIF-1.2, 4.3 glimpse finds by attribute=value, and a value forges no attribute',
+    'SOIF-1.2, 4.3 glimpse finds attribute=value, and a value cannot forge an attribute',
     async (t) => {
       const programs = await compileGlimpse(source);
       const [files, index] = [join(scratch, 'files'), join(scratch, 'index')];
@@ -240,8 +233,12 @@ t.test('what we write is read by the readers of the time', async (t) => {
       t.same(await find('Title=line'), ['plain']);
       t.same(await find('Body=lines'), ['lines']);
       t.same(await find('Keywords=ends'), ['lines']);
-      t.same(await find('Body=no'), ['syntax'], 'the text of a value is text');
-      t.same(await find('Title=no'), [], 'and not an attribute');
+      t.same(
+        await find('Body=no'),
+        ['syntax'],
+        'text that looks like an attribute is found as part of the value',
+      );
+      t.same(await find('Title=no'), [], 'text that looks like an attribute is not one');
       t.same(await find('Title=line;Body=lines'), []);
     },
   );

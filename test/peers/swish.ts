@@ -1,3 +1,4 @@
+// Tests the Swish indexer with Debian's swish-e. Prints TAP; without it, only the translation of queries is tested. `.ci/run` installs it.
 import { spawnSync } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,31 +19,33 @@ const OBJECTS: readonly TestObject[] = [
   { title: 'Numbers 1234', body: 'not and or мир human-computer' },
 ];
 
-async function swishBase(more: Partial<SwishIndexerOptions> = {}): Promise<Base> {
+/** Opens a base whose engine is Swish. */
+async function openSwishBase(options: Partial<SwishIndexerOptions> = {}): Promise<Base> {
   const base = await Base.open();
-  await reopen(base, more);
+  await reopen(base, options);
   return base;
 }
 
-async function reopen(base: Base, more: Partial<SwishIndexerOptions> = {}): Promise<void> {
+/** Opens the engine again, with other options. */
+async function reopen(base: Base, options: Partial<SwishIndexerOptions> = {}): Promise<void> {
   await base.indexer.close();
   const directory = join(base.directory, 'swish');
-  base.indexer = await openSwishIndexer({ directory, storeDirectory: base.storeDirectory, ...more });
+  base.indexer = await openSwishIndexer({ directory, storeDirectory: base.storeDirectory, ...options });
 }
 
 t.test('BRK-8.5 swish: queries in its language', async (t) => {
-  const asked = (query: string): string => {
+  const translateQuery = (query: string): string => {
     const expression = parseQuery(query);
-    if (expression.kind === 'all') throw new Error('not a question');
+    if (expression.kind === 'all') throw new Error('#allb is not for indexers');
     return translate(expression);
   };
-  t.equal(asked('Wheat and rye or oats'), '("wheat" and ("rye" or "oats"))');
-  t.equal(asked('"and" and "not"'), '("and" and "not")');
-  t.equal(asked('wheat except rye'), '"wheat"');
-  t.equal(asked('not rye'), '"zzz"', 'every object');
-  t.equal(asked('"human-computer"'), '("human" and "computer")');
-  t.equal(asked('title : caf\u00e9'), '"cafz6hz"', 'letters beyond a-z by number');
-  t.equal(asked('"a) or (b"'), '("a" and "or" and "b")');
+  t.equal(translateQuery('Wheat and rye or oats'), '("wheat" and ("rye" or "oats"))');
+  t.equal(translateQuery('"and" and "not"'), '("and" and "not")');
+  t.equal(translateQuery('wheat except rye'), '"wheat"');
+  t.equal(translateQuery('not rye'), '"zzz"', '"not" alone selects every object');
+  t.equal(translateQuery('"human-computer"'), '("human" and "computer")');
+  t.equal(translateQuery('title : caf\u00e9'), '"cafz6hz"', 'letters beyond a-z are encoded by number');
+  t.equal(translateQuery('"a) or (b"'), '("a" and "or" and "b")');
   t.equal(
     documentOf(soifOf({ url: 'http://h/1', a: 'Caf\u00e9 X_y' }))
       .split(' ')
@@ -52,8 +55,8 @@ t.test('BRK-8.5 swish: queries in its language', async (t) => {
   );
 });
 
-t.test('BRK-8.5 swish: queries find what they should, best first', { skip }, async (t) => {
-  await using base = await swishBase();
+t.test('BRK-8.5 swish: queries find the right objects, best first', { skip }, async (t) => {
+  await using base = await openSwishBase();
   await base.put(...OBJECTS);
   const cases: [string, number[], Partial<typeof PLAIN>?][] = [
     ['wheat', [1, 3]],
@@ -76,14 +79,14 @@ t.test('BRK-8.5 swish: queries find what they should, best first', { skip }, asy
   ];
   for (const [query, oids, options] of cases) t.same(await base.oids(query, options), oids, query);
   const hits = await base.search('wheat', { wantLines: false });
-  t.equal(hits[0]?.oid, 1, 'it has the word more often');
+  t.equal(hits[0]?.oid, 1, 'the object with more occurrences is first');
   t.ok((hits[0]?.score ?? 0) > (hits[1]?.score ?? 0));
   const [line] = (await base.search('café'))[0]?.lines ?? [];
   t.same(line, { attribute: 'body', text: 'body{36}:\tbarley café foo_bar', first: true });
 });
 
-t.test('BRK-2.19 swish: what it cannot do is refused in its name', { skip }, async (t) => {
-  await using base = await swishBase();
+t.test('BRK-2.19 swish: a refusal names the engine', { skip }, async (t) => {
+  await using base = await openSwishBase();
   for (const [query, options, text] of [
     ['wheat', { errors: 1 }, 'spelling errors'],
     ['wh.at', {}, 'pattern characters'],
@@ -97,33 +100,37 @@ t.test('BRK-2.19 swish: what it cannot do is refused in its name', { skip }, asy
   }
 });
 
-t.test('BRK-8.2 swish: changes become parts, many parts become one, all survive', { skip }, async (t) => {
-  await using base = await swishBase({ maxParts: 2 });
-  const parts = async () => {
-    const directory = join(base.directory, 'swish');
-    const [current = ''] = (await readdir(directory)).filter((name) => /^\d+$/.test(name));
-    return (await readdir(join(directory, current))).filter((name) => name.endsWith('.idx')).sort();
-  };
-  await base.put(...OBJECTS);
-  t.same(await parts(), ['1.idx']);
-  await base.putSoif([soifOf({ url: 'http://h/2', title: 'Oats' }, 2)]);
-  t.same(await parts(), ['1.idx', '2.idx']);
-  t.same(await base.oids('rye'), [1], 'the changed object is found by what it is now');
-  t.same(await base.oids('Oats'), [2]);
-  await base.put({ url: 'http://h/9', title: 'Late wheat' });
-  t.same(await parts(), ['4.idx'], 'merged');
-  t.same(await base.oids('wheat'), [1, 3, 5]);
-  t.same(await base.oids('Oats'), [2], 'of two versions the later one is kept');
-  await base.store.remove([1]);
-  await base.catchUp();
-  t.same(await base.oids('wheat'), [3, 5]);
-  await reopen(base);
-  t.equal(base.indexer.watermark, base.store.lastSequence, 'read back');
-  t.same(await base.oids('wheat'), [3, 5]);
-});
+t.test(
+  'BRK-8.2 swish: changes become parts, many parts are merged, and all survive a restart',
+  { skip },
+  async (t) => {
+    await using base = await openSwishBase({ maxParts: 2 });
+    const parts = async () => {
+      const directory = join(base.directory, 'swish');
+      const [current = ''] = (await readdir(directory)).filter((name) => /^\d+$/.test(name));
+      return (await readdir(join(directory, current))).filter((name) => name.endsWith('.idx')).sort();
+    };
+    await base.put(...OBJECTS);
+    t.same(await parts(), ['1.idx']);
+    await base.putSoif([soifOf({ url: 'http://h/2', title: 'Oats' }, 2)]);
+    t.same(await parts(), ['1.idx', '2.idx']);
+    t.same(await base.oids('rye'), [1], 'the changed object is found by its new content');
+    t.same(await base.oids('Oats'), [2]);
+    await base.put({ url: 'http://h/9', title: 'Late wheat' });
+    t.same(await parts(), ['4.idx'], 'the parts are merged');
+    t.same(await base.oids('wheat'), [1, 3, 5]);
+    t.same(await base.oids('Oats'), [2], 'of two versions the later one is kept');
+    await base.store.remove([1]);
+    await base.catchUp();
+    t.same(await base.oids('wheat'), [3, 5]);
+    await reopen(base);
+    t.equal(base.indexer.watermark, base.store.lastSequence, 'the watermark is read back');
+    t.same(await base.oids('wheat'), [3, 5]);
+  },
+);
 
 t.test('BRK-8.1 swish: a full indexing does not stop queries', { skip }, async (t) => {
-  await using base = await swishBase();
+  await using base = await openSwishBase();
   await base.put(...OBJECTS);
   await base.indexer.clear();
   const [object] = await base.store.objects([3]);
@@ -133,11 +140,11 @@ t.test('BRK-8.1 swish: a full indexing does not stop queries', { skip }, async (
   t.same(await base.oids('wheat'), [3]);
   await base.indexer.clear();
   await base.indexer.flush(0);
-  t.same(await base.oids('wheat'), [], 'an empty index');
+  t.same(await base.oids('wheat'), [], 'an empty index finds nothing');
 });
 
-t.test('BRK-8.3 swish: a run that fails leaves the former index', { skip }, async (t) => {
-  await using base = await swishBase();
+t.test('BRK-8.3 swish: a failed run keeps the previous index', { skip }, async (t) => {
+  await using base = await openSwishBase();
   await base.put(...OBJECTS);
   const { watermark } = base.indexer;
   await reopen(base, { program: '/bin/false' });

@@ -1,5 +1,5 @@
-// SSTP as an observer sees it: refererd serves the fixture, the requests of section 10 are sent over loopback while tshark records, and
-// both directions of the record must be the examples byte for byte. Prints TAP. Needs tshark and the right to capture.
+// Records SSTP on the wire: while tshark captures, the requests of section 10 of the specification are sent to refererd over loopback.
+// Both directions of the record must be the examples byte for byte. Prints TAP. Needs tshark and the right to capture.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
@@ -28,7 +28,7 @@ const EXAMPLES: readonly (readonly [string, readonly string[], readonly string[]
     ],
   ],
   [
-    'sstp.md 10.2: who links to a site',
+    'sstp.md 10.2: the links to a site',
     ['SSTP/1.0 084 REQ_GET_SITEREFERERS', 'HEADER_URL: http://a.example/x'],
     [
       'SSTP/1.0 084 REQ_GET_SITEREFERERS',
@@ -71,17 +71,17 @@ const ALLOW_REPLY = `${textOf(['SSTP/1.0 017 REQ_GET_ALLOW', 'HEADER_CONTENT_LEN
 
 const REFUSAL = textOf(['SSTP/1.0 403 FORBIDDEN']);
 
-/** Number of checks whether tshark sees packets, and the pause between them. */
-const TRIES = 2400;
+/** Number of checks whether tshark has captured packets, and the pause between them. */
+const MAX_CHECKS = 2400;
 const PAUSE_MS = 50;
 
-/** Lines with CR LF and an empty line at the end. */
+/** Renders lines with CR LF and an empty line at the end. */
 function textOf(lines: readonly string[]): string {
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
-/** The reason why recording is impossible here, or false. */
-function missing(): string | false {
+/** Returns the reason to skip the tests, or false if tshark can capture. */
+function reasonToSkip(): string | false {
   if (spawnSync('tshark', ['--version'], { stdio: 'ignore' }).status !== 0) return 'tshark is not installed';
   const { status } = spawnSync('tshark', ['-i', 'lo', '-a', 'duration:1', '-w', '/dev/null'], {
     stdio: 'ignore',
@@ -89,7 +89,7 @@ function missing(): string | false {
   return status === 0 ? false : 'capturing is not allowed here';
 }
 
-/** tshark, recording the traffic of a port. */
+/** A running tshark that captures the traffic of a port. */
 class Recording {
   readonly #child: ChildProcess;
   readonly #file: string;
@@ -99,7 +99,7 @@ class Recording {
     this.#file = file;
   }
 
-  /** Resolves when packets are recorded: connects to `probe` until a connection is in the file. */
+  /** Starts tshark. Resolves when it captures: connects to a probe port until a connection is in the file. */
   static async start(t: Test, port: number): Promise<Recording> {
     const file = join(await temporary(t), 'recorded.pcapng');
     const probe = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
@@ -111,21 +111,21 @@ class Recording {
     t.teardown(() => child.kill('SIGKILL'));
     const recording = new Recording(child, file);
     try {
-      for (let tries = 0; tries < TRIES; tries++) {
+      for (let checks = 0; checks < MAX_CHECKS; checks++) {
         await once(connect(probePort, '127.0.0.1').resume(), 'close');
         await pause(PAUSE_MS);
-        if (recording.#sees(`tcp.port == ${probePort}`)) return recording;
+        if (recording.#hasCaptured(`tcp.port == ${probePort}`)) return recording;
       }
-      throw new Error('tshark records nothing');
+      throw new Error('tshark captures nothing');
     } finally {
       probe.close();
     }
   }
 
-  /** Resolves when the end of a connection to this port is in the file, and ends the recording. */
-  async finish(port: number, ends: number): Promise<void> {
-    for (let tries = 0; tries < TRIES; tries++) {
-      if (this.#count(`tcp.port == ${port} && tcp.flags.fin == 1`) >= ends) break;
+  /** Waits until the file contains this number of FIN packets of a port, then ends tshark. */
+  async finish(port: number, finCount: number): Promise<void> {
+    for (let checks = 0; checks < MAX_CHECKS; checks++) {
+      if (this.#count(`tcp.port == ${port} && tcp.flags.fin == 1`) >= finCount) break;
       await pause(PAUSE_MS);
     }
     const closed = once(this.#child, 'exit');
@@ -133,7 +133,7 @@ class Recording {
     await closed;
   }
 
-  /** The bytes of both directions of the n-th connection to a port, as `follow,tcp,raw` shows them. */
+  /** Reads the bytes of both directions of the n-th connection to a port, by `follow,tcp,raw`. */
   conversation(port: number, n = 0): { readonly requests: string; readonly replies: string } {
     const streams = this.#read(['-Y', `tcp.dstport == ${port}`, '-T', 'fields', '-e', 'tcp.stream']).split(
       '\n',
@@ -146,7 +146,7 @@ class Recording {
     return { requests: bytes(/^([0-9a-f]+)$/gm), replies: bytes(/^\t([0-9a-f]+)$/gm) };
   }
 
-  #sees(filter: string): boolean {
+  #hasCaptured(filter: string): boolean {
     return this.#count(filter) > 0;
   }
 
@@ -159,14 +159,14 @@ class Recording {
       const output = ['ignore', 'pipe', 'ignore'] as const;
       return execFileSync('tshark', ['-r', this.#file, ...words], { encoding: 'utf8', stdio: [...output] });
     } catch {
-      return ''; // the file is not there yet, or its last packet is not whole
+      return ''; // The file does not exist yet, or its last packet is incomplete.
     }
   }
 }
 
 t.setTimeout(600_000);
 
-t.test('tshark sees SSTP on the wire', { skip: missing() }, async (t) => {
+t.test('SSTP on the wire', { skip: reasonToSkip() }, async (t) => {
   await t.test('S-27 to S-40: requests and replies are the examples of sstp.md 10', async (t) => {
     const { address } = await serveFixture(t);
     const recording = await Recording.start(t, address.port);
@@ -188,10 +188,10 @@ t.test('tshark sees SSTP on the wire', { skip: missing() }, async (t) => {
     }
     const seen = recording.conversation(address.port, EXAMPLES.length);
     const replies = EXAMPLES.map(([, , reply]) => textOf(reply)).join('');
-    t.equal(seen.replies, replies, 'S-39: the same one behind the other on one connection');
+    t.equal(seen.replies, replies, 'S-39: pipelined requests on one connection have the same replies');
   });
 
-  await t.test('S-50 to S-52: the allowed hosts are asked for as in sstp.md 10.5', async (t) => {
+  await t.test('S-50 to S-52: the request for the allowed hosts is that of sstp.md 10.5', async (t) => {
     const dispatcher = createServer((socket) => {
       socket.once('data', (request) => {
         socket.end(request.toString('latin1') === ALLOW_REQUEST ? ALLOW_REPLY : REFUSAL, 'latin1');
@@ -210,7 +210,7 @@ t.test('tshark sees SSTP on the wire', { skip: missing() }, async (t) => {
       password: 'abrakadabra',
     });
     t.same(lists.allow, { ok: true, text: ALLOW_BODY });
-    t.equal(lists.users.ok, false, 'S-53: what is refused is said');
+    t.equal(lists.users.ok, false, 'S-53: the refusal is reported');
     await recording.finish(port, 4);
     // The two lists are fetched concurrently (S-54).
     const seen = [recording.conversation(port, 0), recording.conversation(port, 1)];
@@ -221,7 +221,7 @@ t.test('tshark sees SSTP on the wire', { skip: missing() }, async (t) => {
     t.equal(
       users?.requests,
       ALLOW_REQUEST.replace('017 REQ_GET_ALLOW', '016 REQ_GET_PW'),
-      'and the user base',
+      'sstp.md 10.5, request for the users',
     );
     t.equal(users?.replies, REFUSAL, 'sstp.md 10.5, refusal');
   });

@@ -29,10 +29,10 @@ try {
   await administer(await browser.newContext({ viewport }), url);
   await useWithoutScript(await browser.newContext({ viewport, javaScriptEnabled: false }), url);
   const phone = { width: 360, height: 740 };
-  await lookAt(await browser.newContext({ viewport, reducedMotion: 'reduce' }), url, 'light');
-  await lookAt(await browser.newContext({ viewport: phone, isMobile: true }), url, 'phone');
-  await lookAt(await browser.newContext({ viewport, colorScheme: 'dark' }), url, 'dark');
-  await lookAt(
+  await checkLayout(await browser.newContext({ viewport, reducedMotion: 'reduce' }), url, 'light');
+  await checkLayout(await browser.newContext({ viewport: phone, isMobile: true }), url, 'phone');
+  await checkLayout(await browser.newContext({ viewport, colorScheme: 'dark' }), url, 'dark');
+  await checkLayout(
     await browser.newContext({ viewport: phone, isMobile: true, colorScheme: 'dark' }),
     url,
     'phone-dark',
@@ -65,15 +65,15 @@ async function startSite(): Promise<string> {
       ),
     };
   });
-  const made = await scene(t, { points: [gatherd.point(2)], conf: 'Opaque-Mode suppress\n' });
-  await made.broker.collect();
-  const server = await serve(t, made);
+  const brokerScene = await scene(t, { points: [gatherd.point(2)], conf: 'Opaque-Mode suppress\n' });
+  await brokerScene.broker.collect();
+  const server = await serve(t, brokerScene);
   const web = await WebServer.listen({
-    broker: made.broker,
+    broker: brokerScene.broker,
     brokerAddress: server.address,
     host: '127.0.0.1',
     port: 0,
-    log: made.broker.log,
+    log: brokerScene.broker.log,
   });
   t.teardown(() => web.close());
   return web.url;
@@ -81,18 +81,18 @@ async function startSite(): Promise<string> {
 
 async function useWithKeyboard(context: BrowserContext, url: string): Promise<void> {
   const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on('console', (message) => complaints.push(message.text()));
+  const problems: string[] = [];
+  page.on('console', (message) => problems.push(message.text()));
   page.on('requestfailed', (request) => {
     const failure = failureOf(request);
-    if (failure !== undefined) complaints.push(failure);
+    if (failure !== undefined) problems.push(failure);
   });
   page.on('request', (request) => {
-    if (!request.url().startsWith(url)) complaints.push(`asked for ${request.url()}`);
+    if (!request.url().startsWith(url)) problems.push(`requested ${request.url()}`);
   });
 
   await page.goto(url);
-  assert.equal(await focused(page), 'INPUT query', 'the cursor is in the query field');
+  assert.equal(await describeFocus(page), 'INPUT query', 'the cursor is in the query field');
   await saveScreenshot(page, { path: join(directory, 'search.png') });
   await page.keyboard.type('internet and (gopher or wais)');
   await page.keyboard.press('Enter');
@@ -101,21 +101,21 @@ async function useWithKeyboard(context: BrowserContext, url: string): Promise<vo
   assert.equal(await page.locator('h1').textContent(), '12 objects found');
 
   await page.keyboard.press('Tab');
-  assert.match(await focused(page), /^A skip/, 'the first stop is the skip link');
+  assert.match(await describeFocus(page), /^A skip/, 'the first stop is the skip link');
   await page.keyboard.press('Enter');
   await tabTo(page, /^A result .*gopher|^A result .*wais/);
-  assert.ok(await focusIsVisible(page), 'the focus can be seen');
+  assert.ok(await focusIsVisible(page), 'the focus is visible');
   await saveScreenshot(page, { path: join(directory, 'focus.png') });
   await page.keyboard.press('j');
   await page.keyboard.press('k');
-  assert.match(await focused(page), /^A result/, 'j and k go from result to result');
+  assert.match(await describeFocus(page), /^A result/, 'j and k move between results');
   await tabTo(page, /^A facet PostScript/);
   await page.keyboard.press('Enter');
   await page.waitForSelector('.chips');
   assert.equal(await page.locator('h1').textContent(), '4 objects found', 'a facet narrows the result');
   await saveScreenshot(page, { path: join(directory, 'narrowed.png') });
   await page.keyboard.press('/');
-  assert.equal(await focused(page), 'INPUT query', '/ goes to the query');
+  assert.equal(await describeFocus(page), 'INPUT query', '/ moves to the query');
   await page.keyboard.press('Enter');
   await page.waitForSelector('.chips');
   await tabTo(page, /^A summary/);
@@ -124,20 +124,20 @@ async function useWithKeyboard(context: BrowserContext, url: string): Promise<vo
   assert.match((await page.locator('h1').textContent()) ?? '', /^Notes on (?:gopher|wais)/);
 
   await page.goto(`${url}advanced.html`);
-  // On a busy machine the page appears before its cursor.
+  // On a busy machine the page appears before its field has the focus.
   await page.waitForFunction("document.activeElement?.name === 'all'");
   await page.keyboard.type('internet');
   await page.keyboard.press('Enter');
   await page.waitForSelector('.results');
   assert.equal(await page.locator('#query').inputValue(), '"internet"', 'the advanced form writes a query');
-  assert.doesNotMatch(page.url(), /value2=/, 'empty fields stay out of the address');
+  assert.doesNotMatch(page.url(), /value2=/, 'empty fields are not in the address');
 
   await page.goto(`${url}Harvest/cgi-bin/BrokerQuery.cgi?query=gopher+and+(`);
-  assert.equal(await focused(page), 'INPUT query', 'the cursor is where the query is wrong');
+  assert.equal(await describeFocus(page), 'INPUT query', 'the cursor is in the field of the wrong query');
   await saveScreenshot(page, { path: join(directory, 'fault.png') });
   // The query with a fault is answered with status 400, which Chromium reports on its console.
   assert.deepEqual(
-    complaints.filter((complaint) => !complaint.includes('400 (Bad Request)')),
+    problems.filter((problem) => !problem.includes('400 (Bad Request)')),
     [],
   );
 }
@@ -160,11 +160,11 @@ async function administer(context: BrowserContext, url: string): Promise<void> {
   await page.waitForSelector('.outcome pre');
   assert.match((await page.locator('.outcome').textContent()) ?? '', /Objects: 48/);
   assert.doesNotMatch(page.url(), /sesame/, 'the password is not in the address');
-  assert.doesNotMatch(await page.content(), /sesame/, 'nor in the page');
+  assert.doesNotMatch(await page.content(), /sesame/, 'the password is not in the page');
   await saveScreenshot(page, { path: join(directory, 'admin-outcome.png') });
 }
 
-/** The same site in a browser without scripts. */
+/** Uses the site in a browser without scripts. */
 async function useWithoutScript(context: BrowserContext, url: string): Promise<void> {
   const page = await context.newPage();
   await page.goto(url);
@@ -179,7 +179,8 @@ async function useWithoutScript(context: BrowserContext, url: string): Promise<v
   await page.waitForSelector('.outcome pre');
 }
 
-async function lookAt(context: BrowserContext, url: string, name: string): Promise<void> {
+/** Checks that every page fits the screen, and saves screenshots. */
+async function checkLayout(context: BrowserContext, url: string, name: string): Promise<void> {
   const page = await context.newPage();
   const fields = 'query=internet&caseflag=on&opaqueflag=on&descflag=on&verbose=on&maxlineflag=5';
   for (const [part, path] of [
@@ -201,8 +202,8 @@ async function lookAt(context: BrowserContext, url: string, name: string): Promi
   }
 }
 
-/** The focused element and its role on this site. */
-async function focused(page: Page): Promise<string> {
+/** Describes the focused element by its tag, its name or its role on this site, and its text. */
+async function describeFocus(page: Page): Promise<string> {
   const text = await page.evaluate(`(() => {
     const it = document.activeElement;
     const kind = it.closest('.results h2') ? 'result' : it.closest('.results .about') ? 'summary'
@@ -216,10 +217,11 @@ async function focusIsVisible(page: Page): Promise<boolean> {
   return (await page.evaluate("getComputedStyle(document.activeElement).outlineStyle !== 'none'")) === true;
 }
 
-async function tabTo(page: Page, wanted: RegExp): Promise<void> {
+/** Presses the Tab key until the focused element matches. */
+async function tabTo(page: Page, pattern: RegExp): Promise<void> {
   for (let presses = 0; presses < 120; presses++) {
     await page.keyboard.press('Tab');
-    if (wanted.test(await focused(page))) return;
+    if (pattern.test(await describeFocus(page))) return;
   }
-  assert.fail(`no way to ${wanted} with the tabulator key`);
+  assert.fail(`${pattern} cannot be reached with the Tab key`);
 }

@@ -5,7 +5,7 @@ import { EssencePool } from '../../servers/essence/index.js';
 import type { Chunks } from '../../servers/essence/unnest/chunks.js';
 import { UnnestMeter } from '../../servers/essence/unnest/limits.js';
 import { type Leaf, unnest } from '../../servers/essence/unnest/walk.js';
-import { ar, cpio, mail, PACKINGS, shar, uuencode, zip } from '../helpers/archives.js';
+import { ARCHIVE_FORMATS, ar, cpio, mail, shar, uuencode, zip } from '../helpers/archives.js';
 import { EXCEL_FILE, WORD_FILE } from '../servers/essence/fixtures/office-files.js';
 import { attributesOf, contextOf, IDENTITY, inputOf, summarize } from '../servers/essence/helpers.js';
 import { latin, tar } from '../servers/essence/unnest-fixtures.js';
@@ -139,7 +139,7 @@ t.test('truncated archives of every format: never an exception, and a warning', 
     Array.from({ length: 100 }, (_, i) => random.copy().update(String(i)).digest()),
   );
   const text = latin(`${noise.toString('base64').replace(/.{70}/g, '$&\n')}\n`);
-  for (const { name, pack } of PACKINGS) {
+  for (const { name, pack } of ARCHIVE_FORMATS) {
     const whole = pack([
       ['a.txt', latin('first\n')],
       ['b.txt', text],

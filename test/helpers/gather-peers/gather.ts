@@ -1,3 +1,4 @@
+// Runs a Gatherer in this process and reads its export.
 import { type GathererConfig, parseGathererConf } from '../../../protocols/config/index.js';
 import { SoifDecoder } from '../../../protocols/soif/index.js';
 import {
@@ -9,30 +10,33 @@ import {
 } from '../../../servers/gatherer/index.js';
 import { Generations } from '../../../storage/index.js';
 
-export interface Nodes {
-  /** Lines of RootNodes; see {@link everything}. */
+/** What differs between the configurations of tests. */
+export interface ConfigurationParts {
+  /** Lines of RootNodes; see {@link unlimitedRoot}. */
   readonly roots?: readonly string[];
   readonly leaves?: readonly string[];
   /** Lines before the lists, such as `FTP-Auth: host user password`. */
   readonly lines?: readonly string[];
 }
 
-/** A RootNode without pauses, limits on URLs and filters. */
-export function everything(url: string, more = ''): string {
-  return `${url} URL=100000,/dev/null Delay=0 ${more}`.trimEnd();
+/** The line of a RootNode without delays, URL limits and filters. */
+export function unlimitedRoot(url: string, options = ''): string {
+  return `${url} URL=100000,/dev/null Delay=0 ${options}`.trimEnd();
 }
 
-export function confText({ roots = [], leaves = [], lines = [] }: Nodes): string {
+/** Renders the text of a configuration file. */
+export function renderConfiguration({ roots = [], leaves = [], lines = [] }: ConfigurationParts): string {
   const head = ['Gatherer-Name: Test', 'Gatherer-Host: g.example.org', 'Access-Delay: 0', ...lines];
-  const list = (name: string, of: readonly string[]) =>
-    of.length === 0 ? [] : [`<${name}>`, ...of, `</${name}>`];
+  const list = (name: string, nodes: readonly string[]) =>
+    nodes.length === 0 ? [] : [`<${name}>`, ...nodes, `</${name}>`];
   return `${[...head, ...list('RootNodes', roots), ...list('LeafNodes', leaves)].join('\n')}\n`;
 }
 
-export function conf(nodes: Nodes): GathererConfig {
-  return parseGathererConf(confText(nodes), 'test.cf', {}).config;
+export function parseConfiguration(parts: ConfigurationParts): GathererConfig {
+  return parseGathererConf(renderConfiguration(parts), 'test.cf', {}).config;
 }
 
+/** The outcome of a run. */
 export interface Gathered {
   readonly report: GatherReport;
   /** Final event of every URI, in order. */
@@ -41,13 +45,13 @@ export interface Gathered {
   readonly exported: readonly { readonly url: string; readonly text: (name: string) => string | undefined }[];
 }
 
-/** A complete run of a Gatherer including the export. */
+/** Runs a Gatherer and publishes its objects. */
 export async function gather(
   directory: string,
-  nodes: Nodes,
+  parts: ConfigurationParts,
   options: Partial<GathererOptions> & { readonly signal?: AbortSignal } = {},
 ): Promise<Gathered> {
-  const { signal = AbortSignal.timeout(100_000), ...more } = options;
+  const { signal = AbortSignal.timeout(100_000), ...gathererOptions } = options;
   const events: DocumentEvent[] = [];
   const listen = (message: unknown): void => {
     events.push(message as DocumentEvent);
@@ -56,21 +60,21 @@ export async function gather(
   try {
     await using gatherer = await Gatherer.open({
       directory,
-      config: conf(nodes),
+      config: parseConfiguration(parts),
       essenceWorkers: 0,
       retryDelayMs: 5,
-      ...more,
+      ...gathererOptions,
     });
     const report = await gatherer.run(signal);
     await gatherer.publish();
-    return { report, events, exported: await exportedOf(gatherer.generationsDirectory) };
+    return { report, events, exported: await readExport(gatherer.generationsDirectory) };
   } finally {
     documentChannel.unsubscribe(listen);
   }
 }
 
-/** The objects that gatherd would send of a directory of generations. */
-export async function exportedOf(generations: string): Promise<Gathered['exported']> {
+/** Reads the objects that gatherd would send from a directory of generations. */
+export async function readExport(generations: string): Promise<Gathered['exported']> {
   await using snapshot = await new Generations(generations).open();
   const objects: Gathered['exported'][number][] = [];
   const decoder = new SoifDecoder({ mode: 'strict' });
@@ -85,12 +89,12 @@ export async function exportedOf(generations: string): Promise<Gathered['exporte
   return objects;
 }
 
-/** URLs of the export, sorted, with repetitions. */
+/** The exported URLs, sorted, with repetitions. */
 export function urlsOf({ exported }: Pick<Gathered, 'exported'>): string[] {
   return exported.map(({ url }) => url).sort();
 }
 
-/** The event that a URL ended with. */
-export function endOf(gathered: Pick<Gathered, 'events'>, url: string): DocumentEvent | undefined {
+/** The last event of a URL. */
+export function finalEventOf(gathered: Pick<Gathered, 'events'>, url: string): DocumentEvent | undefined {
   return gathered.events.findLast((event) => event.url === url);
 }

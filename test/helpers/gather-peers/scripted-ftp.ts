@@ -1,3 +1,4 @@
+// An FTP server whose answers a test defines, for passive mode only.
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
 import { onLines, type Scripted, scripted } from '../../clients/fetch/scripted.js';
@@ -18,28 +19,30 @@ export interface FtpSite {
   readonly onCommand?: (line: string) => void;
 }
 
-export const whole =
+/** Sends the bytes and ends the transfer correctly. */
+export const sendWhole =
   (bytes: Uint8Array): Send =>
   (data, control) => {
     data.end(bytes, () => control.write('226 done\r\n'));
   };
 
-/** A small FTP server on loopback (passive mode only); all files were changed in November 1994. */
+/** Starts the server on loopback. All files were modified in November 1994. */
 export function ftpServer(t: Test, site: FtpSite): Promise<Scripted> {
   return scripted(t, (control) => {
     const session = new Session(site, control);
     t.teardown(() => session.close());
     control.on('close', () => session.close());
-    // Small answers follow each other without waiting for the client's acknowledgement.
+    // Otherwise small answers wait for the acknowledgement of the previous one.
     control.setNoDelay(true);
     control.write('220 scripted\r\n');
     onLines(control, (line) => {
       site.onCommand?.(line);
-      session.take(line);
+      session.handle(line);
     });
   });
 }
 
+/** A control connection with its data connections. */
 class Session {
   #user = '';
   #directory = '';
@@ -48,7 +51,7 @@ class Session {
   readonly #passive = createServer((socket) => {
     socket.on('error', () => {});
     this.#data = socket;
-    this.#go();
+    this.#sendIfReady();
   });
 
   constructor(
@@ -61,16 +64,16 @@ class Session {
     this.#passive.close();
   }
 
-  take(line: string): void {
+  handle(line: string): void {
     const answer = this.#answer(line);
-    if (answer !== undefined) this.#say(answer);
+    if (answer !== undefined) this.#reply(answer);
   }
 
   /** The immediate reply; undefined if it follows later. */
   #answer(line: string): string | undefined {
     const [command = '', ...words] = line.split(' ');
     const argument = words.join(' ');
-    const path = this.#path(argument);
+    const path = this.#resolve(argument);
     const { files, login, sizes, listings } = this.site;
     const file = files.get(path);
     switch (command) {
@@ -78,8 +81,8 @@ class Session {
         this.#user = argument;
         return '331 password?';
       case 'PASS': {
-        const good = login === undefined || (login.user === this.#user && login.password === argument);
-        return good ? '230 in' : '530 not you';
+        const isValid = login === undefined || (login.user === this.#user && login.password === argument);
+        return isValid ? '230 in' : '530 not you';
       }
       case 'PWD':
         return '257 "/" is it';
@@ -97,7 +100,7 @@ class Session {
         return '250 ok';
       }
       case 'LIST':
-        this.#transfer(listings?.get(this.#directory) ?? whole(this.#list()));
+        this.#transfer(listings?.get(this.#directory) ?? sendWhole(this.#renderListing()));
         return undefined;
       case 'MDTM':
         return file === undefined ? '550 no' : '213 19941106084937';
@@ -107,7 +110,7 @@ class Session {
       }
       case 'RETR':
         if (file === undefined) return '550 no such file';
-        this.#transfer(Buffer.isBuffer(file) ? whole(file) : file);
+        this.#transfer(Buffer.isBuffer(file) ? sendWhole(file) : file);
         return undefined;
       default:
         return '502 what?';
@@ -116,16 +119,16 @@ class Session {
 
   #listen(): void {
     this.#data = undefined;
-    const told = () => this.#say(`229 ok (|||${(this.#passive.address() as AddressInfo).port}|)`);
-    if (this.#passive.listening) told();
-    else this.#passive.listen(0, '127.0.0.1', told);
+    const replyPort = () => this.#reply(`229 ok (|||${(this.#passive.address() as AddressInfo).port}|)`);
+    if (this.#passive.listening) replyPort();
+    else this.#passive.listen(0, '127.0.0.1', replyPort);
   }
 
-  #say(line: string): void {
+  #reply(line: string): void {
     this.control.write(`${line}\r\n`);
   }
 
-  #path(argument: string): string {
+  #resolve(argument: string): string {
     return argument.startsWith('/') ? argument.slice(1) : this.#directory + argument;
   }
 
@@ -134,11 +137,11 @@ class Session {
     return [...this.site.files.keys()].some((path) => path.startsWith(directory));
   }
 
-  #list(): Buffer {
+  #renderListing(): Buffer {
     const names = new Map<string, string>();
     const directory = this.#directory;
-    const places = [...this.site.files.keys(), ...(this.site.listings?.keys() ?? [])];
-    for (const path of places.filter((one) => one.startsWith(directory) && one !== directory)) {
+    const paths = [...this.site.files.keys(), ...(this.site.listings?.keys() ?? [])];
+    for (const path of paths.filter((each) => each.startsWith(directory) && each !== directory)) {
       const [name = '', ...rest] = path.slice(directory.length).split('/');
       names.set(name, rest.length > 0 ? 'drwxr-xr-x' : '-rw-r--r--');
     }
@@ -149,12 +152,13 @@ class Session {
   }
 
   #transfer(send: Send): void {
-    this.#say('150 coming');
+    this.#reply('150 coming');
     this.#send = send;
-    this.#go();
+    this.#sendIfReady();
   }
 
-  #go(): void {
+  /** The transfer needs both the command and the data connection, which arrive in any order. */
+  #sendIfReady(): void {
     if (this.#send === undefined || this.#data === undefined) return;
     const [send, data] = [this.#send, this.#data];
     this.#send = undefined;

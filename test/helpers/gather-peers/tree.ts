@@ -1,9 +1,10 @@
+// Creates a tree of documents that servers export and crawlers find.
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Modification time of the files of a tree, in seconds since 1970. */
-export const CHANGED = 784_111_777;
+export const MODIFIED = 784_111_777;
 
 const NAMES = [
   'plain.txt',
@@ -16,40 +17,41 @@ const NAMES = [
   "quo'te~1.txt",
   '(brackets).txt',
 ];
-const PLACES = ['', 'pub/', 'pub/deep dir/', 'pub/deep dir/deeper/', 'other/'];
+const DIRECTORIES = ['', 'pub/', 'pub/deep dir/', 'pub/deep dir/deeper/', 'other/'];
 
 /**
- * Documents in nested directories, with all kinds of names that the servers and clients here agree about. The contents differ.
+ * Creates documents in nested directories, with all kinds of names on which the servers and clients here agree. Their contents
+ * differ.
  *
- * @param names in each directory
- * @returns contents, by path
+ * @param names of the files of each directory
+ * @returns contents by path
  */
-export function fillTree(directory: string, names: readonly string[] = NAMES): Map<string, Buffer> {
+export function createTree(root: string, names: readonly string[] = NAMES): Map<string, Buffer> {
   const files = new Map<string, Buffer>();
-  for (const place of PLACES) {
-    mkdirSync(join(directory, place), { recursive: true });
+  for (const directory of DIRECTORIES) {
+    mkdirSync(join(root, directory), { recursive: true });
     for (const name of names) {
-      const content = contentOf(place, name);
-      const path = join(directory, place, name);
+      const content = contentOf(directory, name);
+      const path = join(root, directory, name);
       writeFileSync(path, content);
       chmodSync(path, 0o644);
-      utimesSync(path, CHANGED, CHANGED);
-      files.set(place + name, content);
+      utimesSync(path, MODIFIED, MODIFIED);
+      files.set(directory + name, content);
     }
   }
-  for (const place of PLACES) {
-    chmodSync(join(directory, place), 0o755);
-    utimesSync(join(directory, place), CHANGED, CHANGED);
+  for (const directory of DIRECTORIES) {
+    chmodSync(join(root, directory), 0o755);
+    utimesSync(join(root, directory), MODIFIED, MODIFIED);
   }
   return files;
 }
 
-function contentOf(place: string, name: string): Buffer {
-  const what = `the document ${name} in /${place}`;
+function contentOf(directory: string, name: string): Buffer {
+  const text = `the document ${name} in /${directory}`;
   if (name.endsWith('.html'))
-    return Buffer.from(`<!DOCTYPE html><html><head><title>T</title></head><body>${what}</body></html>\n`);
-  if (name.endsWith('.c')) return Buffer.from(`/* ${what} */\nint main(void) { return 0; }\n`);
-  return Buffer.from(`${what}\nIt has some lines.\n`);
+    return Buffer.from(`<!DOCTYPE html><html><head><title>T</title></head><body>${text}</body></html>\n`);
+  if (name.endsWith('.c')) return Buffer.from(`/* ${text} */\nint main(void) { return 0; }\n`);
+  return Buffer.from(`${text}\nIt has some lines.\n`);
 }
 
 export const md5 = (bytes: Uint8Array): string => createHash('md5').update(bytes).digest('hex');

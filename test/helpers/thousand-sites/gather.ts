@@ -1,24 +1,24 @@
-// The crawler of the thousand sites: the public Gatherer as a process, so that its memory can be measured.
+// Crawls the thousand sites with the public Gatherer, as a separate process so that its memory can be measured.
 // Prints {report, maxRssBytes} as JSON.
-//   node gather.js CONFIGURATION DIRECTORY TRIES
+//   node gather.js CONFIGURATION DIRECTORY MAX_ATTEMPTS
 import { readFileSync } from 'node:fs';
 import { parseGathererConf } from '../../../protocols/config/index.js';
 import { Gatherer, type GatherReport } from '../../../servers/gatherer/index.js';
 
-/** Output of the process. */
+/** The output of the process. */
 export interface Gathered {
   readonly report: GatherReport;
   readonly maxRssBytes: number;
 }
 
-const [file = '', directory = '', tries = '4'] = process.argv.slice(2);
+const [file = '', directory = '', maxAttempts = '4'] = process.argv.slice(2);
 const { config } = parseGathererConf(readFileSync(file, 'utf8'), file, {});
 const gatherer = await Gatherer.open({
   directory,
   config,
   // Each hanging site occupies a worker until the read times out.
   workers: 200,
-  maxRetries: Number(tries),
+  maxRetries: Number(maxAttempts),
   retryDelayMs: 1000,
   readTimeoutMs: 2500,
 });

@@ -1,80 +1,97 @@
+// Sites that are slow, broken, endless or lying.
 import { gzipSync } from 'node:zlib';
-import { type Answer, answer, html, type Manner, page, redirect, text } from './answers.js';
+import { type Answer, answer, type Delivery, html, page, redirect, text } from './answers.js';
 import type { SiteBuilder, Times } from './site.js';
 
-/** 40 MB of blanks in 40 kB. */
-const BOMB = gzipSync(Buffer.alloc(40_000_000, 0x20), { level: 9 });
+/** 40 MB of spaces, compressed to 40 kB. */
+const GZIP_BOMB = gzipSync(Buffer.alloc(40_000_000, 0x20), { level: 9 });
 const HTML_HEADERS = { 'content-type': 'text/html' };
 
-/** Sites that are slow, broken, endless or lying. */
+/** The kinds by name. */
 export const HOSTILE_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>> = {
-  'late first byte': (site) => manner(site, 'late'),
-  drip: (site) => manner(site, 'drip'),
-  'long drip': (site) => manner(site, 'long-drip'),
-  hangs: (site) => broken(site, 'hang'),
-  'hangs in the body': (site) => broken(site, 'hang-in-body'),
-  resets: (site) => broken(site, 'reset'),
-  'resets in the body': (site) => broken(site, 'reset-in-body'),
-  'half answers': (site) => broken(site, 'half'),
-  'more than announced': (site) => broken(site, 'more'),
-  'two lengths': (site) => broken(site, 'two-lengths'),
-  'bad chunks': (site) => broken(site, 'bad-chunks'),
-  garbage: (site) => broken(site, 'garbage'),
-  'endless headers': (site) => broken(site, 'endless-headers'),
+  'late first byte': (site) => addSlowPages(site, 'late'),
+  drip: (site) => addSlowPages(site, 'drip'),
+  'long drip': (site) => addSlowPages(site, 'long-drip'),
+  hangs: (site) => addBrokenPage(site, 'hang'),
+  'hangs in the body': (site) => addBrokenPage(site, 'hang-in-body'),
+  resets: (site) => addBrokenPage(site, 'reset'),
+  'resets in the body': (site) => addBrokenPage(site, 'reset-in-body'),
+  'truncated answers': (site) => addBrokenPage(site, 'half'),
+  'more bytes than announced': (site) => addBrokenPage(site, 'more'),
+  'two lengths': (site) => addBrokenPage(site, 'two-lengths'),
+  'bad chunks': (site) => addBrokenPage(site, 'bad-chunks'),
+  garbage: (site) => addBrokenPage(site, 'garbage'),
+  'endless headers': (site) => addBrokenPage(site, 'endless-headers'),
   'endless body': (site) => {
     site.web(3);
-    site.linked('/endless.html', html('endless', [], { manner: 'endless-body' }), [1, site.options.tries]);
+    site.linked('/endless.html', html('endless', [], { delivery: 'endless-body' }), [
+      1,
+      site.options.maxAttempts,
+    ]);
   },
   'huge headers': (site) => {
     const headers = { ...HTML_HEADERS, 'x-long': 'y'.repeat(12_000) };
-    site.linked('/long-header.html', html('long', ['/behind.html'], { headers }), [1, site.options.tries]);
-    site.page('/behind.html', html('behind', []), [0, 1]);
+    site.linked('/long-header.html', html('long', ['/next.html'], { headers }), [
+      1,
+      site.options.maxAttempts,
+    ]);
+    site.page('/next.html', html('next', []), [0, 1]);
     const tooLong = { ...HTML_HEADERS, 'x-long': 'y'.repeat(200_000) };
-    site.linked('/longer-header.html', html('longer', [], { headers: tooLong }), [1, site.options.tries]);
+    site.linked('/longer-header.html', html('longer', [], { headers: tooLong }), [
+      1,
+      site.options.maxAttempts,
+    ]);
     site.web(3);
   },
   'gzip bombs': (site) => {
-    const tries: Times = [1, site.options.tries];
-    site.linked('/bomb.html', bomb('gzip', BOMB), tries);
-    site.linked('/twice.html', bomb('gzip, gzip', gzipSync(BOMB)), tries);
-    site.linked('/file.gz', answer({ headers: { 'content-type': 'application/gzip' }, body: BOMB }), tries);
-    site.linked('/lie.html', html('not gzip', [], { headers: { 'content-encoding': 'gzip' } }), tries);
+    const times: Times = [1, site.options.maxAttempts];
+    site.linked('/bomb.html', bomb('gzip', GZIP_BOMB), times);
+    site.linked('/twice.html', bomb('gzip, gzip', gzipSync(GZIP_BOMB)), times);
+    site.linked(
+      '/file.gz',
+      answer({ headers: { 'content-type': 'application/gzip' }, body: GZIP_BOMB }),
+      times,
+    );
+    site.linked('/lie.html', html('not gzip', [], { headers: { 'content-encoding': 'gzip' } }), times);
     site.web(3);
   },
-  'status 500 for ever': (site) => {
+  'status 500 forever': (site) => {
     for (const status of [500, 501, 502, 504]) {
       const failing = html('failing', ['/'], { status });
-      site.linked(`/status-${status}.html`, failing, [1, site.options.tries]);
+      site.linked(`/status-${status}.html`, failing, [1, site.options.maxAttempts]);
     }
     site.web(3);
   },
-  'status 503 for ever': (site) => {
-    site.linked('/busy.html', html('busy', ['/'], { status: 503 }), [1, site.options.tries]);
+  'status 503 forever': (site) => {
+    site.linked('/busy.html', html('busy', ['/'], { status: 503 }), [1, site.options.maxAttempts]);
     site.web(3);
   },
   'statuses of all kinds': (site) => {
     for (const status of [204, 206, 300, 304, 400, 402, 404, 418, 451, 499, 599])
-      site.linked(`/status-${status}.html`, html('odd', [], { status, body: '' }), [1, site.options.tries]);
+      site.linked(`/status-${status}.html`, html('odd', [], { status, body: '' }), [
+        1,
+        site.options.maxAttempts,
+      ]);
   },
-  'status 429, seconds': (site) => busy(site, 429, '4'),
-  'status 429, a date': (site) => busy(site, 429, '+5'),
-  'status 503, seconds': (site) => busy(site, 503, '4'),
-  'status 503, a date': (site) => busy(site, 503, '+5'),
+  'status 429, seconds': (site) => addBusyPage(site, 429, '4'),
+  'status 429, a date': (site) => addBusyPage(site, 429, '+5'),
+  'status 503, seconds': (site) => addBusyPage(site, 503, '4'),
+  'status 503, a date': (site) => addBusyPage(site, 503, '+5'),
   'odd Retry-After': (site) => {
     for (const [n, value] of ['-5', 'soon', '1.5', ''].entries()) {
       const headers = { ...HTML_HEADERS, 'retry-after': value };
       const answers = [html('later', [], { status: 503, headers }), html('now', [])];
-      site.linked(`/odd-${n}.html`, answers, [1, site.options.tries]);
+      site.linked(`/odd-${n}.html`, answers, [1, site.options.maxAttempts]);
     }
   },
   'redirect chain': (site) => {
     for (let n = 0; n < 8; n++)
       site.page(`/chain-${n}`, redirect(`/chain-${n + 1}`, [301, 302, 303, 307][n % 4]));
-    site.page('/chain-8', html('the end of the chain', ['/behind.html']));
-    site.page('/behind.html', html('behind', []));
+    site.page('/chain-8', html('the end of the chain', ['/next.html']));
+    site.page('/next.html', html('next', []));
     site.link('/chain-0');
   },
-  'redirect circles': (site) => {
+  'redirect loops': (site) => {
     site.linked('/self', redirect('/self', 301));
     site.linked('/circle-0', redirect('circle-1'));
     site.page('/circle-1', redirect('./circle-2'));
@@ -82,7 +99,7 @@ export const HOSTILE_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>
     site.linked('/to-front', redirect('/#top'));
     site.web(3);
   },
-  'redirects away': (site) => {
+  'redirects to other schemes and sites': (site) => {
     site.linked('/to-file', redirect('file:///etc/passwd'));
     site.linked('/to-nowhere', redirect('http://[::bad/'));
     site.linked('/to-script', redirect('javascript:alert(1)'));
@@ -108,7 +125,7 @@ export const HOSTILE_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>
       return html('calendar', [monthLink(month + 1), monthLink(month - 1), monthLink(month + 12)]);
     };
   },
-  'ever deeper': (site) => {
+  'ever deeper folders': (site) => {
     site.web(4);
     site.link('/deep/');
     site.trap = (path) => (/^\/(?:deep\/)+$/.test(path) ? html('deeper', ['deep/', '../', './']) : undefined);
@@ -128,7 +145,7 @@ export const HOSTILE_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>
   'soft 404': (site) => {
     site.web(4);
     site.link('/missing/0');
-    // Every address answers 200 and links on, with a body that is always the same.
+    // Every address answers 200 with the same body, which links to more addresses.
     site.trap = (path) => (path.startsWith('/missing/') ? html('oops', ['x/1', 'y/2']) : undefined);
   },
 };
@@ -137,31 +154,31 @@ function monthLink(month: number): string {
   return `/calendar?year=${Math.floor(month / 12)}&month=${(month % 12) + 1}`;
 }
 
-/** All pages are sent in this manner, and all arrive. */
-function manner(site: SiteBuilder, how: Manner): void {
-  site.linked('/slow-1.html', html('slow', ['/behind.html'], { manner: how }));
-  site.page('/behind.html', html('behind', []));
+/** Adds pages with this delivery, all of which the crawler can read. */
+function addSlowPages(site: SiteBuilder, delivery: Delivery): void {
+  site.linked('/slow-1.html', html('slow', ['/next.html'], { delivery }));
+  site.page('/next.html', html('next', []));
   site.web(3);
 }
 
-/** One page is broken; the others must not suffer. */
-function broken(site: SiteBuilder, how: Manner): void {
+/** Adds one broken page; the crawler must read the others. */
+function addBrokenPage(site: SiteBuilder, delivery: Delivery): void {
   site.web(3);
   const links = ['/', '/perhaps.html'];
-  site.linked('/broken.html', html('broken', links, { manner: how }), [1, site.options.tries]);
-  // The part with the link may have arrived or not: following it is optional.
+  site.linked('/broken.html', html('broken', links, { delivery }), [1, site.options.maxAttempts]);
+  // The part with this link may or may not have arrived, so following it is optional.
   site.page('/perhaps.html', html('perhaps', []), [0, 1]);
-  site.linked('/sound.html', html('sound', ['/']));
+  site.linked('/good.html', html('good', ['/']));
 }
 
 function bomb(encoding: string, body: Uint8Array): Answer {
   return answer({ headers: { 'content-type': 'text/html', 'content-encoding': encoding }, body });
 }
 
-/** Answers once with Retry-After, then with the page. */
-function busy(site: SiteBuilder, status: number, retryAfter: string): void {
+/** Adds a page that answers first with Retry-After, then with its content. */
+function addBusyPage(site: SiteBuilder, status: number, retryAfter: string): void {
   const headers = { 'content-type': 'text/plain', 'retry-after': retryAfter };
-  site.linked('/busy.html', [text('later', { status, headers }), html('now', ['/behind.html'])], [2, 2]);
-  site.page('/behind.html', html('behind', []));
+  site.linked('/busy.html', [text('later', { status, headers }), html('now', ['/next.html'])], [2, 2]);
+  site.page('/next.html', html('next', []));
   site.web(3);
 }

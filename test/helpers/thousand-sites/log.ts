@@ -1,13 +1,15 @@
+// The log of the server, one JSON event per line.
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 /**
- * The events of the server, one JSON line each. `end` is the time when the last byte of an answer was passed to the system, or
- * when the connection ended if that was earlier: never later than the crawler can notice it.
+ * One event. `open` and `close` are those of a connection, `begin` and `end` those of a request. `end` is logged before the last
+ * byte of an answer is passed to the system, or when the connection ends if that is earlier, so never later than the crawler can
+ * see it.
  */
 export interface LogEvent {
-  /** Milliseconds of a monotonic clock. */
-  readonly at: number;
+  /** Time of a monotonic clock. */
+  readonly timeMs: number;
   /** The site's number. */
   readonly site: number;
   /** Unique number of the connection. */
@@ -15,13 +17,14 @@ export interface LogEvent {
   readonly event: 'open' | 'begin' | 'end' | 'close';
   /** Of `begin`: path with query. */
   readonly path?: string;
-  readonly agent?: string;
-  /** Of `begin`: the crawler sent a cookie. */
-  readonly cookie?: boolean;
-  /** Of `end`: milliseconds of the answer's Retry-After. */
-  readonly retryAfter?: number;
-  /** Of `end`: the crawler aborted the answer. */
-  readonly cut?: boolean;
+  /** Of `begin`: the value of User-Agent. */
+  readonly userAgent?: string;
+  /** Of `begin`: whether the crawler sent a cookie. */
+  readonly hasCookie?: boolean;
+  /** Of `end`: the delay that the Retry-After of the answer requests. */
+  readonly retryAfterMs?: number;
+  /** Of `end`: whether the crawler aborted the answer. */
+  readonly isAborted?: boolean;
 }
 
 /** Reads a server's log. */

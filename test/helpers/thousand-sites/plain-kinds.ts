@@ -1,16 +1,17 @@
+// Correct sites: every difference between them is allowed by HTTP and HTML.
 import { deflateSync, gzipSync } from 'node:zlib';
 import { answer, html, page, text } from './answers.js';
 import type { SiteBuilder } from './site.js';
 
-/** Correct sites of all kinds. */
+/** The kinds by name. */
 export const PLAIN_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>> = {
   plain: (site) => site.web(8),
   'plain, more': (site) => site.web(14),
-  'HTTP/1.0': (site) => inManner(site, 'http/1.0'),
-  chunked: (site) => inManner(site, 'chunked'),
-  'connection closed': (site) => inManner(site, 'close'),
+  'HTTP/1.0': (site) => addPages(site, 'http/1.0'),
+  chunked: (site) => addPages(site, 'chunked'),
+  'connection closed': (site) => addPages(site, 'close'),
   compressed: (site) => {
-    const body = page('packed', ['/behind.html']);
+    const body = page('packed', ['/next.html']);
     for (const [name, bytes] of [
       ['gzip', gzipSync(body)],
       ['deflate', deflateSync(body)],
@@ -18,12 +19,12 @@ export const PLAIN_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>> 
       const headers = { 'content-type': 'text/html', 'content-encoding': name };
       site.linked(`/${name}.html`, answer({ headers, body: bytes }));
     }
-    site.page('/behind.html', html('behind', []));
+    site.page('/next.html', html('next', []));
   },
   cookies: (site) => {
     const headers = { 'content-type': 'text/html', 'set-cookie': 'id=1; Path=/' };
-    site.linked('/cookie.html', html('cookie', ['/behind.html'], { headers }));
-    site.page('/behind.html', html('behind', ['/']));
+    site.linked('/cookie.html', html('cookie', ['/next.html'], { headers }));
+    site.page('/next.html', html('next', ['/']));
     site.web(3);
   },
   duplicates: (site) => {
@@ -32,7 +33,7 @@ export const PLAIN_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>> 
     for (let n = 0; n < 5; n++) site.link(`/copy-0.html#${n}`);
   },
   'wrong charsets': (site) => {
-    const umlauts = page('Ärger mit Größe', ['/behind.html']);
+    const umlauts = page('Ärger mit Größe', ['/next.html']);
     const latin = Buffer.from(umlauts, 'latin1');
     const wide = Buffer.concat([Buffer.of(0xff, 0xfe), Buffer.from(umlauts, 'utf16le')]);
     const charset = (name: string) => ({ 'content-type': `text/html; charset=${name}` });
@@ -41,7 +42,7 @@ export const PLAIN_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>> 
     site.linked('/wide-as-utf-8.html', answer({ headers: charset('utf-8'), body: wide }));
     site.linked('/nonsense.html', answer({ headers: charset('x-nonsense'), body: latin }));
     site.linked('/none.html', answer({ headers: { 'content-type': 'text/html' }, body: latin }));
-    site.page('/behind.html', html('behind', []));
+    site.page('/next.html', html('next', []));
   },
   'wrong types': (site) => {
     const noise = Uint8Array.from({ length: 3000 }, () => site.random(256));
@@ -53,15 +54,15 @@ export const PLAIN_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>> 
     site.page('/perhaps.html', html('perhaps', []), [0, 1]);
     site.linked('/empty.html', html('', [], { body: '' }));
   },
-  'links away': (site) => {
-    // Host=1: no link may be followed from here.
+  'links to other sites': (site) => {
+    // Host=1: no link to another site may be followed.
     for (const n of [1, 2, 3]) site.link(`${site.originOf(site.index + n)}/not-for-you`);
-    site.link('mailto:nobody@example.org');
+    site.link('mailto:someone@example.org');
     site.link('file:///etc/passwd');
     site.web(5);
   },
   'links to the neighbor': (site) => {
-    // Host=2: two RootNodes meet at one site, each of its pages is fetched once.
+    // Host=2: two RootNodes reach the neighbor, but each of its pages is fetched once.
     site.hostMax = 2;
     site.link(`${site.originOf(site.index + 1)}/from-afar.html`);
     site.web(5);
@@ -81,7 +82,7 @@ export const PLAIN_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>> 
     for (const path of ['/base/one.html', '/base/two.html', '/three.html', '/four.html', '/five.html'])
       site.page(path, html('found', []));
     for (const path of ['/six.html', '/seven.html', '/eight.html']) site.page(path, html('found', []));
-    // An empty reference means the document, or the base.
+    // An empty reference is the document itself, or the base.
     site.page('/base/', html('base', []), [0, 1]);
     site.forbidden('/comment.html');
     site.forbidden('/script.html');
@@ -92,8 +93,9 @@ export const PLAIN_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>> 
   },
 };
 
-function inManner(site: SiteBuilder, manner: 'http/1.0' | 'chunked' | 'close'): void {
-  for (let n = 0; n < 4; n++) site.linked(`/${n}.html`, html('page', [`/below/${n}.html`], { manner }));
-  for (let n = 0; n < 4; n++) site.page(`/below/${n}.html`, html('page', ['/'], { manner }));
-  site.robots(text('User-agent: *\nDisallow:\n', { manner }));
+/** Adds pages with this delivery, and a robots.txt with it. */
+function addPages(site: SiteBuilder, delivery: 'http/1.0' | 'chunked' | 'close'): void {
+  for (let n = 0; n < 4; n++) site.linked(`/${n}.html`, html('page', [`/below/${n}.html`], { delivery }));
+  for (let n = 0; n < 4; n++) site.page(`/below/${n}.html`, html('page', ['/'], { delivery }));
+  site.robots(text('User-agent: *\nDisallow:\n', { delivery }));
 }

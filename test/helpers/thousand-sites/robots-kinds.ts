@@ -1,8 +1,9 @@
+// Sites whose robots.txt is special (G-62, G-63, CRAWL-13).
 import { gzipSync } from 'node:zlib';
 import { answer, html, redirect, text } from './answers.js';
 import type { SiteBuilder } from './site.js';
 
-/** Sites that test robots.txt (G-62, G-63, CRAWL-13). */
+/** The kinds by name. */
 export const ROBOTS_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>> = {
   'robots allows': (site) => {
     site.robots(text('User-agent: *\nDisallow:\n'));
@@ -11,33 +12,33 @@ export const ROBOTS_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>>
   'robots disallows a folder': (site) => {
     site.robots(text('User-agent: *\nDisallow: /private/\nDisallow: /exact.html\n'));
     site.web();
-    refuse(site, '/private/a.html', '/private/', '/exact.html', '/exact.html?really');
+    addForbiddenPages(site, '/private/a.html', '/private/', '/exact.html', '/exact.html?really');
     site.linked('/private', html('not below it', []));
   },
   'robots disallows everything': (site) => {
     site.robots(text('User-agent: *\nDisallow: /\n'));
-    closed(site);
+    forbidPages(site);
   },
-  'robots has wildcards': (site) => {
+  'robots contains wildcards': (site) => {
     site.robots(text('User-agent: *\nDisallow: /*.cgi\nDisallow: /*?q=\nDisallow: /end$\n'));
     site.web();
-    refuse(site, '/bin/run.cgi', '/run.cgi?x=1', '/find?q=word', '/end');
+    addForbiddenPages(site, '/bin/run.cgi', '/run.cgi?x=1', '/find?q=word', '/end');
     site.linked('/ending', html('longer than the pattern', []));
     site.linked('/find?p=word', html('another query', []));
   },
-  'robots allows within': (site) => {
+  'robots allows part of a disallowed folder': (site) => {
     site.robots(text('User-agent: *\nDisallow: /a/\nAllow: /a/open/\nDisallow: /a/open/not\n'));
-    refuse(site, '/a/x.html', '/a/open/not.html');
+    addForbiddenPages(site, '/a/x.html', '/a/open/not.html');
     site.linked('/a/open/yes.html', html('allowed', []));
   },
-  'robots has a group for us': (site) => {
+  'robots contains a group for this crawler': (site) => {
     site.robots(
       text('User-agent: *\nDisallow: /\n\nUser-agent: other\nUser-agent: harvest\nDisallow: /ours/\n'),
     );
     site.web();
-    refuse(site, '/ours/x.html');
+    addForbiddenPages(site, '/ours/x.html');
   },
-  'robots is odd text': (site) => {
+  'robots has unusual syntax': (site) => {
     const lines = [
       '\ufeffUSER-AGENT : *',
       '# a remark',
@@ -46,18 +47,18 @@ export const ROBOTS_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>>
     ];
     site.robots(text(`${lines.join('\r\n')}\rDisallow: /other/\n`));
     site.web();
-    refuse(site, '/private/a.html', '/other/a.html');
+    addForbiddenPages(site, '/private/a.html', '/other/a.html');
   },
-  'robots asks for a delay': (site) => {
+  'robots sets a delay': (site) => {
     site.robots(text('User-agent: *\nCrawl-delay: 1\nDisallow: /no/\n'));
     site.crawlDelayMs = 1000;
     site.web(4);
-    refuse(site, '/no/1.html');
+    addForbiddenPages(site, '/no/1.html');
   },
-  'robots asks another for a delay': (site) => {
+  'robots sets a delay for another crawler': (site) => {
     site.robots(text('User-agent: slowpoke\nCrawl-delay: 250\n\nUser-agent: *\nDisallow: /no/\n'));
     site.web(4);
-    refuse(site, '/no/1.html');
+    addForbiddenPages(site, '/no/1.html');
   },
   'robots 403': (site) => {
     site.robots(text('Disallow: /', { status: 403 }));
@@ -73,79 +74,81 @@ export const ROBOTS_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>>
   },
   'robots 500': (site) => {
     site.robots(text('broken', { status: 500 }), [1, 3]);
-    closed(site);
+    forbidPages(site);
   },
   'robots 503 with Retry-After': (site) => {
     const busy = text('busy', { status: 503, headers: { 'retry-after': '1' } });
     site.robots(busy, [1, 3]);
-    closed(site);
+    forbidPages(site);
   },
-  'robots 500 at first': (site) => {
+  'robots 500 once': (site) => {
     const rules = text('User-agent: *\nDisallow: /no/\n');
     site.robots([text('broken', { status: 500 }), rules], [2, 2]);
     site.web();
-    refuse(site, '/no/1.html');
+    addForbiddenPages(site, '/no/1.html');
   },
   'robots hangs': (site) => {
-    site.robots(text('', { manner: 'hang' }), [1, 3]);
-    closed(site);
+    site.robots(text('', { delivery: 'hang' }), [1, 3]);
+    forbidPages(site);
   },
-  'robots breaks off': (site) => {
-    site.robots(text('User-agent: *\nDisallow: /no/\n', { manner: 'reset' }), [1, 3]);
-    closed(site);
+  'robots resets the connection': (site) => {
+    site.robots(text('User-agent: *\nDisallow: /no/\n', { delivery: 'reset' }), [1, 3]);
+    forbidPages(site);
   },
   'robots is huge': (site) => {
     const filler = `# ${'x'.repeat(96)}\n`.repeat(4000);
     site.robots(text(`User-agent: *\nDisallow: /no/\n${filler}Disallow: /neither/\n${filler}${filler}`));
     site.web();
-    refuse(site, '/no/1.html', '/neither/1.html');
+    addForbiddenPages(site, '/no/1.html', '/neither/1.html');
   },
   'robots never ends': (site) => {
-    site.robots(text('User-agent: *\nDisallow: /no/\n', { manner: 'endless-body' }), [1, 3]);
-    maybe(site);
-    refuse(site, '/no/1.html');
+    site.robots(text('User-agent: *\nDisallow: /no/\n', { delivery: 'endless-body' }), [1, 3]);
+    addOptionalPages(site);
+    addForbiddenPages(site, '/no/1.html');
   },
   'robots is compressed': (site) => {
     const headers = { 'content-type': 'text/plain', 'content-encoding': 'gzip' };
     site.robots(answer({ headers, body: gzipSync('User-agent: *\nDisallow: /no/\n') }));
     site.web();
-    refuse(site, '/no/1.html');
+    addForbiddenPages(site, '/no/1.html');
   },
   'robots is redirected': (site) => {
     site.robots(redirect('/rules/robots.txt', 301));
     site.page('/rules/robots.txt', text('User-agent: *\nDisallow: /no/\n'));
     site.web();
-    refuse(site, '/no/1.html');
+    addForbiddenPages(site, '/no/1.html');
   },
-  'robots is redirected in a circle': (site) => {
+  'robots is redirected in a loop': (site) => {
     site.robots(redirect('/robots.txt?again', 302), [1, 9]);
     site.page('/robots.txt?again', redirect('/robots.txt'), [0, 9]);
-    maybe(site);
+    addOptionalPages(site);
   },
-  'robots is elsewhere': (site) => {
+  'robots redirects to another site': (site) => {
     // The robots.txt of the neighbor applies to both sites.
     site.robots(redirect(`${site.originOf(site.index + 1)}/shared-robots.txt`, 302));
     site.web();
-    refuse(site, '/shared/1.html');
+    addForbiddenPages(site, '/shared/1.html');
   },
   'robots of the neighbor': (site) => {
     site.robots(text('User-agent: *\nDisallow: /no/\n'));
     site.page('/shared-robots.txt', text('User-agent: *\nDisallow: /shared/\n'), [0, 1]);
     site.web();
-    refuse(site, '/no/1.html');
+    addForbiddenPages(site, '/no/1.html');
   },
   'robots is HTML': (site) => {
     site.robots(html('Not found', ['/'], { status: 200 }));
     site.web();
   },
   'robots comes late': (site) => {
-    site.robots(text('User-agent: *\nDisallow: /no/\n', { manner: 'late' }));
+    site.robots(text('User-agent: *\nDisallow: /no/\n', { delivery: 'late' }));
     site.web();
-    refuse(site, '/no/1.html');
+    addForbiddenPages(site, '/no/1.html');
   },
   'META robots': (site) => {
-    const closedPage = html('nofollow', ['/hidden/1.html'], { body: metaPage('nofollow', '/hidden/1.html') });
-    site.linked('/nofollow.html', closedPage);
+    const nofollowPage = html('nofollow', ['/hidden/1.html'], {
+      body: metaPage('nofollow', '/hidden/1.html'),
+    });
+    site.linked('/nofollow.html', nofollowPage);
     site.linked('/noindex.html', html('noindex', [], { body: metaPage('noindex', '/seen.html') }));
     site.page('/seen.html', html('seen', []));
     site.forbidden('/hidden/1.html');
@@ -163,22 +166,22 @@ function metaPage(content: string, link: string): string {
   return `<html><head><meta name="ROBOTS" content="${content}"><title>meta</title></head><body><a href="${link}">x</a></body></html>`;
 }
 
-/** Links to pages that must not be fetched. */
-function refuse(site: SiteBuilder, ...paths: readonly string[]): void {
+/** Adds pages that must not be fetched, and links to them. */
+function addForbiddenPages(site: SiteBuilder, ...paths: readonly string[]): void {
   for (const path of paths) {
     site.forbidden(path);
     site.link(path);
   }
 }
 
-/** Only robots.txt of the site may be fetched. */
-function closed(site: SiteBuilder): void {
+/** Forbids everything except robots.txt. */
+function forbidPages(site: SiteBuilder): void {
   site.frontPage = false;
   site.forbidden('/');
 }
 
-/** The pages may or may not be fetched. */
-function maybe(site: SiteBuilder): void {
+/** Adds pages that may or may not be fetched. */
+function addOptionalPages(site: SiteBuilder): void {
   site.frontTimes = [0, 1];
   site.web(3, [0, 1]);
 }

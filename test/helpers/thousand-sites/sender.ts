@@ -1,6 +1,7 @@
+// Sends an answer over a connection, correctly or with one of the faults of `Delivery`.
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from './answers.js';
 
 const LATE_MS = 700;
@@ -8,19 +9,21 @@ const DRIP_PIECES = 8;
 const DRIP_MS = 50;
 /** Interval between pieces, shorter than the crawler's read timeout. */
 const LONG_DRIP_MS = 600;
-const ENDLESS_PIECE = 64 * 1024;
+/** Bytes of one write of an endless answer. */
+const ENDLESS_PIECE_BYTES = 64 * 1024;
 /** Bytes after which an endless answer stops. */
-const ENDLESS_BYTES = 512 * 1024 * 1024;
+const MAX_ENDLESS_BYTES = 512 * 1024 * 1024;
 
 /** State of the connection after an answer. */
 export interface Sent {
-  /** The connection can take another request. */
-  readonly keep: boolean;
+  /** The connection accepts another request. */
+  readonly keepAlive: boolean;
 }
 
 /**
- * Sends an answer in its manner. `beforeLast` is called right before the bytes (or the end) that complete it.
- * It returns early if the connection is closed.
+ * Sends an answer. Returns early if the peer closes the connection.
+ *
+ * @param beforeLast called right before the bytes, or the end of the connection, that complete the answer
  */
 export async function send(socket: Socket, answer: Answer, beforeLast: () => void): Promise<Sent> {
   const body = Buffer.from(typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body);
@@ -29,52 +32,52 @@ export async function send(socket: Socket, answer: Answer, beforeLast: () => voi
   const finish = (bytes: Uint8Array): Sent => {
     beforeLast();
     socket.end(bytes);
-    return { keep: false };
+    return { keepAlive: false };
   };
-  switch (answer.manner) {
+  switch (answer.delivery) {
     case 'plain':
       beforeLast();
-      socket.write(bodiless(answer.status) ? head(answer, []) : whole);
-      return { keep: true };
+      socket.write(hasNoBody(answer.status) ? head(answer, []) : whole);
+      return { keepAlive: true };
     case 'close':
       return finish(
         Buffer.concat([head(answer, [`Content-Length: ${body.length}`, 'Connection: close']), body]),
       );
     case 'chunked': {
       socket.write(head(answer, ['Transfer-Encoding: chunked']));
-      for (const piece of pieces(body, 3)) socket.write(chunk(piece));
+      for (const piece of splitEvenly(body, 3)) socket.write(chunk(piece));
       beforeLast();
       socket.write('0\r\n\r\n');
-      return { keep: true };
+      return { keepAlive: true };
     }
     case 'http/1.0':
       socket.write(head(answer, [], 'HTTP/1.0'));
       return finish(body);
     case 'late':
-      await pause(LATE_MS);
+      await sleep(LATE_MS);
       beforeLast();
       socket.write(whole);
-      return { keep: true };
+      return { keepAlive: true };
     case 'drip':
-      return drip(socket, whole, DRIP_MS, beforeLast);
+      return sendSlowly(socket, whole, DRIP_MS, beforeLast);
     case 'long-drip':
-      return drip(socket, whole, LONG_DRIP_MS, beforeLast);
+      return sendSlowly(socket, whole, LONG_DRIP_MS, beforeLast);
     case 'hang':
-      return silence(socket);
+      return sendNothing(socket);
     case 'hang-in-body':
       socket.write(whole.subarray(0, whole.length - body.length + half));
-      return silence(socket);
+      return sendNothing(socket);
     case 'reset':
       beforeLast();
       socket.resetAndDestroy();
-      return { keep: false };
+      return { keepAlive: false };
     case 'reset-in-body':
       socket.write(whole.subarray(0, whole.length - half));
-      // Sent first, so that there is something to be reset.
-      await pause(20);
+      // Lets the first half reach the crawler before the reset.
+      await sleep(20);
       beforeLast();
       socket.resetAndDestroy();
-      return { keep: false };
+      return { keepAlive: false };
     case 'half':
       return finish(whole.subarray(0, whole.length - half));
     case 'more':
@@ -97,16 +100,18 @@ export async function send(socket: Socket, answer: Answer, beforeLast: () => voi
       );
     case 'endless-headers':
       socket.write('HTTP/1.1 200 OK\r\n');
-      return endless(socket, Buffer.from(`X-More: ${'z'.repeat(1000)}\r\n`.repeat(64)));
+      return sendEndlessly(socket, Buffer.from(`X-More: ${'z'.repeat(1000)}\r\n`.repeat(64)));
     case 'endless-body':
       socket.write(head(answer, ['Transfer-Encoding: chunked']));
       socket.write(chunk(body));
-      return endless(socket, chunk(Buffer.alloc(ENDLESS_PIECE, '# on and on\n')));
+      return sendEndlessly(socket, chunk(Buffer.alloc(ENDLESS_PIECE_BYTES, '# on and on\n')));
   }
 }
 
-/** Milliseconds that the answer's Retry-After requests; undefined without one. */
-export function retryAfter(answer: Answer): { readonly value: string; readonly ms: number } | undefined {
+/** Returns the Retry-After header of an answer as sent now, and its delay; undefined if there is none. */
+export function resolveRetryAfter(
+  answer: Answer,
+): { readonly value: string; readonly ms: number } | undefined {
   const written = answer.headers['retry-after'];
   if (written === undefined) return undefined;
   if (!/^\+?\d+$/.test(written)) return { value: written, ms: 0 };
@@ -123,7 +128,7 @@ function head(answer: Answer, more: readonly string[], version = 'HTTP/1.1'): Bu
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
 }
 
-function bodiless(status: number): boolean {
+function hasNoBody(status: number): boolean {
   return status === 204 || status === 304;
 }
 
@@ -131,33 +136,40 @@ function chunk(piece: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n')]);
 }
 
-function pieces(bytes: Buffer, count: number): Buffer[] {
+function splitEvenly(bytes: Buffer, count: number): Buffer[] {
   const size = Math.max(1, Math.ceil(bytes.length / count));
   return Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
     bytes.subarray(i * size, (i + 1) * size),
   );
 }
 
-async function drip(socket: Socket, bytes: Buffer, everyMs: number, beforeLast: () => void): Promise<Sent> {
-  const all = pieces(bytes, DRIP_PIECES);
+/** Sends the bytes in pieces with pauses between them. */
+async function sendSlowly(
+  socket: Socket,
+  bytes: Buffer,
+  everyMs: number,
+  beforeLast: () => void,
+): Promise<Sent> {
+  const all = splitEvenly(bytes, DRIP_PIECES);
   for (const [i, piece] of all.entries()) {
-    if (socket.destroyed) return { keep: false };
+    if (socket.destroyed) return { keepAlive: false };
     if (i === all.length - 1) beforeLast();
     socket.write(piece);
-    if (i < all.length - 1) await pause(everyMs);
+    if (i < all.length - 1) await sleep(everyMs);
   }
-  return { keep: true };
+  return { keepAlive: true };
 }
 
-/** Sends until the peer closes the connection. */
-async function silence(socket: Socket): Promise<Sent> {
+/** Waits until the peer closes the connection. */
+async function sendNothing(socket: Socket): Promise<Sent> {
   if (!socket.destroyed) await once(socket, 'close');
-  return { keep: false };
+  return { keepAlive: false };
 }
 
-async function endless(socket: Socket, piece: Buffer): Promise<Sent> {
+/** Repeats a piece until the peer closes the connection, or up to {@link MAX_ENDLESS_BYTES}. */
+async function sendEndlessly(socket: Socket, piece: Buffer): Promise<Sent> {
   let sent = 0;
-  while (!socket.destroyed && sent < ENDLESS_BYTES) {
+  while (!socket.destroyed && sent < MAX_ENDLESS_BYTES) {
     sent += piece.length;
     if (!socket.write(piece)) {
       const gone = new AbortController();
@@ -169,5 +181,5 @@ async function endless(socket: Socket, piece: Buffer): Promise<Sent> {
     }
   }
   socket.destroy();
-  return { keep: false };
+  return { keepAlive: false };
 }

@@ -1,7 +1,8 @@
+// One site of the web: its answers, and the requests that a polite crawler sends to it.
 import { type Answer, answer, html } from './answers.js';
 
-/** Minimum and maximum number of requests of a path. */
-export type Times = readonly [least: number, most: number];
+/** Minimum and maximum number of requests for a path. */
+export type Times = readonly [min: number, max: number];
 
 /** One site: its answers, and the requests that a polite crawler must and must not send. */
 export interface Site {
@@ -11,46 +12,46 @@ export interface Site {
   readonly address: string;
   /** Answers by path with query; the n-th request gets the n-th answer, later ones the last. */
   readonly answers: ReadonlyMap<string, readonly Answer[]>;
-  /** Answers of generated paths without end; undefined: 404. */
+  /** Answers endlessly many generated paths; undefined: 404. */
   readonly trap: ((path: string) => Answer | undefined) | undefined;
   readonly expected: Expectation;
 }
 
-/** The expected log of a site after a crawl. */
+/** What the log must show of a site after a crawl. */
 interface Expectation {
-  /** Number of requests by path; other requested paths must belong to a trap. */
+  /** Number of requests by path; every other requested path must belong to the trap. */
   readonly times: ReadonlyMap<string, Times>;
   /** Paths that must never be requested. */
   readonly forbidden: ReadonlySet<string>;
-  /** Total number of requests, without robots.txt. */
-  readonly most: number;
-  /** Milliseconds between requests by robots.txt. */
+  /** Maximum total number of requests, without robots.txt. */
+  readonly maxRequests: number;
+  /** The Crawl-delay of robots.txt; 0 without one. */
   readonly crawlDelayMs: number;
   /** Options after the URL in a Gatherer's configuration. */
   readonly rootSpec: string;
 }
 
-/** The web as a whole. */
+/** The parameters that determine the web. */
 export interface WebOptions {
   /** Default 1. */
   readonly seed: number;
   /** 1 to 60 000. */
   readonly sites: number;
-  /** Of every address. */
+  /** The port of every address. */
   readonly port: number;
-  /** Maximum number of attempts of a crawler for one URI, including robots.txt. */
-  readonly tries: number;
+  /** Maximum number of attempts of the crawler for one URI, including robots.txt. */
+  readonly maxAttempts: number;
 }
 
 /** URL-Max of every RootNode, which ends the traps. */
 const URL_MAX = 40;
 
-/** 127.1.0.1 and up: never the usual 127.0.0.1. */
+/** The address of a site: 127.1.0.1 and up, never 127.0.0.1. */
 export function addressOf(index: number): string {
   return `127.${1 + Math.floor(index / 50_000)}.${Math.floor(index / 200) % 250}.${1 + (index % 200)}`;
 }
 
-/** Builder of a site, used by the kinds. */
+/** Builds a site; each kind calls its methods. */
 export class SiteBuilder {
   readonly #answers = new Map<string, readonly Answer[]>();
   readonly #times = new Map<string, Times>();
@@ -60,7 +61,7 @@ export class SiteBuilder {
   trap: ((path: string) => Answer | undefined) | undefined;
   crawlDelayMs = 0;
   hostMax = 1;
-  /** False: the kind defines the front page itself. */
+  /** False if the kind defines the front page itself. */
   frontPage = true;
   frontTimes: Times = [1, 1];
 
@@ -76,53 +77,52 @@ export class SiteBuilder {
     return `http://${addressOf(this.index)}:${this.options.port}`;
   }
 
-  /** Of another site of this web. */
+  /** The origin of another site of this web. */
   originOf(index: number): string {
     return `http://${addressOf(index)}:${this.options.port}`;
   }
 
-  /** 0 to `below` - 1, the same for the same seed. */
+  /** Returns a number from 0 to `below` - 1, equal for equal seeds. */
   random(below: number): number {
     return Math.floor(this.#random() * below);
   }
 
-  /** Answers of robots.txt; requested once unless `times` differs. */
+  /** Defines the answers of robots.txt, requested once by default. */
   robots(answers: Answer | readonly Answer[], times: Times = [1, 1]): void {
     this.page('/robots.txt', answers, times);
   }
 
-  /** A path with its answers and its number of requests, by default exactly one. */
+  /** Defines a page with its answers and its number of requests, exactly one by default. */
   page(path: string, answers: Answer | readonly Answer[], times: Times = [1, 1]): void {
     this.#answers.set(path, 'status' in answers ? [answers] : answers);
     this.#times.set(path, times);
   }
 
-  /** The same, linked from the front page. */
+  /** Defines a page and links to it from the front page. */
   linked(path: string, answers: Answer | readonly Answer[], times?: Times): void {
     this.page(path, answers, times);
     this.link(path);
   }
 
-  /** A path that must never be requested, although it answers. */
+  /** Defines a page that answers but must never be requested. */
   forbidden(path: string): void {
     this.#answers.set(path, [html('forbidden', [])]);
     this.#forbidden.add(path);
   }
 
-  /** A link of the front page. */
+  /** Adds a link to the front page. */
   link(href: string): void {
     this.#links.push(href);
   }
 
   /**
-   * A small web of `count` pages: a tree, so that all can be reached, and links across it in every spelling that means the
-   * same URL.
+   * Defines `count` pages: a tree, so that all can be reached, with links across it in every spelling that means the same URL.
    */
   web(count = 4 + this.random(4), times?: Times): void {
     const paths = Array.from({ length: count }, (_, k) => pathOf(k));
     paths.forEach((path, k) => {
       const children = [3 * k + 3, 3 * k + 4, 3 * k + 5].flatMap((child) => paths[child] ?? []);
-      const across = [paths[this.random(count)]!, '/'].map((target) => this.#spell(target));
+      const across = [paths[this.random(count)]!, '/'].map((target) => this.#varySpelling(target));
       this.page(path, html(`page ${k}`, [...children, ...across]), times);
     });
     for (const path of paths.slice(0, 3)) this.link(path);
@@ -140,14 +140,14 @@ export class SiteBuilder {
       expected: {
         times: this.#times,
         forbidden: this.#forbidden,
-        most: trap === undefined ? Number.POSITIVE_INFINITY : URL_MAX,
+        maxRequests: trap === undefined ? Number.POSITIVE_INFINITY : URL_MAX,
         crawlDelayMs,
         rootSpec: `URL=${URL_MAX} Host=${hostMax}`,
       },
     };
   }
 
-  #spell(path: string): string {
+  #varySpelling(path: string): string {
     switch (this.random(6)) {
       case 0:
         return `${this.origin}${path}`;
@@ -165,7 +165,7 @@ export class SiteBuilder {
   }
 }
 
-/** Places of the kinds that URLs have. */
+/** The path of page `k`, in one of the forms that paths have. */
 function pathOf(k: number): string {
   const names = [
     `/page-${k}.html`,
@@ -178,7 +178,7 @@ function pathOf(k: number): string {
   return names[k % names.length]!;
 }
 
-/** A small generator of equally spread numbers, 0 up to 1. */
+/** The mulberry32 generator: uniformly distributed numbers from 0 to below 1. */
 function mulberry32(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,3 +1,4 @@
+// Starts the server of the web as a child process.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -6,7 +7,7 @@ import { PLAIN_NODE } from '../plain-node.js';
 import type { Site, WebOptions } from './site.js';
 import { allSites } from './sites.js';
 
-/** The web, served by a child process. */
+/** A running server and its sites. */
 export class Web implements AsyncDisposable {
   private constructor(
     readonly options: WebOptions,
@@ -14,11 +15,11 @@ export class Web implements AsyncDisposable {
     readonly child: ChildProcess,
   ) {}
 
-  /** @param log file of the server's log; see log.ts */
+  /** @param log the file into which the server writes its log; see log.ts */
   static async start(options: Omit<WebOptions, 'port'>, log: string): Promise<Web> {
     const program = fileURLToPath(new URL('server.js', import.meta.url));
-    const { seed, sites, tries } = options;
-    const args = [...PLAIN_NODE, program, String(seed), String(sites), String(tries), log];
+    const { seed, sites, maxAttempts } = options;
+    const args = [...PLAIN_NODE, program, String(seed), String(sites), String(maxAttempts), log];
     const child = spawn('env', args, { stdio: ['pipe', 'pipe', 'inherit'] });
     for await (const line of createInterface({ input: child.stdout })) {
       const ready = /^ready (\d+)$/.exec(line);
@@ -29,7 +30,7 @@ export class Web implements AsyncDisposable {
     throw new Error('the sites did not start');
   }
 
-  /** RootNodes of a configuration, one line per site. */
+  /** Returns the RootNodes of a configuration, one line per site. */
   rootNodes(delaySeconds: number): string[] {
     return this.sites.map(
       ({ address, expected }) =>
@@ -37,7 +38,7 @@ export class Web implements AsyncDisposable {
     );
   }
 
-  /** Ends the server; after this its log is complete. */
+  /** Ends the server. Its log is complete afterwards. */
   async close(): Promise<void> {
     if (this.child.exitCode !== null) return;
     const closed = once(this.child, 'close');

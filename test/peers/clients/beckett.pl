@@ -1,8 +1,8 @@
 #!/usr/bin/perl
-# A sample client as it was published in 1997 (gatherd.md 3.1, 3.6, 6.2, 6.6, 7.2, 7.4): LF, HELLO, decides by the number at the start
-# of a line, gives the raw stream to `gzip -d` as it comes, and looks in it for 499.
+# A sample client as published in 1997 (gatherd.md 3.1, 3.6, 6.2, 6.6, 7.2, 7.4). It ends lines with LF, sends HELLO, interprets the
+# number at the start of each line, pipes the raw stream into `gzip -d`, and searches the stream for 499.
 #   perl beckett.pl [-info] [-nocompress] HOST PORT [TIMESTAMP]
-# Writes the stream (or the description) to standard output; to standard error `protocol VERSION host NAME`, and the end line.
+# Writes the stream (or the description) to standard output, and `protocol VERSION host NAME` and the end line to standard error.
 use strict;
 use warnings;
 use IO::Socket::INET;

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
-# A collector as third parties wrote them in 1998: no HELLO, CR LF, line-based, early close (gatherd.md 7.3, soif.md 4.8,
-# broker.md RC). Talks to a Gatherer or, when the first line says so, to a Broker.
+# A line-based collector as third parties wrote them in 1998: it sends no HELLO, ends lines with CR LF, and closes the connection early
+# (gatherd.md 7.3, soif.md 4.8, broker.md RC). Reads from a Gatherer or, with QUERY, from a Broker.
 #   perl centroid.pl HOST PORT [QUERY]
-# Prints the URLs of the records that it understood, then `records N`, then `bad N`.
+# Prints the URLs of the readable records, then `records N` and `bad N`.
 use strict;
 use warnings;
 use IO::Socket::INET;

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
-# A collector of word statistics as one of 1998 asked a Broker for everything (broker.md RC, BRK-1.3, 1.4, 2.2): it reads one line
-# before it sends, tells a Broker from a Gatherer by it, and takes whole attributes by their count; what follows the bytes may be an LF or
-# the next item.
+# A collector of word statistics that requests all objects of a Broker, as one of 1998 did (broker.md RC, BRK-1.3, 1.4, 2.2). It reads one
+# line before it sends, which shows whether the peer is a Broker or a Gatherer, and reads attributes by their sizes. The bytes may be
+# followed by LF or directly by the next item.
 #   perl dumper.pl HOST PORT ATTRIBUTE...
-# Prints `url: name(size) ...` for each object, `objects N`.
+# Prints `url: name(size) ...` for each object, then `objects N`.
 use strict;
 use warnings;
 use IO::Socket::INET;

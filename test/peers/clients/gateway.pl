@@ -1,9 +1,9 @@
 #!/usr/bin/perl
-# A gateway from another search protocol to a Broker, reading as one of 1998 did (broker.md RC, hints 10.4): the words of its user with
-# and/or/not passed on and everything else in double quotes, parentheses with blanks around them, one object more than wanted, CR LF,
-# no half-close, a new connection for each query.
+# A gateway from another search protocol to a Broker, which reads as one of 1998 did (broker.md RC, hints 10.4). It passes and/or/not of
+# its user on, puts every other word into double quotes and spaces around parentheses, and requests one object more than WANTED. It ends
+# lines with CR LF, does not half-close, and opens a new connection for each query.
 #   perl gateway.pl HOST PORT WANTED [-attribute NAME]... TERM...
-# Prints `url`, `NAME=VALUE` and `record` lines, `error LINE`, and at the end `records N`, `truncated` when there are more.
+# Prints `url`, `NAME=VALUE`, `record` and `error LINE` lines, at the end `records N`, and `truncated` if there are more than WANTED.
 use strict;
 use warnings;
 use IO::Socket::INET;
@@ -12,7 +12,7 @@ my ($host, $port, $wanted, @terms) = @ARGV;
 my @attributes;
 while (@terms && $terms[0] eq '-attribute') { shift @terms; push @attributes, shift @terms; }
 
-# Its own user types `name=value` for a field, and (, ), and, or, not for structure.
+# Its users type `name=value` for a field, and (, ), and, or, not for structure.
 my @words = map { /^(?:and|or|not|\(|\))$/i ? $_ : "\"$_\"" } @terms;
 my $flags = join '', map { "#attribute $_ " } @attributes;
 my $message = "#USER #desc #opaque #index case insensitive #index maxfiles " . ($wanted + 1) . " $flags#END " . join(' ', @words);
@@ -35,7 +35,7 @@ while (defined($line = <$socket>)) {
     }
     next unless $inside;
     if ($line =~ /^124 - (\d+)/) {
-        # The line with the count is skipped, the bytes behind it are taken, and what is left of that line is thrown away.
+        # Skips the line with the count, reads the bytes after it, and discards the rest of their line.
         read($socket, my $description, $1) == $1 or die 'cut off in a description';
         <$socket>;
         next;

@@ -1,5 +1,17 @@
+// Runs the clients of this folder and other programs.
 import { execFile } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
+/** The folder of the Perl clients. */
+export const CLIENTS = join(
+  dirname(fileURLToPath(import.meta.resolve('#package.json'))),
+  'test',
+  'peers',
+  'clients',
+);
+
+/** The outcome of a program; `code` is 127 if it did not start. */
 export interface Ran {
   readonly code: number;
   readonly stdout: Buffer;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# A line-based SOIF reader of 1995 (soif.md 4.1, 4.4, 4.7): a header alone on its line; the value is the rest of the line, and further
-# bytes are read when the count says so; the last byte of such a value is dropped. Reads a stream on standard input.
+# A line-based SOIF reader of 1995 (soif.md 4.1, 4.4, 4.7). A header is alone on its line; a value is the rest of its line, and further
+# bytes if its size requires them, of which the last one is dropped. Reads a stream on standard input.
 # Prints each URL, then `objects N attributes N`.
 use strict;
 use warnings;

@@ -8,14 +8,14 @@ import { logDocuments } from '../../../servers/gatherer/index.js';
 import { createLogger } from '../../../servers/host/index.js';
 import { onLines, type Scripted, scripted, sendForever } from '../../clients/fetch/scripted.js';
 import {
-  endOf,
-  everything,
+  type ConfigurationParts,
+  finalEventOf,
   type Gathered,
   gather,
-  type Nodes,
+  unlimitedRoot,
   urlsOf,
 } from '../../helpers/gather-peers/gather.js';
-import { ftpServer, type Send, whole } from '../../helpers/gather-peers/scripted-ftp.js';
+import { ftpServer, type Send, sendWhole } from '../../helpers/gather-peers/scripted-ftp.js';
 import { newsServer } from '../../helpers/gather-peers/scripted-news.js';
 
 const PIECE = Buffer.alloc(65_536, 97);
@@ -30,7 +30,7 @@ interface Case {
 }
 
 /** Runs a Gatherer over bad documents and a good one; returns its error log. */
-async function run(t: Test, nodes: Nodes): Promise<Gathered & { readonly errors: string }> {
+async function run(t: Test, nodes: ConfigurationParts): Promise<Gathered & { readonly errors: string }> {
   const directory = t.testdir();
   const [all, errors] = [`${directory}/log.gatherer`, `${directory}/log.errors`];
   using _logging = logDocuments(
@@ -166,7 +166,7 @@ t.test('G-60, G-174 redirects to files, to invalid URLs, and in circles', async 
     '/away': to(`http://127.0.0.2:${inner.port}/secret`),
   });
   const site = `http://127.0.0.1:${port}`;
-  const gathered = await run(t, { roots: [everything(`${site}/`)] });
+  const gathered = await run(t, { roots: [unlimitedRoot(`${site}/`)] });
   t.strictSame(urlsOf(gathered), [`${site}/`, `${site}/good.txt`]);
   t.equal(gathered.report.end, 'finished', 'the run finishes although redirects never end');
   t.notOk(
@@ -198,7 +198,7 @@ t.test('G-174 a public host leads to no private address', async (t) => {
     }),
   );
   const gathered = await run(t, {
-    roots: [everything('http://public.example/start', 'Host=10')],
+    roots: [unlimitedRoot('http://public.example/start', 'Host=10')],
     lines: [`HTTP-Proxy: 127.0.0.1:${proxy.port}`],
   });
   t.strictSame(asked, ['http://public.example/robots.txt', 'http://public.example/start']);
@@ -233,7 +233,7 @@ t.test('G-85 timeouts for a port that sends nothing and a server that never fini
       signal: AbortSignal.timeout(20_000),
     },
   );
-  const reason = (url: string) => endOf({ events }, url)?.reason;
+  const reason = (url: string) => finalEventOf({ events }, url)?.reason;
   t.match(reason(https), /127\.0\.0\.1.*time/i);
   t.match(reason(ftp), /127\.0\.0\.1/);
   t.match(reason(drip), /not done within 2000 ms/);
@@ -259,7 +259,7 @@ t.test('G-83, G-85, G-86 FTP servers: one logged error each, and the run complet
       (data, control) =>
         data.end('-rw-r--r--    1 0   0      5 Nov 06  1994 na\r\n', () => control.write('426 broken\r\n')),
     ],
-    ['odd/', whole(Buffer.from('this is no listing at all\r\n'))],
+    ['odd/', sendWhole(Buffer.from('this is no listing at all\r\n'))],
     ['endless/', endless],
   ]);
   const { port } = await ftpServer(t, { files, listings, sizes: { short: 5000 } });
@@ -311,14 +311,18 @@ t.test('G-85, G-86 gopher servers: one logged error each, and the run completes'
   const leaves = [...Object.keys(cases), `${site}/0/good.txt`, `${site}/1/menu`];
   const gathered = await run(t, { leaves });
   judge(t, gathered, cases, [`${site}/0/good.txt`]);
-  t.match(endOf(gathered, `${site}/1/menu`), { disposition: 'listed' }, 'an endless menu is truncated');
+  t.match(
+    finalEventOf(gathered, `${site}/1/menu`),
+    { disposition: 'listed' },
+    'an endless menu is truncated',
+  );
   t.ok(sent.bytes < 2 * MOST_SENT, `${sent.bytes} bytes were sent by endless responses`);
 });
 
 t.test('G-85, G-86 news servers: one logged error each, and the run completes', async (t) => {
   const sent = { bytes: 0 };
   const article = 'From: a@example.net\r\nSubject: good\r\n\r\ngood\r\n';
-  const instead: Readonly<Record<string, Answer>> = {
+  const replacements: Readonly<Record<string, Answer>> = {
     'ARTICLE 2': (socket) => socket.write('220 2 <2@h>\r\nhalf'),
     'ARTICLE 3': (socket) => socket.end('220 3 <3@h>\r\nhalf'),
     'ARTICLE 4': (socket) => {
@@ -332,8 +336,8 @@ t.test('G-85, G-86 news servers: one logged error each, and the run completes', 
   };
   const { port } = await newsServer(t, {
     groups: { 'a.b': [article] },
-    instead: (line, socket) => {
-      const answer = instead[line];
+    intercept: (line, socket) => {
+      const answer = replacements[line];
       answer?.(socket);
       return answer !== undefined;
     },
@@ -373,7 +377,7 @@ t.test(
     const news = await newsServer(t, {
       groups: { 'a.b': [article(1), article(2)] },
       onCommand: note,
-      instead: (_, socket) => {
+      intercept: (_, socket) => {
         if (isDown) socket.destroy();
         return isDown;
       },
@@ -397,7 +401,7 @@ t.test(
       `nntp://127.0.0.1:${news.port}/a.b`,
       menu,
       `file://${folder}/`,
-    ].map((url) => everything(url));
+    ].map((url) => unlimitedRoot(url));
     let now = 1_800_000_000;
     const WEEK = 604_800;
     const once = async () => {

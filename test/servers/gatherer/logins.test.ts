@@ -10,7 +10,13 @@ import { Gatherer, logDocuments, logRun } from '../../../servers/gatherer/index.
 import { createLogger } from '../../../servers/host/index.js';
 import { ReferencesReader } from '../../../storage/references/index.js';
 import { onLines, scripted } from '../../clients/fetch/scripted.js';
-import { conf, everything, exportedOf, gather, urlsOf } from '../../helpers/gather-peers/gather.js';
+import {
+  gather,
+  parseConfiguration,
+  readExport,
+  unlimitedRoot,
+  urlsOf,
+} from '../../helpers/gather-peers/gather.js';
 import { ftpServer } from '../../helpers/gather-peers/scripted-ftp.js';
 import { type Page, page, Site } from '../../helpers/site.js';
 
@@ -86,7 +92,7 @@ t.test('G-81 a whole crawl over HTTP with a login in the RootNode', async (t) =>
     ReturnType<typeof createLogger>,
     ReturnType<typeof createLogger>,
   ];
-  const config = conf({ roots: [everything(site.url.replace('://', `://${LOGIN}`))] });
+  const config = parseConfiguration({ roots: [unlimitedRoot(site.url.replace('://', `://${LOGIN}`))] });
   const run = async (force: boolean) => {
     using _log = logDocuments(log, errors);
     await using gatherer = await Gatherer.open({
@@ -112,7 +118,7 @@ t.test('G-81 a whole crawl over HTTP with a login in the RootNode', async (t) =>
   };
   const first = await run(false);
   t.equal(first.counts.summarized, 3, 'the login applies to found URLs and to a redirect');
-  const exported = await exportedOf(join(data, 'generations'));
+  const exported = await readExport(join(data, 'generations'));
   t.strictSame(
     urlsOf({ exported }),
     ['/', '/a.html', '/new.html'].map((path) => site.url + path),
@@ -159,7 +165,11 @@ t.test('G-81 by FTP: objects have plain URLs, and the objects of older versions 
   const directory = t.testdir();
   const old = `ftp://${LOGIN}127.0.0.1:${port}/pub/a.txt`;
   {
-    await using gatherer = await Gatherer.open({ directory, config: conf({}), essenceWorkers: 0 });
+    await using gatherer = await Gatherer.open({
+      directory,
+      config: parseConfiguration({}),
+      essenceWorkers: 0,
+    });
     const soif = Buffer.from(`@FILE { ${old}\nUpdate-Time{1}:\t9\n}\n`);
     await gatherer.store
       .batch()

@@ -1,7 +1,8 @@
+// A small NNTP client that shares no code with the kit.
 import { connect } from 'node:net';
 
-/** Posts articles line by line, as a newsreader does. Each ends with CR LF; dots are doubled by the caller. */
-export async function postNews(port: number, articles: readonly string[]): Promise<void> {
+/** Posts articles. Each must end with CR LF, and the caller must double leading dots. */
+export async function postArticles(port: number, articles: readonly string[]): Promise<void> {
   const socket = connect(port, '127.0.0.1').setEncoding('latin1');
   const pending = [...articles];
   let rest = '';
@@ -29,10 +30,10 @@ export async function postNews(port: number, articles: readonly string[]): Promi
   }
 }
 
-/** `number` and message-id of each article of a group by `XOVER`, requested without our client. */
-export async function newsFinds(port: number, group: string): Promise<{ number: string; id: string }[]> {
+/** Returns the number and the message-id of each article of a group, by `XOVER`. */
+export async function listArticles(port: number, group: string): Promise<{ number: string; id: string }[]> {
   const socket = connect(port, '127.0.0.1').setEncoding('latin1');
-  let all = '';
+  let reply = '';
   try {
     await new Promise<void>((resolve, reject) => {
       // INN discards input that arrives before its reader has started, so each command waits for the previous answer.
@@ -40,7 +41,7 @@ export async function newsFinds(port: number, group: string): Promise<{ number: 
       socket
         .once('error', reject)
         .on('data', (text) => {
-          all += String(text);
+          reply += String(text);
           if (/^(?:200|201|211) .*\r\n$/m.test(String(text))) {
             const next = commands.shift();
             if (next !== undefined) socket.write(`${next}\r\n`);
@@ -51,8 +52,10 @@ export async function newsFinds(port: number, group: string): Promise<{ number: 
   } finally {
     socket.destroy();
   }
-  return [...all.matchAll(/^(\d+)\t[^\t]*\t[^\t]*\t[^\t]*\t<([^>]*)>/gm)].map(([, number = '', id = '']) => ({
-    number,
-    id,
-  }));
+  return [...reply.matchAll(/^(\d+)\t[^\t]*\t[^\t]*\t[^\t]*\t<([^>]*)>/gm)].map(
+    ([, number = '', id = '']) => ({
+      number,
+      id,
+    }),
+  );
 }
