@@ -1,9 +1,10 @@
+// Runs one benchmark: `npm run bench -- NAME [options]`.
 import { readdir } from 'node:fs/promises';
 
 /** The function that every benchmark exports; `args` are the arguments after its name. */
 type BenchModule = { readonly run: (args: string[]) => Promise<void> };
 
-/** Modules that benchmarks start or share. */
+/** Modules of this folder that are not benchmarks: programs that these start, and shared code. */
 const HELPERS = new Set([
   'bench',
   'harness',
@@ -14,8 +15,8 @@ const HELPERS = new Set([
   'references-graph',
 ]);
 
-/** Names of all benchmarks: the modules of this folder. */
-async function benchNames(): Promise<string[]> {
+/** Lists the benchmarks of this folder. */
+async function listBenchmarks(): Promise<string[]> {
   const files = await readdir(new URL('.', import.meta.url));
   return files
     .filter((file) => file.endsWith('.js'))
@@ -29,12 +30,12 @@ function isBenchModule(module: object): module is BenchModule {
 }
 
 const [name, ...args] = process.argv.slice(2);
-const names = await benchNames();
+const names = await listBenchmarks();
 if (name === undefined || !names.includes(name)) {
   process.stdout.write(`usage: bench NAME [options]; NAME is one of: ${names.join(', ')}\n`);
   process.exitCode = name === undefined ? 0 : 2;
 } else {
   const module: object = await import(`./${name}.js`);
-  if (!isBenchModule(module)) throw new Error(`${name} is not a bench`);
+  if (!isBenchModule(module)) throw new Error(`${name} exports no function "run"`);
   await module.run(args);
 }

@@ -1,10 +1,12 @@
-// Benchmark `broker`: our embedded search engine compared with glimpse (small and medium index), swish-e and plain SQLite FTS5, over
-// the same text of real documents: time to index, size of the index, latency of ten kinds of query.
-//   npm run bench -- broker --root DIR [--root DIR ...] [--documents N] [--queries N] [--runs N] [--scratch DIR]
+// Benchmark `broker`: the kit's embedded search engine compared with glimpse (small and medium index), swish-e and plain SQLite FTS5,
+// over the same text of real documents: time to build the index, its size, latency of ten kinds of query. Then the latency of a plain
+// query while an expensive one runs, and of many clients of a Broker with and without a collection.
+//   npm run bench -- broker --root DIR [--root DIR ...] [--documents N] [--queries N] [--runs N] [--clients N] [--collect N]
+//                           [--scratch DIR]
 // Documents: Debian documentation, for example 10 000 from one package and 83 000 from six:
 //   apt-get download openjdk-17-doc rust-doc lazarus-doc-2.2 fp-docs-3.2.2 libboost1.74-doc postgresql-doc-15
 //   for f in *.deb; do mkdir -p docs/${f%%_*} && dpkg -x $f docs/${f%%_*}; done     # --root docs
-// `--scratch` keeps the extracted text for the next run. Rivals that are not installed are left out.
+// `--scratch` keeps the extracted text for the next run. Engines that are not installed are skipped.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -12,13 +14,12 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { median, print, writeResult } from './harness.js';
 import { type BenchCorpus, extractCorpus } from './search/corpus.js';
-import { underLoad } from './search/crowd.js';
 import { EmbeddedEngine } from './search/embedded.js';
 import type { Engine } from './search/engine.js';
-import { fairness } from './search/fairness.js';
-
+import { measureFairness } from './search/fairness.js';
+import { measureLoad } from './search/load.js';
+import { Glimpse, isInstalled, PlainFts5, SwishE } from './search/other-engines.js';
 import { type BenchQuery, COUNTED, drawQueries, QUERY_KINDS, type QueryKind } from './search/queries.js';
-import { Glimpse, isInstalled, PlainFts5, SwishE } from './search/rivals.js';
 
 /** Runs the comparison; see the head of the file. */
 export async function run(args: string[]): Promise<void> {
@@ -35,7 +36,7 @@ export async function run(args: string[]): Promise<void> {
     },
   });
   if (values.root.length === 0)
-    throw new Error('--root DIR: where documents are; see the head of test/bench/broker.ts');
+    throw new Error('--root DIR is required: the documents to index; see the head of test/bench/broker.ts');
   const memory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
   const work = mkdtempSync(join(memory, 'harvest-bench-'));
   const scratch = values.scratch ?? join(work, 'corpus');
@@ -54,32 +55,32 @@ export async function run(args: string[]): Promise<void> {
     for (const engine of engines) built[engine.label] = await build(engine);
     reportBuild(corpus, built);
     const queries = drawQueries(corpus, fts5.vocabulary(), Number(values.queries));
-    const kinds = await latencies(engines, queries, Number(values.runs));
-    const processStart = median(Array.from({ length: 21 }, startOfProcess));
-    const summary = summarize(engines, kinds, processStart);
+    const kinds = await measureLatencies(engines, queries, Number(values.runs));
+    const processStartMs = median(Array.from({ length: 21 }, measureProcessStart));
+    const summary = summarize(engines, kinds, processStartMs);
     reportKinds(engines, kinds);
     for (const line of summary.lines) print(line);
-    const agreement = await agree(engines, queries);
+    const agreement = await compareCounts(engines, queries);
     for (const [label, { same, of }] of Object.entries(agreement))
-      print(`  counts of whole-word queries as ${label}: ${same} of ${of}`);
-    const nasty = await fairness(embedded, queries);
-    for (const { label, median: middle, worst } of nasty)
-      print(`  a plain query beside ${label}: median ${ms(middle)}, slowest ${ms(worst)}`);
+      print(`  whole-word queries with the same count as ${label}: ${same} of ${of}`);
+    const nasty = await measureFairness(embedded, queries);
+    for (const { label, median: typical, worst } of nasty)
+      print(`  a plain query while ${label} runs: median ${formatMs(typical)}, slowest ${formatMs(worst)}`);
     await embedded.close();
-    const load = await underLoad(work, corpus, queries, Number(values.clients), Number(values.collect));
-    for (const [label, { queries: asked, errors, median: middle, p99 }] of [
-      ['alone', load.quiet],
-      [`beside a collection of ${load.collected} objects`, load.collecting],
+    const load = await measureLoad(work, corpus, queries, Number(values.clients), Number(values.collect));
+    for (const [label, { queries: sent, errors, median: typical, p99 }] of [
+      ['without other load', load.quiet],
+      [`during a collection of ${load.collected} objects`, load.collecting],
     ] as const)
       print(
-        `  ${values.clients} clients ${label}: ${asked} queries, ${errors} errors, median ${ms(middle)}, 99th percentile ${ms(p99)}`,
+        `  ${values.clients} clients ${label}: ${sent} queries, ${errors} errors, median ${formatMs(typical)}, 99th percentile ${formatMs(p99)}`,
       );
     await writeResult(`broker-${corpus.documents}`, {
       node: process.version,
       processor: cpus()[0]?.model ?? 'unknown',
       corpus: { documents: corpus.documents, bytes: corpus.bytes },
       built,
-      processStart,
+      processStart: processStartMs,
       kinds,
       ratios: summary.ratios,
       agreement,
@@ -92,12 +93,13 @@ export async function run(args: string[]): Promise<void> {
   }
 }
 
+/** The cost of an index. */
 interface Built {
   readonly seconds: number;
   readonly bytes: number;
 }
 
-/** Milliseconds of one engine's answers to the queries of one kind. */
+/** Latency of one engine for the queries of one kind, milliseconds. */
 interface Latency {
   readonly median: number;
   readonly p99: number;
@@ -110,13 +112,13 @@ async function build(engine: Engine): Promise<Built> {
   return { seconds: (performance.now() - start) / 1000, bytes: engine.size() };
 }
 
-/** Every round asks everybody every query in turn, in changing order; the first round warms up. */
-async function latencies(
+/** Sends every query to every engine in each round, in alternating order. The first round is not counted. */
+async function measureLatencies(
   engines: readonly Engine[],
   queries: readonly BenchQuery[],
   runs: number,
 ): Promise<Latencies> {
-  const found: Latencies = {};
+  const latencies: Latencies = {};
   for (const kind of QUERY_KINDS) {
     const ofKind = queries.filter((query) => query.kind === kind);
     const able = engines.filter((engine) => engine.kinds.has(kind));
@@ -130,15 +132,15 @@ async function latencies(
         }
       }
     }
-    found[kind] = Object.fromEntries(
+    latencies[kind] = Object.fromEntries(
       Array.from(times, ([label, all]) => [label, { median: median(all), p99: quantile(all, 0.99) }]),
     );
   }
-  return found;
+  return latencies;
 }
 
-/** How often each rival counts as many documents as we do. */
-async function agree(
+/** Compares the counts of matching documents of each other engine with those of the kit. */
+async function compareCounts(
   engines: readonly Engine[],
   queries: readonly BenchQuery[],
 ): Promise<Record<string, { same: number; of: number; different: string[] }>> {
@@ -160,28 +162,28 @@ async function agree(
   return result;
 }
 
-/** Ratios of the medians, rival / ours; programs also without what starting any process costs. */
+/** Ratios of the medians, rival / ours; for programs also without the time that any process needs to start. */
 function summarize(
   engines: readonly Engine[],
   kinds: Latencies,
-  processStart: number,
+  processStartMs: number,
 ): { ratios: Record<string, Partial<Record<QueryKind, number>>>; lines: string[] } {
   const [ours, ...rivals] = engines as [Engine, ...Engine[]];
   const ratios: Record<string, Partial<Record<QueryKind, number>>> = {};
-  const lines = [`  starting any process takes ${ms(processStart)}`];
+  const lines = [`  starting any process takes ${formatMs(processStartMs)}`];
   for (const rival of rivals) {
     for (const net of rival.process ? [false, true] : [false]) {
       const name = net ? `${rival.label} without process start` : rival.label;
       const entries = QUERY_KINDS.filter((kind) => rival.kinds.has(kind)).map((kind): [QueryKind, number] => {
-        const theirs = kinds[kind]![rival.label]!.median - (net ? processStart : 0);
+        const theirs = kinds[kind]![rival.label]!.median - (net ? processStartMs : 0);
         return [kind, Math.max(0, theirs) / kinds[kind]![ours.label]!.median];
       });
       ratios[name] = Object.fromEntries(entries);
       const sorted = [...entries].sort((a, b) => a[1] - b[1]);
-      const [worst, least] = sorted[0]!;
-      const middle = median(sorted.map(([, ratio]) => ratio));
+      const [worst, smallest] = sorted[0]!;
+      const typical = median(sorted.map(([, ratio]) => ratio));
       lines.push(
-        `  ${name} / ours: median of kinds ${middle.toFixed(2)}, least ${least.toFixed(2)} (${worst})`,
+        `  ${name} / ours: median of kinds ${typical.toFixed(2)}, smallest ${smallest.toFixed(2)} (${worst})`,
       );
     }
   }
@@ -209,18 +211,18 @@ function reportKinds(engines: readonly Engine[], kinds: Latencies): void {
   }
 }
 
-function startOfProcess(): number {
+function measureProcessStart(): number {
   const start = performance.now();
   spawnSync('true', { stdio: ['ignore', 'pipe', 'ignore'] });
   return performance.now() - start;
 }
 
-/** The value below which `share` of the values lie. */
+/** The quantile of the values by the nearest rank. */
 function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? 0;
 }
 
-function ms(value: number): string {
+function formatMs(value: number): string {
   return `${value.toFixed(2)} ms`;
 }

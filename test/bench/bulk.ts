@@ -1,7 +1,7 @@
-// Bench `bulk`: bulk transfers between Brokers, each a process of its own. (a) the transfer alone, to a client that only
-// decodes, beside nginx sending the same bytes as a file to a client that only reads; (b) a Broker that collects and
-// indexes (type 4) beside a Broker that loads the same objects from a local SOIF file; (c) what `#SINCE` costs when one
-// per cent has changed, beside the whole. Needs nginx.
+// Benchmark `bulk`: bulk transfers between Brokers, each a separate process. It compares (a) a transfer to a client that only decodes
+// with nginx sending the same bytes as a file to a client that only reads; (b) a Broker that collects and indexes (type 4) with a
+// Broker that loads the same objects from a local SOIF file; (c) a transfer with `#SINCE` after one percent of the objects has
+// changed with a complete one. Needs nginx.
 //   npm run bench -- bulk [--objects N] [--runs N] [--loads N]
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,12 +9,12 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BulkClient } from '../../clients/bulk/index.js';
 import type { Measured, Transfer } from './bulk/client.js';
-import { makeSoif, realText } from './bulk/objects.js';
+import { readNaturalText, writeSoif } from './bulk/objects.js';
 import { cpuSeconds, Processes } from './bulk/processes.js';
 import { median, print, writeResult } from './harness.js';
 
-/** Ratios that are aimed at. */
-const AIM = { transfer: 0.15, collect: 0.8 } as const;
+/** The ratios to reach. */
+const GOALS = { transfer: 0.15, collect: 0.8 } as const;
 
 /** Runs the comparison; see the head of the file. */
 export async function run(args: string[]): Promise<void> {
@@ -31,20 +31,20 @@ export async function run(args: string[]): Promise<void> {
   chmodSync(scratch, 0o755);
   const processes = new Processes(scratch);
   try {
-    const text = realText();
+    const text = readNaturalText();
     const source = await processes.broker('source', '');
     const files = join(scratch, 'files');
     mkdirSync(files);
-    await makeSoif(join(source.directory, 'all.soif'), { from: 0, to: objects, text });
+    await writeSoif(join(source.directory, 'all.soif'), { from: 0, to: objects, text });
     await processes.load(source, 'all.soif', objects);
-    const since = await changeOnePerCent(processes, source, objects, text);
-    const bytes = await bytesOf(source.port);
+    const since = await changeOnePercent(processes, source, objects, text);
+    const bytes = await fetchAll(source.port);
     writeFileSync(join(files, 'bulk'), bytes);
     const nginx = await processes.nginx(files, 'bulk');
     const transfers = measureTransfers(processes, { broker: source.port, nginx, since }, Number(values.runs));
     const loads = await measureLoads(processes, source.port, bytes, objects, Number(values.loads));
     report(objects, bytes.length, transfers, loads);
-    await writeResult('bulk', { objects, bytes: bytes.length, aim: AIM, ...transfers, ...loads });
+    await writeResult('bulk', { objects, bytes: bytes.length, aim: GOALS, ...transfers, ...loads });
   } finally {
     processes.killAll();
     rmSync(scratch, { recursive: true, force: true });
@@ -53,8 +53,8 @@ export async function run(args: string[]): Promise<void> {
 
 type Source = Awaited<ReturnType<Processes['broker']>>;
 
-/** Loads new versions of one object in a hundred; returns what to ask `#SINCE` to get just them. */
-async function changeOnePerCent(
+/** Loads new versions of one object in a hundred. Returns the time for `#SINCE` that selects only them. */
+async function changeOnePercent(
   processes: Processes,
   source: Source,
   objects: number,
@@ -63,16 +63,16 @@ async function changeOnePerCent(
   const before = new BulkClient({ host: '127.0.0.1', port: source.port }).transfer({ since: 4_000_000_000 });
   for await (const _ of before);
   const since = (before.totals.next ?? 0) + 1;
-  // Changes are told from what was there by the second.
+  // Times of changes have a resolution of one second.
   while (Date.now() / 1000 < since + 1) await new Promise((resolve) => setTimeout(resolve, 100));
   const to = Math.ceil(objects / 100);
-  await makeSoif(join(source.directory, 'changed.soif'), { from: 0, to, text, newer: true });
+  await writeSoif(join(source.directory, 'changed.soif'), { from: 0, to, text, newer: true });
   await processes.load(source, 'changed.soif', objects);
   return since;
 }
 
-/** The groups of everything, as the Broker sends them. */
-async function bytesOf(port: number): Promise<Buffer> {
+/** Fetches all groups, as the Broker sends them. */
+async function fetchAll(port: number): Promise<Buffer> {
   const socket = (await import('node:net')).connect(port, '127.0.0.1');
   socket.write('#BULK #SINCE 0 #END #ALLB\r\n');
   const chunks: Buffer[] = [];
@@ -82,8 +82,9 @@ async function bytesOf(port: number): Promise<Buffer> {
 
 interface Transfers {
   readonly rounds: readonly Record<'broker' | 'nginx' | 'update', Measured>[];
-  /** Objects a second, of nginx's. */
+  /** Rate of the Broker over that of nginx. */
   readonly transferRatio: number;
+  /** Duration of a transfer with `#SINCE` over that of a complete one. */
   readonly updateShare: number;
   readonly updateObjects: number;
 }
@@ -103,13 +104,14 @@ function measureTransfers(
   for (let round = 0; round <= runs; round++) {
     const order = round % 2 === 0 ? names : names.toReversed();
     const results = processes.client(order.map((name) => plan[name]));
-    const of = (name: (typeof names)[number]): Measured => {
+    const resultOf = (name: (typeof names)[number]): Measured => {
       const result = results[order.indexOf(name)];
       if (result === undefined) throw new Error('a transfer was not measured');
       return result;
     };
-    // The first round warms everybody up.
-    if (round > 0) rounds.push({ broker: of('broker'), nginx: of('nginx'), update: of('update') });
+    // The first round is not counted: everything warms up.
+    if (round > 0)
+      rounds.push({ broker: resultOf('broker'), nginx: resultOf('nginx'), update: resultOf('update') });
   }
   return {
     rounds,
@@ -127,7 +129,7 @@ interface Load {
 
 interface Loads {
   readonly loads: readonly Record<'collect' | 'local', Load>[];
-  /** Objects a second of the collecting Broker, of the loading one's. */
+  /** Rate of the collecting Broker over that of the loading one. */
   readonly collectRatio: number;
   readonly collectCpuRatio: number;
 }
@@ -147,7 +149,7 @@ async function measureLoads(
     };
     const local = async (): Promise<Load> => {
       const broker = await processes.broker(`local-${round}`, '');
-      // What the Broker sends, without its two lines: groups are SOIF that a file may hold.
+      // The reply of the Broker without its first two lines: its groups are valid in a SOIF file.
       writeFileSync(join(broker.directory, 'all.soif'), bytes.subarray(bytes.indexOf('@DELETE {')));
       return timed(broker, () => processes.load(broker, 'all.soif', objects));
     };
@@ -180,23 +182,23 @@ function report(
   { loads, collectRatio, collectCpuRatio }: Loads,
 ): void {
   const { rounds, transferRatio, updateShare, updateObjects } = transfers;
-  const middle = (name: 'broker' | 'nginx' | 'update'): number =>
+  const medianSeconds = (name: 'broker' | 'nginx' | 'update'): number =>
     median(rounds.map((each) => each[name].seconds));
   const rate = (seconds: number): string => `${Math.round(objects / seconds).toLocaleString('en')} objects/s`;
   print(
-    `bulk: ${objects} objects, ${(bytes / 1e6).toFixed(0)} MB; medians of ${rounds.length} rounds, in turns`,
+    `bulk: ${objects} objects, ${(bytes / 1e6).toFixed(0)} MB; medians of ${rounds.length} alternating rounds`,
   );
-  print(`  transfer, decoded  ${rate(middle('broker'))}`);
+  print(`  transfer, decoded  ${rate(medianSeconds('broker'))}`);
   print(
-    `  nginx, only read   ${rate(middle('nginx'))}   ratio ${transferRatio.toFixed(2)} (aim ${AIM.transfer})`,
+    `  nginx, only read   ${rate(medianSeconds('nginx'))}   ratio ${transferRatio.toFixed(2)} (goal ${GOALS.transfer})`,
   );
   const collect = median(loads.map((each) => each.collect.seconds));
   const local = median(loads.map((each) => each.local.seconds));
   print(`  collected, indexed ${rate(collect)}`);
   print(
-    `  loaded from a file ${rate(local)}   ratio ${collectRatio.toFixed(2)} by the clock, ${collectCpuRatio.toFixed(2)} by processor time (aim ${AIM.collect})`,
+    `  loaded from a file ${rate(local)}   ratio ${collectRatio.toFixed(2)} by the clock, ${collectCpuRatio.toFixed(2)} by processor time (goal ${GOALS.collect})`,
   );
   print(
-    `  #SINCE with ${updateObjects} changed: ${(middle('update') * 1000).toFixed(1)} ms, ${(updateShare * 100).toFixed(1)} % of the whole`,
+    `  #SINCE with ${updateObjects} changed: ${(medianSeconds('update') * 1000).toFixed(1)} ms, ${(updateShare * 100).toFixed(1)} % of a complete transfer`,
   );
 }

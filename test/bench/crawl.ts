@@ -1,24 +1,23 @@
-// Bench `crawl`: pages a second of the Gatherer with politeness off, everything summarized and its links stored, beside the
-// plainest crawl loop, wget2, httrack and crawlee's CheerioCrawler, over one site on loopback. Each run is a process of its
-// own; they take turns, in changing order. The sets of pages are compared.
+// Benchmark `crawl`: pages per second of the Gatherer without politeness delays, with every page summarized and its links stored,
+// compared with the simplest crawl loop, wget2, httrack and crawlee's CheerioCrawler over one site on loopback. Each run is a separate
+// process; the programs alternate, in changing order. The sets of pages that they find are compared too.
 //   npm run bench -- crawl [--site DIRECTORY] [--url URL] [--runs N] [--slow-runs N] [--connections N]
 //                          [--rivals plain,wget2,httrack,crawlee] [--crawlee DIR]
-// Without --url the site is a directory of HTML (Debian's postgresql-doc-15 when it is there, else the documents of
-// node_modules), served by nginx when that is installed. `--crawlee` names a folder whose node_modules has @crawlee/cheerio and
-// @crawlee/memory-storage. Rivals that are not installed are left out. httrack and crawlee need minutes for 10 000 pages:
-// they run --slow-runs times (default 1).
+// Without --url the site is a directory of HTML (Debian's postgresql-doc-15 if installed, otherwise node_modules), served by nginx if
+// installed. `--crawlee` names a folder whose node_modules contains @crawlee/cheerio and @crawlee/memory-storage. Programs that are not
+// installed are skipped. httrack and crawlee need minutes for 10 000 pages, so they run only --slow-runs times (default 1).
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Contestant, type Crawled, contestants } from './crawl/contestants.js';
+import { type Contestant, type Crawled, createContestants } from './crawl/contestants.js';
 import { defaultDirectory, serve } from './crawl/site.js';
 import { median, print, writeResult } from './harness.js';
 
-/** Ours / theirs that is aimed at. */
-const AIM: Readonly<Record<string, number>> = { plain: 1, wget2: 0.25, httrack: 4, crawlee: 10 };
-/** Differences of two sets of pages that are shown. */
-const SHOWN = 10;
+/** The ratios to reach, ours / theirs. */
+const GOALS: Readonly<Record<string, number>> = { plain: 1, wget2: 0.25, httrack: 4, crawlee: 10 };
+/** Number of pages that a difference between two sets lists. */
+const MAX_SHOWN = 10;
 
 /** Runs the comparison; see the head of the file. */
 export async function run(args: string[]): Promise<void> {
@@ -34,24 +33,24 @@ export async function run(args: string[]): Promise<void> {
       crawlee: { type: 'string' },
     },
   });
-  // Measured on a disk, the same crawl varies by a factor: the outputs go to memory where the system offers it.
+  // On a disk the duration of the same crawl varies by a factor, so the outputs go to memory if possible.
   const scratch = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'harvest-bench-'));
   const site =
     values.url === undefined
       ? await serve(values.site ?? defaultDirectory(), scratch)
       : { url: values.url, close: () => undefined };
   try {
-    const all = contestants({ connections: Number(values.connections), crawlee: values.crawlee });
+    const all = createContestants({ connections: Number(values.connections), crawlee: values.crawlee });
     const [ours, ...rivals] = all as [Contestant, ...Contestant[]];
-    const wanted = rivals.filter(({ name }) => values.rivals.split(',').includes(name));
-    for (const { label, missing } of wanted)
-      if (missing !== undefined) print(`left out: ${label}: ${missing}`);
-    const lanes = [ours, ...wanted.filter(({ missing }) => missing === undefined)].map(
+    const selected = rivals.filter(({ name }) => values.rivals.split(',').includes(name));
+    for (const { label, missing } of selected)
+      if (missing !== undefined) print(`skipped: ${label}: ${missing}`);
+    const lanes = [ours, ...selected.filter(({ missing }) => missing === undefined)].map(
       (contestant) => new Lane(contestant, Number(contestant.slow ? values['slow-runs'] : values.runs)),
     );
-    for (let round = 0; lanes.some((lane) => lane.left > 0); round++) {
+    for (let round = 0; lanes.some((lane) => lane.remainingRuns > 0); round++) {
       for (const lane of round % 2 === 0 ? lanes : [...lanes].reverse())
-        if (lane.left > 0) lane.run(site.url, join(scratch, `${lane.contestant.name}-${round}`));
+        if (lane.remainingRuns > 0) lane.run(site.url, join(scratch, `${lane.contestant.name}-${round}`));
     }
     await report(site.url, values.connections, lanes);
   } finally {
@@ -69,7 +68,7 @@ class Lane {
     readonly runs: number,
   ) {}
 
-  get left(): number {
+  get remainingRuns(): number {
     return this.runs - this.crawls.length;
   }
 
@@ -78,7 +77,7 @@ class Lane {
     rmSync(scratch, { recursive: true, force: true });
   }
 
-  /** Pages a second: median of the runs. */
+  /** Median of the pages per second. */
   get rate(): number {
     return median(this.crawls.map(({ pages, seconds }) => pages / seconds));
   }
@@ -100,25 +99,25 @@ class Lane {
 
 async function report(url: string, connections: string, lanes: readonly Lane[]): Promise<void> {
   const [ours, ...rivals] = lanes as [Lane, ...Lane[]];
-  print(`crawl: ${ours.last.pages} pages of ${url}, ${connections} connections, medians, in turns`);
-  for (const lane of lanes) print(row(lane));
+  print(`crawl: ${ours.last.pages} pages of ${url}, ${connections} connections, medians of alternating runs`);
+  for (const lane of lanes) print(formatRow(lane));
   const ratios: Record<string, number> = {};
   const differences: Record<string, Difference> = {};
   for (const { contestant, rate, last } of rivals) {
     ratios[contestant.name] = ours.rate / rate;
-    const aim = AIM[contestant.name];
-    print(`  ours / ${contestant.name}: ${(ours.rate / rate).toFixed(2)} (aim ${aim ?? '-'})`);
+    const goal = GOALS[contestant.name];
+    print(`  ours / ${contestant.name}: ${(ours.rate / rate).toFixed(2)} (goal ${goal ?? '-'})`);
     const difference = compareSets(ours.last.found, last.found);
     differences[contestant.name] = difference;
-    print(`  pages only ${contestant.name} found: ${examples(difference.onlyThere)}`);
-    print(`  pages only ours found, not ${contestant.name}: ${examples(difference.onlyHere)}`);
+    print(`  pages that only ${contestant.name} found: ${formatExamples(difference.onlyThere)}`);
+    print(`  pages that ${contestant.name} did not find: ${formatExamples(difference.onlyHere)}`);
   }
   await writeResult('crawl', {
     url,
     connections,
     node: process.version,
     processor: cpus()[0]?.model ?? 'unknown',
-    aim: AIM,
+    aim: GOALS,
     ratios,
     differences,
     results: lanes.map(({ contestant, crawls, rate, spread, maxRssBytes }) => ({
@@ -143,13 +142,13 @@ function compareSets(here: ReadonlySet<string>, there: ReadonlySet<string>): Dif
   };
 }
 
-function examples(paths: readonly string[]): string {
+function formatExamples(paths: readonly string[]): string {
   if (paths.length === 0) return 'none';
-  const shown = paths.slice(0, SHOWN).join(' ');
-  return `${paths.length}: ${shown}${paths.length > SHOWN ? ' ...' : ''}`;
+  const shown = paths.slice(0, MAX_SHOWN).join(' ');
+  return `${paths.length}: ${shown}${paths.length > MAX_SHOWN ? ' ...' : ''}`;
 }
 
-function row({ contestant, rate, spread, maxRssBytes, last, crawls }: Lane): string {
+function formatRow({ contestant, rate, spread, maxRssBytes, last, crawls }: Lane): string {
   return [
     `  ${contestant.label.padEnd(34)}`,
     `${rate.toFixed(0).padStart(6)} pages/s`,

@@ -1,28 +1,28 @@
-// Measures transfers and throws away what comes: one client for every server, so that it slows all of them equally.
-// Reads a plan (JSON) from its first argument, prints {seconds, bytes}[] as JSON.
+// Measures transfers and discards the data. All servers are measured with this client, so that it slows all of them equally.
+// Reads a plan (JSON) from its first argument and prints {seconds, bytes}[] as JSON.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** One measurement: so many clients at once, each fetching the whole. */
+/** One measurement: several concurrent clients, each of which fetches everything. */
 export interface Transfer {
   readonly kind: 'http' | 'gatherd';
   readonly host: string;
   readonly port: number;
   readonly clients: number;
-  /** HTTP: path; gatherd: time stamp. */
-  readonly what: string;
+  /** HTTP: the path; gatherd: the time stamp of SEND-UPDATE. */
+  readonly target: string;
 }
 
 export interface Measured {
   readonly seconds: number;
-  /** Of all clients together. */
+  /** Total of all clients. */
   readonly bytes: number;
 }
 
 const READ_BYTES = 1 << 20;
 const TAIL_BYTES = 64;
 
-/** A connection that counts, and keeps only the last bytes. All share one buffer: nobody looks at what is in it. */
+/** A connection that counts bytes and keeps only the last ones. All connections share one buffer, because the data is not used. */
 class Discarder {
   bytes = 0;
   tail = '';
@@ -51,7 +51,8 @@ class Discarder {
     });
   }
 
-  async until(done: () => boolean): Promise<void> {
+  /** Waits until the condition holds; checks it whenever data arrives. */
+  async waitUntil(done: () => boolean): Promise<void> {
     while (!done()) {
       if (this.#failure !== undefined) throw this.#failure;
       await new Promise<void>((resolve) => {
@@ -67,18 +68,18 @@ async function prepare(transfer: Transfer, buffer: Uint8Array): Promise<Discarde
     await once(client.socket, 'connect');
   } else {
     client.socket.write('HELLO bench\nSET compression\n');
-    await client.until(() => /^500 - .*\n$/m.test(client.tail));
+    await client.waitUntil(() => /^500 - .*\n$/m.test(client.tail));
   }
   return client;
 }
 
-async function fetchWhole(transfer: Transfer, client: Discarder): Promise<void> {
+async function fetchAll(transfer: Transfer, client: Discarder): Promise<void> {
   if (transfer.kind === 'gatherd') {
     client.tail = '';
-    client.socket.write(`SEND-UPDATE ${transfer.what}\n`);
-    await client.until(() => /499 - [^\n]*\n$/.test(client.tail));
+    client.socket.write(`SEND-UPDATE ${transfer.target}\n`);
+    await client.waitUntil(() => /499 - [^\n]*\n$/.test(client.tail));
   } else {
-    client.socket.write(`GET ${transfer.what} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    client.socket.write(`GET ${transfer.target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
     await once(client.socket, 'close');
   }
 }
@@ -88,7 +89,7 @@ async function measure(transfer: Transfer, buffer: Uint8Array): Promise<Measured
   for (let i = 0; i < transfer.clients; i++) clients.push(await prepare(transfer, buffer));
   const before = clients.reduce((sum, { bytes }) => sum + bytes, 0);
   const start = process.hrtime.bigint();
-  await Promise.all(clients.map((client) => fetchWhole(transfer, client)));
+  await Promise.all(clients.map((client) => fetchAll(transfer, client)));
   const seconds = Number(process.hrtime.bigint() - start) / 1e9;
   const bytes = clients.reduce((sum, client) => sum + client.bytes, 0) - before;
   for (const { socket } of clients) socket.destroy();

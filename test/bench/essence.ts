@@ -1,9 +1,8 @@
-// How fast Essence summarizes: `npm run bench -- essence [--html DIRECTORY]... [--pages N] [--files N] [--runs N] [--type T]...`.
-//
-// HTML first, in worker threads and in the calling one, beside htmlparser2 that looks for links in the same pages: what a plain
-// crawler does with a page. Then the other types that this machine has files of (essence/documents.ts says where they
-// are sought), beside the program that Debian has for each, started once a file. Everything is in memory before it is measured;
-// the programs read files. What is not installed is left out.
+// Benchmark `essence`: documents per second that Essence summarizes.
+//   npm run bench -- essence [--html DIRECTORY]... [--pages N] [--files N] [--runs N] [--type T]...
+// HTML in worker threads and in the calling thread is compared with htmlparser2 extracting the links of the same pages, as a simple
+// crawler does. Then every other type with files on this machine (see essence/documents.ts) is compared with Debian's program for it,
+// started once per file. Essence reads from memory, the programs read files. Programs that are not installed are skipped.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,10 +10,16 @@ import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { Parser } from 'htmlparser2';
 import { EssencePool } from '../../servers/essence/index.js';
-import { type BenchDocument, documentsOf, HTML_DIRECTORIES, KINDS, type Kind } from './essence/documents.js';
+import {
+  type BenchDocument,
+  HTML_DIRECTORIES,
+  KINDS,
+  type Kind,
+  readDocuments,
+} from './essence/documents.js';
 import { type Contestant, compare, median, print, type Work, writeResult } from './harness.js';
 
-const start = promisify(execFile);
+const execute = promisify(execFile);
 
 const OPTIONS = {
   gathererName: 'bench',
@@ -24,11 +29,12 @@ const OPTIONS = {
   timeToLive: 2_592_000,
 };
 
-/** Documents under way at one time for each worker: what a Gatherer keeps ready. */
-const LANES = 4;
-/** Bytes that a program may print. */
-const MAX_OUTPUT = 64 * 1024 * 1024;
+/** Concurrent documents per worker, as in a Gatherer. */
+const DOCUMENTS_PER_WORKER = 4;
+/** Maximum size of the output of a program. */
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
+/** Runs the comparison; see the head of the file. */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
@@ -41,35 +47,36 @@ export async function run(args: string[]): Promise<void> {
     },
   });
   const runs = Number(values.runs);
-  const wanted = (type: string) => values.type === undefined || values.type.includes(type);
+  const isSelected = (type: string) => values.type === undefined || values.type.includes(type);
   await using pools = await Pools.create();
-  if (wanted('HTML'))
-    await benchHtml(await documentsOf(values.html, /\.html$/, Number(values.pages)), pools, runs);
+  if (isSelected('HTML'))
+    await benchHtml(await readDocuments(values.html, /\.html$/, Number(values.pages)), pools, runs);
   const rows: TypeRow[] = [];
-  for (const kind of KINDS.filter(({ type }) => wanted(type))) {
-    const documents = await documentsOf(kind.directories, kind.names, Number(values.files));
+  for (const kind of KINDS.filter(({ type }) => isSelected(type))) {
+    const documents = await readDocuments(kind.directories, kind.names, Number(values.files));
     if (documents.length === 0) print(`${kind.type}: no files on this machine`);
     else rows.push(await benchType(kind, documents, pools, runs));
   }
   if (rows.length > 0) await writeResult('essence-types', { node: process.version, runs, types: rows });
 }
 
+/** Pools with no, one and two worker threads. */
 class Pools implements AsyncDisposable {
   private constructor(
-    readonly here: EssencePool,
+    readonly callingThread: EssencePool,
     readonly one: EssencePool,
     readonly two: EssencePool,
   ) {}
 
   static async create(): Promise<Pools> {
-    const [here, one, two] = await Promise.all(
+    const [callingThread, one, two] = await Promise.all(
       [0, 1, 2].map((workers) => EssencePool.create({ ...OPTIONS, workers })),
     );
-    return new Pools(here!, one!, two!);
+    return new Pools(callingThread!, one!, two!);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([this.here.close(), this.one.close(), this.two.close()]);
+    await Promise.all([this.callingThread.close(), this.one.close(), this.two.close()]);
   }
 }
 
@@ -85,15 +92,15 @@ async function benchHtml(pages: readonly BenchDocument[], pools: Pools, runs: nu
   await compare({
     name: 'essence-html',
     ours: ours('Essence, 2 workers', pools.two),
-    rival: { label: 'htmlparser2, links only, 1 thread', run: () => linksOf(pages) },
-    variants: [ours('Essence, 1 worker', pools.one), ours('Essence, calling thread', pools.here)],
+    rival: { label: 'htmlparser2, links only, 1 thread', run: () => extractLinks(pages) },
+    variants: [ours('Essence, 1 worker', pools.one), ours('Essence, calling thread', pools.callingThread)],
     runs,
     setup: { pages: pages.length },
   });
 }
 
-/** What a plain crawler does with pages. */
-function linksOf(pages: readonly BenchDocument[]): Work {
+/** Extracts the links of pages, as a simple crawler does. */
+function extractLinks(pages: readonly BenchDocument[]): Work {
   let bytes = 0;
   let links = 0;
   for (const { name, body } of pages) {
@@ -117,7 +124,7 @@ function linksOf(pages: readonly BenchDocument[]): Work {
   return { bytes, records: pages.length, check: links };
 }
 
-/** Every document once; the check is the length of all objects. */
+/** Summarizes every document once; the check is the total length of the objects. */
 async function summarizeAll(
   pool: EssencePool,
   documents: readonly BenchDocument[],
@@ -126,12 +133,12 @@ async function summarizeAll(
   let next = 0;
   let bytes = 0;
   let check = 0;
-  const lane = async (): Promise<void> => {
+  const work = async (): Promise<void> => {
     for (let document = documents[next++]; document !== undefined; document = documents[next++]) {
       bytes += document.body.length;
       const output = await pool.summarize({
         url: `http://localhost${encodeURI(document.name)}`,
-        // The pool takes the buffer over.
+        // The pool transfers the buffer to a worker, so each run needs a copy.
         body: new Uint8Array(document.body),
         ...(contentType === undefined ? {} : { contentType }),
         lastModificationTime: 0,
@@ -140,10 +147,11 @@ async function summarizeAll(
       check += output.soif?.length ?? 0;
     }
   };
-  await Promise.all(Array.from({ length: Math.max(1, pool.workers) * LANES }, lane));
+  await Promise.all(Array.from({ length: Math.max(1, pool.workers) * DOCUMENTS_PER_WORKER }, work));
   return { bytes, records: documents.length, check };
 }
 
+/** The result for one type. */
 interface TypeRow {
   readonly type: string;
   readonly documents: number;
@@ -152,7 +160,7 @@ interface TypeRow {
   readonly oneWorker: readonly number[];
   readonly twoWorkers: readonly number[];
   readonly program?: { readonly name: string; readonly milliseconds: readonly number[] };
-  /** Median of the program's times over ours on one worker: above 1, we are faster. */
+  /** Median time of the program over that of Essence with one worker: above 1, Essence is faster. */
   readonly ratio?: number;
 }
 
@@ -169,7 +177,7 @@ async function benchType(
     const oneWorker: number[] = [];
     const twoWorkers: number[] = [];
     const programs: number[] = [];
-    // One round more than is counted: the first compiles.
+    // The first round is not counted: it compiles.
     for (let round = 0; round <= runs; round++) {
       const one = await timed(() => summarizeAll(pools.one, documents));
       const two = await timed(() => summarizeAll(pools.two, documents));
@@ -207,7 +215,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - before;
 }
 
-/** Undefined when the program is not installed. What it says of a broken file is its own affair. */
+/** Returns undefined if the program is not installed. Its failures on broken files are ignored. */
 async function timedProgram(
   oracle: NonNullable<Kind['oracle']>,
   files: readonly string[],
@@ -216,7 +224,7 @@ async function timedProgram(
   for (const file of files) {
     const [program, ...args] = oracle(file);
     try {
-      await start(program, args, { maxBuffer: MAX_OUTPUT, timeout: 60_000 });
+      await execute(program, args, { maxBuffer: MAX_OUTPUT_BYTES, timeout: 60_000 });
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     }
@@ -233,6 +241,6 @@ function printRow({ type, documents, bytes, oneWorker, twoWorkers, program, rati
   const theirs =
     program === undefined
       ? ''
-      : `  ${program.name} ${rate(program.milliseconds)}  (${(ratio ?? 0).toFixed(2)} times its speed on one worker)`;
+      : `  ${program.name} ${rate(program.milliseconds)}  (${(ratio ?? 0).toFixed(2)} times its speed with one worker)`;
   print(`${type.padEnd(11)} ${size}  1 worker ${rate(oneWorker)}  2 workers ${rate(twoWorkers)}${theirs}`);
 }

@@ -1,4 +1,4 @@
-// A small file server with directory listings, for benches on machines without nginx.
+// A small file server with directory listings, for benchmarks on machines without nginx.
 //   node file-server.js DIRECTORY PORT
 import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -11,7 +11,7 @@ import { Frontier } from '../../servers/crawler/frontier/index.js';
 import { GathererStore } from '../../storage/index.js';
 import { print, writeResult } from './harness.js';
 
-/** A tenth of the work. */
+/** The figures of a tenth of the work. */
 interface Tenth {
   readonly uris: number;
   readonly perSecond: number;
@@ -80,7 +80,7 @@ async function openFrontier(store: GathererStore): Promise<Frontier> {
   });
 }
 
-/** Pages of links: each has new URIs of several hosts, and as many known ones. */
+/** Schedules the links of pages: each page has new URIs of several hosts, and as many known ones. */
 async function schedule(
   frontier: Frontier,
   { uris, hosts, links }: { readonly uris: number; readonly hosts: number; readonly links: number },
@@ -89,7 +89,7 @@ async function schedule(
   for (let from = 0; from < uris; from += links) {
     const count = Math.min(links, uris - from);
     const numbers = Array.from({ length: count }, (_, i) => from + i);
-    // URIs seen before, anywhere.
+    // URIs that were scheduled before, at any time.
     const known = from === 0 ? [] : numbers.map((number) => (Math.imul(number, 0x9e3779b1) >>> 0) % from);
     const candidates = [...numbers, ...known].map((number) => ({
       url: `http://www${number % hosts}.example.org/department/${number % 31}/page-${number}.html`,
@@ -107,7 +107,7 @@ async function schedule(
   }
 }
 
-/** Takes and finishes URIs until none is left. */
+/** Takes URIs and finishes them until the frontier is empty. */
 async function drain(
   frontier: Frontier,
   store: GathererStore,
@@ -115,7 +115,7 @@ async function drain(
   done: (count: number) => void,
 ): Promise<void> {
   const { signal } = new AbortController();
-  // All workers wait on it.
+  // All workers listen to it.
   setMaxListeners(0, signal);
   const work = async (): Promise<void> => {
     for (let entry = await frontier.next(signal); entry !== undefined; entry = await frontier.next(signal)) {
@@ -126,7 +126,7 @@ async function drain(
   await Promise.all(Array.from({ length: workers }, work));
 }
 
-/** Does the work and prints the progress at each tenth. */
+/** Does the work and prints the figures of each tenth. */
 async function measure(
   label: string,
   uris: number,
@@ -134,13 +134,13 @@ async function measure(
 ): Promise<Tenth[]> {
   const tenths: Tenth[] = [];
   let done = 0;
-  let since = { done: 0, at: performance.now() };
+  let last = { done: 0, timeMs: performance.now() };
   await work((count) => {
     done += count;
     if (done < ((tenths.length + 1) * uris) / TENTHS) return;
-    const at = performance.now();
-    const perSecond = ((done - since.done) / (at - since.at)) * 1000;
-    since = { done, at };
+    const timeMs = performance.now();
+    const perSecond = ((done - last.done) / (timeMs - last.timeMs)) * 1000;
+    last = { done, timeMs };
     const { rss, heapUsed } = process.memoryUsage();
     tenths.push({ uris: done, perSecond, rssBytes: rss, heapBytes: heapUsed });
     print(

@@ -1,4 +1,4 @@
-// Our side of the benchmarks `crawl` and `refresh`: the Gatherer without politeness delays; every page is summarized and stored.
+// Crawls with the Gatherer for the benchmarks `crawl` and `refresh`: without politeness delays; every page is summarized and stored.
 // Prints {pages, bytes, seconds, maxRssBytes, counts} as JSON.
 //   node full-crawl.js --url URL --directory DIRECTORY [--connections N] [--workers N] [--force] [--found FILE]
 import { writeFileSync } from 'node:fs';

@@ -1,35 +1,27 @@
-// Bench `gatherd`: what one and many clients get of a large database, compressed, beside nginx sending the same bytes as a
-// file; what an update costs beside the whole; what a thousand idle sessions cost. Every server is a process of its own, the
-// client is one program that discards what it reads. Needs nginx.
+// Benchmark `gatherd`: the compressed export of a large database to one and to many clients, compared with nginx sending the same bytes
+// as a file; the cost of an update compared with a complete transfer; the cost of a thousand idle sessions. Every server is a separate
+// process; the client is discard-client.ts. Needs nginx.
 //   npm run bench -- gatherd [--objects N] [--runs N] [--clients N] [--idle N]
-
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { encodeSoif, SoifObject } from '../../protocols/soif/index.js';
 import { GathererStore } from '../../storage/index.js';
 import { PROGRAM } from '../helpers/cli.js';
+import { freePort } from '../helpers/daemon.js';
+import { readNaturalText } from './bulk/objects.js';
 import type { Measured, Transfer } from './discard-client.js';
 import { median, print, writeResult } from './harness.js';
 
 const CLIENT = fileURLToPath(new URL('./discard-client.js', import.meta.url));
 const HOST = '127.0.0.1';
-/** Update-Time of the first object; each second has ten. */
+/** Update-Time of the first object. */
 const BEGIN = 1_700_000_000;
-const A_SECOND = 10;
+const OBJECTS_PER_SECOND = 10;
 
 /** Runs the comparison; see the head of the file. */
 export async function run(args: string[]): Promise<void> {
@@ -50,28 +42,30 @@ export async function run(args: string[]): Promise<void> {
     const database = await makeDatabase(scratch, objects);
     const gatherd = await startGatherd(join(scratch, 'data'), servers);
     const nginx = await startNginx(scratch, database.directory, servers);
-    const plans = transfers(gatherd.port, nginx, Number(values.clients), objects);
-    await measure(plans, database, gatherd, Number(values.runs), Number(values.idle));
+    const plan = planTransfers(gatherd.port, nginx, Number(values.clients), objects);
+    await measure(plan, database, gatherd, Number(values.runs), Number(values.idle));
   } finally {
     for (const server of servers) server.kill('SIGKILL');
     rmSync(scratch, { recursive: true, force: true });
   }
 }
 
+/** The published database. */
 interface Database {
   readonly directory: string;
   readonly rawBytes: number;
   readonly publishSeconds: number;
 }
 
+/** The running gatherd. */
 interface Daemon {
   readonly pid: number;
   readonly port: number;
 }
 
-/** Objects of about 2 kB with real text, stored and published. */
+/** Stores objects of about 2 kB with natural text, and publishes them. */
 async function makeDatabase(scratch: string, objects: number): Promise<Database> {
-  const text = realText();
+  const text = readNaturalText();
   const generations = join(scratch, 'data', 'generations');
   await using store = await GathererStore.open(join(scratch, 'working'));
   let rawBytes = 0;
@@ -90,7 +84,7 @@ async function makeDatabase(scratch: string, objects: number): Promise<Database>
   return { directory: join(generations, String(generation)), rawBytes, publishSeconds };
 }
 
-const timeOf = (i: number): number => BEGIN + Math.floor(i / A_SECOND);
+const timeOf = (i: number): number => BEGIN + Math.floor(i / OBJECTS_PER_SECOND);
 const urlOf = (i: number): string =>
   `http://www${i % 97}.example.org/${Math.imul(i + 1, 2_654_435_761) >>> 0}.html`;
 
@@ -115,23 +109,6 @@ function object(i: number, text: string): Uint8Array {
   );
 }
 
-/** The documents of our dependencies: text as people write it. */
-function realText(): string {
-  const root = resolve('node_modules');
-  const pieces: string[] = [];
-  let size = 0;
-  for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' }).sort()) {
-    if (!/readme\.md$/i.test(name)) continue;
-    const piece = readFileSync(join(root, name), 'utf8');
-    pieces.push(piece);
-    size += piece.length;
-    if (size > 4e6) break;
-  }
-  const text = pieces.join('\n');
-  if (text.length < 100_000) throw new Error(`too little text below ${root}`);
-  return text;
-}
-
 async function startGatherd(directory: string, servers: ChildProcess[]): Promise<Daemon> {
   const child = spawn(process.execPath, [PROGRAM, 'gatherd', '-d', directory, '0'], {
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -146,13 +123,9 @@ async function startGatherd(directory: string, servers: ChildProcess[]): Promise
   throw new Error(`gatherd did not start: ${output}`);
 }
 
-/** nginx with sendfile, one worker, as for large downloads. */
+/** Starts nginx with sendfile and one worker, as for large downloads. Returns its port. */
 async function startNginx(scratch: string, root: string, servers: ChildProcess[]): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await freePort();
   const home = join(scratch, 'nginx');
   mkdirSync(home);
   const config = join(home, 'nginx.conf');
@@ -169,7 +142,7 @@ http { access_log off; sendfile on; tcp_nopush on; types {} default_type applica
   const child = spawn('nginx', ['-c', config, '-p', home], { stdio: 'ignore' });
   let failure: Error | undefined;
   child.on('error', (error) => {
-    failure = new Error(`nginx is needed as the measure: ${error.message}`);
+    failure = new Error(`nginx is required for the comparison: ${error.message}`);
   });
   servers.push(child);
   for (let tries = 0; tries < 100; tries++) {
@@ -184,11 +157,12 @@ http { access_log off; sendfile on; tcp_nopush on; types {} default_type applica
   throw new Error('nginx did not start');
 }
 
+/** The transfers of one round. */
 type Plan = Record<'nginxOne' | 'one' | 'nginxMany' | 'many' | 'whole' | 'update', Transfer>;
 
-function transfers(gatherd: number, nginx: number, clients: number, objects: number): Plan {
-  const http = { kind: 'http', host: HOST, port: nginx, what: '/All-Templates.gz' } as const;
-  const ours = { kind: 'gatherd', host: HOST, port: gatherd, what: '0' } as const;
+function planTransfers(gatherd: number, nginx: number, clients: number, objects: number): Plan {
+  const http = { kind: 'http', host: HOST, port: nginx, target: '/All-Templates.gz' } as const;
+  const ours = { kind: 'gatherd', host: HOST, port: gatherd, target: '0' } as const;
   const since = timeOf(Math.floor(objects * 0.99));
   return {
     nginxOne: { ...http, clients: 1 },
@@ -196,7 +170,7 @@ function transfers(gatherd: number, nginx: number, clients: number, objects: num
     nginxMany: { ...http, clients },
     many: { ...ours, clients },
     whole: { ...ours, clients: 1 },
-    update: { ...ours, clients: 1, what: String(since) },
+    update: { ...ours, clients: 1, target: String(since) },
   };
 }
 
@@ -211,18 +185,18 @@ async function measure(
   const rounds: Record<keyof Plan, Measured>[] = [];
   for (let round = 0; round <= runs; round++) {
     const order = round % 2 === 0 ? names : [...names].reverse();
-    const results = client(order.map((name) => plan[name]));
-    // The first round warms everybody up.
+    const results = runClient(order.map((name) => plan[name]));
+    // The first round is not counted: everything warms up.
     if (round > 0)
       rounds.push(
         Object.fromEntries(order.map((name, i) => [name, results[i]])) as Record<keyof Plan, Measured>,
       );
   }
-  const sessions = await idleSessions(daemon.port, idle);
-  const besides: number[] = [];
+  const sessions = await openIdleSessions(daemon.port, idle);
+  const secondsWithIdle: number[] = [];
   for (let round = 0; round < runs; round++) {
-    const [quiet] = client([plan.one, plan.one]).slice(1);
-    besides.push(quiet!.seconds);
+    const [second] = runClient([plan.one, plan.one]).slice(1);
+    secondsWithIdle.push(second!.seconds);
   }
   for (const socket of sessions) socket.destroy();
 
@@ -232,12 +206,12 @@ async function measure(
     median(rounds.map((each) => each[a].bytes / each[a].seconds / (each[b].bytes / each[b].seconds)));
   const share = median(rounds.map((each) => each.update.seconds / each.whole.seconds));
   const alone = median(rounds.map((each) => each.one.seconds));
-  const withIdle = median(besides);
-  const memory = memoryOf(daemon.pid);
+  const withIdle = median(secondsWithIdle);
+  const memory = readMemory(daemon.pid);
   const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;
   const { one, many, update, whole } = rounds[0]!;
   print(
-    `gatherd: ${megabytes(database.rawBytes)} of SOIF, ${megabytes(one.bytes)} compressed; median of ${runs} rounds, in turns`,
+    `gatherd: ${megabytes(database.rawBytes)} of SOIF, ${megabytes(one.bytes)} compressed; median of ${runs} alternating rounds`,
   );
   print(`  published in ${database.publishSeconds.toFixed(1)} s`);
   print(
@@ -247,12 +221,12 @@ async function measure(
     `  ${plan.many.clients} clients  gatherd ${megabytes(rate('many'))}/s   nginx ${megabytes(rate('nginxMany'))}/s   ratio ${ratio('many', 'nginxMany').toFixed(2)}   (${megabytes(many.bytes)} in all)`,
   );
   print(
-    `  update of 1 per cent: ${(update.seconds * 1000).toFixed(2)} ms, ${update.bytes} bytes; the whole ${(whole.seconds * 1000).toFixed(1)} ms; median share ${(share * 100).toFixed(2)} %`,
+    `  update of 1 percent: ${(update.seconds * 1000).toFixed(2)} ms, ${update.bytes} bytes; complete transfer ${(whole.seconds * 1000).toFixed(1)} ms; median share ${(share * 100).toFixed(2)} %`,
   );
   print(
-    `  with ${idle} idle sessions: ${(withIdle * 1000).toFixed(1)} ms for the whole, without ${(alone * 1000).toFixed(1)} ms; ratio ${(withIdle / alone).toFixed(2)}`,
+    `  with ${idle} idle sessions: ${(withIdle * 1000).toFixed(1)} ms for a complete transfer, without ${(alone * 1000).toFixed(1)} ms; ratio ${(withIdle / alone).toFixed(2)}`,
   );
-  print(`  the daemon's resident memory: ${megabytes(memory.now)} now, ${megabytes(memory.peak)} at most`);
+  print(`  resident memory of gatherd: ${megabytes(memory.now)} now, ${megabytes(memory.peak)} peak`);
   await writeResult('gatherd', {
     runs,
     rawBytes: database.rawBytes,
@@ -266,14 +240,15 @@ async function measure(
   });
 }
 
-function client(plan: readonly Transfer[]): Measured[] {
+/** Runs the transfers in a client process. */
+function runClient(plan: readonly Transfer[]): Measured[] {
   return JSON.parse(
     execFileSync(process.execPath, [CLIENT, JSON.stringify(plan)], { encoding: 'utf8' }),
   ) as Measured[];
 }
 
-/** Sessions that have been greeted and say nothing more. */
-async function idleSessions(port: number, count: number): Promise<Socket[]> {
+/** Opens sessions that send nothing after the greeting. */
+async function openIdleSessions(port: number, count: number): Promise<Socket[]> {
   const sockets: Socket[] = [];
   for (let i = 0; i < count; i++) {
     const socket = connect(port, HOST);
@@ -286,8 +261,8 @@ async function idleSessions(port: number, count: number): Promise<Socket[]> {
   return sockets;
 }
 
-/** Bytes; Linux. */
-function memoryOf(pid: number): { readonly now: number; readonly peak: number } {
+/** Reads the resident memory of a process in bytes (Linux only). */
+function readMemory(pid: number): { readonly now: number; readonly peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const field = (name: string): number =>
     1024 * Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0);

@@ -1,15 +1,16 @@
+// Runs comparisons and writes their results; every benchmark uses it.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** One side of a comparison. `run` does the whole work once and says how much it was. */
+/** One side of a comparison. `run` does the whole work once and returns its amount. */
 export interface Contestant {
   readonly label: string;
   run(): Work | Promise<Work>;
 }
 
-/** How much work one run did. `check` must be the same in every run of a contestant. */
+/** The amount of work of one run. `check` must be equal in all runs of a contestant. */
 export interface Work {
   readonly bytes: number;
   readonly records: number;
@@ -21,31 +22,32 @@ export interface Comparison {
   readonly name: string;
   readonly ours: Contestant;
   readonly rival: Contestant;
-  /** Further variants of ours, measured in the same rounds. */
+  /** Variants of `ours`, measured in the same rounds. */
   readonly variants?: readonly Contestant[];
-  /** Measured rounds; in each, everybody runs once, in changing order. At least 1; default 5. */
+  /** Number of measured rounds, at least 1; in each, every contestant runs once, in alternating order. Default 5. */
   readonly runs?: number;
-  /** Unmeasured rounds before; default 1. */
+  /** Number of unmeasured rounds before them; default 1. */
   readonly warmUp?: number;
   /** Written into the result file. */
   readonly setup?: Readonly<Record<string, string | number>>;
 }
 
-/** One contestant's measured runs. Rates are per second. */
+/** The measured runs of one contestant. */
 export interface Measured {
   readonly label: string;
   readonly bytes: number;
   readonly records: number;
   readonly milliseconds: readonly number[];
-  /** Processor time of the whole process, its helper threads too: steadier than the clock on a busy machine. */
+  /** Processor time of the process with all its threads: less variable than the clock on a busy machine. */
   readonly cpuMilliseconds: readonly number[];
   readonly bytesPerSecond: number;
   readonly recordsPerSecond: number;
   readonly bytesPerCpuSecond: number;
   /** (slowest - fastest) / median. */
   readonly spread: number;
-  /** Largest resident set seen after a run, and heap in use then, bytes. */
+  /** Largest resident set after a run, bytes. */
   readonly maxRss: number;
+  /** Largest used heap after a run, bytes. */
   readonly maxHeapUsed: number;
 }
 
@@ -53,27 +55,27 @@ export interface ComparisonResult {
   readonly ours: Measured;
   readonly rival: Measured;
   readonly variants: readonly Measured[];
-  /** Median bytes per second of ours over the rival's. */
+  /** Median bytes per second, ours / rival. */
   readonly ratio: number;
-  /** The same by processor time. */
+  /** The same ratio by processor time. */
   readonly cpuRatio: number;
 }
 
-/** Alternating runs of two contestants; prints a table with medians and spread, and writes it as JSON. */
+/** Runs the contestants in alternation, prints a table with medians and spread, and writes the results as JSON. */
 export async function compare(comparison: Comparison): Promise<ComparisonResult> {
   const { name, ours, rival, variants = [], runs = 5, warmUp = 1, setup = {} } = comparison;
-  const everybody = [ours, rival, ...variants].map((contestant) => new Lane(contestant));
-  for (let round = 0; round < warmUp; round++) for (const lane of everybody) await lane.run(false);
+  const lanes = [ours, rival, ...variants].map((contestant) => new Lane(contestant));
+  for (let round = 0; round < warmUp; round++) for (const lane of lanes) await lane.run(false);
   for (let round = 0; round < runs; round++) {
-    const order = round % 2 === 0 ? everybody : [...everybody].reverse();
+    const order = round % 2 === 0 ? lanes : [...lanes].reverse();
     for (const lane of order) await lane.run(true);
   }
-  const measured = everybody.map((lane) => lane.measured());
+  const measured = lanes.map((lane) => lane.measured());
   const [first, second, ...others] = measured as [Measured, Measured, ...Measured[]];
   const ratio = first.bytesPerSecond / second.bytesPerSecond;
   const processor = cpus()[0]?.model ?? 'unknown';
-  print(`${name}: median of ${runs} runs each, in turns; node ${process.version}, ${processor}`);
-  for (const each of measured) print(row(each));
+  print(`${name}: median of ${runs} alternating runs each; node ${process.version}, ${processor}`);
+  for (const each of measured) print(formatRow(each));
   for (const each of [first, ...others]) {
     const clock = (each.bytesPerSecond / second.bytesPerSecond).toFixed(2);
     const cpu = (each.bytesPerCpuSecond / second.bytesPerCpuSecond).toFixed(2);
@@ -85,13 +87,14 @@ export async function compare(comparison: Comparison): Promise<ComparisonResult>
   return result;
 }
 
-/** Writes `test/bench/results/NAME.json` under the directory the bench was started in. */
+/** Writes `test/bench/results/NAME.json` below the current directory. */
 export async function writeResult(name: string, result: object): Promise<void> {
   const directory = join(process.cwd(), 'test', 'bench', 'results');
   await mkdir(directory, { recursive: true });
   await writeFile(join(directory, `${name}.json`), `${JSON.stringify({ name, ...result }, undefined, 2)}\n`);
 }
 
+/** Prints a line to standard output. */
 export function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
@@ -102,6 +105,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
+/** The runs of one contestant. */
 class Lane {
   private readonly milliseconds: number[] = [];
   private readonly cpuMilliseconds: number[] = [];
@@ -111,18 +115,18 @@ class Lane {
 
   constructor(private readonly contestant: Contestant) {}
 
-  async run(counts: boolean): Promise<void> {
-    await turn();
+  async run(isMeasured: boolean): Promise<void> {
+    await nextTurn();
     const cpuBefore = process.cpuUsage();
     const before = process.hrtime.bigint();
     const work = await this.contestant.run();
     const elapsed = Number(process.hrtime.bigint() - before) / 1e6;
     const cpu = process.cpuUsage(cpuBefore);
     if (this.work !== undefined && this.work.check !== work.check) {
-      throw new Error(`${this.contestant.label}: two runs did not read the same`);
+      throw new Error(`${this.contestant.label}: two runs did not do the same work`);
     }
     this.work = work;
-    if (!counts) return;
+    if (!isMeasured) return;
     this.milliseconds.push(elapsed);
     this.cpuMilliseconds.push((cpu.user + cpu.system) / 1000);
     const { rss, heapUsed } = process.memoryUsage();
@@ -132,17 +136,17 @@ class Lane {
 
   measured(): Measured {
     const { bytes, records } = this.work ?? { bytes: 0, records: 0 };
-    const middle = median(this.milliseconds);
+    const medianMs = median(this.milliseconds);
     return {
       label: this.contestant.label,
       bytes,
       records,
       milliseconds: this.milliseconds,
       cpuMilliseconds: this.cpuMilliseconds,
-      bytesPerSecond: (bytes / middle) * 1000,
-      recordsPerSecond: (records / middle) * 1000,
+      bytesPerSecond: (bytes / medianMs) * 1000,
+      recordsPerSecond: (records / medianMs) * 1000,
       bytesPerCpuSecond: (bytes / median(this.cpuMilliseconds)) * 1000,
-      spread: (Math.max(...this.milliseconds) - Math.min(...this.milliseconds)) / middle,
+      spread: (Math.max(...this.milliseconds) - Math.min(...this.milliseconds)) / medianMs,
       maxRss: this.maxRss,
       maxHeapUsed: this.maxHeapUsed,
     };
@@ -151,7 +155,7 @@ class Lane {
 
 const MB = 1e6;
 
-function row(measured: Measured): string {
+function formatRow(measured: Measured): string {
   const { label, bytes, bytesPerSecond, recordsPerSecond, spread, maxRss, maxHeapUsed } = measured;
   const columns = [
     `  ${label.padEnd(34)}`,

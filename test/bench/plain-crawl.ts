@@ -1,5 +1,5 @@
-// The competitor of benchmark `crawl`: the simplest crawl loop, undici + htmlparser2 + a Set. It fetches every page of one site and
-// extracts its links; it summarizes and stores nothing. Prints {pages, bytes, seconds, maxRssBytes} as JSON.
+// Crawls with the simplest loop (undici, htmlparser2 and a Set) for benchmark `crawl`. It fetches every page of one site and extracts
+// its links; it summarizes and stores nothing. Prints {pages, bytes, seconds, maxRssBytes} as JSON.
 //   node plain-crawl.js --url URL [--connections N] [--found FILE]
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -19,12 +19,12 @@ const pool = new Pool(start.origin, { connections, pipelining: 1 });
 const seen = new Set<string>();
 const queue: string[] = [];
 const found: string[] = [];
-let head = 0;
+let nextIndex = 0;
 let active = 0;
 let pages = 0;
 let bytes = 0;
 
-function add(url: URL): void {
+function enqueue(url: URL): void {
   const path = url.pathname + url.search;
   if (url.origin !== start.origin || seen.has(path)) return;
   seen.add(path);
@@ -50,26 +50,26 @@ async function visit(path: string): Promise<void> {
           : /^i?frame$/.test(name)
             ? attributes.src
             : undefined;
-      if (link !== undefined && URL.canParse(link, base.href)) add(new URL(link, base));
+      if (link !== undefined && URL.canParse(link, base.href)) enqueue(new URL(link, base));
     },
   });
   parser.end(text);
 }
 
 const begin = performance.now();
-add(start);
+enqueue(start);
 await new Promise<void>((done) => {
   const pump = (): void => {
-    while (active < connections && head < queue.length) {
+    while (active < connections && nextIndex < queue.length) {
       active++;
-      visit(queue[head++] ?? '/')
+      visit(queue[nextIndex++] ?? '/')
         .catch(() => undefined)
         .finally(() => {
           active--;
           pump();
         });
     }
-    if (active === 0 && head >= queue.length) done();
+    if (active === 0 && nextIndex >= queue.length) done();
   };
   pump();
 });

@@ -1,22 +1,23 @@
+// Generates a link graph whose degrees follow a power law.
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 
-/** A made-up link graph whose degrees follow a power law: the same for the same numbers. */
+/** The parameters of a graph. Equal parameters give equal graphs. */
 export interface GraphShape {
-  /** IDs are 1 to this. */
+  /** Number of documents; their IDs begin with 1. */
   readonly documents: number;
-  /** Links; some come twice, as is natural. */
+  /** Number of links, some of them repeated. */
   readonly links: number;
   readonly servers: number;
   readonly seed: number;
 }
 
-/** How unequal targets and servers are: 1 is all alike, more is steeper. */
-const STEEPNESS = 3;
+/** Exponent of the distribution of targets and servers: 1 is uniform; more prefers low numbers. */
+const SKEW = 3;
 const CHUNK_CHARACTERS = 1 << 16;
 
-/** Random numbers of 0 to below 1, the same for the same seed (xorshift). */
-export function randomOf(seed: number): () => number {
+/** Creates a generator of numbers from 0 to below 1 (xorshift), equal for equal seeds. */
+export function createRandom(seed: number): () => number {
   let state = seed | 1;
   return () => {
     state ^= state << 13;
@@ -26,17 +27,17 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** A number from 1 to `count`, small ones far more often. */
-function steep(random: () => number, count: number): number {
-  return 1 + Math.floor(count * random() ** STEEPNESS);
+/** Draws a number from 1 to `count`; low numbers are far more frequent. */
+function drawSkewed(random: () => number, count: number): number {
+  return 1 + Math.floor(count * random() ** SKEW);
 }
 
-/** Documents as `harvest links load` reads them, in texts of some lines. */
+/** Generates documents in the format of `harvest links load`, several lines at a time. */
 export function* documentTexts({ documents, servers, seed }: GraphShape): Generator<string> {
-  const random = randomOf(seed);
+  const random = createRandom(seed);
   let text = '';
   for (let id = 1; id <= documents; id++) {
-    const host = steep(random, servers);
+    const host = drawSkewed(random, servers);
     const time = 1_000_000_000 + id;
     text += `{"id":${id},"url":"http://s${host}.example/d/${id}.html","time":${time},"checktime":${time + 9},"length":${id % 50_000}}\n`;
     if (text.length > CHUNK_CHARACTERS) {
@@ -47,16 +48,16 @@ export function* documentTexts({ documents, servers, seed }: GraphShape): Genera
   yield text;
 }
 
-/** Links as lines of two IDs, page by page as a crawl finds them. */
+/** Generates links as lines of two IDs, page by page as a crawl finds them, several lines at a time. */
 export function* linkTexts({ documents, links, seed }: GraphShape): Generator<string> {
-  const random = randomOf(seed + 1);
+  const random = createRandom(seed + 1);
   const mean = links / documents;
   let text = '';
   for (let written = 0, page = 1; written < links; page = (page % documents) + 1) {
-    // Out-degrees spread around the mean; a few pages are link lists.
+    // Out-degrees vary around the mean; a few pages are link lists.
     const degree = random() < 0.01 ? Math.ceil(20 * mean * random()) : Math.ceil(1.8 * mean * random());
     for (let i = 0; i < degree && written < links; i++, written++) {
-      text += `${page} ${steep(random, documents)}\n`;
+      text += `${page} ${drawSkewed(random, documents)}\n`;
     }
     if (text.length > CHUNK_CHARACTERS) {
       yield text;
@@ -66,7 +67,7 @@ export function* linkTexts({ documents, links, seed }: GraphShape): Generator<st
   yield text;
 }
 
-/** Writes texts into a file, waiting for the disk. */
+/** Writes texts into a file with back-pressure. */
 export async function writeTexts(path: string, texts: Iterable<string>): Promise<void> {
   const file = createWriteStream(path);
   for (const text of texts) if (!file.write(text)) await once(file, 'drain');

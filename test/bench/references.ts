@@ -1,9 +1,9 @@
 // Benchmark `references`: refererd over a generated graph with power-law degrees. Compares loading with Berkeley DB's db5.3_load;
-// first pages (at most 100 results) over the wire with Redis 7 (LRANGE of the same lists, pipelined, the same client program) and with a
+// first pages (at most 100 results) over TCP with Redis 7 (LRANGE of the same lists, pipelined, the same client program) and with a
 // C program that reads Berkeley DB locally through cursors; pages of a large site with pages of a document; resident memory.
 //   npm run bench -- references [--documents N] [--links N] [--clients N] [--servers N] [--seconds N] [--rounds N] [--load-rounds N]
-// Needs gcc for the client that loads the servers. Competitors are redis-server with redis-tools, db5.3-util and libdb5.3-dev, if
-// installed. Small: --documents 20000 --links 200000 --servers 50.
+// Needs gcc for the load client. The other programs come from redis-server with redis-tools, db5.3-util and libdb5.3-dev and are
+// skipped if not installed. A small run: --documents 20000 --links 200000 --servers 50.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,12 +43,15 @@ export async function run(args: string[]): Promise<void> {
   const work = mkdtempSync(join(memory, 'harvest-bench-'));
   try {
     const loadClient = compile(work, 'load-client');
-    const measured = compile(work, 'measured');
-    if (loadClient === undefined || measured === undefined) throw new Error('gcc is wanted, with libc6-dev');
-    const busy = loadavg()[0] ?? 0;
-    print(`references: ${documents} documents, ${links} links; load average ${busy.toFixed(1)} at the start`);
+    const costMeter = compile(work, 'cost-meter');
+    if (loadClient === undefined || costMeter === undefined)
+      throw new Error('gcc and libc6-dev are required');
+    const loadAverage = loadavg()[0] ?? 0;
+    print(
+      `references: ${documents} documents, ${links} links; load average ${loadAverage.toFixed(1)} at the start`,
+    );
     const shape = { documents, links, servers, seed: SEED };
-    const loads = await compareLoads(work, shape, Number(values['load-rounds']), measured);
+    const loads = await compareLoads(work, shape, Number(values['load-rounds']), costMeter);
     const { hubsdb } = loads;
     const cursors = hubsdb === undefined ? undefined : compile(work, 'bdb-pages', 'db-5.3');
     const options = {
@@ -61,21 +64,21 @@ export async function run(args: string[]): Promise<void> {
       local:
         hubsdb === undefined || cursors === undefined ? undefined : { program: cursors, database: hubsdb },
     };
-    // Only for drawing keys: the server under test has its own reader.
+    // Used only to draw keys: the server under test has its own reader.
     await using reader = await ReferencesReader.openCurrent(loads.data, { residentBytes: 0 });
     await using refererd = await ServerProcess.refererd(loads.data);
-    const residentAtStart = refererd.resident;
+    const residentAtStart = refererd.residentBytes;
     const { results: pages, redisResident } = await comparePages(refererd, reader, options);
     const sites = await compareSites(refererd, reader, options);
-    const resident = { atStart: residentAtStart, most: refererd.mostResident, redis: redisResident };
+    const resident = { atStart: residentAtStart, most: refererd.peakResidentBytes, redis: redisResident };
     print(
-      `  refererd's resident memory: ${mega(resident.atStart)} at the start, ${mega(resident.most)} at most under load`,
+      `  resident memory of refererd: ${formatMegabytes(resident.atStart)} at the start, ${formatMegabytes(resident.most)} peak under load`,
     );
-    if (redisResident !== undefined) print(`  Redis: ${mega(redisResident)}`);
+    if (redisResident !== undefined) print(`  resident memory of Redis: ${formatMegabytes(redisResident)}`);
     await writeResult(`references-${documents}`, {
       node: process.version,
       processor: cpus()[0]?.model ?? 'unknown',
-      loadAverage: { before: busy, after: loadavg()[0] },
+      loadAverage: { before: loadAverage, after: loadavg()[0] },
       setup: { ...shape, ...values },
       loads: loads.results,
       pages,
@@ -87,6 +90,6 @@ export async function run(args: string[]): Promise<void> {
   }
 }
 
-function mega(bytes: number): string {
+function formatMegabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(0)} MB`;
 }

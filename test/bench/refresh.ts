@@ -1,18 +1,18 @@
 // Benchmark `refresh`: the second run over an unchanged site with all documents due (--force): pages checked per second by
 // conditional requests, compared with `wget2 -N` over its saved files. Both have gathered the site once, unmeasured.
 //   npm run bench -- refresh [--site DIRECTORY] [--runs N] [--connections N]
-// Needs nginx, whose log shows the number of 304 answers.
+// Needs nginx, whose log counts the answers with status 304.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { program, savedPages } from './crawl/contestants.js';
+import { listSavedPages, runProgram } from './crawl/contestants.js';
 import { type BenchSite, defaultDirectory, isInstalled, serve } from './crawl/site.js';
 import { median, print, writeResult } from './harness.js';
 
-/** One second run. */
+/** The outcome of a second run. */
 interface Checked {
   readonly pages: number;
   readonly seconds: number;
@@ -38,19 +38,20 @@ export async function run(args: string[]): Promise<void> {
       connections: { type: 'string', default: '16' },
     },
   });
-  if (!isInstalled('nginx')) throw new Error('nginx is not installed: no other server here answers 304');
+  if (!isInstalled('nginx'))
+    throw new Error('nginx is required: the file server of the benchmarks never answers 304');
   const scratch = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'harvest-bench-'));
   const site = await serve(values.site ?? defaultDirectory(), scratch, true);
   try {
     const sides = [new Ours(site, scratch, values.connections)];
     const rival = isInstalled('wget2') ? new Wget2(site, scratch) : undefined;
-    if (rival === undefined) print('left out: wget2 is not installed');
+    if (rival === undefined) print('skipped: wget2 is not installed');
     const all = rival === undefined ? sides : [...sides, rival];
-    for (const side of all) side.first();
+    for (const side of all) side.crawl();
     const results = new Map<string, Checked[]>(all.map(({ label }) => [label, []]));
     for (let round = 0; round < Number(values.runs); round++) {
       for (const side of round % 2 === 0 ? all : [...all].reverse())
-        results.get(side.label)!.push(watched(site, () => side.again()));
+        results.get(side.label)!.push(countAnswersDuring(site, () => side.refresh()));
     }
     await report(site.url, values.connections, results);
   } finally {
@@ -59,7 +60,7 @@ export async function run(args: string[]): Promise<void> {
   }
 }
 
-/** The Gatherer; `--force` makes every document due. */
+/** Runs the Gatherer; `--force` makes every document due. */
 class Ours {
   readonly label = 'Gatherer, conditional requests';
   readonly #args: readonly string[];
@@ -70,17 +71,17 @@ class Ours {
     this.#args = [file, '--url', site.url, '--directory', data, '--connections', connections];
   }
 
-  first(): void {
+  crawl(): void {
     this.#run([]);
   }
 
-  again(): Omit<Checked, 'answers'> {
+  refresh(): Omit<Checked, 'answers'> {
     const { counts, seconds, maxRssBytes } = this.#run(['--force']);
     return { pages: counts.unchanged, seconds, maxRssBytes };
   }
 
-  #run(more: readonly string[]): FullCrawl {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [...this.#args, ...more], {
+  #run(options: readonly string[]): FullCrawl {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [...this.#args, ...options], {
       encoding: 'utf8',
     });
     if (status !== 0) throw new Error(`the Gatherer ended with ${status}: ${stderr.slice(-2000)}`);
@@ -88,7 +89,7 @@ class Ours {
   }
 }
 
-/** `wget2 -N`: checks whether a file is newer than the saved one. */
+/** Runs `wget2 -N`, which checks whether a document is newer than the saved file. */
 class Wget2 {
   readonly label = 'wget2 -N';
   readonly #files: string;
@@ -102,25 +103,25 @@ class Wget2 {
     this.#args = [...options, '-P', this.#files, site.url];
   }
 
-  first(): void {
-    program('wget2', this.#scratch, this.#args);
+  crawl(): void {
+    runProgram('wget2', this.#scratch, this.#args);
   }
 
-  again(): Omit<Checked, 'answers'> {
-    const measured = program('wget2', this.#scratch, this.#args);
-    return { ...measured, pages: savedPages(this.#files).pages };
+  refresh(): Omit<Checked, 'answers'> {
+    const measured = runProgram('wget2', this.#scratch, this.#args);
+    return { ...measured, pages: listSavedPages(this.#files).pages };
   }
 }
 
-/** A run and the answers of the server during it. */
-function watched(site: BenchSite, work: () => Omit<Checked, 'answers'>): Checked {
-  const before = site.answers();
-  const done = work();
-  const answers = Object.entries(site.answers()).map(([status, count]): [string, number] => [
+/** Runs a crawler and counts the answers of the server during its run. */
+function countAnswersDuring(site: BenchSite, work: () => Omit<Checked, 'answers'>): Checked {
+  const before = site.countAnswers();
+  const outcome = work();
+  const answers = Object.entries(site.countAnswers()).map(([status, count]): [string, number] => [
     status,
     count - (before[status] ?? 0),
   ]);
-  return { ...done, answers: Object.fromEntries(answers.filter(([, count]) => count > 0)) };
+  return { ...outcome, answers: Object.fromEntries(answers.filter(([, count]) => count > 0)) };
 }
 
 async function report(
@@ -128,7 +129,7 @@ async function report(
   connections: string,
   results: ReadonlyMap<string, readonly Checked[]>,
 ): Promise<void> {
-  print(`refresh: ${url}, unchanged, ${connections} connections, medians, in turns`);
+  print(`refresh: ${url}, unchanged, ${connections} connections, medians of alternating runs`);
   const rates = new Map<string, number>();
   for (const [label, checks] of results) {
     const rate = median(checks.map(({ pages, seconds }) => pages / seconds));

@@ -1,3 +1,5 @@
+// Benchmark `seen`: checks per second of every seen filter.
+//   npm run bench -- seen [--checks N] [--kinds KIND,...]
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,8 +20,8 @@ interface SeenResult {
 }
 
 /**
- * Checks per second of every seen filter: batches of URIs, half of which were seen before, some of them long ago. The URIs are
- * generated before the clock starts; fingerprints are part of the check. Disk kinds commit after each batch.
+ * Checks batches of URIs, half of which were seen before, some of them long ago. The URIs are generated before the clock starts;
+ * their fingerprints are computed by the filter. Filters on disk commit after each batch.
  */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -30,15 +32,15 @@ export async function run(args: string[]): Promise<void> {
     },
   });
   const checks = Number(values.checks);
-  const chosen = SEEN_KINDS.filter((kind) => values.kinds.split(',').includes(kind));
+  const kinds = SEEN_KINDS.filter((kind) => values.kinds.split(',').includes(kind));
   const results: SeenResult[] = [];
-  for (const kind of chosen) {
+  for (const kind of kinds) {
     const result = await measure(kind, checks);
     results.push(result);
-    const million = (rate: number): string => (rate / 1e6).toFixed(2);
+    const millions = (rate: number): string => (rate / 1e6).toFixed(2);
     print(
-      `${kind.padEnd(13)} ${million(result.checksPerSecond)} million checks/s by the clock, ` +
-        `${million(result.checksPerCpuSecond)} by processor time, ${Math.round(result.memoryBytes / 1e6)} MB`,
+      `${kind.padEnd(13)} ${millions(result.checksPerSecond)} million checks/s by the clock, ` +
+        `${millions(result.checksPerCpuSecond)} by processor time, ${Math.round(result.memoryBytes / 1e6)} MB`,
     );
   }
   await writeResult('seen', { checks, batch: BATCH, results });
@@ -51,7 +53,7 @@ async function measure(kind: SeenKind, checks: number): Promise<SeenResult> {
     let seconds = 0;
     let cpu = 0;
     for (let from = 0; from < checks; from += BATCH) {
-      const uris = batch(from);
+      const uris = createBatch(from);
       const cpuBefore = process.cpuUsage();
       const before = process.hrtime.bigint();
       const fresh = await filter.add(uris);
@@ -77,8 +79,8 @@ async function measure(kind: SeenKind, checks: number): Promise<SeenResult> {
   }
 }
 
-/** Half of a batch is new, the other half is drawn from all earlier URIs. */
-function batch(from: number): string[] {
+/** Creates a batch: half of its URIs are new, the other half is drawn from all earlier ones. */
+function createBatch(from: number): string[] {
   return Array.from({ length: BATCH }, (_, i) => {
     const number = i % 2 === 0 || from === 0 ? from + i : scatteredEven(from, i);
     return `http://www${number % 997}.example.org/department/${number % 31}/page-${number}.html`;

@@ -1,14 +1,16 @@
+// Benchmark `soif`: SoifDecoder compared with JSON.parse.
+//   npm run bench -- soif [--megabytes N] [--runs N]
 import { StringDecoder } from 'node:string_decoder';
 import { parseArgs } from 'node:util';
 import { SoifDecoder } from '../../protocols/soif/index.js';
 import { compare, print, type Work } from './harness.js';
 
-const CHUNK = 64 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 const ATTRIBUTES = 8;
 
 /**
- * SoifDecoder against JSON.parse: the same records, one as a stream of SOIF objects, one as JSON text with one
- * record a line; both come in chunks of 64 KiB, both sides look at every name and every value.
+ * Decodes the same records, as a stream of SOIF objects and as JSON with one record per line. Both arrive in chunks of 64 KiB, and both
+ * sides read every name and every value.
  */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -22,7 +24,7 @@ export async function run(args: string[]): Promise<void> {
   const setup = {
     pool: records.length,
     attributes: ATTRIBUTES,
-    chunkBytes: CHUNK,
+    chunkBytes: CHUNK_BYTES,
     soifBytesPerRecord: Math.round(soif.length / records.length),
     jsonBytesPerRecord: Math.round(json.length / records.length),
   };
@@ -31,11 +33,9 @@ export async function run(args: string[]): Promise<void> {
     name: 'soif',
     runs: Number(values.runs),
     setup,
-    ours: { label: 'SoifDecoder, offsets', run: () => readSoif(soif, rounds, lookAtOffsets) },
+    ours: { label: 'SoifDecoder, offsets', run: () => readSoif(soif, rounds, readOffsets) },
     rival: { label: 'JSON.parse', run: () => readJson(json, rounds) },
-    variants: [
-      { label: 'SoifDecoder, a view of each value', run: () => readSoif(soif, rounds, lookAtViews) },
-    ],
+    variants: [{ label: 'SoifDecoder, a view of each value', run: () => readSoif(soif, rounds, readViews) }],
   });
 }
 
@@ -67,90 +67,90 @@ function record(i: number): BenchRecord {
   };
 }
 
-/** Written by hand, so that the encoder has no part in it. */
+/** Encodes a record by hand, so that the benchmark does not depend on the encoder. */
 function soifOf({ type, url, ...attributes }: BenchRecord): Buffer {
   const lines = Object.entries(attributes).map(([name, value]) => `${name}{${value.length}}:\t${value}\n`);
   return Buffer.from(`@${type} { ${url}\n${lines.join('')}}\n`);
 }
 
-/** The pool again and again, cut every 64 KiB wherever that falls. */
+/** Yields the pool repeatedly, in chunks of 64 KiB that ignore the borders of records. */
 function* chunksOf(pool: Buffer, rounds: number): Generator<Uint8Array> {
-  const twice = Buffer.concat([pool, pool.subarray(0, CHUNK)]);
+  const twice = Buffer.concat([pool, pool.subarray(0, CHUNK_BYTES)]);
   const total = pool.length * rounds;
-  for (let at = 0; at < total; at += CHUNK) {
-    const from = at % pool.length;
-    yield twice.subarray(from, from + Math.min(CHUNK, total - at));
+  for (let offset = 0; offset < total; offset += CHUNK_BYTES) {
+    const start = offset % pool.length;
+    yield twice.subarray(start, start + Math.min(CHUNK_BYTES, total - offset));
   }
 }
 
-type Look = (items: ReturnType<SoifDecoder['push']>, seen: Seen) => void;
+type ReadItems = (items: ReturnType<SoifDecoder['push']>, totals: Totals) => void;
 
-/** What has been looked at; the sum depends on every name and every value. */
-interface Seen {
+/** Totals of the records read; the sum depends on every name and every value. */
+interface Totals {
   records: number;
   sum: number;
 }
 
-function readSoif(pool: Buffer, rounds: number, look: Look): Work {
+function readSoif(pool: Buffer, rounds: number, readItems: ReadItems): Work {
   const decoder = new SoifDecoder();
-  const seen: Seen = { records: 0, sum: 0 };
-  for (const chunk of chunksOf(pool, rounds)) look(decoder.push(chunk), seen);
-  look(decoder.end(), seen);
-  return { bytes: pool.length * rounds, records: seen.records, check: seen.sum };
+  const totals: Totals = { records: 0, sum: 0 };
+  for (const chunk of chunksOf(pool, rounds)) readItems(decoder.push(chunk), totals);
+  readItems(decoder.end(), totals);
+  return { bytes: pool.length * rounds, records: totals.records, check: totals.sum };
 }
 
-/** Compares each name with one that is wanted, and takes the first and last byte of each value from memory. */
-function lookAtOffsets(items: ReturnType<SoifDecoder['push']>, seen: Seen): void {
+/** Compares each name with a given one, and reads the first and the last byte of each value from memory. */
+function readOffsets(items: ReturnType<SoifDecoder['push']>, totals: Totals): void {
   for (const item of items) {
     if (item.kind !== 'object') throw new Error(item.message);
     const { object } = item;
     const { memory } = object;
-    seen.records++;
+    totals.records++;
     for (let i = 0; i < object.size; i++) {
       const weight = object.nameAt(i) === 'Title' ? 3 : 1;
       const start = object.valueStartAt(i);
       const end = object.valueEndAt(i);
-      seen.sum += weight * (end - start + memory[start]! + memory[end - 1]!);
+      totals.sum += weight * (end - start + memory[start]! + memory[end - 1]!);
     }
   }
 }
 
-function lookAtViews(items: ReturnType<SoifDecoder['push']>, seen: Seen): void {
+function readViews(items: ReturnType<SoifDecoder['push']>, totals: Totals): void {
   for (const item of items) {
     if (item.kind !== 'object') throw new Error(item.message);
     const { object } = item;
-    seen.records++;
+    totals.records++;
     for (let i = 0; i < object.size; i++) {
       const weight = object.nameAt(i) === 'Title' ? 3 : 1;
       const value = object.valueAt(i);
-      seen.sum += weight * (value.length + value[0]! + value[value.length - 1]!);
+      totals.sum += weight * (value.length + value[0]! + value[value.length - 1]!);
     }
   }
 }
 
 function readJson(pool: Buffer, rounds: number): Work {
   const decoder = new StringDecoder('utf8');
-  const seen: Seen = { records: 0, sum: 0 };
-  let held = '';
+  const totals: Totals = { records: 0, sum: 0 };
+  let incomplete = '';
   for (const chunk of chunksOf(pool, rounds)) {
-    const text = held + decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
+    const text = incomplete + decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
     let from = 0;
     for (;;) {
       const stop = text.indexOf('\n', from);
       if (stop < 0) break;
-      lookAtJson(JSON.parse(text.slice(from, stop)), seen);
+      readRecord(JSON.parse(text.slice(from, stop)), totals);
       from = stop + 1;
     }
-    held = text.slice(from);
+    incomplete = text.slice(from);
   }
-  return { bytes: pool.length * rounds, records: seen.records, check: seen.sum };
+  return { bytes: pool.length * rounds, records: totals.records, check: totals.sum };
 }
 
-function lookAtJson(parsed: Record<string, string>, seen: Seen): void {
-  seen.records++;
+function readRecord(parsed: Record<string, string>, totals: Totals): void {
+  totals.records++;
   for (const name in parsed) {
     const value = parsed[name]!;
     const weight = name === 'Title' ? 3 : 1;
-    seen.sum += weight * (value.length + value.charCodeAt(0) + value.charCodeAt(value.length - 1));
+    totals.sum += weight * (value.length + value.charCodeAt(0) + value.charCodeAt(value.length - 1));
   }
 }

@@ -1,14 +1,16 @@
-// Runs the transfers of a plan in sequence and prints their cost as JSON. A bulk transfer is decoded to objects, which are discarded;
-// a file from a web server is only read.
+// Runs the transfers of a plan (JSON) in sequence and prints their cost as JSON. Decodes bulk transfers to objects and discards them;
+// only reads files from a web server.
 //   node client.js PLAN
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { BulkReplyDecoder } from '../../../protocols/bulk/index.js';
 
+/** A transfer to measure. */
 export type Transfer =
   | { readonly kind: 'bulk'; readonly port: number; readonly since: number }
   | { readonly kind: 'http'; readonly port: number; readonly path: string };
 
+/** The cost of a transfer. */
 export interface Measured {
   readonly seconds: number;
   readonly bytes: number;
@@ -24,7 +26,7 @@ async function fetch(transfer: Transfer): Promise<Pick<Measured, 'bytes' | 'obje
   let bytes = 0;
   let objects = 0;
   let complete = decoder === undefined;
-  const take = (events: ReturnType<BulkReplyDecoder['push']>): void => {
+  const count = (events: ReturnType<BulkReplyDecoder['push']>): void => {
     for (const event of events) {
       if (event.kind === 'change') objects++;
       else if (event.kind === 'end') complete = event.complete;
@@ -39,7 +41,7 @@ async function fetch(transfer: Transfer): Promise<Pick<Measured, 'bytes' | 'obje
         decoder === undefined ? Buffer.allocUnsafeSlow(READ_BYTES) : () => Buffer.allocUnsafeSlow(READ_BYTES),
       callback(length, buffer) {
         bytes += length;
-        if (decoder !== undefined) take(decoder.push(buffer.subarray(0, length)));
+        if (decoder !== undefined) count(decoder.push(buffer.subarray(0, length)));
         return true;
       },
     },
@@ -50,7 +52,7 @@ async function fetch(transfer: Transfer): Promise<Pick<Measured, 'bytes' | 'obje
       : `GET ${transfer.path} HTTP/1.0\r\nHost: bench\r\n\r\n`;
   socket.write(message);
   await once(socket, 'close');
-  if (decoder !== undefined) take(decoder.end());
+  if (decoder !== undefined) count(decoder.end());
   if (!complete) throw new Error('the transfer is not complete');
   return { bytes, objects };
 }
@@ -60,9 +62,9 @@ const results: Measured[] = [];
 for (const transfer of plan) {
   const cpu = process.cpuUsage();
   const start = process.hrtime.bigint();
-  const got = await fetch(transfer);
+  const received = await fetch(transfer);
   const seconds = Number(process.hrtime.bigint() - start) / 1e9;
   const { user, system } = process.cpuUsage(cpu);
-  results.push({ ...got, seconds, cpuSeconds: (user + system) / 1e6 });
+  results.push({ ...received, seconds, cpuSeconds: (user + system) / 1e6 });
 }
 process.stdout.write(`${JSON.stringify(results)}\n`);

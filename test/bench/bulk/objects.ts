@@ -1,14 +1,16 @@
+// Generates SOIF objects with natural text for benchmarks.
 import { once } from 'node:events';
 import { createWriteStream, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { encodeSoif, SoifObject } from '../../../protocols/soif/index.js';
 
-/** Update-Time of the first object; each second has ten. */
+/** Update-Time of the first object. */
 const BEGIN = 1_700_000_000;
-const A_SECOND = 10;
+const OBJECTS_PER_SECOND = 10;
 const TEN_YEARS = 315_360_000;
 
-interface Objects {
+/** The objects to write, by number. */
+interface ObjectRange {
   readonly from: number;
   readonly to: number;
   readonly text: string;
@@ -17,7 +19,7 @@ interface Objects {
 }
 
 /** Writes objects of about 2 kB with real text into a file. */
-export async function makeSoif(file: string, { from, to, text, newer = false }: Objects): Promise<void> {
+export async function writeSoif(file: string, { from, to, text, newer = false }: ObjectRange): Promise<void> {
   const out = createWriteStream(file);
   for (let i = from; i < to; i++) {
     if (!out.write(object(i, text, newer))) await once(out, 'drain');
@@ -30,7 +32,7 @@ function object(i: number, text: string, newer: boolean): Uint8Array {
   const seed = newer ? i + 1_000_003 : i;
   const start = (Math.imul(seed, 40_503) >>> 0) % (text.length - 3000);
   const body = text.slice(start, start + 1000 + ((i * 7919) % 1100));
-  const time = BEGIN + Math.floor(i / A_SECOND) + (newer ? 86_400 : 0);
+  const time = BEGIN + Math.floor(i / OBJECTS_PER_SECOND) + (newer ? 86_400 : 0);
   const url = `http://www${i % 97}.example.org/${Math.imul(i + 1, 2_654_435_761) >>> 0}.html`;
   return encodeSoif(
     SoifObject.of('FILE', url, [
@@ -50,8 +52,8 @@ function object(i: number, text: string, newer: boolean): Uint8Array {
   );
 }
 
-/** The documentation of our dependencies: natural text. */
-export function realText(): string {
+/** Reads the documentation of the dependencies. */
+export function readNaturalText(): string {
   const root = resolve('node_modules');
   const pieces: string[] = [];
   let size = 0;

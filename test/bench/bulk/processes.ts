@@ -1,11 +1,12 @@
+// Starts the processes of benchmark `bulk`: Brokers, nginx and the client.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BrokerClient } from '../../../clients/broker/index.js';
 import { PROGRAM } from '../../helpers/cli.js';
+import { freePort } from '../../helpers/daemon.js';
 import type { Measured, Transfer } from './client.js';
 
 const CLIENT = fileURLToPath(new URL('./client.js', import.meta.url));
@@ -19,7 +20,7 @@ export interface RunningBroker {
   readonly port: number;
   readonly pid: number;
   readonly directory: string;
-  /** Resolves with the first line from here on that matches. */
+  /** Resolves with the next line that matches. */
   logged(pattern: RegExp): Promise<string>;
 }
 
@@ -32,7 +33,11 @@ export class Processes {
     this.#scratch = scratch;
   }
 
-  /** Starts a Broker without data. @param points text of Collection.conf; nothing is collected until requested */
+  /**
+   * Starts a Broker without data.
+   *
+   * @param points text of Collection.conf; nothing is collected until requested
+   */
   async broker(name: string, points: string): Promise<RunningBroker> {
     const directory = join(this.#scratch, name);
     const admin = join(directory, 'admin');
@@ -44,7 +49,7 @@ export class Processes {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#running.set(name, child);
-    const log = new Lines(child);
+    const log = new OutputLines(child);
     const ready = await log.next(/^ready \w+=\S+?:(\d+)/);
     return {
       name,
@@ -62,17 +67,17 @@ export class Processes {
       kind: 'add-object',
       files: [file],
     });
-    await assertHas(broker, objects, await done);
+    await checkObjectCount(broker, objects, await done);
   }
 
   /** Makes the Broker collect from its points, and waits until everything is stored and indexed. */
   async collect(broker: RunningBroker, objects: number): Promise<void> {
     const done = broker.logged(/objects received, \d+ expired, 0 of 1 points incomplete \(\d+ ms\)/);
     await new BrokerClient({ host: HOST, port: broker.port }).admin(PASSWORD, { kind: 'collection' });
-    await assertHas(broker, objects, await done);
+    await checkObjectCount(broker, objects, await done);
   }
 
-  /** nginx with sendfile, one worker, as for large downloads. */
+  /** Starts nginx with sendfile and one worker, as for large downloads. Returns its port. */
   async nginx(root: string, file: string): Promise<number> {
     const port = await freePort();
     const home = join(this.#scratch, 'nginx');
@@ -91,7 +96,7 @@ http { access_log off; sendfile on; tcp_nopush on; types {} default_type applica
     const child = spawn('nginx', ['-c', config, '-p', home], { stdio: 'ignore' });
     let failure: Error | undefined;
     child.on('error', (error) => {
-      failure = new Error(`nginx is needed as the measure: ${error.message}`);
+      failure = new Error(`nginx is required for the comparison: ${error.message}`);
     });
     this.#running.set('nginx', child);
     for (let tries = 0; tries < 100; tries++) {
@@ -106,7 +111,7 @@ http { access_log off; sendfile on; tcp_nopush on; types {} default_type applica
     throw new Error('nginx did not start');
   }
 
-  /** Runs a plan in a client process. */
+  /** Runs the transfers in a client process. */
   client(plan: readonly Transfer[]): Measured[] {
     return JSON.parse(
       execFileSync(process.execPath, [CLIENT, JSON.stringify(plan)], { encoding: 'utf8' }),
@@ -123,59 +128,53 @@ http { access_log off; sendfile on; tcp_nopush on; types {} default_type applica
   }
 }
 
-/** Processor time of a process with its threads, in seconds; Linux. */
+/** Processor time of a process with its threads, in seconds (Linux only). */
 export function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
-/** Checks that two Brokers have done the same work. */
-async function assertHas({ port }: RunningBroker, objects: number, said: string): Promise<void> {
+/** Checks that a Broker has stored all objects, so that all Brokers do the same work. */
+async function checkObjectCount({ port }: RunningBroker, objects: number, logLine: string): Promise<void> {
   const messages = await new BrokerClient({ host: HOST, port }).admin(PASSWORD, { kind: 'do-stats' });
   if (!messages.some((line) => new RegExp(`\\b${objects}\\b`).test(line.replaceAll(',', '')))) {
-    throw new Error(`not ${objects} objects: ${said}; ${messages.join('; ')}`);
+    throw new Error(`not ${objects} objects: ${logLine}; ${messages.join('; ')}`);
   }
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
-/** Both outputs of a child, line by line. */
-class Lines {
-  readonly #waiting = new Set<(line: string | undefined) => void>();
-  #all = '';
+/** Lines of the standard output and standard error of a child. */
+class OutputLines {
+  readonly #listeners = new Set<(line: string | undefined) => void>();
+  #tail = '';
 
   constructor(child: ChildProcess) {
     for (const stream of [child.stdout, child.stderr]) {
-      let open = '';
+      let incomplete = '';
       stream?.setEncoding('utf8').on('data', (text: string) => {
-        const lines = (open + text).split('\n');
-        open = lines.pop() ?? '';
-        for (const line of lines) this.#say(line);
+        const lines = (incomplete + text).split('\n');
+        incomplete = lines.pop() ?? '';
+        for (const line of lines) this.#emit(line);
       });
     }
-    child.once('close', () => this.#say(undefined));
+    child.once('close', () => this.#emit(undefined));
   }
 
+  /** Resolves with the next line that matches. Rejects if the process ends first. */
   next(pattern: RegExp): Promise<string> {
     return new Promise((resolve, reject) => {
-      const hear = (line: string | undefined): void => {
+      const listener = (line: string | undefined): void => {
         if (line !== undefined && !pattern.test(line)) return;
-        this.#waiting.delete(hear);
-        if (line === undefined) reject(new Error(`the process ended: ${this.#all}`));
+        this.#listeners.delete(listener);
+        if (line === undefined) reject(new Error(`the process ended: ${this.#tail}`));
         else resolve(line);
       };
-      this.#waiting.add(hear);
+      this.#listeners.add(listener);
     });
   }
 
-  #say(line: string | undefined): void {
-    this.#all = `${this.#all}${line ?? ''}\n`.slice(-2000);
-    for (const hear of [...this.#waiting]) hear(line);
+  /** @param line undefined at the end of the process */
+  #emit(line: string | undefined): void {
+    this.#tail = `${this.#tail}${line ?? ''}\n`.slice(-2000);
+    for (const listener of [...this.#listeners]) listener(line);
   }
 }

@@ -1,11 +1,12 @@
-// A rival of bench `crawl`: crawlee's CheerioCrawler, everything in memory. Prints {pages, bytes, seconds, maxRssBytes} as JSON.
+// Crawls with crawlee's CheerioCrawler, everything in memory, for benchmark `crawl`. Prints {pages, bytes, seconds, maxRssBytes} as
+// JSON.
 //   node crawlee-crawl.js --url URL --connections N --modules FOLDER --found FILE
 import { writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { moduleIn } from './contestants.js';
+import { resolveModuleIn } from './contestants.js';
 
-/** As much of its interface as we use. */
+/** The used part of its interface. */
 interface Crawlee {
   readonly CheerioCrawler: new (
     options: object,
@@ -33,7 +34,7 @@ const { values } = parseArgs({
   },
 });
 const load = async (name: string): Promise<object> =>
-  import(pathToFileURL(moduleIn(values.modules, name)).href);
+  import(pathToFileURL(resolveModuleIn(values.modules, name)).href);
 const { CheerioCrawler, Configuration, log } = (await load('@crawlee/cheerio')) as Crawlee;
 const { MemoryStorage } = (await load('@crawlee/memory-storage')) as MemoryModule;
 log.setLevel(log.LEVELS.ERROR ?? 1);
@@ -52,7 +53,7 @@ const crawler = new CheerioCrawler(
     useSessionPool: false,
     autoscaledPoolOptions: { loggingIntervalSecs: null },
     async requestHandler({ request, response, body, enqueueLinks }: HandlerContext) {
-      // It is called for "not found" too.
+      // The handler is also called for status 404.
       if (response.statusCode !== 200) return;
       paths.push(new URL(request.loadedUrl ?? request.url).pathname);
       bytes += body.length;

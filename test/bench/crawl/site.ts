@@ -1,34 +1,35 @@
+// Serves a directory of HTML as a site on loopback.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../helpers/daemon.js';
 
 const DEBIAN_DOCUMENTS = '/usr/share/doc/postgresql-doc-15/html';
 
-/** A directory of HTML as a site on loopback. */
+/** A running site. */
 export interface BenchSite {
-  /** Where a crawl begins. */
+  /** The front page. */
   readonly url: string;
-  /** Answers that were given so far, by status; empty when the server keeps no log. */
-  answers(): Readonly<Record<string, number>>;
+  /** Counts the answers so far by status; empty if the server writes no log. */
+  countAnswers(): Readonly<Record<string, number>>;
   close(): void;
 }
 
-/** Debian's postgresql-doc-15 when it is there, else the documents of node_modules. */
+/** Returns the directory of Debian's postgresql-doc-15 if installed, otherwise node_modules. */
 export function defaultDirectory(): string {
   return existsSync(DEBIAN_DOCUMENTS) ? DEBIAN_DOCUMENTS : resolve('node_modules');
 }
 
-/** Is the program in PATH? */
+/** Whether a program is in PATH. */
 export function isInstalled(program: string): boolean {
   return (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, program)));
 }
 
 /**
- * Serves the directory by nginx when that is installed, else by a small server of Node in a process of its own.
- * @param accessLog whether nginx writes a line for each answer, which costs it a little
+ * Serves the directory by nginx if installed, otherwise by `file-server.ts` in a separate process.
+ *
+ * @param accessLog whether nginx writes a line for each answer, which costs a little time
  */
 export async function serve(directory: string, scratch: string, accessLog = false): Promise<BenchSite> {
   const port = await freePort();
@@ -42,30 +43,21 @@ export async function serve(directory: string, scratch: string, accessLog = fals
       ({ ok }) => ok,
       () => false,
     );
-    if (up) return { url, answers: () => answersOf(log), close: () => server.kill() };
+    if (up) return { url, countAnswers: () => countAnswersIn(log), close: () => server.kill() };
     await new Promise((wait) => setTimeout(wait, 50));
   }
   server.kill();
-  throw new Error('the site did not come up');
+  throw new Error('the server of the site did not start');
 }
 
-/** One status a line. */
-function answersOf(log: string): Record<string, number> {
+/** Counts the lines of a log, each of which is a status. */
+function countAnswersIn(log: string): Record<string, number> {
   const answers: Record<string, number> = {};
   if (!existsSync(log)) return answers;
   for (const status of readFileSync(log, 'latin1').split('\n')) {
     if (status !== '') answers[status] = (answers[status] ?? 0) + 1;
   }
   return answers;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 function startNginx(

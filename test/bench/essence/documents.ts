@@ -1,3 +1,4 @@
+// Finds documents of each type on this machine.
 import type { Dirent } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,9 +11,9 @@ export interface BenchDocument {
   readonly body: Uint8Array;
 }
 
-/** A kind of documents, their location, and another program that reads them. */
+/** A type of documents, their location, and another program that reads them. */
 export interface Kind {
-  /** Essence's name of the type. */
+  /** The name of the type in Essence. */
   readonly type: string;
   /** Names of its files; `.gz` may follow. */
   readonly names: RegExp;
@@ -76,11 +77,11 @@ export const KINDS: readonly Kind[] = [
   { type: 'Mail', names: /\.(?:eml|mbox)$/, directories: [CORPUS, '/usr/share/doc', '/usr/lib/python3.11'] },
 ];
 
-/** Larger files are not typical. */
+/** Larger files are not typical and are skipped. */
 const MAX_BYTES = 8_000_000;
 
-/** Up to `limit` documents, spread over the existing directories, decompressed. */
-export async function documentsOf(
+/** Reads up to `limit` documents, spread over the existing directories, and decompresses them. */
+export async function readDocuments(
   directories: readonly string[],
   names: RegExp,
   limit: number,
@@ -107,7 +108,7 @@ async function collect(directory: string, names: RegExp, files: string[]): Promi
   }
 }
 
-/** Undefined if the file is empty, too large or broken. */
+/** Returns undefined if the file is empty, too large or broken. */
 async function readBody(file: string): Promise<Uint8Array | undefined> {
   const { size } = await stat(file);
   if (size === 0 || size > MAX_BYTES) return undefined;

@@ -1,10 +1,10 @@
 /*
- * Reads pages of links the way a program beside the database does: a cursor on the key, at most ROWS duplicates.
+ * Reads pages of links from a local Berkeley DB: a cursor on the key, at most ROWS duplicates.
  *
  *   bdb-pages DATABASE KEYS SECONDS ROWS
  *
- * DATABASE: a BTREE with duplicates whose keys and data are u32, as db_load makes it of a dump of refdb or hubsdb. KEYS: u32 after u32,
- * gone round in for SECONDS. Prints one line of JSON.
+ * DATABASE: a BTREE with duplicates whose keys and data are u32, as db_load creates it from a dump of refdb or hubsdb. KEYS: a file of
+ * u32, read cyclically for SECONDS. Prints one line of JSON.
  */
 #include <db.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@ static double now(void) {
   return time.tv_sec + time.tv_nsec / 1e9;
 }
 
-static double processor(void) {
+static double cpu_seconds(void) {
   struct rusage used;
   getrusage(RUSAGE_SELF, &used);
   return used.ru_utime.tv_sec + used.ru_stime.tv_sec + (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
@@ -33,8 +33,8 @@ static void fail(const char *what, int code) {
   exit(1);
 }
 
-/* Returns the rows that were read. */
-static int page(DB *database, uint32_t id, int rows, uint32_t *sum) {
+/* Returns the number of rows read. */
+static int read_page(DB *database, uint32_t id, int rows, uint32_t *sum) {
   DBC *cursor;
   DBT key, data;
   memset(&key, 0, sizeof key);
@@ -77,19 +77,19 @@ int main(int argc, char **argv) {
   uint64_t pages = 0, read = 0;
   uint32_t sum = 0;
   double seconds = atof(argv[3]), began = now();
-  /* Once through unmeasured, for as long at most: the cache is warm. */
+  /* Warms the cache: one unmeasured pass, for at most SECONDS. */
   for (size_t i = 0; i < count && (i % KEYS_BETWEEN_CLOCKS > 0 || now() < began + seconds); i++)
-    page(database, keys[i], rows, &sum);
+    read_page(database, keys[i], rows, &sum);
   sum = 0;
   began = now();
-  double cpu = processor(), time = began, end = began + seconds;
-  for (size_t at = 0; time < end; time = now())
+  double cpu = cpu_seconds(), time = began, end = began + seconds;
+  for (size_t next = 0; time < end; time = now())
     for (int i = 0; i < KEYS_BETWEEN_CLOCKS; i++, pages++) {
-      read += page(database, keys[at], rows, &sum);
-      if (++at == count) at = 0;
+      read += read_page(database, keys[next], rows, &sum);
+      if (++next == count) next = 0;
     }
   printf("{\"replies\":%lu,\"elements\":%lu,\"sum\":%u,\"seconds\":%.6f,\"cpuSeconds\":%.6f}\n", pages, read, sum, time - began,
-         processor() - cpu);
+         cpu_seconds() - cpu);
   database->close(database, 0);
   return 0;
 }

@@ -1,12 +1,12 @@
 /*
- * Sends requests that were made before over pipelined connections and counts the replies: one thread, epoll, the same code for SSTP
- * and RESP but for how the end of a reply is found.
+ * Sends prepared requests over pipelined connections and counts the replies: one thread, epoll, the same code for SSTP and RESP except
+ * for how the end of a reply is found.
  *
  *   load-client sstp|resp PORT CONNECTIONS DEPTH SECONDS REQUESTS
  *
- * REQUESTS holds a count (u32) and for each request its length (u32), then the requests one behind the other; every connection
- * goes round in them from a place of its own. DEPTH requests are in flight on a connection; for each reply that was read one more
- * is sent, those of one read in one write. Prints one line of JSON.
+ * REQUESTS contains a count (u32), for each request its length (u32), then the requests without separators. Every connection sends them
+ * cyclically from a different start. DEPTH requests are in flight on a connection; each reply causes one more request, and those for
+ * the replies of one read are sent by one write. Prints one line of JSON.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -28,17 +28,17 @@ enum { READ_BYTES = 256 * 1024, KEPT_BYTES = 32 };
 
 struct connection {
   int fd;
-  uint32_t next;     /* request to be sent next */
-  uint32_t unsent;   /* requests that may be sent */
-  size_t part;       /* bytes of the next request that were sent already */
-  size_t kept;       /* bytes of an unfinished line, in front of what is read next */
+  uint32_t next;     /* the request to send next */
+  uint32_t unsent;   /* number of requests that may be sent */
+  size_t part;       /* bytes of the next request that are already sent */
+  size_t kept;       /* bytes of an incomplete line, prepended to the next read */
   char keep[KEPT_BYTES];
-  long elements;     /* RESP: elements that are still to come of a reply */
-  size_t skip;       /* RESP: bytes that are still to come of an element */
+  long elements;     /* RESP: remaining elements of a reply */
+  size_t skip;       /* RESP: remaining bytes of an element */
 };
 
 static char *requests;
-static size_t *places; /* count + 1 of them */
+static size_t *offsets; /* count + 1 entries */
 static uint32_t count;
 static char *memory;
 static uint64_t replies, octets, elements;
@@ -63,80 +63,80 @@ static void read_requests(const char *path) {
   count = *(uint32_t *)file;
   const uint32_t *lengths = (uint32_t *)file + 1;
   requests = file + 4 + 4 * (size_t)count;
-  places = malloc((count + 1) * sizeof *places);
-  places[0] = 0;
-  for (uint32_t i = 0; i < count; i++) places[i + 1] = places[i] + lengths[i];
+  offsets = malloc((count + 1) * sizeof *offsets);
+  offsets[0] = 0;
+  for (uint32_t i = 0; i < count; i++) offsets[i + 1] = offsets[i] + lengths[i];
 }
 
-/* Sends as many of the requests that may be sent as the system takes. */
+/* Sends as many of the permitted requests as the system accepts. */
 static void send_some(struct connection *c) {
   while (c->unsent > 0) {
     uint32_t last = c->next + c->unsent;
     if (last > count) last = count;
-    size_t from = places[c->next] + c->part;
-    ssize_t sent = send(c->fd, requests + from, places[last] - from, MSG_NOSIGNAL);
+    size_t from = offsets[c->next] + c->part;
+    ssize_t sent = send(c->fd, requests + from, offsets[last] - from, MSG_NOSIGNAL);
     if (sent < 0) {
       if (errno == EAGAIN) return;
       fail("send");
     }
     size_t reached = from + sent;
-    while (c->next < last && places[c->next + 1] <= reached) {
+    while (c->next < last && offsets[c->next + 1] <= reached) {
       c->next++;
       c->unsent--;
     }
-    c->part = c->next < last ? reached - places[c->next] : 0;
+    c->part = c->next < last ? reached - offsets[c->next] : 0;
     if (c->next == count) c->next = 0;
   }
 }
 
-/* Whether CR LF CR LF may begin in these 64 bytes: two comparisons a byte, which the compiler makes wide. */
+/* Whether CR LF CR LF may begin in these 64 bytes: two comparisons per byte, which the compiler vectorizes. */
 static int may_end(const char *bytes) {
   unsigned char found = 0;
   for (int i = 0; i < 64; i++) found |= (bytes[i] == '\r') & (bytes[i + 2] == '\r');
   return found;
 }
 
-/* Counts empty lines; what is kept is too short to hold one. Returns the bytes used. */
+/* Counts empty lines. The bytes that it leaves are too few for one. Returns the number of bytes used. */
 static size_t count_sstp(const char *bytes, size_t length, uint32_t *ended) {
-  size_t at = 0;
-  while (at + 67 <= length) {
-    if (may_end(bytes + at))
-      for (size_t i = at; i < at + 64; i++) *ended += memcmp(bytes + i, "\r\n\r\n", 4) == 0;
-    at += 64;
+  size_t pos = 0;
+  while (pos + 67 <= length) {
+    if (may_end(bytes + pos))
+      for (size_t i = pos; i < pos + 64; i++) *ended += memcmp(bytes + i, "\r\n\r\n", 4) == 0;
+    pos += 64;
   }
-  for (; at + 4 <= length; at++) *ended += memcmp(bytes + at, "\r\n\r\n", 4) == 0;
-  return at;
+  for (; pos + 4 <= length; pos++) *ended += memcmp(bytes + pos, "\r\n\r\n", 4) == 0;
+  return pos;
 }
 
-/* Goes from length to length. Returns the bytes used: all but an unfinished line. */
+/* Skips elements by their lengths. Returns the number of bytes used: all except an incomplete line. */
 static size_t count_resp(struct connection *c, const char *bytes, size_t length, uint32_t *ended) {
-  size_t at = 0;
-  while (at < length) {
+  size_t pos = 0;
+  while (pos < length) {
     if (c->skip > 0) {
-      size_t step = c->skip < length - at ? c->skip : length - at;
+      size_t step = c->skip < length - pos ? c->skip : length - pos;
       c->skip -= step;
-      at += step;
-      if (c->skip > 0) return at;
+      pos += step;
+      if (c->skip > 0) return pos;
       if (--c->elements == 0) ++*ended;
       continue;
     }
-    size_t line = at + 1;
+    size_t line = pos + 1;
     long value = 0;
     while (line < length && bytes[line] >= '0' && bytes[line] <= '9') value = value * 10 + (bytes[line++] - '0');
-    if (line + 2 > length) return at;
-    if (bytes[line] != '\r' || (bytes[at] != '*' && bytes[at] != '$')) {
-      fprintf(stderr, "unexpected: %.80s\n", bytes + at);
+    if (line + 2 > length) return pos;
+    if (bytes[line] != '\r' || (bytes[pos] != '*' && bytes[pos] != '$')) {
+      fprintf(stderr, "unexpected: %.80s\n", bytes + pos);
       exit(1);
     }
-    if (bytes[at] == '*') {
+    if (bytes[pos] == '*') {
       c->elements = value;
       elements += value;
       if (value == 0) ++*ended;
     } else
       c->skip = value + 2;
-    at = line + 2;
+    pos = line + 2;
   }
-  return at;
+  return pos;
 }
 
 static void read_some(struct connection *c, int resp) {

@@ -1,9 +1,10 @@
+// Compares first pages of links from refererd, from Redis and from Berkeley DB.
 import { execFileSync } from 'node:child_process';
 import { ReferencesClient } from '../../../clients/references/index.js';
 import type { ReferencesReader } from '../../../storage/references/index.js';
 import { median, print } from '../harness.js';
 import { fillRedis, ServerProcess } from './processes.js';
-import { isThere, runCounting } from './programs.js';
+import { canRun, runCounting } from './programs.js';
 import {
   DISTRIBUTIONS,
   type Distribution,
@@ -17,19 +18,20 @@ import {
 
 const SEED = 20;
 /** Requests in flight per connection, for a single connection and for many. */
-const DEPTH_ALONE = 64;
-const DEPTH_AMONG = 16;
+const DEPTH_OF_ONE = 64;
+const DEPTH_OF_MANY = 16;
 /** Number of pages compared with the answers of Redis. */
 const COMPARED = 50;
 
+/** What all measurements share. */
 export interface PageOptions {
   readonly work: string;
   /** Number of connections. */
   readonly clients: number;
   readonly rounds: number;
-  /** Duration of each measurement. */
+  /** Duration of one measurement. */
   readonly seconds: number;
-  /** Number of different requests, repeated in turn. */
+  /** Number of different requests, which are sent cyclically. */
   readonly requests: number;
   readonly loadClient: string;
   /** The program that reads Berkeley DB through cursors, and its database. */
@@ -41,7 +43,7 @@ export interface Rate {
   readonly perSecond: number;
   /** Per second of processor time of the server, or of the local reader. */
   readonly perCpuSecond: number;
-  /** Share of a processor used by the client: near 1 the client is the bottleneck. */
+  /** Share of a processor that the client uses; near 1, the client is the bottleneck. */
   readonly clientShare?: number;
 }
 
@@ -63,16 +65,14 @@ export async function comparePages(
   reader: ReferencesReader,
   options: PageOptions,
 ): Promise<{ readonly results: readonly PageResult[]; readonly redisResident: number | undefined }> {
-  await using redis = isThere('redis-server', '--version') ? await ServerProcess.redis() : undefined;
-  if (redis === undefined) print('  redis-server is not installed: left out');
+  await using redis = canRun('redis-server', '--version') ? await ServerProcess.redis() : undefined;
+  if (redis === undefined) print('  skipped: redis-server is not installed');
   else {
     await fillRedis(redis.port, reader);
-    print(
-      `  the first pages of ${await compareAnswers(refererd, redis, reader)} lists are the same in Redis`,
-    );
+    print(`  the first pages of ${await compareAnswers(refererd, redis, reader)} lists are equal in Redis`);
   }
   if (options.local === undefined)
-    print('  no database of db5.3_load, or libdb5.3-dev is missing: Berkeley DB cursors are left out');
+    print('  skipped: Berkeley DB cursors, which need db5.3_load and libdb5.3-dev');
   const results: PageResult[] = [];
   for (const distribution of DISTRIBUTIONS) {
     const keys = drawKeys(reader.keys('hubs'), distribution, options.requests, SEED);
@@ -82,7 +82,7 @@ export async function comparePages(
       report(result);
     }
   }
-  return { results, redisResident: redis?.resident };
+  return { results, redisResident: redis?.residentBytes };
 }
 
 async function measure(
@@ -95,20 +95,20 @@ async function measure(
   options: PageOptions,
 ): Promise<PageResult> {
   const { work, rounds, seconds, local } = options;
-  const depth = connections === 1 ? DEPTH_ALONE : DEPTH_AMONG;
+  const depth = connections === 1 ? DEPTH_OF_ONE : DEPTH_OF_MANY;
   const name = `pages-${distribution}`;
   const keyFile = writeKeys(work, name, keys);
-  const ask = (server: ServerProcess, protocol: 'sstp' | 'resp', request: (id: number) => string) => {
+  const createRun = (server: ServerProcess, protocol: 'sstp' | 'resp', request: (id: number) => string) => {
     const file = writeRequests(work, `${name}-${protocol}`, Array.from(keys, request));
-    return () => askServer(server, protocol, connections, depth, seconds, file, options.loadClient);
+    return () => measureServer(server, protocol, connections, depth, seconds, file, options.loadClient);
   };
-  const everybody: [keyof Pick<PageResult, 'ours' | 'redis' | 'local'>, () => Promise<Rate>][] = [
-    ['ours', ask(refererd, 'sstp', pageRequest)],
+  const runs: [keyof Pick<PageResult, 'ours' | 'redis' | 'local'>, () => Promise<Rate>][] = [
+    ['ours', createRun(refererd, 'sstp', pageRequest)],
   ];
-  if (redis !== undefined) everybody.push(['redis', ask(redis, 'resp', listRequest)]);
+  if (redis !== undefined) runs.push(['redis', createRun(redis, 'resp', listRequest)]);
   if (local !== undefined) {
     const { program, database } = local;
-    everybody.push([
+    runs.push([
       'local',
       async () => {
         const count = await runCounting(program, [database, keyFile, seconds, PAGE_RESULTS]);
@@ -116,21 +116,28 @@ async function measure(
       },
     ]);
   }
-  const rates = new Map(everybody.map(([label]) => [label, [] as Rate[]]));
-  // The first round warms up.
+  const rates = new Map(runs.map(([label]) => [label, [] as Rate[]]));
+  // The first round is not counted: everything warms up.
   for (let round = 0; round <= rounds; round++)
-    for (const [label, run] of round % 2 === 0 ? everybody : [...everybody].reverse()) {
+    for (const [label, run] of round % 2 === 0 ? runs : [...runs].reverse()) {
       const rate = await run();
       if (round > 0) rates.get(label)?.push(rate);
     }
   const meanResults =
     keys.reduce((sum, key) => sum + Math.min(PAGE_RESULTS, totalOf(reader, key)), 0) / keys.length;
-  const medians = Object.fromEntries(Array.from(rates, ([label, all]) => [label, middle(all)]));
-  return { distribution, connections, depth, meanResults, ours: middle(rates.get('ours') ?? []), ...medians };
+  const medians = Object.fromEntries(Array.from(rates, ([label, all]) => [label, medianRate(all)]));
+  return {
+    distribution,
+    connections,
+    depth,
+    meanResults,
+    ours: medianRate(rates.get('ours') ?? []),
+    ...medians,
+  };
 }
 
-/** Loads a server for some seconds. */
-export async function askServer(
+/** Sends requests to a server for some seconds. */
+export async function measureServer(
   server: ServerProcess,
   protocol: 'sstp' | 'resp',
   connections: number,
@@ -142,8 +149,8 @@ export async function askServer(
   const before = server.cpuSeconds;
   const count = await runCounting(loadClient, [protocol, server.port, connections, depth, seconds, requests]);
   const used = server.cpuSeconds - before;
-  // Read here to record the maximum.
-  if (server.resident === 0) throw new Error('the server ended');
+  // Reading the memory here records its peak.
+  if (server.residentBytes === 0) throw new Error('the server ended');
   return {
     perSecond: count.replies / count.seconds,
     perCpuSecond: count.replies / used,
@@ -151,7 +158,12 @@ export async function askServer(
   };
 }
 
-/** @returns how many first pages were the same in both, being all that were asked for */
+/**
+ * Checks that refererd and Redis have the same first pages.
+ *
+ * @returns the number of compared pages
+ * @throws if two pages differ
+ */
 async function compareAnswers(
   refererd: ServerProcess,
   redis: ServerProcess,
@@ -163,7 +175,8 @@ async function compareAnswers(
     const { ids } = await client.referers({ id, count: PAGE_RESULTS });
     const words = ['-p', String(redis.port), 'LRANGE', String(id), '0', String(PAGE_RESULTS - 1)];
     const listed = execFileSync('redis-cli', words, { encoding: 'utf8' }).trim().split('\n').map(Number);
-    if (listed.join() !== Array.from(ids).join()) throw new Error(`document ${id}: Redis has another page`);
+    if (listed.join() !== Array.from(ids).join())
+      throw new Error(`document ${id}: Redis has a different page`);
   }
   return keys.length;
 }
@@ -173,12 +186,12 @@ function totalOf(reader: ReferencesReader, id: number): number {
 }
 
 /** The median of each figure. */
-export function middle(rates: readonly Rate[]): Rate {
-  const of = (value: (rate: Rate) => number): number => median(rates.map(value));
+export function medianRate(rates: readonly Rate[]): Rate {
+  const medianOf = (value: (rate: Rate) => number): number => median(rates.map(value));
   return {
-    perSecond: of(({ perSecond }) => perSecond),
-    perCpuSecond: of(({ perCpuSecond }) => perCpuSecond),
-    clientShare: of(({ clientShare = 0 }) => clientShare),
+    perSecond: medianOf(({ perSecond }) => perSecond),
+    perCpuSecond: medianOf(({ perCpuSecond }) => perCpuSecond),
+    clientShare: medianOf(({ clientShare = 0 }) => clientShare),
   };
 }
 
@@ -187,7 +200,7 @@ function report({ distribution, connections, depth, meanResults, ours, redis, lo
     `  first pages, ${distribution}, ${connections} x ${depth} in flight, ${meanResults.toFixed(1)} IDs a page`,
   );
   print(
-    `    refererd              ${described(ours)}, client ${((ours.clientShare ?? 0) * 100).toFixed(0)} %`,
+    `    refererd              ${formatRate(ours)}, client ${((ours.clientShare ?? 0) * 100).toFixed(0)} %`,
   );
   for (const [label, rival] of [
     ['Redis LRANGE', redis],
@@ -197,13 +210,12 @@ function report({ distribution, connections, depth, meanResults, ours, redis, lo
     const clock = (ours.perSecond / rival.perSecond).toFixed(2);
     const cpu = (ours.perCpuSecond / rival.perCpuSecond).toFixed(2);
     print(
-      `    ${label.padEnd(21)} ${described(rival)}; ours / it: ${clock} by the clock, ${cpu} by processor time`,
+      `    ${label.padEnd(21)} ${formatRate(rival)}; ours / theirs: ${clock} by the clock, ${cpu} by processor time`,
     );
   }
 }
 
-/** A rate as text. */
-export function described({ perSecond, perCpuSecond }: Rate): string {
-  const whole = (value: number): string => Math.round(value).toLocaleString('en').padStart(9);
-  return `${whole(perSecond)}/s ${whole(perCpuSecond)}/cpu s`;
+export function formatRate({ perSecond, perCpuSecond }: Rate): string {
+  const formatted = (value: number): string => Math.round(value).toLocaleString('en').padStart(9);
+  return `${formatted(perSecond)}/s ${formatted(perCpuSecond)}/cpu s`;
 }

@@ -1,24 +1,26 @@
+// Starts the servers of benchmark `references`.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ReferencesReader } from '../../../storage/references/index.js';
+import { freePort } from '../../helpers/daemon.js';
 import { harvest } from './programs.js';
 
-/** Of `/proc/PID/stat`, Linux. */
+/** Unit of the times in `/proc/PID/stat` (Linux). */
 const TICKS_PER_SECOND = 100;
-/** Pause in milliseconds, and number of attempts. */
-const START_PAUSE = 50;
-const START_TRIES = 200;
-/** Values of one RPUSH. */
-const PUSH = 1000;
+/** Pause between the attempts to connect to a starting server. */
+const START_PAUSE_MS = 50;
+const MAX_START_ATTEMPTS = 200;
+/** Maximum number of values of one RPUSH. */
+const PUSH_VALUES = 1000;
 
-/** A server under test, as a process. */
+/** A server under test. */
 export class ServerProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
-  #most = 0;
+  #peakResidentBytes = 0;
 
   private constructor(
     child: ChildProcess,
@@ -27,6 +29,7 @@ export class ServerProcess implements AsyncDisposable {
     this.#child = child;
   }
 
+  /** Starts refererd without a configuration. */
   static async refererd(data: string): Promise<ServerProcess> {
     const [command, ...args] = harvest('refererd', '--data', data, '--port', '0', '--debuglevel', '10');
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -37,12 +40,12 @@ export class ServerProcess implements AsyncDisposable {
     throw new Error('refererd did not start');
   }
 
-  /** Redis without persistence. */
+  /** Starts Redis without persistence. */
   static async redis(): Promise<ServerProcess> {
     const port = await freePort();
     const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
     const server = new ServerProcess(spawn('redis-server', args, { stdio: 'ignore' }), port);
-    for (let tries = 0; tries < START_TRIES; tries++) {
+    for (let tries = 0; tries < MAX_START_ATTEMPTS; tries++) {
       const socket = connect(port, '127.0.0.1');
       const up = await once(socket, 'connect').then(
         () => true,
@@ -50,31 +53,31 @@ export class ServerProcess implements AsyncDisposable {
       );
       socket.destroy();
       if (up) return server;
-      await pause(START_PAUSE);
+      await pause(START_PAUSE_MS);
     }
     await server.close();
     throw new Error('redis-server did not start');
   }
 
-  /** Processor time of all its threads so far, seconds. */
+  /** Processor time of all threads so far. */
   get cpuSeconds(): number {
-    // After the name, which may contain blanks, the first field is the state; the 12th and 13th are user and system time.
+    // After the name, which may contain spaces, the first field is the state; the 12th and 13th are user and system time.
     const fields = this.#proc('stat')
       .replace(/^.*\) /s, '')
       .split(' ');
     return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
   }
 
-  /** Resident memory now, bytes. */
-  get resident(): number {
+  /** Resident memory now. */
+  get residentBytes(): number {
     const bytes = Number(/^VmRSS:\s*(\d+) kB$/m.exec(this.#proc('status'))?.[1]) * 1024;
-    this.#most = Math.max(this.#most, bytes);
+    this.#peakResidentBytes = Math.max(this.#peakResidentBytes, bytes);
     return bytes;
   }
 
-  /** The largest value of {@link resident} so far. */
-  get mostResident(): number {
-    return this.#most;
+  /** The largest value of {@link residentBytes} so far. */
+  get peakResidentBytes(): number {
+    return this.#peakResidentBytes;
   }
 
   #proc(name: string): string {
@@ -93,32 +96,23 @@ export class ServerProcess implements AsyncDisposable {
   }
 }
 
-/** Pushes every list of `hubs` into Redis under its document's ID, in the same order. */
+/** Pushes every list of `hubs` into Redis, in the same order, with the ID of its document as key. */
 export async function fillRedis(port: number, reader: ReferencesReader): Promise<void> {
   const socket = connect(port, '127.0.0.1');
   socket.resume();
   await once(socket, 'connect');
   for (const key of reader.keys('hubs')) {
     const list = reader.links('hubs', key);
-    for (let start = 0; start < (list?.total ?? 0); start += PUSH) {
-      const words = ['RPUSH', String(key), ...Array.from(list?.page(start, PUSH) ?? [], String)];
-      if (!socket.write(resp(words), 'latin1')) await once(socket, 'drain');
+    for (let start = 0; start < (list?.total ?? 0); start += PUSH_VALUES) {
+      const words = ['RPUSH', String(key), ...Array.from(list?.page(start, PUSH_VALUES) ?? [], String)];
+      if (!socket.write(encodeResp(words), 'latin1')) await once(socket, 'drain');
     }
   }
-  socket.end(resp(['QUIT']));
+  socket.end(encodeResp(['QUIT']));
   await once(socket, 'close');
 }
 
 /** Encodes a command for Redis. */
-export function resp(words: readonly string[]): string {
+export function encodeResp(words: readonly string[]): string {
   return `*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join('')}`;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return address !== null && typeof address === 'object' ? address.port : 0;
 }

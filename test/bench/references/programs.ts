@@ -1,3 +1,4 @@
+// Compiles and runs the programs of benchmark `references`.
 import { execFile, execFileSync, type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,17 +9,17 @@ import { PLAIN_NODE } from '../../helpers/plain-node.js';
 
 const execute = promisify(execFile);
 const SOURCES = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'test/bench/references');
-const MAX_OUTPUT = 1 << 20;
-/** Time limit of one program in milliseconds; a load of twenty million links takes longest. */
-const PATIENCE = 1_800_000;
+const MAX_OUTPUT_BYTES = 1 << 20;
+/** Time limit of one program; loading twenty million links takes longest. */
+const TIMEOUT_MS = 1_800_000;
 
-/** Command line prefix of a `harvest` command. */
+/** Returns the command line of a `harvest` command. */
 export function harvest(...args: readonly string[]): readonly [string, ...string[]] {
   return ['env', ...PLAIN_NODE, PROGRAM, ...args];
 }
 
 /** Whether a program can be started. */
-export function isThere(program: string, ...args: readonly string[]): boolean {
+export function canRun(program: string, ...args: readonly string[]): boolean {
   const { error }: SpawnSyncReturns<Buffer> = spawnSync(program, args, { stdio: 'ignore' });
   return error === undefined;
 }
@@ -34,25 +35,25 @@ export function compile(work: string, name: string, ...libraries: readonly strin
   return spawnSync('gcc', args, { stdio: 'ignore' }).status === 0 ? program : undefined;
 }
 
-/** Cost of a program run. */
+/** The cost of a run. */
 export interface Cost {
   readonly seconds: number;
-  /** Of all its threads. */
+  /** Processor time of all threads. */
   readonly cpuSeconds: number;
   /** The largest resident set, bytes. */
   readonly maxRss: number;
 }
 
-/** Runs programs in sequence under `measured`; returns the sum of their times and the maximum of their memory. */
+/** Runs programs in sequence under the cost meter. Returns the sum of their times and the maximum of their memory. */
 export function runMeasured(
-  measured: string,
+  costMeter: string,
   work: string,
   ...programs: readonly (readonly string[])[]
 ): Cost {
   const report = join(work, `cost-${process.hrtime.bigint()}`);
   for (const words of programs) {
-    execFileSync(measured, [report, ...words], {
-      timeout: PATIENCE,
+    execFileSync(costMeter, [report, ...words], {
+      timeout: TIMEOUT_MS,
       stdio: ['ignore', 'ignore', 'inherit'],
     });
   }
@@ -67,19 +68,22 @@ export function runMeasured(
   };
 }
 
-/** Output of the load client and the local reader. */
+/** The output of the load client and of the local reader. */
 export interface Count {
   readonly replies: number;
-  /** Number of rows, if counted. */
+  /** Number of rows; 0 if not counted. */
   readonly elements: number;
   readonly bytes?: number;
   readonly seconds: number;
-  /** Of the program itself. */
+  /** Processor time of the program. */
   readonly cpuSeconds: number;
 }
 
 /** Runs a program that prints a {@link Count}. */
 export async function runCounting(program: string, args: readonly (string | number)[]): Promise<Count> {
-  const { stdout } = await execute(program, args.map(String), { timeout: PATIENCE, maxBuffer: MAX_OUTPUT });
+  const { stdout } = await execute(program, args.map(String), {
+    timeout: TIMEOUT_MS,
+    maxBuffer: MAX_OUTPUT_BYTES,
+  });
   return JSON.parse(stdout);
 }

@@ -1,6 +1,7 @@
+// Extracts the text of real documents, so that every search engine indexes the same text.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Parser } from 'htmlparser2';
 import { encodeSoif, SoifObject } from '../../../protocols/soif/index.js';
 
@@ -21,21 +22,23 @@ export interface BenchCorpus {
   readonly bytes: number;
 }
 
-/** Elements that end a line, and those whose content is no text. */
+/** Elements that end a line, and elements whose content is not text. */
 const BLOCKS = /^(?:p|div|br|li|tr|dt|dd|pre|h[1-6]|title|table|ul|ol|dl|section|article|blockquote|hr)$/;
-const NO_TEXT = /^(?:script|style|template|svg)$/;
-const MAX_FILE = 4 * 1024 * 1024;
+const SKIPPED = /^(?:script|style|template|svg)$/;
+const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
 /**
  * Extracts up to `limit` documents below `roots` (HTML and plain text, in the order of their paths, spread over all of them) into
  * `directory`; a directory with the same selection is reused. Duplicates are skipped, because a Broker stores each content once.
  */
 export function extractCorpus(roots: readonly string[], directory: string, limit: number): BenchCorpus {
-  const note = join(directory, 'corpus.json');
-  const wanted = { roots, limit };
-  if (existsSync(note)) {
-    const kept = JSON.parse(readFileSync(note, 'utf8')) as BenchCorpus & { readonly wanted: unknown };
-    if (JSON.stringify(kept.wanted) === JSON.stringify(wanted)) return { ...kept, directory };
+  const descriptionFile = join(directory, 'corpus.json');
+  const selection = { roots, limit };
+  if (existsSync(descriptionFile)) {
+    const existing = JSON.parse(readFileSync(descriptionFile, 'utf8')) as BenchCorpus & {
+      readonly selection: unknown;
+    };
+    if (JSON.stringify(existing.selection) === JSON.stringify(selection)) return { ...existing, directory };
   }
   const files = roots.flatMap((root) => textFiles(root));
   if (files.length === 0) throw new Error(`no HTML or text files below ${roots.join(', ')}`);
@@ -43,21 +46,20 @@ export function extractCorpus(roots: readonly string[], directory: string, limit
   const seen = new Set<string>();
   let documents = 0;
   let bytes = 0;
-  for (let at = 0; at < files.length && documents < limit; at += step) {
-    const file = files[Math.floor(at)]!;
+  for (let position = 0; position < files.length && documents < limit; position += step) {
+    const file = files[Math.floor(position)]!;
     const text = readDocument(file);
     const digest = createHash('md5').update(text).digest('base64');
     if (seen.has(digest)) continue;
     seen.add(digest);
     documents++;
     const path = pathOf(directory, documents);
-    if (documents % 1000 === 1) mkdirSync(join(path, '..'), { recursive: true });
-    if (documents % 1000 === 0) mkdirSync(join(path, '..'), { recursive: true });
+    if (documents === 1 || documents % 1000 === 0) mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
     bytes += Buffer.byteLength(text);
   }
   const corpus = { documents, bytes };
-  writeFileSync(note, JSON.stringify({ wanted, ...corpus }));
+  writeFileSync(descriptionFile, JSON.stringify({ selection, ...corpus }));
   return { ...corpus, directory };
 }
 
@@ -70,6 +72,7 @@ function pathOf(directory: string, id: number): string {
   );
 }
 
+/** Reads a document of the corpus. */
 export function readBenchDocument(corpus: BenchCorpus, id: number): BenchDocument {
   const text = readFileSync(pathOf(corpus.directory, id), 'utf8');
   const end = text.indexOf('\n');
@@ -101,7 +104,7 @@ function textFiles(root: string): string[] {
   return readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.(?:html?|txt)$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
-    .filter((file) => statSync(file).size <= MAX_FILE)
+    .filter((file) => statSync(file).size <= MAX_FILE_BYTES)
     .sort();
 }
 
@@ -111,7 +114,7 @@ function readDocument(file: string): string {
   return text.replaceAll('\r', '').replaceAll('\0', '');
 }
 
-/** Title, then the visible text, a line for each block. */
+/** Returns the title, then the visible text with one line for each block. */
 function textOfHtml(source: string): string {
   let title = '';
   const body: string[] = [];
@@ -119,12 +122,12 @@ function textOfHtml(source: string): string {
   let inTitle = false;
   const parser = new Parser({
     onopentagname(name) {
-      if (NO_TEXT.test(name)) skipped++;
+      if (SKIPPED.test(name)) skipped++;
       if (name === 'title') inTitle = true;
       if (BLOCKS.test(name)) body.push('\n');
     },
     onclosetag(name) {
-      if (NO_TEXT.test(name)) skipped--;
+      if (SKIPPED.test(name)) skipped--;
       if (name === 'title') inTitle = false;
       if (BLOCKS.test(name)) body.push('\n');
     },

@@ -1,3 +1,4 @@
+// The kit's embedded search engine as a side of the comparison.
 import { join } from 'node:path';
 import { type Expression, parseQuery } from '../../../protocols/broker/index.js';
 import { BrokerStore } from '../../../storage/index.js';
@@ -8,9 +9,9 @@ import { type BenchQuery, QUERY_KINDS } from './queries.js';
 
 /** Update-Time of all objects. */
 const TIME = 1_700_000_000;
-const PAGE = 500;
+const CHANGES_PER_PAGE = 500;
 
-/** Our engine over a Broker's store: the work of a Broker without its sockets. */
+/** The embedded engine over the store of a Broker: the work of a Broker without its sockets. */
 export class EmbeddedEngine implements Engine {
   readonly label = 'embedded';
   readonly kinds = new Set(QUERY_KINDS);
@@ -35,7 +36,7 @@ export class EmbeddedEngine implements Engine {
     return this.#store;
   }
 
-  /** Stores the objects: the work of a collection, not of the index. */
+  /** Stores the objects, which is not part of building the index. */
   async prepare(): Promise<void> {
     const store = await BrokerStore.open(join(this.#directory, 'store'));
     this.#store = store;
@@ -60,7 +61,7 @@ export class EmbeddedEngine implements Engine {
     const { indexer, store } = this;
     await indexer.beginUpdate();
     for (let position = 0; ; ) {
-      const changes = await store.changesAfter(position, PAGE);
+      const changes = await store.changesAfter(position, CHANGES_PER_PAGE);
       const last = changes.at(-1);
       if (last === undefined) break;
       const objects = await store.objects(changes.map(({ oid }) => oid));
@@ -96,7 +97,7 @@ export class EmbeddedEngine implements Engine {
 }
 
 /** Parses a query of the Broker's language into the tree for an indexer. */
-export function expression(text: string): Expression {
+export function parseExpression(text: string): Expression {
   const query = parseQuery(text);
   if (query.kind === 'all') throw new Error('#allb is not for indexers');
   return query;
@@ -107,24 +108,24 @@ function expressionOf({ kind, words }: BenchQuery): Expression {
   switch (kind) {
     case 'and':
     case 'or':
-      return expression(`${first} ${kind} ${second}`);
+      return parseExpression(`${first} ${kind} ${second}`);
     case 'not':
-      return expression(`${first} and not ${second}`);
+      return parseExpression(`${first} and not ${second}`);
     case 'phrase':
-      return expression(`"${first} ${second}"`);
+      return parseExpression(`"${first} ${second}"`);
     case 'attribute':
-      return expression(`title : ${first}`);
+      return parseExpression(`title : ${first}`);
     default:
-      return expression(`"${first}"`);
+      return parseExpression(`"${first}"`);
   }
 }
 
-/** Flags as sent by the query page: case ignored; whole words, except for kinds about parts of words. */
+/** The flags that the query page sends: case is ignored; words are whole except for the kinds about parts of words. */
 export function optionsOf({ kind }: BenchQuery): SearchOptions {
-  const parts = kind === 'part' || kind === 'error' || kind === 'regexp';
+  const matchesParts = kind === 'part' || kind === 'error' || kind === 'regexp';
   return {
     ignoreCase: true,
-    matchWord: !parts,
+    matchWord: !matchesParts,
     errors: kind === 'error' ? 1 : 0,
     wantLines: false,
     lifetimeMs: 60_000,

@@ -1,3 +1,4 @@
+// What benchmark `broker` needs of a search engine.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BenchQuery, QueryKind } from './queries.js';
@@ -5,9 +6,9 @@ import type { BenchQuery, QueryKind } from './queries.js';
 /** One side of the comparison. */
 export interface Engine {
   readonly label: string;
-  /** Kinds of query that it supports. */
+  /** The kinds of query that it supports. */
   readonly kinds: ReadonlySet<QueryKind>;
-  /** Every query starts a process; its start is part of the latency. */
+  /** Whether every query starts a process, which is part of the latency. */
   readonly process: boolean;
   /** Builds the index; the caller measures the time. */
   build(): Promise<void>;
@@ -15,12 +16,12 @@ export interface Engine {
   size(): number;
   /** Requests the first ten answers; returns their number. */
   top(query: BenchQuery): Promise<number>;
-  /** Number of all matching documents. */
+  /** Returns the number of all matching documents. */
   count(query: BenchQuery): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Bytes of the files directly below a directory whose names match. */
+/** Total bytes of the files directly below a directory whose names match. */
 export function bytesOf(directory: string, names: RegExp): number {
   return readdirSync(directory)
     .filter((name) => names.test(name))

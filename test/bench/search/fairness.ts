@@ -1,16 +1,21 @@
+// Measures plain queries while an expensive one runs.
 import { median } from '../harness.js';
-import { type EmbeddedEngine, expression, optionsOf } from './embedded.js';
+import { type EmbeddedEngine, optionsOf, parseExpression } from './embedded.js';
 import type { BenchQuery } from './queries.js';
 
-/** Latency of a plain query while something else runs, milliseconds. */
-export interface Beside {
+/** Latency of plain queries, in milliseconds, while an expensive one runs. */
+export interface ConcurrentLatency {
   readonly label: string;
   readonly median: number;
   readonly worst: number;
 }
 
-/** Expensive queries, as any client may send them. */
-const NASTY: readonly { readonly label: string; readonly text: string; readonly errors: number }[] = [
+/** Expensive queries that any client may send. */
+const EXPENSIVE_QUERIES: readonly {
+  readonly label: string;
+  readonly text: string;
+  readonly errors: number;
+}[] = [
   {
     label: 'a regular expression with nested repeats',
     text: 'body regexp "([a-z]+)+([a-z ]*)*#"',
@@ -21,18 +26,21 @@ const NASTY: readonly { readonly label: string; readonly text: string; readonly 
     text: 'body regexp "[xq][0-9][^ ]*[jk][0-9]$"',
     errors: 0,
   },
-  { label: 'every document', text: 'e', errors: 0 },
-  { label: 'a letter, with matched lines', text: 'e or a', errors: 0 },
-  { label: '8 errors in a long word', text: 'internationalisationcommittee', errors: 8 },
-  { label: '3 errors in a short word', text: 'xqzjw', errors: 3 },
+  { label: 'a query for every document', text: 'e', errors: 0 },
+  { label: 'a query for a letter, with matched lines', text: 'e or a', errors: 0 },
+  { label: 'a query with 8 errors in a long word', text: 'internationalisationcommittee', errors: 8 },
+  { label: 'a query with 3 errors in a short word', text: 'xqzjw', errors: 3 },
   { label: 'a comparison of every value', text: 'body less-than "zzzz"', errors: 0 },
 ];
 const SAMPLES = 40;
 
 /** Runs plain queries in sequence, alone and concurrently with each expensive one. */
-export async function fairness(engine: EmbeddedEngine, queries: readonly BenchQuery[]): Promise<Beside[]> {
+export async function measureFairness(
+  engine: EmbeddedEngine,
+  queries: readonly BenchQuery[],
+): Promise<ConcurrentLatency[]> {
   const plain = queries.filter(({ kind }) => kind === 'rare' || kind === 'and');
-  const sample = async (label: string): Promise<Beside> => {
+  const sample = async (label: string): Promise<ConcurrentLatency> => {
     const times: number[] = [];
     for (let i = 0; i < SAMPLES; i++) {
       const start = performance.now();
@@ -41,10 +49,10 @@ export async function fairness(engine: EmbeddedEngine, queries: readonly BenchQu
     }
     return { label, median: median(times), worst: Math.max(...times) };
   };
-  const found = [await sample('nothing')];
-  for (const { label, text, errors } of NASTY) {
+  const results = [await sample('nothing else')];
+  for (const { label, text, errors } of EXPENSIVE_QUERIES) {
     const stop = new AbortController();
-    const nasty = (async () => {
+    const expensive = (async () => {
       while (!stop.signal.aborted) {
         const options = {
           ...optionsOf({ kind: 'part', words: [] }),
@@ -52,12 +60,12 @@ export async function fairness(engine: EmbeddedEngine, queries: readonly BenchQu
           wantLines: true,
           signal: stop.signal,
         };
-        await engine.run(expression(text), options);
+        await engine.run(parseExpression(text), options);
       }
     })();
-    found.push(await sample(label));
+    results.push(await sample(label));
     stop.abort();
-    await nasty;
+    await expensive;
   }
-  return found;
+  return results;
 }

@@ -1,10 +1,8 @@
 /*
- * Runs a program and appends to REPORT a line of JSON with what it took: seconds by the clock, processor seconds of it and its
- * helpers, and the largest resident set in bytes.
+ * Runs a program and appends a line of JSON with its cost to REPORT: seconds by the clock, processor seconds of the program and its
+ * children, and the largest resident set in bytes. Exits with the status of the program.
  *
- *   measured REPORT PROGRAM [ARGUMENT...]
- *
- * Its exit status is the program's.
+ *   cost-meter REPORT PROGRAM [ARGUMENT...]
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -22,7 +20,7 @@ static double now(void) {
 
 int main(int argc, char **argv) {
   if (argc < 3) {
-    fprintf(stderr, "usage: measured REPORT PROGRAM [ARGUMENT...]\n");
+    fprintf(stderr, "usage: cost-meter REPORT PROGRAM [ARGUMENT...]\n");
     return 2;
   }
   double began = now();

@@ -1,3 +1,4 @@
+// The search engines that are compared with the kit's.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,9 +8,9 @@ import { bytesOf, type Engine } from './engine.js';
 import { type BenchQuery, COUNTED, QUERY_KINDS, type QueryKind, type Term } from './queries.js';
 
 const TOP = 10;
-const OUTPUT = 256 * 1024 * 1024;
+const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
-/** SQLite FTS5 as on the first page of its manual: a table with its text, one transaction, `ORDER BY rank`. */
+/** SQLite FTS5 as its manual introduces it: a table that contains the text, one transaction, `ORDER BY rank`. */
 export class PlainFts5 implements Engine {
   readonly label = 'FTS5';
   readonly kinds: ReadonlySet<QueryKind> = new Set<QueryKind>([...COUNTED, 'phrase', 'attribute']);
@@ -51,7 +52,7 @@ export class PlainFts5 implements Engine {
     return this.#db.prepare('SELECT rowid FROM t WHERE t MATCH ?').all(matchOf(query)).length;
   }
 
-  /** Every word that starts with a letter. */
+  /** Returns every word that starts with a letter. */
   vocabulary(): Term[] {
     this.#db.exec('CREATE VIRTUAL TABLE temp.v USING fts5vocab(main, t, row)');
     return this.#db
@@ -118,7 +119,7 @@ export class Glimpse implements Engine {
 
   #run(query: BenchQuery, limits: readonly string[]): number {
     const args = ['-H', this.#directory, '-y', '-i', '-l', ...limits, ...glimpseArguments(query)];
-    return linesOf('glimpse', args);
+    return countLines('glimpse', args);
   }
 }
 
@@ -185,22 +186,23 @@ export class SwishE implements Engine {
 
   #run({ kind, words }: BenchQuery, limits: readonly string[]): number {
     const [first, second] = words;
-    const both = kind === 'and' || kind === 'or' || kind === 'not';
-    const text = kind === 'phrase' ? `"${first} ${second}"` : both ? `${first} ${kind} ${second}` : first!;
+    const hasOperator = kind === 'and' || kind === 'or' || kind === 'not';
+    const text =
+      kind === 'phrase' ? `"${first} ${second}"` : hasOperator ? `${first} ${kind} ${second}` : first!;
     const index = join(this.#directory, 'swish.index');
-    return linesOf('swish-e', ['-f', index, '-H', '0', '-x', '%p\\n', ...limits, '-w', text], /^[^.#e]/);
+    return countLines('swish-e', ['-f', index, '-H', '0', '-x', '%p\\n', ...limits, '-w', text], /^[^.#e]/);
   }
 }
 
-/** Lines of a program's output; no match is not a failure. */
-function linesOf(program: string, args: readonly string[], wanted = /./): number {
+/** Counts the matching lines of a program's output. An exit status that reports no match is not an error. */
+function countLines(program: string, args: readonly string[], pattern = /./): number {
   const { stdout, error } = spawnSync(program, args, {
     encoding: 'latin1',
-    maxBuffer: OUTPUT,
+    maxBuffer: MAX_OUTPUT_BYTES,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   if (error !== undefined) throw error;
-  return stdout.split('\n').filter((line) => wanted.test(line)).length;
+  return stdout.split('\n').filter((line) => pattern.test(line)).length;
 }
 
 /** Whether a program is installed. */

@@ -1,3 +1,4 @@
+// Measures a Broker with many concurrent clients, with and without a collection.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -14,11 +15,11 @@ const HOST = '127.0.0.1';
 const PASSWORD = 'bench';
 const TEN_YEARS = 315_360_000;
 const BATCH = 500;
-/** Queries of each client without other load. */
-const ROUNDS = 10;
+/** Minimum number of queries of each client. */
+const MIN_QUERIES = 10;
 
-/** Latencies of many clients that send queries in sequence, each query on a new connection; milliseconds. */
-interface Crowd {
+/** Latencies of many clients, in milliseconds. Each client sends queries in sequence, each on a new connection. */
+interface Latencies {
   readonly queries: number;
   readonly errors: number;
   readonly median: number;
@@ -26,24 +27,24 @@ interface Crowd {
 }
 
 /** Latencies with and without a collection. */
-export interface UnderLoad {
-  readonly quiet: Crowd;
-  readonly collecting: Crowd;
+export interface LoadResult {
+  readonly quiet: Latencies;
+  readonly collecting: Latencies;
   readonly collected: number;
   readonly collectSeconds: number;
 }
 
 /**
- * A gatherd and a Broker as processes. `clients` query the Broker concurrently over TCP, first without other load, then while it
- * collects and indexes `count` new objects from the gatherd.
+ * Starts a gatherd and a Broker as processes. `clients` clients query the Broker concurrently over TCP, first without other load,
+ * then while it collects and indexes `count` new objects from the gatherd.
  */
-export async function underLoad(
+export async function measureLoad(
   directory: string,
   corpus: BenchCorpus,
   queries: readonly BenchQuery[],
   clients: number,
   count: number,
-): Promise<UnderLoad> {
+): Promise<LoadResult> {
   const messages = queries
     .filter(({ kind }) => kind === 'rare' || kind === 'and' || kind === 'or')
     .map(({ kind, words }) => words.join(kind === 'rare' ? ' ' : ` ${kind} `));
@@ -64,36 +65,36 @@ export async function underLoad(
     await writeFile(join(admin, 'Collection.conf'), `${HOST} ${gatherd} 3 --HOSTS *\n`);
     const port = await start(servers, directory, ['broker', file]);
     const broker = new BrokerClient({ host: HOST, port });
-    await isThere(broker, 'first');
-    const quiet = await crowd(broker, messages, clients, () => false);
+    await waitForLastDocument(broker, 'first');
+    const quiet = await runClients(broker, messages, clients, () => false);
     await fill(store, corpus, count, 'second');
     await store.publish(generations);
     let collecting = true;
-    const begun = performance.now();
+    const startMs = performance.now();
     await broker.admin(PASSWORD, { kind: 'collection' });
-    const collection = isThere(broker, 'second').finally(() => {
+    const collection = waitForLastDocument(broker, 'second').finally(() => {
       collecting = false;
     });
-    const besides = await crowd(broker, messages, clients, () => collecting);
+    const duringCollection = await runClients(broker, messages, clients, () => collecting);
     await collection;
-    const collectSeconds = (performance.now() - begun) / 1000;
-    return { quiet, collecting: besides, collected: count, collectSeconds };
+    const collectSeconds = (performance.now() - startMs) / 1000;
+    return { quiet, collecting: duringCollection, collected: count, collectSeconds };
   } finally {
     for (const server of servers) server.kill('SIGKILL');
   }
 }
 
-/** Documents of the corpus under new URLs; the newest one shows that all have arrived. */
+/** Stores documents of the corpus under new URLs. The last one is the newest, so it arrives last. */
 async function fill(store: GathererStore, corpus: BenchCorpus, count: number, name: string): Promise<void> {
   const time = Math.floor(Date.now() / 1000);
-  for (let at = 0; at <= count; ) {
+  for (let i = 0; i <= count; ) {
     const batch = store.batch();
-    for (const end = Math.min(count + 1, at + BATCH); at < end; at++) {
-      const last = at === count;
-      const document = readBenchDocument(corpus, 1 + (at % corpus.documents));
-      const url = `http://${name}.example.org/${at}`;
-      const updateTime = last ? time : time - 10;
-      const title = last ? `last of the ${name}documents` : document.title;
+    for (const end = Math.min(count + 1, i + BATCH); i < end; i++) {
+      const isLast = i === count;
+      const document = readBenchDocument(corpus, 1 + (i % corpus.documents));
+      const url = `http://${name}.example.org/${i}`;
+      const updateTime = isLast ? time : time - 10;
+      const title = isLast ? `last of the ${name}documents` : document.title;
       const { bytes: soif } = soifOf({ ...document, url, title }, updateTime, TEN_YEARS);
       batch.putSummary({ url, updateTime, timeToLive: TEN_YEARS, soif }, null);
     }
@@ -101,25 +102,26 @@ async function fill(store: GathererStore, corpus: BenchCorpus, count: number, na
   }
 }
 
-/** Waits until the last document is found. */
-async function isThere(broker: BrokerClient, name: string): Promise<void> {
+/** Waits until a query finds the last document. */
+async function waitForLastDocument(broker: BrokerClient, name: string): Promise<void> {
   for (;;) {
     for await (const _ of broker.query(`${name}documents`, { maxFiles: 1, matchWord: true })) return;
     await sleep(100);
   }
 }
 
-async function crowd(
+/** Sends queries from all clients until each has sent {@link MIN_QUERIES} and `mustContinue` returns false. */
+async function runClients(
   broker: BrokerClient,
   messages: readonly string[],
   clients: number,
-  goesOn: () => boolean,
-): Promise<Crowd> {
+  mustContinue: () => boolean,
+): Promise<Latencies> {
   const times: number[] = [];
   let errors = 0;
   const client = async (id: number): Promise<void> => {
-    for (let round = 0; round < ROUNDS || goesOn(); round++) {
-      const begun = performance.now();
+    for (let round = 0; round < MIN_QUERIES || mustContinue(); round++) {
+      const startMs = performance.now();
       try {
         const query = messages[(id + round * 7) % messages.length]!;
         const results = broker.query(query, { ignoreCase: true, matchWord: true, maxFiles: 10 });
@@ -128,7 +130,7 @@ async function crowd(
       } catch {
         errors++;
       }
-      times.push(performance.now() - begun);
+      times.push(performance.now() - startMs);
     }
   };
   await Promise.all(Array.from({ length: clients }, (_, id) => client(id)));
@@ -137,7 +139,7 @@ async function crowd(
   return { queries: times.length, errors, median: median(sorted), p99 };
 }
 
-/** Starts a server and resolves with its port when it is ready. */
+/** Starts a server. Resolves with its port when it is ready. */
 async function start(servers: ChildProcess[], directory: string, args: readonly string[]): Promise<number> {
   const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   servers.push(child);
