@@ -1,3 +1,4 @@
+// The broker and the commands that administer it, as processes; and the timetable of its events.
 import { readFileSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,8 +18,8 @@ t.setTimeout(600_000);
 
 const READY = /^ready broker=127\.0\.0\.1:(\d+)(?: .*)?\n/m;
 
-/** A Broker's directory with its configuration files, on a free port. */
-async function brokerDirectory(
+/** Creates the directory of a Broker with its configuration files, on a free port. */
+async function createBrokerDirectory(
   t: Test,
   conf = '',
   points = '',
@@ -32,7 +33,11 @@ async function brokerDirectory(
   return { directory, file };
 }
 
-async function start(t: Test, ...args: readonly string[]): Promise<{ program: CliProcess; port: number }> {
+/** Starts a broker and waits until it is ready. */
+async function startBroker(
+  t: Test,
+  ...args: readonly string[]
+): Promise<{ program: CliProcess; port: number }> {
   const program = new CliProcess(['broker', ...args]);
   t.teardown(() => program.kill('SIGKILL'));
   const [, port] = await program.output(READY);
@@ -41,7 +46,7 @@ async function start(t: Test, ...args: readonly string[]): Promise<{ program: Cl
 
 t.test('BRK-7.10 one timetable: due events run in sequence, and their outcome is in their row', async (t) => {
   let now = 1000;
-  const ran: string[] = [];
+  const runs: string[] = [];
   const failures: unknown[] = [];
   const timetable = new Timetable(
     () => now,
@@ -56,7 +61,7 @@ t.test('BRK-7.10 one timetable: due events run in sequence, and their outcome is
     run: async () => {
       await timetable.observe(
         'first',
-        async () => ran.push(`first at ${now}`),
+        async () => runs.push(`first at ${now}`),
         (count) => `${count} runs`,
       );
     },
@@ -66,12 +71,12 @@ t.test('BRK-7.10 one timetable: due events run in sequence, and their outcome is
     description: 'two',
     next: (at) => at + 250,
     run: async () => {
-      ran.push(`second at ${now}`);
+      runs.push(`second at ${now}`);
       throw new Error('broken');
     },
   });
   await timetable.tick();
-  t.same(ran, [], 'nothing before the start');
+  t.same(runs, [], 'no event runs before the start');
   timetable.start();
   t.match(timetable.rows(), [
     { name: 'first', next: 1100, running: false, lastFailed: false },
@@ -81,7 +86,7 @@ t.test('BRK-7.10 one timetable: due events run in sequence, and their outcome is
   await timetable.tick();
   now = 1260;
   await timetable.tick();
-  t.same(ran, ['first at 1100', 'first at 1260', 'second at 1260']);
+  t.same(runs, ['first at 1100', 'first at 1260', 'second at 1260']);
   t.same(failures, [['second', 'Error: broken']]);
   t.match(timetable.rows(), [{ next: 1360, lastStarted: 1260, lastOutcome: '2 runs' }, { next: 1510 }]);
   interval = undefined;
@@ -106,7 +111,7 @@ t.test('BRK-7.10, 7.11 the broker’s own timetable; an interval of 0 turns an e
       ['Registry compression', undefined],
       ['Refresh marks', undefined],
     ],
-    'before the start nothing is planned',
+    'before the start no event has a next time',
   );
   t.match(broker.timetable()[1], { lastStarted: NOW, lastOutcome: '0 expired objects deleted' });
   await broker.start('nocol');
@@ -147,14 +152,14 @@ t.test('BRK-6 the program: port 0, pid file, RunBroker, SIGHUP, administration, 
     updateTime: NOW,
     text: text.replace(/Time-to-Live\{7\}:\t2419200/, 'Time-to-Live{1}:\t0'),
   }));
-  const { directory, file } = await brokerDirectory(
+  const { directory, file } = await createBrokerDirectory(
     t,
     'Log-Types Collection Admin Query\n',
     `127.0.0.1 ${gatherd.port} 1 --\n`,
   );
   const secret = join(directory, 'secret');
   await writeFile(secret, 'open sesame\nnot this\n');
-  const { program, port } = await start(t, '-nocol', '-D76,1', '-D71', '-D77', file);
+  const { program, port } = await startBroker(t, '-nocol', '-D76,1', '-D71', '-D77', file);
   const address = `127.0.0.1:${port}`;
   const pidPath = join(directory, 'admin', 'broker.pid');
   t.match(await runningProcess(pidPath), { pid: program.child.pid, address });
@@ -221,7 +226,7 @@ t.test('BRK-6 the program: port 0, pid file, RunBroker, SIGHUP, administration, 
     code: 0,
     stdout: /^<!DOCTYPE html>.*<h1>Statistics<\/h1>.*BrokerQuery\.cgi\?.*<\/html>\n$/s,
   });
-  t.notMatch(page.stdout, /<link|<script/, 'BRK-6.7 one file that needs no other');
+  t.notMatch(page.stdout, /<link|<script/, 'BRK-6.7 the page needs no other file');
   const dumped = await cli('dumpregistry', directory);
   const head = 'OID: 1\nURL: http://www.example.org/gopher.html\nGatherer-Name: Example Gatherer\n';
   t.ok(dumped.stdout.startsWith(head), 'REG-32');
@@ -241,7 +246,7 @@ t.test('BRK-6.7 dumpregistry -count', async (t) => {
 });
 
 t.test('BRK-6.1 --detach and #shutdown: broker.out, and a clean end', async (t) => {
-  const { directory, file } = await brokerDirectory(t);
+  const { directory, file } = await createBrokerDirectory(t);
   const started = await cli('broker', '--detach', '-nocol', file);
   const [, address = '', pid = ''] = /^ready broker=(\S+) pid=(\d+)\n$/.exec(started.stdout) ?? [];
   t.equal(started.code, 0, started.stderr);
@@ -260,7 +265,7 @@ t.test('BRK-6.1 --detach and #shutdown: broker.out, and a clean end', async (t) 
 });
 
 t.test('BRK-6, 5.1 wrong usage is reported in one sentence', async (t) => {
-  const { directory, file } = await brokerDirectory(t, 'Max-Results many\n');
+  const { directory, file } = await createBrokerDirectory(t, 'Max-Results many\n');
   const [conf, both, unknown, command, noPassword, none] = await Promise.all([
     cli('broker', file),
     cli('broker', '-new', '-nocol', file),
@@ -281,7 +286,7 @@ t.test('BRK-6, 5.1 wrong usage is reported in one sentence', async (t) => {
   await t.rejects(
     BrokerStore.open(join(directory, 'store'), { create: false }),
     { code: 'ERR_STORAGE' },
-    'nothing was made',
+    'no store is created',
   );
 });
 

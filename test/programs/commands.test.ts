@@ -1,3 +1,4 @@
+// The command line: names of links, help, and `harvest gatherer` from the configuration to the running gatherd.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -9,19 +10,19 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { cli, type Finished, PROGRAM } from '../helpers/cli.js';
 import { call } from '../servers/gatherd/support.js';
-import { dataDirectory, finished, start } from './gatherd-support.js';
+import { collectOutput, createDataDirectory, startProgram } from './gatherd-support.js';
 
 // About twenty programs are started in sequence, on a machine that may be busy.
 t.setTimeout(600_000);
 
 t.test('a link with a program’s name runs that program, and help and errors have its name', async (t) => {
-  const path = await dataDirectory(t);
+  const path = await createDataDirectory(t);
   const link = async (name: string): Promise<string> => {
     await symlink(PROGRAM, join(path, name));
     return join(path, name);
   };
   const run = async (program: string, ...words: readonly string[]): Promise<Finished> => {
-    return finished(start(t, words, ['ignore', 'pipe', 'pipe'], program));
+    return collectOutput(startProgram(t, words, ['ignore', 'pipe', 'pipe'], program));
   };
   const names = ['gatherd', 'in.gatherd', 'Gatherer', 'gather.js'];
   for (const name of names) {
@@ -42,7 +43,7 @@ t.test('a link with a program’s name runs that program, and help and errors ha
   t.match(
     busy.stderr,
     /^gatherd: cannot listen on \S+: .*\(another port can be given\)\n$/m,
-    'its name once',
+    'the name of the program appears once',
   );
   // A timeout that is too long for Node's timers would end every session immediately.
   const timeout = await run(daemon, '-dir', path, '--timeout', '2147484', '0');
@@ -51,7 +52,7 @@ t.test('a link with a program’s name runs that program, and help and errors ha
   t.equal(absent.code, 1);
   t.match(absent.stderr, /^gather: /);
   const other = await run(await link('whatever'), '--version');
-  t.match(other.stdout, /^\d+\.\d+\.\d+\n$/, 'any other name is harvest');
+  t.match(other.stdout, /^\d+\.\d+\.\d+\n$/, 'a link with any other name runs harvest');
 });
 
 t.test('harvest --help lists all commands by group; wrong names get suggestions', async (t) => {
@@ -68,9 +69,9 @@ t.test('harvest --help lists all commands by group; wrong names get suggestions'
 });
 
 t.test(
-  'Gatherer FILE gathers, publishes, writes its scripts, starts one gatherd (G-117, G-152 to G-154)',
+  'G-117, G-152 to G-154: Gatherer FILE gathers, publishes, writes its scripts and starts one gatherd',
   async (t) => {
-    const path = join(await dataDirectory(t, []), "it's here");
+    const path = join(await createDataDirectory(t, []), "it's here");
     const documents = join(path, 'documents');
     await mkdir(documents, { recursive: true });
     await writeFile(join(documents, 'a.txt'), 'wheat\n');
@@ -79,8 +80,8 @@ t.test(
     const { port } = server.address() as AddressInfo;
     await new Promise((resolve) => server.close(resolve));
     const file = join(path, 'test.cf');
-    const configuration = (more: string): string =>
-      `Gatherer-Name: Test\nGatherer-Host: g.example\nGatherer-Port: ${port}\n${more}<LeafNodes>\nfile://localhost${encodeURI(documents)}/a.txt\n</LeafNodes>\n`;
+    const configuration = (lines: string): string =>
+      `Gatherer-Name: Test\nGatherer-Host: g.example\nGatherer-Port: ${port}\n${lines}<LeafNodes>\nfile://localhost${encodeURI(documents)}/a.txt\n</LeafNodes>\n`;
     await writeFile(file, configuration('Gatherd-Inetd: yes\n'));
     const data = join(path, 'data');
     t.teardown(() => cli('kill-gatherd', '-d', data));
@@ -107,7 +108,11 @@ t.test(
       /\[62,1\] .*a\.txt: unchanged, type Text/,
       'G-149',
     );
-    t.equal(await readFile(join(path, 'RunGatherd'), 'utf8'), '#!/bin/sh\necho my own\n', 'a user’s file');
+    t.equal(
+      await readFile(join(path, 'RunGatherd'), 'utf8'),
+      '#!/bin/sh\necho my own\n',
+      'a file of the user is kept',
+    );
     await rm(join(path, 'RunGatherd'));
 
     const third = JSON.parse((await cli('gatherer', '--json', file)).stdout);
@@ -121,7 +126,7 @@ t.test(
 
     const script = await promisify(execFile)('sh', [join(path, 'RunGatherer'), '--json'], { cwd: tmpdir() });
     const fourth = JSON.parse(script.stdout);
-    t.same(fourth.gatherd, { ...third.gatherd, started: false }, 'G-117 one is running, G-153');
+    t.same(fourth.gatherd, { ...third.gatherd, started: false }, 'G-117, G-153: the running gatherd is kept');
     t.equal(fourth.generation, 4);
 
     t.equal((await cli('kill-gatherd', '-d', data)).code, 0);
@@ -132,7 +137,7 @@ t.test(
     t.match(await call(t, port, 'QUIT\n'), '000 - HELLO 1.8 g.example\n');
     t.equal((await cli('kill-gatherd', '-d', data)).code, 0);
 
-    // The script uses the database of the command line, so that cron gathers into the one that is served.
+    // The script uses the database of the command line, so that a gathering by cron changes the database that is served.
     const other = join(path, 'data 2');
     const elsewhere = await cli('gatherer', '--no-daemon', '--data', other, '--host', '127.0.0.2', file);
     t.equal(elsewhere.code, 0, elsewhere.stderr);

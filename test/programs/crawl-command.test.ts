@@ -1,4 +1,4 @@
-// harvest gatherer with an order that enables everything, controlled by harvest crawl: a real crawl, real processes.
+// Runs `harvest gatherer` with a crawl order that enables every feature, and controls it with `harvest crawl`.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,8 +20,8 @@ function scratch(t: Test): string {
   return directory;
 }
 
-/** Waits for a file, as long as the process lives. */
-async function fileOf(path: string, run: CliProcess): Promise<void> {
+/** Waits for a file. Fails if the process ends first. */
+async function waitForFile(path: string, run: CliProcess): Promise<void> {
   while (!existsSync(path)) {
     if (run.child.exitCode !== null) throw new Error(`the process ended: ${run.stderr}`);
     await pause(20);
@@ -33,23 +33,23 @@ function writeOrder(directory: string, order: CrawlOrderInput): void {
   writeFileSync(join(directory, 'order.json'), JSON.stringify({ ...order, settings }));
 }
 
-t.test('a crawl from the command line with everything enabled', async (t) => {
-  /** Holds the answers of one page until released. */
-  let letGo: () => void = () => undefined;
-  const held = new Promise<void>((resolve) => {
-    letGo = resolve;
+t.test('a crawl from the command line with every feature enabled', async (t) => {
+  /** Lets the server answer /p5.html. */
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
   });
-  let asked: () => void = () => undefined;
-  const waiting = new Promise<void>((resolve) => {
-    asked = resolve;
+  let markRequested: () => void = () => undefined;
+  const requested = new Promise<void>((resolve) => {
+    markRequested = resolve;
   });
   const chain = (i: number): string => page(`Page ${i}`, i + 1 < PAGES ? [`/p${i + 1}.html`] : []);
   await using site = await Site.start(
     Object.fromEntries(Array.from({ length: PAGES }, (_, i) => [`/p${i}.html`, chain(i)])),
   );
   site.pages.set('/p5.html', (_, response) => {
-    asked();
-    void held.then(() => response.writeHead(200, { 'content-type': 'text/html' }).end(chain(5)));
+    markRequested();
+    void released.then(() => response.writeHead(200, { 'content-type': 'text/html' }).end(chain(5)));
   });
   const directory = scratch(t);
   const everything: CrawlOrderInput = {
@@ -66,7 +66,7 @@ t.test('a crawl from the command line with everything enabled', async (t) => {
     `Gatherer-Name: Test\nTop-Directory: ${directory}\nCrawl-Order: order.json\nAccess-Delay: 0\n<RootNodes>\n${site.url}/p0.html URL=500\n</RootNodes>\n`,
   );
   const data = join(directory, 'data');
-  const gather = (to = data) => ['gatherer', configuration, '--no-daemon', '--json', '--data', to];
+  const gatherArgs = (to = data) => ['gatherer', configuration, '--no-daemon', '--json', '--data', to];
   const crawl = async (...words: readonly string[]) => {
     const { code, stdout, stderr } = await cli('crawl', ...words, '--data', data);
     return {
@@ -80,13 +80,13 @@ t.test('a crawl from the command line with everything enabled', async (t) => {
     };
   };
 
-  const first = new CliProcess(gather());
-  await fileOf(join(data, 'crawl', 'console.json'), first);
+  const first = new CliProcess(gatherArgs());
+  await waitForFile(join(data, 'crawl', 'console.json'), first);
   t.match((await crawl('report', 'frontier', '--json')).lines, [
     { queued: 1, inProcess: 0, queues: { ready: 1 } },
   ]);
   t.equal((await crawl('resume')).code, 0);
-  await waiting;
+  await requested;
   t.match((await crawl('report', 'queues', '--json')).lines, [
     { state: 'in-process', count: 1, lastPeeked: `${site.url}/p5.html` },
   ]);
@@ -95,14 +95,14 @@ t.test('a crawl from the command line with everything enabled', async (t) => {
   const checkpoint = await crawl('checkpoint', '--json');
   t.match(checkpoint.lines, [{ checkpoint: { queued: 1, succeeded: 5 } }]);
   t.match((await crawl('pause')).stdout, /paus/);
-  letGo();
+  release();
   t.equal((await crawl('stop')).code, 0);
   const { code, stdout, stderr } = await first.finished;
   t.equal(code, 0, stderr);
   t.match(stderr, /console is http:\/\/127\.0\.0\.1:\d+\//);
   const { gathered, objects } = JSON.parse(stdout) as { gathered: { end: string }; objects: number };
   t.match({ end: gathered.end, objects }, { end: 'ended by operator', objects: 6 });
-  t.notOk(existsSync(join(data, 'crawl', 'console.json')), 'its file is gone');
+  t.notOk(existsSync(join(data, 'crawl', 'console.json')), 'the file of the console is removed');
 
   // The crawl is stopped: reports come from its store.
   const stopped = await crawl('report', 'all', '--json');
@@ -146,13 +146,13 @@ t.test('a crawl from the command line with everything enabled', async (t) => {
   writeOrder(directory, everything);
   site.pages.set('/p5.html', chain(5));
   site.requests.length = 0;
-  const last = await cli(...gather());
+  const last = await cli(...gatherArgs());
   t.equal(last.code, 0, last.stderr);
   t.match(JSON.parse(last.stdout), { gathered: { end: 'finished', resumed: true }, objects: PAGES });
   t.same(
     site.paths,
     Array.from({ length: PAGES - 5 }, (_, i) => `/p${i + 5}.html`),
-    'from where the checkpoint was',
+    'the crawl continues from the checkpoint',
   );
   t.match(
     (await crawl('report', 'all')).stdout,
@@ -192,7 +192,7 @@ t.test('a crawl from the command line with everything enabled', async (t) => {
   const again = await cli('crawl', 'recover', '--journal', ...parts, '--data', other, configuration);
   t.match(again, { code: 2, stderr: /interrupted run/ });
   site.requests.length = 0;
-  const rest = await cli(...gather(other));
+  const rest = await cli(...gatherArgs(other));
   t.match(JSON.parse(rest.stdout), { gathered: { end: 'finished', resumed: true }, objects: PAGES - 6 });
   t.same(
     site.paths,
@@ -208,7 +208,11 @@ t.test('CRAWL-19 harvest crawl order and settings', async (t) => {
     code: 0,
     stdout: /\/\/ Bandwidth limit of the whole crawl; 0: none \(.*KB\/s; CRAWL-7\.6\)/,
   });
-  t.equal((await cli('crawl', 'order')).stdout, text.stdout, 'it is what is printed without an option');
+  t.equal(
+    (await cli('crawl', 'order')).stdout,
+    text.stdout,
+    'the default order is printed without an option too',
+  );
   writeFileSync(file, text.stdout);
   t.match(await cli('crawl', 'order', '--check', file), {
     code: 0,
@@ -235,16 +239,19 @@ t.test('CRAWL-19 harvest crawl order and settings', async (t) => {
       ],
     }),
   );
-  const of = (url: string, ...more: readonly string[]) =>
-    cli('crawl', 'settings', url, '--order', file, ...more);
+  const settingsOf = (url: string, ...options: readonly string[]) =>
+    cli('crawl', 'settings', url, '--order', file, ...options);
   t.equal(
-    (await of('http://www.example.org/a/b')).stdout,
+    (await settingsOf('http://www.example.org/a/b')).stdout,
     'sheet slow, because of the prefix http://(org,example,\nsheet slower, because of the prefix http://(org,example,www,)/a\n* minDelayMs: 9000\n',
   );
-  t.match((await of('http://example.com/', '--all')).stdout, /^No sheet applies.*^ {2}minDelayMs: 1000$/ms);
-  t.match(JSON.parse((await of('http://www.example.org/', '--json')).stdout), {
+  t.match(
+    (await settingsOf('http://example.com/', '--all')).stdout,
+    /^No sheet applies.*^ {2}minDelayMs: 1000$/ms,
+  );
+  t.match(JSON.parse((await settingsOf('http://www.example.org/', '--json')).stdout), {
     sheets: [{ sheet: 'slow' }],
     settings: { minDelayMs: 7000 },
   });
-  t.equal((await of('nothing')).code, 2);
+  t.equal((await settingsOf('nothing')).code, 2);
 });

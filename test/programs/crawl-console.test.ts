@@ -1,4 +1,4 @@
-// harvest crawl against a console: each command is a process.
+// Runs `harvest crawl` commands as processes against a console.
 import { join } from 'node:path';
 import t from 'tap';
 import { frontierLine } from '../../servers/cli/crawl/tables.js';
@@ -35,10 +35,14 @@ t.test('harvest crawl report', async (t) => {
   t.match(all.stdout, /^example: running, crawling for 1 h 2 min\n/);
   t.match(all.stdout, /\nRobots\nSERVER .*\nb\.example:8080 +has rules +7 s +3\n/);
   t.match(all.stdout, /\nChain\nCHAIN .*\nfetch +http +1,240\n/);
-  t.match(all.stdout, /1 min 5 s ago +-2 {2}http:\/\/b\.example\/ \[2Jgone/, 'no escape reaches a terminal');
+  t.match(
+    all.stdout,
+    /1 min 5 s ago +-2 {2}http:\/\/b\.example\/ \[2Jgone/,
+    'no escape sequence reaches the terminal',
+  );
   const frontier = frontierLine(crawl.snapshot());
   t.match(frontier, /^71 queued, 1 in process; queues: 11 exhausted, 1 inactive, 0 ready, 1 in process/);
-  t.notMatch(frontier, '\n', 'the frontier in one line');
+  t.notMatch(frontier, '\n', 'the frontier takes one line');
   for (const { code, stderr } of [queues, json, all]) t.same([code, stderr], [0, '']);
 });
 
@@ -65,15 +69,15 @@ t.test('harvest crawl: actions on a running crawl', async (t) => {
 t.test('harvest crawl watch', async (t) => {
   const { directory, crawl } = await consoleScene(t);
   const data = ['--data', directory];
-  const look = await cli('crawl', 'watch', '--once', ...data);
+  const once = await cli('crawl', 'watch', '--once', ...data);
   t.equal(
-    look.stdout,
+    once.stdout,
     '2026-01-31T12:00:00.000Z running: 1,234 succeeded, 5 failed, 6 disregarded, 71 queued, 12 doc/s, 130 KB/s, 1 of 2 workers\n',
   );
   const watching = new CliProcess(['crawl', 'watch', '--json', '--interval', '0.05', ...data]);
   await watching.output(/"state":"running"[^\n]*\n[^\n]*"state":"running"[^\n]*\n/);
   crawl.stop();
   const { code, stdout } = await watching.finished;
-  t.equal(code, 0, 'it ends with the crawl');
+  t.equal(code, 0, 'the command ends with the crawl');
   t.match(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? ''), { state: 'finished' });
 });

@@ -1,3 +1,4 @@
+// The original database tools as processes, under their original names.
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import {
   existsSync,
@@ -22,8 +23,8 @@ t.setTimeout(600_000);
 
 const NAMES = ['mktemplate', 'template2db', 'mergedb', 'mkindex', 'consoldb', 'cleandb'];
 
-/** A directory with the original programs: scripts that start links to ours. */
-function originalPrograms(directory: string): string {
+/** Creates a directory of scripts with the original names, which start links to the program. */
+function createOriginalPrograms(directory: string): string {
   const bin = join(directory, 'bin');
   const links = join(directory, 'links');
   mkdirSync(bin);
@@ -46,13 +47,14 @@ function shell(line: string, cwd: string, bin: string): Promise<Finished> {
   });
 }
 
-/** Runs a command with data on standard input. */
-function fed(...args: readonly string[]): ChildProcessWithoutNullStreams {
+/** Starts a command whose standard input is open. */
+function startTool(...args: readonly string[]): ChildProcessWithoutNullStreams {
   return spawn('env', [...PLAIN_NODE, PROGRAM, ...args]);
 }
 
-async function fedWith(input: string | Buffer, ...args: readonly string[]): Promise<Finished> {
-  const child = fed(...args);
+/** Runs a command with data on standard input. */
+async function runWithInput(input: string | Buffer, ...args: readonly string[]): Promise<Finished> {
+  const child = startTool(...args);
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk: Buffer) => {
@@ -67,22 +69,22 @@ async function fedWith(input: string | Buffer, ...args: readonly string[]): Prom
   });
 }
 
-/** Polls until the condition holds; fails if the child ends before. */
-async function until(child: ChildProcessWithoutNullStreams, condition: () => boolean): Promise<void> {
+/** Polls until the condition holds. Fails if the child ends first. */
+async function waitUntil(child: ChildProcessWithoutNullStreams, condition: () => boolean): Promise<void> {
   while (!condition()) {
     if (child.exitCode !== null) throw new Error(`the process ended (${child.exitCode})`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
 
-async function killed(child: ChildProcessWithoutNullStreams): Promise<void> {
+async function killAndWait(child: ChildProcessWithoutNullStreams): Promise<void> {
   const closed = new Promise((resolve) => child.once('close', resolve));
   child.kill('SIGKILL');
   await closed;
 }
 
-/** The answer to a collector. */
-function collected(port: number, lines: string): Promise<string> {
+/** Sends lines to gatherd and returns its answer. */
+function exchange(port: number, lines: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
     const socket = connect(port, '127.0.0.1', () => socket.write(lines));
@@ -103,90 +105,97 @@ async function startGatherd(t: Test, directory: string): Promise<number> {
   return Number(port);
 }
 
-t.test('G-140: the example of the manual as printed, up to the objects that gatherd serves', async (t) => {
-  const directory = await temporaryDirectory(t);
-  const data = join(directory, 'data');
-  mkdirSync(data);
-  const bin = originalPrograms(directory);
-  const automatic =
-    '@FILE { http://www.example.org/paper.ps\nkeywords{16}:\tboulder colorado\nfile-size{4}:\t1034\n' +
-    'md5{32}:\tc3d79dc037efd538ce50464089af2fb6\n}\n';
-  await databaseOf(join(data, 'PRODUCTION.gdbm'), automatic);
-  writeFileSync(
-    join(data, 'annotations'),
-    '@FILE { http://www.example.org/paper.ps\nmy-manual-attribute:\tthis is a neat attribute\n}\n',
-  );
-  t.equal((await shell('mkindex', data, bin)).code, 0);
-  const port = await startGatherd(t, data);
-  t.match(await collected(port, 'SEND-UPDATE 0\nQUIT\n'), automatic, 'before');
-  for (const line of [
-    'mktemplate annotations | template2db annotations.gdbm',
-    'mergedb PRODUCTION.new PRODUCTION.gdbm annotations.gdbm',
-    'mv PRODUCTION.new PRODUCTION.gdbm',
-    'mkindex',
-  ]) {
-    const { code, stderr } = await shell(line, data, bin);
-    t.same([code, stderr], [0, ''], line);
-  }
-  const merged =
-    '@FILE { http://www.example.org/paper.ps\nmy-manual-attribute{24}:\tthis is a neat attribute\n' +
-    'keywords{16}:\tboulder colorado\nfile-size{4}:\t1034\nmd5{32}:\tc3d79dc037efd538ce50464089af2fb6\n}\n';
-  t.equal(contentOf(join(data, 'PRODUCTION.gdbm')), merged);
-  // The daemon follows the generations with some delay.
-  let served = '';
-  for (let tries = 0; tries < 200 && !served.includes('my-manual-attribute'); tries++) {
-    served = await collected(port, 'SEND-UPDATE 0\nQUIT\n');
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  t.match(served, merged, 'GATHERD-10.5: gatherd serves all four attributes');
-  t.notOk(
-    readdirSync(data).some((name) => /journal|wal|shm|\.new/.test(name)),
-    'nothing else is left',
-  );
-});
+t.test(
+  'G-140: the example of the manual works as printed, up to the objects that gatherd serves',
+  async (t) => {
+    const directory = await temporaryDirectory(t);
+    const data = join(directory, 'data');
+    mkdirSync(data);
+    const bin = createOriginalPrograms(directory);
+    const automatic =
+      '@FILE { http://www.example.org/paper.ps\nkeywords{16}:\tboulder colorado\nfile-size{4}:\t1034\n' +
+      'md5{32}:\tc3d79dc037efd538ce50464089af2fb6\n}\n';
+    await databaseOf(join(data, 'PRODUCTION.gdbm'), automatic);
+    writeFileSync(
+      join(data, 'annotations'),
+      '@FILE { http://www.example.org/paper.ps\nmy-manual-attribute:\tthis is a neat attribute\n}\n',
+    );
+    t.equal((await shell('mkindex', data, bin)).code, 0);
+    const port = await startGatherd(t, data);
+    t.match(
+      await exchange(port, 'SEND-UPDATE 0\nQUIT\n'),
+      automatic,
+      'gatherd serves the object without the annotation',
+    );
+    for (const line of [
+      'mktemplate annotations | template2db annotations.gdbm',
+      'mergedb PRODUCTION.new PRODUCTION.gdbm annotations.gdbm',
+      'mv PRODUCTION.new PRODUCTION.gdbm',
+      'mkindex',
+    ]) {
+      const { code, stderr } = await shell(line, data, bin);
+      t.same([code, stderr], [0, ''], line);
+    }
+    const merged =
+      '@FILE { http://www.example.org/paper.ps\nmy-manual-attribute{24}:\tthis is a neat attribute\n' +
+      'keywords{16}:\tboulder colorado\nfile-size{4}:\t1034\nmd5{32}:\tc3d79dc037efd538ce50464089af2fb6\n}\n';
+    t.equal(contentOf(join(data, 'PRODUCTION.gdbm')), merged);
+    // The daemon notices a new generation after a short delay.
+    let served = '';
+    for (let tries = 0; tries < 200 && !served.includes('my-manual-attribute'); tries++) {
+      served = await exchange(port, 'SEND-UPDATE 0\nQUIT\n');
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+    t.match(served, merged, 'GATHERD-10.5: gatherd serves all four attributes');
+    t.notOk(
+      readdirSync(data).some((name) => /journal|wal|shm|\.new/.test(name)),
+      'no temporary file is left',
+    );
+  },
+);
 
 t.test('a tool that is killed with -9 leaves the old database intact', async (t) => {
   const directory = await temporaryDirectory(t);
   const path = join(directory, 'a.gdbm');
   await databaseOf(path, ONE, TWO);
-  const loading = fed('template2db', path);
+  const loading = startTool('template2db', path);
   loading.stdin.on('error', () => undefined);
   const many = Array.from(
     { length: 3000 },
     (_, i) => `@FILE { http://n/${i}\nX{10000}:\t${'x'.repeat(10_000)}\n}\n`,
   );
   loading.stdin.write(`@FILE { http://h/1\nTitle{7}:\tchanged\n}\n${many.join('')}`);
-  // More than its cache holds, so the file itself has changed, without a commit.
-  await until(loading, () => statSync(path).size > 4_000_000);
-  await killed(loading);
+  // This is more than the cache, so the file itself has changed without a commit.
+  await waitUntil(loading, () => statSync(path).size > 4_000_000);
+  await killAndWait(loading);
   t.ok(existsSync(`${path}-journal`));
   t.equal(contentOf(path), ONE + TWO, 'template2db');
-  t.same(readdirSync(directory), ['a.gdbm'], 'what it had begun is undone and gone');
+  t.same(readdirSync(directory), ['a.gdbm'], 'its changes are rolled back');
 
   const fifo = join(directory, 'fifo');
   await new Promise((resolve) => execFile('mkfifo', [fifo], resolve));
-  const merging = fed('mergedb', '--force', path, fifo, path);
-  await until(merging, () => readdirSync(directory).some((name) => name.startsWith('.a.gdbm.new-')));
-  await killed(merging);
+  const merging = startTool('mergedb', '--force', path, fifo, path);
+  await waitUntil(merging, () => readdirSync(directory).some((name) => name.startsWith('.a.gdbm.new-')));
+  await killAndWait(merging);
   t.equal(contentOf(path), ONE + TWO, 'mergedb');
   writeFileSync(join(directory, 'm'), BARE);
   t.equal((await cli('mergedb', '--force', path, path, join(directory, 'm'))).code, 0);
   t.equal(contentOf(path), ONE + TWO + BARE);
-  t.same(readdirSync(directory).sort(), ['a.gdbm', 'fifo', 'm'], 'the next one clears up');
+  t.same(readdirSync(directory).sort(), ['a.gdbm', 'fifo', 'm'], 'the next run removes temporary files');
 });
 
 t.test('an interrupted tool undoes its changes and exits with 130', async (t) => {
   const directory = await temporaryDirectory(t);
   const path = join(directory, 'a.gdbm');
   await databaseOf(path, ONE);
-  const loading = fed('template2db', path);
+  const loading = startTool('template2db', path);
   let stderr = '';
   loading.stderr.on('data', (chunk: Buffer) => {
     stderr += chunk.toString();
   });
   loading.stdin.on('error', () => undefined);
   loading.stdin.write(TWO.repeat(2000));
-  await until(loading, () => existsSync(`${path}-journal`));
+  await waitUntil(loading, () => existsSync(`${path}-journal`));
   const closed = new Promise<number | null>((resolve) => loading.once('close', resolve));
   loading.kill('SIGINT');
   t.equal(await closed, 130);
@@ -198,17 +207,17 @@ t.test('an interrupted tool undoes its changes and exits with 130', async (t) =>
 t.test('G-135: gdbmutil, every command', async (t) => {
   const directory = await temporaryDirectory(t);
   const path = join(directory, 'a.gdbm');
-  t.match(await fedWith(TWO, 'gdbmutil', 'put', path), {
+  t.match(await runWithInput(TWO, 'gdbmutil', 'put', path), {
     code: 0,
     stdout: 'gdbmutil: 1 added, 0 replaced, 1 objects\n',
   });
   const [another, several] = await Promise.all([
-    fedWith(TWO, 'gdbmutil', 'put', path, 'http://h/9'),
-    fedWith(ONE + TWO, 'gdbmutil', 'put', path),
+    runWithInput(TWO, 'gdbmutil', 'put', path, 'http://h/9'),
+    runWithInput(ONE + TWO, 'gdbmutil', 'put', path),
   ]);
   t.match(another, { code: 1, stderr: /is about http:\/\/h\/2/ });
   t.match(several, { code: 1, stderr: /more than one object/ });
-  const loaded = await fedWith(
+  const loaded = await runWithInput(
     gzipSync(wrapped({ updated: ONE + BARE })),
     'gdbmutil',
     'load',
@@ -247,7 +256,7 @@ t.test('G-135: gdbmutil, every command', async (t) => {
   t.same([count.stdout, streamed.stdout, imported.code], ['2\n', '2\n', 0]);
   t.equal(contentOf(join(directory, 'b')), dump);
   t.match(await cli('gdbmutil', 'reorganize', path), { code: 0, stdout: 'gdbmutil: 2 objects\n' });
-  t.equal((await fedWith(TWO, 'gdbmutil', 'load', '--replace', path)).code, 0);
+  t.equal((await runWithInput(TWO, 'gdbmutil', 'load', '--replace', path)).code, 0);
   t.equal(contentOf(path), TWO);
 });
 
@@ -273,7 +282,7 @@ t.test('the maintenance tools report their counts and refuse files that they mus
 
   writeFileSync(path('soif'), ONE);
   const tools = ['expiredb', 'cleandb', 'rmbinary', 'template2db'];
-  const refusals = await Promise.all(tools.map((tool) => fedWith(ONE, tool, path('soif'))));
+  const refusals = await Promise.all(tools.map((tool) => runWithInput(ONE, tool, path('soif'))));
   for (const [i, refused] of refusals.entries()) {
     t.match(refused, { code: 1, stdout: '' }, `${tools[i]} refuses`);
     t.match(
@@ -283,7 +292,7 @@ t.test('the maintenance tools report their counts and refuse files that they mus
   }
   t.equal(readFileSync(path('soif'), 'latin1'), ONE);
   const [wrongName, wrongUsage, wrongTime, taken] = await Promise.all([
-    fedWith('', 'template2db', path('x'), path('none')),
+    runWithInput('', 'template2db', path('x'), path('none')),
     cli('mergedb', path('p'), path('a')),
     cli('expiredb', '--now', 'tomorrow', path('a')),
     cli('mergedb', path('a'), path('a'), path('b')),
@@ -349,7 +358,11 @@ t.test('G-115: an original data directory is folded without touching it', async 
   t.notMatch(folded.stdout, /expiredb|mkcompressed/);
   t.ok(readFileSync(join(directory, 'All-Templates.gz')).equals(templates));
   const port = await startGatherd(t, directory);
-  t.match(await collected(port, 'SEND-UPDATE 0\nQUIT\n'), `@UPDATE {\n${ONE}${TWO}}\n`, 'and served');
+  t.match(
+    await exchange(port, 'SEND-UPDATE 0\nQUIT\n'),
+    `@UPDATE {\n${ONE}${TWO}}\n`,
+    'gatherd serves the objects',
+  );
   const none = join(directory, 'none');
   const [nothing, unpublished] = await Promise.all([cli('folddb', none), cli('mkcompressed', none)]);
   t.match(nothing, { code: 1, stderr: /nothing to export/ });

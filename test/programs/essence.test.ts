@@ -1,3 +1,4 @@
+// `harvest essence` as a process.
 import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -47,22 +48,22 @@ t.test('section 11 --type-only, --explain with file and line, --json, -f, --libd
     allow: 'PostScript\n',
     none: '',
   });
-  const at = (name: string) => join(directory, name);
-  symlinkSync('a.txt', at('link'));
+  const path = (name: string) => join(directory, name);
+  symlinkSync('a.txt', path('link'));
   const types = await cli(
     'essence',
     '--type-only',
     '--explain',
     '--libdir',
-    at('lib'),
-    at('a.txt'),
-    at('link'),
+    path('lib'),
+    path('a.txt'),
+    path('link'),
   );
-  t.equal(types.stdout, `Notes\t${urlOf(at('a.txt'))}\nSymbolicLink\t${urlOf(at('link'))}\n`);
-  t.match(types.stderr, `by name, "a.txt": Notes (${at('lib/byname.cf')}:2)\n`);
+  t.equal(types.stdout, `Notes\t${urlOf(path('a.txt'))}\nSymbolicLink\t${urlOf(path('link'))}\n`);
+  t.match(types.stderr, `by name, "a.txt": Notes (${path('lib/byname.cf')}:2)\n`);
   t.match(types.stderr, 'by content, "symbolic link to a.txt": SymbolicLink (bycontent.cf:');
   t.match(types.stderr, 'Notes is accepted\n');
-  const json = await cli('essence', '--type-only', '--json', '--explain', at('a.txt'));
+  const json = await cli('essence', '--type-only', '--json', '--explain', path('a.txt'));
   const found: { type: string; steps: { how: string }[] } = JSON.parse(json.stdout);
   t.equal(found.type, 'Text');
   t.same(
@@ -73,34 +74,31 @@ t.test('section 11 --type-only, --explain with file and line, --json, -f, --libd
     'essence',
     '--json',
     '--allowlist',
-    at('allow'),
+    path('allow'),
     '--stoplist',
-    at('none'),
-    at('a.txt'),
-    at('b.ps'),
+    path('none'),
+    path('a.txt'),
+    path('b.ps'),
   );
   const lines = allowed.stdout.trim().split('\n');
   t.equal(lines.length, 1);
   const object: { url: string } = JSON.parse(lines[0]!);
-  t.equal(object.url, urlOf(at('b.ps')));
-  const raw = await cli('essence', '--full-text=raw', '--no-keywords', at('b.ps'));
+  t.equal(object.url, urlOf(path('b.ps')));
+  const raw = await cli('essence', '--full-text=raw', '--no-keywords', path('b.ps'));
   t.match(raw.stdout, 'Full-Text{5}:\t%!PS\n');
 });
 
-t.test(
-  'exit statuses: 1 for a document that is not there, 2 for usage and wrong configuration',
-  async (t) => {
-    const directory = t.testdir({ 'a.txt': 'x\n', lib: { 'byname.cf': 'Text (\n' } });
-    const missing = await cli('essence', join(directory, 'none'), join(directory, 'a.txt'));
-    t.equal(missing.code, 1);
-    t.match(missing.stderr, /none: cannot be read: ENOENT/);
-    t.match(missing.stdout, /^@FILE .*a\.txt\n/, 'the others are done');
-    t.equal((await cli('essence')).code, 2);
-    const wrong = await cli('essence', '--libdir', join(directory, 'lib'), join(directory, 'a.txt'));
-    t.equal(wrong.code, 2);
-    t.match(wrong.stderr, /byname\.cf:1: Text/);
-  },
-);
+t.test('exit statuses: 1 for a missing document, 2 for wrong usage or configuration', async (t) => {
+  const directory = t.testdir({ 'a.txt': 'x\n', lib: { 'byname.cf': 'Text (\n' } });
+  const missing = await cli('essence', join(directory, 'none'), join(directory, 'a.txt'));
+  t.equal(missing.code, 1);
+  t.match(missing.stderr, /none: cannot be read: ENOENT/);
+  t.match(missing.stdout, /^@FILE .*a\.txt\n/, 'the other documents are summarized');
+  t.equal((await cli('essence')).code, 2);
+  const wrong = await cli('essence', '--libdir', join(directory, 'lib'), join(directory, 'a.txt'));
+  t.equal(wrong.code, 2);
+  t.match(wrong.stderr, /byname\.cf:1: Text/);
+});
 
 t.test('E-45 errors of a component are reported on standard error', async (t) => {
   const directory = t.testdir({
@@ -119,10 +117,19 @@ t.test('E-45 errors of a component are reported on standard error', async (t) =>
 
 t.test('E-5 --dbdir stores the objects, --log has the messages in the line head of G-146', async (t) => {
   const directory = t.testdir({ 'a.txt': 'First words.\n', 'b.arj': Buffer.from('\x60\xea', 'latin1') });
-  const at = (name: string) => join(directory, name);
-  const log = at('essence.log');
-  const first = await cli('essence', '--dbdir', at('db'), '--log', log, at('a.txt'), at('none'), at('b.arj'));
-  t.equal(first.code, 1, 'one of the files is not there');
+  const path = (name: string) => join(directory, name);
+  const log = path('essence.log');
+  const first = await cli(
+    'essence',
+    '--dbdir',
+    path('db'),
+    '--log',
+    log,
+    path('a.txt'),
+    path('none'),
+    path('b.arj'),
+  );
+  t.equal(first.code, 1, 'one of the files is missing');
   t.equal(first.stdout, 'essence: 2 added, 0 replaced, 2 objects\n');
   t.equal(first.stderr, '', 'messages go to the log');
   const lines = readFileSync(log, 'utf8').split('\n');
@@ -131,30 +138,30 @@ t.test('E-5 --dbdir stores the objects, --log has the messages in the line head 
     lines[1],
     /^essence: \d{6} \d\d:\d\d:\d\d: \/.*\/b\.arj: its name says ARJ archive, but it is not one/,
   );
-  t.equal(lines.length, 3, 'nothing but these two');
+  t.equal(lines.length, 3, 'the log has no other lines');
   const stored = () => {
-    using database = DatabaseFile.open(join(at('db'), 'WORKING.gdbm'), { readOnly: true });
+    using database = DatabaseFile.open(join(path('db'), 'WORKING.gdbm'), { readOnly: true });
     return [...database.entries()].map(({ url, soif }) => [url, attributesOf(soif)] as const);
   };
   t.same(
     stored().map(([url, { Title, ...rest }]) => [url, rest['Partial-Text'] ?? Title]),
     [
-      [urlOf(at('a.txt')), 'First words.\n'],
-      [urlOf(at('b.arj')), 'b.arj\n'],
+      [urlOf(path('a.txt')), 'First words.\n'],
+      [urlOf(path('b.arj')), 'b.arj\n'],
     ],
   );
   const second = await cli(
     'essence',
     '--dbdir',
-    at('db'),
+    path('db'),
     '--json',
     '--no-access',
     '--max-deletions',
     '1',
-    at('a.txt'),
+    path('a.txt'),
   );
   t.same(JSON.parse(second.stdout), { added: 0, replaced: 1, objects: 2 });
-  t.notOk('Partial-Text' in stored()[0]![1], 'E-119 the new object is there after the file was rewritten');
+  t.notOk('Partial-Text' in stored()[0]![1], 'E-119 the new object is in the rewritten file');
 });
 
 t.test('E-5 --dbdir and --log that cannot be used: status and message', async (t) => {

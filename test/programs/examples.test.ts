@@ -1,3 +1,4 @@
+// The four example Gatherers, run as their READMEs describe.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,8 +14,8 @@ t.setTimeout(600_000);
 
 const EXAMPLES = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'examples');
 
-/** Runs an example in a copy of its directory, as its README describes, and returns the exported objects. */
-function run(t: Test, number: number): SoifObject[] {
+/** Runs an example in a copy of its directory. Returns the exported objects. */
+function runExample(t: Test, number: number): SoifObject[] {
   const directory = t.testdir({});
   cpSync(join(EXAMPLES, `example-${number}`), directory, { recursive: true });
   const words = [...PLAIN_NODE, PROGRAM, 'gatherer', '--no-daemon', `example-${number}.cf`];
@@ -33,51 +34,54 @@ function urlsOf(objects: readonly SoifObject[]): string[] {
 
 function objectOf(objects: readonly SoifObject[], url: string): SoifObject {
   const found = objects.find((object) => object.url === url);
-  if (found === undefined) throw new Error(`${url} is not there`);
+  if (found === undefined) throw new Error(`${url} is not exported`);
   return found;
 }
 
-t.test('G-164 example 1: a RootNode and a LeafNode; bookkeeping in the order of the sample', (t) => {
-  const objects = run(t, 1);
-  t.same(urlsOf(objects), [
-    'http://harvest.example.org/Home.html',
-    'http://harvest.example.org/replication.html',
-    'http://harvest.example.org/reports/IRTF.html',
-    'http://harvest.example.org/summaries.html',
-  ]);
-  const object = objectOf(objects, 'http://harvest.example.org/reports/IRTF.html');
-  t.equal(object.type, 'FILE');
-  t.same(
-    object.attributes.slice(0, 10).map(({ name }) => name),
-    [
-      'Time-to-Live',
-      'Last-Modification-Time',
-      'Refresh-Rate',
-      'Gatherer-Name',
-      'Gatherer-Host',
-      'Gatherer-Version',
-      'Update-Time',
-      'Type',
-      'File-Size',
-      'MD5',
-    ],
-  );
-  t.equal(object.text('Time-to-Live'), '9676800');
-  t.equal(object.text('Refresh-Rate'), '2419200');
-  t.equal(object.text('Gatherer-Name'), 'Example Gatherer Number 1');
-  t.equal(object.text('Gatherer-Version'), '0.4');
-  t.equal(object.text('Type'), 'HTML');
-  t.equal(
-    object.text('URL-References'),
-    'http://harvest.example.org/charter.html\nhttp://harvest.example.org/minutes.html\nhttp://harvest.example.org/papers.html\n',
-  );
-  t.end();
-});
+t.test(
+  'G-164 example 1: a RootNode and a LeafNode; the bookkeeping attributes have the order of the sample',
+  (t) => {
+    const objects = runExample(t, 1);
+    t.same(urlsOf(objects), [
+      'http://harvest.example.org/Home.html',
+      'http://harvest.example.org/replication.html',
+      'http://harvest.example.org/reports/IRTF.html',
+      'http://harvest.example.org/summaries.html',
+    ]);
+    const object = objectOf(objects, 'http://harvest.example.org/reports/IRTF.html');
+    t.equal(object.type, 'FILE');
+    t.same(
+      object.attributes.slice(0, 10).map(({ name }) => name),
+      [
+        'Time-to-Live',
+        'Last-Modification-Time',
+        'Refresh-Rate',
+        'Gatherer-Name',
+        'Gatherer-Host',
+        'Gatherer-Version',
+        'Update-Time',
+        'Type',
+        'File-Size',
+        'MD5',
+      ],
+    );
+    t.equal(object.text('Time-to-Live'), '9676800');
+    t.equal(object.text('Refresh-Rate'), '2419200');
+    t.equal(object.text('Gatherer-Name'), 'Example Gatherer Number 1');
+    t.equal(object.text('Gatherer-Version'), '0.4');
+    t.equal(object.text('Type'), 'HTML');
+    t.equal(
+      object.text('URL-References'),
+      'http://harvest.example.org/charter.html\nhttp://harvest.example.org/minutes.html\nhttp://harvest.example.org/papers.html\n',
+    );
+    t.end();
+  },
+);
 
 t.test(
-  'G-165 example 2: an Exploder makes three objects from two files, under the URLs of the software',
+  'G-165 example 2: an Exploder turns two files into three objects, under the URLs of the software',
   (t) => {
-    const objects = run(t, 2);
+    const objects = runExample(t, 2);
     t.same(urlsOf(objects), [
       'ftp://ftp.example.org/pub/software/gatherlib-1.2.tar.gz',
       'ftp://ftp.example.org/pub/tools/linkcheck.tar.gz',
@@ -91,8 +95,8 @@ t.test(
   },
 );
 
-t.test('G-166 example 3: home pages only', (t) => {
-  const objects = run(t, 3);
+t.test('G-166 example 3: only home pages are exported', (t) => {
+  const objects = runExample(t, 3);
   t.same(urlsOf(objects), [
     'http://homes.example.org/Home.html',
     'http://homes.example.org/Welcome.html',
@@ -105,25 +109,28 @@ t.test('G-166 example 3: home pages only', (t) => {
   t.end();
 });
 
-t.test('G-167 example 4: a type by expressions (E-65), one by a program (E-63)', (t) => {
-  const objects = run(t, 4);
-  const refer = objectOf(objects, 'http://papers.example.org/networks.referbib');
-  t.equal(refer.text('Type'), 'ReferBibliographic');
-  for (const [name, text] of [
-    ['Author', 'A. S. Tanenbaum'],
-    ['Title', 'Computer Networks'],
-    ['Issuer', 'Prentice Hall'],
-    ['City', 'Englewood Cliffs, NJ'],
-    ['Date', '1988'],
-  ] as const)
-    t.match(refer.text(name), text, name);
-  const abstract = objectOf(objects, 'http://papers.example.org/gathering.abs');
-  t.equal(abstract.text('Type'), 'Abstract');
-  const lines = abstract.text('Abstract')?.trimEnd().split('\n') ?? [];
-  t.equal(lines.length, 50);
-  t.equal(lines.at(-1), 'Line 49 of an abstract that is longer than most.');
-  t.end();
-});
+t.test(
+  'G-167 example 4: one type is summarized by regular expressions (E-65), one by a program (E-63)',
+  (t) => {
+    const objects = runExample(t, 4);
+    const refer = objectOf(objects, 'http://papers.example.org/networks.referbib');
+    t.equal(refer.text('Type'), 'ReferBibliographic');
+    for (const [name, text] of [
+      ['Author', 'A. S. Tanenbaum'],
+      ['Title', 'Computer Networks'],
+      ['Issuer', 'Prentice Hall'],
+      ['City', 'Englewood Cliffs, NJ'],
+      ['Date', '1988'],
+    ] as const)
+      t.match(refer.text(name), text, name);
+    const abstract = objectOf(objects, 'http://papers.example.org/gathering.abs');
+    t.equal(abstract.text('Type'), 'Abstract');
+    const lines = abstract.text('Abstract')?.trimEnd().split('\n') ?? [];
+    t.equal(lines.length, 50);
+    t.equal(lines.at(-1), 'Line 49 of an abstract that is longer than most.');
+    t.end();
+  },
+);
 
 t.test('G-163 every example has its configuration, its script and a README', (t) => {
   for (const number of [1, 2, 3, 4]) {

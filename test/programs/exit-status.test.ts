@@ -1,4 +1,4 @@
-// Exit statuses of the real program: one class of errors after the other.
+// Exit statuses of the program for each class of errors.
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,15 +11,15 @@ t.setTimeout(600_000);
 
 const ERRORS = new URL('../../protocols/errors.js', import.meta.url).href;
 
-/** Runs `harvest --help` with a standard output whose `write` throws. */
-function failing(expression: string): Promise<Finished> {
-  const plant = `import * as errors from ${JSON.stringify(ERRORS)};
+/** Runs `harvest --help` with a standard output whose `write` throws the expression. */
+function runWithFailure(expression: string): Promise<Finished> {
+  const module = `import * as errors from ${JSON.stringify(ERRORS)};
     process.stdout.write = () => { throw ${expression}; };`;
-  return planted(plant, '--help');
+  return runWithPreload(module, '--help');
 }
 
-/** Runs a command of the program after a module that is given as text. */
-function planted(module: string, ...words: readonly string[]): Promise<Finished> {
+/** Runs a command in a process that first loads a module, given as source text. */
+function runWithPreload(module: string, ...words: readonly string[]): Promise<Finished> {
   const preload = `data:text/javascript,${encodeURIComponent(module)}`;
   const [interpreter = '', ...options] = PLAIN_NODE;
   const child = spawn('env', [interpreter, ...options, '--import', preload, PROGRAM, ...words], {
@@ -38,14 +38,14 @@ function planted(module: string, ...words: readonly string[]): Promise<Finished>
   });
 }
 
-async function directory(t: Test): Promise<string> {
+async function scratchDirectory(t: Test): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'harvest-exit-'));
   t.teardown(() => rm(path, { recursive: true, force: true }));
   return path;
 }
 
 t.test('2 and one sentence: the command line or a configuration file is wrong', async (t) => {
-  const path = await directory(t);
+  const path = await scratchDirectory(t);
   const file = join(path, 'wrong.cf');
   await writeFile(file, 'Gatherer-Name: Test\nGatherer-Port: many\n<RootNodes>\n</RootNodes>\n');
   for (const [words, sentence] of [
@@ -66,7 +66,7 @@ t.test('2 and one sentence: the command line or a configuration file is wrong', 
 });
 
 t.test('1 and one sentence: refused, damaged or missing, by the kit or by the system', async (t) => {
-  const path = await directory(t);
+  const path = await scratchDirectory(t);
   const missing = await cli('robots', 'check', '--file', join(path, 'none'), '--agent', 'a', '/');
   t.equal(missing.code, 1);
   t.match(missing.stderr, /^harvest: ENOENT: .*\n$/);
@@ -74,31 +74,36 @@ t.test('1 and one sentence: refused, damaged or missing, by the kit or by the sy
   t.equal(noStore.code, 1);
   t.notMatch(noStore.stderr, /^ +at /m);
   for (const name of ['RefusedError', 'StorageError', 'ConnectionError']) {
-    t.match(await failing(`new errors.${name}('planted')`), { code: 1, stderr: 'harvest: planted\n' });
+    t.match(await runWithFailure(`new errors.${name}('injected')`), {
+      code: 1,
+      stderr: 'harvest: injected\n',
+    });
   }
 });
 
 t.test('70 and a stack: a bug', async (t) => {
   for (const expression of [
-    "new errors.StateError('planted')",
-    "new TypeError('planted')",
-    "new RangeError('planted')",
-    "new Error('planted', { cause: new Error('deeper') })",
+    "new errors.StateError('injected')",
+    "new TypeError('injected')",
+    "new RangeError('injected')",
+    "new Error('injected', { cause: new Error('deeper') })",
   ]) {
-    const { code, stderr } = await failing(expression);
+    const { code, stderr } = await runWithFailure(expression);
     t.equal(code, 70, expression);
-    t.match(stderr, /^harvest: internal error: \w*Error: planted\n +at /);
+    t.match(stderr, /^harvest: internal error: \w*Error: injected\n +at /);
   }
-  t.match(await failing("new Error('planted', { cause: new Error('deeper') })"), { stderr: /deeper/ });
-  t.match(await failing("'planted'"), { code: 70, stderr: "harvest: internal error: 'planted'\n" });
-  const later = await planted(
-    "setTimeout(() => { throw new TypeError('planted'); }, 500);",
+  t.match(await runWithFailure("new Error('injected', { cause: new Error('deeper') })"), {
+    stderr: /deeper/,
+  });
+  t.match(await runWithFailure("'injected'"), { code: 70, stderr: "harvest: internal error: 'injected'\n" });
+  const later = await runWithPreload(
+    "setTimeout(() => { throw new TypeError('injected'); }, 500);",
     'soif',
     'cat',
     '/dev/zero',
   );
-  t.equal(later.code, 70, 'thrown outside of every promise');
-  t.match(later.stderr, /^harvest: internal error: TypeError: planted\n +at /m);
+  t.equal(later.code, 70, 'an error in a timer counts as a bug too');
+  t.match(later.stderr, /^harvest: internal error: TypeError: injected\n +at /m);
 });
 
 t.test('3: the peer cannot be reached', async (t) => {

@@ -1,3 +1,4 @@
+// Starts gatherd and in.gatherd with prepared data directories, for the tests of this folder.
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -11,13 +12,14 @@ import { Database, type Entry, entry, wrapped } from '../servers/gatherd/support
 
 export const ONE = entry('http://a.example/', 100, 'first');
 const TWO = entry('http://b.example/', 200, 'second');
-/** More data than the buffers of a connection hold. */
+/** More data than the buffers of a connection can contain. */
 export const BIG = Array.from({ length: 400 }, (_, i) =>
   entry(`http://big.example/${i}`, 100, 'x'.repeat(65_536)),
 );
 
+/** A complete session of a client. */
 export const SESSION = 'HELLO me\nSEND-UPDATE 0\nQUIT\n';
-/** The answer of a daemon with ONE and TWO whose host name is g.example. */
+/** The answer to SESSION of a daemon with ONE and TWO whose host name is g.example. */
 export const ANSWER = `000 - HELLO 1.8 g.example
 100 - HELLO me
 400 - Sending all objects since 0
@@ -25,20 +27,22 @@ ${wrapped(ONE.soif + TWO.soif)}499 - Sent 2 objects
 999 - Bye
 `;
 
-/** A Gatherer's data directory with those objects in it. */
-export async function dataDirectory(t: Test, entries: readonly Entry[] = [ONE, TWO]): Promise<string> {
+/** Creates the data directory of a Gatherer with published objects. */
+export async function createDataDirectory(t: Test, entries: readonly Entry[] = [ONE, TWO]): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'program-test-'));
   t.teardown(() => rm(path, { recursive: true, force: true }));
   if (entries.length > 0) await new Database(path).publish(entries);
   return path;
 }
 
+/** A running gatherd. */
 export interface Daemon {
   readonly process: CliProcess;
   readonly port: number;
 }
 
-export async function gatherd(t: Test, ...words: readonly string[]): Promise<Daemon> {
+/** Starts gatherd and waits until it is ready. */
+export async function startGatherd(t: Test, ...words: readonly string[]): Promise<Daemon> {
   const child = new CliProcess(['gatherd', ...words]);
   t.teardown(async () => {
     child.kill('SIGKILL');
@@ -48,8 +52,8 @@ export async function gatherd(t: Test, ...words: readonly string[]): Promise<Dae
   return { process: child, port: Number(port) };
 }
 
-/** Starts a program as a process with the given descriptors. */
-export function start(
+/** Starts a program with the given descriptors. */
+export function startProgram(
   t: Test,
   words: readonly string[],
   stdio: StdioOptions,
@@ -63,18 +67,18 @@ export function start(
 /** Runs a shell line in which `"$@"` is the program and its arguments. */
 export async function shell(line: string, words: readonly string[]): Promise<Finished> {
   const child = spawn('sh', ['-c', line, 'sh', 'env', ...PLAIN_NODE, PROGRAM, ...words]);
-  return finished(child);
+  return collectOutput(child);
 }
 
-/** Output of a program until its end. */
-export async function finished(child: ChildProcess): Promise<Finished> {
-  const [out, err] = [new Heard(child.stdout), new Heard(child.stderr)];
+/** Collects the output of a program and waits for its end. */
+export async function collectOutput(child: ChildProcess): Promise<Finished> {
+  const [out, err] = [new TextCollector(child.stdout), new TextCollector(child.stderr)];
   const [code, signal] = await once(child, 'close');
   return { code, signal, stdout: out.text, stderr: err.text };
 }
 
 /** Collects the text of a stream. */
-export class Heard {
+export class TextCollector {
   text = '';
 
   constructor(stream: Readable | null) {

@@ -1,3 +1,4 @@
+// gatherd and kill-gatherd as processes: options, pid file, signals.
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -7,13 +8,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { cli } from '../helpers/cli.js';
 import { call, Database } from '../servers/gatherd/support.js';
-import { ANSWER, BIG, type Daemon, dataDirectory, gatherd, ONE, SESSION } from './gatherd-support.js';
+import {
+  ANSWER,
+  BIG,
+  createDataDirectory,
+  type Daemon,
+  ONE,
+  SESSION,
+  startGatherd,
+} from './gatherd-support.js';
 
 // Each test starts processes, which takes long on a busy machine.
 t.setTimeout(600_000);
 
-/** Waits until a file matches; the time limit of the test ends the wait. */
-async function fileMatches(path: string, pattern: RegExp): Promise<string> {
+/** Waits until a file matches; only the time limit of the test ends the wait. */
+async function waitForMatch(path: string, pattern: RegExp): Promise<string> {
   for (;;) {
     const text = existsSync(path) ? await readFile(path, 'utf8') : '';
     if (pattern.test(text)) return text;
@@ -22,7 +31,7 @@ async function fileMatches(path: string, pattern: RegExp): Promise<string> {
 }
 
 t.test('GATHERD-11.1 -db, -log, -cf, -index and -zip, relative to the directory', async (t) => {
-  const path = await dataDirectory(t);
+  const path = await createDataDirectory(t);
   await rename(join(path, 'generations'), join(path, 'db'));
   await writeFile(join(path, 'who.cf'), 'Deny 127.0.0.1\n');
   const words = [
@@ -39,13 +48,13 @@ t.test('GATHERD-11.1 -db, -log, -cf, -index and -zip, relative to the directory'
     '-cf',
     'who.cf',
   ];
-  const { port, process: child } = await gatherd(t, ...words, '-dir', path, '0');
+  const { port, process: child } = await startGatherd(t, ...words, '-dir', path, '0');
   t.equal(await call(t, port, ''), '999 - Access denied\n');
   await rm(join(path, 'who.cf'));
   t.equal(await call(t, port, SESSION), ANSWER);
   child.kill('SIGTERM');
   const { code, stderr, stdout } = await child.finished;
-  t.same([code, stderr], [0, ''], 'nothing but the log has the lines');
+  t.same([code, stderr], [0, ''], 'messages go only to the log file');
   t.match(stdout, /^ready [^\n]*\n$/);
   const log = await readFile(join(path, 'my.log'), 'utf8');
   t.match(log, /^gatherd: \d{6} \d\d:\d\d:\d\d: \S/, 'GATHERD-12.1');
@@ -56,7 +65,7 @@ t.test('GATHERD-11.1 -db, -log, -cf, -index and -zip, relative to the directory'
 });
 
 t.test('GATHERD-11.1 directories that are missing, empty, or an original Gatherer’s', async (t) => {
-  const path = await dataDirectory(t, []);
+  const path = await createDataDirectory(t, []);
   const missing = await cli('gatherd', '-d', join(path, 'none'), '0');
   t.same([missing.code, missing.stderr], [1, `harvest: ${join(path, 'none')}: no such directory\n`]);
   await writeFile(join(path, 'PRODUCTION.gdbm'), 'not ours');
@@ -66,7 +75,7 @@ t.test('GATHERD-11.1 directories that are missing, empty, or an original Gathere
   const root = await cli('gatherd', '-d', '/', '0');
   t.same([root.code, root.stderr], [2, 'harvest: -d: must be a data directory\n']);
 
-  const { port, process: child } = await gatherd(t, '-d', path, '0');
+  const { port, process: child } = await startGatherd(t, '-d', path, '0');
   t.match(await call(t, port, SESSION), /\n499 - Sent 0 objects\n/);
   await new Database(path).publish([ONE]);
   child.kill('SIGHUP');
@@ -80,11 +89,11 @@ t.test('GATHERD-11.1 directories that are missing, empty, or an original Gathere
 });
 
 t.test('GATHERD-11.3 kill-gatherd stops the daemon of a directory, and nothing else', async (t) => {
-  const path = await dataDirectory(t);
+  const path = await createDataDirectory(t);
   const none = await cli('kill-gatherd', '-d', path);
   t.same([none.code, none.stderr], [1, `kill-gatherd: no gatherd is running in ${path}\n`]);
 
-  const { process: child, port } = await gatherd(t, '-d', path, '0');
+  const { process: child, port } = await startGatherd(t, '-d', path, '0');
   const pid = Number((await readFile(join(path, 'gatherd.pid'), 'utf8')).split('\n')[0]);
   t.equal(pid, child.child.pid);
   const killed = await cli('kill-gatherd', '-dir', path);
@@ -95,42 +104,49 @@ t.test('GATHERD-11.3 kill-gatherd stops the daemon of a directory, and nothing e
   // Another process with the id of a daemon that ended long ago.
   await writeFile(join(path, 'gatherd.pid'), `${process.pid}\n1@long-ago\n127.0.0.1:${port}\n`);
   t.equal((await cli('kill-gatherd', '-d', path)).code, 1);
-  t.ok(existsSync(join(path, 'gatherd.pid')), 'a look changes nothing');
+  t.ok(existsSync(join(path, 'gatherd.pid')), 'the failed command keeps the file');
   t.equal((await cli('kill-gatherd', '-d', join(path, 'none'))).code, 1);
 });
 
-t.test('a second daemon on a directory says who is running; after kill -9 the next one starts', async (t) => {
-  const path = await dataDirectory(t);
-  const first = await gatherd(t, '-d', path, '0');
-  const pid = first.process.child.pid;
-  const second = await cli('gatherd', '-d', path, String(first.port));
-  const sentence = `gatherd is already running here (process ${pid}, at 127.0.0.1:${first.port})`;
-  t.equal(second.code, 1);
-  t.match(second.stderr, `harvest: ${sentence}\n`);
-  const detached = await cli('gatherd', '--detach', '-d', path, String(first.port));
-  t.same([detached.code, detached.stderr], [1, `harvest: gatherd did not start: ${sentence}\n`]);
-  const elsewhere = await cli('gatherd', '-d', await dataDirectory(t), String(first.port));
-  t.equal(elsewhere.code, 1);
-  t.match(elsewhere.stderr, /^gatherd: cannot listen on .*EADDRINUSE.* \(another port can be given\)\n$/m);
-  const beside = await gatherd(t, '--pid-file', 'beside.pid', '-d', path, '0');
-  t.match(await call(t, beside.port, SESSION), '499 - Sent 2 objects', 'with a pid file of its own');
+t.test(
+  'a second daemon on a directory reports which one is running; after kill -9 the next one starts',
+  async (t) => {
+    const path = await createDataDirectory(t);
+    const first = await startGatherd(t, '-d', path, '0');
+    const pid = first.process.child.pid;
+    const second = await cli('gatherd', '-d', path, String(first.port));
+    const sentence = `gatherd is already running here (process ${pid}, at 127.0.0.1:${first.port})`;
+    t.equal(second.code, 1);
+    t.match(second.stderr, `harvest: ${sentence}\n`);
+    const detached = await cli('gatherd', '--detach', '-d', path, String(first.port));
+    t.same([detached.code, detached.stderr], [1, `harvest: gatherd did not start: ${sentence}\n`]);
+    const elsewhere = await cli('gatherd', '-d', await createDataDirectory(t), String(first.port));
+    t.equal(elsewhere.code, 1);
+    t.match(elsewhere.stderr, /^gatherd: cannot listen on .*EADDRINUSE.* \(another port can be given\)\n$/m);
+    const separate = await startGatherd(t, '--pid-file', 'separate.pid', '-d', path, '0');
+    t.match(
+      await call(t, separate.port, SESSION),
+      '499 - Sent 2 objects',
+      'a daemon with a separate pid file starts',
+    );
 
-  first.process.kill('SIGKILL');
-  await first.process.finished;
-  t.ok(existsSync(join(path, 'gatherd.pid')));
-  const third = await gatherd(t, '-d', path, '0');
-  t.match(await call(t, third.port, SESSION), '499 - Sent 2 objects');
-});
+    first.process.kill('SIGKILL');
+    await first.process.finished;
+    t.ok(existsSync(join(path, 'gatherd.pid')));
+    const third = await startGatherd(t, '-d', path, '0');
+    t.match(await call(t, third.port, SESSION), '499 - Sent 2 objects');
+  },
+);
 
 t.test('SIGHUP: the log continues in a new file after the old one was renamed', async (t) => {
-  const path = await dataDirectory(t);
+  const path = await createDataDirectory(t);
   const log = join(path, 'gatherd.log');
-  const { process: child, port } = await gatherd(t, '-d', path, '-log', 'gatherd.log', '0');
+  const { process: child, port } = await startGatherd(t, '-d', path, '-log', 'gatherd.log', '0');
   await call(t, port, 'HELLO before\nQUIT\n');
   await rename(log, `${log}.1`);
   await call(t, port, 'HELLO between\nQUIT\n');
   child.kill('SIGHUP');
-  await fileMatches(log, /SIGHUP: the log is reopened\n/);
+  await waitForMatch(log, /SIGHUP: the log is reopened\n/);
   await call(t, port, 'HELLO after\nQUIT\n');
   const [older, newer] = [await readFile(`${log}.1`, 'utf8'), await readFile(log, 'utf8')];
   t.match(older, /HELLO before.*HELLO between/s);
@@ -140,8 +156,8 @@ t.test('SIGHUP: the log continues in a new file after the old one was renamed', 
 });
 
 t.test('SIGTERM: a transfer may finish, new connections are refused', async (t) => {
-  const path = await dataDirectory(t, BIG);
-  const { process: child, port } = await gatherd(t, '-d', path, '--grace', '60', '0');
+  const path = await createDataDirectory(t, BIG);
+  const { process: child, port } = await startGatherd(t, '-d', path, '--grace', '60', '0');
   const socket = connect(port, '127.0.0.1');
   let [bytes, last] = [0, ''];
   const started = once(socket, 'data');
@@ -161,7 +177,7 @@ t.test('SIGTERM: a transfer may finish, new connections are refused', async (t) 
   const refused = connect(port, '127.0.0.1');
   const [error] = await once(refused, 'error').catch((cause: Error) => [cause]);
   t.match(error, { code: 'ECONNREFUSED' });
-  t.equal(child.child.exitCode, null, 'it waits for the transfer');
+  t.equal(child.child.exitCode, null, 'the daemon waits for the transfer');
   const closed = once(socket, 'close');
   socket.resume();
   await closed;
@@ -173,9 +189,9 @@ t.test('SIGTERM: a transfer may finish, new connections are refused', async (t) 
 t.test(
   'SIGTERM: a stalled transfer is cut after the grace time; a second signal ends the daemon immediately',
   async (t) => {
-    const path = await dataDirectory(t, BIG);
+    const path = await createDataDirectory(t, BIG);
     const open = async (grace: string): Promise<Daemon & { readonly closed: Promise<unknown> }> => {
-      const daemon = await gatherd(t, '-d', path, '--grace', grace, '0');
+      const daemon = await startGatherd(t, '-d', path, '--grace', grace, '0');
       const socket = connect(daemon.port, '127.0.0.1');
       t.teardown(() => void socket.destroy());
       socket.write('SEND-UPDATE 0\n');

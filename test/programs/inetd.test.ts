@@ -1,3 +1,4 @@
+// in.gatherd on the descriptors that inetd or a shell passes, and the debug flags of gatherd.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile, rm, writeFile } from 'node:fs/promises';
@@ -6,7 +7,15 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { cli } from '../helpers/cli.js';
-import { ANSWER, BIG, dataDirectory, Heard, SESSION, shell, start } from './gatherd-support.js';
+import {
+  ANSWER,
+  BIG,
+  createDataDirectory,
+  SESSION,
+  shell,
+  startProgram,
+  TextCollector,
+} from './gatherd-support.js';
 
 // Each test starts processes, which takes long on a busy machine.
 t.setTimeout(600_000);
@@ -16,55 +25,56 @@ async function throughInetd(
   t: Test,
   words: readonly string[],
   send: string,
-  where: { readonly path: string } | { readonly port: number },
-): Promise<{ heard: string; code: number | null }> {
+  address: { readonly path: string } | { readonly port: number },
+): Promise<{ received: string; code: number | null }> {
   const server = createServer({ pauseOnConnect: true, allowHalfOpen: true });
-  server.listen(where);
+  server.listen(address);
   await once(server, 'listening');
-  const port = 'path' in where ? where : { port: (server.address() as AddressInfo).port, host: '127.0.0.1' };
+  const target =
+    'path' in address ? address : { port: (server.address() as AddressInfo).port, host: '127.0.0.1' };
   const accepted = once(server, 'connection');
-  const client = connect(port);
+  const client = connect(target);
   client.end(send);
   const [socket] = (await accepted) as [Socket];
-  const child = start(t, words, [socket, socket, socket]);
+  const child = startProgram(t, words, [socket, socket, socket]);
   const ended = once(child, 'exit');
   socket.destroy();
   server.close();
-  const heard = new Heard(client);
+  const received = new TextCollector(client);
   // A program that ends without reading resets the connection.
   client.on('error', () => {});
   await new Promise((resolve) => client.once('close', resolve));
   const [code] = await ended;
-  return { heard: heard.text, code };
+  return { received: received.text, code };
 }
 
 t.test('GATHERD-11.2 in.gatherd on a TCP socket, with access rules', async (t) => {
-  const path = await dataDirectory(t);
+  const path = await createDataDirectory(t);
   const words = ['in.gatherd', '--hostname', 'g.example', '-dir', path];
   await writeFile(join(path, 'gatherd.cf'), 'Allow 127.0.0.1\nDeny all\n');
-  t.same(await throughInetd(t, words, SESSION, { port: 0 }), { heard: ANSWER, code: 0 }, 'GATHERD-9.5');
+  t.same(await throughInetd(t, words, SESSION, { port: 0 }), { received: ANSWER, code: 0 }, 'GATHERD-9.5');
   await writeFile(join(path, 'gatherd.cf'), 'Deny 127.0.0.1\n');
-  t.same(await throughInetd(t, words, SESSION, { port: 0 }), { heard: '999 - Access denied\n', code: 0 });
+  t.same(await throughInetd(t, words, SESSION, { port: 0 }), { received: '999 - Access denied\n', code: 0 });
   const log = await readFile(join(path, 'gatherd.log'), 'utf8');
   t.match(log, '127.0.0.1: connection: allowed', 'GATHERD-12.2 the log is in the file');
   t.match(log, '127.0.0.1: connection: denied');
   const wrong = await throughInetd(t, [...words, '--nonsense'], SESSION, { port: 0 });
-  t.same(wrong, { heard: '', code: 2 }, 'no complaint goes to the peer');
+  t.same(wrong, { received: '', code: 2 }, 'no error message goes to the peer');
 });
 
 t.test('GATHERD-11.2 in.gatherd on a Unix socket: no address, so only "all" matches', async (t) => {
-  const path = await dataDirectory(t);
+  const path = await createDataDirectory(t);
   const words = ['in.gatherd', '--hostname', 'g.example', '-dir', path, '-log', 'inetd.log'];
   const socket = { path: join(path, 'socket') };
   await writeFile(join(path, 'gatherd.cf'), 'Allow 127.0.0.1 localhost 0.0.0.0/0 ::/0\nDeny all\n');
-  t.same(await throughInetd(t, words, SESSION, socket), { heard: '999 - Access denied\n', code: 0 });
+  t.same(await throughInetd(t, words, SESSION, socket), { received: '999 - Access denied\n', code: 0 });
   await writeFile(join(path, 'gatherd.cf'), 'Deny 127.0.0.1 localhost\nAllow all\nDeny all\n');
-  t.same(await throughInetd(t, words, SESSION, socket), { heard: ANSWER, code: 0 });
+  t.same(await throughInetd(t, words, SESSION, socket), { received: ANSWER, code: 0 });
   t.match(await readFile(join(path, 'inetd.log'), 'utf8'), ': -: connection: denied');
 });
 
 t.test('GATHERD-11.2 in.gatherd on pipes and on files', async (t) => {
-  const path = await dataDirectory(t);
+  const path = await createDataDirectory(t);
   const words = ['in.gatherd', '--hostname', 'g.example', '-dir', path];
   await writeFile(join(path, 'session'), SESSION);
   const pipes = await shell(`printf '${SESSION.replaceAll('\n', '\\n')}' | "$@" | cat`, words);
@@ -73,13 +83,13 @@ t.test('GATHERD-11.2 in.gatherd on pipes and on files', async (t) => {
   t.same([files.code, files.stdout, files.stderr], [0, '', '']);
   t.equal(await readFile(join(path, 'answer'), 'latin1'), ANSWER);
   const noReader = await shell('"$@" < /dev/null | true; exit 0', words);
-  t.same([noReader.code, noReader.stderr], [0, ''], 'the reader has gone');
+  t.same([noReader.code, noReader.stderr], [0, ''], 'a closed output is not an error');
   const help = await shell('"$@" --help | head -1', ['in.gatherd']);
   t.same([help.stdout, help.stderr], ['Usage: harvest in.gatherd [options]\n', '']);
 });
 
 t.test('GATHERD-12.3 the limits hold on pipes: no command, and a reader that stops', async (t) => {
-  const path = await dataDirectory(t, BIG.slice(0, 40));
+  const path = await createDataDirectory(t, BIG.slice(0, 40));
   const [input, output] = [join(path, 'in'), join(path, 'out')];
   await promisify(execFile)('mkfifo', [input, output]);
   for (const [send, reason] of [
@@ -99,8 +109,8 @@ t.test('GATHERD-12.3 the limits hold on pipes: no command, and a reader that sto
 });
 
 t.test('GATHERD-11.2 in.gatherd ends at SIGTERM while it waits for its peer', async (t) => {
-  const path = await dataDirectory(t);
-  const child = start(t, ['in.gatherd', '-dir', path], ['pipe', 'pipe', 'inherit']);
+  const path = await createDataDirectory(t);
+  const child = startProgram(t, ['in.gatherd', '-dir', path], ['pipe', 'pipe', 'inherit']);
   const ended = once(child, 'exit');
   const [greeting] = await once(child.stdout ?? child, 'data');
   t.match(String(greeting), /^000 - HELLO /);
@@ -109,9 +119,9 @@ t.test('GATHERD-11.2 in.gatherd ends at SIGTERM while it waits for its peer', as
 });
 
 t.test('GATHERD-12.5 debug flags of gatherd: -D, $HARVEST_DEBUG, the messages of each level', async (t) => {
-  const path = await dataDirectory(t);
+  const path = await createDataDirectory(t);
   await writeFile(join(path, 'session'), 'SET compression\nSEND-UPDATE 100\nQUIT\n');
-  const shown = async (environment: string, ...flags: readonly string[]): Promise<string> => {
+  const readDebugLog = async (environment: string, ...flags: readonly string[]): Promise<string> => {
     const line = `HARVEST_DEBUG='${environment}' "$@" < '${path}/session' > /dev/null`;
     const result = await shell(line, ['in.gatherd', '-log', 'debug.log', '-dir', path, ...flags]);
     t.equal(result.code, 0, result.stderr);
@@ -120,15 +130,15 @@ t.test('GATHERD-12.5 debug flags of gatherd: -D, $HARVEST_DEBUG, the messages of
     await rm(log);
     return text;
   };
-  t.notMatch(await shown('-D70,9 nonsense'), /\[69,/);
-  const one = await shown('', '-D69,1');
+  t.notMatch(await readDebugLog('-D70,9 nonsense'), /\[69,/);
+  const one = await readDebugLog('', '-D69,1');
   t.match(one, /: \[69,1\] transfer: -, since 100, compressed, 2 objects, \d+ bytes, \d+ ms\n/);
   t.notMatch(one, /\[69,[59]\]/);
-  const five = await shown('-D69,5');
+  const five = await readDebugLog('-D69,5');
   t.match(five, /\[69,5\] session begins: -.*\[69,1\].*\[69,5\] session ends: -/s);
   t.notMatch(five, /\[69,9\]/);
   t.match(
-    await shown('-D69,1', '-D69'),
+    await readDebugLog('-D69,1', '-D69'),
     '[69,9] -: received 37 bytes: "SET compression\\nSEND-UPDATE 100\\nQUIT\\n"',
   );
   const wrong = await cli('gatherd', '-D69,10', '-d', path, '0');

@@ -1,3 +1,4 @@
+// `harvest init` and `harvest schedule` as processes.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,8 +14,8 @@ t.setTimeout(600_000);
 
 const DOCUMENTS = { 'a.txt': 'Beans and peas.\n', 'b.txt': 'A pear tree.\n' };
 
-/** Directories and ports of its own for a server. */
-async function places(directory: string): Promise<string[]> {
+/** Options with separate directories and free ports for a server. */
+async function serverOptions(directory: string): Promise<string[]> {
   const ports = [await freePort(), await freePort(), await freePort()];
   return [
     ...['--gatherer-directory', join(directory, 'g'), '--broker-directory', join(directory, 'b')],
@@ -29,9 +30,9 @@ async function places(directory: string): Promise<string[]> {
   ];
 }
 
-t.test('G-160, G-161 init --yes: a server that answers, without a question', async (t) => {
+t.test('G-160, G-161 init --yes creates a running server without questions', async (t) => {
   const directory = t.testdir({ docs: DOCUMENTS });
-  const where = await places(directory);
+  const options = await serverOptions(directory);
   const [gatherer, broker] = [join(directory, 'g'), join(directory, 'b')];
   const made = await cli(
     'init',
@@ -41,7 +42,7 @@ t.test('G-160, G-161 init --yes: a server that answers, without a question', asy
     'My Garden!',
     '--index',
     join(directory, 'docs'),
-    ...where,
+    ...options,
   );
   const pids = [join(gatherer, 'data/gatherd.pid'), join(broker, 'admin/broker.pid')]
     .filter((file) => existsSync(file))
@@ -77,23 +78,23 @@ t.test('G-160, G-161 init --yes: a server that answers, without a question', asy
   );
   t.same(warnings, []);
   t.equal(config.gathererName, 'My Garden!');
-  t.equal(config.gathererPort, Number(where[7]));
+  t.equal(config.gathererPort, Number(options[7]));
   t.match(config.rootNodes[0]?.url, /^file:.*\/docs\/$/);
-  t.equal(statSync(join(broker, 'admin/broker.conf')).mode & 0o777, 0o600, 'it holds the password');
+  t.equal(statSync(join(broker, 'admin/broker.conf')).mode & 0o777, 0o600, 'the file contains the password');
   const conf = parseBrokerConf(
     readFileSync(join(broker, 'admin/broker.conf'), 'utf8'),
     join(broker, 'admin/broker.conf'),
   );
   t.same(conf.warnings, []);
-  t.match(conf.config.adminPassword, /^[\w-]{16}$/, 'one was made up');
+  t.match(conf.config.adminPassword, /^[\w-]{16}$/, 'a password is generated');
   const { points } = parseCollectionConf(
     readFileSync(join(broker, 'admin/Collection.conf'), 'utf8'),
     'Collection.conf',
   );
   t.match(points, [{ host: 'localhost', port: config.gathererPort, type: 3 }]);
   t.equal((await fetch(report.page)).status, 200);
-  const asked = await cli('query', `localhost:${where[9]}`, 'pear');
-  t.match(asked.stdout, 'b.txt');
+  const found = await cli('query', `localhost:${options[9]}`, 'pear');
+  t.match(found.stdout, 'b.txt');
 });
 
 t.test('G-161 init never overwrites without asking', async (t) => {
@@ -106,7 +107,7 @@ t.test('G-161 init never overwrites without asking', async (t) => {
     'x',
     '--index',
     join(directory, 'docs'),
-    ...(await places(directory)),
+    ...(await serverOptions(directory)),
   ];
   const first = await cli(...words, '--yes');
   t.equal(first.code, 0, first.stderr);
@@ -117,7 +118,7 @@ t.test('G-161 init never overwrites without asking', async (t) => {
   t.match(readFileSync(file, 'utf8'), /^Gatherer-Name:/m);
 });
 
-t.test('G-160 the dialogue asks in the order of the record; empty answers take the default', async (t) => {
+t.test('G-160 the dialog asks in the recorded order; empty answers select the defaults', async (t) => {
   const directory = t.testdir({ docs: DOCUMENTS });
   const child = spawn('env', [...PLAIN_NODE, PROGRAM, 'init', '-fake', '-dumbtty'], {
     stdio: 'pipe',
@@ -138,7 +139,7 @@ t.test('G-160 the dialogue asks in the order of the record; empty answers take t
     'me@example.org',
   ];
   child.stdin.end(`${lines.join('\n')}\n`);
-  const [shown, asked] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [shown, prompts] = await Promise.all([text(child.stdout), text(child.stderr)]);
   const questions = [
     'Host of the search page',
     'Port of the search page',
@@ -153,30 +154,30 @@ t.test('G-160 the dialogue asks in the order of the record; empty answers take t
     "The Broker's administrative password",
     'Your e-mail address',
   ];
-  let at = -1;
+  let position = -1;
   for (const question of questions) {
-    const next = asked.indexOf(question, at + 1);
-    t.ok(next > at, question);
-    at = next;
+    const next = prompts.indexOf(question, position + 1);
+    t.ok(next > position, question);
+    position = next;
   }
   t.match(shown, `--- ${join(directory, 'home/gatherers/two-words/two-words.cf')}\n`);
   t.match(shown, /^HTTP-From:\s+me@example\.org$/m);
   t.match(shown, /^Admin-Password \.\.\.$/m);
   t.notMatch(shown, 'secret');
-  t.notOk(existsSync(join(directory, 'home')), '-fake builds nothing');
+  t.notOk(existsSync(join(directory, 'home')), '-fake creates nothing');
 });
 
-t.test('G-161 answers that cannot be are refused', async (t) => {
+t.test('G-161 invalid answers are refused', async (t) => {
   const directory = t.testdir({});
-  const where = await places(directory);
+  const options = await serverOptions(directory);
   for (const [words, sentence] of [
     [['--index', join(directory, 'nowhere')], /neither a directory nor a URL/],
     [['--www-port', '99999'], /--www-port must be a port/],
     [['--name', 'a\nTop-Directory: /'], /--name contains characters/],
-    [['--broker-port', String(where[7])], /three different ports/],
+    [['--broker-port', String(options[7])], /three different ports/],
     [['--glimpse', '--swish'], /are mutually exclusive/],
   ] as const) {
-    const { code, stderr } = await cli('init', '--yes', ...where, ...words);
+    const { code, stderr } = await cli('init', '--yes', ...options, ...words);
     t.equal(code, 2, words.join(' '));
     t.match(stderr, sentence);
   }
@@ -186,21 +187,21 @@ t.test('G-161 answers that cannot be are refused', async (t) => {
   t.match(ended.stderr, /--yes takes the defaults/);
 });
 
-t.test('G-157 schedule: times spread, words quoted, a collection behind each gathering', async (t) => {
+t.test('G-157 schedule spreads times, quotes words, and collects after each gathering', async (t) => {
   const directory = t.testdir({});
-  const place = join(directory, 'it\'s 100% "$HOME"');
+  const directoryWithQuotes = join(directory, 'it\'s 100% "$HOME"');
   const conf = (port: number): string => `Gatherer-Name: Gatherer ${port}\nGatherer-Port: ${port}\n`;
-  const made = spawnSync('mkdir', ['-p', join(place, 'b/admin')]);
+  const made = spawnSync('mkdir', ['-p', join(directoryWithQuotes, 'b/admin')]);
   t.equal(made.status, 0);
   const [one, two, broker] = [
-    join(place, 'one.cf'),
-    join(place, 'two.cf'),
-    join(place, 'b/admin/broker.conf'),
+    join(directoryWithQuotes, 'one.cf'),
+    join(directoryWithQuotes, 'two.cf'),
+    join(directoryWithQuotes, 'b/admin/broker.conf'),
   ];
   writeFileSync(one, conf(8601));
   writeFileSync(two, conf(8602));
   writeFileSync(broker, 'Broker-Name test\nBroker-Port 8701\nAdmin-Password secret\n');
-  writeFileSync(join(place, 'b/admin/Collection.conf'), 'localhost 8601 3 --\n');
+  writeFileSync(join(directoryWithQuotes, 'b/admin/Collection.conf'), 'localhost 8601 3 --\n');
   const { code, stdout } = await cli(
     'schedule',
     '--json',
@@ -229,19 +230,19 @@ t.test('G-157 schedule: times spread, words quoted, a collection behind each gat
   t.ok(minutes[0]! >= 0 && minutes[0]! < 30 && minutes[1]! >= 30 && minutes[1]! < 60, minutes.join(' '));
   const [first, second] = jobs;
   t.match(first?.cron, /^\d+ \d+ \* \* \* harvest /);
-  t.notMatch(first?.cron, 'secret', 'the password stands in no second place');
+  t.notMatch(first?.cron, 'secret', 'the line does not contain the password');
   t.match(first?.cron, "'localhost:8701' 'collection'");
-  t.notMatch(second?.cron, '8701', 'that Broker does not collect from it');
-  t.notMatch(first?.cron.replaceAll('\\%', ''), '%', 'cron would end the line there');
-  // What the shell makes of the line: its words, with the programs replaced by echo.
+  t.notMatch(second?.cron, '8701', 'the Broker does not collect from the second Gatherer');
+  t.notMatch(first?.cron.replaceAll('\\%', ''), '%', 'cron would end the line at an unescaped %');
+  // Lets the shell split the line into words: the program is replaced by printf.
   const command =
     first?.cron
       .replace(/^(\S+ ){6}/, '')
       .replaceAll('\\%', '%')
       .replaceAll(' >/dev/null', '') ?? '';
   const words = command.split(' && ')[0]?.replace(`'${process.execPath}'`, 'printf "%s\\n"') ?? '';
-  const said = spawnSync('sh', ['-c', words], { encoding: 'utf8' });
-  t.same(said.stdout.split('\n').slice(-3), ['gatherer', one, '']);
+  const printed = spawnSync('sh', ['-c', words], { encoding: 'utf8' });
+  t.same(printed.stdout.split('\n').slice(-3), ['gatherer', one, '']);
   const service = first?.units[0]?.content ?? '';
   t.match(service, 'User=harvest\n');
   const escaped = one
@@ -254,6 +255,6 @@ t.test('G-157 schedule: times spread, words quoted, a collection behind each gat
   t.match(first?.units[1]?.content, /^OnCalendar=\*-\*-\* \d\d:\d\d:00$/m);
   const plain = await cli('schedule', '--weekly', '--systemd', one);
   t.match(plain.stdout, /^OnCalendar=Sun \*-\*-\* 0[23]:\d\d:00$/m);
-  t.equal((await cli('schedule', broker)).code, 2, 'a Broker alone');
+  t.equal((await cli('schedule', broker)).code, 2, 'a Broker alone is refused');
   t.equal((await cli('schedule', '--user', 'a b', one)).code, 2);
 });

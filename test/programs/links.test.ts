@@ -1,4 +1,4 @@
-// Links from the site to the client: harvest run, its References Server, and later changes of the links.
+// The links of a site from the crawl to the client: `harvest run`, its references server, and later changes of the links.
 import { join } from 'node:path';
 import { load } from 'cheerio';
 import t from 'tap';
@@ -10,25 +10,25 @@ t.setTimeout(600_000);
 
 const PORTS = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
 
-/** Runs `harvest run` until it is ready, calls `work`, and stops it. */
-async function running<T>(
+/** Runs `harvest run`, calls `work` when it is ready, and stops it. */
+async function withServer<T>(
   args: readonly string[],
-  ask: (server: { readonly port: number; readonly web: string }) => Promise<T>,
+  work: (server: { readonly port: number; readonly web: string }) => Promise<T>,
 ): Promise<T> {
   const run = new CliProcess(['run', ...args, ...PORTS, '--json-log']);
   try {
     const [, web = ''] = await run.output(/^ready gatherd=\S+ broker=\S+ web=(http:\S+)$/m);
     const [, port] = await run.output(/^ready refererd=127\.0\.0\.1:(\d+)$/m);
-    const answer = await ask({ port: Number(port), web });
+    const result = await work({ port: Number(port), web });
     run.kill('SIGINT');
-    t.equal((await run.finished).code, 0, 'Ctrl-C ends it, the References Server with it');
-    return answer;
+    t.equal((await run.finished).code, 0, 'Ctrl-C ends harvest run with its references server');
+    return result;
   } finally {
     run.kill('SIGKILL');
   }
 }
 
-t.test('harvest run serves who links to whom, and forgets deleted links', async (t) => {
+t.test('harvest run serves the links between documents and drops deleted ones', async (t) => {
   await using site = await Site.start({
     '/': page('Start', ['/a', '/b', '/c'], 'The entrance, with oats.'),
     '/a': page('Alpha', ['/b', '/c'], 'Alpha speaks of oats.'),
@@ -54,22 +54,22 @@ t.test('harvest run serves who links to whom, and forgets deleted links', async 
     };
   };
 
-  await running(args, async ({ port, web }) => {
+  await withServer(args, async ({ port, web }) => {
     await using client = await ReferencesClient.connect({ host: '127.0.0.1', port });
     t.same(await neighbors(client, '/c'), { to: ['/', '/a', '/b'], from: ['/'] });
     t.same(await neighbors(client, 'http://other.invalid/'), { to: ['/b'], from: [] });
     t.equal((await client.siteReferences({ url: `127.0.0.1:${site.port}` })).found, 1, 'R-32');
     t.match(await client.urlByName(`${site.url}/a`), { uri: '/a', port: site.port }, 'R-33');
 
-    const asked = await cli('references', '--to', `127.0.0.1:${port}`, `${site.url}/c`, '--json');
-    t.equal(asked.code, 0, asked.stderr);
+    const referers = await cli('references', '--to', `127.0.0.1:${port}`, `${site.url}/c`, '--json');
+    t.equal(referers.code, 0, referers.stderr);
     const results = load(await (await fetch(`${web}Harvest/cgi-bin/BrokerQuery.cgi?query=barley`)).text());
     const link = results('.results .about a').filter((_, a) =>
       /^Linked from 3 documents$/.test(results(a).text()),
     );
-    t.equal(link.length, 1, 'the result page says so too');
+    t.equal(link.length, 1, 'the result page shows the number of links');
     const shown = await fetch(link.attr('href') ?? '');
-    t.equal(shown.status, 200, 'and its link leads to the page of links');
+    t.equal(shown.status, 200, 'the link leads to the page of links');
   });
 
   const ranked = await cli('pagerank', '--data', join(data, 'gatherer'), '--json');
@@ -81,24 +81,28 @@ t.test('harvest run serves who links to whom, and forgets deleted links', async 
       .map(({ url }) => url)
       .sort(),
     [`${site.url}/`, `${site.url}/c`],
-    'R-2: all lead to /c, and /c to / alone',
+    'R-2: all pages link to /c, and /c links only to /',
   );
 
   site.pages.set('/a', page('Alpha', ['/'], 'Alpha has changed its mind about oats.'));
   site.pages.delete('/b');
-  await running(args, async ({ port }) => {
+  await withServer(args, async ({ port }) => {
     await using client = await ReferencesClient.connect({ host: '127.0.0.1', port });
-    t.same(await neighbors(client, '/c'), { to: ['/'], from: ['/'] }, 'a changed page and a deleted one');
+    t.same(
+      await neighbors(client, '/c'),
+      { to: ['/'], from: ['/'] },
+      'the links of a changed page and of a deleted one are gone',
+    );
     t.same(await neighbors(client, '/b'), { to: ['/'], from: [] });
     t.same(
       await neighbors(client, 'http://other.invalid/'),
       { to: [], from: [] },
-      'R-27: known, without links',
+      'R-27: the document is still known, without links',
     );
     t.same(await neighbors(client, '/a'), { to: ['/'], from: ['/'] });
   });
 
   const once = await cli('run', ...args, ...PORTS, '--once');
   t.equal(once.code, 0, once.stderr);
-  t.match(JSON.parse(once.stdout), { references: null }, 'nothing changed: nothing new is published');
+  t.match(JSON.parse(once.stdout), { references: null }, 'without changes no new generation is published');
 });

@@ -1,3 +1,4 @@
+// `harvest query`, `gather` and `brkclient` as processes, against scripted servers.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
@@ -41,13 +42,13 @@ async function run(command: 'query' | 'gather' | 'brkclient', args: readonly str
   return { code: child.exitCode, stdout, stderr };
 }
 
-/** A server that sends `greeting` and answers each line with the result of `reply`; undefined closes. */
-async function scripted(
+/** Starts a server that sends `greeting` and answers each line with the result of `reply`; undefined closes the connection. */
+async function startScriptedServer(
   t: Test,
   greeting: string,
   reply: (line: string) => string | undefined,
-): Promise<{ address: string; port: number; heard: string[] }> {
-  const heard: string[] = [];
+): Promise<{ address: string; port: number; received: string[] }> {
+  const received: string[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -58,7 +59,7 @@ async function scripted(
       const lines = (rest + text).split(/\r?\n/);
       rest = lines.pop() ?? '';
       for (const line of lines) {
-        heard.push(line);
+        received.push(line);
         const answer = reply(line);
         if (answer === undefined) socket.end();
         else socket.write(answer, 'latin1');
@@ -73,7 +74,7 @@ async function scripted(
   });
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
-  return { address: `127.0.0.1:${address.port}`, port: address.port, heard };
+  return { address: `127.0.0.1:${address.port}`, port: address.port, received };
 }
 
 const GREETING = '200 - HARVEST Broker 1.0\n';
@@ -96,7 +97,7 @@ t.test('GATHERD-11.1, GATHERD-11.4, BRK-6.1: original single-dash options', asyn
   }
 });
 
-t.test('addresses of peers', async (t) => {
+t.test('peerAddress reads host names, IPv6 addresses and ports', async (t) => {
   t.same(peerAddress('host'), { host: 'host', port: undefined });
   t.same(peerAddress('host:85'), { host: 'host', port: 85 });
   t.same(peerAddress('[::1]:85'), { host: '::1', port: 85 });
@@ -116,20 +117,20 @@ t.test('standard output: a reader that closes the pipe is not an error, a full d
   await t.rejects(failing('ENOSPC').write('a'), /ENOSPC/);
 });
 
-t.test('query: text and JSON, exit 0', async (t) => {
+t.test('query prints text and JSON and exits with 0', async (t) => {
   const reply =
     '120 - http://a.test/1\n126 - http://b.test/\n124 - 12\nA title\x1b[31m\n122 - Matched line: title# title{7}:\tA title\n' +
     '127 - size 2\n12\n130 - object end\n120 - http://a.test/2\n130 - object end\n101 - a note\n';
   const [text, json, more] = await Promise.all([
-    scriptedQuery(t, reply, ['--words', '--attribute', 'size', '--lifetime', '20', 'title:x', 'or', '"a b"']),
-    scriptedQuery(t, reply, ['--json', '--case-sensitive', '--no-lines', '--no-desc', '--max', '0', '#allb']),
-    scriptedQuery(t, reply, ['--max', '1', '--errors', '2', '--opaque-mode', 'show', 'x']),
+    runQuery(t, reply, ['--words', '--attribute', 'size', '--lifetime', '20', 'title:x', 'or', '"a b"']),
+    runQuery(t, reply, ['--json', '--case-sensitive', '--no-lines', '--no-desc', '--max', '0', '#allb']),
+    runQuery(t, reply, ['--max', '1', '--errors', '2', '--opaque-mode', 'show', 'x']),
   ]);
   t.same(text, {
     code: 0,
     stdout: '1. http://a.test/1\n   A title [31m\n   size: 12\n     title: A title\n2. http://a.test/2\n',
     stderr: 'query: a note\n',
-    heard:
+    received:
       '#USER #desc #index case insensitive #index matchword #index maxfiles 51 #index lifetime 20 ' +
       '#attribute size #END title:x or "a b"',
   });
@@ -150,20 +151,23 @@ t.test('query: text and JSON, exit 0', async (t) => {
       { url: 'http://a.test/2', homePage: 'http://b.test/', matchedLines: [], attributes: {} },
     ],
   );
-  t.equal(json.heard, '#USER #opaque #index case sensitive #END #allb');
+  t.equal(json.received, '#USER #opaque #index case sensitive #END #allb');
   t.equal(more.stdout.match(/^\d+\./gm)?.length, 1);
   t.match(more.stderr, /more matches/);
-  t.equal(more.heard, '#USER #desc #opaque #index case insensitive #index error 2 #index maxfiles 2 #END x');
+  t.equal(
+    more.received,
+    '#USER #desc #opaque #index case insensitive #index error 2 #index maxfiles 2 #END x',
+  );
 });
 
-/** One `harvest query` against a Broker with that reply. */
-async function scriptedQuery(t: Test, reply: string, args: readonly string[]) {
-  const heard: string[] = [];
+/** Runs `harvest query` against a Broker with one reply. */
+async function runQuery(t: Test, reply: string, args: readonly string[]) {
+  const received: string[] = [];
   const server = createServer((socket) => {
     socket.on('error', () => {});
     socket.write(GREETING);
     socket.once('data', (line: Buffer) => {
-      heard.push(line.toString('latin1').trimEnd());
+      received.push(line.toString('latin1').trimEnd());
       socket.end(reply, 'latin1');
     });
   });
@@ -173,7 +177,7 @@ async function scriptedQuery(t: Test, reply: string, args: readonly string[]) {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   const finished = await run('query', [`127.0.0.1:${address.port}`, ...args]);
-  return { ...finished, heard: heard[0] };
+  return { ...finished, received: received[0] };
 }
 
 t.test('BRK-3.3, BRK-3.5, BRK-4.16: query: every flag, and pages of matched lines', async (t) => {
@@ -181,28 +185,9 @@ t.test('BRK-3.3, BRK-3.5, BRK-4.16: query: every flag, and pages of matched line
     numbers.map((n) => `122 - Matched line: body# line ${n}\n`).join('');
   const reply = `120 - u1\n${lines([1, 2, 3, 4, 5])}130 - object end\n120 - u2\n${lines([1, 2, 3])}130 - object end\n`;
   const [second, json, plain, alone] = await Promise.all([
-    scriptedQuery(t, reply, [
-      '--max-lines',
-      '2',
-      '--lines-page',
-      '2',
-      '--max-results',
-      '9',
-      '--since',
-      '7',
-      'x',
-    ]),
-    scriptedQuery(t, reply, [
-      '--json',
-      '--max-lines',
-      '1',
-      '--index',
-      'rank "by date"',
-      '--index',
-      'fuzzy',
-      'x',
-    ]),
-    scriptedQuery(t, reply, ['--max-lines', '9', 'x']),
+    runQuery(t, reply, ['--max-lines', '2', '--lines-page', '2', '--max-results', '9', '--since', '7', 'x']),
+    runQuery(t, reply, ['--json', '--max-lines', '1', '--index', 'rank "by date"', '--index', 'fuzzy', 'x']),
+    runQuery(t, reply, ['--max-lines', '9', 'x']),
     run('query', ['127.0.0.1:1', '--lines-page', '2', 'x']),
   ]);
   t.equal(
@@ -210,7 +195,7 @@ t.test('BRK-3.3, BRK-3.5, BRK-4.16: query: every flag, and pages of matched line
     '1. u1\n     body: line 3\n     body: line 4\n     ... more matched lines: --lines-page 3\n2. u2\n     body: line 3\n',
   );
   t.equal(
-    second.heard,
+    second.received,
     '#USER #since 7 #desc #index case insensitive #index maxresult 9 #index maxfiles 51 #index maxlines 5 #END x',
   );
   t.same(
@@ -220,7 +205,7 @@ t.test('BRK-3.3, BRK-3.5, BRK-4.16: query: every flag, and pages of matched line
       .map((line) => JSON.parse(line).matchedLines),
     [['Matched line: body# line 1'], ['Matched line: body# line 1']],
   );
-  t.match(json.heard, /#index maxlines 2 #index rank "by date" #index fuzzy #END x$/);
+  t.match(json.received, /#index maxlines 2 #index rank "by date" #index fuzzy #END x$/);
   t.notMatch(plain.stdout, /more matched lines/);
   t.equal(plain.stdout.match(/body: /g)?.length, 8);
   t.not(alone.code, 0);
@@ -228,8 +213,12 @@ t.test('BRK-3.3, BRK-3.5, BRK-4.16: query: every flag, and pages of matched line
 });
 
 t.test('BRK-6.7: brkclient sends a message unchanged and prints the raw reply', async (t) => {
-  const calm = await scripted(t, GREETING, () => '120 - caf\xe9\r\n124 - 17\n\n111 - ERROR: no\n\nnoise\n');
-  const heard: string[] = [];
+  const silent = await startScriptedServer(
+    t,
+    GREETING,
+    () => '120 - caf\xe9\r\n124 - 17\n\n111 - ERROR: no\n\nnoise\n',
+  );
+  const received: string[] = [];
   const replies: Readonly<Record<string, string>> = {
     '#what EVER "it is"': '120 - caf\xe9\r\n124 - 17\n\n111 - ERROR: no\n\nnoise\n130 - object end',
     '#ADMIN #password x #shutdown': '111 - ERROR: Invalid password\n',
@@ -238,7 +227,7 @@ t.test('BRK-6.7: brkclient sends a message unchanged and prints the raw reply', 
     socket.on('error', () => {});
     socket.write(GREETING);
     socket.once('data', (line: Buffer) => {
-      heard.push(line.toString('latin1'));
+      received.push(line.toString('latin1'));
       socket.end(replies[line.toString('latin1').trimEnd()] ?? '', 'latin1');
     });
   });
@@ -251,34 +240,36 @@ t.test('BRK-6.7: brkclient sends a message unchanged and prints the raw reply', 
   const [reply, refused, stalled, absent, usage] = await Promise.all([
     run('brkclient', ['127.0.0.1', port, '#what EVER "it is"']),
     run('brkclient', ['127.0.0.1', port, '#ADMIN #password x #shutdown']),
-    run('brkclient', ['127.0.0.1', String(calm.port), '--timeout', '0.5', 'x']),
+    run('brkclient', ['127.0.0.1', String(silent.port), '--timeout', '0.5', 'x']),
     run('brkclient', ['127.0.0.1', '1', 'x']),
     run('brkclient', ['127.0.0.1', port, 'an "open quote']),
   ]);
-  t.equal(reply.code, 0, 'counted bytes that look like an error are not one');
+  t.equal(reply.code, 0, 'an error line within counted bytes is data');
   // Standard output is read as UTF-8 here; its one Latin-1 byte becomes the replacement character.
   t.equal(
     reply.stdout,
     `${GREETING}120 - caf\ufffd\r\n124 - 17\n\n111 - ERROR: no\n\nnoise\n130 - object end`,
   );
   t.same([refused.code, refused.stdout], [1, `${GREETING}111 - ERROR: Invalid password\n`]);
-  t.same(heard.sort(), ['#ADMIN #password x #shutdown\r\n', '#what EVER "it is"\r\n']);
+  t.same(received.sort(), ['#ADMIN #password x #shutdown\r\n', '#what EVER "it is"\r\n']);
   t.equal(stalled.code, 3);
   t.match(stalled.stderr, /no complete answer within 0\.5 s/);
-  t.match(stalled.stdout, /^200 - HARVEST Broker 1\.0\n120 - /, 'what came is shown');
+  t.match(stalled.stdout, /^200 - HARVEST Broker 1\.0\n120 - /, 'the partial answer is printed');
   t.equal(absent.code, 3);
   t.match(absent.stderr, /connection refused/);
   t.not(usage.code, 0);
   t.match(usage.stderr, /closes its double quotes/);
 });
 
-t.test('query: exit 1, 2 and 3', async (t) => {
+t.test('query exits with 1 for no match, 2 for a wrong query, 3 for a failed server', async (t) => {
   const [nothing, syntax, failed, absent, stalled] = await Promise.all([
-    scriptedQuery(t, '101 - No objects matched your query.\n', ['x']),
+    runQuery(t, '101 - No objects matched your query.\n', ['x']),
     run('query', ['127.0.0.1:1', 'é (a']),
-    scriptedQuery(t, '120 - u\n130 - object end\n111 - ERROR: Broker is too busy, try again later\n', ['x']),
+    runQuery(t, '120 - u\n130 - object end\n111 - ERROR: Broker is too busy, try again later\n', ['x']),
     run('query', ['127.0.0.1:1', 'x']),
-    scripted(t, GREETING, () => '').then(({ address }) => run('query', [address, '--timeout', '0.1', 'x'])),
+    startScriptedServer(t, GREETING, () => '').then(({ address }) =>
+      run('query', [address, '--timeout', '0.1', 'x']),
+    ),
   ]);
   t.same([nothing.code, nothing.stdout, nothing.stderr], [1, '', 'query: No objects matched your query.\n']);
   t.equal(syntax.code, 2);
@@ -309,9 +300,9 @@ t.test('query --help: every example query parses', async (t) => {
 const STREAM =
   '@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n@FILE { http://a.test/\nTitle{13}:\t499 - Sent 9 x\n}\n}\n';
 
-/** A minimal gatherd: no compression, no `SET changes`. */
-async function gatherd(t: Test, end: string | undefined) {
-  return scripted(t, '000 - HELLO 1.8 a.test\n', (line) => {
+/** Starts a minimal gatherd, without compression and `SET changes`. */
+async function startScriptedGatherd(t: Test, end: string | undefined) {
+  return startScriptedServer(t, '000 - HELLO 1.8 a.test\n', (line) => {
     const [verb] = line.split(' ');
     switch (verb) {
       case 'HELLO':
@@ -328,21 +319,24 @@ async function gatherd(t: Test, end: string | undefined) {
   });
 }
 
-t.test('GATHERD-11.4, GATHERD-11.5: gather', async (t) => {
-  const good = await gatherd(t, '499 - Sent 1 objects\n');
-  const cut = await gatherd(t, undefined);
-  const [full, since, info, broken, absent] = await Promise.all([
-    run('gather', ['-nocompress', good.address]),
-    run('gather', ['127.0.0.1', String(good.port), '1735689600']),
-    run('gather', ['-info', '127.0.0.1', String(good.port)]),
-    run('gather', ['-nocompress', cut.address]),
-    run('gather', ['127.0.0.1:1']),
-  ]);
-  t.same(full, { code: 0, stdout: STREAM, stderr: '' });
-  t.equal(since.code, 0);
-  t.ok(good.heard.includes('SEND-UPDATE 1735689600'));
-  t.same(info, { code: 0, stdout: '@GATHERER { http://a.test/\nCount{1}:\t7\n}\n', stderr: '' });
-  t.same([broken.code, broken.stdout], [1, '']);
-  t.match(broken.stderr, /^gather: /);
-  t.equal(absent.code, 1);
-});
+t.test(
+  'GATHERD-11.4, GATHERD-11.5: gather prints the export, a part of it, or the description',
+  async (t) => {
+    const good = await startScriptedGatherd(t, '499 - Sent 1 objects\n');
+    const cut = await startScriptedGatherd(t, undefined);
+    const [full, since, info, broken, absent] = await Promise.all([
+      run('gather', ['-nocompress', good.address]),
+      run('gather', ['127.0.0.1', String(good.port), '1735689600']),
+      run('gather', ['-info', '127.0.0.1', String(good.port)]),
+      run('gather', ['-nocompress', cut.address]),
+      run('gather', ['127.0.0.1:1']),
+    ]);
+    t.same(full, { code: 0, stdout: STREAM, stderr: '' });
+    t.equal(since.code, 0);
+    t.ok(good.received.includes('SEND-UPDATE 1735689600'));
+    t.same(info, { code: 0, stdout: '@GATHERER { http://a.test/\nCount{1}:\t7\n}\n', stderr: '' });
+    t.same([broken.code, broken.stdout], [1, '']);
+    t.match(broken.stderr, /^gather: /);
+    t.equal(absent.code, 1);
+  },
+);

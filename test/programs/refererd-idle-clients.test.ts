@@ -1,3 +1,4 @@
+// refererd with the default maximum number of clients, nearly all of them idle.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -17,48 +18,49 @@ t.setTimeout(600_000);
 const CLIENTS = 8192;
 /** Connections that send requests; the others are idle. */
 const WORKING = 4;
-/** Descriptors of each of the two processes for other purposes than clients. */
+/** Descriptors that each of the two processes needs for other purposes. */
 const OTHER_DESCRIPTORS = 128;
-/** Connections that are opened at a time: fewer than the server's backlog. */
-const AT_ONCE = 256;
+/** Number of connections opened concurrently: fewer than the backlog of the server. */
+const BATCH = 256;
 const ROUNDS = 200;
 /** Maximum resident memory of the server per idle client, bytes. */
 const IDLE_BYTES = 24 * 1024;
 
-/** The system's limit of open files for this process and its children. */
-function descriptors(): number {
+/** Reads the limit of open files of this process and its children. */
+function readDescriptorLimit(): number {
   const limit = /^Max open files\s+\d+\s+(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'latin1'));
   return limit?.[1] === 'unlimited' ? Number.POSITIVE_INFINITY : Number(limit?.[1] ?? 1024);
 }
 
-function resident(pid: number | undefined): number {
+function readResidentBytes(pid: number | undefined): number {
   return Number(/^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) * 1024;
 }
 
-async function idle(port: number): Promise<Socket> {
+async function openIdleClient(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
-  // A refused client receives an answer.
+  // Only a refused client receives data.
   socket.once('data', (octets) => socket.destroy(new Error(octets.toString('latin1'))));
   return socket;
 }
 
-const most = Math.min(CLIENTS, descriptors() - OTHER_DESCRIPTORS);
+const clientCount = Math.min(CLIENTS, readDescriptorLimit() - OTHER_DESCRIPTORS);
 
 t.test(
-  'R-64, S-45: 8192 clients held, nearly all of them idle, and the others served',
+  'R-64, S-45: 8192 clients are connected, nearly all of them idle, and the others get answers',
   {
     skip: process.platform !== 'linux' ? 'memory is read from /proc' : false,
     timeout: 120_000,
   },
   async (t) => {
-    if (most < CLIENTS) t.comment(`only ${most} clients: the limit of descriptors is ${descriptors()}`);
+    if (clientCount < CLIENTS)
+      t.comment(`only ${clientCount} clients: the limit of descriptors is ${readDescriptorLimit()}`);
     const data = await temporary(t);
     await publishFixture(data);
     const words = ['env', ...PLAIN_NODE, PROGRAM, 'refererd', '--data', data, '--port', '0'];
-    // The usual soft limit of open files is raised, as an administrator would do.
+    // Raises the soft limit of open files, as an administrator would do.
     const script = 'ulimit -n "$(ulimit -Hn)" && exec "$@"';
-    const server = spawn('bash', ['-c', script, 'bash', ...words, '--max-clients', String(most)], {
+    const server = spawn('bash', ['-c', script, 'bash', ...words, '--max-clients', String(clientCount)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     t.teardown(() => server.kill('SIGKILL'));
@@ -68,54 +70,58 @@ t.test(
     const working = await Promise.all(
       Array.from({ length: WORKING }, () => ReferencesClient.connect({ host: '127.0.0.1', port })),
     );
-    const ask = async (): Promise<void> => {
+    const sendRequests = async (): Promise<void> => {
       const replies = await Promise.all(
         Array.from({ length: ROUNDS }, (_, i) => working[i % WORKING]!.referers({ id: 10 })),
       );
       for (const { ids } of replies)
-        if (Array.from(ids).join() !== '11,20,12') throw new Error('another answer');
+        if (Array.from(ids).join() !== '11,20,12') throw new Error('a wrong answer');
     };
-    await ask();
-    const before = resident(server.pid);
+    await sendRequests();
+    const before = readResidentBytes(server.pid);
     const sockets: Socket[] = [];
     t.teardown(() => {
       for (const socket of sockets) socket.destroy();
     });
     let lost = 0;
-    while (sockets.length < most - WORKING) {
-      const wanted = Math.min(AT_ONCE, most - WORKING - sockets.length);
-      const opened = await Promise.all(Array.from({ length: wanted }, () => idle(port)));
+    while (sockets.length < clientCount - WORKING) {
+      const batch = Math.min(BATCH, clientCount - WORKING - sockets.length);
+      const opened = await Promise.all(Array.from({ length: batch }, () => openIdleClient(port)));
       for (const socket of opened) {
         socket.on('close', () => lost++);
         socket.on('error', (error) => t.comment(error.message));
       }
       sockets.push(...opened);
       // Working clients are served meanwhile.
-      await ask();
+      await sendRequests();
     }
-    const after = resident(server.pid);
+    const after = readResidentBytes(server.pid);
     const each = (after - before) / sockets.length;
     t.comment(
       `refererd holds ${sockets.length} idle clients: ${(before / 1e6).toFixed(1)} MB resident before, ` +
         `${(after / 1e6).toFixed(1)} MB with them, ${(each / 1024).toFixed(1)} KiB each`,
     );
-    await ask();
-    t.pass(`${sockets.length} idle clients, and ${WORKING} beside them get their answers`);
+    await sendRequests();
+    t.pass(`${sockets.length} clients are idle, and ${WORKING} others get answers`);
     t.equal(lost, 0, 'no connection was dropped');
     t.ok(each < IDLE_BYTES, `an idle client costs ${Math.round(each)} bytes`);
 
     const refused = connect(port, '127.0.0.1');
-    let told = '';
+    let reply = '';
     refused.setEncoding('latin1').on('data', (text: string) => {
-      told += text;
+      reply += text;
     });
     await once(refused, 'close');
-    t.equal(told, 'SSTP/1.0 503 SERVICE UNAVAILABLE\r\n\r\n', 'R-64: one more is refused');
+    t.equal(reply, 'SSTP/1.0 503 SERVICE UNAVAILABLE\r\n\r\n', 'R-64: a further client is refused');
     // The last idle client sends a request.
     const last = sockets.at(-1)!;
     last.removeAllListeners('data').write('SSTP/1.0 081 X\r\nHEADER_URI_ID: 20\r\n\r\n');
     const [answer] = (await once(last, 'data')) as [Buffer];
-    t.match(answer.toString('latin1'), /\r\nHEADER_NUMFOUND: 1\r\n/, 'an idle client that asks is answered');
+    t.match(
+      answer.toString('latin1'),
+      /\r\nHEADER_NUMFOUND: 1\r\n/,
+      'an idle client gets an answer to its request',
+    );
 
     for (const client of working) await client.close();
     for (const socket of sockets) socket.removeAllListeners('close').destroy();

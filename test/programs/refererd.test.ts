@@ -1,3 +1,4 @@
+// refererd and turtle_passwd as processes: configuration, signals, reports by mail, the dispatcher.
 import { spawn } from 'node:child_process';
 import { chmod, chown, mkdir, open, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
@@ -5,6 +6,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { userLine } from '../../servers/refererd/index.js';
 import { CliProcess, cli, PROGRAM } from '../helpers/cli.js';
+import { freePort } from '../helpers/daemon.js';
 import { basic, exchange, http, RawClient, temporary } from '../servers/refererd/scene.js';
 import { publishFixture } from '../storage/references/fixture.js';
 
@@ -16,14 +18,7 @@ const ANSWER =
   'SSTP/1.0 081 REQ_GET_REFERENCES\r\nHEADER_NUMFOUND: 1\r\nHEADER_START_RESULTS: 0\r\nHEADER_NUMRESULTS: 1\r\nHEADER_URI_ID: 10\r\n\r\n';
 const IS_ROOT = process.getuid?.() === 0;
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return address === null || typeof address === 'string' ? 0 : address.port;
-}
-
+/** The home directory of a server. */
 interface Home {
   readonly root: string;
   readonly file: string;
@@ -32,8 +27,8 @@ interface Home {
   configure(...lines: string[]): Promise<void>;
 }
 
-/** A home directory as R-51 describes it, with the fixture published in `base`. */
-async function home(t: Test): Promise<Home> {
+/** Creates a home directory as R-51 describes it, with the fixture published in `base`. */
+async function createHome(t: Test): Promise<Home> {
   const root = await temporary(t);
   await chmod(root, 0o755);
   const port = await freePort();
@@ -62,30 +57,30 @@ async function home(t: Test): Promise<Home> {
   return { root, file, port, configure };
 }
 
-/** Started like the original: the process id of the server is in its pid file. */
-async function started(
+/** Starts refererd like the original, and reads the process id of the server from its pid file. */
+async function startRefererd(
   t: Test,
-  place: Home,
+  home: Home,
   ...words: string[]
 ): Promise<{ daemon: CliProcess; pid: number }> {
-  const daemon = new CliProcess(['refererd', '-c', place.file, ...words]);
+  const daemon = new CliProcess(['refererd', '-c', home.file, ...words]);
   t.teardown(async () => {
     daemon.kill('SIGTERM');
     await daemon.finished;
   });
   await daemon.output(/^ready refererd=127\.0\.0\.1:\d+$/m);
-  const text = await readFile(join(place.root, 'logs/refererd.pid'), 'utf8');
-  t.match(text, /^\d+\n$/, 'the number and nothing else');
+  const text = await readFile(join(home.root, 'logs/refererd.pid'), 'utf8');
+  t.match(text, /^\d+\n$/, 'the pid file contains only the number');
   return { daemon, pid: Number(text) };
 }
 
-const log = (place: Home) => readFile(join(place.root, 'logs/refererd.log'), 'utf8');
+const log = (home: Home) => readFile(join(home.root, 'logs/refererd.log'), 'utf8');
 
-async function until(happens: () => Promise<boolean>): Promise<void> {
-  while (!(await happens())) await new Promise((resolve) => setTimeout(resolve, 20));
+async function waitUntil(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** A mail relay that accepts every message. */
+/** Starts a mail relay that accepts every message. */
 async function mailRelay(t: Test): Promise<{ port: number; messages: string[] }> {
   const messages: string[] = [];
   const server: Server = createServer((socket) => {
@@ -106,39 +101,36 @@ async function mailRelay(t: Test): Promise<{ port: number; messages: string[] }>
   return { port: address === null || typeof address === 'string' ? 0 : address.port, messages };
 }
 
-t.test(
-  'R-51, R-54, R-55, C-14, C-22, C-26: -c FILE, the pid file, the name, the user, SIGTERM',
-  async (t) => {
-    const place = await home(t);
-    const { daemon, pid } = await started(t, place);
-    t.equal(await exchange(t, place.port, ASK), ANSWER);
-    await t.rejects(RawClient.connect(t, place.port, '127.0.0.2'), { code: 'ECONNREFUSED' }, 'R-53');
-    if (IS_ROOT) {
-      const status = await readFile(`/proc/${pid}/status`, 'utf8');
-      t.match(status, /^Uid:\t65534\t65534\t65534\t65534$/m);
-      t.match(status, /^Gid:\t65534\t65534\t65534\t65534$/m);
-    }
-    const client = await RawClient.connect(t, place.port);
-    client.send('SSTP/1.0 081');
-    process.kill(pid, 'SIGTERM');
-    const { code } = await daemon.finished;
-    t.equal(code, 0);
-    await client.rest();
-    await t.rejects(stat(join(place.root, 'logs/refererd.pid')), { code: 'ENOENT' });
-    t.match(await log(place), new RegExp(`^refererd\\[${pid}\\]: .*\nrefererd\\[${pid}\\]: SIGTERM`, 'm'));
-  },
-);
+t.test('R-51, R-54, R-55, C-14, C-22, C-26: -c FILE, pid file, address, user, SIGTERM', async (t) => {
+  const home = await createHome(t);
+  const { daemon, pid } = await startRefererd(t, home);
+  t.equal(await exchange(t, home.port, ASK), ANSWER);
+  await t.rejects(RawClient.connect(t, home.port, '127.0.0.2'), { code: 'ECONNREFUSED' }, 'R-53');
+  if (IS_ROOT) {
+    const status = await readFile(`/proc/${pid}/status`, 'utf8');
+    t.match(status, /^Uid:\t65534\t65534\t65534\t65534$/m);
+    t.match(status, /^Gid:\t65534\t65534\t65534\t65534$/m);
+  }
+  const client = await RawClient.connect(t, home.port);
+  client.send('SSTP/1.0 081');
+  process.kill(pid, 'SIGTERM');
+  const { code } = await daemon.finished;
+  t.equal(code, 0);
+  await client.rest();
+  await t.rejects(stat(join(home.root, 'logs/refererd.pid')), { code: 'ENOENT' });
+  t.match(await log(home), new RegExp(`^refererd\\[${pid}\\]: .*\nrefererd\\[${pid}\\]: SIGTERM`, 'm'));
+});
 
-t.test('R-51, C-19: without -c it is referer.cf of the current directory', async (t) => {
-  const place = await home(t);
-  const child = spawn(process.execPath, [PROGRAM, 'refererd', '--foreground'], { cwd: place.root });
-  let said = '';
+t.test('R-51, C-19: without -c refererd reads referer.cf of the current directory', async (t) => {
+  const home = await createHome(t);
+  const child = spawn(process.execPath, [PROGRAM, 'refererd', '--foreground'], { cwd: home.root });
+  let stdout = '';
   child.stdout.on('data', (piece: Buffer) => {
-    said += piece.toString();
+    stdout += piece.toString();
   });
   const ended = new Promise((resolve) => child.once('exit', resolve));
-  await until(async () => said.includes('\n') || child.exitCode !== null);
-  t.equal(said, `ready refererd=127.0.0.1:${place.port}\n`);
+  await waitUntil(async () => stdout.includes('\n') || child.exitCode !== null);
+  t.equal(stdout, `ready refererd=127.0.0.1:${home.port}\n`);
   child.kill('SIGTERM');
   t.equal(await ended, 0);
   const empty = await temporary(t);
@@ -147,54 +139,57 @@ t.test('R-51, C-19: without -c it is referer.cf of the current directory', async
 });
 
 t.test('R-58, R-59, C-10, C-12: SIGHUP reopens the log and reads the configuration again', async (t) => {
-  const place = await home(t);
-  const { pid } = await started(t, place);
-  await exchange(t, place.port, ASK);
-  t.notMatch(await log(place), /REQ_GET/);
-  await place.configure('debuglevel = 50', 'refererport = 1', 'maxclients = 1000000000');
+  const home = await createHome(t);
+  const { pid } = await startRefererd(t, home);
+  await exchange(t, home.port, ASK);
+  t.notMatch(await log(home), /REQ_GET/);
+  await home.configure('debuglevel = 50', 'refererport = 1', 'maxclients = 1000000000');
   process.kill(pid, 'SIGHUP');
-  await until(async () => /was read again/.test(await log(place)));
-  const names = (await readdir(join(place.root, 'logs'))).filter((name) =>
+  await waitUntil(async () => /was read again/.test(await log(home)));
+  const names = (await readdir(join(home.root, 'logs'))).filter((name) =>
     /^refererd\.log\.\d{14}$/.test(name),
   );
   t.equal(names.length, 1);
-  t.match(await readFile(join(place.root, 'logs', names[0] ?? ''), 'utf8'), /serving on/);
-  t.match(await log(place), /refererport takes effect at the next start/);
-  t.match(await log(place), /maxclients is lowered to \d+/, 'R-64');
-  await exchange(t, place.port, ASK);
-  await until(async () => /127\.0\.0\.1 REQ_GET_REFERENCES 20/.test(await log(place)));
+  t.match(await readFile(join(home.root, 'logs', names[0] ?? ''), 'utf8'), /serving on/);
+  t.match(await log(home), /refererport takes effect at the next start/);
+  t.match(await log(home), /maxclients is lowered to \d+/, 'R-64');
+  await exchange(t, home.port, ASK);
+  await waitUntil(async () => /127\.0\.0\.1 REQ_GET_REFERENCES 20/.test(await log(home)));
 });
 
-t.test('R-49, C-10, C-11: /reload, also of a broken file', async (t) => {
-  const place = await home(t);
-  await started(t, place);
-  const reload = () => http(t, place.port, 'GET /reload HTTP/1.0', basic('anna', 'sesame'));
-  await place.configure('debuglevel = 80', 'version = 1.1');
-  t.equal((await reload()).status, 200);
-  t.match(
-    (await http(t, place.port, 'GET /stat HTTP/1.0', basic('anna', 'sesame'))).body,
-    /^version: 1\.1$/m,
-  );
-  await place.configure('debuglevel = high', 'version = 1.2');
-  const broken = await reload();
-  t.equal(broken.status, 500);
-  t.match(broken.body, /referer\.cf:\d+: debuglevel: must be/);
-  t.match(
-    (await http(t, place.port, 'GET /stat HTTP/1.0', basic('anna', 'sesame'))).body,
-    /^version: 1\.1$/m,
-  );
-  await exchange(t, place.port, ASK);
-  await until(async () => /< HEADER_URI_ID: 20/.test(await log(place)));
-});
+t.test(
+  'R-49, C-10, C-11: /reload reads the configuration again and keeps the old one if it is invalid',
+  async (t) => {
+    const home = await createHome(t);
+    await startRefererd(t, home);
+    const reload = () => http(t, home.port, 'GET /reload HTTP/1.0', basic('anna', 'sesame'));
+    await home.configure('debuglevel = 80', 'version = 1.1');
+    t.equal((await reload()).status, 200);
+    t.match(
+      (await http(t, home.port, 'GET /stat HTTP/1.0', basic('anna', 'sesame'))).body,
+      /^version: 1\.1$/m,
+    );
+    await home.configure('debuglevel = high', 'version = 1.2');
+    const broken = await reload();
+    t.equal(broken.status, 500);
+    t.match(broken.body, /referer\.cf:\d+: debuglevel: must be/);
+    t.match(
+      (await http(t, home.port, 'GET /stat HTTP/1.0', basic('anna', 'sesame'))).body,
+      /^version: 1\.1$/m,
+    );
+    await exchange(t, home.port, ASK);
+    await waitUntil(async () => /< HEADER_URI_ID: 20/.test(await log(home)));
+  },
+);
 
 t.test('R-60, C-13: SIGUSR1 to the parent finishes pending requests', async (t) => {
-  const place = await home(t);
-  const { daemon } = await started(t, place);
-  const slow = await RawClient.connect(t, place.port);
+  const home = await createHome(t);
+  const { daemon } = await startRefererd(t, home);
+  const slow = await RawClient.connect(t, home.port);
   slow.send(ASK.slice(0, 12));
   daemon.kill('SIGUSR1');
-  await until(async () => /SIGUSR1/.test(await log(place)));
-  await t.rejects(RawClient.connect(t, place.port), { code: 'ECONNREFUSED' });
+  await waitUntil(async () => /SIGUSR1/.test(await log(home)));
+  await t.rejects(RawClient.connect(t, home.port), { code: 'ECONNREFUSED' });
   slow.send(ASK.slice(12));
   t.equal(await slow.until('\r\n\r\n'), ANSWER);
   await slow.rest();
@@ -203,9 +198,9 @@ t.test('R-60, C-13: SIGUSR1 to the parent finishes pending requests', async (t) 
 });
 
 t.test(
-  'R-57, R-61, R-71, C-15: a fault is reported to the maintainer, once, unless sendmessages is 0',
+  'R-57, R-61, R-71, C-15: a fault is reported once to the maintainer, unless sendmessages is 0',
   async (t) => {
-    const place = await home(t);
+    const home = await createHome(t);
     const relay = await mailRelay(t);
     for (const [signal, number] of [
       ['SIGSEGV', 11],
@@ -213,20 +208,20 @@ t.test(
       ['SIGILL', 4],
       ['SIGQUIT', 3],
     ] as const) {
-      await place.configure('maintainer = admin@example.org');
-      const { daemon, pid } = await started(t, place, '--mail-relay', `127.0.0.1:${relay.port}`);
+      await home.configure('maintainer = admin@example.org');
+      const { daemon, pid } = await startRefererd(t, home, '--mail-relay', `127.0.0.1:${relay.port}`);
       process.kill(pid, signal);
       t.equal((await daemon.finished).code, 128 + number, signal);
-      await until(async () => relay.messages.length > 0);
+      await waitUntil(async () => relay.messages.length > 0);
       t.equal(relay.messages.length, 1);
       const message = relay.messages.splice(0).join('');
       t.match(message, '\r\nMAIL FROM:<refererd@[127.0.0.1]>\r\nRCPT TO:<admin@example.org>\r\n');
       t.match(message, `\r\nSubject: refererd: ${signal} on 127.0.0.1\r\n`);
       t.match(message, `\r\npid: ${pid}\r\nsignal: ${signal}\r\n`);
-      await t.rejects(stat(join(place.root, 'logs/refererd.pid')), { code: 'ENOENT' });
+      await t.rejects(stat(join(home.root, 'logs/refererd.pid')), { code: 'ENOENT' });
     }
-    await place.configure('maintainer = admin@example.org', 'sendmessages = 0');
-    const { daemon, pid } = await started(t, place, '--mail-relay', `127.0.0.1:${relay.port}`);
+    await home.configure('maintainer = admin@example.org', 'sendmessages = 0');
+    const { daemon, pid } = await startRefererd(t, home, '--mail-relay', `127.0.0.1:${relay.port}`);
     process.kill(pid, 'SIGSEGV');
     t.equal((await daemon.finished).code, 139);
     t.same(relay.messages, []);
@@ -234,10 +229,10 @@ t.test(
 );
 
 t.test('R-54, R-55, R-62, R-73: errors that prevent a start, and their status', async (t) => {
-  const place = await home(t);
+  const home = await createHome(t);
   const fails = async (expected: RegExp, ...lines: string[]) => {
-    await place.configure(...lines);
-    const { code, stderr } = await cli('refererd', '-c', place.file);
+    await home.configure(...lines);
+    const { code, stderr } = await cli('refererd', '-c', home.file);
     t.equal(code, 1, lines.join());
     t.match(stderr, expected);
   };
@@ -246,47 +241,47 @@ t.test('R-54, R-55, R-62, R-73: errors that prevent a start, and their status', 
   await fails(/cannot listen|referername/, 'referername = 192.0.2.1');
   await fails(/chroot: /, 'chroot = 1');
   if (IS_ROOT) await fails(/cannot become user nobody-at-all/, 'user = nobody-at-all');
-  const both = await cli('refererd', '-c', place.file, '--port', '1');
+  const both = await cli('refererd', '-c', home.file, '--port', '1');
   t.equal(both.code, 2);
 });
 
 t.test(
-  'C-25, R-5, R-19: dumps that the configuration names are loaded, and again when they are newer',
+  'C-25, R-5, R-19: dumps named in the configuration are loaded, and loaded again after a change',
   async (t) => {
-    const place = await home(t);
+    const home = await createHome(t);
     const dump = (...pairs: readonly string[]) =>
       `VERSION=2\nformat=bytevalue\ntype=btree\nduplicates=1\nHEADER=END\n${pairs.map((word) => ` ${word}\n`).join('')}DATA=END\n`;
-    await mkdir(join(place.root, 'db'));
-    if (IS_ROOT) await chown(join(place.root, 'db'), 65_534, 65_534);
-    const refs = join(place.root, 'db/refs.db');
+    await mkdir(join(home.root, 'db'));
+    if (IS_ROOT) await chown(join(home.root, 'db'), 65_534, 65_534);
+    const refs = join(home.root, 'db/refs.db');
     await writeFile(refs, dump('0a000000', '14000000', '14000000', '0a000000'));
     await writeFile(
-      join(place.root, 'db/url.db'),
+      join(home.root, 'db/url.db'),
       '{"id":10,"url":"http://a.example/"}\n{"id":20,"url":"http://b.example/"}\n',
     );
-    await place.configure('refdb = db/refs.db', 'urldb = db/url.db', 'hubsdir = db', `hubsdb = ${refs}`);
-    const { daemon, pid } = await started(t, place);
-    t.equal(await exchange(t, place.port, ASK.replace('URI_ID: 20', 'URL: http://B.example')), ANSWER);
+    await home.configure('refdb = db/refs.db', 'urldb = db/url.db', 'hubsdir = db', `hubsdb = ${refs}`);
+    const { daemon, pid } = await startRefererd(t, home);
+    t.equal(await exchange(t, home.port, ASK.replace('URI_ID: 20', 'URL: http://B.example')), ANSWER);
     await writeFile(refs, dump('14000000', '0b000000', '0b000000', '14000000'));
     const later = new Date(Date.now() + 10_000);
     await utimes(refs, later, later);
     process.kill(pid, 'SIGHUP');
-    await until(async () => /generation 2|stays/.test(await log(place)) || daemon.child.exitCode !== null);
-    t.equal(await exchange(t, place.port, ASK), ANSWER.replace('ID: 10', 'ID: 11'));
+    await waitUntil(async () => /generation 2|stays/.test(await log(home)) || daemon.child.exitCode !== null);
+    t.equal(await exchange(t, home.port, ASK), ANSWER.replace('ID: 10', 'ID: 11'));
   },
 );
 
 t.test('R-52, R-54, C-06, C-07: the dispatcher and its replacement', async (t) => {
-  const place = await home(t);
+  const home = await createHome(t);
   let answer: (code: string) => string | undefined = () => undefined;
-  const asked: string[] = [];
+  const requests: string[] = [];
   const dispatcher = createServer((socket) => {
     let text = '';
     socket.on('error', () => {});
     socket.setEncoding('latin1').on('data', (piece: string) => {
       text += piece;
       if (!text.endsWith('\r\n\r\n')) return;
-      asked.push(text);
+      requests.push(text);
       const reply = answer(text.slice(9, 12));
       if (reply !== undefined) socket.end(reply);
     });
@@ -307,17 +302,17 @@ t.test('R-52, R-54, C-06, C-07: the dispatcher and its replacement', async (t) =
   const list = (code: string, symbol: string, text: string) =>
     `SSTP/1.0 ${code} ${symbol}\r\nHEADER_CONTENT_LENGTH: ${text.length}\r\n\r\n${text}`;
   const users = `${await userLine('bob', 'bobs')}\n`;
-  await place.configure(...lines);
+  await home.configure(...lines);
   answer = (code) =>
     code === '017' ? list(code, 'REQ_GET_ALLOW', '127.*\n') : list(code, 'REQ_GET_PW', users);
-  const { daemon } = await started(t, place);
-  t.match(asked.sort()[0], 'HEADER_AUTHORIZATION: Basic bmFtZWZyb21hZG1pbjphYnJha2FkYWJyYQ==\r\n');
+  const { daemon } = await startRefererd(t, home);
+  t.match(requests.sort()[0], 'HEADER_AUTHORIZATION: Basic bmFtZWZyb21hZG1pbjphYnJha2FkYWJyYQ==\r\n');
   const stat = (user: string, password: string) =>
-    http(t, place.port, 'GET /stat HTTP/1.0', basic(user, password));
+    http(t, home.port, 'GET /stat HTTP/1.0', basic(user, password));
   t.equal((await stat('anna', 'sesame')).status, 401, 'the local file is not used');
   t.match((await stat('bob', 'bobs')).body, /^allow_source: dispatcher\npw_source: dispatcher$/m);
   const reload = (user: string, password: string) =>
-    http(t, place.port, 'GET /reload HTTP/1.0', basic(user, password));
+    http(t, home.port, 'GET /reload HTTP/1.0', basic(user, password));
   answer = (code) =>
     code === '017' ? list(code, 'REQ_GET_ALLOW', '127.*\n') : 'SSTP/1.0 403 FORBIDDEN\r\n\r\n';
   t.equal((await reload('bob', 'bobs')).status, 200);
@@ -330,8 +325,8 @@ t.test('R-52, R-54, C-06, C-07: the dispatcher and its replacement', async (t) =
   }
   answer = (code) => list(code, code === '017' ? 'REQ_GET_ALLOW' : 'REQ_GET_PW', '');
   t.equal((await reload('anna', 'sesame')).status, 200);
-  t.equal((await stat('anna', 'sesame')).status, 403, 'S-54: an empty list is a list: no user has access');
-  t.notMatch(await log(place), /abrakadabra|bmFtZWZ/, 'R-69');
+  t.equal((await stat('anna', 'sesame')).status, 403, 'S-54: an empty list gives no user access');
+  t.notMatch(await log(home), /abrakadabra|bmFtZWZ/, 'R-69');
   daemon.kill('SIGTERM');
   t.equal((await daemon.finished).code, 0);
 });
@@ -360,7 +355,7 @@ t.test('R-37: turtle_passwd creates, changes, checks and deletes', async (t) => 
   t.equal(await run('', '--delete', file, 'anna'), 1);
   t.equal(await run('three\n', '--check', file, 'anna'), 1);
   t.equal(await run('x\n', file, 'a:b'), 2);
-  t.equal(await run('\n', file, 'carol'), 2, 'no empty password');
+  t.equal(await run('\n', file, 'carol'), 2, 'an empty password is refused');
   t.equal((await cli('turtle-passwd', '--list', file)).stdout, 'bob\n');
 });
 
@@ -380,86 +375,90 @@ t.test('--data: one process, no configuration', async (t) => {
 t.test(
   'R-60, R-70, R-71: a signal to the parent waits until the server process listens for it',
   async (t) => {
-    const place = await home(t);
+    const home = await createHome(t);
     for (const signal of ['SIGTERM', 'SIGUSR1'] as const) {
-      const daemon = new CliProcess(['refererd', '-c', place.file]);
+      const daemon = new CliProcess(['refererd', '-c', home.file]);
       t.teardown(() => daemon.kill('SIGKILL'));
       const parent = daemon.child.pid ?? 0;
       const children = () => readFile(`/proc/${parent}/task/${parent}/children`, 'utf8');
-      await until(async () => (await children()) !== '' || daemon.child.exitCode !== null);
+      await waitUntil(async () => (await children()) !== '' || daemon.child.exitCode !== null);
       daemon.kill(signal);
       const { code, stderr } = await daemon.finished;
       t.equal(code, 0, signal);
-      t.equal(stderr, '', 'neither a fault nor a debugger');
+      t.equal(stderr, '', 'standard error has no message of a fault or a debugger');
     }
   },
 );
 
 t.test('R-57, R-71: SIGQUIT to both processes, as sent by a terminal, is reported too', async (t) => {
-  const place = await home(t);
+  const home = await createHome(t);
   const relay = await mailRelay(t);
-  await place.configure('maintainer = admin@example.org');
-  const { daemon, pid } = await started(t, place, '--mail-relay', `127.0.0.1:${relay.port}`);
-  // A name that is not in force yet must not keep the parent from removing the existing file.
-  await place.configure('maintainer = admin@example.org', 'pidfile = logs/other.pid');
+  await home.configure('maintainer = admin@example.org');
+  const { daemon, pid } = await startRefererd(t, home, '--mail-relay', `127.0.0.1:${relay.port}`);
+  // The new name is not in effect yet: the parent must still remove the existing file.
+  await home.configure('maintainer = admin@example.org', 'pidfile = logs/other.pid');
   daemon.kill('SIGQUIT');
   process.kill(pid, 'SIGQUIT');
   t.equal((await daemon.finished).code, 131);
-  await until(async () => relay.messages.length > 0);
+  await waitUntil(async () => relay.messages.length > 0);
   t.match(relay.messages.join(''), `\r\npid: ${pid}\r\nsignal: SIGQUIT\r\n`);
-  await t.rejects(stat(join(place.root, 'logs/refererd.pid')), { code: 'ENOENT' });
+  await t.rejects(stat(join(home.root, 'logs/refererd.pid')), { code: 'ENOENT' });
 });
 
 t.test('R-49: if one new value is invalid, none takes effect', async (t) => {
-  const place = await home(t);
-  const { daemon, pid } = await started(t, place);
-  await writeFile(join(place.root, 'file'), '');
-  await place.configure('debuglevel = 50', 'pidfile = file/refererd.pid', 'logfile = logs/other.log');
+  const home = await createHome(t);
+  const { daemon, pid } = await startRefererd(t, home);
+  await writeFile(join(home.root, 'file'), '');
+  await home.configure('debuglevel = 50', 'pidfile = file/refererd.pid', 'logfile = logs/other.log');
   process.kill(pid, 'SIGHUP');
-  // Between the renaming and the new log there is no file.
-  await until(async () => (await log(place).catch(() => '')).includes('the old configuration stays'));
-  t.equal(await exchange(t, place.port, ASK), ANSWER);
-  t.notMatch(await log(place), 'REQ_GET_REFERENCES', 'the old level');
-  t.same((await readdir(join(place.root, 'logs'))).includes('other.log'), false, 'the old log');
-  t.equal(await readFile(join(place.root, 'logs/refererd.pid'), 'utf8'), `${pid}\n`);
+  // After the renaming there is no log file for a moment.
+  await waitUntil(async () => (await log(home).catch(() => '')).includes('the old configuration stays'));
+  t.equal(await exchange(t, home.port, ASK), ANSWER);
+  t.notMatch(await log(home), 'REQ_GET_REFERENCES', 'the old debug level is still in effect');
+  t.same(
+    (await readdir(join(home.root, 'logs'))).includes('other.log'),
+    false,
+    'the old log file is still in effect',
+  );
+  t.equal(await readFile(join(home.root, 'logs/refererd.pid'), 'utf8'), `${pid}\n`);
   process.kill(pid, 'SIGTERM');
   t.equal((await daemon.finished).code, 0);
 });
 
-t.test('R-60: SIGTERM ends a start while it loads', async (t) => {
-  const place = await home(t);
-  await mkdir(join(place.root, 'db'));
-  if (IS_ROOT) await chown(join(place.root, 'db'), 65_534, 65_534);
+t.test('R-60: SIGTERM during the load ends the start', async (t) => {
+  const home = await createHome(t);
+  await mkdir(join(home.root, 'db'));
+  if (IS_ROOT) await chown(join(home.root, 'db'), 65_534, 65_534);
   // More than can be read before the signal arrives.
-  const refs = join(place.root, 'db/refs.db');
+  const refs = join(home.root, 'db/refs.db');
   const line = '10 20\n'.repeat(100_000);
   const file = await open(refs, 'w');
   for (let i = 0; i < 100; i++) await file.write(line);
   await file.close();
-  await place.configure('refdb = db/refs.db', 'debuglevel = 40');
-  const daemon = new CliProcess(['refererd', '-c', place.file]);
+  await home.configure('refdb = db/refs.db', 'debuglevel = 40');
+  const daemon = new CliProcess(['refererd', '-c', home.file]);
   t.teardown(() => daemon.kill('SIGKILL'));
-  await until(async () => (await log(place).catch(() => '')).includes('loading'));
+  await waitUntil(async () => (await log(home).catch(() => '')).includes('loading'));
   daemon.kill('SIGTERM');
   const { code, stdout, stderr } = await daemon.finished;
   t.same([code, stdout, stderr], [0, '', '']);
-  t.match(await log(place), 'stopped before it served');
+  t.match(await log(home), 'stopped before it served');
   t.same(
-    (await readdir(join(place.root, 'db'), { recursive: true })).filter((name) => /CURRENT/.test(name)),
+    (await readdir(join(home.root, 'db'), { recursive: true })).filter((name) => /CURRENT/.test(name)),
     [],
     'nothing was published',
   );
 });
 
 t.test('R-55, R-58: a log created by the superuser belongs to the user', { skip: !IS_ROOT }, async (t) => {
-  const place = await home(t);
-  await place.configure('logfile = new/logs/refererd.log', 'pidfile = new/logs/refererd.pid');
-  const daemon = new CliProcess(['refererd', '-c', place.file]);
+  const home = await createHome(t);
+  await home.configure('logfile = new/logs/refererd.log', 'pidfile = new/logs/refererd.pid');
+  const daemon = new CliProcess(['refererd', '-c', home.file]);
   t.teardown(() => daemon.kill('SIGKILL'));
   await daemon.output(/^ready refererd=/m);
-  const logs = join(place.root, 'new/logs');
+  const logs = join(home.root, 'new/logs');
   process.kill(Number(await readFile(join(logs, 'refererd.pid'), 'utf8')), 'SIGHUP');
-  await until(async () => (await readdir(logs)).some((name) => /^refererd\.log\.\d{14}$/.test(name)));
+  await waitUntil(async () => (await readdir(logs)).some((name) => /^refererd\.log\.\d{14}$/.test(name)));
   daemon.kill('SIGTERM');
   t.equal((await daemon.finished).code, 0);
 });

@@ -1,3 +1,4 @@
+// Export and import of an original Broker's directory, by the library and by the commands.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -17,19 +18,19 @@ import { EXAMPLE, handFile, handRecord, u32 } from '../storage/original-registry
 // Each test starts processes, which takes long on a busy machine.
 t.setTimeout(600_000);
 
-const BY = {
+const BOOKKEEPING = {
   'Gatherer-Name': 'G',
   'Gatherer-Host': 'h',
   'Gatherer-Version': '1.0',
   'Update-Time': '800000000',
 };
 
-/** Puts objects into a store; their OIDs are 1, 2, ... */
+/** Stores objects; in a new store their OIDs are 1, 2, ... */
 async function fill(store: BrokerStore, objects: readonly Buffer[]): Promise<void> {
   await store.apply(objects.map((bytes) => ({ kind: 'update' as const, object: decodeSoif(bytes), bytes })));
 }
 
-/** The Broker's objects without the times at which its own copies changed. */
+/** Reads the objects of a Broker without the times at which its copies changed. */
 async function contentOf(directory: string): Promise<unknown[]> {
   await using store = await BrokerStore.open(join(directory, 'store'), { create: false });
   const all: unknown[] = [];
@@ -43,8 +44,12 @@ async function contentOf(directory: string): Promise<unknown[]> {
   return all;
 }
 
-/** An original directory by hand. */
-function original(directory: string, registry: Buffer, objects: Readonly<Record<number, Buffer>>): string {
+/** Writes the directory of an original Broker. Returns its path. */
+function writeOriginal(
+  directory: string,
+  registry: Buffer,
+  objects: Readonly<Record<number, Buffer>>,
+): string {
   mkdirSync(join(directory, 'admin'), { recursive: true });
   writeFileSync(join(directory, 'admin', 'Registry'), registry);
   for (const [oid, bytes] of Object.entries(objects)) {
@@ -55,26 +60,34 @@ function original(directory: string, registry: Buffer, objects: Readonly<Record<
   return directory;
 }
 
-async function filled(t: Test): Promise<{ readonly root: string; readonly data: string }> {
+/** Creates the data directory of a Broker with 102 objects and two removed ones. */
+async function createBroker(t: Test): Promise<{ readonly root: string; readonly data: string }> {
   const root = await temporaryDirectory(t);
   const data = join(root, 'data');
   mkdirSync(join(data, 'admin'), { recursive: true });
   await using store = await BrokerStore.open(join(data, 'store'));
-  const latin = Buffer.from(soif('http://a/latin', { ...BY, Description: 'caf?' }));
+  const latin = Buffer.from(soif('http://a/latin', { ...BOOKKEEPING, Description: 'caf?' }));
   latin[latin.indexOf('caf?') + 3] = 0xe9;
   await fill(store, [
-    soif('http://a/x', BY),
-    soif('http://a/y', { ...BY, MD5: 'ABCDEF', Description: 'about y', 'Time-to-Live': '99999999999' }),
+    soif('http://a/x', BOOKKEEPING),
+    soif('http://a/y', {
+      ...BOOKKEEPING,
+      MD5: 'ABCDEF',
+      Description: 'about y',
+      'Time-to-Live': '99999999999',
+    }),
     latin,
-    ...Array.from({ length: 100 }, (_, i) => soif(`http://a/many/${i}`, { ...BY, Title: `number ${i}` })),
-    soif('http://a/gone', BY),
+    ...Array.from({ length: 100 }, (_, i) =>
+      soif(`http://a/many/${i}`, { ...BOOKKEEPING, Title: `number ${i}` }),
+    ),
+    soif('http://a/gone', BOOKKEEPING),
   ]);
   await store.remove([50, 104]);
   return { root, data };
 }
 
 t.test('3.3, REG-4, REG-22, REG-33 to REG-36: export writes an original directory', async (t) => {
-  const { root, data } = await filled(t);
+  const { root, data } = await createBroker(t);
   const to = join(root, 'original');
   await using store = await BrokerStore.open(join(data, 'store'));
   const counts = await exportRegistry(store, join(data, 'store'), to);
@@ -85,21 +98,29 @@ t.test('3.3, REG-4, REG-22, REG-33 to REG-36: export writes an original director
   t.ok(registry.includes(Buffer.concat([u32(6), Buffer.from('abcdef'), u32(7), Buffer.from('about y')])));
   t.ok(registry.includes(u32(2, 800_000_000, 0, 604_800, 4_294_967_295)), 'REG-22: clamped');
   t.ok(registry.includes(Buffer.from('\0\0\0\x04caf\xe9', 'latin1')), 'REG-4: bytes as received');
-  t.same(readFileSync(join(to, 'objects', '1', 'OBJ1')), soif('http://a/x', BY));
+  t.same(readFileSync(join(to, 'objects', '1', 'OBJ1')), soif('http://a/x', BOOKKEEPING));
   t.ok(existsSync(join(to, 'objects', '0', 'OBJ100')));
   t.notOk(existsSync(join(to, 'objects', '50', 'OBJ50')));
   await using file = await RegistryFile.open(join(to, 'admin', 'Registry'));
-  t.equal(file.nextOid, 105, 'REG-35: an OID that was used up is not used again');
-  await t.rejects(exportRegistry(store, join(data, 'store'), to), StorageError, 'it is there');
+  t.equal(file.nextOid, 105, 'REG-35: a used OID is not assigned again');
+  await t.rejects(
+    exportRegistry(store, join(data, 'store'), to),
+    StorageError,
+    'an existing target is refused',
+  );
   await store.remove([7]);
   const again = await exportRegistry(store, join(data, 'store'), to, { force: true });
-  t.same(again, { objects: 101, skipped: 0, unreferenced: 1 }, 'REG-38: the file of an object that went');
+  t.same(
+    again,
+    { objects: 101, skipped: 0, unreferenced: 1 },
+    'REG-38: the file of a removed object is unreferenced',
+  );
 });
 
 t.test(
-  'REG-35, REG-40, REG-50: out and back in, the Broker holds the same, in each version and reading',
+  'REG-35, REG-40, REG-50: an export that is imported again gives the same objects, in each version and reading',
   async (t) => {
-    const { root, data } = await filled(t);
+    const { root, data } = await createBroker(t);
     const before = await contentOf(data);
     t.equal(before.length, 102);
     const kinds = [
@@ -120,7 +141,7 @@ t.test(
       t.match(counts, { imported: 102, known: 0, skipped: 0, missing: 0, notValid: 1, unreferenced: 0 });
       t.same(await contentOf(back), before);
       await using store = await BrokerStore.open(join(back, 'store'));
-      await fill(store, [soif('http://a/new', BY)]);
+      await fill(store, [soif('http://a/new', BOOKKEEPING)]);
       t.equal((await store.byUrl('http://a/new'))[0]?.oid, 105, 'REG-35: the next OID');
     }
     const ids = readFileSync(join(root, 'original-2-b', 'admin', 'Gatherer-Ids'), 'latin1');
@@ -128,10 +149,10 @@ t.test(
   },
 );
 
-t.test('REG-37, REG-38, REG-40, REG-45: what cannot be taken over is said', async (t) => {
+t.test('REG-37, REG-38, REG-40, REG-45: objects that cannot be imported are reported', async (t) => {
   const root = await temporaryDirectory(t);
-  const { 'Gatherer-Host': _, ...bare } = BY;
-  const from = original(
+  const { 'Gatherer-Host': _, ...bare } = BOOKKEEPING;
+  const from = writeOriginal(
     join(root, 'original'),
     handFile([
       handRecord(1),
@@ -144,16 +165,16 @@ t.test('REG-37, REG-38, REG-40, REG-45: what cannot be taken over is said', asyn
       handRecord(8, { url: 'http://a/1' }),
     ]),
     {
-      1: soif('http://a/1', { ...BY, 'Update-Time': '700000000', Title: 'refreshed since' }),
+      1: soif('http://a/1', { ...BOOKKEEPING, 'Update-Time': '700000000', Title: 'refreshed since' }),
       3: soif('http://a/3', bare),
-      4: soif('http://a/other', BY),
+      4: soif('http://a/other', BOOKKEEPING),
       7: Buffer.from('no object'),
-      8: soif('http://a/1', BY),
-      99: soif('http://a/99', BY),
+      8: soif('http://a/1', BOOKKEEPING),
+      99: soif('http://a/99', BOOKKEEPING),
     },
   );
-  const said: string[] = [];
-  const options = { onWarning: (sentence: string) => said.push(sentence) };
+  const warnings: string[] = [];
+  const options = { onWarning: (sentence: string) => warnings.push(sentence) };
   const counts = await importRegistry(from, join(root, 'store'), options);
   t.same(counts, { imported: 1, known: 0, skipped: 4, missing: 1, notValid: 2, unreferenced: 1 });
   for (const sentence of [
@@ -165,7 +186,7 @@ t.test('REG-37, REG-38, REG-40, REG-45: what cannot be taken over is said', asyn
     /^the file of object 99 has no valid record \(REG-38\)$/,
   ]) {
     t.ok(
-      said.some((line) => sentence.test(line)),
+      warnings.some((line) => sentence.test(line)),
       sentence.source,
     );
   }
@@ -183,8 +204,8 @@ t.test('REG-37, REG-38, REG-40, REG-45: what cannot be taken over is said', asyn
 t.test('REG-35: an import that was interrupted is run again', async (t) => {
   const root = await temporaryDirectory(t);
   const oids = Array.from({ length: 40 }, (_, i) => i + 1);
-  const objects = Object.fromEntries(oids.map((oid) => [oid, soif(`http://a/${oid}`, BY)]));
-  const from = original(join(root, 'original'), handFile(oids.map((oid) => handRecord(oid))), objects);
+  const objects = Object.fromEntries(oids.map((oid) => [oid, soif(`http://a/${oid}`, BOOKKEEPING)]));
+  const from = writeOriginal(join(root, 'original'), handFile(oids.map((oid) => handRecord(oid))), objects);
   rmSync(join(from, 'objects', '30', 'OBJ30'));
   t.match(await importRegistry(from, join(root, 'store')), { imported: 39, missing: 1 });
   writeFileSync(join(from, 'objects', '30', 'OBJ30'), objects[30]!);
@@ -196,20 +217,24 @@ t.test('REG-35: an import that was interrupted is run again', async (t) => {
   t.match(
     await importRegistry(from, join(root, 'other')),
     { imported: 40 },
-    'nothing is locked or half done',
+    'the aborted import leaves no lock and no partial state',
   );
-  const other = original(join(root, 'another'), handFile([handRecord(5, { url: 'http://b/' })]), {
-    5: soif('http://b/', BY),
+  const other = writeOriginal(join(root, 'another'), handFile([handRecord(5, { url: 'http://b/' })]), {
+    5: soif('http://b/', BOOKKEEPING),
   });
-  t.match(await importRegistry(other, join(root, 'other')), { imported: 0, skipped: 1 }, 'an OID is taken');
+  t.match(
+    await importRegistry(other, join(root, 'other')),
+    { imported: 0, skipped: 1 },
+    'an OID that is in use is skipped',
+  );
   const damaged = handFile([handRecord(1), handRecord(2)]);
   damaged.writeUInt32BE(0, 24);
-  original(other, damaged, {});
+  writeOriginal(other, damaged, {});
   await t.rejects(importRegistry(other, join(root, 'third')), StorageError);
 });
 
 t.test('REG-37: an export that was interrupted leaves no Registry, and is run again', async (t) => {
-  const { root, data } = await filled(t);
+  const { root, data } = await createBroker(t);
   const to = join(root, 'original');
   await using store = await BrokerStore.open(join(data, 'store'));
   const controller = new AbortController();
@@ -217,15 +242,15 @@ t.test('REG-37: an export that was interrupted leaves no Registry, and is run ag
   const onObject = () => {
     if (++written === 50) controller.abort();
   };
-  const export1 = exportRegistry(store, join(data, 'store'), to, { signal: controller.signal, onObject });
-  await t.rejects(export1, { name: 'AbortError' });
-  t.ok(existsSync(join(to, 'objects', '1', 'OBJ1')), 'the objects come first');
+  const exporting = exportRegistry(store, join(data, 'store'), to, { signal: controller.signal, onObject });
+  await t.rejects(exporting, { name: 'AbortError' });
+  t.ok(existsSync(join(to, 'objects', '1', 'OBJ1')), 'the objects are written first');
   t.same(readdirSync(join(to, 'admin')), []);
   t.match(await exportRegistry(store, join(data, 'store'), to), { objects: 102, unreferenced: 0 });
 });
 
-t.test('REG-32: the programs registry and dumpregistry', async (t) => {
-  const { root, data } = await filled(t);
+t.test('REG-32: the commands registry and dumpregistry', async (t) => {
+  const { root, data } = await createBroker(t);
   writeFileSync(join(data, 'admin', 'broker.conf'), 'Broker-Port 8501\n');
   writeFileSync(join(data, 'admin', 'LAST-COLLECTION'), 'h 8501 5 800000000\n');
   const to = join(root, 'original');
@@ -247,7 +272,11 @@ t.test('REG-32: the programs registry and dumpregistry', async (t) => {
     'OID: 1\nURL: http://a/x\nGatherer-Name: G\nGatherer-Host: h\nGatherer-Version: 1.0\nUpdate-Time: 800000000\n' +
       'Last-Modification-Time: 0\nRefresh-Rate: 604800\nTime-to-Live: 2419200\nMD5:\nDescription:',
   );
-  t.equal(dumped.stdout.replace('4294967295', '99999999999'), ours.stdout, 'as of our own');
+  t.equal(
+    dumped.stdout.replace('4294967295', '99999999999'),
+    ours.stdout,
+    'the output equals that of the Broker of the kit',
+  );
   t.match(checked, { code: 0, stdout: /^registry check: version 1, reading a, 0 problems, 0 lost/ });
 
   const registry = join(to, 'admin', 'Registry');

@@ -1,3 +1,4 @@
+// The SOIF tools, by the library and as processes.
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -40,7 +41,7 @@ async function collect(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(pieces).toString('latin1');
 }
 
-/** Output of the validator, one line per attempt; the counts are last. */
+/** Runs the validator. Returns one line per attempt, then the counts. */
 async function verdicts(chunks: readonly Uint8Array[], options: SoifDecoderOptions = {}): Promise<string[]> {
   const lines: string[] = [];
   const attempts = checkSoif(stream(...chunks), options);
@@ -53,7 +54,7 @@ async function verdicts(chunks: readonly Uint8Array[], options: SoifDecoderOptio
   }
 }
 
-/** Verdicts of the original validator, one letter per attempt, V or I, and whether the input was an update stream. */
+/** Runs the original validator. Returns V or I for each attempt, the counts, and whether the input was an update stream. */
 async function originalVerdicts(chunks: readonly Uint8Array[]): Promise<string> {
   let letters = '';
   const attempts = checkAsOriginal(stream(...chunks));
@@ -71,7 +72,7 @@ const ORIGINAL: readonly (readonly [row: string, wire: string, verdicts: string]
   ['nothing', '', ' 0/0'],
   ['white space, blank lines', '@FILE { u\n\n  A{1}:\tx\n\n \t }\n', 'V 1/1'],
   ['CR LF', '@FILE { u\r\nA{1}:\tx\r\n}\r\n', 'V 1/1'],
-  ['no LF behind a value', '@FILE { u\nA{1}:\txB{1}:\ty}\n', 'V 1/1'],
+  ['no LF after a value', '@FILE { u\nA{1}:\txB{1}:\ty}\n', 'V 1/1'],
   ['a blank instead of HT', `@FILE { u\nA{1}: x\n}\n${GOOD}`, 'IV 1/2'],
   ['two HTs, aligned', '@FILE { u\nA{2}:\t\tx\n}\n', 'V 1/1'],
   ['two HTs, misaligned', `@FILE { u\nA{1}:\t\tx\n}\n${GOOD}`, 'I 0/1'],
@@ -84,7 +85,7 @@ const ORIGINAL: readonly (readonly [row: string, wire: string, verdicts: string]
   ['a size too small', '@FILE { u\nA{1}:\txyz\nB{1}:\ty\n}\n', 'V 1/1'],
   ['a size too large', '@FILE { u\nA{3}:\tx\nB{1}:\ty\n}\n', 'V 1/1'],
   ['the end in a value: no attempt', `${GOOD}@FILE { u\nA{9}:\txyz`, 'V 1/1'],
-  ['the end behind a value', '@FILE { u\nA{3}:\txyz', 'V 1/1'],
+  ['the end after a value', '@FILE { u\nA{3}:\txyz', 'V 1/1'],
   ['the end before }', '@FILE { u\nA{1}:\tx\n', 'V 1/1'],
   ['white space in the URL', '@FILE { u v\nA{1}:\tx\n}\n', 'V 1/1'],
   ['braces in the URL', '@FILE { {u{}v}\nA{1}:\tx\n}\n', 'V 1/1'],
@@ -106,7 +107,7 @@ const ORIGINAL: readonly (readonly [row: string, wire: string, verdicts: string]
   ],
 ];
 
-t.test('SOIF-4.4, SOIF-4.9 cksoif judges by the column of the C library', async (t) => {
+t.test('SOIF-4.4, SOIF-4.9 cksoif gives the verdicts of the C library', async (t) => {
   for (const [row, wire, expected] of ORIGINAL) {
     const whole = bytes(wire);
     for (const chunks of [[whole], singly(whole)])
@@ -153,13 +154,13 @@ const CHECKED: { name: string; wire: string; strict: string[]; lenient: string[]
     lenient: ['1 FILE u @0', '2 SOIF-4.4 @30', '1/2 0'],
   },
   {
-    name: 'SOIF-4.9, 8.9 an update stream: its wrappers are no attempts',
+    name: 'SOIF-4.9, 8.9 an update stream: its section headers are not attempts',
     wire: '@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n@FILE { u\n}\n@FILE { v\nA{x}:\ty\n}\n}\n',
     strict: ['1 FILE u @35', '2 SOIF-4.4 @59', '1/2 0'],
     lenient: ['1 FILE u @35', '2 SOIF-4.4 @59', '1/2 0'],
   },
   {
-    name: 'SOIF-4.9, 8.10 a type UPDATE alone makes no update stream',
+    name: 'SOIF-4.9, 8.10 a type UPDATE alone is not an update stream',
     wire: ' \n@UPDATE { u\n}\n',
     strict: ['1 SOIF-2.2 @0', '2 UPDATE u @2', '1/2 0'],
     lenient: ['1 UPDATE u @2', '1/1 0'],
@@ -242,7 +243,7 @@ const EXACT = fc
     ]),
   );
 
-t.test('SOIF-2.2 JSON lines: exact objects come back byte for byte', async () => {
+t.test('SOIF-2.2 JSON lines: exact objects are restored byte for byte', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(EXACT, { maxLength: 4 }),
@@ -265,7 +266,7 @@ t.test('SOIF-2.2 JSON lines: exact objects come back byte for byte', async () =>
   );
 });
 
-t.test('SOIF-1.2 JSON lines: the form', async (t) => {
+t.test('SOIF-1.2 JSON lines: the format', async (t) => {
   const object = decodeSoif(bytes('@FILE { \xe9\nT{2}:\t\xc3\xa9\nB{2}:\t\xff\0\nE{0}:\t\n}\n'));
   t.equal(
     jsonLine(object),
@@ -306,7 +307,7 @@ t.test('SOIF-1.1 JSON lines: an error names the number of its line', async (t) =
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       t.match(error.message, problem, line);
-      t.equal(before, 1, 'what is before it is not lost');
+      t.equal(before, 1, 'the objects before the error are read');
     }
   }
 });
@@ -416,7 +417,7 @@ t.test('input: files and standard input, plain or gzip', async (t) => {
       t.ok(chunk.length > 0);
       break;
     }
-    t.equal(source.destroyed, true, 'who stops reading closes the source');
+    t.equal(source.destroyed, true, 'a reader that stops closes the source');
   }
   const silent = new Readable({ read: () => {} });
   const controller = new AbortController();
@@ -436,7 +437,7 @@ async function piped(input: string | Uint8Array, ...args: readonly string[]): Pr
   return { ...(await ended), stdout, stderr };
 }
 
-t.test('the commands', async (t) => {
+t.test('the tools as processes', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'harvest-soif-cli-'));
   t.teardown(() => rm(folder, { recursive: true }));
   const sample = join(folder, 'sample.soif');
@@ -524,7 +525,7 @@ t.test('the commands', async (t) => {
     t.match(await cli('soif', 'cat', '--url', '(', sample), { code: 2, stderr: /--url: the expression/ });
   });
 
-  t.test('SOIF-8.9 soif convert: there and back, sections too', async (t) => {
+  t.test('SOIF-8.9 soif convert restores what it converted, including sections', async (t) => {
     const json = await cli('soif', 'convert', '--to', 'jsonl', wrapped);
     t.equal(
       json.stdout,
@@ -541,7 +542,7 @@ t.test('the commands', async (t) => {
     t.match(await cli('soif', 'convert', sample), { code: 2 });
   });
 
-  t.test('G-138 mktemplate: several files, mistakes named by file and line', async (t) => {
+  t.test('G-138 mktemplate reads several files and names mistakes by file and line', async (t) => {
     const one = join(folder, 'annotations');
     const two = join(folder, 'annotations2');
     await writeFile(one, '@FILE { url1\nmy-manual-attribute:\tthis is a neat attribute\n}\n');
@@ -575,7 +576,7 @@ t.test('the commands', async (t) => {
   });
 });
 
-t.test('SOIF-3.2 objects that were not exact are printed by the rules of writing', async (t) => {
+t.test('SOIF-3.2 objects that are not exact are written by the rules for writers', async (t) => {
   const object = decodeSoif(bytes('@FILE{u\nE{0}:\t\nA{1}:\tx\na{1}:\ty\n}\n'));
   t.equal(Buffer.from(encodeSoif(object)).toString(), '@FILE { u\na{1}:\ty\n}\n');
 });

@@ -1,3 +1,4 @@
+// `urlget`, `urlpurge` and the original programs for FTP, Gopher and news, as processes.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,15 +9,15 @@ import { cli } from '../helpers/cli.js';
 // Each test starts processes, which takes long on a busy machine.
 t.setTimeout(600_000);
 
-t.test('G-89, G-173, G-174 urlget and urlpurge', async (t) => {
+t.test('G-89, G-173, G-174 urlget fetches a document, urlpurge removes the cached ones', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'harvest-urlget-test-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
   const { base, asked } = await counting(t);
   const get = (...words: string[]) => cli('urlget', '--cache', join(directory, 'cache'), ...words);
   t.match(await get(`${base}/moved`), { code: 0, stdout: 'page 2' });
   const file = join(directory, 'out');
-  const about = await get('--json', '-o', file, `${base}/page`);
-  t.match(JSON.parse(about.stdout), { url: `${base}/page`, status: 200, cached: true, length: 6 });
+  const saved = await get('--json', '-o', file, `${base}/page`);
+  t.match(JSON.parse(saved.stdout), { url: `${base}/page`, status: 200, cached: true, length: 6 });
   t.equal(readFileSync(file, 'utf8'), 'page 2');
   t.equal(asked(), 2);
   const [none, away, refused] = await Promise.all([
@@ -31,7 +32,7 @@ t.test('G-89, G-173, G-174 urlget and urlpurge', async (t) => {
   t.match(JSON.parse(purge.stdout), { removed: 1, entries: 0 });
 });
 
-t.test('G-89 ftpget, gopherget and newsget take the original words', async (t) => {
+t.test('G-89 ftpget, gopherget and newsget accept the original arguments', async (t) => {
   const gopher = await scripted(t, (socket) => onLines(socket, (line) => socket.end(`you asked ${line}`)));
   const news = await scripted(t, (socket) => {
     socket.write('200 hi\r\n');
