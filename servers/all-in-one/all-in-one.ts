@@ -22,6 +22,8 @@ import {
 import type { Logger } from '../host/index.js';
 import { LEVEL, logTo, type RunningRefererd, startRefererd } from '../refererd/index.js';
 
+/* Runs all servers in one process. */
+
 /** The logs: `gatherer` and `errors` are the two of G-145. */
 export type LogName = 'gatherer' | 'errors' | 'gatherd' | 'refererd' | 'broker' | 'web';
 
@@ -114,8 +116,13 @@ export class AllInOne implements AsyncDisposable {
         log: logTo(log('refererd'), LEVEL.notice),
       }),
     );
-    const point: CollectionPoint = { host: reachable(host), port: gatherd.address.port, type: 3, line: 0 };
-    const references = authority(reachable(host), refererd.address.port);
+    const point: CollectionPoint = {
+      host: reachableHost(host),
+      port: gatherd.address.port,
+      type: 3,
+      line: 0,
+    };
+    const references = formatAuthority(reachableHost(host), refererd.address.port);
     const brokerConfig = await loadBrokerConfig(join(data, 'broker'), options, point, references);
     const broker = parts.use(
       await Broker.open({ config: brokerConfig, log: log('broker'), points: [point] }),
@@ -123,15 +130,15 @@ export class AllInOne implements AsyncDisposable {
     const brokerServer = parts.use(
       await BrokerServer.listen({ broker, host, port: options.brokerPort, log: log('broker') }),
     );
-    const brokerAddress = { host: reachable(host), port: brokerServer.address.port };
+    const brokerAddress = { host: reachableHost(host), port: brokerServer.address.port };
     const web = parts.use(
       await WebServer.listen({ broker, brokerAddress, host, port: options.webPort, log: log('web') }),
     );
-    broker.setWebAddress(reachable(host), web.address.port);
+    broker.setWebAddress(reachableHost(host), web.address.port);
     return new AllInOne(options, gatherer, gatherd, refererd, broker, brokerServer, web, parts.move());
   }
 
-  /** Gathers, publishes, and has the broker collect. `onPhase` is called at the begin of each phase. */
+  /** Gathers, publishes, and lets the broker collect. `onPhase` is called at the beginning of each phase. */
   async cycle(
     signal: AbortSignal,
     onPhase: (phase: 'gather' | 'publish' | 'collect') => void,
@@ -174,12 +181,12 @@ export class AllInOne implements AsyncDisposable {
 }
 
 /** The address at which a server listening on `host` is reached from this machine. */
-function reachable(host: string): string {
+function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   return host === '::' ? '::1' : host;
 }
 
-function authority(host: string, port: number): string {
+function formatAuthority(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 

@@ -11,6 +11,8 @@ import {
 import { type ConfigError, messageOf, UsageError } from '../../protocols/errors.js';
 import { accessMethod, canonicalUrl } from '../../protocols/urls/index.js';
 
+/* Turns the roots of a command line into a Gatherer's configuration. */
+
 /** Limits of RootNodes given on the command line (G-28). Defaults depend on the kind of root. */
 export interface RootLimitOptions {
   /** Seconds between contacts with a server. */
@@ -21,7 +23,7 @@ export interface RootLimitOptions {
   readonly hosts?: number;
 }
 
-/** URL-Max of a directory given on the command line, whose enumeration burdens no server. */
+/** URL-Max of a directory given on the command line, whose enumeration loads no server. */
 const DIRECTORY_URL_MAX = 100_000;
 
 /** The configuration for the roots of a command line, with the warnings about its files. */
@@ -31,11 +33,12 @@ export interface RootsResult {
 }
 
 /**
- * Makes a configuration from the roots of a command line: URLs, directories and original Gatherer configuration files, in any
- * mixture. The variables are those of the first configuration file. Without roots the documents of this package and its
- * dependencies are gathered, so that a first trial needs no network; the filter file for that is written to `dataDirectory`.
+ * Creates a configuration from the roots of a command line: URLs, directories and original Gatherer configuration files, in
+ * any combination. The variables are those of the first configuration file. Without roots the documents of this
+ * package and its dependencies are gathered, so that a first trial needs no network; the filter file for that is
+ * written to `dataDirectory`.
  *
- * @throws UsageError when a root is none of these; ConfigError when a file is wrong
+ * @throws UsageError when a root is not one of these; ConfigError when a file is wrong
  */
 export function configFromRoots(
   roots: readonly string[],
@@ -46,7 +49,8 @@ export function configFromRoots(
   const leafNodes: LeafNode[] = [];
   const warnings: ConfigError[] = [];
   let base: GathererConfig | undefined;
-  const effective = roots.length === 0 ? [ownDocuments(dataDirectory)] : roots.map((root) => classify(root));
+  const effective =
+    roots.length === 0 ? [ownDocumentsRoot(dataDirectory)] : roots.map((root) => classifyRoot(root));
   for (const root of effective) {
     if (root.kind === 'config') {
       const parsed = parse(readConfiguration(root.file), root.file);
@@ -56,7 +60,7 @@ export function configFromRoots(
       leafNodes.push(...leaves);
       warnings.push(...parsed.warnings);
     } else {
-      rootNodes.push(rootNode(root.url, limits, root.filter));
+      rootNodes.push(createRootNode(root.url, limits, root.filter));
     }
   }
   base ??= parse('Gatherer-Name: Harvest Kit Gatherer\n', 'command line').config;
@@ -72,8 +76,7 @@ function readConfiguration(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    const why = messageOf(cause);
-    throw new UsageError(`${file}: cannot be read: ${why}`, { cause });
+    throw new UsageError(`${file}: cannot be read: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -81,7 +84,7 @@ type Root =
   | { readonly kind: 'url'; readonly url: string; readonly filter?: string }
   | { readonly kind: 'config'; readonly file: string };
 
-function classify(root: string): Root {
+function classifyRoot(root: string): Root {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(root)) {
     const url = canonicalUrl(root);
     if (url === undefined) throw new UsageError(`${root}: not a URL that can be gathered`);
@@ -95,7 +98,7 @@ function classify(root: string): Root {
   return { kind: 'config', file: path };
 }
 
-function rootNode(url: string, limits: RootLimitOptions, filter?: string): RootNode {
+function createRootNode(url: string, limits: RootLimitOptions, filter?: string): RootNode {
   const local = url.startsWith('file:');
   // Parsed like a line of a configuration, for the defaults of G-30.
   const access = local ? 'FILE' : accessMethod(url).toUpperCase() === 'HTTPS' ? 'HTTP' : accessMethod(url);
@@ -113,7 +116,7 @@ function rootNode(url: string, limits: RootLimitOptions, filter?: string): RootN
 }
 
 /** The documents of this package and of its dependencies. */
-function ownDocuments(dataDirectory: string): Root {
+function ownDocumentsRoot(dataDirectory: string): Root {
   const home = directoryUrl(dirname(fileURLToPath(import.meta.resolve('#package.json'))));
   const template = readFileSync(fileURLToPath(import.meta.resolve('#own-documents.filter')), 'utf8');
   const path = new URL(home).pathname.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');

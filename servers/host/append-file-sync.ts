@@ -2,6 +2,8 @@ import { closeSync, existsSync, mkdirSync, openSync, renameSync, writeSync } fro
 import { dirname } from 'node:path';
 import { messageOf, StorageError } from '../../protocols/errors.js';
 
+/* A log file with blocking writes, for daemons whose last lines matter after a crash. */
+
 export interface AppendFileSyncOptions {
   /** Characters that are collected before they are written. Default 0: each line is written by the call that adds it. */
   readonly blockLength?: number;
@@ -13,7 +15,7 @@ export interface AppendFileSyncOptions {
 
 /**
  * {@link AppendFile} with blocking writes, for logs with few lines whose last lines matter most after a crash. A write that
- * fails is tried again with the next one and never throws: a server does not stop because there is no room for its log.
+ * fails is tried again with the next one and never throws: a full disk does not stop a server.
  */
 export class AppendFileSync implements Disposable {
   readonly #options: Required<AppendFileSyncOptions>;
@@ -71,7 +73,7 @@ export class AppendFileSync implements Disposable {
         this.#rest = this.#rest.subarray(writeSync(this.#descriptor, this.#rest));
       }
     } catch {
-      // The log is the only place where this could be reported.
+      // There is no other log to report this in.
       if (!this.#closed) this.#flushLater();
     }
   }
@@ -96,7 +98,7 @@ export class AppendFileSync implements Disposable {
    * removed or renamed by another program is created again.
    *
    * @returns the name of the renamed file; undefined if there was no file
-   * @throws StorageError when one of both fails; the present file is still in use
+   * @throws StorageError when renaming or opening fails; the present file is still in use
    */
   rotate(suffix: string): string | undefined {
     const path = this.#path;
@@ -151,9 +153,9 @@ export class AppendFileSync implements Disposable {
 /** The directories from `lowest` up to `highest`. */
 function directoriesFrom(highest: string, lowest: string): string[] {
   const directories = [lowest];
-  for (let at = lowest; at !== highest && at !== dirname(at); ) {
-    at = dirname(at);
-    directories.push(at);
+  for (let path = lowest; path !== highest && path !== dirname(path); ) {
+    path = dirname(path);
+    directories.push(path);
   }
   return directories;
 }

@@ -1,6 +1,8 @@
 import { type FileHandle, open, rename, stat } from 'node:fs/promises';
 import { messageOf, StateError, StorageError } from '../../protocols/errors.js';
 
+/* A log file with asynchronous writes, for logs with many lines. */
+
 /** Encodes the lines of a file. By default they are written as UTF-8. */
 export interface LineEncoder {
   encode(text: string): Promise<Uint8Array> | Uint8Array;
@@ -13,7 +15,7 @@ export interface AppendFileOptions {
   readonly flushMs?: number;
   /** Characters that are written without delay. Default 65 536. */
   readonly blockLength?: number;
-  /** Pending characters from which on {@link AppendFile.full} is true. Default 1 048 576. */
+  /** The number of pending characters at which {@link AppendFile.full} becomes true. Default 1 048 576. */
   readonly limit?: number;
   readonly encoder?: LineEncoder;
   /** First text of an empty file. */
@@ -79,13 +81,16 @@ export class AppendFile implements AsyncDisposable {
     return file;
   }
 
-  /** Adds a line; the line end is appended. Never waits: a caller that writes much checks {@link full}. @throws StateError after {@link close} */
+  /**
+   * Adds a line; the line end is appended. Never waits: a caller that writes a lot checks {@link full}.
+   * @throws StateError after {@link close}
+   */
   write(line: string): void {
     if (this.#closed) throw new StateError(`${this.path} is closed`);
     this.#lines.push(`${line}\n`);
     this.#length += line.length + 1;
     if (this.#length >= this.#options.blockLength) this.#writeSoon();
-    else this.#wakeLater();
+    else this.#scheduleWrite();
   }
 
   /** Whether so much is pending that the caller should wait for {@link room}. */
@@ -98,15 +103,15 @@ export class AppendFile implements AsyncDisposable {
     while (this.full && !this.#closed) {
       signal?.throwIfAborted();
       await new Promise<void>((resolve, reject) => {
-        const give = (): void => {
+        const proceed = (): void => {
           signal?.removeEventListener('abort', stop);
           resolve();
         };
         const stop = (): void => {
-          this.#waiting = this.#waiting.filter((one) => one !== give);
+          this.#waiting = this.#waiting.filter((waiter) => waiter !== proceed);
           reject(signal?.reason as unknown);
         };
-        this.#waiting.push(give);
+        this.#waiting.push(proceed);
         signal?.addEventListener('abort', stop, { once: true });
       });
     }
@@ -114,7 +119,7 @@ export class AppendFile implements AsyncDisposable {
 
   /** Resolves when all lines added so far are in the file. @throws StorageError */
   flush(): Promise<void> {
-    return this.#inTurn(() => this.#writeOut());
+    return this.#runInOrder(() => this.#writeOut());
   }
 
   /**
@@ -126,7 +131,7 @@ export class AppendFile implements AsyncDisposable {
   async rotate(suffix: string): Promise<string> {
     if (!/^[\w-][\w.-]*$/.test(suffix)) throw new TypeError(`${suffix} cannot be part of a file name`);
     const target = `${this.path}.${suffix}`;
-    await this.#inTurn(async () => {
+    await this.#runInOrder(async () => {
       if (await exists(target)) throw new StateError(`${target} exists already`);
       await this.#writeOut();
       await this.#finish();
@@ -139,7 +144,7 @@ export class AppendFile implements AsyncDisposable {
         this.#handle = handle;
         await this.#begin();
       } catch (error) {
-        throw failure(this.path, error);
+        throw storageError(this.path, error);
       }
     });
     return target;
@@ -151,7 +156,7 @@ export class AppendFile implements AsyncDisposable {
     this.#closed = true;
     clearTimeout(this.#timer);
     try {
-      await this.#inTurn(async () => {
+      await this.#runInOrder(async () => {
         await this.#writeOut();
         await this.#finish();
       });
@@ -165,7 +170,7 @@ export class AppendFile implements AsyncDisposable {
     return this.close();
   }
 
-  #wakeLater(): void {
+  #scheduleWrite(): void {
     this.#timer ??= setTimeout(() => this.#writeSoon(), this.#options.flushMs).unref();
   }
 
@@ -174,20 +179,20 @@ export class AppendFile implements AsyncDisposable {
     this.#timer = undefined;
     if (this.#queued || this.#closed) return;
     this.#queued = true;
-    void this.#inTurn(() => {
+    void this.#runInOrder(() => {
       this.#queued = false;
       return this.#writeOut();
     }).catch((error: unknown) => {
-      if (!this.#failing) this.#onError?.(failure(this.path, error));
+      if (!this.#failing) this.#onError?.(storageError(this.path, error));
       this.#failing = true;
-      if (!this.#closed) this.#wakeLater();
+      if (!this.#closed) this.#scheduleWrite();
     });
   }
 
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    const turn = this.#work.catch(() => {}).then(work);
-    this.#work = turn.catch(() => {});
-    return turn;
+  #runInOrder(work: () => Promise<void>): Promise<void> {
+    const result = this.#work.catch(() => {}).then(work);
+    this.#work = result.catch(() => {});
+    return result;
   }
 
   async #begin(): Promise<void> {
@@ -220,7 +225,7 @@ export class AppendFile implements AsyncDisposable {
         this.#rest = this.#rest.subarray(bytesWritten);
       }
     } catch (error) {
-      throw failure(this.path, error);
+      throw storageError(this.path, error);
     }
     this.#length -= this.#restLength;
     this.#restLength = 0;
@@ -228,7 +233,7 @@ export class AppendFile implements AsyncDisposable {
   }
 
   #release(): void {
-    for (const give of this.#waiting.splice(0)) give();
+    for (const proceed of this.#waiting.splice(0)) proceed();
   }
 }
 
@@ -239,7 +244,7 @@ async function openToAppend(path: string, mode: number | undefined): Promise<Fil
     if (mode !== undefined) await handle.chmod(mode);
     return handle;
   } catch (error) {
-    throw failure(path, error);
+    throw storageError(path, error);
   }
 }
 
@@ -250,7 +255,7 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-function failure(path: string, error: unknown): StorageError {
+function storageError(path: string, error: unknown): StorageError {
   if (error instanceof StorageError) return error;
   return new StorageError(`${path}: ${messageOf(error)}`, {
     cause: error,

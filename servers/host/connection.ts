@@ -2,10 +2,12 @@ import type { Duplex } from 'node:stream';
 import { ConnectionError, StateError } from '../../protocols/errors.js';
 import type { Peer } from './peer.js';
 
+/* The server's side of one connection: reading on demand, backpressure, an orderly close. */
+
 /** One connection of a session: a TCP connection, or standard input and output. */
 export interface HostConnection {
   readonly peer: Peer;
-  /** Aborted when the peer is gone, or when the host stops and its grace is over. */
+  /** Aborted when the peer is gone, or at the end of the host's grace period. */
   readonly signal: AbortSignal;
   /**
    * Chunks from the peer. Reading pauses until the session asks for the next chunk, which is backpressure for the peer. Ends
@@ -38,7 +40,7 @@ export interface ConnectionLimits {
 /** Maximum number of bytes discarded while lingering; then the connection is dropped. */
 const LINGER_BYTES = 1 << 20;
 
-/** The part of `net.Socket` that a connection uses. */
+/** The methods of `net.Socket` that a connection uses. */
 export interface ByteStream extends Duplex {
   readonly bytesRead: number;
   /** Emits `timeout` after this many milliseconds without a byte; 0 disables it. */
@@ -55,7 +57,7 @@ export class SocketConnection implements HostConnection {
   readonly peer: Peer;
   readonly #socket: ByteStream;
   readonly #limits: ConnectionLimits;
-  readonly #gone = new AbortController();
+  readonly #goneController = new AbortController();
   /** Resolves once the socket is closed for good. */
   readonly closed: Promise<void>;
   #failure: Error | undefined;
@@ -70,23 +72,23 @@ export class SocketConnection implements HostConnection {
     this.#limits = limits;
     socket.on('readable', () => this.#wakeReader?.());
     socket.on('end', () => this.#wakeReader?.());
-    socket.on('drain', () => this.#drained());
+    socket.on('drain', () => this.#resolveWriters());
     socket.on('timeout', () => {
-      this.#break(new ConnectionError(`peer accepted no data for ${limits.drainTimeoutMs} ms`));
+      this.#fail(new ConnectionError(`peer accepted no data for ${limits.drainTimeoutMs} ms`));
     });
     socket.on('error', (error) => {
       this.#failure ??= new ConnectionError(`connection failed: ${error.message}`, { cause: error });
     });
     this.closed = new Promise((resolve) => {
       socket.on('close', () => {
-        this.#closed();
+        this.#handleClose();
         resolve();
       });
     });
   }
 
   get signal(): AbortSignal {
-    return this.#gone.signal;
+    return this.#goneController.signal;
   }
 
   async *chunks(): AsyncGenerator<Uint8Array, void, undefined> {
@@ -98,28 +100,28 @@ export class SocketConnection implements HostConnection {
   }
 
   write(bytes: Uint8Array): Promise<void> {
-    if (this.#socket.destroyed) return Promise.reject(this.#error());
+    if (this.#socket.destroyed) return Promise.reject(this.#closeReason());
     if (this.#socket.writableEnded) return Promise.reject(new StateError('write after end'));
     if (this.#socket.write(bytes)) return Promise.resolve();
-    return this.#progress();
+    return this.#waitForDrain();
   }
 
   async deliver(bytes: Uint8Array): Promise<void> {
-    if (this.#socket.destroyed) throw this.#error();
+    if (this.#socket.destroyed) throw this.#closeReason();
     if (this.#socket.writableEnded) throw new StateError('write after end');
-    const taken = this.#progress();
+    const accepted = this.#waitForDrain();
     this.#socket.write(bytes, (error) => {
-      if (error == null) this.#drained();
+      if (error == null) this.#resolveWriters();
     });
-    await taken;
+    await accepted;
   }
 
   async end(): Promise<void> {
-    if (this.#socket.destroyed) throw this.#error();
+    if (this.#socket.destroyed) throw this.#closeReason();
     if (this.#socket.writableFinished) return;
-    const finished = this.#progress();
+    const finished = this.#waitForDrain();
     this.#socket.end((error?: Error | null) => {
-      if (error == null) this.#drained();
+      if (error == null) this.#resolveWriters();
     });
     await finished;
   }
@@ -137,7 +139,7 @@ export class SocketConnection implements HostConnection {
 
   /** Called when the grace period of the host is over. */
   cut(): void {
-    this.#break(new ConnectionError('the server is stopping'));
+    this.#fail(new ConnectionError('the server is stopping'));
   }
 
   /**
@@ -170,12 +172,12 @@ export class SocketConnection implements HostConnection {
       if (chunk !== null) return chunk;
       if (this.#failure !== undefined) throw this.#failure;
       if (socket.readableEnded || this.#stopping) return undefined;
-      if (socket.destroyed) throw this.#error();
-      await this.#readable();
+      if (socket.destroyed) throw this.#closeReason();
+      await this.#waitForInput();
     }
   }
 
-  #readable(): Promise<void> {
+  #waitForInput(): Promise<void> {
     if (this.#wakeReader !== undefined) throw new StateError('two readers on one connection');
     return new Promise((resolve, reject) => {
       const settle = (error?: Error) => {
@@ -194,35 +196,35 @@ export class SocketConnection implements HostConnection {
   }
 
   /** Waits for the socket's buffer to empty. Node's socket timeout counts from the last byte read or written. */
-  #progress(): Promise<void> {
+  #waitForDrain(): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#writers.length === 0) this.#socket.setTimeout(this.#limits.drainTimeoutMs);
       this.#writers.push({ resolve, reject });
     });
   }
 
-  #drained(): void {
+  #resolveWriters(): void {
     const waiting = this.#writers;
     this.#writers = [];
     this.#socket.setTimeout(0);
     for (const waiter of waiting) waiter.resolve();
   }
 
-  #break(error: Error): void {
+  #fail(error: Error): void {
     this.#failure ??= error;
     this.#socket.destroy();
   }
 
-  #closed(): void {
-    const error = this.#error();
-    this.#gone.abort(error);
+  #handleClose(): void {
+    const error = this.#closeReason();
+    this.#goneController.abort(error);
     const waiting = this.#writers;
     this.#writers = [];
     for (const waiter of waiting) waiter.reject(error);
     this.#wakeReader?.();
   }
 
-  #error(): Error {
+  #closeReason(): Error {
     return this.#failure ?? new ConnectionError('the connection is closed');
   }
 }

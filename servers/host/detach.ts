@@ -3,6 +3,8 @@ import { closeSync, createReadStream, mkdirSync, openSync, statSync } from 'node
 import { dirname } from 'node:path';
 import { ConnectionError, messageOf, StorageError } from '../../protocols/errors.js';
 
+/* Starts a daemon in the background. */
+
 export interface DetachOptions {
   /** The program and its arguments. */
   readonly command: readonly [string, ...string[]];
@@ -19,7 +21,7 @@ export interface DetachOptions {
 const TAIL_BYTES = 4096;
 
 /**
- * Starts a daemon that outlives this process, in a session of its own without a terminal, and waits until it is ready.
+ * Starts a daemon that outlives this process, in its own session without a terminal, and waits until it is ready.
  *
  * @returns its process id and the match of `ready`
  * @throws ConnectionError when it ends or is not ready in time, with the last line of its log
@@ -52,9 +54,8 @@ export async function startDetached(
     return { pid: child.pid, match };
   } catch (cause) {
     child.kill();
-    const why = messageOf(cause);
     const line = await lastLine(options.logFile, begin);
-    throw new ConnectionError(line === '' ? why : line, { cause });
+    throw new ConnectionError(line === '' ? messageOf(cause) : line, { cause });
   } finally {
     clearTimeout(timer);
     child.stdout?.destroy();
@@ -67,8 +68,7 @@ function openForAppending(file: string): { readonly log: number; readonly begin:
     mkdirSync(dirname(file), { recursive: true });
     return { log: openSync(file, 'a'), begin: statSync(file).size };
   } catch (cause) {
-    const why = messageOf(cause);
-    throw new StorageError(`the log ${file} cannot be opened: ${why}`, { cause });
+    throw new StorageError(`the log ${file} cannot be opened: ${messageOf(cause)}`, { cause });
   }
 }
 

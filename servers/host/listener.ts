@@ -2,6 +2,8 @@ import { createServer, type DropArgument, type Server, type Socket } from 'node:
 import { CloseStack } from '../../protocols/close-stack.js';
 import { ConnectionError } from '../../protocols/errors.js';
 
+/* The listening sockets of a server. */
+
 export interface ListenerOptions {
   /** Addresses or names to listen on, all with the same port. */
   readonly addresses: readonly string[];
@@ -37,11 +39,11 @@ export class Listener implements AsyncDisposable {
     this.#sockets = sockets;
   }
 
-  /** @throws ConnectionError when one of the addresses is not available; then none is in use */
+  /** @throws ConnectionError when one of the addresses is not available; the others are then closed */
   static async open(options: ListenerOptions): Promise<Listener> {
     const servers: Server[] = [];
     await using sockets = new CloseStack();
-    sockets.defer(() => Promise.all(servers.map(closed)));
+    sockets.defer(() => Promise.all(servers.map(closeServer)));
     const addresses: string[] = [];
     let { port } = options;
     for (const host of options.addresses) {
@@ -86,7 +88,7 @@ function listen(host: string, port: number, options: ListenerOptions): Promise<S
   });
 }
 
-function closed(server: Server): Promise<void> {
+function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
   });

@@ -1,6 +1,8 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { AppendFileSync } from './append-file-sync.js';
 
+/* Loggers that write Harvest's log lines or JSON lines. */
+
 export type { Logger } from 'pino';
 
 export interface LoggerOptions {
@@ -45,7 +47,7 @@ export function openLog(options: LoggerOptions): OpenLog {
       try {
         lines.reopen();
       } catch (error) {
-        log.error({ err: error }, `${file} cannot be reopened, the old file is still written`);
+        log.error({ err: error }, `${file} cannot be reopened, the old file is still in use`);
       }
     },
     [Symbol.dispose]: () => lines.close(),
@@ -96,14 +98,14 @@ export function formatHarvestLine(record: Readonly<Record<string, unknown>>): st
   const { err } = record;
   if (typeof err === 'object' && err !== null && 'message' in err) parts.push(`(${String(err.message)})`);
   const message = parts.filter((part) => part !== '').join(' ');
-  return `${program}: ${localTime(Number(record.time))}: ${severity}${visible(message)}\n`;
+  return `${program}: ${formatLocalTime(Number(record.time))}: ${severity}${escapeControls(message)}\n`;
 }
 
-/** Local time as `yymmdd HH:MM:SS`. */
-function localTime(milliseconds: number): string {
-  const at = new Date(milliseconds);
-  const date = [at.getFullYear() % 100, at.getMonth() + 1, at.getDate()].map(twoDigits).join('');
-  const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map(twoDigits).join(':');
+/** Formats local time as `yymmdd HH:MM:SS`. */
+function formatLocalTime(milliseconds: number): string {
+  const local = new Date(milliseconds);
+  const date = [local.getFullYear() % 100, local.getMonth() + 1, local.getDate()].map(twoDigits).join('');
+  const time = [local.getHours(), local.getMinutes(), local.getSeconds()].map(twoDigits).join(':');
   return `${date} ${time}`;
 }
 
@@ -112,7 +114,7 @@ function twoDigits(number: number): string {
 }
 
 /** Escapes control characters: a peer's text must not start a new line or move the reader's cursor. */
-function visible(text: string): string {
+function escapeControls(text: string): string {
   return text.replace(/[\x00-\x1f\x7f-\x9f]/g, (character) => {
     return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
   });

@@ -1,6 +1,8 @@
 import { promises as dns } from 'node:dns';
 import { errorCode } from '../../protocols/errors.js';
 
+/* The peer of a connection: its address and its confirmed name (GATHERD-9.5). */
+
 /** The other end of a connection. */
 export interface Peer {
   /** IPv4 or IPv6 address, an IPv4 address mapped into IPv6 as IPv4; `-` if there is none, e.g. for a pipe. */
@@ -22,13 +24,13 @@ export interface NameLookup {
 /** The address of a peer that has none. */
 export const NO_ADDRESS = '-';
 
-/** Names of a peer that are tried. */
+/** The largest number of names of a peer that are tried. */
 const MAX_NAMES = 4;
 
 /**
- * The lookup of the system: hosts file and DNS. The reverse entry is first queried without the thread pool, which a silent
- * name server of a stranger would block. After its answer the system is queried as well, because the resolver omits the
- * first name of a line of the hosts file (`127.0.0.1 localhost`).
+ * The lookup of the system: hosts file and DNS. The reverse entry is first queried without the thread pool, which a
+ * name server that does not answer would block. After its answer the system is queried as well, because the resolver
+ * omits the first name of a line of the hosts file (`127.0.0.1 localhost`).
  */
 export function systemLookup(timeoutMs = 5000): NameLookup {
   const resolver = new dns.Resolver({ timeout: timeoutMs, tries: 1 });

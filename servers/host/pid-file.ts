@@ -5,6 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { StorageError } from '../../protocols/errors.js';
 import { processIdentity } from './process-identity.js';
 
+/* The pid file of a daemon: which process runs in a directory, and how to stop exactly that process. */
+
 /** The process that a pid file names. */
 export interface PidRecord {
   readonly pid: number;
@@ -20,7 +22,7 @@ const ATTEMPTS = 40;
 const POLL_MS = 50;
 
 /**
- * The file that names a running daemon: three lines, its process id, its start time, its address; or the process id alone.
+ * The file that names a running daemon: three lines, its process id, its start time, its address; or only the process id.
  * It appears complete, by a rename or a link.
  */
 export class PidFile implements AsyncDisposable {
@@ -42,15 +44,15 @@ export class PidFile implements AsyncDisposable {
    * @throws StorageError when the process that the file names is still running, or the file cannot be written
    */
   static async create(path: string, program: string): Promise<PidFile> {
-    const text = await ownText('');
+    const text = await formatRecord('');
     const holder = await acquire(path, text);
     if (holder === undefined) return new PidFile(path, text, 'record');
-    const at = holder.address === '' ? '' : `, at ${holder.address}`;
-    throw new StorageError(`${program} is already running here (process ${holder.pid}${at})`);
+    const location = holder.address === '' ? '' : `, at ${holder.address}`;
+    throw new StorageError(`${program} is already running here (process ${holder.pid}${location})`);
   }
 
   /**
-   * Writes the process id of this process alone, for scripts: `kill -HUP $(cat FILE)`. Replaces a file of any process and
+   * Writes only the process id of this process, for scripts: `kill -HUP $(cat FILE)`. Replaces a file of any process and
    * makes the directories above it.
    *
    * @throws StorageError when it cannot be written
@@ -73,12 +75,15 @@ export class PidFile implements AsyncDisposable {
 
   /** Adds the address that the daemon listens on. */
   async setAddress(address: string): Promise<void> {
-    const text = await ownText(address);
+    const text = await formatRecord(address);
     await rename(await writeDraft(this.#path, text), this.#path);
     this.#text = text;
   }
 
-  /** Removes the file, if it still names this process. One that was written by {@link replace} stays where that is not permitted. */
+  /**
+   * Removes the file, if it still names this process. A file written by {@link replace} stays if removing it is not
+   * permitted.
+   */
   async close(): Promise<void> {
     if (this.#kind === 'number') await removePidFile(this.#path, process.pid);
     else if ((await readText(this.#path)) === this.#text) await rm(this.#path, { force: true });
@@ -90,27 +95,27 @@ export class PidFile implements AsyncDisposable {
 }
 
 /**
- * Removes a file that names the process `pid` alone, after its end. Without the permission it stays: a process that has
+ * Removes a file that names only the process `pid`, after its end. Without the permission it stays: a process that has
  * changed its user leaves it to its parent.
  */
 export async function removePidFile(path: string, pid: number): Promise<void> {
   try {
     if ((await readFile(path, 'latin1')).trim() === String(pid)) await rm(path, { force: true });
   } catch {
-    // Absent, or not ours to remove.
+    // Absent, or this process may not remove it.
   }
 }
 
 /** The running process that the file names; undefined if there is no file or the process is gone. */
 export async function runningProcess(path: string): Promise<PidRecord | undefined> {
   const text = await readText(path);
-  const record = text === undefined ? undefined : parse(text);
+  const record = text === undefined ? undefined : parseRecord(text);
   return record !== undefined && (await isRunning(record)) ? record : undefined;
 }
 
 /**
- * Asks a process to stop (SIGTERM) and waits until it is gone. Its identity is compared right before, so that another
- * process with the same number is left alone.
+ * Stops a process by SIGTERM and waits until it is gone. Its identity is compared right before, so that another
+ * process with the same number is not stopped.
  *
  * @returns false when the process is still there after `timeoutMs`
  * @throws StorageError when the system does not allow the signal
@@ -136,8 +141,8 @@ export async function stopProcess(
 
 /**
  * Creates `path` with `text`, or replaces the file of a process that is gone. Only the holder of a claim on exactly the stale
- * text may replace it, and a claim is a pid file itself: of several processes one succeeds, and a process that dies on the way
- * leaves nothing that blocks the next one.
+ * text may replace it, and a claim is a pid file itself: of several processes one succeeds, and a process that dies
+ * in between leaves nothing that blocks the next one.
  *
  * @returns undefined when the file is ours, else the running process that has it
  */
@@ -145,10 +150,10 @@ async function acquire(path: string, text: string): Promise<PidRecord | undefine
   const draft = await writeDraft(path, text);
   try {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      if (await linked(draft, path)) return undefined;
+      if (await tryLink(draft, path)) return undefined;
       const stale = await readText(path);
       if (stale === undefined) continue;
-      const record = parse(stale);
+      const record = parseRecord(stale);
       if (record !== undefined && (await isRunning(record))) return record;
       const claim = `${path}.${createHash('sha256').update(stale).digest('hex').slice(0, 16)}`;
       if ((await acquire(claim, text)) !== undefined) {
@@ -174,14 +179,14 @@ async function isRunning({ pid, identity }: PidRecord): Promise<boolean> {
   return (await processIdentity(pid)) === identity;
 }
 
-async function ownText(address: string): Promise<string> {
+async function formatRecord(address: string): Promise<string> {
   const identity = await processIdentity(process.pid);
   if (identity === undefined)
     throw new StorageError('the system does not report the start time of this process');
   return `${process.pid}\n${identity}\n${address}\n`;
 }
 
-function parse(text: string): PidRecord | undefined {
+function parseRecord(text: string): PidRecord | undefined {
   const [, pid, identity, address] = /^([1-9]\d{0,9})\n(\S+)\n(\S*)\n$/.exec(text) ?? [];
   if (pid === undefined || identity === undefined || address === undefined) return undefined;
   return { pid: Number(pid), identity, address };
@@ -196,7 +201,7 @@ async function readText(path: string): Promise<string | undefined> {
   }
 }
 
-/** Writes the text to a file with a name of its own, to be renamed or linked. */
+/** Writes the text to a file with a unique name, to be renamed or linked. */
 async function writeDraft(path: string, text: string): Promise<string> {
   const draft = `${path}.${process.pid}-${randomBytes(6).toString('hex')}`;
   try {
@@ -208,7 +213,7 @@ async function writeDraft(path: string, text: string): Promise<string> {
 }
 
 /** Links the draft unless `path` exists: of several processes one succeeds. */
-async function linked(draft: string, path: string): Promise<boolean> {
+async function tryLink(draft: string, path: string): Promise<boolean> {
   try {
     await link(draft, path);
     return true;

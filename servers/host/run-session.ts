@@ -12,7 +12,7 @@ export async function runSession(
     await handler(connection);
     await connection.finish();
   } catch (error) {
-    // A peer that disconnects or breaks its protocol is normal; any other error is a fault of ours.
+    // A peer that disconnects or breaks its protocol is normal; any other error is a bug of this program.
     if (error instanceof KitError) log.info(`${connection.peer.address}: ${error.message}`);
     else log.error({ err: error }, `${connection.peer.address}: session failed`);
     connection.destroy();

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { chmod, lstat, readFile, rename, writeFile } from 'node:fs/promises';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 
+/* Writes shell scripts for cron and the boot file. */
+
 /** A script with this line may be replaced. */
 export const SCRIPT_MARK = '# Written by harvest-kit. Take this line away to keep changes.';
 
@@ -22,8 +24,7 @@ export async function writeScript(path: string, text: string): Promise<boolean> 
     await rename(draft, path);
     return true;
   } catch (cause) {
-    const why = messageOf(cause);
-    throw new StorageError(`${path} cannot be written: ${why}`, { cause });
+    throw new StorageError(`${path} cannot be written: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -35,8 +36,8 @@ export function shellWord(text: string): string {
 async function mayWrite(path: string, text: string): Promise<boolean> {
   try {
     if (!(await lstat(path)).isFile()) return false;
-    const found = await readFile(path, 'utf8');
-    return found !== text && found.split('\n').includes(SCRIPT_MARK);
+    const existing = await readFile(path, 'utf8');
+    return existing !== text && existing.split('\n').includes(SCRIPT_MARK);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return true;
     throw error;

@@ -6,6 +6,8 @@ import { type ByteStream, type ConnectionLimits, SocketConnection } from './conn
 import { createPeer, type NameLookup, NO_ADDRESS, systemLookup } from './peer.js';
 import { type PairedOutput, PipePair } from './pipe-pair.js';
 
+/* Standard input and output as a connection, for inetd (GATHERD-11.2). */
+
 /** Bytes buffered in each direction before we stop reading or the session has to wait. */
 const BUFFER_BYTES = 64 * 1024;
 

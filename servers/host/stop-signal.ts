@@ -1,12 +1,14 @@
+/* Turns SIGINT, SIGTERM and SIGHUP into an AbortSignal. */
+
 export interface StopSignalOptions {
   /**
-   * Signals that are caught from now on although their handler follows later by {@link StopSignal.on}; those that arrive
-   * before are kept for it. For programs whose start takes long.
+   * Signals that are caught immediately although {@link StopSignal.on} sets their handler later; those that arrive before
+   * are kept for it. For programs that take long to start.
    */
   readonly held?: readonly NodeJS.Signals[];
-  /** Whether a second request ends the process at once, as users expect of Ctrl-C. Default true. */
+  /** Whether a second request ends the process immediately, as users expect of Ctrl-C. Default true. */
   readonly secondExits?: boolean;
-  /** Makes the reason of the abort. Default: an Error `stopped by SIGTERM`. */
+  /** Creates the reason of the abort. Default: an Error `stopped by SIGTERM`. */
   readonly reason?: (by: NodeJS.Signals) => unknown;
 }
 
@@ -24,7 +26,7 @@ export class StopSignal implements Disposable {
   readonly #stopSignals = new Set<NodeJS.Signals>(['SIGINT', 'SIGTERM', 'SIGHUP']);
   readonly #handlers = new Map<NodeJS.Signals, () => void>();
   readonly #caught = new Set<NodeJS.Signals>();
-  /** Arrived before their handler was set. */
+  /** Signals that arrived before their handler was set. */
   #pending: NodeJS.Signals[] = [];
 
   constructor(options: StopSignalOptions = {}) {
@@ -47,14 +49,17 @@ export class StopSignal implements Disposable {
     return this.#controller.signal;
   }
 
-  /** Calls `handler` at each arrival of the signal, which then does not stop the program, also for those that were held. */
+  /**
+   * Calls `handler` for each signal of this name, which then does not stop the program; signals that were held count
+   * too.
+   */
   on(signal: NodeJS.Signals, handler: () => void): this {
     this.#stopSignals.delete(signal);
     this.#handlers.set(signal, handler);
     this.#catch(signal);
     const pending = this.#pending;
     this.#pending = [];
-    for (const arrived of pending) this.#arrived(arrived);
+    for (const earlier of pending) this.#handleSignal(earlier);
     return this;
   }
 
@@ -65,15 +70,15 @@ export class StopSignal implements Disposable {
   #catch(signal: NodeJS.Signals): void {
     if (this.#caught.has(signal)) return;
     this.#caught.add(signal);
-    process.on(signal, this.#arrived);
+    process.on(signal, this.#handleSignal);
   }
 
   #release(signal: NodeJS.Signals): void {
     this.#caught.delete(signal);
-    process.off(signal, this.#arrived);
+    process.off(signal, this.#handleSignal);
   }
 
-  readonly #arrived = (signal: NodeJS.Signals): void => {
+  readonly #handleSignal = (signal: NodeJS.Signals): void => {
     const handler = this.#handlers.get(signal);
     if (handler === undefined) this.#pending.push(signal);
     else handler();

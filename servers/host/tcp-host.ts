@@ -5,6 +5,8 @@ import { Listener } from './listener.js';
 import { createPeer, type NameLookup, systemLookup } from './peer.js';
 import { runSession } from './run-session.js';
 
+/* Accepts TCP connections and runs a session on each. */
+
 export interface HostOptions {
   /** Address or name to listen on. */
   readonly host: string;
@@ -16,7 +18,7 @@ export interface HostOptions {
   readonly idleTimeoutMs?: number;
   /**
    * Milliseconds a peer may accept nothing while we have something to send. Default 120 000 (GATHERD-12.3). Its progress
-   * shows only when a third of the system's send buffer is free again: keep this well above the time that a slow but honest
+   * shows only when a third of the system's send buffer is free again: keep this well above the time that a slow
    * reader needs for that.
    */
   readonly drainTimeoutMs?: number;
@@ -34,8 +36,8 @@ export interface HostOptions {
 }
 
 /**
- * The TCP server under the protocol servers: it accepts, limits, and passes each connection to a handler. When the handler
- * returns, the connection is closed; when it throws, it is dropped.
+ * The TCP server under the protocol servers: it accepts connections up to a limit and passes each to a handler. When
+ * the handler returns, the connection is closed; when it throws, it is dropped.
  */
 export class TcpHost implements AsyncDisposable {
   readonly address: { readonly host: string; readonly port: number };
@@ -84,8 +86,8 @@ export class TcpHost implements AsyncDisposable {
   }
 
   /**
-   * Stops accepting connections. Sessions that wait for their peer end at once; sessions that are sending may finish within
-   * `graceMs` (default 2000), then they are cut off. Resolves when all are closed.
+   * Stops accepting connections. Sessions that wait for their peer end immediately; sessions that are sending may
+   * finish within `graceMs` (default 2000), then they are cut off. Resolves when all are closed.
    */
   close(options: { readonly graceMs?: number } = {}): Promise<void> {
     this.#closing ??= this.#close(options.graceMs ?? 2000);

@@ -1,5 +1,7 @@
 import type { HostConnection } from './connection.js';
 
+/* Reports the chunks of a connection, for debugging. */
+
 /** Bytes of each chunk that a trace shows. */
 const SHOWN_BYTES = 96;
 
@@ -13,7 +15,7 @@ export function traceConnection(
 ): HostConnection {
   const { peer } = connection;
   const report = (direction: string, bytes: Uint8Array): void => {
-    trace(() => `${peer.address}: ${direction} ${bytes.length} bytes: ${beginning(bytes)}`);
+    trace(() => `${peer.address}: ${direction} ${bytes.length} bytes: ${formatBeginning(bytes)}`);
   };
   return {
     peer,
@@ -37,7 +39,7 @@ export function traceConnection(
   };
 }
 
-function beginning(bytes: Uint8Array): string {
+function formatBeginning(bytes: Uint8Array): string {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, SHOWN_BYTES)).toString(
     'latin1',
   );

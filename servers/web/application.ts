@@ -4,6 +4,8 @@ import { ConnectionError, messageOf } from '../../protocols/errors.js';
 import { type Asset, addAssets } from './assets.js';
 import { decodeFields } from './form-fields.js';
 
+/* Creates a fastify application and opens its port. */
+
 /** Maximum number of bytes of a request's body, unless an application sets its own limit. */
 const MAX_BODY_BYTES = 64 * 1024;
 
@@ -12,12 +14,15 @@ const REQUEST_TIMEOUT_MS = 30_000;
 
 type Awaitable<T> = T | Promise<T>;
 
-/** What {@link createApplication} needs. */
+/** The options of {@link createApplication}. */
 export interface ApplicationOptions {
   /** Headers of every reply, usually from `securityHeaders`. */
   readonly headers: Readonly<Record<string, string>>;
   readonly assets: readonly Asset[];
-  /** Bodies that are read: fields of a form, also JSON, or none at all. Others are answered with 415; `none` discards every body. */
+  /**
+   * Bodies that are read: fields of a form, also JSON, or none. Others are answered with 415; `none` discards every
+   * body.
+   */
   readonly bodies: 'form' | 'form and json' | 'none';
   /** Default 64 KiB. */
   readonly maxBodyBytes?: number | undefined;
@@ -46,8 +51,8 @@ interface Failure {
 }
 
 /**
- * Creates an application that is ready for requests, but has no port yet. Addresses in `X-Forwarded-For` are not trusted, because
- * the password throttle counts by address. Closing the application drops open connections.
+ * Creates an application that is ready for requests but has no port yet. Addresses in `X-Forwarded-For` are not
+ * trusted, because the password throttle counts by address. Closing the application drops open connections.
  */
 export async function createApplication(options: ApplicationOptions): Promise<FastifyInstance> {
   const { headers, admit, bodies } = options;
@@ -116,7 +121,7 @@ export interface Address {
 /**
  * Opens the port of an application; port 0 takes a free one. An application that cannot listen is closed.
  *
- * @param name starts the sentence of the error
+ * @param name of the server, the beginning of the error message
  * @throws ConnectionError when the port is not available
  */
 export async function listenOn(app: FastifyInstance, address: Address, name: string): Promise<Address> {

@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 
+/* Serves style sheets, scripts and icons. */
+
 /** A file of the package and the path under which browsers load it. */
 export interface Asset {
   readonly path: string;

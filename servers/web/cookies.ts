@@ -1,12 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseCookie, stringifySetCookie } from 'cookie';
 
+/* Reads and writes session cookies. */
+
 /** The value of a cookie that the request carries; undefined if it carries none of this name. */
 export function readCookie({ cookie }: IncomingHttpHeaders, name: string): string | undefined {
   return cookie === undefined ? undefined : parseCookie(cookie)[name];
 }
 
-/** A `Set-Cookie` value that lasts until the browser closes. Scripts cannot read the cookie, and other sites cannot have it sent. */
+/**
+ * A `Set-Cookie` value that lasts until the browser closes. Scripts cannot read the cookie, and browsers do not send
+ * it with requests from other sites.
+ */
 export function sessionCookie(name: string, value: string): string {
   return stringifySetCookie({ name, value, path: '/', httpOnly: true, sameSite: 'strict' });
 }

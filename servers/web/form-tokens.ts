@@ -4,6 +4,8 @@ import { readCookie, sessionCookie } from './cookies.js';
 import { isCrossOrigin } from './request-origin.js';
 import { equalSecrets } from './secrets.js';
 
+/* Protects forms against cross-site request forgery. */
+
 /** Name of the cookie that a form's token belongs to. */
 const COOKIE = 'harvest-admin';
 

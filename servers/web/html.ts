@@ -1,3 +1,5 @@
+/* HTML templates that escape their values. */
+
 /** Text that is HTML already, and is not escaped again. */
 export class Html {
   constructor(readonly text: string) {}
@@ -19,8 +21,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Escapes text for element content and quoted attribute values. Control characters, which HTML cannot hold, and characters that
- * change the direction of text become U+FFFD, so that a document's text cannot disguise itself.
+ * Escapes text for element content and quoted attribute values. Control characters, which HTML cannot contain, and
+ * characters that change the direction of text become U+FFFD, so that a document's text cannot disguise itself.
  */
 export function escapeHtml(text: string): string {
   return text
@@ -53,7 +55,7 @@ export function isLinkable(url: string): boolean {
   return LINKABLE.test(url) && !/[\0-\x20\x7f]/.test(url);
 }
 
-/** The text as a link to `url` if its scheme is allowed, else the text alone. */
+/** Renders the text as a link to `url` if its scheme is allowed, else without a link. */
 export function link(url: string, text: Content): Html {
   return isLinkable(url)
     ? html`<a href="${url}" rel="noreferrer nofollow">${text}</a>`

@@ -1,16 +1,18 @@
 import { type Content, Html, html } from './html.js';
 
-/** A page in another format, for programs. */
+/* The document around a page's content. */
+
+/** The same page in another format, for programs. */
 export interface Alternate {
   readonly type: string;
   readonly title: string;
   readonly href: string;
 }
 
-/** Everything of a page around its content. */
+/** The parts of a page around its content. */
 export interface PageShell {
   readonly title: string;
-  /** Asks search engines to leave the page alone. */
+  /** Tells search engines not to index the page. */
   readonly noindex?: boolean;
   /** URLs of style sheets, or the text of one for a page that needs no other file. */
   readonly styles: readonly string[] | { readonly text: string };

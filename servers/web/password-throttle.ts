@@ -1,5 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
+/* Limits the guessing of passwords. */
+
 /** Wrong passwords of one address within {@link WINDOW_MS} before it must wait. */
 const MAX_FAILURES = 10;
 const WINDOW_MS = 5 * 60_000;
@@ -7,24 +9,27 @@ const WINDOW_MS = 5 * 60_000;
 /** Addresses remembered; the least recently used is forgotten first. */
 const MAX_ADDRESSES = 10_000;
 
-/** Limits the guessing of passwords: after ten wrong ones an address must wait until five minutes have passed without another. */
+/**
+ * Limits the guessing of passwords: after ten wrong passwords an address must wait until five minutes have passed
+ * without another.
+ */
 export class PasswordThrottle {
   readonly #failures = new LRUCache<string, { readonly count: number; readonly until: number }>({
     max: MAX_ADDRESSES,
   });
 
-  /** @param now milliseconds of a clock */
+  /** @param now the clock, in milliseconds */
   constructor(readonly now: () => number = Date.now) {}
 
   /** Seconds until the address may try a password; 0 if it may try now. */
-  waitFor(address: string): number {
+  secondsToWait(address: string): number {
     const failures = this.#failures.peek(address);
     if (failures === undefined || failures.count < MAX_FAILURES) return 0;
     return Math.max(0, Math.ceil((failures.until - this.now()) / 1000));
   }
 
   /** Counts a wrong password of the address. */
-  failed(address: string): void {
+  recordFailure(address: string): void {
     const now = this.now();
     const known = this.#failures.get(address);
     const count = known === undefined || known.until <= now ? 1 : known.count + 1;

@@ -1,6 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Whether a browser says that a page of another origin made the request. Programs send none of these headers. */
+/**
+ * Whether the headers of a browser show that a page of another origin made the request. Programs send none of these
+ * headers.
+ */
 export function isCrossOrigin(headers: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;

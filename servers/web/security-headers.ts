@@ -1,17 +1,19 @@
-/** What the pages of an application need beyond their style sheet. */
+/* The security headers of every reply. */
+
+/** The resources that the pages of an application load beyond their style sheet. */
 export interface HeaderPolicy {
-  /** The pages load scripts of this server. */
+  /** Whether the pages load scripts of this server. */
   readonly scripts?: boolean;
-  /** The pages load images of this server. */
+  /** Whether the pages load images of this server. */
   readonly images?: boolean;
-  /** Scripts open connections to this server. */
+  /** Whether scripts open connections to this server. */
   readonly connections?: boolean;
   /**
    * Referrer-Policy. Pages with forms that change something need `same-origin`: with `no-referrer`, browsers send the form
    * without its origin.
    */
   readonly referrer: 'no-referrer' | 'same-origin';
-  /** Headers of this application alone. */
+  /** Further headers, of this application only. */
   readonly more?: Readonly<Record<string, string>>;
 }
 

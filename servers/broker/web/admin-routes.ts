@@ -3,7 +3,7 @@ import { BrokerClient } from '../../../clients/broker/index.js';
 import {
   ADMIN_COMMANDS,
   type AdminCommand,
-  adminCommand,
+  buildAdminCommand,
   formatMessage,
 } from '../../../protocols/broker/index.js';
 import { ConnectionError, ProtocolError, UsageError } from '../../../protocols/errors.js';
@@ -73,7 +73,7 @@ export class AdminRoutes {
       const text = 'The page was too old, or the command did not come from it. Send it again from here.';
       return refuse(403, 'Not sent:', text);
     }
-    const wait = this.#throttle.waitFor(request.ip);
+    const wait = this.#throttle.secondsToWait(request.ip);
     if (wait > 0) {
       reply.header('retry-after', String(wait));
       return refuse(429, 'Too many wrong passwords:', `wait ${Math.ceil(wait / 60)} minutes.`);
@@ -83,13 +83,13 @@ export class AdminRoutes {
     }
     let command: AdminCommand;
     try {
-      command = adminCommand(sent.keyword, sent.parameters === '' ? [] : sent.parameters.split(' '));
+      command = buildAdminCommand(sent.keyword, sent.parameters === '' ? [] : sent.parameters.split(' '));
     } catch (error) {
       if (!(error instanceof UsageError || error instanceof ProtocolError)) throw error;
       return refuse(400, 'Not sent:', error instanceof ProtocolError ? error.problem : error.message);
     }
     const outcome = await this.#run(sent.password, command);
-    if (outcome.status === 403) this.#throttle.failed(request.ip);
+    if (outcome.status === 403) this.#throttle.recordFailure(request.ip);
     const title = ADMIN_COMMANDS.find(({ kind }) => kind === command.kind)?.title ?? command.kind;
     const part = outcomePart(title, outcome.lines, outcome.failure);
     return this.#page(request, reply, outcome.status, sent, part);

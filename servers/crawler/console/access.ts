@@ -79,11 +79,11 @@ export class ConsoleAccess {
 
   /** Returns 0 for the right password, -1 for a wrong one, else the seconds that the address must wait before another try. */
   tryPassword(address: string, given: string): number {
-    const wait = this.#throttle.waitFor(address);
+    const wait = this.#throttle.secondsToWait(address);
     if (wait > 0) return wait;
     const right = equalSecrets(given, this.password);
     if (right && this.password !== '') return 0;
-    this.#throttle.failed(address);
+    this.#throttle.recordFailure(address);
     return -1;
   }
 

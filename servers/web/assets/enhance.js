@@ -2,18 +2,18 @@
 
 const query = document.getElementById('query');
 
-/** Whether a key press belongs to a field. */
+/** Whether the user is typing into a field. */
 function isTyping(target) {
   return target instanceof Element && target.closest('input, select, textarea, [contenteditable]') !== null;
 }
 
 /** Moves the focus to the next or previous result. */
-function walk(step) {
+function moveFocus(step) {
   const links = [...document.querySelectorAll('.results h2 a')];
   if (links.length === 0) return;
-  const here = document.activeElement?.closest('.results > li')?.querySelector('h2 a') ?? null;
-  const at = here === null ? (step > 0 ? 0 : links.length - 1) : links.indexOf(here) + step;
-  links[Math.min(links.length - 1, Math.max(0, at))]?.focus();
+  const current = document.activeElement?.closest('.results > li')?.querySelector('h2 a') ?? null;
+  const index = current === null ? (step > 0 ? 0 : links.length - 1) : links.indexOf(current) + step;
+  links[Math.min(links.length - 1, Math.max(0, index))]?.focus();
 }
 
 document.addEventListener('keydown', (event) => {
@@ -23,17 +23,17 @@ document.addEventListener('keydown', (event) => {
     query.focus();
     query.select();
   } else if (event.key === 'j') {
-    walk(1);
+    moveFocus(1);
   } else if (event.key === 'k') {
-    walk(-1);
+    moveFocus(-1);
   }
 });
 
 // Selects the character at which the query cannot be read. The field has the focus already.
 const fault = document.querySelector('[data-fault]');
 if (fault !== null && query !== null) {
-  const at = Number(fault.getAttribute('data-fault'));
-  query.setSelectionRange(at, at + 1);
+  const position = Number(fault.getAttribute('data-fault'));
+  query.setSelectionRange(position, position + 1);
 }
 
 // Leaves empty fields out of the URL of an advanced search.

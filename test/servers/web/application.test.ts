@@ -145,11 +145,11 @@ t.test('a form token is accepted from the browser that has its cookie, and from 
 t.test('an address may try again after a while', async (t) => {
   let now = 0;
   const throttle = new PasswordThrottle(() => now);
-  for (let i = 0; i < 10; i++) throttle.failed('192.0.2.1');
-  t.equal(throttle.waitFor('192.0.2.1'), 300);
-  t.equal(throttle.waitFor('192.0.2.2'), 0);
+  for (let i = 0; i < 10; i++) throttle.recordFailure('192.0.2.1');
+  t.equal(throttle.secondsToWait('192.0.2.1'), 300);
+  t.equal(throttle.secondsToWait('192.0.2.2'), 0);
   now = 300_001;
-  t.equal(throttle.waitFor('192.0.2.1'), 0);
+  t.equal(throttle.secondsToWait('192.0.2.1'), 0);
 });
 
 t.test('cookies are read by name', async (t) => {
