@@ -1,3 +1,5 @@
+/* ASCII bytes that several grammars name, with tests and conversions for them. */
+
 /** Bytes of ASCII that the grammars of several protocols name. */
 export const HT = 0x09;
 export const LF = 0x0a;
@@ -7,6 +9,7 @@ export const QUOTE = 0x22;
 export const ZERO = 0x30;
 export const NINE = 0x39;
 export const COLON = 0x3a;
+export const AT = 0x40;
 export const BACKSLASH = 0x5c;
 
 /** White space as C's `isspace` has it: HT, LF, VT, FF, CR, SP. */

@@ -5,7 +5,7 @@ import { StateError } from './errors.js';
  * which Node 20 and 22 lack: every resource is closed even when one fails. One error is thrown as it is, several as an
  * AggregateError in the order of closing.
  *
- * An owner whose opening may fail half way collects its resources in a stack and takes them over at the end:
+ * An owner whose opening may fail halfway collects its resources in a stack and takes them over at the end:
  *
  * ```ts
  * await using resources = new CloseStack();

@@ -1,3 +1,5 @@
+/* The errors of the whole kit. README.md lists them with exit statuses and remedies. */
+
 /** Names of the protocols whose rules an error can cite. */
 export type ProtocolName =
   | 'soif'
@@ -46,7 +48,7 @@ export class ProtocolError extends KitError {
   }
 }
 
-/** The user's words are wrong: an option, an argument, a URL, a query. Exit status 2, no stack. */
+/** The user's input is wrong: an option, an argument, a URL, a query. Exit status 2, no stack. */
 export class UsageError extends KitError {
   readonly code = 'ERR_USAGE';
 }

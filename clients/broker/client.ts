@@ -14,6 +14,8 @@ import { ConnectionError, PeerError, StateError } from '../../protocols/errors.j
 import { exchangeWithBroker } from './exchange.js';
 import { type OpaqueMode, type QueryInput, type QueryRequest, queryMessage } from './request.js';
 
+/* The client of a Broker: queries, administrative commands, other messages. */
+
 export interface BrokerClientOptions {
   readonly host: string;
   /** Default 8501 (BRK-1.2). */
@@ -50,8 +52,8 @@ export interface BrokerResults extends AsyncIterable<BrokerHit> {
 }
 
 /**
- * Queries a Broker. Every call opens its own connection (BRK-1.6) when its result is first awaited or iterated. Between
- * calls the client holds nothing, so it has no close.
+ * Queries a Broker. Every call opens its own connection (BRK-1.6) when its result is first awaited or iterated. The client
+ * holds no resources between calls and needs no close.
  */
 export class BrokerClient {
   readonly host: string;
@@ -65,7 +67,7 @@ export class BrokerClient {
   }
 
   /**
-   * Sends a user query. Objects are yielded as they arrive; a reader that stops reading stops the Broker.
+   * Sends a user query. Objects are yielded as they arrive; if the reader stops, backpressure stops the Broker.
    * The iteration throws PeerError (status 111) after the objects before it, ConnectionError if the Broker
    * cannot be reached, breaks the connection or is silent for too long, ProtocolError if it does not speak this protocol.
    * @throws UsageError if the query is empty or does not close its quotes, or a number is out of range
@@ -167,7 +169,7 @@ class Results implements BrokerResults {
     try {
       return this.#session.end();
     } catch (error) {
-      if (!this.#session.cutOff) throw error;
+      if (!this.#session.truncated) throw error;
       throw new ConnectionError('the Broker closed the connection in the middle of its reply', {
         cause: error,
       });

@@ -1,6 +1,6 @@
 import { type ConnectionOptions, exchange } from '../connection/index.js';
 
-/** {@link exchange} with a Broker: its errors say how a Broker is reached. */
+/** Does one {@link exchange} with a Broker. Its errors name the Broker and the usual port. */
 export function exchangeWithBroker(
   request: Uint8Array,
   options: Omit<ConnectionOptions, 'name' | 'hints'>,

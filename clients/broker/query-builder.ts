@@ -10,6 +10,8 @@ import {
 import { ProtocolError, UsageError } from '../../protocols/errors.js';
 import { type OpaqueMode, type QueryRequest, queryMessage } from './request.js';
 
+/* Builds queries by method calls that the compiler checks. */
+
 type Blank = ' ' | '\t' | '\n' | '\r';
 
 /** Makes the compiler refuse a literal that is empty or more than one word. */
@@ -91,7 +93,7 @@ export class AttributeCondition {
     this.#attribute = attribute;
   }
 
-  /** BRK-2.14: the text occurs in the value. Its characters mean themselves. */
+  /** BRK-2.14: the text occurs in the value. Its characters are literal. */
   contains(text: string): QueryExpression {
     return this.#select('contains', escapePattern(checkText(text)));
   }
@@ -122,7 +124,7 @@ export class AttributeCondition {
   }
 
   #select(operator: SelectOperator, value: string): QueryExpression {
-    return new QueryExpression({ kind: 'select', attribute: this.#attribute, operator, value, at: 0 });
+    return new QueryExpression({ kind: 'select', attribute: this.#attribute, operator, value, offset: 0 });
   }
 }
 
@@ -135,10 +137,10 @@ export const q = {
   /** BRK-2.11: every object. */
   all: (): EveryObject => new EveryObject(),
 
-  /** One word or a part of one; its characters mean themselves. */
+  /** One word or a part of one; its characters are literal. */
   word: <T extends string>(text: T & OneWord<T>): QueryExpression => term(escapePattern(checkText(text))),
 
-  /** BRK-2.5: words in this order; their characters mean themselves. */
+  /** BRK-2.5: words in this order; their characters are literal. */
   phrase: (text: string): QueryExpression => term(escapePattern(checkText(text))),
 
   /**
@@ -172,7 +174,7 @@ export const q = {
 } as const;
 
 function term(text: string): QueryExpression {
-  return new QueryExpression({ kind: 'term', text, quoted: quoteId(text) !== text, at: 0 });
+  return new QueryExpression({ kind: 'term', text, quoted: quoteId(text) !== text, offset: 0 });
 }
 
 /** `and` and `or` are associative: a chain becomes one list to the right, which needs no parentheses. */
@@ -203,8 +205,7 @@ function escapeBackslash(text: string): string {
 
 function checkText(text: string): string {
   if (text.trim() === '') throw new UsageError('a blank text cannot be searched for');
-  if (/\p{Surrogate}/u.test(text))
-    throw new UsageError('the text contains half a character (a lone surrogate)');
+  if (/\p{Surrogate}/u.test(text)) throw new UsageError('the text contains a lone surrogate');
   return text;
 }
 

@@ -9,7 +9,9 @@ import {
 import { UsageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 
-/** What a query requests. The defaults are those of the shipped query pages (BRK-8.6). */
+/* Turns the options of a query into flags and a message line. */
+
+/** The options of a query. The defaults are those of the shipped query pages (BRK-8.6). */
 export interface QueryRequest {
   /** Descriptions. Default true. */
   readonly desc?: boolean;
@@ -27,7 +29,7 @@ export interface QueryRequest {
   readonly maxFiles?: number;
   /** Maximum number of matched lines of one object. Default: the server's own limit. */
   readonly maxLines?: number;
-  /** Seconds the server may spend; it limits them to 10 up to its own maximum (BRK-8.14). */
+  /** Seconds the server may spend, at least 10; the server may lower them to its own maximum (BRK-8.14). */
   readonly lifetime?: number;
   /** Attributes of each object to return, at most 256 names; a Broker sends each once (BRK-2.16). */
   readonly attributes?: readonly string[];
@@ -40,13 +42,13 @@ export interface QueryRequest {
 /** Whether the server reads `#opaque` as "no matched lines" (the default) or as "matched lines" (BRK-3.2). */
 export type OpaqueMode = 'suppress' | 'show';
 
-/** The flags that request `request` from a server of that mode. @throws UsageError for a number out of range */
+/** Returns the flags of a query for a server of that mode. @throws UsageError for a number out of range */
 export function requestFlags(request: QueryRequest, mode: OpaqueMode): QueryFlags {
-  const wantLines = request.matchedLines ?? true;
+  const includeLines = request.matchedLines ?? true;
   return {
     ...DEFAULT_FLAGS,
     desc: request.desc ?? true,
-    opaque: mode === 'suppress' ? !wantLines : wantLines,
+    opaque: mode === 'suppress' ? !includeLines : includeLines,
     ignoreCase: request.ignoreCase ?? true,
     matchWord: request.matchWord ?? false,
     errors: checkCount('errors', request.errors ?? 0, MAX_SPELLING_ERRORS),

@@ -13,6 +13,8 @@ import { DEFAULT_BROKER_PORT } from '../broker/index.js';
 import { type BulkWarning, readReply } from './reply.js';
 import { BulkTransfer } from './transfer.js';
 
+/* Requests bulk transfers and digests from a Broker. */
+
 export interface BulkClientOptions {
   readonly host: string;
   /** Default 8501 (BRK-1.2). */
@@ -90,12 +92,12 @@ export class BulkClient {
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<DigestReport | undefined> {
     const message = encodeBulkRequest({ interface: 2, digest: prefix });
-    let known = false;
+    let isInterface2 = false;
     for await (const events of this.#request(message, options.signal)) {
       for (const event of events) {
-        if (event.kind === 'version') known = event.interface === 2;
+        if (event.kind === 'version') isInterface2 = event.interface === 2;
         // A Broker that does not know the flag refuses the message or sends objects.
-        else if (!known && (event.kind === 'status' || event.kind === 'change')) return undefined;
+        else if (!isInterface2 && (event.kind === 'status' || event.kind === 'change')) return undefined;
         else if (event.kind === 'trailer') {
           const { trailer } = event;
           if (trailer.kind === 'stats') return readReport(trailer.data, prefix);

@@ -12,6 +12,8 @@ import { ConnectionError, KitError } from '../../protocols/errors.js';
 import { identityOf } from '../../protocols/soif/index.js';
 import type { BulkClient } from './client.js';
 
+/* Finds the differences between the objects of two Brokers. */
+
 export interface CompareOptions {
   /** Differences to list, both sides together. Default 1000. The comparison stops when they are found. */
   readonly maxDifferences?: number;
@@ -50,7 +52,10 @@ export async function compareBrokers(
   const { signal, maxDifferences = DEFAULT_MAX_DIFFERENCES } = options;
   const requestOptions = signal === undefined ? {} : { signal };
   const found = new Differences(maxDifferences);
-  const [rootA, rootB] = await Promise.all([digest(a, '', requestOptions), digest(b, '', requestOptions)]);
+  const [rootA, rootB] = await Promise.all([
+    requestDigest(a, '', requestOptions),
+    requestDigest(b, '', requestOptions),
+  ]);
   const byDigests = rootA !== undefined && rootB !== undefined;
   const objects = byDigests
     ? { a: rootA.count, b: rootB.count }
@@ -75,7 +80,7 @@ interface DigestOptions {
 class Differences {
   readonly onlyA: DigestIdentity[] = [];
   readonly onlyB: DigestIdentity[] = [];
-  /** A difference was found that is not listed. */
+  /** Whether a difference was found that is not listed. */
   full = false;
   readonly #max: number;
 
@@ -93,9 +98,10 @@ class Differences {
   }
 }
 
-/** What is known about one side below a prefix: a Broker's report, or its objects if a shorter prefix listed them. */
+/** One side below a prefix: a Broker's report, or its objects if a shorter prefix listed them. */
 type Side = Pick<DigestReport, 'count' | 'digest' | 'buckets' | 'identities'>;
 
+/** Compares two Brokers by their digests, from the empty prefix down into the prefixes that differ. */
 class DigestWalk {
   readonly #clients: readonly [BulkClient, BulkClient];
   readonly #found: Differences;
@@ -114,7 +120,7 @@ class DigestWalk {
   async #compare(prefix: string, a: Side, b: Side): Promise<void> {
     if (this.#found.full || (a.count === b.count && a.digest === b.digest)) return;
     if (a.buckets === undefined && b.buckets === undefined) {
-      this.#listed(a.identities ?? [], b.identities ?? []);
+      this.#compareLists(a.identities ?? [], b.identities ?? []);
       return;
     }
     for (let digit = 0; digit < 16; digit++) {
@@ -122,8 +128,8 @@ class DigestWalk {
       const [childA, childB] = [childOf(a, digit, below), childOf(b, digit, below)];
       if (childA.count === childB.count && childA.digest === childB.digest) continue;
       const [fullA, fullB] = await Promise.all([
-        this.#whole(0, childA, below),
-        this.#whole(1, childB, below),
+        this.#fetchSide(0, childA, below),
+        this.#fetchSide(1, childB, below),
       ]);
       await this.#compare(below, fullA, fullB);
       if (this.#found.full) return;
@@ -131,22 +137,22 @@ class DigestWalk {
   }
 
   /** Requests a Broker's report about a prefix of which only the sum is known. */
-  async #whole(client: 0 | 1, side: Side, prefix: string): Promise<Side> {
+  async #fetchSide(client: 0 | 1, side: Side, prefix: string): Promise<Side> {
     if (side.identities !== undefined) return side;
     if (side.count === 0) return { ...side, identities: [] };
-    const report = await digest(this.#clients[client], prefix, this.#options);
+    const report = await requestDigest(this.#clients[client], prefix, this.#options);
     if (report !== undefined) return report;
     throw new ConnectionError('a Broker that reported digests no longer does');
   }
 
-  #listed(a: readonly DigestIdentity[], b: readonly DigestIdentity[]): void {
+  #compareLists(a: readonly DigestIdentity[], b: readonly DigestIdentity[]): void {
     const [inA, inB] = [new Set(a.map(({ digest }) => digest)), new Set(b.map(({ digest }) => digest))];
     for (const identity of a) if (!inB.has(identity.digest)) this.#found.add('a', identity);
     for (const identity of b) if (!inA.has(identity.digest)) this.#found.add('b', identity);
   }
 }
 
-/** One side below a prefix that is one digit longer. */
+/** Returns one side below a prefix that is one digit longer. */
 function childOf(side: Side, digit: number, prefix: string): Side {
   if (side.buckets !== undefined) return side.buckets[digit]!;
   const identities = (side.identities ?? []).filter(({ digest }) => digest.startsWith(prefix));
@@ -157,7 +163,7 @@ function childOf(side: Side, digit: number, prefix: string): Side {
 
 const sha256: Sha256 = (bytes) => createHash('sha256').update(bytes).digest();
 
-/** Reads both Brokers. Of A only the keys are kept, so A is read again for the URLs of objects that only A has. */
+/** Reads both Brokers. Only the keys of A are kept, so A is read again for the URLs of objects that only A has. */
 async function compareTransfers(
   a: BulkClient,
   b: BulkClient,
@@ -165,22 +171,22 @@ async function compareTransfers(
   options: DigestOptions,
 ): Promise<{ a: number; b: number }> {
   const inA = new KeyList();
-  for await (const { digest } of identities(a, options)) inA.add(keyOf(digest));
+  for await (const { digest } of receiveIdentities(a, options)) inA.add(keyOf(digest));
   const keys = inA.sorted();
   const seen = new Uint8Array(keys.length);
   let count = 0;
-  for await (const identity of identities(b, options)) {
+  for await (const identity of receiveIdentities(b, options)) {
     count++;
-    const at = indexOf(keys, keyOf(identity.digest));
-    if (at < 0) found.add('b', identity);
-    else seen[at] = 1;
+    const index = indexOf(keys, keyOf(identity.digest));
+    if (index < 0) found.add('b', identity);
+    else seen[index] = 1;
   }
   if (seen.includes(0)) {
-    for await (const identity of identities(a, options)) {
-      const at = indexOf(keys, keyOf(identity.digest));
-      if (at < 0 || seen[at] === 1) continue;
+    for await (const identity of receiveIdentities(a, options)) {
+      const index = indexOf(keys, keyOf(identity.digest));
+      if (index < 0 || seen[index] === 1) continue;
       found.add('a', identity);
-      seen[at] = 1;
+      seen[index] = 1;
       if (found.full) break;
     }
   }
@@ -188,12 +194,15 @@ async function compareTransfers(
 }
 
 /** The identities of all objects of a Broker. Objects without one are left out, as every receiver does (BT-24). */
-async function* identities(client: BulkClient, options: DigestOptions): AsyncGenerator<DigestIdentity> {
+async function* receiveIdentities(
+  client: BulkClient,
+  options: DigestOptions,
+): AsyncGenerator<DigestIdentity> {
   const changes = client.transfer({ since: 0, ...options })[Symbol.asyncIterator]();
   try {
     for (;;) {
       const next = await changes.next().catch((error: unknown) => {
-        throw ofBroker(client, error);
+        throw withBrokerName(client, error);
       });
       if (next.done === true) return;
       const { change, object } = next.value;
@@ -208,7 +217,7 @@ async function* identities(client: BulkClient, options: DigestOptions): AsyncGen
   }
 }
 
-async function digest(
+async function requestDigest(
   client: BulkClient,
   prefix: string,
   options: DigestOptions,
@@ -216,15 +225,15 @@ async function digest(
   try {
     return await client.digest(prefix, options);
   } catch (error) {
-    throw ofBroker(client, error);
+    throw withBrokerName(client, error);
   }
 }
 
 /** Adds to an error which of the two Brokers it is about. */
-function ofBroker({ host, port }: BulkClient, error: unknown): unknown {
-  const place = `${host}:${port}`;
-  if (error instanceof KitError && !error.message.includes(place)) {
-    error.message = `broker at ${place}: ${error.message}`;
+function withBrokerName({ host, port }: BulkClient, error: unknown): unknown {
+  const address = `${host}:${port}`;
+  if (error instanceof KitError && !error.message.includes(address)) {
+    error.message = `broker at ${address}: ${error.message}`;
   }
   return error;
 }

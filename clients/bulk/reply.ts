@@ -6,6 +6,8 @@ import {
 import { ProtocolError } from '../../protocols/errors.js';
 import { InflateBudget, type InflateLimits, MemberInflater } from '../gatherd/inflater.js';
 
+/* Turns the bytes of a bulk reply into events and inflates compressed groups. */
+
 export interface ReplyOptions extends InflateLimits {
   readonly decoder: BulkReplyDecoderOptions;
   readonly signal: AbortSignal | undefined;
@@ -24,18 +26,18 @@ export async function* readReply(
   options: ReplyOptions,
 ): AsyncGenerator<readonly BulkEvent[], void, undefined> {
   const decoder = new BulkReplyDecoder(options.decoder);
-  const member = new Member(decoder, options);
+  const member = new MemberReader(decoder, options);
   try {
-    for await (const chunk of chunks) yield* member.inflating(decoder.push(chunk));
+    for await (const chunk of chunks) yield* member.inflateEvents(decoder.push(chunk));
     // The decoder returns the events before an error first and throws with the next call.
-    while (!decoder.done) yield* member.inflating(decoder.end());
+    while (!decoder.done) yield* member.inflateEvents(decoder.end());
   } finally {
     member.close();
   }
 }
 
-/** The gzip member that is being read, if any. */
-class Member {
+/** Inflates the gzip member that is being read, if any. */
+class MemberReader {
   readonly #decoder: BulkReplyDecoder;
   readonly #options: ReplyOptions;
   readonly #budget: InflateBudget;
@@ -53,7 +55,7 @@ class Member {
   }
 
   /** Yields the events, and in place of `inflate` the events of the inflated data. */
-  async *inflating(first: readonly BulkEvent[]): AsyncGenerator<readonly BulkEvent[], void, undefined> {
+  async *inflateEvents(first: readonly BulkEvent[]): AsyncGenerator<readonly BulkEvent[], void, undefined> {
     let events = first;
     for (;;) {
       const last = events.at(-1);
@@ -64,19 +66,19 @@ class Member {
       if (events.length > 1) yield events.slice(0, -1);
       this.#inflater ??= new MemberInflater(this.#budget);
       const inflater = this.#inflater;
-      const rest = yield* this.#outputs(inflater.push(last.bytes));
+      const rest = yield* this.#decodeOutputs(inflater.push(last.bytes));
       if (!inflater.ended) return;
       this.close();
       events = this.#decoder.inflateEnd(rest, inflater.crc, inflater.size);
     }
   }
 
-  async *#outputs(
+  async *#decodeOutputs(
     outputs: AsyncGenerator<Uint8Array, Uint8Array, undefined>,
   ): AsyncGenerator<readonly BulkEvent[], Uint8Array, undefined> {
     for (;;) {
       const output = await outputs.next().catch((error: unknown) => {
-        throw ofBulk(error);
+        throw asBulkError(error);
       });
       if (output.done === true) return output.value;
       this.#options.signal?.throwIfAborted();
@@ -86,8 +88,8 @@ class Member {
   }
 }
 
-/** Replaces the inflater's error, which cites the rules of a Gatherer's update, by one that cites BP-16. */
-function ofBulk(error: unknown): unknown {
+/** Replaces the inflater's error, which cites the rules of a Gatherer's update, with one that cites BP-16. */
+function asBulkError(error: unknown): unknown {
   if (!(error instanceof ProtocolError)) return error;
   return new ProtocolError('the compressed groups are damaged or exceed a limit', {
     protocol: 'bulk',

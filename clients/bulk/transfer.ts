@@ -4,6 +4,8 @@ import type { SoifObject } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { BulkWarning } from './reply.js';
 
+/* The changes and totals of one bulk transfer. */
+
 /** A change that a Broker sent. */
 export interface BulkReceived {
   readonly change: ChangeKind;
@@ -41,8 +43,8 @@ interface Options {
 }
 
 /**
- * The changes of one transfer, as they arrive. It can be iterated once, change by change or in {@link batches}; a
- * reader that stops reading stops the Broker.
+ * The changes of one transfer, as they arrive. It can be iterated once, change by change or in {@link batches}; if the
+ * reader stops, backpressure stops the Broker.
  *
  * The iteration throws after the changes that arrived before the error: PeerError if the Broker refuses (status 400, 111,
  * or the number of BP-23), ConnectionError if it cannot be reached, breaks the connection, is silent for too long, or the
@@ -54,12 +56,12 @@ export class BulkTransfer implements AsyncIterable<BulkReceived> {
   readonly #received: Record<ChangeKind, number> = { delete: 0, refresh: 0, update: 0 };
   #bytes = 0;
   #complete = false;
-  #started: UnixSeconds | undefined;
-  #announced: UnixSeconds | undefined;
+  #startedAt: UnixSeconds | undefined;
+  #announcedTime: UnixSeconds | undefined;
   #interface: 1 | 2 | undefined;
   #failure: KitError | undefined;
 
-  /** Made by `BulkClient`. */
+  /** Called by `BulkClient`. */
   constructor(request: () => AsyncIterable<readonly BulkEvent[]>, options: Options) {
     this.#request = request;
     this.#options = options;
@@ -67,7 +69,7 @@ export class BulkTransfer implements AsyncIterable<BulkReceived> {
 
   get totals(): BulkTotals {
     const next =
-      this.#announced ?? (this.#started === undefined ? undefined : Math.max(0, this.#started - 1));
+      this.#announcedTime ?? (this.#startedAt === undefined ? undefined : Math.max(0, this.#startedAt - 1));
     return {
       received: { ...this.#received },
       bytes: this.#bytes,
@@ -83,13 +85,13 @@ export class BulkTransfer implements AsyncIterable<BulkReceived> {
 
   /** Yields the changes of one network chunk together, at least one. */
   async *batches(): AsyncGenerator<readonly BulkReceived[], void, undefined> {
-    if (this.#started !== undefined) throw new StateError('a transfer can be iterated once');
-    this.#started = this.#options.now();
+    if (this.#startedAt !== undefined) throw new StateError('a transfer can be iterated once');
+    this.#startedAt = this.#options.now();
     for await (const events of this.#request()) {
       const batch: BulkReceived[] = [];
       for (const event of events) {
-        if (event.kind === 'change') batch.push(this.#count(event));
-        else this.#note(event);
+        if (event.kind === 'change') batch.push(this.#receive(event));
+        else this.#handle(event);
       }
       if (batch.length > 0) yield batch;
     }
@@ -100,23 +102,23 @@ export class BulkTransfer implements AsyncIterable<BulkReceived> {
       );
   }
 
-  #count({ change, object, bytes, exact }: Extract<BulkEvent, { kind: 'change' }>): BulkReceived {
+  #receive({ change, object, bytes, exact }: Extract<BulkEvent, { kind: 'change' }>): BulkReceived {
     this.#received[change]++;
     this.#bytes += bytes.length;
     return { change, object, bytes, exact, time: object.number('Update-Time') };
   }
 
-  #note(event: BulkEvent): void {
+  #handle(event: BulkEvent): void {
     switch (event.kind) {
       case 'version':
         this.#interface = event.interface;
         break;
       case 'status':
-        if (event.code === 0) this.#announced ??= parseTransferTime(event.text);
+        if (event.code === 0) this.#announcedTime ??= parseTransferTime(event.text);
         else if (REFUSALS.has(event.code)) this.#failure ??= new PeerError(event.text, event.code);
         break;
       case 'info':
-        if (event.info.field === 'message') this.#announced ??= parseTransferTime(event.info.text);
+        if (event.info.field === 'message') this.#announcedTime ??= parseTransferTime(event.info.text);
         break;
       case 'trailer':
         if (event.trailer.kind === 'error') {

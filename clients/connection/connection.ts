@@ -4,12 +4,14 @@ import { ConnectionError, StateError } from '../../protocols/errors.js';
 import { asConnectionError } from './network-errors.js';
 import { Wait } from './wait.js';
 
+/* A TCP connection as clients use it: time limits, abort, backpressure. Times are milliseconds. */
+
 export interface ConnectionOptions {
   readonly host: string;
   readonly port: number;
-  /** What error sentences call the peer. Default `host:port`. */
+  /** The peer's name in error messages. Default `host:port`. */
   readonly name?: string;
-  /** Added to the sentence of an errno, e.g. which port is the usual one under `ECONNREFUSED`. */
+  /** Additions to the message of an errno, by its code: for `ECONNREFUSED` e.g. the usual port. */
   readonly hints?: Readonly<Record<string, string>>;
   /** Milliseconds to wait for the connection. */
   readonly connectTimeoutMs: number;
@@ -21,14 +23,14 @@ export interface ConnectionOptions {
 
 /**
  * A TCP connection as a client uses it. Reads on demand: one chunk is held while no read waits, then the socket is paused and the
- * peer's window fills. Every failure is a {@link ConnectionError} whose sentence names the peer.
+ * peer's window fills. Every failure is a {@link ConnectionError} that names the peer.
  */
 export class Connection implements AsyncDisposable, AsyncIterable<Uint8Array> {
-  /** What error sentences call the peer. */
+  /** The peer's name in error messages. */
   readonly name: string;
   /** The peer's IP address. */
   readonly remoteAddress: string;
-  /** Milliseconds that one read or one write may wait; 0 for no limit. Holds from the next call on. */
+  /** Milliseconds that one read or one write may wait; 0 for no limit. Takes effect with the next call. */
   idleTimeoutMs: number;
   readonly #socket: Socket;
   /** The chunk that arrived while no read waited. */
@@ -79,17 +81,17 @@ export class Connection implements AsyncDisposable, AsyncIterable<Uint8Array> {
     return new Connection(socket, name, options);
   }
 
-  /** The connection failed, was destroyed, or the peer has ended it and everything it sent was read. */
+  /** Whether the connection failed, was destroyed, or was ended by the peer and everything that it sent was read. */
   get closed(): boolean {
     return this.#failure !== undefined || (this.#inputEnded && this.#held === undefined);
   }
 
-  /** The network or the peer broke the connection: not a time-out, an abort or {@link destroy}. */
+  /** Whether the network or the peer broke the connection: not a time-out, an abort or {@link destroy}. */
   get lost(): boolean {
     return this.#lost;
   }
 
-  /** A read or a write waited for longer than {@link idleTimeoutMs}. */
+  /** Whether a read or a write waited longer than {@link idleTimeoutMs}. */
   get timedOut(): boolean {
     return this.#timedOut;
   }

@@ -1,6 +1,8 @@
 import { ConnectionError, errorCode } from '../../protocols/errors.js';
 
-/** Sentences for the error codes of the system, Node and undici (gatherer.md 14). */
+/* Turns network errors into messages for users. */
+
+/** Messages for the error codes of the system, Node and undici (gatherer.md 14). */
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused: nothing listens on that port',
   ECONNRESET: 'the server broke the connection',
@@ -21,7 +23,8 @@ const REASONS: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_OVERFLOW: 'the header of the answer is too long',
 };
 
-const OWN_AUTHORITY = 'a file with the certificate of its authority in NODE_EXTRA_CA_CERTS makes it known';
+const ADD_AUTHORITY_HINT =
+  'a file with the certificate of its authority in NODE_EXTRA_CA_CERTS makes it known';
 
 /** Why a server's certificate is not accepted, by the codes of OpenSSL and Node. */
 const CERTIFICATE_REASONS: Readonly<Record<string, string>> = {
@@ -29,15 +32,15 @@ const CERTIFICATE_REASONS: Readonly<Record<string, string>> = {
   CERT_NOT_YET_VALID: 'it is not valid yet (is the clock right?)',
   CERT_REVOKED: 'it was revoked',
   ERR_TLS_CERT_ALTNAME_INVALID: 'it is for another name',
-  DEPTH_ZERO_SELF_SIGNED_CERT: `it is signed by itself: ${OWN_AUTHORITY}`,
-  SELF_SIGNED_CERT_IN_CHAIN: `its authority is not known here: ${OWN_AUTHORITY}`,
-  UNABLE_TO_GET_ISSUER_CERT: `its authority is not known here: ${OWN_AUTHORITY}`,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `its authority is not known here: ${OWN_AUTHORITY}`,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `the server does not send the chain to an authority that is known here: ${OWN_AUTHORITY}`,
+  DEPTH_ZERO_SELF_SIGNED_CERT: `it is self-signed: ${ADD_AUTHORITY_HINT}`,
+  SELF_SIGNED_CERT_IN_CHAIN: `its authority is not known here: ${ADD_AUTHORITY_HINT}`,
+  UNABLE_TO_GET_ISSUER_CERT: `its authority is not known here: ${ADD_AUTHORITY_HINT}`,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `its authority is not known here: ${ADD_AUTHORITY_HINT}`,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `the server does not send the chain to an authority that is known here: ${ADD_AUTHORITY_HINT}`,
 };
 
 /**
- * A failure of the network as a sentence that names the peer and, where there is one, the remedy.
+ * Turns a network failure into an error whose message names the peer and, where there is one, the remedy.
  * @param hints more about an errno, by its code
  */
 export function asConnectionError(
@@ -47,8 +50,8 @@ export function asConnectionError(
 ): ConnectionError {
   if (error instanceof ConnectionError) return error;
   const hint = hints[errorCode(error) ?? ''];
-  const sentence = `${name}: ${reasonOf(error)}`;
-  return new ConnectionError(hint === undefined ? sentence : `${sentence} (${hint})`, { cause: error });
+  const message = `${name}: ${reasonOf(error)}`;
+  return new ConnectionError(hint === undefined ? message : `${message} (${hint})`, { cause: error });
 }
 
 function reasonOf(error: unknown): string {
@@ -62,7 +65,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : 'the transfer failed';
 }
 
-/** An abort signal's reason as an error. */
+/** Returns an abort signal's reason as an error. */
 export function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error('aborted', { cause: reason });
 }

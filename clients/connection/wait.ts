@@ -9,7 +9,7 @@ export class Wait<T> {
 
   /**
    * @param timeoutMs milliseconds until `onTimeout`, which settles the wait; 0 for no limit
-   * @param signal one that is not aborted; its abort rejects with its reason
+   * @param signal must not be aborted yet; its abort rejects with its reason
    */
   constructor(timeoutMs: number, signal: AbortSignal | undefined, onTimeout: () => void) {
     this.promise = new Promise((resolve, reject) => {
@@ -22,12 +22,12 @@ export class Wait<T> {
     signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** Has no effect once the wait is settled. */
+  /** Has no effect after the wait is settled. */
   resolve(value: T): void {
     if (this.#release()) this.#settle.resolve(value);
   }
 
-  /** Has no effect once the wait is settled. */
+  /** Has no effect after the wait is settled. */
   reject(reason: unknown): void {
     if (this.#release()) this.#settle.reject(reason);
   }

@@ -1,10 +1,12 @@
 import { ConnectionError, StateError } from '../../protocols/errors.js';
 
+/* Keeps connections for reuse, by server and login. */
+
 /** A connection that can be used again. */
 export interface PooledConnection {
-  /** No operation is in progress and the connection is open. */
+  /** Whether no operation is in progress and the connection is open. */
   readonly usable: boolean;
-  /** The server ended it. */
+  /** Whether the server ended it. */
   readonly lost: boolean;
   close(): void;
 }
@@ -16,7 +18,7 @@ interface Slot<C> {
   busy: number;
 }
 
-/** Keeps connections by server and login (G-88). Each key has at most `perKey`; further calls queue. */
+/** Keeps connections by server and login (G-88). Each key has at most `perKey` connections; further calls are queued. */
 export class ConnectionPool<C extends PooledConnection> {
   readonly #perKey: number;
   readonly #idleMs: number;
@@ -30,7 +32,7 @@ export class ConnectionPool<C extends PooledConnection> {
   }
 
   /**
-   * Runs `work` on a kept or a new connection. If the server has ended the kept one, runs `work` once more on a new one.
+   * Runs `work` on a kept or a new connection. If the server has ended the kept one, runs `work` again on a new one.
    * @throws the signal's reason if it is aborted while this call is queued
    */
   async use<T>(
@@ -40,7 +42,7 @@ export class ConnectionPool<C extends PooledConnection> {
     work: (connection: C) => Promise<T>,
   ): Promise<T> {
     const slot = this.#slot(key);
-    await this.#turn(slot, signal);
+    await this.#acquire(slot, signal);
     try {
       if (this.#closed) throw new StateError('the fetcher is closed');
       const kept = this.#takeIdle(slot);
@@ -55,7 +57,7 @@ export class ConnectionPool<C extends PooledConnection> {
     } finally {
       slot.busy -= 1;
       slot.waiting.shift()?.();
-      this.#forget(slot);
+      this.#deleteIfUnused(slot);
     }
   }
 
@@ -88,14 +90,14 @@ export class ConnectionPool<C extends PooledConnection> {
       timer: setTimeout(() => {
         slot.idle.splice(slot.idle.indexOf(entry), 1);
         connection.close();
-        this.#forget(slot);
+        this.#deleteIfUnused(slot);
       }, this.#idleMs),
     };
     entry.timer.unref();
     slot.idle.push(entry);
   }
 
-  #forget(slot: Slot<C>): void {
+  #deleteIfUnused(slot: Slot<C>): void {
     if (slot.busy === 0 && slot.idle.length === 0 && slot.waiting.length === 0) this.#slots.delete(slot.key);
   }
 
@@ -118,23 +120,23 @@ export class ConnectionPool<C extends PooledConnection> {
     return slot;
   }
 
-  async #turn(slot: Slot<C>, signal: AbortSignal | undefined): Promise<void> {
+  async #acquire(slot: Slot<C>, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
     if (slot.busy < this.#perKey) {
       slot.busy += 1;
       return;
     }
     await new Promise<void>((resolve, reject) => {
-      const go = () => {
+      const proceed = () => {
         signal?.removeEventListener('abort', onAbort);
         slot.busy += 1;
         resolve();
       };
       const onAbort = () => {
-        slot.waiting.splice(slot.waiting.indexOf(go), 1);
+        slot.waiting.splice(slot.waiting.indexOf(proceed), 1);
         reject(signal?.reason);
       };
-      slot.waiting.push(go);
+      slot.waiting.push(proceed);
       signal?.addEventListener('abort', onAbort, { once: true });
     });
   }

@@ -1,7 +1,7 @@
 import { UsageError } from '../../protocols/errors.js';
 import { CachingFetcher } from './cache/caching-fetcher.js';
 import type { DiskCache } from './cache/disk-cache.js';
-import { tell } from './debug-channel.js';
+import { publishDebug } from './debug-channel.js';
 import { FileFetcher, type FileFetcherOptions } from './file-fetcher.js';
 import { FtpFetcher, type FtpFetcherOptions } from './ftp-fetcher.js';
 import { FtpProxyFetcher } from './ftp-proxy-fetcher.js';
@@ -11,17 +11,19 @@ import { LocalMapper, type LocalMapping } from './local-mapping.js';
 import { NewsFetcher, type NewsFetcherOptions } from './news-fetcher.js';
 import type { Fetcher, FetchRequest, FetchResult } from './types.js';
 
+/* Creates one fetcher for all schemes, with the disk cache and Local-Mapping in front. */
+
 export interface FetcherOptions
   extends HttpFetcherOptions,
     FileFetcherOptions,
     FtpFetcherOptions,
     GopherFetcherOptions,
     NewsFetcherOptions {
-  /** G-71; the first whose prefix fits is tried before the network. */
+  /** G-71: the first mapping whose prefix matches is tried before the network. */
   readonly localMappings?: readonly LocalMapping[] | undefined;
   /** `host:port` of an HTTP proxy that `ftp:` URLs go through (G-84). */
   readonly ftpProxy?: string | undefined;
-  /** Is used for the network (G-98), not for local files; several fetchers can share it. */
+  /** Used for the network (G-98), not for local files; several fetchers can share it. */
   readonly cache?: DiskCache | undefined;
   /** Called for a problem that does not fail a retrieval. */
   readonly onWarning?: ((sentence: string) => void) | undefined;
@@ -45,7 +47,7 @@ export function createFetcher(options: FetcherOptions): Fetcher {
   return new SchemeFetcher(schemes, new LocalMapper(options.localMappings ?? []));
 }
 
-function conditions({ headers, publicOnly, reload }: FetchRequest): string {
+function describeConditions({ headers, publicOnly, reload }: FetchRequest): string {
   const words = [
     ...(headers?.etag ? [`unless it is still ${headers.etag}`] : []),
     ...(headers?.lastModified ? [`if modified since ${headers.lastModified}`] : []),
@@ -55,14 +57,14 @@ function conditions({ headers, publicOnly, reload }: FetchRequest): string {
   return words.length === 0 ? '' : `, ${words.join(', ')}`;
 }
 
-function summary(result: FetchResult): string {
+function describeResult(result: FetchResult): string {
   const { status, contentType, body, truncated, lastModified, location, local } = result;
   return [
     `status ${status}`,
     `${body.length} bytes${truncated ? ' (cut)' : ''}`,
-    `type ${contentType ?? 'not said'}`,
+    `type ${contentType ?? 'unknown'}`,
     `modified ${lastModified}`,
-    ...(location === undefined ? [] : [`leads to ${location}`]),
+    ...(location === undefined ? [] : [`redirects to ${location}`]),
     ...(local ? ['local'] : []),
     `${result.endTime - result.beginTime} ms`,
   ].join(', ');
@@ -83,9 +85,9 @@ class SchemeFetcher implements Fetcher {
     const scheme = request.url.slice(0, Math.max(0, request.url.indexOf(':')));
     const fetcher = this.#schemes.get(scheme);
     if (fetcher === undefined) throw new UsageError(`${scheme}: URLs are not supported by this version`);
-    tell(20, 5, () => `${request.url}: requested by ${scheme}${conditions(request)}`);
+    publishDebug(20, 5, () => `${request.url}: requested by ${scheme}${describeConditions(request)}`);
     const result = await fetcher.fetch(request);
-    tell(20, 9, () => `${request.url}: ${summary(result)}`);
+    publishDebug(20, 9, () => `${request.url}: ${describeResult(result)}`);
     return result;
   }
 

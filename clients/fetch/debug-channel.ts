@@ -1,6 +1,8 @@
 import { channel } from 'node:diagnostics_channel';
 
-/** One debugging message (G-150). A subscriber decides by section and level whether it makes the text. */
+/* The diagnostics channel for debugging messages (G-150). */
+
+/** One debugging message (G-150). A subscriber decides by section and level whether it computes the text. */
 export interface DebugMessage {
   /** 1 to 255. */
   readonly section: number;
@@ -14,7 +16,7 @@ export interface DebugMessage {
 export const debugChannel = channel('harvest:debug');
 
 /** Publishes a debugging message. Costs nothing while the channel has no subscriber. */
-export function tell(section: number, level: number, text: () => string): void {
+export function publishDebug(section: number, level: number, text: () => string): void {
   if (!debugChannel.hasSubscribers) return;
   const message: DebugMessage = { section, level, text };
   debugChannel.publish(message);

@@ -13,6 +13,8 @@ import {
 } from 'node:zlib';
 import { ConnectionError, errorCode } from '../../protocols/errors.js';
 
+/* Decodes the Content-Encoding of a body within limits. */
+
 export interface DecodeLimits {
   /** Bytes of decoded output. */
   readonly maxBytes: number;
@@ -87,7 +89,7 @@ const BROTLI: Coding = {
 function codingOf(name: string, body: Uint8Array): Coding {
   if (name === 'gzip' || name === 'x-gzip') return GZIP;
   if (name === 'br') return BROTLI;
-  // Servers disagree on what `deflate` is; the zlib header tells.
+  // Servers disagree on what `deflate` is; the zlib header decides.
   if (name === 'deflate') return (body[0]! & 0x0f) === 8 ? ZLIB : RAW_DEFLATE;
   throw new ConnectionError(`the answer has the unknown content coding ${JSON.stringify(name)}`);
 }
@@ -99,13 +101,13 @@ async function decodeOne(body: Uint8Array, name: string, limits: DecodeLimits): 
     try {
       return { body: new Uint8Array(coding.direct(body, Math.min(limit, DIRECT_BYTES))), truncated: false };
     } catch (error) {
-      if (errorCode(error) !== 'ERR_BUFFER_TOO_LARGE') throw damaged(name, error);
+      if (errorCode(error) !== 'ERR_BUFFER_TOO_LARGE') throw decodeError(name, error);
     }
   }
   try {
     return await decodeUpTo(coding.stream(), body, limit);
   } catch (error) {
-    throw damaged(name, error);
+    throw decodeError(name, error);
   }
 }
 
@@ -137,6 +139,6 @@ export function joinBytes(chunks: readonly Uint8Array[], length: number): Uint8A
   return bytes;
 }
 
-function damaged(coding: string, cause: unknown): ConnectionError {
+function decodeError(coding: string, cause: unknown): ConnectionError {
   return new ConnectionError(`the body cannot be decoded as ${coding}`, { cause });
 }

@@ -2,6 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { joinBytes } from './decode-body.js';
 
+/* Receives one HTTP response from undici, up to a size. */
+
 export interface RawResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { UsageError } from '../../protocols/errors.js';
+import { unescapeBytes } from '../../protocols/urls/index.js';
 import { type LocalFile, readLocal } from './local-files.js';
 import {
   DEFAULT_MAX_BYTES,
@@ -8,6 +9,8 @@ import {
   type FetchRequest,
   type FetchResult,
 } from './types.js';
+
+/* Fetches `file:` URLs (G-87). */
 
 export interface FileFetcherOptions {
   /** Directories that `file:` URLs may reach, symbolic links followed; default `['/']`. */
@@ -97,8 +100,5 @@ function pathPart(url: string): string {
 /** The bytes of a URL's path; undefined if it contains an escaped slash, which would name another file. */
 function unescapePath(path: string): Buffer | undefined {
   if (/%2f/i.test(path)) return undefined;
-  const bytes = path.replace(/%([0-9a-f]{2})/gi, (_, digits: string) =>
-    String.fromCharCode(Number.parseInt(digits, 16)),
-  );
-  return Buffer.from(bytes, 'latin1'); // a canonical URL is ASCII, so every unit is one byte
+  return Buffer.from(unescapeBytes(path), 'latin1'); // a canonical URL is ASCII, so every unit is one byte
 }

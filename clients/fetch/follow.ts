@@ -1,14 +1,17 @@
 import { ConnectionError, RefusedError } from '../../protocols/errors.js';
-import { tell } from './debug-channel.js';
+import { publishDebug } from './debug-channel.js';
 import { isPrivateAddress } from './private-addresses.js';
 import type { Fetcher, FetchRequest, FetchResult } from './types.js';
 
-/** G-173. */
+/* Fetches a document and follows its redirects. */
+
+/** G-173: the number of redirects that are followed. */
 export const MAX_REDIRECTS = 5;
 
 /**
  * Fetches a document and follows redirects; for tools that fetch one document. A crawl does not use it, because its frontier
- * judges each redirect. A redirect to a file of this machine, or from a public host to a private address, is refused (G-174).
+ * decides about each redirect. A redirect to a file of this machine, or from a public host to a private address, is
+ * refused (G-174).
  * @throws ConnectionError after too many redirects
  * @throws RefusedError when a redirect is not followed
  */
@@ -27,7 +30,7 @@ export async function fetchFollowing(
     }
     const address = result.remoteAddress;
     const isPublic = next.publicOnly === true || address === undefined || !isPrivateAddress(address);
-    tell(25, 1, () => `${next.url}: redirect to ${result.location}`);
+    publishDebug(25, 1, () => `${next.url}: redirect to ${result.location}`);
     const { headers: _, ...rest } = request;
     next = { ...rest, url: result.location, publicOnly: isPublic };
   }

@@ -6,8 +6,10 @@ import { asConnectionError } from '../connection/index.js';
 import type { BoundedBody } from './bounded-body.js';
 import type { PooledConnection } from './connection-pool.js';
 import { resolveHost } from './private-addresses.js';
-import { DEFAULT_CONNECT_MS, silenceOf, type TransferOptions, TransferWatch } from './transfer.js';
+import { DEFAULT_CONNECT_MS, idleTimeoutOf, type TransferOptions, TransferWatch } from './transfer.js';
 import type { FetchRequest } from './types.js';
+
+/* One login at an FTP server. */
 
 export interface FtpLogin {
   readonly user: string;
@@ -61,7 +63,7 @@ export class FtpConnection implements PooledConnection {
     options: TransferOptions,
   ): Promise<FtpConnection> {
     const address = await resolveHost(host, request.publicOnly === true, request.signal);
-    const client = new Client(silenceOf(request), { maxListingBytes: MAX_LISTING_BYTES });
+    const client = new Client(idleTimeoutOf(request), { maxListingBytes: MAX_LISTING_BYTES });
     // FTP names are bytes; in this encoding every byte is one character.
     client.ftp.encoding = 'latin1';
     const connection = new FtpConnection(host, client);
@@ -72,7 +74,7 @@ export class FtpConnection implements PooledConnection {
     }, connectMs);
     try {
       const connecting = client.connect(address, port).finally(() => clearTimeout(timer));
-      connection.#boundReplies();
+      connection.#limitReplies();
       await connecting;
       await client.login(login.user, login.password);
       await client.useDefaultSettings();
@@ -82,10 +84,11 @@ export class FtpConnection implements PooledConnection {
       });
       return connection;
     } catch (error) {
-      const isLogin = error instanceof FTPError && !client.closed && Math.floor(error.code / 100) === 5;
-      const failure = watch.judge(connection.#failure(error));
+      const isLoginRefused =
+        error instanceof FTPError && !client.closed && Math.floor(error.code / 100) === 5;
+      const failure = watch.causeOf(connection.#asFailure(error));
       client.close();
-      if (!isLogin) throw failure;
+      if (!isLoginRefused) throw failure;
       connection.refusal = new FtpRefusal(error);
       return connection;
     }
@@ -130,10 +133,10 @@ export class FtpConnection implements PooledConnection {
     const sink = new Writable({
       write: (chunk: Uint8Array, _, done) => {
         body.push(chunk);
-        done(body.truncated ? ENOUGH : null);
+        done(body.truncated ? LIMIT_REACHED : null);
       },
     });
-    const refusal = await this.#do(async () => {
+    const refusal = await this.#run(async () => {
       if (isText) await this.#client.send('TYPE A');
       try {
         await this.#client.downloadTo(sink, this.#absolute(path));
@@ -149,13 +152,13 @@ export class FtpConnection implements PooledConnection {
 
   /** Lists a directory. */
   async list(path: string): Promise<FileInfo[] | FtpRefusal> {
-    return await this.#do(async () => {
+    return await this.#run(async () => {
       await this.#client.cd(this.#absolute(path));
       return await this.#client.list();
     });
   }
 
-  #boundReplies(): void {
+  #limitReplies(): void {
     this.#client.ftp.socket.on('data', (text) => {
       this.#replyBytes += text.length;
       if (this.#replyBytes <= MAX_REPLY_BYTES) return;
@@ -171,7 +174,7 @@ export class FtpConnection implements PooledConnection {
 
   /** @returns undefined if the server refuses or its reply cannot be read */
   async #query<T>(operation: () => Promise<T>): Promise<T | undefined> {
-    const answer = await this.#do(() =>
+    const answer = await this.#run(() =>
       operation().catch((error: unknown) => {
         if (error instanceof FTPError || this.#client.closed) throw error;
         return undefined;
@@ -180,7 +183,7 @@ export class FtpConnection implements PooledConnection {
     return answer instanceof FtpRefusal ? undefined : answer;
   }
 
-  async #do<T>(operation: () => Promise<T>): Promise<T | FtpRefusal> {
+  async #run<T>(operation: () => Promise<T>): Promise<T | FtpRefusal> {
     this.#busy = true;
     this.#replyBytes = 0;
     try {
@@ -188,16 +191,16 @@ export class FtpConnection implements PooledConnection {
       this.#busy = false;
       return result;
     } catch (error) {
-      if (!(error instanceof FTPError) || this.#client.closed) throw this.#failure(error);
+      if (!(error instanceof FTPError) || this.#client.closed) throw this.#asFailure(error);
       // 421: the server ends the session; 425, 426: the data connection failed, not the request.
       if (error.code === 421) this.#lost = true;
-      if (error.code === 421 || error.code === 425 || error.code === 426) throw this.#failure(error);
+      if (error.code === 421 || error.code === 425 || error.code === 426) throw this.#asFailure(error);
       this.#busy = false;
       return new FtpRefusal(error);
     }
   }
 
-  #failure(error: unknown): Error {
+  #asFailure(error: unknown): Error {
     if (this.#stopped !== undefined) return this.#stopped;
     const message = error instanceof Error ? error.message : '';
     if (/^Timeout/.test(message)) {
@@ -211,4 +214,4 @@ export class FtpConnection implements PooledConnection {
   }
 }
 
-const ENOUGH = new Error('the body limit is reached');
+const LIMIT_REACHED = new Error('the body limit is reached');

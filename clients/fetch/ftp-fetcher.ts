@@ -2,11 +2,11 @@ import { type FileInfo, FileType } from 'basic-ftp';
 import { ConnectionError } from '../../protocols/errors.js';
 import { BoundedBody } from './bounded-body.js';
 import { ConnectionPool } from './connection-pool.js';
-import { tell } from './debug-channel.js';
+import { publishDebug } from './debug-channel.js';
 import { FtpConnection, type FtpLogin, FtpRefusal } from './ftp-connection.js';
 import { type FtpAddress, parseFtpUrl } from './ftp-url.js';
 import { refusePrivate } from './private-addresses.js';
-import { type ServerLogin, silenceOf, type TransferOptions, TransferWatch } from './transfer.js';
+import { idleTimeoutOf, type ServerLogin, type TransferOptions, TransferWatch } from './transfer.js';
 import {
   DEFAULT_MAX_BYTES,
   DIRECTORY_TYPE,
@@ -14,6 +14,8 @@ import {
   type FetchRequest,
   type FetchResult,
 } from './types.js';
+
+/* Fetches `ftp:` URLs. */
 
 export interface FtpFetcherOptions extends TransferOptions {
   /** Logins by server (G-83); the first match is used. The user of a URL takes precedence (G-81). */
@@ -36,15 +38,15 @@ export class FtpFetcher implements Fetcher {
 
   async fetch(request: FetchRequest): Promise<FetchResult> {
     const address = parseFtpUrl(request.url);
-    const login = this.#login(address);
+    const login = this.#loginFor(address);
     const beginTime = Date.now();
-    const key = [address.host, address.port, login.user, login.password, silenceOf(request)].join(' ');
+    const key = [address.host, address.port, login.user, login.password, idleTimeoutOf(request)].join(' ');
     const answer = await this.#pool.use(
       key,
       request.signal,
       () => FtpConnection.open(address.host, address.port, login, request, this.#options),
       async (connection) => {
-        if (connection.refusal !== undefined) return refused(connection.refusal);
+        if (connection.refusal !== undefined) return refusedAnswer(connection.refusal);
         if (request.publicOnly === true) refusePrivate(address.host, connection.remoteAddress);
         using watch = new TransferWatch(address.host, request, this.#options, (reason) =>
           connection.destroy(reason),
@@ -53,15 +55,15 @@ export class FtpFetcher implements Fetcher {
           const { remoteAddress } = connection;
           return { remoteAddress, ...(await this.#retrieve(connection, address, request)) };
         } catch (error) {
-          throw watch.judge(error);
+          throw watch.causeOf(error);
         }
       },
     );
-    tell(23, 1, () => {
+    publishDebug(23, 1, () => {
       const { host, port, path } = address;
-      const what = answer.entries === undefined ? `${answer.body?.length ?? 0} bytes` : 'a directory';
-      const said = answer.headers?.['ftp-reply'] ?? what;
-      return `${host}:${port} as ${login.user}: ${path ?? 'no path'}: status ${answer.status}, ${said}`;
+      const outcome = answer.entries === undefined ? `${answer.body?.length ?? 0} bytes` : 'a directory';
+      const reply = answer.headers?.['ftp-reply'] ?? outcome;
+      return `${host}:${port} as ${login.user}: ${path ?? 'no path'}: status ${answer.status}, ${reply}`;
     });
     const body = new Uint8Array(0);
     const common = { url: request.url, headers: {}, lastModified: 0, etag: '', body, truncated: false };
@@ -76,7 +78,7 @@ export class FtpFetcher implements Fetcher {
     await this.close();
   }
 
-  #login(address: FtpAddress): FtpLogin {
+  #loginFor(address: FtpAddress): FtpLogin {
     const anonymous = this.#options.from ?? 'harvest@';
     if (address.user !== undefined) return { user: address.user, password: address.password ?? anonymous };
     const known = this.#options.ftpAuth?.find(
@@ -98,7 +100,7 @@ export class FtpFetcher implements Fetcher {
     if (refusal !== undefined) {
       // Servers send the same reply for a directory and for a missing file.
       const listing = refusal.code === 550 ? await this.#list(connection, path) : undefined;
-      return listing?.status === 200 ? listing : refused(refusal);
+      return listing?.status === 200 ? listing : refusedAnswer(refusal);
     }
     if (size !== undefined && body.length < size && !body.truncated) {
       throw new ConnectionError(`${address.host}: only ${body.length} of ${size} bytes arrived`);
@@ -108,7 +110,7 @@ export class FtpFetcher implements Fetcher {
 
   async #list(connection: FtpConnection, path: string): Promise<Answer> {
     const found = await connection.list(path);
-    if (found instanceof FtpRefusal) return refused(found);
+    if (found instanceof FtpRefusal) return refusedAnswer(found);
     const limit = this.#options.maxEntries ?? 100_000;
     const entries = found.slice(0, limit).flatMap((file) => entryName(file) ?? []);
     const unique = [...new Set(entries)].sort((a, b) => (a < b ? -1 : 1));
@@ -124,7 +126,7 @@ export class FtpFetcher implements Fetcher {
 type Answer = Pick<FetchResult, 'status'> & Partial<FetchResult>;
 
 /** 5xx is permanent, 4xx is temporary. */
-function refused({ code, text }: FtpRefusal): Answer {
+function refusedAnswer({ code, text }: FtpRefusal): Answer {
   const status = code === 530 || code === 532 ? 401 : code >= 500 ? 404 : 503;
   return { status, headers: { 'ftp-reply': text.replace(/[\0-\x1f]+/g, ' ') } };
 }

@@ -1,13 +1,16 @@
 import { once } from 'node:events';
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { ConnectionError, StateError } from '../../protocols/errors.js';
+import { withoutBrackets } from '../../protocols/urls/index.js';
 import { asConnectionError } from '../connection/index.js';
 import { BoundedBody } from './bounded-body.js';
 import { parseFtpUrl } from './ftp-url.js';
 import { basicCredentials, parseHttpDate, plainHeaders, splitContentType } from './headers.js';
 import { resolveHost } from './private-addresses.js';
-import { silenceOf, type TransferOptions, TransferWatch } from './transfer.js';
+import { idleTimeoutOf, type TransferOptions, TransferWatch } from './transfer.js';
 import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult } from './types.js';
+
+/* Fetches `ftp:` URLs through an HTTP proxy (G-84). */
 
 export interface FtpProxyOptions extends TransferOptions {
   readonly userAgent: string;
@@ -28,7 +31,7 @@ export class FtpProxyFetcher implements Fetcher {
   constructor(hostAndPort: string, options: FtpProxyOptions) {
     this.#options = options;
     const { hostname, port } = new URL(`http://${hostAndPort}`);
-    this.#proxy = { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? 80 : Number(port) };
+    this.#proxy = { host: withoutBrackets(hostname), port: port === '' ? 80 : Number(port) };
     this.#agent = new Agent({
       keepAlive: true,
       maxSockets: options.maxConnectionsPerHost ?? 1,
@@ -49,9 +52,9 @@ export class FtpProxyFetcher implements Fetcher {
     if (user !== undefined) headers.authorization = basicCredentials(user, password ?? '');
     const path = request.url.replace(/^ftp:\/\/[^/@]*@/, 'ftp://');
     const sent = httpRequest({ ...this.#proxy, agent: this.#agent, method: 'GET', path, headers });
-    const silence = silenceOf(request);
-    sent.setTimeout(silence, () => {
-      sent.destroy(new ConnectionError(`${host}: nothing received for ${silence} ms`));
+    const idleTimeoutMs = idleTimeoutOf(request);
+    sent.setTimeout(idleTimeoutMs, () => {
+      sent.destroy(new ConnectionError(`${host}: nothing received for ${idleTimeoutMs} ms`));
     });
     // `once` and the iteration report errors; a later one must not end the process.
     sent.on('error', () => {});
@@ -65,13 +68,13 @@ export class FtpProxyFetcher implements Fetcher {
         body.push(chunk);
         if (body.truncated) break;
       }
-      const answered = plainHeaders(response!.headers);
+      const responseHeaders = plainHeaders(response!.headers);
       return {
         url: request.url,
         status: response!.statusCode ?? 0,
-        headers: answered,
-        ...splitContentType(answered['content-type']),
-        lastModified: parseHttpDate(answered['last-modified']),
+        headers: responseHeaders,
+        ...splitContentType(responseHeaders['content-type']),
+        lastModified: parseHttpDate(responseHeaders['last-modified']),
         etag: '',
         body: body.bytes(),
         truncated: body.truncated,
@@ -80,7 +83,7 @@ export class FtpProxyFetcher implements Fetcher {
         endTime: Date.now(),
       };
     } catch (error) {
-      throw watch.judge(asConnectionError(host, error));
+      throw watch.causeOf(asConnectionError(host, error));
     } finally {
       this.#running.delete(sent);
     }

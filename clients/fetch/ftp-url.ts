@@ -1,4 +1,7 @@
 import { UsageError } from '../../protocols/errors.js';
+import { unescapeBytes, withoutBrackets } from '../../protocols/urls/index.js';
+
+/* Parses `ftp:` URLs. */
 
 /** The parts of an FTP URL. */
 export interface FtpAddress {
@@ -32,10 +35,10 @@ export function parseFtpUrl(url: string): FtpAddress {
   const bytes = unescapeBytes(path).replace(/\/{2,}/g, '/');
   const isDirectory = type === 'd' || bytes === '' || bytes.endsWith('/');
   return {
-    host: host.replace(/^\[|\]$/g, ''),
+    host: withoutBrackets(host),
     port: Number(port),
-    user: user === undefined ? undefined : asText(unescapeBytes(user)),
-    password: password === undefined ? undefined : asText(unescapeBytes(password)),
+    user: user === undefined ? undefined : checkLine(unescapeBytes(user)),
+    password: password === undefined ? undefined : checkLine(unescapeBytes(password)),
     // A line end would start another command.
     path: /[\r\n\0]/.test(bytes) ? undefined : bytes.replace(/(?<=.)\/$/, ''),
     isDirectory,
@@ -43,14 +46,8 @@ export function parseFtpUrl(url: string): FtpAddress {
   };
 }
 
-function unescapeBytes(text: string): string {
-  return text.replace(/%([0-9a-f]{2})/gi, (_, digits: string) =>
-    String.fromCharCode(Number.parseInt(digits, 16)),
-  );
-}
-
 /** @throws UsageError if the text would break a command line */
-function asText(bytes: string): string {
+function checkLine(bytes: string): string {
   if (/[\r\n\0]/.test(bytes)) throw new UsageError('a user or password cannot contain line ends');
   return bytes;
 }

@@ -1,21 +1,23 @@
 import { ConnectionError, StateError, UsageError } from '../../protocols/errors.js';
 import {
+  decodeGopherText,
   encodeGopherRequest,
   GOPHER_MENU_TYPE,
   type GopherAddress,
   GopherMenuDecoder,
-  gopherError,
   gopherItemType,
   gopherItemUrl,
-  gopherPlusHeader,
-  gopherText,
+  parseGopherError,
+  parseGopherPlusHeader,
   parseGopherUrl,
 } from '../../protocols/gopher/index.js';
 import type { Connection } from '../connection/index.js';
 import { BoundedBody } from './bounded-body.js';
-import { tell } from './debug-channel.js';
+import { publishDebug } from './debug-channel.js';
 import { connectTo, type TransferOptions, TransferWatch } from './transfer.js';
 import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult } from './types.js';
+
+/* Fetches `gopher:` URLs. */
 
 export interface GopherFetcherOptions extends TransferOptions {
   /** Maximum number of items of a menu that become links; default 100 000. */
@@ -48,11 +50,11 @@ export class GopherFetcher implements Fetcher {
     try {
       await connection.write(encodeGopherRequest(address));
       const answer = await this.#read(connection, address, request);
-      tell(24, 1, () => {
+      publishDebug(24, 1, () => {
         const { host, port, selector } = address;
-        const what = answer.links === undefined ? 'a document' : `a menu of ${answer.links.length} links`;
-        const said = answer.headers?.['gopher-error'] ?? `${what}, ${answer.body.length} bytes`;
-        return `${host}:${port} type ${address.type}, ${JSON.stringify(selector)}: ${said}`;
+        const outcome = answer.links === undefined ? 'a document' : `a menu of ${answer.links.length} links`;
+        const reply = answer.headers?.['gopher-error'] ?? `${outcome}, ${answer.body.length} bytes`;
+        return `${host}:${port} type ${address.type}, ${JSON.stringify(selector)}: ${reply}`;
       });
       return {
         url: request.url,
@@ -66,7 +68,7 @@ export class GopherFetcher implements Fetcher {
         ...answer,
       };
     } catch (error) {
-      throw watch.judge(error);
+      throw watch.causeOf(error);
     } finally {
       this.#running.delete(connection);
       connection.destroy();
@@ -107,10 +109,10 @@ export class GopherFetcher implements Fetcher {
       throw new ConnectionError(`${address.host}: the server closed the connection without an answer`);
     }
     // gophernicus reports a missing menu in plain text.
-    const isNoMenu = isMenu && items === 0 && !/^[\s.]*$/.test(printable(bytes.subarray(0, 512)));
+    const isNoMenu = isMenu && items === 0 && !/^[\s.]*$/.test(toPrintable(bytes.subarray(0, 512)));
     const refusal = body.truncated
       ? undefined
-      : (errorOf(bytes, address) ?? (isNoMenu ? printable(bytes.subarray(0, 512)) : undefined));
+      : (readError(bytes, address) ?? (isNoMenu ? toPrintable(bytes.subarray(0, 512)) : undefined));
     if (refusal !== undefined) {
       return { status: 404, body: bytes, truncated: false, headers: { 'gopher-error': refusal } };
     }
@@ -127,16 +129,16 @@ export class GopherFetcher implements Fetcher {
 
 type Answer = Pick<FetchResult, 'status' | 'body' | 'truncated'> & Partial<FetchResult>;
 
-function errorOf(body: Uint8Array, address: GopherAddress): string | undefined {
+function readError(body: Uint8Array, address: GopherAddress): string | undefined {
   if (address.plus !== undefined) {
-    const header = gopherPlusHeader(body);
-    if (header?.failed === true) return printable(body.subarray(header.headerBytes, 512));
+    const header = parseGopherPlusHeader(body);
+    if (header?.failed === true) return toPrintable(body.subarray(header.headerBytes, 512));
   }
-  const message = gopherError(body);
-  return message === undefined ? undefined : printable(Buffer.from(message, 'latin1'));
+  const message = parseGopherError(body);
+  return message === undefined ? undefined : toPrintable(Buffer.from(message, 'latin1'));
 }
 
-function printable(bytes: Uint8Array): string {
+function toPrintable(bytes: Uint8Array): string {
   return Buffer.from(bytes)
     .toString('utf8')
     .replace(/[\0-\x1f]+/g, ' ')
@@ -144,9 +146,9 @@ function printable(bytes: Uint8Array): string {
 }
 
 function withoutFraming(body: Uint8Array, address: GopherAddress, isText: boolean): Uint8Array {
-  const header = address.plus === undefined ? undefined : gopherPlusHeader(body);
-  if (header === undefined) return isText ? gopherText(body) : body;
+  const header = address.plus === undefined ? undefined : parseGopherPlusHeader(body);
+  if (header === undefined) return isText ? decodeGopherText(body) : body;
   const rest = body.slice(header.headerBytes);
   if (header.length >= 0) return rest.slice(0, header.length);
-  return header.length === -1 ? gopherText(rest) : rest;
+  return header.length === -1 ? decodeGopherText(rest) : rest;
 }

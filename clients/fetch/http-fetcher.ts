@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { ConnectionError, KitError, StateError, UsageError } from '../../protocols/errors.js';
-import { canonicalUrl } from '../../protocols/urls/index.js';
+import { canonicalUrl, withoutBrackets } from '../../protocols/urls/index.js';
 import { asConnectionError, asError } from '../connection/index.js';
-import { tell } from './debug-channel.js';
+import { publishDebug } from './debug-channel.js';
 import { DEFAULT_MAX_RATIO, decodeBody } from './decode-body.js';
 import { HttpExchange, type RawResponse } from './exchange.js';
 import { basicCredentials, basicRealm, parseHttpDate, plainHeaders, splitContentType } from './headers.js';
-import { note } from './notes.js';
+import { publishNote } from './notes.js';
 import { resolveHost } from './private-addresses.js';
 import {
   DEFAULT_MAX_BYTES,
@@ -16,6 +16,8 @@ import {
   type FetchRequest,
   type FetchResult,
 } from './types.js';
+
+/* Fetches http and https URLs (G-80). */
 
 export interface HttpFetcherOptions {
   /** G-65. */
@@ -42,8 +44,8 @@ export interface HttpFetcherOptions {
   readonly ca?: string | undefined;
 }
 
-/** Origins whose address and credentials are kept. */
-const MAX_REMEMBERED = 10_000;
+/** The largest number of origins whose address and credentials are kept. */
+const MAX_ORIGINS = 10_000;
 
 /**
  * Fetches by HTTP/1.1 over undici (G-80): keep-alive, no cookies, no redirects followed, conditional requests, gzip, brotli
@@ -55,9 +57,9 @@ export class HttpFetcher implements Fetcher {
   /** For requests with `publicOnly` (G-174); created with the first one. */
   #publicDispatcher: Dispatcher | undefined;
   /** The address last connected to, by origin. */
-  readonly #addresses = new LRUCache<string, string>({ max: MAX_REMEMBERED });
+  readonly #addresses = new LRUCache<string, string>({ max: MAX_ORIGINS });
   /** The credentials that an origin accepted. */
-  readonly #credentials = new LRUCache<string, string>({ max: MAX_REMEMBERED });
+  readonly #credentials = new LRUCache<string, string>({ max: MAX_ORIGINS });
   readonly #running = new Set<HttpExchange>();
   #closed = false;
 
@@ -71,9 +73,9 @@ export class HttpFetcher implements Fetcher {
     if (this.#closed) throw new StateError('the fetcher is closed');
     const target = splitUrl(request.url);
     const beginTime = Date.now();
-    const raw = await this.#askWithCredentials(target, request);
+    const raw = await this.#requestWithCredentials(target, request);
     const headers = plainHeaders(raw.headers);
-    tell(21, 1, () => `GET ${request.url}: status ${raw.status}, ${raw.body.length} bytes`);
+    publishDebug(21, 1, () => `GET ${request.url}: status ${raw.status}, ${raw.body.length} bytes`);
     const maxBytes = request.maxBytes ?? DEFAULT_MAX_BYTES;
     const maxRatio = this.#options.maxRatio ?? DEFAULT_MAX_RATIO;
     const decoded = await decodeBody(raw.body, headers['content-encoding'], { maxBytes, maxRatio });
@@ -108,34 +110,43 @@ export class HttpFetcher implements Fetcher {
   }
 
   /** Repeats the request once if the server names a realm that the configuration has credentials for (G-82). */
-  async #askWithCredentials(target: Target, request: FetchRequest): Promise<RawResponse> {
+  async #requestWithCredentials(target: Target, request: FetchRequest): Promise<RawResponse> {
     const known = target.credentials ?? this.#credentials.get(target.origin);
-    const first = await this.#ask(target, request, known);
+    const first = await this.#request(target, request, known);
     if (first.status !== 401) return first;
     const challenge = first.headers['www-authenticate'];
     const realm = basicRealm(Array.isArray(challenge) ? challenge.join(', ') : challenge);
-    const denied = (refused: boolean): void => note({ kind: 'login', url: request.url, realm, refused });
+    const noteLogin = (refused: boolean): void =>
+      publishNote({ kind: 'login', url: request.url, realm, refused });
     const login =
       target.credentials === undefined
         ? this.#options.httpBasicAuth?.find((candidate) => candidate.realm === realm)
         : undefined;
-    tell(21, 5, () => `${request.url}: login for ${realm ?? 'no realm'}: ${login?.user ?? 'no match'}`);
+    publishDebug(
+      21,
+      5,
+      () => `${request.url}: login for ${realm ?? 'no realm'}: ${login?.user ?? 'no match'}`,
+    );
     if (login === undefined) {
-      denied(target.credentials !== undefined);
+      noteLogin(target.credentials !== undefined);
       return first;
     }
     const credentials = basicCredentials(login.user, login.password);
     if (credentials === known) {
-      denied(true);
+      noteLogin(true);
       return first;
     }
-    const second = await this.#ask(target, request, credentials);
-    if (second.status === 401) denied(true);
+    const second = await this.#request(target, request, credentials);
+    if (second.status === 401) noteLogin(true);
     else this.#credentials.set(target.origin, credentials);
     return second;
   }
 
-  async #ask(target: Target, request: FetchRequest, credentials: string | undefined): Promise<RawResponse> {
+  async #request(
+    target: Target,
+    request: FetchRequest,
+    credentials: string | undefined,
+  ): Promise<RawResponse> {
     const { signal } = request;
     signal?.throwIfAborted();
     const dispatcher = await this.#dispatcherFor(target, request);
@@ -151,7 +162,7 @@ export class HttpFetcher implements Fetcher {
     try {
       const timeoutMs = request.timeoutMs ?? DEFAULT_TIMEOUT_MS;
       const headers = this.#requestHeaders(request, target, credentials);
-      tell(21, 9, () => `${request.url}: sent ${shown(headers)}`);
+      publishDebug(21, 9, () => `${request.url}: sent ${formatHeaders(headers)}`);
       dispatcher.dispatch(
         {
           origin: target.origin,
@@ -164,7 +175,11 @@ export class HttpFetcher implements Fetcher {
         exchange,
       );
       const response = await exchange.response;
-      tell(21, 9, () => `${request.url}: ${response.status}, ${shown(plainHeaders(response.headers))}`);
+      publishDebug(
+        21,
+        9,
+        () => `${request.url}: ${response.status}, ${formatHeaders(plainHeaders(response.headers))}`,
+      );
       return response;
     } catch (error) {
       if (signal?.aborted === true) throw signal.reason;
@@ -254,8 +269,8 @@ export class HttpFetcher implements Fetcher {
   }
 }
 
-/** Headers for debugging, secrets hidden. */
-function shown(headers: Readonly<Record<string, string>>): string {
+/** Formats headers for debugging, without secrets. */
+function formatHeaders(headers: Readonly<Record<string, string>>): string {
   return Object.entries(headers)
     .map(([name, value]) => `${name}: ${/authorization|cookie/.test(name) ? '[hidden]' : value}`)
     .join('; ');
@@ -280,15 +295,12 @@ function splitUrl(url: string): Target {
     origin: scheme + host,
     host,
     path: path.startsWith('/') ? path : `/${path}`,
-    credentials: userInfo === undefined ? undefined : basicCredentials(unescaped(user), unescaped(password)),
+    credentials:
+      userInfo === undefined ? undefined : basicCredentials(decodePercent(user), decodePercent(password)),
   };
 }
 
-function withoutBrackets(hostname: string): string {
-  return hostname.replace(/^\[|\]$/g, '');
-}
-
-function unescaped(text: string): string {
+function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -7,7 +7,7 @@ export {
   defaultCacheDirectory,
 } from './cache/settings.js';
 export { createFetcher, type FetcherOptions } from './create-fetcher.js';
-export { type DebugMessage, debugChannel, tell } from './debug-channel.js';
+export { type DebugMessage, debugChannel, publishDebug } from './debug-channel.js';
 export { entryUrl, FileFetcher, type FileFetcherOptions } from './file-fetcher.js';
 export { fetchFollowing, MAX_REDIRECTS } from './follow.js';
 export { FtpFetcher, type FtpFetcherOptions } from './ftp-fetcher.js';

@@ -2,7 +2,9 @@ import { constants, type Dirent, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, realpath } from 'node:fs/promises';
 import { ConnectionError } from '../../protocols/errors.js';
 
-/** A file that was read, or the reason why not. */
+/* Reads files and directories of this machine, only below given roots. */
+
+/** A file or directory that was read, or the reason that it was not. */
 export type LocalFile =
   | { readonly kind: 'file'; readonly stats: Stats; readonly body: Uint8Array; readonly truncated: boolean }
   | { readonly kind: 'unchanged'; readonly stats: Stats }
@@ -42,7 +44,7 @@ export async function readLocal(
     if (!(await isBelowAny(real, roots))) return { kind: 'forbidden' };
     return await readReal(real, roots, limits);
   } catch (error) {
-    return asKind(error);
+    return kindOfError(error);
   }
 }
 
@@ -65,7 +67,7 @@ export async function readMapped(
 ): Promise<LocalFile | NotMapped> {
   try {
     const stats = await lstat(path);
-    if (!stats.isFile()) return notMapped(`is ${irregular(stats)}, not a regular file (G-75 b)`);
+    if (!stats.isFile()) return notMapped(`is ${describeKind(stats)}, not a regular file (G-75 b)`);
     if ((stats.mode & 0o111) !== 0) return notMapped('has execute bits set (G-75 c)');
     const real = await realpath(path, { encoding: 'buffer' });
     if (!(await isBelowAny(real, [root]))) return notMapped(`is outside of ${root} (G-76)`);
@@ -81,14 +83,14 @@ function notMapped(why: string): NotMapped {
   return { kind: 'not-mapped', why };
 }
 
-function irregular(stats: Stats): string {
+function describeKind(stats: Stats): string {
   if (stats.isDirectory()) return 'a directory';
   return stats.isSymbolicLink() ? 'a symbolic link' : 'a device, pipe or socket';
 }
 
 async function readReal(path: Buffer, roots: readonly string[], limits: ReadLimits): Promise<LocalFile> {
   const stats = await lstat(path);
-  if (stats.isDirectory()) return await list(path, stats, roots);
+  if (stats.isDirectory()) return await listDirectory(path, stats, roots);
   if (!stats.isFile()) return { kind: 'forbidden' };
   return await readRegular(path, limits);
 }
@@ -116,17 +118,17 @@ async function readUpTo(
   signal: AbortSignal | undefined,
 ): Promise<Uint8Array> {
   const body = new Uint8Array(length);
-  let at = 0;
-  while (at < length) {
+  let offset = 0;
+  while (offset < length) {
     signal?.throwIfAborted();
-    const { bytesRead } = await handle.read(body, at, Math.min(READ_BYTES, length - at), at);
-    if (bytesRead === 0) return body.slice(0, at); // the file became shorter
-    at += bytesRead;
+    const { bytesRead } = await handle.read(body, offset, Math.min(READ_BYTES, length - offset), offset);
+    if (bytesRead === 0) return body.slice(0, offset); // the file became shorter
+    offset += bytesRead;
   }
   return body;
 }
 
-async function list(path: Buffer, stats: Stats, roots: readonly string[]): Promise<LocalFile> {
+async function listDirectory(path: Buffer, stats: Stats, roots: readonly string[]): Promise<LocalFile> {
   const entries: string[] = [];
   const found = await readdir(path, { withFileTypes: true });
   for (const entry of found.slice(0, MAX_ENTRIES)) {
@@ -171,7 +173,7 @@ function isBelow(path: Buffer, root: Buffer): boolean {
 const MISSING = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']);
 const FORBIDDEN = new Set(['EACCES', 'EPERM', 'ELOOP', 'ENXIO']);
 
-function asKind(error: unknown): LocalFile {
+function kindOfError(error: unknown): LocalFile {
   if (!isSystemError(error)) throw error;
   if (MISSING.has(error.code)) return { kind: 'missing' };
   if (FORBIDDEN.has(error.code)) return { kind: 'forbidden' };

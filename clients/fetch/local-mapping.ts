@@ -1,9 +1,11 @@
 import { canonicalUrl } from '../../protocols/urls/index.js';
-import { tell } from './debug-channel.js';
+import { publishDebug } from './debug-channel.js';
 import { fileResult } from './file-fetcher.js';
 import { readMapped } from './local-files.js';
-import { note } from './notes.js';
+import { publishNote } from './notes.js';
 import { DEFAULT_MAX_BYTES, type FetchRequest, type FetchResult } from './types.js';
+
+/* Local-Mapping: reads the documents of a server from files of this machine (G-71 to G-79). */
 
 /** One `Local-Mapping:` line (G-71). */
 export interface LocalMapping {
@@ -39,7 +41,7 @@ export class LocalMapper {
       // G-76: the rest is not unescaped and must not leave the prefix.
       const rest = request.url.slice(prefix.length);
       const name = path + rest;
-      tell(20, 1, () => `Local-Mapping: ${request.url}: ${prefix} is ${path}, the file is ${name}`);
+      publishDebug(20, 1, () => `Local-Mapping: ${request.url}: ${prefix} is ${path}, the file is ${name}`);
       if (rest.includes('\0') || rest.split('/').includes('..')) {
         return fallBack(request.url, name, 'leaves the prefix (G-76)');
       }
@@ -58,6 +60,10 @@ export class LocalMapper {
 }
 
 function fallBack(url: string, path: string, why: string): undefined {
-  tell(20, 1, () => `Local-Mapping: ${url}: ${path} ${why}: the document is requested from the server`);
-  note({ kind: 'not-mapped', url, path, why });
+  publishDebug(
+    20,
+    1,
+    () => `Local-Mapping: ${url}: ${path} ${why}: the document is requested from the server`,
+  );
+  publishNote({ kind: 'not-mapped', url, path, why });
 }

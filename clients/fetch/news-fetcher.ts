@@ -1,22 +1,25 @@
 import {
   articleUrl,
+  formatNntpTime,
   groupUrl,
   LineSplitter,
   type NewsAddress,
   NNTP_PORT,
-  nntpTime,
   parseActiveLine,
   parseGroupStatus,
   parseNewsUrl,
   parseOverviewLine,
 } from '../../protocols/nntp/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
+import { withoutBrackets } from '../../protocols/urls/index.js';
 import { BoundedBody } from './bounded-body.js';
 import { ConnectionPool } from './connection-pool.js';
 import { NntpConnection, type NntpLogin, type NntpStatus } from './nntp-connection.js';
 import { refusePrivate } from './private-addresses.js';
 import { type ServerLogin, type TransferOptions, TransferWatch } from './transfer.js';
 import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult } from './types.js';
+
+/* Fetches `news:` and `nntp:` URLs (G-55, G-70). */
 
 export interface NewsFetcherOptions extends TransferOptions {
   /** `host[:port]` for URLs without a host (G-70); default `$NNTPSERVER`, else the host `news`. */
@@ -49,8 +52,8 @@ export class NewsFetcher implements Fetcher {
 
   async fetch(request: FetchRequest): Promise<FetchResult> {
     const address = parseNewsUrl(request.url);
-    const { host, port } = this.#server(address);
-    const login = this.#login(address, host, port);
+    const { host, port } = this.#serverOf(address);
+    const login = this.#loginFor(address, host, port);
     const beginTime = Date.now();
     return await this.#pool.use(
       `${host}:${port} ${login?.user ?? ''} ${login?.password ?? ''}`,
@@ -58,14 +61,14 @@ export class NewsFetcher implements Fetcher {
       () => NntpConnection.open(host, port, login, request, this.#options),
       async (connection) => {
         if (request.publicOnly === true) refusePrivate(host, connection.remoteAddress);
-        connection.limitSilence(request);
+        connection.setIdleTimeout(request);
         using watch = new TransferWatch(host, request, this.#options, (reason) => connection.destroy(reason));
         try {
           const { remoteAddress } = connection;
           const answer = await this.#retrieve(connection, address, request);
-          return { ...nothing(request.url, beginTime), remoteAddress, ...answer, endTime: Date.now() };
+          return { ...emptyResult(request.url, beginTime), remoteAddress, ...answer, endTime: Date.now() };
         } catch (error) {
-          throw watch.judge(error);
+          throw watch.causeOf(error);
         }
       },
     );
@@ -79,14 +82,14 @@ export class NewsFetcher implements Fetcher {
     await this.close();
   }
 
-  #server(address: NewsAddress): { host: string; port: number } {
+  #serverOf(address: NewsAddress): { host: string; port: number } {
     if (address.host !== undefined) return { host: address.host, port: address.port };
     const site = this.#options.newsServer ?? process.env.NNTPSERVER ?? 'news';
     const [, host = site, port] = /^(\[[^\]]*\]|[^:]*):(\d{1,5})$/.exec(site) ?? [];
-    return { host: host.replace(/^\[|\]$/g, ''), port: port === undefined ? NNTP_PORT : Number(port) };
+    return { host: withoutBrackets(host), port: port === undefined ? NNTP_PORT : Number(port) };
   }
 
-  #login(address: NewsAddress, host: string, port: number): NntpLogin | undefined {
+  #loginFor(address: NewsAddress, host: string, port: number): NntpLogin | undefined {
     if (address.user !== undefined) return { user: address.user, password: address.password ?? '' };
     return this.#options.newsAuth?.find(
       (login) => login.host.toLowerCase() === host && (login.port ?? port) === port,
@@ -104,7 +107,7 @@ export class NewsFetcher implements Fetcher {
       case 'number': {
         if (connection.selectedGroup !== target.group) {
           const status = await connection.group(target.group);
-          if (status.code !== 211) return refused(connection, status);
+          if (status.code !== 211) return refusedAnswer(connection, status);
         }
         return await retrieveArticle(connection, String(target.number), request);
       }
@@ -119,12 +122,12 @@ export class NewsFetcher implements Fetcher {
   async #listGroup(connection: NntpConnection, name: string, request: FetchRequest): Promise<Answer> {
     const status = await connection.group(name);
     const group = status.code === 211 ? parseGroupStatus(status.text) : undefined;
-    if (group === undefined) return refused(connection, status);
+    if (group === undefined) return refusedAnswer(connection, status);
     const etag = `"${group.low}-${group.high}-${group.count}"`;
     if (request.headers?.etag === etag) return { status: 304, etag };
     if (!request.headers?.etag && request.headers?.lastModified) {
-      const isQuiet = await hasNothingNew(connection, name, request.headers.lastModified);
-      if (isQuiet) return { status: 304, etag, lastModified: request.headers.lastModified };
+      const isUnchanged = await hasNothingNew(connection, name, request.headers.lastModified);
+      if (isUnchanged) return { status: 304, etag, lastModified: request.headers.lastModified };
     }
     if (group.count === 0 || group.high < group.low) {
       return { status: 200, etag, contentType: OVERVIEW_TYPE, links: [] };
@@ -137,7 +140,7 @@ export class NewsFetcher implements Fetcher {
     if (over.code === 423 || over.code === 420) {
       return { status: 200, etag, contentType: OVERVIEW_TYPE, links: [] };
     }
-    if (over.code !== 224) return refused(connection, over);
+    if (over.code !== 224) return refusedAnswer(connection, over);
     const list = await readList(connection, request, (line) => {
       const article = parseOverviewLine(line);
       return article === undefined ? undefined : articleUrl(request.url, article);
@@ -154,7 +157,7 @@ export class NewsFetcher implements Fetcher {
   async #listGroups(connection: NntpConnection, pattern: string, request: FetchRequest): Promise<Answer> {
     const command = pattern === '*' ? 'LIST ACTIVE' : `LIST ACTIVE ${pattern}`;
     const status = await connection.command(command, [215]);
-    if (status.code !== 215) return refused(connection, status);
+    if (status.code !== 215) return refusedAnswer(connection, status);
     const list = await readList(connection, request, (line) => {
       const group = parseActiveLine(line);
       return group === undefined ? undefined : groupUrl(request.url, group);
@@ -165,7 +168,7 @@ export class NewsFetcher implements Fetcher {
 
 type Answer = Pick<FetchResult, 'status'> & Partial<FetchResult>;
 
-function nothing(url: string, beginTime: number): Omit<FetchResult, 'status'> {
+function emptyResult(url: string, beginTime: number): Omit<FetchResult, 'status'> {
   const body = new Uint8Array(0);
   const common = { url, headers: {}, lastModified: 0, etag: '', body, truncated: false, local: false };
   return { ...common, beginTime, endTime: beginTime };
@@ -180,12 +183,12 @@ async function retrieveArticle(
   const etag = request.headers?.etag;
   if (etag || request.headers?.lastModified) {
     const status = await connection.command(`STAT ${article}`);
-    if (status.code !== 223) return refused(connection, status);
+    if (status.code !== 223) return refusedAnswer(connection, status);
     const isSame = !etag || etag === messageIdOf(status.text);
     if (isSame) return { status: 304, etag: messageIdOf(status.text) };
   }
   const status = await connection.command(`ARTICLE ${article}`, [220]);
-  if (status.code !== 220) return refused(connection, status);
+  if (status.code !== 220) return refusedAnswer(connection, status);
   const body = new BoundedBody(request.maxBytes ?? DEFAULT_MAX_BYTES);
   for await (const piece of connection.block()) {
     body.push(piece);
@@ -217,13 +220,13 @@ function dateOf(article: Uint8Array): UnixSeconds {
   return milliseconds > 0 ? Math.floor(milliseconds / 1000) : 0;
 }
 
-/** Asks by NEWNEWS; false if the server does not allow it, as many do not. */
+/** Queries NEWNEWS; false if the server does not allow it, as many do not. */
 async function hasNothingNew(
   connection: NntpConnection,
   group: string,
   since: UnixSeconds,
 ): Promise<boolean> {
-  const status = await connection.command(`NEWNEWS ${group} ${nntpTime(since)}`, [230]);
+  const status = await connection.command(`NEWNEWS ${group} ${formatNntpTime(since)}`, [230]);
   if (status.code !== 230) return false;
   let length = 0;
   for await (const piece of connection.block()) length += piece.length;
@@ -263,7 +266,7 @@ const STATUS_BY_CODE: ReadonlyMap<number, number> = new Map([
   [501, 404],
 ]);
 
-function refused(connection: NntpConnection, status: NntpStatus): Answer {
+function refusedAnswer(connection: NntpConnection, status: NntpStatus): Answer {
   const code = STATUS_BY_CODE.get(status.code);
   if (code === undefined) throw connection.refusal(status);
   return { status: code, headers: { 'nntp-reply': `${status.code} ${status.text}` } };

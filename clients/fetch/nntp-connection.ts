@@ -2,8 +2,10 @@ import { ConnectionError } from '../../protocols/errors.js';
 import { type NntpEvent, NntpReplyDecoder } from '../../protocols/nntp/index.js';
 import type { Connection } from '../connection/index.js';
 import type { PooledConnection } from './connection-pool.js';
-import { connectTo, silenceOf, type TransferOptions, TransferWatch } from './transfer.js';
+import { connectTo, idleTimeoutOf, type TransferOptions, TransferWatch } from './transfer.js';
 import type { FetchRequest } from './types.js';
+
+/* One connection to a news server. */
 
 /** A server's status line. */
 export interface NntpStatus {
@@ -48,7 +50,7 @@ export class NntpConnection implements PooledConnection {
     const connection = new NntpConnection(await connectTo(host, port, request, options), login);
     using watch = new TransferWatch(host, request, options, (reason) => connection.destroy(reason));
     try {
-      const greeting = await connection.#status();
+      const greeting = await connection.#nextStatus();
       if (greeting.code !== 200 && greeting.code !== 201) throw connection.refusal(greeting);
       const mode = await connection.command('MODE READER');
       // A server that does not need the command may not know it.
@@ -56,7 +58,7 @@ export class NntpConnection implements PooledConnection {
       return connection;
     } catch (error) {
       connection.close();
-      throw watch.judge(error);
+      throw watch.causeOf(error);
     }
   }
 
@@ -72,9 +74,9 @@ export class NntpConnection implements PooledConnection {
     return this.#lost || this.#connection.lost;
   }
 
-  /** Sets how long the server may be silent (G-85), from the next command on. */
-  limitSilence(request: FetchRequest): void {
-    this.#connection.idleTimeoutMs = silenceOf(request);
+  /** Sets the idle timeout of the request (G-85) for the commands that follow. */
+  setIdleTimeout(request: FetchRequest): void {
+    this.#connection.idleTimeoutMs = idleTimeoutOf(request);
   }
 
   /** Destroys the connection; pending operations fail with `reason`. */
@@ -89,7 +91,7 @@ export class NntpConnection implements PooledConnection {
   /** The server's refusal as a failure of the connection. */
   refusal(status: NntpStatus): ConnectionError {
     return new ConnectionError(
-      `${this.#connection.name}: the news server says ${status.code} ${status.text}`,
+      `${this.#connection.name}: the news server replied ${status.code} ${status.text}`,
     );
   }
 
@@ -110,25 +112,25 @@ export class NntpConnection implements PooledConnection {
    * @param blockCodes answers with a block, which {@link block} then must read to its end
    */
   async command(line: string, blockCodes: readonly number[] = []): Promise<NntpStatus> {
-    const status = await this.#ask(line, blockCodes);
+    const status = await this.#send(line, blockCodes);
     if (status.code !== 480 || this.#login === undefined) return status;
-    const user = await this.#ask(`AUTHINFO USER ${this.#login.user}`, []);
-    const login = user.code === 381 ? await this.#ask(`AUTHINFO PASS ${this.#login.password}`, []) : user;
+    const user = await this.#send(`AUTHINFO USER ${this.#login.user}`, []);
+    const login = user.code === 381 ? await this.#send(`AUTHINFO PASS ${this.#login.password}`, []) : user;
     if (login.code !== 281) return login;
-    return await this.#ask(line, blockCodes);
+    return await this.#send(line, blockCodes);
   }
 
   /** The pieces of the block after the last status. If the reader stops early, the connection cannot be used again. */
   async *block(): AsyncGenerator<Uint8Array, void, undefined> {
     for (;;) {
-      const event = await this.#next();
+      const event = await this.#nextEvent();
       if (event.kind === 'end') break;
       if (event.kind === 'data') yield event.bytes;
     }
     this.#busy = false;
   }
 
-  async #ask(line: string, blockCodes: readonly number[]): Promise<NntpStatus> {
+  async #send(line: string, blockCodes: readonly number[]): Promise<NntpStatus> {
     const bytes = Buffer.from(line, 'utf8');
     if (bytes.length > MAX_COMMAND_BYTES || /[\r\n\0]/.test(line)) {
       return { code: 501, text: 'a command cannot contain this name' };
@@ -136,7 +138,7 @@ export class NntpConnection implements PooledConnection {
     this.#decoder.expect(blockCodes);
     this.#busy = true;
     await this.#connection.write(Buffer.concat([bytes, Buffer.from('\r\n')]));
-    const status = await this.#status();
+    const status = await this.#nextStatus();
     // 400 and 205: the server closes.
     this.#busy = blockCodes.includes(status.code) || status.code === 400 || status.code === 205;
     if (status.code === 400) {
@@ -146,13 +148,13 @@ export class NntpConnection implements PooledConnection {
     return status;
   }
 
-  async #status(): Promise<NntpStatus> {
-    const event = await this.#next();
+  async #nextStatus(): Promise<NntpStatus> {
+    const event = await this.#nextEvent();
     if (event.kind === 'status') return event;
     throw new ConnectionError(`${this.#connection.name}: the news server sent an unexpected answer`);
   }
 
-  async #next(): Promise<NntpEvent> {
+  async #nextEvent(): Promise<NntpEvent> {
     for (;;) {
       const event = this.#events.shift();
       if (event?.kind === 'broken') throw new ConnectionError(`${this.#connection.name}: ${event.reason}`);

@@ -1,6 +1,8 @@
 import { channel } from 'node:diagnostics_channel';
 
-/** What logs report about a retrieval in addition to its result. */
+/* The diagnostics channel for notes about retrievals (G-148). */
+
+/** A fact about a retrieval that logs report in addition to its result. */
 export type FetchNote =
   /** Answered from the disk cache (G-98). */
   | { readonly kind: 'cached'; readonly url: string }
@@ -20,6 +22,6 @@ export type FetchNote =
 export const fetchNoteChannel = channel('harvest:fetch:note');
 
 /** Publishes a note. */
-export function note(about: FetchNote): void {
-  if (fetchNoteChannel.hasSubscribers) fetchNoteChannel.publish(about);
+export function publishNote(note: FetchNote): void {
+  if (fetchNoteChannel.hasSubscribers) fetchNoteChannel.publish(note);
 }

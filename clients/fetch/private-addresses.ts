@@ -1,7 +1,10 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { RefusedError } from '../../protocols/errors.js';
+import { withoutBrackets } from '../../protocols/urls/index.js';
 import { asConnectionError } from '../connection/index.js';
+
+/* Recognizes private addresses, and decides which redirects and links may lead to them (G-174). */
 
 const PRIVATE_V4 = [
   ['0.0.0.0', 8],
@@ -43,7 +46,7 @@ function hexadecimal(address: string): string {
 
 /** Whether an IP address is of this machine, of a private network, or not one of a host (G-174). */
 export function isPrivateAddress(address: string): boolean {
-  const bare = address.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
+  const bare = withoutBrackets(address).replace(/%.*$/, '');
   const family = isIP(bare);
   // Node's list finds the IPv4 addresses in `::ffff:0:0/96` as well.
   return family !== 0 && PRIVATE.check(bare, family === 4 ? 'ipv4' : 'ipv6');
@@ -93,9 +96,9 @@ const NETWORKED = /^(?:https?|ftp|gopher|news|nntp):/;
 
 /** Facts about hosts for {@link mayReach} and {@link mustBePublic}. */
 export interface HostKnowledge {
-  /** The known addresses of a host. Without any, only literal addresses and `localhost` are judged. */
+  /** The known addresses of a host. Without any, only literal addresses and `localhost` count as private. */
   readonly addresses: (host: string) => readonly string[];
-  /** Whether the configuration names this host, e.g. in a RootNode. Default: it names none. */
+  /** Whether the configuration names this host, e.g. in a RootNode. Default: no host is configured. */
   readonly isConfigured?: (host: string) => boolean;
 }
 
@@ -110,25 +113,25 @@ export interface HostKnowledge {
  */
 export function mayReach(from: string, to: string, known: HostKnowledge): boolean {
   if (to.startsWith('file:')) return from === '' || from.startsWith('file:');
-  return !mustBePublic(from, to, known) || !isPrivateHost(hostOf(to), known.addresses);
+  return !mustBePublic(from, to, known) || !isPrivateHost(parseHost(to), known.addresses);
 }
 
 /** The `publicOnly` of a request for `to` that was found at `from` (G-174). @see mayReach */
 export function mustBePublic(from: string, to: string, known: HostKnowledge): boolean {
   if (!NETWORKED.test(from) || !NETWORKED.test(to)) return false;
-  const host = hostOf(to);
+  const host = parseHost(to);
   // A news URL without a host means the configured server (G-70).
   if (host === '' || known.isConfigured?.(host) === true) return false;
-  return hostOf(from) !== '' && !isPrivateHost(hostOf(from), known.addresses);
+  return parseHost(from) !== '' && !isPrivateHost(parseHost(from), known.addresses);
 }
 
 /** Whether any of a host's addresses is private, or its name is this machine's (RFC 6761). */
 export function isPrivateHost(host: string, addresses: (host: string) => readonly string[]): boolean {
-  const bare = host.replace(/^\[|\]$/g, '');
+  const bare = withoutBrackets(host);
   if (/^(?:.*\.)?localhost\.?$/i.test(bare) || isPrivateAddress(bare)) return true;
   return addresses(host).some((address) => isPrivateAddress(address));
 }
 
-function hostOf(url: string): string {
+function parseHost(url: string): string {
   return URL.canParse(url) ? new URL(url).hostname : '';
 }

@@ -3,6 +3,8 @@ import { asError, Connection } from '../connection/index.js';
 import { resolveHost } from './private-addresses.js';
 import { DEFAULT_TIMEOUT_MS, type FetchRequest } from './types.js';
 
+/* Connecting, deadlines and limits of FTP, Gopher and news. Times are milliseconds. */
+
 /** Limits of FTP, Gopher and news. */
 export interface TransferOptions {
   /** Milliseconds; default 30 000. */
@@ -52,8 +54,8 @@ export class TransferWatch {
     return this.#reason;
   }
 
-  /** The error to throw for a failure: the abort's reason, the deadline, or the failure. */
-  judge(error: unknown): unknown {
+  /** Returns the error to throw for a failure: the abort's reason, the deadline, or the failure itself. */
+  causeOf(error: unknown): unknown {
     if (this.#signal?.aborted === true) return this.#signal.reason;
     return this.#reason ?? error;
   }
@@ -85,12 +87,12 @@ export async function connectTo(
     port,
     name: host,
     connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_CONNECT_MS,
-    idleTimeoutMs: silenceOf(request),
+    idleTimeoutMs: idleTimeoutOf(request),
     signal,
   });
 }
 
-/** Milliseconds of silence that the request allows (G-85). */
-export function silenceOf(request: FetchRequest): number {
+/** The milliseconds without a byte that the request allows (G-85). */
+export function idleTimeoutOf(request: FetchRequest): number {
   return request.timeoutMs ?? DEFAULT_TIMEOUT_MS;
 }

@@ -1,5 +1,7 @@
 import type { UnixSeconds } from '../../protocols/time.js';
 
+/* The interface that all fetchers share. */
+
 /** One retrieval. */
 export interface FetchRequest {
   /** A canonical URL. */
@@ -39,9 +41,9 @@ export interface FetchResult {
   readonly contentType?: string;
   /** In lower case, as the server names it. */
   readonly charset?: string;
-  /** 0 = unknown. */
+  /** 0 if unknown. */
   readonly lastModified: UnixSeconds;
-  /** '' = none. */
+  /** '' if the server sends none. */
   readonly etag: string;
   /** Decoded. Its buffer is not shared and may be transferred. */
   readonly body: Uint8Array;

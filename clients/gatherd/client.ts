@@ -11,7 +11,9 @@ import type { UnixSeconds } from '../../protocols/time.js';
 import { Connection } from '../connection/index.js';
 import { InflateBudget, type InflateLimits, MemberInflater } from './inflater.js';
 
-/** Errors of a call that the client refuses before it sends anything. */
+/* One session with a gatherd. */
+
+/** Errors of calls that the client refuses before it sends anything. */
 const REFUSED_CALL = [UsageError, StateError, RangeError] as const;
 
 export interface GatherdClientConnectOptions {
@@ -96,20 +98,20 @@ export class GatherdClient implements AsyncDisposable {
     const { host, port = GATHERD_PORT, connectTimeoutMs = 30_000, idleTimeoutMs = 120_000, signal } = options;
     const connection = await Connection.open({ host, port, connectTimeoutMs, idleTimeoutMs, signal });
     const client = new GatherdClient(connection, options);
-    await client.#exclusively(async () => {
-      for await (const events of client.#until('greeting', signal)) {
+    await client.#runExclusive(async () => {
+      for await (const events of client.#eventsUntil('greeting', signal)) {
         for (const event of events) {
           if (event.kind === 'greeting') {
             client.#greeting = { version: event.version, hostname: event.hostname };
           }
         }
       }
-      await client.#ask(client.#session.hello(options.clientName ?? hostname()), 'reply', signal);
+      await client.#request(client.#session.hello(options.clientName ?? hostname()), 'reply', signal);
     });
     return client;
   }
 
-  /** What the greeting says about the server (GATHERD-3.1); a missing part is empty. */
+  /** The version and host name in the greeting (GATHERD-3.1); a missing field is empty. */
   get greeting(): { readonly version: string; readonly hostname: string } {
     return this.#greeting;
   }
@@ -148,19 +150,19 @@ export class GatherdClient implements AsyncDisposable {
 
   /** One object by its identifier, the URL (GATHERD-5.1); undefined if the server does not have it. */
   object(oid: string, options: { readonly signal?: AbortSignal } = {}): Promise<SoifObject | undefined> {
-    return this.#single(() => this.#session.sendObject(oid), options.signal);
+    return this.#requestObject(() => this.#session.sendObject(oid), options.signal);
   }
 
   /** The description of the database (GATHERD-8); undefined if the server sends none. */
   info(options: { readonly signal?: AbortSignal } = {}): Promise<SoifObject | undefined> {
-    return this.#single(() => this.#session.info(), options.signal);
+    return this.#requestObject(() => this.#session.info(), options.signal);
   }
 
   /** Sends QUIT, waits for the answer and closes. */
   async quit(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     // GATHERD-6.5: a server may close after a gzip member; then QUIT has no receiver.
     if (this.#session.state === 'closed') return this.close();
-    await this.#exclusively(() => this.#ask(this.#session.quit(), 'bye', options.signal));
+    await this.#runExclusive(() => this.#request(this.#session.quit(), 'bye', options.signal));
     await this.close();
   }
 
@@ -180,51 +182,54 @@ export class GatherdClient implements AsyncDisposable {
   ): AsyncGenerator<readonly GatherdClientEvent[], void, undefined> {
     const { since, compression = true, sections = true, signal } = request;
     const release = this.#claim();
-    let whole = false;
+    let isComplete = false;
     try {
       if (compression && !this.#session.compressed) {
-        await this.#ask(this.#session.setCompression(), 'reply', signal);
+        await this.#request(this.#session.setCompression(), 'reply', signal);
       }
       // Sent together, because a server that does not know `SET changes` may leave it unanswered.
       if (sections && !this.#changesAccepted)
         await this.#connection.write(this.#session.setChanges(), signal);
       await this.#connection.write(this.#session.sendUpdate(since, delivery), signal);
       this.#inflateBudget = new InflateBudget(this.#limits);
-      for await (const events of this.#until('update-end', signal)) {
+      for await (const events of this.#eventsUntil('update-end', signal)) {
         for (const event of events) {
           if (event.kind === 'reply' && event.to === 'changes') this.#changesAccepted = event.accepted;
         }
         yield events;
       }
-      whole = true;
+      isComplete = true;
     } finally {
       release();
-      if (!whole) await this.close();
+      if (!isComplete) await this.close();
     }
   }
 
-  async #single(command: () => Uint8Array, signal: AbortSignal | undefined): Promise<SoifObject | undefined> {
-    return this.#exclusively(async () => {
+  async #requestObject(
+    command: () => Uint8Array,
+    signal: AbortSignal | undefined,
+  ): Promise<SoifObject | undefined> {
+    return this.#runExclusive(async () => {
       let object: SoifObject | undefined;
       await this.#connection.write(command(), signal);
-      for await (const events of this.#until('object-end', signal)) {
+      for await (const events of this.#eventsUntil('object-end', signal)) {
         for (const event of events) if (event.kind === 'object') object = event.object;
       }
       return object;
     });
   }
 
-  async #ask(
+  async #request(
     command: Uint8Array,
     answer: GatherdClientEvent['kind'],
     signal: AbortSignal | undefined,
   ): Promise<void> {
     await this.#connection.write(command, signal);
-    for await (const _ of this.#until(answer, signal));
+    for await (const _ of this.#eventsUntil(answer, signal));
   }
 
-  /** The events, those of one chunk together, up to and including the first of a kind. */
-  async *#until(
+  /** Yields the events, those of one chunk together, up to and including the first of a kind. */
+  async *#eventsUntil(
     last: GatherdClientEvent['kind'],
     signal: AbortSignal | undefined,
   ): AsyncGenerator<readonly GatherdClientEvent[], void, undefined> {
@@ -245,7 +250,7 @@ export class GatherdClient implements AsyncDisposable {
     try {
       return await this.#connection.read(signal);
     } catch (error) {
-      if (this.#connection.lost && this.#session.transferWhole) return undefined;
+      if (this.#connection.lost && this.#session.transferComplete) return undefined;
       throw error;
     }
   }
@@ -277,7 +282,7 @@ export class GatherdClient implements AsyncDisposable {
     }
   }
 
-  async #exclusively<T>(work: () => Promise<T>): Promise<T> {
+  async #runExclusive<T>(work: () => Promise<T>): Promise<T> {
     const release = this.#claim();
     try {
       return await work();

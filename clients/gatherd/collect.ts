@@ -9,6 +9,8 @@ import {
 } from './client.js';
 import { ResumeState } from './resume-state.js';
 
+/* Collects the changes of a gatherd over as many connections as it takes. */
+
 export interface CollectOptions
   extends GatherdClientConnectOptions,
     Pick<UpdateRequest, 'compression' | 'sections'> {
@@ -37,7 +39,7 @@ export interface CollectOptions
   readonly maxAheadSeconds?: number;
   /** Called before each pause. */
   readonly onRetry?: (retry: CollectRetry) => void;
-  /** Gives up: connecting, reading, pausing. */
+  /** Aborts connecting, reading and pausing. */
   readonly signal?: AbortSignal;
 }
 
@@ -138,7 +140,7 @@ export class Collection implements AsyncIterable<GatherdChange> {
       const before = this.#objects;
       this.#connections += 1;
       try {
-        yield* this.#connection();
+        yield* this.#receiveChanges();
       } catch (error) {
         if (!(error instanceof ConnectionError)) throw error;
         fruitless = this.#objects > before ? 0 : fruitless + 1;
@@ -166,7 +168,7 @@ export class Collection implements AsyncIterable<GatherdChange> {
   }
 
   /** The new changes of one connection. */
-  async *#connection(): AsyncGenerator<GatherdChange, void, undefined> {
+  async *#receiveChanges(): AsyncGenerator<GatherdChange, void, undefined> {
     const {
       compression = true,
       sections = true,
@@ -188,8 +190,9 @@ export class Collection implements AsyncIterable<GatherdChange> {
       this.#accepted ||= client.changesAccepted;
       const updateTime = change.object.number('Update-Time');
       // A resumed transfer does not report deletions: the next collection requests them.
-      const counts = !(resume.resumed && this.#accepted) && updateTime !== undefined && updateTime <= latest;
-      if (counts) this.#newest = Math.max(this.#newest, updateTime);
+      const movesNext =
+        !(resume.resumed && this.#accepted) && updateTime !== undefined && updateTime <= latest;
+      if (movesNext) this.#newest = Math.max(this.#newest, updateTime);
       if (resume.repeats(change.kind, change.object, updateTime, trustOrder || this.#accepted)) {
         this.#repeated += 1;
         continue;

@@ -1,6 +1,8 @@
 import { crc32, createInflateRaw, type InflateRaw } from 'node:zlib';
 import { ProtocolError } from '../../protocols/errors.js';
 
+/* Inflates gzip members within limits. */
+
 /** Limits against decompression bombs. */
 export interface InflateLimits {
   /** Maximum number of bytes that one update may inflate to. */

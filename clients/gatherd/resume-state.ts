@@ -1,5 +1,8 @@
+import { bufferOf } from '../../protocols/ascii.js';
 import type { SectionName, SoifObject } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
+
+/* Decides where a collection resumes after a connection broke. */
 
 /** Bytes of an entry in addition to the characters of its key, measured in a map of 400 000. */
 const ENTRY_BYTES = 165;
@@ -8,7 +11,7 @@ const ENTRY_BYTES = 165;
 type Delivered = Map<string, number>;
 
 /**
- * What a collection remembers from one connection to the next: the time to request from, and the changes delivered.
+ * The state that a collection keeps from one connection to the next: the time to request from, and the changes delivered.
  *
  * A server that follows GATHERD-4.6 sends `@UPDATE` last and in the order of Update-Time. Then every change before the
  * latest time was received, and only the changes of exactly that time, those without a time and those of the other
@@ -22,18 +25,18 @@ export class ResumeState {
   /** Latest Update-Time on the current connection. */
   #reached: UnixSeconds | undefined;
   #updatesBegun = false;
-  /** The server of the current connection says that it sends in order. */
+  /** Whether the server of the current connection announced that it sends in order. */
   #ordered = false;
-  /** The server was seen to break the order. */
+  /** Whether the server broke the order. */
   #disproved = false;
   /** Objects of `@UPDATE` that have a time. */
   readonly #timed: Delivered = new Map();
   readonly #others: Delivered = new Map();
   #latestTimed: UnixSeconds = 0;
   #bytes = 0;
-  /** Changes before {@link #reached} were dropped from memory. */
-  #forgotten = false;
-  #overflown = false;
+  /** Whether changes before {@link #reached} were dropped from memory. */
+  #hasDropped = false;
+  #overflowed = false;
 
   constructor(since: UnixSeconds, maxMemoryBytes: number) {
     this.#original = since;
@@ -49,7 +52,7 @@ export class ResumeState {
 
   /** Whether another connection can deliver the rest without duplicates. */
   get resumable(): boolean {
-    return !this.#overflown && !(this.#disproved && this.#forgotten);
+    return !this.#overflowed && !(this.#disproved && this.#hasDropped);
   }
 
   /**
@@ -73,7 +76,7 @@ export class ResumeState {
   /**
    * Whether an earlier connection delivered this change; if not, records it as delivered.
    * @param updateTime its Update-Time; undefined if it is absent or unreadable
-   * @param ordered whether the server says that it sends in the order of GATHERD-4.6
+   * @param ordered whether the server announced the order of GATHERD-4.6
    */
   repeats(
     kind: SectionName,
@@ -83,7 +86,7 @@ export class ResumeState {
   ): boolean {
     this.#ordered = ordered;
     const timed = kind === 'update' && updateTime !== undefined;
-    if (timed) this.#reach(updateTime);
+    if (timed) this.#advance(updateTime);
     // GATHERD-4.4: the updates are the last section, so another section after them breaks the order.
     else if (kind !== 'update' && this.#updatesBegun) this.#disproved = true;
     if (timed && this.resumed && updateTime < this.#since) return true;
@@ -93,32 +96,32 @@ export class ResumeState {
     return this.#delivered(timed ? this.#timed : this.#others, `${kind} ${key}`);
   }
 
-  #reach(updateTime: UnixSeconds): void {
+  #advance(updateTime: UnixSeconds): void {
     this.#updatesBegun = true;
     const before = this.#reached;
     if (before !== undefined && updateTime < before) this.#disproved = true;
     if (before === undefined || updateTime > before) {
       this.#reached = updateTime;
       // In a reliable order no remembered change can come again once all are earlier than the latest time.
-      if (this.#ordered && !this.#disproved && this.#latestTimed < updateTime) this.#forget();
+      if (this.#ordered && !this.#disproved && this.#latestTimed < updateTime) this.#dropTimed();
     }
     this.#latestTimed = Math.max(this.#latestTimed, updateTime);
   }
 
-  #forget(): void {
+  #dropTimed(): void {
     for (const key of this.#timed.keys()) this.#bytes -= key.length + ENTRY_BYTES;
-    this.#forgotten ||= this.#timed.size > 0;
+    this.#hasDropped ||= this.#timed.size > 0;
     this.#timed.clear();
   }
 
   #delivered(memory: Delivered, key: string): boolean {
     const connection = memory.get(key);
     if (connection !== undefined) return connection < this.#connection;
-    if (this.#overflown) return false;
+    if (this.#overflowed) return false;
     memory.set(key, this.#connection);
     this.#bytes += key.length + ENTRY_BYTES;
     if (this.#bytes > this.#maxMemoryBytes) {
-      this.#overflown = true;
+      this.#overflowed = true;
       this.#timed.clear();
       this.#others.clear();
     }
@@ -128,6 +131,5 @@ export class ResumeState {
 
 /** The bytes of the URL as Latin-1: decoded text would make URLs equal that differ only in encoding. */
 function urlOf(object: SoifObject): string {
-  const { urlBytes: bytes } = object;
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  return bufferOf(object.urlBytes).toString('latin1');
 }

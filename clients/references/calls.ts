@@ -15,6 +15,8 @@ import {
   type UrlDescription,
 } from '../../protocols/sstp/index.js';
 
+/* The requests of a References Server as methods; the client and the pool inherit them. */
+
 export interface CallOptions {
   /** Gives up this call; the connection stays open. */
   readonly signal?: AbortSignal;

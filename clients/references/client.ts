@@ -9,6 +9,8 @@ import {
 import { asError, Connection } from '../connection/index.js';
 import { ReferencesCalls } from './calls.js';
 
+/* One pipelined connection to a References Server. */
+
 export interface ReferencesClientOptions {
   readonly host: string;
   /** Default 3324 (S-15). */
@@ -47,7 +49,7 @@ export class ReferencesClient extends ReferencesCalls {
   readonly #replyTimeoutMs: number;
   readonly #maxInFlight: number;
   readonly #inFlight: Call[] = [];
-  readonly #waiting = new Set<Call>();
+  readonly #queued = new Set<Call>();
   #flushing = false;
   #writing = false;
   #timer: NodeJS.Timeout | undefined;
@@ -85,7 +87,7 @@ export class ReferencesClient extends ReferencesCalls {
 
   /** Number of calls without a reply. */
   get pending(): number {
-    return this.#inFlight.length + this.#waiting.size;
+    return this.#inFlight.length + this.#queued.size;
   }
 
   /** Whether every further call fails. */
@@ -105,9 +107,9 @@ export class ReferencesClient extends ReferencesCalls {
     return new Promise((resolve, reject) => {
       if (this.#failure !== undefined) return reject(this.#failure);
       if (signal?.aborted === true) return reject(signal.reason);
-      // A call in flight keeps its place in the order; its reply is dropped.
+      // A call in flight keeps its position in the order; its reply is dropped.
       const onAbort = () => {
-        this.#waiting.delete(call);
+        this.#queued.delete(call);
         reject(signal?.reason);
       };
       const call: Call = {
@@ -122,7 +124,7 @@ export class ReferencesClient extends ReferencesCalls {
         },
       };
       signal?.addEventListener('abort', onAbort, { once: true });
-      this.#waiting.add(call);
+      this.#queued.add(call);
       this.#schedule();
     });
   }
@@ -135,7 +137,7 @@ export class ReferencesClient extends ReferencesCalls {
 
   /** Sends the queued calls at the end of this turn, together. */
   #schedule(): void {
-    if (this.#flushing || this.#writing || this.#waiting.size === 0) return;
+    if (this.#flushing || this.#writing || this.#queued.size === 0) return;
     this.#flushing = true;
     queueMicrotask(() => {
       this.#flushing = false;
@@ -146,9 +148,9 @@ export class ReferencesClient extends ReferencesCalls {
   #flush(): void {
     if (this.#failure !== undefined) return;
     const idle = this.#inFlight.length === 0;
-    for (const call of this.#waiting) {
+    for (const call of this.#queued) {
       if (this.#inFlight.length >= this.#maxInFlight) break;
-      this.#waiting.delete(call);
+      this.#queued.delete(call);
       try {
         this.#session.request(call.message);
       } catch (error) {
@@ -159,7 +161,7 @@ export class ReferencesClient extends ReferencesCalls {
     }
     const octets = this.#session.take();
     if (octets.length === 0) return;
-    if (idle) this.#watch();
+    if (idle) this.#restartTimer();
     this.#writing = true;
     this.#connection.write(octets).then(
       () => {
@@ -201,12 +203,12 @@ export class ReferencesClient extends ReferencesCalls {
       this.#fail(replyError(refusal.status));
       return;
     }
-    this.#watch();
+    this.#restartTimer();
     this.#schedule();
   }
 
   /** Limits the server's silence while replies are pending (S-45). */
-  #watch(): void {
+  #restartTimer(): void {
     if (this.#inFlight.length === 0) {
       clearTimeout(this.#timer);
       this.#timer = undefined;
@@ -224,8 +226,8 @@ export class ReferencesClient extends ReferencesCalls {
     this.#failure = reason;
     clearTimeout(this.#timer);
     this.#connection.destroy(reason);
-    const calls = [...this.#inFlight.splice(0), ...this.#waiting];
-    this.#waiting.clear();
+    const calls = [...this.#inFlight.splice(0), ...this.#queued];
+    this.#queued.clear();
     for (const call of calls) call.reject(reason);
   }
 }

@@ -2,6 +2,8 @@ import { ConnectionError, KitError, ProtocolError } from '../../protocols/errors
 import { CODES, DEFAULT_DISPATCHER_PORT, HEADERS, replyError } from '../../protocols/sstp/index.js';
 import { ReferencesClient } from './client.js';
 
+/* Fetches the common configuration lists from a dispatcher (S-50 to S-54). */
+
 /** One list of the common configuration: its text, or the reason to use the local file instead (S-53). */
 export type ConfigurationList =
   | { readonly ok: true; readonly text: string }
@@ -39,27 +41,27 @@ export async function fetchCommonConfiguration(
   options: CommonConfigurationOptions,
 ): Promise<CommonConfiguration> {
   const [allow, users] = await Promise.all([
-    list(CODES.getAllow.number, options),
-    list(CODES.getPasswords.number, options),
+    fetchList(CODES.getAllow.number, options),
+    fetchList(CODES.getPasswords.number, options),
   ]);
   return { allow, users };
 }
 
-async function list(code: number, options: CommonConfigurationOptions): Promise<ConfigurationList> {
+async function fetchList(code: number, options: CommonConfigurationOptions): Promise<ConfigurationList> {
   const { user, password, port = DEFAULT_DISPATCHER_PORT, signal } = options;
   const replyTimeoutMs = options.replyTimeoutMs ?? DEFAULT_REPLY_TIMEOUT_MS;
-  const late = new AbortController();
+  const deadline = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   try {
     await using client = await ReferencesClient.connect({ ...options, port, replyTimeoutMs });
     timer = setTimeout(() => {
-      late.abort(new ConnectionError(`no complete reply within ${replyTimeoutMs} ms`));
+      deadline.abort(new ConnectionError(`no complete reply within ${replyTimeoutMs} ms`));
     }, replyTimeoutMs);
     // S-43
     const authorization = `Basic ${Buffer.from(`${user}:${password}`, 'utf8').toString('base64')}`;
     const message = { code, headers: [[HEADERS.authorization.name, authorization] as const] };
-    const giveUp = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
-    const reply = await client.send(message, giveUp);
+    const anySignal = signal === undefined ? deadline.signal : AbortSignal.any([signal, deadline.signal]);
+    const reply = await client.send(message, anySignal);
     if (reply.code !== code) return { ok: false, error: replyError(reply.code) };
     if (!reply.headers.some(([name]) => name === HEADERS.contentLength.name))
       return { ok: false, error: unreadable(`${HEADERS.contentLength.name} is missing`) };

@@ -3,6 +3,8 @@ import type { SstpMessage } from '../../protocols/sstp/index.js';
 import { ReferencesCalls } from './calls.js';
 import { ReferencesClient, type ReferencesClientOptions } from './client.js';
 
+/* Several connections to one References Server. */
+
 export interface ReferencesPoolOptions extends Omit<ReferencesClientOptions, 'signal'> {
   /** Maximum number of connections. Default 4. */
   readonly connections?: number;

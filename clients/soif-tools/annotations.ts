@@ -6,6 +6,8 @@ import {
   encodeSoif,
 } from '../../protocols/soif/index.js';
 
+/* Converts annotation files to SOIF: `mktemplate`. */
+
 export interface TemplateOptions extends AnnotationOptions {
   /** Called for each departure from SOIF-11.1, in the order of the file. */
   readonly onWarning?: (warning: AnnotationWarning) => void;

@@ -8,7 +8,9 @@ import {
   type SoifWarning,
 } from '../../protocols/soif/index.js';
 
-/** What a validator says about one attempt at an object (SOIF-4.9). */
+/* Validates a SOIF stream attempt by attempt (SOIF-4.9), with rules and offsets. */
+
+/** The result of one attempt to read an object (SOIF-4.9). */
 export interface SoifAttempt {
   /** Counted from 1. */
   readonly number: number;
@@ -19,7 +21,7 @@ export interface SoifAttempt {
   readonly type?: string;
   /** The URL of a valid object. */
   readonly url?: string;
-  /** Why the attempt failed. */
+  /** The reason that the attempt failed. */
   readonly problem?: Omit<SoifWarning, 'kind'>;
   /** Defects that lenient reading tolerated in this object or before it. */
   readonly warnings: readonly SoifWarning[];
@@ -47,7 +49,7 @@ const MAYBE_WRAPPED =
   /^[\t-\r ]*(?:@(?:(?:DELETE|REFRESH|UPDATE)[\t-\r ]*(?:\{[\t-\r ]*)?|[DRU][A-Z]{0,6})?)?$/i;
 
 /**
- * Judges a stream attempt by attempt, as `cksoif` does (SOIF-4.9). An attempt begins where the one before it ended. It
+ * Validates a stream attempt by attempt, as `cksoif` does (SOIF-4.9). An attempt begins where the one before it ended. It
  * ends with an object, or fails at its first defect. The next one begins at the next plausible start of an object
  * (SOIF-4.5), so several defects of one object are one attempt, unless the text after the first defect looks like an
  * object. In strict mode (default) text between objects is a failed attempt too; in lenient mode it is skipped
@@ -60,46 +62,46 @@ export async function* checkSoif(
   options: SoifDecoderOptions = {},
 ): AsyncGenerator<SoifAttempt, SoifCounts, undefined> {
   const settings = { ...options, mode: options.mode ?? 'strict' };
-  const judge = new Judge(settings.mode === 'strict');
+  const counter = new AttemptCounter(settings.mode === 'strict');
   let decoder: Decoder | undefined;
-  let begin: Uint8Array = new Uint8Array(0);
+  let beginning: Uint8Array = new Uint8Array(0);
   for await (const chunk of chunks) {
     let next = chunk;
     if (decoder === undefined) {
-      begin = begin.length === 0 ? chunk : Buffer.concat([begin, chunk]);
-      const wrapped = isWrapped(begin, false);
+      beginning = beginning.length === 0 ? chunk : Buffer.concat([beginning, chunk]);
+      const wrapped = isWrapped(beginning, false);
       if (wrapped === undefined) continue;
       decoder = wrapped ? new SectionDecoder(settings) : new SoifDecoder(settings);
-      next = begin;
+      next = beginning;
     }
     const reader = decoder;
-    yield* judge.attempts(reader, () => reader.push(next));
+    yield* counter.attempts(reader, () => reader.push(next));
   }
   if (decoder === undefined) {
-    const reader = isWrapped(begin, true) ? new SectionDecoder(settings) : new SoifDecoder(settings);
-    yield* judge.attempts(reader, () => reader.push(begin));
+    const reader = isWrapped(beginning, true) ? new SectionDecoder(settings) : new SoifDecoder(settings);
+    yield* counter.attempts(reader, () => reader.push(beginning));
     decoder = reader;
   }
   const reader = decoder;
-  yield* judge.attempts(reader, () => reader.end());
-  return judge.counts;
+  yield* counter.attempts(reader, () => reader.end());
+  return counter.counts;
 }
 
 /** Whether the stream is an update stream (SOIF-8.9); `undefined`: more bytes are needed. */
-function isWrapped(begin: Uint8Array, final: boolean): boolean | undefined {
-  const text = Buffer.from(begin.subarray(0, MAX_SNIFFED)).toString('latin1');
+function isWrapped(beginning: Uint8Array, final: boolean): boolean | undefined {
+  const text = Buffer.from(beginning.subarray(0, MAX_SNIFFED)).toString('latin1');
   if (WRAPPED.test(text)) return true;
-  return final || begin.length >= MAX_SNIFFED || !MAYBE_WRAPPED.test(text) ? false : undefined;
+  return final || beginning.length >= MAX_SNIFFED || !MAYBE_WRAPPED.test(text) ? false : undefined;
 }
 
 /** Numbers the attempts and collects the warnings of the current one. */
-class Judge {
+class AttemptCounter {
   #valid = 0;
   #attempts = 0;
   #warned = 0;
   #warnings: SoifWarning[] = [];
   /** Whether the last attempt has failed. */
-  #lost = false;
+  #lastFailed = false;
 
   constructor(private readonly strict: boolean) {}
 
@@ -116,22 +118,22 @@ class Judge {
       } catch (error) {
         if (!this.strict || !(error instanceof ProtocolError)) throw error;
         const { rule, offset } = error;
-        if (!this.#isConsequence(rule)) yield this.#failed({ rule, offset, message: bareMessage(error) });
+        if (!this.#isConsequence(rule)) yield this.#failed({ rule, offset, message: error.problem });
         continue;
       }
       for (const item of items) {
-        const attempt = this.#judge(item);
+        const attempt = this.#takeItem(item);
         if (attempt !== undefined) yield attempt;
       }
       if (!decoder.failed) return;
     }
   }
 
-  #judge(item: Item): SoifAttempt | undefined {
+  #takeItem(item: Item): SoifAttempt | undefined {
     if (item.kind === 'object') {
       const { type, url } = item.object;
       this.#valid++;
-      this.#lost = false;
+      this.#lastFailed = false;
       return { ...this.#numbered(item.offset), valid: true, type, url };
     }
     if (item.kind !== 'warning' || this.#isConsequence(item.rule)) return undefined;
@@ -143,19 +145,19 @@ class Judge {
       return undefined;
     }
     // The warning about the skipped text follows the one with the reason: the attempt failed.
-    const why = this.#warnings.pop();
-    if (why !== undefined) this.#warned--;
-    const { rule, offset, message } = why ?? item;
+    const reason = this.#warnings.pop();
+    if (reason !== undefined) this.#warned--;
+    const { rule, offset, message } = reason ?? item;
     return this.#failed({ rule, offset, message });
   }
 
   /** The closing brace of a section is skipped with a malformed last object: that counts as one defect. */
   #isConsequence(rule: string): boolean {
-    return this.#lost && rule === 'SOIF-8.9';
+    return this.#lastFailed && rule === 'SOIF-8.9';
   }
 
   #failed(problem: Omit<SoifWarning, 'kind'>): SoifAttempt {
-    this.#lost = true;
+    this.#lastFailed = true;
     return { ...this.#numbered(problem.offset), valid: false, problem };
   }
 
@@ -164,12 +166,6 @@ class Judge {
     this.#warnings = [];
     return { number: ++this.#attempts, offset, warnings };
   }
-}
-
-/** The sentence without rule and offset, which are reported separately. */
-function bareMessage(error: ProtocolError): string {
-  const tail = ` (${error.rule}, offset ${error.offset})`;
-  return error.message.endsWith(tail) ? error.message.slice(0, -tail.length) : error.message;
 }
 
 /** `cksoif`'s line about one attempt (SOIF-4.9). */

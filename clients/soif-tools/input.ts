@@ -4,6 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { KitError, StorageError } from '../../protocols/errors.js';
 
+/* Reads a file or standard input, and unpacks gzip. */
+
 /** The name of standard input on a command line. */
 export const STANDARD_INPUT = '-';
 
@@ -36,12 +38,12 @@ export async function* readInput(
     path === STANDARD_INPUT
       ? (options.stdin ?? process.stdin)
       : createReadStream(path, { highWaterMark: CHUNK_BYTES });
-  const chunks = counted(source, path, options);
+  const chunks = countBytes(source, path, options);
   try {
-    const begin = await beginning(chunks);
-    const whole = joined(begin, chunks);
+    const begin = await readBeginning(chunks);
+    const whole = prepend(begin, chunks);
     const packed = unpack && GZIP.every((byte, i) => begin[i] === byte);
-    for await (const chunk of packed ? unpacked(whole, path) : whole) {
+    for await (const chunk of packed ? gunzip(whole, path) : whole) {
       signal?.throwIfAborted();
       yield chunk;
     }
@@ -52,7 +54,7 @@ export async function* readInput(
   }
 }
 
-async function* counted(
+async function* countBytes(
   source: Readable,
   path: string,
   { signal, onRead }: InputOptions,
@@ -69,15 +71,15 @@ async function* counted(
     }
   } catch (error) {
     signal?.throwIfAborted();
-    throw unreadable(path, error);
+    throw readError(path, error);
   } finally {
     signal?.removeEventListener('abort', abort);
     source.destroy();
   }
 }
 
-/** The first two bytes or more. */
-async function beginning(chunks: AsyncGenerator<Uint8Array, void, undefined>): Promise<Uint8Array> {
+/** Reads the first two bytes or more. */
+async function readBeginning(chunks: AsyncGenerator<Uint8Array, void, undefined>): Promise<Uint8Array> {
   let begin: Uint8Array = new Uint8Array(0);
   while (begin.length < GZIP.length) {
     const { done, value } = await chunks.next();
@@ -87,7 +89,7 @@ async function beginning(chunks: AsyncGenerator<Uint8Array, void, undefined>): P
   return begin;
 }
 
-async function* joined(
+async function* prepend(
   begin: Uint8Array,
   chunks: AsyncGenerator<Uint8Array, void, undefined>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
@@ -95,20 +97,20 @@ async function* joined(
   for await (const chunk of chunks) yield chunk;
 }
 
-async function* unpacked(
+async function* gunzip(
   chunks: AsyncIterable<Uint8Array>,
   path: string,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
-  const feeding = pipeline(chunks, gunzip);
+  const stream = createGunzip({ chunkSize: CHUNK_BYTES });
+  const feeding = pipeline(chunks, stream);
   feeding.catch(() => undefined);
   try {
-    for await (const chunk of gunzip as AsyncIterable<Uint8Array>) yield chunk;
+    for await (const chunk of stream as AsyncIterable<Uint8Array>) yield chunk;
     await feeding;
   } catch (error) {
-    throw error instanceof KitError || !isZlibError(error) ? error : damaged(path, error);
+    throw error instanceof KitError || !isZlibError(error) ? error : damagedError(path, error);
   } finally {
-    gunzip.destroy();
+    stream.destroy();
   }
 }
 
@@ -116,20 +118,20 @@ function isZlibError(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
 }
 
-function damaged(path: string, error: Error): StorageError {
-  return new StorageError(`${nameOf(path)}: the compressed data is damaged: ${error.message}`, {
+function damagedError(path: string, error: Error): StorageError {
+  return new StorageError(`${inputName(path)}: the compressed data is damaged: ${error.message}`, {
     cause: error,
   });
 }
 
-function unreadable(path: string, error: unknown): unknown {
+function readError(path: string, error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
   const reason =
     error.code === 'ENOENT' ? 'no such file' : error.code === 'EISDIR' ? 'is a directory' : error.message;
-  return new StorageError(`${nameOf(path)}: ${reason}`, { cause: error });
+  return new StorageError(`${inputName(path)}: ${reason}`, { cause: error });
 }
 
-/** The name of a file in messages. */
-export function nameOf(path: string): string {
+/** Returns the name of an input for messages. */
+export function inputName(path: string): string {
   return path === STANDARD_INPUT ? 'standard input' : path;
 }

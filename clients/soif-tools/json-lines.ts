@@ -1,10 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
+import { bufferOf, LF } from '../../protocols/ascii.js';
 import { ProtocolError } from '../../protocols/errors.js';
 import { encodeVerbatim, type SectionName, type SoifObject } from '../../protocols/soif/index.js';
 
+/* Converts SOIF to JSON lines and back. */
+
 /** Text without lone surrogates, which UTF-8 cannot encode. */
-const TEXT = z.string().refine((text) => !/\p{Surrogate}/u.test(text), 'a lone surrogate is no text');
+const TEXT = z.string().refine((text) => !/\p{Surrogate}/u.test(text), 'a lone surrogate is not text');
 
 /** One attribute as JSON: text when the value is UTF-8, base64 of its bytes when not. */
 const ATTRIBUTE = z.union([
@@ -28,7 +31,6 @@ const OBJECT = z.union([
   }),
 ]);
 
-const LF = 0x0a;
 /** Longest line: an object of the decoder's default limit, in base64. */
 const MAX_LINE_BYTES = 96 * 1024 * 1024;
 
@@ -41,20 +43,16 @@ export function jsonLine(object: SoifObject, section: SectionName = 'update'): s
   const url = object.urlBytes;
   return JSON.stringify({
     type: object.type,
-    ...(isUtf8(url) ? { url: textOf(url) } : { urlBase64: base64Of(url) }),
+    ...(isUtf8(url)
+      ? { url: bufferOf(url).toString('utf8') }
+      : { urlBase64: bufferOf(url).toString('base64') }),
     ...(section === 'update' ? {} : { section }),
     attributes: object.attributes.map(({ name, value }) =>
-      isUtf8(value) ? { name, value: textOf(value) } : { name, base64: base64Of(value) },
+      isUtf8(value)
+        ? { name, value: bufferOf(value).toString('utf8') }
+        : { name, base64: bufferOf(value).toString('base64') },
     ),
   });
-}
-
-function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-}
-
-function base64Of(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 }
 
 export interface JsonLinesOptions {
@@ -80,26 +78,26 @@ export async function* readJsonLines(
   let offset = 0;
   for await (const line of linesOf(chunks, options.maxLineBytes ?? MAX_LINE_BYTES)) {
     number++;
-    const object = line === undefined ? undefined : parsedLine(line, number, offset);
-    if (line === undefined) throw wrong(number, offset, 'SOIF-4.4', 'the line is too long');
+    const object = line === undefined ? undefined : parseLine(line, number, offset);
+    if (line === undefined) throw lineError(number, offset, 'SOIF-4.4', 'the line is too long');
     offset += line.length + 1;
     if (object !== undefined) yield object;
   }
 }
 
-function parsedLine(line: Uint8Array, number: number, offset: number): JsonLineObject | undefined {
-  if (!isUtf8(line)) throw wrong(number, offset, 'SOIF-7.4', 'not UTF-8');
-  const text = textOf(line).trim();
+function parseLine(line: Uint8Array, number: number, offset: number): JsonLineObject | undefined {
+  if (!isUtf8(line)) throw lineError(number, offset, 'SOIF-7.4', 'not UTF-8');
+  const text = bufferOf(line).toString('utf8').trim();
   if (text === '') return undefined;
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (error) {
-    throw wrong(number, offset, 'SOIF-1.1', `not JSON: ${(error as Error).message}`);
+    throw lineError(number, offset, 'SOIF-1.1', `not JSON: ${(error as Error).message}`);
   }
   const result = OBJECT.safeParse(json);
   if (!result.success) {
-    throw wrong(number, offset, 'SOIF-1.1', `not an object of this form: ${issueOf(result.error)}`);
+    throw lineError(number, offset, 'SOIF-1.1', `not an object of this form: ${describeIssue(result.error)}`);
   }
   const { type, section = 'update', attributes } = result.data;
   const url = 'url' in result.data ? result.data.url : Buffer.from(result.data.urlBase64, 'base64');
@@ -111,13 +109,13 @@ function parsedLine(line: Uint8Array, number: number, offset: number): JsonLineO
     return { bytes: encodeVerbatim({ type, url, attributes: pairs }), section };
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
-    throw wrong(number, offset, error.rule, error.problem);
+    throw lineError(number, offset, error.rule, error.problem);
   }
 }
 
 /** The most specific validation error as text. */
-function issueOf(error: z.ZodError): string {
-  const { path, message } = error.issues.map((issue) => deepest(issue, [])).reduce(further);
+function describeIssue(error: z.ZodError): string {
+  const { path, message } = error.issues.map((issue) => deepestIssue(issue, [])).reduce(deeperOf);
   return `${path.join('.') || 'the line'}: ${message}`;
 }
 
@@ -127,18 +125,18 @@ interface Issue {
 }
 
 /** The issue with the longest path: of several forms (url or urlBase64, value or base64) it is the most specific. */
-function deepest(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): Issue {
+function deepestIssue(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): Issue {
   const path = [...above, ...issue.path];
   const forms = issue.code === 'invalid_union' ? issue.errors.flat() : [];
   if (forms.length === 0) return { path, message: issue.message };
-  return forms.map((nested) => deepest(nested, path)).reduce(further);
+  return forms.map((nested) => deepestIssue(nested, path)).reduce(deeperOf);
 }
 
-function further(a: Issue, b: Issue): Issue {
+function deeperOf(a: Issue, b: Issue): Issue {
   return b.path.length > a.path.length ? b : a;
 }
 
-function wrong(number: number, offset: number, rule: string, message: string): ProtocolError {
+function lineError(number: number, offset: number, rule: string, message: string): ProtocolError {
   return new ProtocolError(`line ${number}: ${message}`, { protocol: 'soif', rule, offset });
 }
 

@@ -6,6 +6,8 @@ import {
   type SoifWarning,
 } from '../../protocols/soif/index.js';
 
+/* Reads the objects of a SOIF stream leniently. */
+
 /** An object of a stream, with its bytes as received. */
 export type StreamObject = Extract<SectionItem, { kind: 'object' }>;
 

@@ -1,4 +1,7 @@
+import { AT, COLON, HT, isSpace } from '../../protocols/ascii.js';
 import type { SoifCounts } from './check.js';
+
+/* Validates a SOIF stream exactly as the original `cksoif` does. */
 
 /** The original validator's verdict on one attempt (SOIF-4.9). */
 export interface OriginalAttempt {
@@ -21,11 +24,6 @@ const MAX_SIZE_BYTES = 64;
 const MAX_KEPT_BYTES = 8;
 const LARGEST_INT = 2 ** 31 - 1;
 
-const HT = 0x09;
-const CR = 0x0d;
-const SP = 0x20;
-const COLON = 0x3a;
-const AT = 0x40;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
 
@@ -33,10 +31,11 @@ const CLOSE = 0x7d;
 type State = 'search' | 'type' | 'braces' | 'url' | 'gap' | 'name' | 'size' | 'colon' | 'tab' | 'value';
 
 /**
- * Judges a stream as the C library does, the column "C library" of SOIF-4.4, and counts like `cksoif` (SOIF-4.9): after a
- * failure the next attempt searches for `@` from the byte where the reader stopped (SOIF-4.5). An object that the end of the
- * input cuts off is not an attempt, unless only its closing brace is missing: then it is valid. A negative or impossible size,
- * which crashed the original, is an invalid attempt here. Memory does not depend on the input.
+ * Validates a stream as the C library does, the column "C library" of SOIF-4.4, and counts like `cksoif` (SOIF-4.9):
+ * after a failure the next attempt searches for `@` from the byte where the reader stopped (SOIF-4.5). An object that
+ * the end of the input cuts off is not an attempt, unless only its closing brace is missing: then it is valid. A
+ * negative or impossible size, which crashed the original, is an invalid attempt here. Memory does not depend on the
+ * input.
  */
 export async function* checkAsOriginal(
   chunks: AsyncIterable<Uint8Array>,
@@ -44,14 +43,14 @@ export async function* checkAsOriginal(
   const reader = new OriginalReader();
   let attempts = 0;
   let valid = 0;
-  const counted = (verdict: boolean): OriginalAttempt => {
+  const count = (verdict: boolean): OriginalAttempt => {
     if (verdict) valid++;
     return { number: ++attempts, valid: verdict };
   };
   for await (const chunk of chunks) {
-    for (const verdict of reader.push(chunk)) yield counted(verdict);
+    for (const verdict of reader.push(chunk)) yield count(verdict);
   }
-  if (reader.endsObject) yield counted(true);
+  if (reader.endsObject) yield count(true);
   return { valid, attempts, wrapped: reader.wrapped };
 }
 
@@ -63,7 +62,7 @@ class OriginalReader {
   #length = 0;
   #kept = '';
   #type = '';
-  /** Bytes of the value that are yet to be read. */
+  /** Bytes of the value that are not read yet. */
   #left = 0;
 
   /** Whether the end of the input would complete an object here: between its attributes (SOIF-4.4, no closing brace). */
@@ -73,21 +72,21 @@ class OriginalReader {
 
   /** Yields one verdict for each attempt that ends in these bytes. */
   *push(chunk: Uint8Array): Generator<boolean, void, undefined> {
-    let at = 0;
-    while (at < chunk.length) {
+    let position = 0;
+    while (position < chunk.length) {
       if (this.#state === 'search') {
-        at = chunk.indexOf(AT, at);
-        if (at < 0) return;
-        at++;
+        position = chunk.indexOf(AT, position);
+        if (position < 0) return;
+        position++;
         this.#enter('type');
       } else if (this.#state === 'value') {
-        const taken = Math.min(this.#left, chunk.length - at);
-        at += taken;
-        this.#left -= taken;
+        const count = Math.min(this.#left, chunk.length - position);
+        position += count;
+        this.#left -= count;
         if (this.#left === 0) this.#state = 'gap';
       } else {
-        const verdict = this.#take(chunk[at] ?? 0);
-        at++;
+        const verdict = this.#take(chunk[position] ?? 0);
+        position++;
         if (verdict === undefined) continue;
         this.#state = 'search';
         yield verdict;
@@ -153,10 +152,6 @@ class OriginalReader {
     if (/^[@}]/.test(this.#kept) && /^(?:DELETE|REFRESH|UPDATE)\{?$/i.test(this.#type)) this.wrapped = true;
     this.#state = 'gap';
   }
-}
-
-function isSpace(byte: number): boolean {
-  return byte === SP || (byte >= HT && byte <= CR);
 }
 
 /** C's `atoi`: 0 for a text that does not begin with a number; text after the number is ignored (SOIF-4.4). */

@@ -1,8 +1,10 @@
 import { UsageError } from '../errors.js';
-import { describe, MAX_NUMBER, malformed, parseDecimal, TokenReader } from './lexer.js';
+import { describeToken, MAX_NUMBER, malformed, parseDecimal, TokenReader } from './lexer.js';
 import { type AdminCommand, PLAIN_ADMIN_KEYWORDS, type PlainAdminKeyword } from './messages.js';
 import { parseQueryTokens, type QueryLimits } from './query-parser.js';
 import { quoteId, quoteString } from './quoting.js';
+
+/* The administrative commands of a Broker (BRK-5): parsing, formatting, and the table for forms and help texts. */
 
 /**
  * Parses `#password ID COMMAND` (BRK-5.1). A message without a password gets an empty one, which the server refuses like
@@ -29,7 +31,11 @@ export function parseAdmin(
 function parseCommand(tokens: TokenReader, limits: QueryLimits): AdminCommand {
   const token = tokens.next();
   if (token.kind !== 'keyword') {
-    throw malformed('BRK-5.1', token.at, `an administrative command expected, found ${describe(token)}`);
+    throw malformed(
+      'BRK-5.1',
+      token.offset,
+      `an administrative command expected, found ${describeToken(token)}`,
+    );
   }
   const keyword = `#${token.name}`;
   switch (token.name) {
@@ -40,20 +46,20 @@ function parseCommand(tokens: TokenReader, limits: QueryLimits): AdminCommand {
     case 'rem-object-oid':
       return { kind: 'rem-object-oid', oids: takeList(tokens, keyword).map(parseOid) };
     case 'rem-object-path':
-      return finish(tokens, { kind: 'rem-object-path', path: takeParameter(tokens, keyword) });
+      return completeCommand(tokens, { kind: 'rem-object-path', path: takeParameter(tokens, keyword) });
     case 'add-log':
     case 'rem-log':
-      return finish(tokens, { kind: token.name, event: takeParameter(tokens, keyword) });
+      return completeCommand(tokens, { kind: token.name, event: takeParameter(tokens, keyword) });
     case 'open-log':
       if (tokens.peek().kind === 'end') return { kind: 'open-log' };
-      return finish(tokens, { kind: 'open-log', file: takeParameter(tokens, keyword) });
+      return completeCommand(tokens, { kind: 'open-log', file: takeParameter(tokens, keyword) });
     case 'set': {
       const name = takeParameter(tokens, keyword);
-      return finish(tokens, { kind: 'set', name, value: takeParameter(tokens, keyword) });
+      return completeCommand(tokens, { kind: 'set', name, value: takeParameter(tokens, keyword) });
     }
     default:
-      if (isPlainKeyword(token.name)) return finish(tokens, { kind: token.name });
-      throw malformed('BRK-5.1', token.at, `unknown administrative command ${describe(token)}`);
+      if (isPlainKeyword(token.name)) return completeCommand(tokens, { kind: token.name });
+      throw malformed('BRK-5.1', token.offset, `unknown administrative command ${describeToken(token)}`);
   }
 }
 
@@ -61,31 +67,31 @@ function isPlainKeyword(name: string): name is PlainAdminKeyword {
   return (PLAIN_ADMIN_KEYWORDS as readonly string[]).includes(name);
 }
 
-function finish(tokens: TokenReader, command: AdminCommand): AdminCommand {
-  tokens.finish('BRK-5.1');
+function completeCommand(tokens: TokenReader, command: AdminCommand): AdminCommand {
+  tokens.expectEnd('BRK-5.1');
   return command;
 }
 
 function takeParameter(tokens: TokenReader, keyword: string): string {
-  return tokens.id(`a parameter of ${keyword}`, 'BRK-5.1').text;
+  return tokens.takeId(`a parameter of ${keyword}`, 'BRK-5.1').text;
 }
 
-/** BRK-5.5: a list is one ID with blanks inside; several IDs are taken as well. */
-function takeList(tokens: TokenReader, keyword: string): { text: string; at: number }[] {
-  const words: { text: string; at: number }[] = [];
-  let at: number;
+/** BRK-5.5: a list is one ID with blanks inside; several IDs are accepted too. */
+function takeList(tokens: TokenReader, keyword: string): { text: string; offset: number }[] {
+  const words: { text: string; offset: number }[] = [];
+  let offset: number;
   do {
-    const id = tokens.id(`a parameter of ${keyword}`, 'BRK-5.5');
-    at = id.at;
-    for (const text of id.text.split(/\s+/)) if (text !== '') words.push({ text, at });
+    const id = tokens.takeId(`a parameter of ${keyword}`, 'BRK-5.5');
+    offset = id.offset;
+    for (const text of id.text.split(/\s+/)) if (text !== '') words.push({ text, offset });
   } while (tokens.peek().kind !== 'end');
-  if (words.length === 0) throw malformed('BRK-5.5', at, `the list of ${keyword} is empty`);
+  if (words.length === 0) throw malformed('BRK-5.5', offset, `the list of ${keyword} is empty`);
   return words;
 }
 
-function parseOid(word: { text: string; at: number }): number {
+function parseOid(word: { text: string; offset: number }): number {
   const oid = parseDecimal(word.text, MAX_NUMBER);
-  if (oid === undefined || oid === 0) throw malformed('BRK-5.5', word.at, `"${word.text}" is not an OID`);
+  if (oid === undefined || oid === 0) throw malformed('BRK-5.5', word.offset, `"${word.text}" is not an OID`);
   return oid;
 }
 
@@ -115,7 +121,7 @@ export function formatAdminCommand(
   }
 }
 
-/** A command as forms and help texts list it. */
+/** An administrative command as forms and help texts list it. */
 export interface AdminCommandTitle {
   readonly kind: AdminCommand['kind'];
   /** BRK-5.1: the title in the WWW form. */
@@ -133,7 +139,7 @@ export const ADMIN_COMMANDS: readonly AdminCommandTitle[] = [
     parameter: 'names of files',
     effect: 'adds the SOIF objects in these files',
   },
-  { kind: 'close-log', title: 'Close log', effect: 'logging stops until a log is opened' },
+  { kind: 'close-log', title: 'Close log', effect: 'stops logging until a log is opened' },
   {
     kind: 'compress-registry',
     title: 'Compress Registry',
@@ -147,7 +153,7 @@ export const ADMIN_COMMANDS: readonly AdminCommandTitle[] = [
   {
     kind: 'rem-dups',
     title: 'Delete older objects of duplicate URLs',
-    effect: 'of several objects with one URL only the newest stays',
+    effect: 'keeps only the newest of several objects with the same URL',
   },
   {
     kind: 'rem-object-oid',
@@ -159,7 +165,7 @@ export const ADMIN_COMMANDS: readonly AdminCommandTitle[] = [
     kind: 'rem-object-query',
     title: 'Delete objects by query',
     parameter: 'a query, without flags',
-    effect: 'deletes what matches',
+    effect: 'deletes the objects that match',
   },
   {
     kind: 'rem-log',
@@ -174,7 +180,7 @@ export const ADMIN_COMMANDS: readonly AdminCommandTitle[] = [
     effect: 'starts logging that type',
   },
   { kind: 'flush-log', title: 'Flush log', effect: 'writes out buffered lines' },
-  { kind: 'do-stats', title: 'Generate statistics', effect: 'counts, log and timetable' },
+  { kind: 'do-stats', title: 'Generate statistics', effect: 'shows the counts, the log and the timetable' },
   {
     kind: 'incremental-index',
     title: 'Index changes',
@@ -193,11 +199,15 @@ export const ADMIN_COMMANDS: readonly AdminCommandTitle[] = [
     parameter: 'URL or name of an object',
     effect: 'deletes one object',
   },
-  { kind: 'restart', title: 'Restart server', effect: 'reads configuration and Registry again and indexes' },
+  {
+    kind: 'restart',
+    title: 'Restart server',
+    effect: 'rereads the configuration and the Registry, then indexes',
+  },
   {
     kind: 'rotate-log',
     title: 'Rotate log file',
-    effect: 'renames the log to LOG.YYYYMMDD and begins a new one',
+    effect: 'renames the log to LOG.YYYYMMDD and starts a new one',
   },
   {
     kind: 'set',
@@ -205,7 +215,7 @@ export const ADMIN_COMMANDS: readonly AdminCommandTitle[] = [
     parameter: 'name and value',
     effect: 'sets a variable of broker.conf for this run',
   },
-  { kind: 'shutdown', title: 'Shutdown server', effect: 'ends the broker' },
+  { kind: 'shutdown', title: 'Shutdown server', effect: 'stops the Broker' },
   {
     kind: 'collection',
     title: 'Start collection',
@@ -214,25 +224,25 @@ export const ADMIN_COMMANDS: readonly AdminCommandTitle[] = [
 ];
 
 /**
- * Makes a command of a keyword and parameters that a user typed. A list may be several parameters or one text with
+ * Builds a command from a keyword and parameters that a user typed. A list may be several parameters or one text with
  * blanks; the parameters of `#rem-object-query` are the text of the query.
  *
  * @param keyword with or without `#`, in any case
  * @throws UsageError for an unknown keyword, or parameters that do not fit; ProtocolError for a malformed query
  */
-export function adminCommand(keyword: string, parameters: readonly string[]): AdminCommand {
+export function buildAdminCommand(keyword: string, parameters: readonly string[]): AdminCommand {
   const name = keyword.replace(/^#/, '').toLowerCase();
   const known = ADMIN_COMMANDS.find(({ kind }) => kind === name);
   if (known === undefined) throw new UsageError(`unknown administrative command #${name}`);
   const given = parameters.filter((parameter) => parameter.trim() !== '' || name === 'set');
   if (known.parameter === undefined && given.length > 0) throw new UsageError(`#${name} takes no parameter`);
-  const query = name === 'rem-object-query';
+  const isQuery = name === 'rem-object-query';
   // A list is one ID with blanks inside (BRK-5.5); the blanks of a value belong to the value.
   const joined = (from: number): string => given.slice(from).join(' ');
   let ids = given;
   if (name === 'set') ids = given.length < 2 ? given : [given[0] ?? '', joined(1)];
   else if (name === 'add-object' || name === 'rem-object-oid') ids = given.length === 0 ? [] : [joined(0)];
-  const text = query ? joined(0) : ids.map(quoteString).join(' ');
+  const text = isQuery ? joined(0) : ids.map(quoteString).join(' ');
   const tokens = new TokenReader(new TextEncoder().encode(`#${name} ${text}`));
   return parseCommand(tokens, {});
 }

@@ -4,6 +4,8 @@ import { frameMessage } from './framing.js';
 import { ResultDecoder, type ResultDecoderOptions } from './result-decoder.js';
 import type { ResultItem } from './results.js';
 
+/* The client's end of a connection to a Broker: one message out, the objects and lines of its reply in. */
+
 /** One object of a reply, assembled from its items `120` to `130` (BRK-4.3). */
 export interface BrokerHit {
   /** `120` */
@@ -51,7 +53,7 @@ export class BrokerClientSession {
   #bytes = 0;
   #items = 0;
   #fatal = false;
-  #cutOff = false;
+  #truncated = false;
   #failure: ProtocolError | undefined;
 
   constructor(options: BrokerClientSessionOptions = {}) {
@@ -82,7 +84,7 @@ export class BrokerClientSession {
 
   /**
    * The peer closed, which ends a reply (BRK-4.12). Call it until it returns nothing.
-   * @throws ProtocolError BRK-4.3 or BRK-4.4 when the reply is truncated (then {@link cutOff} is true), BRK-1.3 when the
+   * @throws ProtocolError BRK-4.3 or BRK-4.4 when the reply is truncated (then {@link truncated} is true), BRK-1.3 when the
    * reply has no item of a Broker
    */
   end(): ClientEvent[] {
@@ -91,21 +93,21 @@ export class BrokerClientSession {
     const events = this.#take(this.#decoder.end());
     if (events.length > 0 || this.#fatal) return events;
     if (this.#hit !== undefined) {
-      this.#cutOff = true;
+      this.#truncated = true;
       throw this.#fail('BRK-4.3', `the reply ends inside the object ${this.#hit.url}`);
     }
     if (this.#items === 0) {
       throw this.#fail(
         'BRK-1.3',
-        this.#bytes === 0 ? 'no reply at all' : 'the peer does not speak as a Broker',
+        this.#bytes === 0 ? 'the peer sent no reply' : 'the reply has no line of a Broker',
       );
     }
     return events;
   }
 
   /** Whether {@link end} found that the reply stops inside an object or a counted value. */
-  get cutOff(): boolean {
-    return this.#cutOff || this.#decoder.cutOff;
+  get truncated(): boolean {
+    return this.#truncated || this.#decoder.truncated;
   }
 
   #take(items: readonly ResultItem[]): ClientEvent[] {

@@ -1,9 +1,9 @@
-import { describe, MAX_NUMBER, malformed, parseDecimal, type TokenReader } from './lexer.js';
+import { describeToken, MAX_NUMBER, malformed, parseDecimal, type TokenReader } from './lexer.js';
 import {
   DEFAULT_FLAGS,
+  EMPTY_PREFIX,
   MAX_ATTRIBUTES,
   MAX_SPELLING_ERRORS,
-  NO_DIGITS,
   type QueryFlags,
 } from './messages.js';
 import { quoteId } from './quoting.js';
@@ -21,9 +21,9 @@ export function parseFlags(tokens: TokenReader): QueryFlags {
   const unknown: string[] = [];
   for (;;) {
     const token = tokens.next();
-    if (token.kind === 'end') throw malformed('BRK-2.9', token.at, '#END is missing');
+    if (token.kind === 'end') throw malformed('BRK-2.9', token.offset, '#END is missing');
     if (token.kind !== 'keyword') {
-      throw malformed('BRK-2.9', token.at, `a flag or #END expected, found ${describe(token)}`);
+      throw malformed('BRK-2.9', token.offset, `a flag or #END expected, found ${describeToken(token)}`);
     }
     switch (token.name) {
       case 'end':
@@ -45,9 +45,9 @@ export function parseFlags(tokens: TokenReader): QueryFlags {
         break;
       case 'attribute':
         if (attributes.length === MAX_ATTRIBUTES) {
-          throw malformed('BRK-3.6', token.at, `more than ${MAX_ATTRIBUTES} #attribute flags`);
+          throw malformed('BRK-3.6', token.offset, `more than ${MAX_ATTRIBUTES} #attribute flags`);
         }
-        attributes.push(tokens.id('an attribute name', 'BRK-3.6').text);
+        attributes.push(tokens.takeId('an attribute name', 'BRK-3.6').text);
         break;
       case 'since':
         flags.since = takeNumber(tokens, '#since', MAX_NUMBER);
@@ -57,16 +57,16 @@ export function parseFlags(tokens: TokenReader): QueryFlags {
         break;
       default:
         // BRK-3.5: short flags belong to the query manager, so an unknown one is an error.
-        throw malformed('BRK-3.5', token.at, `unknown flag ${describe(token)}`);
+        throw malformed('BRK-3.5', token.offset, `unknown flag ${describeToken(token)}`);
     }
   }
 }
 
 function parseIndexFlag(tokens: TokenReader, flags: MutableFlags, unknown: string[]): void {
-  const name = tokens.id('the name of an #index flag', 'BRK-3.5');
+  const name = tokens.takeId('the name of an #index flag', 'BRK-3.5');
   switch (name.text.toLowerCase()) {
     case 'case': {
-      const value = tokens.id('"sensitive" or "insensitive"', 'BRK-3.1');
+      const value = tokens.takeId('"sensitive" or "insensitive"', 'BRK-3.1');
       const word = value.text.toLowerCase();
       // BRK-3.1: the developer notes spell it without the second `i`.
       if (word === 'insensitive' || word === 'insenstive') flags.ignoreCase = true;
@@ -116,24 +116,28 @@ function takeLimit(
 
 /** BP-29: 1 is the shipped interface, the default. */
 function takeInterface(tokens: TokenReader, flags: MutableFlags): void {
-  const token = tokens.id('1 or 2 after #interface', 'BP-29');
+  const token = tokens.takeId('1 or 2 after #interface', 'BP-29');
   const value = parseDecimal(token.text, MAX_NUMBER);
   if (value === 2) flags.interface = 2;
   else if (value === 1) delete flags.interface;
-  else throw malformed('BP-29', token.at, `#interface takes 1 or 2, not ${describe(token)}`);
+  else throw malformed('BP-29', token.offset, `#interface takes 1 or 2, not ${describeToken(token)}`);
 }
 
 /** An extension of this kit: a prefix of a digest in hex digits, `-` for the empty prefix. */
 function takePrefix(tokens: TokenReader): string {
-  const token = tokens.id('a prefix after #digest', 'BP-24');
-  if (/^(?:-|[\da-f]{1,16})$/.test(token.text)) return token.text === NO_DIGITS ? '' : token.text;
-  throw malformed('BP-24', token.at, `#digest takes 1 to 16 hex digits or "-", not ${describe(token)}`);
+  const token = tokens.takeId('a prefix after #digest', 'BP-24');
+  if (/^(?:-|[\da-f]{1,16})$/.test(token.text)) return token.text === EMPTY_PREFIX ? '' : token.text;
+  throw malformed(
+    'BP-24',
+    token.offset,
+    `#digest takes 1 to 16 hex digits or "-", not ${describeToken(token)}`,
+  );
 }
 
 function takeNumber(tokens: TokenReader, flag: string, max: number): number {
-  const token = tokens.id(`a number after ${flag}`, 'BRK-3.6');
+  const token = tokens.takeId(`a number after ${flag}`, 'BRK-3.6');
   const value = parseDecimal(token.text, max);
   if (value !== undefined) return value;
   const rule = max === MAX_SPELLING_ERRORS ? 'BRK-2.23' : 'BRK-3.6';
-  throw malformed(rule, token.at, `${flag} takes a number from 0 to ${max}, not ${describe(token)}`);
+  throw malformed(rule, token.offset, `${flag} takes a number from 0 to ${max}, not ${describeToken(token)}`);
 }

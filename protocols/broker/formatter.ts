@@ -1,15 +1,23 @@
 import { UsageError } from '../errors.js';
 import { formatAdminCommand } from './admin.js';
-import { type BrokerMessage, type Expression, NO_DIGITS, type Query, type QueryFlags } from './messages.js';
+import {
+  type BrokerMessage,
+  EMPTY_PREFIX,
+  type Expression,
+  type Query,
+  type QueryFlags,
+} from './messages.js';
 import { splitStructured } from './query-parser.js';
 import { scanQuery } from './query-source.js';
 import { quoteId, quoteString } from './quoting.js';
+
+/* Writes messages of the Broker's protocol. Parsing them gives the same tree. */
 
 /** Nested parentheses of a formatted query; a tree that needs more was not made by `parseQuery`. */
 const MAX_FORMAT_DEPTH = 1000;
 
 /**
- * Formats a query so that parsing it gives the same tree, except for `at`.
+ * Formats a query so that parsing it gives the same tree, except for `offset`.
  * @throws UsageError when the tree needs more than 1000 nested parentheses
  */
 export function formatQuery(query: Query): string {
@@ -76,7 +84,7 @@ export function formatFlags(flags: QueryFlags, kind: 'user' | 'bulk'): string {
   for (const flag of flags.unknown) words.push(`#index ${checkUnknownFlag(flag)}`);
   if (flags.interface === 2) words.push('#interface 2');
   if (flags.compress) words.push('#compress');
-  if (flags.digest !== undefined) words.push(`#digest ${flags.digest === '' ? NO_DIGITS : flags.digest}`);
+  if (flags.digest !== undefined) words.push(`#digest ${flags.digest === '' ? EMPTY_PREFIX : flags.digest}`);
   return words.join(' ');
 }
 

@@ -2,6 +2,8 @@ import { BACKSLASH, CR, isSpace, LF, QUOTE } from '../ascii.js';
 import { ByteBuffer } from '../byte-buffer.js';
 import { UsageError } from '../errors.js';
 
+/* Finds and writes the end of a message (BRK-1.8, 1.9). */
+
 /** BRK-1.8: the longest message in bytes, without its line end. */
 export const DEFAULT_MAX_MESSAGE_BYTES = 64 * 1024;
 
@@ -38,7 +40,7 @@ export class MessageFramer {
   push(chunk: Uint8Array): Framed {
     let start = 0;
     for (let i = 0; i < chunk.length; i++) {
-      if (!this.#endsAt(chunk[i]!)) continue;
+      if (!this.#endsMessage(chunk[i]!)) continue;
       this.#buffer.append(chunk.subarray(start, i));
       const taken = this.#buffer.take();
       const line = stripCarriageReturn(taken);
@@ -60,7 +62,7 @@ export class MessageFramer {
   }
 
   /** Tracks the quotes by the rules of the lexer (BRK-2.7); true for the LF that ends the message. */
-  #endsAt(byte: number): boolean {
+  #endsMessage(byte: number): boolean {
     if (!this.#quoted) {
       if (byte === QUOTE) this.#quoted = true;
       return byte === LF;

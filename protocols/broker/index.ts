@@ -1,4 +1,4 @@
-export { ADMIN_COMMANDS, type AdminCommandTitle, adminCommand } from './admin.js';
+export { ADMIN_COMMANDS, type AdminCommandTitle, buildAdminCommand } from './admin.js';
 export {
   BrokerClientSession,
   type BrokerClientSessionOptions,

@@ -2,9 +2,11 @@ import { BACKSLASH, COLON, isSpace, QUOTE } from '../ascii.js';
 import { ProtocolError } from '../errors.js';
 import { decodeText } from '../soif/index.js';
 
+/* Splits a message into tokens (BRK-2.1 to 2.8). Offsets are bytes of the message. */
+
 /** Position of a token: bytes from the start of the message, `end` after its last byte. */
 interface Position {
-  readonly at: number;
+  readonly offset: number;
   readonly end: number;
 }
 
@@ -28,7 +30,7 @@ function endsWord(byte: number | undefined): boolean {
   return isSpace(byte) || byte === OPEN || byte === CLOSE || byte === QUOTE || byte === COLON;
 }
 
-/** The error of all parsers of this folder. */
+/** Creates the error that all parsers of this folder throw. */
 export function malformed(rule: string, offset: number, what: string): ProtocolError {
   return new ProtocolError(what, { protocol: 'broker', rule, offset });
 }
@@ -64,47 +66,52 @@ export class TokenReader {
   }
 
   /** Takes the next token, which must be an ID. @throws ProtocolError that names `what` was expected. */
-  id(what: string, rule: string): IdToken {
+  takeId(what: string, rule: string): IdToken {
     const token = this.next();
     if (token.kind === 'word' || token.kind === 'string') return token;
-    throw malformed(rule, token.at, `${what} expected, found ${describe(token)}`);
+    throw malformed(rule, token.offset, `${what} expected, found ${describeToken(token)}`);
   }
 
   /** Checks that nothing follows. @throws ProtocolError */
-  finish(rule: string): void {
+  expectEnd(rule: string): void {
     const token = this.next();
-    if (token.kind !== 'end') throw malformed(rule, token.at, `unexpected ${describe(token)}`);
+    if (token.kind !== 'end') throw malformed(rule, token.offset, `unexpected ${describeToken(token)}`);
   }
 
   #scan(): Token {
     const bytes = this.#bytes;
     while (isSpace(bytes[this.#position])) this.#position++;
-    const at = this.#position;
-    const first = bytes[at];
-    if (first === undefined) return { kind: 'end', at, end: at };
+    const offset = this.#position;
+    const first = bytes[offset];
+    if (first === undefined) return { kind: 'end', offset, end: offset };
     if (first === OPEN || first === CLOSE || first === COLON) {
-      this.#position = at + 1;
-      return { kind: first === OPEN ? '(' : first === CLOSE ? ')' : ':', at, end: at + 1 };
+      this.#position = offset + 1;
+      return { kind: first === OPEN ? '(' : first === CLOSE ? ')' : ':', offset, end: offset + 1 };
     }
-    if (first === QUOTE) return this.#scanString(at);
-    let end = at + 1;
+    if (first === QUOTE) return this.#scanString(offset);
+    let end = offset + 1;
     while (end < bytes.length && !endsWord(bytes[end])) end++;
     this.#position = end;
     // BRK-2.1, BRK-2.2: `#` starts a keyword, whose case does not matter.
     if (first === HASH) {
-      return { kind: 'keyword', name: decodeText(bytes.subarray(at + 1, end)).toLowerCase(), at, end };
+      return {
+        kind: 'keyword',
+        name: decodeText(bytes.subarray(offset + 1, end)).toLowerCase(),
+        offset,
+        end,
+      };
     }
-    return { kind: 'word', text: decodeText(bytes.subarray(at, end)), at, end };
+    return { kind: 'word', text: decodeText(bytes.subarray(offset, end)), offset, end };
   }
 
-  #scanString(at: number): Token {
+  #scanString(offset: number): Token {
     const bytes = this.#bytes;
     const value: number[] = [];
-    for (let i = at + 1; i < bytes.length; i++) {
+    for (let i = offset + 1; i < bytes.length; i++) {
       const byte = bytes[i]!;
       if (byte === QUOTE) {
         this.#position = i + 1;
-        return { kind: 'string', text: decodeText(Uint8Array.from(value)), at, end: i + 1 };
+        return { kind: 'string', text: decodeText(Uint8Array.from(value)), offset, end: i + 1 };
       }
       const after = bytes[i + 1];
       if (byte === BACKSLASH && after !== undefined) {
@@ -116,12 +123,12 @@ export class TokenReader {
         value.push(byte);
       }
     }
-    throw malformed('BRK-2.5', at, 'a double quote is never closed');
+    throw malformed('BRK-2.5', offset, 'a double quote is never closed');
   }
 }
 
 /** Describes a token for an error message. */
-export function describe(token: Token): string {
+export function describeToken(token: Token): string {
   switch (token.kind) {
     case 'word':
     case 'string':

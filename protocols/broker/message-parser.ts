@@ -1,6 +1,6 @@
 import { parseAdmin } from './admin.js';
 import { parseFlags } from './flag-parser.js';
-import { describe, malformed, TokenReader } from './lexer.js';
+import { describeToken, malformed, TokenReader } from './lexer.js';
 import type { BrokerMessage, Query } from './messages.js';
 import { parseQueryTokens, type QueryLimits } from './query-parser.js';
 
@@ -24,8 +24,8 @@ export function parseMessage(line: Uint8Array, limits: QueryLimits = {}): Broker
   }
   throw malformed(
     'BRK-2.1',
-    first.at,
-    `a message begins with #USER, #BULK or #ADMIN, found ${describe(first)}`,
+    first.offset,
+    `a message begins with #USER, #BULK or #ADMIN, found ${describeToken(first)}`,
   );
 }
 

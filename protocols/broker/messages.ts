@@ -1,18 +1,20 @@
+/* The messages of the Broker's protocol as types: queries, flags, administrative commands. */
+
 /** The comparison of a structured term (BRK-2.14, BRK-2.17); `contains` is the user-level `tag : value`. */
 export type SelectOperator = 'contains' | 'exact' | 'regexp' | 'less-than' | 'greater-than';
 
 /**
  * A Boolean query. Text is decoded (UTF-8, else windows-1252); backslash pairs stay as typed (BRK-2.7).
- * `at` is the byte offset of the term in the message line (or in the text given to `parseQuery`).
+ * `offset` is the byte offset of the term in the message line (or in the text given to `parseQuery`).
  */
 export type Expression =
-  | { readonly kind: 'term'; readonly text: string; readonly quoted: boolean; readonly at: number }
+  | { readonly kind: 'term'; readonly text: string; readonly quoted: boolean; readonly offset: number }
   | {
       readonly kind: 'select';
       readonly attribute: string;
       readonly operator: SelectOperator;
       readonly value: string;
-      readonly at: number;
+      readonly offset: number;
     }
   | { readonly kind: 'not'; readonly operand: Expression }
   | { readonly kind: 'and' | 'or' | 'except'; readonly left: Expression; readonly right: Expression };
@@ -64,7 +66,7 @@ export const DEFAULT_FLAGS: QueryFlags = {
 };
 
 /** The spelling of an empty `#digest` prefix. */
-export const NO_DIGITS = '-';
+export const EMPTY_PREFIX = '-';
 
 /** BRK-2.23: the largest number of spelling errors in a request. */
 export const MAX_SPELLING_ERRORS = 8;

@@ -1,5 +1,7 @@
-import { describe, type IdToken, malformed, type Token, type TokenReader } from './lexer.js';
+import { describeToken, type IdToken, malformed, type Token, type TokenReader } from './lexer.js';
 import type { Expression, Query, SelectOperator } from './messages.js';
+
+/* Parses the query of a message into a tree (BRK-2.11 to 2.17). */
 
 /** Limits of one query. They make recursion over the tree safe. */
 export interface QueryLimits {
@@ -34,7 +36,7 @@ interface Level {
   readonly operators: LogicalOperator[];
   /** Offset of the `not` before this parenthesis, which negates the group. */
   readonly notAt: number | undefined;
-  readonly at: number;
+  readonly offset: number;
 }
 
 const NO_SINK: RangeSink = () => {};
@@ -52,7 +54,7 @@ export function parseQueryTokens(
   const first = tokens.peek();
   if (first.kind === 'keyword' && first.name === 'allb') {
     tokens.next();
-    tokens.finish('BRK-2.11');
+    tokens.expectEnd('BRK-2.11');
     return { kind: 'all' };
   }
   return parseExpression(tokens, limits, ranges);
@@ -62,40 +64,41 @@ function parseExpression(tokens: TokenReader, limits: QueryLimits, ranges: Range
   const maxDepth = limits.maxDepth ?? DEFAULT_MAX_DEPTH;
   const maxTerms = limits.maxTerms ?? DEFAULT_MAX_TERMS;
   const outer: Level[] = [];
-  let level: Level = { operands: [], operators: [], notAt: undefined, at: 0 };
+  let level: Level = { operands: [], operators: [], notAt: undefined, offset: 0 };
   let terms = 0;
 
   for (;;) {
     // An operand: [not] clause, or [not] and a parenthesis that opens a new level.
-    const notAt = isWord(tokens.peek(), 'not') ? tokens.next().at : undefined;
+    const notAt = isWord(tokens.peek(), 'not') ? tokens.next().offset : undefined;
     const token = tokens.peek();
     if (token.kind === '(') {
       tokens.next();
       if (outer.length >= maxDepth) {
-        throw malformed('BRK-2.12', token.at, `more than ${maxDepth} nested parentheses`);
+        throw malformed('BRK-2.12', token.offset, `more than ${maxDepth} nested parentheses`);
       }
       outer.push(level);
-      level = { operands: [], operators: [], notAt, at: token.at };
+      level = { operands: [], operators: [], notAt, offset: token.offset };
       continue;
     }
-    if (++terms > maxTerms) throw malformed('BRK-2.12', token.at, `more than ${maxTerms} terms in one query`);
+    if (++terms > maxTerms)
+      throw malformed('BRK-2.12', token.offset, `more than ${maxTerms} terms in one query`);
     const clause = parseClause(tokens);
-    ranges(clause, { start: token.at, end: tokens.takenEnd });
-    level.operands.push(operand(clause, token.at, tokens.takenEnd, notAt, ranges));
+    ranges(clause, { start: token.offset, end: tokens.takenEnd });
+    level.operands.push(makeOperand(clause, token.offset, tokens.takenEnd, notAt, ranges));
 
     // After an operand: closing parentheses, the end, or an operator (which is optional).
     let after = tokens.peek();
     while (after.kind === ')') {
       const parent = outer.pop();
-      if (parent === undefined) throw malformed('BRK-2.4', after.at, 'a ")" without its "("');
+      if (parent === undefined) throw malformed('BRK-2.4', after.offset, 'a ")" without its "("');
       tokens.next();
       const { node } = groupToTheRight(level, ranges);
-      parent.operands.push(operand(node, level.at, after.end, level.notAt, ranges));
+      parent.operands.push(makeOperand(node, level.offset, after.end, level.notAt, ranges));
       level = parent;
       after = tokens.peek();
     }
     if (after.kind === 'end') {
-      if (outer.length > 0) throw malformed('BRK-2.4', level.at, 'a "(" is never closed');
+      if (outer.length > 0) throw malformed('BRK-2.4', level.offset, 'a "(" is never closed');
       return groupToTheRight(level, ranges).node;
     }
     level.operators.push(takeLogicalOperator(tokens, after));
@@ -103,7 +106,7 @@ function parseExpression(tokens: TokenReader, limits: QueryLimits, ranges: Range
 }
 
 /** Makes the operand from `start` to `end`, negated when a `not` precedes it. */
-function operand(
+function makeOperand(
   node: Expression,
   start: number,
   end: number,
@@ -119,7 +122,7 @@ function operand(
 /** BRK-2.12: no precedence, `a and b or c` is `a and (b or c)`. */
 function groupToTheRight(level: Level, ranges: RangeSink): Operand {
   let right = level.operands.at(-1);
-  if (right === undefined) throw malformed('BRK-2.4', level.at, 'an empty pair of parentheses');
+  if (right === undefined) throw malformed('BRK-2.4', level.offset, 'an empty pair of parentheses');
   for (let i = level.operators.length - 1; i >= 0; i--) {
     const left: Operand = level.operands[i]!;
     const node: Expression = { kind: level.operators[i]!, left: left.node, right: right.node };
@@ -145,13 +148,14 @@ function parseClause(tokens: TokenReader): Expression {
   const operator = takeSelectOperator(tokens);
   if (operator !== undefined) {
     const value = takeId(tokens);
-    return { kind: 'select', attribute: id.text, operator, value: value.text, at: id.at };
+    return { kind: 'select', attribute: id.text, operator, value: value.text, offset: id.offset };
   }
   if (id.kind === 'string') {
     const structured = splitStructured(id.text);
-    if (structured !== undefined) return { kind: 'select', operator: 'contains', ...structured, at: id.at };
+    if (structured !== undefined)
+      return { kind: 'select', operator: 'contains', ...structured, offset: id.offset };
   }
-  return { kind: 'term', text: id.text, quoted: id.kind === 'string', at: id.at };
+  return { kind: 'term', text: id.text, quoted: id.kind === 'string', offset: id.offset };
 }
 
 /** BRK-2.15: splits a quoted `attribute=value`; undefined when the text before `=` cannot be an attribute name. */
@@ -178,7 +182,7 @@ function takeSelectOperator(tokens: TokenReader): SelectOperator | undefined {
 function takeId(tokens: TokenReader): IdToken {
   const token = tokens.next();
   if (token.kind === 'string') {
-    if (token.text === '') throw malformed('BRK-2.5', token.at, 'an empty string cannot be searched for');
+    if (token.text === '') throw malformed('BRK-2.5', token.offset, 'an empty string cannot be searched for');
     return token;
   }
   if (token.kind === 'word') {
@@ -186,19 +190,19 @@ function takeId(tokens: TokenReader): IdToken {
     // BRK-2.3, BRK-2.6
     throw malformed(
       'BRK-2.3',
-      token.at,
+      token.offset,
       `a term expected, found the operator "${token.text}" (in double quotes it is a term)`,
     );
   }
   const hint = token.kind === ':' ? ' (a value that contains a colon is quoted)' : '';
   throw malformed(
-    RULE_OF_WRONG_TOKEN[token.kind],
-    token.at,
-    `a term expected, found ${describe(token)}${hint}`,
+    RULE_BY_TOKEN_KIND[token.kind],
+    token.offset,
+    `a term expected, found ${describeToken(token)}${hint}`,
   );
 }
 
-const RULE_OF_WRONG_TOKEN = {
+const RULE_BY_TOKEN_KIND = {
   keyword: 'BRK-2.6',
   ':': 'BRK-2.8',
   '(': 'BRK-2.4',

@@ -3,10 +3,12 @@ import { TokenReader } from './lexer.js';
 import type { Expression, Query } from './messages.js';
 import { isOperatorWord, parseQueryTokens, type QueryLimits, type SourceRange } from './query-parser.js';
 
+/* A query text with the positions of its nodes, tokens and errors. All ranges count characters, as `slice` does. */
+
 /** The kind of a token. `unclosed` is a string whose quote is never closed: it extends to the end. */
 export type QueryTokenKind = 'word' | 'string' | 'operator' | 'keyword' | '(' | ')' | ':' | 'unclosed';
 
-/** A token of a query text. The ranges of this file count characters, as `slice` does. */
+/** A token of a query text. */
 export interface QueryToken extends SourceRange {
   readonly kind: QueryTokenKind;
 }
@@ -55,7 +57,7 @@ export function scanQuery(text: string): QueryToken[] {
   try {
     for (let token = reader.next(); token.kind !== 'end'; token = reader.next()) {
       const kind = token.kind === 'word' && isOperatorWord(token.text) ? 'operator' : token.kind;
-      found.push({ kind, start: characters(token.at), end: characters(token.end) });
+      found.push({ kind, start: characters(token.offset), end: characters(token.end) });
     }
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
@@ -76,13 +78,13 @@ function characterOffsets(text: string): (bytes: number) => number {
   // In ASCII, the case of most queries, both are the same.
   if (/^[\0-\x7f]*$/.test(text)) return (bytes) => bytes;
   const table: number[] = [];
-  let at = 0;
+  let index = 0;
   for (const character of text) {
     const code = character.codePointAt(0)!;
     // A lone surrogate is encoded as U+FFFD, three bytes like its neighbors.
     const bytes = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    for (let i = 0; i < bytes; i++) table.push(at);
-    at += character.length;
+    for (let i = 0; i < bytes; i++) table.push(index);
+    index += character.length;
   }
   return (bytes) => table[bytes] ?? text.length;
 }

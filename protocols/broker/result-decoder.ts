@@ -4,6 +4,8 @@ import { ProtocolError } from '../errors.js';
 import { decodeText } from '../soif/index.js';
 import type { ResultItem } from './results.js';
 
+/* Reads the reply to a query (BRK-4) from chunks of any size. */
+
 export interface ResultDecoderOptions {
   /** Longest line in bytes. A matched line may be a whole paragraph. Default 1 MiB. */
   readonly maxLineBytes?: number;
@@ -19,7 +21,12 @@ const CR_BYTES = Uint8Array.of(CR);
 type State =
   | { readonly kind: 'line' }
   /** Inside the bytes of a `124` (name undefined) or `127`. */
-  | { readonly kind: 'value'; readonly name: string | undefined; readonly size: number; readonly at: number }
+  | {
+      readonly kind: 'value';
+      readonly name: string | undefined;
+      readonly size: number;
+      readonly offset: number;
+    }
   /** After the bytes: one LF or CR LF may follow (BRK-4.4). */
   | { readonly kind: 'after-value'; readonly carriageReturn: boolean };
 
@@ -27,8 +34,8 @@ const LINE: State = { kind: 'line' };
 const AFTER_VALUE: State = { kind: 'after-value', carriageReturn: false };
 
 /**
- * Reads a reply (BRK-4) in pieces of any size. Lines that are not items are skipped; unknown codes are returned as
- * `unknown` (BRK-4.17). Memory: one line or one value.
+ * Reads a reply (BRK-4) in pieces of any size. Skips lines that are not items; returns unknown codes as `unknown`
+ * (BRK-4.17). Holds at most one line or one value in memory.
  */
 export class ResultDecoder {
   readonly #maxLineBytes: number;
@@ -38,7 +45,7 @@ export class ResultDecoder {
   /** Bytes consumed before the current chunk. */
   #offset = 0;
   #failure: ProtocolError | undefined;
-  #cutOff = false;
+  #truncated = false;
 
   constructor(options: ResultDecoderOptions = {}) {
     this.#maxLineBytes = options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES;
@@ -46,8 +53,8 @@ export class ResultDecoder {
   }
 
   /** Whether {@link end} found that the reply ends inside a counted value. */
-  get cutOff(): boolean {
-    return this.#cutOff;
+  get truncated(): boolean {
+    return this.#truncated;
   }
 
   /**
@@ -74,14 +81,14 @@ export class ResultDecoder {
     if (this.#failure !== undefined) throw this.#failure;
     const items: ResultItem[] = [];
     if (this.#state.kind === 'line' && this.#buffer.length > 0) {
-      const at = this.#offset - this.#buffer.length;
-      this.#readLine(this.#buffer.take(), at, items);
+      const offset = this.#offset - this.#buffer.length;
+      this.#readLine(this.#buffer.take(), offset, items);
     }
     const state = this.#state;
     if (state.kind === 'value') {
       const got = this.#buffer.length;
-      this.#cutOff = true;
-      this.#fail('BRK-4.4', state.at, `the reply ends after ${got} of ${state.size} counted bytes`);
+      this.#truncated = true;
+      this.#fail('BRK-4.4', state.offset, `the reply ends after ${got} of ${state.size} counted bytes`);
     }
     return this.#result(items);
   }
@@ -124,9 +131,9 @@ export class ResultDecoder {
   #stepLine(chunk: Uint8Array, position: number, items: ResultItem[]): number {
     const newline = chunk.indexOf(LF, position);
     const end = newline < 0 ? chunk.length : newline;
-    const at = this.#offset + position - this.#buffer.length;
+    const offset = this.#offset + position - this.#buffer.length;
     if (this.#buffer.length + end - position > this.#maxLineBytes) {
-      this.#fail('BRK-4.1', at, `a line is longer than ${this.#maxLineBytes} bytes`);
+      this.#fail('BRK-4.1', offset, `a line is longer than ${this.#maxLineBytes} bytes`);
       return end;
     }
     let line = chunk.subarray(position, end);
@@ -135,11 +142,11 @@ export class ResultDecoder {
       if (newline < 0) return end;
       line = this.#buffer.take();
     }
-    this.#readLine(line, at, items);
+    this.#readLine(line, offset, items);
     return end + 1;
   }
 
-  #readLine(line: Uint8Array, at: number, items: ResultItem[]): void {
+  #readLine(line: Uint8Array, offset: number, items: ResultItem[]): void {
     const text = decodeText(line.at(-1) === CR ? line.subarray(0, -1) : line);
     const match = /^(\d{3}) -(?: ([\s\S]*))?$/.exec(text);
     if (match === null) return; // BRK-4.17
@@ -149,7 +156,7 @@ export class ResultDecoder {
       const head = /^(?:([\s\S]*) )?(\d+)\s*$/.exec(payload);
       // BRK-4.6: a 127 has a name before its count, a 124 does not.
       if (head !== null && (head[1] === undefined) === (code === 124)) {
-        this.#beginValue(head[1], Number(head[2]), at, items);
+        this.#beginValue(head[1], Number(head[2]), offset, items);
       } else {
         items.push({ kind: 'unknown', code, text: payload });
       }
@@ -158,12 +165,12 @@ export class ResultDecoder {
     items.push(plainItem(code, payload));
   }
 
-  #beginValue(name: string | undefined, size: number, at: number, items: ResultItem[]): void {
+  #beginValue(name: string | undefined, size: number, offset: number, items: ResultItem[]): void {
     if (size > this.#maxValueBytes) {
-      this.#fail('BRK-4.4', at, `a value of ${size} bytes is larger than ${this.#maxValueBytes}`);
+      this.#fail('BRK-4.4', offset, `a value of ${size} bytes is larger than ${this.#maxValueBytes}`);
       return;
     }
-    this.#state = { kind: 'value', name, size, at };
+    this.#state = { kind: 'value', name, size, offset };
     if (size === 0) this.#finishValue(name, items);
   }
 

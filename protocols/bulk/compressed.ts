@@ -6,8 +6,8 @@ import type { Groups } from './groups.js';
 import { bulkError, type Input, type Reading, TruncatedError } from './input.js';
 
 /**
- * One gzip member with groups (BP-16; BT-13). It finds the start of the deflate data and checks the result; the caller of
- * the decoder inflates. The member ends where deflate says, never where bytes look like a marker.
+ * Reads one gzip member that contains groups (BP-16; BT-13). It finds the start of the deflate data and checks the result;
+ * the caller of the decoder inflates. The deflate data determines where the member ends, not bytes that look like a marker.
  */
 export class CompressedGroups {
   readonly #input: Input;
@@ -29,7 +29,7 @@ export class CompressedGroups {
     return this.#inflating;
   }
 
-  /** Decompressed bytes. */
+  /** Takes decompressed bytes. */
   inflated(bytes: Uint8Array): void {
     for (const item of this.#decoder.push(bytes)) this.#groups.take(item, 0);
     if (this.#decoder.failed) this.#decoder.push(new Uint8Array(0));
@@ -45,7 +45,7 @@ export class CompressedGroups {
   /** Reads the member. @throws ProtocolError BP-16 when it is damaged; TruncatedError when it is incomplete */
   *read(): Reading<void> {
     const header = new GzipHeaderReader();
-    while (!header.done) yield* this.#part('the gzip header', (chunk) => header.push(chunk));
+    while (!header.done) yield* this.#readPart('the gzip header', (chunk) => header.push(chunk));
     this.#inflating = true;
     while (this.#result === undefined) {
       if (this.#input.available > 0) this.#emit({ kind: 'inflate', bytes: this.#input.takeAll() });
@@ -54,25 +54,25 @@ export class CompressedGroups {
     }
     const { crc, size } = this.#result;
     const trailer = new GzipTrailerReader();
-    while (!trailer.done) yield* this.#part('the gzip trailer', (chunk) => trailer.push(chunk));
+    while (!trailer.done) yield* this.#readPart('the gzip trailer', (chunk) => trailer.push(chunk));
     try {
       trailer.check(crc, size);
     } catch (error) {
-      throw this.#damaged(error);
+      throw this.#asDamage(error);
     }
     for (const item of this.#decoder.end()) this.#groups.take(item, 0);
   }
 
-  *#part(what: string, read: (chunk: Uint8Array) => Uint8Array): Reading<void> {
+  *#readPart(what: string, read: (chunk: Uint8Array) => Uint8Array): Reading<void> {
     yield* this.#input.need(1, what);
     try {
       this.#input.giveBack(read(this.#input.takeAll()));
     } catch (error) {
-      throw this.#damaged(error);
+      throw this.#asDamage(error);
     }
   }
 
-  #damaged(cause: unknown): unknown {
+  #asDamage(cause: unknown): unknown {
     if (!(cause instanceof ProtocolError)) return cause;
     return bulkError(
       'BP-16',

@@ -9,6 +9,8 @@ import { ProposedReader } from './proposed-reader.js';
 import { ShippedReader } from './shipped-reader.js';
 import { DEFAULT_TOKENS, type TokenBytes, type TokenTable, tokenBytes } from './tokens.js';
 
+/* Reads a bulk reply of either interface from chunks of any size. */
+
 export interface BulkReplyDecoderOptions {
   /** Limits and mode for the objects. The bare groups of interface 2 are always read strictly. */
   readonly soif?: SoifDecoderOptions;
@@ -59,7 +61,7 @@ export class BulkReplyDecoder {
       this.#events.push(event);
     };
     this.#groups = new Groups(this.#emit);
-    this.#reading = this.#read();
+    this.#reading = this.#readToEnd();
   }
 
   /** Whether the last event has been delivered. */
@@ -89,9 +91,9 @@ export class BulkReplyDecoder {
     });
   }
 
-  /** Decompressed bytes of the last `inflate` event. */
+  /** Takes decompressed bytes of the last `inflate` event. */
   inflated(bytes: Uint8Array): BulkEvent[] {
-    return this.#deliver(() => this.#member().inflated(bytes));
+    return this.#deliver(() => this.#openMember().inflated(bytes));
   }
 
   /**
@@ -102,12 +104,12 @@ export class BulkReplyDecoder {
    */
   inflateEnd(rest: Uint8Array, crc: number, size: number): BulkEvent[] {
     return this.#deliver(() => {
-      this.#member().inflateEnd(rest, crc, size);
+      this.#openMember().inflateEnd(rest, crc, size);
       this.#resume();
     });
   }
 
-  #member(): CompressedGroups {
+  #openMember(): CompressedGroups {
     const member = this.#reader?.compressed;
     if (member?.inflating) return member;
     throw new StateError('no compressed data is being read');
@@ -134,10 +136,10 @@ export class BulkReplyDecoder {
     this.#done = done;
   }
 
-  *#read(): Reading<void> {
+  *#readToEnd(): Reading<void> {
     let reason: string | undefined;
     try {
-      ({ reason } = yield* this.#reply());
+      ({ reason } = yield* this.#readReply());
     } catch (error) {
       if (!(error instanceof TruncatedError)) throw error;
       reason = error.message;
@@ -147,7 +149,7 @@ export class BulkReplyDecoder {
     );
   }
 
-  *#reply(): Reading<{ readonly reason: string | undefined }> {
+  *#readReply(): Reading<{ readonly reason: string | undefined }> {
     const { soif = {} } = this.#options;
     const shipped = new ShippedReader(
       this.#input,

@@ -12,8 +12,8 @@ import { isDigestPrefix, MAX_PREFIX } from './request.js';
  *
  * PREFIX is 0 to 16 lower-case hex digits, `-` when empty: it selects the objects whose digest begins with it. The reply has an empty
  * Body and one SOIF object `@DIGEST { PREFIX` with `Count`, `Digest` (hex) and either `Buckets`, 16 lines
- * `H COUNT DIGEST` for the prefix with one more digit, or, where there are at most 256 objects, `Identities`, a line
- * `DIGEST UPDATE-TIME URL` an object.
+ * `H COUNT DIGEST` for the prefix with one more digit, or, where there are at most 256 objects, `Identities`, one line
+ * `DIGEST UPDATE-TIME URL` for each object.
  */
 
 /** Bytes of a digest. */
@@ -35,30 +35,30 @@ export function digestOfIdentity(identity: SoifIdentity, sha256: Sha256): Uint8A
   const texts = [gathererName, gathererHost, gathererVersion, String(updateTime), url, md5.toLowerCase()];
   const lengths = texts.map((text) => Buffer.byteLength(text));
   const bytes = Buffer.alloc(lengths.reduce((sum, length) => sum + 4 + length, 0));
-  let at = 0;
+  let offset = 0;
   texts.forEach((text, i) => {
-    at = bytes.writeUInt32BE(lengths[i]!, at);
-    at += bytes.write(text, at);
+    offset = bytes.writeUInt32BE(lengths[i]!, offset);
+    offset += bytes.write(text, offset);
   });
   return sha256(bytes).subarray(0, DIGEST_BYTES);
 }
 
-/** The digest of a set: XOR of its members' digests, plus their number. Adding and removing are the same to XOR. */
+/** The digest of a set: the XOR of its members' digests, and their number. XOR both adds and removes a member. */
 export class SetDigest {
   readonly #bytes = new Uint8Array(DIGEST_BYTES);
   count = 0;
 
   add(digest: Uint8Array): void {
-    this.#mix(digest, 1);
+    this.#combine(digest, 1);
   }
 
   remove(digest: Uint8Array): void {
-    this.#mix(digest, -1);
+    this.#combine(digest, -1);
   }
 
   /** Adds the members of another, disjoint set. */
   addSet(other: SetDigest): void {
-    this.#mix(other.#bytes, other.count);
+    this.#combine(other.#bytes, other.count);
   }
 
   /** The digest in hex. */
@@ -66,7 +66,7 @@ export class SetDigest {
     return hexOf(this.#bytes);
   }
 
-  #mix(digest: Uint8Array, count: number): void {
+  #combine(digest: Uint8Array, count: number): void {
     for (let i = 0; i < DIGEST_BYTES; i++) this.#bytes[i]! ^= digest[i]!;
     this.count += count;
   }
@@ -118,14 +118,14 @@ export function encodeDigest(report: DigestReport): Uint8Array {
     attributes.push(['Buckets', lines.join('\n')]);
   }
   if (identities !== undefined) {
-    const lines = identities.map((each) => `${each.digest} ${each.updateTime} ${oneWord(each.url)}`);
+    const lines = identities.map((each) => `${each.digest} ${each.updateTime} ${escapeBlanks(each.url)}`);
     attributes.push(['Identities', lines.join('\n')]);
   }
   return encodeSoif(SoifObject.of('DIGEST', prefix === '' ? NO_PREFIX : prefix, attributes));
 }
 
-/** A URL from an old store may have line ends and blanks. */
-function oneWord(url: string): string {
+/** Escapes blanks and line ends, which a URL from an old store may have. */
+function escapeBlanks(url: string): string {
   return url.replace(
     /[\t-\r ]/g,
     (blank) => `%${blank.charCodeAt(0).toString(16).padStart(2, '0').toUpperCase()}`,

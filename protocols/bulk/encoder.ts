@@ -2,6 +2,8 @@ import { ProtocolError } from '../errors.js';
 import type { BulkInfo, BulkListedObject, BulkTrailer } from './events.js';
 import { DEFAULT_TOKENS, type TokenBytes, type TokenName, type TokenTable, tokenBytes } from './tokens.js';
 
+/* Writes a bulk reply in the interface of 1995 (Part B). */
+
 /** BP-3: before every Data. */
 export const MAGIC_NUMBER = 0x329fa1d2;
 
@@ -29,13 +31,13 @@ export class BulkReplyEncoder {
 
   /** BP-11: the first production of a reply; `text` names the implementation. */
   version(text: string, major: number = INTERFACE_MAJOR, minor: number = INTERFACE_MINOR): Uint8Array {
-    return concat([this.#token('version'), number(major), number(minor), string(text)]);
+    return concat([this.#token('version'), encodeNumber(major), encodeNumber(minor), encodeString(text)]);
   }
 
   /** BP-12 */
   info(info: BulkInfo): Uint8Array {
     if (info.field === 'extension') return this.#named('user-ext', info.type, info.data);
-    return concat([this.#token(INFO_TOKENS[info.field]), string(info.text)]);
+    return concat([this.#token(INFO_TOKENS[info.field]), encodeString(info.text)]);
   }
 
   /** BP-16: before one gzip member with the groups. */
@@ -52,8 +54,8 @@ export class BulkReplyEncoder {
   object(object: BulkListedObject): Uint8Array {
     const pieces: Uint8Array[] = [];
     if (object.warning !== undefined) pieces.push(this.#numbered('warning', object.warning));
-    pieces.push(this.#token('resource'), string(object.resource));
-    pieces.push(this.#token('object'), string(object.object));
+    pieces.push(this.#token('resource'), encodeString(object.resource));
+    pieces.push(this.#token('object'), encodeString(object.object));
     if (object.description !== undefined) pieces.push(...this.#data('description', object.description));
     for (const line of object.opaque) pieces.push(...this.#data('opaque', line));
     for (const { name, value } of object.attributes) pieces.push(this.#named('attribute', name, value));
@@ -66,7 +68,7 @@ export class BulkReplyEncoder {
   trailer(trailer: BulkTrailer): Uint8Array {
     switch (trailer.kind) {
       case 'count':
-        return concat([this.#token('object-count'), number(trailer.count)]);
+        return concat([this.#token('object-count'), encodeNumber(trailer.count)]);
       case 'error':
         return this.#numbered('error', trailer);
       case 'stats':
@@ -80,16 +82,16 @@ export class BulkReplyEncoder {
 
   /** BP-18, BP-23: no separator between number and string. */
   #numbered(name: TokenName, what: { readonly number: number; readonly text: string }): Uint8Array {
-    return concat([this.#token(name), number(what.number), string(what.text)]);
+    return concat([this.#token(name), encodeNumber(what.number), encodeString(what.text)]);
   }
 
   /** BP-13: the second separator follows the LF of the string. */
   #named(name: TokenName, text: string, value: Uint8Array): Uint8Array {
-    return concat([this.#token(name), string(text), this.#table.separator, ...data(value)]);
+    return concat([this.#token(name), encodeString(text), this.#table.separator, ...encodeData(value)]);
   }
 
   #data(name: TokenName, value: Uint8Array): Uint8Array[] {
-    return [this.#token(name), ...data(value)];
+    return [this.#token(name), ...encodeData(value)];
   }
 }
 
@@ -102,7 +104,7 @@ export const INFO_TOKENS = {
 } as const satisfies Record<Exclude<BulkInfo['field'], 'extension'>, TokenName>;
 
 /** BP-1 */
-function number(value: number): Uint8Array {
+function encodeNumber(value: number): Uint8Array {
   if (!Number.isInteger(value) || value < 0 || value > 0xffff_ffff) {
     throw new RangeError(`a number of four bytes is required, not ${value} (BP-1)`);
   }
@@ -112,16 +114,16 @@ function number(value: number): Uint8Array {
 }
 
 /** BP-2 */
-function string(text: string): Uint8Array {
+function encodeString(text: string): Uint8Array {
   const bytes = Buffer.from(`${text.replace(/[\r\n]+/g, ' ')}\n`, 'utf8');
   if (bytes.length > MAX_STRING_BYTES) throw tooLong(`a string of ${bytes.length} bytes`);
   return bytes;
 }
 
 /** BP-4 */
-function data(value: Uint8Array): Uint8Array[] {
+function encodeData(value: Uint8Array): Uint8Array[] {
   if (value.length > MAX_DATA_BYTES) throw tooLong(`Data of ${value.length} bytes`);
-  return [number(MAGIC_NUMBER), number(value.length), value];
+  return [encodeNumber(MAGIC_NUMBER), encodeNumber(value.length), value];
 }
 
 /** BP-27 */

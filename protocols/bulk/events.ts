@@ -1,5 +1,7 @@
 import type { SoifObject } from '../soif/index.js';
 
+/* The events of a bulk reply and the data that they carry. */
+
 /** The kinds of changes (BT-14, BT-21), in the order in which their groups are sent (BT-15). */
 export const CHANGE_KINDS = ['delete', 'refresh', 'update'] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
@@ -52,8 +54,9 @@ export type BulkTrailer =
 /** An event of a reply to `#BULK`, in the order of the reply. Offsets are bytes from the start of the reply. */
 export type BulkEvent =
   /**
-   * The byte after the separator tells the interface (BP-29). Interface 1 has no numbers; they are then 1 and 0. A Broker
-   * greets before it reads the message (BT-9), so a reply of interface 2 may have both versions; the last one counts.
+   * The byte after the separator identifies the interface (BP-29). Interface 1 has no numbers; they are then 1 and 0.
+   * A Broker greets before it reads the message (BT-9), so a reply of interface 2 may have both versions; the last
+   * one counts.
    */
   | {
       readonly kind: 'version';
@@ -75,7 +78,7 @@ export type BulkEvent =
    * to `inflated`, and call `inflateEnd` when the stream has found its end. Occurs once for each chunk.
    */
   | { readonly kind: 'inflate'; readonly bytes: Uint8Array }
-  /** The last event. An incomplete transfer (BT-19) delivers valid objects, but not all; `reason` says why. */
+  /** The last event. An incomplete transfer (BT-19) delivers valid objects, but not all; `reason` is for people. */
   | { readonly kind: 'end'; readonly complete: boolean; readonly reason?: string };
 
 /** Error and warning numbers (BP-23). */

@@ -1,4 +1,4 @@
-import { isSpace } from '../ascii.js';
+import { AT, isSpace } from '../ascii.js';
 import { decodeText, SectionDecoder, type SoifDecoderOptions } from '../soif/index.js';
 import { CompressedGroups } from './compressed.js';
 import { INFO_TOKENS, INTERFACE_MAJOR, MAGIC_NUMBER } from './encoder.js';
@@ -6,6 +6,8 @@ import type { BulkEvent, BulkExtension, BulkInfo, BulkListedObject } from './eve
 import type { Groups } from './groups.js';
 import { bulkError, type Input, type Reading, TruncatedError } from './input.js';
 import { TOKEN_NAMES, type TokenBytes, type TokenName } from './tokens.js';
+
+/* Reads a bulk reply in the interface proposed in 1995 (Part B), production by production. */
 
 export interface ProposedLimits {
   readonly soif: SoifDecoderOptions;
@@ -19,7 +21,6 @@ export interface ProposedLimits {
   readonly maxExtensions: number;
 }
 
-const AT = 0x40;
 const NOTHING = new Uint8Array(0);
 
 /** Reads a reply in the interface of 1995 (part B), after the first token (BP-11). */
@@ -51,49 +52,49 @@ export class ProposedReader {
 
   /** Reads the whole reply; `reason` says why it is incomplete. @throws ProtocolError; TruncatedError */
   *read(): Reading<{ readonly reason: string | undefined }> {
-    yield* this.#version();
-    let token = yield* this.#header();
+    yield* this.#readVersion();
+    let token = yield* this.#readHeader();
     let body: 'groups' | 'objects' | 'nothing' = 'nothing';
     if (token === 'group') {
       body = 'groups';
-      yield* this.#rawGroups();
-      token = yield* this.#token();
+      yield* this.#readGroups();
+      token = yield* this.#readToken();
     } else if (token === 'start-marker') {
       body = 'groups';
-      token = yield* this.#compressedGroups();
+      token = yield* this.#readCompressedGroups();
     } else if (token === 'warning' || token === 'resource') {
       body = 'objects';
-      token = yield* this.#objects(token);
+      token = yield* this.#readObjects(token);
     }
-    const reason = yield* this.#trailer(token, body);
-    yield* this.#nothingMore();
+    const reason = yield* this.#readTrailer(token, body);
+    yield* this.#expectEnd();
     return { reason };
   }
 
   /** BP-11 */
-  *#version(): Reading<void> {
+  *#readVersion(): Reading<void> {
     const { offset } = this.#input;
     this.#budget = this.#limits.maxListedBytes;
     this.#input.skip(this.#table.tokens.version.length);
-    const major = yield* this.#number('Version');
-    const minor = yield* this.#number('Version');
-    const text = yield* this.#string('Version');
+    const major = yield* this.#readNumber('Version');
+    const minor = yield* this.#readNumber('Version');
+    const text = yield* this.#readString('Version');
     if (major > INTERFACE_MAJOR) throw bulkError('BP-11', offset, `interface version ${major}.${minor}`);
     this.#emit({ kind: 'version', text, interface: 2, major, minor });
   }
 
   /** BP-12; returns the kind of the Body that follows (BP-14). */
-  *#header(): Reading<TokenName | 'group' | 'end'> {
+  *#readHeader(): Reading<TokenName | 'group' | 'end'> {
     for (;;) {
       this.#budget = this.#limits.maxListedBytes;
       yield* this.#input.fill(1);
       if (this.#input.peek(0) === AT) return 'group';
-      const token = yield* this.#token();
+      const token = yield* this.#readToken();
       const field = INFO_FIELDS.get(token);
       if (token === 'user-ext') {
-        this.#emit({ kind: 'info', info: { field: 'extension', ...(yield* this.#extension()) } });
+        this.#emit({ kind: 'info', info: { field: 'extension', ...(yield* this.#readExtension()) } });
       } else if (field !== undefined) {
-        this.#emit({ kind: 'info', info: { field, text: yield* this.#string('the Header') } });
+        this.#emit({ kind: 'info', info: { field, text: yield* this.#readString('the Header') } });
       } else return token;
     }
   }
@@ -102,7 +103,7 @@ export class ProposedReader {
    * BP-15. Strict, because nothing marks the end of a malformed object in a stream that is read by token (BP-5).
    * The groups end at the first byte between them that does not open a group.
    */
-  *#rawGroups(): Reading<void> {
+  *#readGroups(): Reading<void> {
     const decoder = new SectionDecoder({ ...this.#limits.soif, mode: 'strict' });
     const base = this.#input.offset;
     let between = false;
@@ -146,44 +147,44 @@ export class ProposedReader {
   }
 
   /** BP-16; returns the token after the marker. */
-  *#compressedGroups(): Reading<TokenName | 'end'> {
+  *#readCompressedGroups(): Reading<TokenName | 'end'> {
     const compressed = new CompressedGroups(this.#input, this.#groups, this.#limits.soif, this.#emit);
     this.compressed = compressed;
     yield* compressed.read();
     this.compressed = undefined;
     yield* this.#expect('end-marker', 'BP-16');
-    return yield* this.#token();
+    return yield* this.#readToken();
   }
 
   /** An ObjectList; returns the token after it. */
-  *#objects(first: 'warning' | 'resource'): Reading<TokenName | 'end'> {
+  *#readObjects(first: 'warning' | 'resource'): Reading<TokenName | 'end'> {
     let token: TokenName | 'end' = first;
     while (token === 'warning' || token === 'resource') {
-      const object: BulkListedObject = yield* this.#object(token);
+      const object: BulkListedObject = yield* this.#readObject(token);
       this.#listed++;
       this.#emit({ kind: 'object', object });
-      token = yield* this.#token();
+      token = yield* this.#readToken();
     }
     return token;
   }
 
   /** BP-17 to BP-20 */
-  *#object(first: 'warning' | 'resource'): Reading<BulkListedObject> {
+  *#readObject(first: 'warning' | 'resource'): Reading<BulkListedObject> {
     this.#budget = this.#limits.maxListedBytes;
     const opaque: Uint8Array[] = [];
     const attributes: { name: string; value: Uint8Array }[] = [];
     const extensions: BulkExtension[] = [];
     let rest: Pick<BulkListedObject, 'warning' | 'description'> = {};
     if (first === 'warning') {
-      rest = { warning: yield* this.#numbered('a warning') };
+      rest = { warning: yield* this.#readNumbered('a warning') };
       yield* this.#expect('resource', 'BP-17');
     }
-    const resource = yield* this.#string('an Object');
+    const resource = yield* this.#readString('an Object');
     yield* this.#expect('object', 'BP-17');
-    const object = yield* this.#string('an Object');
+    const object = yield* this.#readString('an Object');
     for (let count = 0; ; count++) {
       const { offset } = this.#input;
-      const token = yield* this.#token();
+      const token = yield* this.#readToken();
       if (token === 'object-end') return { ...rest, resource, object, opaque, attributes, extensions };
       if (count === this.#limits.maxExtensions) {
         throw bulkError('BP-17', offset, `an Object has more than ${count} extensions`);
@@ -191,18 +192,18 @@ export class ProposedReader {
       switch (token) {
         case 'description':
           if (rest.description !== undefined) throw bulkError('BP-19', offset, 'a second description');
-          rest = { ...rest, description: yield* this.#data() };
+          rest = { ...rest, description: yield* this.#readData() };
           break;
         case 'opaque':
-          opaque.push(yield* this.#data());
+          opaque.push(yield* this.#readData());
           break;
         case 'attribute': {
-          const { type: name, data: value } = yield* this.#extension();
+          const { type: name, data: value } = yield* this.#readExtension();
           attributes.push({ name, value });
           break;
         }
         case 'user-extension':
-          extensions.push(yield* this.#extension());
+          extensions.push(yield* this.#readExtension());
           break;
         default:
           throw this.#misplaced(token, 'BP-17', offset, 'inside an Object');
@@ -211,7 +212,7 @@ export class ProposedReader {
   }
 
   /** BP-21; returns the reason why the transfer is incomplete. */
-  *#trailer(
+  *#readTrailer(
     token: TokenName | 'group' | 'end',
     body: 'groups' | 'objects' | 'nothing',
   ): Reading<string | undefined> {
@@ -220,7 +221,7 @@ export class ProposedReader {
     let failure = this.#groups.open === undefined ? undefined : 'the compressed groups end inside a group';
     switch (token) {
       case 'object-count': {
-        const count = yield* this.#number('the Trailer');
+        const count = yield* this.#readNumber('the Trailer');
         const got = this.#groups.objects + this.#listed;
         this.#emit({ kind: 'trailer', trailer: { kind: 'count', count } });
         if (got === count) return failure;
@@ -228,12 +229,12 @@ export class ProposedReader {
         return failure;
       }
       case 'error': {
-        const error = yield* this.#numbered('the Trailer');
+        const error = yield* this.#readNumbered('the Trailer');
         this.#emit({ kind: 'trailer', trailer: { kind: 'error', ...error } });
         return `error ${error.number}: ${error.text}`;
       }
       case 'stats':
-        this.#emit({ kind: 'trailer', trailer: { kind: 'stats', data: yield* this.#data() } });
+        this.#emit({ kind: 'trailer', trailer: { kind: 'stats', data: yield* this.#readData() } });
         return failure;
       case 'end':
         // BP-21: without a count a list may be incomplete; groups are closed, so they are not.
@@ -245,7 +246,7 @@ export class ProposedReader {
   }
 
   /** BP-25 */
-  *#nothingMore(): Reading<void> {
+  *#expectEnd(): Reading<void> {
     let warned = false;
     for (;;) {
       const { offset, available } = this.#input;
@@ -260,9 +261,9 @@ export class ProposedReader {
   }
 
   /** Takes the next token with its separator; `end` when the reply ends before it. @throws ProtocolError BP-28 */
-  *#token(): Reading<TokenName | 'end'> {
+  *#readToken(): Reading<TokenName | 'end'> {
     for (;;) {
-      const found = this.#match();
+      const found = this.#matchToken();
       if (found === 'none') {
         throw bulkError('BP-28', this.#input.offset, 'an unknown code, so its length is unknown');
       }
@@ -279,7 +280,7 @@ export class ProposedReader {
   }
 
   /** The token that the input begins with; `more` when too few bytes have arrived. */
-  #match(): TokenName | 'more' | 'none' {
+  #matchToken(): TokenName | 'more' | 'none' {
     let best: 'more' | 'none' = 'none';
     for (const name of TOKEN_NAMES) {
       const token = this.#table.tokens[name];
@@ -293,7 +294,7 @@ export class ProposedReader {
 
   *#expect(expected: TokenName, rule: string): Reading<void> {
     const { offset } = this.#input;
-    const token = yield* this.#token();
+    const token = yield* this.#readToken();
     if (token !== expected) throw this.#misplaced(token, rule, offset, `instead of ${expected}`);
   }
 
@@ -303,44 +304,44 @@ export class ProposedReader {
   }
 
   /** BP-13: a string, a separator, Data. */
-  *#extension(): Reading<BulkExtension> {
-    const type = yield* this.#string('the name of an extension');
+  *#readExtension(): Reading<BulkExtension> {
+    const type = yield* this.#readString('the name of an extension');
     const { separator } = this.#table;
     yield* this.#input.need(separator.length, 'an extension');
     const { offset } = this.#input;
     if (!this.#input.take(separator.length).every((byte, i) => byte === separator[i])) {
       throw bulkError('BP-13', offset, 'no separator between name and data');
     }
-    return { type, data: yield* this.#data() };
+    return { type, data: yield* this.#readData() };
   }
 
   /** BP-18, BP-23: no separator between number and string. */
-  *#numbered(what: string): Reading<{ readonly number: number; readonly text: string }> {
-    const number = yield* this.#number(what);
-    return { number, text: yield* this.#string(what) };
+  *#readNumbered(what: string): Reading<{ readonly number: number; readonly text: string }> {
+    const number = yield* this.#readNumber(what);
+    return { number, text: yield* this.#readString(what) };
   }
 
   /** BP-1 */
-  *#number(what: string): Reading<number> {
+  *#readNumber(what: string): Reading<number> {
     yield* this.#input.need(4, what);
     const bytes = this.#input.take(4);
     return new DataView(bytes.buffer).getUint32(0);
   }
 
   /** BP-2 */
-  *#string(what: string): Reading<string> {
+  *#readString(what: string): Reading<string> {
     const { offset } = this.#input;
-    const line = yield* this.#input.line(this.#limits.maxStringBytes, 'BP-27', what, false);
+    const line = yield* this.#input.readLine(this.#limits.maxStringBytes, 'BP-27', what, false);
     this.#spend(line.length + 1, offset);
     return decodeText(line);
   }
 
   /** BP-4 */
-  *#data(): Reading<Uint8Array> {
+  *#readData(): Reading<Uint8Array> {
     const { offset } = this.#input;
-    if ((yield* this.#number('Data')) !== MAGIC_NUMBER)
+    if ((yield* this.#readNumber('Data')) !== MAGIC_NUMBER)
       throw bulkError('BP-26', offset, 'a wrong magic number');
-    const length = yield* this.#number('Data');
+    const length = yield* this.#readNumber('Data');
     if (length > this.#limits.maxDataBytes) throw bulkError('BP-27', offset, `Data of ${length} bytes`);
     this.#spend(length, offset);
     yield* this.#input.need(length, 'Data');

@@ -1,6 +1,8 @@
 import { frameMessage } from '../broker/index.js';
 import type { UnixSeconds } from '../time.js';
 
+/* The message that requests a bulk transfer (BT-2 to BT-6), with the extensions of this kit. */
+
 /** The parameters of a request (BT-2 to BT-6). */
 export interface BulkRequest {
   /** `#SINCE`: requests only the changes after this time; 0 requests everything (BT-4). Absent: no `#SINCE` (type 6). */

@@ -1,4 +1,4 @@
-import { isSpace, NINE, ZERO } from '../ascii.js';
+import { AT, isSpace, NINE, ZERO } from '../ascii.js';
 import type { ProtocolError } from '../errors.js';
 import { decodeText, SECTION_OPEN, SectionDecoder, type SoifDecoderOptions } from '../soif/index.js';
 import { CompressedGroups } from './compressed.js';
@@ -6,6 +6,8 @@ import type { BulkEvent, ChangeKind } from './events.js';
 import type { Groups } from './groups.js';
 import { bulkError, type Input, type Reading, TruncatedError } from './input.js';
 import { BULK_STATUS, parseTransferTime } from './shipped.js';
+
+/* Reads a bulk reply in the shipped format (Part A). */
 
 export interface ShippedLimits {
   readonly soif: SoifDecoderOptions;
@@ -31,11 +33,11 @@ export class ShippedReader {
   readonly #emit: (event: BulkEvent) => void;
   #lines = 0;
   #versionSeen = false;
-  /** The text by which the server says that the transfer has failed. */
+  /** The server's text about the failure of the transfer. */
   #failure: string | undefined;
-  /** The success line has a time, so the server is this kit and sends all groups (BT-15). */
-  #announced = false;
-  /** BT-11: a line ended the stream. */
+  /** Whether the success line has a time: the server is then this kit and sends all groups (BT-15). */
+  #hasTransferTime = false;
+  /** Whether a line ended the stream (BT-11). */
   #stopped = false;
   /** The gzip member being read; the caller feeds it. */
   compressed: CompressedGroups | undefined;
@@ -59,15 +61,15 @@ export class ShippedReader {
    * @throws ProtocolError BT-9 when the peer is not a Broker; for a limit and damaged compression; TruncatedError
    */
   *read(): Reading<ShippedEnd | 'proposed'> {
-    const body = yield* this.#before();
+    const body = yield* this.#readPreamble();
     if (body === 'proposed') return body;
     if (body === 'gzip') yield* this.#readCompressed();
     else if (body === 'groups') yield* this.#readGroups();
-    return { reason: this.#incomplete() };
+    return { reason: this.#reasonIncomplete() };
   }
 
   /** BT-9, BT-10: reads the lines before the data; returns the kind of the data. */
-  *#before(): Reading<'gzip' | 'groups' | 'proposed' | 'nothing'> {
+  *#readPreamble(): Reading<'gzip' | 'groups' | 'proposed' | 'nothing'> {
     for (;;) {
       this.#input.skipSpace();
       const first = this.#input.peek(0);
@@ -76,29 +78,29 @@ export class ShippedReader {
       } else if (yield* this.#isProposed()) {
         return 'proposed';
       } else if (first >= ZERO && first <= NINE) {
-        if (!this.#versionSeen) yield* this.#mustGreet();
+        if (!this.#versionSeen) yield* this.#expectGreeting();
         const { offset } = this.#input;
         const what = 'a line before the data';
-        const line = yield* this.#input.line(this.#limits.maxLineBytes, 'BT-10', what, true);
+        const line = yield* this.#input.readLine(this.#limits.maxLineBytes, 'BT-10', what, true);
         this.#takeLine(decodeText(line).trimEnd(), offset);
         if (this.#stopped) return 'nothing';
       } else if (first === GZIP_MAGIC[0] && (yield* this.#input.fill(2))) {
         // BT-13: tolerated, though no server should do it.
         return this.#input.peek(1) === GZIP_MAGIC[1] ? 'gzip' : 'groups';
       } else if (first === AT || this.#versionSeen) return 'groups';
-      else throw this.#notBroker();
+      else throw this.#notBrokerError();
     }
   }
 
   /** BT-9: a Broker sends its `200` first. A peer with another greeting, e.g. a Gatherer with `000`, waits for a command. */
-  *#mustGreet(): Reading<void> {
+  *#expectGreeting(): Reading<void> {
     for (let index = 0; index < VERSION_CODE.length; index++) {
       if (!(yield* this.#input.fill(index + 1))) return;
-      if (this.#input.peek(index) !== VERSION_CODE.charCodeAt(index)) throw this.#notBroker();
+      if (this.#input.peek(index) !== VERSION_CODE.charCodeAt(index)) throw this.#notBrokerError();
     }
   }
 
-  #notBroker(): ProtocolError {
+  #notBrokerError(): ProtocolError {
     return bulkError(
       'BT-9',
       this.#input.offset,
@@ -133,7 +135,7 @@ export class ShippedReader {
       return;
     }
     this.#emit({ kind: 'status', code, text });
-    if (code === BULK_STATUS.success) this.#announced ||= parseTransferTime(text) !== undefined;
+    if (code === BULK_STATUS.success) this.#hasTransferTime ||= parseTransferTime(text) !== undefined;
     // A Broker without bulk transfer refuses any message with 111.
     if (code === BULK_STATUS.error || code === BULK_STATUS.endError || code === FATAL) this.#failure ??= text;
     this.#stopped = code === BULK_STATUS.end || code === BULK_STATUS.endError;
@@ -195,23 +197,22 @@ export class ShippedReader {
   }
 
   /** BT-19: the reason why the transfer is incomplete. */
-  #incomplete(): string | undefined {
+  #reasonIncomplete(): string | undefined {
     const { open, closed, begun } = this.#groups;
     if (this.#failure !== undefined) return this.#failure;
     if (open !== undefined) return `the reply ends inside the group ${open.toUpperCase()}`;
     if (!begun) return 'the reply ends before the data';
-    if (this.#announced && closed.size < GROUPS) return 'the reply ends between the groups';
+    if (this.#hasTransferTime && closed.size < GROUP_COUNT) return 'the reply ends between the groups';
     return undefined;
   }
 }
 
 const VERSION = 200;
 const VERSION_CODE = '200';
-const AT = 0x40;
 const FATAL = 111;
-const GROUPS = 3;
+const GROUP_COUNT = 3;
 
-/** Puts a new decoder into a group; returns how many bytes it was fed. */
+/** Opens a group in a new decoder; returns the number of bytes that this took. */
 function reopen(decoder: SectionDecoder, open: ChangeKind): number {
   decoder.push(SECTION_OPEN[open]);
   return SECTION_OPEN[open].length;

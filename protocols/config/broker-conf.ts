@@ -17,6 +17,8 @@ import {
 } from './values.js';
 import { type Assignment, VariableTable } from './variables.js';
 
+/* Parses `broker.conf`, the configuration of a Broker (BRK-7.1 to 7.3). */
+
 /** `HH:MM`, as seconds since midnight. */
 const timeOfDay = parsed((value) => {
   const match = /^(\d{1,2}):(\d{2})$/.exec(value);

@@ -1,6 +1,8 @@
 import { ConfigError } from '../errors.js';
 import { type LineRule, parseLineRules } from './line-rules.js';
 
+/* Parses `BrokerQuery.cf`, the templates of a result page (BRK-9.5, 9.6). */
+
 /** BRK-9.6: the definitions with variables, in the order of a page (BRK-9.8). */
 const BROKER_QUERY_TEMPLATES = [
   'ResultHeader',
@@ -51,13 +53,13 @@ export interface BrokerQueryConfig {
   readonly lineRules?: readonly LineRule[];
 }
 
-/** Definitions with program text, which is never run (BRK-9.9). */
+/** Names of definitions that contain program text, which is never run (BRK-9.9). */
 const PROGRAMS = new Set(['InitFunction', 'PerObjectFunction']);
 
-/** The largest `Timeout`, seconds. */
+/** The largest `Timeout`, in seconds. */
 const MAX_TIMEOUT = 3600;
 
-/** Largest width of an `ObjectNumPrintf`. */
+/** The largest width of an `ObjectNumPrintf`, in characters. */
 const MAX_WIDTH = 40;
 
 /**
@@ -70,12 +72,12 @@ export function parseBrokerQueryCf(
 ): { readonly config: BrokerQueryConfig; readonly warnings: readonly ConfigError[] } {
   const warnings: ConfigError[] = [];
   let config: BrokerQueryConfig = { templates: {} };
-  for (const { name, body, line } of definitionsOf(text, file, warnings)) {
-    const warn = (problem: string, below = 0) =>
-      warnings.push(new ConfigError(file, line + below, name, problem));
+  for (const { name, body, line } of readDefinitions(text, file, warnings)) {
+    const warn = (problem: string, lineOffset = 0) =>
+      warnings.push(new ConfigError(file, line + lineOffset, name, problem));
     config = { ...config, ...readDefinition(name, body, config, warn) };
   }
-  // The warnings of `definitionsOf` precede those of the definitions.
+  // The warnings of `readDefinitions` precede those of the definitions.
   return { config, warnings: warnings.sort((a, b) => a.line - b.line) };
 }
 
@@ -113,31 +115,31 @@ interface Definition {
   readonly line: number;
 }
 
-/** The definitions between `<Name>` and `</Name>` lines, their last newline dropped (BRK-9.5). */
-function definitionsOf(text: string, file: string, warnings: ConfigError[]): Definition[] {
+/** Reads the definitions between `<Name>` and `</Name>` lines, without their last newline (BRK-9.5). */
+function readDefinitions(text: string, file: string, warnings: ConfigError[]): Definition[] {
   const found: Definition[] = [];
   const lines = text.replace(/^\ufeff/, '').split('\n');
-  for (let at = 0; at < lines.length; at++) {
-    const content = (lines[at] ?? '').trim();
+  for (let index = 0; index < lines.length; index++) {
+    const content = (lines[index] ?? '').trim();
     if (content === '' || content.startsWith('#')) continue;
     const name = /^<([A-Za-z]\w*)>$/.exec(content)?.[1];
     if (name === undefined) {
-      warnings.push(new ConfigError(file, at + 1, '', 'skipped: not within a definition'));
+      warnings.push(new ConfigError(file, index + 1, '', 'skipped: not within a definition'));
       continue;
     }
-    const end = lines.findIndex((line, i) => i > at && line.trim() === `</${name}>`);
+    const end = lines.findIndex((line, i) => i > index && line.trim() === `</${name}>`);
     if (end < 0) {
-      warnings.push(new ConfigError(file, at + 1, name, `skipped: there is no </${name}>`));
+      warnings.push(new ConfigError(file, index + 1, name, `skipped: there is no </${name}>`));
       continue;
     }
-    const body = lines.slice(at + 1, end).map((line) => line.replace(/\r$/, ''));
-    found.push({ name, body: body.join('\n'), line: at + 1 });
-    at = end;
+    const body = lines.slice(index + 1, end).map((line) => line.replace(/\r$/, ''));
+    found.push({ name, body: body.join('\n'), line: index + 1 });
+    index = end;
   }
   return found;
 }
 
-type Warn = (problem: string, below?: number) => void;
+type Warn = (problem: string, lineOffset?: number) => void;
 
 function readDefinition(
   name: string,
@@ -196,7 +198,7 @@ function parseTemplate(body: string): TemplatePart[] {
   for (const [token] of body.matchAll(/\\\$|\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\}|[\s\S]/g)) {
     if (token.length === 1 || token === '\\$') {
       const plain = token === '\\$' ? '$' : token;
-      state = step(state, plain);
+      state = nextState(state, plain);
       text += plain;
       continue;
     }
@@ -211,13 +213,13 @@ function parseTemplate(body: string): TemplatePart[] {
   return parts;
 }
 
-/** The state at a character of HTML: whether it is in a tag, and in which quotes. */
+/** The state after a character of HTML: whether it is in a tag, and in which quotes. */
 interface HtmlState {
   readonly inTag: boolean;
   readonly quote: string;
 }
 
-function step(state: HtmlState, character: string): HtmlState {
+function nextState(state: HtmlState, character: string): HtmlState {
   if (!state.inTag) return character === '<' ? { inTag: true, quote: '' } : state;
   if (state.quote !== '') return character === state.quote ? { inTag: true, quote: '' } : state;
   if (character === '"' || character === "'") return { inTag: true, quote: character };

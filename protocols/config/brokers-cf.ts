@@ -1,6 +1,8 @@
 import { ConfigError } from '../errors.js';
 import { readLines, wordsOf } from './lines.js';
 
+/* Parses `Brokers.cf`, the Brokers of a query page (BRK-9.3). */
+
 /** One line of `Brokers.cf` (BRK-9.3). */
 export interface ListedBroker {
   readonly name: string;

@@ -1,6 +1,8 @@
 import { ConfigError } from '../errors.js';
 import { readLines } from './lines.js';
 
+/* Parses `Collection.conf`, the collection points of a Broker (BRK-7.4 to 7.8). */
+
 /** BRK-7.5: 0 to 3 are Gatherers, 4 to 7 Brokers; odd means incremental; 2 and 3 compressed; 6 and 7 by query. */
 export type CollectionType = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7;
 
@@ -100,7 +102,7 @@ function readFilter(text: string, warn: Warn): CollectionFilter | undefined {
   return query === '' && flags === '' ? undefined : { query, flags };
 }
 
-/** BRK-7.7, BRK-3.1: the flags that are not meant for filters. They are sent to the peer all the same. */
+/** BRK-7.7, BRK-3.1: the flags that are not meant for filters. They are sent to the peer nevertheless. */
 function unknownFlags(flags: string): string[] {
   return flags
     .split(/(?=#)/)

@@ -3,6 +3,11 @@ import { ACCESS_METHODS, type AccessMethod, canonicalUrl } from '../urls/index.j
 import { wordsOf } from './lines.js';
 import { INT_MAX, parseDelay, parseInteger, ValueError } from './values.js';
 
+/*
+ * Parses the lines of `<RootNodes>` and `<LeafNodes>`: a URL or a program, and its limits (G-26 to G-36, G-50 to
+ * G-53).
+ */
+
 /** G-52: `|program args`, whose output is URLs, one per line. Run without a shell (G-54). */
 export interface UrlProgram {
   readonly command: string;
@@ -38,7 +43,8 @@ export interface RootNode extends LeafNode {
   readonly enumeration?: string;
 }
 
-export interface NodePlace {
+/** The file and line of a node, for error messages. */
+export interface NodeLocation {
   readonly file: string;
   readonly line: number;
 }
@@ -57,7 +63,7 @@ export const DEFAULT_HOST_MAX = 1;
  * Parses one line of `<RootNodes>` (G-28 to G-36, G-52, G-53).
  * @throws ConfigError
  */
-export function parseRootNode(text: string, place: NodePlace, defaults: RootNodeDefaults): RootNode {
+export function parseRootNode(text: string, location: NodeLocation, defaults: RootNodeDefaults): RootNode {
   const words = wordsOf(text);
   // G-53: words before the first known keyword belong to a program, `name=value` too; after a URL they are an error.
   const begins = text.trimStart().startsWith('|') ? isKnownModifier : isModifier;
@@ -72,29 +78,29 @@ export function parseRootNode(text: string, place: NodePlace, defaults: RootNode
     depth: 0,
     search: 'breadth',
   };
-  const given = new Set<string>();
+  const seen = new Set<string>();
   for (const word of modifiers) {
     const { keyword, value } = splitModifier(word);
     const reader = READERS.get(keyword);
-    if (reader === undefined) throw problemAt(place, keyword, 'is not a keyword of a RootNode');
+    if (reader === undefined) throw errorAt(location, keyword, 'is not a keyword of a RootNode');
     const name = ALIASES.get(keyword) ?? keyword;
-    if (given.has(name)) throw problemAt(place, keyword, 'is given twice');
-    given.add(name);
-    node = { ...node, ...withPlace(place, keyword, () => reader(value)) };
+    if (seen.has(name)) throw errorAt(location, keyword, 'is given twice');
+    seen.add(name);
+    node = { ...node, ...locateErrors(location, keyword, () => reader(value)) };
   }
-  return { ...parseHead(head, place), ...node };
+  return { ...parseHead(head, location), ...node };
 }
 
 /** Parses one line of `<LeafNodes>` (G-26, G-52). @throws ConfigError */
-export function parseLeafNode(text: string, place: NodePlace): LeafNode {
-  return parseHead(wordsOf(text), place);
+export function parseLeafNode(text: string, location: NodeLocation): LeafNode {
+  return parseHead(wordsOf(text), location);
 }
 
 /**
  * Parses one line that an `Enumeration=` program printed (G-50): nine fields, all present.
  * @throws ConfigError
  */
-export function parseEnumeratedNode(text: string, place: NodePlace): RootNode {
+export function parseEnumeratedNode(text: string, location: NodeLocation): RootNode {
   const fields = wordsOf(text);
   const [
     url = '',
@@ -108,8 +114,8 @@ export function parseEnumeratedNode(text: string, place: NodePlace): RootNode {
     program = '',
   ] = fields;
   if (fields.length !== 9)
-    throw problemAt(place, 'Enumeration', `nine fields are needed, not ${fields.length}`);
-  if (url.startsWith('|')) throw problemAt(place, 'Enumeration', 'a URL is needed, not a program');
+    throw errorAt(location, 'Enumeration', `nine fields are needed, not ${fields.length}`);
+  if (url.startsWith('|')) throw errorAt(location, 'Enumeration', 'a URL is needed, not a program');
   const modifiers = [
     `URL=${urlMax},${urlFilter}`,
     `Host=${hostMax},${hostFilter}`,
@@ -118,7 +124,7 @@ export function parseEnumeratedNode(text: string, place: NodePlace): RootNode {
     `Depth=${depth}`,
     `Enumeration=${program}`,
   ];
-  return parseRootNode([url, ...modifiers].join(' '), place, { delay: 1 });
+  return parseRootNode([url, ...modifiers].join(' '), location, { delay: 1 });
 }
 
 type Modifiers = Omit<RootNode, keyof LeafNode>;
@@ -199,30 +205,31 @@ function splitModifier(word: string): { keyword: string; value: string } {
 }
 
 /** The URL or the program before the modifiers. */
-function parseHead(words: readonly string[], place: NodePlace): LeafNode {
+function parseHead(words: readonly string[], location: NodeLocation): LeafNode {
   const [first = '', ...rest] = words;
   if (first.startsWith('|')) {
     const [command, ...args] = first === '|' ? rest : [first.slice(1), ...rest];
-    if (command === undefined) throw problemAt(place, '', 'a program must follow `|`');
-    return { url: '', configuredUrl: '', program: { command, args }, line: place.line };
+    if (command === undefined) throw errorAt(location, '', 'a program must follow `|`');
+    return { url: '', configuredUrl: '', program: { command, args }, line: location.line };
   }
   // Messages do not repeat the words: a URL may have a password.
   if (rest.length > 0)
-    throw problemAt(place, '', 'only modifiers of the form Keyword=value may follow the URL');
+    throw errorAt(location, '', 'only modifiers of the form Keyword=value may follow the URL');
   const url = canonicalUrl(first);
-  if (url === undefined) throw problemAt(place, '', 'is not a URL of a supported form');
-  return { url, configuredUrl: first, line: place.line };
+  if (url === undefined) throw errorAt(location, '', 'is not a URL of a supported form');
+  return { url, configuredUrl: first, line: location.line };
 }
 
-function problemAt(place: NodePlace, keyword: string, problem: string): ConfigError {
-  return new ConfigError(place.file, place.line, keyword, problem);
+function errorAt(location: NodeLocation, keyword: string, problem: string): ConfigError {
+  return new ConfigError(location.file, location.line, keyword, problem);
 }
 
-function withPlace<T>(place: NodePlace, keyword: string, action: () => T): T {
+/** Runs `action`; a bad value becomes an error at the location. */
+function locateErrors<T>(location: NodeLocation, keyword: string, action: () => T): T {
   try {
     return action();
   } catch (error) {
-    if (error instanceof ValueError) throw problemAt(place, keyword, error.message);
+    if (error instanceof ValueError) throw errorAt(location, keyword, error.message);
     throw error;
   }
 }

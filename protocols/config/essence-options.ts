@@ -78,8 +78,8 @@ const WITHOUT_VALUE: ReadonlyMap<string, EssenceSwitches> = new Map<string, Esse
 export function parseEssenceOptions(text: string): EssenceSwitches {
   const words = wordsOf(text);
   let switches: EssenceSwitches = {};
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at]!;
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index]!;
     const plain = WITHOUT_VALUE.get(word);
     if (plain !== undefined) {
       switches = { ...switches, ...plain };
@@ -91,7 +91,7 @@ export function parseEssenceOptions(text: string): EssenceSwitches {
     // The word may be a misplaced value, e.g. a password: the message repeats it only if it looks like an option.
     if (read === undefined)
       throw new ValueError(/^--[a-z0-9-]{1,40}$/.test(name) ? `essence has no ${name}` : 'must be options');
-    const value = equals < 0 ? words[++at] : word.slice(equals + 1);
+    const value = equals < 0 ? words[++index] : word.slice(equals + 1);
     if (value === undefined || value === '' || value.startsWith('--'))
       throw new ValueError(`${name} needs a value`);
     switches = { ...switches, ...read(value) };

@@ -3,6 +3,8 @@ import { ConfigError, ProtocolError } from '../errors.js';
 import { compilePattern, type Pattern } from '../patterns/index.js';
 import { readLines } from './lines.js';
 
+/* Parses filter files, which allow and deny URLs and hosts (G-42 to G-48). */
+
 /**
  * A filter file (G-42 to G-48). The subject of a URL filter is the canonical path with its query (G-44, G-48); the subjects
  * of a host filter are `name:port` and `address:port` (G-45).

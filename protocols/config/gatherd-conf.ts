@@ -2,6 +2,8 @@ import { ConfigError } from '../errors.js';
 import { type Address, isInRange, parseAddress, parseAddressRange } from './addresses.js';
 import { readLines, wordsOf } from './lines.js';
 
+/* Parses `gatherd.cf`, the access rules of gatherd (GATHERD-9). */
+
 /** One `Allow` or `Deny` line of gatherd.cf (GATHERD-9.2). */
 export interface AccessRule {
   readonly allow: boolean;
@@ -25,7 +27,7 @@ export interface GatherdAccess {
   decide(hostName: string | undefined, address: string): boolean;
 }
 
-/** Parses a gatherd.cf (GATHERD-9). Nothing in it is an error: an unknown line is skipped and reported (9.6). */
+/** Parses a gatherd.cf (GATHERD-9). No line is an error: unknown lines are skipped and reported (9.6). */
 export function parseGatherdConf(text: string, file: string): GatherdAccess {
   const rules: AccessRule[] = [];
   const warnings: ConfigError[] = [];
@@ -40,7 +42,7 @@ export function parseGatherdConf(text: string, file: string): GatherdAccess {
       warnings.push(new ConfigError(file, line, directive, 'ignored: a name must follow'));
     } else if (keyword === 'allow' || keyword === 'deny') {
       rules.push({ allow: keyword === 'allow', names, line });
-      for (const name of names.filter(isMistaken)) {
+      for (const name of names.filter(isInvalidAddress)) {
         warnings.push(
           new ConfigError(
             file,
@@ -61,8 +63,8 @@ export function parseGatherdConf(text: string, file: string): GatherdAccess {
 }
 
 /** Whether a name looks like an address or a range, but is not valid: a `Deny` of it would silently admit every peer. */
-function isMistaken(name: string): boolean {
-  return /^[\d.]+$|[/:]/.test(name) && parseAddressRange(plainName(name)) === undefined;
+function isInvalidAddress(name: string): boolean {
+  return /^[\d.]+$|[/:]/.test(name) && parseAddressRange(normalizeName(name)) === undefined;
 }
 
 /**
@@ -74,7 +76,7 @@ export function decideAccess(
   address: string,
 ): boolean {
   const peer = {
-    name: hostName === undefined ? undefined : plainName(hostName),
+    name: hostName === undefined ? undefined : normalizeName(hostName),
     address: parseAddress(address),
   };
   const rule = rules.find((candidate) => candidate.names.some((name) => matchesPeer(name, peer)));
@@ -87,7 +89,7 @@ interface PeerIdentity {
 }
 
 function matchesPeer(name: string, peer: PeerIdentity): boolean {
-  const plain = plainName(name);
+  const plain = normalizeName(name);
   if (plain === 'all') return true;
   // GATHERD-9.5, G-124: literal addresses and ranges match whether or not the peer has a name.
   const range = parseAddressRange(plain);
@@ -96,7 +98,7 @@ function matchesPeer(name: string, peer: PeerIdentity): boolean {
   return peer.name !== undefined && plain !== '' && (peer.name === plain || peer.name.endsWith(`.${plain}`));
 }
 
-/** Removes the differences that do not count: case, and the dots of `.example.org` and `example.org.`. */
-function plainName(name: string): string {
+/** Removes differences without a meaning: case, and the outer dots of `.example.org` and `example.org.`. */
+function normalizeName(name: string): string {
   return name.toLowerCase().replace(/^\.|\.$/g, '');
 }

@@ -1,5 +1,11 @@
 import { ConfigError } from '../errors.js';
-import { type LeafNode, type NodePlace, parseLeafNode, parseRootNode, type RootNode } from './enum-spec.js';
+import {
+  type LeafNode,
+  type NodeLocation,
+  parseLeafNode,
+  parseRootNode,
+  type RootNode,
+} from './enum-spec.js';
 import {
   GATHERER_VARIABLES,
   type GathererSecrets,
@@ -10,7 +16,10 @@ import { type ConfigLine, readLines } from './lines.js';
 import { directoryOf, isAbsolutePath, joinPath } from './paths.js';
 import type { Assignment } from './variables.js';
 
-type Located =
+/* Parses a Gatherer's configuration file and its secrets file (G-11 to G-39). */
+
+/** Variables whose defaults depend on other variables or on the host. */
+type Derived =
   | 'dataDirectory'
   | 'errorlogFile'
   | 'gathererHost'
@@ -22,7 +31,7 @@ type Located =
  * A Gatherer's configuration (gatherer.md 2.1). `libDirectory`, `postSummarizing`, `secretsFile` and the filters of the
  * RootNodes are as written; {@link filePaths} returns the paths to try.
  */
-export interface GathererConfig extends Readonly<Omit<GathererVariables, Located>> {
+export interface GathererConfig extends Readonly<Omit<GathererVariables, Derived>> {
   readonly gathererHost: string;
   readonly topDirectory: string;
   /** The paths of these four are joined to Top-Directory (G-20). */
@@ -62,7 +71,7 @@ export function parseGathererConf(
   const sections = splitSections(readLines(text, { continuation: true }), file);
   const assignments = sections.variables.map((line) => readAssignment(line, file, env));
   const { values, warnings } = GATHERER_VARIABLES.read(assignments, file);
-  const place = (line: ConfigLine): NodePlace => ({ file, line: line.line });
+  const locationOf = (line: ConfigLine): NodeLocation => ({ file, line: line.line });
   const topDirectory = values.topDirectory ?? defaults.topDirectory ?? directoryOf(file);
   const config: GathererConfig = {
     ...values,
@@ -73,9 +82,9 @@ export function parseGathererConf(
     logFile: joinPath(topDirectory, values.logFile),
     errorlogFile: joinPath(topDirectory, values.errorlogFile),
     rootNodes: sections.rootNodes.map((line) =>
-      parseRootNode(line.text, place(line), { delay: values.accessDelay }),
+      parseRootNode(line.text, locationOf(line), { delay: values.accessDelay }),
     ),
-    leafNodes: sections.leafNodes.map((line) => parseLeafNode(line.text, place(line))),
+    leafNodes: sections.leafNodes.map((line) => parseLeafNode(line.text, locationOf(line))),
   };
   return { config, warnings };
 }

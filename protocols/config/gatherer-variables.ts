@@ -17,6 +17,8 @@ import {
 } from './values.js';
 import { VariableTable } from './variables.js';
 
+/* The variables of a Gatherer's configuration file: syntax, defaults, descriptions (G-18). */
+
 /** G-71: a URL that begins with `prefix` is read from the file whose name is `path` plus the rest of the URL. */
 export interface LocalMapping {
   readonly prefix: string;
@@ -133,7 +135,7 @@ const schema = z.object({
     title: 'Local-Mapping',
     syntax: 'URL-prefix path-prefix',
     many: true,
-    description: 'documents read from files; of several the first that fits counts (G-71)',
+    description: 'documents read from files; the first mapping whose prefix matches applies (G-71)',
   }),
   logFile: text
     .default('log.gatherer')
@@ -207,7 +209,7 @@ export const SECRET_VARIABLES = new VariableTable(secretsSchema, 'error');
 
 export type GathererSecrets = z.output<typeof secretsSchema>;
 
-/** G-23: the one Gatherer option on record. */
+/** G-23: whether `--save-space` is set, the only Gatherer option on record. */
 export function savesSpace(config: { readonly gathererOptions: readonly string[] }): boolean {
   return config.gathererOptions.flatMap(wordsOf).includes('--save-space');
 }

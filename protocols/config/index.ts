@@ -16,7 +16,7 @@ export {
   DEFAULT_HOST_MAX,
   DEFAULT_URL_MAX,
   type LeafNode,
-  type NodePlace,
+  type NodeLocation,
   parseEnumeratedNode,
   parseLeafNode,
   parseRootNode,

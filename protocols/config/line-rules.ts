@@ -1,6 +1,8 @@
 import { RE2JS } from 're2js';
 import { messageOf } from '../errors.js';
 
+/* Substitutions in the syntax of sed for matched lines (`MatchedLineSub`, BRK-9.9). */
+
 /** One `s/pattern/replacement/` (BRK-9.9). */
 export interface LineRule {
   readonly pattern: RE2JS;
@@ -17,7 +19,7 @@ export interface LineRules {
   readonly line?: number;
 }
 
-/** The largest number of rules of one definition, and of characters in a result. */
+/** The largest number of rules of one definition, and the largest number of characters in a result. */
 const MAX_RULES = 50;
 const MAX_RESULT = 65_536;
 
@@ -29,22 +31,22 @@ const MAX_RESULT = 65_536;
  */
 export function parseLineRules(text: string): LineRules {
   const rules: LineRule[] = [];
-  let at = 0;
+  let position = 0;
   for (;;) {
-    at += /^(?:[\s;]|#[^\n]*)*/.exec(text.slice(at))?.[0].length ?? 0;
-    if (at >= text.length) return { rules };
+    position += /^(?:[\s;]|#[^\n]*)*/.exec(text.slice(position))?.[0].length ?? 0;
+    if (position >= text.length) return { rules };
     const stop = (problem: string): LineRules => ({
       rules,
       problem,
-      line: text.slice(0, at).split('\n').length,
+      line: text.slice(0, position).split('\n').length,
     });
     if (rules.length >= MAX_RULES) return stop(`more than ${MAX_RULES} substitutions`);
-    const delimiter = text[at + 1] ?? '';
-    if (text[at] !== 's' || !/[^\w\s\\;]/.test(delimiter)) {
+    const delimiter = text[position + 1] ?? '';
+    if (text[position] !== 's' || !/[^\w\s\\;]/.test(delimiter)) {
       return stop('only s/pattern/replacement/ is supported; program text is never run');
     }
-    const pattern = upTo(text, at + 2, delimiter);
-    const replacement = pattern && upTo(text, pattern.next, delimiter);
+    const pattern = readDelimited(text, position + 2, delimiter);
+    const replacement = pattern && readDelimited(text, pattern.next, delimiter);
     if (pattern === undefined || replacement === undefined)
       return stop(`a substitution lacks its last ${delimiter}`);
     const flags = /^[a-z]*/.exec(text.slice(replacement.next))?.[0] ?? '';
@@ -59,7 +61,7 @@ export function parseLineRules(text: string): LineRules {
     const group = pieces.find((piece) => typeof piece === 'number' && piece > compiled.groupCount());
     if (group !== undefined) return stop(`the pattern has no group ${group}`);
     rules.push({ pattern: compiled, replacement: pieces, everywhere: flags.includes('g') });
-    at = replacement.next + flags.length;
+    position = replacement.next + flags.length;
   }
 }
 
@@ -83,8 +85,8 @@ function applyRule(rule: LineRule, text: string): string {
   return (result + text.slice(end)).slice(0, MAX_RESULT);
 }
 
-/** The text up to the delimiter; `\` before the delimiter makes it literal. */
-function upTo(
+/** Reads the text up to the delimiter; `\` before the delimiter makes it literal. Undefined if there is no delimiter. */
+function readDelimited(
   text: string,
   from: number,
   delimiter: string,

@@ -1,3 +1,5 @@
+/* The lines and words of configuration files. */
+
 /** One logical line of a configuration file. */
 export interface ConfigLine {
   /** Without its line end and trailing blanks. Leading blanks are kept, because column one can matter. */
@@ -7,8 +9,8 @@ export interface ConfigLine {
 }
 
 /**
- * The lines of a configuration file, without comments (`#` as first non-blank, G-15, BRK-7.2) and blank lines. Lines end
- * with LF or CR LF; a byte-order mark is skipped.
+ * Splits a configuration file into its logical lines, without comments (`#` as first non-blank, G-15, BRK-7.2) and
+ * blank lines. Lines end with LF or CR LF; a byte-order mark is skipped.
  *
  * @param options.continuation G-16: a `\` at the end joins the next line, without a separator
  */
@@ -31,7 +33,7 @@ export function readLines(text: string, options: { readonly continuation?: boole
   return lines.filter((line) => line.text !== '');
 }
 
-/** The words of a line, separated by blanks and tabs. */
+/** Splits a line into its words, which blanks and tabs separate. */
 export function wordsOf(text: string): string[] {
   return text.split(/[ \t]+/).filter((word) => word !== '');
 }

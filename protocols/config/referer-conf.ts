@@ -5,6 +5,8 @@ import { joinPath } from './paths.js';
 import { INT_MAX, integer, port, text } from './values.js';
 import { type Assignment, VariableTable } from './variables.js';
 
+/* Parses `referer.cf`, the configuration of a References Server (R-62 to R-65). */
+
 /** R-65: seconds of a timeout. */
 const timeout = integer(1, 86_400);
 const fromZero = integer(0, INT_MAX);
@@ -21,13 +23,15 @@ const schema = z.object({
   port: port.default(3320).meta({ description: 'port of the dispatcher' }),
   referername: text
     .default('referer-001.turtle.ru')
-    .meta({ description: 'name or address of this server; it listens nowhere else' }),
+    .meta({ description: 'name or address of this server, the only address that it listens on' }),
   refererport: port.default(3324).meta({ description: 'port of this server' }),
-  progname: text.optional().meta({ description: 'prefix of log lines; default: the name it was started by' }),
+  progname: text
+    .optional()
+    .meta({ description: 'prefix of log lines; default: the name by which it was started' }),
   logfile: text.default('logs/turtled.log').meta({ description: 'log' }),
   pidfile: text.default('logs/turtled.pid').meta({ description: 'file with the process number' }),
   allowdb: text.default('conf/hosts.allow').meta({ description: 'patterns of the allowed hosts' }),
-  pwfile: text.default('conf/turtle.passwd').meta({ description: 'users who may ask for statistics' }),
+  pwfile: text.default('conf/turtle.passwd').meta({ description: 'users who may request statistics' }),
   version: text.default('1.0').meta({ description: 'version, for information' }),
   maintainer: text.optional().meta({ description: 'address for mail about faults; empty: no mail' }),
   user: text.default('turtle').meta({ description: 'user to run as, when started as superuser' }),
@@ -49,7 +53,7 @@ const schema = z.object({
   srvdb: text.default('base/srv.db').meta({ description: 'servers' }),
   refdb: text.default('base/refs.db').meta({ description: 'links' }),
   hubsdir: text.default('base/hubs').meta({ description: 'directory of `hubsdb`' }),
-  hubsdb: text.default('hubs.db').meta({ description: 'links turned round, below `hubsdir`' }),
+  hubsdb: text.default('hubs.db').meta({ description: 'inverted links, below `hubsdir`' }),
 });
 
 /** The parameters of a references server (R-62 to R-65); `describe()` returns the rows of the table. */

@@ -13,7 +13,7 @@ export const INT_MAX = 2_147_483_647;
 /** Any text. */
 export const text = z.string({ error: 'must be given' }).meta({ syntax: 'text' });
 
-/** A value with a parser of its own, which throws a {@link ValueError} for a bad text. */
+/** A value with its own parser, which throws a {@link ValueError} for a bad text. */
 export function parsed<T>(parse: (value: string) => T) {
   return text.transform((value, context): T => {
     try {

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { ConfigError } from '../errors.js';
 
+/* The variables of a configuration file: one zod object gives their names, checks and documentation. */
+
 /** One assignment of a file. */
 export interface Assignment {
   readonly name: string;
@@ -47,17 +49,17 @@ export class VariableTable<Shape extends z.ZodRawShape> {
   describe(): VariableRow[] {
     return Object.entries(this.schema.shape).map(([key, field]) => {
       const meta = metaOf(field);
-      const written = (name: string): string | undefined => {
+      const metaText = (name: string): string | undefined => {
         const value = meta?.[name];
         return typeof value === 'string' ? value : undefined;
       };
       return {
         key,
-        name: written('title') ?? key,
+        name: metaText('title') ?? key,
         many: meta?.many === true,
-        syntax: written('syntax') ?? syntaxOf(field),
-        default: written('shown') ?? defaultOf(field),
-        description: written('description') ?? '',
+        syntax: metaText('syntax') ?? syntaxOf(field),
+        default: metaText('shown') ?? defaultOf(field),
+        description: metaText('description') ?? '',
       };
     });
   }

@@ -1,6 +1,8 @@
 import type { SoifDecoderOptions, SoifObject } from '../soif/index.js';
 import type { UpdateEvent } from './update-reader.js';
 
+/* The options and events of a client session. */
+
 export interface GatherdClientOptions {
   /** Bytes of the longest status line. Default 8192. */
   readonly maxLineBytes?: number;
@@ -38,7 +40,7 @@ export type Pending =
   | 'info'
   | 'quit';
 
-/** Says when the server closed too early, by the line that it had to answer. */
+/** The end of the sentence "the server closed the connection ...", by the line that is not answered yet. */
 export const BEFORE_ANSWER: Readonly<Record<Pending, string>> = {
   greeting: 'without a greeting',
   hello: 'instead of answering HELLO',

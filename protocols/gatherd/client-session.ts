@@ -1,6 +1,6 @@
+import { AT } from '../ascii.js';
 import { ConnectionError, PeerError, ProtocolError, StateError, UsageError } from '../errors.js';
-import { decodeText, SectionDecoder } from '../soif/index.js';
-import { LineCollector } from './bytes.js';
+import { decodeText } from '../soif/index.js';
 import {
   BEFORE_ANSWER,
   type GatherdClientEvent,
@@ -8,6 +8,8 @@ import {
   type Pending,
 } from './client-events.js';
 import { GZIP_MAGIC, GzipHeaderReader, GzipTrailerReader } from './gzip.js';
+import { LineCollector } from './line-collector.js';
+import { ObjectReader } from './object-reader.js';
 import { CLIENT_STATES, type ClientState, type ClientStep, nextState } from './states.js';
 import { type UpdateDelivery, UpdateReader } from './update-reader.js';
 import {
@@ -19,7 +21,6 @@ import {
 } from './vocabulary.js';
 
 const NOTHING = new Uint8Array(0);
-const AT = 0x40;
 
 /**
  * The client's end of one session: commands out as bytes, server bytes in, events out. Commands may be pipelined
@@ -28,29 +29,29 @@ const AT = 0x40;
 export class GatherdClientSession {
   readonly #options: GatherdClientOptions;
   readonly #lines: LineCollector;
-  readonly #maxIgnored: number;
+  readonly #maxIgnoredBytes: number;
   readonly #pending: Pending[] = ['greeting'];
   #state: ClientState = 'lines';
   #atLineStart = true;
-  #ignored = 0;
+  #ignoredBytes = 0;
   #offset = 0;
   #compressed = false;
   #delivery: UpdateDelivery = 'items';
   #update: UpdateReader | undefined;
-  #object: SectionDecoder | undefined;
-  /** Bytes given to #object. */
-  #objectBytes = 0;
+  #object: ObjectReader | undefined;
+  /** Whether the reply that is being received has had its object. */
   #found = false;
-  /** Whether an INFO of this session was answered by an object. */
-  #described = false;
+  /** Whether the server has answered an INFO of this session with an object. */
+  #infoAnswered = false;
   #header = new GzipHeaderReader();
   #trailer = new GzipTrailerReader();
-  #checked = { crc: 0, size: 0 };
+  /** The output of the inflate stream for the current member, to compare with the trailer. */
+  #inflated = { crc: 0, size: 0 };
 
   constructor(options: GatherdClientOptions = {}) {
     this.#options = options;
     this.#lines = new LineCollector(options.maxLineBytes ?? MAX_LINE_BYTES);
-    this.#maxIgnored = options.maxIgnoredBytes ?? 1 << 20;
+    this.#maxIgnoredBytes = options.maxIgnoredBytes ?? 1 << 20;
   }
 
   get state(): ClientState {
@@ -66,7 +67,7 @@ export class GatherdClientSession {
    * Whether a checked gzip member proves that the update in flight is complete and only its end line is missing. Then the
    * server may close (GATHERD-6.5), and a broken connection loses nothing.
    */
-  get transferWhole(): boolean {
+  get transferComplete(): boolean {
     // An update in 'lines' has all its members.
     return this.#state === 'gzip-next' || (this.#state === 'lines' && this.#update !== undefined);
   }
@@ -122,7 +123,7 @@ export class GatherdClientSession {
   /** Takes output of the inflate stream. */
   inflated(bytes: Uint8Array): GatherdClientEvent[] {
     if (this.#state !== 'gzip-data') throw new StateError('no compressed data is expected');
-    return this.#guarded((events) => events.push(...this.#reader().pushInflated(bytes)));
+    return this.#guarded((events) => events.push(...this.#updateReader().pushInflated(bytes)));
   }
 
   /**
@@ -133,7 +134,7 @@ export class GatherdClientSession {
    */
   inflateEnd(rest: Uint8Array, crc: number, size: number): GatherdClientEvent[] {
     this.#step('data');
-    this.#checked = { crc, size };
+    this.#inflated = { crc, size };
     return this.#guarded((events) => this.#consume(rest, events));
   }
 
@@ -144,16 +145,16 @@ export class GatherdClientSession {
   end(): GatherdClientEvent[] {
     if (this.#state === 'closed') return [];
     return this.#guarded((events) => {
-      if (this.transferWhole) this.#endUpdate('', events);
+      if (this.transferComplete) this.#endUpdate('', events);
       if (this.#state === 'sections') {
-        events.push(...this.#reader().end());
-        if (this.#reader().ended) this.#endLineFound(events);
+        events.push(...this.#updateReader().end());
+        if (this.#updateReader().ended) this.#handleEndLine(events);
       }
-      const [waiting] = this.#pending;
+      const [oldest] = this.#pending;
       this.#step('close');
-      if (waiting === 'quit') events.push({ kind: 'bye' });
-      else if (waiting !== undefined) {
-        throw new ConnectionError(`the server closed the connection ${BEFORE_ANSWER[waiting]}`);
+      if (oldest === 'quit') events.push({ kind: 'bye' });
+      else if (oldest !== undefined) {
+        throw new ConnectionError(`the server closed the connection ${BEFORE_ANSWER[oldest]}`);
       }
     });
   }
@@ -190,7 +191,7 @@ export class GatherdClientSession {
     }
   }
 
-  /** Reads the first element of the chunk, as the state says, and returns the rest. */
+  /** Reads the first element of the chunk, depending on the state, and returns the rest. */
   #read(chunk: Uint8Array, events: GatherdClientEvent[]): Uint8Array {
     switch (this.#state) {
       case 'lines':
@@ -198,11 +199,11 @@ export class GatherdClientSession {
       case 'object':
         return this.#readObject(chunk, events);
       case 'sections': {
-        events.push(...this.#reader().pushPlain(chunk));
-        if (!this.#reader().ended) return NOTHING;
-        const { rest } = this.#reader();
+        events.push(...this.#updateReader().pushPlain(chunk));
+        if (!this.#updateReader().ended) return NOTHING;
+        const { rest } = this.#updateReader();
         this.#step('end');
-        this.#endLineFound(events);
+        this.#handleEndLine(events);
         return rest;
       }
       case 'gzip-header': {
@@ -216,7 +217,7 @@ export class GatherdClientSession {
       case 'gzip-trailer': {
         const rest = this.#trailer.push(chunk);
         if (this.#trailer.done) {
-          this.#trailer.check(this.#checked.crc, this.#checked.size);
+          this.#trailer.check(this.#inflated.crc, this.#inflated.size);
           this.#step('trailer');
         }
         return rest;
@@ -232,71 +233,55 @@ export class GatherdClientSession {
   }
 
   #readLine(chunk: Uint8Array, events: GatherdClientEvent[]): Uint8Array {
-    if (this.#atLineStart && chunk[0] === AT && this.#expectsObject()) {
+    const [oldest] = this.#pending;
+    if (this.#atLineStart && chunk[0] === AT && (oldest === 'object' || oldest === 'info')) {
       this.#step('object');
-      this.#object = new SectionDecoder({ ...this.#options.soif, endLine: true });
-      this.#objectBytes = 0;
+      this.#object = new ObjectReader(oldest, this.#options.soif);
       return chunk;
     }
     const { line, rest } = this.#lines.take(chunk);
-    if (line === 'too-long') throw this.#broken('status line is too long', 'GATHERD-1.6');
+    if (line === 'too-long') throw this.#protocolError('status line is too long', 'GATHERD-1.6');
     this.#atLineStart = line !== 'incomplete';
     if (line === 'incomplete') return rest;
     const status = parseStatusLine(decodeText(line));
     if (status !== undefined && this.#answer(status, events)) {
-      this.#ignored = 0;
+      this.#ignoredBytes = 0;
       return rest;
     }
-    this.#ignored += line.length + 1;
-    if (this.#ignored > this.#maxIgnored) throw this.#broken('no status line', 'GATHERD-1.7');
+    this.#ignoredBytes += line.length + 1;
+    if (this.#ignoredBytes > this.#maxIgnoredBytes)
+      throw this.#protocolError('no status line', 'GATHERD-1.7');
     return rest;
   }
 
-  #expectsObject(): boolean {
-    return this.#pending[0] === 'object' || this.#pending[0] === 'info';
-  }
-
-  /**
-   * GATHERD-5.2, 3.6: a bare object. SEND-OBJECT ends with its line; INFO ends with the object, because its line may be
-   * absent.
-   */
   #readObject(chunk: Uint8Array, events: GatherdClientEvent[]): Uint8Array {
-    const decoder = this.#object;
-    if (decoder === undefined) throw new StateError('no object is being received');
-    const start = this.#objectBytes;
-    this.#objectBytes += chunk.length;
-    for (const item of decoder.push(chunk)) {
-      if (item.kind === 'object' && !this.#found) {
-        events.push({ kind: 'object', object: item.object });
-        this.#found = true;
-        if (this.#pending[0] === 'info') {
-          this.#endObject('info', events);
-          return chunk.subarray(item.offset + item.bytes.length - start);
-        }
-      } else if (item.kind === 'end-line') {
-        this.#endObject(this.#pending[0] === 'info' ? 'info' : 'object', events);
-      }
+    if (this.#object === undefined) throw new StateError('no object is being received');
+    const { object, ended, rest } = this.#object.push(chunk);
+    if (object !== undefined) {
+      events.push({ kind: 'object', object });
+      this.#found = true;
     }
-    return decoder.ended ? decoder.rest : NOTHING;
+    if (ended) this.#endObject(this.#pending[0] === 'info' ? 'info' : 'object', events);
+    return rest;
   }
 
   /** Applies a status line to the oldest unanswered command. Returns false when it does not answer it. */
   #answer(status: StatusLine, events: GatherdClientEvent[]): boolean {
-    const [waiting] = this.#pending;
+    const [oldest] = this.#pending;
     const { code, text } = status;
-    if (waiting === undefined) return false;
-    if (code === CODE.bye && waiting !== 'quit') {
+    if (oldest === undefined) return false;
+    if (code === CODE.bye && oldest !== 'quit') {
       throw new PeerError(`the server ended the session: ${text}`, code); // GATHERD-3.10
     }
-    switch (waiting) {
+    switch (oldest) {
       case 'greeting':
         return this.#answerGreeting(status, events);
       case 'hello':
         if (code !== CODE.hello && code < CODE.error) return false;
-        return this.#reply(waiting, code === CODE.hello, events);
+        return this.#pushReply(oldest, code === CODE.hello, events);
       case 'compression':
       case 'changes':
-        return this.#answerSet(waiting, status, events);
+        return this.#answerSet(oldest, status, events);
       case 'update':
         return this.#answerUpdate(status, events);
       case 'object':
@@ -308,7 +293,7 @@ export class GatherdClientSession {
         // GATHERD-3.6: 600 may precede or follow the object, so it decides nothing.
         if (code >= CODE.error) return this.#endObject('info', events);
         // 699 without an object means "no object", unless it is the late end of the previous INFO.
-        if (code === CODE.infoEnd && !this.#described) return this.#endObject('info', events);
+        if (code === CODE.infoEnd && !this.#infoAnswered) return this.#endObject('info', events);
         return code === CODE.info || code === CODE.infoEnd;
       case 'quit':
         if (code !== CODE.bye) return false;
@@ -323,24 +308,24 @@ export class GatherdClientSession {
     if (code !== CODE.greeting) throw new PeerError(`not a gatherd: ${text}`, code);
     const words = text.split(/\s+/);
     const [hello = '', version = '', hostname = ''] = words;
-    if (hello.toUpperCase() !== 'HELLO') throw this.#broken('greeting without HELLO', 'GATHERD-3.1');
+    if (hello.toUpperCase() !== 'HELLO') throw this.#protocolError('greeting without HELLO', 'GATHERD-3.1');
     this.#pending.shift();
     events.push({ kind: 'greeting', version, hostname });
     return true;
   }
 
-  #reply(to: 'hello' | 'compression' | 'changes', accepted: boolean, events: GatherdClientEvent[]): true {
+  #pushReply(to: 'hello' | 'compression' | 'changes', accepted: boolean, events: GatherdClientEvent[]): true {
     this.#pending.shift();
     events.push({ kind: 'reply', to, accepted });
     return true;
   }
 
-  #answerSet(waiting: 'compression' | 'changes', status: StatusLine, events: GatherdClientEvent[]): boolean {
+  #answerSet(oldest: 'compression' | 'changes', status: StatusLine, events: GatherdClientEvent[]): boolean {
     const { code } = status;
     // Late lines of an INFO before this command (GATHERD-3.6).
     if (code >= CODE.info && code <= CODE.infoEnd) return false;
-    if (code === CODE.set && waiting === 'compression') this.#compressed = true;
-    this.#reply(waiting, code === CODE.set, events);
+    if (code === CODE.set && oldest === 'compression') this.#compressed = true;
+    this.#pushReply(oldest, code === CODE.set, events);
     // A server may ignore an unknown SET: then this line answers the command after it.
     const skipped = (code === CODE.updateStart || code === CODE.updateEnd) && this.#pending[0] === 'update';
     return skipped ? this.#answer(status, events) : true;
@@ -371,17 +356,17 @@ export class GatherdClientSession {
   }
 
   /** GATHERD-3.7: an uncompressed update has found its end line. */
-  #endLineFound(events: GatherdClientEvent[]): void {
-    const { code, text } = this.#reader().endLine;
+  #handleEndLine(events: GatherdClientEvent[]): void {
+    const { code, text } = this.#updateReader().endLine;
     // GATHERD-3.3: a Broker sends 099.
     if (code !== CODE.updateEnd && code !== CODE.bulkEnd) {
-      throw new PeerError(`the server broke the update off: ${text}`, code);
+      throw new PeerError(`the server aborted the update: ${text}`, code);
     }
     this.#endUpdate(text, events);
   }
 
   #endUpdate(text: string, events: GatherdClientEvent[]): void {
-    const reader = this.#reader();
+    const reader = this.#updateReader();
     if (!reader.ended) events.push(...reader.end());
     this.#update = undefined;
     this.#pending.shift();
@@ -391,19 +376,19 @@ export class GatherdClientSession {
   #endObject(to: 'object' | 'info', events: GatherdClientEvent[]): true {
     this.#pending.shift();
     if (this.#state === 'object') this.#step('end');
-    this.#described ||= to === 'info' && this.#found;
+    this.#infoAnswered ||= to === 'info' && this.#found;
     this.#object = undefined;
     events.push({ kind: 'object-end', to, found: this.#found });
     this.#found = false;
     return true;
   }
 
-  #reader(): UpdateReader {
+  #updateReader(): UpdateReader {
     if (this.#update === undefined) throw new StateError('no update is being received');
     return this.#update;
   }
 
-  #broken(message: string, rule: string): ProtocolError {
+  #protocolError(message: string, rule: string): ProtocolError {
     return new ProtocolError(message, { protocol: 'gatherd', rule, offset: this.#offset });
   }
 }

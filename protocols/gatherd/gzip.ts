@@ -13,15 +13,15 @@ export const GZIP_MAGIC = 0x1f;
 const GZIP_TRAILER_BYTES = 8;
 const FLAG = { headerCrc: 0x02, extra: 0x04, name: 0x08, comment: 0x10, reserved: 0xe0 } as const;
 
-/** Parts of a header, in order. */
-type Part = 'fixed' | 'extra-length' | 'extra' | 'name' | 'comment' | 'header-crc' | 'done';
+/** The fields of a header, in order. */
+type Field = 'fixed' | 'extra-length' | 'extra' | 'name' | 'comment' | 'header-crc' | 'done';
 
 /** Reads a member's header from chunks. */
 export class GzipHeaderReader {
   readonly #limit: number;
   readonly #seen = new ByteBuffer();
-  #part: Part = 'fixed';
-  /** Start of the current part, in bytes from the header's start. */
+  #field: Field = 'fixed';
+  /** Start of the current field, in bytes from the header's start. */
   #start = 0;
   #extraLength = 0;
 
@@ -30,26 +30,26 @@ export class GzipHeaderReader {
   }
 
   get done(): boolean {
-    return this.#part === 'done';
+    return this.#field === 'done';
   }
 
   /** Takes the bytes of the header and returns the rest of the chunk. @throws ProtocolError */
   push(chunk: Uint8Array): Uint8Array {
     let rest = chunk;
     while (!this.done && rest.length > 0) {
-      const length = this.#missing(rest);
+      const length = this.#countFieldBytes(rest);
       this.#seen.append(rest.subarray(0, length));
       rest = rest.subarray(length);
       if (this.#seen.length > this.#limit) {
-        throw broken(`gzip header is longer than ${this.#limit} bytes`, this.#limit);
+        throw gzipError(`gzip header is longer than ${this.#limit} bytes`, this.#limit);
       }
-      while (!this.done && this.#complete()) this.#advance();
+      while (!this.done && this.#isFieldComplete()) this.#advance();
     }
     return rest;
   }
 
-  /** How many of these bytes certainly belong to the current part. */
-  #missing(rest: Uint8Array): number {
+  /** Returns the number of these bytes that certainly belong to the current field. */
+  #countFieldBytes(rest: Uint8Array): number {
     const have = this.#seen.length - this.#start;
     const needed = this.#fixedLength();
     if (needed !== undefined) return Math.min(rest.length, needed - have);
@@ -58,7 +58,7 @@ export class GzipHeaderReader {
   }
 
   #fixedLength(): number | undefined {
-    switch (this.#part) {
+    switch (this.#field) {
       case 'fixed':
         return 10;
       case 'extra-length':
@@ -71,7 +71,7 @@ export class GzipHeaderReader {
     }
   }
 
-  #complete(): boolean {
+  #isFieldComplete(): boolean {
     const needed = this.#fixedLength();
     const seen = this.#seen.view();
     if (needed !== undefined) return seen.length - this.#start >= needed;
@@ -80,48 +80,49 @@ export class GzipHeaderReader {
 
   #advance(): void {
     const seen = this.#seen.view();
-    const at = (i: number) => seen[i] ?? 0;
-    if (this.#part === 'fixed') checkFixedPart(seen);
-    if (this.#part === 'extra-length') this.#extraLength = at(this.#start) | (at(this.#start + 1) << 8);
-    if (this.#part === 'header-crc') {
-      const stored = at(this.#start) | (at(this.#start + 1) << 8);
+    const byteAt = (i: number) => seen[i] ?? 0;
+    if (this.#field === 'fixed') checkFixedField(seen);
+    if (this.#field === 'extra-length')
+      this.#extraLength = byteAt(this.#start) | (byteAt(this.#start + 1) << 8);
+    if (this.#field === 'header-crc') {
+      const stored = byteAt(this.#start) | (byteAt(this.#start + 1) << 8);
       const actual = crc32(seen.subarray(0, this.#start)) & 0xffff;
-      if (stored !== actual) throw broken('gzip header checksum does not match', this.#start);
+      if (stored !== actual) throw gzipError('gzip header checksum does not match', this.#start);
     }
     this.#start = seen.length;
-    this.#part = followingPart(this.#part, at(3));
+    this.#field = fieldAfter(this.#field, byteAt(3));
     if (this.done) this.#seen.take();
   }
 }
 
-function followingPart(part: Part, flags: number): Part {
-  switch (part) {
+function fieldAfter(field: Field, flags: number): Field {
+  switch (field) {
     case 'fixed':
       if (flags & FLAG.extra) return 'extra-length';
       break;
     case 'extra-length':
       return 'extra';
     case 'name':
-      return flags & FLAG.comment ? 'comment' : afterComment(flags);
+      return flags & FLAG.comment ? 'comment' : fieldAfterComment(flags);
     case 'comment':
-      return afterComment(flags);
+      return fieldAfterComment(flags);
     case 'header-crc':
       return 'done';
     default:
   }
   if (flags & FLAG.name) return 'name';
   if (flags & FLAG.comment) return 'comment';
-  return afterComment(flags);
+  return fieldAfterComment(flags);
 }
 
-function afterComment(flags: number): Part {
+function fieldAfterComment(flags: number): Field {
   return flags & FLAG.headerCrc ? 'header-crc' : 'done';
 }
 
-function checkFixedPart(seen: Uint8Array): void {
-  if (seen[0] !== 0x1f || seen[1] !== 0x8b) throw broken('data is not gzip', 0);
-  if (seen[2] !== 8) throw broken(`gzip method ${seen[2]} is not deflate`, 2);
-  if (((seen[3] ?? 0) & FLAG.reserved) !== 0) throw broken('gzip header has reserved flags', 3);
+function checkFixedField(seen: Uint8Array): void {
+  if (seen[0] !== 0x1f || seen[1] !== 0x8b) throw gzipError('data is not gzip', 0);
+  if (seen[2] !== 8) throw gzipError(`gzip method ${seen[2]} is not deflate`, 2);
+  if (((seen[3] ?? 0) & FLAG.reserved) !== 0) throw gzipError('gzip header has reserved flags', 3);
 }
 
 /** Reads a member's trailer from chunks and compares it with the decoded data. */
@@ -147,9 +148,9 @@ export class GzipTrailerReader {
   check(crc: number, size: number): void {
     const seen = this.#seen.view();
     const trailer = new DataView(seen.buffer, seen.byteOffset, seen.length);
-    if (trailer.getUint32(0, true) !== crc >>> 0) throw broken('gzip checksum does not match', 0);
+    if (trailer.getUint32(0, true) !== crc >>> 0) throw gzipError('gzip checksum does not match', 0);
     // RFC 1952 stores the length modulo 2^32.
-    if (trailer.getUint32(4, true) !== size % 0x1_0000_0000) throw broken('gzip length does not match', 4);
+    if (trailer.getUint32(4, true) !== size % 0x1_0000_0000) throw gzipError('gzip length does not match', 4);
   }
 }
 
@@ -177,6 +178,6 @@ export function crc32(bytes: Uint8Array): number {
   return (crc ^ 0xffffffff) >>> 0;
 }
 
-function broken(message: string, offset: number): ProtocolError {
+function gzipError(message: string, offset: number): ProtocolError {
   return new ProtocolError(message, { protocol: 'gatherd', rule: 'GATHERD-6.6', offset });
 }

@@ -1,6 +1,6 @@
 import { StateError, UsageError } from '../errors.js';
 import { decodeText } from '../soif/index.js';
-import { LineCollector } from './bytes.js';
+import { LineCollector } from './line-collector.js';
 import { nextState, SERVER_STATES, type ServerState, type ServerStep } from './states.js';
 import {
   GATHERD_CODES as CODE,
@@ -12,6 +12,8 @@ import {
   MAX_LINE_BYTES,
   parseCommand,
 } from './vocabulary.js';
+
+/* The server's end of a session: client bytes in, effects out. */
 
 export interface GatherdServerOptions {
   /** Full host name of the server, for the greeting; white space is not allowed (GATHERD-3.5). */
@@ -43,7 +45,7 @@ export type GatherdServerEffect =
     }
   /** Look the object up, then call `objectDone`. */
   | { readonly kind: 'object'; readonly oid: string }
-  /** Make the description, then call `infoDone`. */
+  /** Build the description, then call `infoDone`. */
   | { readonly kind: 'info' }
   /** Send what is buffered and close. */
   | { readonly kind: 'close' };
@@ -58,7 +60,7 @@ const HELP: Uint8Array = encodeStatusLines(
 
 /**
  * The server's end of one session: client bytes in, effects out. While a data command runs
- * ({@link wantsInput} is false) its owner stops reading, so the session holds at most one chunk.
+ * ({@link acceptsInput} is false) its owner stops reading, so the session holds at most one chunk.
  */
 export class GatherdServerSession {
   readonly #options: GatherdServerOptions;
@@ -67,9 +69,9 @@ export class GatherdServerSession {
   #state: ServerState = 'new';
   #compressed = false;
   #sections = false;
-  #held: Uint8Array = NOTHING;
+  #unread: Uint8Array = NOTHING;
   #inputEnded = false;
-  /** Of the object being looked up. */
+  /** Identifier of the object that is being looked up. */
   #oid = '';
 
   constructor(options: GatherdServerOptions) {
@@ -87,7 +89,7 @@ export class GatherdServerSession {
   }
 
   /** False while a data command runs and when the session is over. */
-  get wantsInput(): boolean {
+  get acceptsInput(): boolean {
     return this.#state === 'ready' && !this.#inputEnded;
   }
 
@@ -95,20 +97,20 @@ export class GatherdServerSession {
   start(): GatherdServerEffect[] {
     this.#step('greet');
     const { version = GATHERD_VERSION, hostname } = this.#options;
-    return [status(CODE.greeting, `HELLO ${version} ${hostname}`)];
+    return [sendStatus(CODE.greeting, `HELLO ${version} ${hostname}`)];
   }
 
   /** The peer is refused: sends one line and no greeting (GATHERD-3.10). */
   refuse(): GatherdServerEffect[] {
     this.#step('refuse');
-    return [status(CODE.bye, 'Access denied'), { kind: 'close' }];
+    return [sendStatus(CODE.bye, 'Access denied'), { kind: 'close' }];
   }
 
-  /** Takes bytes of the client; ignored after the end. @throws StateError unless {@link wantsInput} */
+  /** Takes bytes of the client; ignored after the end. @throws StateError unless {@link acceptsInput} */
   push(chunk: Uint8Array): GatherdServerEffect[] {
     if (this.#state === 'closed') return [];
-    if (!this.wantsInput) throw new StateError(`input is not allowed in state "${this.#state}"`);
-    this.#held = chunk;
+    if (!this.acceptsInput) throw new StateError(`input is not allowed in state "${this.#state}"`);
+    this.#unread = chunk;
     return this.#run();
   }
 
@@ -121,7 +123,7 @@ export class GatherdServerSession {
   /** The stream of an update has been sent, with this many objects. */
   updateDone(objects: number): GatherdServerEffect[] {
     this.#step('sent');
-    return [status(CODE.updateEnd, `Sent ${objects} objects`), ...this.#run()];
+    return [sendStatus(CODE.updateEnd, `Sent ${objects} objects`), ...this.#run()];
   }
 
   /** The requested object, as stored, or undefined when it does not exist. */
@@ -129,11 +131,11 @@ export class GatherdServerSession {
     this.#step('sent');
     const oid = this.#oid;
     // GATHERD-3.8: 399 in any case, so that a client can wait for it.
-    if (object === undefined) return [status(CODE.objectEnd, `No such object ${oid}`), ...this.#run()];
+    if (object === undefined) return [sendStatus(CODE.objectEnd, `No such object ${oid}`), ...this.#run()];
     return [
-      status(CODE.objectStart, `Sending object ${oid}`),
+      sendStatus(CODE.objectStart, `Sending object ${oid}`),
       { kind: 'send', bytes: object },
-      status(CODE.objectEnd, 'Sent object'),
+      sendStatus(CODE.objectEnd, 'Sent object'),
       ...this.#run(),
     ];
   }
@@ -141,13 +143,13 @@ export class GatherdServerSession {
   /** The description of the database, one SOIF object; GATHERD-3.6: the object first, then 600. */
   infoDone(object: Uint8Array): GatherdServerEffect[] {
     this.#step('sent');
-    return [{ kind: 'send', bytes: object }, status(CODE.info, 'End of INFO'), ...this.#run()];
+    return [{ kind: 'send', bytes: object }, sendStatus(CODE.info, 'End of INFO'), ...this.#run()];
   }
 
   /** The data could not be delivered: closes without an end line (GATHERD-3.11). */
   fail(): GatherdServerEffect[] {
     this.#step('fail');
-    this.#held = NOTHING;
+    this.#unread = NOTHING;
     return [{ kind: 'close' }];
   }
 
@@ -158,11 +160,11 @@ export class GatherdServerSession {
   /** Executes commands while there are whole lines and no command waits for data. */
   #run(): GatherdServerEffect[] {
     const effects: GatherdServerEffect[] = [];
-    while (this.#state === 'ready' && this.#held.length > 0) {
-      const { line, rest } = this.#lines.take(this.#held);
-      this.#held = rest;
-      if (line === 'too-long') effects.push(status(CODE.error, 'Bad argument: line too long'));
-      else if (line !== 'incomplete') this.#command(parseCommand(decodeText(line)), effects);
+    while (this.#state === 'ready' && this.#unread.length > 0) {
+      const { line, rest } = this.#lines.take(this.#unread);
+      this.#unread = rest;
+      if (line === 'too-long') effects.push(sendStatus(CODE.error, 'Bad argument: line too long'));
+      else if (line !== 'incomplete') this.#execute(parseCommand(decodeText(line)), effects);
       if (this.#lines.dropped > this.#maxDropped) {
         this.#step('quit');
         effects.push({ kind: 'close' });
@@ -176,12 +178,12 @@ export class GatherdServerSession {
     return effects;
   }
 
-  #command(command: GatherdCommand | undefined, effects: GatherdServerEffect[]): void {
+  #execute(command: GatherdCommand | undefined, effects: GatherdServerEffect[]): void {
     if (command === undefined) return; // an empty line, GATHERD-2.4
     effects.push({ kind: 'command', command });
     switch (command.kind) {
       case 'hello':
-        effects.push(status(CODE.hello, `HELLO ${command.name}`));
+        effects.push(sendStatus(CODE.hello, `HELLO ${command.name}`));
         break;
       case 'help':
         effects.push({ kind: 'send', bytes: HELP });
@@ -197,7 +199,7 @@ export class GatherdServerSession {
         break;
       case 'update':
         this.#step('send');
-        effects.push(status(CODE.updateStart, `Sending all objects since ${command.since}`), {
+        effects.push(sendStatus(CODE.updateStart, `Sending all objects since ${command.since}`), {
           kind: 'update',
           since: command.since,
           compressed: this.#compressed,
@@ -205,38 +207,38 @@ export class GatherdServerSession {
         });
         break;
       case 'set':
-        effects.push(this.#set(command.what));
+        effects.push(this.#setOption(command.option));
         break;
       case 'quit':
         this.#step('quit');
-        this.#held = NOTHING;
-        effects.push(status(CODE.bye, 'Bye'), { kind: 'close' });
+        this.#unread = NOTHING;
+        effects.push(sendStatus(CODE.bye, 'Bye'), { kind: 'close' });
         break;
       case 'bad-timestamp':
         // GATHERD-3.9: the client waits for 499, so it gets 499.
-        effects.push(status(CODE.updateEnd, 'Bad timestamp'));
+        effects.push(sendStatus(CODE.updateEnd, 'Bad timestamp'));
         break;
       case 'bad-argument':
-        effects.push(status(CODE.error, `Bad argument: ${excerpt(command.text)}`));
+        effects.push(sendStatus(CODE.error, `Bad argument: ${excerpt(command.text)}`));
         break;
       case 'unknown':
-        effects.push(status(CODE.error, `Unknown command: ${excerpt(command.verb)}`));
+        effects.push(sendStatus(CODE.error, `Unknown command: ${excerpt(command.verb)}`));
         break;
     }
   }
 
-  #set(what: 'compression' | 'changes'): GatherdServerEffect {
-    if (what === 'changes') {
+  #setOption(option: 'compression' | 'changes'): GatherdServerEffect {
+    if (option === 'changes') {
       this.#sections = true; // GATHERD-6.11
-      return status(CODE.set, 'Changes enabled');
+      return sendStatus(CODE.set, 'Changes enabled');
     }
-    if (this.#options.compression === false) return status(CODE.error, 'Compression not available');
+    if (this.#options.compression === false) return sendStatus(CODE.error, 'Compression not available');
     this.#compressed = true; // GATHERD-6.1: a session cannot turn it off
-    return status(CODE.set, 'Compression enabled');
+    return sendStatus(CODE.set, 'Compression enabled');
   }
 }
 
-function status(code: number, text: string): GatherdServerEffect {
+function sendStatus(code: number, text: string): GatherdServerEffect {
   return { kind: 'send', bytes: encodeStatusLine(code, text) };
 }
 

@@ -2,6 +2,8 @@ import { LF } from '../ascii.js';
 import { SectionDecoder, type SectionItem, type SoifDecoderOptions } from '../soif/index.js';
 import { MAX_LINE_BYTES } from './vocabulary.js';
 
+/* Reads the data of one SEND-UPDATE, as objects or as bytes. */
+
 /** How an update is delivered: as objects, or as the bytes of the wrapped stream. */
 export type UpdateDelivery = 'items' | 'bytes';
 
@@ -46,30 +48,30 @@ export class UpdateReader {
 
   /** Takes bytes of an uncompressed update. */
   pushPlain(chunk: Uint8Array): UpdateEvent[] {
-    return this.#plain(chunk, this.#decoder.push(chunk));
+    return this.#readPlain(chunk, this.#decoder.push(chunk));
   }
 
   /** Takes decompressed bytes of a compressed update. */
   pushInflated(bytes: Uint8Array): UpdateEvent[] {
     if (this.#delivery === 'bytes') return bytes.length === 0 ? [] : [{ kind: 'data', bytes }];
-    return this.#items(this.#decoder.push(bytes));
+    return this.#collectItems(this.#decoder.push(bytes));
   }
 
   /** No more data: returns the last items. */
   end(): UpdateEvent[] {
-    return this.#plain(NOTHING, this.#decoder.end());
+    return this.#readPlain(NOTHING, this.#decoder.end());
   }
 
-  #plain(chunk: Uint8Array, items: readonly SectionItem[]): UpdateEvent[] {
-    const events = this.#items(items);
+  #readPlain(chunk: Uint8Array, items: readonly SectionItem[]): UpdateEvent[] {
+    const events = this.#collectItems(items);
     if (this.#delivery === 'items') return events;
-    const bytes = this.#held.length === 0 ? chunk : joined(this.#held, chunk);
-    let upTo = this.ended ? bytes.length : this.#certain(bytes);
-    for (const item of items) if (item.kind === 'end-line') upTo = item.offset - this.#delivered;
-    return this.#deliver(bytes, upTo);
+    const bytes = this.#held.length === 0 ? chunk : concatenate(this.#held, chunk);
+    let end = this.ended ? bytes.length : this.#countCertainBytes(bytes);
+    for (const item of items) if (item.kind === 'end-line') end = item.offset - this.#delivered;
+    return this.#deliver(bytes, end);
   }
 
-  #items(items: readonly SectionItem[]): UpdateEvent[] {
+  #collectItems(items: readonly SectionItem[]): UpdateEvent[] {
     const events: UpdateEvent[] = [];
     for (const item of items) {
       if (item.kind === 'end-line') this.#endLine = { code: item.code, text: item.text };
@@ -78,8 +80,8 @@ export class UpdateReader {
     return events;
   }
 
-  /** How many of these bytes cannot belong to an incomplete end line. */
-  #certain(bytes: Uint8Array): number {
+  /** Returns the number of these bytes that cannot belong to an incomplete end line. */
+  #countCertainBytes(bytes: Uint8Array): number {
     const lf = bytes.lastIndexOf(LF);
     const atLineStart = lf >= 0 || this.#heldAtLineStart;
     return atLineStart && mayBecomeEndLine(bytes.subarray(lf + 1)) ? lf + 1 : bytes.length;
@@ -94,7 +96,7 @@ export class UpdateReader {
   }
 }
 
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+function concatenate(first: Uint8Array, second: Uint8Array): Uint8Array {
   const whole = new Uint8Array(first.length + second.length);
   whole.set(first);
   whole.set(second, first.length);

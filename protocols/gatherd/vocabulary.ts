@@ -1,5 +1,7 @@
 import { threeDigits, trimBlanks } from '../ascii.js';
 
+/* Codes, commands and status lines of gatherd (GATHERD-1 to 3): parsing and encoding. */
+
 const encoder = new TextEncoder();
 
 /** Numbers of status lines (GATHERD-3.1, 3.2, 3.3, 3.9). The specification's table has their sources. */
@@ -47,7 +49,7 @@ export type GatherdCommand =
   | { readonly kind: 'info' }
   | { readonly kind: 'object'; readonly oid: string }
   | { readonly kind: 'update'; readonly since: number }
-  | { readonly kind: 'set'; readonly what: 'compression' | 'changes' }
+  | { readonly kind: 'set'; readonly option: 'compression' | 'changes' }
   | { readonly kind: 'quit' }
   | { readonly kind: 'bad-timestamp' }
   | { readonly kind: 'bad-argument'; readonly text: string }
@@ -55,7 +57,7 @@ export type GatherdCommand =
 
 /**
  * Parses one client line without its terminator; undefined for an empty one (GATHERD-2.4). Verbs and keywords
- * match without regard to case (GATHERD-2.3). Never throws: a wrong command has a kind of its own.
+ * match without regard to case (GATHERD-2.3). Never throws: a wrong command has its own kind.
  */
 export function parseCommand(line: string): GatherdCommand | undefined {
   const words = trimBlanks(line);
@@ -79,8 +81,8 @@ export function parseCommand(line: string): GatherdCommand | undefined {
       return since === undefined ? { kind: 'bad-timestamp' } : { kind: 'update', since };
     }
     case 'SET': {
-      const what = argument.toLowerCase();
-      if (what === 'compression' || what === 'changes') return { kind: 'set', what };
+      const option = argument.toLowerCase();
+      if (option === 'compression' || option === 'changes') return { kind: 'set', option };
       return { kind: 'bad-argument', text: argument === '' ? verb : argument };
     }
     default:

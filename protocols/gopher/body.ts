@@ -1,28 +1,30 @@
 import { CR, LF } from '../ascii.js';
 import { byteString, parseGopherItem } from './menu-decoder.js';
 
+/* The body of a Gopher reply: the end of a text, an error, the first line of Gopher+. */
+
 const DOT = 0x2e;
 
 /**
- * The text of a text item: removes the last line of one dot and undoubles dots at line beginnings. Servers that send files
- * unchanged omit that line; then no dots are doubled and the body is returned unchanged.
+ * Decodes the text of a text item: removes the last line of one dot and undoubles dots at line beginnings. Servers
+ * that send files unchanged omit that line; then no dots are doubled and the body is returned unchanged.
  */
-export function gopherText(body: Uint8Array): Uint8Array {
-  const end = terminatorAt(body);
+export function decodeGopherText(body: Uint8Array): Uint8Array {
+  const end = findTerminator(body);
   if (end < 0) return body;
   const text = body.subarray(0, end);
   const result = new Uint8Array(text.length);
   let length = 0;
-  for (let at = 0; at < text.length; at++) {
-    const startsLine = at === 0 || text[at - 1] === LF;
-    if (startsLine && text[at] === DOT && text[at + 1] === DOT) at += 1;
-    result[length++] = text[at]!;
+  for (let i = 0; i < text.length; i++) {
+    const startsLine = i === 0 || text[i - 1] === LF;
+    if (startsLine && text[i] === DOT && text[i + 1] === DOT) i += 1;
+    result[length++] = text[i]!;
   }
   return result.slice(0, length);
 }
 
-/** The start of the last line if it is a single dot; otherwise -1. */
-function terminatorAt(body: Uint8Array): number {
+/** Returns the start of the last line if it is a single dot; otherwise -1. */
+function findTerminator(body: Uint8Array): number {
   let end = body.length;
   if (end > 0 && body[end - 1] === LF) end -= 1;
   if (end > 0 && body[end - 1] === CR) end -= 1;
@@ -34,11 +36,11 @@ function terminatorAt(body: Uint8Array): number {
 const MAX_ERROR_BYTES = 4096;
 
 /**
- * The message of an error reply. Gopher has no status: an error is an item of type 3 instead of the document, possibly
- * with information lines around it.
+ * Returns the message of an error reply. Gopher has no status: an error is an item of type 3 instead of the document,
+ * possibly with information lines around it.
  * @returns `undefined` when the reply is a document
  */
-export function gopherError(body: Uint8Array): string | undefined {
+export function parseGopherError(body: Uint8Array): string | undefined {
   if (body.length === 0 || body.length > MAX_ERROR_BYTES) return undefined;
   const lines = byteString(body).split(/\r?\n/);
   let message: string | undefined;
@@ -53,7 +55,7 @@ export function gopherError(body: Uint8Array): string | undefined {
 
 /** The first line of a Gopher+ reply. */
 export interface GopherPlusHeader {
-  /** The reply is an error. */
+  /** Whether the reply is an error. */
   readonly failed: boolean;
   /** Bytes of the body; -1: up to a line of one dot, -2: up to the end of the connection. */
   readonly length: number;
@@ -62,7 +64,7 @@ export interface GopherPlusHeader {
 }
 
 /** Parses the first line of a reply to a Gopher+ request; `undefined` when the server replies as in RFC 1436. */
-export function gopherPlusHeader(body: Uint8Array): GopherPlusHeader | undefined {
+export function parseGopherPlusHeader(body: Uint8Array): GopherPlusHeader | undefined {
   const start = byteString(body.subarray(0, 32));
   const match = /^([+-])(-[12]|\d{1,10})\r?\n/.exec(start);
   if (match === null) return undefined;

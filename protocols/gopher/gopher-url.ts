@@ -1,6 +1,8 @@
 import { UsageError } from '../errors.js';
-import { canonicalUrl } from '../urls/index.js';
+import { canonicalUrl, unescapeBytes, withoutBrackets } from '../urls/index.js';
 import type { GopherItem } from './menu-decoder.js';
+
+/* Gopher URLs: from a URL to the request line, from a menu item to its URL (G-55). */
 
 /** G-55: the parts of a Gopher URL. Strings have one UTF-16 unit from 0 to 255 for each byte. */
 export interface GopherAddress {
@@ -26,10 +28,10 @@ export function parseGopherUrl(url: string): GopherAddress {
   if (match === null) throw new UsageError('not a canonical gopher URL');
   const [, host = '', port = String(GOPHER_PORT), path = ''] = match;
   const bytes = unescapeBytes(path);
-  if (/[\r\n\0]/.test(bytes)) throw new UsageError('a Gopher selector cannot hold line ends');
+  if (/[\r\n\0]/.test(bytes)) throw new UsageError('a Gopher selector cannot contain line ends');
   const [selector = '', search, plus] = bytes.slice(1).split('\t');
   return {
-    host: host.replace(/^\[|\]$/g, ''),
+    host: withoutBrackets(host),
     port: Number(port),
     type: bytes[0] ?? '1',
     selector,
@@ -58,15 +60,9 @@ export function gopherItemUrl(item: GopherItem): string | undefined {
   const host = item.host.includes(':') ? `[${item.host}]` : item.host;
   if (item.type === '8' || item.type === 'T') return canonicalUrl(`telnet://${host}:${item.port}/`);
   // A selector is not a path: with its slashes escaped, the canonical form does not resolve dot segments.
-  const hasSteps = /(^|\/)\.{1,2}(\/|$)/.test(item.selector);
-  const selector = escapeBytes(item.selector, hasSteps ? /[^\w\-.]/g : /[^\w\-.*=&+,:;@$!()/]/g);
+  const hasDotSegments = /(^|\/)\.{1,2}(\/|$)/.test(item.selector);
+  const selector = escapeBytes(item.selector, hasDotSegments ? /[^\w\-.]/g : /[^\w\-.*=&+,:;@$!()/]/g);
   return canonicalUrl(`gopher://${host}:${item.port}/${escapeBytes(item.type, /[^\w+]/g)}${selector}`);
-}
-
-function unescapeBytes(text: string): string {
-  return text.replace(/%([0-9a-f]{2})/gi, (_, digits: string) =>
-    String.fromCharCode(Number.parseInt(digits, 16)),
-  );
 }
 
 function escapeBytes(bytes: string, illegal: RegExp): string {

@@ -1,4 +1,4 @@
-export { type GopherPlusHeader, gopherError, gopherPlusHeader, gopherText } from './body.js';
+export { decodeGopherText, type GopherPlusHeader, parseGopherError, parseGopherPlusHeader } from './body.js';
 export {
   encodeGopherRequest,
   GOPHER_PORT,

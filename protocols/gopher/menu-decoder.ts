@@ -1,5 +1,7 @@
 import { bufferOf, LF } from '../ascii.js';
 
+/* Reads Gopher menus from chunks of any size. */
+
 /** One line of a menu. Strings have one UTF-16 unit from 0 to 255 for each byte. */
 export interface GopherItem {
   /** One character, see `gopherItemType`. */

@@ -1,7 +1,7 @@
 export {
+  formatNntpTime,
   type GroupStatus,
   LineSplitter,
-  nntpTime,
   type OverviewLine,
   parseActiveLine,
   parseGroupStatus,

@@ -1,4 +1,7 @@
 import { UsageError } from '../errors.js';
+import { withoutBrackets } from '../urls/index.js';
+
+/* `news:` and `nntp:` URLs (RFC 5538, G-55, G-70). */
 
 /** The target of a `news:` or `nntp:` URL. */
 export type NewsTarget =
@@ -41,42 +44,44 @@ export function parseNewsUrl(url: string): NewsAddress {
   const [, userInfo, host = '', port = String(NNTP_PORT), path = ''] = parts;
   const [user, password] = (userInfo ?? '').split(/:(.*)/s);
   return {
-    host: host === '' ? undefined : host.replace(/^\[|\]$/g, ''),
+    host: host === '' ? undefined : withoutBrackets(host),
     port: Number(port),
-    user: userInfo === undefined ? undefined : safe(user ?? ''),
-    password: password === undefined ? undefined : safe(password),
+    user: userInfo === undefined ? undefined : unescapeSafe(user ?? ''),
+    password: password === undefined ? undefined : unescapeSafe(password),
     target: parseTarget(path, scheme === 'nntp'),
   };
 }
 
 function parseTarget(path: string, numbers: boolean): NewsTarget {
-  const name = safe(path);
-  if (name === '' || /[*?]/.test(name)) return { kind: 'groups', pattern: name === '' ? '*' : word(name) };
-  if (!numbers && name.includes('@')) return { kind: 'message', id: messageId(name) };
+  const name = unescapeSafe(path);
+  if (name === '' || /[*?]/.test(name))
+    return { kind: 'groups', pattern: name === '' ? '*' : checkName(name) };
+  if (!numbers && name.includes('@')) return { kind: 'message', id: parseMessageId(name) };
   const numbered = numbers ? /^([^/]+)\/(\d{1,15})$/.exec(name) : null;
-  if (numbered !== null) return { kind: 'number', group: word(numbered[1]!), number: Number(numbered[2]) };
-  return { kind: 'group', group: word(name.replace(/\/$/, '')) };
+  if (numbered !== null)
+    return { kind: 'number', group: checkName(numbered[1]!), number: Number(numbered[2]) };
+  return { kind: 'group', group: checkName(name.replace(/\/$/, '')) };
 }
 
-function word(name: string): string {
+function checkName(name: string): string {
   if (name === '' || /[\s/]/.test(name)) throw new UsageError('not the name of a newsgroup or article');
   return name;
 }
 
-function messageId(name: string): string {
+function parseMessageId(name: string): string {
   const id = name.replace(/^<|>$/g, '');
   if (/[\s<>]/.test(id)) throw new UsageError('not a message-id');
   return id;
 }
 
-function safe(escaped: string): string {
+function unescapeSafe(escaped: string): string {
   let text = escaped;
   try {
     text = decodeURIComponent(escaped);
   } catch {
     // A stray percent sign is literal.
   }
-  if (/[\r\n\0]/.test(text)) throw new UsageError('a news URL cannot hold line ends');
+  if (/[\r\n\0]/.test(text)) throw new UsageError('a news URL cannot contain line ends');
   return text;
 }
 
@@ -84,15 +89,15 @@ function safe(escaped: string): string {
 export function articleUrl(groupUrl: string, article: { number: number; messageId: string }): string {
   if (groupUrl.startsWith('nntp:')) return `${groupUrl.replace(/\/$/, '')}/${article.number}`;
   const id = escapeName(article.messageId.replace(/^<|>$/g, ''));
-  return `${baseOf(groupUrl)}${id}`;
+  return `${baseUrlOf(groupUrl)}${id}`;
 }
 
 /** The URL of a group in a list of groups. */
 export function groupUrl(listUrl: string, group: string): string {
-  return `${baseOf(listUrl)}${escapeName(group)}`;
+  return `${baseUrlOf(listUrl)}${escapeName(group)}`;
 }
 
-function baseOf(url: string): string {
+function baseUrlOf(url: string): string {
   const authority = /^(?:news|nntp):\/\/[^/]*/.exec(url)?.[0];
   return authority === undefined ? 'news:' : `${authority}/`;
 }

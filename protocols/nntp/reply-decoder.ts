@@ -1,5 +1,7 @@
 import { CR, LF } from '../ascii.js';
 
+/* Reads a news server's replies from chunks of any size. */
+
 /** An event of a server's replies, in order. */
 export type NntpEvent =
   /** The line that answers a command. */

@@ -1,5 +1,7 @@
 import type { EreNode } from './ere.js';
 
+/* An upper bound for the steps of a backtracking engine on a pattern (E-144). */
+
 /** Worst-case steps of a backtracking engine for one subject: a few milliseconds. */
 const MAX_STEPS = 1_000_000;
 
@@ -16,14 +18,14 @@ interface Cost {
  * has exponentially many. `\B` is never cheap, because V8 matches it wrongly.
  */
 export function isCheap(node: EreNode, subjectLength: number): boolean {
-  const places = isAnchored(node) ? 1 : subjectLength + 1;
-  return places * costOf(node, subjectLength).steps <= MAX_STEPS;
+  const startPositions = isAnchored(node) ? 1 : subjectLength + 1;
+  return startPositions * costOf(node, subjectLength).steps <= MAX_STEPS;
 }
 
 function costOf(node: EreNode, length: number): Cost {
   switch (node.kind) {
     case 'group':
-      return costOf(node.of, length);
+      return costOf(node.child, length);
     case 'sequence': {
       let ways = 1;
       let steps = 1;
@@ -42,7 +44,7 @@ function costOf(node: EreNode, length: number): Cost {
       };
     }
     case 'repeat':
-      return costOfRepeat(costOf(node.of, length), node.min, node.max, length);
+      return costOfRepeat(costOf(node.child, length), node.min, node.max, length);
     case 'no-word-border':
       // V8 also finds \B between the two halves of a character beyond U+FFFF; RE2 does not.
       return { ways: 1, steps: Number.POSITIVE_INFINITY };
@@ -70,7 +72,7 @@ function isAnchored(node: EreNode): boolean {
     case 'start':
       return true;
     case 'group':
-      return isAnchored(node.of);
+      return isAnchored(node.child);
     case 'alternatives':
       return node.parts.every(isAnchored);
     case 'sequence':

@@ -7,8 +7,8 @@ import { ProtocolError } from '../errors.js';
 export type EreNode =
   | { readonly kind: 'chars'; readonly ranges: readonly CharRange[]; readonly negated: boolean }
   | { readonly kind: 'any' | 'start' | 'end' | 'word-border' | 'no-word-border' }
-  | { readonly kind: 'group'; readonly of: EreNode }
-  | { readonly kind: 'repeat'; readonly of: EreNode; readonly min: number; readonly max: number }
+  | { readonly kind: 'group'; readonly child: EreNode }
+  | { readonly kind: 'repeat'; readonly child: EreNode; readonly min: number; readonly max: number }
   | { readonly kind: 'sequence' | 'alternatives'; readonly parts: readonly EreNode[] };
 
 /** Code points, both ends included. */
@@ -69,8 +69,8 @@ export function parseEre(source: string): EreNode {
   if (source.length > MAX_PATTERN_LENGTH) {
     throw patternProblem(`is longer than ${MAX_PATTERN_LENGTH} characters`, MAX_PATTERN_LENGTH);
   }
-  const half = source.search(/\p{Cs}/u);
-  if (half >= 0) throw patternProblem('has half a character (a lone surrogate)', half);
+  const surrogate = source.search(/\p{Cs}/u);
+  if (surrogate >= 0) throw patternProblem('has a lone surrogate', surrogate);
   const node = new EreParser(source).parse();
   if (sizeOf(node) > MAX_SIZE) {
     throw patternProblem(`is longer than ${MAX_SIZE} characters when its {m,n} are written out`, 0);
@@ -79,36 +79,37 @@ export function parseEre(source: string): EreNode {
 }
 
 class EreParser {
-  #at = 0;
+  #position = 0;
   #depth = 0;
   constructor(readonly source: string) {}
 
   parse(): EreNode {
-    const node = this.#alternatives();
-    if (this.#at < this.source.length) throw patternProblem('has a `)` without its `(`', this.#at);
+    const node = this.#parseAlternatives();
+    if (this.#position < this.source.length)
+      throw patternProblem('has a `)` without its `(`', this.#position);
     return node;
   }
 
-  #alternatives(): EreNode {
-    const parts = [this.#sequence()];
-    while (this.source[this.#at] === '|') {
-      this.#at++;
-      parts.push(this.#sequence());
+  #parseAlternatives(): EreNode {
+    const parts = [this.#parseSequence()];
+    while (this.source[this.#position] === '|') {
+      this.#position++;
+      parts.push(this.#parseSequence());
     }
     return parts.length === 1 ? parts[0]! : { kind: 'alternatives', parts };
   }
 
-  #sequence(): EreNode {
+  #parseSequence(): EreNode {
     const parts: EreNode[] = [];
     for (;;) {
-      const c = this.source[this.#at];
+      const c = this.source[this.#position];
       if (c === undefined || c === '|' || c === ')') break;
-      const start = this.#at;
-      let node = this.#atom(c);
-      for (let bounds = this.#bounds(); bounds !== undefined; bounds = this.#bounds()) {
+      const start = this.#position;
+      let node = this.#parseAtom(c);
+      for (let bounds = this.#parseBounds(); bounds !== undefined; bounds = this.#parseBounds()) {
         // `^*` is a shell glob's star after an anchor, not a repeated anchor (G-43).
         if (c === '^') throw nothingToRepeat(this.source[start + 1]!, start + 1);
-        node = repeat(node, ...bounds);
+        node = makeRepeat(node, ...bounds);
         if (copiesOf(node) > MAX_COPIES) throw patternProblem(`repeats more than ${MAX_COPIES} times`, start);
       }
       parts.push(node);
@@ -116,55 +117,55 @@ class EreParser {
     return parts.length === 1 ? parts[0]! : { kind: 'sequence', parts };
   }
 
-  #atom(c: string): EreNode {
+  #parseAtom(c: string): EreNode {
     switch (c) {
       case '^':
-        this.#at++;
+        this.#position++;
         return { kind: 'start' };
       case '$':
-        this.#at++;
+        this.#position++;
         return { kind: 'end' };
       case '.':
-        this.#at++;
+        this.#position++;
         return { kind: 'any' };
       case '(':
-        return this.#group();
+        return this.#parseGroup();
       case '[':
-        return this.#bracket();
+        return this.#parseBracket();
       case '\\':
-        return this.#escape();
+        return this.#parseEscape();
       case '*':
       case '+':
       case '?':
-        throw nothingToRepeat(c, this.#at);
+        throw nothingToRepeat(c, this.#position);
       default:
-        if (c === '{' && this.#interval() !== undefined) throw nothingToRepeat(c, this.#at);
-        return literal(this.#codePoint());
+        if (c === '{' && this.#matchInterval() !== undefined) throw nothingToRepeat(c, this.#position);
+        return literal(this.#takeCodePoint());
     }
   }
 
-  #codePoint(): number {
-    const code = this.source.codePointAt(this.#at)!;
-    this.#at += code > 0xffff ? 2 : 1;
+  #takeCodePoint(): number {
+    const code = this.source.codePointAt(this.#position)!;
+    this.#position += code > 0xffff ? 2 : 1;
     return code;
   }
 
-  #group(): EreNode {
-    const start = this.#at++;
-    if (this.source[this.#at] === '?') {
-      throw patternProblem('has `(?`, which POSIX does not know: no look-around, no flags', start);
+  #parseGroup(): EreNode {
+    const start = this.#position++;
+    if (this.source[this.#position] === '?') {
+      throw patternProblem('has `(?`, which POSIX does not have: no look-around, no flags', start);
     }
     if (++this.#depth > MAX_DEPTH) throw patternProblem(`nests deeper than ${MAX_DEPTH} parentheses`, start);
-    const of = this.#alternatives();
-    if (this.source[this.#at] !== ')') throw patternProblem('has a `(` without its `)`', start);
-    this.#at++;
+    const child = this.#parseAlternatives();
+    if (this.source[this.#position] !== ')') throw patternProblem('has a `(` without its `)`', start);
+    this.#position++;
     this.#depth--;
-    return { kind: 'group', of };
+    return { kind: 'group', child };
   }
 
-  #escape(): EreNode {
-    const start = this.#at++;
-    const escaped = this.source[this.#at];
+  #parseEscape(): EreNode {
+    const start = this.#position++;
+    const escaped = this.source[this.#position];
     if (escaped === undefined) throw patternProblem('ends with a backslash', start);
     if (/[0-9]/.test(escaped)) {
       throw patternProblem('has a back reference, which cannot be matched in linear time', start);
@@ -172,30 +173,30 @@ class EreParser {
     const known = ESCAPES.get(escaped);
     // E-144: in POSIX, `\d` is a literal d, which is not what its author means.
     if (known === undefined && /[A-Za-z]/.test(escaped)) {
-      const problem = `has \`\\${escaped}\`, which POSIX does not know: use [[:digit:]] and the like`;
+      const problem = `has \`\\${escaped}\`, which POSIX does not have: use [[:digit:]] and the like`;
       throw patternProblem(problem, start);
     }
-    const code = this.#codePoint();
+    const code = this.#takeCodePoint();
     return known ?? literal(code);
   }
 
-  #bounds(): readonly [min: number, max: number] | undefined {
-    switch (this.source[this.#at]) {
+  #parseBounds(): readonly [min: number, max: number] | undefined {
+    switch (this.source[this.#position]) {
       case '*':
-        this.#at++;
+        this.#position++;
         return [0, Number.POSITIVE_INFINITY];
       case '+':
-        this.#at++;
+        this.#position++;
         return [1, Number.POSITIVE_INFINITY];
       case '?':
-        this.#at++;
+        this.#position++;
         return [0, 1];
       case '{': {
-        const interval = this.#interval();
+        const interval = this.#matchInterval();
         if (interval === undefined) return undefined;
         const { min, max, length } = interval;
-        if (min > max) throw patternProblem('has bounds in the wrong order', this.#at);
-        this.#at += length;
+        if (min > max) throw patternProblem('has bounds in the wrong order', this.#position);
+        this.#position += length;
         return [min, max];
       }
       default:
@@ -204,8 +205,8 @@ class EreParser {
   }
 
   /** `{n}`, `{n,}`, `{n,m}`, `{,m}`; any other brace is literal. */
-  #interval(): { readonly min: number; readonly max: number; readonly length: number } | undefined {
-    const found = /^\{(\d*)(?:(,)(\d*))?\}/.exec(this.source.slice(this.#at, this.#at + 32));
+  #matchInterval(): { readonly min: number; readonly max: number; readonly length: number } | undefined {
+    const found = /^\{(\d*)(?:(,)(\d*))?\}/.exec(this.source.slice(this.#position, this.#position + 32));
     if (found === null) return undefined;
     const [whole, low = '', comma, high = ''] = found;
     if (low === '' && high === '') return undefined;
@@ -214,47 +215,51 @@ class EreParser {
   }
 
   /** A `]` right after the opening (or after `^`) is literal, and so is a backslash anywhere. */
-  #bracket(): EreNode {
-    const start = this.#at++;
+  #parseBracket(): EreNode {
+    const start = this.#position++;
     const ranges: CharRange[] = [];
-    const negated = this.source[this.#at] === '^';
-    if (negated) this.#at++;
-    for (const first = this.#at; ; ) {
-      if (this.source[this.#at] === ']' && this.#at > first) break;
-      const at = this.#at;
-      const low = this.#bracketElement(start);
+    const negated = this.source[this.#position] === '^';
+    if (negated) this.#position++;
+    for (const first = this.#position; ; ) {
+      if (this.source[this.#position] === ']' && this.#position > first) break;
+      const rangeStart = this.#position;
+      const low = this.#parseBracketElement(start);
       // A minus between two characters makes a range; first or last it is literal.
-      if (this.source[this.#at] === '-' && this.source[this.#at + 1] !== ']' && typeof low === 'number') {
-        this.#at++;
-        const high = this.#bracketElement(start);
+      if (
+        this.source[this.#position] === '-' &&
+        this.source[this.#position + 1] !== ']' &&
+        typeof low === 'number'
+      ) {
+        this.#position++;
+        const high = this.#parseBracketElement(start);
         if (typeof high !== 'number' || high < low) {
-          throw patternProblem('has a range that does not go upwards', at);
+          throw patternProblem('has a range in descending order', rangeStart);
         }
         ranges.push([low, high]);
       } else if (typeof low === 'number') ranges.push([low, low]);
       else ranges.push(...low);
     }
-    this.#at++;
+    this.#position++;
     return { kind: 'chars', ranges, negated };
   }
 
   /** One character, `[.x.]` or `[=x=]`: its code; `[:class:]`: its ranges. */
-  #bracketElement(start: number): number | readonly CharRange[] {
-    if (this.#at >= this.source.length) throw patternProblem('has a `[` without its `]`', start);
-    const special = /^\[([:.=])(.+?)\1\]/s.exec(this.source.slice(this.#at, this.#at + 24));
-    if (special === null) return this.#codePoint();
+  #parseBracketElement(start: number): number | readonly CharRange[] {
+    if (this.#position >= this.source.length) throw patternProblem('has a `[` without its `]`', start);
+    const special = /^\[([:.=])(.+?)\1\]/s.exec(this.source.slice(this.#position, this.#position + 24));
+    if (special === null) return this.#takeCodePoint();
     const [whole, kind, name] = special;
     if (kind === ':') {
       const known = CLASSES.get(name!);
-      if (known === undefined) throw patternProblem(`has the unknown class [:${name}:]`, this.#at);
-      this.#at += whole.length;
+      if (known === undefined) throw patternProblem(`has the unknown class [:${name}:]`, this.#position);
+      this.#position += whole.length;
       return known;
     }
     const code = name!.codePointAt(0)!;
     if (String.fromCodePoint(code) !== name) {
-      throw patternProblem('has a collating element of more than one character', this.#at);
+      throw patternProblem('has a collating element of more than one character', this.#position);
     }
-    this.#at += whole.length;
+    this.#position += whole.length;
     return code;
   }
 }
@@ -264,23 +269,23 @@ function literal(code: number): EreNode {
 }
 
 /** Collapses `a**` and similar forms into one repetition; engines would read the second sign differently. */
-function repeat(of: EreNode, min: number, max: number): EreNode {
+function makeRepeat(child: EreNode, min: number, max: number): EreNode {
   const isSimple = (low: number, high: number) =>
     low <= 1 && (high === 1 || high === Number.POSITIVE_INFINITY);
-  if (of.kind === 'repeat' && isSimple(min, max) && isSimple(of.min, of.max)) {
-    return { kind: 'repeat', of: of.of, min: min * of.min, max: max * of.max };
+  if (child.kind === 'repeat' && isSimple(min, max) && isSimple(child.min, child.max)) {
+    return { kind: 'repeat', child: child.child, min: min * child.min, max: max * child.max };
   }
-  return { kind: 'repeat', of, min, max };
+  return { kind: 'repeat', child, min, max };
 }
 
 /** How often the innermost part is repeated when nested `{m,n}` are expanded; 1 without any. */
 function copiesOf(node: EreNode): number {
   switch (node.kind) {
     case 'group':
-      return copiesOf(node.of);
+      return copiesOf(node.child);
     case 'repeat': {
       const own = node.max === Number.POSITIVE_INFINITY ? node.min : node.max;
-      return Math.max(1, own) * copiesOf(node.of);
+      return Math.max(1, own) * copiesOf(node.child);
     }
     case 'sequence':
     case 'alternatives':
@@ -294,9 +299,9 @@ function copiesOf(node: EreNode): number {
 function sizeOf(node: EreNode): number {
   switch (node.kind) {
     case 'group':
-      return sizeOf(node.of);
+      return sizeOf(node.child);
     case 'repeat':
-      return Math.max(1, node.max === Number.POSITIVE_INFINITY ? node.min : node.max) * sizeOf(node.of);
+      return Math.max(1, node.max === Number.POSITIVE_INFINITY ? node.min : node.max) * sizeOf(node.child);
     case 'sequence':
     case 'alternatives':
       return node.parts.reduce((sum, part) => sum + sizeOf(part), 0);
@@ -324,10 +329,10 @@ export function formatEre(node: EreNode, open: '(' | '(?:' = '('): string {
     case 'chars':
       return formatChars(node.ranges, node.negated);
     case 'group':
-      return `${open}${formatEre(node.of, open)})`;
+      return `${open}${formatEre(node.child, open)})`;
     case 'repeat': {
-      const isAtom = node.of.kind === 'chars' || node.of.kind === 'any' || node.of.kind === 'group';
-      const inner = formatEre(node.of, open);
+      const isAtom = node.child.kind === 'chars' || node.child.kind === 'any' || node.child.kind === 'group';
+      const inner = formatEre(node.child, open);
       return (isAtom ? inner : `(?:${inner})`) + formatBounds(node.min, node.max);
     }
     case 'sequence':

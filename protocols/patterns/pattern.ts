@@ -1,7 +1,9 @@
 import { RE2JS } from 're2js';
 import { isCheap } from './cost.js';
 import { type EreNode, formatEre, parseEre, patternProblem } from './ere.js';
-import { isAnything } from './spelling.js';
+import { matchesAnything } from './spelling.js';
+
+/* Compiles patterns and chooses an engine for each subject (E-144). */
 
 /** A compiled POSIX extended regular expression. It matches anywhere in the subject unless it is anchored (E-9, G-43). */
 export interface Pattern {
@@ -51,24 +53,24 @@ class EnginePattern implements Pattern {
     const core = ignoreCase ? undefined : coreOf(node);
     this.#nativeLimit = core === undefined ? 0 : nativeLimitOf(core);
     if (core !== undefined && this.#nativeLimit > 0) this.#native = new RegExp(formatEre(core, '(?:'), 'su');
-    else this.#linear();
+    else this.#linearPattern();
   }
 
   test(subject: string): boolean {
     return this.#native !== undefined && subject.length <= this.#nativeLimit
       ? this.#native.test(subject)
-      : this.#linear().test(subject);
+      : this.#linearPattern().test(subject);
   }
 
   extract(subject: string): string | undefined {
     if (!this.test(subject)) return undefined;
-    const matcher = this.#linear().matcher(subject);
+    const matcher = this.#linearPattern().matcher(subject);
     if (!matcher.find()) return undefined;
     return (matcher.groupCount() > 0 ? matcher.group(1) : undefined) ?? matcher.group() ?? undefined;
   }
 
   /** Compiled on first use: most patterns of the type tables never need it. */
-  #linear(): RE2JS {
+  #linearPattern(): RE2JS {
     if (this.#re2 === undefined) {
       const flags = RE2JS.DOTALL | RE2JS.LONGEST_MATCH | (this.#ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
       try {
@@ -97,9 +99,9 @@ function nativeLimitOf(node: EreNode): number {
 function coreOf(node: EreNode): EreNode {
   if (node.kind !== 'sequence') return node;
   let parts = node.parts;
-  if (isAnything(parts[0])) parts = parts.slice(1);
-  else if (parts[0]?.kind === 'start' && isAnything(parts[1])) parts = parts.slice(2);
-  if (isAnything(parts.at(-1))) parts = parts.slice(0, -1);
-  else if (parts.at(-1)?.kind === 'end' && isAnything(parts.at(-2))) parts = parts.slice(0, -2);
+  if (matchesAnything(parts[0])) parts = parts.slice(1);
+  else if (parts[0]?.kind === 'start' && matchesAnything(parts[1])) parts = parts.slice(2);
+  if (matchesAnything(parts.at(-1))) parts = parts.slice(0, -1);
+  else if (parts.at(-1)?.kind === 'end' && matchesAnything(parts.at(-2))) parts = parts.slice(0, -2);
   return { kind: 'sequence', parts };
 }

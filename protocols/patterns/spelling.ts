@@ -1,5 +1,7 @@
 import type { EreNode } from './ere.js';
 
+/* Recognizes patterns that are lists of strings, such as `^.*\.(c|cc)$`. */
+
 /** The largest number of strings of one pattern. */
 const MAX_SPELLINGS = 512;
 
@@ -17,7 +19,7 @@ export function spell(node: EreNode): Spelling | undefined {
   let how: Spelling['how'] = 'ending';
   if (parts[0]?.kind === 'start') {
     parts.shift();
-    if (isAnything(parts[0])) parts.shift();
+    if (matchesAnything(parts[0])) parts.shift();
     else how = 'whole';
   }
   const strings = finiteLanguage({ kind: 'sequence', parts }, MAX_SPELLINGS);
@@ -37,10 +39,10 @@ export function finiteLanguage(node: EreNode, limit: number): readonly string[] 
       return strings;
     }
     case 'group':
-      return finiteLanguage(node.of, limit);
+      return finiteLanguage(node.child, limit);
     case 'repeat': {
       if (node.max === 0) return [''];
-      const inner = node.max === 1 ? finiteLanguage(node.of, limit) : undefined;
+      const inner = node.max === 1 ? finiteLanguage(node.child, limit) : undefined;
       return inner === undefined ? undefined : node.min === 0 ? ['', ...inner] : inner;
     }
     case 'alternatives': {
@@ -67,10 +69,10 @@ export function finiteLanguage(node: EreNode, limit: number): readonly string[] 
 }
 
 /** `.*` */
-export function isAnything(node: EreNode | undefined): boolean {
+export function matchesAnything(node: EreNode | undefined): boolean {
   return (
     node?.kind === 'repeat' &&
-    node.of.kind === 'any' &&
+    node.child.kind === 'any' &&
     node.min === 0 &&
     node.max === Number.POSITIVE_INFINITY
   );

@@ -9,7 +9,9 @@ import {
   registryFormat,
   stateOf,
 } from './format.js';
-import { decodeRecordHeader, decodeRegistryHeader, hex, type RegistryHeader } from './header.js';
+import { decodeRecordHeader, decodeRegistryHeader, formatHex, type RegistryHeader } from './header.js';
+
+/* Reads a Registry file from chunks of any size. */
 
 /** Options of {@link RegistryDecoder}. */
 export interface RegistryDecoderOptions extends Partial<RegistryFormat> {
@@ -30,13 +32,13 @@ export interface RawRecord {
   readonly data: Uint8Array;
 }
 
-/** The place where reading stopped (REG-15). */
+/** The damage that stopped the decoder (REG-15). */
 export interface RegistryDamage {
   readonly kind: 'damage';
   readonly rule: string;
   readonly offset: number;
   readonly message: string;
-  /** The file ends within a record that is valid so far (REG-29). */
+  /** Whether the file ends within a record that is valid so far (REG-29). */
   readonly cut: boolean;
 }
 
@@ -61,7 +63,7 @@ export class RegistryDecoder {
   #stopped = false;
   #ended = false;
 
-  /** @throws UsageError a constant out of its range; RangeError a limit out of its range. */
+  /** @throws UsageError for a constant out of its range; RangeError for a limit out of its range */
   constructor(options: RegistryDecoderOptions = {}) {
     this.#format = registryFormat(options);
     this.#maxRecordBytes = options.maxRecordBytes ?? DEFAULT_MAX_RECORD_BYTES;
@@ -112,7 +114,7 @@ export class RegistryDecoder {
       const start = bytes.subarray(at, at + FILE_HEADER_BYTES);
       const magic = decodeRecordHeader(start).size;
       if (magic !== this.#format.fileMagic) {
-        const message = `not a Registry: it begins with ${hex(magic)}, not ${hex(this.#format.fileMagic)}`;
+        const message = `not a Registry: it begins with ${formatHex(magic)}, not ${formatHex(this.#format.fileMagic)}`;
         return this.#stop(items, 'REG-8', message);
       }
       items.push({ kind: 'header', ...decodeRegistryHeader(start, this.#format) });
@@ -121,7 +123,7 @@ export class RegistryDecoder {
     }
     const { size, magic, flag } = decodeRecordHeader(bytes, at);
     if (magic !== this.#format.recordMagic) {
-      return this.#stop(items, 'REG-15', `a record's magic number is ${hex(magic)}`);
+      return this.#stop(items, 'REG-15', `a record's magic number is ${formatHex(magic)}`);
     }
     const dataBytes = dataBytesOf(size, this.#format.reading);
     if (dataBytes < 0) {

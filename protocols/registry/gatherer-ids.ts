@@ -2,6 +2,8 @@ import { ProtocolError } from '../errors.js';
 import { U32_MAX } from './format.js';
 import { unwritable } from './record.js';
 
+/* The file `admin/Gatherer-Ids` of a Registry of version 2 (REG-50). */
+
 /** The identity of a Gatherer, for which version 2 of the Registry has a number (REG-50). */
 export interface GathererTriple {
   readonly name: string;
@@ -28,9 +30,9 @@ export class GathererIds {
     let offset = 0;
     for (const line of text.split('\n').slice(0, -1)) {
       const [id = '', name, host, version, ...more] = line.replace(/\r$/, '').split('\t');
-      const wrong =
+      const isMalformed =
         !/^[1-9]\d{0,9}$/.test(id) || Number(id) > U32_MAX || version === undefined || more.length > 0;
-      if (wrong || ids.#byId.has(Number(id))) {
+      if (isMalformed || ids.#byId.has(Number(id))) {
         const message = 'a line of Gatherer-Ids is not a unique id, name, host and version';
         throw new ProtocolError(message, { protocol: 'registry', rule: 'REG-50', offset });
       }
@@ -48,9 +50,9 @@ export class GathererIds {
   idOf(gatherer: GathererTriple): number {
     const known = this.#ids.get(keyOf(gatherer));
     if (known !== undefined) return known;
-    const bad = Object.values(gatherer).find((value) => SEPARATORS.test(value));
-    if (bad !== undefined) {
-      throw unwritable('REG-50', `Gatherer-Ids cannot hold ${JSON.stringify(bad)}: a tab or newline`);
+    const forbidden = Object.values(gatherer).find((value) => SEPARATORS.test(value));
+    if (forbidden !== undefined) {
+      throw unwritable('REG-50', `Gatherer-Ids cannot hold ${JSON.stringify(forbidden)}: a tab or newline`);
     }
     if (this.#next > U32_MAX) throw unwritable('REG-2', 'all Gatherer ids are used up');
     const id = this.#next;

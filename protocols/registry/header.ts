@@ -9,6 +9,8 @@ import {
   U32_MAX,
 } from './format.js';
 
+/* The headers of a Registry: 20 bytes for the file, 12 for each record. */
+
 /** The number of records of a Registry. Only `records` counts a record with an unknown flag (REG-14). */
 export interface RegistryCounts {
   readonly records: number;
@@ -41,7 +43,7 @@ export function decodeRegistryHeader(bytes: Uint8Array, format: RegistryFormat):
   }
   const view = viewOf(bytes);
   if (view.getUint32(0) !== format.fileMagic) {
-    const message = `not a Registry: it begins with ${hex(view.getUint32(0))}, not ${hex(format.fileMagic)}`;
+    const message = `not a Registry: it begins with ${formatHex(view.getUint32(0))}, not ${formatHex(format.fileMagic)}`;
     throw new ProtocolError(message, { protocol: 'registry', rule: 'REG-8', offset: 0 });
   }
   return {
@@ -88,6 +90,6 @@ export function viewOf(bytes: Uint8Array): DataView {
 }
 
 /** Formats a magic number in hexadecimal. */
-export function hex(number: number): string {
+export function formatHex(number: number): string {
   return `0x${number.toString(16).padStart(8, '0')}`;
 }

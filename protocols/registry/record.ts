@@ -3,6 +3,8 @@ import type { UnixSeconds } from '../time.js';
 import { clampU32, isU32, type RegistryFormat, U32_MAX } from './format.js';
 import { encodeRecordHeader, viewOf } from './header.js';
 
+/* The data of a Registry record, in both versions. */
+
 /** REG-9: the versions of a file's header. */
 export type RegistryVersion = 1 | 2;
 
@@ -16,9 +18,9 @@ export interface RegistryRecord {
   readonly oid: number;
   readonly url: Uint8Array;
   readonly gatherer: RecordGatherer;
-  /** Empty: none. */
+  /** Empty if the object has none. */
   readonly md5: Uint8Array;
-  /** Empty: none. */
+  /** Empty if the object has none. */
   readonly description: Uint8Array;
   readonly updateTime: UnixSeconds;
   readonly lastModificationTime: UnixSeconds;
@@ -44,8 +46,8 @@ export function isRegistryVersion(version: number): version is RegistryVersion {
 /**
  * Encodes the data of a record, without its header (REG-3, REG-21, REG-22).
  *
- * @throws TypeError a Gatherer of the other version's kind; ProtocolError an OID or id that is not a u32, or more data than
- * a u32 can count (REG-2).
+ * @throws TypeError for a Gatherer of the other version's kind; ProtocolError for an OID or id that is not a u32, and
+ * for more data than a u32 can count (REG-2)
  */
 export function encodeRecordData(record: RegistryRecord, version: RegistryVersion): Uint8Array {
   const { url, md5, description, gatherer, rest } = record;
@@ -65,10 +67,14 @@ export function encodeRecordData(record: RegistryRecord, version: RegistryVersio
     'id' in gatherer
       ? [url, md5, description]
       : [url, gatherer.name, gatherer.host, gatherer.version, md5, description];
-  return join(texts, numbers, rest);
+  return encodeFields(texts, numbers, rest);
 }
 
-function join(texts: readonly Uint8Array[], numbers: readonly number[], rest: Uint8Array): Uint8Array {
+function encodeFields(
+  texts: readonly Uint8Array[],
+  numbers: readonly number[],
+  rest: Uint8Array,
+): Uint8Array {
   const length = texts.reduce((sum, text) => sum + 4 + text.length, 4 * numbers.length + rest.length);
   if (length > U32_MAX) throw unwritable('REG-2', `a record of ${length} bytes is too long`);
   const bytes = new Uint8Array(length);
@@ -112,7 +118,7 @@ export function encodeRegistryRecord(
  * Decodes the data of a record; the texts are views.
  *
  * @param offset of `data` in the file, for errors.
- * @throws ProtocolError REG-21: the data is too short for its version.
+ * @throws ProtocolError REG-21 when the data is too short for its version
  */
 export function decodeRecordData(data: Uint8Array, version: RegistryVersion, offset = 0): RegistryRecord {
   const { texts: textCount, numbers: numberCount } = FIELDS[version];
@@ -120,26 +126,26 @@ export function decodeRecordData(data: Uint8Array, version: RegistryVersion, off
   const texts: Uint8Array[] = [];
   const numbers: number[] = [];
   let at = 0;
-  const need = (bytes: number, what: string): void => {
+  const requireBytes = (bytes: number, what: string): void => {
     if (bytes > data.length - at) {
       const message = `a record of ${data.length} bytes ends within ${what}`;
       throw new ProtocolError(message, { protocol: 'registry', rule: 'REG-21', offset: offset + at });
     }
   };
   for (let i = 0; i < textCount; i++) {
-    need(4, `the length of text ${i + 1}`);
+    requireBytes(4, `the length of text ${i + 1}`);
     const length = view.getUint32(at);
     at += 4;
-    need(length, `text ${i + 1}, which has ${length} bytes`);
+    requireBytes(length, `text ${i + 1}, which has ${length} bytes`);
     texts.push(data.subarray(at, at + length));
     at += length;
   }
-  need(4 * numberCount, `its ${numberCount} numbers`);
+  requireBytes(4 * numberCount, `its ${numberCount} numbers`);
   for (let i = 0; i < numberCount; i++, at += 4) numbers.push(view.getUint32(at));
-  return assembled(texts, numbers, version, data.subarray(at));
+  return buildRecord(texts, numbers, version, data.subarray(at));
 }
 
-function assembled(
+function buildRecord(
   texts: readonly Uint8Array[],
   numbers: readonly number[],
   version: RegistryVersion,

@@ -1,9 +1,9 @@
 export {
+  isRobotsExpired,
   ROBOTS_VALIDITY_SECONDS,
   type RobotsAnswer,
   type RobotsFetchRules,
   type RobotsOutcome,
-  robotsExpired,
   robotsOutcome,
 } from './lifetime.js';
 export { MAX_ROBOTS_LENGTH, parseRobots, type RobotsOptions } from './parse-robots.js';

@@ -1,5 +1,7 @@
 import type { UnixSeconds } from '../time.js';
 
+/* The outcome of a request for robots.txt, and how long it is valid (CRAWL-13.3). */
+
 /** The end of an attempt to fetch a robots.txt. */
 export type RobotsAnswer =
   | { readonly kind: 'status'; readonly status: number }
@@ -28,7 +30,7 @@ export interface RobotsFetchRules {
   readonly tries?: number;
   /** CRAWL-13.3.12, CRAWL-21: the outcome of the last failed try: the site is not crawled (default), or everything is allowed. */
   readonly unreachable?: 'unavailable' | 'allow-all';
-  /** CRAWL-13.9: judge 3xx and 5xx as RFC 9309 does. Default false: all is allowed (CRAWL-13.3.11). */
+  /** CRAWL-13.9: treat 3xx and 5xx as RFC 9309 does. Default false: all is allowed (CRAWL-13.3.11). */
   readonly rfc9309?: boolean;
   /** RFC 9309 2.3.1.2: how many redirects are followed. Default 5. */
   readonly redirects?: number;
@@ -65,7 +67,7 @@ function statusOutcome(status: number, rules: RobotsFetchRules, redirects: numbe
 export const ROBOTS_VALIDITY_SECONDS = 86_400;
 
 /** CRAWL-13.3.13: whether the file must be fetched again. */
-export function robotsExpired(
+export function isRobotsExpired(
   fetched: UnixSeconds,
   now: UnixSeconds,
   validitySeconds = ROBOTS_VALIDITY_SECONDS,

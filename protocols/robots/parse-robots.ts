@@ -1,6 +1,8 @@
 import { PathPattern } from './pattern.js';
 import { productName, type RobotsGroup, type RobotsRule, RobotsTxt } from './robots-txt.js';
 
+/* Parses robots.txt (CRAWL-13.1, RFC 9309). */
+
 /** CRAWL-13.1.7: characters of a robots.txt that are read; RFC 9309 requires at least 500 KiB. */
 export const MAX_ROBOTS_LENGTH = 512_000;
 
@@ -17,17 +19,17 @@ const MAX_CRAWL_DELAY = 86_400;
  * Lines end with LF, CR or CR LF; a byte-order mark and blanks before the colon are accepted (CRAWL-13.7).
  */
 export function parseRobots(text: string, options: RobotsOptions = {}): RobotsTxt {
-  const { body, truncated } = limited(text.replace(/^\ufeff/, ''), options.maxLength ?? MAX_ROBOTS_LENGTH);
+  const { body, truncated } = truncate(text.replace(/^\ufeff/, ''), options.maxLength ?? MAX_ROBOTS_LENGTH);
   const reader = new GroupReader();
   let lineNumber = 0;
   for (const line of body.split(/\r\n|\r|\n/)) {
     lineNumber += 1;
-    reader.line(line, lineNumber);
+    reader.readLine(line, lineNumber);
   }
   return new RobotsTxt(reader.groups, truncated);
 }
 
-function limited(text: string, maxLength: number): { body: string; truncated: boolean } {
+function truncate(text: string, maxLength: number): { body: string; truncated: boolean } {
   if (text.length <= maxLength) return { body: text, truncated: false };
   const end = Math.max(text.lastIndexOf('\n', maxLength), text.lastIndexOf('\r', maxLength));
   return { body: text.slice(0, Math.max(0, end)), truncated: true };
@@ -45,12 +47,12 @@ class GroupReader {
   /** CRAWL-13.1.3: consecutive User-agent lines are one group until the first rule. */
   #collectingAgents = false;
 
-  line(line: string, lineNumber: number): void {
+  readLine(line: string, lineNumber: number): void {
     const field = splitField(line);
     if (field === undefined) return;
     const { name, value } = field;
     if (name === 'user-agent') {
-      this.#agent(value);
+      this.#addAgent(value);
       return;
     }
     const group = this.groups.at(-1);
@@ -76,7 +78,7 @@ class GroupReader {
     // CRAWL-13.1.2: any other line (Sitemap, Host ...) is ignored and does not close the list of agents.
   }
 
-  #agent(value: string): void {
+  #addAgent(value: string): void {
     let group = this.groups.at(-1);
     if (group === undefined || !this.#collectingAgents) {
       group = { agents: [], names: [], rules: [], crawlDelay: undefined };

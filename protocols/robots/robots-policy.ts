@@ -66,16 +66,16 @@ export class RobotsPolicy {
       case 'rfc9309':
         return { ...robots.allowed(userAgent, path), fetchAs: userAgent };
       case 'classic':
-        return this.#asAgent(robots, userAgent, path);
+        return this.#decideAs(robots, userAgent, path);
       case 'custom':
-        return this.#asAgent(customRobots, userAgent, path);
+        return this.#decideAs(customRobots, userAgent, path);
       case 'most-favored':
-        return this.#mostFavored(
+        return this.#chooseMostFavored(
           robots.names.map((name) => ({ ...robots.allowedByName(name, path), group: name, fetchAs: name })),
         );
       case 'most-favored-set':
-        return this.#mostFavored(
-          userAgents.map((agent) => ({ ...this.#asAgent(robots, agent, path), fetchAs: agent })),
+        return this.#chooseMostFavored(
+          userAgents.map((agent) => ({ ...this.#decideAs(robots, agent, path), fetchAs: agent })),
         );
     }
   }
@@ -93,13 +93,13 @@ export class RobotsPolicy {
       case 'custom':
         return delayOf(customRobots, userAgent);
       case 'most-favored':
-        return shortest(robots.names.map((name) => robots.crawlDelayByName(name)));
+        return shortestOf(robots.names.map((name) => robots.crawlDelayByName(name)));
       case 'most-favored-set':
-        return shortest(userAgents.map((agent) => delayOf(robots, agent)));
+        return shortestOf(userAgents.map((agent) => delayOf(robots, agent)));
     }
   }
 
-  #asAgent(robots: RobotsTxt, agent: string, path: string): PolicyDecision {
+  #decideAs(robots: RobotsTxt, agent: string, path: string): PolicyDecision {
     const group = groupNameOf(robots, agent);
     const fetchAs = this.#options.userAgent;
     return group === undefined
@@ -108,7 +108,7 @@ export class RobotsPolicy {
   }
 
   /** The first decision that allows; otherwise the first decision. */
-  #mostFavored(decisions: readonly PolicyDecision[]): PolicyDecision {
+  #chooseMostFavored(decisions: readonly PolicyDecision[]): PolicyDecision {
     const { userAgent, masquerade = false } = this.#options;
     const best = decisions.find(({ allowed }) => allowed) ?? decisions[0];
     if (best === undefined) return { allowed: true, fetchAs: userAgent };
@@ -134,7 +134,7 @@ function delayOf(robots: RobotsTxt, userAgent: string): number | undefined {
 }
 
 /** The shortest of the delays; undefined when an agent has no delay. */
-function shortest(delays: readonly (number | undefined)[]): number | undefined {
+function shortestOf(delays: readonly (number | undefined)[]): number | undefined {
   if (delays.length === 0 || delays.includes(undefined)) return undefined;
   return Math.min(...delays.filter((delay) => delay !== undefined));
 }

@@ -2,6 +2,8 @@ import type { UnixSeconds } from '../time.js';
 import type { RobotsMeta } from './robots-meta.js';
 import { productName, productTokens } from './robots-txt.js';
 
+/* Parses `X-Robots-Tag` headers. */
+
 /** The directives of `X-Robots-Tag` headers or META elements for one agent. */
 export interface RobotsTag extends RobotsMeta {
   readonly noarchive: boolean;
@@ -10,7 +12,12 @@ export interface RobotsTag extends RobotsMeta {
 }
 
 /** Directives with a value after a colon; other words before a colon are agents' names. */
-const VALUED = new Set(['unavailable_after', 'max-snippet', 'max-image-preview', 'max-video-preview']);
+const DIRECTIVES_WITH_VALUE = new Set([
+  'unavailable_after',
+  'max-snippet',
+  'max-image-preview',
+  'max-video-preview',
+]);
 
 /**
  * Parses the `X-Robots-Tag` headers of a response: directives for all agents, or after `NAME:` for one agent. Words are in
@@ -27,14 +34,14 @@ export function parseXRobotsTag(values: Iterable<string>, userAgent: string): Ro
     let applies = true;
     for (const part of value.split(/,(?!\s*\d)/)) {
       let [name, rest] = cutAtColon(part);
-      if (rest !== undefined && !VALUED.has(name)) {
+      if (rest !== undefined && !DIRECTIVES_WITH_VALUE.has(name)) {
         // An agent's name applies to the directives after it, up to the next name.
         applies = name === '*' || name === 'robots' || tokens.includes(productName(name));
         [name, rest] = cutAtColon(rest);
       }
       if (!applies) continue;
       words.add(name);
-      if (name === 'unavailable_after') unavailableAfter = earlier(unavailableAfter, rest ?? '');
+      if (name === 'unavailable_after') unavailableAfter = earlierTime(unavailableAfter, rest ?? '');
     }
   }
   const none = words.has('none');
@@ -59,7 +66,7 @@ function cutAtColon(text: string): [word: string, rest: string | undefined] {
   return [text.slice(0, colon).trim().toLowerCase(), text.slice(colon + 1)];
 }
 
-function earlier(known: UnixSeconds | undefined, text: string): UnixSeconds | undefined {
+function earlierTime(known: UnixSeconds | undefined, text: string): UnixSeconds | undefined {
   const milliseconds = Date.parse(text.trim());
   if (Number.isNaN(milliseconds)) return known;
   const time = Math.floor(milliseconds / 1000);

@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { normalizePath, PathPattern } from './pattern.js';
 
+/* The rules of one robots.txt, and decisions about paths. */
+
 /** One `Allow` or `Disallow` line. */
 export interface RobotsRule {
   readonly allow: boolean;

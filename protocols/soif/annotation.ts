@@ -2,7 +2,9 @@ import { bufferOf, LF, trimSpace } from '../ascii.js';
 import { ProtocolError, StateError } from '../errors.js';
 import { isTemplateType } from './names.js';
 import { assemble, type SoifObject } from './object.js';
-import { limit, MEBIBYTE } from './options.js';
+import { checkLimit, MEBIBYTE } from './options.js';
+
+/* Reads annotation files: hand-written records without sizes (SOIF-11.1). */
 
 /** Options of {@link AnnotationDecoder}. */
 export interface AnnotationOptions {
@@ -14,7 +16,7 @@ export interface AnnotationOptions {
   readonly maxObjectBytes?: number;
 }
 
-/** A place in an annotation file that breaks a rule, e.g. SOIF-11.1. */
+/** A deviation of an annotation file from a rule. */
 export interface AnnotationWarning {
   readonly kind: 'warning';
   /** The rule that the input breaks, e.g. `SOIF-11.1`. */
@@ -83,11 +85,11 @@ export class AnnotationDecoder {
   #lost = false;
   #carriageReturn = false;
 
-  /** @throws RangeError a limit out of its range. */
+  /** @throws RangeError for a limit out of its range */
   constructor(options: AnnotationOptions = {}) {
     this.#strict = options.mode === 'strict';
-    this.#maxLine = limit('maxLineBytes', options.maxLineBytes ?? MEBIBYTE);
-    this.#maxObject = limit('maxObjectBytes', options.maxObjectBytes ?? 64 * MEBIBYTE);
+    this.#maxLine = checkLimit('maxLineBytes', options.maxLineBytes ?? MEBIBYTE);
+    this.#maxObject = checkLimit('maxObjectBytes', options.maxObjectBytes ?? 64 * MEBIBYTE);
   }
 
   /** The items that are complete with this chunk. @throws ProtocolError in strict mode; StateError after {@link end}. */
@@ -136,12 +138,12 @@ export class AnnotationDecoder {
     const cr = this.#held === this.#text.length && this.#text.endsWith('\r');
     const line = cr ? this.#text.slice(0, -1) : this.#text;
     if (this.#held - (cr ? 1 : 0) > this.#maxLine) {
-      this.#tooLong(line);
+      this.#reportTooLong(line);
     } else {
       if (cr && !this.#carriageReturn) this.#report('SOIF-2.6', 'CR LF line ends', false);
       if (cr) this.#carriageReturn = true;
       if (!complete && this.#strict) this.#report('SOIF-11.1', 'the last line has no end', false);
-      if (this.#failure === undefined) this.#read(line);
+      if (this.#failure === undefined) this.#readLine(line);
     }
     this.#offset += this.#held + (complete ? 1 : 0);
     this.#line++;
@@ -149,14 +151,14 @@ export class AnnotationDecoder {
     this.#held = 0;
   }
 
-  #tooLong(beginning: string): void {
+  #reportTooLong(beginning: string): void {
     this.#report('SOIF-11.1', `a line of more than ${this.#maxLine} bytes`, true);
     if (!beginning.startsWith('@') || this.#failure !== undefined) return;
     this.#close();
     this.#lost = true;
   }
 
-  #read(line: string): void {
+  #readLine(line: string): void {
     if (line.startsWith('@')) {
       this.#readHeader(line);
     } else if (this.#object === undefined) {
@@ -164,7 +166,7 @@ export class AnnotationDecoder {
       if (trimSpace(line) === '' || this.#lost) return;
       this.#report('SOIF-11.1', 'text between objects', true);
     } else {
-      this.#readLine(line, this.#object);
+      this.#readAttributeLine(line, this.#object);
     }
   }
 
@@ -210,15 +212,15 @@ export class AnnotationDecoder {
     if (empty) this.#close();
   }
 
-  #readLine(line: string, object: OpenObject): void {
+  #readAttributeLine(line: string, object: OpenObject): void {
     const bare = trimSpace(line);
     if (bare === '}') {
-      if (line !== '}') this.#note('white space around the closing brace');
+      if (line !== '}') this.#reportWhitespace('white space around the closing brace');
       if (this.#failure === undefined) this.#close();
       return;
     }
     if (bare === '') {
-      this.#note('an empty line within an object');
+      this.#reportWhitespace('an empty line within an object');
       return;
     }
     const [, indent, name, size, before, after, value = ''] = ATTRIBUTE.exec(line) ?? [];
@@ -254,7 +256,7 @@ export class AnnotationDecoder {
   }
 
   /** Harmless white space: an error in strict mode only. */
-  #note(message: string): void {
+  #reportWhitespace(message: string): void {
     if (this.#strict) this.#report('SOIF-11.1', message, false);
   }
 

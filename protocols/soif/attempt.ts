@@ -1,6 +1,8 @@
 import type { ProtocolErrorDetails } from '../errors.js';
 import type { DecoderLimits } from './options.js';
 
+/* The types and the state that the readers of one object share. */
+
 /** A defect that was tolerated, or input that was dropped. */
 export interface SoifWarning {
   readonly kind: 'warning';
@@ -55,7 +57,7 @@ export abstract class Attempt {
   /** Offset of the object's `@` (of the first byte, for a body). */
   start = 0;
   /** Next byte to read; after the object when it is complete. */
-  at = 0;
+  position = 0;
   /** Whether the object had the exact layout of SOIF-2.2 so far. */
   exact = true;
   /** Defects tolerated in this object so far. */
@@ -63,10 +65,10 @@ export abstract class Attempt {
   /** Set when {@link advance} returns `defect`. */
   defect: Defect = { rule: '', offset: 0, message: '' };
   /** The keyword that opens a section, set when {@link advance} returns `section`. */
-  word = '';
+  sectionWord = '';
 
   protected state: State = 'type';
-  /** Start of the current part. */
+  /** Start of the current element. */
   protected mark = 0;
 
   constructor(
@@ -74,8 +76,8 @@ export abstract class Attempt {
     protected readonly surroundings: Surroundings,
   ) {}
 
-  protected tooLong(at: number): boolean {
-    return at - this.start >= this.limits.maxObjectBytes;
+  protected isTooLong(offset: number): boolean {
+    return offset - this.start >= this.limits.maxObjectBytes;
   }
 
   protected failTooLong(): 'defect' {

@@ -1,6 +1,8 @@
 import { CR, isBlank, isSpace, LF, SP } from '../ascii.js';
 import { assemble, type SoifObject } from './object.js';
 
+/* Removes binary data from objects and shortens their `Keywords` (G-133, G-134). */
+
 /** G-133: a value is dropped when more than this share of its bytes is binary. */
 const BINARY_SHARE = 0.3;
 /**
@@ -23,15 +25,15 @@ export function withoutBinary(object: SoifObject): SoifObject {
   const kept: [name: string, value: Uint8Array][] = [];
   let changed = false;
   for (const { name, value } of object) {
-    const text = textOf(value);
+    const text = withoutBinaryBytes(value);
     if (text !== value) changed = true;
     if (text === value || text.length > 0) kept.push([name, text]);
   }
   return changed ? assemble(object.type, object.urlBytes, kept) : object;
 }
 
-/** The text in a value: `value` itself when all of it is text, no bytes when it is mostly binary. */
-function textOf(value: Uint8Array): Uint8Array {
+/** Returns the text in a value: `value` itself when all of it is text, no bytes when it is mostly binary. */
+function withoutBinaryBytes(value: Uint8Array): Uint8Array {
   const marked = value.some((byte) => byte >= DELETE || byte < SP) ? binaryBytes(value) : undefined;
   const count = marked?.reduce((sum, mark) => sum + mark, 0) ?? 0;
   if (marked === undefined || count === 0) return value;
@@ -43,12 +45,12 @@ function textOf(value: Uint8Array): Uint8Array {
 function binaryBytes(value: Uint8Array): Uint8Array {
   const marks = new Uint8Array(value.length);
   let controls = 0;
-  let multi = 0;
-  const odd: number[] = [];
+  let multibyte = 0;
+  const invalid: number[] = [];
   for (let i = 0; i < value.length; ) {
     const length = characterLength(value, i);
     if (length === 0) {
-      odd.push(i);
+      invalid.push(i);
       i++;
       continue;
     }
@@ -56,17 +58,17 @@ function binaryBytes(value: Uint8Array): Uint8Array {
       controls += length;
       marks.fill(1, i, i + length);
     } else if (length > 1) {
-      multi += length;
+      multibyte += length;
     }
     i += length;
   }
-  if (odd.length > 0 && odd.length < multi) {
-    for (const i of odd) marks[i] = 1;
-  } else if (odd.length > 0 && controls > value.length * CONTROL_SHARE) {
+  if (invalid.length > 0 && invalid.length < multibyte) {
+    for (const i of invalid) marks[i] = 1;
+  } else if (invalid.length > 0 && controls > value.length * CONTROL_SHARE) {
     value.forEach((byte, i) => {
       if (byte >= DELETE) marks[i] = 1;
     });
-  } else if (odd.length > 0) {
+  } else if (invalid.length > 0) {
     // In an 8-bit set, the two bytes of a C1 control in UTF-8 are two letters.
     value.forEach((byte, i) => {
       if (byte > DELETE) marks[i] = 0;
@@ -112,10 +114,10 @@ const KEYWORDS_BYTES = 8192;
 export function truncateKeywords(object: SoifObject, bytes: number = KEYWORDS_BYTES): SoifObject {
   const keywords = object.get('Keywords');
   if (keywords === undefined || keywords.length <= bytes) return object;
-  return object.with([['Keywords', keywords.subarray(0, cutAt(keywords, bytes))]]);
+  return object.with([['Keywords', keywords.subarray(0, endOfKeywords(keywords, bytes))]]);
 }
 
-function cutAt(value: Uint8Array, limit: number): number {
+function endOfKeywords(value: Uint8Array, limit: number): number {
   const line = value.subarray(0, limit).lastIndexOf(LF) + 1;
   if (line > limit / 2) return line;
   let word = limit;

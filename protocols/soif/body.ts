@@ -18,7 +18,7 @@ export class SoifBodyDecoder {
   private readonly names = new NameTable();
   private ended = false;
 
-  /** @throws RangeError a limit out of its range. */
+  /** @throws RangeError for a limit out of its range */
   constructor(options: SoifDecoderOptions = {}) {
     this.limits = decoderLimits(options);
     this.window = new Window(this.limits.maxObjectBytes);
@@ -31,14 +31,14 @@ export class SoifBodyDecoder {
     return this.layout.warnings;
   }
 
-  /** @throws ProtocolError the list is malformed or too long; StateError after {@link end}. */
+  /** @throws ProtocolError when the list is malformed or too long; StateError after {@link end} */
   push(chunk: Uint8Array): void {
     if (this.ended) throw new StateError('push after end');
     this.window.append(chunk);
     this.advance(false);
   }
 
-  /** The attributes, as views. @throws ProtocolError the list is malformed or truncated. */
+  /** Returns the attributes, as views. @throws ProtocolError when the list is malformed or truncated */
   end(): SoifAttribute[] {
     if (this.ended) throw new StateError('end after end');
     this.ended = true;
@@ -54,7 +54,7 @@ export class SoifBodyDecoder {
   }
 }
 
-/** The attributes of a complete list. @throws ProtocolError it is malformed (SOIF-3.7). */
+/** Decodes a complete list. @throws ProtocolError when it is malformed (SOIF-3.7) */
 export function decodeAttributes(bytes: Uint8Array, options: SoifDecoderOptions = {}): SoifAttribute[] {
   const decoder = new SoifBodyDecoder(options);
   decoder.push(bytes);

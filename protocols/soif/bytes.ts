@@ -2,7 +2,6 @@ import { ZERO } from '../ascii.js';
 
 /** The bytes that have a meaning in SOIF (SOIF-2.2), next to those of `ascii.ts`. */
 export const MINUS = 0x2d;
-export const AT = 0x40;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
@@ -10,7 +9,7 @@ export const CLOSE_BRACE = 0x7d;
  * Parses `bytes[start..end)` as a strict decimal number: digits only, no sign, at most `MAX_SAFE_INTEGER`.
  * Returns -1 for anything else; `zeroPadded` allows leading zeros.
  */
-export function decimal(bytes: Uint8Array, start: number, end: number, zeroPadded: boolean): number {
+export function parseDecimal(bytes: Uint8Array, start: number, end: number, zeroPadded: boolean): number {
   if (start >= end) return -1;
   if (!zeroPadded && end - start > 1 && bytes[start] === ZERO) return -1;
   let value = 0;

@@ -1,12 +1,14 @@
 import { assemble, type SoifObject } from './object.js';
 
+/* Merges, embeds, orders and folds attributes (SOIF-3.4, 3.5, 5.4 to 5.8). */
+
 type Pair = readonly [name: string, value: Uint8Array];
 
 function pairsOf(object: SoifObject): Pair[] {
   return object.attributes.map(({ name, value }) => [name, value]);
 }
 
-function rebuilt(object: SoifObject, pairs: readonly Pair[]): SoifObject {
+function withPairs(object: SoifObject, pairs: readonly Pair[]): SoifObject {
   return assemble(object.type, object.urlBytes, pairs);
 }
 
@@ -19,7 +21,7 @@ export function mergeSoif(a: SoifObject, b: SoifObject): SoifObject {
   for (const object of [a, b]) {
     for (const { name, value } of object) merged.set(name.toLowerCase(), [name, value]);
   }
-  return rebuilt(a, [...merged.values()]);
+  return withPairs(a, [...merged.values()]);
 }
 
 /** Number and rest of `Embed<3>-Title`. */
@@ -36,10 +38,10 @@ export function embedSoif(container: SoifObject, component: SoifObject, nestedFi
     1 + pairs.reduce((highest, [name]) => Math.max(highest, Number(EMBEDDED.exec(name)?.[1] ?? 0)), 0);
   if (nestedFilename !== undefined) pairs.push([`Embed<${n}>-Nested-Filename`, Buffer.from(nestedFilename)]);
   for (const { name, value } of component) {
-    const named = nestedFilename !== undefined && name.toLowerCase() === 'nested-filename';
-    if (!named) pairs.push([`Embed<${n}>-${name}`, value]);
+    const isFilename = nestedFilename !== undefined && name.toLowerCase() === 'nested-filename';
+    if (!isFilename) pairs.push([`Embed<${n}>-${name}`, value]);
   }
-  return rebuilt(container, pairs);
+  return withPairs(container, pairs);
 }
 
 /**
@@ -53,7 +55,7 @@ export function sortAttributes(object: SoifObject): SoifObject {
   const pairs = pairsOf(object).sort(
     ([x], [y]) => isEmbed(x) - isEmbed(y) || embedNumber(x) - embedNumber(y) || compare(rest(x), rest(y)),
   );
-  return rebuilt(object, pairs);
+  return withPairs(object, pairs);
 }
 
 /** SOIF-3.4 order of bookkeeping attributes. */
@@ -81,7 +83,7 @@ export function arrangeAttributes(object: SoifObject): SoifObject {
     const embedded = embedNumber(x.name) - embedNumber(y.name);
     return embedded || rank(x.name.toLowerCase()) - rank(y.name.toLowerCase()) || x.index - y.index;
   });
-  return rebuilt(
+  return withPairs(
     object,
     numbered.map(({ name, value }) => [name, value]),
   );
@@ -112,12 +114,12 @@ export function foldMultiValues(object: SoifObject): SoifObject {
   if (!numbered) return object;
   const pairs = [...groups.values()].map(({ name, values }): Pair => {
     values.sort((x, y) => x.number - y.number);
-    return [name, joined(values.map(({ value }) => value))];
+    return [name, joinLines(values.map(({ value }) => value))];
   });
-  return rebuilt(object, pairs);
+  return withPairs(object, pairs);
 }
 
-function joined(values: readonly Uint8Array[]): Uint8Array {
+function joinLines(values: readonly Uint8Array[]): Uint8Array {
   const newline = Buffer.from('\n');
   return Buffer.concat(values.flatMap((value, i) => (i === 0 ? [value] : [newline, value])));
 }

@@ -7,6 +7,8 @@ import type { SoifObject } from './object.js';
 import { decoderLimits, type SoifDecoderOptions } from './options.js';
 import { StreamReader, type StreamSink } from './stream-reader.js';
 
+/* Reads SOIF objects from a stream, or one object from its bytes. */
+
 /** An item of {@link SoifDecoder}. */
 export type SoifItem =
   | {
@@ -35,7 +37,7 @@ export class SoifDecoder {
   private readonly queue: DeliveryQueue<SoifItem>;
   private readonly reader: StreamReader;
 
-  /** @throws RangeError a limit out of its range. */
+  /** @throws RangeError for a limit out of its range */
   constructor(options: SoifDecoderOptions = {}) {
     const sink: StreamSink = {
       object: (object, start, end, exact) => {
@@ -68,7 +70,7 @@ export class SoifDecoder {
 
   /**
    * After strict mode has thrown: continues at the next plausible start of an object (SOIF-4.5) in the bytes so far.
-   * While {@link failed}, call it again. @throws ProtocolError the next defect; StateError there was no error.
+   * While {@link failed}, call it again. @throws ProtocolError for the next defect; StateError when there was no error
    */
   resume(): SoifItem[] {
     return this.queue.resume();

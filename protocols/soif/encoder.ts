@@ -5,6 +5,8 @@ import { DEFAULT_TYPE, type SoifObject, type SoifValue, unwritable } from './obj
 import type { SoifDialect } from './options.js';
 import { encodeText } from './text.js';
 
+/* Writes objects and attribute lists in the layout of SOIF-2.2. */
+
 /** Options of {@link encodeSoif}. */
 export interface SoifEncoderOptions {
   /** `starts`: an object without URL is written `@type{` LF (SOIF-9.4). */
@@ -22,8 +24,8 @@ export function encodeSoif(object: SoifObject, options: SoifEncoderOptions = {})
   const url = encodeUrl(object.urlBytes);
   if (url === '' && options.dialect !== 'starts') throw unwritable('SOIF-2.9', 'a SOIF object needs a URL');
   const lines: Line[] = [];
-  for (let i = 0; i < object.size; i++) lines.push(line(cleanName(object.nameAt(i)), object.valueAt(i)));
-  return join(url === '' ? `@${type}{\n` : `@${type} { ${url}\n`, written(lines), '}\n');
+  for (let i = 0; i < object.size; i++) lines.push(makeLine(cleanName(object.nameAt(i)), object.valueAt(i)));
+  return concatenate(url === '' ? `@${type}{\n` : `@${type} { ${url}\n`, selectWritten(lines), '}\n');
 }
 
 /**
@@ -35,9 +37,9 @@ export function encodeAttributes(pairs: Iterable<readonly [name: string, value: 
   for (const [name, value] of pairs) {
     if (!isAttributeName(name))
       throw unwritable('SOIF-2.8', `not a SOIF attribute name: ${JSON.stringify(name)}`);
-    lines.push(line(name, encodeText(value)));
+    lines.push(makeLine(name, encodeText(value)));
   }
-  return join('', written(lines), '');
+  return concatenate('', selectWritten(lines), '');
 }
 
 /** One attribute: `name{size}:` HT, the value, LF. */
@@ -47,17 +49,18 @@ interface Line {
   readonly value: Uint8Array;
 }
 
-function line(name: string, value: Uint8Array): Line {
+function makeLine(name: string, value: Uint8Array): Line {
   return { name, head: `${name}{${value.length}}:\t`, value };
 }
 
-function written(lines: readonly Line[]): Line[] {
+/** Leaves out empty values and all but the last line of each name. */
+function selectWritten(lines: readonly Line[]): Line[] {
   const last = new Map<string, Line>();
-  for (const each of lines) last.set(each.name.toLowerCase(), each);
-  return lines.filter((each) => each.value.length > 0 && last.get(each.name.toLowerCase()) === each);
+  for (const line of lines) last.set(line.name.toLowerCase(), line);
+  return lines.filter((line) => line.value.length > 0 && last.get(line.name.toLowerCase()) === line);
 }
 
-function join(head: string, lines: readonly Line[], tail: string): Uint8Array {
+function concatenate(head: string, lines: readonly Line[], tail: string): Uint8Array {
   let length = head.length + tail.length;
   for (const { head, value } of lines) length += head.length + value.length + 1;
   const bytes = bufferOf(new Uint8Array(length));

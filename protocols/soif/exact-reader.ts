@@ -1,5 +1,5 @@
-import { COLON, HT, LF, SP, ZERO } from '../ascii.js';
-import { AT, CLOSE_BRACE, OPEN_BRACE } from './bytes.js';
+import { AT, COLON, HT, LF, SP, ZERO } from '../ascii.js';
+import { CLOSE_BRACE, OPEN_BRACE } from './bytes.js';
 import type { NameTable } from './names.js';
 import { SoifObject } from './object.js';
 import type { DecoderLimits } from './options.js';
@@ -11,8 +11,8 @@ const FOUR_HIGH_BITS = 0x80808080;
 /**
  * The fast path: reads one whole object in the exact layout of SOIF-2.2 from memory. Nearly every object has this
  * layout, and both modes read it alike. Anything else (another layout, an unusual byte, a limit, bytes that have not
- * arrived yet) is left, from the object's start, to the layout reader, which knows the table of SOIF-4.4. So this reader
- * never reports a defect. It allocates no object or string for an attribute.
+ * arrived yet) is left, from the object's start, to the layout reader, which implements the table of SOIF-4.4. So
+ * this reader never reports a defect. It allocates no object or string for an attribute.
  */
 export class ExactReader {
   private slots: Int32Array = new Int32Array(SLOTS);
@@ -33,21 +33,27 @@ export class ExactReader {
     const { maxUrlBytes, maxNameBytes, maxValueBytes, maxAttributes } = this.limits;
     if (data[start] !== AT) return -1;
     const typeEnd = start + 1 + plainLength(data, start + 1, fill);
-    let p = typeEnd;
+    let position = typeEnd;
     const urlStart = typeEnd + 3;
     if (typeEnd === start + 1 || typeEnd - start > maxUrlBytes || urlStart >= fill) return -1;
-    if (data[p] !== SP || data[p + 1] !== OPEN_BRACE || data[p + 2] !== SP) return -1;
+    if (data[position] !== SP || data[position + 1] !== OPEN_BRACE || data[position + 2] !== SP) return -1;
     const first = data[urlStart]!;
     if (first === OPEN_BRACE || first === CLOSE_BRACE || (first === AT && this.sections)) return -1;
-    p = urlStart;
-    for (; p + 4 <= fill; p += 4) {
+    position = urlStart;
+    for (; position + 4 <= fill; position += 4) {
       // Skips four bytes of 0x21 to 0x7F at once; the next loop finds any other byte among them.
-      const four = words.getInt32(p, true);
+      const four = words.getInt32(position, true);
       if ((((four - FOUR_BANGS) | four) & FOUR_HIGH_BITS) !== 0) break;
     }
-    while (p < fill && data[p]! > SP && data[p] !== 0xff) p++;
-    if (p >= fill || data[p] !== LF || p === urlStart || p - urlStart > maxUrlBytes) return -1;
-    const urlEnd = p++;
+    while (position < fill && data[position]! > SP && data[position] !== 0xff) position++;
+    if (
+      position >= fill ||
+      data[position] !== LF ||
+      position === urlStart ||
+      position - urlStart > maxUrlBytes
+    )
+      return -1;
+    const urlEnd = position++;
 
     let { slots } = this;
     if (this.used + 3 > slots.length) slots = this.freshSlots(0);
@@ -59,8 +65,8 @@ export class ExactReader {
 
     let { store, stored, starts, next } = names;
     for (;;) {
-      if (p + 1 >= fill) return -1;
-      if (data[p] === CLOSE_BRACE) break;
+      if (position + 1 >= fill) return -1;
+      if (data[position] === CLOSE_BRACE) break;
       const last = name;
       name = next[last]!;
       let length = 0;
@@ -68,14 +74,14 @@ export class ExactReader {
         // Records of one stream repeat their names, so try the name that followed `last` the last time.
         const from = starts[name]!;
         length = starts[name + 1]! - from;
-        if (p + length >= fill || data[p + length] !== OPEN_BRACE) name = -1;
+        if (position + length >= fill || data[position + length] !== OPEN_BRACE) name = -1;
         else {
           let i = 0;
           for (; i + 4 <= length; i += 4) {
-            if (words.getInt32(p + i, true) !== stored.getInt32(from + i, true)) break;
+            if (words.getInt32(position + i, true) !== stored.getInt32(from + i, true)) break;
           }
           for (; i < length; i++) {
-            if (data[p + i] !== store[from + i]) {
+            if (data[position + i] !== store[from + i]) {
               name = -1;
               break;
             }
@@ -83,29 +89,39 @@ export class ExactReader {
         }
       }
       if (name < 0) {
-        length = plainLength(data, p, fill);
-        if (p + length >= fill || data[p + length] !== OPEN_BRACE || length === 0 || length > maxNameBytes)
+        length = plainLength(data, position, fill);
+        if (
+          position + length >= fill ||
+          data[position + length] !== OPEN_BRACE ||
+          length === 0 ||
+          length > maxNameBytes
+        )
           return -1;
-        name = names.intern(data, p, p + length);
+        name = names.intern(data, position, position + length);
         names.next[last] = name;
         ({ store, stored, starts, next } = names);
       }
-      p += length;
-      // p is at '{'
-      let size = ++p < fill ? data[p]! - ZERO : -1;
+      position += length;
+      // position is at '{'
+      let size = ++position < fill ? data[position]! - ZERO : -1;
       if (size < 0 || size > 9) return -1;
-      p++;
+      position++;
       if (size > 0) {
-        for (; p < fill; p++) {
-          const digit = data[p]! - ZERO;
+        for (; position < fill; position++) {
+          const digit = data[position]! - ZERO;
           if (digit < 0 || digit > 9) break;
           size = size * 10 + digit;
           if (size > maxValueBytes) return -1;
         }
       }
-      const valueEnd = p + 3 + size;
+      const valueEnd = position + 3 + size;
       if (valueEnd >= fill || data[valueEnd] !== LF) return -1;
-      if (data[p] !== CLOSE_BRACE || data[p + 1] !== COLON || data[p + 2] !== HT || size > maxValueBytes)
+      if (
+        data[position] !== CLOSE_BRACE ||
+        data[position + 1] !== COLON ||
+        data[position + 2] !== HT ||
+        size > maxValueBytes
+      )
         return -1;
       if (slot - this.used > 3 * maxAttributes) return -1;
       if (slot + 3 > slots.length) {
@@ -113,14 +129,14 @@ export class ExactReader {
         slots = this.freshSlots(slot);
       }
       slots[slot] = name;
-      slots[slot + 1] = p + 3;
+      slots[slot + 1] = position + 3;
       slots[slot + 2] = valueEnd;
       slot += 3;
-      p = valueEnd + 1;
+      position = valueEnd + 1;
     }
-    if (data[p + 1] !== LF || p + 2 - start > this.limits.maxObjectBytes) return -1;
+    if (data[position + 1] !== LF || position + 2 - start > this.limits.maxObjectBytes) return -1;
     this.slotsEnd = slot;
-    return p + 2;
+    return position + 2;
   }
 
   /** The object that {@link read} has just found in `data`. */
@@ -143,10 +159,10 @@ export class ExactReader {
 
 /** Length of the run of visible ASCII without braces: plain bytes of a name or type. */
 function plainLength(data: Uint8Array, start: number, fill: number): number {
-  let p = start;
-  for (; p < fill; p++) {
-    const byte = data[p]!;
+  let position = start;
+  for (; position < fill; position++) {
+    const byte = data[position]!;
     if (byte <= SP || byte >= 0x7f || byte === OPEN_BRACE || byte === CLOSE_BRACE) break;
   }
-  return p - start;
+  return position - start;
 }

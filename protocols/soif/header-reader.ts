@@ -1,6 +1,6 @@
-import { isDigit, isSpace, LF, SP } from '../ascii.js';
+import { AT, isDigit, isSpace, LF, SP } from '../ascii.js';
 import { Attempt, type Progress } from './attempt.js';
-import { AT, CLOSE_BRACE, OPEN_BRACE } from './bytes.js';
+import { CLOSE_BRACE, OPEN_BRACE } from './bytes.js';
 import type { Window } from './window.js';
 
 const SECTION_WORD = /^(?:DELETE|REFRESH|UPDATE)$/i;
@@ -9,49 +9,49 @@ const SECTION_WORD = /^(?:DELETE|REFRESH|UPDATE)$/i;
 export abstract class HeaderReader extends Attempt {
   protected typeEnd = 0;
   protected url = { start: 0, end: 0 };
-  private look = 0;
-  private oddAt = -1;
+  private lookahead = 0;
+  private oddSeparatorAt = -1;
 
   protected beginHeader(start: number): void {
-    this.oddAt = -1;
+    this.oddSeparatorAt = -1;
     this.url = { start, end: start };
     this.typeEnd = start + 1;
   }
 
   /** SOIF-4.2: the type extends to white space or the brace. */
   protected readType(window: Window): Progress | 'next' {
-    for (; this.at < window.end; this.at++) {
-      const byte = window.at(this.at);
+    for (; this.position < window.end; this.position++) {
+      const byte = window.byteAt(this.position);
       if (isSpace(byte) || byte === OPEN_BRACE) {
-        this.typeEnd = this.at;
+        this.typeEnd = this.position;
         if (this.typeEnd === this.start + 1)
-          return this.fail('SOIF-4.2', this.at, 'no template type after "@"');
-        if (byte !== SP) this.odd(this.at);
+          return this.fail('SOIF-4.2', this.position, 'no template type after "@"');
+        if (byte !== SP) this.noteSeparator(this.position);
         this.state = 'open-brace';
         return 'next';
       }
       if (byte === 0xff) {
-        if (this.limits.strict) return this.fail('SOIF-4.4', this.at, 'byte 0xFF in the template type');
+        if (this.limits.strict) return this.fail('SOIF-4.4', this.position, 'byte 0xFF in the template type');
         this.exact = false;
       }
-      if (this.at - this.start > this.limits.maxUrlBytes)
+      if (this.position - this.start > this.limits.maxUrlBytes)
         return this.fail('SOIF-4.4', this.start, 'the type is too long');
     }
     return 'more';
   }
 
   protected readOpenBrace(window: Window): Progress | 'next' {
-    for (; this.at < window.end; this.at++) {
-      const byte = window.at(this.at);
+    for (; this.position < window.end; this.position++) {
+      const byte = window.byteAt(this.position);
       if (isSpace(byte)) {
-        if (this.at > this.typeEnd) this.odd(this.at);
-        if (this.tooLong(this.at)) return this.failTooLong();
+        if (this.position > this.typeEnd) this.noteSeparator(this.position);
+        if (this.isTooLong(this.position)) return this.failTooLong();
         continue;
       }
-      if (byte !== OPEN_BRACE) return this.fail('SOIF-4.2', this.at, 'no "{" after the template type');
-      this.at++;
-      this.look = this.at;
-      this.mark = this.at;
+      if (byte !== OPEN_BRACE) return this.fail('SOIF-4.2', this.position, 'no "{" after the template type');
+      this.position++;
+      this.lookahead = this.position;
+      this.mark = this.position;
       this.state = this.surroundings.sections && this.isSectionWord(window) ? 'section-look' : 'url-start';
       return 'next';
     }
@@ -59,73 +59,74 @@ export abstract class HeaderReader extends Attempt {
   }
 
   /** Notes that type and brace are not separated by one blank: allowed for a section (SOIF-8.9), not for a strict object. */
-  private odd(at: number): void {
-    if (this.oddAt < 0) this.oddAt = at;
+  private noteSeparator(offset: number): void {
+    if (this.oddSeparatorAt < 0) this.oddSeparatorAt = offset;
     this.exact = false;
   }
 
   private isSectionWord(window: Window): boolean {
     if (this.typeEnd - this.start > 8) return false;
     const word = Buffer.from(window.view(this.start + 1, this.typeEnd)).toString('latin1');
-    this.word = word.toLowerCase();
+    this.sectionWord = word.toLowerCase();
     return SECTION_WORD.test(word);
   }
 
   /** SOIF-8.9, 8.10: a section's content begins with `@` or `}`, a URL never does. */
   protected lookForSection(window: Window): Progress | 'next' {
-    for (; this.look < window.end; this.look++) {
-      const byte = window.at(this.look);
+    for (; this.lookahead < window.end; this.lookahead++) {
+      const byte = window.byteAt(this.lookahead);
       if (isSpace(byte)) {
-        if (this.tooLong(this.look)) return this.failTooLong();
+        if (this.isTooLong(this.lookahead)) return this.failTooLong();
         continue;
       }
       // GATHERD-3.7: the stream may end in a section that has just been opened
-      const ends = this.surroundings.endLine && isDigit(byte) && window.at(this.look - 1) === LF;
-      if (byte !== AT && byte !== CLOSE_BRACE && !ends) break;
-      this.at = this.look;
+      const isEndLine =
+        this.surroundings.endLine && isDigit(byte) && window.byteAt(this.lookahead - 1) === LF;
+      if (byte !== AT && byte !== CLOSE_BRACE && !isEndLine) break;
+      this.position = this.lookahead;
       return 'section';
     }
-    if (this.look === window.end) return 'more';
+    if (this.lookahead === window.end) return 'more';
     this.state = 'url-start';
     return 'next';
   }
 
   protected readUrlStart(window: Window): Progress | 'next' {
     const { strict, dialect } = this.limits;
-    for (; this.at < window.end; this.at++) {
-      const byte = window.at(this.at);
+    for (; this.position < window.end; this.position++) {
+      const byte = window.byteAt(this.position);
       if (byte === LF || byte === CLOSE_BRACE) {
         // SOIF-9.4: STARTS objects have no URL
-        if (dialect !== 'starts') return this.fail('SOIF-4.4', this.at, 'the URL is missing');
-        if (strict && (byte !== LF || this.at > this.mark))
-          return this.fail('SOIF-9.4', this.at, 'white space after "{"');
-        this.url = { start: this.at, end: this.at };
+        if (dialect !== 'starts') return this.fail('SOIF-4.4', this.position, 'the URL is missing');
+        if (strict && (byte !== LF || this.position > this.mark))
+          return this.fail('SOIF-9.4', this.position, 'white space after "{"');
+        this.url = { start: this.position, end: this.position };
         this.exact = false;
-        if (byte === LF) this.at++;
+        if (byte === LF) this.position++;
         this.state = 'attribute';
         return 'next';
       }
       if (isSpace(byte)) {
-        if (byte !== SP || this.at > this.mark) {
-          if (strict) return this.fail('SOIF-2.2', this.at, 'white space before the URL');
+        if (byte !== SP || this.position > this.mark) {
+          if (strict) return this.fail('SOIF-2.2', this.position, 'white space before the URL');
           this.exact = false;
         }
-        if (this.tooLong(this.at)) return this.failTooLong();
+        if (this.isTooLong(this.position)) return this.failTooLong();
         continue;
       }
-      if (strict && this.oddAt >= 0) {
-        return this.fail('SOIF-2.2', this.oddAt, 'not one blank between the template type and "{"');
+      if (strict && this.oddSeparatorAt >= 0) {
+        return this.fail('SOIF-2.2', this.oddSeparatorAt, 'not one blank between the template type and "{"');
       }
-      if (this.at === this.mark) {
-        if (strict) return this.fail('SOIF-2.2', this.at, 'no blank after "{"');
+      if (this.position === this.mark) {
+        if (strict) return this.fail('SOIF-2.2', this.position, 'no blank after "{"');
         this.exact = false;
       }
       if (byte === OPEN_BRACE) {
         // SOIF-2.9: the C library would lose this brace
-        if (strict) return this.fail('SOIF-4.4', this.at, 'the URL begins with "{"');
+        if (strict) return this.fail('SOIF-4.4', this.position, 'the URL begins with "{"');
         this.exact = false;
       }
-      this.mark = this.at;
+      this.mark = this.position;
       this.state = 'url';
       return 'next';
     }
@@ -133,25 +134,25 @@ export abstract class HeaderReader extends Attempt {
   }
 
   protected readUrl(window: Window): Progress | 'next' {
-    for (; this.at < window.end; this.at++) {
-      const byte = window.at(this.at);
+    for (; this.position < window.end; this.position++) {
+      const byte = window.byteAt(this.position);
       if (isSpace(byte)) {
-        this.url = { start: this.mark, end: this.at };
+        this.url = { start: this.mark, end: this.position };
         if (byte === LF) {
-          this.at++;
+          this.position++;
           this.state = 'attribute';
           return 'next';
         }
-        if (this.limits.strict) return this.fail('SOIF-4.4', this.at, 'white space in the URL');
+        if (this.limits.strict) return this.fail('SOIF-4.4', this.position, 'white space in the URL');
         this.exact = false;
         this.state = 'url-rest';
         return 'next';
       }
       if (byte === 0xff) {
-        if (this.limits.strict) return this.fail('SOIF-4.4', this.at, 'byte 0xFF in the URL');
+        if (this.limits.strict) return this.fail('SOIF-4.4', this.position, 'byte 0xFF in the URL');
         this.exact = false;
       }
-      if (this.at - this.mark >= this.limits.maxUrlBytes)
+      if (this.position - this.mark >= this.limits.maxUrlBytes)
         return this.fail('SOIF-4.4', this.mark, 'the URL is too long');
     }
     return 'more';
@@ -159,10 +160,10 @@ export abstract class HeaderReader extends Attempt {
 
   /** After a URL that did not end with LF: the end of the line or object, or more of the URL. */
   protected readUrlRest(window: Window): Progress | 'next' {
-    for (; this.at < window.end; this.at++) {
-      const byte = window.at(this.at);
+    for (; this.position < window.end; this.position++) {
+      const byte = window.byteAt(this.position);
       if (byte === LF || byte === CLOSE_BRACE) {
-        if (byte === LF) this.at++;
+        if (byte === LF) this.position++;
         this.state = 'attribute';
         return 'next';
       }
@@ -171,22 +172,22 @@ export abstract class HeaderReader extends Attempt {
         this.state = 'url-line';
         return 'next';
       }
-      if (this.tooLong(this.at)) return this.failTooLong();
+      if (this.isTooLong(this.position)) return this.failTooLong();
     }
     return 'more';
   }
 
   /** SOIF-4.4: a URL with white space in it is the rest of the line. */
   protected readUrlLine(window: Window): Progress | 'next' {
-    for (; this.at < window.end; this.at++) {
-      const byte = window.at(this.at);
+    for (; this.position < window.end; this.position++) {
+      const byte = window.byteAt(this.position);
       if (byte === LF) {
-        this.at++;
+        this.position++;
         this.state = 'attribute';
         return 'next';
       }
-      if (!isSpace(byte)) this.url.end = this.at + 1;
-      if (this.at - this.mark >= this.limits.maxUrlBytes)
+      if (!isSpace(byte)) this.url.end = this.position + 1;
+      if (this.position - this.mark >= this.limits.maxUrlBytes)
         return this.fail('SOIF-4.4', this.mark, 'the URL is too long');
     }
     return 'more';

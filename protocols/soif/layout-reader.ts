@@ -1,10 +1,12 @@
 import { COLON, CR, HT, isBlank, isSpace, LF, SP } from '../ascii.js';
 import type { Progress, State } from './attempt.js';
-import { CLOSE_BRACE, decimal, OPEN_BRACE } from './bytes.js';
+import { CLOSE_BRACE, OPEN_BRACE, parseDecimal } from './bytes.js';
 import { HeaderReader } from './header-reader.js';
 import type { NameTable } from './names.js';
 import { SoifObject } from './object.js';
 import type { Window } from './window.js';
+
+/* The slow path: reads one object in any layout that SOIF-4 allows. */
 
 /** SOIF-4.4: blanks around the digits are tolerated, so the bytes between the braces need a limit. */
 const MAX_SIZE_BYTES = 32;
@@ -18,16 +20,16 @@ export class LayoutReader extends HeaderReader {
   private body = false;
   private size = 0;
   private sizeAt = 0;
-  private spaced = false;
+  private hasBlankForTab = false;
   private valueBytes = 0;
   /** Id of the name, start and end of the value of each attribute; start and end are offsets in the stream. */
-  private parts: number[] = [];
+  private slots: number[] = [];
   private name = 0;
 
   /** Begins an object whose `@` is at `start`. */
   begin(start: number): void {
     this.reset(start);
-    this.at = start + 1;
+    this.position = start + 1;
     this.state = 'type';
     this.body = false;
   }
@@ -35,32 +37,32 @@ export class LayoutReader extends HeaderReader {
   /** Begins a bare attribute list (SOIF-3.7), which ends with the input. */
   beginBody(start: number): void {
     this.reset(start);
-    this.at = start;
+    this.position = start;
     this.state = 'attribute';
     this.body = true;
   }
 
   /** Bytes of names and punctuation read: the cost of reading them again. */
   get effort(): number {
-    return this.at - this.start - this.valueBytes;
+    return this.position - this.start - this.valueBytes;
   }
 
   private reset(start: number): void {
     this.start = start;
     this.exact = true;
     this.warnings = [];
-    this.parts = [];
+    this.slots = [];
     this.valueBytes = 0;
-    this.spaced = false;
+    this.hasBlankForTab = false;
     this.beginHeader(start);
   }
 
-  /** Reads on. `final`: no more bytes will arrive. */
+  /** Continues reading. `final`: no more bytes will arrive. */
   advance(window: Window, names: NameTable, final: boolean): Progress {
     for (;;) {
       const progress = this.step(window, names);
       if (progress === 'next') continue;
-      if (progress === 'more' && final) return this.atEnd(window.end);
+      if (progress === 'more' && final) return this.handleEnd(window.end);
       return progress;
     }
   }
@@ -104,17 +106,17 @@ export class LayoutReader extends HeaderReader {
 
   /** SOIF-4.3: white space is skipped; `}` ends the object; anything else is a name. */
   private readAttribute(window: Window): Progress | 'next' {
-    for (; this.at < window.end; this.at++) {
-      const byte = window.at(this.at);
+    for (; this.position < window.end; this.position++) {
+      const byte = window.byteAt(this.position);
       if (isSpace(byte)) {
         if (this.limits.strict)
-          return this.fail('SOIF-4.4', this.at, 'white space before a name or the closing brace');
+          return this.fail('SOIF-4.4', this.position, 'white space before a name or the closing brace');
         this.exact = false;
-        if (this.tooLong(this.at)) return this.failTooLong();
+        if (this.isTooLong(this.position)) return this.failTooLong();
         continue;
       }
       if (byte === CLOSE_BRACE) return this.close();
-      this.mark = this.at;
+      this.mark = this.position;
       this.state = 'name';
       return 'next';
     }
@@ -123,8 +125,8 @@ export class LayoutReader extends HeaderReader {
 
   private readName(window: Window, names: NameTable): Progress | 'next' {
     const { strict, maxNameBytes } = this.limits;
-    for (; this.at < window.end; this.at++) {
-      const byte = window.at(this.at);
+    for (; this.position < window.end; this.position++) {
+      const byte = window.byteAt(this.position);
       if (byte === OPEN_BRACE) return this.endName(window, names);
       if (byte === CLOSE_BRACE) {
         if (strict || this.body) return this.fail('SOIF-4.3', this.mark, 'a name without a size');
@@ -132,33 +134,33 @@ export class LayoutReader extends HeaderReader {
         return this.close();
       }
       if (isSpace(byte)) {
-        if (strict) return this.fail('SOIF-4.4', this.at, 'white space in a name');
+        if (strict) return this.fail('SOIF-4.4', this.position, 'white space in a name');
         this.exact = false;
       }
-      if (this.at - this.mark >= maxNameBytes)
+      if (this.position - this.mark >= maxNameBytes)
         return this.fail('SOIF-4.4', this.mark, 'the name is too long');
     }
     return 'more';
   }
 
   private endName(window: Window, names: NameTable): Progress | 'next' {
-    let end = this.at;
-    while (end > this.mark && isSpace(window.at(end - 1))) end--;
+    let end = this.position;
+    while (end > this.mark && isSpace(window.byteAt(end - 1))) end--;
     if (end === this.mark) {
-      if (this.limits.strict) return this.fail('SOIF-4.4', this.at, 'an empty attribute name');
-      this.warn('SOIF-4.4', this.at, 'an empty attribute name');
+      if (this.limits.strict) return this.fail('SOIF-4.4', this.position, 'an empty attribute name');
+      this.warn('SOIF-4.4', this.position, 'an empty attribute name');
     }
     this.name = names.intern(window.data, this.mark - window.base, end - window.base);
-    this.at++;
-    this.sizeAt = this.at;
+    this.position++;
+    this.sizeAt = this.position;
     this.state = 'size';
     return 'next';
   }
 
   private readSize(window: Window): Progress | 'next' {
-    for (; this.at < window.end; this.at++) {
-      if (window.at(this.at) === CLOSE_BRACE) return this.endSize(window);
-      if (this.at - this.sizeAt >= MAX_SIZE_BYTES)
+    for (; this.position < window.end; this.position++) {
+      if (window.byteAt(this.position) === CLOSE_BRACE) return this.endSize(window);
+      if (this.position - this.sizeAt >= MAX_SIZE_BYTES)
         return this.fail('SOIF-4.4', this.sizeAt, 'not a value size');
     }
     return 'more';
@@ -167,14 +169,15 @@ export class LayoutReader extends HeaderReader {
   private endSize(window: Window): Progress | 'next' {
     const { strict, maxValueBytes } = this.limits;
     let start = this.sizeAt;
-    let end = this.at;
+    let end = this.position;
     if (!strict) {
-      while (start < end && isBlank(window.at(start))) start++;
-      while (end > start && isBlank(window.at(end - 1))) end--;
+      while (start < end && isBlank(window.byteAt(start))) start++;
+      while (end > start && isBlank(window.byteAt(end - 1))) end--;
     }
-    this.size = decimal(window.data, start - window.base, end - window.base, !strict);
+    this.size = parseDecimal(window.data, start - window.base, end - window.base, !strict);
     if (this.size < 0) return this.fail('SOIF-4.4', this.sizeAt, 'not a value size');
-    if (end - start !== this.at - this.sizeAt || end - start !== String(this.size).length) this.exact = false;
+    if (end - start !== this.position - this.sizeAt || end - start !== String(this.size).length)
+      this.exact = false;
     if (this.size > maxValueBytes) {
       return this.fail(
         'SOIF-4.4',
@@ -182,42 +185,43 @@ export class LayoutReader extends HeaderReader {
         `a value of ${this.size} bytes, more than the limit of ${maxValueBytes}`,
       );
     }
-    this.at++;
+    this.position++;
     this.state = 'colon';
     return 'next';
   }
 
   private readColon(window: Window): Progress | 'next' {
-    if (this.at >= window.end) return 'more';
-    if (window.at(this.at) !== COLON) return this.fail('SOIF-4.3', this.at, 'no ":" after the value size');
-    this.at++;
+    if (this.position >= window.end) return 'more';
+    if (window.byteAt(this.position) !== COLON)
+      return this.fail('SOIF-4.3', this.position, 'no ":" after the value size');
+    this.position++;
     this.state = 'tab';
     return 'next';
   }
 
   private readTab(window: Window): Progress | 'next' {
-    if (this.at >= window.end) return 'more';
-    const byte = window.at(this.at);
+    if (this.position >= window.end) return 'more';
+    const byte = window.byteAt(this.position);
     // SOIF-4.4: a blank may be a tab that an editor replaced; the end of the value decides
-    this.spaced = byte === SP && !this.limits.strict;
-    if (byte !== HT && !this.spaced) return this.fail('SOIF-4.3', this.at, 'no tab after ":"');
-    const end = this.at + 1 + this.size;
+    this.hasBlankForTab = byte === SP && !this.limits.strict;
+    if (byte !== HT && !this.hasBlankForTab) return this.fail('SOIF-4.3', this.position, 'no tab after ":"');
+    const end = this.position + 1 + this.size;
     if (end - this.start > this.limits.maxObjectBytes) {
       return this.fail('SOIF-4.4', this.sizeAt, `an object of more than ${this.limits.maxObjectBytes} bytes`);
     }
     const { maxAttributes } = this.limits;
-    if (this.parts.length >= 3 * maxAttributes) {
+    if (this.slots.length >= 3 * maxAttributes) {
       return this.fail('SOIF-4.4', this.sizeAt, `an object of more than ${maxAttributes} attributes`);
     }
-    this.at++;
-    this.mark = this.at;
+    this.position++;
+    this.mark = this.position;
     this.state = 'value';
     return 'next';
   }
 
   private readValue(window: Window): Progress | 'next' {
     if (window.end < this.mark + this.size) return 'more';
-    this.at = this.mark + this.size;
+    this.position = this.mark + this.size;
     this.valueBytes += this.size;
     this.state = 'after-value';
     return 'next';
@@ -225,44 +229,44 @@ export class LayoutReader extends HeaderReader {
 
   /** SOIF-2.3: the LF after the value; SOIF-4.4: other bytes tolerated there. */
   private readAfterValue(window: Window): Progress | 'next' {
-    if (this.at >= window.end) return 'more';
-    const byte = window.at(this.at);
-    const lineEnds = byte === LF || byte === CR;
+    if (this.position >= window.end) return 'more';
+    const byte = window.byteAt(this.position);
+    const isLineEnd = byte === LF || byte === CR;
     if (byte !== LF && this.limits.strict)
-      return this.fail('SOIF-4.4', this.at, 'the value is not followed by LF');
-    if (this.spaced) {
-      if (!lineEnds) return this.fail('SOIF-4.4', this.mark - 1, 'a blank instead of the tab after ":"');
+      return this.fail('SOIF-4.4', this.position, 'the value is not followed by LF');
+    if (this.hasBlankForTab) {
+      if (!isLineEnd) return this.fail('SOIF-4.4', this.mark - 1, 'a blank instead of the tab after ":"');
       this.warn('SOIF-4.4', this.mark - 1, 'a blank instead of the tab after ":"');
-    } else if (!lineEnds && byte !== CLOSE_BRACE) {
-      this.warn('SOIF-4.4', this.at, `the value of ${this.size} bytes does not end at a line's end`);
+    } else if (!isLineEnd && byte !== CLOSE_BRACE) {
+      this.warn('SOIF-4.4', this.position, `the value of ${this.size} bytes does not end at a line's end`);
     }
-    if (byte === LF) this.at++;
+    if (byte === LF) this.position++;
     else this.exact = false;
-    this.keep();
+    this.addAttribute();
     return 'next';
   }
 
-  private keep(): void {
-    this.parts.push(this.name, this.mark, this.mark + this.size);
+  private addAttribute(): void {
+    this.slots.push(this.name, this.mark, this.mark + this.size);
     this.state = 'attribute';
   }
 
   /** At `}`: the object is complete, but its line end belongs to it. */
   private close(): Progress | 'next' {
-    if (this.body) return this.fail('SOIF-3.7', this.at, 'a closing brace in an attribute list');
-    this.at++;
+    if (this.body) return this.fail('SOIF-3.7', this.position, 'a closing brace in an attribute list');
+    this.position++;
     this.state = 'closed';
     return 'next';
   }
 
   private readClosed(window: Window): Progress | 'next' {
-    if (this.at >= window.end) return 'more';
-    const byte = window.at(this.at);
+    if (this.position >= window.end) return 'more';
+    const byte = window.byteAt(this.position);
     if (byte === LF) {
-      this.at++;
+      this.position++;
       return 'object';
     }
-    if (this.limits.strict) return this.fail('SOIF-4.4', this.at, 'no LF after the closing brace');
+    if (this.limits.strict) return this.fail('SOIF-4.4', this.position, 'no LF after the closing brace');
     this.exact = false;
     if (byte !== CR) return 'object';
     this.state = 'closed-cr';
@@ -270,25 +274,25 @@ export class LayoutReader extends HeaderReader {
   }
 
   private readClosedCr(window: Window): Progress | 'next' {
-    if (this.at + 1 >= window.end) return 'more';
-    if (window.at(this.at + 1) === LF) this.at += 2;
+    if (this.position + 1 >= window.end) return 'more';
+    if (window.byteAt(this.position + 1) === LF) this.position += 2;
     return 'object';
   }
 
   /** The input ends here: SOIF-4.4 says where that is tolerated. */
-  private atEnd(end: number): Progress {
+  private handleEnd(end: number): Progress {
     const { strict } = this.limits;
     if (this.state === 'closed' || this.state === 'closed-cr') {
       if (strict) return this.fail('SOIF-4.4', end, 'no LF after the closing brace');
       this.exact = false;
       return 'object';
     }
-    if (this.state === 'after-value' && !strict && !this.spaced) {
+    if (this.state === 'after-value' && !strict && !this.hasBlankForTab) {
       this.exact = false;
-      this.keep();
+      this.addAttribute();
     }
     if (this.state !== 'attribute')
-      return this.fail('SOIF-4.4', end, `truncated: the input ends in ${WHERE[this.state]}`);
+      return this.fail('SOIF-4.4', end, `truncated: the input ends in ${ELEMENT_NAMES[this.state]}`);
     if (this.body) return 'object';
     if (strict) return this.fail('SOIF-4.4', end, 'the input ends before the closing brace');
     this.warn('SOIF-4.4', end, 'the input ends before the closing brace');
@@ -298,20 +302,20 @@ export class LayoutReader extends HeaderReader {
   /** The complete object. */
   take(window: Window, names: NameTable): SoifObject {
     const { data, base } = window;
-    const slots = Int32Array.from(this.parts, (part, i) => (i % 3 === 0 ? part : part - base));
-    const first = new Int32Array(slots.length + 3);
-    first.set(slots, 3);
-    first[0] = this.body
+    const attributes = Int32Array.from(this.slots, (slot, i) => (i % 3 === 0 ? slot : slot - base));
+    const slots = new Int32Array(attributes.length + 3);
+    slots.set(attributes, 3);
+    slots[0] = this.body
       ? names.list.add('')
       : names.intern(data, this.start + 1 - base, this.typeEnd - base);
-    first[1] = this.url.start - base;
-    first[2] = this.url.end - base;
-    return new SoifObject({ data, slots: first, first: 0, count: slots.length / 3, names: names.list });
+    slots[1] = this.url.start - base;
+    slots[2] = this.url.end - base;
+    return new SoifObject({ data, slots, first: 0, count: attributes.length / 3, names: names.list });
   }
 }
 
-/** Names of the places where the input can end. */
-const WHERE: Readonly<Record<State, string>> = {
+/** The element that the input ends in, for the message about truncation. */
+const ELEMENT_NAMES: Readonly<Record<State, string>> = {
   type: 'the template type',
   'open-brace': 'the template type',
   'section-look': 'the opening of a section',

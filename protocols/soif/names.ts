@@ -1,5 +1,7 @@
 import { decodeText } from './text.js';
 
+/* Attribute names: interned for the decoders, checked for the encoders. */
+
 /** Names by number. All objects of one decoder share a list; it only grows. */
 export class NameList {
   /** As spelled in the input. */
@@ -8,8 +10,8 @@ export class NameList {
   readonly folded: string[] = [];
 
   add(name: string): number {
-    this.folded.push(unique(name.toLowerCase()));
-    return this.names.push(unique(name)) - 1;
+    this.folded.push(internString(name.toLowerCase()));
+    return this.names.push(internString(name)) - 1;
   }
 }
 
@@ -17,7 +19,7 @@ export class NameList {
  * Returns the engine's interned copy of a string, as it keeps for property names. Comparing it with a literal is then
  * a comparison of two addresses, which saves a call for each attribute that `indexOf` compares.
  */
-function unique(text: string): string {
+function internString(text: string): string {
   return Object.keys({ [text]: true })[0] ?? text;
 }
 
@@ -77,7 +79,7 @@ export class NameTable {
     const id = this.list.add(decodeText(name));
     const from = this.starts[id]!;
     if (from + name.length > this.store.length) {
-      this.store = widened(this.store, new Uint8Array(2 * (from + name.length)));
+      this.store = copyInto(this.store, new Uint8Array(2 * (from + name.length)));
       this.stored = new DataView(this.store.buffer);
     }
     this.store.set(name, from);
@@ -90,9 +92,9 @@ export class NameTable {
 
   private grow(): void {
     const capacity = this.hashes.length * 2;
-    this.hashes = widened(this.hashes, new Int32Array(capacity));
-    this.starts = widened(this.starts, new Int32Array(capacity + 1));
-    this.next = widened(this.next, new Int32Array(capacity).fill(-1));
+    this.hashes = copyInto(this.hashes, new Int32Array(capacity));
+    this.starts = copyInto(this.starts, new Int32Array(capacity + 1));
+    this.next = copyInto(this.next, new Int32Array(capacity).fill(-1));
     this.slots = new Int32Array(capacity * 2);
     const mask = this.slots.length - 1;
     for (let id = 0; id < this.size; id++) {
@@ -104,7 +106,7 @@ export class NameTable {
   }
 }
 
-function widened<A extends Uint8Array | Int32Array>(from: A, into: A): A {
+function copyInto<A extends Uint8Array | Int32Array>(from: A, into: A): A {
   into.set(from);
   return into;
 }

@@ -1,8 +1,10 @@
 import { isSpace } from '../ascii.js';
 import { ProtocolError } from '../errors.js';
-import { decimal } from './bytes.js';
+import { parseDecimal } from './bytes.js';
 import { isAttributeName, isTemplateType, NameList } from './names.js';
 import { decodeText, encodeText } from './text.js';
+
+/* An immutable SOIF object over memory that many objects share. */
 
 /** One attribute: its name as spelled in the object, its value as bytes (SOIF-1.2). */
 export interface SoifAttribute {
@@ -175,7 +177,7 @@ export class SoifObject implements Iterable<SoifAttribute> {
     let end = this.valueEndAt(i);
     while (start < end && isSpace(this.data[start]!)) start++;
     while (end > start && isSpace(this.data[end - 1]!)) end--;
-    const value = decimal(this.data, start, end, true);
+    const value = parseDecimal(this.data, start, end, true);
     return value < 0 ? undefined : value;
   }
 
@@ -215,7 +217,7 @@ export function unwritable(rule: string, message: string): ProtocolError {
   return new ProtocolError(message, { protocol: 'soif', rule, offset: 0 });
 }
 
-/** Makes an object in memory of its own, without checking its names. */
+/** Makes an object in its own memory, without checking its names. */
 export function assemble(
   type: string,
   url: Uint8Array,
@@ -229,13 +231,13 @@ export function assemble(
   slots[0] = names.add(type);
   data.set(url, 0);
   slots[2] = url.length;
-  let at = url.length;
+  let offset = url.length;
   attributes.forEach(([name, value], i) => {
-    data.set(value, at);
+    data.set(value, offset);
     slots[3 * i + 3] = names.add(name);
-    slots[3 * i + 4] = at;
-    at += value.length;
-    slots[3 * i + 5] = at;
+    slots[3 * i + 4] = offset;
+    offset += value.length;
+    slots[3 * i + 5] = offset;
   });
   return new SoifObject({ data, slots, first: 0, count: attributes.length, names });
 }

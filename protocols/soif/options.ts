@@ -1,3 +1,5 @@
+/* The options and limits of the SOIF decoders. */
+
 /**
  * `harvest`: plain SOIF. `rdm`: Netscape/Sun, where `name-1`, `name-2`... are the values of one attribute
  * `name` (SOIF-5.8, 9.3); they are joined by LF (SOIF-5.1). `starts`: objects may lack the URL, as in
@@ -39,20 +41,23 @@ export const MAX_OBJECT_BYTES = 512 * MEBIBYTE;
 
 /** Applies the defaults. @throws RangeError for a limit that is not a positive whole number, or too large. */
 export function decoderLimits(options: SoifDecoderOptions): DecoderLimits {
-  const maxObjectBytes = limit('maxObjectBytes', options.maxObjectBytes ?? 64 * MEBIBYTE);
+  const maxObjectBytes = checkLimit('maxObjectBytes', options.maxObjectBytes ?? 64 * MEBIBYTE);
   return {
     strict: options.mode === 'strict',
     maxObjectBytes,
-    maxValueBytes: Math.min(maxObjectBytes, limit('maxValueBytes', options.maxValueBytes ?? maxObjectBytes)),
-    maxNameBytes: limit('maxNameBytes', options.maxNameBytes ?? 4096),
-    maxAttributes: limit('maxAttributes', options.maxAttributes ?? 65_536),
-    maxUrlBytes: limit('maxUrlBytes', options.maxUrlBytes ?? 65_535),
+    maxValueBytes: Math.min(
+      maxObjectBytes,
+      checkLimit('maxValueBytes', options.maxValueBytes ?? maxObjectBytes),
+    ),
+    maxNameBytes: checkLimit('maxNameBytes', options.maxNameBytes ?? 4096),
+    maxAttributes: checkLimit('maxAttributes', options.maxAttributes ?? 65_536),
+    maxUrlBytes: checkLimit('maxUrlBytes', options.maxUrlBytes ?? 65_535),
     dialect: options.dialect ?? 'harvest',
   };
 }
 
 /** Checks a limit in bytes and returns it. @throws RangeError */
-export function limit(name: string, value: number): number {
+export function checkLimit(name: string, value: number): number {
   if (!Number.isInteger(value) || value < 1 || value > MAX_OBJECT_BYTES) {
     throw new RangeError(`${name} must be between 1 and ${MAX_OBJECT_BYTES}, not ${value}`);
   }

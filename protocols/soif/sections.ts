@@ -4,6 +4,8 @@ import type { SoifObject } from './object.js';
 import { decoderLimits, type SoifDecoderOptions } from './options.js';
 import { type SectionName, StreamReader, type StreamSink } from './stream-reader.js';
 
+/* Reads update streams, whose objects are in sections (SOIF-8). */
+
 /** An item of {@link SectionDecoder}. Offsets are bytes from the start of the stream. */
 export type SectionItem =
   | {
@@ -49,7 +51,7 @@ export class SectionDecoder {
   private readonly reader: StreamReader;
   private section: SectionName = 'update';
 
-  /** @throws RangeError a limit out of its range. */
+  /** @throws RangeError for a limit out of its range */
   constructor(options: SoifDecoderOptions & { readonly endLine?: boolean } = {}) {
     const emit = (item: SectionItem): void => {
       this.queue.add(item);

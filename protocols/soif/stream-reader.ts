@@ -1,7 +1,7 @@
-import { CR, isDigit, isSpace, LF, SP } from '../ascii.js';
+import { AT, CR, isDigit, isSpace, LF, SP } from '../ascii.js';
 import { ProtocolError, StateError } from '../errors.js';
 import type { Defect, SoifWarning, Surroundings } from './attempt.js';
-import { AT, CLOSE_BRACE, MINUS } from './bytes.js';
+import { CLOSE_BRACE, MINUS } from './bytes.js';
 import { foldMultiValues } from './combine.js';
 import { ExactReader } from './exact-reader.js';
 import { LayoutReader } from './layout-reader.js';
@@ -9,6 +9,8 @@ import { NameTable } from './names.js';
 import type { SoifObject } from './object.js';
 import type { DecoderLimits } from './options.js';
 import { Window } from './window.js';
+
+/* Reads a stream of objects and the text between them. The decoders are built on it. */
 
 /** The three parts of an update stream (SOIF-8.1). */
 export type SectionName = 'delete' | 'refresh' | 'update';
@@ -27,7 +29,7 @@ const MAX_NAMES = 4096;
 const MAX_NAME_TABLE_BYTES = 256 * 1024;
 
 /** Bytes of the longest end line. */
-const MAX_END_LINE = 4096;
+const MAX_END_LINE_BYTES = 4096;
 
 /**
  * Recovery from a malformed object begins inside it, so bytes are read again. An attacker can nest objects so that
@@ -42,7 +44,7 @@ type State = 'between' | 'object' | 'end-line' | 'lost' | 'failed' | 'rest';
 
 /**
  * Reads a stream of objects (SOIF-1.3) and what may be between them: text (SOIF-4.1), section wrappers (SOIF-8.9), an
- * end line (GATHERD-3.7). It reports to a sink and keeps nothing that it has reported.
+ * end line (GATHERD-3.7). It passes everything to a sink and keeps nothing.
  */
 export class StreamReader {
   private readonly window: Window;
@@ -52,19 +54,19 @@ export class StreamReader {
 
   private state: State = 'between';
   /** Offset of the next byte to read. */
-  private at = 0;
+  private position = 0;
   private final = false;
   private finished = false;
   private section: SectionName | undefined;
-  /** Whether an end line could start at `at`. */
-  private lineStart = true;
+  /** Whether an end line could start at `position`. */
+  private isLineStart = true;
   private error: ProtocolError | undefined;
 
-  /** While lost: where that began, where the current line began, whether the line before it was `}`. */
-  private lostFrom = 0;
-  private lineFrom = 0;
-  private afterBrace = false;
-  private reread = 0;
+  /** While lost: the start of the skipped bytes, the start of the current line, whether the line before it was `}`. */
+  private skippedFrom = 0;
+  private lineStartOffset = 0;
+  private isAfterBrace = false;
+  private rereadBytes = 0;
 
   constructor(
     private readonly sink: StreamSink,
@@ -88,7 +90,7 @@ export class StreamReader {
 
   /** The bytes after the end line. */
   get rest(): Uint8Array {
-    return this.ended ? this.window.view(this.at, this.window.end) : new Uint8Array(0);
+    return this.ended ? this.window.view(this.position, this.window.end) : new Uint8Array(0);
   }
 
   push(chunk: Uint8Array): void {
@@ -116,15 +118,15 @@ export class StreamReader {
     if (this.final && !this.finished && this.state === 'between') {
       this.finished = true;
       if (this.section !== undefined) {
-        this.lostFrom = this.at;
-        this.complain({
+        this.skippedFrom = this.position;
+        this.report({
           rule: 'SOIF-8.9',
-          offset: this.at,
+          offset: this.position,
           message: `the section "${this.section}" is not closed`,
         });
       }
     }
-    this.window.release(this.needed());
+    this.window.release(this.firstNeededOffset());
   }
 
   /** Takes one step of the state machine; false when these bytes are used up. */
@@ -137,7 +139,7 @@ export class StreamReader {
       case 'end-line':
         return this.readEndLine();
       case 'lost':
-        return this.search();
+        return this.searchNextStart();
       case 'failed':
       case 'rest':
         return false;
@@ -145,79 +147,82 @@ export class StreamReader {
   }
 
   /** Offset of the first byte that must stay in memory. */
-  private needed(): number {
+  private firstNeededOffset(): number {
     if (this.state === 'object') return this.layout.start;
     // `}` CR of the current line is read again when its LF arrives
-    if (this.state === 'lost' || this.state === 'failed') return Math.max(this.lineFrom, this.at - 2);
-    return this.at;
+    if (this.state === 'lost' || this.state === 'failed')
+      return Math.max(this.lineStartOffset, this.position - 2);
+    return this.position;
   }
 
   /** SOIF-1.3, 4.1: objects and the text between them. */
   private readBetween(): boolean {
     const { window, exact } = this;
     const { data, words, base, fill } = window;
-    let i = this.at - base;
+    let i = this.position - base;
     while (i < fill) {
       if (data[i] !== AT) {
-        this.at = base + i;
-        if (!this.readAround(data[i]!)) return this.state !== 'between';
-        i = this.at - base;
+        this.position = base + i;
+        if (!this.readNonObject(data[i]!)) return this.state !== 'between';
+        i = this.position - base;
         continue;
       }
       if (this.names.size > MAX_NAMES || this.names.bytes > MAX_NAME_TABLE_BYTES)
         this.names = new NameTable();
       const stop = exact.read(data, words, i, fill, this.names);
       if (stop < 0) {
-        this.at = base + i;
-        this.layout.begin(this.at);
+        this.position = base + i;
+        this.layout.begin(this.position);
         this.state = 'object';
         return true;
       }
-      this.lineStart = true;
+      this.isLineStart = true;
       this.emit(exact.take(data, this.names), base + i, base + stop, true);
       i = stop;
     }
-    this.at = base + i;
+    this.position = base + i;
     return false;
   }
 
   private emit(object: SoifObject, start: number, end: number, exact: boolean): void {
-    const shown = this.limits.dialect === 'rdm' ? foldMultiValues(object) : object;
-    this.sink.object(shown, start, end, exact, this.window);
+    const folded = this.limits.dialect === 'rdm' ? foldMultiValues(object) : object;
+    this.sink.object(folded, start, end, exact, this.window);
   }
 
   /** Reads a byte between objects that is not `@`. False when the state has changed or reading stops. */
-  private readAround(byte: number): boolean {
+  private readNonObject(byte: number): boolean {
     const { window } = this;
     if (!this.surroundings.sections) {
-      if (this.limits.strict) return this.stray();
+      if (this.limits.strict) return this.reportStrayText();
       // SOIF-4.1: everything up to the next "@" is ignored
-      const next = window.data.subarray(0, window.fill).indexOf(AT, this.at - window.base);
-      this.at = next < 0 ? window.end : window.base + next;
+      const next = window.data.subarray(0, window.fill).indexOf(AT, this.position - window.base);
+      this.position = next < 0 ? window.end : window.base + next;
       return true;
     }
     if (isSpace(byte)) {
-      this.lineStart = byte === LF;
+      this.isLineStart = byte === LF;
     } else if (byte === CLOSE_BRACE) {
-      if (this.section === undefined && !this.stray()) return false;
-      if (this.section !== undefined) this.sink.section(this.section, false, this.at);
+      if (this.section === undefined && !this.reportStrayText()) return false;
+      if (this.section !== undefined) this.sink.section(this.section, false, this.position);
       this.section = undefined;
-      this.lineStart = true;
-    } else if (this.surroundings.endLine && this.lineStart && isDigit(byte)) {
+      this.isLineStart = true;
+    } else if (this.surroundings.endLine && this.isLineStart && isDigit(byte)) {
       this.state = 'end-line';
       return false;
     } else {
-      if (this.limits.strict) return this.stray();
-      this.lineStart = false;
+      if (this.limits.strict) return this.reportStrayText();
+      this.isLineStart = false;
     }
-    this.at++;
+    this.position++;
     return true;
   }
 
-  private stray(): boolean {
+  private reportStrayText(): boolean {
     const message = 'text between objects';
-    if (this.limits.strict) this.fail({ rule: 'SOIF-2.2', offset: this.at, message }, this.at, this.at);
-    else this.complain({ rule: 'SOIF-8.9', offset: this.at, message: 'a closing brace without a section' });
+    if (this.limits.strict)
+      this.fail({ rule: 'SOIF-2.2', offset: this.position, message }, this.position, this.position);
+    else
+      this.report({ rule: 'SOIF-8.9', offset: this.position, message: 'a closing brace without a section' });
     return !this.limits.strict;
   }
 
@@ -226,21 +231,21 @@ export class StreamReader {
     const progress = layout.advance(window, this.names, this.final);
     if (progress === 'more') return false;
     if (progress === 'defect') {
-      this.reread += layout.effort;
-      const overBudget = this.reread > REREAD_FACTOR * layout.at + REREAD_ALLOWANCE;
-      this.fail(layout.defect, layout.start, overBudget ? layout.at : layout.start + 1);
+      this.rereadBytes += layout.effort;
+      const overBudget = this.rereadBytes > REREAD_FACTOR * layout.position + REREAD_ALLOWANCE;
+      this.fail(layout.defect, layout.start, overBudget ? layout.position : layout.start + 1);
       return true;
     }
-    this.at = layout.at;
-    this.lineStart = true;
+    this.position = layout.position;
+    this.isLineStart = true;
     this.state = 'between';
     if (progress === 'section') {
       this.openSection(
-        layout.word === 'delete' ? 'delete' : layout.word === 'refresh' ? 'refresh' : 'update',
+        layout.sectionWord === 'delete' ? 'delete' : layout.sectionWord === 'refresh' ? 'refresh' : 'update',
       );
     } else {
       for (const warning of layout.warnings) this.sink.warning(warning);
-      this.emit(layout.take(window, this.names), layout.start, layout.at, layout.exact);
+      this.emit(layout.take(window, this.names), layout.start, layout.position, layout.exact);
     }
     return true;
   }
@@ -251,10 +256,10 @@ export class StreamReader {
     if (this.section !== undefined) {
       const message = `the section "${this.section}" is not closed before the next`;
       if (this.limits.strict) {
-        this.fail({ rule: 'SOIF-8.9', offset, message }, offset, this.at);
+        this.fail({ rule: 'SOIF-8.9', offset, message }, offset, this.position);
         return;
       }
-      this.complain({ rule: 'SOIF-8.9', offset, message });
+      this.report({ rule: 'SOIF-8.9', offset, message });
       this.sink.section(this.section, false, offset);
     }
     this.section = section;
@@ -263,14 +268,14 @@ export class StreamReader {
 
   /** GATHERD-3.7: at the start of a line between objects, after a digit. */
   private readEndLine(): boolean {
-    const { window, at } = this;
-    const begins = this.endLineAt(at);
+    const { window, position: at } = this;
+    const begins = this.isEndLineAt(at);
     if (begins === 'more') return false;
     const found = begins ? window.data.subarray(0, window.fill).indexOf(LF, at + 5 - window.base) : -1;
     const stop = found < 0 ? window.end : window.base + found;
-    if (begins && found < 0 && !this.final && stop - at <= MAX_END_LINE) return false;
-    if (!begins || stop - at > MAX_END_LINE) {
-      this.lineStart = false;
+    if (begins && found < 0 && !this.final && stop - at <= MAX_END_LINE_BYTES) return false;
+    if (!begins || stop - at > MAX_END_LINE_BYTES) {
+      this.isLineStart = false;
       this.state = 'between';
       return true;
     }
@@ -284,24 +289,24 @@ export class StreamReader {
         this.fail(defect, at, at + 1);
         return true;
       }
-      this.complain(defect);
+      this.report(defect);
     }
     const line = Buffer.from(
-      window.view(at, stop > at && window.at(stop - 1) === CR ? stop - 1 : stop),
+      window.view(at, stop > at && window.byteAt(stop - 1) === CR ? stop - 1 : stop),
     ).toString('latin1');
     this.section = undefined;
-    this.at = found < 0 ? stop : stop + 1;
+    this.position = found < 0 ? stop : stop + 1;
     this.state = 'rest';
     this.sink.endLine(line, Number(line.slice(0, 3)), at);
     return true;
   }
 
   /** Whether the bytes at `offset` are `NNN -`. */
-  private endLineAt(offset: number): boolean | 'more' {
+  private isEndLineAt(offset: number): boolean | 'more' {
     const { window } = this;
     for (let k = 0; k < 5; k++) {
       if (offset + k >= window.end) return this.final ? false : 'more';
-      const byte = window.at(offset + k);
+      const byte = window.byteAt(offset + k);
       if (k < 3 ? !isDigit(byte) : byte !== (k === 3 ? SP : MINUS)) return false;
     }
     return true;
@@ -311,56 +316,56 @@ export class StreamReader {
    * SOIF-4.5: searches for the next LF `@`. When an end line is possible, also for one that follows a line `}`: a
    * malformed last object must not hide it, and a value must not forge it.
    */
-  private search(): boolean {
+  private searchNextStart(): boolean {
     const { window } = this;
     const bytes = window.data.subarray(0, window.fill);
     for (;;) {
-      if (this.lineStart) {
-        if (this.at < window.end && window.at(this.at) === AT) return this.found();
-        if (this.at >= window.end) return this.final && this.found();
-        const ends = this.surroundings.endLine && this.afterBrace && this.endLineAt(this.at);
+      if (this.isLineStart) {
+        if (this.position < window.end && window.byteAt(this.position) === AT) return this.endSearch();
+        if (this.position >= window.end) return this.final && this.endSearch();
+        const ends = this.surroundings.endLine && this.isAfterBrace && this.isEndLineAt(this.position);
         if (ends === 'more') return false;
-        if (ends) return this.found();
-        this.lineFrom = this.at;
-        this.lineStart = false;
+        if (ends) return this.endSearch();
+        this.lineStartOffset = this.position;
+        this.isLineStart = false;
       }
-      const index = bytes.indexOf(LF, this.at - window.base);
+      const index = bytes.indexOf(LF, this.position - window.base);
       if (index < 0) {
-        this.at = window.end;
-        return this.final && this.found();
+        this.position = window.end;
+        return this.final && this.endSearch();
       }
-      const length = window.base + index - this.lineFrom;
-      const braced = window.at(this.lineFrom) === CLOSE_BRACE;
-      this.afterBrace = braced && (length === 1 || (length === 2 && bytes[index - 1] === CR));
-      this.at = window.base + index + 1;
-      this.lineStart = true;
+      const length = window.base + index - this.lineStartOffset;
+      const braced = window.byteAt(this.lineStartOffset) === CLOSE_BRACE;
+      this.isAfterBrace = braced && (length === 1 || (length === 2 && bytes[index - 1] === CR));
+      this.position = window.base + index + 1;
+      this.isLineStart = true;
     }
   }
 
   /** Ends the search, at an object, an end line or the end of the input. */
-  private found(): boolean {
+  private endSearch(): boolean {
     if (!this.limits.strict) {
-      const message = `${this.at - this.lostFrom} bytes skipped`;
-      this.complain({ rule: 'SOIF-4.5', offset: this.lostFrom, message });
+      const message = `${this.position - this.skippedFrom} bytes skipped`;
+      this.report({ rule: 'SOIF-4.5', offset: this.skippedFrom, message });
     }
-    this.lineStart = true;
+    this.isLineStart = true;
     this.state = 'between';
     return true;
   }
 
-  /** Drops what began at `start`; the search for the next object begins at `from`. */
+  /** Drops the element that began at `start`; the search for the next object begins at `from`. */
   private fail(defect: Defect, start: number, from: number): void {
-    this.lostFrom = start;
-    this.at = from;
-    this.lineFrom = from;
-    this.lineStart = from > start && this.window.at(from - 1) === LF;
-    this.afterBrace = false;
+    this.skippedFrom = start;
+    this.position = from;
+    this.lineStartOffset = from;
+    this.isLineStart = from > start && this.window.byteAt(from - 1) === LF;
+    this.isAfterBrace = false;
     this.state = 'lost';
-    this.complain(defect);
+    this.report(defect);
   }
 
   /** Lenient: a warning. Strict: the stream stops here until {@link resume}. */
-  private complain({ rule, offset, message }: Defect): void {
+  private report({ rule, offset, message }: Defect): void {
     if (!this.limits.strict) {
       this.sink.warning({ kind: 'warning', rule, offset, message });
       return;

@@ -1,6 +1,8 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { bufferOf } from '../ascii.js';
 
+/* Text in SOIF values (SOIF-7.4). */
+
 /** The characters of windows-1252 at 0x80 to 0x9F; the five codes it leaves free stay C1 controls. */
 const WINDOWS_1252_HIGH =
   '\u20ac\u0081\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u008d\u017d\u008f' +

@@ -3,6 +3,8 @@ import { OPEN_BRACE } from './bytes.js';
 import { isAttributeName, isTemplateType } from './names.js';
 import type { SoifObject } from './object.js';
 
+/* Validates objects as `cleandb` does (G-134). */
+
 /** The reason an object is not valid, with the rule that it breaks. */
 export interface SoifProblem {
   readonly rule: string;

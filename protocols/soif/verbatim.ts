@@ -3,6 +3,8 @@ import { CLOSE_BRACE, OPEN_BRACE } from './bytes.js';
 import { type SoifValue, unwritable } from './object.js';
 import { encodeText } from './text.js';
 
+/* Writes an object unchanged, or refuses it. */
+
 /** The parts of an object, as another notation holds them. */
 export interface SoifParts {
   readonly type: string;

@@ -1,6 +1,6 @@
 import { bufferOf } from '../ascii.js';
 
-const SMALLEST = 1024;
+const MIN_CAPACITY = 1024;
 
 /**
  * The part of a stream that a decoder still needs.
@@ -9,9 +9,9 @@ const SMALLEST = 1024;
  *                        ^ still needed   ^ next byte to arrive
  *     offset  base       base + low       base + fill
  *
- * A chunk that finds the window empty is used without a copy. Otherwise it is appended to memory of the window, which
- * only grows after `fill`: objects that were delivered keep pointing at bytes that never change. Growth is by
- * doubling, so input of one byte at a time is copied O(1) times.
+ * A chunk that arrives while the window is empty is used without a copy. Otherwise it is appended to memory that the window
+ * owns. Bytes before `fill` never change, because delivered objects point at them. The memory doubles when it grows, so a
+ * byte is copied O(1) times even if bytes arrive one by one.
  */
 export class Window {
   data: Buffer = Buffer.alloc(0);
@@ -34,7 +34,7 @@ export class Window {
   }
 
   /** The byte at an offset that is in the window. */
-  at(offset: number): number {
+  byteAt(offset: number): number {
     return this.data[offset - this.base]!;
   }
 
@@ -56,7 +56,7 @@ export class Window {
     const needed = held + chunk.length;
     if (!this.owned || this.fill + chunk.length > this.data.length) {
       const doubled = Math.min(2 * held, this.maxHeld + chunk.length);
-      const grown = Buffer.allocUnsafeSlow(Math.max(needed, doubled, SMALLEST));
+      const grown = Buffer.allocUnsafeSlow(Math.max(needed, doubled, MIN_CAPACITY));
       grown.set(this.data.subarray(this.low, this.fill), 0);
       this.base += this.low;
       this.use(grown);

@@ -5,6 +5,8 @@ import type { SstpMessage } from './message.js';
 import { codeEntry } from './registry.js';
 import { replyError } from './replies.js';
 
+/* The client's end of an SSTP connection. */
+
 /** A reply and the code of the request that it answers. */
 export interface SstpReply {
   readonly requestCode: number;
@@ -61,9 +63,9 @@ export class SstpClientSession {
   push(chunk: Uint8Array): SstpReply[] {
     const replies: SstpReply[] = [];
     for (let at = 0; at < chunk.length && this.#refusal === undefined; ) {
-      at = this.#decoder.take(chunk, at);
+      at = this.#decoder.read(chunk, at);
       const message = this.#decoder.takeMessage();
-      if (message !== undefined) this.#reply(message, replies);
+      if (message !== undefined) this.#acceptReply(message, replies);
     }
     return replies;
   }
@@ -73,7 +75,7 @@ export class SstpClientSession {
     return this.pending === 0 && this.#decoder.idle;
   }
 
-  #reply(message: SstpMessage, replies: SstpReply[]): void {
+  #acceptReply(message: SstpMessage, replies: SstpReply[]): void {
     if (codeEntry(message.code)?.closes === true) this.#refusal = replyError(message.code);
     const requestCode = this.#codes[this.#answered];
     if (requestCode === undefined) {

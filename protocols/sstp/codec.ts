@@ -1,12 +1,14 @@
 import { bufferOf, COLON, CR, isBlank, LF } from '../ascii.js';
 import { ByteBuffer } from '../byte-buffer.js';
 import { ProtocolError } from '../errors.js';
-import { onlyHeader, parseU32 } from './header-values.js';
+import { parseU32, singleHeader } from './header-values.js';
 import { IdListMessage } from './id-list-message.js';
 import { IdRun } from './id-run.js';
 import { REPLY_LIMITS, REQUEST_LIMITS, type SstpLimits } from './limits.js';
 import { NO_BODY, type SstpHeader, type SstpMessage } from './message.js';
 import { codeEntry, HEADERS, VERSION, VERSION_PREFIX } from './registry.js';
+
+/* Splits a stream into SSTP messages. */
 
 export interface SstpDecoderOptions extends Partial<SstpLimits> {
   /** Reads runs of IDs in replies straight into numbers. Default true; false is for comparing the two. */
@@ -17,7 +19,7 @@ export interface SstpDecoderOptions extends Partial<SstpLimits> {
 const LONGEST_ID_LINE = 64;
 
 /**
- * Splits a stream into messages (S-27 to S-38). Chunk borders never matter, neither to messages nor to errors. The limits
+ * Splits a stream into messages (S-27 to S-38). Chunk boundaries affect neither messages nor errors. The limits
  * bound the memory. After an error the framing is unknown, so every later call throws the error again.
  */
 export class SstpDecoder {
@@ -53,7 +55,7 @@ export class SstpDecoder {
   push(chunk: Uint8Array): SstpMessage[] {
     const messages: SstpMessage[] = [];
     for (let at = 0; at < chunk.length; ) {
-      at = this.take(chunk, at);
+      at = this.read(chunk, at);
       const message = this.takeMessage();
       if (message !== undefined) messages.push(message);
     }
@@ -65,36 +67,36 @@ export class SstpDecoder {
    * @returns the index where it stopped; {@link takeMessage} returns the message if it is complete
    * @throws ProtocolError as {@link push}
    */
-  take(chunk: Uint8Array, from: number): number {
+  read(chunk: Uint8Array, from: number): number {
     if (this.#failure !== undefined) throw this.#failure;
     let at = from;
     while (at < chunk.length && this.#message === undefined) {
-      if (this.#state === 'body') at = this.#takeBody(chunk, at);
-      else at = this.#takeLine(chunk, at);
+      if (this.#state === 'body') at = this.#readBody(chunk, at);
+      else at = this.#readLine(chunk, at);
     }
     return at;
   }
 
-  /** Returns the message that {@link take} completed, once. */
+  /** Returns the message that {@link read} completed, once. */
   takeMessage(): SstpMessage | undefined {
     const message = this.#message;
     this.#message = undefined;
     return message;
   }
 
-  /** Counts octets that another decoder has read between two messages. */
-  skipped(octets: number): void {
+  /** Skips octets between two messages that another decoder has read; offsets in errors include them. */
+  skip(octets: number): void {
     this.#offset += octets;
   }
 
-  #takeLine(chunk: Uint8Array, from: number): number {
+  #readLine(chunk: Uint8Array, from: number): number {
     if (this.#partial.length === 0) {
-      const at = this.#takeRun(chunk, from, chunk.length);
+      const at = this.#readIds(chunk, from, chunk.length);
       if (at > from) return at;
     }
     const lf = chunk.indexOf(LF, from);
     if (lf >= 0 && this.#partial.length === 0) {
-      this.#line(chunk, from, lf);
+      this.#endLine(chunk, from, lf);
       return lf + 1;
     }
     const end = lf < 0 ? chunk.length : lf + 1;
@@ -104,12 +106,12 @@ export class SstpDecoder {
       return end;
     }
     const line = this.#partial.take();
-    if (this.#takeRun(line, 0, line.length) === 0) this.#line(line, 0, line.length - 1);
+    if (this.#readIds(line, 0, line.length) === 0) this.#endLine(line, 0, line.length - 1);
     return end;
   }
 
-  /** Reads lines of IDs on the fast path. Lines in an unusual form, or at a limit, are left to the slow path. */
-  #takeRun(bytes: Uint8Array, from: number, end: number): number {
+  /** Reads lines of IDs on the fast path. Leaves lines in an unusual form, or at a limit, to the slow path. */
+  #readIds(bytes: Uint8Array, from: number, end: number): number {
     const run = this.#run;
     if (run === undefined || this.#state !== 'headers' || !run.continuesAt(this.#headers.length)) return from;
     const { maxHeaderBytes, maxHeaderLines } = this.#limits;
@@ -122,18 +124,18 @@ export class SstpDecoder {
     return at;
   }
 
-  /** @param lf where the line's LF is */
-  #line(bytes: Uint8Array, start: number, lf: number): void {
+  /** Handles a complete line. @param lf index of its LF */
+  #endLine(bytes: Uint8Array, start: number, lf: number): void {
     const end = lf > start && bytes[lf - 1] === CR ? lf - 1 : lf;
     this.#checkLine(bytes, start, end, true);
-    if (this.#state === 'start') this.#startLine(bytes, start, end);
-    else if (end === start) this.#endOfHeaders();
+    if (this.#state === 'start') this.#readStartLine(bytes, start, end);
+    else if (end === start) this.#endHeaders();
     else {
       this.#headerLines++;
       this.#headerBytes += lf + 1 - start;
       if (this.#headerLines > this.#limits.maxHeaderLines)
         this.#fail('S-38', `more than ${this.#limits.maxHeaderLines} header lines`);
-      this.#headers.push(this.#header(bytes, start, end));
+      this.#headers.push(this.#parseHeader(bytes, start, end));
     }
     if (this.#failure === undefined) this.#offset += lf + 1 - start;
   }
@@ -157,7 +159,7 @@ export class SstpDecoder {
     return Math.min(maxHeaderLineBytes, Math.max(0, maxHeaderBytes - this.#headerBytes));
   }
 
-  #startLine(bytes: Uint8Array, start: number, end: number): void {
+  #readStartLine(bytes: Uint8Array, start: number, end: number): void {
     const text = bufferOf(bytes).toString('latin1', start, end);
     const version = VERSION_TOKEN.exec(text);
     if (version === null) this.#fail('S-28', `a start line begins with ${VERSION_PREFIX} and a version`);
@@ -170,7 +172,7 @@ export class SstpDecoder {
     this.#state = 'headers';
   }
 
-  #header(bytes: Uint8Array, start: number, end: number): SstpHeader {
+  #parseHeader(bytes: Uint8Array, start: number, end: number): SstpHeader {
     if (isBlank(bytes[start])) return this.#fail('S-32', 'a folded line');
     const colon = bytes.indexOf(COLON, start);
     if (colon < 0 || colon >= end) return this.#fail('S-32', 'a header line without a colon');
@@ -189,10 +191,10 @@ export class SstpDecoder {
     return [name.toUpperCase(), value];
   }
 
-  #endOfHeaders(): void {
+  #endHeaders(): void {
     let length = 0;
     try {
-      const text = onlyHeader(this.#headers, HEADERS.contentLength.name);
+      const text = singleHeader(this.#headers, HEADERS.contentLength.name);
       if (text !== undefined) length = parseU32(text, HEADERS.contentLength.name);
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
@@ -207,7 +209,7 @@ export class SstpDecoder {
     if (length === 0) this.#complete(NO_BODY);
   }
 
-  #takeBody(chunk: Uint8Array, from: number): number {
+  #readBody(chunk: Uint8Array, from: number): number {
     const end = Math.min(chunk.length, from + this.#bodyLength - this.#body.length);
     this.#body.append(chunk.subarray(from, end));
     this.#offset += end - from;

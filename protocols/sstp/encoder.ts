@@ -2,13 +2,15 @@ import { threeDigits } from '../ascii.js';
 import type { SstpHeader, SstpMessage } from './message.js';
 import { codeEntry, HEADERS, VERSION, VERSION_PREFIX } from './registry.js';
 
+/* Writes SSTP messages. */
+
 /** A header name (6.2). */
 const NAME = /^[A-Za-z0-9_]+$/;
 /** Characters that a value must not have (S-36), or must not begin or end with, because the receiver strips them (S-31). */
 const BAD_VALUE = /[\0-\x08\x0a-\x1f\x7f]|^[ \t]|[ \t]$/;
 
 /** The start line of a code without its line end (S-28). A code that is not registered has no symbol. */
-export function startLine(code: number): string {
+export function formatStartLine(code: number): string {
   const symbol = codeEntry(code)?.symbol;
   const phrase = symbol === undefined ? '' : ` ${symbol}`;
   return `${VERSION_PREFIX}${VERSION.major}.${VERSION.minor} ${threeDigits(code)}${phrase}`;
@@ -20,7 +22,7 @@ export function startLine(code: number): string {
  */
 export function formatHead({ code, headers }: Pick<SstpMessage, 'code' | 'headers'>): string {
   if (!Number.isInteger(code) || code < 0 || code > 999) throw new RangeError(`not an SSTP code: ${code}`);
-  let text = `${startLine(code)}\r\n`;
+  let text = `${formatStartLine(code)}\r\n`;
   for (const [name, value] of headers) {
     if (!NAME.test(name)) throw new TypeError(`not an SSTP header name: ${JSON.stringify(name)}`);
     if (BAD_VALUE.test(value)) throw new TypeError(`${name} cannot be sent: ${JSON.stringify(value)}`);

@@ -1,6 +1,6 @@
 import { asciiBytes, bufferOf, CR, LF, NINE, SP, ZERO } from '../ascii.js';
 import { ProtocolError } from '../errors.js';
-import { startLine } from './encoder.js';
+import { formatStartLine } from './encoder.js';
 import type { SstpLimits } from './limits.js';
 import { CODES, HEADERS, MAX_U32, START_RESULTS_BASE } from './registry.js';
 import {
@@ -9,8 +9,10 @@ import {
   type LinkKind,
   type LinkRequest,
   MAX_URL_BYTES,
-  nameOf,
+  requestedName,
 } from './requests.js';
+
+/* The fast path for link requests in the usual form. */
 
 /** The start line of a link request as a sender writes it (S-28), and the headers that are parameters of it. */
 interface Form {
@@ -27,14 +29,14 @@ const FORMS: readonly Form[] = [
 ].map(({ number }) => {
   const kind = kindOfCode(number)!;
   const id = isSiteKind(kind) ? HEADERS.serverId : HEADERS.uriId;
-  return { kind, line: asciiBytes(`${startLine(number)}\r\n`), id: asciiBytes(`${id.name}: `) };
+  return { kind, line: asciiBytes(`${formatStartLine(number)}\r\n`), id: asciiBytes(`${id.name}: `) };
 });
 
 const URL_HEADER = asciiBytes(`${HEADERS.url.name}: `);
 const COUNT = asciiBytes(`${HEADERS.numResults.name}: `);
 const START = asciiBytes(`${HEADERS.startResults.name}: `);
 /** Offset of the last digit of the code, in which the link requests differ. */
-const CODE_AT = FORMS[0]!.line.indexOf(SP) + 3;
+const CODE_DIGIT_OFFSET = FORMS[0]!.line.indexOf(SP) + 3;
 
 /** A request and where it ends. The object is reused by the next call. */
 export interface FastResult {
@@ -58,13 +60,13 @@ let position = 0;
 /**
  * Reads one link request directly from the octets, if it is complete and in the exact form that a sender writes: start
  * line with the symbol, registered headers in capitals, each once, numbers of at most ten digits, CR LF. Everything else,
- * including every error, is left to the decoder that knows all forms, so both accept the same requests.
+ * including every error, is left to the decoder that accepts all forms, so both accept the same requests.
  * @returns whether a request was read into `result`
  */
 export function readFastRequest(bytes: Uint8Array, from: number, result: FastResult): boolean {
-  const digit = bytes[from + CODE_AT];
+  const digit = bytes[from + CODE_DIGIT_OFFSET];
   let form: Form | undefined;
-  for (const candidate of FORMS) if (candidate.line[CODE_AT] === digit) form = candidate;
+  for (const candidate of FORMS) if (candidate.line[CODE_DIGIT_OFFSET] === digit) form = candidate;
   if (form === undefined || !matches(bytes, from, form.line)) return false;
   position = from + form.line.length;
   let id = -1;
@@ -95,7 +97,7 @@ export function readFastRequest(bytes: Uint8Array, from: number, result: FastRes
   let name = '';
   if (id <= 0) {
     if (urlFrom < 0) return false;
-    const known = nameIn(form.kind, bufferOf(bytes).toString('latin1', urlFrom, urlEnd));
+    const known = parseName(form.kind, bufferOf(bytes).toString('latin1', urlFrom, urlEnd));
     if (known === undefined) return false;
     name = known;
   }
@@ -142,9 +144,9 @@ function endOfPlainText(bytes: Uint8Array, from: number): number {
   return octet === CR && bytes[at + 1] === LF ? at : -1;
 }
 
-function nameIn(kind: LinkKind, url: string): string | undefined {
+function parseName(kind: LinkKind, url: string): string | undefined {
   try {
-    return nameOf(kind, url);
+    return requestedName(kind, url);
   } catch (error) {
     if (error instanceof ProtocolError) return undefined; // the other decoder throws it, with the offset
     throw error;

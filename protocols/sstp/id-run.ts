@@ -1,14 +1,16 @@
 import { asciiBytes, CR, LF, NINE, ZERO } from '../ascii.js';
 import { HEADERS, MAX_U32 } from './registry.js';
 
+/* The fast path for the IDs of a reply. */
+
 const PREFIX = asciiBytes(`${HEADERS.uriId.name}: `);
-const SMALLEST = 64;
+const MIN_CAPACITY = 64;
 /** Capacity that is kept between two messages, so that usual replies need no growing. */
-const KEPT = 16_384;
+const MAX_KEPT_CAPACITY = 16_384;
 
 /** The lines of IDs of one reply, read as numbers without intermediate strings. */
 export class IdRun {
-  #ids: Uint32Array = new Uint32Array(SMALLEST);
+  #ids: Uint32Array = new Uint32Array(MIN_CAPACITY);
   #length = 0;
   #at = 0;
 
@@ -28,11 +30,11 @@ export class IdRun {
    */
   read(bytes: Uint8Array, from: number, end: number, maxLines: number, headers: number): number {
     const before = this.#length;
-    const most = before + maxLines;
+    const maxLength = before + maxLines;
     let ids = this.#ids;
     let length = before;
     let at = from;
-    while (length < most) {
+    while (length < maxLength) {
       let position = at + PREFIX.length;
       // The shortest line has one digit and a LF.
       if (position + 2 > end || !beginsWith(bytes, at)) break;
@@ -61,7 +63,7 @@ export class IdRun {
   take(): { readonly ids: Uint32Array; readonly at: number } | undefined {
     if (this.#length === 0) return undefined;
     const ids = this.#ids.slice(0, this.#length);
-    if (this.#ids.length > KEPT) this.#ids = new Uint32Array(SMALLEST);
+    if (this.#ids.length > MAX_KEPT_CAPACITY) this.#ids = new Uint32Array(MIN_CAPACITY);
     this.#length = 0;
     return { ids, at: this.#at };
   }

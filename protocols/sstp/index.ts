@@ -1,6 +1,6 @@
 export { SstpClientSession, type SstpReply } from './client-session.js';
 export { SstpDecoder, type SstpDecoderOptions } from './codec.js';
-export { encodeSstp, startLine } from './encoder.js';
+export { encodeSstp, formatStartLine } from './encoder.js';
 export { IdListMessage } from './id-list-message.js';
 export { REPLY_LIMITS, REQUEST_LIMITS, type SstpLimits } from './limits.js';
 export { NO_BODY, type SstpHeader, type SstpMessage } from './message.js';
@@ -37,12 +37,12 @@ export {
   isSiteKind,
   kindOfCode,
   type LinkKind,
-  type LinkQuestion,
   type LinkRequest,
+  type LinkRequestFields,
   linkRequestMessage,
   MAX_URL_BYTES,
-  nameOf,
   parseRequest,
+  requestedName,
   type SstpRequest,
   type UnservedRequest,
   type UrlByNameRequest,

@@ -1,9 +1,11 @@
 import { threeDigits } from '../ascii.js';
 import { PeerError } from '../errors.js';
-import { onlyHeader, parseU32, refusal } from './header-values.js';
+import { parseU32, singleHeader, sstpError } from './header-values.js';
 import { IdListMessage } from './id-list-message.js';
 import type { SstpHeader, SstpMessage } from './message.js';
 import { CODES, codeEntry, HEADERS, MAX_U32, START_RESULTS_BASE } from './registry.js';
+
+/* Typed and checked replies: links and descriptions of documents (R-24, R-33). */
 
 /** The reply to a link request (R-24). `ids` is empty for both forms of an empty result (S-41). */
 export interface LinkReply {
@@ -43,15 +45,15 @@ export function parseLinkReply(message: SstpMessage, requestCode: number): LinkR
     return { found: 0, start: START_RESULTS_BASE, ids: new Uint32Array(0), known: false };
   const { others, ids } = idsOf(message);
   const number = (name: string) => {
-    const text = onlyHeader(others, name);
+    const text = singleHeader(others, name);
     return text === undefined ? undefined : parseU32(text, name);
   };
   const found = number(HEADERS.numFound.name);
-  if (found === undefined) throw refusal('R-24', `${HEADERS.numFound.name} is missing`);
+  if (found === undefined) throw sstpError('R-24', `${HEADERS.numFound.name} is missing`);
   const returned = number(HEADERS.numResults.name);
   if (returned !== undefined && returned !== ids.length)
-    throw refusal('R-24', `${HEADERS.numResults.name} is ${returned} where ${ids.length} IDs are given`);
-  if (ids.length > found) throw refusal('R-24', 'more IDs than were found');
+    throw sstpError('R-24', `${HEADERS.numResults.name} is ${returned} where ${ids.length} IDs are given`);
+  if (ids.length > found) throw sstpError('R-24', 'more IDs than were found');
   const start = number(HEADERS.startResults.name) ?? START_RESULTS_BASE;
   return { found, start: Math.max(0, start - START_RESULTS_BASE), ids, known: true };
 }
@@ -60,13 +62,13 @@ export function parseLinkReply(message: SstpMessage, requestCode: number): LinkR
 export function parseUrlDescription(message: SstpMessage): UrlDescription | undefined {
   if (isNotFound(message, CODES.urlByName.number)) return undefined;
   const text = (name: string) => {
-    const value = onlyHeader(message.headers, name);
-    if (value === undefined) throw refusal('R-33', `${name} is missing`);
+    const value = singleHeader(message.headers, name);
+    if (value === undefined) throw sstpError('R-33', `${name} is missing`);
     return value;
   };
   const number = (name: string) => parseU32(text(name), name);
   const port = number(HEADERS.serverPort.name);
-  if (port < 1 || port > 65_535) throw refusal('R-33', `${HEADERS.serverPort.name} is not a port`);
+  if (port < 1 || port > 65_535) throw sstpError('R-33', `${HEADERS.serverPort.name} is not a port`);
   return {
     id: number(HEADERS.uriId.name),
     serverId: number(HEADERS.serverId.name),
@@ -109,7 +111,7 @@ export function isNotFound({ code }: SstpMessage, requestCode: number): boolean 
   throw replyError(code);
 }
 
-/** S-42: the server's refusal as an error; its `status` is the reply's code. */
+/** S-42: the server's sstpError as an error; its `status` is the reply's code. */
 export function replyError(code: number): PeerError {
   const phrase = codeEntry(code)?.symbol.toLowerCase() ?? 'an unexpected code';
   return new PeerError(`the server answered ${threeDigits(code)}: ${phrase}`, code);

@@ -1,8 +1,10 @@
 import { asciiBytes, ZERO } from '../ascii.js';
-import { formatHead, startLine } from './encoder.js';
+import { formatHead, formatStartLine } from './encoder.js';
 import { CODES, codeEntry, HEADERS, START_RESULTS_BASE } from './registry.js';
 import { descriptionHeaders, type UrlDescription } from './replies.js';
 import { ReplyBuffers } from './reply-buffers.js';
+
+/* Writes replies into one growing buffer. It is the hot path of a References Server. */
 
 const WORD = 8;
 
@@ -40,7 +42,7 @@ const LINK_HEADS: readonly (Literal | undefined)[] = linkHeads();
 function linkHeads(): (Literal | undefined)[] {
   const heads: (Literal | undefined)[] = [];
   for (const { number } of [CODES.references, CODES.referers, CODES.siteReferences, CODES.siteReferers])
-    heads[number] = literal(`${startLine(number)}\r\n${HEADERS.numFound.name}: `);
+    heads[number] = literal(`${formatStartLine(number)}\r\n${HEADERS.numFound.name}: `);
   return heads;
 }
 
@@ -107,7 +109,7 @@ export class ReplyWriter {
    * Writes a link reply (R-24, R-25) with the `ids` from index `from` up to, not including, `to`.
    * @param start position of the first of them in the whole result, from 0
    */
-  links(code: number, found: number, start: number, ids: Uint32Array, from: number, to: number): void {
+  writeLinks(code: number, found: number, start: number, ids: Uint32Array, from: number, to: number): void {
     const head = LINK_HEADS[code];
     if (head === undefined) throw new RangeError(`no link request has the code ${code}`);
     this.#reserve(head.length + 4 * LINE_ROOM + (to - from) * (ID.length + 10));
@@ -123,27 +125,27 @@ export class ReplyWriter {
   }
 
   /** Writes a 404 with a found-count of 0 (R-27, R-34). */
-  notFound(): void {
+  writeNotFound(): void {
     this.#reserve(NOT_FOUND.length);
     this.#length = writeLiteral(this.#view, this.#length, NOT_FOUND);
   }
 
   /** Writes the reply to request 008 (R-33). */
-  description(described: UrlDescription): void {
-    this.#text(formatHead({ code: CODES.urlByName.number, headers: descriptionHeaders(described) }));
+  writeDescription(described: UrlDescription): void {
+    this.#writeText(formatHead({ code: CODES.urlByName.number, headers: descriptionHeaders(described) }));
   }
 
   /** Writes an error: only a code of the 4xx or 5xx range (S-42). */
-  error(code: number): void {
-    this.#text(formatHead({ code, headers: [] }));
+  writeError(code: number): void {
+    this.#writeText(formatHead({ code, headers: [] }));
     if (codeEntry(code)?.closes === true) this.#closes = true;
   }
 
   /** Writes a reply with a body, as a dispatcher sends its lists (S-52). */
-  body(code: number, body: Uint8Array): void {
-    this.#text(formatHead({ code, headers: [[HEADERS.contentLength.name, String(body.length)]] }));
+  writeBody(code: number, body: Uint8Array): void {
+    this.#writeText(formatHead({ code, headers: [[HEADERS.contentLength.name, String(body.length)]] }));
     this.#reserve(body.length);
-    this.#octets(body);
+    this.#writeOctets(body);
   }
 
   /** Takes the octets written since the last call; the caller owns them. */
@@ -155,10 +157,10 @@ export class ReplyWriter {
     return taken;
   }
 
-  #text(text: string): void {
+  #writeText(text: string): void {
     const octets = Buffer.from(text, 'utf8');
     this.#reserve(octets.length);
-    this.#octets(octets);
+    this.#writeOctets(octets);
   }
 
   #reserve(octets: number): void {
@@ -170,7 +172,7 @@ export class ReplyWriter {
     this.#view = new DataView(grown.buffer);
   }
 
-  #octets(octets: Uint8Array): void {
+  #writeOctets(octets: Uint8Array): void {
     this.#bytes.set(octets, this.#length);
     this.#length += octets.length;
   }

@@ -3,6 +3,8 @@ import { type FastResult, fitsFastRequests, readFastRequest } from './fast-reque
 import { REQUEST_LIMITS, type SstpLimits } from './limits.js';
 import { parseRequest, type SstpRequest } from './requests.js';
 
+/* Reads requests one at a time, on the fast path where possible. */
+
 export interface RequestDecoderOptions extends Partial<SstpLimits> {
   /** Reads usual requests directly from the octets. Default true; tests compare both ways. */
   readonly fast?: boolean;
@@ -16,7 +18,7 @@ export class RequestDecoder {
   readonly #decoder: SstpDecoder;
   readonly #fast: boolean;
   readonly #chunks: Uint8Array[] = [];
-  #at = 0;
+  #position = 0;
   readonly #result: FastResult = { request: undefined, end: 0 };
 
   constructor(options: RequestDecoderOptions = {}) {
@@ -40,23 +42,23 @@ export class RequestDecoder {
    */
   next(): SstpRequest | undefined {
     for (let chunk = this.#chunks[0]; chunk !== undefined; chunk = this.#chunks[0]) {
-      const from = this.#at;
+      const from = this.#position;
       if (this.#fast && this.#decoder.idle && readFastRequest(chunk, from, this.#result)) {
         this.#moveTo(this.#result.end, chunk.length);
-        this.#decoder.skipped(this.#result.end - from);
+        this.#decoder.skip(this.#result.end - from);
         return this.#result.request;
       }
-      this.#moveTo(this.#decoder.take(chunk, from), chunk.length);
+      this.#moveTo(this.#decoder.read(chunk, from), chunk.length);
       const message = this.#decoder.takeMessage();
       if (message !== undefined) return parseRequest(message);
     }
     return undefined;
   }
 
-  #moveTo(at: number, end: number): void {
-    this.#at = at;
-    if (at < end) return;
+  #moveTo(position: number, end: number): void {
+    this.#position = position;
+    if (position < end) return;
     this.#chunks.shift();
-    this.#at = 0;
+    this.#position = 0;
   }
 }

@@ -1,7 +1,9 @@
 import { canonicalDocumentUrl, formatServerName, serverNameOf } from '../urls/server-name.js';
-import { onlyHeader, parseU32, refusal } from './header-values.js';
+import { parseU32, singleHeader, sstpError } from './header-values.js';
 import type { SstpHeader, SstpMessage } from './message.js';
 import { CODES, codeEntry, HEADERS, MAX_U32, START_RESULTS_BASE } from './registry.js';
+
+/* Typed and checked requests: links and descriptions of documents (R-20 to R-37). */
 
 /** The four link requests: of a document, and of a site. */
 export type LinkKind = 'references' | 'referers' | 'site-references' | 'site-referers';
@@ -73,29 +75,29 @@ export function isSiteKind(kind: LinkKind): boolean {
 export function parseRequest(message: SstpMessage): SstpRequest {
   const { code, headers, body } = message;
   if (body.length > 0 && codeEntry(code)?.bodyless === true)
-    throw refusal('S-37', 'a request of this code has no body');
+    throw sstpError('S-37', 'a request of this code has no body');
   const kind = kindOfCode(code);
   if (kind !== undefined) return parseLinkRequest(kind, headers);
   if (code !== CODES.urlByName.number) return { kind: 'unserved', code };
-  const url = onlyHeader(headers, HEADERS.url.name);
-  if (url === undefined) throw refusal('R-33', `${HEADERS.url.name} is missing`);
+  const url = singleHeader(headers, HEADERS.url.name);
+  if (url === undefined) throw sstpError('R-33', `${HEADERS.url.name} is missing`);
   return { kind: 'url-by-name', url: documentName(url) };
 }
 
 function parseLinkRequest(kind: LinkKind, headers: readonly SstpHeader[]): LinkRequest {
   const site = isSiteKind(kind);
   const idHeader = site ? HEADERS.serverId.name : HEADERS.uriId.name;
-  const idText = onlyHeader(headers, idHeader);
-  const url = onlyHeader(headers, HEADERS.url.name);
-  const startText = onlyHeader(headers, HEADERS.startResults.name);
-  const countText = onlyHeader(headers, HEADERS.numResults.name);
+  const idText = singleHeader(headers, idHeader);
+  const url = singleHeader(headers, HEADERS.url.name);
+  const startText = singleHeader(headers, HEADERS.startResults.name);
+  const countText = singleHeader(headers, HEADERS.numResults.name);
   const id = idText === undefined ? 0 : parseU32(idText, idHeader);
   const start = startText === undefined ? START_RESULTS_BASE : parseU32(startText, HEADERS.startResults.name);
   const count = countText === undefined ? undefined : parseU32(countText, HEADERS.numResults.name);
   // R-22: with an ID, the URL is ignored; S-35: 0 is not an ID.
   if (id === 0 && url === undefined)
-    throw refusal('R-21', `neither ${idHeader} nor ${HEADERS.url.name} is given`);
-  const name = id !== 0 || url === undefined ? '' : nameOf(kind, url);
+    throw sstpError('R-21', `neither ${idHeader} nor ${HEADERS.url.name} is given`);
+  const name = id !== 0 || url === undefined ? '' : requestedName(kind, url);
   return { kind, id, name, start: Math.max(0, start - START_RESULTS_BASE), count };
 }
 
@@ -103,23 +105,23 @@ function parseLinkRequest(kind: LinkKind, headers: readonly SstpHeader[]): LinkR
  * The name in the URL of a link request: the canonical URL of a document (R-41), or a site's `host:port` (R-40).
  * @throws ProtocolError rule S-38, R-23, R-39 or R-41
  */
-export function nameOf(kind: LinkKind, url: string): string {
-  return isSiteKind(kind) ? formatServerName(serverNameOf(limited(url))) : documentName(url);
+export function requestedName(kind: LinkKind, url: string): string {
+  return isSiteKind(kind) ? formatServerName(serverNameOf(checkLength(url))) : documentName(url);
 }
 
 function documentName(url: string): string {
-  return canonicalDocumentUrl(limited(url));
+  return canonicalDocumentUrl(checkLength(url));
 }
 
-/** S-38 */
-function limited(url: string): string {
+/** S-38: refuses a URL that is too long. */
+function checkLength(url: string): string {
   if (url.length > MAX_URL_BYTES || Buffer.byteLength(url) > MAX_URL_BYTES)
-    throw refusal('S-38', `a URL of more than ${MAX_URL_BYTES} octets`);
+    throw sstpError('S-38', `a URL of more than ${MAX_URL_BYTES} octets`);
   return url;
 }
 
-/** A client's question: an ID (1..4294967295) or a URL, and the requested part of the result. */
-export interface LinkQuestion {
+/** The fields of a link request to send: an ID (1..4294967295) or a URL, and the requested part of the result. */
+export interface LinkRequestFields {
   readonly kind: LinkKind;
   /** Has priority over {@link url} (R-22). */
   readonly id?: number;
@@ -131,9 +133,9 @@ export interface LinkQuestion {
   readonly count?: number;
 }
 
-/** The message of a link request, its headers in the order of sstp.md 10.1. */
-export function linkRequestMessage(question: LinkQuestion): Omit<SstpMessage, 'body'> {
-  const { kind, id, url, start, count } = question;
+/** Builds the message of a link request, its headers in the order of sstp.md 10.1. */
+export function linkRequestMessage(fields: LinkRequestFields): Omit<SstpMessage, 'body'> {
+  const { kind, id, url, start, count } = fields;
   const headers: SstpHeader[] = [];
   const idHeader = isSiteKind(kind) ? HEADERS.serverId.name : HEADERS.uriId.name;
   if (id !== undefined) headers.push([idHeader, String(id)]);

@@ -5,6 +5,8 @@ import { ReplyWriter } from './reply-writer.js';
 import { RequestDecoder, type RequestDecoderOptions } from './request-decoder.js';
 import type { SstpRequest } from './requests.js';
 
+/* The server's end of an SSTP connection. */
+
 /** A malformed request. The session has answered it, and it is the last one (S-39). */
 export interface MalformedRequest {
   readonly kind: 'malformed';
@@ -54,13 +56,13 @@ export class SstpServerSession {
     if (this.closing) return undefined;
     try {
       const request = this.#decoder.next();
-      if (request?.kind === 'unserved') this.replies.error(CODES.notImplemented.number);
+      if (request?.kind === 'unserved') this.replies.writeError(CODES.notImplemented.number);
       if (request === undefined && this.#ended) this.#closing = true;
       return request;
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       const { number: code } = error.rule === 'S-46' ? CODES.versionNotSupported : CODES.badRequest;
-      this.replies.error(code);
+      this.replies.writeError(code);
       return { kind: 'malformed', code, error };
     }
   }

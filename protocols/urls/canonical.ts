@@ -1,5 +1,7 @@
 import { parseHierarchical, parseNews, schemeOf } from './parse-url.js';
 
+/* The canonical form of document URLs (G-57 to G-59), and the resolution of references into it. */
+
 /** CRAWL-2.1: no URI is longer, before or after escaping. */
 export const MAX_URL_LENGTH = 2083;
 
@@ -26,7 +28,7 @@ export function canonicalUrl(
   const maxLength = options.maxLength ?? MAX_URL_LENGTH;
   if (input.length > maxLength) return undefined;
   if (isAlreadyCanonical(input)) return input;
-  const reference = withoutFragment(cleaned(input));
+  const reference = withoutFragment(stripBlanks(input));
   const url = resolveAndFormat(reference, base, options.keepTilde === true);
   return url === undefined || url.length > maxLength ? undefined : url;
 }
@@ -100,7 +102,7 @@ function isAlreadyCanonical(reference: string): boolean {
 }
 
 /** CRAWL-2.1: removes blanks and no-break spaces around, tabs and line ends inside. */
-function cleaned(input: string): string {
+function stripBlanks(input: string): string {
   return input.replace(/^[\0- \u00a0]+|[\0- \u00a0]+$|[\t\r\n]+/g, '');
 }
 

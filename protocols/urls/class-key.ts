@@ -1,3 +1,7 @@
+import { hostOfDns } from './host.js';
+
+/* The class key of a URL: URLs with the same key share a queue (CRAWL-9.2). */
+
 /** The input of a class key. */
 export interface ClassKeySubject {
   readonly uri: string;
@@ -30,13 +34,6 @@ export function classKey(url: string, via?: string): string {
   if (authority === '') return NO_AUTHORITY;
   const key = url.startsWith('https:') && !/:\d+$/.test(authority) ? `${authority}:443` : authority;
   return key.includes(':') ? key.replaceAll(':', '#') : key;
-}
-
-/** The host of a `dns:` URI such as `dns:host?TYPE=A`. */
-export function hostOfDns(uri: string): string {
-  const name = uri.slice('dns:'.length).replace(/^\/\/[^/]*\//, '');
-  const end = name.search(/[?;/]/);
-  return end < 0 ? name : name.slice(0, end);
 }
 
 export const NO_AUTHORITY = 'default...';

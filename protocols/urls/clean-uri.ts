@@ -1,5 +1,7 @@
 import { MAX_URL_LENGTH } from './canonical.js';
 
+/* Cleans discovered URIs before a crawl uses them (CRAWL-2.1). */
+
 export interface CleanUriOptions {
   /** UTF-16 units, before and after escaping; default {@link MAX_URL_LENGTH}. */
   readonly maxLength?: number;
@@ -15,10 +17,10 @@ export interface CleanUriOptions {
 export function cleanUri(input: string, base?: string, options: CleanUriOptions = {}): string | undefined {
   const maxLength = options.maxLength ?? MAX_URL_LENGTH;
   if (input.length > maxLength) return undefined;
-  const text = repaired(input);
+  const text = repairText(input);
   if (text === '' && base === undefined) return undefined;
-  const parts = resolved(split(text), base === undefined ? undefined : split(base));
-  const uri = parts === undefined ? undefined : format(parts);
+  const parts = resolveReference(splitUri(text), base === undefined ? undefined : splitUri(base));
+  const uri = parts === undefined ? undefined : formatUri(parts);
   return uri === undefined || uri.length > maxLength ? undefined : uri;
 }
 
@@ -31,7 +33,7 @@ interface UriParts {
 }
 
 /** CRAWL-2.1 steps 2 to 5. */
-function repaired(input: string): string {
+function repairText(input: string): string {
   const text = input
     .replaceAll('\u00a0', ' ')
     .trim()
@@ -42,7 +44,7 @@ function repaired(input: string): string {
   return whole.replace(/^(https?:)\/{3,}/i, '$1//');
 }
 
-function split(text: string): UriParts {
+function splitUri(text: string): UriParts {
   const match = /^(?:([^:/?#]+):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?/.exec(text);
   return {
     scheme: match?.[1]?.toLowerCase(),
@@ -53,7 +55,7 @@ function split(text: string): UriParts {
 }
 
 /** CRAWL-2.1 steps 6 and 12. */
-function resolved(reference: UriParts, base: UriParts | undefined): UriParts | undefined {
+function resolveReference(reference: UriParts, base: UriParts | undefined): UriParts | undefined {
   const { scheme, authority, path } = reference;
   if (scheme !== undefined) {
     if (!/^[a-z][a-z0-9+.-]*$/.test(scheme)) return undefined;
@@ -74,19 +76,19 @@ function isWeb(scheme: string): boolean {
   return scheme === 'http' || scheme === 'https';
 }
 
-function format({ scheme = '', authority, path, query }: UriParts): string | undefined {
-  const suffix = query === undefined ? '' : `?${escaped(query, ILLEGAL_IN_QUERY)}`;
+function formatUri({ scheme = '', authority, path, query }: UriParts): string | undefined {
+  const suffix = query === undefined ? '' : `?${escapeIllegal(query, ILLEGAL_IN_QUERY)}`;
   if (authority === undefined) {
     // An opaque URI, e.g. `dns:archive.org`.
     if (path === '') return undefined;
-    const kept = path.startsWith('/') ? withoutDots(path) : path;
-    return `${scheme}:${escaped(kept, ILLEGAL_IN_PATH)}${suffix}`;
+    const kept = path.startsWith('/') ? removeDotSegments(path) : path;
+    return `${scheme}:${escapeIllegal(kept, ILLEGAL_IN_PATH)}${suffix}`;
   }
   const server = cleanAuthority(scheme, authority);
   if (server === undefined) return undefined;
   // CRAWL-2.1 step 8: an empty path is the root.
-  const cleanPath = path === '' ? '/' : withoutDots(path);
-  return `${scheme}://${server}${escaped(cleanPath, ILLEGAL_IN_PATH)}${suffix}`;
+  const cleanPath = path === '' ? '/' : removeDotSegments(path);
+  return `${scheme}://${server}${escapeIllegal(cleanPath, ILLEGAL_IN_PATH)}${suffix}`;
 }
 
 /** CRAWL-2.1 steps 7 and 9. */
@@ -122,7 +124,7 @@ function cleanHost(host: string): string | undefined {
 }
 
 /** CRAWL-2.1 steps 8 and 12: removes `.` and `..`, including a `..` above the root. */
-function withoutDots(path: string): string {
+function removeDotSegments(path: string): string {
   if (!path.includes('/.')) return path;
   const kept: string[] = [];
   const segments = path.split('/');
@@ -142,7 +144,7 @@ function withoutDots(path: string): string {
 const ILLEGAL_IN_PATH = /[^\w\-~.*/=&+,:;@$!()%|']+/g;
 const ILLEGAL_IN_QUERY = /[^\w\-~.*/=&+,:;@$!()%|'{}[\]^?]+/g;
 
-function escaped(text: string, illegal: RegExp): string {
+function escapeIllegal(text: string, illegal: RegExp): string {
   if (text.search(illegal) < 0) return text;
   return text.replace(/\p{Surrogate}/gu, '\ufffd').replace(illegal, encodeURIComponent);
 }

@@ -31,6 +31,8 @@ export {
   shownHops,
   transHops,
 } from './hops.js';
+export { hostOf, withoutBrackets } from './host.js';
+export { unescapeBytes } from './percent.js';
 export {
   basePrecedence,
   costPrecedence,

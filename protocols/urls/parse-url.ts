@@ -1,5 +1,7 @@
 import { methodOfScheme } from './access-method.js';
 
+/* Parses URLs into their canonical form by the platform's `URL` class. */
+
 /** G-59: default ports that the URL standard does not have. */
 const DEFAULT_PORTS: ReadonlyMap<string, string> = new Map([
   ['gopher', '70'],
@@ -32,12 +34,12 @@ export function parseHierarchical(
   const withScheme = (text: string, as: string) =>
     text.replaceAll('\\', '%5C').replace(/^[A-Za-z][A-Za-z0-9+.-]*:/, `${as}:`);
   const sameScheme = base !== undefined && schemeOf(base) === scheme;
-  const read = (as: string) =>
+  const parseAs = (as: string) =>
     parse(withScheme(reference, as), sameScheme && base !== undefined ? withScheme(base, as) : undefined);
-  const url = read('ftp');
+  const url = parseAs('ftp');
   if (url === undefined || !isUsableHost(url)) return undefined;
   // The parser drops port 21, FTP's default, which is not this scheme's. Parsing as HTTP keeps it.
-  const port = url.port !== '' ? url.port : (read('http')?.port ?? '');
+  const port = url.port !== '' ? url.port : (parseAs('http')?.port ?? '');
   const shownPort = port === '' || port === DEFAULT_PORTS.get(scheme) ? '' : `:${port}`;
   return `${scheme}://${userInfo(url)}${hostWithoutOuterDots(url)}${shownPort}${url.pathname}${url.search}`;
 }

@@ -1,5 +1,7 @@
 import { hopCount, linkHops } from './hops.js';
 
+/* The precedence of URIs and queues (CRAWL-9.11). */
+
 /** The input of a precedence policy (CRAWL-9.11). */
 export interface PrecedenceSubject {
   readonly uri: string;

@@ -1,3 +1,5 @@
+/* The public suffixes of host names (CRAWL-9.4). */
+
 /** Second-level labels under which countries assign names, used without a list. */
 const GENERIC_LABELS = new Set(
   'ac co com edu gob go gov gv int ltd me mil ne net nom or org plc sch'.split(' '),
@@ -9,7 +11,7 @@ const GENERIC_LABELS = new Set(
  */
 export class PublicSuffixes {
   /** The heuristic: the last label, or the last two when they are a usual category below a country code. */
-  static readonly USUAL = new PublicSuffixes(undefined);
+  static readonly HEURISTIC = new PublicSuffixes(undefined);
 
   private constructor(private readonly rules: ReadonlySet<string> | undefined) {}
 

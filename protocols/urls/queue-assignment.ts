@@ -1,8 +1,11 @@
-import { type ClassKeySubject, classKey, hostOfDns, NO_AUTHORITY } from './class-key.js';
+import { type ClassKeySubject, classKey, NO_AUTHORITY } from './class-key.js';
 import { ConsistentHash } from './consistent-hash.js';
 import { elfHash } from './fingerprint.js';
+import { hostOf, hostOfDns } from './host.js';
 import { PublicSuffixes } from './public-suffixes.js';
 import { surt } from './surt.js';
+
+/* Assigns URIs to queues, by one of several policies (CRAWL-9.1 to 9.9). */
 
 /** CRAWL-9: the policies that assign URIs to queues. `host` is the default (CRAWL-21). */
 export const QUEUE_POLICIES = ['host', 'surt', 'topmost', 'limits', 'ip', 'bucket', 'elf'] as const;
@@ -12,7 +15,7 @@ export type QueuePolicy = (typeof QUEUE_POLICIES)[number];
 export interface QueueAssignmentOptions {
   /** Default `host`. */
   readonly policy?: QueuePolicy;
-  /** CRAWL-9.4, `topmost`: default {@link PublicSuffixes.USUAL}. */
+  /** CRAWL-9.4, `topmost`: default {@link PublicSuffixes.HEURISTIC}. */
   readonly publicSuffixes?: PublicSuffixes;
   /** CRAWL-9.4, `limits`: labels of the SURT to keep; -1 keeps all. Default -1. */
   readonly labels?: number;
@@ -32,7 +35,7 @@ export interface QueueAssignmentOptions {
 export type QueueAssignment = (subject: ClassKeySubject) => string;
 
 /**
- * A queue assignment policy with the additions of CRAWL-9.7.
+ * Creates a queue assignment policy with the additions of CRAWL-9.7.
  * @throws RangeError when an option is out of its range
  */
 export function queueAssignment(options: QueueAssignmentOptions = {}): QueueAssignment {
@@ -42,9 +45,9 @@ export function queueAssignment(options: QueueAssignmentOptions = {}): QueueAssi
   const circle = new ConsistentHash(parallelQueues);
   return (subject) => {
     const forced = forcedKey?.(subject.uri) ?? '';
-    // CRAWL-9.7: `whois:` has a queue of its own.
-    const own = subject.uri.startsWith('whois:') ? 'whois...' : undefined;
-    const key = forced !== '' ? forced : (own ?? base(subject));
+    // CRAWL-9.7: `whois:` has its own queue.
+    const whoisKey = subject.uri.startsWith('whois:') ? 'whois...' : undefined;
+    const key = forced !== '' ? forced : (whoisKey ?? base(subject));
     if (parallelQueues === 1) return key;
     const text = spreadWholeUri ? subject.uri : firstSegment(subject.uri);
     const bucket = text === '' ? 0 : circle.bucketOf(text);
@@ -53,7 +56,7 @@ export function queueAssignment(options: QueueAssignmentOptions = {}): QueueAssi
 }
 
 function policyKey(options: QueueAssignmentOptions, elfQueues: number): QueueAssignment {
-  const { addressOf = () => undefined, labels = -1, publicSuffixes = PublicSuffixes.USUAL } = options;
+  const { addressOf = () => undefined, labels = -1, publicSuffixes = PublicSuffixes.HEURISTIC } = options;
   switch (options.policy ?? 'host') {
     case 'host':
       return ({ uri, via }) => classKey(uri, via);
@@ -90,7 +93,7 @@ export function surtKey({ uri, via }: ClassKeySubject): string {
 }
 
 /** CRAWL-9.4: cuts a SURT key to the public suffix plus one label; an address or a key without labels stays. */
-export function topmostKey(key: string, suffixes: PublicSuffixes = PublicSuffixes.USUAL): string {
+export function topmostKey(key: string, suffixes: PublicSuffixes = PublicSuffixes.HEURISTIC): string {
   const labels = labelsOf(key);
   if (labels.length === 0) return key;
   const kept = suffixes.assignedLabels([...labels].reverse());
@@ -145,13 +148,7 @@ function formatAddress(address: Uint8Array): string {
   return Array.from({ length: address.length / 2 }, (_, i) => view.getUint16(2 * i).toString(16)).join('#');
 }
 
-function hostOf(uri: string): string {
-  if (uri.startsWith('dns:')) return hostOfDns(uri);
-  const match = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#]*@)?(\[[^\]]*\]|[^/?#:]*)/i.exec(uri);
-  return match?.[1] ?? '';
-}
-
-/** CRAWL-9.7: '' when the path has no second slash. */
+/** CRAWL-9.7: the first segment of the path; '' when the path has no second slash. */
 function firstSegment(uri: string): string {
   return /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*\/([^/?#]*)\//i.exec(uri)?.[1] ?? '';
 }

@@ -1,5 +1,7 @@
 import { ProtocolError } from '../errors.js';
 
+/* The names of servers and documents in the link databases (R-38 to R-42). */
+
 /** The identity of a server in the link databases (R-38): `site.name:80` and `site.name:81` are two. */
 export interface ServerName {
   /** Lower case, ASCII form, no trailing dot; an IPv6 address in brackets (R-39). */
@@ -37,7 +39,7 @@ export function canonicalDocumentUrl(text: string): string {
   const shownPort = port === '' || Number(port) === DEFAULT_PORTS.get(protocol) ? '' : `:${port}`;
   // A scheme unknown to the parser may have an empty path (R-41: `/`).
   const path = pathname === '' ? '/' : pathname;
-  return `${protocol}//${hostOf(url)}${shownPort}${path}${search}`;
+  return `${protocol}//${normalizedHost(url)}${shownPort}${path}${search}`;
 }
 
 /**
@@ -50,8 +52,8 @@ export function serverNameOf(text: string): ServerName {
   const url = parse(text.includes('://') ? text : `http://${text}`);
   const port = url.port === '' ? DEFAULT_PORTS.get(url.protocol) : Number(url.port);
   if (port === undefined || port === 0)
-    throw refusal('R-39', 'a port is required: the scheme has no default');
-  return { host: hostOf(url), port };
+    throw urlError('R-39', 'a port is required: the scheme has no default');
+  return { host: normalizedHost(url), port };
 }
 
 /** `host:port`, the key of servers (R-18, R-38). */
@@ -80,20 +82,20 @@ export function documentUrlParts(text: string): DocumentUrlParts {
 
 function parse(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || url.host === '') throw refusal('R-23', 'neither a URL nor a server name');
-  if (url.username !== '' || url.password !== '') throw refusal('R-41', 'a URL with user information');
-  if (hostOf(url) === '') throw refusal('R-23', 'a host of dots only');
+  if (url === undefined || url.host === '') throw urlError('R-23', 'neither a URL nor a server name');
+  if (url.username !== '' || url.password !== '') throw urlError('R-41', 'a URL with user information');
+  if (normalizedHost(url) === '') throw urlError('R-23', 'a host of dots only');
   return url;
 }
 
-/** R-39, R-41: the parser keeps a trailing dot, and capitals in hosts of unknown schemes. */
-function hostOf(url: URL): string {
+/** R-39, R-41: removes what the parser keeps: a trailing dot, and capitals in hosts of unknown schemes. */
+function normalizedHost(url: URL): string {
   const host = url.hostname.toLowerCase();
   let end = host.length;
   while (end > 0 && host[end - 1] === '.') end--;
   return host.slice(0, end);
 }
 
-function refusal(rule: string, message: string): ProtocolError {
+function urlError(rule: string, message: string): ProtocolError {
   return new ProtocolError(message, { protocol: 'url', rule, offset: 0 });
 }

@@ -1,5 +1,7 @@
 import { cleanUri } from './clean-uri.js';
 
+/* SURTs and sets of SURT prefixes (CRAWL-15). */
+
 export interface SurtOptions {
   /** CRAWL-15.1: keep capitals; default false. */
   readonly preserveCase?: boolean;
@@ -24,11 +26,11 @@ export function surt(uri: string, options: SurtOptions = {}): string {
   const path = slash < 0 ? '' : server.slice(slash);
   const port = /(?<=.):\d+$/.exec(authority)?.[0] ?? '';
   const host = authority.slice(0, authority.length - port.length);
-  const form = `${scheme}(${reversed(host)}${port}${user === undefined ? '' : `@${user}`})${path}`;
+  const form = `${scheme}(${reverseLabels(host)}${port}${user === undefined ? '' : `@${user}`})${path}`;
   return options.preserveCase === true ? form : form.toLowerCase();
 }
 
-function reversed(host: string): string {
+function reverseLabels(host: string): string {
   if (DOTTED_QUAD.test(host)) return host;
   const labels = host.split('.');
   // A dot at the end stays with its label.
@@ -95,8 +97,11 @@ export class SurtPrefixSet {
     for (const prefix of prefixes) this.add(prefix);
   }
 
-  /** CRAWL-15.2, 10.1.5: makes a set of the lines of a list: formal prefixes (with a `(`), or URIs or hosts that imply one. */
-  static of(lines: Iterable<string>): SurtPrefixSet {
+  /**
+   * CRAWL-15.2, 10.1.5: makes a set from the lines of a list: formal prefixes (with a `(`), or URIs or hosts that
+   * imply one.
+   */
+  static fromLines(lines: Iterable<string>): SurtPrefixSet {
     const set = new SurtPrefixSet();
     for (const line of lines) {
       const text = line.trim();
@@ -117,11 +122,11 @@ export class SurtPrefixSet {
 
   /** @returns false when the set already has a prefix of it, which makes it redundant */
   add(prefix: string): boolean {
-    const at = this.#place(prefix);
-    if (at > 0 && prefix.startsWith(this.#prefixes[at - 1]!)) return false;
+    const index = this.#insertionIndex(prefix);
+    if (index > 0 && prefix.startsWith(this.#prefixes[index - 1]!)) return false;
     let covered = 0;
-    while (this.#prefixes[at + covered]?.startsWith(prefix) === true) covered++;
-    this.#prefixes.splice(at, covered, prefix);
+    while (this.#prefixes[index + covered]?.startsWith(prefix) === true) covered++;
+    this.#prefixes.splice(index, covered, prefix);
     return true;
   }
 
@@ -132,7 +137,7 @@ export class SurtPrefixSet {
 
   /** The prefix that covers a SURT. */
   findSurt(text: string): string | undefined {
-    const candidate = this.#prefixes[this.#place(text) - 1];
+    const candidate = this.#prefixes[this.#insertionIndex(text) - 1];
     return candidate !== undefined && text.startsWith(candidate) ? candidate : undefined;
   }
 
@@ -141,17 +146,17 @@ export class SurtPrefixSet {
   }
 
   /** CRAWL-15.3: every prefix restricted to its host. */
-  ofHosts(): SurtPrefixSet {
+  restrictToHosts(): SurtPrefixSet {
     return new SurtPrefixSet(this.#prefixes.map(surtPrefixOfHost));
   }
 
   /** CRAWL-15.3: every prefix extended to its domain. */
-  ofDomains(): SurtPrefixSet {
+  extendToDomains(): SurtPrefixSet {
     return new SurtPrefixSet(this.#prefixes.map(surtPrefixOfDomain));
   }
 
   /** The number of entries that sort before `text` or are equal to it. */
-  #place(text: string): number {
+  #insertionIndex(text: string): number {
     let low = 0;
     let high = this.#prefixes.length;
     while (low < high) {

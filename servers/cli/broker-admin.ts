@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { BrokerClient } from '../../clients/broker/index.js';
-import { ADMIN_COMMANDS, adminCommand } from '../../protocols/broker/index.js';
+import { ADMIN_COMMANDS, buildAdminCommand } from '../../protocols/broker/index.js';
 import { ConnectionError, PeerError, ProtocolError, UsageError } from '../../protocols/errors.js';
 import { adminPassword, PASSWORD_HELP, type PasswordSources } from './admin-password.js';
 import { complain, EXIT } from './exit.js';
@@ -99,9 +99,9 @@ export async function sendAdminCommand(
   }
 }
 
-function readCommand(keyword: string, parameters: readonly string[]): ReturnType<typeof adminCommand> {
+function readCommand(keyword: string, parameters: readonly string[]): ReturnType<typeof buildAdminCommand> {
   try {
-    return adminCommand(keyword, parameters);
+    return buildAdminCommand(keyword, parameters);
   } catch (error) {
     // The command is the user's input, not a peer's.
     if (error instanceof ProtocolError) throw new UsageError(error.message, { cause: error });

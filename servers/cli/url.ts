@@ -135,7 +135,7 @@ function classCommand(): Command {
       const { policy, via, publicSuffixes: file, parallel: parallelQueues, json } = options;
       await answer('class', uris, json, async () => {
         const publicSuffixes =
-          file === undefined ? PublicSuffixes.USUAL : PublicSuffixes.parse(await readFile(file, 'utf8'));
+          file === undefined ? PublicSuffixes.HEURISTIC : PublicSuffixes.parse(await readFile(file, 'utf8'));
         const assign = queueAssignment({ policy, publicSuffixes, parallelQueues });
         return (uri) => assign({ uri: cleanUri(uri) ?? uri, ...(via === undefined ? {} : { via }) });
       });

@@ -1,4 +1,4 @@
-import { debugChannel, tell } from '../../clients/fetch/debug-channel.js';
+import { debugChannel, publishDebug } from '../../clients/fetch/debug-channel.js';
 import { decodeSoif } from '../../protocols/soif/index.js';
 import type { EssenceContext } from './context.js';
 import type { EssenceInput, EssenceOutput } from './model.js';
@@ -11,11 +11,11 @@ export function debugDocument(input: EssenceInput, { rules, settings }: EssenceC
   if (!debugChannel.hasSubscribers) return;
   const { url, body, contentType, charset, lastModificationTime } = input;
   const bytes = body.length;
-  tell(60, 1, () => {
+  publishDebug(60, 1, () => {
     const type = [contentType ?? 'no type declared', ...(charset === undefined ? [] : [charset])].join(', ');
     return `${url}: ${bytes} bytes, ${type}, modified ${lastModificationTime}`;
   });
-  tell(63, 1, () => {
+  publishDebug(63, 1, () => {
     const steps: RecognitionStep[] = [];
     const { type } = recognize(input, rules, { access: settings.access, steps });
     return `${url}: type ${type}: ${steps.map(step).join('; ')}`;
@@ -31,24 +31,24 @@ function step({ how, subject, type, rule, note }: RecognitionStep): string {
 export function debugOutput(url: string, output: EssenceOutput): void {
   if (!debugChannel.hasSubscribers) return;
   const { type, rejected, soif, md5, exploded = [], rules = [], url: renamed } = output;
-  tell(64, 1, () =>
+  publishDebug(64, 1, () =>
     rejected || soif === undefined
       ? `${url}: no summary, type ${type}`
       : `${url}: ${soif.length} bytes, ${attributesOf(soif).length} attributes, ${output.links.length} links`,
   );
   if (exploded.length > 0) {
-    tell(65, 1, () => `${url}: ${exploded.length} objects, the first ${exploded[0]!.url}`);
+    publishDebug(65, 1, () => `${url}: ${exploded.length} objects, the first ${exploded[0]!.url}`);
   }
-  if (rules.length > 0) tell(66, 1, () => `${url}: rules of lines ${rules.join(', ')} apply`);
-  if (renamed !== undefined) tell(66, 2, () => `${url}: its URL is now ${renamed}`);
+  if (rules.length > 0) publishDebug(66, 1, () => `${url}: rules of lines ${rules.join(', ')} apply`);
+  if (renamed !== undefined) publishDebug(66, 2, () => `${url}: its URL is now ${renamed}`);
   if (rules.length > 0 && soif !== undefined) {
-    tell(66, 5, () => `${url}: the object after the rules: ${Buffer.from(soif).toString('utf8')}`);
+    publishDebug(66, 5, () => `${url}: the object after the rules: ${Buffer.from(soif).toString('utf8')}`);
   }
-  tell(67, 1, () => `${renamed ?? url}: MD5 ${md5 === '' ? 'none' : md5}`);
+  publishDebug(67, 1, () => `${renamed ?? url}: MD5 ${md5 === '' ? 'none' : md5}`);
   if (soif === undefined) return;
-  tell(69, 1, () => `@${type} { ${renamed ?? url}: ${soif.length} bytes`);
-  tell(69, 5, () => `${renamed ?? url}: ${attributesOf(soif).join(' ')}`);
-  tell(69, 9, () => Buffer.from(soif).toString('utf8'));
+  publishDebug(69, 1, () => `@${type} { ${renamed ?? url}: ${soif.length} bytes`);
+  publishDebug(69, 5, () => `${renamed ?? url}: ${attributesOf(soif).join(' ')}`);
+  publishDebug(69, 9, () => Buffer.from(soif).toString('utf8'));
 }
 
 /** Names and sizes in bytes. */

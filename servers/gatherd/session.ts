@@ -102,13 +102,13 @@ class Session {
   }
 
   async #readCommands(): Promise<void> {
-    if (!this.#engine.wantsInput) return;
+    if (!this.#engine.acceptsInput) return;
     this.#expectCommand();
     for await (const chunk of this.#connection.chunks()) {
-      for (let at = 0; at < chunk.length && this.#engine.wantsInput; at += INPUT_BYTES) {
+      for (let at = 0; at < chunk.length && this.#engine.acceptsInput; at += INPUT_BYTES) {
         await this.#performAll(this.#engine.push(chunk.subarray(at, at + INPUT_BYTES)));
       }
-      if (!this.#engine.wantsInput) return;
+      if (!this.#engine.acceptsInput) return;
     }
     await this.#performAll(this.#engine.end());
   }
@@ -252,7 +252,7 @@ function describe(command: GatherdCommand): string {
     case 'update':
       return `SEND-UPDATE ${command.since}`;
     case 'set':
-      return `SET ${command.what}`;
+      return `SET ${command.option}`;
     case 'bad-timestamp':
       return 'SEND-UPDATE with a bad time stamp';
     case 'bad-argument':

@@ -1,4 +1,4 @@
-import { type DebugMessage, debugChannel, tell } from '../../clients/fetch/index.js';
+import { type DebugMessage, debugChannel, publishDebug } from '../../clients/fetch/index.js';
 import { type FilterEvent, filterChannel } from '../../protocols/config/index.js';
 import type { ChainName, Processor, ProcessResult } from '../crawler/chains.js';
 import { type CrawlUri, FETCH_STATUS, type OutLink } from '../crawler/crawl-uri.js';
@@ -24,25 +24,25 @@ export function followDebug(debug: Debug): Disposable {
   };
   const document = (event: unknown): void => {
     const { url, disposition, type, status, bytes, milliseconds } = event as DocumentEvent;
-    tell(62, 1, () => {
+    publishDebug(62, 1, () => {
       const what = `${disposition}, type ${type}, status ${status}, ${bytes} bytes`;
       return `${url}: ${what}, ${milliseconds} ms`;
     });
     const { queued, inProcess, discovered } = (event as DocumentEvent).frontier;
-    tell(40, 9, () => `${discovered} URLs known, ${queued} queued, ${inProcess} in work`);
+    publishDebug(40, 9, () => `${discovered} URLs known, ${queued} queued, ${inProcess} in work`);
   };
   const uriError = (event: unknown): void => {
     const { url, source, message } = event as UriErrorEvent;
-    tell(41, 1, () => `${url}, found in ${source}: ${message}`);
+    publishDebug(41, 1, () => `${url}, found in ${source}: ${message}`);
   };
   const crawl = (event: unknown): void => {
     const { text } = event as CrawlEvent;
-    tell(62, 1, () => text);
+    publishDebug(62, 1, () => text);
   };
   // Level 1: denied subjects, level 5: all.
   const filter = (event: unknown): void => {
     const { file, subjects, allowed, rule } = event as FilterEvent;
-    tell(44, allowed ? 5 : 1, () => {
+    publishDebug(44, allowed ? 5 : 1, () => {
       const by = rule === undefined ? 'no line' : `line ${rule.line}, ${rule.expression}`;
       return `${subjects.join(', ')}: ${allowed ? 'allowed' : 'denied'} by ${file}, ${by}`;
     });
@@ -84,21 +84,21 @@ function debugProcessor(name: string, ...reports: readonly ((uri: CrawlUri) => v
 /** Section 48: robots.txt. A URI that it forbids leaves the chain earlier; {@link forbidden} reports it. */
 function robots(uri: CrawlUri): void {
   if (uri.disposition === 'kept' || uri.fetched !== undefined) return;
-  if (/^https?:/.test(uri.url)) tell(48, 5, () => `${uri.url}: allowed`);
+  if (/^https?:/.test(uri.url)) publishDebug(48, 5, () => `${uri.url}: allowed`);
 }
 
 function forbidden(uri: CrawlUri): void {
   const { url, status, reason } = uri;
   if (status === FETCH_STATUS.robotsForbidden || status === FETCH_STATUS.robotsUnavailable) {
-    tell(48, 1, () => `${url}: ${reason}`);
+    publishDebug(48, 1, () => `${url}: ${reason}`);
   } else if (status === FETCH_STATUS.deferred) {
-    tell(48, 1, () => `${url}: robots.txt comes first${reason === '' ? '' : `: ${reason}`}`);
+    publishDebug(48, 1, () => `${url}: robots.txt comes first${reason === '' ? '' : `: ${reason}`}`);
   }
 }
 
 /** Section 41: whether the URL is fetched again (G-108), and why. */
 function decision({ url, disposition, document, fetched }: CrawlUri): void {
-  tell(41, 1, () => {
+  publishDebug(41, 1, () => {
     if (document === undefined) return `${url}: not known`;
     const { updateTime, refreshRate, lastModificationTime, etag, md5 } = document;
     if (disposition === 'kept') return `${url}: kept until ${updateTime + refreshRate}`;
@@ -109,7 +109,7 @@ function decision({ url, disposition, document, fetched }: CrawlUri): void {
 
 /** Section 61: the changes of the database. */
 function database({ url, disposition, document, updateTime, reason }: CrawlUri): void {
-  tell(61, 1, () => {
+  publishDebug(61, 1, () => {
     switch (disposition) {
       case 'summarized':
         return `${url}: ${document === undefined ? 'new' : 'replaced'}, Update-Time ${updateTime}`;
@@ -136,17 +136,17 @@ function links(uri: CrawlUri): void {
   if (disposition === 'retry') return;
   const { depth, pathFromSeed, via } = uri.entry.uri;
   const from = via === '' ? 'configured' : `found in ${via}`;
-  tell(40, 1, () => `${url}: ${disposition}, ${outLinks.length} links`);
-  tell(40, 5, () => `${url}: depth ${depth}, path ${pathFromSeed || 'none'}, ${from}`);
+  publishDebug(40, 1, () => `${url}: ${disposition}, ${outLinks.length} links`);
+  publishDebug(40, 5, () => `${url}: depth ${depth}, path ${pathFromSeed || 'none'}, ${from}`);
   const section = ENUMERATION[url.slice(0, url.indexOf(':'))];
   if (section === undefined) return;
-  tell(section, 1, () => {
+  publishDebug(section, 1, () => {
     const what = disposition === 'listed' ? 'a list' : 'a document';
     return `${url}: ${what} of ${outLinks.length} links${FLAT.has(section) ? list(outLinks) : ''}`;
   });
   if (FLAT.has(section)) return;
-  tell(section, 5, () => `${url}: links${list(outLinks.filter(({ hop }) => hop !== 'E'))}`);
-  tell(section, 9, () => `${url}: embedded${list(outLinks.filter(({ hop }) => hop === 'E'))}`);
+  publishDebug(section, 5, () => `${url}: links${list(outLinks.filter(({ hop }) => hop !== 'E'))}`);
+  publishDebug(section, 9, () => `${url}: embedded${list(outLinks.filter(({ hop }) => hop === 'E'))}`);
 }
 
 function list(found: readonly OutLink[]): string {

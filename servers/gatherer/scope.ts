@@ -1,11 +1,11 @@
-import { tell } from '../../clients/fetch/index.js';
-import { appendHop } from '../../protocols/urls/index.js';
+import { publishDebug } from '../../clients/fetch/index.js';
+import { appendHop, hostOf } from '../../protocols/urls/index.js';
 import type { CrawlUri, OutLink } from '../crawler/crawl-uri.js';
 import type { DecideSequence, DecideSubject } from '../crawler/decide/index.js';
 import type { Candidate } from '../crawler/frontier/index.js';
 import type { Scope } from '../crawler/scope.js';
 import { PatternBudget } from '../crawler/traps.js';
-import { hostOf, isListed } from './enumerate/index.js';
+import { isListed } from './enumerate/index.js';
 import type { Refusal, RootLimits } from './root-limits.js';
 
 /** Resolves host names before a synchronous decision. */
@@ -80,7 +80,7 @@ export class RootNodeScope implements Scope {
   /** Counts a refused link (G-148). Logs a redirect to a local file or a private host: a server may try to get there (G-174). */
   #refused(uri: CrawlUri, { url, hop }: OutLink, limits: RootLimits, refusal: Refusal): undefined {
     limits.refuse(refusal);
-    tell(40, 5, () => `${url}, found in ${uri.url}: refused: ${refusal}`);
+    publishDebug(40, 5, () => `${url}, found in ${uri.url}: refused: ${refusal}`);
     if (hop === 'R' && (refusal === 'private' || !this.mayReach(uri.url, url)))
       uri.reason = `the redirect to ${url} is not followed: nothing public leads to private addresses or files (G-174)`;
     return undefined;

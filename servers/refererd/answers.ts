@@ -91,10 +91,10 @@ export function answerLinks(
 ): boolean {
   const links = findLinks(references, request, pager);
   if (links === undefined) {
-    replies.notFound();
+    replies.writeNotFound();
     return false;
   }
-  replies.links(codeOfKind(request.kind), links.found, request.start, links.ids, 0, links.ids.length);
+  replies.writeLinks(codeOfKind(request.kind), links.found, request.start, links.ids, 0, links.ids.length);
   return true;
 }
 
@@ -107,12 +107,12 @@ export function answerDescription(
   const document = references?.documentByUrl(request.url);
   const server = document && references?.server(document.serverId);
   if (document === undefined || server === undefined) {
-    replies.notFound();
+    replies.writeNotFound();
     return false;
   }
   const { id, serverId, protocol, uri, time, checkTime, length } = document;
   const { name: host, port } = server;
-  replies.description({ id, serverId, protocol, host, port, uri, time, checkTime, length });
+  replies.writeDescription({ id, serverId, protocol, host, port, uri, time, checkTime, length });
   return true;
 }
 

@@ -290,7 +290,7 @@ export class RefererConnection {
   #refuse(code: number): void {
     if (code === CODES.badRequest.number) this.#context.statistics.counts.bad_request += 1;
     const replies = new ReplyWriter();
-    replies.error(code);
+    replies.writeError(code);
     this.#write(replies.take());
     this.#finish();
   }

@@ -165,7 +165,7 @@ export class RefererServer implements AsyncDisposable {
     }
     this.#refused += 1;
     const replies = new ReplyWriter();
-    replies.error(CODES.serviceUnavailable.number);
+    replies.writeError(CODES.serviceUnavailable.number);
     const bytes = replies.take();
     this.#service.statistics.counts.bytes_out += bytes.length;
     const timer = setTimeout(() => socket.destroy(), REFUSAL_MS);

@@ -100,7 +100,7 @@ export class RefererService {
     } catch (error) {
       counts.internal_errors += 1;
       this.log.write(LEVEL.error, `${address}: ${messageOf(error)}`);
-      if (replies.length === before) replies.error(CODES.internalError.number);
+      if (replies.length === before) replies.writeError(CODES.internalError.number);
     }
     if (this.log.writes(LEVEL.request)) this.log.write(LEVEL.request, `${address} ${described(request)}`);
   }

@@ -1,9 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import { decodeText } from '../../protocols/soif/index.js';
+import { unescapeBytes } from '../../protocols/urls/index.js';
+
+/* Decodes the fields of forms and query strings. */
 
 /**
- * Decodes the fields of a form, `name=value&...`. Pages of the 1990s send Latin-1, of which UTF-8 would keep nothing, so each
- * part is decoded as text in SOIF is (BRK-1.10, SOIF-7.4).
+ * Decodes the fields of a form, `name=value&...`. Pages of the 1990s send Latin-1, which is not valid UTF-8, so each part
+ * is decoded like text in SOIF (BRK-1.10, SOIF-7.4).
  */
 export function decodeFields(text: string): URLSearchParams {
   const fields = new URLSearchParams();
@@ -17,11 +20,7 @@ export function decodeFields(text: string): URLSearchParams {
 function decodeField(text: string): string {
   const bytes = Buffer.from(text.replaceAll('+', ' '));
   if (!bytes.includes('%')) return decodeText(bytes);
-  const latin1 = bytes.toString('latin1');
-  const decoded = latin1.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
-  return decodeText(Buffer.from(decoded, 'latin1'));
+  return decodeText(Buffer.from(unescapeBytes(bytes.toString('latin1')), 'latin1'));
 }
 
 /** The fields in the query of a request's URL. */

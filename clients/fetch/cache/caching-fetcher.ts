@@ -1,6 +1,6 @@
 import { messageOf } from '../../../protocols/errors.js';
-import { tell } from '../debug-channel.js';
-import { note } from '../notes.js';
+import { publishDebug } from '../debug-channel.js';
+import { publishNote } from '../notes.js';
 import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult } from '../types.js';
 import type { DiskCache } from './disk-cache.js';
 
@@ -19,18 +19,22 @@ export class CachingFetcher implements Fetcher {
 
   async fetch(request: FetchRequest): Promise<FetchResult> {
     request.signal?.throwIfAborted();
-    // G-174: the cache does not know whether the address is private; resolving the name tells.
-    const mayAsk = request.reload !== true && request.publicOnly !== true;
-    const kept = mayAsk ? await this.#attempt(() => this.#cache.get(request.url)) : undefined;
+    // G-174: the cache does not know whether the address is private, so the name has to be resolved.
+    const mayUseCache = request.reload !== true && request.publicOnly !== true;
+    const kept = mayUseCache ? await this.#attempt(() => this.#cache.get(request.url)) : undefined;
     if (kept !== undefined) {
-      tell(22, 1, () => `${request.url}: in the cache, ${kept.body.length} bytes`);
-      note({ kind: 'cached', url: request.url });
-      return answer(kept, request);
+      publishDebug(22, 1, () => `${request.url}: in the cache, ${kept.body.length} bytes`);
+      publishNote({ kind: 'cached', url: request.url });
+      return applyConditions(kept, request);
     }
-    tell(22, 1, () => `${request.url}: ${mayAsk ? 'not in the cache' : 'the cache is bypassed'}`);
+    publishDebug(
+      22,
+      1,
+      () => `${request.url}: ${mayUseCache ? 'not in the cache' : 'the cache is bypassed'}`,
+    );
     const result = await this.#inner.fetch(request);
     await this.#attempt(() => this.#cache.put(result));
-    tell(22, 5, () => `${request.url}: offered to the cache, status ${result.status}`);
+    publishDebug(22, 5, () => `${request.url}: offered to the cache, status ${result.status}`);
     return result;
   }
 
@@ -52,8 +56,11 @@ export class CachingFetcher implements Fetcher {
   }
 }
 
-/** The answer that the server would have given to the request's conditions and limits. */
-function answer(kept: FetchResult, { headers, maxBytes = DEFAULT_MAX_BYTES }: FetchRequest): FetchResult {
+/** Applies the request's conditions and limits to a cached document, as the server would have. */
+function applyConditions(
+  kept: FetchResult,
+  { headers, maxBytes = DEFAULT_MAX_BYTES }: FetchRequest,
+): FetchResult {
   const isSame = headers?.etag
     ? headers.etag === kept.etag
     : Boolean(headers?.lastModified) &&

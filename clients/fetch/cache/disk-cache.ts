@@ -8,14 +8,16 @@ import type { FetchResult } from '../types.js';
 import { decodeEntry, encodeEntry, isCacheable } from './entry.js';
 import { CACHE_BYTES, CACHE_TTL, type CacheSettings } from './settings.js';
 
+/* The Gatherer's disk cache (G-91 to G-98). */
+
 /** A temporary file of this age belongs to a process that was killed. */
 const ABANDONED_MS = 3_600_000;
-/** The part of the limit that one process adds before it measures the whole cache again. */
-const SWEEP_PART = 1 / 32;
-/** The part of the limit that a sweep leaves: room for four processes until their next sweeps. */
-const KEPT_PART = 7 / 8;
-/** The part of the limit that one entry may take, so that one huge document does not evict all others. */
-const LARGEST_PART = 1 / 2;
+/** The share of the limit that one process adds before it measures the whole cache again. */
+const SWEEP_SHARE = 1 / 32;
+/** The share of the limit that a sweep leaves: room for four processes until their next sweeps. */
+const KEPT_SHARE = 7 / 8;
+/** The share of the limit that one entry may take, so that one huge document does not evict all others. */
+const MAX_ENTRY_SHARE = 1 / 2;
 
 interface StoredFile {
   readonly path: string;
@@ -64,14 +66,14 @@ export class DiskCache {
   /** The document; undefined if it is absent, too old or damaged. */
   async get(url: string): Promise<FetchResult | undefined> {
     const path = this.#pathOf(url);
-    const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(missing);
+    const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(ignoreMissing);
     if (handle === undefined) return undefined;
     try {
       const { mtimeMs } = await handle.stat();
       if (this.#isExpired(mtimeMs)) return undefined;
       const entry = decodeEntry(await handle.readFile(), url);
       if (entry === undefined) {
-        await unlink(path).catch(missing);
+        await unlink(path).catch(ignoreMissing);
         return undefined;
       }
       await handle.utimes(Date.now() / 1000, entry.fetched);
@@ -90,7 +92,7 @@ export class DiskCache {
     if (!isCacheable(result)) return false;
     const pieces = encodeEntry(result);
     const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
-    if (bytes > this.#settings.maxBytes * LARGEST_PART) return false;
+    if (bytes > this.#settings.maxBytes * MAX_ENTRY_SHARE) return false;
     try {
       await this.#makeRoom(bytes);
       await this.#write(this.#pathOf(result.url), pieces, Math.floor(result.endTime / 1000));
@@ -105,7 +107,7 @@ export class DiskCache {
   async expire(): Promise<number> {
     let removed = 0;
     for (const file of await this.#files()) {
-      if (this.#isExpired(file.fetchedMs) && (await remove(file.path))) removed += 1;
+      if (this.#isExpired(file.fetchedMs) && (await removeFile(file.path))) removed += 1;
     }
     return removed;
   }
@@ -113,7 +115,7 @@ export class DiskCache {
   /** Removes all files of the cache (G-89, G-92) and no others; returns the number of entries. */
   async purge(): Promise<number> {
     let removed = 0;
-    for (const { path } of await this.#files()) if (await remove(path)) removed += 1;
+    for (const { path } of await this.#files()) if (await removeFile(path)) removed += 1;
     await this.#removeTemporaries(0);
     return removed;
   }
@@ -150,13 +152,13 @@ export class DiskCache {
         await rename(temporary, path);
       });
     } catch (error) {
-      await unlink(temporary).catch(missing);
+      await unlink(temporary).catch(ignoreMissing);
       throw error;
     }
   }
 
   async #makeRoom(bytes: number): Promise<void> {
-    const isEnough = () => this.#added + bytes <= this.#settings.maxBytes * SWEEP_PART;
+    const isEnough = () => this.#added + bytes <= this.#settings.maxBytes * SWEEP_SHARE;
     if (isEnough()) return;
     await this.#sweeping.runExclusive(async () => {
       // The sweep that this call waited for may have made room.
@@ -170,12 +172,12 @@ export class DiskCache {
     const { maxBytes } = this.#settings;
     const files = await this.#files();
     let total = files.reduce((sum, file) => sum + file.bytes, 0);
-    const wanted = Math.min(maxBytes * KEPT_PART, maxBytes - bytes);
+    const targetBytes = Math.min(maxBytes * KEPT_SHARE, maxBytes - bytes);
     // An expired entry counts as never used.
     const age = (file: StoredFile) => (this.#isExpired(file.fetchedMs) ? 0 : file.usedMs);
     for (const file of files.sort((a, b) => age(a) - age(b))) {
-      if (age(file) > 0 && total <= wanted) break;
-      await remove(file.path);
+      if (age(file) > 0 && total <= targetBytes) break;
+      await removeFile(file.path);
       total -= file.bytes;
     }
     this.#added = 0;
@@ -185,11 +187,11 @@ export class DiskCache {
     const files: StoredFile[] = [];
     for (const part of await readdir(this.directory)) {
       if (!/^[0-9a-f]{2}$/.test(part)) continue;
-      const names = (await readdir(join(this.directory, part)).catch(missing)) ?? [];
+      const names = (await readdir(join(this.directory, part)).catch(ignoreMissing)) ?? [];
       for (const name of names) {
         if (!/^[0-9a-f]{64}$/.test(name)) continue;
         const path = join(this.directory, part, name);
-        const stats: Stats | undefined = await stat(path).catch(missing);
+        const stats: Stats | undefined = await stat(path).catch(ignoreMissing);
         if (stats === undefined) continue;
         files.push({ path, bytes: stats.size, fetchedMs: stats.mtimeMs, usedMs: stats.atimeMs });
       }
@@ -202,26 +204,26 @@ export class DiskCache {
     for (const name of await readdir(directory)) {
       if (!/^\d+-[0-9a-f]{16}$/.test(name)) continue;
       const path = join(directory, name);
-      const stats = await stat(path).catch(missing);
+      const stats = await stat(path).catch(ignoreMissing);
       // ctime: the mtime is set to the time of retrieval.
-      if (stats !== undefined && stats.ctimeMs + olderThanMs <= Date.now()) await remove(path);
+      if (stats !== undefined && stats.ctimeMs + olderThanMs <= Date.now()) await removeFile(path);
     }
   }
 }
 
-/** @returns false if another process removed it first */
-async function remove(path: string): Promise<boolean> {
+/** Removes a file. @returns false if another process removed it first */
+async function removeFile(path: string): Promise<boolean> {
   try {
     await unlink(path);
     return true;
   } catch (error) {
-    missing(error);
+    ignoreMissing(error);
     return false;
   }
 }
 
 /** Ignores that a file or directory is missing: other processes remove them at any time. */
-function missing(error: unknown): undefined {
+function ignoreMissing(error: unknown): undefined {
   if (errorCode(error) !== 'ENOENT') throw error;
   return undefined;
 }

@@ -2,6 +2,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UsageError } from '../../../protocols/errors.js';
 
+/* The limits and the default directory of the disk cache. */
+
 /** Seconds (G-93); the environment can only shorten it. */
 export const CACHE_TTL = 7 * 86_400;
 /** Bytes (G-94). */

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { makeTemplates } from '../../../clients/soif-tools/annotations.js';
-import { nameOf } from '../../../clients/soif-tools/input.js';
+import { inputName } from '../../../clients/soif-tools/input.js';
 import { ProtocolError } from '../../../protocols/errors.js';
 import { complain, EXIT } from '../exit.js';
 import { OUTPUT_BUFFER_BYTES, StandardOutput } from '../standard-output.js';
@@ -40,7 +40,7 @@ async function mktemplate(files: readonly string[], strict: boolean): Promise<nu
   await using output = new StandardOutput({ bufferBytes: OUTPUT_BUFFER_BYTES });
   let incomplete = false;
   for (const file of files) {
-    const warn = (sentence: string): void => complain('mktemplate', `${nameOf(file)}: ${sentence}`);
+    const warn = (sentence: string): void => complain('mktemplate', `${inputName(file)}: ${sentence}`);
     const templates = makeTemplates(openFile(file), {
       mode: strict ? 'strict' : 'lenient',
       onWarning: ({ rule, line, message, dropped }) => {

@@ -1,4 +1,4 @@
-import { nameOf } from '../../../clients/soif-tools/input.js';
+import { inputName } from '../../../clients/soif-tools/input.js';
 import { readObjects, type StreamObject } from '../../../clients/soif-tools/objects.js';
 import type { SoifWarning } from '../../../protocols/soif/index.js';
 import { complain } from '../exit.js';
@@ -28,7 +28,7 @@ export class ObjectReader {
         if (told > MAX_TOLD + 1) return;
         const sentence =
           told > MAX_TOLD ? 'more warnings are not shown' : `${message} (${rule}, offset ${offset})`;
-        complain(this.command, `${nameOf(file)}: ${sentence}`);
+        complain(this.command, `${inputName(file)}: ${sentence}`);
       };
       yield* readObjects(openFile(file), {
         onWarning,

@@ -55,16 +55,16 @@ function predicateOf(config: RuleConfig, seeds: readonly string[]): Predicate {
     case 'not-surt-prefixed':
       return not(isUnder(prefixesOf(config, seeds)));
     case 'on-hosts':
-      return isUnder(prefixesOf(config, seeds).ofHosts());
+      return isUnder(prefixesOf(config, seeds).restrictToHosts());
     case 'not-on-hosts':
-      return not(isUnder(prefixesOf(config, seeds).ofHosts()));
+      return not(isUnder(prefixesOf(config, seeds).restrictToHosts()));
     case 'on-domains':
-      return isUnder(prefixesOf(config, seeds).ofDomains());
+      return isUnder(prefixesOf(config, seeds).extendToDomains());
     case 'not-on-domains':
-      return not(isUnder(prefixesOf(config, seeds).ofDomains()));
+      return not(isUnder(prefixesOf(config, seeds).extendToDomains()));
     case 'scope-plus-one': {
       const set = prefixesOf(config, seeds);
-      return viaIsUnder(config.on === 'hosts' ? set.ofHosts() : set.ofDomains());
+      return viaIsUnder(config.on === 'hosts' ? set.restrictToHosts() : set.extendToDomains());
     }
     case 'too-many-hops':
       return hopsAbove(config.max, hopCount);
@@ -144,7 +144,7 @@ function prefixesOf(
   config: { readonly seeds: boolean; readonly lines: readonly string[] },
   seeds: readonly string[],
 ): SurtPrefixSet {
-  return SurtPrefixSet.of([...(config.seeds ? seeds : []), ...config.lines]);
+  return SurtPrefixSet.fromLines([...(config.seeds ? seeds : []), ...config.lines]);
 }
 
 function not(predicate: Predicate): Predicate {

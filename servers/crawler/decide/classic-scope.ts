@@ -1,14 +1,6 @@
-import { linkHops, SurtPrefixSet } from '../../../protocols/urls/index.js';
+import { hostOf, linkHops, SurtPrefixSet } from '../../../protocols/urls/index.js';
 import { type DecideRule, DecideSequence, decideRule } from './decision.js';
-import {
-  hasFileSuffix,
-  hopsAbove,
-  hostOf,
-  isTransitive,
-  isUnder,
-  type Predicate,
-  pathOf,
-} from './predicates.js';
+import { hasFileSuffix, hopsAbove, isTransitive, isUnder, type Predicate, pathOf } from './predicates.js';
 
 /** CRAWL-10.1.3: the focus of a scope. A scope that consists of filters only is `broad` with an `exclude`. */
 const CLASSIC_SCOPES = ['broad', 'domain', 'host', 'path', 'surt-prefix'] as const;
@@ -67,7 +59,7 @@ function focusOf({ kind, seeds, surtLines = [] }: ClassicScopeOptions): Predicat
         paths.some(({ host, path }) => host === hostOf(uri) && pathOf(uri).startsWith(path));
     }
     case 'surt-prefix':
-      return isUnder(SurtPrefixSet.of([...seeds, ...surtLines]));
+      return isUnder(SurtPrefixSet.fromLines([...seeds, ...surtLines]));
   }
 }
 

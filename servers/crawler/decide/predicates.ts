@@ -149,12 +149,6 @@ export function pathOf(uri: string): string {
   return /^[a-z][a-z0-9+.-]*:(?:\/\/[^/?]*)?([^?]*)/i.exec(uri)?.[1] ?? '';
 }
 
-/** Returns the host of a URI, or the name in a `dns:` URI; '' if absent. */
-export function hostOf(uri: string): string {
-  if (uri.startsWith('dns:')) return /^dns:(?:\/\/[^/]*\/)?([^?;/]*)/.exec(uri)?.[1] ?? '';
-  return /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#]*@)?(\[[^\]]*\]|[^/?#:]*)/i.exec(uri)?.[1] ?? '';
-}
-
 /** CRAWL-10.2.4: suffixes of file names by preset: those of the original and newer ones. */
 const FILE_PRESETS = {
   images: 'bmp gif jpg jpeg png tif tiff webp svg avif ico',

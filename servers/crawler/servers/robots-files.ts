@@ -2,13 +2,13 @@ import { LRUCache } from 'lru-cache';
 import { type Fetcher, type FetchResult, isPrivateAddress } from '../../../clients/fetch/index.js';
 import { ConnectionError, RefusedError, UsageError } from '../../../protocols/errors.js';
 import {
+  isRobotsExpired,
   MAX_ROBOTS_LENGTH,
   parseRobots,
   type RobotsAnswer,
   type RobotsFetchRules,
   type RobotsOutcome,
   RobotsTxt,
-  robotsExpired,
   robotsOutcome,
 } from '../../../protocols/robots/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
@@ -99,7 +99,7 @@ export class RobotsFiles {
   of(origin: string, { robotsValiditySeconds }: CrawlSettings): RobotsState | undefined {
     const kept = this.#cache.get(origin);
     if (kept === undefined) return undefined;
-    const expired = robotsExpired(kept.fetched, this.#seconds(), robotsValiditySeconds);
+    const expired = isRobotsExpired(kept.fetched, this.#seconds(), robotsValiditySeconds);
     return expired ? undefined : kept.robots;
   }
 

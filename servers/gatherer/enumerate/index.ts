@@ -1,5 +1,5 @@
 export { isListed, searchSettings } from './listed.js';
-export { hostOf, type Listing, type ListingOptions, listedUrls, readListing } from './listing.js';
+export { type Listing, type ListingOptions, listedUrls, readListing } from './listing.js';
 export {
   type EnumerationOptions,
   enumerationSettings,

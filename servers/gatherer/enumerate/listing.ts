@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TextDecoder } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { messageOf } from '../../../protocols/errors.js';
-import { canonicalUrl } from '../../../protocols/urls/index.js';
+import { canonicalUrl, hostOf } from '../../../protocols/urls/index.js';
 import type { ListedReference, ListedUrl, ListingFormat, ListingKind } from './listing-model.js';
 import { ListingText } from './listing-text.js';
 import { ListingXml } from './listing-xml.js';
@@ -259,9 +259,4 @@ function decoderFor(
     warn(`its character set ${JSON.stringify(label.slice(0, 40))} is unknown: read as UTF-8`);
     return new TextDecoder();
   }
-}
-
-/** Returns the host of a canonical URL without parsing all of it. */
-export function hostOf(url: string): string {
-  return /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*)/.exec(url)?.[1] ?? '';
 }

@@ -5,7 +5,7 @@ import {
   filePaths,
   type GathererConfig,
   type LeafNode,
-  type NodePlace,
+  type NodeLocation,
   parseEnumeratedNode,
   parseLeafNode,
   type RootNode,
@@ -187,7 +187,7 @@ class Expansion {
     args: readonly string[],
     input: string,
     line: number,
-    parse: (text: string, place: NodePlace) => T,
+    parse: (text: string, place: NodeLocation) => T,
   ): AsyncGenerator<T, void, undefined> {
     const { maxProblems = 20, maxLines = DEFAULT_MAX_LINES, onProblem } = this.#options;
     let wrong = 0;
@@ -241,7 +241,7 @@ class Expansion {
 }
 
 /** G-52: parses a line with one URL. Programs that print programs are refused, because they may never terminate. */
-function parseUrlLine(text: string, place: NodePlace): LeafNode {
+function parseUrlLine(text: string, place: NodeLocation): LeafNode {
   const node = parseLeafNode(text, place);
   if (node.program !== undefined)
     throw new ConfigError(place.file, place.line, '', 'a URL is needed, not a program');

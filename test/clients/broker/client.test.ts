@@ -70,7 +70,7 @@ t.test('BRK-1.9, BRK-3.2, BRK-3.7: the message that is sent', async (t) => {
   await collect(clientOf(broker).query('linux\nand  "kernel"'));
   await collect(
     clientOf(broker).query(
-      { kind: 'not', operand: { kind: 'term', text: 'a b', quoted: true, at: 0 } },
+      { kind: 'not', operand: { kind: 'term', text: 'a b', quoted: true, offset: 0 } },
       {
         desc: false,
         matchedLines: false,

@@ -120,11 +120,11 @@ function answer(socket: Socket, session: SstpServerSession, habits: RefererdHabi
     else if ('id' in request) {
       const ids = habits.links(request);
       const { start, count = 10_000 } = request;
-      if (ids === undefined) replies.notFound();
+      if (ids === undefined) replies.writeNotFound();
       else {
         const from = Math.min(start, ids.length);
         const to = Math.min(from + count, ids.length);
-        replies.links(codeOfKind(request.kind), ids.length, start, Uint32Array.from(ids), from, to);
+        replies.writeLinks(codeOfKind(request.kind), ids.length, start, Uint32Array.from(ids), from, to);
       }
     }
   }
@@ -135,10 +135,10 @@ function answer(socket: Socket, session: SstpServerSession, habits: RefererdHabi
 
 function describe(url: string, replies: ReplyWriter): void {
   if (url !== 'http://a.example:81/') {
-    replies.notFound();
+    replies.writeNotFound();
     return;
   }
-  replies.description({
+  replies.writeDescription({
     id: 12,
     serverId: 2,
     protocol: 'http',

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import t from 'tap';
 import { GopherFetcher, isPrivateAddress } from '../../../clients/fetch/index.js';
 import {
+  decodeGopherText,
   encodeGopherRequest,
   GopherMenuDecoder,
-  gopherError,
   gopherItemUrl,
-  gopherText,
+  parseGopherError,
   parseGopherItem,
   parseGopherUrl,
 } from '../../../protocols/gopher/index.js';
@@ -85,13 +85,17 @@ t.test('G-86 menus are read within limits, an unfinished line is dropped', (t) =
 });
 
 t.test('the end mark and doubled dots of texts are removed; errors are recognized', (t) => {
-  t.equal(textOf(gopherText(bytes('a\r\n..b\r\n.\r\n'))), 'a\r\n.b\r\n');
-  t.equal(textOf(gopherText(bytes('..as it is\r\n'))), '..as it is\r\n', 'no end: nothing was doubled');
-  t.equal(textOf(gopherText(bytes('.\r\n'))), '');
-  t.equal(textOf(gopherText(bytes('1.\n'))), '1.\n');
-  t.equal(gopherError(bytes("3'/x' does not exist\t\terror.host\t1\r\n.\r\n")), "'/x' does not exist");
-  t.equal(gopherError(bytes('3 apples\r\n')), undefined);
-  t.equal(gopherError(bytes('3Gone\ta\tb\t1\r\n0File\ta\tb\t70\r\n')), undefined, 'a menu with one bad line');
+  t.equal(textOf(decodeGopherText(bytes('a\r\n..b\r\n.\r\n'))), 'a\r\n.b\r\n');
+  t.equal(textOf(decodeGopherText(bytes('..as it is\r\n'))), '..as it is\r\n', 'no end: nothing was doubled');
+  t.equal(textOf(decodeGopherText(bytes('.\r\n'))), '');
+  t.equal(textOf(decodeGopherText(bytes('1.\n'))), '1.\n');
+  t.equal(parseGopherError(bytes("3'/x' does not exist\t\terror.host\t1\r\n.\r\n")), "'/x' does not exist");
+  t.equal(parseGopherError(bytes('3 apples\r\n')), undefined);
+  t.equal(
+    parseGopherError(bytes('3Gone\ta\tb\t1\r\n0File\ta\tb\t70\r\n')),
+    undefined,
+    'a menu with one bad line',
+  );
   t.end();
 });
 

@@ -4,9 +4,9 @@ import t, { type Test } from 'tap';
 import { NewsFetcher, type NewsFetcherOptions } from '../../../clients/fetch/index.js';
 import {
   articleUrl,
+  formatNntpTime,
   type NntpEvent,
   NntpReplyDecoder,
-  nntpTime,
   parseNewsUrl,
 } from '../../../protocols/nntp/index.js';
 import { onLines, scripted, sendForever, textOf } from './scripted.js';
@@ -37,7 +37,7 @@ t.test('G-55, G-70 news URLs', (t) => {
   t.equal(articleUrl('news:g', article), 'news:a%2Fb%25c@h');
   t.equal(articleUrl('news://h:1/g', article), 'news://h:1/a%2Fb%25c@h');
   t.equal(articleUrl('nntp://h:1/g', article), 'nntp://h:1/g/7');
-  t.equal(nntpTime(784_111_777), '19941106 084937 GMT');
+  t.equal(formatNntpTime(784_111_777), '19941106 084937 GMT');
   t.end();
 });
 

@@ -49,7 +49,7 @@ function shape(query: Query): Shape {
 
 /** The tree without positions and quoting. */
 function withoutPositions(query: Query): unknown {
-  return JSON.parse(JSON.stringify(query, (key, value) => (key === 'at' ? undefined : value)));
+  return JSON.parse(JSON.stringify(query, (key, value) => (key === 'offset' ? undefined : value)));
 }
 
 t.test('BRK-2.12, BRK-2.13: operators group to the right, not takes one primary', async (t) => {
@@ -95,7 +95,7 @@ t.test('BRK-2.4, BRK-2.5, BRK-2.7, BRK-2.8: words and strings', async (t) => {
   t.same(parseMessage(Uint8Array.from([...bytes('#USER #END caf'), 0xe9])), {
     kind: 'user',
     flags: DEFAULT_FLAGS,
-    query: { kind: 'term', text: 'café', quoted: false, at: 11 },
+    query: { kind: 'term', text: 'café', quoted: false, offset: 11 },
   });
   t.same(shape(parseQuery('café')), 'café');
 });
@@ -252,7 +252,7 @@ t.test('depth and size limits hold without exhausting the stack', async (t) => {
     complaint(() => parseQuery('((a))', { maxDepth: 1 })),
     ['BRK-2.12', 1],
   );
-  let nested: Expression = { kind: 'term', text: 'a', quoted: false, at: 0 };
+  let nested: Expression = { kind: 'term', text: 'a', quoted: false, offset: 0 };
   for (let i = 0; i < 100_000; i++) nested = { kind: 'not', operand: nested };
   t.throws(() => formatQuery(nested), UsageError);
 });
@@ -299,17 +299,17 @@ const bareText = idText.filter(
     !/^(and|or|not|except|exact|regexp|less-than|greater-than)$/i.test(text),
 );
 const leaf: fc.Arbitrary<Expression> = fc.oneof(
-  bareText.map((text): Expression => ({ kind: 'term', text, quoted: false, at: 0 })),
+  bareText.map((text): Expression => ({ kind: 'term', text, quoted: false, offset: 0 })),
   idText
     .filter((text) => !text.includes('='))
-    .map((text): Expression => ({ kind: 'term', text, quoted: true, at: 0 })),
+    .map((text): Expression => ({ kind: 'term', text, quoted: true, offset: 0 })),
   fc
     .record({
       attribute: idText,
       operator: fc.constantFrom('contains', 'exact', 'regexp', 'less-than', 'greater-than'),
       value: idText,
     })
-    .map((select): Expression => ({ kind: 'select', ...select, at: 0 })),
+    .map((select): Expression => ({ kind: 'select', ...select, offset: 0 })),
 );
 const expression = fc.letrec<{ node: Expression }>((tie) => ({
   node: fc.oneof(

@@ -28,7 +28,7 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 
 /** The tree without positions. */
 function withoutPositions(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value, (key, member) => (key === 'at' ? undefined : member)));
+  return JSON.parse(JSON.stringify(value, (key, member) => (key === 'offset' ? undefined : member)));
 }
 
 const sameTree = (a: unknown, b: unknown) => isDeepStrictEqual(withoutPositions(a), withoutPositions(b));
@@ -117,7 +117,7 @@ t.test('BRK-2.12: every node of a tree has a range of the text', async (t) => {
       'd',
     ]),
   );
-  t.equal(source.rangeOf({ kind: 'term', text: 'c', quoted: false, at: 0 }), undefined, 'a stranger');
+  t.equal(source.rangeOf({ kind: 'term', text: 'c', quoted: false, offset: 0 }), undefined, 'a stranger');
   t.same(parseQuerySource('#allb').query, { kind: 'all' });
 });
 

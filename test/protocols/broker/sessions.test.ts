@@ -107,7 +107,7 @@ t.test('BRK-1.9: the bytes that a client sends', async (t) => {
   t.throws(() => session.request('#USER #END b'), StateError, 'BRK-1.6');
 });
 
-type Heard = (ClientEvent | { readonly failed: string; readonly cutOff: boolean })[];
+type Heard = (ClientEvent | { readonly failed: string; readonly truncated: boolean })[];
 
 function hear(pieces: readonly Uint8Array[], options?: BrokerClientSessionOptions): Heard {
   const session = new BrokerClientSession(options);
@@ -117,7 +117,7 @@ function hear(pieces: readonly Uint8Array[], options?: BrokerClientSessionOption
     for (let last = session.end(); last.length > 0; last = session.end()) heard.push(...last);
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
-    heard.push({ failed: error.rule, cutOff: session.cutOff });
+    heard.push({ failed: error.rule, truncated: session.truncated });
   }
   return heard;
 }
@@ -184,26 +184,26 @@ t.test('BRK-4.12, BRK-4.13: how a reply ends', async (t) => {
       '200 - Broker\n120 - u\n130 - object end\n111 - ERROR: x\n101 - late\n120 - v\n',
       [hit, { kind: 'fatal', text: 'ERROR: x' }],
     ],
-    ['120 - u\n130 - object end\n120 - v\n', [hit, { failed: 'BRK-4.3', cutOff: true }]],
-    ['120 - u\n130 - object end\n120 - v\n124 - 9\nabc', [hit, { failed: 'BRK-4.4', cutOff: true }]],
+    ['120 - u\n130 - object end\n120 - v\n', [hit, { failed: 'BRK-4.3', truncated: true }]],
+    ['120 - u\n130 - object end\n120 - v\n124 - 9\nabc', [hit, { failed: 'BRK-4.4', truncated: true }]],
     [
       '120 - u\n101 - x',
       [
         { kind: 'message', text: 'x' },
-        { failed: 'BRK-4.3', cutOff: true },
+        { failed: 'BRK-4.3', truncated: true },
       ],
     ],
     ['120 - w\n120 - u\n130 - object end\n', [hit]],
-    ['', [{ failed: 'BRK-1.3', cutOff: false }]],
-    ['SSH-2.0-OpenSSH\r\n', [{ failed: 'BRK-1.3', cutOff: false }]],
-    ['000 - HELLO gatherd 1.0 - are you a.test?\n', [{ failed: 'BRK-1.4', cutOff: false }]],
+    ['', [{ failed: 'BRK-1.3', truncated: false }]],
+    ['SSH-2.0-OpenSSH\r\n', [{ failed: 'BRK-1.3', truncated: false }]],
+    ['000 - HELLO gatherd 1.0 - are you a.test?\n', [{ failed: 'BRK-1.4', truncated: false }]],
   ];
   for (const [reply, expected] of cases) {
     t.same(hear([bytes(reply)]), expected, JSON.stringify(reply));
     t.same(hear(singleBytes(bytes(reply))), expected, 'byte by byte');
   }
   t.same(hear([bytes(`120 - u\n${'122 - xxxxx\n'.repeat(9)}130 - object end\n`)], { maxHitBytes: 40 }), [
-    { failed: 'BRK-4.3', cutOff: false },
+    { failed: 'BRK-4.3', truncated: false },
   ]);
 });
 

@@ -50,7 +50,7 @@ class ServerRig {
 
   /** Feeds input in pieces; input that the session does not accept is dropped, as by a closed connection. */
   feed(input: Uint8Array, size = input.length): this {
-    for (let at = 0; at < input.length && this.session.wantsInput; at += size) {
+    for (let at = 0; at < input.length && this.session.acceptsInput; at += size) {
       this.perform(this.session.push(input.subarray(at, at + size)));
     }
     return this;
@@ -200,7 +200,7 @@ t.test('GATHERD-1.8 pipelined commands wait while data is being sent', async (t)
     effects.map((effect) => effect.kind),
     ['command', 'send', 'update'],
   );
-  t.equal(session.wantsInput, false);
+  t.equal(session.acceptsInput, false);
   t.throws(() => session.push(bytes('HELLO b\n')), { code: 'ERR_STATE' });
   const after = session.updateDone(7);
   t.same(
@@ -249,7 +249,7 @@ t.test('GATHERD-3.10 refused: one line, no greeting', async (t) => {
   rig.perform(rig.session.refuse());
   t.equal(rig.output, '999 - Access denied\n');
   t.equal(rig.closed, true);
-  t.equal(rig.session.wantsInput, false);
+  t.equal(rig.session.acceptsInput, false);
 });
 
 t.test('GATHERD-3.11 a failure in the middle of data closes without an end line', async (t) => {
@@ -829,7 +829,7 @@ t.test('the state tables in the README are those of the code', async (t) => {
 
 t.test('GATHERD-2.2, 2.3 commands', async (t) => {
   t.same(parseCommand('SEND-OBJECT http://a.example/a b '), { kind: 'object', oid: 'http://a.example/a b' });
-  t.same(parseCommand('\tset\tCHANGES'), { kind: 'set', what: 'changes' });
+  t.same(parseCommand('\tset\tCHANGES'), { kind: 'set', option: 'changes' });
   t.same(parseCommand('send-update 000'), { kind: 'update', since: 0 });
   t.equal(parseCommand(' \t'), undefined);
   t.same(parseCommand(`x${' '.repeat(8000)}y`), { kind: 'unknown', verb: 'x' });

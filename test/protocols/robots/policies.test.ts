@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import {
+  isRobotsExpired,
   isRobotsMetaName,
   parseRobots,
   parseXRobotsTag,
   RobotsPolicy,
   type RobotsPolicyOptions,
-  robotsExpired,
   robotsOutcome,
 } from '../../../protocols/robots/index.js';
 import { cli } from '../../helpers/cli.js';
@@ -114,7 +114,7 @@ t.test('CRAWL-13.3 the outcome of a request for robots.txt', async (t) => {
   t.equal(robotsOutcome({ kind: 'status', status: 302 }, standard, 1, 5), 'allow-all');
   t.equal(robotsOutcome({ kind: 'empty' }, standard), 'retry');
   t.same(
-    [robotsExpired(1000, 87_399), robotsExpired(1000, 87_400), robotsExpired(0, 9e9, 0)],
+    [isRobotsExpired(1000, 87_399), isRobotsExpired(1000, 87_400), isRobotsExpired(0, 9e9, 0)],
     [false, true, false],
   );
 });

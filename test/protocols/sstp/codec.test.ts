@@ -32,7 +32,7 @@ function decoded(
   try {
     for (const chunk of chunks) {
       for (let at = 0; at < chunk.length; ) {
-        at = decoder.take(chunk, at);
+        at = decoder.read(chunk, at);
         const message = decoder.takeMessage();
         if (message !== undefined)
           messages.push({
@@ -163,24 +163,24 @@ t.test('S-28: the examples of section 10, byte for byte', async (t) => {
 t.test('R-25: the replies of sstp.md 10.1 to 10.4 and 10.5, byte for byte', async (t) => {
   const writer = new ReplyWriter();
   const taken = () => Buffer.from(writer.take()).toString('latin1');
-  writer.links(81, 3, 1, Uint32Array.of(11, 20, 12), 1, 2);
+  writer.writeLinks(81, 3, 1, Uint32Array.of(11, 20, 12), 1, 2);
   t.equal(
     taken(),
     'SSTP/1.0 081 REQ_GET_REFERENCES\r\nHEADER_NUMFOUND: 3\r\nHEADER_START_RESULTS: 1\r\nHEADER_NUMRESULTS: 1\r\nHEADER_URI_ID: 20\r\n\r\n',
   );
-  writer.links(84, 2, 0, Uint32Array.of(20, 12), 0, 2);
+  writer.writeLinks(84, 2, 0, Uint32Array.of(20, 12), 0, 2);
   t.equal(
     taken(),
     'SSTP/1.0 084 REQ_GET_SITEREFERERS\r\nHEADER_NUMFOUND: 2\r\nHEADER_START_RESULTS: 0\r\nHEADER_NUMRESULTS: 2\r\nHEADER_URI_ID: 20\r\nHEADER_URI_ID: 12\r\n\r\n',
   );
-  writer.links(82, 0, 0, new Uint32Array(0), 0, 0);
+  writer.writeLinks(82, 0, 0, new Uint32Array(0), 0, 0);
   t.equal(
     taken(),
     'SSTP/1.0 082 REQ_GET_REFERERS\r\nHEADER_NUMFOUND: 0\r\nHEADER_START_RESULTS: 0\r\nHEADER_NUMRESULTS: 0\r\n\r\n',
   );
-  writer.notFound();
+  writer.writeNotFound();
   t.equal(taken(), 'SSTP/1.0 404 REQ_PUT_NOT_FOUND\r\nHEADER_NUMFOUND: 0\r\n\r\n');
-  writer.description({
+  writer.writeDescription({
     id: 12,
     serverId: 2,
     protocol: 'http',
@@ -195,15 +195,15 @@ t.test('R-25: the replies of sstp.md 10.1 to 10.4 and 10.5, byte for byte', asyn
     taken(),
     'SSTP/1.0 008 REQ_GET_URL_BYNAME\r\nHEADER_URI_ID: 12\r\nHEADER_SERVER_ID: 2\r\nHEADER_SERVER_PROTOCOL: http\r\nHEADER_SERVER_NAME: a.example\r\nHEADER_SERVER_PORT: 81\r\nHEADER_URI: /\r\nHEADER_URI_TIME: 1000000120\r\nHEADER_URL_CHECKTIME: 1000001200\r\nHEADER_URI_LEN: 1200\r\n\r\n',
   );
-  writer.body(17, bytes('192.168.3.*\n*.turtle.ru\n'));
+  writer.writeBody(17, bytes('192.168.3.*\n*.turtle.ru\n'));
   t.equal(
     taken(),
     'SSTP/1.0 017 REQ_GET_ALLOW\r\nHEADER_CONTENT_LENGTH: 24\r\n\r\n192.168.3.*\n*.turtle.ru\n',
   );
   t.notOk(writer.closes);
-  writer.error(501);
+  writer.writeError(501);
   t.notOk(writer.closes, 'S-39: 501 does not close');
-  writer.error(503);
+  writer.writeError(503);
   t.ok(writer.closes, 'S-39: 503 closes');
   t.equal(taken(), 'SSTP/1.0 501 NOT IMPLEMENTED\r\n\r\nSSTP/1.0 503 SERVICE UNAVAILABLE\r\n\r\n');
   t.equal(writer.length, 0);
@@ -211,7 +211,7 @@ t.test('R-25: the replies of sstp.md 10.1 to 10.4 and 10.5, byte for byte', asyn
 
 t.test('S-34, R-33: a number beyond a u32 is sent as unknown', async (t) => {
   const writer = new ReplyWriter();
-  writer.description({
+  writer.writeDescription({
     id: 4_294_967_295,
     serverId: 1,
     protocol: 'ftp',
@@ -239,7 +239,7 @@ t.test('S-34: every number of a reply is written without leading zeros, whatever
   ];
   const ids = Uint32Array.from([...edges, ...more]);
   const writer = new ReplyWriter();
-  writer.links(81, 4_294_967_295, 12_345, ids, 0, ids.length);
+  writer.writeLinks(81, 4_294_967_295, 12_345, ids, 0, ids.length);
   const lines = Buffer.from(writer.take()).toString('latin1').split('\r\n');
   t.same(lines.slice(0, 4), [
     'SSTP/1.0 081 REQ_GET_REFERENCES',

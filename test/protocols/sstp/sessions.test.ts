@@ -23,7 +23,7 @@ function serve(session: SstpServerSession): ServerRequest[] {
   for (let next = session.next(); next !== undefined; next = session.next()) {
     requests.push(next);
     if (kindOfCode(81) === next.kind && 'id' in next)
-      session.replies.links(81, 1, 0, Uint32Array.of(next.id), 0, 1);
+      session.replies.writeLinks(81, 1, 0, Uint32Array.of(next.id), 0, 1);
   }
   return requests;
 }

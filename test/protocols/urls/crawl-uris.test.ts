@@ -106,7 +106,7 @@ t.test('CRAWL-15.2 implied prefixes, 15.3 prefix sets', async (t) => {
     ['http://example.com/a?b/c', 'http://(com,example,)/a?b/'],
   ];
   for (const [text, prefix] of rows) t.equal(impliedSurtPrefix(text), prefix, text);
-  const set = SurtPrefixSet.of(['http://example.com/a/', 'example.com', '# no', '', 'http://(ORG,']);
+  const set = SurtPrefixSet.fromLines(['http://example.com/a/', 'example.com', '# no', '', 'http://(ORG,']);
   t.same(set.prefixes, ['http://(com,example,', 'http://(org,'], 'a covered prefix is redundant');
   t.ok(set.has('https://www.example.com/x'), 'https is compared as http');
   t.notOk(set.has('http://example.co/'));

@@ -3,7 +3,12 @@ import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { ADMIN_COMMANDS, adminCommand, DEFAULT_FLAGS, parseQuery } from '../../../protocols/broker/index.js';
+import {
+  ADMIN_COMMANDS,
+  buildAdminCommand,
+  DEFAULT_FLAGS,
+  parseQuery,
+} from '../../../protocols/broker/index.js';
 import { setBrokerVariable } from '../../../protocols/config/index.js';
 import { decodeSoif } from '../../../protocols/soif/index.js';
 import { type Broker, executeAdmin, LOG_TYPES } from '../../../servers/broker/index.js';
@@ -87,22 +92,25 @@ t.test('BRK-5.1 every command has a title, and typed text becomes a command', (t
       'Start collection',
     ],
   );
-  t.same(adminCommand('#Collection', []), { kind: 'collection' });
-  t.same(adminCommand('rem-object-oid', ['17', '18 19']), { kind: 'rem-object-oid', oids: [17, 18, 19] });
-  t.same(adminCommand('add-object', ['a b.soif']), { kind: 'add-object', files: ['a', 'b.soif'] });
-  t.same(adminCommand('set', ['Home-Page', 'http://x/', 'y']), {
+  t.same(buildAdminCommand('#Collection', []), { kind: 'collection' });
+  t.same(buildAdminCommand('rem-object-oid', ['17', '18 19']), {
+    kind: 'rem-object-oid',
+    oids: [17, 18, 19],
+  });
+  t.same(buildAdminCommand('add-object', ['a b.soif']), { kind: 'add-object', files: ['a', 'b.soif'] });
+  t.same(buildAdminCommand('set', ['Home-Page', 'http://x/', 'y']), {
     kind: 'set',
     name: 'Home-Page',
     value: 'http://x/ y',
   });
-  t.match(adminCommand('rem-object-query', ['title', ':', '"a b"']), {
+  t.match(buildAdminCommand('rem-object-query', ['title', ':', '"a b"']), {
     query: { kind: 'select', attribute: 'title', value: 'a b' },
   });
-  t.same(adminCommand('open-log', []), { kind: 'open-log' });
-  t.throws(() => adminCommand('frobnicate', []), { code: 'ERR_USAGE' });
-  t.throws(() => adminCommand('collection', ['now']), { code: 'ERR_USAGE' });
-  t.throws(() => adminCommand('rem-object-oid', ['x']), { code: 'ERR_PROTOCOL', rule: 'BRK-5.5' });
-  t.throws(() => adminCommand('set', ['x']), { code: 'ERR_PROTOCOL', rule: 'BRK-5.1' });
+  t.same(buildAdminCommand('open-log', []), { kind: 'open-log' });
+  t.throws(() => buildAdminCommand('frobnicate', []), { code: 'ERR_USAGE' });
+  t.throws(() => buildAdminCommand('collection', ['now']), { code: 'ERR_USAGE' });
+  t.throws(() => buildAdminCommand('rem-object-oid', ['x']), { code: 'ERR_PROTOCOL', rule: 'BRK-5.5' });
+  t.throws(() => buildAdminCommand('set', ['x']), { code: 'ERR_PROTOCOL', rule: 'BRK-5.1' });
   t.end();
 });
 

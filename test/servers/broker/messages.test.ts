@@ -230,7 +230,7 @@ t.test(
         return name === 'query' ? () => results : Reflect.get(target, name, target);
       },
     }) satisfies Indexer;
-    const pages = search({ kind: 'term', text: 'x', quoted: false, at: 0 }, DEFAULT_FLAGS, {
+    const pages = search({ kind: 'term', text: 'x', quoted: false, offset: 0 }, DEFAULT_FLAGS, {
       store: broker.store,
       indexer: engine,
       objectUrl: () => 'http://b.test/o',

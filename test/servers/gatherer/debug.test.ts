@@ -4,7 +4,7 @@ import { chmodSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { asConnectionError } from '../../../clients/connection/index.js';
-import { debugChannel, LocalMapper, tell } from '../../../clients/fetch/index.js';
+import { debugChannel, LocalMapper, publishDebug } from '../../../clients/fetch/index.js';
 import { parseGathererConf } from '../../../protocols/config/index.js';
 import {
   debugProcessors,
@@ -179,12 +179,12 @@ t.test('G-151 messages that are not shown are not computed, and no subscriber is
   };
   {
     using _debug = followDebug(createDebug(DebugFlags.parse(['-D20,5']), shown.log));
-    tell(20, 9, text);
-    tell(21, 1, text);
+    publishDebug(20, 9, text);
+    publishDebug(21, 1, text);
     t.equal(computed, 0);
-    tell(20, 5, text);
+    publishDebug(20, 5, text);
     t.equal(computed, 1);
-    tell(20, 1, text);
+    publishDebug(20, 1, text);
   }
   t.same(
     shown.lines,
@@ -192,7 +192,7 @@ t.test('G-151 messages that are not shown are not computed, and no subscriber is
     'G-81: without the login',
   );
   t.notOk(debugChannel.hasSubscribers);
-  tell(20, 1, text);
+  publishDebug(20, 1, text);
   t.equal(computed, 2);
 });
 
@@ -322,7 +322,7 @@ t.test('gatherer.md 14: messages about network failures name the remedy', async 
   t.match(text('EHOSTUNREACH'), /^h\.test: host is unreachable: .*no route, or a firewall/);
   t.match(text('ENETUNREACH'), /^h\.test: network is unreachable: .*no route, or a firewall/);
   t.match(text('CERT_HAS_EXPIRED'), /certificate is not accepted: it has expired \(CERT_HAS_EXPIRED\)$/);
-  t.match(text('DEPTH_ZERO_SELF_SIGNED_CERT'), /signed by itself: .*NODE_EXTRA_CA_CERTS/);
+  t.match(text('DEPTH_ZERO_SELF_SIGNED_CERT'), /self-signed: .*NODE_EXTRA_CA_CERTS/);
   t.match(text('UNABLE_TO_GET_ISSUER_CERT_LOCALLY'), /authority is not known here: .*NODE_EXTRA_CA_CERTS/);
   t.match(text('ERR_TLS_CERT_ALTNAME_INVALID'), /it is for another name/);
   t.match(text('ERR_SSL_WRONG_VERSION_NUMBER'), /is this an https port\?$/);

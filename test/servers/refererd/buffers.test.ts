@@ -15,23 +15,23 @@ t.test('reply buffers are reused only after their release', async (t) => {
   const buffers = new ReplyBuffers();
   const one = new ReplyWriter(buffers);
   const two = new ReplyWriter(buffers);
-  one.links(81, 1, 0, Uint32Array.of(4_294_967_295), 0, 1);
-  two.links(81, 1, 0, Uint32Array.of(7), 0, 1);
+  one.writeLinks(81, 1, 0, Uint32Array.of(4_294_967_295), 0, 1);
+  two.writeLinks(81, 1, 0, Uint32Array.of(7), 0, 1);
   const first = one.take();
   const second = two.take();
   t.not(first.buffer, second.buffer, 'two writers at a time have memory of their own');
   t.equal(Buffer.from(first).toString('latin1'), replyOf([4_294_967_295]));
   t.equal(Buffer.from(second).toString('latin1'), replyOf([7]));
-  one.notFound();
+  one.writeNotFound();
   t.not(one.take().buffer, first.buffer, 'what was not given back is not written to');
   buffers.giveBack(first);
-  two.notFound();
+  two.writeNotFound();
   const third = two.take();
   t.equal(third.buffer, first.buffer);
   t.equal(Buffer.from(third).toString('latin1'), NOT_FOUND, 'and nothing of the former reply is left in it');
   buffers.giveBack(third);
   const all = Array.from({ length: 5000 }, (_, i) => i);
-  one.links(81, 5000, 0, Uint32Array.from(all), 0, 5000);
+  one.writeLinks(81, 5000, 0, Uint32Array.from(all), 0, 5000);
   t.equal(
     Buffer.from(one.take()).toString('latin1'),
     replyOf(all),

@@ -68,7 +68,7 @@ const pattern = fc
   .filter((source) => /[.#*[]/.test(source));
 const term = fc.oneof({ weight: 4, arbitrary: plainTerm }, { weight: 1, arbitrary: pattern });
 const leaf: fc.Arbitrary<Expression> = fc.oneof(
-  { weight: 4, arbitrary: term.map((t) => ({ kind: 'term', text: t, quoted: true, at: 0 }) as const) },
+  { weight: 4, arbitrary: term.map((t) => ({ kind: 'term', text: t, quoted: true, offset: 0 }) as const) },
   {
     weight: 3,
     arbitrary: fc
@@ -87,7 +87,7 @@ const leaf: fc.Arbitrary<Expression> = fc.oneof(
       .chain(([operator, value]) =>
         fc
           .constantFrom(...NAMES, 'none')
-          .map((attribute) => ({ kind: 'select', attribute, operator, value, at: 0 }) as const),
+          .map((attribute) => ({ kind: 'select', attribute, operator, value, offset: 0 }) as const),
       ),
   },
 );

@@ -16,13 +16,13 @@ const NOTHING = new Uint8Array(0);
  * the limit is reported once, when it exceeds it, and dropped up to its end.
  */
 export class LineCollector {
-  readonly #limit: number;
+  readonly #maxBytes: number;
   readonly #partial = new ByteBuffer();
   #dropping = false;
   #dropped = 0;
 
-  constructor(limit: number) {
-    this.#limit = limit;
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
   }
 
   /** Dropped bytes of the current line; 0 when it is within the limit. */
@@ -41,14 +41,14 @@ export class LineCollector {
       return { line: 'incomplete', rest };
     }
     // One byte more than the limit may be the CR of the terminator.
-    if (this.#partial.length + part.length > this.#limit + 1) return this.#drop(part.length, lf, rest);
+    if (this.#partial.length + part.length > this.#maxBytes + 1) return this.#drop(part.length, lf, rest);
     if (lf < 0) {
       this.#partial.append(part);
       return { line: 'incomplete', rest };
     }
     const line = this.#join(part);
     const length = line[line.length - 1] === CR ? line.length - 1 : line.length;
-    if (length > this.#limit) return { line: 'too-long', rest };
+    if (length > this.#maxBytes) return { line: 'too-long', rest };
     return { line: line.subarray(0, length), rest };
   }
 
