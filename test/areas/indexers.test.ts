@@ -1,8 +1,8 @@
 // One process for the query engines: starting one for each file takes longer than its tests.
 import '../storage/indexers/conformance.test.js';
 import '../storage/indexers/differential.test.js';
+import '../storage/indexers/engine.test.js';
 import '../storage/indexers/open-indexer.test.js';
-import '../storage/indexers/order.test.js';
-import '../storage/indexers/parts.test.js';
-import '../storage/indexers/running.test.js';
 import '../storage/indexers/semantics.test.js';
+import '../storage/indexers/term-lookup.test.js';
+import '../storage/indexers/text-and-terms.test.js';

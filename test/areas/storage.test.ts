@@ -11,5 +11,5 @@ import '../storage/databases/sources.test.js';
 import '../protocols/registry/codec.test.js';
 import '../storage/original-registry/file.test.js';
 import '../clients/references/client.test.js';
-import '../storage/references/storage-tools.test.js';
+import '../storage/references/link-tools.test.js';
 import '../storage/references/storage.test.js';

@@ -8,7 +8,8 @@ import t, { type Test } from 'tap';
 import { decodeSoif, SoifDecoder } from '../../protocols/soif/index.js';
 import { BrokerStore, GathererStore, Generations } from '../../storage/index.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
-import { collect, readExport, temporaryDirectory } from '../storage/helpers.js';
+import { temporaryDirectory } from '../helpers/temporary-directory.js';
+import { collect, readExport } from '../storage/helpers.js';
 import { modelAfter, objectBytes, POINT, STEP_URL, stepOf } from './storage-writer.js';
 
 const ROUNDS = 20;

@@ -1,7 +1,6 @@
 // Writes archives of several formats from the same files, for tests that unpack them.
 import { spawnSync } from 'node:child_process';
-import { deflateRawSync, gzipSync } from 'node:zlib';
-import { crc32 } from '../servers/essence/fixtures/crc32.js';
+import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
 import { lzw, tar } from '../servers/essence/unnest-fixtures.js';
 
 /** A file of an archive. */

@@ -22,9 +22,9 @@ const PHONE = { width: 360, height: 740 };
 class LivelyCrawl extends FakeCrawl {
   override snapshot(): ReturnType<FakeCrawl['snapshot']> {
     const i = this.snapshots;
-    this.later = i * 1000;
+    this.timeOffsetMs = i * 1000;
     const rate = this.state === 'running' ? 12 + 6 * Math.sin(i / 25) + 2 * Math.sin(i) : 0;
-    this.change = {
+    this.snapshotChanges = {
       succeeded: 1234 + 12 * i,
       queued: Math.round(900 + 400 * Math.sin(i / 90)),
       currentDocumentsPerSecond: rate,
@@ -40,7 +40,7 @@ const [directory = 'screenshots'] = process.argv.slice(2);
 await mkdir(directory, { recursive: true });
 
 const crawl = new LivelyCrawl();
-crawl.list.push(
+crawl.queueReports.push(
   ...Array.from({ length: 70 }, (_, i) =>
     queue(`host-${String(i).padStart(2, '0')}.department.example`, {
       state: 'snoozed',
@@ -119,7 +119,7 @@ async function useWithKeyboard(context: BrowserContext): Promise<void> {
   await page.keyboard.press('Enter');
   await page.waitForSelector('#outcome.error');
   assert.match((await page.locator('#outcome').textContent()) ?? '', /not a regular expression/);
-  assert.deepEqual(crawl.told, ['pause', 'resume', 'checkpoint']);
+  assert.deepEqual(crawl.actions, ['pause', 'resume', 'checkpoint']);
 
   // Live updates can be switched off and on again.
   await tabTo(page, /^BUTTON .*Live/, 'Shift+Tab');
@@ -157,7 +157,7 @@ async function useWithoutScript(context: BrowserContext): Promise<void> {
   await page.click('text=Stop now');
   await page.waitForSelector('#outcome');
   assert.equal(await page.locator('[data-part=state]').textContent(), 'finished');
-  assert.ok(crawl.told.includes('stop'));
+  assert.ok(crawl.actions.includes('stop'));
   crawl.state = 'running';
   await page.click('text=Log out');
   assert.equal(new URL(page.url()).pathname, '/login');

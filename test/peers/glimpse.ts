@@ -10,19 +10,27 @@ import { parseQuery } from '../../protocols/broker/index.js';
 import { PeerError, UsageError } from '../../protocols/errors.js';
 import { translate } from '../../storage/indexers/glimpse/translate.js';
 import { type GlimpseIndexerOptions, type Hit, openGlimpseIndexer } from '../../storage/indexers/index.js';
-import { Base, PLAIN, soifOf, type TestObject } from '../storage/indexers/support.js';
+import {
+  EmbeddedFixture,
+  type ObjectAttributes,
+  objectOf,
+  PLAIN_SEARCH,
+} from '../storage/indexers/embedded-fixture.js';
 
 const isInstalled = spawnSync('glimpseindex', ['-V']).error === undefined;
 const skip = isInstalled ? false : 'glimpse is not installed';
 
-const OBJECTS: readonly TestObject[] = [
+const OBJECTS: readonly ObjectAttributes[] = [
   { title: 'Wheat prices', body: 'the wheat is good\nand rye too\nHuman computer interface' },
   { title: 'Rye fields', body: 'only rye here\nwheatfields abound' },
   { title: 'Barley a;b,c', body: 'barley (beer) café x.y*z{q}\ntitle wheat', size: '12' },
   { title: 'Numbers 1234', body: 'abc123 computr wheet human-computer foo_bar', size: '7' },
 ];
 
-function optionsFor(base: Base, options: Partial<GlimpseIndexerOptions> = {}): GlimpseIndexerOptions {
+function optionsFor(
+  base: EmbeddedFixture,
+  options: Partial<GlimpseIndexerOptions> = {},
+): GlimpseIndexerOptions {
   return {
     directory: join(base.directory, 'glimpse'),
     objectsDirectory: join(base.directory, 'objects'),
@@ -32,14 +40,14 @@ function optionsFor(base: Base, options: Partial<GlimpseIndexerOptions> = {}): G
 }
 
 /** Opens a base whose engine is Glimpse. */
-async function openGlimpseBase(options: Partial<GlimpseIndexerOptions> = {}): Promise<Base> {
-  const base = await Base.open();
+async function openGlimpseBase(options: Partial<GlimpseIndexerOptions> = {}): Promise<EmbeddedFixture> {
+  const base = await EmbeddedFixture.open();
   await reopen(base, options);
   return base;
 }
 
 /** Opens the engine again, with other options. */
-async function reopen(base: Base, options: Partial<GlimpseIndexerOptions> = {}): Promise<void> {
+async function reopen(base: EmbeddedFixture, options: Partial<GlimpseIndexerOptions> = {}): Promise<void> {
   await base.indexer.close();
   base.indexer = await openGlimpseIndexer(optionsFor(base, options));
 }
@@ -67,7 +75,7 @@ async function waitUntil(event: string, condition: () => boolean | Promise<boole
 }
 
 /** Writes a program that replaces glimpse. Returns its path. */
-async function writeProgram(base: Base, name: string, source: string): Promise<string> {
+async function writeProgram(base: EmbeddedFixture, name: string, source: string): Promise<string> {
   const path = join(base.directory, name);
   await writeFile(path, `#!${process.execPath}\n${source}\n`);
   await chmod(path, 0o755);
@@ -75,7 +83,7 @@ async function writeProgram(base: Base, name: string, source: string): Promise<s
 }
 
 /** Replaces the last file that glimpse reads with a pipe without a writer, so that it waits there. */
-async function blockLastFile(base: Base): Promise<{ file: string; unblock: () => Promise<void> }> {
+async function blockLastFile(base: EmbeddedFixture): Promise<{ file: string; unblock: () => Promise<void> }> {
   const current = (await readFile(join(base.directory, 'glimpse', 'CURRENT'), 'utf8')).trim();
   const names = await readFile(join(base.directory, 'glimpse', current, '.glimpse_filenames'), 'utf8');
   const file = names.trim().split('\n').at(-1) ?? '';
@@ -95,18 +103,18 @@ async function findProcesses(text: string): Promise<string[]> {
   return found;
 }
 
-const translateQuery = (query: string, options: Partial<typeof PLAIN> = {}) => {
+const translateQuery = (query: string, options: Partial<typeof PLAIN_SEARCH> = {}) => {
   const expression = parseQuery(query);
   if (expression.kind === 'all') throw new Error('#allb is not for indexers');
-  return translate(expression, { ...PLAIN, ...options });
+  return translate(expression, { ...PLAIN_SEARCH, ...options });
 };
 
 // On a busy machine glimpse takes long; only a hang must fail.
 t.setTimeout(600_000);
 
 /** The base of the tests that change nothing. */
-let shared: Base | undefined;
-const getSharedBase = async (): Promise<Base> => {
+let shared: EmbeddedFixture | undefined;
+const getSharedBase = async (): Promise<EmbeddedFixture> => {
   if (shared === undefined) {
     shared = await openGlimpseBase();
     await shared.put(...OBJECTS);
@@ -166,7 +174,7 @@ t.test('BRK-8.9 glimpse: each object is a file, and queries find the right objec
   const base = await getSharedBase();
   const file = await readFile(join(base.directory, 'objects', '0', 'OBJ1'), 'utf8');
   t.match(file, /^@FILE \{ http:\/\/h\/1\n/);
-  const cases: [string, number[], Partial<typeof PLAIN>?][] = [
+  const cases: [string, number[], Partial<typeof PLAIN_SEARCH>?][] = [
     ['wheat', [1, 2, 3]],
     ['wheat', [1, 3], { matchWord: true }],
     ['WHEAT', []],
@@ -218,7 +226,7 @@ t.test('BRK-8.11 glimpse: limits end the search', { skip }, async (t) => {
 t.test('BRK-8.2 glimpse: changes, removals, and an index that survives its process', { skip }, async (t) => {
   await using base = await openGlimpseBase();
   await base.put(...OBJECTS);
-  await base.putSoif([soifOf({ url: 'http://h/2', title: 'Oats', body: 'nothing else' }, 2)]);
+  await base.putSoif([objectOf({ url: 'http://h/2', title: 'Oats', body: 'nothing else' }, 2)]);
   t.same(await base.oids('rye'), [1], 'the changed object is found by its new content');
   t.same(await base.oids('Oats'), [2]);
   await base.put({ url: 'http://h/9', title: 'Late wheat' });
@@ -281,7 +289,7 @@ t.test(
     await waitUntil('glimpse ends', async () => (await findProcesses(base.directory)).length === 0);
 
     const stopping = new AbortController();
-    const results = base.indexer.query(expressionOf('http'), { ...PLAIN, signal: stopping.signal });
+    const results = base.indexer.query(expressionOf('http'), { ...PLAIN_SEARCH, signal: stopping.signal });
     const seen: Hit[] = [];
     for await (const hit of results) {
       seen.push(hit);

@@ -4,7 +4,12 @@ import { spawnSync } from 'node:child_process';
 import t from 'tap';
 import { parseQuery } from '../../protocols/broker/index.js';
 import { type Indexer, openIndexer, type SearchOptions } from '../../storage/indexers/index.js';
-import { Base, PLAIN, soifOf, type TestObject } from '../storage/indexers/support.js';
+import {
+  EmbeddedFixture,
+  type ObjectAttributes,
+  objectOf,
+  PLAIN_SEARCH,
+} from '../storage/indexers/embedded-fixture.js';
 
 t.setTimeout(600_000);
 const isInstalled = (program: string) => spawnSync(program, ['-V']).error === undefined;
@@ -39,7 +44,7 @@ function randomLine(): string {
   );
 }
 
-function createObject(i: number): TestObject {
+function createObject(i: number): ObjectAttributes {
   const attributes = NAMES.map((name) => [
     name,
     Array.from({ length: 1 + random(4) }, randomLine).join('\n'),
@@ -67,7 +72,7 @@ function randomQuery(wholeWords: boolean): string {
 async function findOids(indexer: Indexer, text: string, options: Partial<SearchOptions>): Promise<number[]> {
   const expression = parseQuery(text);
   if (expression.kind === 'all') throw new Error('#allb is not for indexers');
-  const results = indexer.query(expression, { ...PLAIN, ...options, wantLines: false });
+  const results = indexer.query(expression, { ...PLAIN_SEARCH, ...options, wantLines: false });
   const found: number[] = [];
   for await (const { oid } of results) found.push(oid);
   const { complete, warnings } = await results.outcome;
@@ -76,10 +81,10 @@ async function findOids(indexer: Indexer, text: string, options: Partial<SearchO
 }
 
 t.test('BRK-8.5 the engines agree', { skip }, async (t) => {
-  await using base = await Base.open();
+  await using base = await EmbeddedFixture.open();
   const { directory: brokerDirectory, storeDirectory } = base;
   const embedded = base.indexer;
-  await base.putSoif(Array.from({ length: OBJECTS }, (_, i) => soifOf(createObject(i + 1))));
+  await base.putSoif(Array.from({ length: OBJECTS }, (_, i) => objectOf(createObject(i + 1))));
   for (const type of ['glimpse', 'swish'] as const) {
     await using engine = await openIndexer({ type, brokerDirectory, storeDirectory });
     base.indexer = engine;

@@ -7,12 +7,17 @@ import { parseQuery } from '../../protocols/broker/index.js';
 import { PeerError, StorageError } from '../../protocols/errors.js';
 import { openSwishIndexer, type SwishIndexerOptions } from '../../storage/indexers/index.js';
 import { documentOf, translate } from '../../storage/indexers/swish/translate.js';
-import { Base, type PLAIN, soifOf, type TestObject } from '../storage/indexers/support.js';
+import {
+  EmbeddedFixture,
+  type ObjectAttributes,
+  objectOf,
+  type PLAIN_SEARCH,
+} from '../storage/indexers/embedded-fixture.js';
 
 const skip = spawnSync('swish-e', ['-V']).error === undefined ? false : 'swish-e is not installed';
 t.setTimeout(600_000);
 
-const OBJECTS: readonly TestObject[] = [
+const OBJECTS: readonly ObjectAttributes[] = [
   { title: 'Wheat prices', body: 'the wheat is good\nand rye too\nHuman computer interface wheat wheat' },
   { title: 'Rye fields', body: 'only rye here\nwheatfields abound' },
   { title: 'Barley', body: 'barley café foo_bar\ntitle wheat zzz' },
@@ -20,14 +25,14 @@ const OBJECTS: readonly TestObject[] = [
 ];
 
 /** Opens a base whose engine is Swish. */
-async function openSwishBase(options: Partial<SwishIndexerOptions> = {}): Promise<Base> {
-  const base = await Base.open();
+async function openSwishBase(options: Partial<SwishIndexerOptions> = {}): Promise<EmbeddedFixture> {
+  const base = await EmbeddedFixture.open();
   await reopen(base, options);
   return base;
 }
 
 /** Opens the engine again, with other options. */
-async function reopen(base: Base, options: Partial<SwishIndexerOptions> = {}): Promise<void> {
+async function reopen(base: EmbeddedFixture, options: Partial<SwishIndexerOptions> = {}): Promise<void> {
   await base.indexer.close();
   const directory = join(base.directory, 'swish');
   base.indexer = await openSwishIndexer({ directory, storeDirectory: base.storeDirectory, ...options });
@@ -47,7 +52,7 @@ t.test('BRK-8.5 swish: queries in its language', async (t) => {
   t.equal(translateQuery('title : caf\u00e9'), '"cafz6hz"', 'letters beyond a-z are encoded by number');
   t.equal(translateQuery('"a) or (b"'), '("a" and "or" and "b")');
   t.equal(
-    documentOf(soifOf({ url: 'http://h/1', a: 'Caf\u00e9 X_y' }))
+    documentOf(objectOf({ url: 'http://h/1', a: 'Caf\u00e9 X_y' }))
       .split(' ')
       .slice(0, 6)
       .join(' '),
@@ -58,7 +63,7 @@ t.test('BRK-8.5 swish: queries in its language', async (t) => {
 t.test('BRK-8.5 swish: queries find the right objects, best first', { skip }, async (t) => {
   await using base = await openSwishBase();
   await base.put(...OBJECTS);
-  const cases: [string, number[], Partial<typeof PLAIN>?][] = [
+  const cases: [string, number[], Partial<typeof PLAIN_SEARCH>?][] = [
     ['wheat', [1, 3]],
     ['Wheat', [1]],
     ['WHEAT', [1, 3], { ignoreCase: true }],
@@ -112,7 +117,7 @@ t.test(
     };
     await base.put(...OBJECTS);
     t.same(await parts(), ['1.idx']);
-    await base.putSoif([soifOf({ url: 'http://h/2', title: 'Oats' }, 2)]);
+    await base.putSoif([objectOf({ url: 'http://h/2', title: 'Oats' }, 2)]);
     t.same(await parts(), ['1.idx', '2.idx']);
     t.same(await base.oids('rye'), [1], 'the changed object is found by its new content');
     t.same(await base.oids('Oats'), [2]);

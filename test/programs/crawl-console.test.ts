@@ -30,7 +30,7 @@ t.test('harvest crawl report', async (t) => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line)),
-    crawl.list,
+    crawl.queueReports,
   );
   t.match(all.stdout, /^example: running, crawling for 1 h 2 min\n/);
   t.match(all.stdout, /\nRobots\nSERVER .*\nb\.example:8080 +has rules +7 s +3\n/);
@@ -61,7 +61,7 @@ t.test('harvest crawl: actions on a running crawl', async (t) => {
   t.same([killed.code, killed.stderr], [1, 'crawl: Worker 1 is idle.\n']);
   t.equal(bad.code, 2);
   t.match(bad.stderr, /not a regular expression/);
-  t.same([...crawl.told].sort(), ['checkpoint', 'delete calendar in ^a', 'kill 1']);
+  t.same([...crawl.actions].sort(), ['checkpoint', 'delete calendar in ^a', 'kill 1']);
   t.equal(none.code, 1);
   t.match(none.stderr, /^crawl: no crawl runs on .*harvest run starts one\.\n$/);
 });

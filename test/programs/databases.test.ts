@@ -15,8 +15,8 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { CliProcess, cli, type Finished, PROGRAM } from '../helpers/cli.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
+import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { BARE, contentOf, databaseOf, ONE, TWO, wrapped } from '../storage/databases/helpers.js';
-import { temporaryDirectory } from '../storage/helpers.js';
 
 // Each test starts processes, which takes long on a busy machine.
 t.setTimeout(600_000);

@@ -12,7 +12,8 @@ import {
   RegistryFile,
 } from '../../storage/original-registry/index.js';
 import { cli } from '../helpers/cli.js';
-import { soif, temporaryDirectory } from '../storage/helpers.js';
+import { temporaryDirectory } from '../helpers/temporary-directory.js';
+import { soif } from '../storage/helpers.js';
 import { EXAMPLE, handFile, handRecord, u32 } from '../storage/original-registry/helpers.js';
 
 // Each test starts processes, which takes long on a busy machine.

@@ -8,7 +8,7 @@ import { type Leaf, unnest } from '../../servers/essence/unnest/walk.js';
 import { ARCHIVE_FORMATS, ar, cpio, mail, shar, uuencode, zip } from '../helpers/archives.js';
 import { EXCEL_FILE, WORD_FILE } from '../servers/essence/fixtures/office-files.js';
 import { attributesOf, contextOf, IDENTITY, inputOf, summarize } from '../servers/essence/helpers.js';
-import { latin, tar } from '../servers/essence/unnest-fixtures.js';
+import { latin1, tar } from '../servers/essence/unnest-fixtures.js';
 
 const MIB = 1024 * 1024;
 
@@ -70,7 +70,7 @@ function zipOfOne(body: Uint8Array, times: number): Uint8Array {
 
 t.test('E-45 unsafe names, in every archive that has names', async (t) => {
   const escapes = ['../up.txt', '/etc/root.txt', 'C:\\drive.txt', 'a/../../b.txt', '..\\back.txt'];
-  const files = [...escapes, 'good.txt'].map((name) => [name, latin('words\n')] as const);
+  const files = [...escapes, 'good.txt'].map((name) => [name, latin1('words\n')] as const);
   for (const [name, body] of [
     ['x.zip', zip(files)],
     ['x.cpio', cpio(files)],
@@ -88,7 +88,7 @@ t.test('E-45 unsafe names, in every archive that has names', async (t) => {
       name,
     );
   }
-  const attached = await soundObject(t, 'x.eml', mail([['../../etc/up.txt', latin('words\n')]]));
+  const attached = await soundObject(t, 'x.eml', mail([['../../etc/up.txt', latin1('words\n')]]));
   t.equal(
     attached.attributes['Embed<1>-Nested-Filename'],
     'up.txt',
@@ -99,15 +99,15 @@ t.test('E-45 unsafe names, in every archive that has names', async (t) => {
 t.test('E-45 links and devices in zip and cpio archives are not followed', async (t) => {
   const linked = Buffer.from(
     zip([
-      ['link.txt', latin('/etc/passwd')],
-      ['good.txt', latin('words\n')],
+      ['link.txt', latin1('/etc/passwd')],
+      ['good.txt', latin1('words\n')],
     ]),
   );
   linked.writeUInt32LE(0o120777 * 0x10000, linked.indexOf('PK\x01\x02', 0, 'latin1') + 38);
   const device = Buffer.from(
     cpio([
-      ['tty.txt', latin('')],
-      ['good.txt', latin('words\n')],
+      ['tty.txt', latin1('')],
+      ['good.txt', latin1('words\n')],
     ]),
   );
   device.write((0o020666).toString(16).padStart(8, '0'), 14, 'latin1');
@@ -122,11 +122,11 @@ t.test('E-45 links and devices in zip and cpio archives are not followed', async
 });
 
 t.test('E-45 deep nesting of all kinds of layers, and of parts in messages', async (t) => {
-  let layers: Uint8Array = latin('words\n');
+  let layers: Uint8Array = latin1('words\n');
   for (let i = 0; i < 8; i++) layers = gzipSync(zip([['a.txt.zip', tar([['b.tar', layers]])]]));
   const { output } = await soundObject(t, 'deep.gz', layers);
   t.match(output.warnings.join(), /more than 10 nested layers \(E-45\)/);
-  let message: Uint8Array = latin('Subject: innermost\n\nwords\n');
+  let message: Uint8Array = latin1('Subject: innermost\n\nwords\n');
   for (let i = 0; i < 60; i++) message = mail([[`${i}.eml`, message]]).subarray(0, 64 * 1024);
   const mails = await soundObject(t, 'deep.eml', message);
   t.equal(mails.output.type, 'Mail');
@@ -138,10 +138,10 @@ t.test('truncated archives of every format: never an exception, and a warning', 
   const noise = Buffer.concat(
     Array.from({ length: 100 }, (_, i) => random.copy().update(String(i)).digest()),
   );
-  const text = latin(`${noise.toString('base64').replace(/.{70}/g, '$&\n')}\n`);
+  const text = latin1(`${noise.toString('base64').replace(/.{70}/g, '$&\n')}\n`);
   for (const { name, pack } of ARCHIVE_FORMATS) {
     const whole = pack([
-      ['a.txt', latin('first\n')],
+      ['a.txt', latin1('first\n')],
       ['b.txt', text],
       ['c.txt', text.subarray(0, 1501)],
     ]);
@@ -158,19 +158,19 @@ t.test('truncated archives of every format: never an exception, and a warning', 
 
 t.test('mislabeled files: any content with any name has a valid object, or none with a reason', async (t) => {
   const contents = [
-    zip([['a.txt', latin('a\n')]]),
+    zip([['a.txt', latin1('a\n')]]),
     tar([['a.txt', 'a\n']]),
-    gzipSync(latin('words\n')),
-    mail([['a.txt', latin('a\n')]]),
+    gzipSync(latin1('words\n')),
+    mail([['a.txt', latin1('a\n')]]),
     WORD_FILE,
     EXCEL_FILE.subarray(0, 5000),
-    latin('%PDF-1.4\n1 0 obj\n<< /Length 99999999 >>\nstream\nno end'),
-    latin('%!PS\n{ 1 } loop (x) show'),
-    latin('{\\rtf1 {\\fonttbl {{{{ \\bin99999999 x'),
-    latin('\xf7\x02\x01\x83\x92\xc0\x1c\x3b\0\0\0\0\xff\xff\xff\xff'),
-    latin('<html><title>x</title><a href="y">z'),
-    latin('\xff\xfeA\0B\0C'),
-    latin('\xc3\x28\xa0\xa1\xed\xa0\x80\xf4\xbf\xbf\xbf words \xff'),
+    latin1('%PDF-1.4\n1 0 obj\n<< /Length 99999999 >>\nstream\nno end'),
+    latin1('%!PS\n{ 1 } loop (x) show'),
+    latin1('{\\rtf1 {\\fonttbl {{{{ \\bin99999999 x'),
+    latin1('\xf7\x02\x01\x83\x92\xc0\x1c\x3b\0\0\0\0\xff\xff\xff\xff'),
+    latin1('<html><title>x</title><a href="y">z'),
+    latin1('\xff\xfeA\0B\0C'),
+    latin1('\xc3\x28\xa0\xa1\xed\xa0\x80\xf4\xbf\xbf\xbf words \xff'),
     new Uint8Array(5000),
     new Uint8Array(),
   ];
@@ -197,12 +197,12 @@ t.test('lines of 1 GiB pass through as a stream', async (t) => {
   const before = process.memoryUsage().rss;
   let most = 0;
   async function* line(head: string, tail: string): Chunks {
-    yield latin(head);
+    yield latin1(head);
     for (let i = 0; i < 1024; i++) {
       if (i % 64 === 0) most = Math.max(most, process.memoryUsage().rss - before);
       yield block;
     }
-    yield latin(tail);
+    yield latin1(tail);
   }
   const visited = async (type: string, name: string, chunks: Chunks) => {
     const leaves: Leaf[] = [];
@@ -262,7 +262,7 @@ t.test('no summarizer of texts takes time quadratic in a line', async (t) => {
   await using pool = await EssencePool.create({ ...IDENTITY, workers: 1, timeLimitMs: 20_000 });
   for (const [ending, head] of Object.entries(heads)) {
     for (const run of runs) {
-      const body = latin(
+      const body = latin1(
         `${head}${run.repeat(Math.ceil((ending === 'eml' ? 10_000 : 100_000) / run.length))}x`,
       );
       const output = await pool.summarize(

@@ -1,18 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+// Rows and objects for the tests of the stores.
+
 import type { DocumentRecord, ExportChunk, QueuedUri, Summary } from '../../storage/index.js';
-
-interface Teardown {
-  teardown(work: () => Promise<void>): void;
-}
-
-/** Returns a directory that is removed when the test ends. */
-export async function temporaryDirectory(t: Teardown): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'harvest-storage-'));
-  t.teardown(() => rm(directory, { recursive: true, force: true }));
-  return directory;
-}
 
 /** Returns an object in the layout of SOIF-2.2, encoded without the code under test. */
 export function soif(url: string, attributes: Readonly<Record<string, string>>): Buffer {
@@ -22,11 +10,13 @@ export function soif(url: string, attributes: Readonly<Record<string, string>>):
   return Buffer.from(`@FILE { ${url}\n${lines.join('')}}\n`);
 }
 
+/** Returns a summary whose object has an Update-Time and a title. */
 export function summary(url: string, updateTime: number, title = 'a title'): Summary {
   const bytes = soif(url, { 'Update-Time': String(updateTime), Title: title });
   return { url, updateTime, timeToLive: 2_419_200, soif: bytes };
 }
 
+/** Returns a URI one hop from its seed, without attempts. */
 export function queuedUri(url: string): QueuedUri {
   return {
     url,
@@ -42,6 +32,7 @@ export function queuedUri(url: string): QueuedUri {
   };
 }
 
+/** Returns the record of a fetched HTML document without links. */
 export function documentRecord(url: string, changes: Partial<DocumentRecord> = {}): DocumentRecord {
   return {
     url,
@@ -75,8 +66,9 @@ export async function readExport(
   return { text: Buffer.concat(bytes).toString('latin1'), objects };
 }
 
+/** Returns all items of an iteration. */
 export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = [];
-  for await (const item of items) all.push(item);
-  return all;
+  const collected: T[] = [];
+  for await (const item of items) collected.push(item);
+  return collected;
 }

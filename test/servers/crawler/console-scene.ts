@@ -1,23 +1,23 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+// Starts the console of a fake crawl, for the tests of its pages, addresses and commands.
+
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { CrawlConsole } from '../../../servers/crawler/console/index.js';
+import { type Teardown, temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { FakeCrawl } from './fake-control.js';
 
 export const PASSWORD = 'open sesame';
 export const LOG = pino({ enabled: false });
 
-/** Starts the console of a fake crawl; `ask` sends requests without following redirects. */
+/** Starts the console of a fake crawl; `request` sends requests to it and does not follow redirects. */
 export async function consoleScene(
   t: Teardown,
-  more: Partial<Parameters<typeof CrawlConsole.start>[0]> = {},
+  options: Partial<Parameters<typeof CrawlConsole.start>[0]> = {},
 ) {
   const crawl = new FakeCrawl();
-  const directory = await mkdtemp(join(tmpdir(), 'harvest-console-'));
-  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  const directory = await temporaryDirectory(t);
   const file = join(directory, 'console.json');
-  const made = await CrawlConsole.start({
+  const crawlConsole = await CrawlConsole.start({
     control: crawl,
     port: 0,
     password: PASSWORD,
@@ -25,15 +25,11 @@ export async function consoleScene(
     log: LOG,
     intervalMs: 0,
     file,
-    ...more,
+    ...options,
   });
-  t.teardown(() => made.close());
-  const ask = (path: string, init: RequestInit = {}) =>
-    fetch(new URL(path, made.url), { redirect: 'manual', ...init });
-  const bearer = { authorization: `Bearer ${made.token}` };
-  return { crawl, console: made, directory, file, ask, bearer };
-}
-
-interface Teardown {
-  teardown(handler: () => unknown): void;
+  t.teardown(() => crawlConsole.close());
+  const request = (path: string, init: RequestInit = {}) =>
+    fetch(new URL(path, crawlConsole.url), { redirect: 'manual', ...init });
+  const bearer = { authorization: `Bearer ${crawlConsole.token}` };
+  return { crawl, crawlConsole, directory, file, request, bearer };
 }

@@ -1,16 +1,14 @@
+// The crawl's console over HTTP: access, pages, JSON, events, plots, metrics.
+
 import { once } from 'node:events';
-import { readFile, stat, writeFile } from 'node:fs/promises';
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import { load } from 'cheerio';
 import t from 'tap';
 import { StorageError } from '../../../protocols/errors.js';
-import { PASSWORD_VARIABLE, runningCrawl } from '../../../servers/cli/crawl/find-crawl.js';
-import { screenText } from '../../../servers/cli/crawl/screen.js';
-import { sparkline } from '../../../servers/cli/crawl/tables.js';
 import { ConsoleAccess, isOurHost } from '../../../servers/crawler/console/access.js';
 import { eventText, SnapshotFeed } from '../../../servers/crawler/console/feed.js';
 import { RateHistory } from '../../../servers/crawler/console/history.js';
-import { CrawlConsole, readConsoleFile } from '../../../servers/crawler/console/index.js';
+import { CrawlConsole } from '../../../servers/crawler/console/index.js';
 import { span } from '../../../servers/crawler/console/labels.js';
 import { niceAbove, plotsSection } from '../../../servers/crawler/console/plots.js';
 import type { HostReport, QueueReport, RecentError, WorkerReport } from '../../../servers/crawler/control.js';
@@ -19,7 +17,7 @@ import { FakeCrawl, NOW, queue } from './fake-control.js';
 
 const PAGE = { accept: 'text/html' };
 
-/** The JSON answers of the console; each address fills some of the fields. */
+/** The fields of the console's JSON answers; each address fills some of them. */
 interface Answer {
   readonly queues: readonly QueueReport[];
   readonly next?: string;
@@ -30,14 +28,17 @@ interface Answer {
   readonly samples: readonly object[];
 }
 
-type Scene = Awaited<ReturnType<typeof consoleScene>>;
+type ConsoleScene = Awaited<ReturnType<typeof consoleScene>>;
 
 /** Logs in on the login page; returns the cookie and the token of the page's forms. */
-async function logIn({ ask }: Scene) {
-  const reply = await ask('/login', { method: 'POST', body: new URLSearchParams({ password: PASSWORD }) });
+async function logIn({ request }: ConsoleScene) {
+  const reply = await request('/login', {
+    method: 'POST',
+    body: new URLSearchParams({ password: PASSWORD }),
+  });
   const set = reply.headers.get('set-cookie') ?? '';
   const cookie = set.split(';')[0] ?? '';
-  const page = await (await ask('/', { headers: { ...PAGE, cookie } })).text();
+  const page = await (await request('/', { headers: { ...PAGE, cookie } })).text();
   const formToken = load(page)('form[action="/api/pause"] input[name=token]').attr('value') ?? '';
   return { reply, set, cookie, formToken };
 }
@@ -61,115 +62,130 @@ async function events(response: Response, count: number): Promise<{ event: strin
   return found;
 }
 
-t.test('no access without the password', async (t) => {
-  const site = await consoleScene(t);
-  const { ask, crawl } = site;
+t.test('every page and API requires the password or the token', async (t) => {
+  const scene = await consoleScene(t);
+  const { request, crawl } = scene;
   for (const path of ['/api/snapshot', '/api/queues', '/events', '/metrics', '/api/nonsense'])
-    t.equal((await ask(path)).status, 401, path);
-  const page = await ask('/', { headers: PAGE });
+    t.equal((await request(path)).status, 401, path);
+  const page = await request('/', { headers: PAGE });
   t.same([page.status, page.headers.get('location')], [303, '/login']);
-  t.equal((await ask('/api/stop', { method: 'POST' })).status, 401);
+  t.equal((await request('/api/stop', { method: 'POST' })).status, 401);
   for (const path of ['/login', '/style.css', '/console.css', '/console.js', '/icon.svg'])
-    t.equal((await ask(path)).status, 200, path);
+    t.equal((await request(path)).status, 200, path);
 
-  const wrong = await ask('/login', { method: 'POST', body: new URLSearchParams({ password: 'sesame' }) });
+  const wrong = await request('/login', {
+    method: 'POST',
+    body: new URLSearchParams({ password: 'sesame' }),
+  });
   t.equal(wrong.status, 403);
   t.equal(wrong.headers.get('set-cookie'), null);
-  const foreign = await ask('/login', {
+  const foreign = await request('/login', {
     method: 'POST',
     body: new URLSearchParams({ password: PASSWORD }),
     headers: { origin: 'http://evil.example' },
   });
   t.equal(foreign.status, 403);
 
-  const { reply, set, cookie } = await logIn(site);
+  const { reply, set, cookie } = await logIn(scene);
   t.equal(reply.status, 303);
   t.match(set, /^harvest-console-\d+=[\w-]{32}; Path=\/; HttpOnly; SameSite=Strict$/);
-  const shown = await ask('/', { headers: { ...PAGE, cookie } });
+  const shown = await request('/', { headers: { ...PAGE, cookie } });
   t.equal(shown.status, 200);
   t.equal(shown.headers.get('cache-control'), 'no-store');
   t.match(shown.headers.get('content-security-policy'), /default-src 'none'.*frame-ancestors 'none'/);
   t.notMatch(await shown.text(), PASSWORD);
   const basic = Buffer.from(`anybody:${PASSWORD}`).toString('base64');
-  t.equal((await ask('/metrics', { headers: { authorization: `Basic ${basic}` } })).status, 200);
-  t.equal((await ask('/metrics', { headers: { authorization: 'Bearer nonsense' } })).status, 401);
+  t.equal((await request('/metrics', { headers: { authorization: `Basic ${basic}` } })).status, 200);
+  t.equal((await request('/metrics', { headers: { authorization: 'Bearer nonsense' } })).status, 401);
 
-  const $ = load(await (await ask('/', { headers: { ...PAGE, cookie } })).text());
+  const $ = load(await (await request('/', { headers: { ...PAGE, cookie } })).text());
   const token = $('form[action="/logout"] input[name=token]').attr('value') ?? '';
-  await ask('/logout', { method: 'POST', headers: { cookie }, body: new URLSearchParams({ token }) });
-  t.equal((await ask('/api/snapshot', { headers: { cookie } })).status, 401, 'after logging out');
-  t.same(crawl.told, []);
+  await request('/logout', { method: 'POST', headers: { cookie }, body: new URLSearchParams({ token }) });
+  t.equal(
+    (await request('/api/snapshot', { headers: { cookie } })).status,
+    401,
+    'a cookie is invalid after logging out',
+  );
+  t.same(crawl.actions, []);
 });
 
 t.test('wrong passwords are throttled, and sessions expire', async (t) => {
-  const site = await consoleScene(t);
+  const scene = await consoleScene(t);
   const guess = (password: string) =>
-    site.ask('/login', { method: 'POST', body: new URLSearchParams({ password }) });
+    scene.request('/login', { method: 'POST', body: new URLSearchParams({ password }) });
   for (let i = 0; i < 10; i++) t.equal((await guess(`no ${i}`)).status, 403);
-  const slowed = await guess(PASSWORD);
-  t.equal(slowed.status, 429, 'even the right one is not looked at');
-  t.match(slowed.headers.get('retry-after'), /^\d+$/);
+  const throttled = await guess(PASSWORD);
+  t.equal(throttled.status, 429, 'even the right password is refused');
+  t.match(throttled.headers.get('retry-after'), /^\d+$/);
   const basic = Buffer.from(`:${PASSWORD}`).toString('base64');
-  const program = await site.ask('/api/snapshot', { headers: { authorization: `Basic ${basic}` } });
+  const program = await scene.request('/api/snapshot', { headers: { authorization: `Basic ${basic}` } });
   t.equal(program.status, 429);
-  t.equal((await site.ask('/api/snapshot', { headers: site.bearer })).status, 200, 'the token still works');
+  t.equal(
+    (await scene.request('/api/snapshot', { headers: scene.bearer })).status,
+    200,
+    'the token still works',
+  );
 
   let now = NOW;
   const access = new ConsoleAccess(PASSWORD, () => now);
   const session = access.begin();
   now += 11 * 3_600_000;
-  t.equal(access.session(session.id), session, 'used within twelve hours');
+  t.equal(access.session(session.id), session, 'a session that was used within twelve hours is valid');
   now += 13 * 3_600_000;
   t.equal(access.session(session.id), undefined);
   const first = access.begin();
   for (let i = 0; i < 100; i++) access.begin();
   t.equal(access.session(first.id), undefined, 'at most a hundred sessions');
-  t.equal(new ConsoleAccess('').tryPassword('192.0.2.1', ''), -1, 'no password is no empty password');
+  t.equal(
+    new ConsoleAccess('').tryPassword('192.0.2.1', ''),
+    -1,
+    'without a password the empty one is refused',
+  );
 });
 
 t.test('an action requires the form token and the origin of the console', async (t) => {
-  const site = await consoleScene(t);
-  const { cookie, formToken } = await logIn(site);
-  const act = (headers: Record<string, string>, token: string) =>
-    site.ask('/api/pause', { method: 'POST', headers, body: new URLSearchParams({ token }) });
+  const scene = await consoleScene(t);
+  const { cookie, formToken } = await logIn(scene);
+  const pause = (headers: Record<string, string>, token: string) =>
+    scene.request('/api/pause', { method: 'POST', headers, body: new URLSearchParams({ token }) });
   for (const [name, headers, token] of [
     ['no token', { cookie }, ''],
     ['a foreign token', { cookie }, formToken.replace(/.$/, '!')],
     ['another site', { cookie, 'sec-fetch-site': 'cross-site' }, formToken],
     ['another origin', { cookie, origin: 'http://evil.example' }, formToken],
     ['no origin', { cookie, origin: 'null' }, formToken],
-    ['a token for the cookie', { ...site.bearer, 'sec-fetch-site': 'cross-site' }, formToken],
+    ['a token for the cookie', { ...scene.bearer, 'sec-fetch-site': 'cross-site' }, formToken],
   ] as const)
-    t.equal((await act(headers, token)).status, 403, name);
-  t.same(site.crawl.told, []);
-  const done = await act({ cookie, origin: site.console.url.slice(0, -1) }, formToken);
+    t.equal((await pause(headers, token)).status, 403, name);
+  t.same(scene.crawl.actions, []);
+  const done = await pause({ cookie, origin: scene.crawlConsole.url.slice(0, -1) }, formToken);
   t.same([done.status, done.headers.get('location')], [303, '/']);
-  t.same(site.crawl.told, ['pause']);
+  t.same(scene.crawl.actions, ['pause']);
 });
 
 t.test('the name in Host must be allowed (DNS rebinding)', async (t) => {
-  const site = await consoleScene(t, { allowedHosts: ['Crawler.Example'] });
+  const scene = await consoleScene(t, { allowedHosts: ['Crawler.Example'] });
   const status = async (host: string) => {
-    const request = httpGet(`${site.console.url}login`, { headers: { host } });
+    const request = httpGet(`${scene.crawlConsole.url}login`, { headers: { host } });
     const [reply] = (await once(request, 'response')) as [IncomingMessage];
     reply.resume();
     return reply.statusCode;
   };
   t.equal(await status('evil.example'), 421);
   t.equal(await status('evil.example:80'), 421);
-  t.equal(await status(`localhost:${site.console.address.port}`), 200);
+  t.equal(await status(`localhost:${scene.crawlConsole.address.port}`), 200);
   t.equal(await status('crawler.example:8090'), 200);
   t.equal(isOurHost('[::1]:80', new Set()), true);
   t.equal(isOurHost('127.0.0.1.evil.example', new Set()), false);
   t.equal(isOurHost(undefined, new Set()), false);
   await t.rejects(
-    CrawlConsole.start({ control: site.crawl, host: '0.0.0.0', port: 0, password: '', name: 'x', log: LOG }),
+    CrawlConsole.start({ control: scene.crawl, host: '0.0.0.0', port: 0, password: '', name: 'x', log: LOG }),
     /a password is required to listen on 0\.0\.0\.0/,
   );
   await t.rejects(
     CrawlConsole.start({
-      control: site.crawl,
-      port: site.console.address.port,
+      control: scene.crawl,
+      port: scene.crawlConsole.address.port,
       password: '',
       name: 'x',
       log: LOG,
@@ -179,9 +195,9 @@ t.test('the name in Host must be allowed (DNS rebinding)', async (t) => {
 });
 
 t.test('CRAWL-22 JSON says why each queue waits', async (t) => {
-  const { ask, bearer, crawl, console: made } = await consoleScene(t);
+  const { request, bearer, crawl, crawlConsole } = await consoleScene(t);
   const json = async (path: string, status = 200) => {
-    const reply = await ask(path, { headers: bearer });
+    const reply = await request(path, { headers: bearer });
     t.equal(reply.status, status, path);
     return (await reply.json()) as Answer;
   };
@@ -196,42 +212,42 @@ t.test('CRAWL-22 JSON says why each queue waits', async (t) => {
   t.equal(rest.queues[0]?.reason, 'retry-after');
   t.notOk('next' in rest, 'the last page');
   t.equal((await json('/api/hosts?match=8080')).hosts.length, 1);
-  t.same((await json('/api/workers')).workers, crawl.busy);
-  t.same((await json('/api/errors')).errors, crawl.failures);
+  t.same((await json('/api/workers')).workers, crawl.workerReports);
+  t.same((await json('/api/errors')).errors, crawl.errorReports);
   t.same((await json('/api/chains')).processors, crawl.chains());
   t.equal((await json('/api/history')).samples.length, 1);
   for (const path of ['/api/queues?state=nonsense', '/api/queues?limit=0', '/api/queues?limit=1001'])
     t.match(await json(path, 400), { ok: false, error: /: expected .+/ });
   await json('/api/nothing', 404);
-  const large = await ask('/api/delete-uris', {
+  const large = await request('/api/delete-uris', {
     method: 'POST',
     headers: bearer,
     body: new URLSearchParams({ pattern: 'x'.repeat(20_000) }),
   });
   t.equal(large.status, 413);
-  t.match(made.url, /^http:\/\/127\.0\.0\.1:\d+\/$/);
+  t.match(crawlConsole.url, /^http:\/\/127\.0\.0\.1:\d+\/$/);
 });
 
-t.test('CRAWL-5.6.6 CRAWL-20.3 every action of an operator', async (t) => {
-  const { ask, bearer, crawl } = await consoleScene(t);
-  const act = async (name: string, fields: object = {}) => {
+t.test('CRAWL-5.6.6 CRAWL-20.3 every action of an operator reaches the crawl', async (t) => {
+  const { request, bearer, crawl } = await consoleScene(t);
+  const runAction = async (name: string, fields: object = {}) => {
     const body = JSON.stringify(fields);
     const headers = { ...bearer, 'content-type': 'application/json' };
-    const reply = await ask(`/api/${name}`, { method: 'POST', headers, body });
+    const reply = await request(`/api/${name}`, { method: 'POST', headers, body });
     return [reply.status, await reply.json()] as const;
   };
-  for (const name of ['pause', 'resume', 'force-wake']) t.match(await act(name), [200, { ok: true }]);
-  t.match(await act('checkpoint'), [200, { ok: true, checkpoint: { name: 'cp00008' } }]);
-  t.match(await act('reconsider-retired'), [200, { queues: 1, text: '1 retired queue may continue.' }]);
-  t.match(await act('delete-uris', { pattern: 'a+', queuePattern: '^x' }), [200, { deleted: 17 }]);
-  t.match(await act('kill-worker', { worker: 0 }), [200, { ok: true }]);
-  t.match(await act('kill-worker', { worker: 1 }), [409, { ok: false, error: 'Worker 1 is idle.' }]);
-  t.match(await act('stop'), [200, { ok: true }]);
-  const told = [
+  for (const name of ['pause', 'resume', 'force-wake']) t.match(await runAction(name), [200, { ok: true }]);
+  t.match(await runAction('checkpoint'), [200, { ok: true, checkpoint: { name: 'cp00008' } }]);
+  t.match(await runAction('reconsider-retired'), [200, { queues: 1, text: '1 retired queue may continue.' }]);
+  t.match(await runAction('delete-uris', { pattern: 'a+', queuePattern: '^x' }), [200, { deleted: 17 }]);
+  t.match(await runAction('kill-worker', { worker: 0 }), [200, { ok: true }]);
+  t.match(await runAction('kill-worker', { worker: 1 }), [409, { ok: false, error: 'Worker 1 is idle.' }]);
+  t.match(await runAction('stop'), [200, { ok: true }]);
+  const received = [
     ...['pause', 'resume', 'wake', 'checkpoint', 'reconsider'],
     ...['delete a+ in ^x', 'kill 0', 'kill 1', 'stop'],
   ];
-  t.same(crawl.told, told);
+  t.same(crawl.actions, received);
   for (const [name, fields] of [
     ['delete-uris', {}],
     ['delete-uris', { pattern: '(' }],
@@ -239,19 +255,23 @@ t.test('CRAWL-5.6.6 CRAWL-20.3 every action of an operator', async (t) => {
     ['delete-uris', { pattern: 'a'.repeat(1025) }],
     ['kill-worker', { worker: 'x' }],
   ] as const)
-    t.match(await act(name, fields), [400, { ok: false }], `${name} ${JSON.stringify(fields).slice(0, 40)}`);
-  t.same(crawl.told, told, 'a wrong request reaches nothing');
-  crawl.checkpointFails = new StorageError('no room on the disk');
-  t.match(await act('checkpoint'), [500, { ok: false, error: 'no room on the disk' }]);
-  crawl.checkpointFails = new TypeError('secret');
-  const [status, reply] = await act('checkpoint');
+    t.match(
+      await runAction(name, fields),
+      [400, { ok: false }],
+      `${name} ${JSON.stringify(fields).slice(0, 40)}`,
+    );
+  t.same(crawl.actions, received, 'an invalid request performs no action');
+  crawl.checkpointError = new StorageError('no room on the disk');
+  t.match(await runAction('checkpoint'), [500, { ok: false, error: 'no room on the disk' }]);
+  crawl.checkpointError = new TypeError('secret');
+  const [status, reply] = await runAction('checkpoint');
   t.equal(status, 500);
   t.notMatch(JSON.stringify(reply), /secret/);
 });
 
 t.test('the page works without scripts', async (t) => {
-  const site = await consoleScene(t);
-  site.crawl.list = Array.from({ length: 60 }, (_, i) =>
+  const scene = await consoleScene(t);
+  scene.crawl.queueReports = Array.from({ length: 60 }, (_, i) =>
     queue(`q${String(i).padStart(2, '0')}.example`, {
       state: 'snoozed',
       count: i,
@@ -259,9 +279,9 @@ t.test('the page works without scripts', async (t) => {
       wakeTime: NOW + 90_000,
     }),
   );
-  const { cookie, formToken } = await logIn(site);
+  const { cookie, formToken } = await logIn(scene);
   const page = async (path: string) => {
-    const reply = await site.ask(path, { headers: { ...PAGE, cookie } });
+    const reply = await scene.request(path, { headers: { ...PAGE, cookie } });
     return load(await reply.text());
   };
   const $ = await page('/?state=snoozed');
@@ -278,8 +298,8 @@ t.test('the page works without scripts', async (t) => {
   t.match($('[data-part=hosts]').text(), /b\.example:8080.*has rules, delay 7 s/s);
   t.match($('[data-part=workers]').text(), /<script>alert\(1\)<\/script>.*fetch2 s.*1idle/s);
   t.match($('[data-part=errors]').text(), /1 min 5 s ago-2http:\/\/b\.example\/\ufffd\[2Jgone/);
-  t.equal($('main script').length, 0, 'text from the network stays text');
-  t.equal($('[style], [onclick]').length, 0, 'nothing that the policy forbids');
+  t.equal($('main script').length, 0, 'text from the network is escaped');
+  t.equal($('[style], [onclick]').length, 0, 'the page has nothing that its Content-Security-Policy forbids');
   const next = $('a[rel=next]').attr('href') ?? '';
   t.equal(next, '/?state=snoozed&after=q49.example#queues');
   const second = await page(next);
@@ -290,22 +310,22 @@ t.test('the page works without scripts', async (t) => {
 
   t.ok($('form[action="/api/resume"] button').is('[disabled]'));
   const body = new URLSearchParams({ token: formToken });
-  await site.ask('/api/pause', { method: 'POST', headers: { cookie, ...PAGE }, body });
+  await scene.request('/api/pause', { method: 'POST', headers: { cookie, ...PAGE }, body });
   const after = await page('/');
   t.match(after('#outcome').text(), /pauses/);
   t.notOk(after('form[action="/api/resume"] button').is('[disabled]'));
   t.ok(after('form[action="/api/pause"] button').is('[disabled]'));
-  t.equal((await page('/'))('#outcome').text(), '', 'it is said once');
+  t.equal((await page('/'))('#outcome').text(), '', 'the outcome is shown once');
   body.set('worker', '1');
-  await site.ask('/api/kill-worker', { method: 'POST', headers: { cookie, ...PAGE }, body });
+  await scene.request('/api/kill-worker', { method: 'POST', headers: { cookie, ...PAGE }, body });
   const refused = await page('/');
   t.equal(refused('#outcome.error').text(), 'Worker 1 is idle.');
-  t.equal((await site.ask('/', { headers: { ...PAGE, ...site.bearer } })).status, 403);
+  t.equal((await scene.request('/', { headers: { ...PAGE, ...scene.bearer } })).status, 403);
 });
 
-t.test('events: a snapshot each second, and the sections of the page', async (t) => {
-  const site = await consoleScene(t, { intervalMs: 20 });
-  const plain = await site.ask('/events', { headers: site.bearer });
+t.test('the event stream sends snapshots and the sections of the page', async (t) => {
+  const scene = await consoleScene(t, { intervalMs: 20 });
+  const plain = await scene.request('/events', { headers: scene.bearer });
   t.equal(plain.headers.get('content-type'), 'text/event-stream');
   t.match(plain.headers.get('content-security-policy'), /default-src 'none'/);
   const snapshots = await events(plain, 3);
@@ -313,10 +333,13 @@ t.test('events: a snapshot each second, and the sections of the page', async (t)
     snapshots.map(({ event }) => event),
     ['snapshot', 'snapshot', 'snapshot'],
   );
-  t.same(snapshots[0]?.data, site.crawl.snapshot());
+  t.same(snapshots[0]?.data, scene.crawl.snapshot());
 
-  const { cookie } = await logIn(site);
-  const live = await events(await site.ask('/events?parts=yes&state=retired', { headers: { cookie } }), 4);
+  const { cookie } = await logIn(scene);
+  const live = await events(
+    await scene.request('/events?parts=yes&state=retired', { headers: { cookie } }),
+    4,
+  );
   t.same(
     live.map(({ event }) => event),
     ['snapshot', 'parts', 'snapshot', 'parts'],
@@ -330,20 +353,24 @@ t.test('events: a snapshot each second, and the sections of the page', async (t)
   t.notOk('queues' in (second ?? {}), 'the slow sections are sent every third time');
 
   // A stream ends with its session, and with the console.
-  const own = await site.ask('/events', { headers: { cookie } });
-  const $ = load(await (await site.ask('/', { headers: { ...PAGE, cookie } })).text());
+  const sessionStream = await scene.request('/events', { headers: { cookie } });
+  const $ = load(await (await scene.request('/', { headers: { ...PAGE, cookie } })).text());
   const token = $('form[action="/logout"] input[name=token]').attr('value') ?? '';
-  await site.ask('/logout', { method: 'POST', headers: { cookie }, body: new URLSearchParams({ token }) });
-  t.match(await own.text(), /^retry: 2000\n\nevent: snapshot\n/);
-  const last = await site.ask('/events', { headers: site.bearer });
-  const whole = last.text();
-  await site.console.close();
-  t.match(await whole, /event: snapshot/);
+  await scene.request('/logout', {
+    method: 'POST',
+    headers: { cookie },
+    body: new URLSearchParams({ token }),
+  });
+  t.match(await sessionStream.text(), /^retry: 2000\n\nevent: snapshot\n/);
+  const tokenStream = await scene.request('/events', { headers: scene.bearer });
+  const remaining = tokenStream.text();
+  await scene.crawlConsole.close();
+  t.match(await remaining, /event: snapshot/);
 });
 
 t.test('a slow listener misses snapshots and does not delay the others', async (t) => {
   const crawl = new FakeCrawl();
-  crawl.change = { name: 'x'.repeat(200_000) };
+  crawl.snapshotChanges = { name: 'x'.repeat(200_000) };
   const feed = new SnapshotFeed({ control: crawl, log: LOG, intervalMs: 0, maxMissed: 5, maxFollowers: 1 });
   const sink = {
     writableNeedDrain: false,
@@ -364,31 +391,31 @@ t.test('a slow listener misses snapshots and does not delay the others', async (
   };
   let allowed = true;
   const follower = { sink, more: async () => '', allowed: () => allowed };
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
   feed.follow(follower);
-  await turn();
+  await nextTurn();
   t.ok(feed.isFull);
-  const one = sink.waiting;
-  t.ok(one > 200_000);
+  const snapshotLength = sink.waiting;
+  t.ok(snapshotLength > 200_000);
   for (let i = 0; i < 4; i++) feed.tick();
-  await turn();
-  t.equal(sink.waiting, one, 'its buffer holds one snapshot');
+  await nextTurn();
+  t.equal(sink.waiting, snapshotLength, 'at most one snapshot is buffered for it');
   t.equal(feed.missed, 4);
   sink.writableNeedDrain = false;
   feed.tick();
-  await turn();
-  t.equal(sink.waiting, 2 * one, 'it gets the next one when it has read');
+  await nextTurn();
+  t.equal(sink.waiting, 2 * snapshotLength, 'it receives the next snapshot after it has read');
   for (let i = 0; i < 5; i++) feed.tick();
-  t.ok(sink.destroyed, 'its connection is closed');
+  t.ok(sink.destroyed, 'it is disconnected after five missed snapshots');
   t.equal(feed.followers, 0);
 
   sink.destroyed = false;
   sink.writableNeedDrain = false;
   feed.follow(follower);
-  await turn();
+  await nextTurn();
   allowed = false;
   feed.tick();
-  t.ok(sink.ended, 'a stream ends when its reader may not look any more');
+  t.ok(sink.ended, 'a stream ends when its reader loses access');
   t.equal(feed.followers, 0);
   feed[Symbol.dispose]();
   t.equal(eventText('a', { b: 'c\nd' }), 'event: a\ndata: {"b":"c\\nd"}\n\n');
@@ -398,8 +425,8 @@ t.test('a ring buffer holds the last ten minutes for the plots', (t) => {
   const crawl = new FakeCrawl();
   const history = new RateHistory(4);
   for (let i = 0; i < 6; i++) {
-    crawl.later = i * 3000;
-    crawl.change = { currentDocumentsPerSecond: i };
+    crawl.timeOffsetMs = i * 3000;
+    crawl.snapshotChanges = { currentDocumentsPerSecond: i };
     history.add(crawl.snapshot());
   }
   t.same(
@@ -410,7 +437,7 @@ t.test('a ring buffer holds the last ten minutes for the plots', (t) => {
   t.equal(
     $('polyline').first().attr('points'),
     '591,72.0 594,48.0 597,24.0 600,0.0',
-    'the upper edge is 5, the right one is now',
+    'the upper edge is 5, the right edge is now',
   );
   t.match($('svg').first().attr('aria-label'), /^Documents a second: now 5, at most 5 /);
   t.same([0, 0.3, 1, 1.1, 2, 3, 5.1, 99, 1234].map(niceAbove), [1, 1, 1, 2, 2, 5, 10, 100, 2000]);
@@ -426,10 +453,10 @@ t.test('a ring buffer holds the last ten minutes for the plots', (t) => {
   t.end();
 });
 
-t.test('metrics in Prometheus text', async (t) => {
-  const { ask, bearer, crawl } = await consoleScene(t);
-  crawl.change = { name: 'a "b" \\' };
-  const reply = await ask('/metrics', { headers: bearer });
+t.test('the metrics are in the text format of Prometheus', async (t) => {
+  const { request, bearer, crawl } = await consoleScene(t);
+  crawl.snapshotChanges = { name: 'a "b" \\' };
+  const reply = await request('/metrics', { headers: bearer });
   t.match(reply.headers.get('content-type'), 'text/plain; version=0.0.4');
   const text = await reply.text();
   const crawlLabel = 'crawl="a \\"b\\" \\\\"';
@@ -445,88 +472,4 @@ t.test('metrics in Prometheus text', async (t) => {
   const described = [...text.matchAll(/^# TYPE (\w+) (?:counter|gauge)$/gm)].map((match) => match[1]);
   const used = new Set([...text.matchAll(/^(\w+)\{/gm)].map((match) => match[1]));
   t.same([...used], described, 'each metric is described once');
-});
-
-t.test('the console file for local commands', async (t) => {
-  const site = await consoleScene(t);
-  t.equal((await stat(site.file)).mode & 0o777, 0o600);
-  const { url, token } = site.console;
-  t.same(await readConsoleFile(site.file), { url, token, pid: process.pid, name: 'example' });
-  await site.console.close();
-  t.equal(await readConsoleFile(site.file), undefined, 'it goes with the console');
-  const stop = new AbortController();
-  const again = await consoleScene(t, { signal: stop.signal, file: site.file });
-  t.not(again.console.token, token, 'another start, another token');
-  stop.abort();
-  await again.console.close();
-  t.equal(await readConsoleFile(site.file), undefined);
-  await writeFile(site.file, '{"url":');
-  await t.rejects(readConsoleFile(site.file), StorageError);
-});
-
-t.test('local commands find the console of a crawl', async (t) => {
-  const { directory, console: made, file, crawl } = await consoleScene(t);
-  const { url } = made;
-  t.teardown(() => {
-    delete process.env[PASSWORD_VARIABLE];
-  });
-  const byFile = await runningCrawl({ data: directory });
-  t.same(await byFile?.snapshot(), crawl.snapshot());
-  await t.rejects(runningCrawl({ data: directory, url }), { name: 'UsageError', message: /PASSWORD/ });
-  process.env[PASSWORD_VARIABLE] = PASSWORD;
-  t.equal((await (await runningCrawl({ data: 'nothing', url }))?.runAction('stop'))?.ok, true);
-  process.env[PASSWORD_VARIABLE] = 'wrong';
-  const refused = await runningCrawl({ data: 'nothing', url });
-  await t.rejects(async () => refused?.snapshot(), { name: 'PeerError', status: 401 });
-
-  const left = JSON.parse(await readFile(file, 'utf8'));
-  await made.close();
-  await t.rejects(async () => byFile?.snapshot(), { name: 'ConnectionError', message: /cannot be reached/ });
-  t.equal(await runningCrawl({ data: directory }), undefined, 'no file, no crawl');
-  // The file of a killed crawl: its process has a number that no system assigns.
-  await writeFile(file, JSON.stringify({ ...left, pid: 2 ** 31 - 1 }));
-  t.equal(await runningCrawl({ data: directory }), undefined);
-  await writeFile(file, JSON.stringify({ ...left, pid: process.pid }));
-  await t.rejects(
-    runningCrawl({ data: directory }),
-    { name: 'ConnectionError' },
-    'it runs and does not answer',
-  );
-});
-
-t.test('a screen is never larger than the terminal', async (t) => {
-  const crawl = new FakeCrawl();
-  const screen = {
-    snapshot: crawl.snapshot(),
-    rates: [1, 2, 4, 8],
-    queues: await crawl.queues(),
-    hosts: crawl.hosts(),
-    workers: crawl.workers(),
-    errors: crawl.recentErrors(),
-  };
-  for (const [columns, rows] of [
-    [80, 24],
-    [200, 60],
-    [40, 10],
-    [10, 3],
-  ] as const) {
-    const lines = screenText(screen, columns, rows);
-    t.ok(lines.length <= rows && lines.every((line) => [...line].length <= columns), `${columns} x ${rows}`);
-    t.notMatch(lines.join('\n'), /\x1b/);
-  }
-  const whole = screenText(screen, 200, 60).join('\n');
-  t.match(whole, /doc\/s {5}▂▃▅█ max 8\.0/);
-  t.match(whole, /c\.example +snoozed +40 +30 +0 {2}its server asked to wait, 3 min 20 s left/);
-  t.match(whole, /0 +2 s {2}fetch +http:\/\/a\.example/);
-  t.equal(sparkline([], 10), '');
-  t.equal(sparkline([0, 0], 10), '▁▁');
-  t.equal(
-    [
-      ...sparkline(
-        Array.from({ length: 600 }, (_, i) => i),
-        40,
-      ),
-    ].length,
-    40,
-  );
 });

@@ -1,3 +1,5 @@
+// Scope rules: sequences, each rule of the catalog, the classic scopes, and seed lists.
+
 import fc from 'fast-check';
 import t from 'tap';
 import {
@@ -14,31 +16,32 @@ import {
 
 const SEEDS = ['http://www.example.com/dir/index.html', 'http://other.org/'];
 
-function subject(uri: string, hops = 'L', more: Partial<DecideSubject> = {}): DecideSubject {
-  return { uri, hops, via: 'http://www.example.com/dir/', ...more };
+function subject(uri: string, hops = 'L', fields: Partial<DecideSubject> = {}): DecideSubject {
+  return { uri, hops, via: 'http://www.example.com/dir/', ...fields };
 }
 
-function applies(rule: RuleInput, of: DecideSubject): boolean {
-  return decideSequence([rule], { seeds: SEEDS }).decide(of) !== 'NONE';
+/** Tells whether a rule alone decides about a URI. */
+function applies(rule: RuleInput, target: DecideSubject): boolean {
+  return decideSequence([rule], { seeds: SEEDS }).decide(target) !== 'NONE';
 }
 
 t.test(
   'CRAWL-10.2.1 the last answer other than NONE decides; rules that cannot change the decision are skipped',
   async (t) => {
-    let asked = 0;
-    const counted = decideRule('counted', 'ACCEPT', () => ++asked > 0);
+    let evaluations = 0;
+    const counted = decideRule('counted', 'ACCEPT', () => ++evaluations > 0);
     const no = decideRule('no', 'REJECT', () => true);
     const never = decideRule('never', 'REJECT', () => false);
     t.equal(new DecideSequence([]).decide(subject('x')), 'NONE');
-    t.notOk(new DecideSequence([]).accepts(subject('x')), 'a scope takes only ACCEPT');
-    t.notOk(new DecideSequence([]).rejects(subject('x')), 'a processor runs unless REJECT');
+    t.notOk(new DecideSequence([]).accepts(subject('x')), 'a scope accepts only ACCEPT');
+    t.notOk(new DecideSequence([]).rejects(subject('x')), 'a processor runs unless the answer is REJECT');
     const sequence = new DecideSequence([no, counted, counted, never]);
     t.same(sequence.explain(subject('x')), { decision: 'ACCEPT', ruleNumber: 2, rule: 'counted' });
-    t.equal(asked, 1);
+    t.equal(evaluations, 1);
   },
 );
 
-t.test('CRAWL-10.2.2 the default sequence', async (t) => {
+t.test('CRAWL-10.2.2 the default sequence decides by the expected rule', async (t) => {
   const sequence = decideSequence(
     defaultRules('default', { surts: ['http://www.example.com/dir/no/'], patterns: ['.*\\.exe'] }),
     { seeds: SEEDS },
@@ -71,28 +74,31 @@ t.test('CRAWL-10.2.2 the default sequence', async (t) => {
     t.same([why.decision, why.rule], [decision, rule], `${uri} ${hops}`);
   }
   const third = decideSequence(defaultRules('3.x'), { seeds: SEEDS });
-  t.notOk(third.accepts(subject('http://cdn.example/x.png', 'LEEE')), '3.x takes two');
+  t.notOk(third.accepts(subject('http://cdn.example/x.png', 'LEEE')), '3.x accepts two transclusion hops');
   t.equal(decideSequence(defaultRules('1.x'), { seeds: SEEDS }).rules.length, 7);
 });
 
-t.test('CRAWL-10.2.2, 7 pathological paths agree with the back-referencing expression', async (t) => {
-  const rule: RuleInput = { rule: 'pathological-path' };
-  t.ok(applies(rule, subject('http://h/a/b/a/b/a/b/c')));
-  t.notOk(applies(rule, subject('http://h/a/b/a/b/c')));
-  t.notOk(applies(rule, subject('http://h/a/a/a')), 'the last has no slash behind it');
-  const path = fc.array(fc.constantFrom('a', 'b', '/'), { maxLength: 18 }).map((parts) => parts.join(''));
-  fc.assert(
-    fc.property(path, fc.integer({ min: 1, max: 3 }), (text, max) => {
-      const uri = `http://h/${text}`;
-      const expected = new RegExp(`^.*?/(.*?/)\\1{${max},}.*$`).test(uri);
-      if (applies({ rule: 'pathological-path', maxRepetitions: max }, subject(uri)) !== expected)
-        throw new Error(uri);
-    }),
-    { numRuns: 2000 },
-  );
-});
+t.test(
+  'CRAWL-10.2.2, 7 pathological paths are those that an expression with a back-reference matches',
+  async (t) => {
+    const rule: RuleInput = { rule: 'pathological-path' };
+    t.ok(applies(rule, subject('http://h/a/b/a/b/a/b/c')));
+    t.notOk(applies(rule, subject('http://h/a/b/a/b/c')));
+    t.notOk(applies(rule, subject('http://h/a/a/a')), 'the last segment has no slash after it');
+    const path = fc.array(fc.constantFrom('a', 'b', '/'), { maxLength: 18 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(path, fc.integer({ min: 1, max: 3 }), (text, max) => {
+        const uri = `http://h/${text}`;
+        const expected = new RegExp(`^.*?/(.*?/)\\1{${max},}.*$`).test(uri);
+        if (applies({ rule: 'pathological-path', maxRepetitions: max }, subject(uri)) !== expected)
+          throw new Error(uri);
+      }),
+      { numRuns: 2000 },
+    );
+  },
+);
 
-t.test('CRAWL-10.2.4 every rule of the catalog: a URI that matches and one that does not', async (t) => {
+t.test('CRAWL-10.2.4 every rule of the catalog applies to one URI and not to another', async (t) => {
   const answer = 'REJECT' as const;
   const patterns = ['a.*'];
   const rows: readonly (readonly [RuleInput, DecideSubject, DecideSubject])[] = [
@@ -167,11 +173,11 @@ t.test('CRAWL-10.2.4 every rule of the catalog: a URI that matches and one that 
   ];
   for (const [rule, yes, no] of rows) {
     t.ok(applies(rule, yes), `${rule.rule} applies to ${yes.uri}`);
-    t.notOk(applies(rule, no), `${rule.rule} does not to ${no.uri}`);
+    t.notOk(applies(rule, no), `${rule.rule} does not apply to ${no.uri}`);
   }
 });
 
-t.test('the error of a wrong configuration names the rule and the field', async (t) => {
+t.test('an error in the configuration names the rule and the field', async (t) => {
   const build = (rules: unknown) => () => decideSequence(rules, { seeds: [] });
   t.throws(build([{ rule: 'all', answer: 'REJECT' }, { rule: 'nothing' }]), { message: /^rule 2: / });
   t.throws(build([{ rule: 'all' }]), { code: 'ERR_USAGE', message: /^rule 1: answer: / });
@@ -179,7 +185,7 @@ t.test('the error of a wrong configuration names the rule and the field', async 
   t.throws(build('all'), { message: /^the rules: / });
 });
 
-t.test('CRAWL-10.1 the classic scopes', async (t) => {
+t.test('CRAWL-10.1 the classic scopes accept and reject as specified', async (t) => {
   const seeds = ['http://www2.example.com/a/b/index.html'];
   const accepts = (kind: ClassicScopeOptions['kind'], uri: string, hops = 'L', more = {}) =>
     classicScope({ kind, seeds, additionalFocus: false, ...more }).accepts(subject(uri, hops));
@@ -187,16 +193,19 @@ t.test('CRAWL-10.1 the classic scopes', async (t) => {
   t.ok(accepts('domain', 'http://www.example.com/'));
   t.ok(accepts('domain', 'http://x.y.example.com/'));
   t.notOk(accepts('domain', 'http://myexample.com/'));
-  t.notOk(accepts('host', 'http://example.com/'), 'www counts');
+  t.notOk(accepts('host', 'http://example.com/'), 'www is part of the host');
   t.ok(accepts('host', 'https://www2.example.com/x'));
-  t.ok(accepts('path', 'http://www2.example.com/a/bc'), 'up to, not including, the last slash');
+  t.ok(accepts('path', 'http://www2.example.com/a/bc'), 'a prefix ends before the last slash of the seed');
   t.notOk(accepts('path', 'http://www2.example.com/a/c'));
   t.ok(accepts('surt-prefix', 'http://www2.example.com/a/b/c'));
   t.ok(accepts('surt-prefix', 'http://more.org/', 'L', { surtLines: ['more.org'] }));
-  t.notOk(accepts('broad', 'http://anything/', 'L'.repeat(26)), '10.1.1 link hops');
+  t.notOk(accepts('broad', 'http://anything/', 'L'.repeat(26)), '10.1.1 too many link hops');
   t.ok(accepts('broad', 'http://anything/', 'E'.repeat(26)));
   t.notOk(accepts('broad', 'http://no/', 'L', { exclude: ({ uri }: DecideSubject) => uri.includes('no') }));
-  t.ok(classicScope({ kind: 'host', seeds }).accepts(subject('http://cdn/x.gif')), '10.1.4 media pass');
+  t.ok(
+    classicScope({ kind: 'host', seeds }).accepts(subject('http://cdn/x.gif')),
+    '10.1.4 media files are accepted',
+  );
   const transitive = [
     'LE',
     'LEEEEE',
@@ -214,11 +223,11 @@ t.test('CRAWL-10.1 the classic scopes', async (t) => {
   t.same(
     transitive.filter((hops) => accepts('host', 'http://cdn/x', hops)),
     ['LE', 'LEEEEE', 'LX', 'LRRR', 'LP', 'LEEEEEEP', 'LPE'],
-    '10.1.2',
+    '10.1.2 the paths that are accepted transitively',
   );
 });
 
-t.test('CRAWL-10.1.5 seeds', async (t) => {
+t.test('CRAWL-10.1.5 a seed list has comments, seeds and SURT directives', async (t) => {
   const text =
     '# list\nexample.com\r\nhttp://a.b/c#d # comment\n+http://(org,\n- bad.org/x\nlocalhost:81/\nhttp://\n\nexample.com';
   t.same(parseSeeds(text), {

@@ -1,3 +1,5 @@
+// A crawl that exists only as the fields that a console shows.
+
 import type {
   CrawlControl,
   CrawlSnapshot,
@@ -11,15 +13,16 @@ import type {
 /** Saturday, 2026-01-31 12:00:00 UTC. */
 export const NOW = 1_769_860_800_000;
 
-/** A fake crawl: its fields hold the data that a console shows, `told` the actions that it received. */
+/** A fake crawl: its fields are the data that a console shows; `actions` lists the actions that it received. */
 export class FakeCrawl implements CrawlControl {
-  readonly told: string[] = [];
+  readonly actions: string[] = [];
   state: CrawlState = 'running';
-  /** Added to the time of every snapshot. */
-  later = 0;
+  /** Added to the time of every snapshot, in milliseconds. */
+  timeOffsetMs = 0;
   snapshots = 0;
-  change: Partial<CrawlSnapshot> = {};
-  list: QueueReport[] = [
+  /** Replaces fields of every snapshot. */
+  snapshotChanges: Partial<CrawlSnapshot> = {};
+  queueReports: QueueReport[] = [
     queue('a.example', { state: 'in-process', count: 12 }),
     queue('b.example', { state: 'snoozed', count: 3, reason: 'politeness', wakeTime: NOW + 4_000 }),
     queue('c.example', { state: 'snoozed', count: 40, reason: 'retry-after', wakeTime: NOW + 200_000 }),
@@ -32,21 +35,21 @@ export class FakeCrawl implements CrawlControl {
       totalExpenditure: 104,
     }),
   ];
-  busy: WorkerReport[] = [
+  workerReports: WorkerReport[] = [
     { worker: 0, url: 'http://a.example/<script>alert(1)</script>', step: 'fetch', milliseconds: 1500 },
     { worker: 1, url: '', step: '', milliseconds: 0 },
   ];
-  failures: RecentError[] = [
+  errorReports: RecentError[] = [
     { time: NOW - 65_000, url: 'http://b.example/\u001b[2Jgone', status: -2, reason: 'connection refused' },
   ];
   /** The error of checkpoint(); undefined if it succeeds. */
-  checkpointFails: Error | undefined;
+  checkpointError: Error | undefined;
 
   snapshot(): CrawlSnapshot {
     this.snapshots++;
     return {
       name: 'example',
-      time: NOW + this.later,
+      time: NOW + this.timeOffsetMs,
       state: this.state,
       elapsed: 3725,
       discovered: 2000,
@@ -72,13 +75,13 @@ export class FakeCrawl implements CrawlControl {
       heapBytes: 60_000_000,
       diskFreeBytes: 5_000_000_000,
       checkpoint: 'cp00007',
-      ...this.change,
+      ...this.snapshotChanges,
     };
   }
 
   async queues(options: Parameters<CrawlControl['queues']>[0] = {}): Promise<QueueReport[]> {
     const { state, after = '', limit = 100 } = options;
-    return this.list
+    return this.queueReports
       .filter((queue) => (state === undefined || queue.state === state) && queue.classKey > after)
       .slice(0, limit);
   }
@@ -109,11 +112,11 @@ export class FakeCrawl implements CrawlControl {
   }
 
   workers(): WorkerReport[] {
-    return this.busy;
+    return this.workerReports;
   }
 
   recentErrors(): readonly RecentError[] {
-    return this.failures;
+    return this.errorReports;
   }
 
   chains(): ReturnType<CrawlControl['chains']> {
@@ -121,23 +124,23 @@ export class FakeCrawl implements CrawlControl {
   }
 
   pause(): void {
-    this.told.push('pause');
+    this.actions.push('pause');
     this.state = 'paused';
   }
 
   resume(): void {
-    this.told.push('resume');
+    this.actions.push('resume');
     this.state = 'running';
   }
 
   stop(): void {
-    this.told.push('stop');
+    this.actions.push('stop');
     this.state = 'finished';
   }
 
   async checkpoint(): ReturnType<CrawlControl['checkpoint']> {
-    this.told.push('checkpoint');
-    if (this.checkpointFails !== undefined) throw this.checkpointFails;
+    this.actions.push('checkpoint');
+    if (this.checkpointError !== undefined) throw this.checkpointError;
     return {
       name: 'cp00008',
       directory: 'cp00008',
@@ -149,29 +152,29 @@ export class FakeCrawl implements CrawlControl {
   }
 
   forceWake(): void {
-    this.told.push('wake');
+    this.actions.push('wake');
   }
 
   async reconsiderRetired(): Promise<number> {
-    this.told.push('reconsider');
+    this.actions.push('reconsider');
     return 1;
   }
 
   async deleteUris(pattern: string, queuePattern?: string): Promise<number> {
-    this.told.push(`delete ${pattern} in ${queuePattern ?? 'all'}`);
+    this.actions.push(`delete ${pattern} in ${queuePattern ?? 'all'}`);
     return 17;
   }
 
   killWorker(worker: number): boolean {
-    this.told.push(`kill ${worker}`);
+    this.actions.push(`kill ${worker}`);
     return worker === 0;
   }
 }
 
-/** A queue; missing fields are empty. */
+/** Returns a report of a queue; the fields that `fields` omits have default values. */
 export function queue(
   classKey: string,
-  said: Partial<QueueReport> & Pick<QueueReport, 'state'>,
+  fields: Partial<QueueReport> & Pick<QueueReport, 'state'>,
 ): QueueReport {
   return {
     classKey,
@@ -185,6 +188,6 @@ export function queue(
     errors: 0,
     lastPeeked: `http://${classKey}/last`,
     lastQueued: `http://${classKey}/newest`,
-    ...said,
+    ...fields,
   };
 }

@@ -1,3 +1,5 @@
+// The frontier: its conformance suite, deliberately wrong frontiers that the suite must find, and its data structures.
+
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
@@ -13,10 +15,10 @@ import { WakeHeap } from '../../../servers/crawler/frontier/wake-heap.js';
 import { type GathererBatch, GathererStore } from '../../../storage/index.js';
 import { openSeenFilter, SEEN_KINDS, type SeenKind } from '../../../storage/seen/index.js';
 
-type Ours = FrontierUnderTest<GathererBatch>;
+type OpenFrontier = FrontierUnderTest<GathererBatch>;
 
 /** Opens the project's frontier; the seen filter is in the store, or has its own files. */
-function opener(kind: SeenKind): (directory: string, setup: FrontierSetup) => Promise<Ours> {
+function opener(kind: SeenKind): (directory: string, setup: FrontierSetup) => Promise<OpenFrontier> {
   return async (directory, { smallMemory, ...setup }) => {
     const store = await GathererStore.open(join(directory, 'working'));
     const seen =
@@ -53,14 +55,14 @@ for (const kind of SEEN_KINDS.filter((kind) => kind !== 'level'))
 
 /** Returns the name of the first conformance test that a frontier fails; undefined if it passes all. */
 async function firstFailure(
-  change: (ours: Ours) => CrawlFrontier<GathererBatch>,
+  change: (opened: OpenFrontier) => CrawlFrontier<GathererBatch>,
 ): Promise<string | undefined> {
   const tests: { readonly name: string; readonly run: () => Promise<void> }[] = [];
   frontierConformance({
     test: (name, run) => tests.push({ name, run }),
     open: async (directory, setup) => {
-      const ours = await opener('level')(directory, setup);
-      return { ...ours, frontier: change(ours) };
+      const opened = await opener('level')(directory, setup);
+      return { ...opened, frontier: change(opened) };
     },
   });
   for (const { name, run } of tests) {
@@ -73,9 +75,9 @@ async function firstFailure(
   return undefined;
 }
 
-/** The frontier with some of its methods replaced. */
+/** Returns a frontier with some of its methods replaced. */
 function altered(
-  { frontier }: Ours,
+  { frontier }: OpenFrontier,
   methods: Partial<CrawlFrontier<GathererBatch>>,
 ): CrawlFrontier<GathererBatch> {
   return new Proxy(frontier, {
@@ -86,49 +88,51 @@ function altered(
   });
 }
 
-t.test('a deliberately wrong frontier fails the suite', async (t) => {
-  const wrong: [string, RegExp, (ours: Ours) => CrawlFrontier<GathererBatch>][] = [
+t.test('the suite fails deliberately wrong frontiers', async (t) => {
+  const defects: [string, RegExp, (opened: OpenFrontier) => CrawlFrontier<GathererBatch>][] = [
     [
       'ignores delays',
       /CRAWL-5\.6 schedule/,
-      (ours) =>
-        altered(ours, {
+      (opened) =>
+        altered(opened, {
           finished: (entry, finish, ...rest) =>
-            ours.frontier.finished(entry, { ...finish, delayMs: 0 }, ...rest),
+            opened.frontier.finished(entry, { ...finish, delayMs: 0 }, ...rest),
         }),
     ],
     [
       'loses links',
       /CRAWL-5\.6 schedule/,
-      (ours) =>
-        altered(ours, { finished: (entry, finish, batch) => ours.frontier.finished(entry, finish, batch) }),
+      (opened) =>
+        altered(opened, {
+          finished: (entry, finish, batch) => opened.frontier.finished(entry, finish, batch),
+        }),
     ],
     [
       'does not lock a queue',
       /CRAWL-5\.6 schedule/,
-      (ours) =>
-        altered(ours, {
+      (opened) =>
+        altered(opened, {
           async poll() {
-            const entry = await ours.frontier.poll();
-            if (entry !== undefined) ours.frontier.abandoned(entry);
+            const entry = await opened.frontier.poll();
+            if (entry !== undefined) opened.frontier.abandoned(entry);
             return entry;
           },
         }),
     ],
-    ['does not note URLs', /CRAWL-4\.3/, (ours) => altered(ours, { note: async () => undefined })],
+    ['does not note URLs', /CRAWL-4\.3/, (opened) => altered(opened, { note: async () => undefined })],
     [
       'charges nothing',
       /CRAWL-8\.4/,
-      (ours) =>
-        altered(ours, {
+      (opened) =>
+        altered(opened, {
           finished: (entry, ...rest) =>
-            ours.frontier.finished({ ...entry, uri: { ...entry.uri, cost: 0 } }, ...rest),
+            opened.frontier.finished({ ...entry, uri: { ...entry.uri, cost: 0 } }, ...rest),
         }),
     ],
-    ['does not delete', /T21/, (ours) => altered(ours, { deleteUris: async () => 3 })],
+    ['does not delete', /T21/, (opened) => altered(opened, { deleteUris: async () => 3 })],
   ];
-  for (const [what, test, change] of wrong)
-    t.match(await firstFailure(change), test, `a frontier that ${what}`);
+  for (const [defect, test, change] of defects)
+    t.match(await firstFailure(change), test, `the suite fails a frontier that ${defect}`);
 });
 
 t.test('CRAWL-7.6 every worker waits for the total bandwidth', async (t) => {
@@ -175,7 +179,7 @@ t.test('CRAWL-5.3 snoozed queues wake in the order of their times', async () => 
 });
 
 t.test(
-  'CRAWL-5.1.2 a window on an ordered table returns all entries in order, whatever is added meanwhile',
+  'CRAWL-5.1.2 a window on an ordered table returns all entries in order, even those added meanwhile',
   async () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('add' as const), value: fc.nat(500) }),

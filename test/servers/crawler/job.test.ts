@@ -1,4 +1,4 @@
-// Whole runs with an order: all components of a crawl together, over a real site.
+// Whole crawls by an order, over a site on loopback: all components of the crawl engine together.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -21,11 +21,13 @@ import { type Page, page, Site } from '../../helpers/site.js';
 
 const never = new AbortController().signal;
 
+/** Returns the configuration of a Gatherer with these RootNodes. */
 function config(roots: string): GathererOptions['config'] {
   const text = `Gatherer-Name: Test\nGatherer-Host: g.example.org\nAccess-Delay: 0\n<RootNodes>\n${roots}\n</RootNodes>\n`;
   return parseGathererConf(text, 'test.cf', {}).config;
 }
 
+/** Parses an order that crawls as fast as possible. */
 function order(input: CrawlOrderInput): NonNullable<GathererOptions['order']> {
   const { settings, ...rest } = input;
   return crawlOrderSchema.parse({
@@ -34,10 +36,10 @@ function order(input: CrawlOrderInput): NonNullable<GathererOptions['order']> {
   });
 }
 
-/** Runs a Gatherer and returns the events of its URIs. */
+/** Opens a Gatherer, calls `run` with it, and returns the events of its URIs. */
 async function gather(
   options: Omit<GathererOptions, 'essenceWorkers'>,
-  work: (gatherer: Gatherer) => Promise<void>,
+  run: (gatherer: Gatherer) => Promise<void>,
 ): Promise<DocumentEvent[]> {
   const events: DocumentEvent[] = [];
   const listen = (message: unknown): void => {
@@ -46,14 +48,14 @@ async function gather(
   documentChannel.subscribe(listen);
   try {
     await using gatherer = await Gatherer.open({ essenceWorkers: 0, ...options });
-    await work(gatherer);
+    await run(gatherer);
   } finally {
     documentChannel.unsubscribe(listen);
   }
   return events;
 }
 
-t.test('an order with logs, journal, WARC files, checkpoints and reports: all agree', async (t) => {
+t.test('logs, journal, WARC files, checkpoint and reports of a crawl agree', async (t) => {
   const pages = Object.fromEntries(
     Array.from({ length: 30 }, (_, i) => [`/p${i}`, page(`Page ${i}`, [`/p${(i + 1) % 30}`, '/missing'])]),
   );
@@ -61,11 +63,11 @@ t.test('an order with logs, journal, WARC files, checkpoints and reports: all ag
   const directory = t.testdir();
   const warc = join(directory, 'warc');
   let control: CrawlControl | undefined;
-  let taken: Promise<unknown> = Promise.resolve();
-  const checkpointSoon = async (given: CrawlControl): Promise<void> => {
-    while (given.snapshot().succeeded < 3) await new Promise((resolve) => setTimeout(resolve, 1));
-    given.pause();
-    taken = given.checkpoint().finally(() => given.resume());
+  let checkpoint: Promise<unknown> = Promise.resolve();
+  const checkpointSoon = async (running: CrawlControl): Promise<void> => {
+    while (running.snapshot().succeeded < 3) await new Promise((resolve) => setTimeout(resolve, 1));
+    running.pause();
+    checkpoint = running.checkpoint().finally(() => running.resume());
   };
   const events = await gather(
     {
@@ -77,14 +79,14 @@ t.test('an order with logs, journal, WARC files, checkpoints and reports: all ag
         sourceTagSeeds: true,
         warc: { directory: warc },
       }),
-      onControl: (given) => {
-        control = given;
-        void checkpointSoon(given);
+      onControl: (running) => {
+        control = running;
+        void checkpointSoon(running);
       },
     },
     async (gatherer) => {
       const report = await gatherer.run(never);
-      await taken;
+      await checkpoint;
       t.equal(report.end, 'finished');
       t.equal(report.counts.summarized, 31);
     },
@@ -102,11 +104,11 @@ t.test('an order with logs, journal, WARC files, checkpoints and reports: all ag
   t.same(
     lines.map((line) => line?.url).sort(),
     disposed.map(({ url }) => url).sort(),
-    'CRAWL-16.1: a line for each URI that is done, across rotation',
+    'CRAWL-16.1: the crawl log has a line for each finished URI, across its rotation',
   );
   t.ok(
     lines.every((line) => line?.status === 404 || line?.digest.startsWith('sha1:') === true),
-    'with the digest of its body',
+    'each fetched page has a digest',
   );
 
   const journals = readdirSync(join(crawl, 'logs')).filter((name) => name.startsWith('recover.gz'));
@@ -114,8 +116,8 @@ t.test('an order with logs, journal, WARC files, checkpoints and reports: all ag
   for (const name of journals.sort().reverse())
     for await (const event of readJournal(join(crawl, 'logs', name))) tags.push(event.tag);
   const count = (tag: string): number => tags.filter((one) => one === tag).length;
-  t.equal(count('F+'), 32, 'CRAWL-17.1.1: every URI was added once');
-  t.equal(count('Fs') + count('Ff'), 32, 'and is done');
+  t.equal(count('F+'), 32, 'CRAWL-17.1.1: the journal adds every URI once');
+  t.equal(count('Fs') + count('Ff'), 32, 'the journal finishes every URI');
 
   const [file] = readdirSync(warc);
   const text = gunzipSync(readFileSync(join(warc, file!))).toString('latin1');
@@ -136,46 +138,43 @@ t.test('an order with logs, journal, WARC files, checkpoints and reports: all ag
   t.equal(snapshot.discovered, 32);
 });
 
-t.test(
-  'CRAWL-18.2 the second crawl: same digest, or not modified, both known from the history',
-  async (t) => {
-    const server = createServer((request, response) => {
-      if (request.url === '/etag') {
-        response.writeHead(request.headers['if-none-match'] === '"1"' ? 304 : 200, {
-          etag: '"1"',
-          'content-type': 'text/html',
-        });
-        response.end(request.headers['if-none-match'] === '"1"' ? '' : page('E', []));
-      } else if (request.url === '/') {
-        response.writeHead(200, { 'content-type': 'text/html' }).end(page('Start', ['/etag']));
-      } else response.writeHead(404).end();
-    }).listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    t.teardown(() => server.close());
-    const address = server.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
-    const options = {
-      directory: t.testdir(),
-      config: {
-        ...config(`http://127.0.0.1:${port}/ Delay=0`),
-        httpIfModifiedSince: true,
-      },
-      order: order({ warc: { directory: join(t.testdirName, 'warc') } }),
-      force: true,
-    };
-    await gather(options, async (gatherer) => void (await gatherer.run(never)));
-    const events = await gather(options, async (gatherer) => void (await gatherer.run(never)));
-    const annotations = new Map(
-      events
-        .filter(({ disposition }) => disposition !== 'retry')
-        .map(({ url, annotations }) => [new URL(url).pathname, annotations.join()]),
-    );
-    t.match(annotations.get('/'), /duplicate:digest/);
-    t.match(annotations.get('/etag'), /duplicate:server-not-modified/);
-  },
-);
+t.test('CRAWL-18.2 a second crawl finds unchanged pages by digest and by 304', async (t) => {
+  const server = createServer((request, response) => {
+    if (request.url === '/etag') {
+      response.writeHead(request.headers['if-none-match'] === '"1"' ? 304 : 200, {
+        etag: '"1"',
+        'content-type': 'text/html',
+      });
+      response.end(request.headers['if-none-match'] === '"1"' ? '' : page('E', []));
+    } else if (request.url === '/') {
+      response.writeHead(200, { 'content-type': 'text/html' }).end(page('Start', ['/etag']));
+    } else response.writeHead(404).end();
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  t.teardown(() => server.close());
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const options = {
+    directory: t.testdir(),
+    config: {
+      ...config(`http://127.0.0.1:${port}/ Delay=0`),
+      httpIfModifiedSince: true,
+    },
+    order: order({ warc: { directory: join(t.testdirName, 'warc') } }),
+    force: true,
+  };
+  await gather(options, async (gatherer) => void (await gatherer.run(never)));
+  const events = await gather(options, async (gatherer) => void (await gatherer.run(never)));
+  const annotations = new Map(
+    events
+      .filter(({ disposition }) => disposition !== 'retry')
+      .map(({ url, annotations }) => [new URL(url).pathname, annotations.join()]),
+  );
+  t.match(annotations.get('/'), /duplicate:digest/);
+  t.match(annotations.get('/etag'), /duplicate:server-not-modified/);
+});
 
-t.test('CRAWL-16.4 uri-errors.log: links that are not URIs, each once, without logins', async (t) => {
+t.test('CRAWL-16.4 uri-errors.log lists each link that is not a URI once, without credentials', async (t) => {
   const malformed = [
     'http://[bad/x',
     'http://[bad/x#part',
@@ -202,7 +201,7 @@ t.test('CRAWL-16.4 uri-errors.log: links that are not URIs, each once, without l
   );
 });
 
-/** URL path and annotations of each URI that is done, in the order of the paths. */
+/** Returns URL path and annotations of each finished URI, in the order of the paths. */
 function annotationsOf(events: readonly DocumentEvent[]): [string, string][] {
   return events
     .filter(({ disposition }) => disposition !== 'retry')
@@ -210,7 +209,7 @@ function annotationsOf(events: readonly DocumentEvent[]): [string, string][] {
     .sort();
 }
 
-t.test('CRAWL-18.8 skipUnchanged in a sheet: links of an unchanged page are not followed', async (t) => {
+t.test('CRAWL-18.8 skipUnchanged in a sheet: the links of an unchanged page are not followed', async (t) => {
   let hits = 0;
   const counter: Page = (_, response) =>
     response.writeHead(200, { 'content-type': 'text/html' }).end(page('Counter', ['/b'], `${++hits} hits`));
@@ -246,7 +245,7 @@ t.test('CRAWL-18.8 skipUnchanged in a sheet: links of an unchanged page are not 
     t.same(
       record?.links.map(({ url }) => url),
       [`${site.url}/a`],
-      'the links of the unchanged document stay in the store',
+      'the links of the unchanged document are kept in the store',
     );
   });
   t.same(annotationsOf(events), [
@@ -312,13 +311,13 @@ t.test('CRAWL-11.3 runtimeSeconds: the crawl pauses, ends, or blocks the URIs th
           ],
         }),
         onControl: (control) => {
-          const look = setInterval(() => {
+          const poll = setInterval(() => {
             if (control.snapshot().state !== 'paused') return;
             paused++;
-            clearInterval(look);
+            clearInterval(poll);
             control.resume();
           }, 5);
-          t.teardown(() => clearInterval(look));
+          t.teardown(() => clearInterval(poll));
         },
       },
       async (gatherer) => {
@@ -356,7 +355,7 @@ t.test('CRAWL-11.3 runtimeSeconds: the crawl pauses, ends, or blocks the URIs th
 });
 
 t.test(
-  'G-172 Enumeration=sitemap: only the URLs of sitemaps are gathered, by robots.txt, index and feed',
+  'G-172 Enumeration=sitemap gathers only the URLs of sitemaps, which robots.txt and an index name',
   async (t) => {
     const site = await Site.start({});
     t.teardown(() => site.close());
@@ -388,53 +387,56 @@ t.test(
       },
       async (gatherer) => {
         const { counts } = await gatherer.run(never);
-        t.equal(counts.summarized, 2, 'the two that are listed');
+        t.equal(counts.summarized, 2, 'the two listed pages');
       },
     );
     t.notOk(site.paths.includes('/not-listed'), 'links of listed documents are not followed');
-    t.notOk(site.paths.includes('/secret'), 'G-62: robots.txt applies to listed URLs');
+    t.notOk(site.paths.includes('/secret'), 'G-62: robots.txt applies to listed URLs too');
     t.equal(events.find(({ url }) => url.endsWith('/secret'))?.status, -9998);
   },
 );
 
-t.test('CRAWL-13.6 X-Robots-Tag: nofollow and noindex; CRAWL-8 a Retry-After that is a date', async (t) => {
-  let busy = 1;
-  await using site = await Site.start({
-    '/': page('Start', ['/nofollow', '/noindex', '/busy']),
-    '/nofollow': (_, response) =>
-      response
-        .writeHead(200, { 'content-type': 'text/html', 'x-robots-tag': 'nofollow' })
-        .end(page('N', ['/hidden'])),
-    '/noindex': (_, response) =>
-      response
-        .writeHead(200, {
-          'content-type': 'text/html',
-          'x-robots-tag': 'otherbot: nofollow, harvest: noindex',
-        })
-        .end(page('N', ['/found'])),
-    '/busy': (_, response) => {
-      if (busy-- > 0)
-        response.writeHead(503, { 'retry-after': new Date(Date.now() + 2000).toUTCString() }).end();
-      else response.writeHead(200, { 'content-type': 'text/html' }).end(page('Busy', []));
-    },
-    '/found': page('Found', []),
-    '/hidden': page('Hidden', []),
-  });
-  await gather(
-    { directory: t.testdir(), config: config(`${site.url}/ Delay=0`), retryDelayMs: 5 },
-    async (gatherer) => {
-      const { counts } = await gatherer.run(never);
-      t.equal(counts.rejected, 1);
-      t.notOk(site.paths.includes('/hidden'));
-      t.ok(site.paths.includes('/found'), 'noindex does not mean nofollow');
-      const [first, second] = site.requests.filter(({ path }) => path === '/busy');
-      t.ok(second!.at - first!.at >= 900, 'the date is obeyed, to the second');
-    },
-  );
-});
+t.test(
+  'CRAWL-13.6 X-Robots-Tag: nofollow and noindex are obeyed; CRAWL-8 so is a Retry-After with a date',
+  async (t) => {
+    let busy = 1;
+    await using site = await Site.start({
+      '/': page('Start', ['/nofollow', '/noindex', '/busy']),
+      '/nofollow': (_, response) =>
+        response
+          .writeHead(200, { 'content-type': 'text/html', 'x-robots-tag': 'nofollow' })
+          .end(page('N', ['/hidden'])),
+      '/noindex': (_, response) =>
+        response
+          .writeHead(200, {
+            'content-type': 'text/html',
+            'x-robots-tag': 'otherbot: nofollow, harvest: noindex',
+          })
+          .end(page('N', ['/found'])),
+      '/busy': (_, response) => {
+        if (busy-- > 0)
+          response.writeHead(503, { 'retry-after': new Date(Date.now() + 2000).toUTCString() }).end();
+        else response.writeHead(200, { 'content-type': 'text/html' }).end(page('Busy', []));
+      },
+      '/found': page('Found', []),
+      '/hidden': page('Hidden', []),
+    });
+    await gather(
+      { directory: t.testdir(), config: config(`${site.url}/ Delay=0`), retryDelayMs: 5 },
+      async (gatherer) => {
+        const { counts } = await gatherer.run(never);
+        t.equal(counts.rejected, 1);
+        t.notOk(site.paths.includes('/hidden'));
+        t.ok(site.paths.includes('/found'), 'noindex does not mean nofollow');
+        const [first, second] = site.requests.filter(({ path }) => path === '/busy');
+        t.ok(second!.at - first!.at >= 900, 'the date is obeyed, with a precision of one second');
+      },
+    );
+  },
+);
 
 t.test(
-  'CRAWL-20 pause, resume, limits, stop, a killed worker; CRAWL-11.3 quotas retire a queue',
+  'CRAWL-20 an operator pauses, resumes and kills a worker; CRAWL-11.3 limits and quotas end the work',
   async (t) => {
     const pages = Object.fromEntries(
       Array.from({ length: 40 }, (_, i) => [`/p${i}`, page(`P${i}`, [`/p${i + 1}`])]),
@@ -455,7 +457,7 @@ t.test(
         onControl: (control) => {
           if (runs++ > 0) return;
           control.pause();
-          const look = setInterval(() => {
+          const poll = setInterval(() => {
             if (control.snapshot().state === 'paused') {
               t.equal(site.requests.length, 0, 'no server is contacted while the crawl is paused');
               control.resume();
@@ -468,19 +470,19 @@ t.test(
               t.ok(control.killWorker(hanging.worker));
             }
           }, 30);
-          t.teardown(() => clearInterval(look));
+          t.teardown(() => clearInterval(poll));
         },
       },
       async (gatherer) => {
         const report = await gatherer.run(never);
         t.equal(report.end, 'document limit');
         const again = await gatherer.run(never);
-        t.equal(again.resumed, true, 'what is left stays for the next run');
+        t.equal(again.resumed, true, 'the remaining URIs are kept for the next run');
       },
     );
     t.equal(events.find(({ url }) => url.endsWith('/hangs'))?.status, -7000, 'CRAWL-20.3');
 
-    let retired: string | undefined;
+    let retireReason: string | undefined;
     const limited = await gather(
       {
         directory: join(directory, 'quota'),
@@ -490,10 +492,10 @@ t.test(
       async (gatherer) => {
         const report = await gatherer.run(never);
         t.equal(report.end, 'finished');
-        for await (const [record] of gatherer.store.queueRecords.pages()) retired = record?.reason;
+        for await (const [record] of gatherer.store.queueRecords.pages()) retireReason = record?.reason;
       },
     );
-    t.equal(retired, 'quota');
+    t.equal(retireReason, 'quota');
     t.match(limited.at(-1)?.annotations, ['Q:hostMaxSuccesses']);
   },
 );

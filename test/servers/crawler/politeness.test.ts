@@ -1,4 +1,4 @@
-// Test vectors for the waits of section 7.
+// The waits between the fetches of a queue and of the whole crawl: test vectors for section 7 of the crawler specification.
 
 import fc from 'fast-check';
 import t from 'tap';
@@ -6,24 +6,27 @@ import { crawlSettingsSchema } from '../../../servers/crawler/order/settings.js'
 import { type Contact, politenessDelay, TotalBandwidth } from '../../../servers/crawler/servers/index.js';
 
 const defaults = crawlSettingsSchema.parse({});
-/** A fetch that begins at 1 000 000; its URI is returned when it ends. */
-function fetched(duration: number, extra: Partial<Contact> = {}): Contact {
+
+/** Returns a fetch that begins at 1 000 000 ms; its URI is returned when it ends. */
+function fetched(durationMs: number, extra: Partial<Contact> = {}): Contact {
   const begin = 1_000_000;
-  return { begin, end: begin + duration, bytes: 1024, now: begin + duration, ...extra };
+  return { begin, end: begin + durationMs, bytes: 1024, now: begin + durationMs, ...extra };
 }
+
+/** Returns the wait after a fetch, in milliseconds, and its reason. */
 function delay(settings: object, contact: Contact): [number, string] {
   const { delayMs, reason } = politenessDelay({ ...defaults, ...settings }, contact);
   return [delayMs, reason];
 }
 
-t.test('CRAWL-7.2 the examples of the specification', async (t) => {
+t.test('CRAWL-7.2 the waits are those of the examples in the specification', async (t) => {
   t.same(delay({}, fetched(100)), [3000, 'politeness']);
   t.same(delay({}, fetched(1000)), [5000, 'politeness']);
   t.same(delay({}, fetched(10_000)), [30_000, 'politeness']);
   t.same(delay({}, fetched(1000, { crawlDelay: 10 })), [10_000, 'crawl-delay']);
 });
 
-t.test('CRAWL-7.1 the steps one by one', async (t) => {
+t.test('CRAWL-7.1 each step of the computation has the specified effect', async (t) => {
   t.same(
     delay({ delayFactor: 2.5, minDelayMs: 0 }, fetched(333)),
     [832, 'politeness'],
@@ -44,7 +47,7 @@ t.test('CRAWL-7.1 the steps one by one', async (t) => {
   t.same(
     delay({}, fetched(2000, { crawlDelay: 1 })),
     [10_000, 'politeness'],
-    'G-63: it never lowers the wait',
+    'G-63: Crawl-delay never shortens the wait',
   );
   t.same(
     delay({ respectCrawlDelayUpToSecs: 0 }, fetched(1000, { crawlDelay: 99 })),
@@ -127,11 +130,11 @@ t.test(
   },
 );
 
-t.test('CRAWL-7.6 the bandwidth of the whole crawl', async (t) => {
+t.test('CRAWL-7.6 the bandwidth of the whole crawl is limited', async (t) => {
   const total = new TotalBandwidth(100);
-  t.equal(total.wait(1000), 0, 'the first one does not wait');
+  t.equal(total.wait(1000), 0, 'the first fetch does not wait');
   total.took(102_400);
-  t.equal(total.wait(1000), 0, 'what was taken counts from the next one on');
+  t.equal(total.wait(1000), 0, 'received bytes delay the fetch after the next one');
   t.equal(total.wait(1000), 1000, '102 400 bytes at 100 KB/s are a second');
   t.equal(total.wait(1400), 600);
   t.equal(total.wait(2100), 0);
@@ -143,7 +146,7 @@ t.test('CRAWL-7.6 the bandwidth of the whole crawl', async (t) => {
   total.took(204_800);
   total.limitKBs = 200;
   total.wait(2100);
-  t.equal(total.wait(2100), 900, 'the same limit does not; 100 ms were saved up');
+  t.equal(total.wait(2100), 900, 'the same limit does not restart the count; 100 unused ms are credited');
 
   const free = new TotalBandwidth(0);
   free.took(1e9);

@@ -1,4 +1,4 @@
-// The optional processors of a crawl, one URI at a time, with stores in memory.
+// The optional processors of a crawl: each test runs one of them on single URIs, with stores in memory.
 
 import fc from 'fast-check';
 import t from 'tap';
@@ -30,13 +30,14 @@ import { PatternBudget, uriPattern } from '../../../servers/crawler/traps.js';
 import type { NewWarcRecord, WarcPlace } from '../../../servers/crawler/warc/index.js';
 import { GathererBatch } from '../../../storage/index.js';
 
-const PLAIN = crawlSettingsSchema.parse({});
+const DEFAULTS = crawlSettingsSchema.parse({});
 
-/** 2026-11-21T21:50:04.123Z */
+/** 2026-11-21T21:50:04.123Z, in milliseconds. */
 const BEGIN = Date.UTC(2026, 10, 21, 21, 50, 4, 123);
 /** The digest of `hello\n`. */
 const HELLO = 'sha1:6VZNHFX25EQGMKDRJ6ZM4AHXF2KPEJMP';
 
+/** Returns a URI in its state before the fetch. */
 function crawlUri(url = 'http://example.org/a', settings: CrawlSettingsInput = {}): CrawlUri {
   const uri = {
     url,
@@ -92,6 +93,7 @@ function fetchedUri(
   return uri;
 }
 
+/** Keeps fetch histories in memory. */
 class MemoryHistory implements HistoryStore {
   readonly rows = new Map<string, readonly FetchRecord[]>();
   async get(key: string): Promise<readonly FetchRecord[]> {
@@ -114,7 +116,7 @@ class MemoryFiles {
   }
 }
 
-t.test('CRAWL-11.8: the digest of the body, absent without a body', async (t) => {
+t.test('CRAWL-11.8: a fetched body has a digest', async (t) => {
   const uri = fetchedUri('hello\n');
   t.equal(new ContentDigest().process(uri), 'proceed');
   t.equal(uri.digest, HELLO);
@@ -127,18 +129,29 @@ t.test(
   'CRAWL-18.7: matches of the pattern are replaced by a space, in texts up to the size limit',
   async (t) => {
     const digest = new ContentDigest();
-    const numbers = { digestStripPattern: '[0-9]+', digestStripMaxKB: 1 };
-    const blank = 'sha1:YYJ2JQIMSMPUWCXFT5WUBHPRWFPTAARS'; // of <p>hits:  </p>
-    const seven = 'sha1:FMJUYYAWGZMTCZLV42NP5NVVPRBRNM74'; // of <p>hits: 7</p>
-    t.equal(digest.digest(Buffer.from('<p>hits: 7</p>'), numbers, 'text/html'), blank);
-    t.equal(digest.digest(Buffer.from('<p>hits: 1234</p>'), numbers, 'text/html', 'no-such-charset'), blank);
-    t.equal(digest.digest(Buffer.from('<p>hits: 7</p>'), numbers, 'image/png'), seven, 'not a text');
+    const stripNumbers = { digestStripPattern: '[0-9]+', digestStripMaxKB: 1 };
+    const strippedDigest = 'sha1:YYJ2JQIMSMPUWCXFT5WUBHPRWFPTAARS'; // of <p>hits:  </p>
+    const plainDigest = 'sha1:FMJUYYAWGZMTCZLV42NP5NVVPRBRNM74'; // of <p>hits: 7</p>
+    t.equal(digest.digest(Buffer.from('<p>hits: 7</p>'), stripNumbers, 'text/html'), strippedDigest);
+    t.equal(
+      digest.digest(Buffer.from('<p>hits: 1234</p>'), stripNumbers, 'text/html', 'no-such-charset'),
+      strippedDigest,
+    );
+    t.equal(
+      digest.digest(Buffer.from('<p>hits: 7</p>'), stripNumbers, 'image/png'),
+      plainDigest,
+      'other types are not stripped',
+    );
     const long = Buffer.from(`<p>hits: 7</p>${'x'.repeat(1024)}`);
-    t.equal(digest.digest(long, numbers, 'text/html'), digest.digest(long, PLAIN), 'longer than allowed');
-    const unlimited = { ...numbers, digestStripMaxKB: -1 };
-    t.not(digest.digest(long, unlimited, 'text/html'), digest.digest(long, PLAIN));
-    const wrong = { ...numbers, digestStripPattern: '(' };
-    t.throws(() => digest.digest(long.subarray(0, 10), wrong, 'text/html'), { code: 'ERR_USAGE' });
+    t.equal(
+      digest.digest(long, stripNumbers, 'text/html'),
+      digest.digest(long, DEFAULTS),
+      'a text above the limit is not stripped',
+    );
+    const unlimited = { ...stripNumbers, digestStripMaxKB: -1 };
+    t.not(digest.digest(long, unlimited, 'text/html'), digest.digest(long, DEFAULTS));
+    const invalid = { ...stripNumbers, digestStripPattern: '(' };
+    t.throws(() => digest.digest(long.subarray(0, 10), invalid, 'text/html'), { code: 'ERR_USAGE' });
   },
 );
 
@@ -150,7 +163,7 @@ t.test('CRAWL-18.7: stripping a long text in pieces changes only the matches', a
       fc.array(fc.constantFrom('b', 'bcd\n', '\u00e4', 'b'.repeat(1500)), { maxLength: 60 }),
       (parts) => {
         const text = Buffer.from(parts.join(''));
-        return digest.digest(text, strip, 'text/plain') === digest.digest(text, PLAIN);
+        return digest.digest(text, strip, 'text/plain') === digest.digest(text, DEFAULTS);
       },
     ),
     { numRuns: 50 },
@@ -158,37 +171,37 @@ t.test('CRAWL-18.7: stripping a long text in pieces changes only the matches', a
   const lines = 'xay\n'.repeat(5000);
   t.equal(
     digest.digest(Buffer.from(lines), strip, 'text/plain'),
-    digest.digest(Buffer.from(lines.replaceAll('a', ' ')), PLAIN),
+    digest.digest(Buffer.from(lines.replaceAll('a', ' ')), DEFAULTS),
   );
   // Finding all matches takes quadratic time; the timeout ends it.
-  const nasty = { digestStripPattern: 'a(.*b)?', digestStripMaxKB: -1 };
+  const quadratic = { digestStripPattern: 'a(.*b)?', digestStripMaxKB: -1 };
   const text = Buffer.from('a'.repeat(1 << 20));
-  t.match(new ContentDigest({ maxStripMs: 0 }).digest(text, nasty, 'text/plain'), /^sha1:[A-Z2-7]{32}$/);
+  t.match(new ContentDigest({ maxStripMs: 0 }).digest(text, quadratic, 'text/plain'), /^sha1:[A-Z2-7]{32}$/);
 });
 
-t.test('CRAWL-18.2, 18.3: history, conditional headers, annotations', async (t) => {
+t.test('CRAWL-18.2, 18.3: the history provides conditional headers and annotations', async (t) => {
   const store = new MemoryHistory();
   const history = new FetchHistory({ store });
   const digest = new ContentDigest();
   async function fetch(body: string, extra: Partial<FetchResult> = {}) {
     const uri = fetchedUri(body, extra);
     await history.loader.process(uri);
-    const asked = history.conditionalHeaders(uri);
+    const conditional = history.conditionalHeaders(uri);
     digest.process(uri);
     history.process(uri);
     const unchanged = history.isUnchanged(uri);
     await history.keeper.process(uri);
-    return { asked, annotations: uri.annotations, digest: uri.digest, unchanged };
+    return { conditional, annotations: uri.annotations, digest: uri.digest, unchanged };
   }
 
   t.same(await fetch('hello\n', { etag: '"1"', lastModified: 1000 }), {
-    asked: {},
+    conditional: {},
     annotations: [],
     digest: HELLO,
     unchanged: false,
   });
   t.same(await fetch('', { status: 304 }), {
-    asked: { etag: '"1"', lastModified: 1000 },
+    conditional: { etag: '"1"', lastModified: 1000 },
     annotations: ['duplicate:server-not-modified'],
     digest: HELLO,
     unchanged: true,
@@ -196,7 +209,7 @@ t.test('CRAWL-18.2, 18.3: history, conditional headers, annotations', async (t) 
   t.same(
     await fetch('hello\n', { beginTime: BEGIN + 1 }),
     {
-      asked: { etag: '"1"', lastModified: 1000 },
+      conditional: { etag: '"1"', lastModified: 1000 },
       annotations: ['duplicate:digest'],
       digest: HELLO,
       unchanged: true,
@@ -204,17 +217,17 @@ t.test('CRAWL-18.2, 18.3: history, conditional headers, annotations', async (t) 
     'the digest was carried forward through the 304',
   );
   t.same((await fetch('other')).annotations, []);
-  const kept = store.rows.get('http://(org,example,)/a');
+  const records = store.rows.get('http://(org,example,)/a');
   t.same(
-    kept?.map(({ status, length, begin }) => [status, length, begin]),
+    records?.map(({ status, length, begin }) => [status, length, begin]),
     [
       [200, 5, BEGIN],
       [200, 6, BEGIN + 1],
     ],
     'the last two, the newest first',
   );
-  store.put('http://(org,example,)/a', [{ ...kept![0]!, status: -2, etag: '"2"' }]);
-  t.same((await fetch('x')).asked, {}, 'the last one failed');
+  store.put('http://(org,example,)/a', [{ ...records![0]!, status: -2, etag: '"2"' }]);
+  t.same((await fetch('x')).conditional, {}, 'no conditional headers after a failed fetch');
 });
 
 t.test('CRAWL-18.4: keys keep their case; failures and retries leave no history', async (t) => {
@@ -243,75 +256,82 @@ t.test('CRAWL-18.4: keys keep their case; failures and retries leave no history'
   t.same(history.former(uri), []);
 });
 
-t.test('CRAWL-18.6: response, then revisit; links in the metadata; errors and redirects too', async (t) => {
-  const store = new MemoryHistory();
-  const history = new FetchHistory({ store });
-  const files = new MemoryFiles();
-  const writer = new WarcWriter({ files, revisits: [history] });
-  const digest = new ContentDigest();
-  async function crawl(uri: CrawlUri) {
-    await history.loader.process(uri);
-    digest.process(uri);
-    history.process(uri);
-    await writer.process(uri);
-    // Essence releases the body; its result is available later.
-    uri.fetched = { ...uri.fetched!, body: new Uint8Array() };
-    uri.outLinks = [{ url: 'http://example.org/c', hop: 'L' }];
-    await writer.metadata.process(uri);
-    await history.keeper.process(uri);
-    return uri.annotations;
-  }
+t.test(
+  'CRAWL-18.6: the first capture is a response record, an unchanged one a revisit record; metadata has the links',
+  async (t) => {
+    const store = new MemoryHistory();
+    const history = new FetchHistory({ store });
+    const files = new MemoryFiles();
+    const writer = new WarcWriter({ files, revisits: [history] });
+    const digest = new ContentDigest();
+    async function crawl(uri: CrawlUri) {
+      await history.loader.process(uri);
+      digest.process(uri);
+      history.process(uri);
+      await writer.process(uri);
+      // Essence releases the body before the metadata record is written.
+      uri.fetched = { ...uri.fetched!, body: new Uint8Array() };
+      uri.outLinks = [{ url: 'http://example.org/c', hop: 'L' }];
+      await writer.metadata.process(uri);
+      await history.keeper.process(uri);
+      return uri.annotations;
+    }
 
-  t.same(await crawl(fetchedUri('hello\n')), []);
-  t.same(files.types, ['response', 'metadata']);
-  t.equal(
-    Buffer.concat(files.records[1]!.block).toString(),
-    'via: http://example.org/\r\nhopsFromSeed: L\r\nfetchTimeMs: 42\r\noutlink: http://example.org/c L\r\n',
-  );
-  t.ok(
-    files.records[1]?.fields.some(([, value]) => value === files.records[0]?.id),
-    'of that response',
-  );
+    t.same(await crawl(fetchedUri('hello\n')), []);
+    t.same(files.types, ['response', 'metadata']);
+    t.equal(
+      Buffer.concat(files.records[1]!.block).toString(),
+      'via: http://example.org/\r\nhopsFromSeed: L\r\nfetchTimeMs: 42\r\noutlink: http://example.org/c L\r\n',
+    );
+    t.ok(
+      files.records[1]?.fields.some(([, value]) => value === files.records[0]?.id),
+      'the metadata record refers to the response',
+    );
 
-  const again = fetchedUri('hello\n', { beginTime: BEGIN + 5000 });
-  t.same(await crawl(again), ['duplicate:digest', 'warcRevisit:digest']);
-  const third = fetchedUri('', { status: 304, beginTime: BEGIN + 9000 });
-  t.same(await crawl(third), ['duplicate:server-not-modified', 'warcRevisit:notModified']);
-  t.same(files.types.slice(2), ['revisit', 'metadata', 'revisit', 'metadata']);
-  for (const revisit of [files.records[2], files.records[4]]) {
-    const fields = new Map(revisit?.fields);
-    t.equal(fields.get('WARC-Refers-To'), files.records[0]?.id, 'the record that holds the body');
-    t.equal(fields.get('WARC-Refers-To-Date'), '2026-11-21T21:50:04.123Z');
-  }
+    const again = fetchedUri('hello\n', { beginTime: BEGIN + 5000 });
+    t.same(await crawl(again), ['duplicate:digest', 'warcRevisit:digest']);
+    const third = fetchedUri('', { status: 304, beginTime: BEGIN + 9000 });
+    t.same(await crawl(third), ['duplicate:server-not-modified', 'warcRevisit:notModified']);
+    t.same(files.types.slice(2), ['revisit', 'metadata', 'revisit', 'metadata']);
+    for (const revisit of [files.records[2], files.records[4]]) {
+      const fields = new Map(revisit?.fields);
+      t.equal(fields.get('WARC-Refers-To'), files.records[0]?.id, 'the record that holds the body');
+      t.equal(fields.get('WARC-Refers-To-Date'), '2026-11-21T21:50:04.123Z');
+    }
 
-  files.records.length = 0;
-  const moved = fetchedUri('', { status: 301 }, 'http://example.org/old');
-  await writer.metadata.process(moved);
-  t.same(files.types, ['response', 'metadata'], 'a redirect jumps over the first step');
-  files.records.length = 0;
-  const lost = fetchedUri('hello\n', {}, 'http://example.org/lost');
-  lost.fetched = { ...lost.fetched!, body: new Uint8Array() };
-  await writer.metadata.process(lost);
-  t.same(lost.annotations, ['unwritten:body']);
-  const cached = fetchedUri('hello\n', { cached: true });
-  await writer.process(cached);
-  t.same(cached.annotations, ['unwritten:cached']);
-  const failed = crawlUri();
-  failed.status = -2;
-  await writer.metadata.process(failed);
-  t.same(files.types, []);
+    files.records.length = 0;
+    const moved = fetchedUri('', { status: 301 }, 'http://example.org/old');
+    await writer.metadata.process(moved);
+    t.same(files.types, ['response', 'metadata'], 'a redirect skips the first processor');
+    files.records.length = 0;
+    const released = fetchedUri('hello\n', {}, 'http://example.org/lost');
+    released.fetched = { ...released.fetched!, body: new Uint8Array() };
+    await writer.metadata.process(released);
+    t.same(released.annotations, ['unwritten:body']);
+    const cached = fetchedUri('hello\n', { cached: true });
+    await writer.process(cached);
+    t.same(cached.annotations, ['unwritten:cached']);
+    const failed = crawlUri();
+    failed.status = -2;
+    await writer.metadata.process(failed);
+    t.same(files.types, []);
 
-  const sparing = new WarcWriter({ files, revisits: [history], skipIdenticalDigests: true });
-  const same = fetchedUri('hello\n');
-  await history.loader.process(same);
-  digest.process(same);
-  await sparing.process(same);
-  await sparing.metadata.process(same);
-  await history.keeper.process(same);
-  t.same(same.annotations, ['duplicate:digest', 'unwritten:identicalDigest']);
-  t.same(files.types, []);
-  t.equal(store.rows.get(historyKey(same.url))?.[0]?.capture?.date, BEGIN, 'it is remembered all the same');
-});
+    const skipping = new WarcWriter({ files, revisits: [history], skipIdenticalDigests: true });
+    const same = fetchedUri('hello\n');
+    await history.loader.process(same);
+    digest.process(same);
+    await skipping.process(same);
+    await skipping.metadata.process(same);
+    await history.keeper.process(same);
+    t.same(same.annotations, ['duplicate:digest', 'unwritten:identicalDigest']);
+    t.same(files.types, []);
+    t.equal(
+      store.rows.get(historyKey(same.url))?.[0]?.capture?.date,
+      BEGIN,
+      'the capture is in the history nevertheless',
+    );
+  },
+);
 
 t.test('CRAWL-18.5: a body that is archived under another URI becomes a revisit record', async (t) => {
   const rows = new Map<string, DigestRecord>();
@@ -345,7 +365,11 @@ t.test('CRAWL-18.5: a body that is archived under another URI becomes a revisit 
   const strip = { digestStripPattern: '[0-9]' };
   await crawl('http://example.org/three', 'hits 1', strip);
   await crawl('http://example.org/four', 'hits 2', strip);
-  t.same(files.types.slice(2), ['response', 'response'], 'CRAWL-18.7: equal digests, but not the same bytes');
+  t.same(
+    files.types.slice(2),
+    ['response', 'response'],
+    'CRAWL-18.7: bodies with equal digests but different bytes are both written',
+  );
 });
 
 t.test('CRAWL-18.8: an unchanged document is skipped', async (t) => {
@@ -362,91 +386,94 @@ t.test('CRAWL-18.8: an unchanged document is skipped', async (t) => {
   t.same([uri.annotations, uri.outLinks, uri.disposition], [['unchanged'], [], 'unchanged']);
 });
 
-t.test(
-  'CRAWL-11.3 QuotaEnforcer: each quota by its name; the queue is retired or the URI fails',
-  async (t) => {
-    const none: QuotaCounts = { successes: 0, successBytes: 0, responses: 0, totalBytes: 0 };
-    const some: QuotaCounts = { successes: 5, successBytes: 3072, responses: 7, totalBytes: 5120 };
-    const limits = { Successes: 5, SuccessKB: 3, Responses: 7, AllKB: 5 };
-    for (const unit of ['server', 'host', 'group'] as const) {
-      const counters: QuotaCounters = {
-        server: () => none,
-        host: () => none,
-        group: () => none,
-        [unit]: () => some,
-      };
-      for (const [what, limit] of Object.entries(limits)) {
-        const name = `${unit}Max${what}`;
-        for (const [quota, forceRetire] of [
-          [limit, true],
-          [limit, false],
-          [limit + 1, true],
-        ] as const) {
-          const uri = crawlUri('http://example.org/a', {
-            quotas: { [name]: quota },
-            quotaForceRetire: forceRetire,
-          });
-          const result = new QuotaEnforcer({ counters, settings }).process(uri);
-          const found = [result, uri.annotations, uri.status, uri.retire];
-          if (quota > limit) t.same(found, ['proceed', [], 0, undefined], `${name} is not reached`);
-          else if (forceRetire) t.same(found, ['post', [`Q:${name}`], 0, 'quota'], name);
-          else t.same(found, ['post', [`Q:${name}`], -5003, undefined], `${name} without retiring`);
-          if (result === 'post') t.equal(uri.disposition, forceRetire ? 'retry' : 'failed');
-        }
+t.test('CRAWL-11.3 QuotaEnforcer: each quota retires the queue or fails the URI', async (t) => {
+  const zero: QuotaCounts = { successes: 0, successBytes: 0, responses: 0, totalBytes: 0 };
+  const reached: QuotaCounts = { successes: 5, successBytes: 3072, responses: 7, totalBytes: 5120 };
+  const limits = { Successes: 5, SuccessKB: 3, Responses: 7, AllKB: 5 };
+  for (const unit of ['server', 'host', 'group'] as const) {
+    const counters: QuotaCounters = {
+      server: () => zero,
+      host: () => zero,
+      group: () => zero,
+      [unit]: () => reached,
+    };
+    for (const [suffix, limit] of Object.entries(limits)) {
+      const name = `${unit}Max${suffix}`;
+      for (const [quota, forceRetire] of [
+        [limit, true],
+        [limit, false],
+        [limit + 1, true],
+      ] as const) {
+        const uri = crawlUri('http://example.org/a', {
+          quotas: { [name]: quota },
+          quotaForceRetire: forceRetire,
+        });
+        const result = new QuotaEnforcer({ counters, settings }).process(uri);
+        const outcome = [result, uri.annotations, uri.status, uri.retire];
+        if (quota > limit) t.same(outcome, ['proceed', [], 0, undefined], `${name} is not reached`);
+        else if (forceRetire) t.same(outcome, ['post', [`Q:${name}`], 0, 'quota'], name);
+        else t.same(outcome, ['post', [`Q:${name}`], -5003, undefined], `${name} without retiring`);
+        if (result === 'post') t.equal(uri.disposition, forceRetire ? 'retry' : 'failed');
       }
     }
-    const counted = () => {
-      throw new Error('looked up');
-    };
-    const off = new QuotaEnforcer({ counters: { server: counted, host: counted, group: counted }, settings });
-    t.equal(off.process(crawlUri()), 'proceed', 'all quotas are off by default, and cost nothing');
-  },
-);
+  }
+  const unexpected = () => {
+    throw new Error('the counters were read');
+  };
+  const off = new QuotaEnforcer({
+    counters: { server: unexpected, host: unexpected, group: unexpected },
+    settings,
+  });
+  t.equal(off.process(crawlUri()), 'proceed', 'all quotas are off by default, and no counter is read');
+});
 
-t.test('CRAWL-11.3 RuntimeLimitEnforcer: pause, terminate, block', async (t) => {
+t.test('CRAWL-11.3 RuntimeLimitEnforcer pauses or ends the crawl, or blocks the URI', async (t) => {
   for (const [operation, expected] of [
     ['pause', ['pause']],
     ['terminate', ['terminate']],
     ['block', []],
   ] as const) {
-    const told: string[] = [];
-    const control = { pause: () => void told.push('pause'), terminate: () => void told.push('terminate') };
+    const calls: string[] = [];
+    const control = { pause: () => void calls.push('pause'), terminate: () => void calls.push('terminate') };
     let elapsed = 9;
     const limit = new RuntimeLimit({ elapsed: () => elapsed, ...control });
     const limited = () => crawlUri(undefined, { runtimeSeconds: 10, runtimeOperation: operation });
     t.equal(limit.process(limited()), 'proceed');
-    t.same(told, []);
+    t.same(calls, []);
     elapsed = 10;
     t.equal(limit.process(crawlUri()), 'proceed', 'off by default');
     const [first, second] = [limited(), limited()];
     const result = operation === 'block' ? 'post' : 'proceed';
     t.same([limit.process(first), limit.process(second)], [result, result], operation);
-    t.same(told, expected, 'once');
+    t.same(calls, expected, 'the crawl is paused or ended once');
     t.equal(first.status, operation === 'block' ? -5004 : 0);
     t.same(first.annotations, ['runtimeLimit:10s']);
   }
 });
 
-t.test('CRAWL-11.2 Preselector: blockAll, allowPattern, blockPattern match whole URIs (-5001)', async (t) => {
-  const blocker = new Blocker({ settings });
-  function blocked(url: string, input: CrawlSettingsInput): string {
-    const uri = crawlUri(url, input);
-    const result = blocker.process(uri);
-    t.equal(result === 'post', uri.status === -5001 && uri.disposition === 'rejected');
-    return uri.reason;
-  }
-  const url = 'http://example.org/a';
-  t.equal(blocked(url, {}), '');
-  t.equal(blocked(url, { blockAll: true }), 'blockAll');
-  t.equal(blocked(url, { blockPattern: '.*/a' }), 'blockPattern');
-  t.equal(blocked(url, { blockPattern: 'example' }), '', 'a part is not enough');
-  t.equal(blocked(url, { allowPattern: 'http://example\\.org/.*' }), '');
-  t.equal(blocked(url, { allowPattern: 'https:.*' }), 'not under allowPattern');
-  t.equal(blocked(url, { allowPattern: '.*', blockPattern: '.*' }), 'blockPattern');
-  t.throws(() => blocked(url, { blockPattern: '(' }), { code: 'ERR_USAGE' });
-});
+t.test(
+  'CRAWL-11.2 Preselector: blockAll, allowPattern and blockPattern match whole URIs (-5001)',
+  async (t) => {
+    const blocker = new Blocker({ settings });
+    function blocked(url: string, input: CrawlSettingsInput): string {
+      const uri = crawlUri(url, input);
+      const result = blocker.process(uri);
+      t.equal(result === 'post', uri.status === -5001 && uri.disposition === 'rejected');
+      return uri.reason;
+    }
+    const url = 'http://example.org/a';
+    t.equal(blocked(url, {}), '');
+    t.equal(blocked(url, { blockAll: true }), 'blockAll');
+    t.equal(blocked(url, { blockPattern: '.*/a' }), 'blockPattern');
+    t.equal(blocked(url, { blockPattern: 'example' }), '', 'a partial match does not block');
+    t.equal(blocked(url, { allowPattern: 'http://example\\.org/.*' }), '');
+    t.equal(blocked(url, { allowPattern: 'https:.*' }), 'not under allowPattern');
+    t.equal(blocked(url, { allowPattern: '.*', blockPattern: '.*' }), 'blockPattern');
+    t.throws(() => blocked(url, { blockPattern: '(' }), { code: 'ERR_USAGE' });
+  },
+);
 
-t.test('CRAWL-22 pain 5: limits URIs that differ only in their numbers', async (t) => {
+t.test('CRAWL-22 pain 5: the number of URIs that differ only in their digits is limited', async (t) => {
   t.equal(
     uriPattern('http://h2.example.org:81/cal/2026/11?day=21'),
     'http://h2.example.org:81/cal/#/#?day=#',
@@ -463,8 +490,12 @@ t.test('CRAWL-22 pain 5: limits URIs that differ only in their numbers', async (
   for (let n = 0; n < 5; n++) t.equal(budget.admit('http://example.org/plain', 2), undefined);
   t.ok(budget.admit('http://example.org/cal/1', 2));
   t.equal(budget.admit('http://example.net/1', 2), undefined);
-  t.equal(budget.size, 2, 'bounded');
-  t.ok(budget.admit('http://example.org/cal/4', 2), 'recently seen URIs are remembered');
+  t.equal(budget.size, 2, 'the number of patterns is bounded');
+  t.ok(budget.admit('http://example.org/cal/4', 2), 'the budget of a recently used pattern is kept');
   t.equal(budget.admit('http://example.com/cal/1', 2), undefined);
-  t.equal(budget.admit('http://example.com/cal/2', 2), undefined, 'what was not is forgotten');
+  t.equal(
+    budget.admit('http://example.com/cal/2', 2),
+    undefined,
+    'the budget of the pattern unused for the longest time is dropped',
+  );
 });

@@ -1,10 +1,9 @@
-// WARC files: the library's reader, zcat and an independent checker read the writer's output.
+// WARC files: their records, rolling, and recovery after a crash. zcat, warcio and an independent checker read the output of the writer.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
@@ -21,16 +20,12 @@ import {
 } from '../../../servers/crawler/warc/index.js';
 import { PLAIN_NODE } from '../../helpers/plain-node.js';
 import { Site } from '../../helpers/site.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
-/** 2026-11-21T21:50:04.123Z */
+/** 2026-11-21T21:50:04.123Z, in milliseconds. */
 const BEGIN = Date.UTC(2026, 10, 21, 21, 50, 4, 123);
 
-function scratch(t: { teardown: (fn: () => void) => void }): string {
-  const directory = mkdtempSync(join(tmpdir(), 'harvest-warc-'));
-  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
-
+/** Returns the result of a fetch of a small text. */
 function fetched(extra: Partial<FetchResult> & { readonly text?: string } = {}): FetchResult {
   const { text = 'hello\n', ...rest } = extra;
   return {
@@ -50,41 +45,46 @@ function fetched(extra: Partial<FetchResult> & { readonly text?: string } = {}):
   };
 }
 
-/** A record as the checker reads it. */
-interface Checked {
+/** A record that the checker has read. */
+interface CheckedRecord {
   readonly fields: ReadonlyMap<string, string>;
   readonly block: Buffer;
 }
 
-/** ISO 28500, 4: version, fields, empty line, block of Content-Length bytes, two empty lines; and nothing else. */
-function checkRecords(bytes: Buffer): Checked[] {
-  const records: Checked[] = [];
-  for (let at = 0; at < bytes.length; ) {
-    const headEnd = bytes.indexOf('\r\n\r\n', at);
-    const [version, ...lines] = bytes.subarray(at, headEnd).toString('utf8').split('\r\n');
-    if (version !== 'WARC/1.1') throw new Error(`no record at ${at}: ${version}`);
+/**
+ * Reads records and throws if one violates ISO 28500, 4: version, fields, empty line, block of Content-Length bytes, two empty lines, and
+ * nothing else.
+ */
+function checkRecords(bytes: Buffer): CheckedRecord[] {
+  const records: CheckedRecord[] = [];
+  for (let offset = 0; offset < bytes.length; ) {
+    const headEnd = bytes.indexOf('\r\n\r\n', offset);
+    const [version, ...lines] = bytes.subarray(offset, headEnd).toString('utf8').split('\r\n');
+    if (version !== 'WARC/1.1') throw new Error(`no record at ${offset}: ${version}`);
     const fields = new Map<string, string>();
     for (const line of lines) {
       const [, name = '', value = ''] = /^([!-9;-~]+): ([^\r\n]*)$/.exec(line) ?? [];
-      if (name === '' || fields.has(name)) throw new Error(`the field ${JSON.stringify(line)}`);
+      if (name === '' || fields.has(name))
+        throw new Error(`the field ${JSON.stringify(line)} is malformed or repeated`);
       fields.set(name, value);
     }
     const blockEnd = headEnd + 4 + Number(fields.get('Content-Length'));
     const block = bytes.subarray(headEnd + 4, blockEnd);
-    if (bytes.subarray(blockEnd, blockEnd + 4).toString('latin1') !== '\r\n\r\n') throw new Error('no end');
+    if (bytes.subarray(blockEnd, blockEnd + 4).toString('latin1') !== '\r\n\r\n')
+      throw new Error('no end of the record');
     if (!/^<urn:uuid:[-0-9a-f]{36}>$/.test(fields.get('WARC-Record-ID') ?? '')) throw new Error('no ID');
     if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(fields.get('WARC-Date') ?? ''))
       throw new Error('no date');
     const digest = fields.get('WARC-Block-Digest');
     if (digest !== undefined && digest !== `sha1:${base32(createHash('sha1').update(block).digest())}`)
-      throw new Error('the block has another digest');
+      throw new Error('the digest of the block is wrong');
     records.push({ fields, block });
-    at = blockEnd + 4;
+    offset = blockEnd + 4;
   }
   return records;
 }
 
-/** RFC 4648, bit by bit. */
+/** Encodes bytes as base32 of RFC 4648, bit by bit. */
 function base32(bytes: Uint8Array): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   return (bits.match(/.{5}/g) ?? [])
@@ -99,6 +99,7 @@ function onlyFile(directory: string): string {
   return names[0]!;
 }
 
+/** Returns a resource record of a text. */
 function plainRecord(text: string): NewWarcRecord {
   return {
     type: 'resource',
@@ -121,94 +122,103 @@ t.test('CRAWL-16.1 field 10: a digest is sha1: and 32 letters of base32', async 
   );
 });
 
-t.test('WARC 1.1: file name, warcinfo, response and metadata, one gzip member a record', async (t) => {
-  const directory = scratch(t);
-  const files = await WarcFiles.open({
-    directory,
-    prefix: 'TEST',
-    host: 'crawl er/1',
-    now: () => BEGIN,
-    info: { isPartOf: 'crawl\r\nWARC-Bad: 1' },
-  });
-  const capture = captureRecords(fetched({ url: 'http://u:secret@example.org/a,,,b' }), {
-    request: { line: 'GET /a HTTP/1.1', headers: { host: 'example.org' } },
-  });
-  const [place, request] = await files.write(capture.records);
-  t.match(onlyFile(directory), /^TEST-20261121215004123-00000-crawl-er-1\.warc\.gz\.open$/);
-  const [meta] = await files.write([
-    metadataRecord({
-      url: 'http://example.org/a,,,b',
-      date: BEGIN,
-      concurrentTo: capture.id,
-      via: 'http://u:secret@example.org/',
-      hopsFromSeed: 'LE',
-      sourceTag: '',
-      fetchTimeMs: 42,
-      outLinks: [{ url: 'http://example.org/c', hop: 'L' }],
-    }),
-  ]);
-  await files.close();
-  t.match(onlyFile(directory), /^TEST-20261121215004123-00000-crawl-er-1\.warc\.gz$/);
+t.test(
+  'WARC 1.1: a file has a warcinfo record, then the records of each capture, one gzip member per record',
+  async (t) => {
+    const directory = await temporaryDirectory(t);
+    const files = await WarcFiles.open({
+      directory,
+      prefix: 'TEST',
+      host: 'crawl er/1',
+      now: () => BEGIN,
+      info: { isPartOf: 'crawl\r\nWARC-Bad: 1' },
+    });
+    const capture = captureRecords(fetched({ url: 'http://u:secret@example.org/a,,,b' }), {
+      request: { line: 'GET /a HTTP/1.1', headers: { host: 'example.org' } },
+    });
+    const [responseLocation, requestLocation] = await files.write(capture.records);
+    t.match(onlyFile(directory), /^TEST-20261121215004123-00000-crawl-er-1\.warc\.gz\.open$/);
+    const [metadataLocation] = await files.write([
+      metadataRecord({
+        url: 'http://example.org/a,,,b',
+        date: BEGIN,
+        concurrentTo: capture.id,
+        via: 'http://u:secret@example.org/',
+        hopsFromSeed: 'LE',
+        sourceTag: '',
+        fetchTimeMs: 42,
+        outLinks: [{ url: 'http://example.org/c', hop: 'L' }],
+      }),
+    ]);
+    await files.close();
+    t.match(onlyFile(directory), /^TEST-20261121215004123-00000-crawl-er-1\.warc\.gz$/);
 
-  const path = join(directory, place!.file);
-  const bytes = readFileSync(path);
-  const unpacked = spawnSync('zcat', [path]).stdout;
-  const records = checkRecords(unpacked);
-  t.same(
-    records.map(({ fields }) => fields.get('WARC-Type')),
-    ['warcinfo', 'response', 'request', 'metadata'],
-  );
-  // Each record is a separate gzip member at the offset that the writer reports.
-  t.equal(place!.offset + place!.length, request!.offset);
-  t.equal(meta!.offset + meta!.length, bytes.length);
-  for (const [index, at] of [place!, request!, meta!].entries()) {
-    const [record, ...more] = checkRecords(gunzipSync(bytes.subarray(at.offset, at.offset + at.length)));
-    t.same(more, []);
-    t.same(record, records[index + 1]);
-    t.equal(record?.fields.get('WARC-Record-ID'), at.recordId);
-  }
+    const path = join(directory, responseLocation!.file);
+    const bytes = readFileSync(path);
+    const unpacked = spawnSync('zcat', [path]).stdout;
+    const records = checkRecords(unpacked);
+    t.same(
+      records.map(({ fields }) => fields.get('WARC-Type')),
+      ['warcinfo', 'response', 'request', 'metadata'],
+    );
+    // Each record is a separate gzip member at the offset that the writer reports.
+    t.equal(responseLocation!.offset + responseLocation!.length, requestLocation!.offset);
+    t.equal(metadataLocation!.offset + metadataLocation!.length, bytes.length);
+    for (const [index, location] of [responseLocation!, requestLocation!, metadataLocation!].entries()) {
+      const [record, ...more] = checkRecords(
+        gunzipSync(bytes.subarray(location.offset, location.offset + location.length)),
+      );
+      t.same(more, []);
+      t.same(record, records[index + 1]);
+      t.equal(record?.fields.get('WARC-Record-ID'), location.recordId);
+    }
 
-  const [info, response, asked, metadata] = records;
-  t.equal(info?.fields.get('WARC-Filename'), place!.file);
-  t.match(info?.block.toString(), /^software: harvest-kit\r\nformat: WARC File Format 1\.1\r\n/);
-  t.match(info?.block.toString(), '\r\nisPartOf: crawl WARC-Bad: 1\r\n', 'line ends in values are replaced');
-  t.equal(
-    response?.fields.get('WARC-Target-URI'),
-    'http://example.org/a,,,b',
-    'as it is, without the password',
-  );
-  t.equal(response?.fields.get('WARC-Date'), '2026-11-21T21:50:04.123Z');
-  t.equal(response?.fields.get('WARC-IP-Address'), '192.0.2.7');
-  t.equal(response?.fields.get('Content-Type'), 'application/http; msgtype=response');
-  t.equal(response?.fields.get('WARC-Payload-Digest'), 'sha1:6VZNHFX25EQGMKDRJ6ZM4AHXF2KPEJMP');
-  t.equal(response?.fields.get('WARC-Warcinfo-ID'), info?.fields.get('WARC-Record-ID'));
-  t.equal(
-    response?.block.toString('latin1'),
-    'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 6\r\nx-name: caf\xe9\r\n\r\nhello\n',
-  );
-  t.equal(asked?.block.toString(), 'GET /a HTTP/1.1\r\nhost: example.org\r\n\r\n');
-  t.equal(asked?.fields.get('WARC-Concurrent-To'), capture.id);
-  t.equal(metadata?.fields.get('WARC-Concurrent-To'), capture.id);
-  t.equal(
-    metadata?.block.toString(),
-    'via: http://example.org/\r\nhopsFromSeed: LE\r\nfetchTimeMs: 42\r\noutlink: http://example.org/c L\r\n',
-  );
-  t.notMatch(unpacked.toString('latin1'), 'secret');
+    const [info, response, request, metadata] = records;
+    t.equal(info?.fields.get('WARC-Filename'), responseLocation!.file);
+    t.match(info?.block.toString(), /^software: harvest-kit\r\nformat: WARC File Format 1\.1\r\n/);
+    t.match(
+      info?.block.toString(),
+      '\r\nisPartOf: crawl WARC-Bad: 1\r\n',
+      'line ends in values are replaced',
+    );
+    t.equal(
+      response?.fields.get('WARC-Target-URI'),
+      'http://example.org/a,,,b',
+      'the URL as it was fetched, without its credentials',
+    );
+    t.equal(response?.fields.get('WARC-Date'), '2026-11-21T21:50:04.123Z');
+    t.equal(response?.fields.get('WARC-IP-Address'), '192.0.2.7');
+    t.equal(response?.fields.get('Content-Type'), 'application/http; msgtype=response');
+    t.equal(response?.fields.get('WARC-Payload-Digest'), 'sha1:6VZNHFX25EQGMKDRJ6ZM4AHXF2KPEJMP');
+    t.equal(response?.fields.get('WARC-Warcinfo-ID'), info?.fields.get('WARC-Record-ID'));
+    t.equal(
+      response?.block.toString('latin1'),
+      'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 6\r\nx-name: caf\xe9\r\n\r\nhello\n',
+    );
+    t.equal(request?.block.toString(), 'GET /a HTTP/1.1\r\nhost: example.org\r\n\r\n');
+    t.equal(request?.fields.get('WARC-Concurrent-To'), capture.id);
+    t.equal(metadata?.fields.get('WARC-Concurrent-To'), capture.id);
+    t.equal(
+      metadata?.block.toString(),
+      'via: http://example.org/\r\nhopsFromSeed: LE\r\nfetchTimeMs: 42\r\noutlink: http://example.org/c L\r\n',
+    );
+    t.notMatch(unpacked.toString('latin1'), 'secret');
 
-  // The library's reader sees the same.
-  const seen: string[] = [];
-  for await (const record of new WARCParser([bytes])) {
-    const text = Buffer.from(await record.readFully(true)).toString('latin1');
-    seen.push(`${record.warcType} ${record.httpHeaders?.statusCode ?? ''} ${text.length}`);
-  }
-  t.same(seen, [
-    `warcinfo  ${info?.block.length}`,
-    'response 200 6',
-    // The reader takes the second word of the request line for the status code.
-    'request NaN 0',
-    `metadata  ${metadata?.block.length}`,
-  ]);
-});
+    // warcio reads the same records.
+    const seen: string[] = [];
+    for await (const record of new WARCParser([bytes])) {
+      const text = Buffer.from(await record.readFully(true)).toString('latin1');
+      seen.push(`${record.warcType} ${record.httpHeaders?.statusCode ?? ''} ${text.length}`);
+    }
+    t.same(seen, [
+      `warcinfo  ${info?.block.length}`,
+      'response 200 6',
+      // warcio takes the second word of the request line for the status code.
+      'request NaN 0',
+      `metadata  ${metadata?.block.length}`,
+    ]);
+  },
+);
 
 t.test('WARC 1.1, 6.4: a document of another scheme is a resource; a truncated body is marked', async (t) => {
   const gopher = captureRecords(fetched({ url: 'gopher://example.org/0/a', headers: {} }), {});
@@ -216,22 +226,25 @@ t.test('WARC 1.1, 6.4: a document of another scheme is a resource; a truncated b
   t.equal(gopher.records[0]?.contentType, 'text/plain');
   t.equal(Buffer.concat(gopher.records[0]!.block).toString(), 'hello\n');
   t.equal(captureRecords(fetched({ local: true }), {}).kind, 'resource', 'a local file has no HTTP head');
-  const cut = captureRecords(fetched({ truncated: true }), {}).records[0];
-  t.ok(cut?.fields.some(([name, value]) => name === 'WARC-Truncated' && value === 'length'));
+  const truncated = captureRecords(fetched({ truncated: true }), {}).records[0];
+  t.ok(truncated?.fields.some(([name, value]) => name === 'WARC-Truncated' && value === 'length'));
 });
 
-t.test('the head of a decoded body has its length and keeps the original coding', async (t) => {
-  const headers = { 'content-encoding': 'gzip', 'content-length': '26', 'transfer-encoding': 'chunked' };
-  const { records } = captureRecords(fetched({ headers }), {});
-  t.equal(
-    Buffer.concat(records[0]!.block).toString(),
-    'HTTP/1.1 200 OK\r\nx-orig-content-encoding: gzip\r\nx-orig-content-length: 26\r\n' +
-      'x-orig-transfer-encoding: chunked\r\ncontent-length: 6\r\n\r\nhello\n',
-  );
-});
+t.test(
+  'the head of a decoded body has the decoded length and keeps the original coding in x-orig fields',
+  async (t) => {
+    const headers = { 'content-encoding': 'gzip', 'content-length': '26', 'transfer-encoding': 'chunked' };
+    const { records } = captureRecords(fetched({ headers }), {});
+    t.equal(
+      Buffer.concat(records[0]!.block).toString(),
+      'HTTP/1.1 200 OK\r\nx-orig-content-encoding: gzip\r\nx-orig-content-length: 26\r\n' +
+        'x-orig-transfer-encoding: chunked\r\ncontent-length: 6\r\n\r\nhello\n',
+    );
+  },
+);
 
 t.test('a page that was transferred in gzip is read back decoded', async (t) => {
-  const directory = scratch(t);
+  const directory = await temporaryDirectory(t);
   const body = '<html><title>d\u00e9j\u00e0 vu</title></html>';
   await using site = await Site.start({
     '/page': (_, response) => {
@@ -242,18 +255,18 @@ t.test('a page that was transferred in gzip is read back decoded', async (t) => 
   await using fetcher = new HttpFetcher({ userAgent: 'test/1' });
   const result = await fetcher.fetch({ url: `${site.url}/page` });
   await using files = await WarcFiles.open({ directory });
-  const [place] = await files.write(captureRecords(result, {}).records);
+  const [location] = await files.write(captureRecords(result, {}).records);
   await files.roll();
-  const path = join(directory, place!.file);
+  const path = join(directory, location!.file);
   const record = checkRecords(spawnSync('zcat', [path]).stdout)[1];
   t.equal(record?.fields.get('WARC-IP-Address'), '127.0.0.1');
   const [head = '', text = ''] = record?.block.toString('latin1').split('\r\n\r\n') ?? [];
   t.match(head, /^HTTP\/1\.1 200 OK\r\n/);
   t.match(head, '\r\nx-orig-content-encoding: gzip\r\n');
-  t.match(head, '\r\nx-name: caf\xe9\r\n', 'the byte that was sent');
+  t.match(head, '\r\nx-name: caf\xe9\r\n', 'the byte is that of the server');
   t.match(head, new RegExp(`\r\ncontent-length: ${Buffer.byteLength(body)}$`));
   t.equal(Buffer.from(text, 'latin1').toString('utf8'), body);
-  // The library's reader must not try to undo a coding.
+  // warcio must not try to decode the body again.
   const texts: string[] = [];
   for await (const read of new WARCParser([readFileSync(path)])) {
     const content = await read.contentText();
@@ -262,44 +275,51 @@ t.test('a page that was transferred in gzip is read back decoded', async (t) => 
   t.same(texts, [body]);
 });
 
-t.test('CRAWL-18.6: revisit records, and when an identical payload is written again', async (t) => {
-  const earlier = {
-    url: 'http://example.org/first',
-    date: BEGIN - 1000,
-    recordId: '<urn:uuid:00000000-0000-4000-8000-000000000000>',
-    payloadDigest: 'sha1:6VZNHFX25EQGMKDRJ6ZM4AHXF2KPEJMP',
-  };
-  const same = captureRecords(fetched(), { revisit: { ...earlier, kind: 'identical-payload-digest' } });
-  t.equal(same.kind, 'identical-payload-digest');
-  const fields = new Map(same.records[0]?.fields);
-  t.equal(fields.get('WARC-Profile'), 'http://netpreserve.org/warc/1.1/revisit/identical-payload-digest');
-  t.equal(fields.get('WARC-Refers-To'), earlier.recordId);
-  t.equal(fields.get('WARC-Refers-To-Target-URI'), 'http://example.org/first');
-  t.equal(fields.get('WARC-Refers-To-Date'), '2026-11-21T21:50:03.123Z');
-  t.equal(fields.get('WARC-Payload-Digest'), earlier.payloadDigest);
-  t.match(Buffer.concat(same.records[0]!.block).toString(), /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\n$/);
+t.test(
+  'CRAWL-18.6: an identical payload becomes a revisit record if the earlier record is known',
+  async (t) => {
+    const earlier = {
+      url: 'http://example.org/first',
+      date: BEGIN - 1000,
+      recordId: '<urn:uuid:00000000-0000-4000-8000-000000000000>',
+      payloadDigest: 'sha1:6VZNHFX25EQGMKDRJ6ZM4AHXF2KPEJMP',
+    };
+    const same = captureRecords(fetched(), { revisit: { ...earlier, kind: 'identical-payload-digest' } });
+    t.equal(same.kind, 'identical-payload-digest');
+    const fields = new Map(same.records[0]?.fields);
+    t.equal(fields.get('WARC-Profile'), 'http://netpreserve.org/warc/1.1/revisit/identical-payload-digest');
+    t.equal(fields.get('WARC-Refers-To'), earlier.recordId);
+    t.equal(fields.get('WARC-Refers-To-Target-URI'), 'http://example.org/first');
+    t.equal(fields.get('WARC-Refers-To-Date'), '2026-11-21T21:50:03.123Z');
+    t.equal(fields.get('WARC-Payload-Digest'), earlier.payloadDigest);
+    t.match(Buffer.concat(same.records[0]!.block).toString(), /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\n$/);
 
-  const unwritten = { ...earlier, recordId: '', kind: 'identical-payload-digest' as const };
-  t.equal(captureRecords(fetched(), { revisit: unwritten }).kind, 'response', 'there is nothing to refer to');
-  const other = { ...earlier, payloadDigest: 'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ' };
-  t.equal(
-    captureRecords(fetched(), { revisit: { ...other, kind: 'identical-payload-digest' } }).kind,
-    'response',
-    'CRAWL-18.7: equal except for the omitted part',
-  );
-  const unmodified = captureRecords(fetched({ status: 304, text: '', headers: { etag: '"1"' } }), {
-    revisit: { ...earlier, kind: 'server-not-modified' },
-  });
-  const profile = new Map(unmodified.records[0]?.fields).get('WARC-Profile');
-  t.equal(profile, 'http://netpreserve.org/warc/1.1/revisit/server-not-modified');
-  t.equal(
-    Buffer.concat(unmodified.records[0]!.block).toString(),
-    'HTTP/1.1 304 Not Modified\r\netag: "1"\r\n\r\n',
-  );
-});
+    const unwritten = { ...earlier, recordId: '', kind: 'identical-payload-digest' as const };
+    t.equal(
+      captureRecords(fetched(), { revisit: unwritten }).kind,
+      'response',
+      'without an earlier record the payload is written again',
+    );
+    const other = { ...earlier, payloadDigest: 'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ' };
+    t.equal(
+      captureRecords(fetched(), { revisit: { ...other, kind: 'identical-payload-digest' } }).kind,
+      'response',
+      'CRAWL-18.7: only the stripped digest is equal, not the payload',
+    );
+    const unmodified = captureRecords(fetched({ status: 304, text: '', headers: { etag: '"1"' } }), {
+      revisit: { ...earlier, kind: 'server-not-modified' },
+    });
+    const profile = new Map(unmodified.records[0]?.fields).get('WARC-Profile');
+    t.equal(profile, 'http://netpreserve.org/warc/1.1/revisit/server-not-modified');
+    t.equal(
+      Buffer.concat(unmodified.records[0]!.block).toString(),
+      'HTTP/1.1 304 Not Modified\r\netag: "1"\r\n\r\n',
+    );
+  },
+);
 
 t.test('files are rolled, one write at a time, and every record can be read', async (t) => {
-  const directory = scratch(t);
+  const directory = await temporaryDirectory(t);
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(fc.string({ maxLength: 400 }), { minLength: 1, maxLength: 3 }), { maxLength: 12 }),
@@ -307,7 +327,7 @@ t.test('files are rolled, one write at a time, and every record can be read', as
       async (groups, compress) => {
         rmSync(directory, { recursive: true });
         const files = await WarcFiles.open({ directory, compress, maxFileBytes: 2000, now: () => BEGIN });
-        const places = await Promise.all(groups.map((texts) => files.write(texts.map(plainRecord))));
+        const locations = await Promise.all(groups.map((texts) => files.write(texts.map(plainRecord))));
         await files.close();
         const names = readdirSync(directory).sort();
         if (names.some((name) => name.endsWith('.open'))) return false;
@@ -319,7 +339,7 @@ t.test('files are rolled, one write at a time, and every record can be read', as
           if (info.fields.get('WARC-Filename') !== name) return false;
           for (const { block } of records) found.push(block.toString());
         }
-        const inOneFile = places.every((group) => new Set(group.map(({ file }) => file)).size === 1);
+        const inOneFile = locations.every((group) => new Set(group.map(({ file }) => file)).size === 1);
         return inOneFile && JSON.stringify(found) === JSON.stringify(groups.flat());
       },
     ),
@@ -328,7 +348,7 @@ t.test('files are rolled, one write at a time, and every record can be read', as
 });
 
 t.test('a waiting write can be aborted, too many are rejected, a closed writer rejects', async (t) => {
-  const directory = scratch(t);
+  const directory = await temporaryDirectory(t);
   const files = await WarcFiles.open({ directory, maxWaiting: 2 });
   const aborting = new AbortController();
   const first = files.write([plainRecord('one')]);
@@ -353,11 +373,11 @@ t.test('a waiting write can be aborted, too many are rejected, a closed writer r
 });
 
 t.test('a record that cannot be written leaves no bytes', async (t) => {
-  const directory = scratch(t);
+  const directory = await temporaryDirectory(t);
   const files = await WarcFiles.open({ directory });
   await files.write([plainRecord('one')]);
-  const bad = { ...plainRecord('bad'), date: Number.NaN };
-  await t.rejects(files.write([plainRecord('two'), bad]), { code: 'ERR_STORAGE' });
+  const invalid = { ...plainRecord('invalid'), date: Number.NaN };
+  await t.rejects(files.write([plainRecord('two'), invalid]), { code: 'ERR_STORAGE' });
   await files.write([plainRecord('three')]);
   await files.close();
   const records = checkRecords(gunzipSync(readFileSync(join(directory, onlyFile(directory)))));
@@ -365,23 +385,23 @@ t.test('a record that cannot be written leaves no bytes', async (t) => {
     records.slice(1).map(({ block }) => block.toString()),
     ['one', 'three'],
   );
-  t.same(readdirSync(scratch(t)), []);
   const fresh = await WarcFiles.open({ directory: join(directory, 'fresh') });
-  await t.rejects(fresh.write([bad]), { code: 'ERR_STORAGE' });
+  await t.rejects(fresh.write([invalid]), { code: 'ERR_STORAGE' });
   await fresh.close();
-  await t.rejects(WarcFiles.open({ directory: join(directory, onlyWarc(directory), 'x') }), {
+  await t.rejects(WarcFiles.open({ directory: join(directory, finishedWarc(directory), 'x') }), {
     code: 'ERR_STORAGE',
   });
   await t.rejects(WarcFiles.open({ directory, prefix: '../x' }), TypeError);
 });
 
-function onlyWarc(directory: string): string {
+/** Returns the name of the finished WARC file of a directory. */
+function finishedWarc(directory: string): string {
   return readdirSync(directory).find((name) => name.endsWith('.gz'))!;
 }
 
-t.test('the complete records of an .open file stay, whatever follows them', async (t) => {
+t.test('the complete records of an .open file are kept, whatever follows them', async (t) => {
   for (const compress of [true, false]) {
-    const source = scratch(t);
+    const source = await temporaryDirectory(t);
     const files = await WarcFiles.open({
       directory: source,
       prefix: 'P',
@@ -394,17 +414,17 @@ t.test('the complete records of an .open file stay, whatever follows them', asyn
     await files.close();
     const name = onlyFile(source);
     const bytes = readFileSync(join(source, name));
-    const directory = scratch(t);
+    const directory = await temporaryDirectory(t);
     const cuts = [0, 5, one!.offset, one!.offset + 3, two!.offset - 1, two!.offset, two!.offset + 12];
     cuts.push(two!.offset + two!.length - 9, two!.offset + two!.length - 1, bytes.length);
     for (const cut of cuts) {
       writeFileSync(join(directory, `${name}.open`), bytes.subarray(0, cut));
       const next = await WarcFiles.open({ directory, prefix: 'P', host: 'h', compress });
       const ends = [0, one!.offset, two!.offset, bytes.length];
-      const whole = Math.max(...ends.filter((end) => end <= cut));
-      t.same(next.recovered, [{ file: name, bytes: whole, cut: cut - whole }], `cut at ${cut}`);
-      t.same(readdirSync(directory), whole === 0 ? [] : [name]);
-      if (whole > 0) t.ok(readFileSync(join(directory, name)).equals(bytes.subarray(0, whole)));
+      const kept = Math.max(...ends.filter((end) => end <= cut));
+      t.same(next.recovered, [{ file: name, bytes: kept, cut: cut - kept }], `cut at ${cut}`);
+      t.same(readdirSync(directory), kept === 0 ? [] : [name]);
+      if (kept > 0) t.ok(readFileSync(join(directory, name)).equals(bytes.subarray(0, kept)));
       await next.close();
       rmSync(join(directory, name), { force: true });
     }
@@ -429,40 +449,40 @@ t.test('the complete records of an .open file stay, whatever follows them', asyn
 });
 
 t.test('the recovery of an .open file keeps complete records of any length', async (t) => {
-  const source = scratch(t);
+  const source = await temporaryDirectory(t);
   const files = await WarcFiles.open({ directory: source, prefix: 'P', host: 'h' });
-  // Some fit in one read, some span two, and one is longer than any read.
+  // Some records fit in one read, some span two, and one is longer than any read.
   const texts = [
     'short',
     'x'.repeat(17 << 20),
     ...Array.from({ length: 6 }, () => randomHex(300_000)),
     randomHex(3e6),
   ];
-  const places = await files.write([...texts.map(plainRecord), plainRecord('last')]);
+  const locations = await files.write([...texts.map(plainRecord), plainRecord('last')]);
   await files.close();
   const name = onlyFile(source);
   const bytes = readFileSync(join(source, name));
-  const last = places.at(-1)!;
-  const long = places.at(-2)!;
-  const directory = scratch(t);
-  for (const [cut, whole] of [
+  const last = locations.at(-1)!;
+  const long = locations.at(-2)!;
+  const directory = await temporaryDirectory(t);
+  for (const [cut, kept] of [
     [bytes.length, bytes.length],
     [bytes.length - 1, last.offset],
     [last.offset - 1, long.offset],
   ] as const) {
     writeFileSync(join(directory, `${name}.open`), bytes.subarray(0, cut));
     await using next = await WarcFiles.open({ directory, prefix: 'P', host: 'h' });
-    t.same(next.recovered, [{ file: name, bytes: whole, cut: cut - whole }]);
+    t.same(next.recovered, [{ file: name, bytes: kept, cut: cut - kept }]);
   }
 });
 
-/** Text that compresses to half its length and not below. */
+/** Returns random text that compresses to about half its length. */
 function randomHex(length: number): string {
   return randomBytes(length / 2).toString('hex');
 }
 
 t.test('after kill -9 the next start finds complete records only', async (t) => {
-  const directory = scratch(t);
+  const directory = await temporaryDirectory(t);
   const warc = new URL('../../../servers/crawler/warc/index.js', import.meta.url).href;
   const program = `
     import { randomBytes } from 'node:crypto';
@@ -480,11 +500,11 @@ t.test('after kill -9 the next start finds complete records only', async (t) => 
   await once(child.stdout, 'data');
   child.kill('SIGKILL');
   await once(child, 'close');
-  const left = onlyFile(directory);
-  t.match(left, /\.warc\.gz\.open$/);
+  const openFile = onlyFile(directory);
+  t.match(openFile, /\.warc\.gz\.open$/);
   await using next = await WarcFiles.open({ directory });
   const [file] = next.recovered;
-  t.equal(`${file?.file}.open`, left);
+  t.equal(`${file?.file}.open`, openFile);
   const records = checkRecords(gunzipSync(readFileSync(join(directory, file!.file))));
   t.ok(records.length > 20);
   t.same(

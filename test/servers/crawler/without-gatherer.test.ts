@@ -6,7 +6,7 @@ import t from 'tap';
 import { page, Site } from '../../helpers/site.js';
 import { crawlTitles } from './small-crawl.js';
 
-t.test('a crawl with its own processors and scope', async (t) => {
+t.test('a crawl runs with custom processors and a custom scope', async (t) => {
   const elsewhere = await Site.start({ '/': page('Elsewhere', []) });
   const site = await Site.start({
     '/robots.txt': 'User-agent: *\nDisallow: /private',

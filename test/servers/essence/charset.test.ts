@@ -1,7 +1,10 @@
+// Character sets, the language of a text, and keywords.
+
 import t from 'tap';
 import { decodeBytes } from '../../../servers/essence/charset.js';
 import { generateKeywords } from '../../../servers/essence/keywords.js';
 import { guessLanguage, languageOf } from '../../../servers/essence/language.js';
+import { latin1 } from './unnest-fixtures.js';
 
 const RUSSIAN =
   'Сбор документов с серверов сети и создание кратких описаний для поиска. Программа читает файлы и записывает результаты.';
@@ -58,21 +61,19 @@ const ENCODED: readonly (readonly [charset: string, base64: string, text: string
   ],
 ];
 
-const latin = (text: string): Uint8Array => Buffer.from(text, 'latin1');
-
 for (const [charset, base64, text] of ENCODED) {
   t.test(`E-77 ${charset}: declared, in META, in an XML declaration, and detected`, async (t) => {
     const bytes = Buffer.from(base64, 'base64');
     t.equal(decodeBytes(bytes, { html: false, declared: charset.toUpperCase() }), text);
     const meta = `<meta http-equiv=content-type content="text/html; charset=${charset}">`;
-    t.equal(decodeBytes(Buffer.concat([latin(meta), bytes]), { html: true }), meta + text);
+    t.equal(decodeBytes(Buffer.concat([latin1(meta), bytes]), { html: true }), meta + text);
     const xml = `<?xml version="1.0" encoding='${charset}'?>`;
-    t.equal(decodeBytes(Buffer.concat([latin(xml), bytes]), { html: false }), xml + text);
-    t.equal(decodeBytes(bytes, { html: false }), text, 'detected');
+    t.equal(decodeBytes(Buffer.concat([latin1(xml), bytes]), { html: false }), xml + text);
+    t.equal(decodeBytes(bytes, { html: false }), text, 'the character set is detected');
   });
 }
 
-t.test('E-77 precedence: byte order mark, declaration, META, UTF-8, a guess', async (t) => {
+t.test('E-77 precedence: byte order mark, declaration, META, UTF-8, detection', async (t) => {
   const utf8 = Buffer.from('Grüße');
   t.equal(
     decodeBytes(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), utf8]), { html: false, declared: 'koi8-r' }),
@@ -80,40 +81,43 @@ t.test('E-77 precedence: byte order mark, declaration, META, UTF-8, a guess', as
   );
   t.equal(decodeBytes(Buffer.from([0xff, 0xfe, 0x41, 0x00, 0xfc, 0x00]), { html: false }), 'Aü');
   t.equal(decodeBytes(Buffer.from([0xfe, 0xff, 0x00, 0x41, 0x00, 0xfc]), { html: false }), 'Aü');
-  t.equal(decodeBytes(latin('Gr\xfc\xdfe'), { html: false, declared: 'iso-8859-1' }), 'Grüße');
+  t.equal(decodeBytes(latin1('Gr\xfc\xdfe'), { html: false, declared: 'iso-8859-1' }), 'Grüße');
   t.equal(
-    decodeBytes(latin('<meta charset=koi8-r>\xf0'), { html: false }),
+    decodeBytes(latin1('<meta charset=koi8-r>\xf0'), { html: false }),
     '<meta charset=koi8-r>ð',
     'META is ignored outside HTML',
   );
   t.equal(decodeBytes(utf8, { html: false }), 'Grüße');
   t.equal(
-    decodeBytes(latin('Gr\xfc\xdfe'), { html: false, declared: 'utf-8' }),
+    decodeBytes(latin1('Gr\xfc\xdfe'), { html: false, declared: 'utf-8' }),
     'Grüße',
-    'a wrong declaration of UTF-8',
+    'a wrong declaration of UTF-8 is ignored',
   );
-  t.equal(decodeBytes(latin('a\x80b'), { html: false }), 'a€b', 'windows-1252 as the last fallback');
+  t.equal(decodeBytes(latin1('a\x80b'), { html: false }), 'a€b', 'windows-1252 as the last fallback');
 });
 
-t.test('E-77 an unknown character set is a warning; XML in UTF-16 needs no byte order mark', async (t) => {
-  const warnings: string[] = [];
-  const text = decodeBytes(latin('plain'), {
-    html: false,
-    declared: 'x-none',
-    warn: (message) => warnings.push(message),
-  });
-  t.same([text, warnings], ['plain', ['unknown character set x-none']]);
-  const wide = Buffer.from('<?xml version="1.0" encoding="utf-16"?><a>ü</a>', 'utf16le');
-  t.match(decodeBytes(wide, { html: false }), /<a>ü<\/a>$/);
-  t.match(decodeBytes(Buffer.from(wide).swap16(), { html: false }), /<a>ü<\/a>$/);
-  t.equal(
-    decodeBytes(Buffer.from('\x1b[1mbold\x1b[0m'), { html: false }),
-    '\x1b[1mbold\x1b[0m',
-    'other escape sequences are kept',
-  );
-});
+t.test(
+  'E-77 an unknown character set causes a warning; XML in UTF-16 needs no byte order mark',
+  async (t) => {
+    const warnings: string[] = [];
+    const text = decodeBytes(latin1('plain'), {
+      html: false,
+      declared: 'x-none',
+      warn: (message) => warnings.push(message),
+    });
+    t.same([text, warnings], ['plain', ['unknown character set x-none']]);
+    const wide = Buffer.from('<?xml version="1.0" encoding="utf-16"?><a>ü</a>', 'utf16le');
+    t.match(decodeBytes(wide, { html: false }), /<a>ü<\/a>$/);
+    t.match(decodeBytes(Buffer.from(wide).swap16(), { html: false }), /<a>ü<\/a>$/);
+    t.equal(
+      decodeBytes(Buffer.from('\x1b[1mbold\x1b[0m'), { html: false }),
+      '\x1b[1mbold\x1b[0m',
+      'other escape sequences are kept',
+    );
+  },
+);
 
-t.test('E-141 the language of a text', async (t) => {
+t.test('E-141 the language of a text is guessed from its characters and words', async (t) => {
   t.equal(guessLanguage(RUSSIAN.repeat(2)), 'ru');
   t.equal(guessLanguage(JAPANESE), 'ja');
   t.equal(guessLanguage(CHINESE), 'zh');
@@ -157,18 +161,18 @@ t.test('E-141 the language of a text', async (t) => {
     ],
   ];
   for (const [language, sentence] of sentences) t.equal(guessLanguage(sentence), language, language);
-  for (const nothing of [
+  for (const undecided of [
     '',
     'install',
     '1234 5678 '.repeat(50),
     'int main void return zero char const static unsigned long double struct union extern',
   ]) {
-    t.equal(guessLanguage(nothing), undefined, JSON.stringify(nothing.slice(0, 20)));
+    t.equal(guessLanguage(undecided), undefined, JSON.stringify(undecided.slice(0, 20)));
   }
 });
 
 t.test(
-  'E-106, E-109 keywords: folded, without repetitions, sorted; phrases first; function words left out',
+  'E-106, E-109 keywords are folded, unique and sorted; phrases come first; function words are left out',
   async (t) => {
     const keywords = generateKeywords(
       [

@@ -1,5 +1,6 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+// External summarizers and unnesters: their arguments, environment and limits, and the scripts of the original system.
+
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
@@ -13,15 +14,15 @@ import {
   safeName,
   summarizeByProgram,
 } from '../../../servers/essence/external/index.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
-/** Creates a directory with programs; it is removed when the test ends. */
-async function lib(
+/** Writes programs to a directory; returns the settings that find them there. */
+async function programsIn(
   t: Test,
   programs: Readonly<Record<string, string>>,
   limits: ProgramLimits = {},
 ): Promise<ProgramSettings & { readonly directory: string }> {
-  const directory = await mkdtemp(join(tmpdir(), 'e3-'));
-  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  const directory = await temporaryDirectory(t);
   for (const [name, script] of Object.entries(programs)) {
     await writeFile(join(directory, name), script);
     await chmod(join(directory, name), 0o755);
@@ -41,7 +42,7 @@ function document(body: string, url = 'http://a.test/dir/file.abs') {
 }
 
 t.test('E-61 TypeName.sum receives the file name as its only argument', async (t) => {
-  const programs = await lib(t, {
+  const programs = await programsIn(t, {
     'Abstract.sum':
       '#!/bin/sh\nprintf "Args{1}:\\t$#\\nName{8}:\\t$(basename "$1")\\nAbstract{5}:\\t"; head -1 "$1"; echo',
   });
@@ -58,7 +59,7 @@ t.test('E-61 TypeName.sum receives the file name as its only argument', async (t
 });
 
 t.test('E-70 a failed program yields its complete attributes, and a warning with the reason', async (t) => {
-  const programs = await lib(t, {
+  const programs = await programsIn(t, {
     bad: '#!/bin/sh\nprintf "Title{3}:\\tabc\\nBody{99}:\\tcut off"; echo "no such word" >&2; exit 3',
     odd: '#!/bin/sh\nprintf "Title{3}:\\tabc\\nthis is no attribute\\n"',
     illegal: '#!/bin/sh\nprintf "A/b{1}:\\tx\\nGood{1}:\\ty\\n"; echo careful >&2',
@@ -76,18 +77,25 @@ t.test('E-70 a failed program yields its complete attributes, and a warning with
 });
 
 t.test('E-70 the time limit kills the whole process group', async (t) => {
-  const programs = await lib(t, { hang: '#!/bin/sh\nsleep 300 & echo $! > "$1"\nwait' }, { timeMs: 1000 });
+  const programs = await programsIn(
+    t,
+    { hang: '#!/bin/sh\nsleep 300 & echo $! > "$1"\nwait' },
+    { timeMs: 1000 },
+  );
   const pidFile = join(programs.directory, 'pid');
   const result = await runProgram(
     { program: 'hang', arguments: [pidFile], directory: programs.directory },
     programs,
   );
   t.equal(result.failure, 'it took more than 1000 ms and was killed');
-  t.ok(await isGone(Number(await readFile(pidFile, 'utf8'))), 'the grandchild has ended');
+  t.ok(
+    await hasEnded(Number(await readFile(pidFile, 'utf8'))),
+    'the program that the script started has ended',
+  );
 });
 
 t.test('E-70 a program ends with the worker thread that started it', async (t) => {
-  const programs = await lib(t, { hang: '#!/bin/sh\necho $$ > "$1"\nexec sleep 300' });
+  const programs = await programsIn(t, { hang: '#!/bin/sh\necho $$ > "$1"\nexec sleep 300' });
   const pidFile = join(programs.directory, 'pid');
   const call = { program: 'hang', arguments: [pidFile], directory: programs.directory };
   const module = import.meta.resolve('../../../servers/essence/external/index.js');
@@ -96,25 +104,26 @@ t.test('E-70 a program ends with the worker thread that started it', async (t) =
      import(module).then(({ runProgram }) => runProgram(call, programs));`,
     { eval: true, workerData: { call, programs, module }, env: {} },
   );
-  const pid = await appears(pidFile);
+  const pid = await waitForNumber(pidFile);
   await worker.terminate();
   const { failure } = await runProgram({ ...call, program: 'setpriv', arguments: ['--version'] }, programs);
-  if (failure === undefined) t.ok(await isGone(pid));
+  // Only setpriv lets the program end with its worker.
+  if (failure === undefined) t.ok(await hasEnded(pid), 'the program ended with its worker');
   else process.kill(pid);
 });
 
 t.test('the call does not wait for a child that outlives its program', async (t) => {
-  const programs = await lib(t, { quick: '#!/bin/sh\nsleep 300 &\necho $!' });
+  const programs = await programsIn(t, { quick: '#!/bin/sh\nsleep 300 &\necho $!' });
   const result = await runProgram(
     { program: 'quick', arguments: [], directory: programs.directory },
     programs,
   );
   t.equal(result.failure, undefined);
-  t.ok(await isGone(Number(result.output)), 'the child ended with the program');
+  t.ok(await hasEnded(Number(result.output)), 'the child ended with the program');
 });
 
-t.test('E-70 an abort kills the program and is the reason of the rejection', async (t) => {
-  const programs = await lib(t, { hang: '#!/bin/sh\nexec sleep 300' });
+t.test('E-70 an abort kills the program and rejects the call with its reason', async (t) => {
+  const programs = await programsIn(t, { hang: '#!/bin/sh\nexec sleep 300' });
   const controller = new AbortController();
   const run = runProgram(
     { program: 'hang', arguments: [], directory: programs.directory, signal: controller.signal },
@@ -125,7 +134,7 @@ t.test('E-70 an abort kills the program and is the reason of the rejection', asy
 });
 
 t.test('E-69, E-70 output, processor time and memory are limited', async (t) => {
-  const settings = await lib(
+  const settings = await programsIn(
     t,
     {
       flood: '#!/bin/sh\nexec yes',
@@ -144,7 +153,7 @@ t.test('E-69, E-70 output, processor time and memory are limited', async (t) => 
 });
 
 t.test('E-70 programs run without a shell and in a separate environment', async (t) => {
-  const settings = await lib(t, {
+  const settings = await programsIn(t, {
     // Ignores variables added by a tool that traces this process.
     show: '#!/bin/sh\nenv | cut -d= -f1 | grep -E "^(HARVEST|LC_|PATH|PWD|TMP|HOME|USER|OURS)" | sort | tr "\\n" " "; pwd; cat; echo "$1"',
   });
@@ -153,7 +162,7 @@ t.test('E-70 programs run without a shell and in a separate environment', async 
   const result = await runProgram(
     {
       program: 'show',
-      arguments: ['$(touch /tmp/e3-never); `id` | cat'],
+      arguments: ['$(touch /tmp/never-created); `id` | cat'],
       directory: settings.directory,
       input: Buffer.from('from stdin\n'),
     },
@@ -161,12 +170,12 @@ t.test('E-70 programs run without a shell and in a separate environment', async 
   );
   t.equal(
     result.output.toString(),
-    `HARVEST_HOME LC_ALL PATH PWD TMPDIR ${settings.directory}\nfrom stdin\n$(touch /tmp/e3-never); \`id\` | cat\n`,
+    `HARVEST_HOME LC_ALL PATH PWD TMPDIR ${settings.directory}\nfrom stdin\n$(touch /tmp/never-created); \`id\` | cat\n`,
   );
 });
 
 t.test('E-62, E-63, E-66 scripts can call wrapit and FullText.sum', async (t) => {
-  const programs = await lib(t, {
+  const programs = await programsIn(t, {
     'Abstract.sum': '#!/bin/sh\nhead -2 "$1" | wrapit "Abstract"\nwrapit Empty </dev/null\nFullText.sum "$1"',
     wrong: '#!/bin/sh\nwrapit "a b" <"$1"',
   });
@@ -182,7 +191,7 @@ t.test('E-62, E-63, E-66 scripts can call wrapit and FullText.sum', async (t) =>
 });
 
 t.test('E-46 TypeName.unnest receives the URL and a file and writes SOIF objects', async (t) => {
-  const programs = await lib(t, {
+  const programs = await programsIn(t, {
     'Exploder.unnest':
       '#!/bin/sh\necho "@FILE { $1#1"; printf "Size{1}:\\t"; wc -c < "$2"; echo "}"; printf "@FILE { http://b.test/2\\nTitle{3}:\\ttwo\\n}\\n@FILE { http://b.test/3\\nTitle{30}:\\tbroken off"',
   });
@@ -204,10 +213,10 @@ t.test('E-46 TypeName.unnest receives the URL and a file and writes SOIF objects
 });
 
 t.test(
-  'E-61 the first directory wins; a warning names a file that is not executable; E-13 spellings',
+  'E-61 the first directory wins; a warning names a file that is not executable; E-13 spellings are unified',
   async (t) => {
-    const first = await lib(t, { 'latex.sum': '#!/bin/sh\n' });
-    const second = await lib(t, { 'LaTeX.sum': '#!/bin/sh\n', 'Pdf.sum': '#!/bin/sh\n' });
+    const first = await programsIn(t, { 'latex.sum': '#!/bin/sh\n' });
+    const second = await programsIn(t, { 'LaTeX.sum': '#!/bin/sh\n', 'Pdf.sum': '#!/bin/sh\n' });
     await writeFile(join(second.directory, 'Text.sum'), '#!/bin/sh\n');
     await mkdir(join(second.directory, 'C.sum'));
     const found = await findTypePrograms([first.directory, second.directory, '/nonexistent']);
@@ -240,15 +249,15 @@ t.test('E-86, E-101 a script that only calls SGML.sum is interpreted, any other 
   }
 });
 
-t.test('names of documents become harmless file names', async (t) => {
+t.test('document names are converted to safe file names', async (t) => {
   t.equal(safeName('../../etc/passwd'), 'document.._.._etc_passwd');
   t.equal(safeName('-rf'), 'document-rf');
   t.equal(safeName('a b\0c.tex'), 'a_b_c.tex');
   t.equal(safeName(''), 'document');
 });
 
-/** Waits until a program has written a number to a file; returns it. */
-async function appears(file: string): Promise<number> {
+/** Waits until a program has written a number and a line end to a file; returns the number. */
+async function waitForNumber(file: string): Promise<number> {
   for (;;) {
     const text = await readFile(file, 'utf8').catch(() => '');
     if (text.endsWith('\n')) return Number(text);
@@ -256,8 +265,11 @@ async function appears(file: string): Promise<number> {
   }
 }
 
-/** Killed processes may be zombies (state Z) until their new parent reaps them: these count as ended. */
-async function isGone(pid: number): Promise<boolean> {
+/**
+ * Waits up to 4 seconds until a process has ended. A killed process may be a zombie (state Z) until its new parent reaps it; a zombie
+ * counts as ended.
+ */
+async function hasEnded(pid: number): Promise<boolean> {
   for (let attempt = 0; attempt < 200; attempt++) {
     try {
       const stat = await readFile(`/proc/${pid}/stat`, 'latin1');

@@ -1,3 +1,5 @@
+// The HTML reader reports the same events as htmlparser2, except that text between two tags may be split differently.
+
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { Parser } from 'htmlparser2';
@@ -5,20 +7,20 @@ import t from 'tap';
 import { readHtml } from '../../../servers/essence/html/reader.js';
 import { type PlannedTag, TagTable } from '../../../servers/essence/html/tags.js';
 
-// The reader must report the same events as htmlparser2. Text between two tags may be split differently.
-
-const ALL: PlannedTag = { attributeNames: { has: () => true } };
+const ALL_ATTRIBUTES: PlannedTag = { attributeNames: { has: () => true } };
 /** Elements whose attributes are compared. */
 const NAMES = (
   'html head title meta base body p div b i a td th tr table li ul h1 br img script style textarea svg desc select option dd ' +
   'x-own scripts tit s'
 ).split(' ');
-const TABLE = new TagTable(new Map(NAMES.map((name) => [name, ALL])));
+const TABLE = new TagTable(new Map(NAMES.map((name) => [name, ALL_ATTRIBUTES])));
 
-function opened(name: string, attributes: object): string {
+/** Formats the event of an open element. */
+function openEvent(name: string, attributes: object): string {
   return `open ${name} ${NAMES.includes(name) ? JSON.stringify(attributes) : '{}'}`;
 }
 
+/** Collects events; successive texts become one event. */
 class Events {
   readonly list: string[] = [];
   #text = '';
@@ -34,10 +36,11 @@ class Events {
   }
 }
 
-function ours(html: string): string[] {
+/** Returns the events of the reader under test. */
+function readerEvents(html: string): string[] {
   const events = new Events();
   readHtml(html, TABLE, {
-    open: ({ name }, attributes) => events.add(opened(name, attributes)),
+    open: ({ name }, attributes) => events.add(openEvent(name, attributes)),
     text: (source, start, end) => events.text(source.slice(start, end)),
     close: ({ name }) => events.add(`close ${name}`),
   });
@@ -45,10 +48,11 @@ function ours(html: string): string[] {
   return events.list;
 }
 
-function theirs(html: string): string[] {
+/** Returns the events of htmlparser2. */
+function parserEvents(html: string): string[] {
   const events = new Events();
   const parser = new Parser({
-    onopentag: (name, attributes) => events.add(opened(name, attributes)),
+    onopentag: (name, attributes) => events.add(openEvent(name, attributes)),
     ontext: (text) => events.text(text),
     onclosetag: (name) => events.add(`close ${name}`),
   });
@@ -162,18 +166,18 @@ const page = fc.array(fc.oneof(markup, text), { maxLength: 14 }).map((parts) => 
 const MISTAKEN = /[\x0f\x1c]/;
 
 t.test('G-60: the reader reports the same events as htmlparser2 for any page', async (t) => {
-  const sought = fc.check(
+  const result = fc.check(
     fc.property(page, (html) => {
       fc.pre(!MISTAKEN.test(html));
-      assert.deepStrictEqual(ours(html), theirs(html));
+      assert.deepStrictEqual(readerEvents(html), parserEvents(html));
     }),
     { numRuns: 4000 },
   );
-  t.notOk(sought.failed, fc.defaultReportMessage(sought) ?? '');
+  t.notOk(result.failed, fc.defaultReportMessage(result) ?? '');
 });
 
-t.test('E-90: tags as authors write them', async (t) => {
-  t.strictSame(ours('<P>one<p>two</div></b><BR/><a HREF=x?a&amp;b title="1&lt;2" href=y>z'), [
+t.test('E-90: omitted, stray and unclosed tags are read as authors write them', async (t) => {
+  t.strictSame(readerEvents('<P>one<p>two</div></b><BR/><a HREF=x?a&amp;b title="1&lt;2" href=y>z'), [
     'open p {}',
     'text "one"',
     'close p',
@@ -188,7 +192,7 @@ t.test('E-90: tags as authors write them', async (t) => {
     'end',
   ]);
   t.strictSame(
-    ours('<title>a &amp; <b></title><script>"</scripts>&amp;"</SCRIPT x><svg><desc/>x</svg></p>'),
+    readerEvents('<title>a &amp; <b></title><script>"</scripts>&amp;"</SCRIPT x><svg><desc/>x</svg></p>'),
     [
       'open title {}',
       'text "a & <b>"',
@@ -208,42 +212,50 @@ t.test('E-90: tags as authors write them', async (t) => {
   );
 });
 
-t.test('E-90: a truncated page: a complete tag is read, a truncated one is dropped', async (t) => {
-  for (const half of [
-    '<b',
-    '<b ',
-    '<b x',
-    '<b x=',
-    '<b x="y',
-    '<b x=y',
-    '<b /',
-    '</i',
-    '<!-- x',
-    '<![CDATA[x',
-    '<scr',
-  ]) {
-    t.strictSame(ours(`<i>a${half}`), ['open i {}', 'text "a"', 'close i', 'end'], half);
-  }
-  t.strictSame(ours('<i>a</b x'), ['open i {}', 'text "a"', 'close i', 'end']);
-  t.strictSame(ours('a<'), ['text "a<"', 'end']);
-  t.strictSame(ours('a</'), ['text "a</"', 'end']);
-  t.strictSame(ours('a<!b'), ['text "ab"', 'end'], 'an unterminated declaration is text');
-  t.strictSame(ours('<script>a</scr'), ['open script {}', 'text "a</scr"', 'close script', 'end']);
-});
+t.test(
+  'E-90: at the end of a truncated page a complete tag is read and a truncated one is dropped',
+  async (t) => {
+    for (const truncated of [
+      '<b',
+      '<b ',
+      '<b x',
+      '<b x=',
+      '<b x="y',
+      '<b x=y',
+      '<b /',
+      '</i',
+      '<!-- x',
+      '<![CDATA[x',
+      '<scr',
+    ]) {
+      t.strictSame(readerEvents(`<i>a${truncated}`), ['open i {}', 'text "a"', 'close i', 'end'], truncated);
+    }
+    t.strictSame(readerEvents('<i>a</b x'), ['open i {}', 'text "a"', 'close i', 'end']);
+    t.strictSame(readerEvents('a<'), ['text "a<"', 'end']);
+    t.strictSame(readerEvents('a</'), ['text "a</"', 'end']);
+    t.strictSame(readerEvents('a<!b'), ['text "ab"', 'end'], 'an unterminated declaration is text');
+    t.strictSame(readerEvents('<script>a</scr'), ['open script {}', 'text "a</scr"', 'close script', 'end']);
+  },
+);
 
 t.test('E-90: reading stops at elements that are nested too deeply', async (t) => {
-  let begun = 0;
-  let ended = 0;
-  const whole = readHtml(
+  let opened = 0;
+  let closed = 0;
+  const complete = readHtml(
     '<b>'.repeat(50),
     TABLE,
-    { open: () => begun++, text: () => undefined, close: () => ended++ },
+    { open: () => opened++, text: () => undefined, close: () => closed++ },
     20,
   );
-  t.equal(whole, false);
-  t.same([begun, ended], [21, 21], 'every open element is closed');
+  t.equal(complete, false);
+  t.same([opened, closed], [21, 21], 'every open element is closed');
   t.equal(
-    readHtml('<b>'.repeat(20), TABLE, { open: () => begun, text: () => begun, close: () => ended }, 20),
+    readHtml(
+      '<b>'.repeat(20),
+      TABLE,
+      { open: () => undefined, text: () => undefined, close: () => undefined },
+      20,
+    ),
     true,
   );
 });

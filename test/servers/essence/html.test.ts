@@ -1,17 +1,21 @@
+// The summarizer of HTML: attributes by the extraction table, links, robots directives, keywords, descriptions, character sets.
+
 import t from 'tap';
 import { ConfigError } from '../../../protocols/errors.js';
 import { compileEssence, readEssenceSources, summarizeDocument } from '../../../servers/essence/index.js';
 import { parseExtractionTable } from '../../../servers/essence/sgml/table.js';
 import { contentOf, IDENTITY, inputOf, summarize } from './helpers.js';
+import { latin1 } from './unnest-fixtures.js';
 
 const PAGE = 'http://a.test/dir/page.html';
 
+/** Returns the summary object of a page as Latin-1 text. */
 async function soifText(html: string, options: Parameters<typeof summarize>[2] = {}): Promise<string> {
   return Buffer.from((await summarize(PAGE, html, options)).soif ?? new Uint8Array()).toString('latin1');
 }
 
 /** Returns the content attributes of a page that is summarized with a custom table. */
-async function withTable(table: string, html: string): Promise<Record<string, string>> {
+async function contentWithTable(table: string, html: string): Promise<Record<string, string>> {
   const sources = {
     ...(await readEssenceSources({})),
     'HTML.sum.tbl': { file: 'HTML.sum.tbl', text: table },
@@ -20,7 +24,7 @@ async function withTable(table: string, html: string): Promise<Record<string, st
   return contentOf(await summarizeDocument(inputOf(PAGE, html), context));
 }
 
-t.test('E-98 the printed examples, byte for byte (vectors 1 to 3)', async (t) => {
+t.test('E-98 the printed examples are reproduced byte for byte (vectors 1 to 3)', async (t) => {
   t.match(await soifText('<TITLE>My Home Page</TITLE>'), '\ntitle{13}:\tMy Home Page\n\n');
   t.match(
     await soifText('<META NAME="author" CONTENT="Joe T. Slacker">'),
@@ -39,30 +43,33 @@ t.test('E-68 without the option, no newline is added to values', async (t) => {
   );
 });
 
-t.test('the whole object: bookkeeping first in the order of SOIF-3.4 (E-110, E-115)', async (t) => {
-  const output = await summarize(PAGE, '<title>T</title>', {}, { lastModificationTime: 900_000_000 });
-  t.equal(
-    Buffer.from(output.soif!).toString('latin1'),
-    [
-      '@FILE { http://a.test/dir/page.html',
-      'Time-to-Live{7}:\t2419200',
-      'Last-Modification-Time{9}:\t900000000',
-      'Refresh-Rate{6}:\t604800',
-      'Gatherer-Name{16}:\tExample Gatherer',
-      'Gatherer-Host{16}:\tgatherer.example',
-      'Gatherer-Version{3}:\t0.1',
-      'Update-Time{10}:\t1000000000',
-      'Type{4}:\tHTML',
-      'File-Size{2}:\t16',
-      // printf '<title>T</title>' | md5sum
-      'MD5{32}:\t17d43fc901658f060c6ebcbecce3867c',
-      'title{2}:\tT\n',
-      '}\n',
-    ].join('\n'),
-  );
-});
+t.test(
+  'E-110, E-115 an object begins with its bookkeeping attributes, in the order of SOIF-3.4',
+  async (t) => {
+    const output = await summarize(PAGE, '<title>T</title>', {}, { lastModificationTime: 900_000_000 });
+    t.equal(
+      Buffer.from(output.soif!).toString('latin1'),
+      [
+        '@FILE { http://a.test/dir/page.html',
+        'Time-to-Live{7}:\t2419200',
+        'Last-Modification-Time{9}:\t900000000',
+        'Refresh-Rate{6}:\t604800',
+        'Gatherer-Name{16}:\tExample Gatherer',
+        'Gatherer-Host{16}:\tgatherer.example',
+        'Gatherer-Version{3}:\t0.1',
+        'Update-Time{10}:\t1000000000',
+        'Type{4}:\tHTML',
+        'File-Size{2}:\t16',
+        // printf '<title>T</title>' | md5sum
+        'MD5{32}:\t17d43fc901658f060c6ebcbecce3867c',
+        'title{2}:\tT\n',
+        '}\n',
+      ].join('\n'),
+    );
+  },
+);
 
-t.test('E-113 minimal bookkeeping', async (t) => {
+t.test('E-113 minimal bookkeeping leaves out the optional attributes', async (t) => {
   const text = await soifText('<title>T</title>', { minimalBookkeeping: true, timeToLive: 60 });
   t.match(text, /^@FILE \{ .*\nTime-to-Live\{2\}:\t60\nGatherer-Name/);
   t.notMatch(text, /Refresh-Rate|File-Size|Last-Modification-Time/);
@@ -93,7 +100,7 @@ t.test('E-95 white space is collapsed, blocks begin new lines, every occurrence 
   t.equal(contentOf(await summarize(PAGE, '<ul><li>one<li>two</ul>')).keywords, 'one\ntwo\n');
 });
 
-t.test('html, head and body can be omitted', async (t) => {
+t.test('the tags html, head and body can be omitted', async (t) => {
   t.same(contentOf(await summarize(PAGE, '<title>T</title><p>Text')), { title: 'T\n', body: 'Text\n' });
   t.same(contentOf(await summarize(PAGE, '<head><title>T</title><p>Text</p>more')), {
     title: 'T\n',
@@ -127,17 +134,20 @@ t.test('E-105 a page cannot forge bookkeeping, and names are cleaned', async (t)
   });
 });
 
-t.test('E-99 references are absolute and canonical, repetitions kept; raw ones are as written', async (t) => {
-  const html =
-    '<a href="../x.html#f">1</a><a href="/%7Euser">2</a><a href="/~user">3</a><a href="#here">4</a><img src=i.gif><a href="mailto:a@b.test">m</a>';
-  const got = contentOf(await summarize(PAGE, html));
-  t.equal(got['url-references'], 'http://a.test/x.html\nhttp://a.test/%7euser\nhttp://a.test/%7euser\n');
-  t.equal(got.images, 'http://a.test/dir/i.gif\n');
-  const raw = contentOf(await summarize(PAGE, html, { rawReferences: true }));
-  t.equal(raw['url-references'], '../x.html#f\n/%7Euser\n/~user\n#here\nmailto:a@b.test\n');
-});
+t.test(
+  'E-99 references are absolute and canonical, and repetitions are kept; raw ones are as written',
+  async (t) => {
+    const html =
+      '<a href="../x.html#f">1</a><a href="/%7Euser">2</a><a href="/~user">3</a><a href="#here">4</a><img src=i.gif><a href="mailto:a@b.test">m</a>';
+    const got = contentOf(await summarize(PAGE, html));
+    t.equal(got['url-references'], 'http://a.test/x.html\nhttp://a.test/%7euser\nhttp://a.test/%7euser\n');
+    t.equal(got.images, 'http://a.test/dir/i.gif\n');
+    const raw = contentOf(await summarize(PAGE, html, { rawReferences: true }));
+    t.equal(raw['url-references'], '../x.html#f\n/%7Euser\n/~user\n#here\nmailto:a@b.test\n');
+  },
+);
 
-t.test('G-60 links for enumeration', async (t) => {
+t.test('G-60 a page yields the links that enumeration follows', async (t) => {
   const html = `<base href="http://b.test/base/"><meta http-equiv="Refresh" content="3; URL='r.html'">
     <link rel="next" href="n.html"><link rel=stylesheet href="s.css"><link rel="alternate nofollow" href="alt.html">
     <map><area href="area.html"></map><frame src="f.html"><iframe src="i.html"></iframe>
@@ -163,7 +173,7 @@ t.test('G-173 the number of links of one page is limited', async (t) => {
 });
 
 t.test(
-  'G-63 META robots: noindex rejects but follows the links, nofollow indexes but follows no links',
+  'G-63 META robots: noindex rejects the page but follows its links, nofollow indexes it but follows no links',
   async (t) => {
     const noindex = await summarize(PAGE, '<meta name="robots" content="noindex"><a href="x">x</a>');
     t.ok(noindex.rejected);
@@ -188,9 +198,9 @@ t.test('E-25 the links of a page of a rejected type are followed', async (t) => 
   t.same(output.links, [{ url: 'http://a.test/x', hop: 'L' }]);
 });
 
-t.test('E-89 to E-94 the table language', async (t) => {
+t.test('E-89 to E-94 an extraction table maps elements and attributes', async (t) => {
   const table = `
-# conditions come before the plain line, wherever they stand
+# a condition precedes the plain line, in any order
 <DIV> other
 <DIV,CLASS="Big News"> news,parent
 <P,lang=de>  ignore
@@ -204,7 +214,7 @@ t.test('E-89 to E-94 the table language', async (t) => {
     '<meta name=x content=1><meta property=og:t content=2><meta name=Secret content=3>' +
     '<div>plain <span>inner</span></div><div class="big news">new <q>cited</q></div><p lang=DE>weg</p>' +
     '<img class=logo alt="The  Logo"><img alt=other>';
-  t.same(await withTable(table, html), {
+  t.same(await contentWithTable(table, html), {
     x: '1\n',
     'og-t': '2\n',
     other: 'plain inner\n',
@@ -218,7 +228,7 @@ t.test('E-89 to E-94 the table language', async (t) => {
   }
 });
 
-t.test('E-100 the full-text table', async (t) => {
+t.test('E-100 the full-text option uses its own table', async (t) => {
   const html = '<html><head><title>T</title></head><body><h1>H</h1><p>one <b>two</b></body></html>';
   t.same(contentOf(await summarize(PAGE, html, { fullText: true })), {
     title: 'T\n',
@@ -227,7 +237,7 @@ t.test('E-100 the full-text table', async (t) => {
 });
 
 t.test(
-  'E-109 keywords: phrases first, then folded, sorted words of the other attributes, without repetitions',
+  'E-109 keywords are the phrases, then the folded, sorted words of the other attributes, without repetitions',
   async (t) => {
     const html =
       '<title>The Zebra and the apple-tree: U.S. zebra X</title><body><a>First Link</a> text <b>FIRST link</b>';
@@ -244,13 +254,13 @@ t.test('E-108 keywords are truncated to whole lines', async (t) => {
   t.equal(got.Keywords, 'word0\nword1\nword2\nword3\nword4\nword5\n');
 });
 
-t.test('E-141 a description: META, else the first paragraph', async (t) => {
-  const of = async (html: string) => contentOf(await summarize(PAGE, html, { description: true }));
-  const meta = await of(
+t.test('E-141 the description is that of META, else the first long paragraph', async (t) => {
+  const described = async (html: string) => contentOf(await summarize(PAGE, html, { description: true }));
+  const meta = await described(
     '<meta name=description content="Said."><p>A paragraph that is quite long enough to serve.</p>',
   );
   t.equal(meta.description, 'Said.\n');
-  const derived = await of(
+  const derived = await described(
     `<body>Menu<p>Short.</p><p>Dr. A. Smith wrote the first sentence. ${'And more words follow here. '.repeat(9)}</p>`,
   );
   t.equal(
@@ -259,24 +269,23 @@ t.test('E-141 a description: META, else the first paragraph', async (t) => {
   );
 });
 
-t.test('E-77 character sets', async (t) => {
+t.test('E-77 the character set is that of the server, of META, or detected', async (t) => {
   const title = async (bytes: string | Uint8Array, charset?: string) =>
     contentOf(await summarize(PAGE, bytes, {}, charset === undefined ? {} : { charset })).title;
-  const latin = (text: string) => Buffer.from(text, 'latin1');
   t.equal(await title('<title>Käse</title>'), 'Käse\n', 'valid UTF-8');
-  t.equal(await title(latin('<title>K\xe4se</title>')), 'Käse\n', 'undeclared, and not valid UTF-8');
+  t.equal(await title(latin1('<title>K\xe4se</title>')), 'Käse\n', 'undeclared, and invalid as UTF-8');
   t.equal(
-    await title(latin('<title>\xcf\xf0\xe8\xe2\xe5\xf2</title>'), 'windows-1251'),
+    await title(latin1('<title>\xcf\xf0\xe8\xe2\xe5\xf2</title>'), 'windows-1251'),
     'Привет\n',
     'declared by the server',
   );
   t.equal(
-    await title(latin('<meta charset=koi8-r><title>\xf0\xd2\xc9\xd7\xc5\xd4</title>')),
+    await title(latin1('<meta charset=koi8-r><title>\xf0\xd2\xc9\xd7\xc5\xd4</title>')),
     'Привет\n',
     'META charset',
   );
-  t.equal(await title(latin('<title>K\xe4se</title>'), 'utf-8'), 'Käse\n', 'a false declaration of UTF-8');
-  t.equal(await title(latin('\xff\xfe<\0t\0i\0t\0l\0e\0>\0\xe4\0')), 'ä\n', 'byte order mark');
+  t.equal(await title(latin1('<title>K\xe4se</title>'), 'utf-8'), 'Käse\n', 'a false declaration of UTF-8');
+  t.equal(await title(latin1('\xff\xfe<\0t\0i\0t\0l\0e\0>\0\xe4\0')), 'ä\n', 'byte order mark');
   t.equal(await title('\ufeff<title>x</title>'), 'x\n');
   t.match(
     (await summarize(PAGE, '<p>x', {}, { charset: 'klingon' })).warnings[0],
@@ -291,7 +300,7 @@ t.test('an object above its limit is truncated in the running text, at a charact
   t.match(output.warnings[0], /body cut/);
 });
 
-t.test('deep nesting is read quickly, up to a limit', async (t) => {
+t.test('deep nesting is read in linear time, up to a limit', async (t) => {
   const output = await summarize(PAGE, `<title>T</title>${'<ul><b>x'.repeat(50_000)}`);
   t.match(output.warnings[0], /nested deeper/);
   t.equal(contentOf(output).title, 'T\n');

@@ -1,3 +1,5 @@
+// Recognition of types: its steps, the content of archives and office documents, links, and the options that skip access.
+
 import t from 'tap';
 import {
   createEssenceContext,
@@ -8,12 +10,12 @@ import {
   summarizeDocument,
 } from '../../../servers/essence/index.js';
 import { contentOf, contextOf, IDENTITY, inputOf, summarize } from './helpers.js';
-import { latin, tar } from './unnest-fixtures.js';
+import { latin1, tar } from './unnest-fixtures.js';
 
 const { rules } = contextOf();
 
-t.test('E-6, E-15 the steps of recognition and the line that decided each', async (t) => {
-  const own = {
+t.test('E-6, E-15 each step of recognition names the line that decides', async (t) => {
+  const customRules = {
     ...rules,
     byUrl: parseTypeRules('# own\nHomeHTML ^http:.*/home$\n', 'lib/byurl.cf'),
     byName: parseTypeRules('\n\nTeX \\.tex$\nC \\.c$\n', 'lib/byname.cf'),
@@ -22,7 +24,7 @@ t.test('E-6, E-15 the steps of recognition and the line that decided each', asyn
   const stepsOf = (url: string, body: string | Uint8Array, contentType?: string) => {
     const steps: RecognitionStep[] = [];
     const input = inputOf(url, body, contentType === undefined ? {} : { contentType });
-    return { type: recognize(input, own, { steps }).type, steps };
+    return { type: recognize(input, customRules, { steps }).type, steps };
   };
   t.same(stepsOf('http://a.test/home', 'x'), {
     type: 'HomeHTML',
@@ -59,20 +61,21 @@ t.test('E-6, E-15 the steps of recognition and the line that decided each', asyn
   t.equal(stepsOf('ftp://a.test/p.c', 'a\0b').steps[2]?.note, 'C is text, the bytes are not');
 });
 
-t.test('E-16 archives and office documents by their content', async (t) => {
+t.test('E-16 archives and office documents are recognized by their content', async (t) => {
   const zip = (name: string, content = '') =>
-    latin(`PK\x03\x04${'\0'.repeat(22)}${String.fromCharCode(name.length)}\0\0\0${name}${content}`);
+    latin1(`PK\x03\x04${'\0'.repeat(22)}${String.fromCharCode(name.length)}\0\0\0${name}${content}`);
   const ole = (stream: string) =>
     Buffer.concat([
-      latin('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'),
+      latin1('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'),
       Buffer.alloc(1024),
       Buffer.from(stream, 'utf16le'),
     ]);
   const posix = tar([['a.txt', 'x']]);
+  // A tar archive of Version 7 has no magic, and another checksum.
   const v7 = Uint8Array.from(posix);
   v7.fill(0, 257, 265);
   const sum = v7.subarray(0, 512).reduce((total, byte, i) => total + (i >= 148 && i < 156 ? 32 : byte), 0);
-  v7.set(latin(`${sum.toString(8).padStart(6, '0')}\0 `), 148);
+  v7.set(latin1(`${sum.toString(8).padStart(6, '0')}\0 `), 148);
   const expected: [body: Uint8Array, type: string][] = [
     [posix, 'Tar'],
     [v7, 'Tar'],
@@ -81,13 +84,13 @@ t.test('E-16 archives and office documents by their content', async (t) => {
     [zip('[Content_Types].xml'), 'OfficeOpenXML'],
     [ole('WordDocument'), 'Word'],
     [ole('Workbook'), 'Excel'],
-    [latin('\xffWPC'), 'WordPerfect'],
-    [latin('!<arch>\ndebian-binary   '), 'DebianPackage'],
-    [latin('!<arch>\nx.o/'), 'Archive'],
-    [latin('070701'), 'CpioArchive'],
-    [latin('#!/bin/sh\n# This is a shell archive\n'), 'ShellArchive'],
-    [latin('begin 644 x\n'), 'Uuencoded'],
-    [latin('(This file must be converted with BinHex 4.0)'), 'MacCompressed'],
+    [latin1('\xffWPC'), 'WordPerfect'],
+    [latin1('!<arch>\ndebian-binary   '), 'DebianPackage'],
+    [latin1('!<arch>\nx.o/'), 'Archive'],
+    [latin1('070701'), 'CpioArchive'],
+    [latin1('#!/bin/sh\n# This is a shell archive\n'), 'ShellArchive'],
+    [latin1('begin 644 x\n'), 'Uuencoded'],
+    [latin1('(This file must be converted with BinHex 4.0)'), 'MacCompressed'],
   ];
   for (const [body, type] of expected) t.equal(recognize(inputOf('ftp://a.test/x', body), rules).type, type);
 });
@@ -99,7 +102,7 @@ t.test('E-6 a symbolic link has the type of its name, else SymbolicLink', async 
   t.equal(typeOf('link.txt'), 'Text');
 });
 
-t.test('E-118 --no-access: URL and name only, no MD5, no size', async (t) => {
+t.test('E-118 --no-access uses only URL and name, and stores neither MD5 nor size', async (t) => {
   const output = await summarize('ftp://a.test/x.ps', '%!PS ignored', { access: false });
   t.equal(output.type, 'PostScript');
   t.notMatch(Buffer.from(output.soif ?? '').toString(), /MD5|File-Size/);
@@ -107,7 +110,7 @@ t.test('E-118 --no-access: URL and name only, no MD5, no size', async (t) => {
   t.equal((await summarize('ftp://a.test/x', '%!PS', { access: false })).type, 'Unrecognized');
 });
 
-t.test('E-117 --full-text=raw: the content of every file, PostScript code too', async (t) => {
+t.test('E-117 --full-text=raw stores the content of every file, even PostScript code', async (t) => {
   const output = await summarize('ftp://a.test/x.ps', '%!PS code', { rawText: true, fullText: true });
   t.same(contentOf(output), { 'Full-Text': '%!PS code\n' });
 });
@@ -117,7 +120,7 @@ t.test('E-26 the shipped stop list does not contain the new types', async (t) =>
     t.notOk(isRejected(type, rules));
 });
 
-t.test('E-80, E-86, E-141 tables and languages in the pipeline', async (t) => {
+t.test('E-80, E-86, E-141 a table of the lib directory and the language apply in the pipeline', async (t) => {
   const libDirectory = t.testdir({
     'byname.cf': 'FOO \\.foo$\n',
     'FOO.sum.tbl': '<NAME> title\n',

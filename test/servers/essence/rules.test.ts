@@ -1,5 +1,6 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+// Post-summarizing rules: parsing, conditions, and instructions with external programs.
+
+import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { ConfigError } from '../../../protocols/errors.js';
@@ -11,6 +12,7 @@ import {
   type PostRulesOptions,
   parsePostRules,
 } from '../../../servers/essence/rules/index.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 const PLAIN: PostRulesOptions = { programs: { directories: [], path: '/usr/bin:/bin' } };
 
@@ -24,9 +26,10 @@ type == 'SOIFStream'
 	delete()
 `;
 
+/** Returns the summary of an HTML page. */
 function page(
   url = 'http://a.test/users/ann/',
-  more: readonly (readonly [string, string])[] = [],
+  extraAttributes: readonly (readonly [string, string])[] = [],
 ): SoifObject {
   return SoifObject.of('FILE', url, [
     ['Time-to-Live', '2419200'],
@@ -34,19 +37,19 @@ function page(
     ['Partial-Text', 'Some   text\n'],
     ['city', 'New York\n'],
     ['state', 'NJ'],
-    ...more,
+    ...extraAttributes,
   ]);
 }
 
-function pairs(object: SoifObject | undefined): Record<string, string> {
+function attributesOf(object: SoifObject | undefined): Record<string, string> {
   return Object.fromEntries(
     [...(object ?? [])].map(({ name, value }) => [name, Buffer.from(value).toString()]),
   );
 }
 
-async function options(t: Test, programs: Readonly<Record<string, string>>): Promise<PostRulesOptions> {
-  const directory = await mkdtemp(join(tmpdir(), 'e3-rules-'));
-  t.teardown(() => rm(directory, { recursive: true, force: true }));
+/** Writes programs to a directory; returns options that find only these and the system's. */
+async function optionsWith(t: Test, programs: Readonly<Record<string, string>>): Promise<PostRulesOptions> {
+  const directory = await temporaryDirectory(t);
   for (const [name, script] of Object.entries(programs)) {
     await writeFile(join(directory, name), script);
     await chmod(join(directory, name), 0o755);
@@ -54,11 +57,12 @@ async function options(t: Test, programs: Readonly<Record<string, string>>): Pro
   return { programs: { directories: [directory], path: '/usr/bin:/bin' }, directory };
 }
 
+/** Tells whether a page fulfills a condition. */
 function holds(condition: string, object = page()): boolean {
   return conditionHolds(parsePostRules(condition, 'rules').rules[0]!.condition, object);
 }
 
-t.test('E-125 the conditions of the manual, word by word', async (t) => {
+t.test('E-125 the conditions of the manual are evaluated as printed', async (t) => {
   t.equal(holds("city == 'New York'"), true);
   t.equal(holds('city ~ /New York/'), true);
   t.equal(holds("city != 'New York'"), false);
@@ -67,24 +71,27 @@ t.test('E-125 the conditions of the manual, word by word', async (t) => {
   t.equal(holds("city == 'New York' && state != 'NJ';"), false);
 });
 
-t.test('E-124, E-126, E-127 precedence, names, missing attributes, delimiters', async (t) => {
-  t.equal(holds("state == 'NJ' || state == 'NY' && city == 'no'"), true, '&& binds tighter');
-  t.equal(holds("(state == 'NJ' || state == 'NY') && city == 'no'"), false);
-  t.equal(holds("CITY=='New York'&&TYPE=='HTML'"), true);
-  t.equal(holds("url == 'http://a.test/users/ann/'"), true);
-  t.equal(holds('URL ~ /^http:\\/\\/a\\.test\\//'), true);
-  t.equal(holds("URL ~ 'http://a'"), true, 'E-123 quotes around an expression');
-  t.same(
-    ["none == ''", 'none ~ /./', "none != 'x'", 'none !~ /x/'].map((text) => holds(text)),
-    [false, false, true, true],
-  );
-  t.equal(holds("q == 'it\\'s'", page(undefined, [['q', "it's"]])), true);
-  t.equal(holds("embed<1>-title == 'x'", page(undefined, [['Embed<1>-Title', 'x\n']])), true);
-  t.equal(holds('city ~ /(a+)+b/', page(undefined, [['city', 'a'.repeat(50_000)]])), false, 'linear time');
-});
+t.test(
+  'E-124, E-126, E-127 conditions have precedence, any spelling of names, defaults for missing attributes, and delimiters',
+  async (t) => {
+    t.equal(holds("state == 'NJ' || state == 'NY' && city == 'no'"), true, '&& binds tighter');
+    t.equal(holds("(state == 'NJ' || state == 'NY') && city == 'no'"), false);
+    t.equal(holds("CITY=='New York'&&TYPE=='HTML'"), true);
+    t.equal(holds("url == 'http://a.test/users/ann/'"), true);
+    t.equal(holds('URL ~ /^http:\\/\\/a\\.test\\//'), true);
+    t.equal(holds("URL ~ 'http://a'"), true, 'E-123 quotes around an expression');
+    t.same(
+      ["none == ''", 'none ~ /./', "none != 'x'", 'none !~ /x/'].map((text) => holds(text)),
+      [false, false, true, true],
+    );
+    t.equal(holds("q == 'it\\'s'", page(undefined, [['q', "it's"]])), true);
+    t.equal(holds("embed<1>-title == 'x'", page(undefined, [['Embed<1>-Title', 'x\n']])), true);
+    t.equal(holds('city ~ /(a+)+b/', page(undefined, [['city', 'a'.repeat(50_000)]])), false, 'linear time');
+  },
+);
 
 t.test('E-122 to E-135 errors name file, line and column', async (t) => {
-  const cases: [text: string, place: string][] = [
+  const cases: [text: string, position: string][] = [
     ["type == 'a'\n        delete()", '2: column 1'],
     [' type == "a"', '1: column 1'],
     ['\tdelete()', '1: column 1'],
@@ -105,13 +112,17 @@ t.test('E-122 to E-135 errors name file, line and column', async (t) => {
     ["a == 'x'\n\ttitle |", '2: column 9'],
     ["a == 'x'\n\ttitle", '2: column 7'],
   ];
-  for (const [text, place] of cases) {
+  for (const [text, position] of cases) {
     t.throws(() => parsePostRules(text, 'myrules'), ConfigError, JSON.stringify(text));
-    t.throws(() => parsePostRules(text, 'myrules'), { message: new RegExp(`^myrules:${place}\\b`) }, place);
+    t.throws(
+      () => parsePostRules(text, 'myrules'),
+      { message: new RegExp(`^myrules:${position}\\b`) },
+      position,
+    );
   }
 });
 
-t.test('E-129 the file of the manual', async (t) => {
+t.test('E-129 the file of the manual is parsed', async (t) => {
   const { rules } = parsePostRules(MANUAL, 'myrules');
   t.same(
     rules.map(({ line, instructions }) => [line, ...instructions]),
@@ -128,14 +139,14 @@ t.test('E-129 the file of the manual', async (t) => {
 });
 
 t.test('vector 10, E-131 to E-133: the rules of the manual are applied', async (t) => {
-  const run = await options(t, {
+  const options = await optionsWith(t, {
     'cleanup-html-text.pl': '#!/bin/sh\ntr -s " "',
     'extract-owner.sh': '#!/bin/sh\ncat >/dev/null; printf "Owner{3}:\\tann\\nPartial-Text{4}:\\tkept\\n"',
   });
   const rules = parsePostRules(MANUAL, 'myrules');
-  const { object, warnings } = await applyPostRules(page(), rules, run);
+  const { object, warnings } = await applyPostRules(page(), rules, options);
   t.same(warnings, []);
-  t.same(pairs(object), {
+  t.same(attributesOf(object), {
     'Time-to-Live': '86400',
     Type: 'HTML',
     'Partial-Text': 'kept',
@@ -143,10 +154,10 @@ t.test('vector 10, E-131 to E-133: the rules of the manual are applied', async (
     state: 'NJ',
     Owner: 'ann',
   });
-  const elsewhere = await applyPostRules(page('http://a.test/other'), rules, run);
-  t.equal(pairs(elsewhere.object)['Partial-Text'], 'Some text\n');
-  t.equal(pairs(elsewhere.object)['Time-to-Live'], '2419200');
-  const exploded = await applyPostRules(page('http://a.test/x'), rules, { ...run, type: 'SOIFStream' });
+  const elsewhere = await applyPostRules(page('http://a.test/other'), rules, options);
+  t.equal(attributesOf(elsewhere.object)['Partial-Text'], 'Some text\n');
+  t.equal(attributesOf(elsewhere.object)['Time-to-Live'], '2419200');
+  const exploded = await applyPostRules(page('http://a.test/x'), rules, { ...options, type: 'SOIFStream' });
   t.equal(exploded.object, undefined, 'E-47 rules can delete an object from an Exploder');
 });
 
@@ -159,8 +170,8 @@ t.test(
     );
     const { object, warnings } = await applyPostRules(page(), rules, PLAIN);
     t.same(warnings, []);
-    t.equal(pairs(object).city, 'NEW YORK\n');
-    t.equal(pairs(object).state, 'NY');
+    t.equal(attributesOf(object).city, 'NEW YORK\n');
+    t.equal(attributesOf(object).state, 'NY');
     t.notOk(object?.has('none'));
   },
 );
@@ -168,15 +179,15 @@ t.test(
 t.test(
   'E-132 several attributes are passed as one object; attributes that are not returned are removed',
   async (t) => {
-    const run = await options(t, {
+    const options = await optionsWith(t, {
       'cleanup-address.pl':
         '#!/bin/sh\ncat >&2; echo "@FILE { http://ignored/"; printf "CITY{2}:\\tNY\\nzip{5}:\\t10001\\n}\\n"',
       echo: '#!/bin/sh\ncat',
     });
     const rules = parsePostRules("type == 'HTML'\n\taddress,city,state,zip ! cleanup-address.pl", 'r');
-    const { object } = await applyPostRules(page(), rules, run);
+    const { object } = await applyPostRules(page(), rules, options);
     t.equal(object?.url, 'http://a.test/users/ann/');
-    t.same(pairs(object), {
+    t.same(attributesOf(object), {
       'Time-to-Live': '2419200',
       Type: 'HTML',
       'Partial-Text': 'Some   text\n',
@@ -186,31 +197,35 @@ t.test(
     const same = await applyPostRules(
       page(),
       parsePostRules("type == 'HTML'\n\tcity,state ! echo", 'r'),
-      run,
+      options,
     );
-    t.same(pairs(same.object), pairs(page()), 'a program that returns its input does not change the object');
+    t.same(
+      attributesOf(same.object),
+      attributesOf(page()),
+      'a program that returns its input does not change the object',
+    );
   },
 );
 
 t.test('E-130, E-134 the URL is rewritten by a pipe', async (t) => {
-  const run = await options(t, {
+  const options = await optionsWith(t, {
     'fix-url.pl': "#!/bin/sh\nsed 's,file://localhost/web/htdocs/,http://www.my.domain/,'",
     'bad-url': '#!/bin/sh\necho "not a url"',
   });
   const rules = parsePostRules("url ~ 'file://localhost/web/htdocs/'\n\turl | fix-url.pl", 'r');
   const before = page('file://localhost/web/htdocs/a.html');
-  const { object } = await applyPostRules(before, rules, run);
+  const { object } = await applyPostRules(before, rules, options);
   t.equal(object?.url, 'http://www.my.domain/a.html');
-  t.same(pairs(object), pairs(before));
-  const bad = await applyPostRules(before, parsePostRules('url ~ /./\n\turl | bad-url', 'r'), run);
-  t.equal(bad.object?.url, before.url);
-  t.match(bad.warnings, [/^r:2: bad-url wrote no URL/]);
+  t.same(attributesOf(object), attributesOf(before));
+  const unchanged = await applyPostRules(before, parsePostRules('url ~ /./\n\turl | bad-url', 'r'), options);
+  t.equal(unchanged.object?.url, before.url);
+  t.match(unchanged.warnings, [/^r:2: bad-url wrote no URL/]);
 });
 
 t.test(
   'E-133 a filter that fails, hangs or writes invalid output changes nothing and is logged',
   async (t) => {
-    const run = await options(t, {
+    const options = await optionsWith(t, {
       fails: '#!/bin/sh\necho wrong; echo "no license" >&2; exit 1',
       nonsense: '#!/bin/sh\necho "hello there"',
       hangs: '#!/bin/sh\nsleep 300',
@@ -219,9 +234,9 @@ t.test(
       "type == 'HTML'\n\tcity | fails\n\tcity ! nonsense\n\tcity | hangs\n\tcity | not-there",
       'r',
     );
-    const limited = { ...run, programs: { ...run.programs, limits: { timeMs: 500 } } };
+    const limited = { ...options, programs: { ...options.programs, limits: { timeMs: 500 } } };
     const { object, warnings } = await applyPostRules(page(), rules, limited);
-    t.same(pairs(object), pairs(page()));
+    t.same(attributesOf(object), attributesOf(page()));
     t.match(warnings, [
       /^r:2: fails failed: exit status 1: no license/,
       /^r:3: nonsense wrote no SOIF/,
@@ -231,34 +246,37 @@ t.test(
   },
 );
 
-t.test('E-135 no shell: shell syntax is passed as arguments', async (t) => {
-  const run = await options(t, { args: '#!/bin/sh\nprintf "[%s]" "$@"' });
+t.test('E-135 no shell runs: shell syntax is passed as arguments', async (t) => {
+  const options = await optionsWith(t, { args: '#!/bin/sh\nprintf "[%s]" "$@"' });
   const rules = parsePostRules(
     "type == 'HTML'\n\tcity | args a | b; $(c) \"d e\" 'f\"g' h\\ i > j\n\tstate | ./args x",
     'r',
   );
-  const { object } = await applyPostRules(page(), rules, run);
-  t.equal(pairs(object).city, '[a][|][b;][$(c)][d e][f"g][h i][>][j]');
-  t.equal(pairs(object).state, '[x]', 'a program name with a slash is relative to the directory');
+  const { object } = await applyPostRules(page(), rules, options);
+  t.equal(attributesOf(object).city, '[a][|][b;][$(c)][d e][f"g][h i][>][j]');
+  t.equal(attributesOf(object).state, '[x]', 'a program name with a slash is relative to the directory');
 });
 
-t.test('E-131 rules apply to the result of the previous ones; bytes in, bytes out', async (t) => {
-  const rules = parsePostRules(
-    '# comment\n\nstate == \'NJ\'\n\tstate = "NY"\nstate == \'NY\'\n\tnote = "say \\"hi\\""\n',
-    'r',
-  );
-  const soif = Buffer.from('@FILE { http://a.test/\nstate{2}:\tNJ\n}\n');
-  const changed = await applyPostRulesToBytes(soif, rules, PLAIN);
-  t.equal(
-    Buffer.from(changed.soif!).toString(),
-    '@FILE { http://a.test/\nstate{2}:\tNY\nnote{8}:\tsay "hi"\n}\n',
-  );
-  const other = Buffer.from('@FILE { http://a.test/\nstate{2}:\tXX\n}\n');
-  t.equal(
-    (await applyPostRulesToBytes(other, rules, PLAIN)).soif,
-    other,
-    'unchanged values keep their bytes',
-  );
-  const gone = await applyPostRulesToBytes(soif, parsePostRules('url ~ /./\n\tdelete()', 'r'), PLAIN);
-  t.same([gone.soif, gone.url], [undefined, 'http://a.test/']);
-});
+t.test(
+  'E-131 each rule applies to the result of the previous ones, and unchanged objects keep their bytes',
+  async (t) => {
+    const rules = parsePostRules(
+      '# comment\n\nstate == \'NJ\'\n\tstate = "NY"\nstate == \'NY\'\n\tnote = "say \\"hi\\""\n',
+      'r',
+    );
+    const soif = Buffer.from('@FILE { http://a.test/\nstate{2}:\tNJ\n}\n');
+    const changed = await applyPostRulesToBytes(soif, rules, PLAIN);
+    t.equal(
+      Buffer.from(changed.soif!).toString(),
+      '@FILE { http://a.test/\nstate{2}:\tNY\nnote{8}:\tsay "hi"\n}\n',
+    );
+    const other = Buffer.from('@FILE { http://a.test/\nstate{2}:\tXX\n}\n');
+    t.equal(
+      (await applyPostRulesToBytes(other, rules, PLAIN)).soif,
+      other,
+      'unchanged values keep their bytes',
+    );
+    const deleted = await applyPostRulesToBytes(soif, parsePostRules('url ~ /./\n\tdelete()', 'r'), PLAIN);
+    t.same([deleted.soif, deleted.url], [undefined, 'http://a.test/']);
+  },
+);

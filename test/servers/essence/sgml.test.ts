@@ -1,5 +1,6 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+// SGML and XML documents: extraction tables, entities, hostile input, and OpenSP if it is installed.
+
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
@@ -13,6 +14,7 @@ import {
   summarizeMarkup,
   summarizeSgml,
 } from '../../../servers/essence/sgml/index.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 const SETTINGS = {
   rawReferences: false,
@@ -34,7 +36,7 @@ function document(text: string, settings: Partial<typeof SETTINGS> = {}) {
   };
 }
 
-/** Returns the attributes of a document by a table. */
+/** Returns the attributes that a table extracts from a document. */
 function extract(
   table: string,
   text: string,
@@ -44,9 +46,9 @@ function extract(
   return Object.fromEntries(summarizeMarkup(document(text, settings), 'FOO', types).attributes);
 }
 
-async function directory(t: Test, files: Readonly<Record<string, string>>): Promise<string> {
-  const root = await mkdtemp(join(tmpdir(), 'e3-sgml-'));
-  t.teardown(() => rm(root, { recursive: true, force: true }));
+/** Writes files, and the directories of their names, to a temporary directory. */
+async function directoryWith(t: Test, files: Readonly<Record<string, string>>): Promise<string> {
+  const root = await temporaryDirectory(t);
   for (const [name, text] of Object.entries(files)) {
     await mkdir(dirname(join(root, name)), { recursive: true });
     await writeFile(join(root, name), text);
@@ -54,7 +56,7 @@ async function directory(t: Test, files: Readonly<Record<string, string>>): Prom
   return root;
 }
 
-t.test('E-89 the four mappings, in SGML and in XML', async (t) => {
+t.test('E-89 the four mappings apply to SGML and to XML', async (t) => {
   const table = '<T> one,two\n<P,KIND=x> special\n<P> plain\n<R:TO> refs\n<M:CONTENT> $NAME\n';
   const body =
     '<t>Hello</t><p kind="X">a</p><p kind=y>b</p><p>c</p><r to="#1"></r><m name="author" content="Joe"></m>';
@@ -95,7 +97,7 @@ t.test('E-99 references are made absolute unless the option keeps them raw', asy
   t.equal(extract(table, text, { rawReferences: true })['url-references'], '../b.xml\n#here\nhttp://C.test/');
 });
 
-t.test('E-87 entities, CDATA, comments and instructions of XML', async (t) => {
+t.test('E-87 entities and CDATA of XML are text; comments and instructions are not', async (t) => {
   const text =
     '<?xml version="1.0"?><!-- <x> --><!DOCTYPE d [\n<!ENTITY who "W&#246;rld"><!ENTITY % p SYSTEM "http://no.test/">\n<!ENTITY lol "&who;&who;">]><d>Hi &who; &amp; &lt;b&gt; &eacute;&#x41; &nope; <![CDATA[<raw> &amp;]]><?pi <x>?><!-- c --> &lol;</d>';
   t.equal(
@@ -105,7 +107,7 @@ t.test('E-87 entities, CDATA, comments and instructions of XML', async (t) => {
   );
 });
 
-t.test('E-87 SGML without its DTD: omitted end tags', async (t) => {
+t.test('E-87 SGML is read without its DTD, even with omitted end tags', async (t) => {
   const table = '<T> title\n<P> body\n<SEC> sec\n';
   const text =
     '<!doctype foo system "x>y" [ <!element p - o (#pcdata)> ]><foo><t>Title</t><p>One<p>Two <q>in</q><p>Three</foo>';
@@ -114,7 +116,7 @@ t.test('E-87 SGML without its DTD: omitted end tags', async (t) => {
   t.same(extract(table, '<foo><p>a</q>b</p></foo>'), { body: 'ab' }, 'a stray end tag is ignored');
 });
 
-t.test('hostile documents: deep, unclosed, damaged', async (t) => {
+t.test('deeply nested, unclosed and damaged documents are summarized', async (t) => {
   const deep = document(`<a>${'<b>x<c>'.repeat(5000)}${'</c></b>'.repeat(5000)}`);
   const types = compileSgmlTypes({ types: { SGML: { file: 't', text: '<*> body\n' } } });
   t.match(summarizeMarkup(deep, 'SGML', types).attributes[0]?.[1], /^x/);
@@ -136,7 +138,7 @@ t.test('hostile documents: deep, unclosed, damaged', async (t) => {
 });
 
 t.test('property: the event stream of any document is balanced', async () => {
-  const piece = fc.constantFrom(
+  const fragment = fc.constantFrom(
     '<a>',
     '<b x="1">',
     '</a>',
@@ -156,7 +158,7 @@ t.test('property: the event stream of any document is balanced', async () => {
     ']>',
   );
   fc.assert(
-    fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
+    fc.property(fc.array(fragment, { maxLength: 40 }), (fragments) => {
       const events = {
         depth: 0,
         open() {
@@ -169,14 +171,14 @@ t.test('property: the event stream of any document is balanced', async () => {
           if (--this.depth < 0) throw new Error('closed what was not open');
         },
       };
-      const text = pieces.join('');
+      const text = fragments.join('');
       return readMarkupEvents(text, readProlog(text), events, 100);
     }),
   );
 });
 
 t.test(
-  'E-100 the shipped generic table: the first title is the title, the others are headings',
+  'E-100 the shipped generic table takes the first title as the title, the others as headings',
   async (t) => {
     const types = compileSgmlTypes(await readSgmlSources(undefined));
     const text =
@@ -191,23 +193,20 @@ t.test(
   },
 );
 
-t.test(
-  'E-117 full text of a document with a table; sgmlSummarizer exists for the types with a table only',
-  async (t) => {
-    const types = compileSgmlTypes({ types: { FOO: { file: 't', text: '<T> title\n' } } });
-    t.equal(sgmlSummarizer('Text', types), undefined);
-    t.type(sgmlSummarizer('XML', types), 'function');
-    const doc = document('<foo><t>T</t><title>Big</title><p>all words</foo>');
-    const whole = { ...doc, settings: { ...doc.settings, fullText: true } };
-    t.same(await sgmlSummarizer('FOO', types)?.(doc), { attributes: [['title', 'T']] });
-    t.same(await sgmlSummarizer('FOO', types)?.(whole), {
-      attributes: [
-        ['title', 'Big'],
-        ['full-text', 'T\nBig\nall words'],
-      ],
-    });
-  },
-);
+t.test('E-117 a type with a table has a summarizer, which also yields the full text', async (t) => {
+  const types = compileSgmlTypes({ types: { FOO: { file: 't', text: '<T> title\n' } } });
+  t.equal(sgmlSummarizer('Text', types), undefined);
+  t.type(sgmlSummarizer('XML', types), 'function');
+  const doc = document('<foo><t>T</t><title>Big</title><p>all words</foo>');
+  const whole = { ...doc, settings: { ...doc.settings, fullText: true } };
+  t.same(await sgmlSummarizer('FOO', types)?.(doc), { attributes: [['title', 'T']] });
+  t.same(await sgmlSummarizer('FOO', types)?.(whole), {
+    attributes: [
+      ['title', 'Big'],
+      ['full-text', 'T\nBig\nall words'],
+    ],
+  });
+});
 
 const FOO = {
   'FOO.sum': '#!/bin/sh\nexec SGML.sum FOO $*\n',
@@ -217,8 +216,8 @@ const FOO = {
   'sgmls-lib/FOO/FOO.sum.tbl': '<TI> title\n<P> body\n<P,ALIGN=left> left\n<B> keywords,parent\n',
 };
 
-t.test('E-86 a new type in the four steps, with and without OpenSP', async (t) => {
-  const lib = await directory(t, FOO);
+t.test('E-86 four steps define a new type, with and without OpenSP', async (t) => {
+  const lib = await directoryWith(t, FOO);
   const { sgml } = await findTypePrograms([lib]);
   t.same(sgml, { FOO: { documentType: 'FOO' } });
   const types = compileSgmlTypes(await readSgmlSources(lib, sgml));
@@ -236,17 +235,17 @@ t.test('E-86 a new type in the four steps, with and without OpenSP', async (t) =
       body: 'Two',
     });
     t.same(doc.warnings, []);
-    const wrong = document('<FOO><TI>x<P>y<NO>z</FOO>');
-    const partly = await summarizeSgml(wrong, 'FOO', types, { openSp: OPEN_SP, syntaxCheck: true });
-    t.equal(Object.fromEntries(partly.attributes).title, 'x');
-    t.match(wrong.warnings, [/onsgmls says: .*element "NO" undefined/s], 'E-85 syntax_check');
+    const invalid = document('<FOO><TI>x<P>y<NO>z</FOO>');
+    const partial = await summarizeSgml(invalid, 'FOO', types, { openSp: OPEN_SP, syntaxCheck: true });
+    t.equal(Object.fromEntries(partial.attributes).title, 'x');
+    t.match(invalid.warnings, [/onsgmls says: .*element "NO" undefined/s], 'E-85 syntax_check');
   }
   const without = await summarizeSgml(document(`<!DOCTYPE FOO SYSTEM><FOO>${text}`), 'FOO', types);
   t.equal(Object.fromEntries(without.attributes).left, 'One');
 });
 
 t.test('E-87 OpenSP never reads the declarations of a document: neither files nor addresses', async (t) => {
-  const lib = await directory(t, { ...FOO, secret: 'SECRET' });
+  const lib = await directoryWith(t, { ...FOO, secret: 'SECRET' });
   const types = compileSgmlTypes(await readSgmlSources(lib));
   for (const declaration of [
     `<!DOCTYPE FOO SYSTEM "${lib}/sgmls-lib/FOO/FOO.dtd" [<!ENTITY s SYSTEM "${lib}/secret">]>`,
@@ -261,19 +260,22 @@ t.test('E-87 OpenSP never reads the declarations of a document: neither files no
   }
 });
 
-t.test('E-83 tables: the Gatherer lib before sgmls-lib; E-101 a table that a script names', async (t) => {
-  const lib = await directory(t, {
-    ...FOO,
-    'FOO.sum.tbl': '<TI> mine\n',
-    'BAR.sum': '#!/bin/sh\nexec SGML.sum -t my.table FOO $*\n',
-    'my.table': '<TI> special\n',
-  });
-  const { sgml } = await findTypePrograms([lib]);
-  const types = compileSgmlTypes(await readSgmlSources(lib, sgml));
-  const of = (type: string) =>
-    Object.fromEntries(summarizeMarkup(document('<FOO><TI>x</TI></FOO>'), type, types).attributes);
-  t.same(of('FOO'), { mine: 'x' });
-  t.same(of('BAR'), { special: 'x' });
-  await rm(join(lib, 'my.table'));
-  await t.rejects(readSgmlSources(lib, sgml), { message: /^BAR\.sum:0: -t: the table cannot be read/ });
-});
+t.test(
+  'E-83 a table of the Gatherer lib precedes that of sgmls-lib; E-101 a script may name a table',
+  async (t) => {
+    const lib = await directoryWith(t, {
+      ...FOO,
+      'FOO.sum.tbl': '<TI> mine\n',
+      'BAR.sum': '#!/bin/sh\nexec SGML.sum -t my.table FOO $*\n',
+      'my.table': '<TI> special\n',
+    });
+    const { sgml } = await findTypePrograms([lib]);
+    const types = compileSgmlTypes(await readSgmlSources(lib, sgml));
+    const extracted = (type: string) =>
+      Object.fromEntries(summarizeMarkup(document('<FOO><TI>x</TI></FOO>'), type, types).attributes);
+    t.same(extracted('FOO'), { mine: 'x' });
+    t.same(extracted('BAR'), { special: 'x' });
+    await rm(join(lib, 'my.table'));
+    await t.rejects(readSgmlSources(lib, sgml), { message: /^BAR\.sum:0: -t: the table cannot be read/ });
+  },
+);

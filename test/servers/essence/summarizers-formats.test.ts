@@ -1,38 +1,16 @@
+// The summarizers of structured formats: office documents, mail, bibliographies, version control, programs, images, sound, fonts.
+
 import t from 'tap';
-import { crc32 } from './fixtures/crc32.js';
+import { zip } from '../../helpers/archives.js';
 import { summaryOf } from './fixtures/summary-of.js';
 
-/** Makes a zip archive with stored members. */
-function zip(members: Readonly<Record<string, string>>): Uint8Array {
-  const parts: Buffer[] = [];
-  const directory: Buffer[] = [];
-  let offset = 0;
-  for (const [name, text] of Object.entries(members)) {
-    const data = Buffer.from(text);
-    const common = Buffer.alloc(26);
-    common.writeUInt16LE(20, 0);
-    common.writeUInt32LE(crc32(data), 10);
-    common.writeUInt32LE(data.length, 14);
-    common.writeUInt32LE(data.length, 18);
-    common.writeUInt16LE(name.length, 22);
-    const local = Buffer.concat([Buffer.from('PK\x03\x04'), common, Buffer.from(name), data]);
-    const tail = Buffer.alloc(14);
-    tail.writeUInt32LE(offset, 10);
-    directory.push(Buffer.concat([Buffer.from('PK\x01\x02\x14\0'), common, tail, Buffer.from(name)]));
-    parts.push(local);
-    offset += local.length;
-  }
-  const entries = Buffer.concat(directory);
-  const end = Buffer.alloc(18);
-  end.writeUInt16LE(directory.length, 4);
-  end.writeUInt16LE(directory.length, 6);
-  end.writeUInt32LE(entries.length, 8);
-  end.writeUInt32LE(offset, 12);
-  return Buffer.concat([...parts, entries, Buffer.from('PK\x05\x06'), end]);
+/** Makes a zip archive of texts. */
+function zipOf(members: Readonly<Record<string, string>>): Uint8Array {
+  return zip(Object.entries(members).map(([name, text]) => [name, Buffer.from(text)]));
 }
 
-t.test('OpenDocument and Office Open XML: properties, headings, text', async (t) => {
-  const odt = zip({
+t.test('OpenDocument and Office Open XML yield properties, headings and text', async (t) => {
+  const odt = zipOf({
     'meta.xml': '<m><dc:title>The title</dc:title><dc:creator>A. Author</dc:creator></m>',
     'content.xml':
       '<d><text:h>Head</text:h><text:p>One<text:tab/>two &amp; <text:a xlink:href="http://b.test/">three</text:a></text:p></d>',
@@ -44,7 +22,7 @@ t.test('OpenDocument and Office Open XML: properties, headings, text', async (t)
     Headings: 'Head',
     'Partial-Text': 'Head\nOne\ttwo & three\n\n',
   });
-  const docx = zip({
+  const docx = zipOf({
     'docProps/core.xml': '<c><dc:title>T</dc:title><cp:keywords>k</cp:keywords></c>',
     'word/document.xml':
       '<w:d><w:p><w:r><w:t>Hello</w:t><w:instrText>not</w:instrText></w:r></w:p><w:p><w:t>all</w:t></w:p></w:d>',
@@ -54,7 +32,7 @@ t.test('OpenDocument and Office Open XML: properties, headings, text', async (t)
     Keywords: 'k',
     'Partial-Text': 'Hello\nall\n\n',
   });
-  const xlsx = zip({
+  const xlsx = zipOf({
     'xl/workbook.xml': '<w><sheets><sheet name="Prices"/><sheet name="Sums"/></sheets></w>',
     'xl/sharedStrings.xml': '<s><si><t>wheat</t></si><si><t>rye</t></si></s>',
   });
@@ -66,7 +44,7 @@ t.test('OpenDocument and Office Open XML: properties, headings, text', async (t)
   t.match((await summaryOf('OpenDocument', 'no zip')).warnings[0], /office document could not be read/);
 });
 
-t.test('WordPerfect 5: text between its codes', async (t) => {
+t.test('WordPerfect 5 yields the text between its codes', async (t) => {
   const head = Buffer.from('\xffWPC\x10\0\0\0\x01\x0a\0\x01\0\0\0\0', 'latin1');
   // A group of variable length (0xd1, size 4), an extended character (A acute), a hard return.
   const body = Buffer.from('Words\xd1\x01\x04\0abcd and \xc0\x1a\x01\xc0more\x0aline', 'latin1');
@@ -76,7 +54,7 @@ t.test('WordPerfect 5: text between its codes', async (t) => {
   );
 });
 
-t.test('Mail and News (6.2): decoded header fields; a folder with several messages', async (t) => {
+t.test('Mail and News (6.2) yield decoded header fields; a folder has several messages', async (t) => {
   const mail = `From: =?iso-8859-1?Q?J=FCrgen?= <j@a.test>
 To: b@b.test, C <c@c.test>
 Subject: Hello
@@ -117,28 +95,31 @@ Content-Type: text/html
   });
 });
 
-t.test('Bibliographic and ReferBibliographic (6.2, E-65; vector 9)', async (t) => {
-  const bib = `@string{cacm = "Comm. ACM"}
+t.test(
+  'Bibliographic and ReferBibliographic yield the fields of an entry (6.2, E-65; vector 9)',
+  async (t) => {
+    const bib = `@string{cacm = "Comm. ACM"}
 @comment{ignored}
 @Article{knuth, author = {Donald E. {Knuth} and J. M\\"uller}, title = "On {TeX}", journal = cacm # " extra", year = 1984}`;
-  t.same((await summaryOf('Bibliographic', bib)).all, {
-    Author: 'Donald E. Knuth and J. Müller',
-    Title: 'On TeX',
-    Journal: 'Comm. ACM extra',
-    Year: '1984',
-  });
-  const refer =
-    '%A A. S. Tanenbaum\n%T Computer Networks\n%I Prentice Hall\n%C Englewood Cliffs, NJ\n%D 1988\n';
-  t.same((await summaryOf('ReferBibliographic', refer)).all, {
-    Author: 'A. S. Tanenbaum',
-    Title: 'Computer Networks',
-    Issuer: 'Prentice Hall',
-    City: 'Englewood Cliffs, NJ',
-    Date: '1988',
-  });
-});
+    t.same((await summaryOf('Bibliographic', bib)).all, {
+      Author: 'Donald E. Knuth and J. Müller',
+      Title: 'On TeX',
+      Journal: 'Comm. ACM extra',
+      Year: '1984',
+    });
+    const refer =
+      '%A A. S. Tanenbaum\n%T Computer Networks\n%I Prentice Hall\n%C Englewood Cliffs, NJ\n%D 1988\n';
+    t.same((await summaryOf('ReferBibliographic', refer)).all, {
+      Author: 'A. S. Tanenbaum',
+      Title: 'Computer Networks',
+      Issuer: 'Prentice Hall',
+      City: 'Englewood Cliffs, NJ',
+      Date: '1988',
+    });
+  },
+);
 
-t.test('Patch, RCS, SCCS (6.2)', async (t) => {
+t.test('Patch, RCS and SCCS (6.2) yield files, authors and versions', async (t) => {
   const patch =
     'diff -u a/x.c b/x.c\n--- a/x.c\t1994-01-01\n+++ b/x.c\t1994-01-02\n@@ -1 +1 @@\n*** 1,5 ****\nIndex: y.c\n';
   t.same((await summaryOf('Patch', patch)).all, { References: 'x.c\ny.c' });
@@ -160,43 +141,46 @@ desc\n@What it is@\n1.2\nlog\n@Better @@ all@\ntext\n@x@\n`;
   });
 });
 
-t.test('WaisSource, LSM, RFC, Framemaker, SymbolicLink, Binary (6.2, E-48)', async (t) => {
-  const wais =
-    '(:source\n :version 3\n :ip-name "wais.test"\n :tcp-port 210\n :database-name "db"\n :maintainer "m@a.test"\n :description "About \\"it\\"" )';
-  t.same((await summaryOf('WaisSource', wais)).all, {
-    Title: 'db',
-    Description: 'About "it"',
-    Author: 'm@a.test',
-    Host: 'wais.test',
-    Port: '210',
-  });
-  t.same((await summaryOf('LSM', 'Begin3\nTitle: x\nDesc1 = one\n more\nAuthor: A\nEnd\n')).all, {
-    Title: 'x',
-    Description: 'one\nmore',
-    Author: 'A',
-  });
-  const rfc =
-    'Network Working Group                         J. Postel\nRequest for Comments: 1                             ISI\n\n\n                    The Title\n\nAbstract\n\n   In short.\n\n1. Text\n';
-  t.match((await summaryOf('RFC', rfc)).all, {
-    Title: 'The Title',
-    Author: 'J. Postel',
-    Abstract: 'In short.',
-  });
-  const mif =
-    "<Para\n <PgfTag `Heading1'>\n <String `The \\q1\\q'>\n>\n<Para <PgfTag `Body'> <String `words'> <Char HardReturn> <String `more'>>";
-  t.same((await summaryOf('Framemaker', mif)).all, {
-    Title: "The '1'",
-    Headings: "The '1'",
-    'Partial-Text': "The '1'\nwords\nmore",
-  });
-  t.same((await summaryOf('SymbolicLink', '../there')).all, { Title: 'name.x', References: '../there' });
-  t.equal(
-    (await summaryOf('Binary', '\0\x01usage: prog\0\x02@#$%^\0xyz\0')).all['Partial-Text'],
-    'usage: prog',
-  );
-});
+t.test(
+  'WaisSource, LSM, RFC, Framemaker, SymbolicLink and Binary yield their fields (6.2, E-48)',
+  async (t) => {
+    const wais =
+      '(:source\n :version 3\n :ip-name "wais.test"\n :tcp-port 210\n :database-name "db"\n :maintainer "m@a.test"\n :description "About \\"it\\"" )';
+    t.same((await summaryOf('WaisSource', wais)).all, {
+      Title: 'db',
+      Description: 'About "it"',
+      Author: 'm@a.test',
+      Host: 'wais.test',
+      Port: '210',
+    });
+    t.same((await summaryOf('LSM', 'Begin3\nTitle: x\nDesc1 = one\n more\nAuthor: A\nEnd\n')).all, {
+      Title: 'x',
+      Description: 'one\nmore',
+      Author: 'A',
+    });
+    const rfc =
+      'Network Working Group                         J. Postel\nRequest for Comments: 1                             ISI\n\n\n                    The Title\n\nAbstract\n\n   In short.\n\n1. Text\n';
+    t.match((await summaryOf('RFC', rfc)).all, {
+      Title: 'The Title',
+      Author: 'J. Postel',
+      Abstract: 'In short.',
+    });
+    const mif =
+      "<Para\n <PgfTag `Heading1'>\n <String `The \\q1\\q'>\n>\n<Para <PgfTag `Body'> <String `words'> <Char HardReturn> <String `more'>>";
+    t.same((await summaryOf('Framemaker', mif)).all, {
+      Title: "The '1'",
+      Headings: "The '1'",
+      'Partial-Text': "The '1'\nwords\nmore",
+    });
+    t.same((await summaryOf('SymbolicLink', '../there')).all, { Title: 'name.x', References: '../there' });
+    t.equal(
+      (await summaryOf('Binary', '\0\x01usage: prog\0\x02@#$%^\0xyz\0')).all['Partial-Text'],
+      'usage: prog',
+    );
+  },
+);
 
-t.test('Object and Archive (6.2): defined global symbols', async (t) => {
+t.test('Object and Archive (6.2) yield the defined global symbols', async (t) => {
   // ELF, 32 bits, little-endian: header, three symbols, their names, two section headers.
   const elf = Buffer.alloc(52 + 48 + 16 + 80);
   elf.write('\x7fELF\x01\x01\x01', 0, 'latin1');
@@ -227,7 +211,7 @@ t.test('Object and Archive (6.2): defined global symbols', async (t) => {
   t.same((await summaryOf('Archive', archive)).all, { Contents: 'main.o', Keywords: 'main' });
 });
 
-t.test('Image (E-141): format, size, comments', async (t) => {
+t.test('Image (E-141) yields format, size and comments', async (t) => {
   const png = Buffer.from(
     '\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x01\0\0\0\0\x10\x08\0\0\0\0crc_\0\0\0\x07tEXtTitle\0xcrc_',
     'latin1',
@@ -247,7 +231,7 @@ t.test('Image (E-141): format, size, comments', async (t) => {
   );
 });
 
-t.test('Audio (6.2): title, artist, codec and duration', async (t) => {
+t.test('Audio (6.2) yields title, artist, codec and duration', async (t) => {
   const au = Buffer.alloc(32 + 16_000);
   au.write('.snd\0\0\0\x20', 0, 'latin1');
   au.writeUInt32BE(1, 12);
@@ -264,7 +248,7 @@ t.test('Audio (6.2): title, artist, codec and duration', async (t) => {
   t.same((await summaryOf('Audio', flac)).all, { Title: 'hi', Description: 'FLAC audio' });
 });
 
-t.test('Font (6.2, E-75): names and comments', async (t) => {
+t.test('Font (6.2, E-75) yields names and comments', async (t) => {
   t.same(
     (await summaryOf('Font', 'STARTFONT 2.1\nCOMMENT Public\nCOMMENT domain\nFONT -misc-fixed\nSIZE 1\n'))
       .all,

@@ -1,3 +1,6 @@
+// The summarizers of typeset documents: DVI, PostScript, PDF, LaTeX, RTF and Troff. A property feeds random bytes to all
+// summarizers.
+
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import t from 'tap';
@@ -31,7 +34,7 @@ const down = (points: number): number[] => [159, points, 0, 0];
 const codes = (text: string): number[] => [...Buffer.from(text, 'latin1')];
 
 t.test(
-  'Dvi (6.2): words by gaps, lines by baselines, ligatures and accents by the fonts of TeX',
+  'Dvi (6.2): gaps separate words, baselines separate lines, and TeX fonts have ligatures and accents',
   async (t) => {
     const page = dvi(
       ...fontDefinition('cmr10'),
@@ -52,8 +55,8 @@ t.test(
     const { all, warnings } = await summaryOf('Dvi', page);
     t.equal(all['Partial-Text'], 'office café\nnext\n\npara');
     t.same(warnings, []);
-    const broken = await summaryOf('Dvi', page.subarray(0, page.length - 3));
-    t.match(broken.all['Partial-Text'], /^office/, 'the text before the damage is kept');
+    const truncated = await summaryOf('Dvi', page.subarray(0, page.length - 3));
+    t.match(truncated.all['Partial-Text'], /^office/, 'the text before the damage is kept');
     t.match(
       (await summaryOf('Dvi', dvi(...fontDefinition('cmr10'), 171, ...codes('ab'), 255))).warnings[0],
       /not an opcode/,
@@ -61,7 +64,7 @@ t.test(
   },
 );
 
-t.test('PostScript (6.2): DSC comments; the text that the program shows', async (t) => {
+t.test('PostScript (6.2) yields the DSC comments and the text that the program shows', async (t) => {
   const program = `%!PS-Adobe-2.0
 %%Title: (A \\(good\\) title)
 %%For: A. Author
@@ -125,7 +128,7 @@ trailer << /Root 1 0 R /Info 6 0 R /Size 7 >>
 `;
 }
 
-t.test('Pdf (6.2): the information dictionary, then the text of the pages', async (t) => {
+t.test('Pdf (6.2) yields the information dictionary and the text of the pages', async (t) => {
   const { all } = await summaryOf(
     'Pdf',
     pdf('BT /F1 12 Tf 72 700 Td (Hello wide) Tj 0 -14 Td (world) Tj ET'),
@@ -142,7 +145,7 @@ t.test('Pdf (6.2): the information dictionary, then the text of the pages', asyn
 });
 
 t.test(
-  'LaTeX and TeX (6.2): the marked fields; the text without commands, formulas, definitions',
+  'LaTeX and TeX (6.2) yield the marked fields and the text without commands, formulas and definitions',
   async (t) => {
     const source = `\\documentclass[a4paper]{article}
 \\usepackage{amsmath} % not text
@@ -183,23 +186,26 @@ x = $y
   },
 );
 
-t.test('RTF (6.2): as HTML, with title and author of the information group', async (t) => {
-  const source =
-    '{\\rtf1\\ansi\\ansicpg1252{\\fonttbl{\\f0\\fcharset0 Times;}{\\f1\\fcharset204 Cyr;}}' +
-    '{\\stylesheet{\\s0 Normal;}{\\s1 heading 1;}}{\\info{\\title The title}{\\author A. Author}}' +
-    "{\\*\\unknown gone}\\pard\\s1 Chapter\\par\\pard\\s0 Plain {\\b bold} caf\\'e9 \\u8364 ?\\par" +
-    "{\\f1\\'cc\\'e8\\'f0}\\par{\\field{\\*\\fldinst HYPERLINK \"http://b.test/\"}{\\fldrslt link}}}";
-  t.same((await summaryOf('RTF', source)).all, {
-    Title: 'The title',
-    Author: 'A. Author',
-    keywords: 'bold',
-    headings: 'Chapter',
-    'url-references': 'http://b.test/',
-    body: 'Chapter\nPlain bold café €\nМир\nlink',
-  });
-});
+t.test(
+  'RTF (6.2) yields the attributes of HTML, with title and author from the information group',
+  async (t) => {
+    const source =
+      '{\\rtf1\\ansi\\ansicpg1252{\\fonttbl{\\f0\\fcharset0 Times;}{\\f1\\fcharset204 Cyr;}}' +
+      '{\\stylesheet{\\s0 Normal;}{\\s1 heading 1;}}{\\info{\\title The title}{\\author A. Author}}' +
+      "{\\*\\unknown gone}\\pard\\s1 Chapter\\par\\pard\\s0 Plain {\\b bold} caf\\'e9 \\u8364 ?\\par" +
+      "{\\f1\\'cc\\'e8\\'f0}\\par{\\field{\\*\\fldinst HYPERLINK \"http://b.test/\"}{\\fldrslt link}}}";
+    t.same((await summaryOf('RTF', source)).all, {
+      Title: 'The title',
+      Author: 'A. Author',
+      keywords: 'bold',
+      headings: 'Chapter',
+      'url-references': 'http://b.test/',
+      body: 'Chapter\nPlain bold café €\nМир\nlink',
+    });
+  },
+);
 
-t.test('E-74 Troff: -ms, -me and -mm', async (t) => {
+t.test('E-74 Troff is read with the macros -ms, -me, -mm and -mdoc', async (t) => {
   const ms =
     '.TL\nThe \\fITitle\\fP\n.AU\nA. Author\n.AI\nSomewhere\n.AB\nIn short.\n.AE\n.NH 2\nFirst\n.LP\nText\\(emhere.\n.de XX\nhidden\n..\n';
   const { all, summary } = await summaryOf('Troff', ms);
@@ -216,7 +222,7 @@ t.test('E-74 Troff: -ms, -me and -mm', async (t) => {
 });
 
 t.test('6.2: no summarizer throws for any bytes', async (t) => {
-  const scrap = fc.constantFrom(
+  const fragment = fc.constantFrom(
     '%!PS\n',
     '(',
     ')',
@@ -282,7 +288,9 @@ t.test('6.2: no summarizer throws for any bytes', async (t) => {
   );
   const body = fc.oneof(
     fc.uint8Array({ maxLength: 400 }),
-    fc.array(scrap, { maxLength: 60 }).map((parts) => new Uint8Array(Buffer.from(parts.join(''), 'latin1'))),
+    fc
+      .array(fragment, { maxLength: 60 })
+      .map((parts) => new Uint8Array(Buffer.from(parts.join(''), 'latin1'))),
   );
   const types = [...SUMMARIZERS.keys()];
   await fc.assert(

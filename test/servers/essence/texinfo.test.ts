@@ -1,3 +1,5 @@
+// Texinfo: recognition, the attributes of a manual, and damaged or hostile sources.
+
 import fc from 'fast-check';
 import t from 'tap';
 import { summaryOf } from './fixtures/summary-of.js';
@@ -79,26 +81,26 @@ After the end.
 `;
 
 t.test(
-  'table 3.1 Texinfo by name; a TeX file that loads the Texinfo macros is read as Texinfo',
+  'table 3.1 the name decides on Texinfo; a TeX file that loads the Texinfo macros is read as Texinfo',
   async (t) => {
     const { rules } = contextOf();
     for (const name of ['a.texi', 'a.texinfo', 'a.txi']) t.equal(rules.byName.match(name), 'Texinfo', name);
     t.equal(rules.byName.match('a.tex'), 'TeX');
-    t.equal(rules.byContent.match('Texinfo source text'), 'Texinfo', 'by the description of file(1)');
+    t.equal(rules.byContent.match('Texinfo source text'), 'Texinfo', 'the description of file(1) decides');
     const head = '% a comment\n\\input texinfo.tex\n@settitle Small\n';
     t.equal(contentOf(await summarize('ftp://a.test/a.texi', head)).Title, 'Small\n');
     t.equal(contentOf(await summarize('ftp://a.test/a.tex', head)).Title, 'Small\n');
     const bare = head.slice(head.indexOf('\\'));
-    t.equal(contentOf(await summarize('ftp://a.test/a', bare)).Title, 'Small\n', 'without a suffix');
+    t.equal(contentOf(await summarize('ftp://a.test/a', bare)).Title, 'Small\n', 'a name without a suffix');
     const plain = contentOf(
       await summarize('ftp://a.test/a.tex', '\\input texinformal\n\\title{Other}\nx @settitle y\n'),
     );
-    t.equal(plain.Title, 'Other\n', 'a file that loads other macros');
+    t.equal(plain.Title, 'Other\n', 'a file that loads other macros is TeX');
   },
 );
 
 t.test(
-  'Texinfo (6.2): title, authors, headings, addresses; text without commands, menus and index entries',
+  'Texinfo (6.2) yields title, authors, headings, addresses, and text without commands, menus and index entries',
   async (t) => {
     const { all, summary, warnings } = await summaryOf('Texinfo', MANUAL);
     t.same(warnings, []);
@@ -129,30 +131,37 @@ t.test(
         '',
       ].join('\n'),
     );
-    t.equal(summary.text, all['Partial-Text'], 'E-117 the full text');
-    t.match(summary.description, /^This is “the” manual/, 'E-141 a paragraph, not the heading');
+    t.equal(summary.text, all['Partial-Text'], 'E-117 the text is the full text');
+    t.match(
+      summary.description,
+      /^This is “the” manual/,
+      'E-141 the description is a paragraph, not the heading',
+    );
   },
 );
 
-t.test('Texinfo: precedence of titles, variables, damage', async (t) => {
-  const titleOf = async (source: string) => (await summaryOf('Texinfo', source)).all.Title;
-  t.equal(await titleOf('@title Paper\n@top Screen\n'), 'Paper');
-  t.equal(await titleOf('@top Screen\r\nText\r\n'), 'Screen');
-  t.equal(await titleOf('@settitle @set\n'), undefined, 'a command without an argument is ignored');
-  const textOf = async (source: string) => (await summaryOf('Texinfo', source)).all['Partial-Text'];
-  t.equal(
-    await textOf('@ignore\nNever ended.\n'),
-    'Never ended.\n',
-    'an unterminated environment does not remove text',
-  );
-  t.equal(
-    await textOf('@menu\n* A::\n@node B\nText.\n@menu\n* C::\n@end menu\n'),
-    'Text.\n',
-    'a menu ends with its node',
-  );
-  t.equal(await textOf('An @math{open brace\n\nnext } words\n'), 'An open brace\n\nnext  words\n');
-  t.equal(await textOf('@verb{|a@b|} and @value{NONE}x @u{g}@dotless{i}\n'), 'a@b and x ği\n');
-});
+t.test(
+  'Texinfo: titles have a precedence, variables are inserted, and damage does not remove text',
+  async (t) => {
+    const titleOf = async (source: string) => (await summaryOf('Texinfo', source)).all.Title;
+    t.equal(await titleOf('@title Paper\n@top Screen\n'), 'Paper');
+    t.equal(await titleOf('@top Screen\r\nText\r\n'), 'Screen');
+    t.equal(await titleOf('@settitle @set\n'), undefined, 'a command without an argument is ignored');
+    const textOf = async (source: string) => (await summaryOf('Texinfo', source)).all['Partial-Text'];
+    t.equal(
+      await textOf('@ignore\nNever ended.\n'),
+      'Never ended.\n',
+      'an unterminated environment does not remove text',
+    );
+    t.equal(
+      await textOf('@menu\n* A::\n@node B\nText.\n@menu\n* C::\n@end menu\n'),
+      'Text.\n',
+      'a menu ends with its node',
+    );
+    t.equal(await textOf('An @math{open brace\n\nnext } words\n'), 'An open brace\n\nnext  words\n');
+    t.equal(await textOf('@verb{|a@b|} and @value{NONE}x @u{g}@dotless{i}\n'), 'a@b and x ği\n');
+  },
+);
 
 t.test('Texinfo is read in linear time and never throws', async (t) => {
   const hostile = [
@@ -172,9 +181,9 @@ t.test('Texinfo is read in linear time and never throws', async (t) => {
     '@chapter x\n',
     '@ref{x}}',
   ];
-  for (const scrap of hostile) {
-    const { summary } = await summaryOf('Texinfo', `@set A b\n${scrap.repeat(100_000)}`);
-    t.ok(summary.text !== undefined, JSON.stringify(scrap));
+  for (const fragment of hostile) {
+    const { summary } = await summaryOf('Texinfo', `@set A b\n${fragment.repeat(100_000)}`);
+    t.ok(summary.text !== undefined, JSON.stringify(fragment));
   }
   const many = `@set A ${'v'.repeat(200)}\n${'@value{A}'.repeat(50_000)}`;
   t.ok(

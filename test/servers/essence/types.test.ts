@@ -1,3 +1,5 @@
+// Types by URL, name, MIME type and content; allow lists and stop lists; the files that define types.
+
 import fc from 'fast-check';
 import t from 'tap';
 import { ConfigError } from '../../../protocols/errors.js';
@@ -77,15 +79,18 @@ t.test('E-19 pictures, sound and queries are rejected before they are fetched (E
   t.notOk(mayContainLinks('Image'));
 });
 
-t.test('E-23 allowed first, then the stop list; E-24 an empty list indexes everything', async (t) => {
-  const some = { ...rules, allowlist: new Set(['HTML', 'Image']) };
-  t.notOk(isRejected('HTML', some));
-  t.ok(isRejected('Text', some), 'not allowed');
-  t.ok(isRejected('Image', some), 'allowed but stopped');
-  t.notOk(isRejected('Image', { ...rules, stoplist: parseTypeList('# nothing\n', 'stoplist.cf') }));
-});
+t.test(
+  'E-23 the allow list is checked before the stop list; E-24 an empty stop list rejects nothing',
+  async (t) => {
+    const limited = { ...rules, allowlist: new Set(['HTML', 'Image']) };
+    t.notOk(isRejected('HTML', limited));
+    t.ok(isRejected('Text', limited), 'not in the allow list');
+    t.ok(isRejected('Image', limited), 'in both lists');
+    t.notOk(isRejected('Image', { ...rules, stoplist: parseTypeList('# nothing\n', 'stoplist.cf') }));
+  },
+);
 
-t.test('E-7 rules with comments; a user table of the manual (vector 12)', async (t) => {
+t.test('E-7 rules with comments, and the tables that the manual prints (vector 12)', async (t) => {
   const byUrl = parseTypeRules(
     '# home pages\n\nHomeHTML\t^http:.*/$\nHomeHTML  ^http:.*/[hH]ome\\.html$\n',
     'byurl.cf',
@@ -121,16 +126,16 @@ t.test('E-7 errors name file and line', async (t) => {
   });
 });
 
-t.test('a suffix table returns the same types as its expressions in order', async () => {
+t.test('a suffix table returns the same types as its expressions, tried in order', async () => {
   const lines = ['A ^.*\\.(a|b)$', 'B \\.b\\.c$', 'C ^b\\.c$', 'D ^.*\\.[cC]x?$', 'E ^a', 'F c$'];
   const together = parseTypeRules(lines.join('\n'), 'f');
-  const single = lines.map((line) => [line[0], parseTypeRules(line, 'f')] as const);
+  const separate = lines.map((line) => [line[0], parseTypeRules(line, 'f')] as const);
   const name = fc
     .array(fc.constantFrom('.', 'a', 'b', 'c', 'C', 'x'), { maxLength: 8 })
     .map((parts) => parts.join(''));
   fc.assert(
     fc.property(name, (subject) => {
-      const first = single.find(([, one]) => one.match(subject) !== undefined)?.[0];
+      const first = separate.find(([, rules]) => rules.match(subject) !== undefined)?.[0];
       return together.match(subject) === first;
     }),
     { numRuns: 500 },
@@ -197,7 +202,7 @@ t.test('E-16 the content determines the type if nothing else does', async (t) =>
   t.equal((await summarize('ftp://a.test/x.txt', 'a\0\0b')).type, 'Data', 'bytes that are not text');
 });
 
-t.test('G-21 a customized file replaces the shipped one, the others stay', async (t) => {
+t.test('G-21 a customized file replaces the shipped one, and the other files are kept', async (t) => {
   const libDirectory = t.testdir({ 'byname.cf': 'Notes \\.txt$\n', 'stoplist.cf': '' });
   const context = await createEssenceContext({ ...IDENTITY, libDirectory });
   t.equal(typeByUrl('ftp://a.test/x.txt', context.rules), 'Notes');

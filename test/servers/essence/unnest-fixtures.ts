@@ -1,13 +1,15 @@
-/** Returns the bytes of a Latin-1 string. */
-export const latin = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'latin1'));
+// Encoders of archives and encodings for the tests of unnesting, independent of the decoders: tar, compress(1), BinHex.
 
-/** Makes a tar archive in the layout of POSIX, independent of a library. `type` 2 is a symbolic link. */
+/** Returns the bytes of a Latin-1 string. */
+export const latin1 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'latin1'));
+
+/** Makes a tar archive in the layout of POSIX. `type` 2 is a symbolic link. */
 export function tar(
   files: readonly (readonly [name: string, body: string | Uint8Array, type?: string])[],
 ): Uint8Array {
   const blocks: Buffer[] = [];
   for (const [name, body, type = '0'] of files) {
-    const bytes = Buffer.from(typeof body === 'string' ? latin(body) : body);
+    const bytes = Buffer.from(typeof body === 'string' ? latin1(body) : body);
     const head = Buffer.alloc(512);
     head.write(name, 0, 100, 'latin1');
     head.write('0000644\x000000\x000000\0', 100, 'latin1');
@@ -29,15 +31,15 @@ export function tar(
 export function lzw(data: Uint8Array, maxBits = 16): Uint8Array {
   const out = [0x1f, 0x9d, 0x80 | maxBits];
   const table = new Map<string, number>();
-  let free = 257;
+  let nextCode = 257;
   let width = 9;
   let group: number[] = [];
-  const flush = (whole: boolean) => {
+  const flush = (padGroup: boolean) => {
     let bits = 0n;
     group.forEach((code, i) => {
       bits |= BigInt(code) << BigInt(i * width);
     });
-    const bytes = whole ? width : Math.ceil((group.length * width) / 8);
+    const bytes = padGroup ? width : Math.ceil((group.length * width) / 8);
     for (let i = 0; i < bytes; i++) out.push(Number((bits >> BigInt(8 * i)) & 255n));
     group = [];
   };
@@ -48,16 +50,16 @@ export function lzw(data: Uint8Array, maxBits = 16): Uint8Array {
     if (group.length === 8) flush(true);
   };
   for (const byte of data) {
-    const next = code < 0 ? byte : table.get(`${prefix},${byte}`);
-    if (next !== undefined) {
-      code = next;
+    const longer = code < 0 ? byte : table.get(`${prefix},${byte}`);
+    if (longer !== undefined) {
+      code = longer;
       prefix = String(code);
       continue;
     }
     emit();
-    if (free < 1 << maxBits) table.set(`${prefix},${byte}`, free++);
+    if (nextCode < 1 << maxBits) table.set(`${prefix},${byte}`, nextCode++);
     // The decoder's table lags by one entry: it widens its codes one code later.
-    if (free > 1 << width && width < maxBits) {
+    if (nextCode > 1 << width && width < maxBits) {
       if (group.length > 0) flush(true);
       width++;
     }

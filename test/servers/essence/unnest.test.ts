@@ -1,3 +1,5 @@
+// Unnesting: compressions, archives and encodings, their limits, damaged files, and the four converters of object lists.
+
 import { spawnSync } from 'node:child_process';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
@@ -12,9 +14,9 @@ import { decompressBzip2 } from '../../../servers/essence/unnest/bzip2.js';
 import { collect } from '../../../servers/essence/unnest/chunks.js';
 import { decompressLzw } from '../../../servers/essence/unnest/lzw.js';
 import { attributesOf, contentOf, contextOf, IDENTITY, inputOf, summarize } from './helpers.js';
-import { binhex, latin, lzw, tar } from './unnest-fixtures.js';
+import { binhex, latin1, lzw, tar } from './unnest-fixtures.js';
 
-/** A file by Info-ZIP: a.txt deflated, sub/b.txt stored. */
+/** A zip file that Info-ZIP wrote, in base64: a.txt deflated, sub/b.txt stored. */
 const ZIP =
   'UEsDBBQAAAAIAAAAISg7fIrfCwAAABIAAAAFAAAAYS50eHTLSM3JyVfIQJBcAFBLAwQKAAAAAABPnXVdlNLT7AcAAAAHAAAACQAAAHN1Yi9iLnR4dGlu' +
   'IHN1YgpQSwECHgMUAAAACAAAACEoO3yK3wsAAAASAAAABQAAAAAAAAABAAAApIEAAAAAYS50eHRQSwECHgMKAAAAAABPnXVdlNLT7AcAAAAHAAAACQAA' +
@@ -37,15 +39,16 @@ async function componentsIn(
   return { type: output.type, components, warnings: output.warnings, attributes };
 }
 
+/** Yields bytes in chunks of `size`. */
 async function* slices(bytes: Uint8Array, size: number): AsyncIterable<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+  for (let offset = 0; offset < bytes.length; offset += size) yield bytes.subarray(offset, offset + size);
 }
 
 t.test('E-53, E-54, E-55 a compressed PostScript paper (vector 6)', async (t) => {
   const output = await summarize(
     'ftp://a.test/pub/ECRC-93-10.ps.Z',
     // "%!PS\n" in codes of nine bits: 25 21 50 53 0a, the lowest bits first.
-    latin('\x1f\x9d\x90\x25\x42\x40\x99\xa2\x00'),
+    latin1('\x1f\x9d\x90\x25\x42\x40\x99\xa2\x00'),
   );
   t.equal(output.type, 'Compressed');
   const text = Buffer.from(output.soif ?? '').toString('latin1');
@@ -66,7 +69,7 @@ t.test('E-53, E-54, E-55 a compressed PostScript paper (vector 6)', async (t) =>
     embedded.find((line) => line.startsWith('Embed<1>-MD5')),
     'Embed<1>-MD5{32}:\tf86f4bebd8ee49cfba0bc2596ae7319f',
   );
-  t.match(text, '\nType{10}:\tCompressed\nFile-Size{1}:\t9\n', 'its own');
+  t.match(text, '\nType{10}:\tCompressed\nFile-Size{1}:\t9\n', 'the outer type and size');
 });
 
 t.test('E-55 embedded attributes by number, then by name; Embed<10> after Embed<2> (vector 7)', async (t) => {
@@ -86,7 +89,7 @@ t.test('E-55 embedded attributes by number, then by name; Embed<10> after Embed<
   t.equal(contentOf(output)['Embed<11>-Partial-Text'], 'text 10\n');
 });
 
-t.test('E-43, E-44 every compression of the same text', async (t) => {
+t.test('E-43, E-44 the same text in each compression', async (t) => {
   const vectors: [name: string, type: string, base64: string][] = [
     ['a.txt.gz', 'GNUCompressed', 'H4sIAAAAAAAAA8tIzcnJV8hAkFwAO3yK3xIAAAA='],
     ['a.txt.bz2', 'Bzip2Compressed', 'QlpoOTFBWSZTWeW18wkAAARRAAAQQAACRKAAIbUYDAKQacKjC7kinChIctr5hIA='],
@@ -105,7 +108,7 @@ t.test('E-43, E-44 every compression of the same text', async (t) => {
   }
 });
 
-t.test('E-43, E-44 every archive and encoding', async (t) => {
+t.test('E-43, E-44 the members of each archive and encoding', async (t) => {
   const zipBytes = Buffer.from(ZIP, 'base64');
   const field = (value: number, width = 8) => value.toString(16).padStart(width, '0');
   const newc = (name: string, mode: number, body: string) => {
@@ -125,13 +128,13 @@ t.test('E-43, E-44 every archive and encoding', async (t) => {
     ['x.zip', zipBytes, ['a.txt (Text): hello hello hello', 'sub/b.txt (Text): in sub']],
     [
       'x.cpio',
-      latin(`${newc('dir', 0o040755, '')}${newc('./a.txt', 0o100644, 'one\n')}${newc('TRAILER!!!', 0, '')}`),
+      latin1(`${newc('dir', 0o040755, '')}${newc('./a.txt', 0o100644, 'one\n')}${newc('TRAILER!!!', 0, '')}`),
       ['a.txt (Text): one'],
     ],
     ['x.cpio', `${odc('b.txt', 'two\n')}${odc('TRAILER!!!', '')}`, ['b.txt (Text): two']],
     [
       'x.cpio',
-      latin(
+      latin1(
         '\xc7\x71\0\0\0\0\xa4\x81\0\0\0\0\x01\0\0\0\0\0\0\0\x06\0\0\0\x05\0c.txt\0four\n\0' +
           '\xc7\x71\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\x0b\0\0\0\0\0TRAILER!!!\0\0',
       ),
@@ -149,8 +152,8 @@ t.test('E-43, E-44 every archive and encoding', async (t) => {
       "#!/bin/sh\n# This is a shell archive.\nrm -rf /tmp/never\nsed 's/^X//' > 'a.txt' << 'EOF'\nXfirst\nX<< second\nEOF\ncat << \\END > b.txt\nb\nEND\nexit 0\n",
       ['a.txt (Text): first', 'b.txt (Text): b'],
     ],
-    ['x.hqx', binhex('note.txt', 9, latin('ab\x90\x05c\x90\0\n')), []],
-    ['x.hqx', binhex('note.txt', 7, latin('ab\x90\x05\n')), ['note.txt (Text): abbbbb']],
+    ['x.hqx', binhex('note.txt', 9, latin1('ab\x90\x05c\x90\0\n')), []],
+    ['x.hqx', binhex('note.txt', 7, latin1('ab\x90\x05\n')), ['note.txt (Text): abbbbb']],
   ];
   for (const [name, body, components] of expected) {
     const got = await componentsIn(name, body);
@@ -159,7 +162,7 @@ t.test('E-43, E-44 every archive and encoding', async (t) => {
   }
 });
 
-t.test('E-44 files attached to a message; the message has its own summary', async (t) => {
+t.test('E-44 files attached to a message are components; the message has a summary as well', async (t) => {
   const mail =
     'From: a@a.test\nSubject: Paper\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=B\n\n' +
     '--B\nContent-Type: text/plain\n\nSee below.\n' +
@@ -169,20 +172,23 @@ t.test('E-44 files attached to a message; the message has its own summary', asyn
   t.same((await componentsIn('y.eml', 'From: a@a.test\nSubject: x\n\nwords\n')).components, []);
 });
 
-t.test('E-56, E-57 layers to any depth: compressions are transparent, archives give a path', async (t) => {
-  const inner = tar([['deep/p.txt', 'deep\n']]);
-  const outer = tar([
-    ['dir/inner.tgz', gzipSync(inner)],
-    ['dir/z.txt.gz', gzipSync('zipped\n')],
-    ['last.txt', 'last\n'],
-  ]);
-  const got = await componentsIn('x.tar.gz', gzipSync(outer));
-  t.same(got.components, [
-    'dir/inner.tgz/deep/p.txt (Text): deep',
-    'dir/z.txt (Text): zipped',
-    'last.txt (Text): last',
-  ]);
-});
+t.test(
+  'E-56, E-57 layers nest to any depth: compressions are transparent, archives add their path',
+  async (t) => {
+    const inner = tar([['deep/p.txt', 'deep\n']]);
+    const outer = tar([
+      ['dir/inner.tgz', gzipSync(inner)],
+      ['dir/z.txt.gz', gzipSync('zipped\n')],
+      ['last.txt', 'last\n'],
+    ]);
+    const got = await componentsIn('x.tar.gz', gzipSync(outer));
+    t.same(got.components, [
+      'dir/inner.tgz/deep/p.txt (Text): deep',
+      'dir/z.txt (Text): zipped',
+      'last.txt (Text): last',
+    ]);
+  },
+);
 
 t.test('E-45 unsafe names and links are left out; the other members are intact', async (t) => {
   const got = await componentsIn(
@@ -241,7 +247,7 @@ t.test('E-58 a source distribution is summarized as a whole', async (t) => {
   t.notOk('Embed<1>-Type' in got.attributes);
 });
 
-t.test('E-45 limits: ratio, bytes, components, depth, one component, time', async (t) => {
+t.test('E-45 limits: compression ratio, bytes, components, depth, size of a component, time', async (t) => {
   const bomb = gzipSync(Buffer.alloc(40_000_000, 'a'));
   const ratio = await componentsIn('bomb.txt.gz', bomb);
   t.match(ratio.warnings.join(), /more than 200 times its size \(E-45\)/);
@@ -252,10 +258,10 @@ t.test('E-45 limits: ratio, bytes, components, depth, one component, time', asyn
     /more than 1000 unpacked bytes/,
   );
   const many = tar(Array.from({ length: 5 }, (_, i) => [`${i}.txt`, 'x\n'] as const));
-  const few = await componentsIn('a.tar', many, limited({ maxComponents: 3 }));
-  t.equal(few.components.length, 3);
-  t.match(few.warnings[0], /more than 3 components \(E-45\)/);
-  let nested: Uint8Array = latin('deep\n');
+  const limitedCount = await componentsIn('a.tar', many, limited({ maxComponents: 3 }));
+  t.equal(limitedCount.components.length, 3);
+  t.match(limitedCount.warnings[0], /more than 3 components \(E-45\)/);
+  let nested: Uint8Array = latin1('deep\n');
   for (let i = 0; i < 12; i++) nested = gzipSync(nested);
   t.match((await componentsIn('deep.gz', nested)).warnings[0], /more than 10 nested layers \(E-45\)/);
   const cut = await componentsIn('a.txt.gz', text, limited({ maxComponentBytes: 10 }));
@@ -267,7 +273,7 @@ t.test('E-45 limits: ratio, bytes, components, depth, one component, time', asyn
   );
 });
 
-t.test('damaged and mislabeled files: a warning, and the intact part is kept', async (t) => {
+t.test('damaged and mislabeled files cause a warning, and their intact part is kept', async (t) => {
   const archive = tar([
     ['a.txt', 'first\n'],
     ['b.txt', `${'second '.repeat(500)}\n`],
@@ -319,15 +325,15 @@ t.test('damaged and mislabeled files: a warning, and the intact part is kept', a
   }
 });
 
-t.test('any bytes with the name of any nested type are summarized', async () => {
+t.test('any bytes under a name of any nested type are summarized or rejected', async () => {
   const context = contextOf();
-  const good: Uint8Array[] = [
+  const intact: Uint8Array[] = [
     Buffer.from(ZIP, 'base64'),
     gzipSync(tar([['a.txt', 'a\n']])),
     Buffer.from('QlpoOTFBWSZTWeW18wkAAARRAAAQQAACRKAAIbUYDAKQacKjC7kinChIctr5hIA=', 'base64'),
-    lzw(latin('hello hello hello')),
-    latin('begin 644 cat.txt\n#0V%T\n`\nend\n'),
-    latin(binhex('n', 3, latin('abc'))),
+    lzw(latin1('hello hello hello')),
+    latin1('begin 644 cat.txt\n#0V%T\n`\nend\n'),
+    latin1(binhex('n', 3, latin1('abc'))),
   ];
   const name = fc.constantFrom(
     'x.zip',
@@ -345,9 +351,9 @@ t.test('any bytes with the name of any nested type are summarized', async () => 
   );
   const change = fc.array(fc.tuple(fc.nat(400), fc.nat(255)), { maxLength: 6 });
   await fc.assert(
-    fc.asyncProperty(name, fc.constantFrom(...good), change, async (file, bytes, changes) => {
+    fc.asyncProperty(name, fc.constantFrom(...intact), change, async (file, bytes, changes) => {
       const body = Uint8Array.from(bytes);
-      for (const [at, value] of changes) if (at < body.length) body[at] = value;
+      for (const [offset, value] of changes) if (offset < body.length) body[offset] = value;
       const output = await summarizeDocument(inputOf(`ftp://a.test/${file}`, body), context);
       return output.soif !== undefined || output.rejected;
     }),
@@ -355,16 +361,16 @@ t.test('any bytes with the name of any nested type are summarized', async () => 
   );
 });
 
-t.test('E-43 LZW: recorded vectors and random data, with any chunk boundaries', async (t) => {
+t.test('E-43 LZW data is decompressed with any chunk boundaries', async (t) => {
   const decode = async (bytes: Uint8Array, size = 7) =>
     Buffer.from(await collect(decompressLzw(slices(bytes, size)), 1e9));
-  t.equal((await decode(latin('\x1f\x9d\x90\x41\x84\x00'))).toString(), 'AB');
+  t.equal((await decode(latin1('\x1f\x9d\x90\x41\x84\x00'))).toString(), 'AB');
   t.equal(
-    (await decode(latin('\x1f\x9d\x90\x41\x02\x02'))).toString(),
+    (await decode(latin1('\x1f\x9d\x90\x41\x02\x02'))).toString(),
     'AAA',
-    'a code whose string is not complete yet',
+    'a code whose string is not yet complete',
   );
-  t.equal((await decode(latin('\x1f\x9d\x90'))).length, 0);
+  t.equal((await decode(latin1('\x1f\x9d\x90'))).length, 0);
   const text = fc
     .array(fc.constantFrom(0, 1, 97, 98, 255), { maxLength: 3000 })
     .map((bytes) => Uint8Array.from(bytes));
@@ -383,74 +389,83 @@ t.test('E-43 LZW: recorded vectors and random data, with any chunk boundaries', 
   if (gzip.error === undefined) t.ok(gzip.stdout.equals(Buffer.from(long)), 'gzip returns the same data');
 });
 
-t.test('E-44 bzip2 as the program writes it, several blocks and streams', async (t) => {
+t.test('E-44 bzip2 data of several blocks and streams is decompressed', async (t) => {
   const data = Buffer.from(Array.from({ length: 250_000 }, (_, i) => `${(i * i) % 1013} `).join(''));
   const runs = Buffer.concat([Buffer.alloc(1000, 'a'), Buffer.alloc(259, 'b'), Buffer.from('cccc'), data]);
-  const made = spawnSync('bzip2', ['-1', '-c'], { input: runs, maxBuffer: 1e8 });
-  if (made.error !== undefined) return t.comment('bzip2 is not installed');
-  const joined = Buffer.concat([made.stdout, made.stdout]);
+  const bzip2 = spawnSync('bzip2', ['-1', '-c'], { input: runs, maxBuffer: 1e8 });
+  if (bzip2.error !== undefined) return t.comment('bzip2 is not installed');
+  const joined = Buffer.concat([bzip2.stdout, bzip2.stdout]);
   const got = Buffer.from(await collect(decompressBzip2(slices(joined, 5000)), 1e9));
   t.ok(got.equals(Buffer.concat([runs, runs])));
 });
 
-t.test('E-46 to E-51 the four converters; LSM with Site, Path, File (vector 11)', async (t) => {
-  const exploded = async (name: string, body: string, byName: string) => {
-    const context = contextOf({ fakeMd5s: name.endsWith('.lsm') });
-    const rules = { ...context.rules, byName: parseTypeRules(byName, 'byname.cf') };
-    const output = await summarizeDocument(inputOf(`ftp://a.test/${name}`, body), { ...context, rules });
-    t.ok(output.rejected, 'the document itself has no object');
-    return (output.exploded ?? []).map(({ url, soif }) => {
-      const { MD5, Type, ...rest } = attributesOf(soif);
-      t.equal(Type, 'SOIFStream');
-      t.equal(MD5 === undefined, !name.endsWith('.lsm'), 'G-111 --fake-md5s');
-      t.equal(rest['Gatherer-Name'], 'Example Gatherer', 'E-47 missing bookkeeping');
-      const own = Object.entries(rest).filter(
-        ([key]) => !/^(Gatherer|Time-to|Last-M|Refresh|Update)/.test(key),
-      );
-      return [url, Object.fromEntries(own)];
-    });
-  };
-  const lsm =
-    'Begin3\nTitle = Kit\nDesc1 = a kit\nDesc2 = for you\nSite1 = ftp.a.test more\nPath1 = /pub/kit/\nFile1 = kit.tgz 12k\nno equals\n';
-  t.same(await exploded('x.lsm', lsm, 'LSM \\.lsm$'), [
-    [
-      'ftp://ftp.a.test/pub/kit/kit.tgz',
-      { Title: 'Kit', Description: 'a kit\nfor you', Site: 'ftp.a.test', Path: '/pub/kit/', File: 'kit.tgz' },
-    ],
-  ]);
-  t.same(
-    await exploded('x.iafa', 'Template-Type: SERVICE\nTitle: A\n service\nTitle: B\n', 'IAFA \\.iafa$'),
-    [['ftp://a.test/x.iafa', { 'Template-Type': 'SERVICE', Title: 'A\nservice\nB' }]],
-  );
-  const index =
-    '("ftp://garbo.a.test/pc/")\n(("." "arc" "a b.zip") "930102" 1234 "An \\"arc\\"")\n(("." "x") "1" 0 "")\nnoise\n';
-  t.same(await exploded('x.idx', index, 'PCIndex \\.idx$'), [
-    [
-      'ftp://garbo.a.test/pc/arc/a%20b.zip',
-      {
-        'Archive-Site': 'Garbo DOS (Finland)',
-        'ASCII-Date': '930102',
-        'File-Size': '1234',
-        Description: 'An "arc"',
-      },
-    ],
-    ['ftp://garbo.a.test/pc/x', { 'Archive-Site': 'Garbo DOS (Finland)' }],
-  ]);
-  const netfind = '%D cs.a.test\n%O CS\n%H one two\n%D b.test\n%O B\n%D ee.a.test\n%O EE\n';
-  t.same(await exploded('x.nf', netfind, 'Netfind \\.nf$'), [
-    [
-      'nop:a.test',
-      {
-        'Embed<1>-Domain': 'cs.a.test',
-        'Embed<1>-Organization': 'CS',
-        'Embed<1>-Hosts': 'one two',
-        'Embed<2>-Domain': 'ee.a.test',
-        'Embed<2>-Organization': 'EE',
-      },
-    ],
-    ['nop:b.test', { Domain: 'b.test', Organization: 'B' }],
-  ]);
-});
+t.test(
+  'E-46 to E-51 four converters explode object lists; an LSM entry has Site, Path and File (vector 11)',
+  async (t) => {
+    const exploded = async (name: string, body: string, byName: string) => {
+      const context = contextOf({ fakeMd5s: name.endsWith('.lsm') });
+      const rules = { ...context.rules, byName: parseTypeRules(byName, 'byname.cf') };
+      const output = await summarizeDocument(inputOf(`ftp://a.test/${name}`, body), { ...context, rules });
+      t.ok(output.rejected, 'the document itself has no object');
+      return (output.exploded ?? []).map(({ url, soif }) => {
+        const { MD5, Type, ...rest } = attributesOf(soif);
+        t.equal(Type, 'SOIFStream');
+        t.equal(MD5 === undefined, !name.endsWith('.lsm'), 'G-111 --fake-md5s');
+        t.equal(rest['Gatherer-Name'], 'Example Gatherer', 'E-47 missing bookkeeping');
+        const contentEntries = Object.entries(rest).filter(
+          ([key]) => !/^(Gatherer|Time-to|Last-M|Refresh|Update)/.test(key),
+        );
+        return [url, Object.fromEntries(contentEntries)];
+      });
+    };
+    const lsm =
+      'Begin3\nTitle = Kit\nDesc1 = a kit\nDesc2 = for you\nSite1 = ftp.a.test more\nPath1 = /pub/kit/\nFile1 = kit.tgz 12k\nno equals\n';
+    t.same(await exploded('x.lsm', lsm, 'LSM \\.lsm$'), [
+      [
+        'ftp://ftp.a.test/pub/kit/kit.tgz',
+        {
+          Title: 'Kit',
+          Description: 'a kit\nfor you',
+          Site: 'ftp.a.test',
+          Path: '/pub/kit/',
+          File: 'kit.tgz',
+        },
+      ],
+    ]);
+    t.same(
+      await exploded('x.iafa', 'Template-Type: SERVICE\nTitle: A\n service\nTitle: B\n', 'IAFA \\.iafa$'),
+      [['ftp://a.test/x.iafa', { 'Template-Type': 'SERVICE', Title: 'A\nservice\nB' }]],
+    );
+    const index =
+      '("ftp://garbo.a.test/pc/")\n(("." "arc" "a b.zip") "930102" 1234 "An \\"arc\\"")\n(("." "x") "1" 0 "")\nnoise\n';
+    t.same(await exploded('x.idx', index, 'PCIndex \\.idx$'), [
+      [
+        'ftp://garbo.a.test/pc/arc/a%20b.zip',
+        {
+          'Archive-Site': 'Garbo DOS (Finland)',
+          'ASCII-Date': '930102',
+          'File-Size': '1234',
+          Description: 'An "arc"',
+        },
+      ],
+      ['ftp://garbo.a.test/pc/x', { 'Archive-Site': 'Garbo DOS (Finland)' }],
+    ]);
+    const netfind = '%D cs.a.test\n%O CS\n%H one two\n%D b.test\n%O B\n%D ee.a.test\n%O EE\n';
+    t.same(await exploded('x.nf', netfind, 'Netfind \\.nf$'), [
+      [
+        'nop:a.test',
+        {
+          'Embed<1>-Domain': 'cs.a.test',
+          'Embed<1>-Organization': 'CS',
+          'Embed<1>-Hosts': 'one two',
+          'Embed<2>-Domain': 'ee.a.test',
+          'Embed<2>-Organization': 'EE',
+        },
+      ],
+      ['nop:b.test', { Domain: 'b.test', Organization: 'B' }],
+    ]);
+  },
+);
 
 t.test('E-140 unnesting has the same result with any number of workers', async (t) => {
   const archive = gzipSync(tar(Array.from({ length: 20 }, (_, i) => [`${i}.txt`, `text ${i}\n`] as const)));

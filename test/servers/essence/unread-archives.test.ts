@@ -1,8 +1,10 @@
+// Archive types that are recognized but not unpacked: ARJ, LHa and Zoo.
+
 import t from 'tap';
 import { contentOf, contextOf, summarize } from './helpers.js';
 import { tar } from './unnest-fixtures.js';
 
-/** The first header of each format. */
+/** The first header of an archive in each format. */
 const ARJ = Buffer.from('60ea 2200 1e 0b 01 00 10 00 02 00'.replaceAll(' ', ''), 'hex');
 const LHA = Buffer.concat([
   Buffer.from([0x19, 0x7a]),
@@ -33,16 +35,16 @@ t.test(
   },
 );
 
-t.test('E-40 a file that is such an archive only by name produces a warning', async (t) => {
+t.test('E-40 a file that has only the name of such an archive produces a warning', async (t) => {
   for (const [type, bytes, [name]] of ARCHIVES) {
-    for (const [body, what] of [
+    for (const [body, description] of [
       ['plain words\n', 'text'],
       ['PK\x03\x04', 'Zip archive data'],
       ['', 'empty'],
       [bytes.subarray(0, 3), undefined],
     ] as const) {
       const { warnings } = await summarize(`ftp://a.test/${name}`, body);
-      t.match(warnings[0], `its name says ${type} archive, but it is not one (${what ?? ''}`);
+      t.match(warnings[0], `its name says ${type} archive, but it is not one (${description ?? ''}`);
       t.equal(warnings.length, 1);
     }
   }
@@ -53,7 +55,7 @@ t.test('E-40 a file that is such an archive only by name produces a warning', as
   );
 });
 
-t.test('E-118 without access there is no warning about the bytes', async (t) => {
+t.test('E-118 without access to the bytes there is no warning about them', async (t) => {
   const { type, warnings } = await summarize('ftp://a.test/x.zoo', '', { access: false });
   t.equal(type, 'Zoo');
   t.same(warnings, []);
@@ -70,7 +72,7 @@ t.test('E-54 such an archive inside another one is a component with its type and
   t.match(output.warnings, [/^in\/old\.lzh: LHa archives are not read/]);
 });
 
-t.test('zip files are PCCompressed (E-44)', async (t) => {
+t.test('E-44 zip files have the type PCCompressed', async (t) => {
   t.equal(contextOf().rules.byName.match('x.ZIP'), 'PCCompressed');
   t.equal((await summarize('ftp://a.test/x', 'PK\x03\x04')).type, 'PCCompressed');
 });

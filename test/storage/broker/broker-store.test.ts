@@ -1,7 +1,9 @@
+// The Broker's store: updates, refreshes, deletions, duplicates, expiry, the change log, and readers in other threads.
+
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { StateError, StorageError } from '../../../protocols/errors.js';
 import { SoifObject } from '../../../protocols/soif/index.js';
 import {
@@ -10,12 +12,14 @@ import {
   GathererStore,
   openObjectReader,
 } from '../../../storage/index.js';
-import { collect, soif, temporaryDirectory } from '../helpers.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
+import { collect, soif } from '../helpers.js';
 
 type Attributes = Readonly<Record<string, string>>;
 
 const GATHERER = { 'Gatherer-Name': 'G', 'Gatherer-Host': 'g.test', 'Gatherer-Version': '1.0' };
-const NONE = {
+/** The counts of a call that changes nothing. */
+const NO_CHANGES = {
   added: 0,
   updated: 0,
   refreshed: 0,
@@ -38,15 +42,16 @@ function update(url: string, time: number | string, attributes: Attributes = {})
   return change('update', url, { ...GATHERER, 'Update-Time': String(time), ...attributes });
 }
 
-/** The time of the stores' clock. */
+/** The time of the stores' clock, in seconds. */
 const NOW = 1_000_000_000;
 
-async function openStore(t: Parameters<typeof temporaryDirectory>[0]): Promise<BrokerStore> {
+async function openStore(t: Test): Promise<BrokerStore> {
   const store = await BrokerStore.open(await temporaryDirectory(t), { now: () => NOW });
   t.teardown(() => store.close());
   return store;
 }
 
+/** Returns the bytes of an object as Latin-1 text. */
 async function text(store: BrokerStore, oid: number): Promise<string> {
   const [bytes] = await store.objects([oid]);
   return latin1(bytes ?? Buffer.alloc(0));
@@ -67,7 +72,7 @@ t.test('an update stores the received bytes and a Registry entry', async (t) => 
     'Time-to-Live': '8',
     Binary: '\0}\n@FILE {',
   });
-  t.same(await store.apply([one, update('http://b.test/', 5)]), { ...NONE, added: 2 });
+  t.same(await store.apply([one, update('http://b.test/', 5)]), { ...NO_CHANGES, added: 2 });
   t.equal(await text(store, 1), latin1(one.bytes));
   t.same(await store.entry(1), {
     oid: 1,
@@ -110,7 +115,7 @@ t.test('SOIF-6.5 rejects an object without Gatherer identity or Update-Time with
     update('http://e.test/', 3),
   ]);
   t.same(result, {
-    ...NONE,
+    ...NO_CHANGES,
     added: 1,
     rejected: 4,
     reasons: [
@@ -128,13 +133,13 @@ t.test(
   async (t) => {
     const store = await openStore(t);
     const md5 = { MD5: '0123456789abcdef0123456789abcdef' };
-    t.same(await store.apply([update('http://a.test/', 10, md5)]), { ...NONE, added: 1 });
+    t.same(await store.apply([update('http://a.test/', 10, md5)]), { ...NO_CHANGES, added: 1 });
     t.same(await store.apply([update('http://a.test/', 10, { ...md5, Title: 'x' })]), {
-      ...NONE,
+      ...NO_CHANGES,
       duplicates: 1,
     });
     const upper = { MD5: md5.MD5.toUpperCase() };
-    t.same(await store.apply([update('http://b.test/', 10, upper)]), { ...NONE, duplicates: 1 });
+    t.same(await store.apply([update('http://b.test/', 10, upper)]), { ...NO_CHANGES, duplicates: 1 });
     t.same(await store.byUrl('http://b.test/'), []);
     const others = [
       update('http://c.test/', 11, md5),
@@ -142,11 +147,11 @@ t.test(
       update('http://e.test/', 10, { ...md5, 'Gatherer-Host': 'h.test' }),
       update('http://f.test/', 10, { MD5: 'fedcba9876543210fedcba9876543210' }),
     ];
-    t.same(await store.apply(others), { ...NONE, added: 4 });
+    t.same(await store.apply(others), { ...NO_CHANGES, added: 4 });
 
     // The object with this content is deleted, so another URL may have the content.
     await store.apply([change('delete', 'http://a.test/', {})]);
-    t.same(await store.apply([update('http://b.test/', 10, md5)]), { ...NONE, added: 1 });
+    t.same(await store.apply([update('http://b.test/', 10, md5)]), { ...NO_CHANGES, added: 1 });
   },
 );
 
@@ -154,7 +159,7 @@ t.test('SOIF-6.6 a duplicate by MD5 removes the previous object of its URL', asy
   const store = await openStore(t);
   const md5 = { MD5: '0123456789abcdef0123456789abcdef' };
   await store.apply([update('http://a.test/', 20, md5), update('http://b.test/', 10)]);
-  t.same(await store.apply([update('http://b.test/', 20, md5)]), { ...NONE, duplicates: 1 });
+  t.same(await store.apply([update('http://b.test/', 20, md5)]), { ...NO_CHANGES, duplicates: 1 });
   t.same(await store.byUrl('http://b.test/'), []);
   t.equal(store.count, 1);
 });
@@ -165,12 +170,19 @@ t.test(
     const store = await openStore(t);
     await store.apply([update('http://a.test/', 10, { Title: 'one' })]);
     const newer = update('http://a.test/', 11, { Title: 'two', 'Gatherer-Version': '2.0' });
-    t.same(await store.apply([newer]), { ...NONE, updated: 1 });
+    t.same(await store.apply([newer]), { ...NO_CHANGES, updated: 1 });
     t.equal(await text(store, 1), latin1(newer.bytes));
-    t.same(await store.apply([update('http://a.test/', 10, { Title: 'one' })]), { ...NONE, duplicates: 1 });
+    t.same(await store.apply([update('http://a.test/', 10, { Title: 'one' })]), {
+      ...NO_CHANGES,
+      duplicates: 1,
+    });
     t.equal(await text(store, 1), latin1(newer.bytes));
     const elsewhere = update('http://a.test/', 3, { 'Gatherer-Name': 'Other' });
-    t.same(await store.apply([elsewhere]), { ...NONE, added: 1 }, 'another Gatherer: stored separately');
+    t.same(
+      await store.apply([elsewhere]),
+      { ...NO_CHANGES, added: 1 },
+      'the object of another Gatherer is stored separately',
+    );
     t.same(
       (await store.byUrl('http://a.test/')).map((entry) => [entry.oid, entry.updateTime]),
       [
@@ -199,7 +211,7 @@ t.test('GATHERD-13.8 a refresh renews the times and keeps every other byte', asy
     'Time-to-Live': '60',
     Title: 'must not be taken',
   });
-  t.same(await store.apply([refresh]), { ...NONE, refreshed: 1 });
+  t.same(await store.apply([refresh]), { ...NO_CHANGES, refreshed: 1 });
   const bytes = await text(store, 1);
   const title = `Title{${Buffer.byteLength(stored.Title)}}:\t${Buffer.from(stored.Title).toString('latin1')}\n}\n`;
   t.ok(bytes.endsWith(title));
@@ -214,7 +226,7 @@ t.test('GATHERD-13.8 a refresh renews the times and keeps every other byte', asy
     [2000, 60, '1.1', bytes.length],
   );
 
-  t.same(await store.apply([refresh]), { ...NONE, duplicates: 1 }, 'not newer');
+  t.same(await store.apply([refresh]), { ...NO_CHANGES, duplicates: 1 }, 'the refresh is not newer');
   const result = await store.apply([
     change('refresh', 'http://b.test/', { 'Update-Time': '1' }),
     change('refresh', 'http://a.test/', { 'Update-Time': '1', 'Gatherer-Host': 'h.test' }),
@@ -232,14 +244,17 @@ t.test('SOIF-8.4 a deletion removes the objects of its URL and, if it names one,
     update('http://a.test/', 10, other),
     update('http://b.test/', 10),
   ]);
-  t.same(await store.apply([change('delete', 'http://a.test/', other)]), { ...NONE, deleted: 1 });
+  t.same(await store.apply([change('delete', 'http://a.test/', other)]), { ...NO_CHANGES, deleted: 1 });
   t.same(
     (await store.byUrl('http://a.test/')).map((entry) => entry.oid),
     [1],
   );
   const stale = change('delete', 'http://b.test/', { ...GATHERER, 'Update-Time': '9' });
-  t.same(await store.apply([stale, change('delete', 'http://c.test/', {})]), { ...NONE, duplicates: 2 });
-  t.same(await store.apply([change('delete', 'http://a.test/', {})]), { ...NONE, deleted: 1 });
+  t.same(await store.apply([stale, change('delete', 'http://c.test/', {})]), {
+    ...NO_CHANGES,
+    duplicates: 2,
+  });
+  t.same(await store.apply([change('delete', 'http://a.test/', {})]), { ...NO_CHANGES, deleted: 1 });
   t.equal(store.count, 1);
   t.same(await store.objects([1, 2]), [undefined, undefined]);
 });
@@ -257,7 +272,7 @@ t.test('a change sees the earlier changes of the same call', async (t) => {
     update('http://c.test/', 12, md5), // duplicate of b as refreshed
     change('delete', 'http://b.test/', {}), // deleted
     update('http://c.test/', 12, md5), // added
-    change('refresh', 'http://b.test/', { 'Update-Time': '13' }), // not known
+    change('refresh', 'http://b.test/', { 'Update-Time': '13' }), // unknown
   ]);
   t.match(result, {
     added: 3,
@@ -278,28 +293,31 @@ t.test('a change sees the earlier changes of the same call', async (t) => {
   );
 });
 
-t.test('SOIF-6.8, 6.7 expire removes what is past Update-Time + Time-to-Live; 0 never expires', async (t) => {
-  const store = await openStore(t);
-  await store.apply([
-    update('http://a.test/', 100, { 'Time-to-Live': '50' }),
-    update('http://b.test/', 100, { 'Time-to-Live': '0' }),
-    update('http://c.test/', 120, { 'Time-to-Live': '40' }),
-    update('http://d.test/', 100),
-  ]);
-  t.equal(await store.expire(150), 0, 'at Update-Time + Time-to-Live it is still valid');
-  t.equal(await store.expire(151), 1);
-  t.same(await store.byUrl('http://a.test/'), []);
-  await store.apply([change('refresh', 'http://c.test/', { 'Update-Time': '1000' })]);
-  t.equal(await store.expire(161), 0, 'a refresh postponed the expiry');
-  t.equal(await store.expire(2_500_000), 2);
-  t.same(
-    (await collect(store.all())).flat().map((entry) => entry.url),
-    ['http://b.test/'],
-  );
-  t.equal(store.count, 1);
-});
+t.test(
+  'SOIF-6.8, 6.7 expire removes objects after Update-Time + Time-to-Live; 0 never expires',
+  async (t) => {
+    const store = await openStore(t);
+    await store.apply([
+      update('http://a.test/', 100, { 'Time-to-Live': '50' }),
+      update('http://b.test/', 100, { 'Time-to-Live': '0' }),
+      update('http://c.test/', 120, { 'Time-to-Live': '40' }),
+      update('http://d.test/', 100),
+    ]);
+    t.equal(await store.expire(150), 0, 'at Update-Time + Time-to-Live it is still valid');
+    t.equal(await store.expire(151), 1);
+    t.same(await store.byUrl('http://a.test/'), []);
+    await store.apply([change('refresh', 'http://c.test/', { 'Update-Time': '1000' })]);
+    t.equal(await store.expire(161), 0, 'a refresh postponed the expiry');
+    t.equal(await store.expire(2_500_000), 2);
+    t.same(
+      (await collect(store.all())).flat().map((entry) => entry.url),
+      ['http://b.test/'],
+    );
+    t.equal(store.count, 1);
+  },
+);
 
-t.test('all() returns pages by OID; since selects by Update-Time', async (t) => {
+t.test('all() returns pages in the order of the OIDs; since selects by Update-Time', async (t) => {
   const store = await openStore(t);
   const many = Array.from({ length: 2300 }, (_, i) => update(`http://a.test/${i}`, 5000 - i));
   await store.apply(many);
@@ -351,19 +369,23 @@ t.test("GATHERD-13.6 the point's state is written with the batch; all data survi
   await t.rejects(store.apply([]), StateError);
 
   const again = await BrokerStore.open(directory);
-  t.same([again.count, again.lastSequence], [1, 1], 'the failed call stored nothing');
+  t.same([again.count, again.lastSequence], [1, 1], 'the failed call stores nothing');
   t.same(await again.collectionState('g.test:8500'), { last: 77 });
   t.same(await again.collectionState('other'), { last: 0 });
-  t.same(await again.apply([update('http://c.test/', 1)]), { ...NONE, added: 1 });
+  t.same(await again.apply([update('http://c.test/', 1)]), { ...NO_CHANGES, added: 1 });
   t.equal((await again.byUrl('http://c.test/'))[0]?.oid, 2);
   await again.clear();
-  t.same([again.count, again.lastSequence], [0, 4], 'removals are in the log');
+  t.same([again.count, again.lastSequence], [0, 4], 'the removals of clear are in the log');
   t.equal(await again.collectionState('g.test:8500'), undefined);
-  t.same(await again.apply([update('http://a.test/', 77)]), { ...NONE, added: 1 }, 'clear removes all data');
+  t.same(
+    await again.apply([update('http://a.test/', 77)]),
+    { ...NO_CHANGES, added: 1 },
+    'clear removes all data',
+  );
   t.same(
     (await collect(again.all())).flat().map((entry) => entry.oid),
     [3],
-    'an OID is not used twice',
+    'an OID is never reused',
   );
   await again.close();
   await t.rejects(GathererStore.open(directory), StorageError);
@@ -382,8 +404,8 @@ t.test('any changes in any batches give the same result as a simple model of the
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(item, { maxLength: 6 }), { maxLength: 5 }), async (calls) => {
       await store.clear();
-      type Model = { url: string; name: string; version: string; time: number; md5: string };
-      let model: Model[] = [];
+      type ModelObject = { url: string; name: string; version: string; time: number; md5: string };
+      let model: ModelObject[] = [];
       for (const items of calls) {
         const changes = items.map(({ kind, url, name, version, time, md5 }) =>
           change(kind as CollectedChange['kind'], url, {
@@ -421,10 +443,10 @@ t.test('any changes in any batches give the same result as a simple model of the
         await store.apply(changes);
       }
       const entries = (await collect(store.all())).flat();
-      const plain = entries.map(({ url, gathererName, gathererVersion, updateTime, md5 }) =>
+      const found = entries.map(({ url, gathererName, gathererVersion, updateTime, md5 }) =>
         [url, gathererName, gathererVersion, updateTime, md5].join(),
       );
-      t.same(plain.sort(), model.map((m) => [m.url, m.name, m.version, m.time, m.md5].join()).sort());
+      t.same(found.sort(), model.map((m) => [m.url, m.name, m.version, m.time, m.md5].join()).sort());
       t.equal(store.count, model.length);
       const byTime = (await collect(store.all({ since: 3 }))).flat();
       t.same(
@@ -458,27 +480,31 @@ t.test('a worker thread reads objects concurrently with the owner', async (t) =>
   t.teardown(async () => {
     await worker.terminate();
   });
-  const ask = (oids?: number[]) =>
+  const requestObjects = (oids: number[]) =>
     new Promise<(Uint8Array | undefined)[]>((resolve, reject) => {
       worker.once('message', resolve);
       worker.once('error', reject);
       worker.postMessage(oids);
     });
   t.same(
-    (await ask([1, 2])).map((bytes) => bytes && latin1(bytes)),
+    (await requestObjects([1, 2])).map((bytes) => bytes && latin1(bytes)),
     [latin1(one.bytes), undefined],
   );
   const two = update('http://b.test/', 1);
   await store.apply([two]);
   t.same(
-    (await ask([2])).map((bytes) => bytes && latin1(bytes)),
+    (await requestObjects([2])).map((bytes) => bytes && latin1(bytes)),
     [latin1(two.bytes)],
-    'at once',
+    'the reader sees a new object immediately',
   );
-  const gone = new Promise((resolve) => worker.once('exit', resolve));
+  const exited = new Promise((resolve) => worker.once('exit', resolve));
   worker.postMessage(undefined);
-  await gone;
-  t.same(await store.apply([update('http://c.test/', 1)]), { ...NONE, added: 1 }, 'the owner still works');
+  await exited;
+  t.same(
+    await store.apply([update('http://c.test/', 1)]),
+    { ...NO_CHANGES, added: 1 },
+    'the owner still works',
+  );
   await using reader = await openObjectReader(directory);
   t.equal((await reader.objects([1, 3])).filter((bytes) => bytes !== undefined).length, 2);
 });

@@ -1,3 +1,5 @@
+// Database files of summaries: records, iteration, expiry, transactions, and files of other kinds.
+
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -6,9 +8,10 @@ import t from 'tap';
 import { StateError, StorageError } from '../../../protocols/errors.js';
 import { decodeSoif, SoifObject } from '../../../protocols/soif/index.js';
 import { DatabaseFile, type DatabaseRecord, recordOf } from '../../../storage/databases/index.js';
-import { temporaryDirectory } from '../helpers.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { BARE, contentOf, databaseOf, ONE, TWO } from './helpers.js';
 
+/** Returns the record of an object. */
 function record(soif: string): DatabaseRecord {
   const bytes = Buffer.from(soif);
   return recordOf(decodeSoif(bytes), bytes);
@@ -43,40 +46,45 @@ t.test('G-114, G-140: a closed database is one file, which can be renamed', asyn
   t.equal(contentOf(join(directory, 'b')), ONE + TWO);
 });
 
-t.test('iterates in the byte order of the URLs, in pages of bounded size, from any URL', async (t) => {
-  const directory = await temporaryDirectory(t);
-  let file = 0;
-  const urls = fc.uniqueArray(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }), { maxLength: 60 });
-  await fc.assert(
-    fc.asyncProperty(urls, fc.integer({ min: 1, max: 400 }), async (names, pageBytes) => {
-      const model = new Map<string, string>();
-      using database = DatabaseFile.open(join(directory, `${file++}`), { create: true });
-      await database.transaction(() => {
-        for (const name of names) {
-          const object = SoifObject.of('FILE', `http://h/${encodeURIComponent(name)}`, [['Title', name]]);
-          database.put(recordOf(object));
-          model.set(object.url, name);
+t.test(
+  'an iteration follows the byte order of the URLs, in pages of bounded size, from any URL on',
+  async (t) => {
+    const directory = await temporaryDirectory(t);
+    let fileNumber = 0;
+    const urls = fc.uniqueArray(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }), {
+      maxLength: 60,
+    });
+    await fc.assert(
+      fc.asyncProperty(urls, fc.integer({ min: 1, max: 400 }), async (names, pageBytes) => {
+        const model = new Map<string, string>();
+        using database = DatabaseFile.open(join(directory, `${fileNumber++}`), { create: true });
+        await database.transaction(() => {
+          for (const name of names) {
+            const object = SoifObject.of('FILE', `http://h/${encodeURIComponent(name)}`, [['Title', name]]);
+            database.put(recordOf(object));
+            model.set(object.url, name);
+          }
+        });
+        const order = [...model.keys()].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+        t.same(
+          [...database.entries({ pageBytes })].map(({ url }) => url),
+          order,
+        );
+        t.same([...database.urls()].flat(), order);
+        const after = order[Math.floor(order.length / 2)] ?? '';
+        t.same(
+          [...database.entries({ pageBytes, after })].map(({ url }) => url),
+          order.filter((url) => url > after),
+        );
+        for (const page of database.pages({ pageBytes })) {
+          const bytes = page.reduce((sum, { soif }) => sum + soif.length, 0);
+          t.ok(page.length === 1 || bytes <= pageBytes);
         }
-      });
-      const order = [...model.keys()].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-      t.same(
-        [...database.entries({ pageBytes })].map(({ url }) => url),
-        order,
-      );
-      t.same([...database.urls()].flat(), order);
-      const after = order[Math.floor(order.length / 2)] ?? '';
-      t.same(
-        [...database.entries({ pageBytes, after })].map(({ url }) => url),
-        order.filter((url) => url > after),
-      );
-      for (const page of database.pages({ pageBytes })) {
-        const bytes = page.reduce((sum, { soif }) => sum + soif.length, 0);
-        t.ok(page.length === 1 || bytes <= pageBytes);
-      }
-    }),
-    { numRuns: 25 },
-  );
-});
+      }),
+      { numRuns: 25 },
+    );
+  },
+);
 
 t.test('an iteration continues while records are deleted and replaced', async (t) => {
   const path = join(await temporaryDirectory(t), 'a');
@@ -99,23 +107,23 @@ t.test('an iteration continues while records are deleted and replaced', async (t
   t.equal(database.count, 1500);
 });
 
-t.test('G-103, SOIF-6.7, SOIF-6.8: deletes expired records', async (t) => {
+t.test('G-103, SOIF-6.7, SOIF-6.8: expired records are deleted', async (t) => {
   const path = join(await temporaryDirectory(t), 'a');
   const forever = '@FILE { http://h/0\nUpdate-Time{1}:\t1\nTime-to-Live{1}:\t0\n}\n';
   await databaseOf(path, ONE, TWO, BARE, forever);
   using database = DatabaseFile.open(path);
-  t.equal(database.deleteExpired(1050), 0, 'Update-Time + Time-to-Live = now: not yet');
+  t.equal(database.deleteExpired(1050), 0, 'at Update-Time + Time-to-Live a record is still valid');
   t.equal(database.deleteExpired(1051), 1);
   t.equal(database.deleteExpired(2000 + 2_419_200), 0, 'SOIF-6.2: four weeks by default');
   t.equal(database.deleteExpired(2001 + 2_419_200), 1);
   t.same(
     [...database.urls()].flat(),
     ['http://h/0', 'http://h/bare'],
-    '0 never expires, nor does a record without Update-Time',
+    'a record with 0 or without Update-Time never expires',
   );
 });
 
-t.test('a transaction is atomic for its own process and for others', async (t) => {
+t.test('a transaction is atomic for the process and for other processes', async (t) => {
   const path = join(await temporaryDirectory(t), 'a');
   await databaseOf(path, ONE);
   using database = DatabaseFile.open(path);
@@ -148,7 +156,7 @@ t.test('a transaction is atomic for its own process and for others', async (t) =
   t.equal(database.count, 0);
 });
 
-t.test('rejects a file of another kind with a message that names the kind', async (t) => {
+t.test('a file of another kind is rejected with a message that names the kind', async (t) => {
   const directory = await temporaryDirectory(t);
   const file = (name: string, content: string | Buffer): string => {
     writeFileSync(join(directory, name), content);
@@ -167,7 +175,7 @@ t.test('rejects a file of another kind with a message that names the kind', asyn
     [join(directory, 'missing'), /there is no /],
     [file('cut', 'SQLite format 3\0'), /is damaged/],
   ];
-  for (const [path, sentence] of cases) t.throws(() => DatabaseFile.open(path), sentence);
+  for (const [path, message] of cases) t.throws(() => DatabaseFile.open(path), message);
   const foreign = join(directory, 'foreign');
   const other = new Database(foreign);
   other.exec('CREATE TABLE t(x)');
@@ -182,7 +190,7 @@ t.test('rejects a file of another kind with a message that names the kind', asyn
   t.notOk(readdirSync(directory).includes('missing'), 'a failed open creates no file');
 });
 
-t.test('SOIF-2.9: stores a URL that SQLite would truncate percent-encoded', async (t) => {
+t.test('SOIF-2.9: a URL that SQLite would truncate is stored percent-encoded', async (t) => {
   const path = join(await temporaryDirectory(t), 'a');
   await databaseOf(path, '@FILE { http://h/a\0b\nTitle{1}:\tx\n}\n', '@FILE { http://h/a\nTitle{1}:\ty\n}\n');
   t.equal(contentOf(path), '@FILE { http://h/a\nTitle{1}:\ty\n}\n@FILE { http://h/a%00b\nTitle{1}:\tx\n}\n');

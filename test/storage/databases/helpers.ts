@@ -1,3 +1,5 @@
+// Objects, update streams and database files for the tests of the database tools.
+
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import {
@@ -14,19 +16,19 @@ export const ONE = '@FILE { http://h/1\nUpdate-Time{4}:\t1000\nTime-to-Live{2}:\
 export const TWO = '@FILE { http://h/2\nUpdate-Time{4}:\t2000\nTitle{3}:\ttwo\n}\n';
 export const BARE = '@FILE { http://h/bare\nTitle{4}:\tbare\n}\n';
 
-/** An update stream (SOIF-8.8). */
-export function wrapped(parts: { deleted?: string; refreshed?: string; updated?: string }): string {
-  const { deleted = '', refreshed = '', updated = '' } = parts;
+/** Wraps objects as an update stream (SOIF-8.8). */
+export function wrapped(sections: { deleted?: string; refreshed?: string; updated?: string }): string {
+  const { deleted = '', refreshed = '', updated = '' } = sections;
   return `@DELETE {\n${deleted}}\n@REFRESH {\n${refreshed}}\n@UPDATE {\n${updated}}\n`;
 }
 
-/** Splits a text into two gzip members. */
+/** Compresses a text as two gzip members. */
 export function twoMembers(text: string): Buffer {
   const middle = Math.floor(text.length / 2);
   return Buffer.concat([gzipSync(text.slice(0, middle)), gzipSync(text.slice(middle))]);
 }
 
-/** Creates a database with these objects. */
+/** Adds objects to a database, which is created if it does not exist. */
 export async function databaseOf(path: string, ...objects: readonly string[]): Promise<void> {
   using database = DatabaseFile.open(path, { create: true });
   await loadObjects(database, readStream(Readable.from([Buffer.from(objects.join(''))]), 'test'));
@@ -43,6 +45,7 @@ export async function readAll(path: string, options: SourceOptions = {}): Promis
   return textOf(openSource(path, options));
 }
 
+/** Returns the bytes of objects as Latin-1 text; the name of its section precedes an object that is not an update. */
 export async function textOf(objects: AsyncIterable<SourceObject>): Promise<string> {
   let text = '';
   for await (const { section, bytes } of objects) {

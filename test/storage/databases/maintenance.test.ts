@@ -1,3 +1,5 @@
+// The tools that load, merge, clean and publish databases of summaries.
+
 import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -17,7 +19,8 @@ import {
   synchronize,
 } from '../../../storage/databases/index.js';
 import { GathererStore, Generations } from '../../../storage/index.js';
-import { collect, readExport, temporaryDirectory } from '../helpers.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
+import { collect, readExport } from '../helpers.js';
 import { BARE, contentOf, databaseOf, ONE, TWO, wrapped } from './helpers.js';
 
 /** Returns an object with an Update-Time and a title, in the layout of SOIF-2.2. */
@@ -25,7 +28,7 @@ function titled(url: string, time: number, title: string): string {
   return `@FILE { ${url}\nUpdate-Time{${String(time).length}}:\t${time}\nTitle{${title.length}}:\t${title}\n}\n`;
 }
 
-t.test('G-138, SOIF-8.4: loads an update stream on top of an earlier copy', async (t) => {
+t.test('G-138, SOIF-8.4: an update stream is applied to an earlier copy', async (t) => {
   const path = join(await temporaryDirectory(t), 'a');
   await databaseOf(path, ONE, TWO);
   const stream = wrapped({
@@ -67,7 +70,7 @@ t.test('G-138: a truncated stream leaves the database unchanged', async (t) => {
 });
 
 t.test(
-  'G-139, G-142, SOIF-5.5: manual values win, those of the first named manual database before the others',
+  'G-139, G-142, SOIF-5.5: manual values replace automatic ones; the first manual database precedes the others',
   async (t) => {
     const directory = await temporaryDirectory(t);
     const path = (name: string): string => join(directory, name);
@@ -138,38 +141,44 @@ t.test('G-116: the journal of a killed tool is not applied to the replacement fi
   t.equal(contentOf(path('p')), TWO + BARE);
 });
 
-t.test('G-116: replaces a file atomically and removes the temporary files of killed processes', async (t) => {
-  const directory = await temporaryDirectory(t);
-  // Process IDs never reach this number.
-  writeFileSync(join(directory, '.p.new-999999999'), 'half');
-  writeFileSync(join(directory, '.p.new-999999999-journal'), 'half');
-  writeFileSync(join(directory, `.p.new-${process.ppid}`), 'of somebody who is at work');
-  await replaceFile(join(directory, 'p'), async (temporary) => writeFileSync(temporary, 'whole'));
-  t.same(readdirSync(directory).sort(), [`.p.new-${process.ppid}`, 'p']);
-  const missing = join(directory, 'no', 'p');
-  await t.rejects(
-    replaceFile(missing, async () => undefined),
-    /cannot be read: ENOENT/,
-  );
-});
+t.test(
+  'G-116: a file is replaced atomically, and the temporary files of killed processes are removed',
+  async (t) => {
+    const directory = await temporaryDirectory(t);
+    // No process has this ID.
+    writeFileSync(join(directory, '.p.new-999999999'), 'half');
+    writeFileSync(join(directory, '.p.new-999999999-journal'), 'half');
+    writeFileSync(join(directory, `.p.new-${process.ppid}`), 'file of a running process');
+    await replaceFile(join(directory, 'p'), async (temporary) => writeFileSync(temporary, 'whole'));
+    t.same(readdirSync(directory).sort(), [`.p.new-${process.ppid}`, 'p']);
+    const missing = join(directory, 'no', 'p');
+    await t.rejects(
+      replaceFile(missing, async () => undefined),
+      /cannot be read: ENOENT/,
+    );
+  },
+);
 
-t.test('G-136: keeps the newer of two objects with one URL, the first if equally new', async (t) => {
-  const directory = await temporaryDirectory(t);
-  const path = (name: string): string => join(directory, name);
-  await databaseOf(path('a'), titled('u:1', 10, 'a'), titled('u:2', 20, 'a'), titled('u:3', 30, 'a'), BARE);
-  await databaseOf(path('b'), titled('u:1', 11, 'b'), titled('u:2', 19, 'b'), titled('u:3', 30, 'b'));
-  writeFileSync(path('c'), titled('http://h/bare', 1, 'c') + titled('u:4', 1, 'c'));
-  using database = DatabaseFile.open(path('a'));
-  t.same(await consolidate(database, [path('b'), path('c')]), { read: 5, added: 1, replaced: 2, kept: 2 });
-  t.equal(
-    contentOf(path('a')),
-    titled('http://h/bare', 1, 'c') +
-      titled('u:1', 11, 'b') +
-      titled('u:2', 20, 'a') +
-      titled('u:3', 30, 'a') +
-      titled('u:4', 1, 'c'),
-  );
-});
+t.test(
+  'G-136: of two objects with one URL the newer is kept, or the first if they are equally new',
+  async (t) => {
+    const directory = await temporaryDirectory(t);
+    const path = (name: string): string => join(directory, name);
+    await databaseOf(path('a'), titled('u:1', 10, 'a'), titled('u:2', 20, 'a'), titled('u:3', 30, 'a'), BARE);
+    await databaseOf(path('b'), titled('u:1', 11, 'b'), titled('u:2', 19, 'b'), titled('u:3', 30, 'b'));
+    writeFileSync(path('c'), titled('http://h/bare', 1, 'c') + titled('u:4', 1, 'c'));
+    using database = DatabaseFile.open(path('a'));
+    t.same(await consolidate(database, [path('b'), path('c')]), { read: 5, added: 1, replaced: 2, kept: 2 });
+    t.equal(
+      contentOf(path('a')),
+      titled('http://h/bare', 1, 'c') +
+        titled('u:1', 11, 'b') +
+        titled('u:2', 20, 'a') +
+        titled('u:3', 30, 'a') +
+        titled('u:4', 1, 'c'),
+    );
+  },
+);
 
 t.test('G-134: cleandb deletes invalid objects and reports the reason', async (t) => {
   const path = join(await temporaryDirectory(t), 'a');
@@ -197,7 +206,7 @@ t.test('G-134: cleandb deletes invalid objects and reports the reason', async (t
 
 t.test('G-133, G-134: rmbinary and cleandb -truncate rewrite only what they change', async (t) => {
   const path = join(await temporaryDirectory(t), 'a');
-  const words = `${'word\n'.repeat(1638)}`;
+  const words = 'word\n'.repeat(1638);
   const long = `@FILE { http://h/long\nKeywords{8195}:\t${words}12345\n}\n`;
   const binary = '@FILE { http://h/bin\nTitle{5}:\tab\u0001cd\nData{4}:\t\u0001\u0002\u0003\u0004\n}\n';
   await databaseOf(path, ONE, long, binary);
@@ -250,7 +259,7 @@ t.test('GATHERD-4.4, GATHERD-4.9: mkindex finds new, changed, refreshed and dele
       titled('u:same', 10, 'x') +
       titled('u:change', 20, 'y') +
       titled('u:refresh', 20, 'x'),
-    'GATHERD-4.6',
+    'GATHERD-4.6 the order of the export',
   );
   const since = (await collect(snapshot.summariesSince(20))).flat();
   t.same(
@@ -260,14 +269,14 @@ t.test('GATHERD-4.4, GATHERD-4.9: mkindex finds new, changed, refreshed and dele
       ['u:refresh', 20, 10],
     ],
   );
-  const gone = (await collect(snapshot.deletionsSince(1))).flat();
+  const deletions = (await collect(snapshot.deletionsSince(1))).flat();
   t.same(
-    gone.map(({ url, deletionTime }) => [url, deletionTime]),
+    deletions.map(({ url, deletionTime }) => [url, deletionTime]),
     [['u:gone', 60]],
   );
 });
 
-t.test('mkindex makes any previous store equal to the database', async (t) => {
+t.test('mkindex makes a store equal to the database, whatever it was before', async (t) => {
   const directory = await temporaryDirectory(t);
   await using store = await GathererStore.open(join(directory, 'store'));
   const objects = fc.dictionary(
@@ -321,7 +330,7 @@ t.test(
   },
 );
 
-t.test('GATHERD-13.9: adds the Gatherer identity to objects without one', async (t) => {
+t.test('GATHERD-13.9: mkindex adds the Gatherer identity to objects without one', async (t) => {
   const directory = await temporaryDirectory(t);
   await databaseOf(join(directory, 'PRODUCTION.gdbm'), BARE);
   const gatherer = { gathererName: 'N', gathererHost: 'h.example', gathererVersion: '1.8' };
@@ -331,7 +340,7 @@ t.test('GATHERD-13.9: adds the Gatherer identity to objects without one', async 
   t.equal(contentOf(join(directory, 'PRODUCTION.gdbm')), BARE, 'the database is unchanged');
 });
 
-t.test('SOIF-2.9, G-139: matches objects whose URLs differ only in spelling', async (t) => {
+t.test('SOIF-2.9, G-139: objects whose URLs differ only in spelling are merged', async (t) => {
   const directory = await temporaryDirectory(t);
   const path = (name: string): string => join(directory, name);
   writeFileSync(path('automatic'), '@FILE { http://h/caf\xe9{1}\nK{1}:\tk\n}\n', 'latin1');
@@ -348,5 +357,9 @@ t.test('SOIF-2.9, G-139: matches objects whose URLs differ only in spelling', as
     '@FILE { http://h/caf%E9%7B1%7D\nT{1}:\tm\nK{1}:\tk\n}\n',
   );
   t.equal(storedUrl('http://h/caf\u00e9{1}'), 'http://h/caf%C3%A9%7B1%7D', 'user input is UTF-8');
-  t.match(await cleanDatabase(database), { read: 1, deleted: 0 }, 'the key is the URL of the object');
+  t.match(
+    await cleanDatabase(database),
+    { read: 1, deleted: 0 },
+    'the key of each record is the URL of its object',
+  );
 });

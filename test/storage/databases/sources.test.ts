@@ -1,3 +1,5 @@
+// The sources that the database tools read: GDBM files and dumps, SOIF streams, data directories, stores.
+
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -5,10 +7,11 @@ import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { DatabaseFile, openLookup, publishDirectory, readStream } from '../../../storage/databases/index.js';
 import { GathererStore } from '../../../storage/index.js';
-import { summary, temporaryDirectory } from '../helpers.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
+import { summary } from '../helpers.js';
 import { BARE, databaseOf, ONE, readAll, TWO, textOf, twoMembers, wrapped } from './helpers.js';
 
-/** The output of `gdbm_dump`, written by hand: `key` -> ONE, `k2` -> BARE and a NUL, `k3` -> a number. */
+/** The output of `gdbm_dump`, written by hand: two records with ONE and with BARE and a NUL, and `k3` with a number. */
 const DUMP = `# GDBM dump file created by GDBM version 1.23. 04/02/2022 on Sat Nov 21 15:34:36 2026
 #:version=1.1
 #:file=t.gdbm
@@ -31,7 +34,7 @@ MTIzNA==
 # End of data
 `;
 
-/** Writes a program that prints a dump or an error. */
+/** Writes a shell script in place of gdbm_dump. */
 function fakeDump(directory: string, script: string): string {
   const path = join(directory, 'dump.sh');
   writeFileSync(path, `#!/bin/sh\n${script}\n`);
@@ -41,17 +44,17 @@ function fakeDump(directory: string, script: string): string {
 
 const GDBM_FILE = Buffer.concat([Buffer.from([0xcf, 0x9a, 0x57, 0x13]), Buffer.alloc(100)]);
 
-t.test('G-135: reads an original GDBM database through gdbm_dump', async (t) => {
+t.test('G-135: an original GDBM database is read through gdbm_dump', async (t) => {
   const directory = await temporaryDirectory(t);
   const path = join(directory, 'PRODUCTION.gdbm');
   writeFileSync(path, GDBM_FILE);
   writeFileSync(join(directory, 'dump'), DUMP);
   const gdbmDump = fakeDump(directory, `[ "$1 $2" = "--format=ascii ${path}" ] && cat ${directory}/dump`);
   const warnings: string[] = [];
-  const onWarning = (sentence: string): void => void warnings.push(sentence);
+  const onWarning = (message: string): void => void warnings.push(message);
   t.equal(await readAll(path, { gdbmDump, onWarning }), ONE + BARE);
-  t.match(warnings, [/k3: left out/], 'a value that is not an object');
-  t.equal(await readAll(join(directory, 'dump')), ONE + BARE, 'a dump that was made elsewhere');
+  t.match(warnings, [/k3: left out/], 'a value that is not an object is left out');
+  t.equal(await readAll(join(directory, 'dump')), ONE + BARE, 'a dump file is read without the program');
 
   await t.rejects(
     readAll(path, { gdbmDump: join(directory, 'no-such-program') }),
@@ -63,7 +66,7 @@ t.test('G-135: reads an original GDBM database through gdbm_dump', async (t) => 
   await t.rejects(readAll(path), /another byte order; dump it there/);
 });
 
-t.test('checks the lengths, the count and the end of a dump', async (t) => {
+t.test('a dump with a wrong length, count or end is rejected', async (t) => {
   const directory = await temporaryDirectory(t);
   const cases: readonly [string, string, RegExp][] = [
     ['length', DUMP.replace('#:len=76', '#:len=77'), /does not have the 77 bytes/],
@@ -75,9 +78,9 @@ t.test('checks the lengths, the count and the end of a dump', async (t) => {
     ['binary', '!\r\n! GDBM FLAT FILE DUMP -- THIS IS NOT A TEXT FILE\r\n', /only the text format is read/],
     ['stray', DUMP.replace('#:len=10\n', ''), /data without a length/],
   ];
-  for (const [name, text, sentence] of cases) {
+  for (const [name, text, message] of cases) {
     writeFileSync(join(directory, name), text);
-    await t.rejects(readAll(join(directory, name)), sentence, name);
+    await t.rejects(readAll(join(directory, name)), message, name);
   }
   writeFileSync(
     join(directory, 'index'),
@@ -86,7 +89,7 @@ t.test('checks the lengths, the count and the end of a dump', async (t) => {
   await t.rejects(readAll(join(directory, 'index')), /none of its 1 records is a SOIF object/);
   writeFileSync(join(directory, 'whole'), DUMP);
   const warnings: string[] = [];
-  const options = { maxObjectBytes: 60, onWarning: (sentence: string): void => void warnings.push(sentence) };
+  const options = { maxObjectBytes: 60, onWarning: (message: string): void => void warnings.push(message) };
   t.equal(await readAll(join(directory, 'whole'), options), BARE, 'a value beyond the limit is skipped');
   t.match(warnings[0], /a record of http:\/\/h\/1 has more than 60 bytes/);
 });
@@ -94,30 +97,30 @@ t.test('checks the lengths, the count and the end of a dump', async (t) => {
 t.test('SOIF-8.9, GATHERD-10.2: a stream may be wrapped or compressed and arrive byte by byte', async (t) => {
   const directory = await temporaryDirectory(t);
   const text = wrapped({ deleted: ONE, refreshed: BARE, updated: TWO });
-  const read = `delete ${ONE}refresh ${BARE}${TWO}`;
+  const expected = `delete ${ONE}refresh ${BARE}${TWO}`;
   const streams: readonly [string, Buffer, string][] = [
     ['plain', Buffer.from(ONE + TWO), ONE + TWO],
-    ['wrapped', Buffer.from(text), read],
-    ['gzip', gzipSync(text), read],
-    ['two members', twoMembers(text), read],
+    ['wrapped', Buffer.from(text), expected],
+    ['gzip', gzipSync(text), expected],
+    ['two members', twoMembers(text), expected],
     ['empty sections', Buffer.from(wrapped({})), ''],
     ['nothing', Buffer.alloc(0), ''],
   ];
   for (const [name, bytes, objects] of streams) {
     writeFileSync(join(directory, 'stream'), bytes);
     t.equal(await readAll(join(directory, 'stream')), objects, name);
-    const single = Readable.from([...bytes].map((byte) => Buffer.of(byte)));
-    t.equal(await textOf(readStream(single, 'test')), objects, `${name}, byte by byte`);
+    const byteStream = Readable.from([...bytes].map((byte) => Buffer.of(byte)));
+    t.equal(await textOf(readStream(byteStream, 'test')), objects, `${name}, byte by byte`);
   }
   const warnings: string[] = [];
   const broken = Readable.from([Buffer.from(`Dear reader,\n${TWO}@FILE { http://h/x\nTitle{9}:\tcut`)]);
-  await textOf(readStream(broken, 'test', { onWarning: (sentence) => void warnings.push(sentence) }));
+  await textOf(readStream(broken, 'test', { onWarning: (message) => void warnings.push(message) }));
   t.match(warnings.at(-1), /^test: .*SOIF-/, 'the warning names the rule');
   const dos = Readable.from([Buffer.from(ONE.replaceAll('}:\t', '}: '))]);
   t.equal(await textOf(readStream(dos, 'test')), ONE, 'another layout is converted');
 });
 
-t.test('rejects anything that is not a source', async (t) => {
+t.test('anything that is not a source is rejected', async (t) => {
   const directory = await temporaryDirectory(t);
   const file = (name: string, content: string | Buffer): string => {
     writeFileSync(join(directory, name), content);
@@ -133,40 +136,40 @@ t.test('rejects anything that is not a source', async (t) => {
   await t.rejects(readAll(directory), /without generations, PRODUCTION.gdbm or All-Templates.gz/);
 });
 
-t.test('G-140: resolves a data directory and the original names in it', async (t) => {
+t.test('G-140: a data directory and the original names in it are resolved', async (t) => {
   const directory = await temporaryDirectory(t);
   writeFileSync(join(directory, 'All-Templates.gz'), gzipSync(wrapped({ updated: BARE })));
-  t.equal(await readAll(directory), BARE, 'All-Templates.gz if there is no other source');
+  t.equal(await readAll(directory), BARE, 'All-Templates.gz is read if there is no other source');
   await databaseOf(join(directory, 'PRODUCTION.gdbm'), ONE, TWO);
   t.equal(await readAll(directory), ONE + TWO, 'PRODUCTION.gdbm is preferred to All-Templates.gz');
   await publishDirectory(directory, { now: 3000 });
   writeFileSync(join(directory, 'PRODUCTION.gdbm'), ONE);
   t.equal(await readAll(directory), ONE + TWO, 'the generations are preferred to PRODUCTION.gdbm');
   t.equal(await readAll(join(directory, 'generations')), ONE + TWO);
-  t.equal(await readAll(join(directory, 'PRODUCTION.gdbm')), ONE, 'a file of that name is used');
+  t.equal(await readAll(join(directory, 'PRODUCTION.gdbm')), ONE, 'a path of a file reads this file');
 
-  const ours = join(directory, 'ours');
-  mkdirSync(ours);
+  const gathererDirectory = join(directory, 'gatherer');
+  mkdirSync(gathererDirectory);
   {
-    await using store = await GathererStore.open(join(ours, 'working'));
+    await using store = await GathererStore.open(join(gathererDirectory, 'working'));
     const batch = store.batch();
     for (const url of ['http://w/1', 'http://w/2']) batch.putSummary(summary(url, 7));
     await batch.commit();
-    await store.publish(join(ours, 'generations'));
+    await store.publish(join(gathererDirectory, 'generations'));
     await store.batch().deleteSummary('http://w/2').commit();
   }
   t.match(
-    await readAll(join(ours, 'PRODUCTION.gdbm')),
+    await readAll(join(gathererDirectory, 'PRODUCTION.gdbm')),
     /w\/1[\s\S]*w\/2/,
-    'without such a file: the generations',
+    'without such a file the generations are read',
   );
-  const working = await readAll(join(ours, 'WORKING.gdbm'));
-  t.match(working, /w\/1/, 'the working store');
+  const working = await readAll(join(gathererDirectory, 'WORKING.gdbm'));
+  t.match(working, /w\/1/, 'WORKING.gdbm is the working store');
   t.notMatch(working, /w\/2/);
-  await t.rejects(readAll(join(ours, 'INDEX.gdbm')), /there is no /);
+  await t.rejects(readAll(join(gathererDirectory, 'INDEX.gdbm')), /there is no /);
 });
 
-t.test('any source allows lookup by URL', async (t) => {
+t.test('every kind of source allows look-ups by URL', async (t) => {
   const directory = await temporaryDirectory(t);
   writeFileSync(join(directory, 'soif'), TWO + ONE + TWO.replace('two', 'due'));
   await using stream = await openLookup(join(directory, 'soif'));
@@ -178,11 +181,11 @@ t.test('any source allows lookup by URL', async (t) => {
   );
   await databaseOf(join(directory, 'db'), ONE);
   await using file = await openLookup(join(directory, 'db'));
-  t.equal(file.database.path, join(directory, 'db'), 'a database file itself is opened');
+  t.equal(file.database.path, join(directory, 'db'), 'a database file is opened directly');
   t.throws(() => file.database.clear());
 });
 
-t.test('an aborted read throws the abort reason', async (t) => {
+t.test('an aborted read rejects with the reason of the abort', async (t) => {
   const path = join(await temporaryDirectory(t), 'a');
   await databaseOf(path, ONE, TWO);
   const stop = new AbortController();

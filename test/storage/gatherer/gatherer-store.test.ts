@@ -1,3 +1,5 @@
+// The Gatherer's working store: summaries, queues, documents, meta values, and opening.
+
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
@@ -6,17 +8,10 @@ import protobuf from 'protobufjs';
 import t from 'tap';
 import { StateError, StorageError } from '../../../protocols/errors.js';
 import { GathererStore, queueKey } from '../../../storage/index.js';
-import {
-  collect,
-  documentRecord,
-  queuedUri,
-  readExport,
-  soif,
-  summary,
-  temporaryDirectory,
-} from '../helpers.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
+import { collect, documentRecord, queuedUri, readExport, soif, summary } from '../helpers.js';
 
-t.test('summaries', async (t) => {
+t.test('summaries are stored and exported', async (t) => {
   t.test('GATHERD-4.6 an export is ordered by Update-Time, then by the bytes of the URL', async (t) => {
     await using store = await GathererStore.open(await temporaryDirectory(t));
     const summaries = [
@@ -64,12 +59,12 @@ t.test('summaries', async (t) => {
     await batch.commit();
     const { text, objects } = await readExport(store.summaries.exportSince(0));
     t.equal(text, all.join(''));
-    t.ok(objects.length > 1, 'in pages');
+    t.ok(objects.length > 1, 'the export has several pages');
     const stop = new AbortController();
-    const walk = store.summaries.exportSince(0, { signal: stop.signal });
-    t.equal((await walk.next()).done, false);
+    const pages = store.summaries.exportSince(0, { signal: stop.signal });
+    t.equal((await pages.next()).done, false);
     stop.abort(new Error('enough'));
-    await t.rejects(collect(walk), { message: 'enough' });
+    await t.rejects(collect(pages), { message: 'enough' });
   });
 
   t.test(
@@ -112,7 +107,7 @@ t.test('summaries', async (t) => {
     const script = fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 8 });
     await using store = await GathererStore.open(await temporaryDirectory(t));
     await fc.assert(
-      fc.asyncProperty(script, fc.boolean(), async (batches, atOnce) => {
+      fc.asyncProperty(script, fc.boolean(), async (batches, concurrent) => {
         const clean = store.batch();
         for await (const page of store.summaries.iterate())
           for (const one of page) clean.deleteSummary(one.url);
@@ -128,7 +123,7 @@ t.test('summaries', async (t) => {
             else model.set(url, time);
           }
           commits.push(batch.commit());
-          if (!atOnce) await commits.at(-1);
+          if (!concurrent) await commits.at(-1);
         }
         await Promise.all(commits);
         const rows = (await collect(store.summaries.iterate())).flat();
@@ -179,11 +174,11 @@ t.test('CRAWL-5.1.1 a queue returns its entries by directive, cost and age', asy
     [9, 7, 1, 2, 300],
   );
   t.same(await store.queues.head('a'), entry('a', 1, 9, 9));
-  t.equal(await store.queues.head('nobody'), undefined);
+  t.equal(await store.queues.head('unknown'), undefined);
   t.same(await store.queues.classKeys(), ['a', 'ab', 'b']);
   t.equal(await store.queues.count(), 7);
   t.equal(await store.queues.highestOrdinal(), 400);
-  const heads = await store.queues.headMany(['b', 'nobody', 'a'], 2);
+  const heads = await store.queues.headMany(['b', 'unknown', 'a'], 2);
   t.same(
     heads.map((queue) => queue.map((one) => one.ordinal)),
     [[400], [], [9, 7]],
@@ -262,8 +257,8 @@ t.test('a batch is atomic: an invalid operation discards the other ones', async 
   t.equal(await store.documents.get('http://a.test/'), undefined);
 });
 
-t.test('opening', async (t) => {
-  t.test('rejects a newer schema, another kind, an unknown database and a second owner', async (t) => {
+t.test('a store opens its own files only', async (t) => {
+  t.test('a newer schema, another kind, an unknown database and a second owner are rejected', async (t) => {
     const directory = await temporaryDirectory(t);
     const raw = async (name: string, rows: readonly (readonly [string, Uint8Array])[]) => {
       const db = new ClassicLevel<string, Uint8Array>(join(directory, name), { valueEncoding: 'view' });

@@ -1,30 +1,32 @@
 // The tables of documents, servers and links in the Gatherer's working store, and the references published from them.
+
 import fc from 'fast-check';
 import t from 'tap';
 import { TableCache } from '../../../storage/gatherer/table-cache.js';
 import { GathererStore } from '../../../storage/index.js';
 import { ReferencesReader } from '../../../storage/references/index.js';
-import { temporaryDirectory } from '../helpers.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 /** Returns a fetched document with its links. */
 function fetched(url: string, links: readonly string[], changes: { time?: number; checkTime?: number } = {}) {
   return { url, time: 0, checkTime: 1000, length: 10, links, ...changes };
 }
 
+/** Returns the ID of each document by URL. */
 async function allIds(store: GathererStore): Promise<Map<string, number>> {
   const ids = new Map<string, number>();
   for await (const page of store.links.documents()) for (const { url, id } of page) ids.set(url, id);
   return ids;
 }
 
-/** Returns the lists of links by URL. */
+/** Returns the link targets of each document by URL. */
 async function allLinks(store: GathererStore): Promise<Record<string, string[]>> {
   const urls = new Map([...(await allIds(store))].map(([url, id]) => [id, url]));
   const links: Record<string, string[]> = {};
   for await (const pairs of store.links.pairs()) {
     for (let i = 0; i < pairs.length; i += 2) {
-      const source = urls.get(pairs[i] ?? 0) ?? 'nobody';
-      links[source] = [...(links[source] ?? []), urls.get(pairs[i + 1] ?? 0) ?? 'nobody'];
+      const source = urls.get(pairs[i] ?? 0) ?? '(unknown)';
+      links[source] = [...(links[source] ?? []), urls.get(pairs[i + 1] ?? 0) ?? '(unknown)'];
     }
   }
   return links;
@@ -106,7 +108,11 @@ t.test('R-11, R-12 a list has each link once, in document order, with canonical 
       'gopher://g.test/0/x',
     ],
   });
-  t.equal(await store.links.idOf('http://only.test/'), undefined, 'no links without a canonical URL');
+  t.equal(
+    await store.links.idOf('http://only.test/'),
+    undefined,
+    'a document without a canonical URL has no links',
+  );
   t.equal(await store.links.idOf('http://b.test/%7eanna/'), await store.links.idOf('http://b.test/~anna/'));
 });
 
@@ -144,7 +150,7 @@ t.test('after any sequence of changes the last change of each document applies (
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 8 }), async (groups) => {
       const directory = await temporaryDirectory(t);
-      const wanted: Record<string, string[]> = {};
+      const expected: Record<string, string[]> = {};
       const ids = new Map<string, number>();
       let store = await GathererStore.open(directory);
       try {
@@ -158,8 +164,8 @@ t.test('after any sequence of changes the last change of each document applies (
               continue;
             }
             const [source, links] = one;
-            delete wanted[source];
-            if (links !== undefined && links.length > 0) wanted[source] = [...new Set(links)];
+            delete expected[source];
+            if (links !== undefined && links.length > 0) expected[source] = [...new Set(links)];
             const batch = store.batch();
             if (links === undefined) batch.dropReferences(source);
             else batch.putReferences(fetched(source, links));
@@ -172,7 +178,7 @@ t.test('after any sequence of changes the last change of each document applies (
           }
         }
         const found = await allLinks(store);
-        t.same(found, wanted);
+        t.same(found, expected);
         return new Set(ids.values()).size === ids.size;
       } finally {
         await store.close();
@@ -182,7 +188,7 @@ t.test('after any sequence of changes the last change of each document applies (
   );
 });
 
-t.test('publishes the links as references, and nothing if nothing changed', async (t) => {
+t.test('changed links are published as references', async (t) => {
   const directory = await temporaryDirectory(t);
   const data = await temporaryDirectory(t);
   await using store = await GathererStore.open(directory);
@@ -205,7 +211,11 @@ t.test('publishes the links as references, and nothing if nothing changed', asyn
     const target = reader.documentByUrl('http://b.test/~x');
     const source = reader.documentByUrl('http://a.test/');
     t.match(source, { time: 500, checkTime: 1000, length: 10, uri: '/' }, 'R-33');
-    t.match(target, { time: 0, checkTime: 0, length: 0 }, 'R-33 never fetched: 0');
+    t.match(
+      target,
+      { time: 0, checkTime: 0, length: 0 },
+      'R-33 a document that was never fetched has the times 0',
+    );
     const second = reader.idByUrl('http://a.test/2');
     t.same([...(reader.links('hubs', target?.id ?? 0)?.page(0, 9) ?? [])], [source?.id, second]);
     t.same([...(reader.links('refs', source?.id ?? 0)?.page(0, 9) ?? [])], [target?.id, second]);
@@ -216,9 +226,9 @@ t.test('publishes the links as references, and nothing if nothing changed', asyn
     .batch()
     .putReferences({ ...a, checkTime: 2000 })
     .commit();
-  t.equal(await store.publishReferences(data), undefined, 'recomputed and unchanged');
-  await store.batch().dropReferences('http://nobody.test/').commit();
-  t.equal(await store.publishReferences(data), undefined, 'nothing was dropped');
+  t.equal(await store.publishReferences(data), undefined, 'links that were stored again unchanged');
+  await store.batch().dropReferences('http://unknown.test/').commit();
+  t.equal(await store.publishReferences(data), undefined, 'a dropped URL that was unknown');
   await store.batch().dropReferences('http://a.test/2').commit();
   t.match(await store.publishReferences(data), { generation: 2, documents: 3, links: 2 });
   await store
@@ -227,7 +237,7 @@ t.test('publishes the links as references, and nothing if nothing changed', asyn
     .commit();
   t.match(await store.publishReferences(data), { generation: 3 }, 'R-33 another time is a change');
   await using other = await GathererStore.open(await temporaryDirectory(t));
-  t.equal(await other.publishReferences(data), undefined, 'no links: references are kept');
+  t.equal(await other.publishReferences(data), undefined, 'a store without links publishes nothing');
 });
 
 t.test('the cache evicts the least recently used row and is then incomplete', async (t) => {

@@ -1,3 +1,5 @@
+// The export of a generation: All-Templates.gz, its blocks, and the tombstones of deleted objects.
+
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -6,7 +8,8 @@ import t, { type Test } from 'tap';
 import { StorageError } from '../../../protocols/errors.js';
 import { BlockCutter, MAX_BLOCK_BYTES } from '../../../storage/generations/export/block-cutter.js';
 import { GathererStore, Generations, type Summary, type SummarySnapshot } from '../../../storage/index.js';
-import { collect, readExport, soif, summary, temporaryDirectory } from '../helpers.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
+import { collect, readExport, soif, summary } from '../helpers.js';
 
 const HEAD = '@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n';
 
@@ -16,6 +19,7 @@ interface Publisher {
   publish(): Promise<SummarySnapshot>;
 }
 
+/** Opens a store; `publish` publishes a generation and opens it. */
 async function publisher(t: Test): Promise<Publisher> {
   const root = await temporaryDirectory(t);
   const directory = join(root, 'generations');
@@ -33,13 +37,14 @@ async function publisher(t: Test): Promise<Publisher> {
   };
 }
 
+/** Writes summaries in one batch. */
 async function put(store: GathererStore, summaries: readonly Summary[]): Promise<void> {
   const batch = store.batch();
   for (const one of summaries) batch.putSummary(one);
   await batch.commit();
 }
 
-/** Returns deterministic text that does not compress well. */
+/** Returns text that does not compress well; the same seed gives the same text. */
 function prose(seed: number, length: number): string {
   let state = seed + 1;
   let text = '';
@@ -57,13 +62,13 @@ t.test('GATHERD-10.2 a generation has All-Templates.gz: the whole stream with it
   await publish();
   const file = await readFile(join(directory, '1', 'All-Templates.gz'));
   t.equal(gunzipSync(file).toString(), `${HEAD}${b.soif}${a.soif}}\n`);
-  await using nothing = await GathererStore.open(join(directory, 'other'));
-  await nothing.publish(join(directory, 'none'));
+  await using emptyStore = await GathererStore.open(join(directory, 'other'));
+  await emptyStore.publish(join(directory, 'none'));
   const empty = await readFile(join(directory, 'none', '1', 'All-Templates.gz'));
   t.equal(gunzipSync(empty).toString(), `${HEAD}}\n`);
 });
 
-t.test('GATHERD-4.3, 4.6 the blocks give any part of any database', async (t) => {
+t.test('GATHERD-4.3, 4.6 the blocks yield the objects since any time', async (t) => {
   const { store, publish } = await publisher(t);
   const object = fc.record({
     url: fc.integer({ min: 0, max: 60 }).map((n) => `http://${n}.test/`),
@@ -126,7 +131,11 @@ t.test('a large object has its own block; no block mixes objects with and withou
   t.equal(cutter.next('a', 0, 10), false, 'the first object starts no block');
   t.equal(cutter.next('b', 0, 10), false);
   t.equal(cutter.next('c', 1, 10), true, 'the first object with a time starts a block');
-  t.equal(cutter.next('d', 1, 10 * MAX_BLOCK_BYTES), true, 'larger than a block');
+  t.equal(
+    cutter.next('d', 1, 10 * MAX_BLOCK_BYTES),
+    true,
+    'an object that is larger than a block starts one',
+  );
   t.equal(cutter.next('e', 1, 10), true);
   t.end();
 });
@@ -150,7 +159,7 @@ t.test('GATHERD-13.9 the export adds the Gatherer identity to objects without on
   t.equal(Buffer.from(page![0]!.soif).toString(), expected);
 });
 
-t.test('serves a generation of an earlier publisher that has no export', async (t) => {
+t.test('a generation of an earlier publisher is served without an export', async (t) => {
   const { directory, store } = await publisher(t);
   const one = summary('http://a.test/', 5);
   await put(store, [one]);
@@ -176,7 +185,7 @@ t.test('a damaged export is a StorageError for readers and is ignored by the nex
   await t.rejects(readExport(snapshot.exportSince(0)), StorageError);
 });
 
-t.test('GATHERD-4.9 tombstones', async (t) => {
+t.test('GATHERD-4.9 the tombstones of deleted objects', async (t) => {
   t.test('a tombstone has the URL, the Gatherer and the time of the deletion', async (t) => {
     const { store, publish } = await publisher(t);
     const url = 'http://a.test/';
@@ -197,7 +206,7 @@ t.test('GATHERD-4.9 tombstones', async (t) => {
       String(page?.[0]?.soif),
       '@FILE { http://a.test/\nGatherer-Name{1}:\tG\nGatherer-Host{1}:\th\nGatherer-Version{1}:\t1\nUpdate-Time{3}:\t120\n}\n',
     );
-    t.equal(page?.[0]?.expires, 150, 'until the object would have expired');
+    t.equal(page?.[0]?.expires, 150, 'a tombstone expires when its object would have expired');
     t.same(await collect(snapshot.deletionsSince(121)), []);
   });
 
@@ -218,7 +227,7 @@ t.test('GATHERD-4.9 tombstones', async (t) => {
     const urlsOf = async () => (await collect(store.tombstones.since(0))).flat().map(({ url }) => url);
     t.same(await urlsOf(), [a!.url, never.url]);
     await store.purgeTombstones(150);
-    t.same(await urlsOf(), [a!.url, never.url], 'still valid in its last second');
+    t.same(await urlsOf(), [a!.url, never.url], 'a tombstone is valid in its last second');
     await store.purgeTombstones(151);
     t.same(await urlsOf(), [never.url]);
     await put(store, [never]);
@@ -256,7 +265,7 @@ t.test('GATHERD-4.9 tombstones', async (t) => {
   });
 });
 
-t.test('GATHERD-4.4 records the time of the last change of content', async (t) => {
+t.test('GATHERD-4.4 the store records the time of the last change of content', async (t) => {
   const { store, publish } = await publisher(t);
   await put(store, [summary('http://a.test/', 10), { ...summary('http://b.test/', 20), contentTime: 10 }]);
   t.equal((await store.summaries.get('http://a.test/'))?.contentTime, 10);

@@ -1,13 +1,17 @@
+// Generations: publishing by the Gatherer, readers that keep the generation they opened, and leftover files.
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { link, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { StateError, StorageError } from '../../../protocols/errors.js';
 import { GathererStore, Generations } from '../../../storage/index.js';
-import { collect, documentRecord, readExport, soif, summary, temporaryDirectory } from '../helpers.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
+import { collect, documentRecord, readExport, soif, summary } from '../helpers.js';
 
-async function publisher(t: Parameters<typeof temporaryDirectory>[0]) {
+/** Opens a store and the generations that it publishes. */
+async function publisher(t: Test) {
   const root = await temporaryDirectory(t);
   const directory = join(root, 'generations');
   const store = await GathererStore.open(join(root, 'working'));
@@ -15,6 +19,7 @@ async function publisher(t: Parameters<typeof temporaryDirectory>[0]) {
   return { root, directory, store, generations: new Generations(directory, { pollIntervalMs: 20 }) };
 }
 
+/** Returns the names of the clones that readers hold. */
 async function readers(directory: string): Promise<string[]> {
   return readdir(join(directory, 'readers')).catch(() => []);
 }
@@ -52,7 +57,7 @@ t.test('DESIGN-4 a reader keeps the generation it opened; the next one opens the
   t.equal((await readers(directory)).length, 3);
   await first.close();
   await second.close();
-  t.equal((await readers(directory)).length, 1, 'the last user removes a clone');
+  t.equal((await readers(directory)).length, 1, 'the last user of a clone removes it');
 });
 
 t.test('DESIGN-4 tables are hard links, and a published directory is never written', async (t) => {
@@ -71,9 +76,9 @@ t.test('DESIGN-4 tables are hard links, and a published directory is never writt
     ),
     ['All-Templates.gz', 'EXPORT'],
   );
-  const inodes = async (of: string) => {
-    const found = (await readdir(of)).filter((name) => name.endsWith('.ldb'));
-    return Promise.all(found.map(async (name) => (await stat(join(of, name))).ino));
+  const inodes = async (path: string) => {
+    const found = (await readdir(path)).filter((name) => name.endsWith('.ldb'));
+    return Promise.all(found.map(async (name) => (await stat(join(path, name))).ino));
   };
   const working = await inodes(join(root, 'working'));
   const published = await inodes(join(directory, '2'));
@@ -89,28 +94,31 @@ t.test('DESIGN-4 tables are hard links, and a published directory is never writt
   t.same(await Promise.all(names.map((name) => readFile(join(directory, '2', name)))), before);
 });
 
-t.test('DESIGN-4 copies files to another file system, where hard links are impossible', async (t) => {
-  const { root, store } = await publisher(t);
-  const elsewhere = '/dev/shm';
-  const other = await stat(elsewhere).catch(() => undefined);
-  if (other === undefined || other.dev === (await stat(root)).dev) {
-    t.comment('not shown: this machine has no second file system to copy to');
-    return;
-  }
-  const directory = await mkdtemp(join(elsewhere, 'harvest-storage-'));
-  t.teardown(() => rm(directory, { recursive: true, force: true }));
-  const batch = store.batch();
-  for (let i = 0; i < 200; i++) batch.putSummary(summary(`http://${i}.test/`, i, 'x'.repeat(500)));
-  await batch.commit();
-  await store.publish(directory);
-  await store.publish(directory);
-  t.ok((await readdir(join(directory, '2'))).some((name) => name.endsWith('.ldb')));
-  await using snapshot = await new Generations(directory).open();
-  t.equal(
-    (await readExport(snapshot.exportSince(0))).objects.reduce((sum, n) => sum + n, 0),
-    200,
-  );
-});
+t.test(
+  'DESIGN-4 publishing copies the files to another file system, where hard links are impossible',
+  async (t) => {
+    const { root, store } = await publisher(t);
+    const elsewhere = '/dev/shm';
+    const other = await stat(elsewhere).catch(() => undefined);
+    if (other === undefined || other.dev === (await stat(root)).dev) {
+      t.comment('skipped: this machine has no second file system');
+      return;
+    }
+    const directory = await mkdtemp(join(elsewhere, 'harvest-storage-'));
+    t.teardown(() => rm(directory, { recursive: true, force: true }));
+    const batch = store.batch();
+    for (let i = 0; i < 200; i++) batch.putSummary(summary(`http://${i}.test/`, i, 'x'.repeat(500)));
+    await batch.commit();
+    await store.publish(directory);
+    await store.publish(directory);
+    t.ok((await readdir(join(directory, '2'))).some((name) => name.endsWith('.ldb')));
+    await using snapshot = await new Generations(directory).open();
+    t.equal(
+      (await readExport(snapshot.exportSince(0))).objects.reduce((sum, n) => sum + n, 0),
+      200,
+    );
+  },
+);
 
 t.test('publishing excludes batches and reads; an iteration continues across it', async (t) => {
   const { directory, store, generations } = await publisher(t);
@@ -153,7 +161,7 @@ t.test('a failed publication changes nothing and the store remains usable', asyn
   t.equal(await new Generations(directory).current(), 1);
   await store.batch().putSummary(summary('http://b.test/', 2)).commit();
   await rm(join(directory, 'CURRENT.tmp'), { recursive: true });
-  t.equal(await store.publish(directory), 3, 'numbers increase: 2 was used');
+  t.equal(await store.publish(directory), 3, 'the number 2 is not used again');
   await using snapshot = await new Generations(directory).open();
   t.equal(snapshot.count, 2);
 
@@ -162,7 +170,7 @@ t.test('a failed publication changes nothing and the store remains usable', asyn
 });
 
 t.test(
-  'removes files of killed processes: the publisher incomplete generations, readers clones',
+  'the publisher removes the incomplete generations of killed processes, readers remove their clones',
   async (t) => {
     const { directory, store, generations } = await publisher(t);
     await store.publish(directory);
@@ -171,19 +179,19 @@ t.test(
     await store.publish(directory);
     t.same((await readdir(directory)).sort(), ['1', '2', 'CURRENT']);
 
-    const gone = spawn(process.execPath, ['-e', '']);
-    const { pid } = gone;
-    await once(gone, 'exit');
+    const ended = spawn(process.execPath, ['-e', '']);
+    const { pid } = ended;
+    await once(ended, 'exit');
     const dead = join(directory, 'readers', `${pid}-0-00`);
     const recycled = join(directory, 'readers', `${process.pid}-1-00`);
     const alive = join(directory, 'readers', `${process.ppid}-0-00`);
     for (const clone of [dead, recycled, alive]) await mkdir(clone, { recursive: true });
     await using snapshot = await generations.open();
-    const left = await readers(directory);
-    t.equal(left.includes(`${pid}-0-00`), false);
-    t.equal(left.includes(`${process.ppid}-0-00`), true);
+    const remaining = await readers(directory);
+    t.equal(remaining.includes(`${pid}-0-00`), false);
+    t.equal(remaining.includes(`${process.ppid}-0-00`), true);
     if (process.platform === 'linux')
-      t.equal(left.includes(`${process.pid}-1-00`), false, 'same number, other process');
+      t.equal(remaining.includes(`${process.pid}-1-00`), false, 'another process had the same ID');
     t.equal(snapshot.generation, 2);
   },
 );
@@ -227,43 +235,46 @@ t.test('a reader retries if its generation is replaced while it clones', async (
   t.same(await readers(directory), []);
 });
 
-t.test('follow reports the current number and newer ones, with and without the directory', async (t) => {
-  const { directory, store, generations } = await publisher(t);
-  // Following does not keep the process alive, so this timer does until the test ends.
-  const alive = setInterval(() => {}, 1000);
-  t.teardown(() => clearInterval(alive));
-  const seen: number[] = [];
-  let wake = () => {};
-  const wait = async (number: number) => {
-    while (seen.at(-1) !== number) {
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-    }
-  };
-  const following = generations.follow((number) => {
-    seen.push(number);
-    wake();
-  });
-  await store.publish(directory);
-  await wait(1);
-  await store.publish(directory);
-  await wait(2);
-  following[Symbol.dispose]();
-  await store.publish(directory);
-  const second: number[] = [];
-  await new Promise<void>((resolve) => {
-    const other = generations.follow((number) => {
-      second.push(number);
-      other[Symbol.dispose]();
-      resolve();
+t.test(
+  'follow reports the current generation and newer ones, even before the directory exists',
+  async (t) => {
+    const { directory, store, generations } = await publisher(t);
+    // Following does not keep the process alive, so this timer does until the test ends.
+    const alive = setInterval(() => {}, 1000);
+    t.teardown(() => clearInterval(alive));
+    const seen: number[] = [];
+    let wake = () => {};
+    const wait = async (number: number) => {
+      while (seen.at(-1) !== number) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    };
+    const following = generations.follow((number) => {
+      seen.push(number);
+      wake();
     });
-  });
-  t.same(second, [3]);
-  t.same(seen, [1, 2]);
-});
+    await store.publish(directory);
+    await wait(1);
+    await store.publish(directory);
+    await wait(2);
+    following[Symbol.dispose]();
+    await store.publish(directory);
+    const second: number[] = [];
+    await new Promise<void>((resolve) => {
+      const other = generations.follow((number) => {
+        second.push(number);
+        other[Symbol.dispose]();
+        resolve();
+      });
+    });
+    t.same(second, [3]);
+    t.same(seen, [1, 2]);
+  },
+);
 
-t.test('retain and release: the last user closes the snapshot, and an iteration is a user', async (t) => {
+t.test('the last user of a snapshot closes it, and an iteration is a user', async (t) => {
   const { directory, store, generations } = await publisher(t);
   const large = 'x'.repeat(200_000);
   await store
@@ -287,26 +298,29 @@ t.test('retain and release: the last user closes the snapshot, and an iteration 
   await t.rejects(readExport(snapshot.exportSince(0)), StateError);
 });
 
-t.test('GATHERD-8.4 info: count, range of Update-Times, attributes by descending frequency', async (t) => {
-  const { directory, store, generations } = await publisher(t);
-  await store.publish(directory);
-  await using none = await generations.open();
-  t.same(await none.info(), { count: 0, oldest: undefined, newest: undefined, attributes: [] });
+t.test(
+  'GATHERD-8.4 info has the count, the range of Update-Times, and the attributes by descending frequency',
+  async (t) => {
+    const { directory, store, generations } = await publisher(t);
+    await store.publish(directory);
+    await using none = await generations.open();
+    t.same(await none.info(), { count: 0, oldest: undefined, newest: undefined, attributes: [] });
 
-  const put = (url: string, updateTime: number, attributes: Record<string, string>) =>
-    store
-      .batch()
-      .putSummary({ url, updateTime, timeToLive: 1, soif: soif(url, attributes) })
-      .commit();
-  await put('http://0.test/', 0, { Type: 'HTML' });
-  await put('http://1.test/', 15, { title: '@FILE { x\n}\n', Keywords: 'a', type: 'Text' });
-  await put('http://2.test/', 5, { Title: 'x', Abstract: 'y', Type: 'Text' });
-  await store.publish(directory);
-  await using snapshot = await generations.open();
-  t.same(await snapshot.info(), {
-    count: 3,
-    oldest: 5,
-    newest: 15,
-    attributes: ['Type', 'Title', 'Abstract', 'Keywords'],
-  });
-});
+    const put = (url: string, updateTime: number, attributes: Record<string, string>) =>
+      store
+        .batch()
+        .putSummary({ url, updateTime, timeToLive: 1, soif: soif(url, attributes) })
+        .commit();
+    await put('http://0.test/', 0, { Type: 'HTML' });
+    await put('http://1.test/', 15, { title: '@FILE { x\n}\n', Keywords: 'a', type: 'Text' });
+    await put('http://2.test/', 5, { Title: 'x', Abstract: 'y', Type: 'Text' });
+    await store.publish(directory);
+    await using snapshot = await generations.open();
+    t.same(await snapshot.info(), {
+      count: 3,
+      oldest: 5,
+      newest: 15,
+      attributes: ['Type', 'Title', 'Abstract', 'Keywords'],
+    });
+  },
+);

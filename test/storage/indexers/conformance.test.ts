@@ -1,4 +1,5 @@
-// The conformance suite detects defects of an engine, and its example in the README runs unchanged.
+// The conformance suite detects defects of an engine, and its example in the README runs as printed.
+
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -23,25 +24,30 @@ const CAPABILITIES: IndexerCapabilities = {
   score: true,
 };
 
-/** Names of the tests among `only` that an engine fails. */
-async function failures(only: RegExp, spoil: (indexer: Indexer) => Partial<Indexer>): Promise<string[]> {
+/**
+ * Returns the names of the tests among `selected` that an engine fails when some of its methods are replaced by `defects`.
+ */
+async function failures(
+  selected: RegExp,
+  defects: (indexer: Indexer) => Partial<Indexer>,
+): Promise<string[]> {
   const tests: { readonly name: string; readonly run: () => Promise<void> }[] = [];
   indexerConformance({
     test: (name, run) => tests.push({ name, run }),
     name: 'it',
     open: async ({ directory, storeDirectory }) => {
       const indexer = await openIndexer({ type: 'embedded', brokerDirectory: directory, storeDirectory });
-      const defects = spoil(indexer);
+      const methods = defects(indexer);
       return new Proxy(indexer, {
         get(target, name) {
-          const value: unknown = Reflect.get(name in defects ? defects : target, name);
+          const value: unknown = Reflect.get(name in methods ? methods : target, name);
           return typeof value === 'function' ? value.bind(target) : value;
         },
       });
     },
     manifest: { capabilities: CAPABILITIES },
   });
-  const chosen = tests.filter(({ name }) => only.test(name));
+  const chosen = tests.filter(({ name }) => selected.test(name));
   const failed: string[] = [];
   for (const { name, run } of chosen)
     await run().catch(() => failed.push(name.replace(/^(?:BRK-[\d., ]+)?|\s\(it\)$/g, '')));
@@ -64,7 +70,7 @@ t.test('the suite fails a wrong engine', async (t) => {
         indexer.query(expression, { ...options, matchWord: false, errors: Math.min(options.errors, 8) }),
     })),
     ['whole words', 'what the engine does not support is refused at the first hit'],
-    'finds parts of words, and answers what it does not support',
+    'finds parts of words, and runs queries that it does not support',
   );
   const updates = /changes need a run|after a close|full rebuild/;
   t.same(

@@ -1,10 +1,12 @@
+// The embedded engine finds the same objects and lines as a scan of all objects, for random objects, queries and options.
+
 import fc from 'fast-check';
 import t from 'tap';
 import type { Expression } from '../../../protocols/broker/index.js';
 import { decodeSoif, encodeSoif, SoifObject } from '../../../protocols/soif/index.js';
 import type { EmbeddedIndexerOptions } from '../../../storage/indexers/index.js';
+import { EmbeddedFixture, objectOf, PLAIN_SEARCH } from './embedded-fixture.js';
 import { type NaiveOptions, naiveMatch } from './naive.js';
-import { Base, PLAIN, soifOf } from './support.js';
 
 const WORDS = [
   'ab',
@@ -37,15 +39,15 @@ const WORDS = [
   '日本',
   '本語',
 ];
-const JOINTS = [' ', '  ', '\n', '-', '', '\t', '\u00a0', '.', '/', '\r\n', '😀', '—'];
-const NAMES = ['Title', 'TITLE', 'Keywords', 'Body', 'Full-Text', 'Odd', 'URL', 'Year'];
+const SEPARATORS = [' ', '  ', '\n', '-', '', '\t', '\u00a0', '.', '/', '\r\n', '😀', '—'];
+const ATTRIBUTE_NAMES = ['Title', 'TITLE', 'Keywords', 'Body', 'Full-Text', 'Odd', 'URL', 'Year'];
 
 const text = fc
-  .array(fc.tuple(fc.constantFrom(...WORDS), fc.constantFrom(...JOINTS)), { minLength: 1, maxLength: 6 })
+  .array(fc.tuple(fc.constantFrom(...WORDS), fc.constantFrom(...SEPARATORS)), { minLength: 1, maxLength: 6 })
   .map((parts) => parts.flat().join(''));
 const object = fc.record({
   url: fc.constantFrom('http://ab/c', 'http://b/ab_c', 'http://STRA/10'),
-  attributes: fc.array(fc.tuple(fc.constantFrom(...NAMES), text), { minLength: 1, maxLength: 4 }),
+  attributes: fc.array(fc.tuple(fc.constantFrom(...ATTRIBUTE_NAMES), text), { minLength: 1, maxLength: 4 }),
 });
 /** A search word: a part of a text on one line, without pattern characters. */
 const plainTerm = fc
@@ -86,7 +88,7 @@ const leaf: fc.Arbitrary<Expression> = fc.oneof(
       )
       .chain(([operator, value]) =>
         fc
-          .constantFrom(...NAMES, 'none')
+          .constantFrom(...ATTRIBUTE_NAMES, 'none')
           .map((attribute) => ({ kind: 'select', attribute, operator, value, offset: 0 }) as const),
       ),
   },
@@ -113,18 +115,25 @@ const options: fc.Arbitrary<NaiveOptions> = fc.record({
   ),
 });
 
+/** Returns random objects; the same seed gives the same objects. */
 function objectsOf(seed: number, count: number, updateTime: number): SoifObject[] {
   return fc.sample(object, { seed, numRuns: count }).map(({ url, attributes }, i) => {
-    // soifOf takes a record; equal names become two attributes when their case differs.
-    const made = soifOf({ url: `${url}/${i}`, ...Object.fromEntries(attributes) }, updateTime);
-    return decodeSoif(encodeSoif(made));
+    // objectOf takes a record: names that differ only in case become two attributes.
+    const built = objectOf({ url: `${url}/${i}`, ...Object.fromEntries(attributes) }, updateTime);
+    return decodeSoif(encodeSoif(built));
   });
 }
 
-async function agrees(base: Base, objects: ReadonlyMap<number, SoifObject>, seed: number, runs: number) {
+/** Asserts, for random queries, that the engine finds what the scan finds. */
+async function agrees(
+  fixture: EmbeddedFixture,
+  objects: ReadonlyMap<number, SoifObject>,
+  seed: number,
+  runs: number,
+) {
   await fc.assert(
     fc.asyncProperty(expression, options, fc.boolean(), async (query, matching, wantLines) => {
-      const results = base.indexer.query(query, { ...PLAIN, ...matching, wantLines });
+      const results = fixture.indexer.query(query, { ...PLAIN_SEARCH, ...matching, wantLines });
       const found = new Map<number, readonly { attribute: string; text: string; first: boolean }[]>();
       for await (const { oid, lines } of results) found.set(oid, lines);
       for (const [oid, object] of objects) {
@@ -144,8 +153,8 @@ async function agrees(base: Base, objects: ReadonlyMap<number, SoifObject>, seed
           throw new Error(`lines ${JSON.stringify(got)}, expected ${JSON.stringify(expected)}`);
         }
       }
-      if (![...found.keys()].every((oid) => objects.has(oid))) throw new Error('an unknown OID');
-      if (!(await results.outcome).complete) throw new Error('not complete');
+      if (![...found.keys()].every((oid) => objects.has(oid))) throw new Error('a hit has an unknown OID');
+      if (!(await results.outcome).complete) throw new Error('the query is not complete');
     }),
     { seed, numRuns: runs },
   );
@@ -154,33 +163,36 @@ async function agrees(base: Base, objects: ReadonlyMap<number, SoifObject>, seed
 const SETTINGS: readonly [string, Partial<EmbeddedIndexerOptions>][] = [
   ['as shipped', {}],
   ['with a vocabulary read from the file', { vocabularyBytes: 100, readObjects: 7, sliceMs: 1 }],
-  ['with parts of words that narrow nothing', { maxTermsPerPart: 4, maxRanked: 50, transactionBytes: 1000 }],
+  [
+    'with limits that most parts of words exceed',
+    { maxTermsPerPart: 4, maxRanked: 50, transactionBytes: 1000 },
+  ],
 ];
 
 for (const [name, settings] of SETTINGS) {
   t.test(`BRK-2.17 to 2.23 the index finds what a scan of all objects finds, ${name}`, async (t) => {
-    await using base = await Base.open(settings);
+    await using fixture = await EmbeddedFixture.open(settings);
     const objects = objectsOf(7, 110, 1);
     const known = new Map(objects.map((object, i) => [i + 1, object]));
-    await base.putSoif(objects);
-    await t.resolves(agrees(base, known, 1, 50), 'after the first run');
+    await fixture.putSoif(objects);
+    await t.resolves(agrees(fixture, known, 1, 50), 'after the first run');
 
     // Replaced and removed objects, while the former vocabulary is still cached.
     const changed = objectsOf(8, 40, 2).map((object, i) => renamed(object, known.get(i + 1)));
-    await base.putSoif(changed);
+    await fixture.putSoif(changed);
     for (const [i, object] of changed.entries()) known.set(i + 1, object);
-    await base.indexer.beginUpdate();
+    await fixture.indexer.beginUpdate();
     for (const oid of [50, 60, 61]) {
-      await base.indexer.remove(oid);
+      await fixture.indexer.remove(oid);
       known.delete(oid);
     }
-    await base.indexer.flush(base.indexer.watermark);
-    await t.resolves(agrees(base, known, 2, 25), 'after changes');
+    await fixture.indexer.flush(fixture.indexer.watermark);
+    await t.resolves(agrees(fixture, known, 2, 25), 'after changes');
   });
 }
 
-/** The object with the URL of the object that it replaces. */
-function renamed(object: SoifObject, old: SoifObject | undefined): SoifObject {
+/** Returns an object with the URL of the object that it replaces. */
+function renamed(object: SoifObject, replaced: SoifObject | undefined): SoifObject {
   const attributes = Array.from(object, ({ name, value }) => [name, value] as const);
-  return decodeSoif(encodeSoif(SoifObject.of('FILE', old?.url ?? object.url, attributes)));
+  return decodeSoif(encodeSoif(SoifObject.of('FILE', replaced?.url ?? object.url, attributes)));
 }

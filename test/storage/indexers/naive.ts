@@ -1,10 +1,9 @@
+// A second, simple implementation of the matching rules without an index: JavaScript regular expressions with Unicode case
+// folding, and a test of every substring for spelling errors.
+
 import type { Expression } from '../../../protocols/broker/index.js';
 import type { SoifObject } from '../../../protocols/soif/index.js';
 
-/**
- * A second, simple implementation of the matching rules without an index: JavaScript regular expressions with Unicode
- * case folding, and a test of every substring for spelling errors.
- */
 export interface NaiveOptions {
   readonly ignoreCase: boolean;
   readonly matchWord: boolean;
@@ -19,7 +18,7 @@ export interface NaiveLine {
 const WORD = '[\\p{L}\\p{M}\\p{N}_]';
 const decoder = new TextDecoder();
 
-/** Undefined: no match. */
+/** Returns the lines that a query matches; undefined if the object does not match. */
 export function naiveMatch(
   object: SoifObject,
   expression: Expression,
@@ -33,25 +32,26 @@ export function naiveMatch(
     for (const line of text.replace(/\n$/, '').split('\n')) lines.push({ attribute: name, line });
   }
   const positive: ((line: NaiveLine) => boolean)[] = [];
-  const holds = (node: Expression, wanted: boolean): boolean => {
+  // `isPositive`: the lines that the node matches are lines of the hit; `not` inverts it.
+  const holds = (node: Expression, isPositive: boolean): boolean => {
     switch (node.kind) {
       case 'not':
-        return !holds(node.operand, !wanted);
+        return !holds(node.operand, !isPositive);
       case 'and': {
-        const left = holds(node.left, wanted);
-        return holds(node.right, wanted) && left;
+        const left = holds(node.left, isPositive);
+        return holds(node.right, isPositive) && left;
       }
       case 'or': {
-        const left = holds(node.left, wanted);
-        return holds(node.right, wanted) || left;
+        const left = holds(node.left, isPositive);
+        return holds(node.right, isPositive) || left;
       }
       case 'except': {
-        const left = holds(node.left, wanted);
-        return !holds(node.right, !wanted) && left;
+        const left = holds(node.left, isPositive);
+        return !holds(node.right, !isPositive) && left;
       }
       default: {
         const test = leafTest(node, options, values);
-        if (wanted) positive.push(test);
+        if (isPositive) positive.push(test);
         return lines.some(test);
       }
     }
@@ -60,6 +60,7 @@ export function naiveMatch(
   return lines.filter((line) => positive.some((test) => test(line)));
 }
 
+/** Returns the test of a line for a node without operands. */
 function leafTest(
   node: Extract<Expression, { kind: 'term' | 'select' }>,
   options: NaiveOptions,
@@ -93,8 +94,8 @@ function acceptsValue(node: Extract<Expression, { kind: 'select' }>, value: stri
     return new RegExp(`^(?:${escaped(node.value)})\\n?$(?![\\s\\S])`, flags).test(value);
   }
   const isNumber = /^\s*[+-]?\d+(\.\d+)?\s*$/;
-  const both = isNumber.test(value) && isNumber.test(node.value);
-  const order = both
+  const areNumbers = isNumber.test(value) && isNumber.test(node.value);
+  const order = areNumbers
     ? Number(value) - Number(node.value)
     : Buffer.compare(Buffer.from(value.replace(/\n$/, '')), Buffer.from(node.value));
   return node.operator === 'less-than' ? order < 0 : order > 0;
@@ -119,13 +120,14 @@ function termTest(text: string, { ignoreCase, matchWord, errors }: NaiveOptions)
   const allowed = Math.min(errors, Array.from(collapsed).length - 1);
   if (allowed > 0) {
     // Blanks are equal to each other only in a phrase.
-    const seen = (line: string) => (/\s/.test(text) ? line.replace(/\s+/gu, ' ') : line);
-    return (line) => approximately(seen(line), collapsed, allowed, ignoreCase, matchWord);
+    const normalized = (line: string) => (/\s/.test(text) ? line.replace(/\s+/gu, ' ') : line);
+    return (line) => approximately(normalized(line), collapsed, allowed, ignoreCase, matchWord);
   }
   const regexp = new RegExp(inWord(escaped(text).replace(/\s+/g, '\\s+')), flags);
   return (line) => regexp.test(line);
 }
 
+/** Tells whether a substring of a line differs from the text by at most `errors` insertions, deletions and replacements. */
 function approximately(
   line: string,
   text: string,
@@ -135,7 +137,7 @@ function approximately(
 ): boolean {
   const characters = Array.from(line);
   const pattern = Array.from(text);
-  const same = (a: string, b: string) => a === b || (ignoreCase && equalButForCase(a, b));
+  const same = (a: string, b: string) => a === b || (ignoreCase && equalIgnoringCase(a, b));
   const word = new RegExp(`^${WORD}$`, 'u');
   for (let from = 0; from <= characters.length; from++) {
     for (let to = from; to <= characters.length && to - from <= pattern.length + errors; to++) {
@@ -147,16 +149,17 @@ function approximately(
   return false;
 }
 
-const equals = new Map<string, boolean>();
+const knownEqual = new Map<string, boolean>();
 
-function equalButForCase(a: string, b: string): boolean {
-  const known = equals.get(`${a}\0${b}`);
+function equalIgnoringCase(a: string, b: string): boolean {
+  const known = knownEqual.get(`${a}\0${b}`);
   if (known !== undefined) return known;
   const result = new RegExp(`^${escaped(a)}$`, 'iu').test(b);
-  equals.set(`${a}\0${b}`, result);
+  knownEqual.set(`${a}\0${b}`, result);
   return result;
 }
 
+/** Returns the edit distance. */
 function distance(a: string[], b: string[], same: (x: string, y: string) => boolean): number {
   let row = b.map((_, i) => i + 1);
   row.unshift(0);

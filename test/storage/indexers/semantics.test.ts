@@ -1,14 +1,15 @@
-// All engines follow the contract; limits and order of the embedded engine.
+// The conformance suite for each installed engine, and the limits and scores of the embedded engine.
+
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
 import { PeerError } from '../../../protocols/errors.js';
 import { indexerConformance } from '../../../storage/indexers/conformance.js';
 import { type IndexerCapabilities, openIndexer } from '../../../storage/indexers/index.js';
-import { Base } from './support.js';
+import { EmbeddedFixture } from './embedded-fixture.js';
 
 t.setTimeout(240_000);
 
-const EVERYTHING: IndexerCapabilities = {
+const ALL_CAPABILITIES: IndexerCapabilities = {
   substrings: true,
   words: true,
   caseSensitive: true,
@@ -23,9 +24,9 @@ const EVERYTHING: IndexerCapabilities = {
 const WORDS_ONLY = { substrings: false, errors: 0, regexp: false, comparison: false };
 
 for (const [type, program, capabilities] of [
-  ['embedded', undefined, EVERYTHING],
-  ['glimpse', 'glimpseindex', { ...EVERYTHING, score: false }],
-  ['swish', 'swish-e', { ...EVERYTHING, ...WORDS_ONLY }],
+  ['embedded', undefined, ALL_CAPABILITIES],
+  ['glimpse', 'glimpseindex', { ...ALL_CAPABILITIES, score: false }],
+  ['swish', 'swish-e', { ...ALL_CAPABILITIES, ...WORDS_ONLY }],
 ] as const) {
   const missing = program !== undefined && spawnSync(program, ['-V']).error !== undefined;
   t.test(`BRK-8.1 ${type}`, { skip: missing && `${program} is not installed` }, async (t) => {
@@ -40,18 +41,20 @@ for (const [type, program, capabilities] of [
 }
 
 t.test('BRK-4.8 a long line is cut', async (t) => {
-  await using base = await Base.open({ maxLineBytes: 40 });
-  await base.put({ Body: `first\n${'x'.repeat(100)} tail\n` });
-  t.same((await base.search('tail'))[0]?.lines, [{ attribute: 'Body', text: 'x'.repeat(40), first: false }]);
+  await using fixture = await EmbeddedFixture.open({ maxLineBytes: 40 });
+  await fixture.put({ Body: `first\n${'x'.repeat(100)} tail\n` });
+  t.same((await fixture.search('tail'))[0]?.lines, [
+    { attribute: 'Body', text: 'x'.repeat(40), first: false },
+  ]);
 });
 
-t.test('a word in the title has a higher score', async (t) => {
-  await using base = await Base.open();
-  await base.put(
+t.test('a hit in the title has a higher score', async (t) => {
+  await using fixture = await EmbeddedFixture.open();
+  await fixture.put(
     { Title: 'Neural Networks\nand their garbage collection\n', Keywords: 'neural\nnetwork\n' },
     { title: 'A network of human-computer interfaces', Description: 'It costs US$ 100' },
   );
-  const hits = await base.search('network', { ignoreCase: true, matchWord: true });
+  const hits = await fixture.search('network', { ignoreCase: true, matchWord: true });
   t.same(
     hits.map(({ oid }) => oid),
     [2, 1],
@@ -60,8 +63,8 @@ t.test('a word in the title has a higher score', async (t) => {
 });
 
 t.test('BRK-2.19, 4.18 a query over the limits is refused at the first hit', async (t) => {
-  await using base = await Base.open();
-  await base.put({ Title: 'apple' });
+  await using fixture = await EmbeddedFixture.open();
+  await fixture.put({ Title: 'apple' });
   for (const query of [
     'title regexp "(unclosed"',
     'title regexp "(a{100}b{100}){6}"',
@@ -69,18 +72,18 @@ t.test('BRK-2.19, 4.18 a query over the limits is refused at the first hit', asy
     `"${'a'.repeat(300)}"`,
     Array.from({ length: 600 }, () => 'a').join(' or '),
   ]) {
-    const error = await base.search(query).then(
+    const error = await fixture.search(query).then(
       () => undefined,
-      (e: unknown) => e,
+      (error: unknown) => error,
     );
     t.ok(error instanceof PeerError && error.status === 111, query.slice(0, 40));
     t.match(String(error), /ERROR: embedded does not support /);
   }
 });
 
-t.test('BRK-2.23 errors with a pattern give a warning', async (t) => {
-  await using base = await Base.open();
-  await base.put({ Title: 'garbage' });
-  const { outcome } = await base.searchAll('"garb.ge"', { errors: 1 });
+t.test('BRK-2.23 spelling errors in a pattern cause a warning', async (t) => {
+  await using fixture = await EmbeddedFixture.open();
+  await fixture.put({ Title: 'garbage' });
+  const { outcome } = await fixture.searchAll('"garb.ge"', { errors: 1 });
   t.equal(outcome.warnings.length, 1);
 });

@@ -1,3 +1,5 @@
+// The file format of the original Registry: changes, compression, crashes, checks and repair.
+
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,18 +16,20 @@ import {
   type RegistryProblem,
   repairRegistry,
 } from '../../../storage/original-registry/index.js';
-import { temporaryDirectory } from '../helpers.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { handFile, handRecord, recordOf } from './helpers.js';
 
 const LENGTH = handRecord(1).length;
 
+/** Returns the OIDs of the records in a state. */
 async function oidsOf(path: string, state = 'valid'): Promise<number[]> {
   await using registry = await RegistryFile.open(path);
   const oids: number[] = [];
-  for await (const each of registry.records()) if (each.state === state) oids.push(each.record?.oid ?? 0);
+  for await (const entry of registry.records()) if (entry.state === state) oids.push(entry.record?.oid ?? 0);
   return oids;
 }
 
+/** Checks a file; returns the summary, the problems, and their rules. */
 async function check(path: string, reading?: RegistryReading) {
   const problems: RegistryProblem[] = [];
   const options = reading === undefined ? {} : { reading };
@@ -33,37 +37,40 @@ async function check(path: string, reading?: RegistryReading) {
     ...options,
     onProblem: (problem) => void problems.push(problem),
   });
-  return { ...summary, rules: problems.map(({ rule }) => rule), all: problems };
+  return { ...summary, rules: problems.map(({ rule }) => rule), found: problems };
 }
 
-t.test('hint 1, REG-23, REG-24, REG-25: counts, order and bytes after write, delete, change', async (t) => {
-  const path = join(await temporaryDirectory(t), 'Registry');
-  {
-    await using registry = await RegistryFile.create(path);
-    t.same(readFileSync(path), handFile([]));
-    const offsets = await registry.append([recordOf(1), recordOf(2), recordOf(3)]);
-    t.same(offsets, [20, 20 + LENGTH, 20 + 2 * LENGTH]);
-    t.same(readFileSync(path), handFile([handRecord(1), handRecord(2), handRecord(3)]));
-    t.equal(await registry.markDeleted(offsets[1]!), true);
-    t.equal(await registry.markDeleted(offsets[1]!), false, 'the record is no longer valid');
-    await registry.change(offsets[0]!, recordOf(4));
-    t.same(registry.counts, { records: 4, deleted: 2, valid: 2 });
-    t.equal(registry.nextOid, 5, 'REG-35');
-    await t.rejects(registry.markDeleted(21), ProtocolError, 'no record starts there');
-  }
-  const expected = handFile([
-    handRecord(1, { flag: 2 }),
-    handRecord(2, { flag: 2 }),
-    handRecord(3),
-    handRecord(4),
-  ]);
-  t.same(readFileSync(path), expected);
-  t.same(await oidsOf(path), [3, 4]);
-  await using reader = await RegistryFile.open(path);
-  t.same(reader.problems, []);
-  await t.rejects(reader.append([recordOf(9)]), StateError, 'the file is open read-only');
-  await t.rejects(RegistryFile.create(path), StorageError, 'the file exists');
-});
+t.test(
+  'hint 1, REG-23, REG-24, REG-25: writing, deleting and changing keep counts, order and bytes',
+  async (t) => {
+    const path = join(await temporaryDirectory(t), 'Registry');
+    {
+      await using registry = await RegistryFile.create(path);
+      t.same(readFileSync(path), handFile([]));
+      const offsets = await registry.append([recordOf(1), recordOf(2), recordOf(3)]);
+      t.same(offsets, [20, 20 + LENGTH, 20 + 2 * LENGTH]);
+      t.same(readFileSync(path), handFile([handRecord(1), handRecord(2), handRecord(3)]));
+      t.equal(await registry.markDeleted(offsets[1]!), true);
+      t.equal(await registry.markDeleted(offsets[1]!), false, 'the record is no longer valid');
+      await registry.change(offsets[0]!, recordOf(4));
+      t.same(registry.counts, { records: 4, deleted: 2, valid: 2 });
+      t.equal(registry.nextOid, 5, 'REG-35');
+      await t.rejects(registry.markDeleted(21), ProtocolError, 'no record starts there');
+    }
+    const expected = handFile([
+      handRecord(1, { flag: 2 }),
+      handRecord(2, { flag: 2 }),
+      handRecord(3),
+      handRecord(4),
+    ]);
+    t.same(readFileSync(path), expected);
+    t.same(await oidsOf(path), [3, 4]);
+    await using reader = await RegistryFile.open(path);
+    t.same(reader.problems, []);
+    await t.rejects(reader.append([recordOf(9)]), StateError, 'the file is open read-only');
+    await t.rejects(RegistryFile.create(path), StorageError, 'the file exists');
+  },
+);
 
 t.test(
   'hint 2, REG-14, REG-21, REG-26, REG-28: compress keeps order, unknown flags and trailing bytes',
@@ -82,14 +89,14 @@ t.test(
   },
 );
 
-t.test('REG-27: decides when to compress', async (t) => {
+t.test('REG-27: compression is due when half of the records, and at least 100, are deleted', async (t) => {
   t.equal(isCompressionDue({ records: 200, deleted: 100, valid: 100 }), true);
   t.equal(isCompressionDue({ records: 201, deleted: 100, valid: 101 }), false);
   t.equal(isCompressionDue({ records: 99, deleted: 99, valid: 0 }), false);
   t.equal(isCompressionDue({ records: 1000, deleted: 100, valid: 900 }, 10), true);
 });
 
-t.test('hint 4, REG-13: detects the reading (a, b or c) of a file', async (t) => {
+t.test('hint 4, REG-13: the reading (a, b or c) of a file is detected', async (t) => {
   const path = join(await temporaryDirectory(t), 'Registry');
   for (const [reading, counted] of [
     ['a', 0],
@@ -106,7 +113,7 @@ t.test('hint 4, REG-13: detects the reading (a, b or c) of a file', async (t) =>
   }
 });
 
-t.test('hint 5, REG-6, REG-10: reports and corrects wrong counts', async (t) => {
+t.test('hint 5, REG-6, REG-10: wrong counts are reported, and corrected by a writer', async (t) => {
   const path = join(await temporaryDirectory(t), 'Registry');
   const records = [handRecord(1), handRecord(2, { flag: 2 }), handRecord(3, { flag: 5 })];
   writeFileSync(path, handFile(records, [7, 0, 7]));
@@ -130,8 +137,8 @@ t.test('hint 5, REG-29: a file truncated at any byte opens with its complete rec
       continue;
     }
     await (await RegistryFile.open(path, { writable: true })).close();
-    const left = Math.floor((length - 20) / LENGTH);
-    t.same(readFileSync(path), handFile(records.slice(0, left)), `truncated at ${length}`);
+    const complete = Math.floor((length - 20) / LENGTH);
+    t.same(readFileSync(path), handFile(records.slice(0, complete)), `truncated at ${length}`);
   }
 });
 
@@ -151,19 +158,19 @@ t.test('REG-15: a damaged file is read up to the damage and not written', async 
   t.same(seen, [1]);
 });
 
-/** A disk that loses power after this many bytes are written. */
-function failing(budget: { bytes: number }): OpenRandomFile {
+/** Opens files that fail like after a power failure when `budget.bytes` bytes are written. */
+function failingAfter(budget: { bytes: number }): OpenRandomFile {
   return async (path, mode) => {
     const file = await openRandomFile(path, mode);
-    const spend = async (bytes: Uint8Array, position: number): Promise<void> => {
-      const part = bytes.subarray(0, Math.max(0, budget.bytes));
+    const write = async (bytes: Uint8Array, position: number): Promise<void> => {
+      const written = bytes.subarray(0, Math.max(0, budget.bytes));
       budget.bytes -= bytes.length;
-      if (part.length > 0) await file.write(part, position);
-      if (part.length < bytes.length) throw new Error('the power is gone');
+      if (written.length > 0) await file.write(written, position);
+      if (written.length < bytes.length) throw new Error('power failure');
     };
     // A killed process cannot truncate the file either.
     const truncate = (length: number) => (budget.bytes < 0 ? Promise.resolve() : file.truncate(length));
-    return { ...file, write: spend, truncate };
+    return { ...file, write, truncate };
   };
 }
 
@@ -175,29 +182,29 @@ t.test(
     let finished = false;
     for (let bytes = 0; !finished; bytes++) {
       writeFileSync(path, handFile([handRecord(1), handRecord(2)]));
-      const registry = await RegistryFile.open(path, { writable: true, open: failing({ bytes }) });
-      let done = 0;
+      const registry = await RegistryFile.open(path, { writable: true, open: failingAfter({ bytes }) });
+      let resolved = 0;
       try {
         await registry.append([recordOf(3)]);
-        done = 1;
+        resolved = 1;
         await registry.markDeleted(20);
-        done = 2;
+        resolved = 2;
         await registry.change(20 + LENGTH, recordOf(4));
-        done = 3;
+        resolved = 3;
         await registry.compress();
         finished = true;
       } catch (error) {
-        if (!(error instanceof Error) || error.message !== 'the power is gone') throw error;
+        if (!(error instanceof Error) || error.message !== 'power failure') throw error;
       }
       await registry.close();
-      await using mended = await RegistryFile.open(path, { writable: true });
-      const left: number[] = [];
-      for await (const { state, record } of mended.records())
-        if (state === 'valid') left.push(record?.oid ?? 0);
-      const oids = left.join(' ');
-      const allowed = [['1 2', '1 2 3'], ['1 2 3', '2 3'], ['2 3', '2 3 4', '3 4'], ['3 4']][done] ?? [];
-      if (!allowed.includes(oids)) t.fail(`${bytes} bytes, ${done} done: ${oids}`);
-      if ((await check(path)).problems > 0) t.fail(`${bytes} bytes: the file is not sound`);
+      await using repaired = await RegistryFile.open(path, { writable: true });
+      const valid: number[] = [];
+      for await (const { state, record } of repaired.records())
+        if (state === 'valid') valid.push(record?.oid ?? 0);
+      const oids = valid.join(' ');
+      const allowed = [['1 2', '1 2 3'], ['1 2 3', '2 3'], ['2 3', '2 3 4', '3 4'], ['3 4']][resolved] ?? [];
+      if (!allowed.includes(oids)) t.fail(`after ${bytes} bytes and ${resolved} changes: ${oids}`);
+      if ((await check(path)).problems > 0) t.fail(`after ${bytes} bytes: the file has problems`);
     }
     t.same(readFileSync(path), handFile([handRecord(3), handRecord(4)]));
     t.same(readdirSync(directory), ['Registry']);
@@ -216,13 +223,14 @@ t.test('REG-15, REG-38: check reports each problem with its offset and rule', as
   const short = handRecord(2).subarray(0, LENGTH - 3);
   short.writeUInt32BE(short.length - 12, 0);
   writeFileSync(path, handFile([handRecord(1), short, handRecord(3)]));
-  t.match((await check(path)).all[0], { rule: 'REG-21', offset: 20 + LENGTH, lost: LENGTH - 3 });
+  t.match((await check(path)).found[0], { rule: 'REG-21', offset: 20 + LENGTH, lost: LENGTH - 3 });
   writeFileSync(path, 'GDBM');
-  t.match((await check(path)).all[0], { rule: 'REG-5', offset: 4 });
+  t.match((await check(path)).found[0], { rule: 'REG-5', offset: 4 });
   writeFileSync(path, handFile([], undefined, 7));
   t.same((await check(path)).rules, ['REG-9']);
 });
 
+/** Writes a number of 32 bits into bytes and returns them. */
 function with32(bytes: Buffer, offset: number, value: number): Buffer {
   bytes.writeUInt32BE(value, offset);
   return bytes;
@@ -251,16 +259,16 @@ t.test('REG-15: repair keeps every readable record', async (t) => {
       [1, 2, 3, 4],
     ],
   };
-  for (const [name, [harm, oids]] of Object.entries(cases)) {
-    const harmed = harm(handFile(records));
-    writeFileSync(path, harmed);
+  for (const [name, [damage, oids]] of Object.entries(cases)) {
+    const damaged = damage(handFile(records));
+    writeFileSync(path, damaged);
     const dry = await repairRegistry(path, { dryRun: true });
     t.ok(dry.problems > 0, `${name}: problems are found`);
-    t.same(readFileSync(path), harmed, `${name}: a dry run writes nothing`);
+    t.same(readFileSync(path), damaged, `${name}: a dry run writes nothing`);
     const { kept, problems } = await repairRegistry(path);
     t.equal(problems, dry.problems, name);
     t.same(readFileSync(path), handFile(oids.map((oid) => handRecord(oid))), name);
-    t.same(readFileSync(kept!), harmed, `${name}: the old file is kept`);
+    t.same(readFileSync(kept!), damaged, `${name}: the old file is kept`);
     t.match(await repairRegistry(path), { problems: 0, kept: undefined }, `${name}: no problems remain`);
   }
   t.ok(existsSync(`${path}.damaged.1`));
@@ -284,13 +292,14 @@ t.test('REG-15: damage to one record loses at most that record (property)', asyn
       fc.nat(4),
       fc.uint8Array({ minLength: 1, maxLength: 24 }),
       fc.nat(),
-      async (i, harm, place) => {
+      async (i, damage, offset) => {
         const bytes = handFile(oids.map((oid) => handRecord(oid)));
-        bytes.set(harm, 20 + i * LENGTH + (place % (LENGTH - harm.length)));
+        bytes.set(damage, 20 + i * LENGTH + (offset % (LENGTH - damage.length)));
         writeFileSync(path, bytes);
         await repairRegistry(path);
-        const left = new Set(await oidsOf(path));
-        for (const oid of oids) if (oid !== i + 1 && !left.has(oid)) throw new Error(`object ${oid} is lost`);
+        const found = new Set(await oidsOf(path));
+        for (const oid of oids)
+          if (oid !== i + 1 && !found.has(oid)) throw new Error(`object ${oid} is lost`);
         await rm(`${path}.damaged`, { force: true });
       },
     ),
@@ -300,7 +309,7 @@ t.test('REG-15: damage to one record loses at most that record (property)', asyn
 });
 
 t.test(
-  'REG-16: iterates over all records of a file of many blocks and rejects a size above the limit',
+  'REG-16: all records of a file of many blocks are read, and a size above the limit is rejected',
   async (t) => {
     const path = join(await temporaryDirectory(t), 'Registry');
     const description = 'd'.repeat(100_000);

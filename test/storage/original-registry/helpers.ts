@@ -1,6 +1,8 @@
+// Records and files of the original Registry, encoded by hand, independent of the code under test.
+
 import type { RegistryRecord } from '../../../protocols/registry/index.js';
 
-/** The record of section 3.3 with its header, as printed in the specification. */
+/** The record with its header that section 3.3 of the specification prints. */
 export const EXAMPLE = Buffer.from(
   '0000003b4842525200000001' +
     '0000000a687474703a2f2f612f78' +
@@ -13,22 +15,23 @@ export const EXAMPLE = Buffer.from(
   'hex',
 );
 
-const NONE = new Uint8Array(0);
+const EMPTY = new Uint8Array(0);
 
-/** The fields of that record. */
+/** The fields of `EXAMPLE`. */
 export const EXAMPLE_RECORD: RegistryRecord = {
   oid: 1,
   url: Buffer.from('http://a/x'),
   gatherer: { name: Buffer.from('G'), host: Buffer.from('h'), version: Buffer.from('1.0') },
-  md5: NONE,
-  description: NONE,
+  md5: EMPTY,
+  description: EMPTY,
   updateTime: 800_000_000,
   lastModificationTime: 0,
   refreshRate: 604_800,
   timeToLive: 2_419_200,
-  rest: NONE,
+  rest: EMPTY,
 };
 
+/** Encodes numbers as big-endian integers of 32 bits. */
 export function u32(...numbers: readonly number[]): Buffer {
   const bytes = Buffer.alloc(4 * numbers.length);
   numbers.forEach((number, i) => {
@@ -68,14 +71,15 @@ export function handFile(
   version = 1,
 ): Buffer {
   const flags = records.map((record) => record.readUInt32BE(8));
-  const [all, deleted, valid] = counts ?? [
+  const [total, deleted, valid] = counts ?? [
     records.length,
     flags.filter((flag) => flag === 2).length,
     flags.filter((flag) => flag === 1).length,
   ];
-  return Buffer.concat([u32(0x48425247, version, all, deleted, valid), ...records]);
+  return Buffer.concat([u32(0x48425247, version, total, deleted, valid), ...records]);
 }
 
+/** Returns the fields of the record that `handRecord` encodes for an OID. */
 export function recordOf(oid: number, changes: Partial<RegistryRecord> = {}): RegistryRecord {
   return { ...EXAMPLE_RECORD, oid, url: Buffer.from(`http://a/${oid}`), ...changes };
 }

@@ -1,5 +1,6 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// The link graph on the disk: generations, lists of links, and the structures they are built from.
+
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
@@ -9,24 +10,20 @@ import { joinUrl, splitUrl } from '../../../storage/references/document-url.js';
 import { CurrentReferences, ReferencesBuilder, ReferencesReader } from '../../../storage/references/index.js';
 import { KeyIndex } from '../../../storage/references/key-index.js';
 import { RecordSorter } from '../../../storage/references/record-sorter.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { FIXTURE_DOCUMENTS, publishFixture } from './fixture.js';
 
-function temporary(t: { teardown(work: () => void): void }): string {
-  const directory = mkdtempSync(join(tmpdir(), 'harvest-references-'));
-  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
-
+/** Returns all IDs of a list of links. */
 function idsIn(reader: ReferencesReader, kind: LinkKind, id: number): number[] {
   const list = reader.links(kind, id);
   return list === undefined ? [] : [...list.page(0, list.total)];
 }
 
-/** Every ID that a small graph uses, and some unused ones. */
+/** The IDs of small graphs: 0 to 12, and the limits of the range. */
 const ids = fc.oneof(fc.nat(12), fc.constantFrom(0, 0xffff_ffff, 0x8000_0000));
 
-t.test('section 13: reads the fixture from memory and from the disk', async (t) => {
-  const data = temporary(t);
+t.test('section 13: the fixture is read from memory and from the disk', async (t) => {
+  const data = await temporaryDirectory(t);
   t.equal(await publishFixture(data), 1);
   for (const residentBytes of [1 << 20, 0]) {
     await using reader = await ReferencesReader.openCurrent(data, { residentBytes });
@@ -71,7 +68,7 @@ t.test('section 13: reads the fixture from memory and from the disk', async (t) 
 });
 
 t.test('R-11, R-12, R-29, R-32: the lists of any graph equal those of a naive computation', async (t) => {
-  const data = temporary(t);
+  const data = await temporaryDirectory(t);
   const graphs = fc.record({
     documents: fc.uniqueArray(fc.record({ id: ids, host: fc.nat(3) }), { selector: ({ id }) => id }),
     pairs: fc.array(fc.tuple(ids, ids), { maxLength: 60 }),
@@ -113,42 +110,42 @@ t.test('R-11, R-12, R-29, R-32: the lists of any graph equal those of a naive co
 });
 
 t.test('R-11: the sorter is stable, in memory and with merged runs', async (t) => {
-  const directory = temporary(t);
+  const directory = await temporaryDirectory(t);
   const records = fc.array(fc.oneof(fc.nat(5), fc.integer({ min: 0, max: 0xffff_ffff })), { maxLength: 300 });
   fc.assert(
     fc.property(records, fc.constantFrom(1, 3), fc.constantFrom(64, 400, 100_000), (keys, width, memory) => {
       using sorter = new RecordSorter(width, memory, join(directory, 'run'));
-      for (const [place, key] of keys.entries()) {
-        const at = sorter.add(key);
-        for (let i = 0; i < width; i++) sorter.words[at + i] = place + i;
+      for (const [position, key] of keys.entries()) {
+        const offset = sorter.add(key);
+        for (let i = 0; i < width; i++) sorter.words[offset + i] = position + i;
       }
-      const wanted = keys.map((key, place) => [key, place]).sort((a, b) => (a[0] ?? 0) - (b[0] ?? 0));
+      const expected = keys.map((key, position) => [key, position]).sort((a, b) => (a[0] ?? 0) - (b[0] ?? 0));
       using cursor = sorter.sorted();
-      for (const [key, place] of wanted) {
+      for (const [key, position] of expected) {
         t.equal(cursor.next(), true);
         t.equal(cursor.key, key);
-        t.equal(cursor.words[cursor.at + width - 1], (place ?? 0) + width - 1);
+        t.equal(cursor.words[cursor.at + width - 1], (position ?? 0) + width - 1);
       }
       t.equal(cursor.next(), false);
     }),
     { numRuns: 60 },
   );
-  t.same(readdirSync(directory), [], 'no run remains');
+  t.same(readdirSync(directory), [], 'the files of the runs are removed');
 });
 
-t.test('R-9: finds keys in dense and sparse ranges', async (t) => {
+t.test('R-9: keys are found in dense and sparse ranges', async (t) => {
   const keys = fc.uniqueArray(fc.oneof(fc.nat(40), fc.integer({ min: 0, max: 0xffff_ffff })));
   fc.assert(
     fc.property(keys, fc.integer({ min: 0, max: 0xffff_ffff }), (some, other) => {
       const sorted = Uint32Array.from(some).sort();
       const index = new KeyIndex(sorted);
-      for (const [place, key] of sorted.entries()) t.equal(index.find(key), place);
+      for (const [position, key] of sorted.entries()) t.equal(index.find(key), position);
       t.equal(index.find(other), sorted.indexOf(other));
     }),
   );
 });
 
-t.test('R-12: detects the first occurrence of an ID in successive lists', async (t) => {
+t.test('R-12: the first occurrence of an ID is detected in successive lists', async (t) => {
   const lists = fc.array(fc.array(fc.nat(60), { maxLength: 120 }), { maxLength: 5 });
   const distinct = new DistinctIds();
   fc.assert(
@@ -194,7 +191,7 @@ t.test('R-41, R-42: splitting and joining a URL restores it', async (t) => {
 });
 
 t.test('R-38: two schemes at one host and port are one server and two documents', async (t) => {
-  const data = temporary(t);
+  const data = await temporaryDirectory(t);
   const documents: DocumentInput[] = [
     { id: 2, url: 'https://a.example:80/' },
     { id: 1, url: 'http://a.example/', time: 2 ** 33, length: 2 ** 40 },
@@ -206,41 +203,41 @@ t.test('R-38: two schemes at one host and port are one server and two documents'
   for (const { id, url } of documents) t.equal(reader.documentByUrl(url)?.id, id);
   t.match(reader.document(2), { serverId: 1, protocol: 'https' });
   t.match(reader.document(1), { serverId: 1, protocol: 'http', time: 2 ** 33, length: 2 ** 40 });
-  t.match(reader.server(1), { protocol: 'https', port: 80 }, 'the protocol of the first document');
-  t.same([...reader.urldb.idsOfServer(1)], [1, 2], 'R-17: ascending');
+  t.match(reader.server(1), { protocol: 'https', port: 80 }, 'the protocol is that of the first document');
+  t.same([...reader.urldb.idsOfServer(1)], [1, 2], 'R-17: the IDs are ascending');
 });
 
-t.test('rejects contradictory input and publishes nothing', async (t) => {
-  const data = temporary(t);
+t.test('contradictory input is rejected, and nothing is published', async (t) => {
+  const data = await temporaryDirectory(t);
   await publishFixture(data);
-  const refuse = async (documents: DocumentInput[], message: RegExp): Promise<void> => {
+  const assertRejected = async (documents: DocumentInput[], message: RegExp): Promise<void> => {
     await t.rejects(publishFixture(data, documents, []), { message }, String(message));
   };
   const url = 'http://a.example/';
-  await refuse(
+  await assertRejected(
     [
       { id: 7, url },
       { id: 7, url: `${url}x` },
     ],
     /document ID 7 is used twice: by documents 1 and 2/,
   );
-  await refuse(
+  await assertRejected(
     [
       { id: 8, url },
       { id: 7, url },
     ],
     /documents 7 and 8 have the same URL|documents 8 and 7/,
   );
-  await refuse([{ id: 2 ** 32, url }], /the document ID must be 0 to 4294967295/);
-  await refuse([{ id: 1, url, length: -1 }], /-1 is not a valid time or length/);
-  await refuse(
+  await assertRejected([{ id: 2 ** 32, url }], /the document ID must be 0 to 4294967295/);
+  await assertRejected([{ id: 1, url, length: -1 }], /-1 is not a valid time or length/);
+  await assertRejected(
     [
       { id: 1, url, serverId: 1 },
       { id: 2, url: `${url}x`, serverId: 2 },
     ],
     /has two IDs: 1 and 2/,
   );
-  await refuse(
+  await assertRejected(
     [
       { id: 1, url, serverId: 1 },
       { id: 2, url: 'http://b.example/', serverId: 1 },
@@ -252,7 +249,7 @@ t.test('rejects contradictory input and publishes nothing', async (t) => {
 });
 
 t.test('DESIGN 4: a follower switches to each new generation, and the last two are kept', async (t) => {
-  const data = temporary(t);
+  const data = await temporaryDirectory(t);
   const opened: number[] = [];
   let wake = (): void => {};
   await t.rejects(ReferencesReader.openCurrent(data), {
@@ -282,29 +279,32 @@ t.test('DESIGN 4: a follower switches to each new generation, and the last two a
   await generation(3);
   t.same(readdirSync(join(data, 'references')).sort(), ['2', '3', 'CURRENT']);
   t.equal(current.current?.links('refs', 10), undefined);
-  t.same(first === undefined ? [] : idsIn(first, 'refs', 10), [11, 20, 12], 'an acquired one stays open');
+  t.same(first === undefined ? [] : idsIn(first, 'refs', 10), [11, 20, 12], 'an acquired reader stays open');
   if (first !== undefined) await current.release(first);
 });
 
-t.test('DESIGN 4: removes files of a killed publisher and rejects a damaged generation', async (t) => {
-  const data = temporary(t);
-  await publishFixture(data);
-  const abandoned = await ReferencesBuilder.create(data);
-  abandoned.addLink(1, 2);
-  t.ok(readdirSync(join(data, 'references')).includes('2.tmp'));
-  t.equal(await publishFixture(data), 2);
-  t.same(readdirSync(join(data, 'references')).sort(), ['1', '2', 'CURRENT']);
-  await abandoned[Symbol.asyncDispose]();
+t.test(
+  'DESIGN 4: the files of a killed publisher are removed, and a damaged generation is rejected',
+  async (t) => {
+    const data = await temporaryDirectory(t);
+    await publishFixture(data);
+    const abandoned = await ReferencesBuilder.create(data);
+    abandoned.addLink(1, 2);
+    t.ok(readdirSync(join(data, 'references')).includes('2.tmp'));
+    t.equal(await publishFixture(data), 2);
+    t.same(readdirSync(join(data, 'references')).sort(), ['1', '2', 'CURRENT']);
+    await abandoned[Symbol.asyncDispose]();
 
-  const damaged = join(data, 'references', '2', 'refs.ids');
-  const whole = readFileSync(damaged);
-  truncateSync(damaged, 8);
-  await t.rejects(ReferencesReader.openCurrent(data), /refs\.ids is damaged: 8 bytes instead of 32/);
-  writeFileSync(damaged, whole);
-  const manifest = join(data, 'references', '2', 'MANIFEST');
-  const text = readFileSync(manifest, 'utf8');
-  writeFileSync(manifest, text.replace('"version": 1', '"version": 2'));
-  await t.rejects(ReferencesReader.openCurrent(data), /MANIFEST is damaged or of another version: version/);
-  writeFileSync(manifest, 'x');
-  await t.rejects(ReferencesReader.openCurrent(data), /MANIFEST is damaged: it is not JSON/);
-});
+    const damaged = join(data, 'references', '2', 'refs.ids');
+    const intact = readFileSync(damaged);
+    truncateSync(damaged, 8);
+    await t.rejects(ReferencesReader.openCurrent(data), /refs\.ids is damaged: 8 bytes instead of 32/);
+    writeFileSync(damaged, intact);
+    const manifest = join(data, 'references', '2', 'MANIFEST');
+    const text = readFileSync(manifest, 'utf8');
+    writeFileSync(manifest, text.replace('"version": 1', '"version": 2'));
+    await t.rejects(ReferencesReader.openCurrent(data), /MANIFEST is damaged or of another version: version/);
+    writeFileSync(manifest, 'x');
+    await t.rejects(ReferencesReader.openCurrent(data), /MANIFEST is damaged: it is not JSON/);
+  },
+);

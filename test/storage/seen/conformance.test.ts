@@ -1,4 +1,5 @@
 // The conformance suite finds defects in a filter, and its example in the README runs as printed.
+
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -10,24 +11,27 @@ import { PLAIN_NODE } from '../../helpers/plain-node.js';
 
 const root = dirname(fileURLToPath(import.meta.resolve('#package.json')));
 
-/** Names of the tests that a filter fails. */
-async function failures(spoil: (filter: SeenFilter) => Partial<SeenFilter>): Promise<string[]> {
+/** Returns the names of the tests that a filter fails when some of its methods are replaced by `defects`. */
+async function failures(defects: (filter: SeenFilter) => Partial<SeenFilter>): Promise<string[]> {
   const tests: { readonly name: string; readonly run: () => Promise<void> }[] = [];
   seenFilterConformance({
     test: (name, run) => tests.push({ name, run }),
     name: 'it',
-    open: async (directory) => spoiled(await openSeenFilter({ kind: 'memory-set', directory }), spoil),
+    open: async (directory) => {
+      const filter = await openSeenFilter({ kind: 'memory-set', directory });
+      return withMethods(filter, defects(filter));
+    },
   });
   const failed: string[] = [];
   for (const { name, run } of tests) await run().catch(() => failed.push(name.replace(/^.*it: /, '')));
   return failed;
 }
 
-function spoiled(filter: SeenFilter, spoil: (filter: SeenFilter) => Partial<SeenFilter>): SeenFilter {
-  const defects = spoil(filter);
+/** Returns a filter with some of its methods replaced. */
+function withMethods(filter: SeenFilter, methods: Partial<SeenFilter>): SeenFilter {
   return new Proxy(filter, {
     get(target, name) {
-      const value: unknown = name in defects ? Reflect.get(defects, name) : Reflect.get(target, name);
+      const value: unknown = name in methods ? Reflect.get(methods, name) : Reflect.get(target, name);
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
@@ -63,7 +67,7 @@ t.test('the suite passes a correct filter and fails a wrong one', async (t) => {
       },
     })),
     [NEW_ONCE, HISTORIES],
-    'takes an equal URI of the same batch for new',
+    'reports an equal URI of the same batch as new',
   );
   t.same(
     await failures((filter) => {

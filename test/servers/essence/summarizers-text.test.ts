@@ -1,9 +1,10 @@
+// The summarizers of text, source code and manual pages. A property feeds random bytes of every type to the pipeline.
+
 import fc from 'fast-check';
 import t from 'tap';
 import { SoifDecoder } from '../../../protocols/soif/index.js';
 import {
   compileEssence,
-  EssencePool,
   readEssenceSources,
   SUMMARIZERS,
   summarizeDocument,
@@ -11,31 +12,31 @@ import {
 import { attributesOf, contentOf, contextOf, IDENTITY, inputOf, summarize } from './helpers.js';
 
 /** Returns the content attributes of a document with this name. */
-const of = async (name: string, body: string, options: Parameters<typeof summarize>[2] = {}) =>
+const contentByName = async (name: string, body: string, options: Parameters<typeof summarize>[2] = {}) =>
   contentOf(await summarize(`ftp://a.test/${name}`, body, options));
 
 t.test(
-  'E-73 a 120-line text with two later paragraphs: 100 lines and two sentences (vector 8)',
+  'E-73 a text of more than 100 lines yields 100 lines and the first sentence of each later paragraph (vector 8)',
   async (t) => {
     const whole = Array.from({ length: 99 }, (_, i) => `line ${i + 1}`).join('\n');
     const later =
       'First of A. B. Smith et al. here! Not this.\nnor this\n\n\nSecond one\ngoes on. Dropped.\n';
-    const got = await of('a.txt', `${whole}\n\n${later}`);
+    const got = await contentByName('a.txt', `${whole}\n\n${later}`);
     t.equal(got['Partial-Text'], `${whole}\n\nFirst of A. B. Smith et al. here!\nSecond one\ngoes on.\n`);
   },
 );
 
 t.test('E-73 a paragraph that is cut at line 100 adds no sentence', async (t) => {
   const lines = Array.from({ length: 102 }, (_, i) => `line ${i + 1}.`).join('\n');
-  const got = await of('a.txt', `${lines}\n\nNext. Gone.\n`);
+  const got = await contentByName('a.txt', `${lines}\n\nNext. Gone.\n`);
   t.match(got['Partial-Text'], /line 100\.\nNext\.\n$/);
   t.notMatch(got['Partial-Text'], /line 101/);
 });
 
 t.test(
-  'Text: keywords are taken from Partial-Text if there is no other attribute (E-109); a description (E-141)',
+  'Text: keywords (E-109) and a description (E-141) are taken from Partial-Text if there is no other attribute',
   async (t) => {
-    const got = await of('a.txt', 'Harvest gathers. It also brokers!\n\nMore.\n', {
+    const got = await contentByName('a.txt', 'Harvest gathers. It also brokers!\n\nMore.\n', {
       keywords: true,
       description: true,
     });
@@ -44,13 +45,17 @@ t.test(
   },
 );
 
-t.test('README, FAQ, FullText: the whole text; the first line is the title', async (t) => {
-  t.same(await of('README', '\n  The Title \r\n\r\nwords\r\n'), {
+t.test('README, FAQ and FullText yield the whole text, with the first line as title', async (t) => {
+  t.same(await contentByName('README', '\n  The Title \r\n\r\nwords\r\n'), {
     Title: 'The Title\n',
     'Full-Text': '\n  The Title \n\nwords\n',
   });
-  t.same(Object.keys(await of('linux-faq', 'Q: What?')), ['Title', 'Full-Text']);
-  t.same(Object.keys(await of('notes.txt', 'x', { fullText: true })), ['Title', 'Full-Text'], 'E-117');
+  t.same(Object.keys(await contentByName('linux-faq', 'Q: What?')), ['Title', 'Full-Text']);
+  t.same(
+    Object.keys(await contentByName('notes.txt', 'x', { fullText: true })),
+    ['Title', 'Full-Text'],
+    'E-117',
+  );
 });
 
 t.test('E-14 the summary of an unknown type contains only the name', async (t) => {
@@ -59,7 +64,7 @@ t.test('E-14 the summary of an unknown type contains only the name', async (t) =
   t.same(contentOf(output), { Title: 'thesis\n' });
 });
 
-t.test('E-75 C: procedures, includes, comments', async (t) => {
+t.test('E-75 C yields procedures, includes and comments', async (t) => {
   const source = `/* Copyright: nobody
  * ------------------
  * second line */
@@ -79,17 +84,17 @@ Point::~Point() {}
 int last(void)
 { return '{'; }
 `;
-  t.same(await of('main.c', source), {
+  t.same(await contentByName('main.c', source), {
     Description: 'Copyright: nobody\nsecond line\na line comment\n',
     References: 'stdio.h\nmine.h\n',
     Keywords: 'main\nknr\nPoint::~Point\nlast\n',
   });
-  t.equal((await of('main.h', 'int prototype(int a);\nint x = f(1);\n')).Keywords, 'prototype\n');
+  t.equal((await contentByName('main.h', 'int prototype(int a);\nint x = f(1);\n')).Keywords, 'prototype\n');
 });
 
-t.test('E-75 Perl with POD, shell, Makefile, others', async (t) => {
+t.test('E-75 Perl with POD, shell, Makefile and other languages yield comments and procedures', async (t) => {
   t.same(
-    await of(
+    await contentByName(
       'x.pl',
       '#!/usr/bin/perl\n# Says hello\n=head1 NAME\n\nB<hello> - it\n\n=cut\nsub greet { $x = "a#b"; }\n',
     ),
@@ -98,26 +103,38 @@ t.test('E-75 Perl with POD, shell, Makefile, others', async (t) => {
       Keywords: 'greet\n',
     },
   );
-  t.same(await of('x.sh', '#!/bin/sh\n# Builds.\nrun () {\n  echo $# # twice\n}\nfunction stop {\n:\n}\n'), {
-    Description: 'Builds.\ntwice\n',
-    Keywords: 'run\nstop\n',
-  });
   t.same(
-    await of('Makefile', '# Make it\nCC = cc\nX := y\nall install: prog\n\tcc x\nprog: a.o\n.PHONY: all\n'),
+    await contentByName(
+      'x.sh',
+      '#!/bin/sh\n# Builds.\nrun () {\n  echo $# # twice\n}\nfunction stop {\n:\n}\n',
+    ),
+    {
+      Description: 'Builds.\ntwice\n',
+      Keywords: 'run\nstop\n',
+    },
+  );
+  t.same(
+    await contentByName(
+      'Makefile',
+      '# Make it\nCC = cc\nX := y\nall install: prog\n\tcc x\nprog: a.o\n.PHONY: all\n',
+    ),
     {
       Description: 'Make it\n',
       Keywords: 'all\ninstall\nprog\n',
     },
   );
-  t.same(await of('x.py', '# Python\ndef work(a):\n  pass\n'), {
+  t.same(await contentByName('x.py', '# Python\ndef work(a):\n  pass\n'), {
     Description: 'Python\n',
     Keywords: 'work\n',
   });
-  t.same(await of('x.el', ';; Lisp\n(defun go-on () nil)\n'), { Description: 'Lisp\n', Keywords: 'go-on\n' });
-  t.same(await of('x.go', '// Go\nfunc Main() {}\n'), { Description: 'Go\n', Keywords: 'Main\n' });
+  t.same(await contentByName('x.el', ';; Lisp\n(defun go-on () nil)\n'), {
+    Description: 'Lisp\n',
+    Keywords: 'go-on\n',
+  });
+  t.same(await contentByName('x.go', '// Go\nfunc Main() {}\n'), { Description: 'Go\n', Keywords: 'Main\n' });
 });
 
-t.test('E-74 manual pages, -man and -mdoc', async (t) => {
+t.test('E-74 manual pages in -man and -mdoc yield their sections', async (t) => {
   const man = `.\\" comment
 .TH LS 1 "May 1995"
 .SH NAME
@@ -131,7 +148,7 @@ sort(1)
 .SH AUTHORS
 A. Author
 `;
-  t.same(await of('ls.1', man), {
+  t.same(await contentByName('ls.1', man), {
     Title: 'LS\n',
     Section: '1\n',
     Description: 'ls - list directory contents\n',
@@ -141,7 +158,10 @@ A. Author
     Headings: 'NAME\nSYNOPSIS\nSEE ALSO\nAUTHORS\n',
   });
   t.same(
-    await of('cat.1', '.Dd May 1\n.Dt CAT 1\n.Sh NAME\n.Nm cat\n.Nd concatenate\n.Sh SEE ALSO\n.Xr head 1\n'),
+    await contentByName(
+      'cat.1',
+      '.Dd May 1\n.Dt CAT 1\n.Sh NAME\n.Nm cat\n.Nd concatenate\n.Sh SEE ALSO\n.Xr head 1\n',
+    ),
     {
       Title: 'CAT\n',
       Section: '1\n',
@@ -151,13 +171,13 @@ A. Author
     },
   );
   t.same(
-    Object.keys(await of('release.2', 'No macros here.')),
+    Object.keys(await contentByName('release.2', 'No macros here.')),
     ['Partial-Text'],
     'a name is not sufficient without macros',
   );
 });
 
-t.test('E-64, E-65 quick-sum.cf: matching lines, the first group (vector 9)', async (t) => {
+t.test('E-64, E-65 quick-sum.cf yields matching lines or their first group (vector 9)', async (t) => {
   const text =
     'ReferBibliographic Author ^%A[ \t]+(.*)$\nReferBibliographic Title ^%T[ \t]+.*$\nText Seen ^See: (.*)\n';
   const sources = { ...(await readEssenceSources({})), 'quick-sum.cf': { file: 'quick-sum.cf', text } };
@@ -191,7 +211,7 @@ t.test('any bytes of any type are summarized or rejected, and every object is st
     'x/',
   ];
   t.ok(SUMMARIZERS.size > 15);
-  const scrap = fc.constantFrom(
+  const fragment = fc.constantFrom(
     '<',
     '>',
     '<a href="',
@@ -235,7 +255,7 @@ t.test('any bytes of any type are summarized or rejected, and every object is st
   );
   const body = fc.oneof(
     fc.uint8Array({ maxLength: 300 }),
-    fc.array(scrap, { maxLength: 80 }).map((scraps) => new TextEncoder().encode(scraps.join(''))),
+    fc.array(fragment, { maxLength: 80 }).map((fragments) => new TextEncoder().encode(fragments.join(''))),
   );
   const mime = fc.option(fc.constantFrom('text/html', 'text/plain', 'x', 'image/png'), { nil: undefined });
   await fc.assert(
@@ -253,79 +273,4 @@ t.test('any bytes of any type are summarized or rejected, and every object is st
     }),
     { numRuns: 1500 },
   );
-});
-
-t.test('E-140 the pool returns the same results as the calling thread', async (t) => {
-  const inputs = Array.from({ length: 40 }, (_, i) =>
-    inputOf(
-      `http://a.test/${i}.${i % 4 === 0 ? 'gif' : 'html'}`,
-      `<title>Page ${i}</title><a href="${i + 1}.html">next</a>`,
-    ),
-  );
-  const expected = await Promise.all(inputs.map((input) => summarizeDocument(input, contextOf())));
-  for (const workers of [0, 2]) {
-    await using pool = await EssencePool.create({
-      ...IDENTITY,
-      keywords: false,
-      description: false,
-      workers,
-    });
-    t.equal(pool.workers, workers);
-    const outputs = await Promise.all(
-      inputs.map((input) => pool.summarize({ ...input, body: input.body.slice() })),
-    );
-    t.same(
-      outputs.map((output) => ({ ...output, soif: output.soif && Buffer.from(output.soif).toString() })),
-      expected.map((output) => ({ ...output, soif: output.soif && Buffer.from(output.soif).toString() })),
-      `${workers} workers`,
-    );
-    t.same(pool.statistics, { summarized: 30, rejected: 10, nested: 0, failed: 0, replaced: 0 });
-  }
-});
-
-t.test('a body that shares its buffer is copied, one that owns it is transferred', async (t) => {
-  await using pool = await EssencePool.create({ ...IDENTITY, workers: 1 });
-  const shared = Buffer.from('......<title>x</title>').subarray(6);
-  const own = new TextEncoder().encode('<title>y</title>').slice();
-  await pool.summarize(inputOf('http://a.test/', shared));
-  await pool.summarize(inputOf('http://a.test/', own));
-  t.equal(shared.toString(), '<title>x</title>');
-  t.equal(own.length, 0, 'the buffer was transferred to the worker');
-});
-
-t.test('E-70 a stuck worker is replaced; only its document fails', async (t) => {
-  await using pool = await EssencePool.create({ ...IDENTITY, workers: 1, timeLimitMs: 300 });
-  // 25 MB of elements exceed the time limit even on a fast processor.
-  const slow = `${'<b>'.repeat(9000)}${'</b>'.repeat(9000)}`.repeat(400);
-  const stuck = pool.summarize(inputOf('http://a.test/slow.html', slow));
-  const after = pool.summarize(inputOf('http://a.test/after.html', '<title>after</title>'));
-  await t.rejects(stuck, { code: 'ERR_ESSENCE', url: 'http://a.test/slow.html' });
-  t.equal((await after).type, 'HTML');
-  t.equal(pool.statistics.replaced, 1);
-  t.equal(pool.statistics.failed, 1);
-});
-
-t.test('a document that needs too much memory ends only its worker', async (t) => {
-  await using pool = await EssencePool.create({ ...IDENTITY, workers: 1, maxWorkerHeapMb: 24 });
-  const hungry = pool.summarize(inputOf('http://a.test/x.html', '<a href=x>y</a><p>word '.repeat(400_000)));
-  await t.rejects(hungry, { code: 'ERR_ESSENCE' });
-  t.equal((await pool.summarize(inputOf('http://a.test/y.html', '<p>x'))).type, 'HTML');
-});
-
-t.test('abort and close reject pending documents', async (t) => {
-  const pool = await EssencePool.create({ ...IDENTITY, workers: 1 });
-  const abort = new AbortController();
-  const first = pool.summarize(inputOf('http://a.test/1', 'x'));
-  const second = pool.summarize(inputOf('http://a.test/2', 'x'), abort.signal);
-  const third = pool.summarize(inputOf('http://a.test/3', 'x'), abort.signal);
-  abort.abort(new Error('enough'));
-  await t.rejects(second, { message: 'enough' });
-  await t.rejects(third, { message: 'enough' });
-  await first;
-  const open = pool.summarize(inputOf('http://a.test/4', 'x'));
-  const closing = pool.close();
-  await t.rejects(open, { code: 'ERR_STATE' });
-  await closing;
-  await t.rejects(pool.summarize(inputOf('http://a.test/5', 'x')), { code: 'ERR_STATE' });
-  await pool.close();
 });

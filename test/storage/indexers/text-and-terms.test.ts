@@ -1,3 +1,5 @@
+// The embedded engine's units: folding and splitting of text, sets of OIDs, approximate matching, literals and patterns.
+
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import t from 'tap';
@@ -17,6 +19,7 @@ import {
   wordsOf,
 } from '../../../storage/indexers/words.js';
 
+/** All characters of the first two planes. */
 const CODE_POINTS = Array.from({ length: 0x20000 }, (_, code) => code)
   .filter((code) => code < 0xd800 || code > 0xdfff)
   .map((code) => String.fromCodePoint(code));
@@ -62,8 +65,8 @@ t.test(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const tokens = indexText(text).split(/[\0\x02-/:-@[-^`{-\x7f]+/);
         const words = wordsOf(fold(text)).map((word) => word.text);
-        const given = tokens.map(fold).filter((token) => token !== '' && token !== BREAK);
-        return JSON.stringify(given) === JSON.stringify(words);
+        const indexed = tokens.map(fold).filter((token) => token !== '' && token !== BREAK);
+        return JSON.stringify(indexed) === JSON.stringify(words);
       }),
     );
     t.equal(indexText('a—b, C\u00a0d'), `a ${BREAK} b ${BREAK} c d`);
@@ -92,11 +95,11 @@ t.test('BRK-2.5 the index has a break where more than blanks separates two words
           .split(' ')
           .filter((term) => term !== '');
       // Bytes and texts give the same result except for breaks at the ends, which separate nothing.
-      const inner = (list: readonly string[]) => list.join(' ').replace(/^[ \x01]+|[ \x01]+$/g, '');
+      const joined = (list: readonly string[]) => list.join(' ').replace(/^[ \x01]+|[ \x01]+$/g, '');
       const expected = values
-        .map((bytes) => inner(terms(indexText(decodeText(bytes)))))
+        .map((bytes) => joined(terms(indexText(decodeText(bytes)))))
         .filter((text) => text !== '');
-      t.equal(inner(terms(column.take())), expected.join(` ${BREAK} `));
+      t.equal(joined(terms(column.take())), expected.join(` ${BREAK} `));
     }),
   );
 });
@@ -136,28 +139,29 @@ t.test('BRK-2.23 approximate matches agree with a test of every substring of the
       pattern,
       fc.integer({ min: 1, max: 4 }),
       fc.boolean(),
-      (text, wanted, errors, matchWord) => {
+      (text, term, errors, matchWord) => {
         const characters = Array.from(text);
-        const allowed = Math.min(errors, Array.from(wanted).length - 1);
+        const allowed = Math.min(errors, Array.from(term).length - 1);
         let expected = false;
         for (let from = 0; from <= characters.length; from++) {
           for (let to = from; to <= characters.length; to++) {
             const bounded = !/[ab]/.test(`${characters[from - 1] ?? ''}${characters[to] ?? ''}`);
             if (
               (bounded || !matchWord) &&
-              distance(characters.slice(from, to), Array.from(wanted)) <= allowed
+              distance(characters.slice(from, to), Array.from(term)) <= allowed
             ) {
               expected = true;
             }
           }
         }
-        return new ApproximateMatcher(wanted, errors, matchWord).test(text) === expected;
+        return new ApproximateMatcher(term, errors, matchWord).test(text) === expected;
       },
     ),
     { numRuns: 1000 },
   );
 });
 
+/** Returns the edit distance. */
 function distance(a: readonly string[], b: readonly string[]): number {
   if (a.length === 0 || b.length === 0) return a.length + b.length;
   const [x, ...as] = a;
@@ -213,7 +217,7 @@ t.test('every match of a regular expression contains its required literals', asy
   );
 });
 
-t.test('BRK-2.22 patterns and literal words', async (t) => {
+t.test('BRK-2.22 a term is a literal or a pattern', async (t) => {
   t.same(parseTerm('plain'), { kind: 'literal', text: 'plain' });
   t.same(parseTerm('a\\.b'), { kind: 'literal', text: 'a.b' });
   t.same(parseTerm('f(x'), { kind: 'literal', text: 'f(x' });

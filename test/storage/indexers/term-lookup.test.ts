@@ -1,10 +1,12 @@
+// The look-up of words for queries with spelling errors and patterns, and the first hits of a query with a limit.
+
 import fc from 'fast-check';
 import t from 'tap';
 import { ApproximateMatcher } from '../../../storage/indexers/approximate.js';
 import { approximateLookup, partLookup, regexpLookup } from '../../../storage/indexers/term-lookup.js';
-import { Base } from './support.js';
+import { EmbeddedFixture } from './embedded-fixture.js';
 
-t.test('BRK-2.23 with one error, every match contains a word with a verdict', (t) => {
+t.test('BRK-2.23 with one error, the look-up finds a word of every match', (t) => {
   const letters = fc.constantFrom('a', 'b', 'c');
   const word = (minLength: number, maxLength: number) =>
     fc.array(letters, { minLength, maxLength }).map((all) => all.join(''));
@@ -30,12 +32,12 @@ t.test('BRK-2.23 with one error, every match contains a word with a verdict', (t
     ),
     { numRuns: 2000 },
   );
-  t.equal(approximateLookup('ab', 1, false, true), undefined, 'too short to look up');
-  t.equal(approximateLookup('two words', 1, false, true), undefined, 'more than a word');
+  t.equal(approximateLookup('ab', 1, false, true), undefined, 'the pattern is too short to look up');
+  t.equal(approximateLookup('two words', 1, false, true), undefined, 'the pattern is more than a word');
   t.end();
 });
 
-t.test('BRK-2.20, 2.22 single words decide parts of words and patterns', (t) => {
+t.test('BRK-2.20, 2.22 single words decide about parts of words and patterns', (t) => {
   t.equal(partLookup('etwor')?.verdict('networks'), 'certain');
   t.equal(partLookup('a-b'), undefined, 'a word of the index has no hyphen');
   const test = (text: string) => /n.twork/.test(text);
@@ -51,8 +53,8 @@ t.test('BRK-2.20, 2.22 single words decide parts of words and patterns', (t) => 
 });
 
 t.test('BRK-8.11 a limit returns the first of all hits, each once', async (t) => {
-  await using base = await Base.open();
-  await base.put(
+  await using fixture = await EmbeddedFixture.open();
+  await fixture.put(
     ...Array.from({ length: 300 }, (_, i) => ({
       // Rarer words weigh the same, shorter texts more.
       Title: i % 7 === 0 ? 'apple pie' : 'plum',
@@ -70,14 +72,14 @@ t.test('BRK-8.11 a limit returns the first of all hits, each once', async (t) =>
     ['title : apple', { matchWord: true }],
   ] as const) {
     for (const wantLines of [false, true]) {
-      const all = await base.searchAll(query, { ...options, ignoreCase: true, wantLines });
-      const few = await base.searchAll(query, { ...options, ignoreCase: true, wantLines, maxFiles: 10 });
+      const all = await fixture.searchAll(query, { ...options, ignoreCase: true, wantLines });
+      const few = await fixture.searchAll(query, { ...options, ignoreCase: true, wantLines, maxFiles: 10 });
       t.equal(all.outcome.complete, true);
       t.ok(all.hits.length > 10, query);
       t.equal(new Set(all.hits.map(({ oid }) => oid)).size, all.hits.length);
       t.same(few.hits, all.hits.slice(0, 10), query);
       t.same(few.outcome, { complete: false, reason: 'limit', warnings: [] });
-      const exactly = await base.searchAll(query, {
+      const exactly = await fixture.searchAll(query, {
         ...options,
         ignoreCase: true,
         wantLines,
@@ -89,22 +91,22 @@ t.test('BRK-8.11 a limit returns the first of all hits, each once', async (t) =>
   }
 });
 
-t.test('BRK-2.23 a match across two words is found after those within one', async (t) => {
-  await using base = await Base.open();
-  await base.put(
+t.test('BRK-2.23 matches across two words come after those within one word', async (t) => {
+  await using fixture = await EmbeddedFixture.open();
+  await fixture.put(
     { Body: 'con currency' },
     { Body: 'concurrency' },
     { Body: 'concurrency' },
     { Body: 'nothing' },
   );
   const options = { ignoreCase: true, errors: 1, wantLines: false };
-  t.same(await base.oids('concurrency', options), [1, 2, 3]);
-  const few = await base.search('concurrency', { ...options, maxFiles: 2 });
+  t.same(await fixture.oids('concurrency', options), [1, 2, 3]);
+  const few = await fixture.search('concurrency', { ...options, maxFiles: 2 });
   t.same(
     few.map(({ oid }) => oid),
     [2, 3],
   );
-  const three = await base.search('concurrency', { ...options, maxFiles: 3 });
+  const three = await fixture.search('concurrency', { ...options, maxFiles: 3 });
   t.same(
     three.map(({ oid }) => oid),
     [2, 3, 1],

@@ -1,5 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// harvest links load, links dump and pagerank: parsing of links, the files, and ranks.
+
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
@@ -13,57 +14,68 @@ import {
 } from '../../../storage/references/index.js';
 import { type ByteOrder, PairParser } from '../../../storage/references/pair-parser.js';
 import { cli } from '../../helpers/cli.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { FIXTURE_PAIRS, publishFixture } from './fixture.js';
 
-function temporary(t: { teardown(work: () => void): void }): string {
-  const directory = mkdtempSync(join(tmpdir(), 'harvest-links-'));
-  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
-
+/** The header of a dump; its data begins in line 7. */
 const HEADER = 'VERSION=3\nformat=bytevalue\ntype=btree\nduplicates=1\ndb_pagesize=4096\nHEADER=END\n';
 
-/** Parses a text that is split at the given offsets. */
-function parsed(text: string, byteOrder: ByteOrder = 'little', pieces = [text.length]): number[] {
+/** Parses a text that arrives in chunks of these lengths; the last chunk is the rest. */
+function parsePairs(text: string, byteOrder: ByteOrder = 'little', chunkLengths = [text.length]): number[] {
   const found: number[] = [];
   const parser = new PairParser('F', (pairs) => found.push(...pairs), { byteOrder });
   const bytes = Buffer.from(text, 'latin1');
-  let at = 0;
-  for (const piece of pieces) {
-    parser.push(bytes.subarray(at, at + piece));
-    at += piece;
+  let offset = 0;
+  for (const length of chunkLengths) {
+    parser.push(bytes.subarray(offset, offset + length));
+    offset += length;
   }
-  parser.push(bytes.subarray(at));
+  parser.push(bytes.subarray(offset));
   parser.end();
   return found;
 }
 
-t.test('R-19: parses the record (10, 20) as db_dump writes it', async (t) => {
-  t.same(parsed(`${HEADER} 0a000000\n 14000000\nDATA=END\n`), [10, 20]);
-  t.same(parsed(`${HEADER} 0000000A\n 00000014\nDATA=END\n`, 'big'), [10, 20], 'R-13: big-endian');
-  t.same(parsed(`${HEADER} ffffffff\n 00000080\nDATA=END`), [0xffff_ffff, 0x8000_0000], 'no LF at the end');
+t.test('R-19: the record (10, 20) is parsed as db_dump writes it', async (t) => {
+  t.same(parsePairs(`${HEADER} 0a000000\n 14000000\nDATA=END\n`), [10, 20]);
+  t.same(parsePairs(`${HEADER} 0000000A\n 00000014\nDATA=END\n`, 'big'), [10, 20], 'R-13: big-endian');
+  t.same(
+    parsePairs(`${HEADER} ffffffff\n 00000080\nDATA=END`),
+    [0xffff_ffff, 0x8000_0000],
+    'no LF at the end',
+  );
   const print = HEADER.replace('bytevalue', 'print');
-  t.same(parsed(`${print} \\0a\\00\\00\\00\n A\\\\\\0d \nDATA=END\n`), [10, 0x200d_5c41], 'db_dump -p');
-  t.same(parsed(HEADER.replaceAll('\n', '\r\n').concat(' 0a000000\r\n 14000000\r\nDATA=END\r\n')), [10, 20]);
-  t.same(parsed('# found\n10 20\n\n 11\t \t21 \r\n4294967295 0'), [10, 20, 11, 21, 4294967295, 0], 'pairs');
-  t.same(parsed(''), []);
+  t.same(parsePairs(`${print} \\0a\\00\\00\\00\n A\\\\\\0d \nDATA=END\n`), [10, 0x200d_5c41], 'db_dump -p');
+  t.same(
+    parsePairs(HEADER.replaceAll('\n', '\r\n').concat(' 0a000000\r\n 14000000\r\nDATA=END\r\n')),
+    [10, 20],
+  );
+  t.same(
+    parsePairs('# found\n10 20\n\n 11\t \t21 \r\n4294967295 0'),
+    [10, 20, 11, 21, 4294967295, 0],
+    'pairs',
+  );
+  t.same(parsePairs(''), []);
 });
 
 t.test('R-19: the result does not depend on chunk boundaries', async (t) => {
   const text = `${HEADER} 0a000000\n 14000000\n 0b000000\n 15000000\nDATA=END\n`;
-  const cuts = fc.array(fc.nat(20), { maxLength: 30 });
+  const lengths = fc.array(fc.nat(20), { maxLength: 30 });
   fc.assert(
-    fc.property(cuts, (pieces) => {
-      t.strictSame(parsed(text, 'little', pieces), [10, 20, 11, 21]);
-      t.strictSame(parsed('1 2\n 3\t4\n# 5\n6 7', 'little', pieces), [1, 2, 3, 4, 6, 7]);
+    fc.property(lengths, (chunkLengths) => {
+      t.strictSame(parsePairs(text, 'little', chunkLengths), [10, 20, 11, 21]);
+      t.strictSame(parsePairs('1 2\n 3\t4\n# 5\n6 7', 'little', chunkLengths), [1, 2, 3, 4, 6, 7]);
     }),
   );
   const many = Array.from({ length: 40_000 }, (_, i) => i);
-  t.strictSame(parsed(`${many.join(' ').replace(/(\d+ \d+) /g, '$1\n')}\n`), many, 'more than a batch');
+  t.strictSame(
+    parsePairs(`${many.join(' ').replace(/(\d+ \d+) /g, '$1\n')}\n`),
+    many,
+    'more pairs than a batch',
+  );
 });
 
-t.test('R-19, R-9: rejects malformed links with file and line', async (t) => {
-  const refused: readonly [text: string, message: string][] = [
+t.test('R-19, R-9: malformed links are rejected with file and line', async (t) => {
+  const malformed: readonly [text: string, message: string][] = [
     [`${HEADER} 0a00000\n`, 'F:7: expected a blank and the 8 hexadecimal digits of an ID (R-19)'],
     [`${HEADER} 0a000000\n 1400000g\n`, 'F:8: expected a blank and the 8 hexadecimal digits of an ID (R-19)'],
     [`${HEADER} 0a000000\nDATA=END\n`, 'F:8: the last key has no data (R-19)'],
@@ -80,8 +92,8 @@ t.test('R-19, R-9: rejects malformed links with file and line', async (t) => {
     ['a b\n', 'F:1: expected two IDs separated by a blank or tab (R-9)'],
     [`1 2\n${' '.repeat(70_000)}`, 'F:2: a line is longer than 65536 bytes (R-19)'],
   ];
-  for (const [text, message] of refused)
-    t.throws(() => parsed(text), { code: 'ERR_STORAGE', message }, message);
+  for (const [text, message] of malformed)
+    t.throws(() => parsePairs(text), { code: 'ERR_STORAGE', message }, message);
 });
 
 const DOCUMENTS = `{"id":10,"url":"http://A.example:80","time":1000000100,"checktime":1000001000,"length":1000}
@@ -90,8 +102,8 @@ const DOCUMENTS = `{"id":10,"url":"http://A.example:80","time":1000000100,"check
 {"id":20,"url":"http://b.example/","server":9}
 `;
 
-t.test('R-10, R-13, R-19: loads and dumps links', async (t) => {
-  const directory = temporary(t);
+t.test('R-10, R-13, R-19: links are loaded and dumped', async (t) => {
+  const directory = await temporaryDirectory(t);
   const data = join(directory, 'data');
   const file = (name: string, content: string | Uint8Array): string => {
     writeFileSync(join(directory, name), content);
@@ -133,37 +145,41 @@ t.test('R-10, R-13, R-19: loads and dumps links', async (t) => {
     '{"id":1,"protocol":"http","name":"a.example","port":80}\n{"id":9,"protocol":"http","name":"b.example","port":80}\n',
   );
 
-  await t.test('R-10: keeps the order of a reverse database and checks its content', async (t) => {
+  await t.test('R-10: the order of a reverse database is kept, and its content is checked', async (t) => {
     const other = join(directory, 'other');
-    const turned = file('hubs', '20 11\n20 10\n11 10\n10 77\n');
-    await loadReferences({ data: other, refs, hubs: turned });
+    const reversed = file('hubs', '20 11\n20 10\n11 10\n10 77\n');
+    await loadReferences({ data: other, refs, hubs: reversed });
     await using reader = await ReferencesReader.openCurrent(other);
     t.same([...reader.hubsdb.duplicates(20)], [11, 10]);
-    const less = file('less', '20 11\n20 10\n10 77\n');
+    const incomplete = file('less', '20 11\n20 10\n10 77\n');
     await t.rejects(
-      loadReferences({ data: other, refs, hubs: less }),
+      loadReferences({ data: other, refs, hubs: incomplete }),
       /link from 10 to 11 is in refs and not in hubs/,
     );
-    const more = file('more', '20 11\n20 10\n11 10\n10 77\n5 6\n');
+    const excessive = file('more', '20 11\n20 10\n11 10\n10 77\n5 6\n');
     await t.rejects(
-      loadReferences({ data: other, refs, hubs: more }),
+      loadReferences({ data: other, refs, hubs: excessive }),
       /hubs holds 1 pairs that are not in refs/,
     );
-    t.equal((await ReferencesReader.openCurrent(other)).generation, 1, 'the previous one stays current');
+    t.equal(
+      (await ReferencesReader.openCurrent(other)).generation,
+      1,
+      'the previous generation stays current',
+    );
   });
 
-  await t.test('R-16: rejects malformed documents with file and line', async (t) => {
-    const refuse = async (line: string, message: RegExp): Promise<void> => {
+  await t.test('R-16: malformed documents are rejected with file and line', async (t) => {
+    const assertRejected = async (line: string, message: RegExp): Promise<void> => {
       const path = file('bad', `${DOCUMENTS}${line}\n`);
       await t.rejects(loadReferences({ data, refs, documents: path }), { message }, line);
     };
-    await refuse('{', /bad:5: not JSON \(R-16\)/);
-    await refuse('[]', /bad:5: id: expected a number/);
-    await refuse('{"id":1}', /bad:5: url: expected a string/);
-    await refuse('{"id":1,"url":"x"}', /bad:5: .*R-23/);
-    await refuse('{"id":1,"url":"http://u:p@a.example/"}', /bad:5: .*R-41/);
-    await refuse('{"id":1,"url":"http://a.example/","time":-1}', /bad:5: time: expected an integer/);
-    await refuse('{"id":-1,"url":"http://a.example/"}', /bad:5: the document ID must be/);
+    await assertRejected('{', /bad:5: not JSON \(R-16\)/);
+    await assertRejected('[]', /bad:5: id: expected a number/);
+    await assertRejected('{"id":1}', /bad:5: url: expected a string/);
+    await assertRejected('{"id":1,"url":"x"}', /bad:5: .*R-23/);
+    await assertRejected('{"id":1,"url":"http://u:p@a.example/"}', /bad:5: .*R-41/);
+    await assertRejected('{"id":1,"url":"http://a.example/","time":-1}', /bad:5: time: expected an integer/);
+    await assertRejected('{"id":-1,"url":"http://a.example/"}', /bad:5: the document ID must be/);
   });
   t.match(await cli('links', 'load', '--refs', join(directory, 'none'), '--data', data), {
     code: 1,
@@ -177,7 +193,7 @@ t.test('R-10, R-13, R-19: loads and dumps links', async (t) => {
   });
 });
 
-/** A graph in memory. */
+/** Returns a graph in memory; `links` lists the targets of each node. */
 function graphOf(size: number, links: Readonly<Record<number, readonly number[]>>): RankGraph {
   return {
     size,
@@ -188,26 +204,32 @@ function graphOf(size: number, links: Readonly<Record<number, readonly number[]>
   };
 }
 
-function near(t: Test, found: Float64Array, wanted: readonly number[], name: string): void {
-  t.equal(found.length, wanted.length, name);
-  const worst = Math.max(...wanted.map((rank, node) => Math.abs(rank - (found[node] ?? 0))));
-  t.ok(worst < 1e-9, `${name}: off by ${worst}`);
+/** Asserts that ranks differ by less than 1e-9 from the expected ones. */
+function assertClose(t: Test, found: Float64Array, expected: readonly number[], name: string): void {
+  t.equal(found.length, expected.length, name);
+  const maxError = Math.max(...expected.map((rank, node) => Math.abs(rank - (found[node] ?? 0))));
+  t.ok(maxError < 1e-9, `${name}: off by ${maxError}`);
 }
 
-t.test('R-2: computes the PageRank of graphs with known ranks', async (t) => {
+t.test('R-2: the PageRank of graphs with known ranks is computed', async (t) => {
   const exact = { tolerance: 1e-13, maxRounds: 1000 };
   const ring = await pageRank(graphOf(5, { 0: [1], 1: [2], 2: [3], 3: [4], 4: [0] }), exact);
-  near(t, ring.ranks, [0.2, 0.2, 0.2, 0.2, 0.2], 'a ring: all ranks are equal');
+  assertClose(t, ring.ranks, [0.2, 0.2, 0.2, 0.2, 0.2], 'a ring: all ranks are equal');
 
   // Leaf l = 0.15/5 + 0.85 c/4, center c = 0.15/5 + 0.85 * 4l, so c = 0.132/0.2775.
   const center = 0.132 / 0.2775;
   const leaf = (1 - center) / 4;
   const star = await pageRank(graphOf(5, { 0: [1, 2, 3, 4], 1: [0], 2: [0], 3: [0], 4: [0] }), exact);
-  near(t, star.ranks, [center, leaf, leaf, leaf, leaf], 'a star');
+  assertClose(t, star.ranks, [center, leaf, leaf, leaf, leaf], 'a star');
 
   // b has no links: a = 0.075 + 0.425 b, b = a + 0.85 a, a + b = 1.
   const chain = await pageRank(graphOf(2, { 0: [1] }), exact);
-  near(t, chain.ranks, [1 / 2.85, 1.85 / 2.85], 'a chain of two: the end divides its rank among all nodes');
+  assertClose(
+    t,
+    chain.ranks,
+    [1 / 2.85, 1.85 / 2.85],
+    'a chain of two: a node without links divides its rank among all nodes',
+  );
 
   // A -> B C, B -> C, C -> A, D -> C: d = 0.0375; with q = 0.85: a = d + q c, b = d + q a/2, c = d + q (a/2 + b + d).
   const q = 0.85;
@@ -215,14 +237,14 @@ t.test('R-2: computes the PageRank of graphs with known ranks', async (t) => {
   const c = (d + q * (d / 2 + d + (q * d) / 2 + d)) / (1 - q * (q / 2 + (q * q) / 2));
   const a = d + q * c;
   const four = await pageRank(graphOf(4, { 0: [1, 2], 1: [2], 2: [0], 3: [2] }), exact);
-  near(t, four.ranks, [a, d + (q * a) / 2, c, d], 'the four pages of the textbooks');
+  assertClose(t, four.ranks, [a, d + (q * a) / 2, c, d], 'the four pages of the textbooks');
   t.equal(four.converged, true);
 
   const none = await pageRank(graphOf(3, {}), exact);
-  near(t, none.ranks, [1 / 3, 1 / 3, 1 / 3], 'no links at all');
+  assertClose(t, none.ranks, [1 / 3, 1 / 3, 1 / 3], 'a graph without links');
   const jumps = await pageRank(graphOf(3, { 0: [1], 1: [0], 2: [0] }), { damping: 0 });
-  near(t, jumps.ranks, [1 / 3, 1 / 3, 1 / 3], 'damping 0: no link is followed');
-  t.match(await pageRank(graphOf(0, {})), { rounds: 0, converged: true }, 'nothing');
+  assertClose(t, jumps.ranks, [1 / 3, 1 / 3, 1 / 3], 'damping 0: links have no effect');
+  t.match(await pageRank(graphOf(0, {})), { rounds: 0, converged: true }, 'an empty graph');
   t.match(await pageRank(graphOf(2, { 0: [1] }), { maxRounds: 1 }), { rounds: 1, converged: false });
   await t.rejects(pageRank(graphOf(2, { 0: [1] }), { signal: AbortSignal.abort() }));
 });
@@ -238,16 +260,16 @@ t.test('R-2: ranks sum to 1 and do not depend on the order of links', async (t) 
     fc.asyncProperty(links, async (pairs) => {
       const { ranks } = await pageRank(graphOf(10, tableOf(pairs)));
       t.ok(Math.abs(ranks.reduce((sum, rank) => sum + rank, 0) - 1) < 1e-9);
-      const turned = await pageRank(graphOf(10, tableOf([...pairs].reverse())));
-      near(t, turned.ranks, [...ranks], 'reversed');
+      const reversed = await pageRank(graphOf(10, tableOf([...pairs].reverse())));
+      assertClose(t, reversed.ranks, [...ranks], 'links in reverse order');
     }),
     { numRuns: 50 },
   );
 });
 
 t.test('R-28: harvest pagerank publishes ranks with the same links', async (t) => {
-  const data = temporary(t);
-  // 30 has no document and no outgoing links, but is known (R-27).
+  const data = await temporaryDirectory(t);
+  // 30 is known (R-27), although it has no document and no outgoing links.
   await publishFixture(data, undefined, [...FIXTURE_PAIRS, [20, 30]]);
   const run = await cli('pagerank', '--data', data, '--top', '2', '--json');
   t.equal(run.stderr, '');

@@ -1,25 +1,28 @@
+// A Broker store with an embedded index, for the tests of the engine.
+
 import { join } from 'node:path';
-import {
-  IndexerFixture,
-  type ObjectAttributes,
-  objectOf,
-  PLAIN_SEARCH,
-} from '../../../storage/indexers/conformance-fixture.js';
+import { IndexerFixture } from '../../../storage/indexers/conformance-fixture.js';
 import {
   type EmbeddedIndexerOptions,
   type Indexer,
   openEmbeddedIndexer,
 } from '../../../storage/indexers/index.js';
 
-export { type ObjectAttributes as TestObject, objectOf as soifOf, PLAIN_SEARCH as PLAIN };
+export {
+  expressionOf,
+  type ObjectAttributes,
+  objectOf,
+  PLAIN_SEARCH,
+} from '../../../storage/indexers/conformance-fixture.js';
 
 /** A Broker's store and an embedded index in a temporary directory. */
-export class Base extends IndexerFixture {
-  static async open(options: Partial<EmbeddedIndexerOptions> = {}): Promise<Base> {
+export class EmbeddedFixture extends IndexerFixture {
+  static async open(options: Partial<EmbeddedIndexerOptions> = {}): Promise<EmbeddedFixture> {
     const { directory, store } = await IndexerFixture.openStore();
-    return new Base(directory, store, await openIndexer(directory, options));
+    return new EmbeddedFixture(directory, store, await openIndexer(directory, options));
   }
 
+  /** The path of the index. */
   get file(): string {
     return join(this.directory, 'index.db');
   }
@@ -29,6 +32,7 @@ export class Base extends IndexerFixture {
   }
 }
 
+/** Opens the index of a fixture's directory. */
 export function openIndexer(
   directory: string,
   options: Partial<EmbeddedIndexerOptions> = {},

@@ -1,0 +1,80 @@
+// The pool of worker threads that summarize documents: results, transfers, stuck workers, memory, abort and close.
+
+import t from 'tap';
+import { EssencePool, summarizeDocument } from '../../../servers/essence/index.js';
+import { contextOf, IDENTITY, inputOf } from './helpers.js';
+
+t.test('E-140 the pool returns the same results as the calling thread', async (t) => {
+  const inputs = Array.from({ length: 40 }, (_, i) =>
+    inputOf(
+      `http://a.test/${i}.${i % 4 === 0 ? 'gif' : 'html'}`,
+      `<title>Page ${i}</title><a href="${i + 1}.html">next</a>`,
+    ),
+  );
+  const expected = await Promise.all(inputs.map((input) => summarizeDocument(input, contextOf())));
+  for (const workers of [0, 2]) {
+    await using pool = await EssencePool.create({
+      ...IDENTITY,
+      keywords: false,
+      description: false,
+      workers,
+    });
+    t.equal(pool.workers, workers);
+    const outputs = await Promise.all(
+      inputs.map((input) => pool.summarize({ ...input, body: input.body.slice() })),
+    );
+    t.same(
+      outputs.map((output) => ({ ...output, soif: output.soif && Buffer.from(output.soif).toString() })),
+      expected.map((output) => ({ ...output, soif: output.soif && Buffer.from(output.soif).toString() })),
+      `${workers} workers`,
+    );
+    t.same(pool.statistics, { summarized: 30, rejected: 10, nested: 0, failed: 0, replaced: 0 });
+  }
+});
+
+t.test('a body that shares its buffer is copied, one that owns it is transferred', async (t) => {
+  await using pool = await EssencePool.create({ ...IDENTITY, workers: 1 });
+  const shared = Buffer.from('......<title>x</title>').subarray(6);
+  const own = new TextEncoder().encode('<title>y</title>').slice();
+  await pool.summarize(inputOf('http://a.test/', shared));
+  await pool.summarize(inputOf('http://a.test/', own));
+  t.equal(shared.toString(), '<title>x</title>');
+  t.equal(own.length, 0, 'the buffer was transferred to the worker');
+});
+
+t.test('E-70 a stuck worker is replaced; only its document fails', async (t) => {
+  await using pool = await EssencePool.create({ ...IDENTITY, workers: 1, timeLimitMs: 300 });
+  // 25 MB of elements exceed the time limit even on a fast processor.
+  const slow = `${'<b>'.repeat(9000)}${'</b>'.repeat(9000)}`.repeat(400);
+  const stuck = pool.summarize(inputOf('http://a.test/slow.html', slow));
+  const after = pool.summarize(inputOf('http://a.test/after.html', '<title>after</title>'));
+  await t.rejects(stuck, { code: 'ERR_ESSENCE', url: 'http://a.test/slow.html' });
+  t.equal((await after).type, 'HTML');
+  t.equal(pool.statistics.replaced, 1);
+  t.equal(pool.statistics.failed, 1);
+});
+
+t.test('a document that needs too much memory ends only its worker', async (t) => {
+  await using pool = await EssencePool.create({ ...IDENTITY, workers: 1, maxWorkerHeapMb: 24 });
+  const hungry = pool.summarize(inputOf('http://a.test/x.html', '<a href=x>y</a><p>word '.repeat(400_000)));
+  await t.rejects(hungry, { code: 'ERR_ESSENCE' });
+  t.equal((await pool.summarize(inputOf('http://a.test/y.html', '<p>x'))).type, 'HTML');
+});
+
+t.test('abort and close reject pending documents', async (t) => {
+  const pool = await EssencePool.create({ ...IDENTITY, workers: 1 });
+  const abort = new AbortController();
+  const first = pool.summarize(inputOf('http://a.test/1', 'x'));
+  const second = pool.summarize(inputOf('http://a.test/2', 'x'), abort.signal);
+  const third = pool.summarize(inputOf('http://a.test/3', 'x'), abort.signal);
+  abort.abort(new Error('enough'));
+  await t.rejects(second, { message: 'enough' });
+  await t.rejects(third, { message: 'enough' });
+  await first;
+  const open = pool.summarize(inputOf('http://a.test/4', 'x'));
+  const closing = pool.close();
+  await t.rejects(open, { code: 'ERR_STATE' });
+  await closing;
+  await t.rejects(pool.summarize(inputOf('http://a.test/5', 'x')), { code: 'ERR_STATE' });
+  await pool.close();
+});
