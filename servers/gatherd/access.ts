@@ -10,7 +10,7 @@ export interface AccessDecision {
 }
 
 /** Size limit of a gatherd.cf in bytes. */
-const MAX_BYTES = 1 << 20;
+const MAX_CONF_BYTES = 1 << 20;
 
 /**
  * GATHERD-9: decides whether a peer may connect, by a gatherd.cf that is read for every connection (GATHERD-9.6). Without the
@@ -30,8 +30,8 @@ export async function admitPeer(peer: Peer, file: string | undefined, log: Logge
   }
   for (const warning of conf.warnings) log.warn(warning.message);
   // The lookup takes time and involves a stranger's name server: done only if a rule can match a name.
-  const named = conf.rules.some((rule) => rule.names.some(isHostName));
-  const name = named ? await peer.name() : undefined;
+  const hasNameRules = conf.rules.some((rule) => rule.names.some(isHostName));
+  const name = hasNameRules ? await peer.name() : undefined;
   return { allowed: conf.decide(name, peer.address), name };
 }
 
@@ -42,6 +42,6 @@ function isHostName(name: string): boolean {
 
 async function readConf(file: string): Promise<string> {
   const bytes = await readFile(file);
-  if (bytes.length > MAX_BYTES) throw new RangeError(`longer than ${MAX_BYTES} bytes`);
+  if (bytes.length > MAX_CONF_BYTES) throw new RangeError(`longer than ${MAX_CONF_BYTES} bytes`);
   return bytes.toString('utf8');
 }

@@ -36,7 +36,7 @@ export class ChunkCache {
   readonly #bySource = new WeakMap<ChunkSource, Map<number, Slot>>();
   /** Slots not in use, the least recently used first. */
   readonly #idle = new Set<Slot>();
-  #slots = 0;
+  #slotCount = 0;
 
   constructor(options: ChunkCacheOptions = {}) {
     this.chunkBytes = options.chunkBytes ?? 256 * 1024;
@@ -53,7 +53,7 @@ export class ChunkCache {
     const chunks = this.#chunksOf(source);
     let slot = chunks.get(chunk);
     if (slot === undefined) {
-      slot = this.#takeSlot();
+      slot = this.#allocateSlot();
       slot.source = source;
       slot.chunk = chunk;
       slot.filled = source.read(slot.memory, chunk * this.chunkBytes);
@@ -63,9 +63,9 @@ export class ChunkCache {
     this.#idle.delete(slot);
     try {
       const length = await slot.filled;
-      return { bytes: slot.memory.subarray(0, length), release: once(() => this.#release(slot)) };
+      return { bytes: slot.memory.subarray(0, length), release: callOnce(() => this.#release(slot)) };
     } catch (error) {
-      this.#forget(slot);
+      this.#unlink(slot);
       this.#release(slot);
       throw error;
     }
@@ -80,37 +80,37 @@ export class ChunkCache {
     return chunks;
   }
 
-  #takeSlot(): Slot {
-    if (this.#slots >= this.#maxSlots) {
+  #allocateSlot(): Slot {
+    if (this.#slotCount >= this.#maxSlots) {
       const [oldest] = this.#idle;
       if (oldest !== undefined) {
         this.#idle.delete(oldest);
-        this.#forget(oldest);
+        this.#unlink(oldest);
         return oldest;
       }
     }
-    this.#slots++;
+    this.#slotCount++;
     const memory = Buffer.allocUnsafeSlow(this.chunkBytes);
     return { memory, users: 0, source: undefined, chunk: 0, filled: Promise.resolve(0) };
   }
 
-  #forget(slot: Slot): void {
+  #unlink(slot: Slot): void {
     if (slot.source !== undefined) this.#bySource.get(slot.source)?.delete(slot.chunk);
     slot.source = undefined;
   }
 
   #release(slot: Slot): void {
     if (--slot.users > 0) return;
-    if (this.#slots > this.#maxSlots) {
-      this.#slots--;
-      this.#forget(slot);
+    if (this.#slotCount > this.#maxSlots) {
+      this.#slotCount--;
+      this.#unlink(slot);
     } else {
       this.#idle.add(slot);
     }
   }
 }
 
-function once(work: () => void): () => void {
+function callOnce(work: () => void): () => void {
   let done = false;
   return () => {
     if (done) return;

@@ -15,7 +15,7 @@ export interface SnapshotSource {
 export class CurrentSnapshot implements AsyncDisposable {
   readonly #source: SnapshotSource;
   readonly #log: Logger;
-  readonly #following: Disposable;
+  readonly #subscription: Disposable;
   #snapshot: SummarySnapshot | undefined;
   #refreshing: Promise<void> | undefined;
   #closed = false;
@@ -24,7 +24,7 @@ export class CurrentSnapshot implements AsyncDisposable {
     this.#source = source;
     this.#log = log;
     // Otherwise the files of the old generation would stay until the next transfer.
-    this.#following = source.follow(() => {
+    this.#subscription = source.follow(() => {
       this.#refresh().catch((error: Error) => log.error(`cannot open the new database: ${error.message}`));
     });
   }
@@ -48,7 +48,7 @@ export class CurrentSnapshot implements AsyncDisposable {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#following[Symbol.dispose]();
+    this.#subscription[Symbol.dispose]();
     await this.#refreshing?.catch(() => {});
     await this.#replace(undefined);
   }

@@ -4,7 +4,7 @@ import { encodeGzipTrailer, GZIP_HEADER } from '../../protocols/gatherd/index.js
 import { SECTION_CLOSE, SECTION_OPEN } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { SummarySnapshot } from '../../storage/index.js';
-import { bookkeepingOnly, isRefreshed } from './refreshed.js';
+import { keepBookkeeping, isRefreshed } from './refreshed.js';
 
 /** Objects in a stream so far. */
 export interface ExportCount {
@@ -12,7 +12,7 @@ export interface ExportCount {
 }
 
 /** The wrapped stream of an update (SOIF-8.8) with the two other sections empty (GATHERD-4.4). */
-export async function* wrappedUpdate(
+export async function* streamUpdate(
   snapshot: SummarySnapshot | undefined,
   since: UnixSeconds,
   count: ExportCount,
@@ -48,7 +48,7 @@ export async function hasOtherSections(snapshot: SummarySnapshot, since: UnixSec
  * The wrapped stream for a client that has sent `SET changes` (GATHERD-4.4, 4.9, 6.11). Reads the changed objects twice, once
  * per section, so that no section is held in memory.
  */
-export async function* wrappedChanges(
+export async function* streamChanges(
   snapshot: SummarySnapshot,
   since: UnixSeconds,
   count: ExportCount,
@@ -64,7 +64,7 @@ export async function* wrappedChanges(
   for await (const page of snapshot.summariesSince(since, { signal })) {
     const refreshed = page.filter((summary) => isRefreshed(summary, since));
     count.objects += refreshed.length;
-    if (refreshed.length > 0) yield Buffer.concat(refreshed.map(({ soif }) => bookkeepingOnly(soif)));
+    if (refreshed.length > 0) yield Buffer.concat(refreshed.map(({ soif }) => keepBookkeeping(soif)));
   }
   yield Buffer.concat([SECTION_CLOSE, SECTION_OPEN.update]);
   for await (const page of snapshot.summariesSince(since, { signal })) {
@@ -82,16 +82,16 @@ const PIECE_BYTES = 64 * 1024;
  * GATHERD-6.3: compresses a stream into exactly one gzip member, in the thread pool, at the speed at which the result is
  * consumed.
  */
-export async function* gzipMember(
+export async function* compressToMember(
   content: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const sum = { crc: 0, size: 0 };
   yield GZIP_HEADER;
-  yield* deflated(content, sum);
+  yield* deflateStream(content, sum);
   yield encodeGzipTrailer(sum.crc, sum.size);
 }
 
-async function* deflated(
+async function* deflateStream(
   content: AsyncIterable<Uint8Array>,
   sum: { crc: number; size: number },
 ): AsyncGenerator<Uint8Array, void, undefined> {

@@ -38,7 +38,7 @@ export async function gatherdFiles(directory: string, names: GatherdFileNames = 
   const database = resolve(root, names.database ?? 'generations');
   if ((await kindOf(database)) === 'file') {
     throw new StorageError(
-      `${database} is a file, but generations are a directory (\`harvest folddb ${root}\` makes them of PRODUCTION.gdbm)`,
+      `${database} is a file, but generations are a directory (\`harvest folddb ${root}\` creates them from PRODUCTION.gdbm)`,
     );
   }
   return {
@@ -59,7 +59,7 @@ export async function reportDatabase({ directory, database }: GatherdFiles, log:
   log.warn(`nothing is published in ${database} yet: the database is empty`);
   for (const name of ORIGINAL_FILES) {
     if ((await kindOf(join(directory, name))) === undefined) continue;
-    log.warn(`${name} is not read: \`harvest folddb ${directory}\` makes a generation of it`);
+    log.warn(`${name} is not read: \`harvest folddb ${directory}\` creates a generation from it`);
     return;
   }
 }

@@ -27,7 +27,7 @@ export function encodeInfo(
 ): Uint8Array {
   const { refreshRate = DEFAULT_REFRESH_RATE, timeToLive = DEFAULT_TIME_TO_LIVE } = identity;
   const oldest = info?.oldest === undefined ? '' : String(info.oldest);
-  const { name, host, version } = gathererOf(identity, info);
+  const { name, host, version } = resolveGatherer(identity, info);
   const newest = info?.newest === undefined ? '' : String(info.newest);
   const object = SoifObject.of('GATHERER', identity.url ?? '-', [
     ['Time-to-Live', String(timeToLive)],
@@ -47,7 +47,7 @@ export function encodeInfo(
 }
 
 /** GATHERD-8.4: name, host and version for INFO; a daemon that knows only a directory reads them from its objects. */
-function gathererOf(
+function resolveGatherer(
   identity: GathererIdentity,
   info: SnapshotInfo | undefined,
 ): Pick<GathererIdentity, 'name' | 'host' | 'version'> {

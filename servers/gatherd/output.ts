@@ -4,13 +4,13 @@ import type { HostConnection } from '../host/index.js';
 const SMALL_BYTES = 16 * 1024;
 
 /** Milliseconds that a small piece is held at most. */
-const WAIT_MS = 5;
+const MAX_DELAY_MS = 5;
 
 /** Sends the pieces of a session in order: small pieces together, large ones as they are. */
 export class Output {
   readonly #connection: HostConnection;
-  #held: Uint8Array[] = [];
-  #heldBytes = 0;
+  #pending: Uint8Array[] = [];
+  #pendingBytes = 0;
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -31,21 +31,21 @@ export class Output {
       await this.#connection.deliver(piece);
       return;
     }
-    this.#held.push(Uint8Array.from(piece));
-    this.#heldBytes += piece.length;
-    if (this.#heldBytes >= SMALL_BYTES) await this.flush();
+    this.#pending.push(Uint8Array.from(piece));
+    this.#pendingBytes += piece.length;
+    if (this.#pendingBytes >= SMALL_BYTES) await this.flush();
     // If the connection is gone, the next piece reports it.
-    else this.#timer ??= setTimeout(() => void this.flush().catch(() => undefined), WAIT_MS);
+    else this.#timer ??= setTimeout(() => void this.flush().catch(() => undefined), MAX_DELAY_MS);
   }
 
   /** Sends the collected pieces. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#held.length === 0) return;
-    const bytes = Buffer.concat(this.#held, this.#heldBytes);
-    this.#held = [];
-    this.#heldBytes = 0;
+    if (this.#pending.length === 0) return;
+    const bytes = Buffer.concat(this.#pending, this.#pendingBytes);
+    this.#pending = [];
+    this.#pendingBytes = 0;
     await this.#connection.write(bytes);
   }
 }

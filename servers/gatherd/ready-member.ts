@@ -20,7 +20,7 @@ const NOTHING = { objects: 0, length: 0, crc: 0, deflated: new Uint8Array(0) };
  * GATHERD-6.3, DESIGN 5: one gzip member with the objects since a time, assembled from blocks that are compressed already. At
  * most one block is decompressed. The caller must deliver a piece before it requests the next one, which reuses the memory.
  */
-export async function* readyMember(
+export async function* streamReadyMember(
   ready: ReadyExport,
   since: UnixSeconds,
   cache: ChunkCache,
@@ -29,29 +29,29 @@ export async function* readyMember(
   const { timeless, partial, rest } = ready.select(since);
   const [before, after] = [ready.sum(timeless), ready.sum(rest)];
   // The first chunk of the rest is read while the partial block is decompressed.
-  const warming = after.end > after.start ? cache.acquire(ready, cache.chunkAt(after.start)) : undefined;
-  warming?.catch(() => undefined);
+  const prefetched = after.end > after.start ? cache.acquire(ready, cache.chunkAt(after.start)) : undefined;
+  prefetched?.catch(() => undefined);
   try {
-    const some = partial === undefined ? NOTHING : await ready.lastPiece(partial, since);
-    const whole = sumOf([
+    const partialPiece = partial === undefined ? NOTHING : await ready.lastPiece(partial, since);
+    const total = sumPieces([
       { crc: crc32(EXPORT_HEAD), length: EXPORT_HEAD.length },
       { crc: before.crc, length: before.rawLength },
-      some,
+      partialPiece,
       { crc: after.crc, length: after.rawLength },
       { crc: crc32(EXPORT_TAIL), length: EXPORT_TAIL.length },
     ]);
     if (before.objects > 0) {
       yield START;
-      yield* filePieces(ready, before, cache);
-      yield some.deflated;
+      yield* readFilePieces(ready, before, cache);
+      yield partialPiece.deflated;
     } else {
-      yield Buffer.concat([START, some.deflated]);
+      yield Buffer.concat([START, partialPiece.deflated]);
     }
-    yield* filePieces(ready, after, cache);
-    yield Buffer.concat([END, encodeGzipTrailer(whole.crc, whole.length)]);
-    count.objects += before.objects + some.objects + after.objects;
+    yield* readFilePieces(ready, after, cache);
+    yield Buffer.concat([END, encodeGzipTrailer(total.crc, total.length)]);
+    count.objects += before.objects + partialPiece.objects + after.objects;
   } finally {
-    await warming?.then(
+    await prefetched?.then(
       ({ release }) => release(),
       () => undefined,
     );
@@ -64,7 +64,7 @@ interface PieceSum {
 }
 
 /** CRC and length of the concatenated pieces. */
-function sumOf(pieces: readonly PieceSum[]): PieceSum {
+function sumPieces(pieces: readonly PieceSum[]): PieceSum {
   return pieces.reduce((sum, { crc, length }) => ({
     crc: combineCrc32(sum.crc, crc, length),
     length: sum.length + length,
@@ -72,7 +72,7 @@ function sumOf(pieces: readonly PieceSum[]): PieceSum {
 }
 
 /** A range of the file, by the chunks of the cache: while one is sent, the next is read. */
-async function* filePieces(
+async function* readFilePieces(
   ready: ReadyExport,
   { start, end }: BlockSum,
   cache: ChunkCache,
@@ -81,13 +81,13 @@ async function* filePieces(
   const { chunkBytes } = cache;
   const last = cache.chunkAt(end - 1);
   let chunk = cache.chunkAt(start);
-  let ahead: Promise<ChunkLease> | undefined = cache.acquire(ready, chunk);
+  let next: Promise<ChunkLease> | undefined = cache.acquire(ready, chunk);
   try {
     for (; chunk <= last; chunk++) {
-      const lease: ChunkLease = await ahead!;
-      ahead = chunk < last ? cache.acquire(ready, chunk + 1) : undefined;
+      const lease: ChunkLease = await next!;
+      next = chunk < last ? cache.acquire(ready, chunk + 1) : undefined;
       // Thrown when it is awaited.
-      ahead?.catch(() => undefined);
+      next?.catch(() => undefined);
       try {
         const origin = chunk * chunkBytes;
         yield lease.bytes.subarray(Math.max(0, start - origin), Math.min(end - origin, chunkBytes));
@@ -96,7 +96,7 @@ async function* filePieces(
       }
     }
   } finally {
-    await ahead?.then(
+    await next?.then(
       ({ release }) => release(),
       () => undefined,
     );

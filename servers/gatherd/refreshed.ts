@@ -10,7 +10,7 @@ export function isRefreshed({ contentTime }: Required<Summary>, since: UnixSecon
 const BOOKKEEPING = new Set(BOOKKEEPING_NAMES.map((name) => name.toLowerCase()));
 
 /** SOIF-8.4: the attributes of an object that a `@REFRESH` section contains. */
-export function bookkeepingOnly(soif: Uint8Array): Uint8Array {
+export function keepBookkeeping(soif: Uint8Array): Uint8Array {
   const object = decodeSoif(soif, { maxObjectBytes: Math.max(1, soif.length) });
   const kept = object.attributes.filter(({ name }) => BOOKKEEPING.has(name.toLowerCase()));
   return encodeSoif(

@@ -114,7 +114,7 @@ export class GatherdService implements AsyncDisposable {
   readonly #onTransfer = (message: unknown): void => {
     const { address, since, compressed, objects, bytes, milliseconds } = message as GatherdTransfer;
     this.#options.debug?.(SECTION, 1, () => {
-      const how = compressed ? 'compressed' : 'clear';
+      const how = compressed ? 'compressed' : 'uncompressed';
       return `transfer: ${address}, since ${since}, ${how}, ${objects} objects, ${bytes} bytes, ${Math.round(milliseconds)} ms`;
     });
   };

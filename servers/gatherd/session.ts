@@ -12,14 +12,14 @@ import type { ChunkCache } from './chunk-cache.js';
 import type { CurrentSnapshot } from './current-snapshot.js';
 import {
   type ExportCount,
-  gzipMember,
+  compressToMember,
   hasOtherSections,
-  wrappedChanges,
-  wrappedUpdate,
+  streamChanges,
+  streamUpdate,
 } from './export-stream.js';
 import { encodeInfo, type GathererIdentity } from './info.js';
 import { Output } from './output.js';
-import { readyMember } from './ready-member.js';
+import { streamReadyMember } from './ready-member.js';
 
 /** Receives a {@link GatherdTransfer} for every update that was sent completely. */
 const transferChannel = channel('harvest:gatherd:transfer');
@@ -70,7 +70,7 @@ class Session {
   readonly #output: Output;
   #objects = 0;
   #deadline: NodeJS.Timeout | undefined;
-  #late = false;
+  #timedOut = false;
 
   constructor(connection: HostConnection, context: SessionContext) {
     this.#connection = connection;
@@ -86,14 +86,14 @@ class Session {
     try {
       const { allowed, name } = await this.#context.admit(this.#connection);
       log.info(
-        `${this.#address}: connection${name === undefined ? '' : ` from ${name}`}: ${verdict(allowed)}`,
+        `${this.#address}: connection${name === undefined ? '' : ` from ${name}`}: ${describeDecision(allowed)}`,
       );
       await this.#performAll(allowed ? this.#engine.start() : this.#engine.refuse());
       await this.#readCommands();
     } catch (error) {
       // A peer may disconnect at any time (GATHERD-7.3).
       if (!(error instanceof ConnectionError)) throw error;
-      ending = this.#late ? 'end of session: no command in time' : `end of session: ${error.message}`;
+      ending = this.#timedOut ? 'end of session: no command in time' : `end of session: ${error.message}`;
       this.#connection.destroy();
     } finally {
       clearTimeout(this.#deadline);
@@ -105,8 +105,8 @@ class Session {
     if (!this.#engine.acceptsInput) return;
     this.#expectCommand();
     for await (const chunk of this.#connection.chunks()) {
-      for (let at = 0; at < chunk.length && this.#engine.acceptsInput; at += INPUT_BYTES) {
-        await this.#performAll(this.#engine.push(chunk.subarray(at, at + INPUT_BYTES)));
+      for (let offset = 0; offset < chunk.length && this.#engine.acceptsInput; offset += INPUT_BYTES) {
+        await this.#performAll(this.#engine.push(chunk.subarray(offset, offset + INPUT_BYTES)));
       }
       if (!this.#engine.acceptsInput) return;
     }
@@ -117,7 +117,7 @@ class Session {
   #expectCommand(): void {
     clearTimeout(this.#deadline);
     this.#deadline = setTimeout(() => {
-      this.#late = true;
+      this.#timedOut = true;
       this.#connection.destroy();
     }, this.#context.commandTimeoutMs);
   }
@@ -125,12 +125,12 @@ class Session {
   async #performAll(effects: readonly GatherdServerEffect[]): Promise<void> {
     let pending = effects;
     while (pending.length > 0) {
-      const following: GatherdServerEffect[] = [];
+      const next: GatherdServerEffect[] = [];
       for (const effect of pending) {
         if (effect.kind === 'send') await this.#output.put(effect.bytes);
-        else following.push(...(await this.#perform(effect)));
+        else next.push(...(await this.#perform(effect)));
       }
-      pending = following;
+      pending = next;
     }
     await this.#output.flush();
   }
@@ -138,7 +138,7 @@ class Session {
   async #perform(effect: Exclude<GatherdServerEffect, { kind: 'send' }>): Promise<GatherdServerEffect[]> {
     switch (effect.kind) {
       case 'command':
-        this.#context.log.info(`${this.#address}: ${describe(effect.command)}`);
+        this.#context.log.info(`${this.#address}: ${describeCommand(effect.command)}`);
         this.#expectCommand();
         return [];
       case 'update':
@@ -162,7 +162,7 @@ class Session {
     } catch (error) {
       if (error instanceof ConnectionError || !(error instanceof KitError)) throw error;
       // GATHERD-3.11: the database failed; the missing end line tells the client that the data is incomplete.
-      this.#context.log.error({ err: error }, `${this.#address}: transfer broken off`);
+      this.#context.log.error({ err: error }, `${this.#address}: transfer aborted`);
       return this.#engine.fail();
     } finally {
       this.#expectCommand();
@@ -204,13 +204,13 @@ class Session {
   ): Promise<AsyncIterable<Uint8Array>> {
     const { signal } = this.#connection;
     if (sections && snapshot !== undefined && (await hasOtherSections(snapshot, since))) {
-      const stream = wrappedChanges(snapshot, since, count, signal);
-      return compressed ? gzipMember(stream) : stream;
+      const stream = streamChanges(snapshot, since, count, signal);
+      return compressed ? compressToMember(stream) : stream;
     }
     const ready = snapshot?.ready;
-    if (compressed && ready !== undefined) return readyMember(ready, since, this.#context.chunks, count);
-    const stream = wrappedUpdate(snapshot, since, count, signal);
-    return compressed ? gzipMember(stream) : stream;
+    if (compressed && ready !== undefined) return streamReadyMember(ready, since, this.#context.chunks, count);
+    const stream = streamUpdate(snapshot, since, count, signal);
+    return compressed ? compressToMember(stream) : stream;
   }
 
   async #object(oid: string): Promise<GatherdServerEffect[]> {
@@ -238,12 +238,12 @@ class Session {
   }
 }
 
-function verdict(allowed: boolean): string {
+function describeDecision(allowed: boolean): string {
   return allowed ? 'allowed' : 'denied';
 }
 
 /** A command as the log shows it. */
-function describe(command: GatherdCommand): string {
+function describeCommand(command: GatherdCommand): string {
   switch (command.kind) {
     case 'hello':
       return `HELLO ${command.name}`;

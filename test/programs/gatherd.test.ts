@@ -84,7 +84,7 @@ t.test('GATHERD-11.1 directories that are missing, empty, or an original Gathere
   const { code, stderr } = await child.finished;
   t.equal(code, 0);
   t.match(stderr, `nothing is published in ${join(path, 'generations')} yet: the database is empty`);
-  t.match(stderr, `PRODUCTION.gdbm is not read: \`harvest folddb ${path}\` makes a generation of it`);
+  t.match(stderr, `PRODUCTION.gdbm is not read: \`harvest folddb ${path}\` creates a generation from it`);
   t.match(stderr, 'SIGHUP: the log is reopened');
 });
 

@@ -301,7 +301,7 @@ t.test('GATHERD-3.11 a database failure during a transfer closes without an end 
       for await (const _ of client.changes({ since: 0, compression }));
     };
     await t.rejects(all(), { code: 'ERR_CONNECTION' });
-    t.match(log.join(''), /ERROR: 127\.0\.0\.1: transfer broken off \(table damaged\)/);
+    t.match(log.join(''), /ERROR: 127\.0\.0\.1: transfer aborted \(table damaged\)/);
     await drained(server);
     t.equal(source.users.count, 1);
   }
