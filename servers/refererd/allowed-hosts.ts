@@ -22,7 +22,7 @@ export class AllowedHosts {
   readonly #byName: readonly HostnamePattern[];
   readonly #lookup: NameLookup;
   readonly #nameTimeoutMs: number;
-  readonly #decided: LRUCache<string, boolean>;
+  readonly #decisions: LRUCache<string, boolean>;
 
   /** @param list text of the list; undefined refuses every host */
   constructor(list: string | undefined, options: AllowedHostsOptions = {}) {
@@ -32,7 +32,7 @@ export class AllowedHosts {
     this.#lookup = options.lookup ?? systemLookup(NAME_TIMEOUT_MS);
     this.#nameTimeoutMs = options.nameTimeoutMs ?? NAME_TIMEOUT_MS;
     const { now = () => performance.now() } = options;
-    this.#decided = new LRUCache({ max: MAX_CACHED, ttl: CACHE_MS, ttlResolution: 0, perf: { now } });
+    this.#decisions = new LRUCache({ max: MAX_CACHED, ttl: CACHE_MS, ttlResolution: 0, perf: { now } });
   }
 
   /** Admits all hosts, for a server that listens on loopback and has no list. */
@@ -45,19 +45,19 @@ export class AllowedHosts {
     const plain = plainAddress(address).toLowerCase();
     if (this.#patterns.some((pattern) => pattern.matches(plain))) return true;
     if (this.#byName.length === 0) return false;
-    return this.#decided.get(plain) ?? this.#decideByName(plain);
+    return this.#decisions.get(plain) ?? this.#decideByName(plain);
   }
 
   async #decideByName(address: string): Promise<boolean> {
-    const name = await within(this.#nameTimeoutMs, createPeer(address, 0, this.#lookup).name());
+    const name = await withTimeout(this.#nameTimeoutMs, createPeer(address, 0, this.#lookup).name());
     const allowed = name !== undefined && this.#byName.some((pattern) => pattern.matches(name));
-    this.#decided.set(address, allowed);
+    this.#decisions.set(address, allowed);
     return allowed;
   }
 }
 
 /** The value of the promise; undefined after the timeout or a failure. */
-async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T | undefined> {
+async function withTimeout<T>(milliseconds: number, promise: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), milliseconds);

@@ -14,7 +14,7 @@ export type ListsConfig = Pick<
   'dispatchername' | 'port' | 'scanuser' | 'scanpass' | 'connectimeout' | 'allowdb' | 'pwfile'
 >;
 
-interface Found {
+interface FoundList {
   readonly text: string | undefined;
   readonly source: ListSource;
 }
@@ -29,8 +29,8 @@ export async function loadCommonLists(
   signal?: AbortSignal,
   hosts?: AllowedHostsOptions,
 ): Promise<CommonLists> {
-  const fetched = await askDispatcher(config, log, signal);
-  const find = async (from: string | undefined, file: string, what: string): Promise<Found> => {
+  const fetched = await queryDispatcher(config, log, signal);
+  const find = async (from: string | undefined, file: string, what: string): Promise<FoundList> => {
     if (from !== undefined) return { text: from, source: 'dispatcher' };
     const text = await readLocal(file, what, log);
     return { text, source: text === undefined ? 'none' : 'file' };
@@ -52,7 +52,7 @@ export async function loadCommonLists(
 }
 
 /** S-53: after any failure the local files are used. */
-async function askDispatcher(
+async function queryDispatcher(
   config: ListsConfig,
   log: RefererLog,
   signal: AbortSignal | undefined,

@@ -5,7 +5,7 @@ import type { ConfigError } from '../../protocols/errors.js';
 import { messageOf, StorageError } from '../../protocols/errors.js';
 
 /** The circumstances of the start that the configuration depends on. */
-export interface ConfigurationPlace {
+export interface ConfigurationSource {
   /** Absolute: the program changes its directory (R-54). */
   readonly file: string;
   /** R-67: the default of `progname`. */
@@ -21,10 +21,10 @@ export interface ConfigurationPlace {
  * @throws StorageError when the file cannot be read; ConfigError when a value is not valid
  */
 export async function readConfiguration(
-  place: ConfigurationPlace,
+  source: ConfigurationSource,
   startedIn: string,
 ): Promise<{ readonly config: RefererConfig; readonly warnings: readonly ConfigError[] }> {
-  const { file, progname, chrooted } = place;
+  const { file, progname, chrooted } = source;
   let text: string;
   try {
     text = await readFile(file, 'utf8');

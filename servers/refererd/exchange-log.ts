@@ -1,7 +1,7 @@
 import { LEVEL, type RefererLog, withoutPasswords } from './log.js';
 
 /** Characters of a line that are shown. */
-const MAX_LINE = 1024;
+const MAX_LINE_LENGTH = 1024;
 
 /** R-66, level 80: logs the exchange with one peer by lines, without the values of authorizations (R-69). */
 export class ExchangeLog {
@@ -15,7 +15,7 @@ export class ExchangeLog {
   received(bytes: Uint8Array): void {
     const lines = (this.#line + Buffer.from(bytes).toString('latin1')).split('\n');
     // An incomplete line is kept up to twice the shown length: the rest of a secret may still follow.
-    this.#line = (lines.pop() ?? '').slice(0, 2 * MAX_LINE);
+    this.#line = (lines.pop() ?? '').slice(0, 2 * MAX_LINE_LENGTH);
     for (const line of lines) this.#show('<', line);
   }
 
@@ -26,7 +26,7 @@ export class ExchangeLog {
   #show(direction: '<' | '>', line: string): void {
     const shown = withoutPasswords(line.trimEnd())
       .replace(/^([^:]*AUTHORIZATION\s*:).*$/i, '$1 [redacted]')
-      .slice(0, MAX_LINE);
+      .slice(0, MAX_LINE_LENGTH);
     this.log.write(LEVEL.protocol, `${this.peer} ${direction} ${shown}`);
   }
 }

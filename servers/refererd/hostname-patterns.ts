@@ -9,29 +9,29 @@ export class HostnamePattern {
 
   constructor(readonly pattern: string) {
     const plain = pattern.toLowerCase();
-    this.#steps = stepsOf(plain);
+    this.#steps = parseSteps(plain);
     this.hasLetter = /[a-z]/.test(plain);
   }
 
   /** @param text an address or a name, in lower case */
   matches(text: string): boolean {
     const steps = this.#steps;
-    let at = 0;
+    let offset = 0;
     let step = 0;
     // Position to retry from when the steps after the last star do not match: one character further.
     let starStep = -1;
-    let starAt = 0;
-    while (at < text.length) {
+    let starOffset = 0;
+    while (offset < text.length) {
       const current = steps[step];
       if (current === '*') {
         starStep = step++;
-        starAt = at;
-      } else if (current !== undefined && matchesCharacter(current, text[at] ?? '')) {
+        starOffset = offset;
+      } else if (current !== undefined && matchesCharacter(current, text[offset] ?? '')) {
         step += 1;
-        at += 1;
+        offset += 1;
       } else if (starStep >= 0) {
         step = starStep + 1;
-        at = ++starAt;
+        offset = ++starOffset;
       } else {
         return false;
       }
@@ -55,11 +55,11 @@ function matchesCharacter(step: Exclude<Step, '*'>, character: string): boolean 
   return step.inverted !== step.ranges.some(([from, to]) => from <= character && character <= to);
 }
 
-function stepsOf(pattern: string): Step[] {
+function parseSteps(pattern: string): Step[] {
   const steps: Step[] = [];
   for (let i = 0; i < pattern.length; i++) {
     const character = pattern[i] ?? '';
-    const set = character === '[' ? setAt(pattern, i) : undefined;
+    const set = character === '[' ? parseSet(pattern, i) : undefined;
     if (set !== undefined) {
       steps.push(set.set);
       i = set.end;
@@ -74,7 +74,7 @@ function stepsOf(pattern: string): Step[] {
 }
 
 /** The set that begins with the `[` at `begin`; undefined if it is not closed. A `]` directly after the `[` is a member. */
-function setAt(
+function parseSet(
   pattern: string,
   begin: number,
 ): { readonly set: CharacterSet; readonly end: number } | undefined {

@@ -1,7 +1,7 @@
 export { AllowedHosts, type AllowedHostsOptions } from './allowed-hosts.js';
 export { MAX_RESULTS } from './answers.js';
 export { loadCommonLists } from './common-lists.js';
-export type { ConfigurationPlace } from './configuration.js';
+export type { ConfigurationSource } from './configuration.js';
 export { type DatabaseNames, prepareData } from './data-directory.js';
 export { type Fault, type MailRelay, reportFault } from './fault-report.js';
 export { HostnamePattern, parseHostnamePatterns } from './hostname-patterns.js';

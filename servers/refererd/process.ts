@@ -6,7 +6,7 @@ import { type RefererConfig, rereadRefererConf } from '../../protocols/config/in
 import { ConnectionError, messageOf } from '../../protocols/errors.js';
 import { connectionsWithinLimit, PidFile, StopSignal } from '../host/index.js';
 import { loadCommonLists } from './common-lists.js';
-import { type ConfigurationPlace, readConfiguration } from './configuration.js';
+import { type ConfigurationSource, readConfiguration } from './configuration.js';
 import { prepareData } from './data-directory.js';
 import { FileLog, LEVEL } from './log.js';
 import { dropPrivileges } from './privileges.js';
@@ -16,7 +16,7 @@ import { NO_LISTS, RefererService, type RefererSettings } from './service.js';
 import { openReferences } from './start.js';
 import { Syslog } from './syslog.js';
 
-export interface RefererProcessOptions extends ConfigurationPlace {
+export interface RefererProcessOptions extends ConfigurationSource {
   /** R-28 */
   readonly rankOrder: boolean;
   /** R-68 `LOG_DAYTIME`. */
@@ -115,7 +115,7 @@ class RefererProcess {
     const { log, options } = this;
     const stop = this.stop.signal;
     this.#dropPrivileges(written);
-    const over = this.#untilOver(service, server);
+    const stopped = this.#untilStopped(service, server);
     try {
       service.lists = await loadCommonLists(this.config, log, stop);
     } catch (error) {
@@ -126,7 +126,7 @@ class RefererProcess {
       log.write(LEVEL.notice, `serving on ${server.addresses.join(', ')}, port ${server.port}`);
       options.onReady({ host: server.addresses[0] ?? '', port: server.port });
     }
-    await over;
+    await stopped;
   }
 
   /** R-55. The user becomes the owner of the log and the pid file, to replace and remove them (R-58, R-60). */
@@ -142,7 +142,7 @@ class RefererProcess {
     }
   }
 
-  async #untilOver(service: RefererService, server: RefererServer): Promise<void> {
+  async #untilStopped(service: RefererService, server: RefererServer): Promise<void> {
     const { log, stop } = this;
     await new Promise<void>((resolve) => {
       stop.on('SIGHUP', () => {

@@ -38,7 +38,7 @@ export function rankOrder(): Pager {
 function sortByRank(references: References, list: LinkList): Uint32Array {
   const ids = list.page(0, list.total);
   const ranks = Float64Array.from(ids, (id) => references.rank(id) ?? 0);
-  const places = Uint32Array.from(ids, (_id, place) => place);
-  places.sort((a, b) => ranks[b]! - ranks[a]! || a - b);
-  return places.map((place) => ids[place]!);
+  const order = Uint32Array.from(ids, (_id, index) => index);
+  order.sort((a, b) => ranks[b]! - ranks[a]! || a - b);
+  return order.map((index) => ids[index]!);
 }

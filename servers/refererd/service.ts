@@ -102,7 +102,7 @@ export class RefererService {
       this.log.write(LEVEL.error, `${address}: ${messageOf(error)}`);
       if (replies.length === before) replies.writeError(CODES.internalError.number);
     }
-    if (this.log.writes(LEVEL.request)) this.log.write(LEVEL.request, `${address} ${described(request)}`);
+    if (this.log.writes(LEVEL.request)) this.log.write(LEVEL.request, `${address} ${describeRequest(request)}`);
   }
 
   /** R-49: for `/reload` and SIGHUP. Concurrent calls share one reload. */
@@ -134,7 +134,7 @@ export class RefererService {
 }
 
 /** One line of the log (R-66, level 50). */
-function described(request: ServerRequest): string {
+function describeRequest(request: ServerRequest): string {
   switch (request.kind) {
     case 'malformed':
       return `${request.code}: ${withoutPasswords(request.error.message)}`;

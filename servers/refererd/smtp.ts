@@ -21,10 +21,10 @@ export interface Mail {
 }
 
 /** Maximum number of bytes of one reply. */
-const MAX_REPLY = 64 * 1024;
+const MAX_REPLY_BYTES = 64 * 1024;
 
 /** Connecting, greeting, EHLO, HELO for a relay that does not know EHLO, MAIL, RCPT, DATA, message. */
-const STEPS = 8;
+const MAX_STEPS = 8;
 
 /**
  * Delivers one message by plain SMTP (R-61): no TLS, no login. nodemailer's transport closes without QUIT, so its connection
@@ -48,13 +48,13 @@ export async function sendMail(mail: Mail): Promise<void> {
     dnsTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
     socketTimeout: timeoutMs,
-    maxResponseSize: MAX_REPLY,
+    maxResponseSize: MAX_REPLY_BYTES,
   });
   // The other timeouts restart with each byte; this one ends a relay that sends a byte now and then.
-  const deadline = AbortSignal.timeout(STEPS * timeoutMs);
+  const deadline = AbortSignal.timeout(MAX_STEPS * timeoutMs);
   const signal = mail.signal === undefined ? deadline : AbortSignal.any([mail.signal, deadline]);
   try {
-    await delivered(connection, mail, signal);
+    await deliver(connection, mail, signal);
     connection.quit();
   } catch (error) {
     throw mailError(error);
@@ -65,7 +65,7 @@ export async function sendMail(mail: Mail): Promise<void> {
 }
 
 /** Resolves when the relay has accepted the message. */
-function delivered(connection: SMTPConnection, mail: Mail, signal: AbortSignal): Promise<void> {
+function deliver(connection: SMTPConnection, mail: Mail, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });

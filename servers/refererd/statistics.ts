@@ -27,7 +27,7 @@ export type Counter = keyof typeof ZERO;
 export type ListSource = 'dispatcher' | 'file' | 'none' | 'all';
 
 /** Values on the statistics page that are not counters. */
-export interface StatisticsSurroundings {
+export interface StatisticsContext {
   readonly program: string;
   readonly version: string;
   readonly clients: number;
@@ -59,19 +59,19 @@ export class Statistics {
   }
 
   /** R-47: one `name: value` per line. Times are ISO 8601 in UTC, `uptime` is in seconds. */
-  text(around: StatisticsSurroundings): string {
+  text(context: StatisticsContext): string {
     const lines: readonly (readonly [string, string | number])[] = [
-      ['program', around.program],
-      ['version', around.version],
+      ['program', context.program],
+      ['version', context.version],
       ['started', isoSeconds(this.#started)],
       ['uptime', Math.floor((this.#now() - this.#started) / 1000)],
       ['since_clean', isoSeconds(this.#sinceClean)],
-      ['clients', around.clients],
-      ['maxclients', around.maxclients],
+      ['clients', context.clients],
+      ['maxclients', context.maxclients],
       ...Object.entries(this.counts),
-      ['allow_source', around.allowSource],
-      ['pw_source', around.pwSource],
-      ['generation', around.generation ?? 'none'],
+      ['allow_source', context.allowSource],
+      ['pw_source', context.pwSource],
+      ['generation', context.generation ?? 'none'],
     ];
     return lines.map(([name, value]) => `${name}: ${value}\n`).join('');
   }

@@ -5,7 +5,7 @@ import { isAbsolute, join, relative } from 'node:path';
 import type { RefererConfig } from '../../protocols/config/index.js';
 import { messageOf, StorageError } from '../../protocols/errors.js';
 import { removePidFile } from '../host/index.js';
-import { type ConfigurationPlace, readConfiguration } from './configuration.js';
+import { type ConfigurationSource, readConfiguration } from './configuration.js';
 import { type MailRelay, reportFault } from './fault-report.js';
 import { FileLog, LEVEL } from './log.js';
 
@@ -14,7 +14,7 @@ const FAULTS: ReadonlySet<NodeJS.Signals> = new Set(['SIGBUS', 'SIGILL', 'SIGSEG
 /** Including SIGQUIT: Ctrl-\ at a terminal reaches both processes, and the parent must survive to report it (R-57). */
 const PASSED_ON = ['SIGHUP', 'SIGTERM', 'SIGUSR1', 'SIGINT', 'SIGQUIT'] as const;
 
-export interface SupervisorOptions extends ConfigurationPlace {
+export interface SupervisorOptions extends ConfigurationSource {
   /** Node and the program that starts `refererd`. */
   readonly program: readonly [interpreter: string, script: string];
   /** Arguments of the server process, without those that name the configuration. */
@@ -50,7 +50,7 @@ export async function superviseRefererd(options: SupervisorOptions): Promise<num
       listening = child;
       for (const signal of pending.splice(0)) child.kill(signal);
     });
-    const { code, signal } = await ended(child);
+    const { code, signal } = await waitForExit(child);
     const pid = child.pid ?? 0;
     const latest = await readConfiguration(options, startedIn).catch(() => ({ config }));
     // The file may have changed without taking effect: both names are tried.
@@ -96,8 +96,8 @@ function chrootCommand(
     throw new StorageError(`chroot: ${file} is outside ${rootdir}, so it could not be read again`);
   }
   const options = ['--foreground', '--chrooted', '-c', `/${inside}`];
-  const who = `--userspec=${user}:${group}`;
-  return ['chroot', who, rootdir, interpreter, script, 'refererd', ...options, ...args];
+  const userSpec = `--userspec=${user}:${group}`;
+  return ['chroot', userSpec, rootdir, interpreter, script, 'refererd', ...options, ...args];
 }
 
 /** The pid file; under a changed root its name is relative to that root. */
@@ -105,7 +105,7 @@ function pidFileOf({ chroot, pidfile, rootdir }: RefererConfig): string {
   return chroot === 0 || pidfile.startsWith(`${rootdir}/`) ? pidfile : join(rootdir, pidfile);
 }
 
-function ended(
+function waitForExit(
   child: ChildProcess,
 ): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }> {
   return new Promise((resolve, reject) => {

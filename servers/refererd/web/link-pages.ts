@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { References } from '../../../storage/references/index.js';
 import { sendPage } from '../../web/replies.js';
-import { type LinksView, linksView, VIEWS } from './links-view.js';
-import { homePage, linksPage, nothingPage } from './pages.js';
+import { type LinksView, readLinksView, VIEWS } from './links-view.js';
+import { renderHomePage, renderLinksPage, renderUnknownPage } from './pages.js';
 
 const querySchema = z.object({
   q: z.string().trim().max(4096).catch(''),
@@ -20,17 +20,17 @@ export function addLinkPages(app: FastifyInstance, current: () => References | u
     handler: (request, reply) => {
       const { q, view, start, format } = querySchema.parse(request.query);
       const references = current();
-      const shown = references && q !== '' ? linksView(references, { query: q, view, start }) : undefined;
+      const shown = references && q !== '' ? readLinksView(references, { query: q, view, start }) : undefined;
       const status = q !== '' && shown === undefined ? 404 : 200;
       reply.header('cache-control', 'no-store');
       if (format === 'json') {
         return reply
           .code(status)
           .type('application/json; charset=utf-8')
-          .send(JSON.stringify(shown === undefined ? nothingJson(q, references) : linksJson(shown)));
+          .send(JSON.stringify(shown === undefined ? emptyJson(q, references) : linksJson(shown)));
       }
       const page =
-        shown !== undefined ? linksPage(shown) : q === '' ? homePage(references?.counts) : nothingPage(q);
+        shown !== undefined ? renderLinksPage(shown) : q === '' ? renderHomePage(references?.counts) : renderUnknownPage(q);
       return sendPage(reply, status, page);
     },
   });
@@ -49,6 +49,6 @@ function linksJson({ query, view, subject, found, start, results }: LinksView): 
   };
 }
 
-function nothingJson(query: string, references: References | undefined): object {
+function emptyJson(query: string, references: References | undefined): object {
   return query === '' ? { counts: references?.counts ?? null } : { query, found: 0, results: [] };
 }

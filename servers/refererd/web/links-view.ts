@@ -38,7 +38,7 @@ export interface LinksQuery {
 }
 
 /** The links of a document or a site; undefined if the query names neither. */
-export function linksView(
+export function readLinksView(
   references: References,
   { query, view: requested, start }: LinksQuery,
 ): LinksView | undefined {

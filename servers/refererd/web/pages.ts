@@ -11,26 +11,26 @@ const TITLES: Readonly<Record<ViewName, string>> = {
 };
 
 /** The form, and the counts of the collection. */
-export function homePage(counts: ReferencesCounts | undefined): Html {
-  const said =
+export function renderHomePage(counts: ReferencesCounts | undefined): Html {
+  const summary =
     counts === undefined
       ? 'No links were published yet.'
       : `${counts.links.toLocaleString('en')} links between ${counts.documents.toLocaleString('en')} documents of ${counts.servers.toLocaleString('en')} servers.`;
-  return page(
+  return renderShell(
     'Who links to whom',
     html`<div class="home">
 <h1>Who links to whom</h1>
-${form('')}
-<p class="count">${said}</p>
+${renderForm('')}
+<p class="count">${summary}</p>
 </div>`,
   );
 }
 
 /** The page for a query that names no document and no site. */
-export function nothingPage(query: string): Html {
-  return page(
+export function renderUnknownPage(query: string): Html {
+  return renderShell(
     'Not known here',
-    html`${form(query)}
+    html`${renderForm(query)}
 <h1>Not known here</h1>
 <p>There is no document and no site <q>${query}</q> in this collection. A full URL, a server such as <code>www.example.org</code> or
 <code>www.example.org:8080</code>, or the number of a document can be given.</p>`,
@@ -38,51 +38,51 @@ export function nothingPage(query: string): Html {
 }
 
 /** One page of links. */
-export function linksPage(view: LinksView): Html {
+export function renderLinksPage(view: LinksView): Html {
   const { query, subject, results, found, start } = view;
   const name = subject.document?.url ?? serverText(view) ?? query;
   const last = start + results.length;
   const range = results.length === 0 ? '' : `, ${start + 1} to ${last} shown here`;
-  return page(
+  return renderShell(
     `${TITLES[view.view]}: ${name}`,
-    html`${form(query)}
+    html`${renderForm(query)}
 <h1>${TITLES[view.view]}</h1>
-${about(view)}
-${tabs(view)}
+${renderFacts(view)}
+${renderTabs(view)}
 <p class="count">${found === 1 ? '1 document' : `${found.toLocaleString('en')} documents`}${range}.
-<a href="${urlOf(view, { start, json: true })}">JSON</a></p>
+<a href="${viewUrl(view, { start, json: true })}">JSON</a></p>
 ${
   results.length === 0
     ? html`<p>None${start > 0 && found > 0 ? ' from here on' : ' are known'}.</p>`
     : html`<ol start="${start + 1}">
-${results.map((result) => resultItem(result))}</ol>`
+${results.map((result) => renderResult(result))}</ol>`
 }
-${pager(view)}`,
+${renderPager(view)}`,
   );
 }
 
-function resultItem({ id, url }: LinksView['results'][number]): Html {
+function renderResult({ id, url }: LinksView['results'][number]): Html {
   const here = html`<a href="/?q=${encodeURIComponent(url ?? String(id))}">${url ?? `document ${id}, whose URL is not known`}</a>`;
   return html`<li>${here}${url === undefined ? '' : html` <span class="about">${link(url, html`open<span class="aside"> ${url}</span>`)}</span>`}</li>\n`;
 }
 
-function about({ subject }: LinksView): Html {
+function renderFacts({ subject }: LinksView): Html {
   const { document, id, server } = subject;
   const rows: readonly (readonly [string, Content])[] = [
     ...(document === undefined ? [] : [['URL', link(document.url, document.url)] as const]),
     ...(id === undefined ? [] : [['Number', id] as const]),
-    ...(server === undefined ? [] : [['Site', siteLink(server.name, server.port)] as const]),
+    ...(server === undefined ? [] : [['Site', renderSiteLink(server.name, server.port)] as const]),
     ...(document === undefined || document.length === 0 ? [] : [['Bytes', document.length] as const]),
-    ...(document === undefined || document.time === 0 ? [] : [['Changed', day(document.time)] as const]),
+    ...(document === undefined || document.time === 0 ? [] : [['Changed', formatDay(document.time)] as const]),
     ...(document === undefined || document.checkTime === 0
       ? []
-      : [['Checked', day(document.checkTime)] as const]),
+      : [['Checked', formatDay(document.checkTime)] as const]),
   ];
   return html`<dl>
 ${rows.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>\n`)}</dl>`;
 }
 
-function siteLink(name: string, port: number): Html {
+function renderSiteLink(name: string, port: number): Html {
   const site = `${name}:${port}`;
   return html`<a href="/?q=${encodeURIComponent(site)}&amp;view=site-to">${site}</a>`;
 }
@@ -91,37 +91,37 @@ function serverText({ subject }: LinksView): string | undefined {
   return subject.server && `${subject.server.name}:${subject.server.port}`;
 }
 
-function tabs(view: LinksView): Html {
+function renderTabs(view: LinksView): Html {
   const items = [...view.totals].map(([name, total]) => {
     const text = html`${TITLES[name]} <span class="number">${total.toLocaleString('en')}</span>`;
     return name === view.view
       ? html`<li><span aria-current="page">${text}</span></li>\n`
-      : html`<li><a href="${urlOf({ ...view, view: name }, { start: 0 })}">${text}</a></li>\n`;
+      : html`<li><a href="${viewUrl({ ...view, view: name }, { start: 0 })}">${text}</a></li>\n`;
   });
   return html`<nav aria-label="Lists of links"><ul class="chips">
 ${items}</ul></nav>`;
 }
 
-function pager(view: LinksView): Html | string {
+function renderPager(view: LinksView): Html | string {
   const { start, found, pageSize } = view;
   if (start === 0 && found <= pageSize) return '';
   const before = Math.max(0, Math.min(start, found) - pageSize);
   return html`<nav class="pager" aria-label="Pages"><ul class="tools">
-${start > 0 ? html`<li><a rel="prev" href="${urlOf(view, { start: before })}">Previous</a></li>\n` : ''}${
+${start > 0 ? html`<li><a rel="prev" href="${viewUrl(view, { start: before })}">Previous</a></li>\n` : ''}${
   start + pageSize < found
-    ? html`<li><a rel="next" href="${urlOf(view, { start: start + pageSize })}">Next</a></li>\n`
+    ? html`<li><a rel="next" href="${viewUrl(view, { start: start + pageSize })}">Next</a></li>\n`
     : ''
 }</ul></nav>`;
 }
 
-function urlOf(view: LinksView, { start, json = false }: { start: number; json?: boolean }): string {
-  const words = new URLSearchParams({ q: view.query, view: view.view });
-  if (start > 0) words.set('start', String(start));
-  if (json) words.set('format', 'json');
-  return `/?${words}`;
+function viewUrl(view: LinksView, { start, json = false }: { start: number; json?: boolean }): string {
+  const parameters = new URLSearchParams({ q: view.query, view: view.view });
+  if (start > 0) parameters.set('start', String(start));
+  if (json) parameters.set('format', 'json');
+  return `/?${parameters}`;
 }
 
-function form(query: string): Html {
+function renderForm(query: string): Html {
   return html`<form class="search" role="search" action="/" method="get">
 <div class="line">
 <label for="q">Document or site</label>
@@ -132,7 +132,7 @@ function form(query: string): Html {
 </form>`;
 }
 
-function page(title: string, content: Content): Html {
+function renderShell(title: string, content: Content): Html {
   return renderPage(
     {
       title,
@@ -146,6 +146,6 @@ function page(title: string, content: Content): Html {
   );
 }
 
-function day(seconds: number): string {
+function formatDay(seconds: number): string {
   return new Date(seconds * 1000).toISOString().slice(0, 10);
 }
