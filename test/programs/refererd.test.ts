@@ -442,7 +442,7 @@ t.test('R-60: SIGTERM during the load ends the start', async (t) => {
   daemon.kill('SIGTERM');
   const { code, stdout, stderr } = await daemon.finished;
   t.same([code, stdout, stderr], [0, '', '']);
-  t.match(await log(home), 'stopped before it served');
+  t.match(await log(home), 'stopped before serving');
   t.same(
     (await readdir(join(home.root, 'db'), { recursive: true })).filter((name) => /CURRENT/.test(name)),
     [],

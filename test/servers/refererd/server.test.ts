@@ -308,5 +308,5 @@ t.test('R-27: nothing is found before the first publication', async (t) => {
     await exchange(t, address.port, ASK),
     'SSTP/1.0 404 REQ_PUT_NOT_FOUND\r\nHEADER_NUMFOUND: 0\r\n\r\n',
   );
-  t.match((await http(t, address.port, 'GET / HTTP/1.1')).body, 'No links were published yet');
+  t.match((await http(t, address.port, 'GET / HTTP/1.1')).body, 'No links are published yet');
 });
