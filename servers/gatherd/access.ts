@@ -3,6 +3,7 @@ import { type GatherdAccess, parseGatherdConf } from '../../protocols/config/ind
 import { errorCode } from '../../protocols/errors.js';
 import type { Logger, Peer } from '../host/index.js';
 
+/** Whether a peer may connect. */
 export interface AccessDecision {
   readonly allowed: boolean;
   /** The peer's confirmed name, if a rule contains names and the peer has one. */
@@ -13,8 +14,8 @@ export interface AccessDecision {
 const MAX_CONF_BYTES = 1 << 20;
 
 /**
- * GATHERD-9: decides whether a peer may connect, by a gatherd.cf that is read for every connection (GATHERD-9.6). Without the
- * file every peer may; a file that cannot be read admits none.
+ * GATHERD-9: decides whether a peer may connect, by a gatherd.cf that is read for every connection (GATHERD-9.6). If the file
+ * does not exist, every peer may connect; if it cannot be read, none may.
  */
 export async function admitPeer(peer: Peer, file: string | undefined, log: Logger): Promise<AccessDecision> {
   if (file === undefined) return { allowed: true, name: undefined };
@@ -29,13 +30,13 @@ export async function admitPeer(peer: Peer, file: string | undefined, log: Logge
     return { allowed: false, name: undefined };
   }
   for (const warning of conf.warnings) log.warn(warning.message);
-  // The lookup takes time and involves a stranger's name server: done only if a rule can match a name.
+  // Looks up the name only if a rule can match one: a lookup takes time and queries a foreign name server.
   const hasNameRules = conf.rules.some((rule) => rule.names.some(isHostName));
   const name = hasNameRules ? await peer.name() : undefined;
   return { allowed: conf.decide(name, peer.address), name };
 }
 
-/** Neither `all` nor an address or a range. */
+/** Whether the word of a rule is a host name, that is, neither `all` nor an address or a range. */
 function isHostName(name: string): boolean {
   return name.toLowerCase() !== 'all' && !/^[\d.]+(?:\/\d+)?$|:/.test(name);
 }

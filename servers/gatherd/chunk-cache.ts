@@ -1,10 +1,10 @@
-/** Source of chunks, e.g. the compressed file of a generation. */
+/** A file whose chunks are cached, e.g. the compressed file of a generation. */
 export interface ChunkSource {
   /** Reads into `target` and returns the number of bytes: fewer than its length only at the end. */
   read(target: Uint8Array, position: number): Promise<number>;
 }
 
-/** Bytes of a chunk in use. They may be overwritten after the release. */
+/** The bytes of a chunk while they are in use. They may be overwritten after the release. */
 export interface ChunkLease {
   readonly bytes: Uint8Array;
   release(): void;
@@ -26,7 +26,7 @@ interface Slot {
 }
 
 /**
- * Caches the chunks of files that transfers are sending, least recently used first out, in memory that is allocated once: a
+ * Caches the chunks of files that transfers are sending, and evicts the least recently used. Its memory is allocated once: a
  * general cache would leave 256 KiB per chunk to the garbage collector and could evict a chunk in use. Concurrent requests for
  * a chunk read it once. When slow clients use all slots, further chunks get temporary memory.
  */
@@ -43,12 +43,12 @@ export class ChunkCache {
     this.#maxSlots = Math.max(1, Math.floor((options.maxBytes ?? 48 << 20) / this.chunkBytes));
   }
 
-  /** The number of the chunk that contains the byte at a position. */
+  /** Returns the number of the chunk that contains the byte at a position. */
   chunkAt(position: number): number {
     return Math.floor(position / this.chunkBytes);
   }
 
-  /** Returns the chunk of that number: bytes from `chunk * chunkBytes` on. The caller must release it. */
+  /** Returns a chunk, whose first byte is at `chunk * chunkBytes`. The caller must release it. */
   async acquire(source: ChunkSource, chunk: number): Promise<ChunkLease> {
     const chunks = this.#chunksOf(source);
     let slot = chunks.get(chunk);

@@ -23,7 +23,7 @@ export class CurrentSnapshot implements AsyncDisposable {
   constructor(source: SnapshotSource, log: Logger) {
     this.#source = source;
     this.#log = log;
-    // Otherwise the files of the old generation would stay until the next transfer.
+    // Without the subscription, the files of the old generation would stay on disk until the next transfer.
     this.#subscription = source.follow(() => {
       this.#refresh().catch((error: Error) => log.error(`cannot open the new database: ${error.message}`));
     });

@@ -4,7 +4,7 @@ import { type GatherdFileNames, type GatherdFiles, gatherdFiles, reportDatabase 
 import { serveInetd } from './inetd.js';
 import { GatherdServer } from './server.js';
 
-/** Options of the program gatherd, which serves a Gatherer's data directory. */
+/** Options of the program gatherd, which serves a Gatherer's data directory: as a daemon or under inetd. */
 export interface GatherdProgramOptions {
   readonly directory: string;
   /** Names of its files. The daemon logs to standard error unless a log is named. */
@@ -36,8 +36,8 @@ export interface GatherdDaemonOptions extends GatherdProgramOptions {
 const GRACE_MS = 10_000;
 
 /**
- * GATHERD-11.1: runs the daemon until a signal stops it. A directory has one daemon. SIGHUP reopens the log and looks for a
- * new generation.
+ * GATHERD-11.1: runs the daemon until a signal stops it. At most one daemon serves a directory. SIGHUP reopens the log and looks
+ * for a new generation.
  *
  * @throws StorageError when the directory is missing or already served; ConnectionError when the port is in use
  */
@@ -69,7 +69,7 @@ export async function runDaemon(options: GatherdDaemonOptions): Promise<void> {
   }
 }
 
-/** GATHERD-11.2: runs in.gatherd, for inetd: one session on standard input and output, with a log file in any case. */
+/** GATHERD-11.2: runs in.gatherd, for inetd: one session on standard input and output. It always logs to a file. */
 export async function runInetd(options: GatherdProgramOptions): Promise<void> {
   const files = await gatherdFiles(options.directory, options.names);
   using opened = openGatherdLog(options, files.log);

@@ -6,12 +6,12 @@ import type { UnixSeconds } from '../../protocols/time.js';
 import type { SummarySnapshot } from '../../storage/index.js';
 import { keepBookkeeping, isRefreshed } from './refreshed.js';
 
-/** Objects in a stream so far. */
+/** Counts the objects of an update stream while it is sent. */
 export interface ExportCount {
   objects: number;
 }
 
-/** The wrapped stream of an update (SOIF-8.8) with the two other sections empty (GATHERD-4.4). */
+/** Yields the wrapped stream of an update (SOIF-8.8), its sections `@DELETE` and `@REFRESH` empty (GATHERD-4.4). */
 export async function* streamUpdate(
   snapshot: SummarySnapshot | undefined,
   since: UnixSeconds,
@@ -34,7 +34,7 @@ const OPENING = Buffer.concat([
   SECTION_OPEN.update,
 ]);
 
-/** Whether an update in sections differs from one with everything in `@UPDATE` (GATHERD-4.4, 4.9). */
+/** Whether `@DELETE` or `@REFRESH` has objects for this time (GATHERD-4.4, 4.9). */
 export async function hasOtherSections(snapshot: SummarySnapshot, since: UnixSeconds): Promise<boolean> {
   if (since === 0) return false;
   for await (const page of snapshot.deletionsSince(since)) if (page.length > 0) return true;
@@ -45,8 +45,8 @@ export async function hasOtherSections(snapshot: SummarySnapshot, since: UnixSec
 }
 
 /**
- * The wrapped stream for a client that has sent `SET changes` (GATHERD-4.4, 4.9, 6.11). Reads the changed objects twice, once
- * per section, so that no section is held in memory.
+ * Yields the wrapped stream for a client that has sent `SET changes` (GATHERD-4.4, 4.9, 6.11). Reads the changed objects twice,
+ * once per section, so that no section is held in memory.
  */
 export async function* streamChanges(
   snapshot: SummarySnapshot,
@@ -75,7 +75,7 @@ export async function* streamChanges(
   yield SECTION_CLOSE;
 }
 
-/** Bytes of one deflate output; the stream buffers as many. */
+/** Bytes of one piece of deflate output, which is also what the deflate stream buffers. */
 const PIECE_BYTES = 64 * 1024;
 
 /**
@@ -96,7 +96,8 @@ async function* deflateStream(
   sum: { crc: number; size: number },
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const deflate = createDeflateRaw({ level: constants.Z_DEFAULT_COMPRESSION, chunkSize: PIECE_BYTES });
-  deflate.on('error', () => {}); // thrown to the reader of the stream
+  // The iteration over the stream throws the error.
+  deflate.on('error', () => {});
   const stop = new AbortController();
   const feed = async () => {
     for await (const bytes of content) {
@@ -111,7 +112,7 @@ async function* deflateStream(
   try {
     for await (const piece of deflate) yield piece;
   } finally {
-    // A reader that stops early leaves the feeder waiting for a drain event.
+    // If the consumer stops early, the feeder still waits for a drain event.
     stop.abort();
     await feeding;
     deflate.destroy();

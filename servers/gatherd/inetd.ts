@@ -4,13 +4,13 @@ import { GatherdService, type GatherdServiceOptions } from './service.js';
 export interface GatherdInetdOptions
   extends GatherdServiceOptions,
     Pick<StandardConnectionOptions, 'drainTimeoutMs' | 'lingerMs' | 'lookup'> {
-  /** Stops a session that waits for its peer; one that sends may finish within `graceMs`. */
+  /** Stops a session that waits for its peer. A session that is sending may finish within `graceMs`. */
   readonly signal?: AbortSignal;
-  /** Milliseconds. Default 2000. */
+  /** Default 2000. */
   readonly graceMs?: number;
 }
 
-/** GATHERD-11.2: serves one session on standard input and output. Resolves at its end, also after an error. */
+/** GATHERD-11.2: serves one session on standard input and output. Resolves when the session has ended, even after an error. */
 export async function serveInetd(options: GatherdInetdOptions): Promise<void> {
   const { log, signal, graceMs = 2000 } = options;
   await using service = new GatherdService(options);

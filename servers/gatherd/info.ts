@@ -46,7 +46,7 @@ export function encodeInfo(
   return encodeSoif(object);
 }
 
-/** GATHERD-8.4: name, host and version for INFO; a daemon that knows only a directory reads them from its objects. */
+/** GATHERD-8.4: returns name, host and version for INFO. Without a configured name they are those of the stored objects. */
 function resolveGatherer(
   identity: GathererIdentity,
   info: SnapshotInfo | undefined,

@@ -1,9 +1,9 @@
 import type { HostConnection } from '../host/index.js';
 
-/** Smaller pieces are collected: each write would be a packet of its own and wake the peer. */
+/** Smaller pieces are collected, because each write would be a separate packet and wake the peer. */
 const SMALL_BYTES = 16 * 1024;
 
-/** Milliseconds that a small piece is held at most. */
+/** Longest time for which a small piece is held back. */
 const MAX_DELAY_MS = 5;
 
 /** Sends the pieces of a session in order: small pieces together, large ones as they are. */
@@ -23,7 +23,7 @@ export class Output {
     return this.#bytes;
   }
 
-  /** Resolves when the memory of the piece may be reused; a small piece may still be held then. */
+  /** Resolves when the memory of the piece may be reused. A small piece has been copied and may be sent later. */
   async put(piece: Uint8Array): Promise<void> {
     this.#bytes += piece.length;
     if (piece.length >= SMALL_BYTES) {
@@ -34,7 +34,7 @@ export class Output {
     this.#pending.push(Uint8Array.from(piece));
     this.#pendingBytes += piece.length;
     if (this.#pendingBytes >= SMALL_BYTES) await this.flush();
-    // If the connection is gone, the next piece reports it.
+    // If the connection has failed, the next write reports it.
     else this.#timer ??= setTimeout(() => void this.flush().catch(() => undefined), MAX_DELAY_MS);
   }
 

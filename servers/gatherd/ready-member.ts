@@ -17,8 +17,8 @@ const END = deflateEnd(EXPORT_TAIL);
 const NOTHING = { objects: 0, length: 0, crc: 0, deflated: new Uint8Array(0) };
 
 /**
- * GATHERD-6.3, DESIGN 5: one gzip member with the objects since a time, assembled from blocks that are compressed already. At
- * most one block is decompressed. The caller must deliver a piece before it requests the next one, which reuses the memory.
+ * GATHERD-6.3, DESIGN 5: yields one gzip member with the objects since a time, assembled from blocks that are already compressed.
+ * At most one block is decompressed. The caller must deliver a piece before it requests the next one, which reuses the memory.
  */
 export async function* streamReadyMember(
   ready: ReadyExport,
@@ -63,7 +63,7 @@ interface PieceSum {
   readonly length: number;
 }
 
-/** CRC and length of the concatenated pieces. */
+/** Returns CRC and length of the concatenated pieces. */
 function sumPieces(pieces: readonly PieceSum[]): PieceSum {
   return pieces.reduce((sum, { crc, length }) => ({
     crc: combineCrc32(sum.crc, crc, length),
@@ -71,7 +71,7 @@ function sumPieces(pieces: readonly PieceSum[]): PieceSum {
   }));
 }
 
-/** A range of the file, by the chunks of the cache: while one is sent, the next is read. */
+/** Yields a range of the file in the chunks of the cache. While one chunk is sent, the next is read. */
 async function* readFilePieces(
   ready: ReadyExport,
   { start, end }: BlockSum,
@@ -86,7 +86,7 @@ async function* readFilePieces(
     for (; chunk <= last; chunk++) {
       const lease: ChunkLease = await next!;
       next = chunk < last ? cache.acquire(ready, chunk + 1) : undefined;
-      // Thrown when it is awaited.
+      // The error is thrown when the promise is awaited.
       next?.catch(() => undefined);
       try {
         const origin = chunk * chunkBytes;

@@ -6,13 +6,13 @@ export interface GatherdServerOptions
   extends GatherdServiceOptions,
     Pick<HostOptions, 'drainTimeoutMs' | 'lingerMs' | 'backlog' | 'lookup'> {
   readonly host: string;
-  /** 0 takes a free port. */
+  /** 0 selects a free port. */
   readonly port: number;
-  /** Sessions at once; further connections are closed unanswered. Default 2048 (GATHERD-12.4 requires 32). */
+  /** Concurrent sessions; further connections are closed without an answer. Default 2048 (GATHERD-12.4 requires 32). */
   readonly maxConnections?: number;
 }
 
-/** The daemon that exports a Gatherer's database. */
+/** Serves a Gatherer's database on a TCP port. */
 export class GatherdServer implements AsyncDisposable {
   readonly #host: TcpHost;
   readonly #service: GatherdService;
@@ -38,7 +38,7 @@ export class GatherdServer implements AsyncDisposable {
     return this.#host.address;
   }
 
-  /** Sessions open now. */
+  /** Number of open sessions. */
   get connections(): number {
     return this.#host.connections;
   }

@@ -91,7 +91,7 @@ export class GatherdService implements AsyncDisposable {
     }
   }
 
-  /** Looks for a new generation. One that cannot be opened is logged, and the old one is still served. */
+  /** Looks for a new generation. If it cannot be opened, logs the error and keeps serving the old one. */
   async refresh(): Promise<void> {
     try {
       const snapshot = await this.#database.acquire();

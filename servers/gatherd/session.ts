@@ -50,8 +50,8 @@ export interface SessionContext {
 }
 
 /**
- * Bytes of input passed to the engine at a time. A piece full of `HELP` makes answers of about a hundred times its size, which
- * are all held while the peer reads.
+ * Bytes of input passed to the engine at a time. The answers to a piece full of `HELP` are about a hundred times its size, and
+ * all of them are held in memory while the peer reads.
  */
 const INPUT_BYTES = 512;
 
@@ -196,7 +196,7 @@ class Session {
     return this.#engine.updateDone(count.objects);
   }
 
-  /** The stream of an update, from the ready-made blocks if possible. */
+  /** Returns the stream of an update, assembled from the ready-made blocks if possible. */
   async #stream(
     { since, compressed, sections }: UpdateRequest,
     snapshot: SummarySnapshot | undefined,
@@ -226,7 +226,7 @@ class Session {
     return this.#engine.infoDone(encodeInfo(this.#context.identity, await lease.snapshot?.info(), now));
   }
 
-  /** The newest generation for as long as one command needs it (GATHERD-12.4). */
+  /** Acquires the newest generation for the duration of one command (GATHERD-12.4). */
   async #lease() {
     const snapshot = await this.#context.database.acquire();
     return {
@@ -242,7 +242,7 @@ function describeDecision(allowed: boolean): string {
   return allowed ? 'allowed' : 'denied';
 }
 
-/** A command as the log shows it. */
+/** Returns a command as the log shows it. */
 function describeCommand(command: GatherdCommand): string {
   switch (command.kind) {
     case 'hello':
