@@ -2,9 +2,9 @@ import { LRUCache } from 'lru-cache';
 import { createPeer, type NameLookup, plainAddress, systemLookup } from '../host/index.js';
 import { type HostnamePattern, parseHostnamePatterns } from './hostname-patterns.js';
 
-/** milliseconds after which a peer counts as nameless. */
+/** a peer whose name is not found in this time counts as nameless. */
 const NAME_TIMEOUT_MS = 5000;
-/** Decisions by name are cached: with one request per connection each would cost a lookup. */
+/** Decisions by name are cached, because with one request per connection each would cost a lookup. */
 const CACHE_MS = 60_000;
 const MAX_CACHED = 10_000;
 
@@ -16,7 +16,7 @@ export interface AllowedHostsOptions {
   readonly now?: () => number;
 }
 
-/** the hosts that may connect. */
+/** decides which hosts may connect, by address and, if the list has names, by name. */
 export class AllowedHosts {
   readonly #patterns: readonly HostnamePattern[];
   readonly #byName: readonly HostnamePattern[];
@@ -40,7 +40,7 @@ export class AllowedHosts {
     return new AllowedHosts('*');
   }
 
-  /** Returns a promise only where the name of the host decides, which has to be looked up. */
+  /** Decides about a host. Returns a promise only if the host's name has to be looked up. */
   decide(address: string): boolean | Promise<boolean> {
     const plain = plainAddress(address).toLowerCase();
     if (this.#patterns.some((pattern) => pattern.matches(plain))) return true;
@@ -56,7 +56,7 @@ export class AllowedHosts {
   }
 }
 
-/** The value of the promise; undefined after the timeout or a failure. */
+/** Resolves with the value of the promise, or with undefined after the timeout or a failure. */
 async function withTimeout<T>(milliseconds: number, promise: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<undefined>((resolve) => {

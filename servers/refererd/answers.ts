@@ -44,7 +44,7 @@ export type Pager = (
 /** the stored order. */
 export const naturalOrder: Pager = (_references, _kind, _id, list, start, count) => list.page(start, count);
 
-/** Result of a link request. */
+/** Links found for a request. */
 interface FoundLinks {
   readonly found: number;
   /** At most the requested number and {@link MAX_RESULTS}. */

@@ -8,7 +8,7 @@ import type { CommonLists } from './service.js';
 import type { ListSource } from './statistics.js';
 import { UserBase } from './user-base.js';
 
-/** The parameters of a configuration that concern the lists. */
+/** The configuration parameters for the lists. */
 export type ListsConfig = Pick<
   RefererConfig,
   'dispatchername' | 'port' | 'scanuser' | 'scanpass' | 'connectimeout' | 'allowdb' | 'pwfile'
@@ -20,8 +20,9 @@ interface FoundList {
 }
 
 /**
- * R-52: the allowed hosts and the users, from the dispatcher, or, each separately (S-54), from the local file. Never fails: a
- * list that is not available is empty, so no host is admitted, which is logged as critical (R-36).
+ * R-52: loads the allowed hosts and the users from the dispatcher; a list that it does not provide comes from the local file
+ * (S-54). A list that is not available is empty: without the list of hosts no host is admitted, which is logged as critical (R-36).
+ * Rejects only if the signal is aborted.
  */
 export async function loadCommonLists(
   config: ListsConfig,
@@ -51,7 +52,7 @@ export async function loadCommonLists(
   };
 }
 
-/** S-53: after any failure the local files are used. */
+/** Fetches the lists from the dispatcher. S-53: after any failure the local files are used. */
 async function queryDispatcher(
   config: ListsConfig,
   log: RefererLog,

@@ -4,7 +4,7 @@ import { parseRefererConf, type RefererConfig } from '../../protocols/config/ind
 import type { ConfigError } from '../../protocols/errors.js';
 import { messageOf, StorageError } from '../../protocols/errors.js';
 
-/** The circumstances of the start that the configuration depends on. */
+/** The configuration file, and the facts about the start that its values depend on. */
 export interface ConfigurationSource {
   /** Absolute: the program changes its directory (R-54). */
   readonly file: string;

@@ -16,9 +16,9 @@ import type { Statistics } from './statistics.js';
 
 /** Replies are collected up to this many bytes, plus one reply, before they are written. */
 const WRITE_BYTES = 128 * 1024;
-/** Bytes written in one turn of the event loop; then the other connections get theirs. */
+/** Bytes that one connection writes in one turn of the event loop, before the other connections get a turn. */
 const TURN_BYTES = 1024 * 1024;
-/** How long, and for how many bytes, input is read after our last reply: a close over unread input would destroy the reply. */
+/** Limits for discarding input after the last reply: closing with unread input would reset the connection and lose the reply. */
 const LINGER_MS = 2000;
 const LINGER_BYTES = 1 << 20;
 
@@ -28,7 +28,7 @@ export interface ConnectionContext {
   readonly statistics: Statistics;
   readonly log: RefererLog;
   readonly allowed: AllowedHosts;
-  /** Memory for replies; the connections use it in turn. */
+  /** Memory for replies, which the connections share. */
   readonly buffers: ReplyBuffers;
   /** Writes the answer to one request into the buffer. Never throws. */
   answer(request: ServerRequest, replies: ReplyWriter, address: string): void;
@@ -63,7 +63,7 @@ export class RefererConnection {
   #first: Buffer | undefined;
   #session: SstpServerSession | undefined;
   #sending = false;
-  /** Waits for the next turn of the event loop; callbacks of finished writes do not end that. */
+  /** Whether it waits for the next turn of the event loop; the callback of a finished write does not end the wait. */
   #yielding = false;
   #deciding = false;
   #ended = false;
@@ -87,10 +87,10 @@ export class RefererConnection {
     socket.on('close', this.#onClose);
   }
 
-  /** Answers only requests that have begun; a connection without a request so far may send one (R-60). */
+  /** Closes after the requests that have begun. A connection that has not sent any may still send one (R-60). */
   stop(): void {
     this.#stopping = true;
-    // Input that the system has received already is read first.
+    // Input that the operating system has already received is read first.
     setImmediate(() => setImmediate(() => this.#closeIfIdle()));
   }
 
@@ -143,7 +143,7 @@ export class RefererConnection {
     this.#context.closed(this);
   };
 
-  /** S-47, S-48; S-44: the allowed hosts are consulted as soon as the protocol is known. */
+  /** S-47, S-48: chooses the protocol. S-44: once it is known, decides whether the host is allowed. */
   #choose(): void {
     const choice = chooseProtocol(this.#first ?? Buffer.alloc(0));
     if (choice === 'undecided') return;
@@ -176,7 +176,7 @@ export class RefererConnection {
       this.#handOver(first, allowed);
       return;
     }
-    // R-46: HTTP has an answer of its own.
+    // R-46: the HTTP server has its own answer to a host that is not allowed.
     if (!allowed) {
       this.#refuse(CODES.forbidden.number);
       return;
@@ -266,7 +266,7 @@ export class RefererConnection {
     this.#resume();
   };
 
-  /** Continues with the replies in the next turn; meanwhile nothing is read. */
+  /** Continues with the replies in the next turn of the event loop; until then nothing is read. */
   #yield(): void {
     this.#sending = true;
     this.#yielding = true;
@@ -286,7 +286,7 @@ export class RefererConnection {
     this.#pump();
   }
 
-  /** An answer before any request was read. */
+  /** Sends an error before any request was read, and closes. */
   #refuse(code: number): void {
     if (code === CODES.badRequest.number) this.#context.statistics.counts.bad_request += 1;
     const replies = new ReplyWriter();
@@ -295,7 +295,7 @@ export class RefererConnection {
     this.#finish();
   }
 
-  /** Sends the buffered bytes, then closes; input is discarded for a while. */
+  /** Sends the buffered bytes, then closes. Input is discarded until the peer closes, for at most `LINGER_MS`. */
   #finish(): void {
     this.#phase = 'lingering';
     clearTimeout(this.#timer);
@@ -320,7 +320,7 @@ export class RefererConnection {
 
   readonly #sendTimeout = (): void => {
     this.#context.statistics.counts.timeouts_send += 1;
-    this.#context.log.write(LEVEL.connection, `${this.address}: it accepts no reply`);
+    this.#context.log.write(LEVEL.connection, `${this.address}: the peer does not accept the reply`);
     this.#socket.destroy();
   };
 }

@@ -8,11 +8,11 @@ import { LEVEL, type RefererLog } from './log.js';
 /** The parameters that name the databases. */
 export type DatabaseNames = Pick<RefererConfig, 'refdb' | 'urldb' | 'hubsdb'>;
 
-/** Location of the links. */
+/** The links that a configuration names, ready to be served. */
 export interface PreparedData {
   /** The data directory. */
   readonly directory: string;
-  /** Files and directories that loading created; the user who loads again must own them (R-55). */
+  /** Files and directories that loading created; the user that the server becomes must own them to load again (R-55). */
   readonly written: readonly string[];
 }
 
@@ -21,8 +21,8 @@ export interface PreparedData {
  * file; `refdb = base/refs.db` is served from the links published in `base`.
  *
  * If `refdb` is a file newer than the published links, it is loaded first: a dump (R-19) or pairs, with the documents of
- * `urldb` (JSON lines), and checked against `hubsdb` if that is a file. Databases that were copied here (R-5) therefore take
- * effect after a start, a `/reload` or SIGHUP. `srvdb` is not needed: the URLs of the documents name their servers.
+ * `urldb` (JSON lines), and checked against `hubsdb` if that is a file. Databases that are copied here (R-5) therefore take
+ * effect at a start, a `/reload` or SIGHUP. `srvdb` is not needed: the URLs of the documents name their servers.
  *
  * @throws StorageError when nothing is published there and there is nothing to load
  */
@@ -63,12 +63,12 @@ async function load(
   await loadReferences({ data, refs: refdb, documents, hubs, ...(signal === undefined ? {} : { signal }) });
 }
 
-/** Time at which the newest generation was published, milliseconds since 1970. */
+/** Returns when the newest generation was published, in milliseconds since 1970; undefined if none is. */
 async function publishedAt(directory: string): Promise<number | undefined> {
   return fileTime(join(referencesDirectory(directory), 'CURRENT'));
 }
 
-/** Time of the last change of a file; undefined if it does not exist. */
+/** Returns when a file was last changed, in milliseconds since 1970; undefined if it does not exist. */
 async function fileTime(path: string): Promise<number | undefined> {
   const found = await stat(path).catch(() => undefined);
   return found?.isFile() === true ? found.mtimeMs : undefined;

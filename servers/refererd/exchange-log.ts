@@ -1,6 +1,6 @@
 import { LEVEL, type RefererLog, withoutPasswords } from './log.js';
 
-/** Characters of a line that are shown. */
+/** Characters of a line that are logged. */
 const MAX_LINE_LENGTH = 1024;
 
 /** R-66, level 80: logs the exchange with one peer by lines, without the values of authorizations. */
@@ -14,7 +14,7 @@ export class ExchangeLog {
 
   received(bytes: Uint8Array): void {
     const lines = (this.#line + Buffer.from(bytes).toString('latin1')).split('\n');
-    // An incomplete line is kept up to twice the shown length: the rest of a secret may still follow.
+    // An incomplete line is kept up to twice the logged length, because the rest of a secret may follow.
     this.#line = (lines.pop() ?? '').slice(0, 2 * MAX_LINE_LENGTH);
     for (const line of lines) this.#show('<', line);
   }

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import type { RefererConfig } from '../../protocols/config/index.js';
 import { sendMail } from './smtp.js';
 
-/** The end of a server process by a fault. */
+/** A server process that a fault has ended. */
 export interface Fault {
   readonly signal: NodeJS.Signals;
   readonly pid: number;
   readonly startedAt: Date;
-  readonly at: Date;
+  readonly endedAt: Date;
 }
 
-/** The relay for mail. */
+/** Address of the mail relay. */
 export interface MailRelay {
   readonly host: string;
   readonly port: number;
@@ -40,17 +40,17 @@ export async function reportFault(config: RefererConfig, fault: Fault, relay: Ma
       `server: ${referername}`,
       `pid: ${fault.pid}`,
       `signal: ${fault.signal}`,
-      `time: ${fault.at.toISOString().slice(0, 19)}Z`,
+      `time: ${fault.endedAt.toISOString().slice(0, 19)}Z`,
       `core: ${core ?? 'not found'}`,
       '',
     ].join('\n'),
-    date: fault.at,
+    date: fault.endedAt,
     timeoutMs: config.connectimeout * 1000,
   });
   return true;
 }
 
-/** A core file in the home directory that is not older than the process; undefined if the system writes it elsewhere. */
+/** Finds a core file in the home directory that is not older than the process; undefined if the system writes it elsewhere. */
 async function coreFile(directory: string, { pid, startedAt }: Fault): Promise<string | undefined> {
   for (const name of [`core.${pid}`, 'core']) {
     const path = join(directory, name);

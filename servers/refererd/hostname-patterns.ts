@@ -18,7 +18,7 @@ export class HostnamePattern {
     const steps = this.#steps;
     let offset = 0;
     let step = 0;
-    // Position to retry from when the steps after the last star do not match: one character further.
+    // When the steps after the last star do not match, matching restarts after that star, one character later in the text.
     let starStep = -1;
     let starOffset = 0;
     while (offset < text.length) {
@@ -73,7 +73,7 @@ function parseSteps(pattern: string): Step[] {
   return steps;
 }
 
-/** The set that begins with the `[` at `begin`; undefined if it is not closed. A `]` directly after the `[` is a member. */
+/** Parses the set that begins with the `[` at `begin`; undefined if it is not closed. A `]` directly after the `[` is a member. */
 function parseSet(
   pattern: string,
   begin: number,

@@ -20,10 +20,10 @@ export interface RefererLog {
   write(level: number, text: string): void;
 }
 
-/** Characters that are collected until the end of the turn. */
+/** Characters that are collected at most until the end of the turn of the event loop. */
 const BLOCK_LENGTH = 64 * 1024;
 
-/** R-68: the original's build options are chosen at the start. */
+/** Options of {@link FileLog}. R-68: those of the original's build are chosen at the start. */
 export interface FileLogOptions {
   /** `undefined`: standard error. */
   readonly file: string | undefined;
@@ -58,7 +58,7 @@ export class FileLog implements RefererLog, Disposable {
     this.#file = new AppendFileSync(options.file, { blockLength: BLOCK_LENGTH, flushMs: 0 });
   }
 
-  /** Whether it is a file; otherwise it is standard error. */
+  /** Whether the log is a file; otherwise it is standard error. */
   get inFile(): boolean {
     return this.#file.path !== undefined;
   }
@@ -85,7 +85,7 @@ export class FileLog implements RefererLog, Disposable {
     this.#file.flush();
   }
 
-  /** R-58: renames the log to `<logfile>.<UTC time>` and opens a new one; if the file is already gone, only the latter. */
+  /** R-58: renames the log to `<logfile>.<UTC time>`, if it still exists, and opens a new one. */
   rotate(): void {
     const stamp = this.#now().toISOString().replace(/\D/g, '').slice(0, 14);
     this.#try(() => this.#file.rotate(stamp));

@@ -2,7 +2,7 @@ import { chownSync, existsSync } from 'node:fs';
 import { messageOf, StorageError } from '../../protocols/errors.js';
 
 /**
- * R-55: changes the superuser to `user` and `group`, irrevocably: supplementary groups, group, then user. Other users stay.
+ * R-55: if the process runs as superuser, changes it to `user` and `group` for good: supplementary groups, group, then user.
  *
  * @param files files opened as superuser that the user must be able to rename or remove
  * @returns whether anything was changed
@@ -30,7 +30,7 @@ function initGroups(user: string, group: string): void {
   if (typeof initgroups === 'function') initgroups.call(process, user, group);
 }
 
-/** The number of a user, found by becoming that user for a moment. */
+/** Returns the number of a user by becoming that user for a moment, because Node has no lookup by name. */
 function uidOf(user: string): number {
   process.seteuid?.(user);
   const uid = process.geteuid?.() ?? 0;

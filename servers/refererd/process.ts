@@ -33,8 +33,8 @@ export interface RefererProcessOptions extends ConfigurationSource {
  * @returns 0 after a signal, 1 when it could not start; the reason is in the log or on standard error
  */
 export async function runRefererProcess(options: RefererProcessOptions): Promise<0 | 1> {
-  // R-70: first of all, because without a listener SIGUSR1 opens the debugger's port. A terminal's Ctrl-C arrives twice, once
-  // from the parent process.
+  // R-70: this comes first, because without a listener SIGUSR1 opens the debugger's port. A Ctrl-C at the terminal arrives twice:
+  // from the terminal and from the parent process.
   using stop = new StopSignal({ held: ['SIGHUP', 'SIGUSR1'], secondExits: false });
   // The parent process holds signals back until now (R-70). The callback ignores a parent that is gone.
   process.send?.('listening', undefined, undefined, () => {});
@@ -56,7 +56,7 @@ export async function runRefererProcess(options: RefererProcessOptions): Promise
     return 0;
   } catch (error) {
     if (stop.signal.aborted) {
-      log.write(LEVEL.notice, 'stopped before it served');
+      log.write(LEVEL.notice, 'stopped before serving');
       return 0;
     }
     const why = `cannot start: ${messageOf(error)}`;
@@ -81,7 +81,7 @@ class RefererProcess {
     private readonly stop: StopSignal,
   ) {}
 
-  /** R-54, in its order. */
+  /** Performs the steps of R-54 in their order. */
   async run(): Promise<void> {
     const { log, options, stop } = this;
     abortOnException(log);
@@ -201,7 +201,7 @@ class RefererProcess {
   async #changeData(service: RefererService, data: string): Promise<void> {
     const old = service.references;
     const opened = await openReferences(data, this.log);
-    // R-60: a stop closes the links in use; these would stay open.
+    // R-60: a stop has closed the links that were in use. The new ones would stay open.
     if (this.stop.signal.aborted) {
       await opened.close();
       this.stop.signal.throwIfAborted();
@@ -243,7 +243,7 @@ function isWritable(directory: string): boolean {
   }
 }
 
-/** R-53: the addresses of the name. */
+/** R-53: resolves the addresses of the server's name. */
 async function addressesOf(name: string): Promise<string[]> {
   try {
     const found = await dns.lookup(name, { all: true });

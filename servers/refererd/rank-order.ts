@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { LinkList, References } from '../../storage/references/index.js';
 import { naturalOrder, type Pager } from './answers.js';
 
-/** Longer lists keep their natural order: a single page would require all of it to be sorted. */
+/** Longer lists keep their natural order, because a single page would require sorting all of the list. */
 const MAX_SORTED = 1_000_000;
 /** IDs of sorted lists in the cache. */
 const MAX_CACHED_IDS = 2_000_000;

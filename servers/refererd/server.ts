@@ -7,7 +7,7 @@ import { LEVEL } from './log.js';
 import type { RefererService } from './service.js';
 import { createHttpServer, type HttpServer } from './web/http-server.js';
 
-/** Refused clients that still receive the refusal; further ones are just closed. */
+/** Clients that receive a refusal at the same time; the connections of further ones are closed without it. */
 const MAX_REFUSED = 32;
 const REFUSAL_MS = 1000;
 const BACKLOG = 1024;
@@ -16,7 +16,7 @@ export interface RefererServerOptions {
   readonly service: RefererService;
   /** R-53: the addresses to listen on. */
   readonly addresses: readonly string[];
-  /** 0 takes a free port, the same one on all addresses. */
+  /** 0 selects a free port, the same one on all addresses. */
   readonly port: number;
 }
 
@@ -29,7 +29,7 @@ export class RefererServer implements AsyncDisposable {
   readonly #connections = new Set<RefererConnection>();
   readonly #context: ConnectionContext;
   readonly #web: HttpServer;
-  /** Accepted before {@link open}. */
+  /** Connections accepted before {@link open}; undefined after it. */
   #held: Socket[] | undefined = [];
   #refused = 0;
   #stopping: Promise<void> | undefined;
@@ -154,7 +154,7 @@ export class RefererServer implements AsyncDisposable {
     if (this.#connections.size === 0) this.#allClosed?.();
   }
 
-  /** R-64: immediately, unread. */
+  /** R-64: refuses a client immediately, without reading from it. */
   #refuse(socket: Socket): void {
     this.#service.statistics.counts.refused_maxclients += 1;
     this.#service.log.write(LEVEL.warning, `${socket.remoteAddress}: refused, there are too many clients`);
@@ -174,7 +174,7 @@ export class RefererServer implements AsyncDisposable {
       this.#refused -= 1;
     });
     socket.end(bytes);
-    // Input is discarded: a close over unread input would destroy the reply.
+    // Discards input: closing with unread input would reset the connection and lose the reply.
     socket.resume();
   }
 }

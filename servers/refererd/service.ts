@@ -7,11 +7,11 @@ import { LEVEL, type RefererLog, withoutPasswords } from './log.js';
 import { type ListSource, Statistics } from './statistics.js';
 import { UserBase } from './user-base.js';
 
-/** Settings of the configuration that a reload may change; times in milliseconds. */
+/** Settings of the configuration that a reload may change. */
 export interface RefererSettings {
   readonly program: string;
   readonly version: string;
-  /** connections at once. */
+  /** concurrent connections. */
   readonly maxClients: number;
   /** S-45 */
   readonly readTimeoutMs: number;
@@ -57,7 +57,7 @@ export const NO_LISTS: CommonLists = {
 export class RefererService {
   settings: RefererSettings;
   lists: CommonLists;
-  /** Connections open now. */
+  /** Number of open connections. */
   clients = 0;
   /** The published links, which follow new generations. */
   references: CurrentReferences;
@@ -133,7 +133,7 @@ export class RefererService {
   }
 }
 
-/** One line of the log (R-66, level 50). */
+/** Describes a request for the log (R-66, level 50). */
 function describeRequest(request: ServerRequest): string {
   switch (request.kind) {
     case 'malformed':

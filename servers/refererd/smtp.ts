@@ -20,21 +20,21 @@ export interface Mail {
   readonly signal?: AbortSignal;
 }
 
-/** Maximum number of bytes of one reply. */
+/** Longest reply that is accepted. */
 const MAX_REPLY_BYTES = 64 * 1024;
 
-/** Connecting, greeting, EHLO, HELO for a relay that does not know EHLO, MAIL, RCPT, DATA, message. */
+/** Connecting, greeting, EHLO, HELO for a relay that does not know EHLO, MAIL, RCPT, DATA, message: each may take the timeout. */
 const MAX_STEPS = 8;
 
 /**
  * Delivers one message by plain SMTP (R-61): no TLS, no login. nodemailer's transport closes without QUIT, so its connection
  * is used directly.
  *
- * @throws ConnectionError when the relay is not reachable, closes the connection or is late; PeerError when it refuses
+ * @throws ConnectionError when the relay is not reachable, closes the connection or takes too long; PeerError when it refuses
  */
 export async function sendMail(mail: Mail): Promise<void> {
   for (const address of [mail.from, mail.to]) {
-    // A line break in an address would be a command of its own.
+    // A line break in an address would start another command.
     if (!/^[^\s<>\0-\x1f\x7f]+$/.test(address)) throw new PeerError('not a mail address', 501);
   }
   const { host, port, clientName, timeoutMs } = mail;
@@ -50,7 +50,7 @@ export async function sendMail(mail: Mail): Promise<void> {
     socketTimeout: timeoutMs,
     maxResponseSize: MAX_REPLY_BYTES,
   });
-  // The other timeouts restart with each byte; this one ends a relay that sends a byte now and then.
+  // The other timeouts restart with each byte. This one stops a relay that sends a byte now and then.
   const deadline = AbortSignal.timeout(MAX_STEPS * timeoutMs);
   const signal = mail.signal === undefined ? deadline : AbortSignal.any([mail.signal, deadline]);
   try {
@@ -64,7 +64,7 @@ export async function sendMail(mail: Mail): Promise<void> {
   }
 }
 
-/** Resolves when the relay has accepted the message. */
+/** Sends the message and resolves when the relay has accepted it. */
 function deliver(connection: SMTPConnection, mail: Mail, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
@@ -83,7 +83,7 @@ function deliver(connection: SMTPConnection, mail: Mail, signal: AbortSignal): P
 
 function messageStream({ from, to, subject, body, date }: Mail): Readable {
   const composer = new MailComposer({
-    // As objects: a comma in an address does not separate two.
+    // Objects, because a comma in a string would separate two addresses.
     from: { name: '', address: from },
     to: { name: '', address: to },
     subject: subject.replace(/[^\x20-\x7e]+/g, ' '),

@@ -17,14 +17,14 @@ export interface StartRefererdOptions {
   readonly data: string;
   /** Default 127.0.0.1. */
   readonly host?: string;
-  /** Default 3324 (S-15); 0 takes a free port. */
+  /** Default 3324 (S-15); 0 selects a free port. */
   readonly port?: number;
   readonly log: RefererLog;
   /** Patterns of the hosts that may connect (R-36). Default: all. */
   readonly allowFile?: string | undefined;
   /** Users of the statistics (R-37). Default: none. */
   readonly passwordFile?: string | undefined;
-  /** Connections at once, default 8192 (R-64). */
+  /** Concurrent connections, default 8192 (R-64). */
   readonly maxClients?: number;
   /** Milliseconds to receive a request, default 60 000 (S-45). */
   readonly readTimeoutMs?: number;
@@ -110,7 +110,7 @@ export async function openReferences(
       log.write(LEVEL.error, `the new links cannot be opened, the old ones are still served: ${why}`);
     },
   });
-  if (references.current === undefined) log.write(LEVEL.warning, `no links were published in ${data} yet`);
+  if (references.current === undefined) log.write(LEVEL.warning, `no links are published in ${data} yet`);
   return references;
 }
 

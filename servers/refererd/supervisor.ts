@@ -11,7 +11,7 @@ import { FileLog, LEVEL } from './log.js';
 
 /** R-57 and R-72: the signals that count as faults. */
 const FAULTS: ReadonlySet<NodeJS.Signals> = new Set(['SIGBUS', 'SIGILL', 'SIGSEGV', 'SIGQUIT', 'SIGABRT']);
-/** Including SIGQUIT: Ctrl-\ at a terminal reaches both processes, and the parent must survive to report it (R-57). */
+/** SIGQUIT is one of them: Ctrl-\ at a terminal reaches both processes, and the parent must survive to report it (R-57). */
 const PASSED_ON = ['SIGHUP', 'SIGTERM', 'SIGUSR1', 'SIGINT', 'SIGQUIT'] as const;
 
 export interface SupervisorOptions extends ConfigurationSource {
@@ -30,10 +30,10 @@ export interface SupervisorOptions extends ConfigurationSource {
  */
 export async function superviseRefererd(options: SupervisorOptions): Promise<number> {
   const pending: NodeJS.Signals[] = [];
-  // R-70: a signal sent before the child has its handlers would end it, or open its debugger (SIGUSR1).
+  // R-70: a signal that reaches the child before its handlers are installed would end it, or open its debugger (SIGUSR1).
   let listening: ChildProcess | undefined;
   const listeners = PASSED_ON.map((signal) => {
-    // A terminal's Ctrl-C reaches both processes; the server ignores the second one.
+    // A Ctrl-C at the terminal reaches both processes; the server ignores the second signal.
     const listener = () =>
       listening === undefined ? void pending.push(signal) : void listening.kill(signal);
     process.on(signal, listener);
@@ -58,7 +58,7 @@ export async function superviseRefererd(options: SupervisorOptions): Promise<num
     if (signal === null) return code ?? 1;
     log.write(LEVEL.critical, `the server process ${pid} was ended by ${signal}`);
     if (FAULTS.has(signal)) {
-      await reportFault(latest.config, { signal, pid, startedAt, at: new Date() }, options.relay).catch(
+      await reportFault(latest.config, { signal, pid, startedAt, endedAt: new Date() }, options.relay).catch(
         (error: Error) => log.write(LEVEL.error, `the maintainer could not be notified: ${error.message}`),
       );
     }
@@ -100,7 +100,7 @@ function chrootCommand(
   return ['chroot', userSpec, rootdir, interpreter, script, 'refererd', ...options, ...args];
 }
 
-/** The pid file; under a changed root its name is relative to that root. */
+/** Returns the path of the pid file; under a changed root its name is relative to that root. */
 function pidFileOf({ chroot, pidfile, rootdir }: RefererConfig): string {
   return chroot === 0 || pidfile.startsWith(`${rootdir}/`) ? pidfile : join(rootdir, pidfile);
 }

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { LEVEL } from './log.js';
 
-/** Bytes that may be pending for the program; further lines are lost. */
+/** Bytes that may wait for the program to read them; further lines are lost. */
 const MAX_PENDING_BYTES = 256 * 1024;
 
 /**
- * R-68: writes to syslog through the system's `logger`, because Node has no Unix datagram sockets. Without that program nothing
- * is written.
+ * R-68: writes to syslog through the system's program `logger`, because Node has no Unix datagram sockets. If the program is
+ * missing, nothing is written.
  */
 export class Syslog implements Disposable {
   readonly #logger: ChildProcess;

@@ -8,7 +8,7 @@ const HASH_BYTES = 32;
 /** Limits for a list that came over the network. */
 const MAX_MEMORY = 64 << 20;
 const MAX_PARALLEL = 16;
-/** Password checks that may be pending: a check takes memory and time, so one runs at a time. */
+/** Password checks that may be pending. A check takes memory and time, so only one runs at a time. */
 const MAX_PENDING = 64;
 
 interface Secret {
@@ -29,7 +29,7 @@ export class UserBase {
     this.#users = users;
   }
 
-  /** Reads a list. An unknown scheme disables that user; a line without a name is skipped. */
+  /** Parses a list. An unknown scheme disables its user; a line without a name is skipped. */
   static parse(text: string): UserBase {
     const users = new Map<string, Secret | undefined>();
     for (const line of text.split('\n')) {
@@ -63,7 +63,7 @@ export class UserBase {
   }
 }
 
-/** Returns a line of the user base, without the line end. */
+/** Creates a line of the user base for a new password, without the line end. */
 export async function userLine(name: string, password: string): Promise<string> {
   checkUserName(name);
   const salt = randomBytes(SALT_BYTES);
@@ -72,7 +72,11 @@ export async function userLine(name: string, password: string): Promise<string> 
   return `${name}:$scrypt$${N},${r},${p}$${salt.toString('base64')}$${hash.toString('base64')}`;
 }
 
-/** @throws UsageError S-43: a name has no colon; ours also have no blanks at their ends and no `#` at the beginning */
+/**
+ * Checks the name of a new user. S-43: a name has no colon; ours also have no blanks at their ends and no `#` at the beginning.
+ *
+ * @throws UsageError for any other name
+ */
 export function checkUserName(name: string): void {
   if (!/^[^:#\s\0-\x1f\x7f](?:[^:\0-\x1f\x7f]*[^:\s\0-\x1f\x7f])?$/.test(name)) {
     throw new UsageError('a user name must not contain ":" or control characters, or begin with "#"');

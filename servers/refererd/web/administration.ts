@@ -7,7 +7,7 @@ import type { RefererService } from '../service.js';
 
 const ROUTE = { method: ['GET', 'HEAD', 'POST'] as ['GET', 'HEAD', 'POST'] };
 
-/** Adds `/stat`, `/reload`, `/clean` (R-42 to R-49). HEAD checks the credentials and changes nothing. */
+/** Adds the routes `/stat`, `/reload` and `/clean` (R-42 to R-49). HEAD checks the credentials and changes nothing. */
 export function addAdministration(app: FastifyInstance, service: RefererService): void {
   /** R-44, R-45: all three require a user of the user base. */
   const authorized = async (
@@ -27,7 +27,7 @@ export function addAdministration(app: FastifyInstance, service: RefererService)
       'user and password are required',
     );
   };
-  /** A page of another site must not make a browser send its stored credentials. */
+  /** Prevents a page of another site from using the credentials that the browser has stored. */
   const notCrossSite = async (
     request: FastifyRequest,
     reply: FastifyReply,

@@ -48,7 +48,7 @@ export async function createHttpServer(service: RefererService): Promise<HttpSer
       const client = clientOf(request);
       client?.requested();
       service.statistics.counts.http_requests += 1;
-      // R-46: the host first.
+      // R-46: the host is checked first.
       if (client?.allowed !== true) return sendLine(reply, 403, 'this host is not allowed');
       if (!METHODS.includes(request.method)) {
         reply.header('allow', METHODS.join(', '));
@@ -63,7 +63,7 @@ export async function createHttpServer(service: RefererService): Promise<HttpSer
     routes: (app) => {
       app.addHook('onResponse', async (request, reply) => {
         const address = clientOf(request)?.address ?? '';
-        // R-46: a query is ignored. It is not logged either, because it may hold a secret.
+        // R-46: a query is ignored. It is not logged either, because it may contain a secret.
         service.log.write(
           LEVEL.request,
           `${address} HTTP ${request.method} ${pathOf(request)} ${reply.statusCode}`,

@@ -12,7 +12,7 @@ const querySchema = z.object({
   format: z.enum(['html', 'json']).catch('html'),
 });
 
-/** Adds `/`: the links from and to a document or a site, as a page or with `format=json` for programs. */
+/** Adds the route `/`: the links from and to a document or a site, as a page, or as JSON with `format=json`. */
 export function addLinkPages(app: FastifyInstance, current: () => References | undefined): void {
   app.route({
     method: ['GET', 'HEAD', 'POST'],

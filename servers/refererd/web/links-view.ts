@@ -29,7 +29,7 @@ export interface LinksView {
   readonly pageSize: number;
 }
 
-/** What a page of links shows. */
+/** The query of a page of links. */
 export interface LinksQuery {
   readonly query: string;
   /** Default: the first list that the subject has. */
@@ -37,7 +37,7 @@ export interface LinksQuery {
   readonly start: number;
 }
 
-/** The links of a document or a site; undefined if the query names neither. */
+/** Reads the links of a document or a site; undefined if the query names neither. */
 export function readLinksView(
   references: References,
   { query, view: requested, start }: LinksQuery,

@@ -10,11 +10,11 @@ const TITLES: Readonly<Record<ViewName, string>> = {
   'site-from': 'Links from this site to outside',
 };
 
-/** The form, and the counts of the collection. */
+/** Renders the start page: the form, and the counts of the collection. */
 export function renderHomePage(counts: ReferencesCounts | undefined): Html {
   const summary =
     counts === undefined
-      ? 'No links were published yet.'
+      ? 'No links are published yet.'
       : `${counts.links.toLocaleString('en')} links between ${counts.documents.toLocaleString('en')} documents of ${counts.servers.toLocaleString('en')} servers.`;
   return renderShell(
     'Who links to whom',
@@ -26,18 +26,18 @@ ${renderForm('')}
   );
 }
 
-/** The page for a query that names no document and no site. */
+/** Renders the page for a query that names no known document or site. */
 export function renderUnknownPage(query: string): Html {
   return renderShell(
     'Not known here',
     html`${renderForm(query)}
 <h1>Not known here</h1>
-<p>There is no document and no site <q>${query}</q> in this collection. A full URL, a server such as <code>www.example.org</code> or
-<code>www.example.org:8080</code>, or the number of a document can be given.</p>`,
+<p>There is no document and no site <q>${query}</q> in this collection. Enter a full URL, a server such as <code>www.example.org</code> or
+<code>www.example.org:8080</code>, or the number of a document.</p>`,
   );
 }
 
-/** One page of links. */
+/** Renders one page of links. */
 export function renderLinksPage(view: LinksView): Html {
   const { query, subject, results, found, start } = view;
   const name = subject.document?.url ?? serverText(view) ?? query;
