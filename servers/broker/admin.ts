@@ -30,11 +30,11 @@ export type AdministeredBroker = Pick<
   | 'timetable'
 >;
 
-/** How commands are carried out. */
+/** Options for executing commands. */
 export interface AdminOptions {
   /**
-   * Milliseconds that the reply waits for a deletion or an addition. After that it says that the work continues, and the outcome
-   * is only logged (BRK-5.4). Default 2000.
+   * Longest time for which the reply waits for a deletion or an addition. After that the reply says that the work continues, and
+   * the outcome is only logged (BRK-5.4). Default 2000.
    */
   readonly patienceMs?: number;
 }
@@ -43,13 +43,13 @@ export interface AdminOptions {
 export interface AdminRequest {
   readonly password: string;
   readonly command: AdminCommand;
-  /** For the log. */
+  /** Address of the sender, for the log. */
   readonly address: string;
 }
 
 const DEFAULT_PATIENCE_MS = 2000;
 
-/** Names of jobs that run once at a time. */
+/** Names of the jobs of which at most one runs at a time. */
 const COLLECTION = 'Collection';
 const FULL_INDEX = 'Index corpus';
 const CHANGES_INDEX = 'Index changes';
@@ -82,7 +82,7 @@ export async function* administer(
 }
 
 /**
- * Executes a command for a caller that has checked the password (BRK-5.1). Long work continues after the reply, and its outcome is
+ * Executes a command whose password the caller has checked (BRK-5.1). Long work continues after the reply, and its outcome is
  * logged (BRK-5.4). Yields `101` for each line of the outcome, or one `111`.
  */
 export async function* executeAdmin(
@@ -109,8 +109,8 @@ async function execute(
   patienceMs: number,
 ): Promise<readonly string[]> {
   const { events, jobs, maintenance } = broker;
-  const awaited = (name: string, work: () => Promise<readonly string[]>): Promise<readonly string[]> =>
-    waitFor(broker, name, work, patienceMs);
+  const runAndWait = (name: string, work: () => Promise<readonly string[]>): Promise<readonly string[]> =>
+    waitForJob(broker, name, work, patienceMs);
   switch (command.kind) {
     case 'collection':
       if (broker.collecting) return ['Collection is running already'];
@@ -134,33 +134,33 @@ async function execute(
         return `configuration and Registry read again, everything indexed${rest}`;
       });
     case 'clean-broker':
-      return awaited('Delete expired objects', async () => [
+      return runAndWait('Delete expired objects', async () => [
         `Deleted ${await broker.clean()} expired objects`,
       ]);
     case 'compress-registry':
-      return awaited('Compress Registry', async () => [
+      return runAndWait('Compress Registry', async () => [
         `Compressed the Registry: ${await broker.compress()} deleted records removed`,
       ]);
     case 'rem-object-oid':
-      return awaited('Delete objects by oid', async () => deleted(await maintenance.remove(command.oids)));
+      return runAndWait('Delete objects by oid', async () => deletionLines(await maintenance.remove(command.oids)));
     case 'rem-object-path':
-      return awaited('Remove object by name', async () => {
-        return deleted(await maintenance.remove(await oidsNamed(broker, command.path)));
+      return runAndWait('Remove object by name', async () => {
+        return deletionLines(await maintenance.remove(await oidsByName(broker, command.path)));
       });
     case 'rem-object-query':
-      return awaited('Delete objects by query', async () => {
+      return runAndWait('Delete objects by query', async () => {
         const { removed, complete } = await maintenance.removeMatching(command.query);
         const rest = complete
           ? []
           : ['The search took too long: there may be more objects. Repeat the command'];
-        return [...deleted(removed), ...rest];
+        return [...deletionLines(removed), ...rest];
       });
     case 'rem-dups':
-      return awaited('Delete older objects of duplicate URLs', async () =>
-        deleted(await maintenance.removeDuplicates()),
+      return runAndWait('Delete older objects of duplicate URLs', async () =>
+        deletionLines(await maintenance.removeDuplicates()),
       );
     case 'add-object':
-      return awaited('Add objects by file', async () => {
+      return runAndWait('Add objects by file', async () => {
         const { added, updated, duplicates, rejected, faults, reasons } = await maintenance.addFiles(
           command.files,
         );
@@ -193,7 +193,7 @@ async function execute(
   }
 }
 
-/** BRK-5.4: replies at once; the outcome is logged. A job of this name runs once at a time. */
+/** BRK-5.4: starts a job, unless one of this name is running, and returns the reply. The outcome is logged. */
 function inBackground(
   broker: AdministeredBroker,
   name: string,
@@ -204,8 +204,8 @@ function inBackground(
   return [`${name} started`];
 }
 
-/** Waits for a job that is usually short. After `patienceMs` milliseconds the job continues without the reply. */
-async function waitFor(
+/** Starts a job that is usually short and waits for it. After `patienceMs` the reply is sent, and the job continues. */
+async function waitForJob(
   broker: AdministeredBroker,
   name: string,
   work: () => Promise<readonly string[]>,
@@ -225,16 +225,16 @@ async function waitFor(
   return lines;
 }
 
-/** BRK-5.6 tells the administrator to index the corpus; this index is up to date already. */
-function deleted(count: number): readonly string[] {
+/** Lines of the reply to a deletion. BRK-5.6 tells the administrator to index the corpus, but this index is already up to date. */
+function deletionLines(count: number): readonly string[] {
   return [`Deleted ${count} objects`, 'The index is up to date; Index corpus is not needed'];
 }
 
 /**
- * The objects that a name of `#rem-object-path` denotes: the path or the URL of a content summary (BRK-4.10), its last segment
- * `OBJn`, or the URL of the document itself.
+ * Returns the identifiers of the objects that a name in `#rem-object-path` denotes: the path or the URL of a content summary
+ * (BRK-4.10), its last segment `OBJn`, or the URL of the document itself.
  */
-async function oidsNamed({ store, config }: AdministeredBroker, name: string): Promise<readonly number[]> {
+async function oidsByName({ store, config }: AdministeredBroker, name: string): Promise<readonly number[]> {
   const entries = await store.byUrl(name);
   if (entries.length > 0) return entries.map((entry) => entry.oid);
   const oid = oidOfName(config.brokerName, name);

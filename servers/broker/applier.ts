@@ -8,15 +8,15 @@ export interface ReceivedChange {
   readonly kind: CollectedChange['kind'];
   readonly object: SoifObject;
   readonly bytes: Uint8Array;
-  /** Whether `bytes` is the object exactly, so that it need not be encoded again. */
+  /** Whether `bytes` is exactly the encoded object, so that it need not be encoded again. */
   readonly exact: boolean;
 }
 
-/** Collects changes into batches. One batch is applied while the next is received. */
+/** Applies the changes of a collection to the store in batches. One batch is applied while the next is received. */
 export class Applier {
   #batch: CollectedChange[] = [];
   #bytes = 0;
-  /** The batch in flight; at most one. Its error is thrown to the next caller that waits for it. */
+  /** Resolves when the batch in flight, of which there is at most one, is applied. The next caller that waits gets its error. */
   #inFlight: Promise<void> = Promise.resolve();
   readonly #maxObjects: number;
   readonly #maxBytes: number;
@@ -32,12 +32,12 @@ export class Applier {
 
   /** Adds a change that arrived from a peer. */
   async receive({ kind, object, bytes, exact }: ReceivedChange): Promise<void> {
-    this.tally.arrived();
+    this.tally.countReceived();
     // SOIF-3.1: an object that only a lenient reader understands is stored in a form that every reader understands.
     const stored = exact ? bytes : encodeSoif(object);
     const expired =
       kind === 'update' && isExpired(object, this.context.now()) && identityOf(object) !== undefined;
-    // BRK-7.14: an expired object would be deleted by the next cleaning. The object that it replaces is outdated all the same.
+    // BRK-7.14: the next cleaning would delete an expired object. The object that it replaces is outdated in any case.
     if (expired) this.tally.expired += 1;
     await this.add({ kind: expired ? 'delete' : kind, object, bytes: stored });
   }
@@ -73,7 +73,7 @@ export class Applier {
 
   async #apply(batch: CollectedChange[], state?: CollectionPointState): Promise<void> {
     const result = await this.context.store.apply(batch, state, this.context.observe, this.options);
-    this.tally.applied(result);
+    this.tally.addResult(result);
     await this.context.applied();
   }
 }

@@ -7,11 +7,11 @@ import { BrokerStore } from '../../storage/index.js';
 import { type Indexer, openIndexer } from '../../storage/indexers/index.js';
 import type { Debug, Logger } from '../host/index.js';
 import type { CollectLimits } from './collect-context.js';
-import { EventLog, logTypesNamed } from './event-log.js';
+import { EventLog, logTypesByName } from './event-log.js';
 import { IndexKeeper, type IndexKeeperOptions } from './index-keeper.js';
 import type { StatisticsOptions } from './statistics.js';
 
-/** What {@link Broker.open} needs. */
+/** Options of {@link Broker.open}. */
 export interface BrokerOptions {
   readonly config: BrokerConfig;
   /** `broker.out` (BRK-5.8). */
@@ -36,6 +36,11 @@ export interface BrokerParts {
   readonly events: EventLog;
 }
 
+/** BRK-6.5: returns the indexer's debug section. The table has none for our own engine, which uses the first section, 101. */
+export function indexerSection({ indexerType }: BrokerConfig): number {
+  return { glimpse: 102, swish: 103 }[indexerType.toLowerCase()] ?? 101;
+}
+
 export function systemClock(): UnixSeconds {
   return Math.floor(Date.now() / 1000);
 }
@@ -43,8 +48,8 @@ export function systemClock(): UnixSeconds {
 /**
  * Opens `<Broker-Directory>/store`, `Log-File` and the index by `Indexer-Type`, and brings the index up to date with the store.
  *
- * @param opened receives each resource as soon as it is open
- * @param signal ends the update of the index
+ * @param opened receives each resource as soon as it is open, and closes them all
+ * @param signal aborts the update of the index
  */
 export async function openParts(
   options: BrokerOptions,
@@ -57,7 +62,7 @@ export async function openParts(
   await mkdir(directory, { recursive: true });
   const events = opened.use(EventLog.open({ file: config.logFile, directory, types: config.logTypes, now }));
   for (const name of config.logTypes) {
-    if (logTypesNamed(name) === undefined) log.warn(`Log-Types: ${name} is not a type of event`);
+    if (logTypesByName(name) === undefined) log.warn(`Log-Types: ${name} is not a type of event`);
   }
   const store = opened.adopt(await BrokerStore.open(storeDirectory, { now }), (store) => store.close());
   const indexer = opened.adopt(

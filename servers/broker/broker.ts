@@ -1,22 +1,18 @@
 import type { Query, QueryFlags, ResultItem } from '../../protocols/broker/index.js';
 import type { DigestReport } from '../../protocols/bulk/index.js';
 import { CloseStack } from '../../protocols/close-stack.js';
-import {
-  type BrokerConfig,
-  type CollectionPoint,
-  rereadBrokerConfig,
-  setBrokerVariable,
-} from '../../protocols/config/index.js';
+import type { BrokerConfig, CollectionPoint } from '../../protocols/config/index.js';
 import { StateError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { BrokerStore } from '../../storage/index.js';
 import type { Indexer } from '../../storage/indexers/index.js';
 import { createDebug, type Debug, DebugFlags, type Logger } from '../host/index.js';
-import { type BrokerOptions, type BrokerParts, openParts, systemClock } from './broker-parts.js';
+import { type BrokerOptions, type BrokerParts, indexerSection, openParts, systemClock } from './broker-parts.js';
 import type { BrokerDescription } from './bulk-list.js';
 import type { BulkRefusal, BulkTransfer } from './bulk-transfer.js';
 import { type CollectionReport, changeObserver, readCollectionFile } from './collection.js';
 import { CollectionRunner } from './collection-runner.js';
+import { CurrentConfig } from './current-config.js';
 import type { EventLog, LogType } from './event-log.js';
 import type { IndexKeeper } from './index-keeper.js';
 import { Jobs } from './jobs.js';
@@ -36,7 +32,7 @@ export type StartMode = 'collect' | 'new' | 'nocol';
 /**
  * The Broker: a store of collected objects, the index over it, collections from Gatherers, timed events, and searches.
  *
- * It opens no port: {@link BrokerServer} and {@link WebServer} do.
+ * It opens no port; {@link BrokerServer} and {@link WebServer} serve it.
  */
 export class Broker implements AsyncDisposable {
   readonly store: BrokerStore;
@@ -47,7 +43,7 @@ export class Broker implements AsyncDisposable {
   readonly events: EventLog;
   /** Cleaning, deleting, adding by hand, compressing. */
   readonly maintenance: Maintenance;
-  /** Work of commands that were answered before it ended. */
+  /** Work that continues after the reply to its command. */
   readonly jobs: Jobs;
   /** Resolves on `#shutdown`. The owner of the ports closes them, and then the broker. */
   readonly shutdownRequested: Promise<void>;
@@ -59,7 +55,7 @@ export class Broker implements AsyncDisposable {
   readonly #timetable: Timetable;
   readonly #collections: CollectionRunner;
   readonly #urls = new PublishedUrls(() => this.config);
-  #config: BrokerConfig;
+  readonly #config: CurrentConfig;
   #requestShutdown: () => void = () => undefined;
   #refreshMarks: RefreshMarks | undefined;
   #started = false;
@@ -69,7 +65,14 @@ export class Broker implements AsyncDisposable {
   private constructor(options: BrokerOptions, parts: BrokerParts, closing: AbortController) {
     const { config, log } = options;
     this.#options = options;
-    this.#config = config;
+    this.#config = new CurrentConfig({
+      initial: config,
+      reread: options.reread,
+      onChange: ({ logTypes }, previous) => {
+        if (logTypes !== previous.logTypes) this.events.setTypes(logTypes);
+        this.#timetable.reschedule();
+      },
+    });
     this.log = log;
     this.debug = options.debug ?? createDebug(DebugFlags.parse([]), log);
     this.store = parts.store;
@@ -140,22 +143,22 @@ export class Broker implements AsyncDisposable {
     return broker;
   }
 
-  /** The configuration in force: `#set` and `#restart` change it (BRK-5.3). */
+  /** The current configuration, which `#set` and `#restart` change (BRK-5.3). */
   get config(): BrokerConfig {
-    return this.#config;
+    return this.#config.value;
   }
 
-  /** Objects stored. */
+  /** Number of stored objects. */
   get count(): number {
     return this.store.count;
   }
 
-  /** Queries that are running. */
+  /** Number of running queries. */
   get queries(): number {
     return this.#queries.slots.inUse;
   }
 
-  /** Changes of the store that the index does not hold durably yet. */
+  /** Number of changes of the store that are not yet durable in the index. */
   get indexLag(): number {
     return this.#keeper.lag;
   }
@@ -170,7 +173,7 @@ export class Broker implements AsyncDisposable {
     return this.#collections.running;
   }
 
-  /** BRK-7.10: the timed events with their next run and the outcome of their last one. */
+  /** BRK-7.10: the timed events, each with its next run and the outcome of its last one. */
   timetable(): readonly TimetableRow[] {
     return this.#timetable.rows();
   }
@@ -200,7 +203,7 @@ export class Broker implements AsyncDisposable {
 
   /** BRK-5.7: whether events of this type are logged. Failures always are. */
   logs(type: LogType): boolean {
-    return this.events.wants(type);
+    return this.events.isEnabled(type);
   }
 
   /** BRK-4.10: URL of an object's content summary. */
@@ -209,13 +212,13 @@ export class Broker implements AsyncDisposable {
   }
 
   /**
-   * BRK-6.2 to 6.4: starts the timed events, and a first collection in the background unless `nocol`. `new` drops every
-   * object before.
+   * BRK-6.2 to 6.4: starts the timed events, and a first collection in the background unless the mode is `nocol`. `new` first
+   * drops every object.
    *
-   * @throws StateError when it was started before
+   * @throws StateError when the broker has already been started
    */
   async start(mode: StartMode): Promise<void> {
-    if (this.#started) throw new StateError('this broker has been started already');
+    if (this.#started) throw new StateError('this broker has already been started');
     this.#started = true;
     if (mode === 'new') await this.drop();
     this.#timetable.start();
@@ -229,8 +232,8 @@ export class Broker implements AsyncDisposable {
   }
 
   /**
-   * Collects from every point in file order, then deletes expired objects (BRK-7.12). Queries run meanwhile (BRK-7.13). A call
-   * during a collection joins it.
+   * Collects from every point in file order, then deletes expired objects (BRK-7.12). Queries are answered in the meantime
+   * (BRK-7.13). A call during a collection joins it.
    *
    * @param signal stops the collection for every caller that waits for it
    * @throws ConfigError when `Collection-File` cannot be read; StorageError when the store or index fails
@@ -250,7 +253,7 @@ export class Broker implements AsyncDisposable {
     return expired;
   }
 
-  /** BRK-5.1 `#compress-registry`: rewrites the store's files; returns the number of deleted records that they held. */
+  /** BRK-5.1 `#compress-registry`: rewrites the store's files; returns the number of deleted records that this removed. */
   compress(): Promise<number> {
     return this.#timetable.observe(
       'Registry compression',
@@ -285,22 +288,16 @@ export class Broker implements AsyncDisposable {
 
   /** BRK-6.3: drops every object and every point's `<last>`, so that the next collection is a full one. */
   async drop(): Promise<void> {
-    // BT-7: first, because the empty store would read from it the times that it must forget.
+    // BT-7: the file is written first, because an empty store would take over the times in it.
     await writeLastCollections(lastCollectionFile(this.config.brokerDirectory), []);
     await this.store.clear();
     await this.#keeper.rebuild();
     this.log.info('All objects dropped');
   }
 
-  /**
-   * BRK-5.1 `#set`: changes a variable for this run (BRK-5.3); returns its name as the table has it.
-   *
-   * @throws UsageError for an unknown name, a variable that cannot change while the program runs, or an invalid value
-   */
+  /** BRK-5.1 `#set`: changes a variable for this run and returns its name (see {@link CurrentConfig.set}). */
   set(name: string, value: string): string {
-    const { config, variable } = setBrokerVariable(this.#config, name, value);
-    this.#configure(config);
-    return variable;
+    return this.#config.set(name, value);
   }
 
   /**
@@ -310,10 +307,8 @@ export class Broker implements AsyncDisposable {
    * @returns names of the variables whose new values take effect at the next start of the program
    */
   async restart(): Promise<readonly string[]> {
-    const read = (await this.#options.reread?.()) ?? this.#options.config;
-    const { config, waiting } = rereadBrokerConfig(this.#config, read);
-    this.#configure(config);
-    this.events.setTypes(config.logTypes);
+    const waiting = await this.#config.reread();
+    this.events.setTypes(this.config.logTypes);
     this.events.openFile();
     await this.#collections.settled();
     await this.clean();
@@ -321,7 +316,7 @@ export class Broker implements AsyncDisposable {
     return waiting;
   }
 
-  /** `#shutdown`: asks the owner of the ports to close them; does not wait for it. */
+  /** `#shutdown`: resolves {@link shutdownRequested}, on which the owner of the ports closes them; does not wait for that. */
   requestShutdown(): void {
     this.#requestShutdown();
   }
@@ -334,7 +329,7 @@ export class Broker implements AsyncDisposable {
   /**
    * Answers a query (see {@link search}).
    *
-   * @returns undefined when as many queries run as `Max-Queries` allows.
+   * @returns undefined when as many queries are running as `Max-Queries` allows
    */
   search(
     query: Query,
@@ -357,7 +352,7 @@ export class Broker implements AsyncDisposable {
     return this.#queries.digest(prefix, signal);
   }
 
-  /** What the Header of the interface of 1995 says about this broker (BP-12). */
+  /** Returns the facts about this broker for the Header of the interface of 1995 (BP-12). */
   async description(): Promise<BrokerDescription> {
     const points = await this.#points().catch(() => []);
     return {
@@ -390,7 +385,7 @@ export class Broker implements AsyncDisposable {
   }
 
   async #collected({ totals: { updated, refreshed, deleted } }: CollectionReport): Promise<void> {
-    this.maintenance.replaced(updated + refreshed + deleted);
+    this.maintenance.countReplaced(updated + refreshed + deleted);
     // REG-27: after a collection, and after a cleaning.
     if (this.maintenance.compressible) await this.compress();
   }
@@ -399,19 +394,9 @@ export class Broker implements AsyncDisposable {
     return this.#options.points ?? (await readCollectionFile(this.config.collectionFile, this.log));
   }
 
-  #configure(config: BrokerConfig): void {
-    const before = this.#config;
-    this.#config = config;
-    if (before.logTypes !== config.logTypes) this.events.setTypes(config.logTypes);
-    this.#timetable.reschedule();
-  }
 
   #now(): UnixSeconds {
     return (this.#options.now ?? systemClock)();
   }
 }
 
-/** BRK-6.5: the indexer's debug section. The table has none for our own engine, which uses that of the first one in it. */
-function indexerSection({ indexerType }: BrokerConfig): number {
-  return { glimpse: 102, swish: 103 }[indexerType.toLowerCase()] ?? 101;
-}

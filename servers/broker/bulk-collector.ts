@@ -8,7 +8,7 @@ import { type PointReport, Tally } from './collect-report.js';
 import { pointKey } from './collector.js';
 import { readLastCollections, writeLastCollections } from './last-collection.js';
 
-/** What {@link collectFromBroker} works with. */
+/** Context of {@link collectFromBroker}. */
 export interface BulkCollectContext extends CollectContext {
   /** BT-7: the file with `<last>` for points that the store does not know. */
   readonly lastCollections: string;
@@ -26,7 +26,7 @@ export async function collectFromBroker(
 ): Promise<PointReport> {
   const { incremental, byQuery } = collectionMode(point.type);
   const key = pointKey(point);
-  const last = (await context.store.collectionState(key))?.last ?? (await rememberedLast(point, context));
+  const last = (await context.store.collectionState(key))?.last ?? (await readSavedLast(point, context));
   // BT-6: the request of type 6 has no time.
   const since = incremental ? last : byQuery ? undefined : 0;
   const tally = new Tally(point);
@@ -45,15 +45,16 @@ export async function collectFromBroker(
   // BT-19: `<last>` goes into the same atomic batch as the last objects, and only if all have arrived.
   await applier.finish(next === undefined ? undefined : { key, last: next });
   // BT-27: refreshed objects that are not known are not requested; `#SINCE 0` gets them whole.
-  for (const url of tally.unknown) tally.gone(url);
+  for (const url of tally.unknown) tally.countUnknown(url);
   return tally.report(since ?? 0, error);
 }
 
 /**
- * BT-7: a store that was imported from an original Broker continues from the file that came with it. An empty store requests
- * everything and drops the file first: the file of a lost store would exclude all older objects for good.
+ * BT-7: returns the time from the file for a point that the store does not know. A store that was imported from an original
+ * Broker continues from that file. An empty store requests everything, and its file is emptied first: the file of a lost store
+ * would exclude all older objects for good.
  */
-async function rememberedLast(point: CollectionPoint, context: BulkCollectContext): Promise<UnixSeconds> {
+async function readSavedLast(point: CollectionPoint, context: BulkCollectContext): Promise<UnixSeconds> {
   const last = (await readLastCollections(context.lastCollections))(point);
   if (last === undefined) return 0;
   if (context.store.count > 0) return last;
@@ -61,7 +62,7 @@ async function rememberedLast(point: CollectionPoint, context: BulkCollectContex
   return 0;
 }
 
-/** @returns the time for the next request */
+/** Receives a transfer and passes its changes to the applier. @returns the time for the next request */
 async function receive(
   point: CollectionPoint,
   since: UnixSeconds | undefined,
@@ -75,7 +76,7 @@ async function receive(
     host: point.host,
     port: point.port,
     ...connectionTimeouts(context),
-    onWarning: ({ rule, offset, message }) => tally.malformedObject(`${message} (${rule}, byte ${offset})`),
+    onWarning: ({ rule, offset, message }) => tally.countMalformed(`${message} (${rule}, byte ${offset})`),
     now: context.now,
   });
   const transfer = client.transfer({

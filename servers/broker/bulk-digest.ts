@@ -15,16 +15,16 @@ import type { BrokerStore, RegistryEntry } from '../../storage/index.js';
 const DIGITS = 4;
 const BUCKETS = 16 ** DIGITS;
 const PAGE_ENTRIES = 1000;
-/** Seconds for which a survey is used although objects have expired since. */
-const MAX_AGE = 60;
+/** Seconds for which a snapshot is used although objects have expired since. */
+const MAX_AGE_SECONDS = 60;
 
 /** The result of a walk over the store. */
-interface Survey {
+interface DigestSnapshot {
   readonly sequence: number;
-  /** Objects that had expired by then are left out, as in a transfer (REG-48). */
-  readonly at: UnixSeconds;
+  /** Objects that had expired at this time are left out, as in a transfer (REG-48). */
+  readonly takenAt: UnixSeconds;
   /** When the first of the other objects expires. */
-  readonly until: UnixSeconds;
+  readonly validUntil: UnixSeconds;
   readonly sets: readonly (SetDigest | undefined)[];
   /** OIDs by bucket. */
   readonly oids: Uint32Array;
@@ -34,14 +34,14 @@ interface Survey {
 
 /**
  * Digests of the objects of a store, for `#digest` (protocols/bulk/digest.ts). A request costs a walk over the entries if the store
- * has changed or objects have expired since the last one. The survey takes six bytes of memory per object; leaves are read on
+ * has changed or objects have expired since the last one. The snapshot takes six bytes of memory per object; leaves are read on
  * request.
  */
 export class DigestCache {
   readonly #store: BrokerStore;
   readonly #now: () => UnixSeconds;
-  #survey: Survey | undefined;
-  #running: Promise<Survey> | undefined;
+  #snapshot: DigestSnapshot | undefined;
+  #running: Promise<DigestSnapshot> | undefined;
 
   constructor(store: BrokerStore, now: () => UnixSeconds) {
     this.#store = store;
@@ -50,15 +50,15 @@ export class DigestCache {
 
   /** Reports the objects below a prefix of hex digits. */
   async report(prefix: string, signal: AbortSignal): Promise<DigestReport> {
-    const survey = await this.#current();
+    const snapshot = await this.#current();
     signal.throwIfAborted();
     const [from, to] = bucketsOf(prefix);
-    if (prefix.length >= DIGITS) return this.#below(prefix, survey, from, to);
-    const whole = sum(survey, from, to);
-    if (whole.count <= MAX_LEAF_OBJECTS) return this.#below(prefix, survey, from, to);
+    if (prefix.length >= DIGITS) return this.#below(prefix, snapshot, from, to);
+    const whole = sum(snapshot, from, to);
+    if (whole.count <= MAX_LEAF_OBJECTS) return this.#below(prefix, snapshot, from, to);
     const step = (to - from) / 16;
     const children = Array.from({ length: 16 }, (_, i) =>
-      sum(survey, from + i * step, from + (i + 1) * step),
+      sum(snapshot, from + i * step, from + (i + 1) * step),
     );
     return {
       prefix,
@@ -69,14 +69,14 @@ export class DigestCache {
   }
 
   /** Reads the objects of some buckets and reports those below the prefix. */
-  async #below(prefix: string, survey: Survey, from: number, to: number): Promise<DigestReport> {
-    const oids = [...survey.oids.subarray(survey.starts[from], survey.starts[to])];
+  async #below(prefix: string, snapshot: DigestSnapshot, from: number, to: number): Promise<DigestReport> {
+    const oids = [...snapshot.oids.subarray(snapshot.starts[from], snapshot.starts[to])];
     const whole = new SetDigest();
     const children = Array.from({ length: 16 }, () => new SetDigest());
     const identities: DigestIdentity[] = [];
     for (let at = 0; at < oids.length; at += PAGE_ENTRIES) {
       for (const entry of await this.#store.entries(oids.slice(at, at + PAGE_ENTRIES))) {
-        if (entry === undefined || expiryOf(entry) < survey.at) continue;
+        if (entry === undefined || expiryOf(entry) < snapshot.takenAt) continue;
         const digest = digestOf(entry);
         const hex = hexOf(digest);
         if (!hex.startsWith(prefix)) continue;
@@ -95,26 +95,26 @@ export class DigestCache {
     return { ...common, identities };
   }
 
-  /** The current survey. Concurrent callers share a walk. */
-  async #current(): Promise<Survey> {
+  /** The current snapshot. Concurrent callers share a walk. */
+  async #current(): Promise<DigestSnapshot> {
     for (;;) {
       const { lastSequence } = this.#store;
       const now = this.#now();
-      if (this.#survey?.sequence === lastSequence && !isOutdated(this.#survey, now)) return this.#survey;
-      this.#running ??= survey(this.#store, now).finally(() => {
+      if (this.#snapshot?.sequence === lastSequence && !isOutdated(this.#snapshot, now)) return this.#snapshot;
+      this.#running ??= takeSnapshot(this.#store, now).finally(() => {
         this.#running = undefined;
       });
       const found = await this.#running;
-      this.#survey = found;
-      // A walk during which the store changed is good enough: during a collection there is no better one.
+      this.#snapshot = found;
+      // A walk during which the store changed is accepted: during a collection every walk is like that.
       if (found.sequence >= lastSequence) return found;
     }
   }
 }
 
-/** Whether objects have expired since; the minimum age keeps objects that expire one by one from costing a walk each. */
-function isOutdated({ at, until }: Survey, now: UnixSeconds): boolean {
-  return now > until && now - at >= MAX_AGE;
+/** Whether objects have expired since. The minimum age prevents a walk for each of many objects that expire one by one. */
+function isOutdated({ takenAt, validUntil }: DigestSnapshot, now: UnixSeconds): boolean {
+  return now > validUntil && now - takenAt >= MAX_AGE_SECONDS;
 }
 
 /** REG-48: the last second in which an object is valid. */
@@ -122,27 +122,27 @@ function expiryOf({ timeToLive, updateTime }: RegistryEntry): UnixSeconds {
   return timeToLive === 0 ? Number.POSITIVE_INFINITY : updateTime + timeToLive;
 }
 
-async function survey(store: BrokerStore, at: UnixSeconds): Promise<Survey> {
+async function takeSnapshot(store: BrokerStore, takenAt: UnixSeconds): Promise<DigestSnapshot> {
   const sequence = store.lastSequence;
   const sets: (SetDigest | undefined)[] = Array.from({ length: BUCKETS });
   const starts = new Uint32Array(BUCKETS + 1);
   let oids = new Uint32Array(1024);
   let buckets = new Uint16Array(1024);
   let count = 0;
-  let until = Number.POSITIVE_INFINITY;
+  let validUntil = Number.POSITIVE_INFINITY;
   for await (const page of store.all()) {
     for (const entry of page) {
       const expiry = expiryOf(entry);
-      if (expiry < at) continue;
-      until = Math.min(until, expiry);
+      if (expiry < takenAt) continue;
+      validUntil = Math.min(validUntil, expiry);
       const digest = digestOf(entry);
       const bucket = ((digest[0] ?? 0) << 8) | (digest[1] ?? 0);
       const set = sets[bucket] ?? new SetDigest();
       set.add(digest);
       sets[bucket] = set;
       if (count === oids.length) {
-        oids = grown(new Uint32Array(count * 2), oids);
-        buckets = grown(new Uint16Array(count * 2), buckets);
+        oids = copyInto(new Uint32Array(count * 2), oids);
+        buckets = copyInto(new Uint16Array(count * 2), buckets);
       }
       oids[count] = entry.oid;
       buckets[count] = bucket;
@@ -155,19 +155,19 @@ async function survey(store: BrokerStore, at: UnixSeconds): Promise<Survey> {
   const sorted = new Uint32Array(count);
   for (let i = 0; i < count; i++) {
     const bucket = buckets[i] ?? 0;
-    const at = next[bucket] ?? 0;
-    sorted[at] = oids[i] ?? 0;
-    next[bucket] = at + 1;
+    const index = next[bucket] ?? 0;
+    sorted[index] = oids[i] ?? 0;
+    next[bucket] = index + 1;
   }
-  return { sequence, at, until, sets, oids: sorted, starts };
+  return { sequence, takenAt, validUntil, sets, oids: sorted, starts };
 }
 
-function grown<T extends Uint32Array | Uint16Array>(larger: T, old: T): T {
+function copyInto<T extends Uint32Array | Uint16Array>(larger: T, old: T): T {
   larger.set(old);
   return larger;
 }
 
-function sum({ sets }: Survey, from: number, to: number): SetDigest {
+function sum({ sets }: DigestSnapshot, from: number, to: number): SetDigest {
   const whole = new SetDigest();
   for (let i = from; i < to; i++) {
     const set = sets[i];
@@ -176,7 +176,7 @@ function sum({ sets }: Survey, from: number, to: number): SetDigest {
   return whole;
 }
 
-/** The range of buckets whose digests begin with the prefix. */
+/** Returns the range of buckets whose digests begin with the prefix. */
 function bucketsOf(prefix: string): readonly [from: number, to: number] {
   const head = prefix.slice(0, DIGITS);
   const first = head === '' ? 0 : Number.parseInt(head, 16);

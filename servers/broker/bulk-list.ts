@@ -65,7 +65,7 @@ export class ObjectList {
         };
         return undefined;
       default:
-        // The home page is in the Header, and messages to the user have no place after it (BP-12).
+        // The home page is in the Header, and messages to the user are not allowed after it (BP-12).
         return undefined;
     }
   }

@@ -34,7 +34,7 @@ const encoder = new BulkReplyEncoder();
 /**
  * Answers `#BULK` in the shipped format (BT-9 to BT-17) or, on request, in that of 1995 (Part B).
  *
- * A transfer that fails half way ends without its closing braces, or without its Trailer: the caller closes the connection
+ * A transfer that fails in the middle ends without its closing braces, or without its Trailer; the caller closes the connection
  * (BT-10).
  */
 export async function answerBulk(
@@ -48,11 +48,11 @@ export async function answerBulk(
   events.write('Bulk-Transfer', `${address}: ${line}`);
   const started = performance.now();
   const counts: BulkCounts = { delete: 0, refresh: 0, update: 0 };
-  let outcome = 'broken off';
+  let outcome = 'aborted';
   try {
     outcome =
       message.flags.interface === 2
-        ? await answerSecond(connection, message, broker, counts)
+        ? await answerProposed(connection, message, broker, counts)
         : await answerShipped(connection, message, broker, counts);
   } finally {
     // BT-28
@@ -63,7 +63,7 @@ export async function answerBulk(
   }
 }
 
-/** Part A. */
+/** Answers in the shipped format (Part A). */
 async function answerShipped(
   connection: HostConnection,
   { flags, query }: BulkMessage,
@@ -76,7 +76,7 @@ async function answerShipped(
   const transfer = await broker.bulkTransfer(query, flags, connection.signal);
   if ('refused' in transfer) return refuse(connection, transfer.refused);
   await connection.write(encodeBulkSuccess(formatTransferText(transfer.time)));
-  for await (const bytes of groups(transfer, counts)) await connection.write(bytes);
+  for await (const bytes of encodeGroups(transfer, counts)) await connection.write(bytes);
   return 'sent';
 }
 
@@ -85,8 +85,8 @@ async function refuse(connection: HostConnection, sentence: string): Promise<str
   return `refused, ${sentence}`;
 }
 
-/** Part B: Version, Header, Body, Trailer. */
-async function answerSecond(
+/** Answers in the interface of 1995 (Part B): Version, Header, Body, Trailer. */
+async function answerProposed(
   connection: HostConnection,
   { flags, query }: BulkMessage,
   broker: BulkServingBroker,
@@ -95,13 +95,13 @@ async function answerSecond(
   // BP-11: the shipped version line, which was sent before the message was read, is not part of this interface.
   await connection.write(encoder.version(VERSION_TEXT));
   if (flags.digest !== undefined) {
-    // BP-21: STATS, requested in another way.
+    // BP-21: the digest is sent as STATS.
     const data = encodeDigest(await broker.bulkDigest(flags.digest, connection.signal));
     await connection.write(encoder.trailer({ kind: 'stats', data }));
     return 'digest sent';
   }
   const transfer = await broker.bulkTransfer(query, flags, connection.signal);
-  if ('refused' in transfer) return refuseSecond(connection, transfer);
+  if ('refused' in transfer) return refuseProposed(connection, transfer);
   // BP-12
   const { homePage, indexer, points } = await broker.description();
   await connection.write(encoder.info({ field: 'broker-url', text: homePage }));
@@ -111,26 +111,26 @@ async function answerSecond(
   if (flags.compress === true) {
     // BP-16
     await connection.write(encoder.compressedStart());
-    await pipeline(Readable.from(groups(transfer, counts)), createGzip(), async (chunks) => {
+    await pipeline(Readable.from(encodeGroups(transfer, counts)), createGzip(), async (chunks) => {
       for await (const bytes of chunks) await connection.write(bytes);
     });
     await connection.write(encoder.compressedEnd());
   } else {
-    for await (const bytes of groups(transfer, counts)) await connection.write(bytes);
+    for await (const bytes of encodeGroups(transfer, counts)) await connection.write(bytes);
   }
   const count = counts.delete + counts.refresh + counts.update;
   await connection.write(encoder.trailer({ kind: 'count', count }));
   return 'sent';
 }
 
-/** BP-23 */
-async function refuseSecond(connection: HostConnection, { refused, error }: BulkRefusal): Promise<string> {
+/** BP-23: refuses with an ERROR as Trailer. */
+async function refuseProposed(connection: HostConnection, { refused, error }: BulkRefusal): Promise<string> {
   await connection.write(encoder.trailer({ kind: 'error', number: BULK_ERROR[error], text: refused }));
   return `refused, ${refused}`;
 }
 
-/** BT-14 to BT-17: the three groups; empty ones are sent too. */
-async function* groups(
+/** BT-14 to BT-17: yields the three groups; empty ones are sent too. */
+async function* encodeGroups(
   transfer: BulkTransfer,
   counts: BulkCounts,
 ): AsyncGenerator<Uint8Array, void, undefined> {
@@ -144,13 +144,13 @@ async function* groups(
   }
 }
 
-/** Yields the same pieces; each is produced while the one before it is sent. */
+/** Yields the same pieces; each is produced while the previous one is sent. */
 async function* readAhead<T>(pieces: AsyncGenerator<T, void, undefined>): AsyncGenerator<T, void, undefined> {
   let next = pieces.next();
   try {
     for (let piece = await next; piece.done !== true; piece = await next) {
       next = pieces.next();
-      // A rejection is thrown when its turn comes. A consumer that stops before must not leave it unhandled.
+      // A rejection is thrown when the piece is awaited. If the consumer stops before that, it must not be unhandled.
       next.catch(() => undefined);
       yield piece.value;
     }

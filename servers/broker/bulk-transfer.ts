@@ -7,7 +7,7 @@ import type { BrokerStore, RegistryEntry, Removal, StoredCopy } from '../../stor
 import type { Indexer } from '../../storage/indexers/index.js';
 import { groupByBytes } from './object-groups.js';
 
-/** What a bulk transfer needs from the broker. */
+/** Context of a bulk transfer. */
 export interface BulkTransferContext {
   readonly store: BrokerStore;
   readonly indexer: Indexer;
@@ -21,7 +21,7 @@ export interface BulkTransferContext {
   readonly signal: AbortSignal;
 }
 
-/** Bytes of whole objects, one after the other, each ended by LF. */
+/** Whole objects, one after the other, each with LF at its end. */
 interface BulkPage {
   readonly bytes: Uint8Array;
   readonly objects: number;
@@ -41,9 +41,9 @@ export interface BulkRefusal {
   readonly error: 'unsupported' | 'busy' | 'lifetime';
 }
 
-/** Bytes of objects read at once at most; a larger object is read alone. */
+/** Bytes of objects that are read together; a larger object is read alone. */
 const PAGE_BYTES = 1 << 20;
-/** Entries of a query read at once. */
+/** Entries of a query that are read together. */
 const PAGE_ENTRIES = 1000;
 /** BT-21: the attributes of a refresh, if the object has them. */
 const BOOKKEEPING = [
@@ -71,7 +71,7 @@ export async function prepareTransfer(
   context: BulkTransferContext,
 ): Promise<BulkTransfer | BulkRefusal> {
   const moment = await context.store.moment();
-  const matching = query.kind === 'all' ? undefined : await matches(query, flags, context);
+  const matching = query.kind === 'all' ? undefined : await findMatching(query, flags, context);
   if (matching !== undefined && 'refused' in matching) return matching;
   return new Transfer(context, moment, flags.since, matching);
 }
@@ -105,7 +105,7 @@ class Transfer implements BulkTransfer {
     const { store, signal } = this.context;
     if (this.since === undefined) return;
     for await (const removals of store.removalsSince({ after: this.since, upTo: this.moment, signal })) {
-      yield page(removals.map(deletedObject));
+      yield toPage(removals.map(encodeDeleted));
     }
   }
 
@@ -115,7 +115,7 @@ class Transfer implements BulkTransfer {
     if (since === 0) return;
     for await (const entries of this.#entriesSince(since)) {
       const refreshed = entries.filter((entry) => this.#isRefreshed(entry, since));
-      for await (const copies of this.#read(refreshed)) yield page(copies.map(refreshedObject));
+      for await (const copies of this.#read(refreshed)) yield toPage(copies.map(encodeRefreshed));
     }
   }
 
@@ -123,12 +123,12 @@ class Transfer implements BulkTransfer {
     const since = this.since ?? 0;
     const { store, signal } = this.context;
     if (since === 0 && this.matching === undefined) {
-      for await (const objects of store.valid(this.context.now(), { signal })) yield page(objects);
+      for await (const objects of store.valid(this.context.now(), { signal })) yield toPage(objects);
       return;
     }
     for await (const entries of since === 0 ? this.#matchingEntries() : this.#entriesSince(since)) {
       const updated = entries.filter((entry) => !this.#isRefreshed(entry, since));
-      for await (const copies of this.#read(updated)) yield page(copies.map(({ bytes }) => bytes));
+      for await (const copies of this.#read(updated)) yield toPage(copies.map(({ bytes }) => bytes));
     }
   }
 
@@ -137,7 +137,7 @@ class Transfer implements BulkTransfer {
     for await (const entries of store.copiesSince({ after, upTo: this.moment, signal })) {
       const { matching } = this;
       yield entries.filter(
-        (entry) => this.#isValid(entry) && (matching === undefined || includes(matching, entry.oid)),
+        (entry) => this.#isValid(entry) && (matching === undefined || hasOid(matching, entry.oid)),
       );
     }
   }
@@ -164,8 +164,8 @@ class Transfer implements BulkTransfer {
   }
 
   /**
-   * BT-21: whether the peer has the content already, by our clock and by the object's own. After the time to live that came with
-   * the content the peer has dropped it, and needs the whole object.
+   * BT-21: whether the peer already has the content, by our clock and by the object's times. When the time to live that came with
+   * the content has passed, the peer has dropped the object and needs all of it.
    */
   #isRefreshed(entry: RegistryEntry, since: UnixSeconds): boolean {
     if (entry.contentChanged > since || entry.contentTime > since) return false;
@@ -180,11 +180,11 @@ class Transfer implements BulkTransfer {
 }
 
 /**
- * The OIDs of the objects that a query matches, ascending. All are found before the first is sent, so that a query that cannot be
- * answered completely is refused (BT-10). The broker's own limit of results does not apply; the peer's does (BT-8), and selects
- * among all that match, so that a later `#SINCE` continues with the same objects.
+ * Finds the OIDs of the objects that a query matches, ascending. All are found before the first object is sent, so that a query
+ * that cannot be answered completely is refused (BT-10). The broker's own limit of results does not apply. The peer's limit does
+ * (BT-8), and selects among all that match, so that a later `#SINCE` continues with the same objects.
  */
-async function matches(
+async function findMatching(
   query: Exclude<Query, { readonly kind: 'all' }>,
   flags: QueryFlags,
   context: BulkTransferContext,
@@ -197,7 +197,7 @@ async function matches(
     flags.maxFiles || Number.POSITIVE_INFINITY,
   );
   try {
-    // The index must hold all changes before the moment.
+    // The index must contain all changes before the moment.
     await context.settle();
     const hits = context.indexer.query(query, {
       ignoreCase: flags.ignoreCase,
@@ -225,7 +225,7 @@ async function matches(
   }
 }
 
-/** Object identifiers, four bytes each. */
+/** A growing list of object identifiers, four bytes each. */
 class Oids {
   #oids = new Uint32Array(1024);
   #length = 0;
@@ -249,7 +249,7 @@ class Oids {
 }
 
 /** Whether an OID is in an ascending list. */
-function includes(sorted: Uint32Array, oid: number): boolean {
+function hasOid(sorted: Uint32Array, oid: number): boolean {
   let low = 0;
   let high = sorted.length;
   while (low < high) {
@@ -260,7 +260,7 @@ function includes(sorted: Uint32Array, oid: number): boolean {
   return sorted[low] === oid;
 }
 
-function page(objects: readonly Uint8Array[]): BulkPage {
+function toPage(objects: readonly Uint8Array[]): BulkPage {
   const pieces: Uint8Array[] = [];
   for (const bytes of objects) {
     pieces.push(bytes);
@@ -269,8 +269,8 @@ function page(objects: readonly Uint8Array[]): BulkPage {
   return { bytes: Buffer.concat(pieces), objects: objects.length };
 }
 
-/** BT-21: what a peer needs to find its own copy and to record its deletion. */
-function deletedObject(removal: Removal): Uint8Array {
+/** BT-21: encodes the attributes by which a peer finds its own copy and records its deletion. */
+function encodeDeleted(removal: Removal): Uint8Array {
   const { url, gathererName, gathererHost, gathererVersion, updateTime, timeToLive, md5 } = removal;
   const attributes: [string, string][] = [
     ['Gatherer-Name', gathererName],
@@ -283,8 +283,8 @@ function deletedObject(removal: Removal): Uint8Array {
   return encodeSoif(SoifObject.of('FILE', url, attributes));
 }
 
-/** BT-21: the values of the object itself, so that a peer's copy becomes equal to it byte by byte. */
-function refreshedObject({ bytes }: StoredCopy): Uint8Array {
+/** BT-21: encodes the object's own bookkeeping values, so that the peer's copy becomes equal to it byte by byte. */
+function encodeRefreshed({ bytes }: StoredCopy): Uint8Array {
   const object = decodeSoif(bytes, { maxObjectBytes: Math.max(bytes.length, 1) });
   const attributes = BOOKKEEPING.flatMap((name) => {
     const value = object.get(name);

@@ -7,20 +7,20 @@ export interface CollectLimits {
   readonly batchObjects?: number;
   /** Bytes applied in one batch, default 1 MiB. */
   readonly batchBytes?: number;
-  /** Milliseconds in which a peer must accept the connection, default 30 000. */
+  /** Time in which a peer must accept the connection, default 30 000. */
   readonly connectTimeoutMs?: number;
-  /** Milliseconds for which a peer may stay silent, default 120 000 (GATHERD-12.3). */
+  /** Time for which a peer may send nothing, default 120 000 (GATHERD-12.3). */
   readonly idleTimeoutMs?: number;
   /** Connections in a row that may fail without a new object, default 5. */
   readonly maxFruitless?: number;
-  /** Milliseconds before a broken transfer is resumed, default 1000; doubled after each attempt without a new object. */
+  /** Pause before a broken transfer is resumed, default 1000; doubled after each attempt without a new object. */
   readonly retryPauseMs?: number;
 }
 
-/** What a collection from one point works with. */
+/** Context of a collection from one point. */
 export interface CollectContext {
   readonly store: BrokerStore;
-  /** Called after each applied batch. The next batch is received meanwhile, and applied after this resolves. */
+  /** Called after each applied batch. The next batch is received in the meantime, and applied after this resolves. */
   readonly applied: () => Promise<void>;
   readonly now: () => UnixSeconds;
   /** Called with the outcome of each change. */
@@ -31,7 +31,7 @@ export interface CollectContext {
   readonly signal?: AbortSignal;
 }
 
-/** The time-outs of a connection to a collection point. */
+/** Returns the timeouts of a connection to a collection point. */
 export function connectionTimeouts({ limits = {} }: CollectContext): {
   readonly connectTimeoutMs: number;
   readonly idleTimeoutMs: number;

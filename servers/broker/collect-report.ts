@@ -3,7 +3,7 @@ import type { CollectionPoint } from '../../protocols/config/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { ApplyCounts, ApplyResult } from '../../storage/index.js';
 
-/** Reasons kept in a report. */
+/** Reasons kept in one report. */
 const MAX_REASONS = 10;
 
 /** Unknown refreshed objects that are requested one by one; a Gatherer that refreshes more of them is at fault. */
@@ -48,7 +48,7 @@ export function publish(event: CollectEvent): void {
   if (collectChannel.hasSubscribers) collectChannel.publish(event);
 }
 
-/** Counts of a collection from one point while it runs. */
+/** The counts of a collection from one point while it runs. */
 export class Tally {
   received = 0;
   expired = 0;
@@ -63,28 +63,28 @@ export class Tally {
   constructor(readonly point: CollectionPoint) {}
 
   /** Counts an object that arrived; every 256th is reported on the channel. */
-  arrived(): void {
+  countReceived(): void {
     this.received += 1;
     const { host, port } = this.point;
     if (this.received % 256 === 0) publish({ event: 'progress', host, port, received: this.received });
   }
 
-  applied(result: ApplyResult): void {
+  addResult(result: ApplyResult): void {
     this.counts = addCounts(this.counts, result);
     for (const url of result.unknown) {
       if (this.unknown.length < MAX_UNKNOWN) this.unknown.push(url);
-      else this.gone(url);
+      else this.countUnknown(url);
     }
     for (const reason of result.reasons) this.#addReason(reason);
   }
 
-  /** Counts a refresh of an object that is not stored and cannot be fetched. */
-  gone(url: string): void {
+  /** Counts a refresh of an object that is neither stored nor available from the peer. */
+  countUnknown(url: string): void {
     this.counts = { ...this.counts, rejected: this.counts.rejected + 1 };
     this.#addReason(`refresh of ${url}: the object is not known`);
   }
 
-  malformedObject(reason: string): void {
+  countMalformed(reason: string): void {
     this.malformed += 1;
     this.#addReason(reason);
   }
@@ -114,7 +114,7 @@ export class Tally {
   }
 }
 
-/** The sum of two counts. */
+/** Adds two counts. */
 export function addCounts(a: ApplyCounts, b: ApplyCounts): ApplyCounts {
   return {
     added: a.added + b.added,

@@ -1,7 +1,7 @@
 import { type CollectionContext, type CollectionReport, collectAll } from './collection.js';
 import type { Timetable } from './timetable.js';
 
-/** What {@link CollectionRunner} works with. */
+/** Context of {@link CollectionRunner}. */
 export interface CollectionRunnerContext extends CollectionContext {
   readonly timetable: Timetable;
   /** Aborted when the broker closes. */
@@ -10,7 +10,7 @@ export interface CollectionRunnerContext extends CollectionContext {
   readonly collected: (report: CollectionReport) => Promise<void>;
 }
 
-/** Runs one collection at a time. */
+/** Runs at most one collection at a time; a request during a collection joins it. */
 export class CollectionRunner {
   readonly #context: CollectionRunnerContext;
   readonly #background = new Set<Promise<unknown>>();

@@ -23,7 +23,7 @@ export interface CollectionReport {
   readonly milliseconds: number;
 }
 
-/** What a collection works with. */
+/** Context of a collection. */
 export interface CollectionContext {
   readonly store: BrokerStore;
   readonly keeper: IndexKeeper;
@@ -81,7 +81,7 @@ export async function collectAll(context: CollectionContext, signal: AbortSignal
   const milliseconds = Math.round(performance.now() - started);
   const received = reports.reduce((sum, report) => sum + report.received, 0);
   publish({ event: 'end', received, milliseconds });
-  if (events.wants('Collection')) {
+  if (events.isEnabled('Collection')) {
     const summary = `${received} objects received, ${context.store.count} in all, ${milliseconds} ms`;
     log.info(`Collection: ${summary}`);
     events.write('Collection', summary);
@@ -95,7 +95,7 @@ export async function collectAll(context: CollectionContext, signal: AbortSignal
   };
 }
 
-/** BT-7: writes the times that the store has for the points that are Brokers to the file. */
+/** BT-7: writes the stored times of the points that are Brokers to the file. */
 async function saveTimes(points: readonly CollectionPoint[], context: CollectionContext): Promise<void> {
   const known: LastCollection[] = [];
   for (const point of points) {
@@ -106,7 +106,7 @@ async function saveTimes(points: readonly CollectionPoint[], context: Collection
   if (known.length > 0) await writeLastCollections(context.lastCollections, known);
 }
 
-/** BRK-5.7: one line for each object that a change touched. */
+/** BRK-5.7: returns an observer that logs one line for each changed object. */
 export function changeObserver(events: EventLog, debug: Debug): ApplyObserver {
   return ({ kind, object }, outcome) => {
     const type = EVENT_OF[outcome];
@@ -126,7 +126,7 @@ function logPoint(report: PointReport, { log, events, debug }: CollectionContext
     duplicates,
     rejected,
     malformed,
-    'expired already': expired,
+    'already expired': expired,
   })
     .filter(([, count]) => count > 0)
     .map(([name, count]) => `${count} ${name}`);
@@ -140,13 +140,13 @@ function logPoint(report: PointReport, { log, events, debug }: CollectionContext
   if (report.error !== undefined) {
     log.error(`Collection: ${point}: incomplete: ${report.error} (${summary})`);
     events.write('Collection', `${point}: incomplete: ${report.error} (${summary})`);
-  } else if (events.wants('Collection')) {
+  } else if (events.isEnabled('Collection')) {
     log.info(`Collection: ${point}: ${summary} (since ${report.since})`);
     events.write('Collection', `${point}: ${summary} (since ${report.since})`);
   }
 }
 
-/** Invalid points are logged and left out (BRK-7.8). @throws ConfigError when the file cannot be read */
+/** Reads `Collection-File`. Invalid points are logged and left out (BRK-7.8). @throws ConfigError when it cannot be read */
 export async function readCollectionFile(file: string, log: Logger): Promise<readonly CollectionPoint[]> {
   let text: string;
   try {

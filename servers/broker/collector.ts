@@ -7,12 +7,12 @@ import { Applier } from './applier.js';
 import { type CollectContext, connectionTimeouts } from './collect-context.js';
 import { type PointReport, Tally } from './collect-report.js';
 
-/** Seconds: an `Update-Time` further ahead of our clock does not move `<last>`. */
-const MAX_AHEAD: UnixSeconds = 86_400;
+/** An `Update-Time` further ahead of our clock does not move `<last>`. */
+const MAX_AHEAD_SECONDS: UnixSeconds = 86_400;
 
 /**
- * The key of a point's `<last>` in the store. Types 0 to 3 of one Gatherer share it; each type and filter of a Broker has its own
- * (BT-7), because each requests other objects.
+ * Returns the key of a point's `<last>` in the store. Types 0 to 3 of one Gatherer share a key. Each type and filter of a Broker
+ * has its own (BT-7), because each requests other objects.
  */
 export function pointKey(point: CollectionPoint): string {
   if (!isGathererType(point.type)) {
@@ -71,14 +71,14 @@ async function receive(
     host: point.host,
     port: point.port,
     ...connectionTimeouts(context),
-    onWarning: (warning: { readonly message: string }) => tally.malformedObject(warning.message),
+    onWarning: (warning: { readonly message: string }) => tally.countMalformed(warning.message),
     ...(signal === undefined ? {} : { signal }),
   };
   const collection = collectChanges({
     ...connection,
     since,
     compression: collectionMode(point.type).compressed,
-    maxAheadSeconds: MAX_AHEAD,
+    maxAheadSeconds: MAX_AHEAD_SECONDS,
     maxFruitless: limits.maxFruitless ?? 5,
     pauseMs: limits.retryPauseMs ?? 1000,
     onRetry: ({ error, pauseMs }) => context.onRetry?.(error.message, pauseMs),
@@ -108,7 +108,7 @@ async function fetchUnknown(
 ): Promise<void> {
   for (const url of tally.unknown) {
     const object = await client.object(url, signal === undefined ? {} : { signal });
-    if (object === undefined) tally.gone(url);
+    if (object === undefined) tally.countUnknown(url);
     else await applier.add({ kind: 'update', object, bytes: encodeSoif(object) });
   }
 }

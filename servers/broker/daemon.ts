@@ -18,7 +18,7 @@ export interface BrokerProgramOptions {
   readonly mode: StartMode;
   /** Address to listen on. */
   readonly host: string;
-  /** Port of the web pages; 0 takes a free one. Default: no web pages. */
+  /** Port of the web pages; 0 selects a free one. Default: no web pages. */
   readonly webPort?: number;
   /** Logs JSON lines instead of Harvest's format. */
   readonly jsonLog?: boolean;
@@ -40,7 +40,7 @@ export interface BrokerProgramOptions {
 
 const GRACE_MS = 10_000;
 
-/** A `broker.conf` and its warnings. */
+/** The contents of a `broker.conf` and its warnings. */
 export interface ReadConfiguration {
   readonly config: BrokerConfig;
   readonly warnings: readonly ConfigError[];
@@ -70,16 +70,16 @@ export function brokerPidFile(brokerDirectory: string): string {
 }
 
 /**
- * BRK-6.1: runs the program until a signal or `#shutdown`. A second one in the same directory is refused by the pid file. SIGHUP
+ * BRK-6.1: runs the program until a signal or `#shutdown`. The pid file prevents a second broker in the same directory. SIGHUP
  * reopens the logs.
  *
  * @throws UsageError, ConfigError for the configuration; StorageError when the directory is in use; ConnectionError when a
- *   port is taken
+ *   port is not available
  */
 export async function runBroker(options: BrokerProgramOptions): Promise<void> {
   const { configFile, host, mode, webPort, graceMs = GRACE_MS, debug = DebugFlags.parse([]) } = options;
   const { config, warnings } = await readBrokerConf(configFile);
-  const opened = openLog({
+  using opened = openLog({
     program: 'broker',
     json: options.jsonLog ?? false,
     level: debug.any ? 'debug' : 'info',
@@ -136,7 +136,7 @@ export async function runBroker(options: BrokerProgramOptions): Promise<void> {
   log.info('stopped');
 }
 
-/** Logs at debug level how far a collection is: the first one from a large Gatherer takes minutes. */
+/** Logs the progress of collections at debug level: the first collection from a large Gatherer takes minutes. */
 function logProgress(log: Logger): Disposable {
   const onMessage = (message: unknown): void => {
     const event = message as CollectEvent;

@@ -4,7 +4,7 @@ import { StateError, StorageError, UsageError } from '../../protocols/errors.js'
 import type { UnixSeconds } from '../../protocols/time.js';
 import { AppendFileSync } from '../host/index.js';
 
-/** BRK-5.7: the types of events for `Log-Types`, `#add-log` and `#rem-log`, which also know `All`. */
+/** BRK-5.7: the types of events for `Log-Types`, `#add-log` and `#rem-log`, which also accept `All`. */
 export const LOG_TYPES = [
   'Update',
   'Delete',
@@ -24,15 +24,15 @@ export const LOG_TYPES = [
 /** One of {@link LOG_TYPES}. */
 export type LogType = (typeof LOG_TYPES)[number];
 
-/** The type of this name, whatever its case; `All` means every type. Undefined for an unknown name. */
-export function logTypesNamed(name: string): readonly LogType[] | undefined {
+/** Returns the type of this name in any case, for `All` every type, for an unknown name undefined. */
+export function logTypesByName(name: string): readonly LogType[] | undefined {
   const key = name.toLowerCase();
   if (key === 'all') return LOG_TYPES;
   const type = LOG_TYPES.find((known) => known.toLowerCase() === key);
   return type && [type];
 }
 
-/** What {@link EventLog.open} needs. */
+/** Options of {@link EventLog.open}. */
 export interface EventLogOptions {
   /** `Log-File`. */
   readonly file: string;
@@ -41,11 +41,11 @@ export interface EventLogOptions {
   /** `Log-Types`; unknown names are ignored. */
   readonly types: readonly string[];
   readonly now: () => UnixSeconds;
-  /** Bytes that are written together, default 8192; a second later they are written in any case. */
+  /** Bytes that are written together, default 8192. Fewer are written after a second. */
   readonly bufferBytes?: number;
 }
 
-/** Bytes read of a file that a command opens: more than the head of a line (REG-53). */
+/** Bytes read from a file that a command opens, which include the time and type of its first line (REG-53). */
 const HEAD_BYTES = 32;
 
 /**
@@ -60,7 +60,7 @@ export class EventLog implements Disposable {
 
   private constructor(options: EventLogOptions) {
     this.#options = options;
-    this.#types = new Set(options.types.flatMap((name) => logTypesNamed(name) ?? []));
+    this.#types = new Set(options.types.flatMap((name) => logTypesByName(name) ?? []));
     this.#file = resolve(options.file);
     this.#sink = this.#openSink(this.#file);
   }
@@ -80,15 +80,16 @@ export class EventLog implements Disposable {
     return LOG_TYPES.filter((type) => this.#types.has(type));
   }
 
-  wants(type: LogType): boolean {
+  /** Whether events of this type are logged. */
+  isEnabled(type: LogType): boolean {
     return this.#types.has(type);
   }
 
-  /** Writes a line if its type is logged. A function makes the text only then. */
+  /** Writes a line if its type is logged. A function is called for the text only then. */
   write(type: LogType, text: string | (() => string)): void {
     if (this.#sink === undefined || !this.#types.has(type)) return;
     const line = printable(typeof text === 'string' ? text : text());
-    this.#sink.write(`${timeOf(this.#options.now())} ${type}: ${line}`);
+    this.#sink.write(`${formatTime(this.#options.now())} ${type}: ${line}`);
   }
 
   /**
@@ -98,7 +99,7 @@ export class EventLog implements Disposable {
    * @throws UsageError for an unknown name
    */
   switch(name: string, on: boolean): readonly LogType[] {
-    const types = logTypesNamed(name);
+    const types = logTypesByName(name);
     if (types === undefined) {
       throw new UsageError(`${printable(name)} is not a log type; there are ${LOG_TYPES.join(', ')} and All`);
     }
@@ -112,18 +113,18 @@ export class EventLog implements Disposable {
   /** Replaces the types that are logged, after `#set Log-Types` or `#restart`. */
   setTypes(names: readonly string[]): void {
     this.#types.clear();
-    for (const name of names) for (const type of logTypesNamed(name) ?? []) this.#types.add(type);
+    for (const name of names) for (const type of logTypesByName(name) ?? []) this.#types.add(type);
   }
 
   /**
-   * BRK-5.1 `#open-log`: opens a file instead of the current one; without a name, the last one again.
+   * BRK-5.1 `#open-log`: opens a file instead of the current one; without a name, reopens the last one.
    *
-   * The name is relative to Broker-Directory and stays below it, and an existing file must be a log: the password gives no right to
-   * write into other files.
+   * The name is relative to Broker-Directory and stays below it, and an existing file must be a log: the password must not give
+   * the right to write into other files.
    * @throws UsageError for another name, StorageError when the file cannot be opened
    */
   openFile(name?: string): string {
-    const file = name === undefined ? this.#file : this.#checked(name);
+    const file = name === undefined ? this.#file : this.#checkName(name);
     const sink = this.#openSink(file);
     this.close();
     this.#file = file;
@@ -159,8 +160,8 @@ export class EventLog implements Disposable {
    */
   rotate(): string {
     if (this.#sink === undefined) throw new StateError('the log is closed');
-    const name = this.#sink.rotate(timeOf(this.#options.now()).slice(0, 8));
-    if (name === undefined) throw new StorageError(`${this.#file} cannot be renamed: it is gone`);
+    const name = this.#sink.rotate(formatTime(this.#options.now()).slice(0, 8));
+    if (name === undefined) throw new StorageError(`${this.#file} cannot be renamed: it no longer exists`);
     return name;
   }
 
@@ -168,7 +169,7 @@ export class EventLog implements Disposable {
     return new AppendFileSync(file, { blockLength: this.#options.bufferBytes ?? 8192 });
   }
 
-  #checked(name: string): string {
+  #checkName(name: string): string {
     const file = resolve(this.#options.directory, name);
     if (isAbsolute(name) || !isBelow(this.#options.directory, file)) {
       throw new UsageError('the name of a log is relative to Broker-Directory and stays below it');
@@ -202,7 +203,7 @@ function isLog(file: string): boolean {
 }
 
 /** `YYYYMMDD HH:MM:SS`, UTC. */
-function timeOf(now: UnixSeconds): string {
+function formatTime(now: UnixSeconds): string {
   const [date = '', time = ''] = new Date(now * 1000).toISOString().split('T');
   return `${date.replaceAll('-', '')} ${time.slice(0, 8)}`;
 }

@@ -46,12 +46,12 @@ export class IndexKeeper {
     options: IndexKeeperOptions = {},
   ): Promise<IndexKeeper> {
     const keeper = new IndexKeeper(store, indexer, options);
-    if (keeper.#lost()) await keeper.rebuild();
+    if (keeper.#isLost()) await keeper.rebuild();
     else await keeper.settle();
     return keeper;
   }
 
-  /** Changes of the store that the index does not hold durably yet. */
+  /** Number of changes of the store that are not yet durable in the index. */
   get lag(): number {
     return this.#store.lastSequence - this.#indexer.watermark;
   }
@@ -85,8 +85,8 @@ export class IndexKeeper {
     });
   }
 
-  /** Whether the index belongs to another store, or the log no longer holds the first change that it lacks. */
-  #lost(): boolean {
+  /** Whether the index belongs to another store, or the log no longer contains the first change that the index lacks. */
+  #isLost(): boolean {
     const { watermark } = this.#indexer;
     return watermark > this.#store.lastSequence || watermark < this.#store.trimmedSequence;
   }

@@ -17,7 +17,7 @@ export { EventLog, type EventLogOptions, LOG_TYPES, type LogType } from './event
 export { brokerPath, objectPath, oidOfPath } from './object-path.js';
 export { isDueForRefresh, type RefreshMarks } from './refresh-marks.js';
 export { writeRunBroker } from './script.js';
-export { type SearchContext, type SearchSummary, search, wantsLines } from './search.js';
+export { type SearchContext, type SearchSummary, search } from './search.js';
 export {
   BrokerServer,
   type BrokerServerOptions,

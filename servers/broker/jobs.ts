@@ -6,7 +6,7 @@ export type JobOutcome =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly error: unknown };
 
-/** Work that continues after the reply to its command (BRK-5.4). Each outcome is logged. */
+/** Runs the work that continues after the reply to its command (BRK-5.4), and logs each outcome. */
 export class Jobs {
   readonly #log: Logger;
   readonly #running = new Map<Promise<JobOutcome>, string>();

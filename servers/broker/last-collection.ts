@@ -12,7 +12,7 @@ export interface LastCollection {
   readonly last: UnixSeconds;
 }
 
-/** BT-7: path of the file. */
+/** BT-7: returns the path of the file `admin/LAST-COLLECTION`. */
 export function lastCollectionFile(brokerDirectory: string): string {
   return join(brokerDirectory, 'admin', 'LAST-COLLECTION');
 }
@@ -34,7 +34,7 @@ export async function writeLastCollections(file: string, points: readonly LastCo
   await replaceFile(file, (draft) => writeFile(draft, text), { force: true });
 }
 
-/** Returns a function that looks up the time of a point; undefined if the file has none or is absent. */
+/** Reads the file and returns a function that looks up the time of a point; undefined if the file has none or does not exist. */
 export async function readLastCollections(
   file: string,
 ): Promise<(point: CollectionPoint) => UnixSeconds | undefined> {
@@ -46,11 +46,11 @@ export async function readLastCollections(
   }
   const lines = text.split('\n');
   return (point) => {
-    // A point's line is known except for the time.
-    const [head = '', tail = ''] = lineOf(point, '\0').split('\0');
+    // Of a point's line, everything but the time is known.
+    const [prefix = '', suffix = ''] = lineOf(point, '\0').split('\0');
     for (const line of lines) {
-      if (!line.startsWith(head) || !line.endsWith(tail)) continue;
-      const time = line.slice(head.length, line.length - tail.length);
+      if (!line.startsWith(prefix) || !line.endsWith(suffix)) continue;
+      const time = line.slice(prefix.length, line.length - suffix.length);
       if (/^\d{1,15}$/.test(time)) return Number(time);
     }
     return undefined;

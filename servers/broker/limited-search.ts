@@ -12,10 +12,10 @@ import { type SearchContext, type SearchSummary, search } from './search.js';
 /** Longest delay of a timer, milliseconds. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Seconds for which a stalled reader may hold a query's slot after the query's lifetime. */
-const GRACE = 5;
+/** Time for which a slow reader may occupy a query's slot after the query's lifetime. */
+const GRACE_SECONDS = 5;
 
-/** What a query needs to run. */
+/** Context of {@link limitedSearch}. */
 export interface LimitedSearchContext extends SearchContext {
   readonly slots: QuerySlots;
   readonly debug: Debug;
@@ -25,7 +25,7 @@ export interface LimitedSearchContext extends SearchContext {
 
 /**
  * Runs a query (see {@link search}) in one of the slots of `Max-Queries`. The slot is released when the generator ends, and in any
- * case a few seconds after the query's lifetime, so that a reader that takes one byte a second does not keep others out.
+ * case a few seconds after the query's lifetime, so that a client that reads one byte per second does not block others.
  *
  * @returns undefined if no slot is free
  */
@@ -40,28 +40,28 @@ export function limitedSearch(
   if (releaseSlot === undefined) return undefined;
   debug(75, 4, () => `queries: ${slots.inUse} running, ${slots.waiting} waiting`);
   debug(75, 5, () => `query: ${formatQuery(query)}, flags ${JSON.stringify(flags)}`);
-  const late = new AbortController();
+  const expired = new AbortController();
   const release = () => {
     clearTimeout(timer);
     releaseSlot();
   };
-  const seconds = clampLifetime(flags.lifetime, context.maxLife) + GRACE;
+  const seconds = clampLifetime(flags.lifetime, context.maxLife) + GRACE_SECONDS;
   const timer = setTimeout(
     () => {
       release();
-      late.abort();
+      expired.abort();
     },
     Math.min(seconds * 1000, MAX_TIMER_MS),
   ).unref();
-  const stop = AbortSignal.any([late.signal, closing, ...(signal === undefined ? [] : [signal])]);
-  return releasing(search(query, flags, context, stop), (summary) => {
+  const stop = AbortSignal.any([expired.signal, closing, ...(signal === undefined ? [] : [signal])]);
+  return releaseAtEnd(search(query, flags, context, stop), (summary) => {
     release();
     debug(75, 1, () => `query done: ${summary === undefined ? 'aborted' : `${summary.objects} objects`}`);
   });
 }
 
-/** Yields what `inner` yields, and calls `release` when it ends, fails or is left. */
-async function* releasing<T>(
+/** Yields the items of `inner`, and calls `release` when it ends, fails or is closed by the consumer. */
+async function* releaseAtEnd<T>(
   inner: AsyncGenerator<T, SearchSummary, void>,
   release: (summary: SearchSummary | undefined) => void,
 ): AsyncGenerator<T, SearchSummary, void> {

@@ -1,13 +1,13 @@
 import { decodeText } from '../../protocols/soif/index.js';
 
-/** Whether a line has the same bytes in every character set that this kit reads. */
+/** Whether a text is ASCII, so that its bytes are the same in every character set that this kit reads. */
 export function isAscii(text: string): boolean {
   return /^[\0-\x7f]*$/.test(text);
 }
 
 /**
- * The bytes of a matched line as its object has them: BRK-1.10 sends bytes above 127 as the Gatherer sent them. Looks for the line
- * in UTF-8, then in windows-1252; a line that is not found is encoded as UTF-8.
+ * Returns the bytes of a matched line as they are in its object: BRK-1.10 sends bytes above 127 as the Gatherer sent them. Looks
+ * for the line in UTF-8, then in windows-1252; a line that is not found is encoded as UTF-8.
  */
 export function lineBytes(text: string, object: Uint8Array): Uint8Array {
   const utf8 = Buffer.from(text, 'utf8');
@@ -17,7 +17,7 @@ export function lineBytes(text: string, object: Uint8Array): Uint8Array {
   return single !== undefined && bytes.includes(single) ? single : utf8;
 }
 
-/** The text in windows-1252, as `decodeText` reads it; undefined if a character is not in that character set. */
+/** Encodes the text in windows-1252, as `decodeText` reads it; undefined if a character is not in that character set. */
 function singleBytes(text: string): Buffer | undefined {
   const bytes = Buffer.alloc(text.length);
   for (let i = 0; i < text.length; i++) {

@@ -16,7 +16,7 @@ import { addCounts } from './collect-report.js';
 import type { EventLog } from './event-log.js';
 import type { IndexKeeper } from './index-keeper.js';
 
-/** What {@link Maintenance} works with. */
+/** Context of {@link Maintenance}. */
 export interface MaintenanceContext {
   readonly store: BrokerStore;
   readonly indexer: Indexer;
@@ -36,19 +36,19 @@ export interface MaintenanceContext {
 
 /** The result of {@link Maintenance.addFiles}. */
 export interface AddReport extends ApplyCounts {
-  /** Faults in the files, tolerated ones included. */
+  /** Number of faults in the files, including those that were tolerated. */
   readonly faults: number;
   /** Some of the reasons. */
   readonly reasons: readonly string[];
 }
 
-/** Objects read, applied, or removed in one batch. */
+/** Objects that are read, applied or removed in one batch. */
 const BATCH_OBJECTS = 256;
 
 /** Bytes of objects applied in one batch; a larger object forms its own. */
 const BATCH_BYTES = 1024 * 1024;
 
-/** REG-27: the fewest deleted records that are worth a compression. */
+/** REG-27: fewer deleted records are not worth a compression. */
 const MIN_DELETED = 100;
 
 /** Reasons kept in a report. */
@@ -70,7 +70,7 @@ export class Maintenance {
   }
 
   /** REG-25: counts records that changes replaced or deleted. */
-  replaced(records: number): void {
+  countReplaced(records: number): void {
     this.#deleted += records;
   }
 
@@ -119,7 +119,7 @@ export class Maintenance {
       lifetimeMs: maxLife() * 1000,
       signal,
     });
-    // All are found before the first is deleted, because deletions change what the query walks over.
+    // All are found before the first is deleted, because deletions change the index that the query reads.
     const oids: number[] = [];
     for await (const { oid } of hits) oids.push(oid);
     const { complete } = await hits.outcome;
@@ -133,8 +133,8 @@ export class Maintenance {
     for await (const page of store.all({ signal })) {
       for (let i = 0; i < page.length; i += BATCH_OBJECTS) {
         const some = page.slice(i, i + BATCH_OBJECTS);
-        const rivals = await Promise.all(some.map((entry) => store.byUrl(entry.url)));
-        const older = some.filter((entry, at) => rivals[at]?.some((other) => outdates(other, entry)));
+        const candidates = await Promise.all(some.map((entry) => store.byUrl(entry.url)));
+        const older = some.filter((entry, index) => candidates[index]?.some((other) => supersedes(other, entry)));
         removed += await this.#removeSome(older.map((entry) => entry.oid));
       }
     }
@@ -160,7 +160,7 @@ export class Maintenance {
       faults: 0,
       reasons: [],
     };
-    const complain = (why: string): void => {
+    const addFault = (why: string): void => {
       const reasons = report.reasons.length < MAX_REASONS ? [...report.reasons, why] : report.reasons;
       report = { ...report, faults: report.faults + 1, reasons };
     };
@@ -179,7 +179,7 @@ export class Maintenance {
         const input = readInput(resolve(directory, name), { signal });
         // The file may be private to another user: a fault names its rule and offset, without the text.
         const onWarning = ({ rule, offset }: { readonly rule: string; readonly offset: number }) =>
-          complain(`${name}: breaks ${rule} at byte ${offset}`);
+          addFault(`${name}: breaks ${rule} at byte ${offset}`);
         for await (const item of readObjects(input, { onWarning })) {
           const bytes = exactBytes(item);
           if (bytes === undefined) continue;
@@ -222,7 +222,7 @@ export class Maintenance {
   async #removeSome(oids: readonly number[]): Promise<number> {
     if (oids.length === 0) return 0;
     const { store, events, keeper } = this.#context;
-    const entries = events.wants('Delete') ? await store.entries(oids) : [];
+    const entries = events.isEnabled('Delete') ? await store.entries(oids) : [];
     const removed = await store.remove(oids);
     for (const entry of entries) if (entry !== undefined) events.write('Delete', entry.url);
     this.#deleted += removed;
@@ -231,8 +231,8 @@ export class Maintenance {
   }
 }
 
-/** Whether `other` is newer than `entry`, or equally old and added later. */
-function outdates(other: RegistryEntry, entry: RegistryEntry): boolean {
+/** Whether `other` is newer than `entry`, or has the same time and was added later. */
+function supersedes(other: RegistryEntry, entry: RegistryEntry): boolean {
   if (other.oid === entry.oid) return false;
   if (other.updateTime !== entry.updateTime) return other.updateTime > entry.updateTime;
   return other.oid > entry.oid;

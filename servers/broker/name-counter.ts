@@ -6,7 +6,7 @@ export class NameCounter {
   /** @param maxNames different names that are counted; further ones are left out */
   constructor(readonly maxNames: number) {}
 
-  /** Different names; undefined if there were more than `maxNames`. */
+  /** Number of different names; undefined if there were more than `maxNames`. */
   get names(): number | undefined {
     return this.#overflowed ? undefined : this.#counts.size;
   }
@@ -18,7 +18,7 @@ export class NameCounter {
     else this.#overflowed = true;
   }
 
-  /** The most frequent names, and the number of the others that were counted. */
+  /** Returns the most frequent names, and how many other names were counted. */
   top(rows: number): {
     readonly rows: readonly { readonly name: string; readonly objects: number }[];
     readonly others: number;
@@ -29,7 +29,7 @@ export class NameCounter {
   }
 }
 
-/** The host part of a URL in lower case; for a URL without one its scheme, as `file:`. */
+/** Returns the host of a URL in lower case; for a URL without a host its scheme, e.g. `file:`. */
 export function hostOfUrl(url: string): string {
   const match = /^([a-z][a-z0-9+.-]*):(?:\/\/(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*))?/i.exec(url);
   return match?.[2]?.toLowerCase() || `${match?.[1]?.toLowerCase() ?? 'unknown'}:`;

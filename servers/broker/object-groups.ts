@@ -1,6 +1,6 @@
 import type { BrokerStore, RegistryEntry } from '../../storage/index.js';
 
-/** One object as the store holds it. */
+/** An object and its entry in the Registry. */
 export interface StoredObject {
   readonly entry: RegistryEntry;
   /** The SOIF object as it was received. */

@@ -4,19 +4,19 @@ const OBJECTS_PER_DIRECTORY = 1000;
 /** Largest object identifier: registry identifiers are unsigned 32-bit numbers. */
 const MAX_OID = 0xffff_ffff;
 
-/** The path of a broker's own pages: `/Harvest/brokers/<name>/` (BRK-4.10, BRK-7.3 Home-Page). */
+/** Returns the path of a broker's own pages: `/Harvest/brokers/<name>/` (BRK-4.10, BRK-7.3 Home-Page). */
 export function brokerPath(brokerName: string): string {
   return `/Harvest/brokers/${encodeURIComponent(brokerName)}/`;
 }
 
-/** BRK-4.10: the path of an object's content summary, `/Harvest/brokers/<name>/objects/<dir>/OBJ<n>`. */
+/** BRK-4.10: returns the path of an object's content summary, `/Harvest/brokers/<name>/objects/<dir>/OBJ<n>`. */
 export function objectPath(brokerName: string, oid: number): string {
   return `${brokerPath(brokerName)}objects/${Math.floor(oid / OBJECTS_PER_DIRECTORY)}/OBJ${oid}`;
 }
 
 /**
- * The object identifier of a directory and a file name of {@link objectPath}; undefined unless both are exactly as it writes
- * them.
+ * Parses directory and file name of an {@link objectPath} and returns the object identifier; undefined unless both are exactly as
+ * that function writes them.
  */
 export function oidOf(directory: string, file: string): number | undefined {
   const digits = /^OBJ([1-9][0-9]{0,9})$/.exec(file)?.[1];
@@ -25,7 +25,7 @@ export function oidOf(directory: string, file: string): number | undefined {
   return oid <= MAX_OID && directory === String(Math.floor(oid / OBJECTS_PER_DIRECTORY)) ? oid : undefined;
 }
 
-/** The object identifier in a whole path of {@link objectPath} for this broker; undefined for any other path. */
+/** Parses an {@link objectPath} of this broker and returns the object identifier; undefined for any other path. */
 export function oidOfPath(brokerName: string, path: string): number | undefined {
   const prefix = `${brokerPath(brokerName)}objects/`;
   if (!path.startsWith(prefix)) return undefined;
@@ -34,14 +34,15 @@ export function oidOfPath(brokerName: string, path: string): number | undefined 
   return oidOf(directory, file);
 }
 
-/** `http://host[:port]`, an IPv6 address in brackets, port 80 left out. */
+/** Returns `http://host[:port]`, with an IPv6 address in brackets and without port 80. */
 export function httpOrigin(host: string, port: number): string {
   const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
   return `http://${name}${port === 80 ? '' : `:${port}`}`;
 }
 
 /**
- * The object identifier of a name: `OBJn`, the path of {@link objectPath}, its end from `objects/` on, or a URL with this path.
+ * Parses a name and returns the object identifier: `OBJn`, an {@link objectPath}, its end from `objects/` on, or a URL with this
+ * path.
  */
 export function oidOfName(brokerName: string, name: string): number | undefined {
   const path = name.replace(/^https?:\/\/[^/]*/i, '');

@@ -11,9 +11,9 @@ import type { PublishedUrls } from './published-urls.js';
 import { QuerySlots } from './query-slots.js';
 import type { SearchSummary } from './search.js';
 
-/** What {@link QueryService} works with. */
+/** Context of {@link QueryService}. */
 export interface QueryServiceContext extends BrokerParts {
-  /** The configuration in force. */
+  /** Returns the current configuration. */
   readonly config: () => BrokerConfig;
   readonly urls: PublishedUrls;
   readonly debug: Debug;

@@ -1,4 +1,4 @@
-/** BRK-7.3 `Max-Queries`: the slots for queries that run at the same time. Waiting queries get one in the order of arrival. */
+/** BRK-7.3 `Max-Queries`: limits the number of concurrent queries. Waiting queries get a slot in the order of arrival. */
 export class QuerySlots {
   readonly #max: () => number;
   readonly #waiting = new Set<() => void>();

@@ -14,12 +14,12 @@ export interface RefreshMarks {
   readonly gatherers: readonly { readonly name: string; readonly due: number }[];
 }
 
-/** Gatherers counted separately; others count in the sum only. */
+/** Gatherers that are counted separately; others are only in the total. */
 const MAX_GATHERERS = 1000;
 
 /**
- * BRK-7.14: counts the objects that are due for refresh in one walk over the Registry. The Broker does not regenerate them: the
- * counts show its administrator which Gatherer is late.
+ * BRK-7.14: counts the objects that are due for refresh in one walk over the Registry. The Broker does not refresh them itself; the
+ * counts show its administrator which Gatherer has not done so in time.
  */
 export async function markForRefresh(
   store: BrokerStore,

@@ -13,18 +13,18 @@ export interface RunBrokerOptions {
 }
 
 /**
- * BRK-6.6: writes `RunBroker` into the Broker's directory, unless a script that is not ours is there. It works from any directory
- * and accepts `-new` and `-nocol`.
+ * BRK-6.6: writes `RunBroker` into the Broker's directory, unless it contains a script of that name that is not ours. The script
+ * works from any directory and accepts `-new` and `-nocol`.
  *
  * @returns whether it was written
  * @throws StorageError when it cannot be written
  */
 export function writeRunBroker(options: RunBrokerOptions): Promise<boolean> {
-  return writeScript(join(options.brokerDirectory, 'RunBroker'), runBroker(options));
+  return writeScript(join(options.brokerDirectory, 'RunBroker'), scriptText(options));
 }
 
-function runBroker({ brokerDirectory, configFile, host, webPort, harvest }: RunBrokerOptions): string {
-  const words = [
+function scriptText({ brokerDirectory, configFile, host, webPort, harvest }: RunBrokerOptions): string {
+  const command = [
     ...harvest,
     'broker',
     '--detach',
@@ -35,8 +35,8 @@ function runBroker({ brokerDirectory, configFile, host, webPort, harvest }: RunB
   ];
   return `#!/bin/sh
 ${SCRIPT_MARK}
-# Starts the broker in the background, its output in broker.out. For the boot file; takes -new and -nocol.
+# Starts the broker in the background, with its output in broker.out. For the boot file. Accepts -new and -nocol.
 cd ${shellWord(resolve(brokerDirectory))} || exit 1
-exec ${words.map(shellWord).join(' ')} "$@"
+exec ${command.map(shellWord).join(' ')} "$@"
 `;
 }

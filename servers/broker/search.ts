@@ -14,7 +14,7 @@ import type { Hit, Indexer, MatchedLine } from '../../storage/indexers/index.js'
 import { isAscii, lineBytes } from './line-bytes.js';
 import { groupByBytes } from './object-groups.js';
 
-/** What a search needs from the broker. */
+/** Context of {@link search}. */
 export interface SearchContext {
   readonly store: BrokerStore;
   readonly indexer: Indexer;
@@ -22,7 +22,7 @@ export interface SearchContext {
   readonly objectUrl: (oid: number) => string;
   /** BRK-4.11. */
   readonly homePage: string;
-  /** BRK-7.3 `Max-Results`: objects of one reply at most, whatever the query requests. */
+  /** BRK-7.3 `Max-Results`: largest number of objects in one reply, whatever the query requests. */
   readonly maxResults: number;
   /** BRK-8.14 `Glimpse-MaxLife`: seconds that a query may take. */
   readonly maxLife: number;
@@ -40,25 +40,25 @@ export interface SearchSummary {
   readonly reason?: 'lifetime' | 'limit' | 'aborted' | 'error';
 }
 
-/** Objects of one page of results at most. One page waits in memory for a slow reader. */
+/** Largest number of objects in one page of results. One page is held in memory for a slow reader. */
 const MAX_PAGE = 64;
 
-/** Bytes of objects read for one page at most; a larger object is read alone. */
+/** Bytes of objects that are read for one page; a larger object is read alone. */
 const PAGE_BYTES = 1024 * 1024;
 
 /** Name of the attribute with the description. */
 const DESCRIPTION = 'Description';
 
 /** BRK-3.2: whether this query requests its matched lines. */
-export function wantsLines(flags: QueryFlags, opaqueMode: 'suppress' | 'show'): boolean {
+function requestsLines(flags: QueryFlags, opaqueMode: 'suppress' | 'show'): boolean {
   return flags.opaque === (opaqueMode === 'show');
 }
 
 /**
  * Yields the pages of result items of a query in the order of BRK-4.3; returns a summary.
  *
- * Each page is searched for when the consumer requests it, so that a slow consumer costs one page. An error in the query is not
- * thrown: it is the last item (`111`).
+ * Each page is searched for when the consumer requests it, so that a slow consumer occupies the memory of one page. An error in the
+ * query is not thrown; it is the last item (`111`).
  */
 export async function* search(
   query: Query,
@@ -89,7 +89,7 @@ export async function* search(
   return run.summary(run.stopped);
 }
 
-/** BRK-4.14: the error of an engine, whose text may begin with `ERROR: ` already. */
+/** BRK-4.14: returns the item for an error of the engine, whose text may already begin with `ERROR: `. */
 function errorText(text: string): ResultItem {
   return fatalItem(text.replace(/^(?:111 - )?ERROR: /, ''));
 }
@@ -110,7 +110,7 @@ class SearchRun {
     readonly deadline: number,
     readonly signal: AbortSignal | undefined,
   ) {
-    this.#wantLines = wantsLines(flags, context.opaqueMode);
+    this.#wantLines = requestsLines(flags, context.opaqueMode);
     this.#attributes = distinctNames(flags.attributes);
     // Without matched lines a result is an object, and `maxresult` counts objects ("at most that many results").
     const results = this.#wantLines ? undefined : flags.maxResults;
@@ -125,16 +125,16 @@ class SearchRun {
   /** BRK-2.11 `#allb`: every object, by identifier. */
   async *everything(): AsyncGenerator<readonly ResultItem[], void, void> {
     const { since } = this.flags;
-    // The store's `since` includes the second itself, that of `#since` does not.
+    // The store's `since` includes the second itself, `#since` does not.
     for await (const entries of this.context.store.all(since === undefined ? {} : { since: since + 1 })) {
       for (let at = 0; at < entries.length; at += MAX_PAGE) {
-        if (this.#over()) return;
+        if (this.#isOver()) return;
         yield* this.#render(entries.slice(at, at + MAX_PAGE).map((entry) => ({ entry, lines: [] })));
       }
     }
   }
 
-  /** The objects that the index finds. */
+  /** Yields the objects that the index finds. */
   async *matching(
     expression: Exclude<Query, { readonly kind: 'all' }>,
     lifetimeMs: number,
@@ -155,13 +155,13 @@ class SearchRun {
       ...(signal === undefined ? {} : { signal }),
     });
     let page: Hit[] = [];
-    // The first hit is sent at once; then pages grow, because reading entries in larger batches costs less.
+    // The first hit is sent immediately. Later pages are larger, because reading entries in larger batches costs less.
     let pageSize = 1;
     for await (const hit of hits) {
       page.push(hit);
       if (page.length < pageSize) continue;
       yield* this.#renderHits(page);
-      if (this.#over()) return;
+      if (this.#isOver()) return;
       page = [];
       pageSize = Math.min(MAX_PAGE, pageSize * 4);
     }
@@ -205,7 +205,7 @@ class SearchRun {
     if (this.objects >= this.#maxObjects) this.stopped ??= 'limit';
   }
 
-  /** The objects' bytes, if any item needs more than the registry says. */
+  /** Returns the objects' bytes, if an item needs more than the Registry contains. */
   #objectsOf(
     entries: readonly RegistryEntry[],
     lines: ReadonlyMap<number, readonly MatchedLine[]>,
@@ -243,7 +243,7 @@ class SearchRun {
         if (value !== undefined) items.push({ kind: 'attribute', name, value });
       }
     }
-    // BRK-4.8.
+    // BRK-4.8
     for (const line of lines) {
       const item = { kind: 'opaque', text: `Matched line: ${line.attribute}# ${line.text}` } as const;
       if (bytes === undefined || isAscii(line.text)) items.push(item);
@@ -257,7 +257,7 @@ class SearchRun {
     this.lines += lines.length;
   }
 
-  #over(): boolean {
+  #isOver(): boolean {
     if (this.signal?.aborted) this.stopped = 'aborted';
     else if (this.objects >= this.#maxObjects) this.stopped ??= 'limit';
     else if (performance.now() >= this.deadline) this.stopped ??= 'lifetime';
@@ -265,7 +265,10 @@ class SearchRun {
   }
 }
 
-/** Each attribute once, in its first spelling (BRK-2.16): a large value that is named a thousand times would fill the memory. */
+/**
+ * Returns each attribute once, in its first spelling (BRK-2.16). Otherwise a large value that the query names a thousand times would
+ * fill the memory.
+ */
 function distinctNames(names: readonly string[]): readonly string[] {
   const spellings = new Map<string, string>();
   for (const name of names) {

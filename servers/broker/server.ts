@@ -29,40 +29,40 @@ export type ServedBroker = Pick<
   | keyof BulkServingBroker
 >;
 
-/** What {@link BrokerServer.listen} needs. */
+/** Options of {@link BrokerServer.listen}. */
 export interface BrokerServerOptions {
   readonly broker: ServedBroker;
   readonly host: string;
-  /** 0 takes a free port. */
+  /** 0 selects a free port. */
   readonly port: number;
   readonly log: Logger;
-  /** Connections at once, default 256. */
+  /** Concurrent connections, default 256. */
   readonly maxConnections?: number;
-  /** Milliseconds in which a message must arrive, default 60 000 (BRK-1.8). */
+  /** Time in which a message must arrive, default 60 000 (BRK-1.8). */
   readonly messageTimeoutMs?: number;
-  /** Milliseconds of silence after which the version line is repeated, default 15 000 (BRK-1.5). */
+  /** Time without output after which the version line is repeated, default 15 000 (BRK-1.5). */
   readonly repeatVersionMs?: number;
-  /** Milliseconds for which a client may accept no data, default 120 000. */
+  /** Time for which a client may accept no data, default 120 000. */
   readonly drainTimeoutMs?: number;
-  /** Milliseconds that a query waits for a slot when `Max-Queries` are running, default 10 000 (BRK-4.18). */
+  /** Time for which a query waits for a slot when `Max-Queries` are running, default 10 000 (BRK-4.18). */
   readonly queueWaitMs?: number;
-  /** Milliseconds that the reply to a deleting or adding command waits for its outcome, default 2000 (BRK-5.4). */
+  /** Time for which the reply to a deleting or adding command waits for its outcome, default 2000 (BRK-5.4). */
   readonly adminPatienceMs?: number;
   /** Called on `#shutdown`. Default: closes this server, then the broker. */
   readonly shutdown?: () => void;
 }
 
-/** Bytes of a message in the log at most. */
-const MAX_LOGGED = 500;
+/** A longer message is cut in the log. */
+const MAX_LOGGED_BYTES = 500;
 
-/** BP-23 */
+/** BP-23: the refusal in the interface of 1995. */
 const TOO_BUSY = new BulkReplyEncoder().trailer({
   kind: 'error',
   number: BULK_ERROR.busy,
   text: 'Broker is too busy, try again later',
 });
 
-/** The Broker's port: user queries, administration, bulk transfers (BRK-1.1). One message a connection (BRK-1.6). */
+/** The Broker's port: user queries, administration, bulk transfers (BRK-1.1). Each connection carries one message (BRK-1.6). */
 export class BrokerServer implements AsyncDisposable {
   readonly #host: TcpHost;
 
@@ -80,11 +80,11 @@ export class BrokerServer implements AsyncDisposable {
         log,
         name: 'broker',
         maxConnections: options.maxConnections ?? 256,
-        // The deadline of the whole message ends first, so that the client gets a reply.
+        // Longer than the deadline of the message, so that the client gets a reply.
         idleTimeoutMs: messageTimeoutMs * 2,
         drainTimeoutMs: options.drainTimeoutMs ?? 120_000,
       },
-      (connection) => answer(connection, { ...options, messageTimeoutMs }),
+      (connection) => serveConnection(connection, { ...options, messageTimeoutMs }),
     );
     const server = new BrokerServer(host);
     void broker.shutdownRequested.then(() => {
@@ -94,12 +94,12 @@ export class BrokerServer implements AsyncDisposable {
     return server;
   }
 
-  /** The address that it listens on. */
+  /** Address of the port. */
   get address(): { readonly host: string; readonly port: number } {
     return this.#host.address;
   }
 
-  /** Open connections. */
+  /** Number of open connections. */
   get connections(): number {
     return this.#host.connections;
   }
@@ -118,7 +118,7 @@ interface SessionOptions extends BrokerServerOptions {
   readonly messageTimeoutMs: number;
 }
 
-async function answer(connection: HostConnection, options: SessionOptions): Promise<void> {
+async function serveConnection(connection: HostConnection, options: SessionOptions): Promise<void> {
   const session = new BrokerServerSession();
   const { debug } = options.broker;
   debug(78, 9, () => `${connection.peer.address}: connected`);
@@ -135,7 +135,7 @@ async function answer(connection: HostConnection, options: SessionOptions): Prom
     message = parseMessage(request.line);
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
-    // BRK-4.18; bulk transfers have a code of their own for errors (BT-10).
+    // BRK-4.18; bulk transfers have their own code for errors (BT-10).
     await connection.write(
       isBulk(request.line)
         ? encodeBulkError(`Malformed message: ${error.message}`)
@@ -148,7 +148,7 @@ async function answer(connection: HostConnection, options: SessionOptions): Prom
       await answerQuery(connection, session, message, request.line, options);
       break;
     case 'bulk':
-      await answerBulk(connection, message, textOf(request.line), options.broker);
+      await answerBulk(connection, message, messageText(request.line), options.broker);
       break;
     case 'admin':
       await answerCommand(connection, message, options);
@@ -159,31 +159,31 @@ async function answer(connection: HostConnection, options: SessionOptions): Prom
 }
 
 function isBulk(line: Uint8Array): boolean {
-  return /^\s*#bulk\b/i.test(textOf(line));
+  return /^\s*#bulk\b/i.test(messageText(line));
 }
 
-/** A message for the log, cut if it is long. */
-function textOf(line: Uint8Array): string {
-  const text = Buffer.from(line.subarray(0, MAX_LOGGED)).toString('utf8');
-  return `${text}${line.length > MAX_LOGGED ? '...' : ''}`;
+/** Returns a message as the log shows it, cut if it is long. */
+function messageText(line: Uint8Array): string {
+  const text = Buffer.from(line.subarray(0, MAX_LOGGED_BYTES)).toString('utf8');
+  return `${text}${line.length > MAX_LOGGED_BYTES ? '...' : ''}`;
 }
 
-/** The one message of the connection (BRK-1.7, 1.8), or its error; undefined if the peer closed the connection without one. */
+/** Reads the message of the connection (BRK-1.7, 1.8). Returns undefined if the peer closed the connection without one. */
 async function readMessage(
   connection: HostConnection,
   session: BrokerServerSession,
   timeoutMs: number,
 ): Promise<ServerEvent | undefined> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(() => resolve('late'), timeoutMs);
+  const timedOut = new Promise<'timeout'>((resolve) => {
+    timer = setTimeout(() => resolve('timeout'), timeoutMs);
   });
   const chunks = connection.chunks()[Symbol.asyncIterator]();
   try {
     for (;;) {
-      // The deadline is for the whole message: single bytes do not prolong it.
-      const next = await Promise.race([chunks.next(), late]);
-      if (next === 'late') return session.timeout()[0];
+      // The deadline is for the whole message: single bytes do not extend it.
+      const next = await Promise.race([chunks.next(), timedOut]);
+      if (next === 'timeout') return session.timeout()[0];
       const [event] = next.done === true ? session.end() : session.push(next.value);
       if (event !== undefined) return event;
       if (next.done === true) return undefined;
@@ -203,7 +203,7 @@ async function answerQuery(
   const { broker, repeatVersionMs = 15_000 } = options;
   const { address } = connection.peer;
   const started = performance.now();
-  // A burst of clients is served one after the other; a client that would wait too long is refused.
+  // Clients that arrive at the same time are served one after the other; one that would wait too long is refused.
   const deadline = started + (options.queueWaitMs ?? 10_000);
   let pages = broker.search(message.query, message.flags, connection.signal);
   while (pages === undefined && performance.now() < deadline && !connection.signal.aborted) {
@@ -222,7 +222,7 @@ async function answerQuery(
   try {
     let next = pages.next();
     for (;;) {
-      const page = await within(next, repeatVersionMs);
+      const page = await withTimeout(next, repeatVersionMs);
       if (page === undefined) {
         // The other interface has no such line.
         if (list !== undefined) continue;
@@ -235,13 +235,13 @@ async function answerQuery(
         if (list !== undefined) await connection.write(list.end());
         break;
       }
-      // The next page is searched for when this one is sent, so that a slow reader costs one page.
+      // The next page is searched for after this one is sent, so that a slow reader occupies the memory of one page.
       await connection.write(list?.push(page.value) ?? Buffer.concat(page.value.map(encodeResult)));
       logReturned(broker, address, page.value);
       next = pages.next();
     }
   } catch (error) {
-    if (error instanceof ConnectionError) logQuery(options, address, line, 'client left');
+    if (error instanceof ConnectionError) logQuery(options, address, line, 'client disconnected');
     throw error;
   } finally {
     await pages.return({ objects: 0, lines: 0, complete: false, reason: 'aborted' });
@@ -256,16 +256,16 @@ async function answerQuery(
   );
 }
 
-/** BRK-5.7 `Query-Return`: one line for each object that was sent. */
+/** BRK-5.7 `Query-Return`: logs one line for each object that was sent. */
 function logReturned({ events }: ServedBroker, address: string, page: readonly ResultItem[]): void {
-  if (!events.wants('Query-Return')) return;
+  if (!events.isEnabled('Query-Return')) return;
   for (const item of page) if (item.kind === 'match') events.write('Query-Return', `${address}: ${item.url}`);
 }
 
-/** BRK-5.7 `Query`: one line for each user query. */
+/** BRK-5.7 `Query`: logs one line for each user query. */
 function logQuery(options: SessionOptions, address: string, line: Uint8Array, outcome: string): void {
   if (!options.broker.logs('Query')) return;
-  const entry = `${address}: ${textOf(line)}: ${outcome}`;
+  const entry = `${address}: ${messageText(line)}: ${outcome}`;
   options.log.info(`Query: ${entry}`);
   options.broker.events.write('Query', entry);
 }
@@ -282,8 +282,8 @@ async function answerCommand(
   }
 }
 
-/** The result, or undefined if it is not there after `ms` milliseconds. */
-async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+/** Resolves with the result, or with undefined if it is not available after `ms` milliseconds. */
+async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const waited = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), ms);

@@ -2,7 +2,7 @@ import type { UnixSeconds } from '../../protocols/time.js';
 import { hostOfUrl, NameCounter } from './name-counter.js';
 import { WalkCache, type WalkedStore } from './walk-cache.js';
 
-/** One line of a table of counts. */
+/** One row of a table of counts. */
 export interface Count {
   readonly name: string;
   readonly objects: number;
@@ -20,7 +20,7 @@ export interface BrokerStatistics {
   readonly types: readonly Count[];
   readonly gatherers: readonly Count[];
   readonly hosts: readonly Count[];
-  /** Different hosts in all; absent if there were more than `maxNames`. */
+  /** Number of different hosts; absent if there were more than `maxNames`. */
   readonly hostCount?: number;
 }
 
@@ -30,11 +30,11 @@ export interface StatisticsOptions {
   readonly maxAge?: number;
   /** Rows of each table, default 20. */
   readonly top?: number;
-  /** Different names counted of each kind, default 100 000; this bounds the memory. */
+  /** Different names counted of each kind, default 100 000; it limits the memory. */
   readonly maxNames?: number;
 }
 
-/** The statistics of a store; one walk over the Registry at most every `maxAge` seconds. */
+/** Caches the statistics of a store. They cost at most one walk over the Registry every `maxAge` seconds. */
 export class StatisticsCache {
   readonly #cache: WalkCache<BrokerStatistics>;
 

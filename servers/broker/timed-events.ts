@@ -2,7 +2,7 @@ import type { BrokerConfig } from '../../protocols/config/index.js';
 import type { Debug } from '../host/index.js';
 import { nextRun, type TimedEvent, type Timetable } from './timetable.js';
 
-/** What the timed events use of a broker. */
+/** The members of a broker that the timed events use. */
 export interface TimedBroker {
   readonly config: Pick<BrokerConfig, 'cleanInterval' | 'collectionInterval' | 'collectionTime'>;
   readonly debug: Debug;
@@ -13,7 +13,7 @@ export interface TimedBroker {
   markForRefresh(): Promise<unknown>;
 }
 
-/** BRK-7.10: collection, cleaning, Registry compression, refresh marks. An interval of 0 turns an event off. */
+/** BRK-7.10: adds collection, cleaning, Registry compression and refresh marks. An interval of 0 turns an event off. */
 export function addTimedEvents(timetable: Timetable, broker: TimedBroker): void {
   const add = (event: Omit<TimedEvent, 'run'>, work: () => Promise<unknown>): void => {
     timetable.add({

@@ -1,7 +1,7 @@
 import { messageOf } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 
-/** Longest delay of the timer in milliseconds; longer waits take several. */
+/** Longest delay of the timer; a longer wait takes several. */
 const MAX_DELAY_MS = 24 * 3600 * 1000;
 
 /** An event of the timetable. */
@@ -29,7 +29,7 @@ export interface TimetableRow {
   readonly lastFailed: boolean;
 }
 
-interface Record {
+interface EventState {
   readonly event: TimedEvent;
   due: UnixSeconds | undefined;
   running: number;
@@ -40,8 +40,8 @@ interface Record {
 }
 
 /**
- * BRK-7.11: the time of the next collection, always after `now`: `timeOfDay` (local, seconds since midnight) plus a multiple of
- * `interval` seconds.
+ * BRK-7.11: returns the time of the next collection, always after `now`: `timeOfDay` (local, seconds since midnight) plus a
+ * multiple of `interval` seconds.
  */
 export function nextRun(now: UnixSeconds, timeOfDay: number, interval: number): UnixSeconds {
   const day = new Date(now * 1000);
@@ -56,7 +56,7 @@ export function nextRun(now: UnixSeconds, timeOfDay: number, interval: number): 
  */
 export class Timetable implements Disposable {
   readonly #now: () => UnixSeconds;
-  readonly #records: Record[] = [];
+  readonly #events: EventState[] = [];
   readonly #onFailure: (event: TimedEvent, error: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
   #ticking: Promise<void> | undefined;
@@ -64,7 +64,7 @@ export class Timetable implements Disposable {
 
   constructor(
     now: () => UnixSeconds,
-    /** Called for an event that failed; the next ones run nevertheless. */
+    /** Called for an event that failed; the events after it still run. */
     onFailure: (event: TimedEvent, error: unknown) => void,
   ) {
     this.#now = now;
@@ -72,7 +72,7 @@ export class Timetable implements Disposable {
   }
 
   add(event: TimedEvent): void {
-    this.#records.push({ event, due: undefined, running: 0, lastFailed: false });
+    this.#events.push({ event, due: undefined, running: 0, lastFailed: false });
   }
 
   /** Starts the timer: every event becomes due at its next time. */
@@ -84,7 +84,7 @@ export class Timetable implements Disposable {
   /** Computes the next times again, after a setting has changed. */
   reschedule(): void {
     if (!this.#running) return;
-    for (const record of this.#records) record.due = record.event.next(this.#now());
+    for (const state of this.#events) state.due = state.event.next(this.#now());
     this.#arm();
   }
 
@@ -97,18 +97,18 @@ export class Timetable implements Disposable {
     return this.#ticking;
   }
 
-  /** Runs an event's work, timed or requested, and records it in the event's row. */
+  /** Runs an event's work, whether it is due or requested, and records it in the event's row. */
   async observe<T>(name: string, work: () => Promise<T>, outcomeOf: (result: T) => string): Promise<T> {
-    const record = this.#records.find(({ event }) => event.name === name);
-    if (record === undefined) return work();
-    record.running += 1;
-    record.lastStarted = this.#now();
+    const state = this.#events.find(({ event }) => event.name === name);
+    if (state === undefined) return work();
+    state.running += 1;
+    state.lastStarted = this.#now();
     const started = performance.now();
     const finish = (outcome: string, failed: boolean): void => {
-      record.running -= 1;
-      record.lastMilliseconds = Math.round(performance.now() - started);
-      record.lastOutcome = outcome;
-      record.lastFailed = failed;
+      state.running -= 1;
+      state.lastMilliseconds = Math.round(performance.now() - started);
+      state.lastOutcome = outcome;
+      state.lastFailed = failed;
     };
     try {
       const result = await work();
@@ -122,7 +122,7 @@ export class Timetable implements Disposable {
 
   /** The rows in the order of their addition. */
   rows(): readonly TimetableRow[] {
-    return this.#records.map(
+    return this.#events.map(
       ({ event, due, running, lastStarted, lastMilliseconds, lastOutcome, lastFailed }) => ({
         name: event.name,
         description: event.description,
@@ -140,24 +140,24 @@ export class Timetable implements Disposable {
   [Symbol.dispose](): void {
     this.#running = false;
     clearTimeout(this.#timer);
-    for (const record of this.#records) record.due = undefined;
+    for (const state of this.#events) state.due = undefined;
   }
 
   async #tick(): Promise<void> {
-    for (const record of this.#records) {
-      if (!this.#running || record.due === undefined || record.due > this.#now()) continue;
-      record.due = record.event.next(this.#now());
+    for (const state of this.#events) {
+      if (!this.#running || state.due === undefined || state.due > this.#now()) continue;
+      state.due = state.event.next(this.#now());
       try {
-        await record.event.run();
+        await state.event.run();
       } catch (error) {
-        this.#onFailure(record.event, error);
+        this.#onFailure(state.event, error);
       }
     }
   }
 
   #arm(): void {
     clearTimeout(this.#timer);
-    const due = this.#records.flatMap((record) => record.due ?? []);
+    const due = this.#events.flatMap((state) => state.due ?? []);
     if (!this.#running || due.length === 0) return;
     const wait = (Math.min(...due) - this.#now()) * 1000;
     this.#timer = setTimeout(() => void this.tick(), Math.min(MAX_DELAY_MS, Math.max(0, wait))).unref();

@@ -1,7 +1,7 @@
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { BrokerStore } from '../../storage/index.js';
 
-/** The part of a store that a walk reads. */
+/** The members of a store that a walk uses. */
 export type WalkedStore = Pick<BrokerStore, 'all' | 'lastSequence'>;
 
 /**

@@ -4,7 +4,7 @@ import {
   type AdminCommandTitle,
 } from '../../../protocols/broker/index.js';
 
-/** One administrative command as the form offers it (BRK-5.1). */
+/** An administrative command in the form (BRK-5.1). */
 interface OfferedCommand extends AdminCommandTitle {
   /** Whether it deletes objects or ends the program; the page's script then asks for confirmation. */
   readonly destructive: boolean;
@@ -29,7 +29,7 @@ const DESTRUCTIVE: readonly Kind[] = [
   'shutdown',
 ];
 
-/** The subjects, the most used first. A command that none of them names belongs to the objects. */
+/** The groups of commands, the most used first. A command that is not listed belongs to the first group. */
 const SUBJECTS: readonly (readonly [string, readonly Kind[]])[] = [
   ['Objects', ['collection']],
   ['Index and registry', ['incremental-index', 'full-index', 'compress-registry', 'do-stats']],
@@ -37,7 +37,7 @@ const SUBJECTS: readonly (readonly [string, readonly Kind[]])[] = [
   ['Server', ['set', 'restart', 'shutdown']],
 ];
 
-/** Every command of BRK-5.1 with its title, by subject. */
+/** Every command of BRK-5.1 with its title, by group. */
 export const COMMAND_GROUPS: readonly CommandGroup[] = SUBJECTS.map(([title, first], i) => {
   const elsewhere = SUBJECTS.slice(1).flatMap(([, kinds]) => kinds);
   const rest = ADMIN_COMMANDS.map(({ kind }) => kind).filter(

@@ -11,13 +11,13 @@ import { bodyFields } from '../../web/form-fields.js';
 import { FormTokens } from '../../web/form-tokens.js';
 import type { Content } from '../../web/html.js';
 import { PasswordThrottle } from '../../web/password-throttle.js';
-import { adminPart, outcomePart } from './admin-page.js';
+import { renderAdminForm, renderOutcome } from './admin-page.js';
 import type { SiteLinks } from './layout.js';
-import { notice } from './results-page.js';
+import { renderNotice } from './results-page.js';
 import type { PageReply, RouteContext } from './route-context.js';
 
-/** Lines of a reply that are shown at most. */
-const MAX_LINES = 5000;
+/** Lines of a reply that are shown. */
+const MAX_REPLY_LINES = 5000;
 
 /** The outcome of a command. */
 interface Outcome {
@@ -34,8 +34,8 @@ interface Submitted {
 }
 
 /**
- * The administration page and its program (BRK-9.4, 9.10). A command goes to the Broker over its port, as from any client that
- * knows the password (BRK-5.1). The Broker decides; these pages store nothing.
+ * The administration page and its program (BRK-9.4, 9.10). It sends a command to the Broker's port, like any client that knows the
+ * password (BRK-5.1). The Broker checks the password; the page stores nothing.
  */
 export class AdminRoutes {
   readonly #tokens = new FormTokens();
@@ -67,7 +67,7 @@ export class AdminRoutes {
       password: fields.get('password') ?? '',
     };
     const refuse = (status: number, lead: string, text: string) =>
-      this.#page(request, reply, status, sent, notice('error', lead, text));
+      this.#page(request, reply, status, sent, renderNotice('error', lead, text));
 
     if (!this.#tokens.accepts(request.headers, fields.get('token') ?? '')) {
       const text = 'The page was too old, or the command did not come from it. Send it again from here.';
@@ -91,7 +91,7 @@ export class AdminRoutes {
     const outcome = await this.#run(sent.password, command);
     if (outcome.status === 403) this.#throttle.recordFailure(request.ip);
     const title = ADMIN_COMMANDS.find(({ kind }) => kind === command.kind)?.title ?? command.kind;
-    const part = outcomePart(title, outcome.lines, outcome.failure);
+    const part = renderOutcome(title, outcome.lines, outcome.failure);
     return this.#page(request, reply, outcome.status, sent, part);
   }
 
@@ -104,19 +104,19 @@ export class AdminRoutes {
           const failure = item.text.replace(/^ERROR: /, '');
           return { status: /invalid password/i.test(failure) ? 403 : 400, lines, failure };
         }
-        if ((item.kind === 'message' || item.kind === 'error') && lines.length < MAX_LINES)
+        if ((item.kind === 'message' || item.kind === 'error') && lines.length < MAX_REPLY_LINES)
           lines.push(item.text);
       }
       return { status: 200, lines };
     } catch (error) {
       if (error instanceof UsageError)
-        return { status: 400, lines, failure: 'The password holds a line end.' };
+        return { status: 400, lines, failure: 'The password contains a line end.' };
       if (!(error instanceof ConnectionError)) throw error;
       return { status: 503, lines, failure: 'The broker does not answer.' };
     }
   }
 
-  /** BRK-9.10 has fields for host and port. Others than our own are refused, so that no password goes to another host. */
+  /** BRK-9.10 has fields for host and port. Only our own are accepted, so that no password goes to another host. */
   #isOwnBroker(host: string | null, port: string | null): boolean {
     const { brokerAddress, broker } = this.context;
     const hosts = [brokerAddress.host, broker.config.brokerHost, ''].map((name) => name.toLowerCase());
@@ -146,7 +146,7 @@ export class AdminRoutes {
       port: this.context.brokerAddress.port,
       enabled: config.adminPassword !== '',
     };
-    const content = adminPart(form, outcome);
+    const content = renderAdminForm(form, outcome);
     const title = `Administration of ${this.site.brokerName}`;
     return this.send(reply, { status, title, content, noindex: true, current: 'admin' });
   }

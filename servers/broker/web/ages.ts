@@ -1,7 +1,7 @@
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { WalkCache, type WalkedStore } from '../walk-cache.js';
 
-/** One span of ages. */
+/** A range of ages and the number of documents in it. */
 export interface AgeSpan {
   readonly title: string;
   readonly objects: number;
@@ -24,20 +24,20 @@ const SPANS: readonly (readonly [string, number])[] = [
 ];
 
 /** Seconds for which the counts are reused although the store has changed. */
-const MAX_AGE = 300;
+const MAX_AGE_SECONDS = 300;
 
 /**
- * The ages of the documents (BRK-9.12), by their Last-Modification-Time, or without one by their Update-Time. One walk over the
- * Registry at most every five minutes.
+ * Caches the ages of the documents (BRK-9.12), by their Last-Modification-Time, or without one by their Update-Time. They cost at
+ * most one walk over the Registry every five minutes.
  */
 export class AgeStatistics {
   readonly #cache: WalkCache<readonly AgeSpan[]>;
 
   constructor(store: WalkedStore) {
-    this.#cache = new WalkCache(store, MAX_AGE, countAges);
+    this.#cache = new WalkCache(store, MAX_AGE_SECONDS, countAges);
   }
 
-  /** Counts by span, the youngest first. Ages are relative to `now`. */
+  /** Returns the counts by span, the youngest first. Ages are relative to `now`. */
   get(now: UnixSeconds): Promise<readonly AgeSpan[]> {
     return this.#cache.get(now);
   }

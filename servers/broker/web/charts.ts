@@ -4,15 +4,15 @@ import { type Content, type Html, html } from '../../web/html.js';
 export interface ChartValue {
   readonly name: string;
   readonly objects: number;
-  /** What the name links to. */
+  /** Target of the link on the name. */
   readonly href?: string;
 }
 
 /**
- * A table with bars, drawn as SVG with attributes, so that they need neither script nor inline style. Screen readers read the
- * numbers and skip the bars.
+ * Renders a table with bars. The bars are SVG with attributes, so that they need neither script nor inline style. Screen readers read
+ * the numbers and skip the bars.
  */
-export function barTable(title: string, column: string, values: readonly ChartValue[], total: number): Html {
+export function renderBarTable(title: string, column: string, values: readonly ChartValue[], total: number): Html {
   if (values.length === 0) return html``;
   const id = title.toLowerCase().replace(/\W+/g, '-');
   const most = Math.max(1, ...values.map(({ objects }) => objects));
@@ -21,17 +21,17 @@ export function barTable(title: string, column: string, values: readonly ChartVa
 <table aria-labelledby="${id}">
 <thead><tr><th scope="col">${column}</th><th scope="col" class="number">Objects</th><th scope="col" class="number share">Share</th><td class="bar"></td></tr></thead>
 <tbody>
-${values.map(({ name, objects, href }) => html`<tr><th scope="row">${href === undefined ? name : html`<a href="${href}">${name}</a>`}</th><td class="number">${objects.toLocaleString('en')}</td><td class="number share">${share(objects, total)}</td><td class="bar">${bar(objects / most)}</td></tr>\n`)}</tbody>
+${values.map(({ name, objects, href }) => html`<tr><th scope="row">${href === undefined ? name : html`<a href="${href}">${name}</a>`}</th><td class="number">${objects.toLocaleString('en')}</td><td class="number share">${formatShare(objects, total)}</td><td class="bar">${renderBar(objects / most)}</td></tr>\n`)}</tbody>
 </table>
 </section>`;
 }
 
-function bar(part: number): Html {
+function renderBar(part: number): Html {
   const width = Math.max(0.4, part * 100).toFixed(1);
   return html`<svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true" focusable="false"><rect class="track" width="100" height="8"/><rect class="fill" width="${width}" height="8"/></svg>`;
 }
 
-function share(objects: number, total: number): string {
+function formatShare(objects: number, total: number): string {
   if (total === 0) return '';
   const percent = (100 * objects) / total;
   return percent > 0 && percent < 1 ? '< 1 %' : `${Math.round(percent)} %`;
@@ -42,8 +42,8 @@ const WIDTH = 720;
 const HEIGHT = 220;
 const LABELS = 40;
 
-/** A column chart as one image, with the numbers as its text alternative. */
-export function columnChart(title: string, note: Content, values: readonly ChartValue[]): Html {
+/** Renders a column chart as one image, with the numbers as its text alternative. */
+export function renderColumnChart(title: string, note: Content, values: readonly ChartValue[]): Html {
   const most = Math.max(0, ...values.map(({ objects }) => objects));
   if (most === 0) return html``;
   const id = title.toLowerCase().replace(/\W+/g, '-');

@@ -1,4 +1,4 @@
-/** Rows of the advanced form that ask about one attribute. */
+/** Rows for attributes in the advanced form. */
 export const ATTRIBUTE_ROWS = 3;
 
 /** The select operators of the language (BRK-2.14, 2.17) with their labels. */
@@ -12,8 +12,8 @@ export const SELECT_OPERATORS = [
 
 /**
  * Composes a query of the Broker's language (BRK-2) from the fields of the advanced form: `all`, `phrase`, `any`, `none`, and
- * `attribute1` `is1` `value1` up to 3. Everything is quoted, so that no word reads as an operator (BRK-2.6), and grouped
- * by brackets, because operators group to the right (BRK-2.12). Empty if every field is.
+ * `attribute1` `is1` `value1` up to 3. Everything is quoted, so that no word is read as an operator (BRK-2.6), and grouped
+ * by parentheses, because operators group to the right (BRK-2.12). Returns '' if every field is empty.
  */
 export function composeQuery(fields: URLSearchParams): string {
   const field = (name: string) => (fields.get(name) ?? '').replace(/\s+/g, ' ').trim();
@@ -35,7 +35,7 @@ export function composeQuery(fields: URLSearchParams): string {
   return [...parts, ...none].join(' and ');
 }
 
-/** Words separated by blanks; quoted text is one word. */
+/** Splits a text into words at blanks; quoted text is one word. */
 function wordsAndPhrases(text: string): string[] {
   return [...text.matchAll(/"([^"]*)"?|[^\s"]+/g)]
     .map((match) => (match[1] ?? match[0]).trim())
@@ -46,7 +46,7 @@ function quotedName(name: string): string {
   return /^[A-Za-z][\w<>-]*$/.test(name) && !/^(?:and|or|not|except)$/i.test(name) ? name : quoted(name);
 }
 
-/** BRK-2.7: backslashes reach the engine, which takes the next character literally. */
+/** Quotes a text. BRK-2.7: backslashes reach the engine, which reads the next character literally. */
 function quoted(text: string): string {
   return `"${text.replace(/\\$/, '\\\\').replaceAll('"', '\\"')}"`;
 }

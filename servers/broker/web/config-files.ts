@@ -10,13 +10,13 @@ import { type ListedBroker, parseBrokersCf } from '../../../protocols/config/bro
 import { errorCode, messageOf } from '../../../protocols/errors.js';
 import type { Logger } from '../../host/index.js';
 
-/** A file of the Broker's directory that a form may name: never a path, never broker.conf. */
+/** Names of the files in the Broker's directory that a form may name: not a path, and not broker.conf. */
 const FILE_NAME = /^\w[\w.-]{0,100}\.cf$/;
 
-/** Largest file read, bytes. */
+/** Larger files are not used. */
 const MAX_BYTES = 256 * 1024;
 
-/** Files cached at most. */
+/** Number of files that are cached. */
 const MAX_CACHED = 16;
 
 interface CachedFile<T> {
@@ -26,8 +26,8 @@ interface CachedFile<T> {
 }
 
 /**
- * The formatting files and the list of brokers in the Broker's directory, read again when they change. Their faults are logged
- * once and left out (BRK-9.5, 9.3).
+ * Reads the formatting files and the list of brokers in the Broker's directory, again when they change. Faulty definitions are
+ * logged once and left out (BRK-9.5, 9.3).
  */
 export class ConfigFiles {
   readonly #queries = new LRUCache<string, CachedFile<BrokerQueryConfig>>({ max: MAX_CACHED });
@@ -46,7 +46,7 @@ export class ConfigFiles {
     return new ConfigFiles(directory, config, log);
   }
 
-  /** The definitions of a file over the defaults. An empty name means `BrokerQuery.cf`; an absent file has no definitions. */
+  /** Returns the definitions of a file, and the defaults for the others. An empty name means `BrokerQuery.cf`. */
   async query(name: string): Promise<BrokerQueryConfig> {
     const file = name === '' ? 'BrokerQuery.cf' : name;
     if (!FILE_NAME.test(file)) return this.defaults;
@@ -57,7 +57,7 @@ export class ConfigFiles {
     return custom ?? this.defaults;
   }
 
-  /** The broker of `Brokers.cf` with this name or `host:port`; undefined if it is not listed. */
+  /** Returns the broker of `Brokers.cf` with this name or `host:port`; undefined if it is not listed. */
   async broker(name: string): Promise<ListedBroker | undefined> {
     if (name === '') return undefined;
     const list = await this.#read('Brokers.cf', this.#lists, (text, path) => {

@@ -41,9 +41,9 @@ export interface Matching {
 export interface FacetLimits {
   /** Objects of one result counted, default 50 000. */
   readonly maxFacetObjects?: number;
-  /** Milliseconds that one count may take, default 1500; a page waits no longer. */
+  /** Time that one count may take, default 1500; a page waits no longer. */
   readonly facetMs?: number;
-  /** Counts at the same time, default 4; further pages have no facets. */
+  /** Concurrent counts, default 4; further pages have no facets. */
   readonly maxFacetCounts?: number;
   /** Counts cached until the store changes, default 64. */
   readonly keptFacets?: number;
@@ -51,13 +51,13 @@ export interface FacetLimits {
   readonly facetValues?: number;
 }
 
-/** Entries read from the store at once. */
+/** Entries that are read from the store together. */
 const BATCH = 500;
 
-/** Different values counted of each property; this bounds the memory of a count. */
+/** Different values counted of each property; it limits the memory of a count. */
 const MAX_NAMES = 20_000;
 
-/** Counts types, hosts and Gatherers over all objects that a query finds, not only the listed ones. */
+/** Counts types, hosts and Gatherers over all objects that a query finds, not only the listed ones. Caches the counts. */
 export class FacetCounter {
   readonly #cache: LRUCache<string, FacetCounts>;
   #running = 0;
@@ -80,7 +80,7 @@ export class FacetCounter {
     this.#running += 1;
     try {
       const counts = await this.#count(query, matching, signal);
-      // A count that a limit cut may be complete the next time.
+      // A count that stopped at a limit is not cached, because it may be complete the next time.
       if (counts.complete) this.#cache.set(key, counts);
       return counts;
     } catch (error) {

@@ -3,7 +3,7 @@ import type { FacetCounts } from './facets.js';
 import { type QueryForm, writeForm } from './form.js';
 import type { Results, ShownHit } from './results.js';
 
-/** Content of a result for programs. */
+/** Content of a result in a format for programs. */
 export interface FeedSource {
   readonly brokerName: string;
   /** Scheme, host and port before the paths of this site. */
@@ -21,7 +21,7 @@ export interface FeedSource {
   readonly summaryPath: (objectUrl: string) => string | undefined;
 }
 
-/** A result as JSON: counts, messages, and the objects in their order. Times are ISO 8601, sizes bytes. */
+/** Formats a result as JSON: counts, messages, and the objects in their order. Times are ISO 8601, sizes are in bytes. */
 export function jsonResult(source: FeedSource): string {
   const { form, results, counts, origin } = source;
   const objects = results.hits.map((hit) => ({
@@ -56,7 +56,7 @@ export function jsonResult(source: FeedSource): string {
   return `${JSON.stringify(value, undefined, 1)}\n`;
 }
 
-/** A result as RSS 2.0. */
+/** Formats a result as RSS 2.0. */
 export function rssResult(source: FeedSource): string {
   const { form, results, origin } = source;
   const page = `${origin}${source.action}?${writeForm({ ...form, format: 'html' })}`;
@@ -100,7 +100,7 @@ function timeOf(text: string | undefined): Date | undefined {
   return text !== undefined && /^[0-9]{1,11}$/.test(text) ? new Date(Number(text) * 1000) : undefined;
 }
 
-/** Escapes text for XML 1.0, and replaces what it cannot hold: lone surrogates and the two noncharacters. */
+/** Escapes text for XML 1.0, and replaces characters that it does not allow: lone surrogates and the two noncharacters. */
 function xml(text: string): string {
   return escapeHtml(text.replace(/[\p{Cs}\ufffe\uffff]/gu, '\ufffd'));
 }

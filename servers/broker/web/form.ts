@@ -15,11 +15,11 @@ export interface QueryForm {
   /** Also show type, dates and size of each object. */
   readonly verbose: boolean;
   readonly sort: 'by-rank' | 'by-NML';
-  /** `maxobjflag`: objects at most. */
+  /** `maxobjflag`: largest number of objects. */
   readonly maxObjects?: number;
-  /** `maxresultflag`: matched lines at most. */
+  /** `maxresultflag`: largest number of matched lines. */
   readonly maxResults?: number;
-  /** `maxlineflag`: matched lines of one object at most. */
+  /** `maxlineflag`: largest number of matched lines of one object. */
   readonly maxLines?: number;
   /** Seconds. */
   readonly lifetime?: number;
@@ -65,7 +65,7 @@ const FORMATS = ['html', 'rss', 'json'] as const;
 
 /**
  * Reads the fields. A missing field has the meaning of its missing flag for a Broker (BRK-3.7), as old query URLs expect; an
- * invalid one counts as missing. Without a `query`, the query is composed from the fields of the advanced form. `broker`, `host`
+ * invalid field counts as missing. Without a `query`, the query is composed from the fields of the advanced form. `broker`, `host`
  * and `port` only choose among the brokers of Brokers.cf: a page that queries any host would be an open relay.
  */
 export function readForm(fields: URLSearchParams): QueryForm {
@@ -78,7 +78,7 @@ export function readForm(fields: URLSearchParams): QueryForm {
     lifetime: number('lifetime'),
   };
   return {
-    // One line, because a line end ends the message (BRK-1.8).
+    // Reduced to one line, because a line end ends the message (BRK-1.8).
     query: oneLine(fields.get('query') ?? '') || oneLine(composeQuery(fields)),
     ignoreCase: on('caseflag'),
     matchWord: on('wordflag'),
@@ -107,7 +107,7 @@ function readBroker(fields: URLSearchParams): string {
   return fields.get('broker')?.trim() || (host === '' || port === '' ? host : `${host}:${port}`);
 }
 
-/** The form as the query part of a URL; {@link readForm} reads it back. */
+/** Formats the form as the query part of a URL, which {@link readForm} parses. */
 export function writeForm(form: QueryForm): string {
   const fields = new URLSearchParams({ query: form.query });
   const flags: readonly (readonly [string, boolean])[] = [
@@ -136,9 +136,9 @@ export function writeForm(form: QueryForm): string {
 }
 
 /**
- * The request to the broker. It asks for one object more than will be shown, to detect a truncated result (BRK-4.16).
+ * Converts the form to a request to the broker, for one object more than is shown, to detect a truncated result (BRK-4.16).
  *
- * @param maxObjects objects shown at most, whatever the form says
+ * @param maxObjects largest number of objects that is shown, whatever the form requests
  */
 export function toRequest(form: QueryForm, maxObjects: number, attributes: readonly string[]): QueryRequest {
   return {

@@ -1,8 +1,8 @@
 import { type Html, html } from '../../web/html.js';
 import { COMMAND_GROUPS } from './admin-commands.js';
 
-/** Help for users: the query language (BRK-2), with examples. */
-export function helpPart(): Html {
+/** Renders the help for users: the query language (BRK-2), with examples. */
+export function renderHelp(): Html {
   return html`<article>
 <h1>How to search</h1>
 <p>This broker holds <em>summaries</em> of documents: title, keywords, description, parts of the text, links and dates. A query finds the documents whose summary matches it.</p>
@@ -19,10 +19,10 @@ export function helpPart(): Html {
 <dl class="examples">
 <div><dt><code>gopher and veronica</code></dt><dd>both.</dd></div>
 <div><dt><code>gopher or wais</code></dt><dd>one of them or both.</dd></div>
-<div><dt><code>gopher except usenet</code></dt><dd>the first without the second; <code>gopher and not usenet</code> says the same.</dd></div>
-<div><dt><code>(gopher or wais) and client</code></dt><dd>brackets group.</dd></div>
+<div><dt><code>gopher except usenet</code></dt><dd>the first without the second; <code>gopher and not usenet</code> means the same.</dd></div>
+<div><dt><code>(gopher or wais) and client</code></dt><dd>parentheses group.</dd></div>
 </dl>
-<p>No operator binds more tightly than another. They group to the right: <code>a and b or c</code> means <code>a and (b or c)</code>. For the other meaning, write the brackets. To search for the word <code>and</code> itself, put it in quotes.</p>
+<p>No operator binds more tightly than another. They group to the right: <code>a and b or c</code> means <code>a and (b or c)</code>. For the other meaning, write parentheses. To search for the word <code>and</code> itself, put it in quotes.</p>
 
 <h2>Attributes</h2>
 <dl class="examples">
@@ -42,13 +42,13 @@ export function helpPart(): Html {
 <p>Next to the results are the types, hosts and gatherers of everything that was found, with counts; each is a link that narrows the result. Results come best first, or those with most matched lines first. <em>RSS</em> is an address for a feed reader, <em>JSON</em> one for programs.</p>
 
 <h2>Limits</h2>
-<p>A search that takes too long is stopped, and the page shows the objects found until then. A list that was cut says so.</p>
+<p>A search that takes too long is stopped, and the page shows the objects found until then. The page says if a list is incomplete.</p>
 <p>With a keyboard: <kbd>/</kbd> goes to the query, <kbd>j</kbd> and <kbd>k</kbd> go from result to result.</p>
 </article>`;
 }
 
-/** Help for administrators: the effect of each command (BRK-5.1, 9.13). */
-export function adminHelpPart(admin: string): Html {
+/** Renders the help for administrators: the effect of each command (BRK-5.1, 9.13). */
+export function renderAdminHelp(admin: string): Html {
   return html`<article>
 <h1>Help for administrators</h1>
 <p>The <a href="${admin}">administration page</a> sends one command at a time to the Broker. Each needs the password that <code>Admin-Password</code> sets in <code>broker.conf</code>; it is sent with the command and not stored. Long commands continue in the background, and their outcome is logged. Changes by commands last until the Broker ends; permanent settings belong in <code>broker.conf</code>.</p>
@@ -62,26 +62,26 @@ ${commands.map((command) => html`<div><dt>${command.title}</dt><dd>${command.eff
 </article>`;
 }
 
-/** Help about content summaries (BRK-9.13): SOIF and the usual attributes. */
-export function soifHelpPart(): Html {
+/** Renders the help about content summaries (BRK-9.13): SOIF and the usual attributes. */
+export function renderSoifHelp(): Html {
   return html`<article>
 <h1>About summaries</h1>
-<p>A broker holds no documents but a <em>content summary</em> of each: a record in SOIF, the Summary Object Interchange Format. A summary has a type, the address of its document, and attributes with values of any length.</p>
+<p>A broker stores no documents, but a <em>content summary</em> of each: a record in SOIF, the Summary Object Interchange Format. A summary has a type, the address of its document, and attributes with values of any length.</p>
 <pre class="sample">@FILE { http://www.example.org/
 Title{10}:	An example
 Type{4}:	HTML
 }</pre>
-<p>The number in braces is the length of the value in bytes, so that a value can hold anything.</p>
+<p>The number in braces is the length of the value in bytes, so that a value can contain anything.</p>
 <h2>Usual attributes</h2>
 <dl>
-<div><dt>Title, Author, Abstract, Keywords, Description</dt><dd>what the document says about itself.</dd></div>
+<div><dt>Title, Author, Abstract, Keywords, Description</dt><dd>the document's own description of itself.</dd></div>
 <div><dt>Full-Text, Partial-Text</dt><dd>all of its text, or the beginning.</dd></div>
 <div><dt>Type, File-Size, MD5</dt><dd>its kind, its size in bytes, and a fingerprint of its content.</dd></div>
 <div><dt>URL-References</dt><dd>the addresses that it links to.</dd></div>
 <div><dt>Last-Modification-Time</dt><dd>when the document was last changed.</dd></div>
-<div><dt>Update-Time</dt><dd>when its summary was made.</dd></div>
-<div><dt>Time-to-Live, Refresh-Rate</dt><dd>seconds until the summary is dropped, and until it should be made again.</dd></div>
-<div><dt>Gatherer-Name, Gatherer-Host, Gatherer-Version</dt><dd>who made the summary.</dd></div>
+<div><dt>Update-Time</dt><dd>when its summary was created.</dd></div>
+<div><dt>Time-to-Live, Refresh-Rate</dt><dd>seconds until the summary is deleted, and until it should be created again.</dd></div>
+<div><dt>Gatherer-Name, Gatherer-Host, Gatherer-Version</dt><dd>the Gatherer that created the summary.</dd></div>
 </dl>
 <p>Any of them can be searched: <code>author : writer</code>. Names are compared without regard to case.</p>
 </article>`;

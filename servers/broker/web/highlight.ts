@@ -1,13 +1,13 @@
 import type { Query } from '../../../protocols/broker/index.js';
 import { type Content, html } from '../../web/html.js';
 
-/** Terms marked at most; queries with more are made by programs. */
+/** Terms that are marked; queries with more come from programs. */
 const MAX_WORDS = 32;
 
 /** Characters with a meaning in patterns (BRK-2.22). Terms with them are not marked. */
 const PATTERN = /[.#[\]^$|*()\\]/;
 
-/** The words and phrases of a query that are not patterns. */
+/** Returns the words and phrases of a query that are not patterns. */
 export function literalTerms(query: Query): string[] {
   const terms: string[] = [];
   const visit = (node: Query): void => {
@@ -57,7 +57,7 @@ export function highlighter(
   };
 }
 
-/** A pattern that matches the text literally, and so runs in linear time. */
+/** Returns a pattern that matches the text literally, and therefore in linear time. */
 function literal(text: string): string {
   return text
     .trim()

@@ -3,9 +3,9 @@ import { plural } from '../../web/values.js';
 import type { BrokerStatistics } from '../statistics.js';
 import type { QueryForm } from './form.js';
 import type { Narrowing } from './narrow.js';
-import { type SearchFormOptions, searchForm } from './search-form.js';
+import { type SearchFormOptions, renderSearchForm } from './search-form.js';
 
-/** Links of each property. */
+/** Links for each property. */
 const MAX_LINKS = 8;
 
 /** Content of the search page. */
@@ -14,14 +14,14 @@ export interface HomeSource {
   readonly form: QueryForm;
   readonly options: SearchFormOptions;
   readonly statistics: BrokerStatistics;
-  /** Objects stored. */
+  /** Number of stored objects. */
   readonly objects: number;
   /** URL of a query for every object with a property. */
   readonly browse: (narrowing: Narrowing) => string;
 }
 
-/** The search page: the form, and links to the objects by type and host. */
-export function homePart(source: HomeSource): Html {
+/** Renders the search page: the form, and links to the objects by type and host. */
+export function renderHome(source: HomeSource): Html {
   const { brokerName, form, options, statistics, objects, browse } = source;
   const group = (
     title: string,
@@ -38,7 +38,7 @@ ${known.map(({ name, objects }) => html`<li><a href="${browse({ kind, value: nam
   };
   return html`<div class="home">
 <h1>Search ${brokerName}</h1>
-${searchForm(form, options)}
+${renderSearchForm(form, options)}
 <p class="count">${plural(objects, 'object')} in this broker.</p>
 ${group('By type', 'type', 'unknown', statistics.types)}${group('By host', 'host', 'unknown:', statistics.hosts)}</div>`;
 }

@@ -15,26 +15,26 @@ export interface SiteLinks {
   readonly icon: string;
 }
 
-/** One page. */
+/** The content of a page and the facts that its frame shows. */
 export interface Page {
   readonly title: string;
   readonly content: Content;
   /** Asks search engines not to index the page; set for results and summaries, which are not documents. */
   readonly noindex?: boolean;
-  /** The entry of the navigation that this page is. */
+  /** The entry of the navigation that stands for this page. */
   readonly current?: 'home' | 'advanced' | 'help' | 'stats' | 'admin';
   readonly alternates?: readonly Alternate[];
   /** `HarvestUrl` (BRK-9.11). */
   readonly harvestUrl?: string;
 }
 
-/** A whole HTML document. */
-export function layout(site: SiteLinks, page: Page): Html {
-  return renderPage(shellOf(site, page), page.content);
+/** Renders a page as a whole HTML document. */
+export function renderBrokerPage(site: SiteLinks, page: Page): Html {
+  return renderPage(pageShell(site, page), page.content);
 }
 
-/** The shell around the content of a page. */
-export function shellOf(site: SiteLinks, page: Omit<Page, 'content'>): PageShell {
+/** Returns the shell around the content of a page. */
+export function pageShell(site: SiteLinks, page: Omit<Page, 'content'>): PageShell {
   const current = (key: Page['current']) => page.current === key && html` aria-current="page"`;
   const item = (key: Page['current'], href: string, text: string) =>
     html`<li><a href="${href}"${current(key)}>${text}</a></li>`;
@@ -56,7 +56,7 @@ ${item('stats', site.stats, 'Statistics')}
 ${item('help', site.help, 'Help')}
 </ul>`,
     },
-    footer: html`<p>A Harvest broker: it holds summaries of documents, the documents themselves stay where they are.</p>
+    footer: html`<p>A Harvest broker stores summaries of documents; the documents themselves stay where they are.</p>
 <ul>
 <li><a href="${site.soifHelp}">About summaries</a></li>
 <li><a href="${site.admin}"${current('admin')}>Administration</a></li>

@@ -6,19 +6,19 @@ import type { ShownHit } from './results.js';
 
 /** Time limits for a References Server. */
 export interface LinkedFromOptions {
-  /** Milliseconds for all requests of a page. Default 300. */
+  /** Time for all requests of a page. Default 300. */
   readonly deadlineMs?: number;
-  /** Milliseconds without requests after a server did not answer. Default 10 000. */
+  /** Pause after a page whose requests the server did not answer. Default 10 000. */
   readonly pauseMs?: number;
 }
 
 const DEFAULT_DEADLINE_MS = 300;
 const DEFAULT_PAUSE_MS = 10_000;
 
-/** Damps the weight of the rank: the first 20 hits weigh nearly the same. */
+/** Reduces the influence of the rank: the first 20 hits have nearly the same weight. */
 const RANK_OFFSET = 20;
 
-/** The number of documents that link to a document, from the References Server (R-10) at `References-Server`, a `host:port`. */
+/** Requests how many documents link to a document from the References Server (R-10) at `References-Server`, a `host:port`. */
 export class LinkedFrom implements AsyncDisposable {
   readonly #pool: ReferencesPool;
   readonly #deadlineMs: number;
@@ -72,7 +72,7 @@ export class LinkedFrom implements AsyncDisposable {
     return new Map(counts);
   }
 
-  /** URL of the server's page about a document; undefined if the server has no such page. */
+  /** Returns the URL of the server's page about a document; undefined if the server has no such page. */
   pageOf(url: string): string | undefined {
     const name = referenceUrl(url);
     return name === undefined ? undefined : `http://${this.server}/?${new URLSearchParams({ q: name })}`;
@@ -88,10 +88,11 @@ export class LinkedFrom implements AsyncDisposable {
 }
 
 /**
- * `References-Rank`: the Broker's order, with documents raised that many others link to. A hit's weight falls with its rank and
- * grows with the logarithm of its links, `(1 + log10(1 + links)) / (20 + rank)`: nine links lift the 20th hit to the first.
+ * `References-Rank`: returns the hits in the Broker's order, but raises documents that many others link to. A hit's weight falls with
+ * its rank and grows with the logarithm of its links, `(1 + log10(1 + links)) / (20 + rank)`: nine links raise the 20th hit to the
+ * first.
  */
-export function byLinks(hits: readonly ShownHit[], links: ReadonlyMap<string, number>): ShownHit[] {
+export function orderByLinks(hits: readonly ShownHit[], links: ReadonlyMap<string, number>): ShownHit[] {
   const weighed = hits.map((hit, rank) => ({
     hit,
     weight: (1 + Math.log10(1 + (links.get(hit.url) ?? 0))) / (RANK_OFFSET + rank),

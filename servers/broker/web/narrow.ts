@@ -9,7 +9,7 @@ export interface Narrowing {
   readonly value: string;
 }
 
-/** Restrictions of one query, and characters of a value, at most. */
+/** Limits: restrictions of one query, and characters of a value. */
 const MAX_NARROWINGS = 8;
 const MAX_VALUE = 500;
 
@@ -26,23 +26,23 @@ export function readNarrowings(fields: readonly string[]): readonly Narrowing[] 
   return found.slice(0, MAX_NARROWINGS);
 }
 
-/** The field of {@link readNarrowings}. */
+/** Formats a restriction as a field that {@link readNarrowings} parses. */
 export function writeNarrowing({ kind, value }: Narrowing): string {
   return `${kind}:${value}`;
 }
 
 /**
- * The text of the query with its restrictions, in the language of every Broker.
+ * Adds restrictions to the text of a query, in the language that every Broker understands.
  *
  * @param query a whole query as `formatQuery` writes it
  */
 export function narrowQuery(query: string, narrowings: readonly Narrowing[]): string {
-  const terms = narrowings.map(termOf);
+  const terms = narrowings.map(narrowingTerm);
   if (terms.length === 0) return query;
   return query === '#allb' ? terms.join(' and ') : `(${query}) and ${terms.join(' and ')}`;
 }
 
-function termOf({ kind, value }: Narrowing): string {
+function narrowingTerm({ kind, value }: Narrowing): string {
   switch (kind) {
     case 'type':
       return `type exact ${quoted(value.replaceAll('\\', '\\\\'))}`;

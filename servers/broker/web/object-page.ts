@@ -11,13 +11,13 @@ const SPANS = new Set(['refresh-rate', 'time-to-live']);
 /** Attributes whose lines are URLs. */
 const URLS = /^(?:(?:embed<\d+>-)?url-references|url|.*-url|links?)$/i;
 
-/** Characters of a value, links of a list and attributes of an object shown; the raw summary has all. */
+/** Limits: bytes of a value, links of a list and attributes of an object that are shown; the raw summary has all. */
 const MAX_VALUE = 32_768;
 const MAX_LINKS = 500;
 const MAX_ATTRIBUTES = 1000;
 
-/** The readable view of one object: what BRK-9.4's DisplayObject shows. */
-export function objectPart(object: SoifObject, rawPath: string, bytes: number): Html {
+/** Renders the readable view of one object, for DisplayObject (BRK-9.4). */
+export function renderObject(object: SoifObject, rawPath: string, bytes: number): Html {
   const title = object.text('Title')?.replace(/\s+/g, ' ').trim();
   const attributes = object.attributes.slice(0, MAX_ATTRIBUTES);
   return html`<article>
@@ -26,13 +26,13 @@ export function objectPart(object: SoifObject, rawPath: string, bytes: number): 
 <p class="about"><span>${object.type} object</span> <span>${object.size} attributes</span> <span>${byteSize(bytes)}</span> <a href="${rawPath}">Raw SOIF</a></p>
 <h2>Attributes</h2>
 <dl class="attributes">
-${attributes.map(({ name, value }) => html`<div><dt>${name}</dt><dd>${shownValue(name, value)}</dd></div>\n`)}</dl>
+${attributes.map(({ name, value }) => html`<div><dt>${name}</dt><dd>${renderValue(name, value)}</dd></div>\n`)}</dl>
 ${object.size > MAX_ATTRIBUTES ? html`<p class="note">${object.size - MAX_ATTRIBUTES} further attributes are in the raw summary.</p>` : ''}
 </article>`;
 }
 
-function shownValue(name: string, value: Uint8Array): Content {
-  // A value cut in the middle of a character shows one replacement character at its end.
+function renderValue(name: string, value: Uint8Array): Content {
+  // A value that is cut in the middle of a character ends in a replacement character.
   const whole = value.length <= MAX_VALUE;
   const text = decodeText(whole ? value : value.subarray(0, MAX_VALUE)).replace(/\n$/, '');
   const key = name.toLowerCase();
@@ -45,11 +45,11 @@ function shownValue(name: string, value: Uint8Array): Content {
   if (SPANS.has(key) && /^[0-9]{1,12}$/.test(text.trim())) {
     return html`${duration(Number(text))} <span class="raw">${text}</span>`;
   }
-  if (URLS.test(name)) return linkList(text, whole);
-  return [text.includes('\n') ? html`<pre>${text}</pre>` : text, whole ? '' : cutNote(value.length)];
+  if (URLS.test(name)) return renderLinkList(text, whole);
+  return [text.includes('\n') ? html`<pre>${text}</pre>` : text, whole ? '' : renderCutNote(value.length)];
 }
 
-function linkList(text: string, whole: boolean): Content {
+function renderLinkList(text: string, whole: boolean): Content {
   const urls = text.split('\n').map((line) => line.trim());
   const shown = urls.filter((url) => url !== '').slice(0, MAX_LINKS);
   const [only] = shown;
@@ -58,6 +58,6 @@ function linkList(text: string, whole: boolean): Content {
   return html`<ul class="links">${shown.map((url) => html`<li>${link(url, url)}</li>\n`)}</ul>${more ? html`<p class="note">Further lines are in the raw summary.</p>` : ''}`;
 }
 
-function cutNote(length: number): Html {
+function renderCutNote(length: number): Html {
   return html`<p class="note">Cut here; the whole value of ${byteSize(length)} is in the raw summary.</p>`;
 }

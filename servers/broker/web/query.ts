@@ -4,7 +4,7 @@ import { PeerError, ProtocolError } from '../../../protocols/errors.js';
 import { type QueryForm, toRequest } from './form.js';
 import { type Results, SHOWN_ATTRIBUTES, type ShownHit, shownHit } from './results.js';
 
-/** A query with a syntax error; positions are characters. */
+/** A syntax error in a query; its positions count characters. */
 export interface FaultyQuery extends QueryFault {
   readonly kind: 'fault';
 }
@@ -26,11 +26,11 @@ export interface QueryTarget {
   readonly opaqueMode: 'suppress' | 'show';
   /** `Max-Results`. */
   readonly maxResults: number;
-  /** Seconds of silence after which it counts as down (`Timeout`, BRK-9.6). */
+  /** Seconds without data after which it counts as down (`Timeout`, BRK-9.6). */
   readonly timeout?: number;
 }
 
-/** Objects to list: the number in the form, limited by the broker's own. */
+/** Returns the number of objects to list: that of the form, limited by the broker's `Max-Results`. */
 export function objectsToList(form: QueryForm, maxResults: number): number {
   return Math.min(form.maxObjects ?? maxResults, maxResults);
 }
@@ -41,11 +41,11 @@ export type QueryOutcome =
   | { readonly kind: 'refused'; readonly message: string };
 
 /**
- * Sends the query to the broker's port, as any client does.
+ * Sends the query to the broker's port, like any client.
  *
  * @throws ConnectionError when the broker cannot be reached or closes the connection before the first object
  */
-export async function askBroker(
+export async function queryBroker(
   form: QueryForm,
   query: Query,
   target: QueryTarget,

@@ -9,21 +9,21 @@ import type { FacetCounter, FacetCounts } from './facets.js';
 import { jsonResult, rssResult } from './feeds.js';
 import { type QueryForm, readForm, toRequest, writeForm } from './form.js';
 import { highlighter, literalTerms } from './highlight.js';
-import { type SiteLinks, shellOf } from './layout.js';
-import { byLinks, LinkedFrom } from './linked-from.js';
+import { type SiteLinks, pageShell } from './layout.js';
+import { orderByLinks, LinkedFrom } from './linked-from.js';
 import { narrowQuery } from './narrow.js';
-import { askBroker, type FaultyQuery, objectsToList, type QueryTarget, readQuery } from './query.js';
+import { queryBroker, type FaultyQuery, objectsToList, type QueryTarget, readQuery } from './query.js';
 import { type Results as FoundResults, SHOWN_ATTRIBUTES, type ShownHit } from './results.js';
 import {
-  notice,
+  renderNotice,
   PAGE_OBJECTS,
-  pageOf,
+  selectPage,
   type ResultsOptions,
-  resultItem,
-  setVariables,
+  renderResultItem,
+  resultVariables,
 } from './results-page.js';
 import type { RouteContext } from './route-context.js';
-import { type SearchFormOptions, searchForm } from './search-form.js';
+import { type SearchFormOptions, renderSearchForm } from './search-form.js';
 import { objectVariables, renderDefinition, renderTemplate, type Variables } from './templates.js';
 
 /** The reply to a query in the requested format. */
@@ -33,7 +33,7 @@ export interface ResultReply {
   readonly body: string;
 }
 
-/** What {@link Results} needs. */
+/** Context of {@link Results}. */
 export interface ResultsContext extends RouteContext {
   readonly site: SiteLinks;
   readonly form: Omit<SearchFormOptions, 'autofocus'>;
@@ -71,39 +71,39 @@ export class Results implements AsyncDisposable {
     const { files, log } = this.context;
     const form = readForm(fields);
     const config = await files.query(form.config);
-    const target = await this.#target(form, config);
-    const asked: PageQuery = { form, config, target, message: '' };
+    const target = await this.#findTarget(form, config);
+    const pageQuery: PageQuery = { form, config, target, message: '' };
     if (form.query === '') {
-      return this.#refusal(400, asked, 'Type at least one word to search for.');
+      return this.#renderRefusal(400, pageQuery, 'Type at least one word to search for.');
     }
     const read = readQuery(form.query);
-    if (read.kind === 'fault') return this.#refusal(400, asked, read);
+    if (read.kind === 'fault') return this.#renderRefusal(400, pageQuery, read);
     const whole = readQuery(narrowQuery(formatQuery(read.query), form.narrow));
-    if (whole.kind === 'fault') return this.#refusal(400, asked, whole.message);
+    if (whole.kind === 'fault') return this.#renderRefusal(400, pageQuery, whole.message);
     const request = toRequest(form, objectsToList(form, target.maxResults), SHOWN_ATTRIBUTES);
-    const sent = { ...asked, message: queryMessage(whole.query, request, target.opaqueMode) };
+    const sent = { ...pageQuery, message: queryMessage(whole.query, request, target.opaqueMode) };
     const stop = new AbortController();
     const counting = target.listed
       ? undefined
-      : this.#counts(whole.query, form, AbortSignal.any([signal, stop.signal]));
+      : this.#countFacets(whole.query, form, AbortSignal.any([signal, stop.signal]));
     try {
-      const outcome = await askBroker(form, whole.query, target, signal);
+      const outcome = await queryBroker(form, whole.query, target, signal);
       if (outcome.kind === 'refused') {
         const status = /busy/i.test(outcome.message) ? 503 : 400;
-        return this.#refusal(status, sent, notice('error', 'The broker refused the query:', outcome.message));
+        return this.#renderRefusal(status, sent, renderNotice('error', 'The broker refused the query:', outcome.message));
       }
-      return await this.#results(sent, read.query, outcome.results, await counting, signal);
+      return await this.#renderResults(sent, read.query, outcome.results, await counting, signal);
     } catch (error) {
       if (!(error instanceof ConnectionError)) throw error;
       log.error(`Query page: ${error.message}`);
-      return this.#down(sent);
+      return this.#renderBrokerDown(sent);
     } finally {
       stop.abort();
     }
   }
 
-  /** The broker of Brokers.cf that the form names (BRK-9.3), else ours. */
-  async #target(
+  /** Returns the broker of Brokers.cf that the form names (BRK-9.3), or else our own. */
+  async #findTarget(
     form: QueryForm,
     config: BrokerQueryConfig,
   ): Promise<QueryTarget & { readonly listed: boolean }> {
@@ -123,8 +123,8 @@ export class Results implements AsyncDisposable {
         };
   }
 
-  /** Counts of the whole result; undefined if counting fails, so that the page appears without them. */
-  async #counts(query: Query, form: QueryForm, signal: AbortSignal): Promise<FacetCounts | undefined> {
+  /** Counts the whole result. Returns undefined if counting fails, so that the page appears without counts. */
+  async #countFacets(query: Query, form: QueryForm, signal: AbortSignal): Promise<FacetCounts | undefined> {
     try {
       return await this.context.counter.count(query, form, signal);
     } catch (error) {
@@ -133,8 +133,8 @@ export class Results implements AsyncDisposable {
     }
   }
 
-  /** The server in the configuration in force; `#restart` may have named another. */
-  async #links(): Promise<LinkedFrom | undefined> {
+  /** Returns the client of the References Server in the current configuration, which `#restart` may have changed. */
+  async #openLinkedFrom(): Promise<LinkedFrom | undefined> {
     const { referencesServer } = this.context.broker.config;
     if (this.#linkedFrom?.server !== referencesServer) {
       const former = this.#linkedFrom;
@@ -144,18 +144,18 @@ export class Results implements AsyncDisposable {
     return this.#linkedFrom;
   }
 
-  async #results(
-    asked: PageQuery,
+  async #renderResults(
+    pageQuery: PageQuery,
     shownQuery: Query,
     found: FoundResults,
     counts: FacetCounts | undefined,
     signal: AbortSignal,
   ): Promise<ResultReply> {
-    const { form, config } = asked;
-    const links = await this.#links();
+    const { form, config } = pageQuery;
+    const links = await this.#openLinkedFrom();
     const raise = this.context.broker.config.referencesRank === true && form.sort === 'by-rank';
     const every = raise || form.format === 'json' ? await countLinks(links, found.hits, signal) : undefined;
-    const results = raise && every !== undefined ? { ...found, hits: byLinks(found.hits, every) } : found;
+    const results = raise && every !== undefined ? { ...found, hits: orderByLinks(found.hits, every) } : found;
     const { site, broker } = this.context;
     const action = this.context.form.action;
     const summaryPath = this.context.summaryPath;
@@ -165,7 +165,7 @@ export class Results implements AsyncDisposable {
         origin: new URL(broker.homePage).origin,
         action,
         form,
-        message: asked.message,
+        message: pageQuery.message,
         results,
         ...(counts === undefined ? {} : { counts }),
         linkedFrom: every ?? NO_COUNTS,
@@ -180,7 +180,7 @@ export class Results implements AsyncDisposable {
       usesVariable(config.templates.EndBrokerResults, 'pager') ||
       usesVariable(config.templates.ResultTrailer, 'pager');
     const pageObjects = paged ? PAGE_OBJECTS : Math.max(1, results.hits.length);
-    const part = pageOf(form, results, pageObjects);
+    const part = selectPage(form, results, pageObjects);
     const options: ResultsOptions = {
       action,
       highlight: highlighter(literalTerms(shownQuery), form),
@@ -190,17 +190,17 @@ export class Results implements AsyncDisposable {
       linkedFrom: every ?? (await countLinks(links, part.hits, signal)),
       linksPage: (url) => links?.pageOf(url),
     };
-    const set = { ...this.#pageVariables(asked), ...setVariables(form, results, part, options) };
+    const set = { ...this.#pageVariables(pageQuery), ...resultVariables(form, results, part, options) };
     const render = (name: Parameters<typeof renderDefinition>[1], more: Variables = {}) =>
       renderDefinition(config, name, { ...set, ...more });
     const objects = part.hits.map((hit, i) =>
       renderTemplate(config.templates.PrintObject, {
         ...set,
         ...objectVariables(hit, part.first + i + 1, config),
-        object: resultItem(hit, form, options),
+        object: renderResultItem(hit, form, options),
       }),
     );
-    // BRK-9.8.
+    // BRK-9.8
     const body = html`${render('ResultHeader')}
 ${render('ResultSetBegin')}
 ${objects}${render('ResultSetEnd')}
@@ -210,37 +210,37 @@ ${render('ResultTrailer')}
     return { status: 200, type: HTML, body: body.text };
   }
 
-  /** The page of a refused query: FailBrokerResults instead of results. */
-  #refusal(status: number, asked: PageQuery, reason: string | FaultyQuery | Html): ResultReply {
-    const { form } = asked;
+  /** Renders the page of a refused query: FailBrokerResults instead of results. */
+  #renderRefusal(status: number, pageQuery: PageQuery, reason: string | FaultyQuery | Html): ResultReply {
+    const { form } = pageQuery;
     const fault = typeof reason === 'object' && !(reason instanceof Html) ? reason : undefined;
     const text = typeof reason === 'string' ? reason : fault?.message;
-    if (form.format !== 'html') return plainFailure(status, form, text ?? 'the broker refused the query');
+    if (form.format !== 'html') return plainFailureReply(status, form, text ?? 'the broker refused the query');
     const errorId = 'query-error';
     const message: Content =
       typeof reason === 'string'
         ? html`<p class="error" role="alert" id="${errorId}">${reason}</p>`
         : reason instanceof Html
           ? html`<div id="${errorId}">${reason}</div>`
-          : faultBox(form.query, reason, errorId);
-    return this.#failed(status, asked, 'FailBrokerResults', message, errorId);
+          : renderFault(form.query, reason, errorId);
+    return this.#renderFailure(status, pageQuery, 'FailBrokerResults', message, errorId);
   }
 
-  /** BRK-9.6 BrokerDown. */
-  #down(asked: PageQuery): ResultReply {
-    if (asked.form.format !== 'html') return plainFailure(503, asked.form, 'the broker does not answer');
-    return this.#failed(503, asked, 'BrokerDown', '', undefined);
+  /** BRK-9.6: renders BrokerDown. */
+  #renderBrokerDown(pageQuery: PageQuery): ResultReply {
+    if (pageQuery.form.format !== 'html') return plainFailureReply(503, pageQuery.form, 'the broker does not answer');
+    return this.#renderFailure(503, pageQuery, 'BrokerDown', '', undefined);
   }
 
-  #failed(
+  #renderFailure(
     status: number,
-    asked: PageQuery,
+    pageQuery: PageQuery,
     name: 'FailBrokerResults' | 'BrokerDown',
     message: Content,
     errorId: string | undefined,
   ): ResultReply {
-    const { config } = asked;
-    const variables = { ...this.#pageVariables(asked, errorId), nobjects: '0', nopaquelines: '0', message };
+    const { config } = pageQuery;
+    const variables = { ...this.#pageVariables(pageQuery, errorId), nobjects: '0', nopaquelines: '0', message };
     const body = html`${renderDefinition(config, 'ResultHeader', variables)}
 ${renderDefinition(config, name, variables)}
 ${renderDefinition(config, 'ResultTrailer', variables)}
@@ -248,12 +248,12 @@ ${renderDefinition(config, 'ResultTrailer', variables)}
     return { status, type: HTML, body: body.text };
   }
 
-  /** BRK-9.7: the variables before results, and our own fragments of a page. */
+  /** BRK-9.7: returns the variables before results, and our own fragments of a page. */
   #pageVariables({ form, config, target, message }: PageQuery, errorId?: string): Variables {
     const { site } = this.context;
     const { action } = this.context.form;
     const feed = (format: 'rss' | 'json') => `${action}?${writeForm({ ...form, page: 1, format })}`;
-    const shell = shellOf(site, {
+    const shell = pageShell(site, {
       title: form.query === '' ? `Search ${site.brokerName}` : `${form.query} – ${site.brokerName}`,
       noindex: true,
       ...(config.harvestUrl === undefined ? {} : { harvestUrl: config.harvestUrl }),
@@ -268,7 +268,7 @@ ${renderDefinition(config, 'ResultTrailer', variables)}
     });
     const heading = errorId === undefined ? '' : html`<h1>Search ${site.brokerName}</h1>\n`;
     const options = { ...this.context.form, autofocus: errorId !== undefined };
-    const shown = searchForm(form, errorId === undefined ? options : { ...options, errorId });
+    const shown = renderSearchForm(form, errorId === undefined ? options : { ...options, errorId });
     return {
       maxresult: String(form.maxResults ?? objectsToList(form, target.maxResults)),
       host: target.host,
@@ -296,16 +296,16 @@ async function countLinks(
   );
 }
 
-/** The query with a mark under its error. */
-function faultBox(query: string, fault: FaultyQuery, id: string): Html {
+/** Renders the query with a mark under its error. */
+function renderFault(query: string, fault: FaultyQuery, id: string): Html {
   const marks = '^'.repeat(Math.max(1, fault.end - fault.start));
   return html`<div class="error" role="alert" id="${id}" data-fault="${fault.start}"><strong>The query cannot be read at position ${fault.start + 1}:</strong> ${fault.message}</div>
 <pre class="fault" aria-hidden="true">${query}
 ${' '.repeat(fault.start)}${marks}</pre>`;
 }
 
-/** The reply to programs without results. */
-function plainFailure(status: number, form: QueryForm, failure: string): ResultReply {
+/** Returns the reply to a program if there are no results. */
+function plainFailureReply(status: number, form: QueryForm, failure: string): ResultReply {
   return form.format === 'json'
     ? { status, type: JSON_TYPE, body: `${JSON.stringify({ query: form.query, failure })}\n` }
     : { status, type: 'text/plain; charset=utf-8', body: `${failure}\n` };

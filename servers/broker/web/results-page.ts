@@ -1,7 +1,7 @@
 import { type Content, type Html, html, link } from '../../web/html.js';
 import { byteSize, date, plural } from '../../web/values.js';
 import type { FacetCounts } from './facets.js';
-import { facetsPart, narrowedBy } from './facets-part.js';
+import { renderFacets, renderNarrowings } from './facet-list.js';
 import { type QueryForm, writeForm } from './form.js';
 import type { Results, ShownHit } from './results.js';
 import type { Variables } from './templates.js';
@@ -37,16 +37,16 @@ export interface ResultPage {
   readonly pages: number;
 }
 
-/** The page of the result that the form requests, or the last one. */
-export function pageOf(form: QueryForm, results: Results, pageObjects: number): ResultPage {
+/** Returns the page of the result that the form requests, or the last page. */
+export function selectPage(form: QueryForm, results: Results, pageObjects: number): ResultPage {
   const pages = Math.max(1, Math.ceil(results.hits.length / pageObjects));
   const page = Math.min(form.page, pages);
   const first = (page - 1) * pageObjects;
   return { hits: results.hits.slice(first, first + pageObjects), first, page, pages };
 }
 
-/** The variables of the definitions around the objects. Our own ones are fragments of HTML. */
-export function setVariables(
+/** Returns the variables of the definitions around the objects. Our own variables are fragments of HTML. */
+export function resultVariables(
   form: QueryForm,
   results: Results,
   part: ResultPage,
@@ -58,15 +58,15 @@ export function setVariables(
   return {
     nobjects: String(results.hits.length),
     nopaquelines: String(lines),
-    results_begin: html`${head(form, results, part, options)}${begin}`,
+    results_begin: html`${renderHead(form, results, part, options)}${begin}`,
     results_end: part.hits.length === 0 ? '' : html`</ol>`,
-    pager: part.pages > 1 ? pager(form, part, action) : '',
-    facets: counts === undefined ? '' : facetsPart(form, counts, action),
+    pager: part.pages > 1 ? renderPager(form, part, action) : '',
+    facets: counts === undefined ? '' : renderFacets(form, counts, action),
     more_url: `${action}?${writeForm({ ...form, maxObjects: ALL_OBJECTS, page: 1 })}`,
   };
 }
 
-function head(form: QueryForm, results: Results, part: ResultPage, options: ResultsOptions): Html {
+function renderHead(form: QueryForm, results: Results, part: ResultPage, options: ResultsOptions): Html {
   const { hits } = results;
   const { action, counts } = options;
   const lines = hits.reduce((sum, hit) => sum + hit.lineCount, 0);
@@ -74,17 +74,17 @@ function head(form: QueryForm, results: Results, part: ResultPage, options: Resu
   const range = part.pages > 1 ? `, ${part.first + 1} to ${shownTo} of ${hits.length} shown here` : '';
   const url = (change: Partial<QueryForm>) => `${action}?${writeForm({ ...form, page: 1, ...change })}`;
   return html`<section aria-labelledby="results">
-<h1 id="results">${heading(results, counts)}</h1>
-${results.failure === undefined ? '' : notice('error', 'The results are incomplete.', results.failure)}
-${results.errors.map((text) => notice('error', 'The broker reports:', text))}
-${results.messages.map((text) => notice('note', '', text))}
-${narrowedBy(form, action)}${
+<h1 id="results">${formatHeading(results, counts)}</h1>
+${results.failure === undefined ? '' : renderNotice('error', 'The results are incomplete.', results.failure)}
+${results.errors.map((text) => renderNotice('error', 'The broker reports:', text))}
+${results.messages.map((text) => renderNotice('note', '', text))}
+${renderNarrowings(form, action)}${
   hits.length === 0
-    ? nothingFound()
+    ? renderNothingFound()
     : html`<p class="count">For <q>${form.query}</q>${form.matchedLines ? `, ${plural(lines, 'matched line')}` : ''}${range}.</p>
 <ul class="tools">
-<li>${choice('Best first', form.sort === 'by-rank', url({ sort: 'by-rank' }))}</li>
-<li>${choice('Most matched lines first', form.sort === 'by-NML', url({ sort: 'by-NML' }))}</li>
+<li>${renderChoice('Best first', form.sort === 'by-rank', url({ sort: 'by-rank' }))}</li>
+<li>${renderChoice('Most matched lines first', form.sort === 'by-NML', url({ sort: 'by-NML' }))}</li>
 <li><a href="${url({ format: 'rss' })}">RSS</a></li>
 <li><a href="${url({ format: 'json' })}">JSON</a></li>
 ${counts === undefined ? '' : html`<li class="phone"><a href="#narrow">Narrow</a></li>\n`}</ul>
@@ -92,8 +92,8 @@ ${counts === undefined ? '' : html`<li class="phone"><a href="#narrow">Narrow</a
 }`;
 }
 
-/** The number of objects: of the whole result if it was counted. */
-function heading({ hits, truncated }: Results, counts: FacetCounts | undefined): string {
+/** Formats the number of found objects, of the whole result if it was counted. */
+function formatHeading({ hits, truncated }: Results, counts: FacetCounts | undefined): string {
   if (hits.length === 0) return 'Nothing found';
   if (counts !== undefined && counts.objects >= hits.length) {
     return `${counts.complete ? '' : 'More than '}${plural(counts.objects, 'object')} found`;
@@ -101,42 +101,42 @@ function heading({ hits, truncated }: Results, counts: FacetCounts | undefined):
   return `${truncated ? 'More than ' : ''}${plural(hits.length, 'object')} found`;
 }
 
-function choice(text: string, chosen: boolean, href: string): Html {
+function renderChoice(text: string, chosen: boolean, href: string): Html {
   return chosen ? html`<span aria-current="true">${text}</span>` : html`<a href="${href}">${text}</a>`;
 }
 
-/** A box with a message. */
-export function notice(kind: 'error' | 'note', lead: string, text: Content): Html {
+/** Renders a box with a message. */
+export function renderNotice(kind: 'error' | 'note', lead: string, text: Content): Html {
   return html`<p class="${kind}"${kind === 'error' ? html` role="alert"` : ''}>${lead === '' ? '' : html`<strong>${lead}</strong> `}${text}</p>`;
 }
 
-function nothingFound(): Html {
+function renderNothingFound(): Html {
   return html`<p>Try fewer words, allow a spelling error, or match parts of words: these are under <em>Settings</em>.</p>`;
 }
 
-/** One object of the list. */
-export function resultItem(hit: ShownHit, form: QueryForm, options: ResultsOptions): Html {
+/** Renders one object of the list. */
+export function renderResultItem(hit: ShownHit, form: QueryForm, options: ResultsOptions): Html {
   const { highlight } = options;
   const title = hit.title ?? hit.url;
   const summary = hit.objectUrl === undefined ? undefined : options.summaryPath(hit.objectUrl);
   return html`<li>
 <h2>${link(hit.url, highlight(title))}</h2>
 <p class="url">${hit.url}</p>
-${hit.description === undefined ? '' : html`<p class="description">${highlight(hit.description)}</p>\n`}${matchedLines(hit, form, highlight)}<p class="about">${form.verbose ? facts(hit) : ''}${linkedFrom(hit, options)}${
+${hit.description === undefined ? '' : html`<p class="description">${highlight(hit.description)}</p>\n`}${renderMatchedLines(hit, form, highlight)}<p class="about">${form.verbose ? renderFacts(hit) : ''}${renderLinkedFrom(hit, options)}${
     summary === undefined ? '' : html`<a href="${summary}">Summary<span class="aside"> of ${title}</span></a>`
   }</p>
 </li>`;
 }
 
-function linkedFrom({ url }: ShownHit, { linkedFrom, linksPage }: ResultsOptions): Content {
+function renderLinkedFrom({ url }: ShownHit, { linkedFrom, linksPage }: ResultsOptions): Content {
   const count = linkedFrom?.get(url);
   const page = linksPage?.(url);
   if (count === undefined || page === undefined) return '';
   return html`<a href="${page}" rel="noreferrer">Linked from ${plural(count, 'document')}</a> `;
 }
 
-function matchedLines(hit: ShownHit, form: QueryForm, highlight: ResultsOptions['highlight']): Content {
-  // Leaves out attributes that the result shows anyway; they still count.
+function renderMatchedLines(hit: ShownHit, form: QueryForm, highlight: ResultsOptions['highlight']): Content {
+  // Leaves out attributes that the result shows in any case; the count includes them.
   const visible = hit.lines.filter(({ attribute }) => {
     const name = attribute?.toLowerCase();
     // Also attributes that the result is narrowed by: every object has such a line.
@@ -153,7 +153,7 @@ function matchedLines(hit: ShownHit, form: QueryForm, highlight: ResultsOptions[
   return html`<ul class="lines">\n${items}</ul>\n`;
 }
 
-function facts({ type, size, modified }: ShownHit): Content {
+function renderFacts({ type, size, modified }: ShownHit): Content {
   return [
     type === undefined ? '' : html`<span class="type">${type}</span> `,
     size === undefined || !/^[0-9]+$/.test(size) ? '' : html`<span>${byteSize(Number(size))}</span> `,
@@ -161,7 +161,7 @@ function facts({ type, size, modified }: ShownHit): Content {
   ];
 }
 
-function pager(form: QueryForm, { page, pages }: ResultPage, action: string): Html {
+function renderPager(form: QueryForm, { page, pages }: ResultPage, action: string): Html {
   const to = (n: number) => `${action}?${writeForm({ ...form, page: n })}`;
   const numbers = Array.from({ length: pages }, (_, i) => i + 1).filter(
     (n) => n === 1 || n === pages || Math.abs(n - page) <= 2,

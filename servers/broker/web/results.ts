@@ -10,16 +10,16 @@ export const SHOWN_ATTRIBUTES = [
   'update-time',
 ] as const;
 
-/** Longest description shown, characters. */
+/** Characters of a description that are shown. */
 const MAX_DESCRIPTION = 600;
 
-/** Longest matched line shown, characters. */
+/** Characters of a matched line that are shown. */
 const MAX_LINE = 400;
 
-/** Longest attribute shown (title, type), characters. */
+/** Characters of an attribute (title, type) that are shown. */
 const MAX_ATTRIBUTE = 200;
 
-/** Matched lines of one object shown; all are counted. */
+/** Matched lines of one object that are shown; all are counted. */
 const MAX_LINES = 100;
 
 /** A matched line, parsed and as the broker sent it. */
@@ -29,14 +29,14 @@ interface ShownLine {
   readonly raw: string;
 }
 
-/** The part of a hit that is kept; bounded, whatever the broker sends. */
+/** The part of a hit that is shown. Its size is limited, whatever the broker sends. */
 export interface ShownHit {
   readonly url: string;
   readonly objectUrl?: string;
   readonly title?: string;
   readonly description?: string;
   readonly lines: readonly ShownLine[];
-  /** Matched lines, including those that are not kept. */
+  /** Number of matched lines, including those that are not in `lines`. */
   readonly lineCount: number;
   readonly type?: string;
   /** Decimal bytes. */

@@ -3,7 +3,7 @@ import type { Broker } from '../broker.js';
 import type { FacetLimits } from './facets.js';
 import type { Page } from './layout.js';
 
-/** What the routes work with. */
+/** Context of the routes. */
 export interface RouteContext {
   readonly broker: Broker;
   readonly brokerAddress: { readonly host: string; readonly port: number };

@@ -5,20 +5,20 @@ import { html } from '../../web/html.js';
 import { sendPage } from '../../web/replies.js';
 import { brokerPath, objectPath, oidOf, oidOfPath } from '../object-path.js';
 import { AdminRoutes } from './admin-routes.js';
-import { advancedPart } from './advanced.js';
+import { renderAdvancedForm } from './advanced.js';
 import { AgeStatistics } from './ages.js';
 import { ConfigFiles } from './config-files.js';
 import { FacetCounter } from './facets.js';
-import { browseUrl } from './facets-part.js';
+import { browseUrl } from './facet-list.js';
 import { DEFAULT_FORM, readForm } from './form.js';
-import { adminHelpPart, helpPart, soifHelpPart } from './help-page.js';
-import { homePart } from './home-page.js';
-import { layout, type SiteLinks } from './layout.js';
-import { objectPart } from './object-page.js';
+import { renderAdminHelp, renderHelp, renderSoifHelp } from './help-page.js';
+import { renderHome } from './home-page.js';
+import { renderBrokerPage, type SiteLinks } from './layout.js';
+import { renderObject } from './object-page.js';
 import { Results } from './result-reply.js';
 import type { PageReply, RouteContext } from './route-context.js';
 import type { SearchFormOptions } from './search-form.js';
-import { statsPart } from './stats-page.js';
+import { renderStatistics } from './stats-page.js';
 
 /** Path of the programs of the original (BRK-9.4). */
 const CGI = '/Harvest/cgi-bin';
@@ -34,7 +34,7 @@ export function addRoutes(app: FastifyInstance, pages: BrokerPages): void {
   app.addHook('onClose', () => pages.results[Symbol.asyncDispose]());
   const show = async (reply: FastifyReply, page: PageReply | Promise<PageReply>) =>
     pages.send(reply, await page);
-  /** BRK-9.13: the pages of the broker are also at the root and next to the programs. */
+  /** Returns the paths of a page. BRK-9.13: the broker's pages are also at the root and next to the programs. */
   const everywhere = (name: string) => [`/${name}`, `/Harvest/${name}`, `${home}${name}`];
 
   for (const path of [
@@ -44,14 +44,14 @@ export function addRoutes(app: FastifyInstance, pages: BrokerPages): void {
     ...everywhere('query.html'),
     ...everywhere('index.html'),
   ]) {
-    app.get(path, (request, reply) => show(reply, pages.search(fieldsOf(request))));
+    app.get(path, (request, reply) => show(reply, pages.search(requestFields(request))));
   }
   for (const program of QUERY_PROGRAMS) {
     app.route({
       method: ['GET', 'POST'],
       url: `${CGI}/${program}`,
       handler: async (request, reply) => {
-        const { status, type, body } = await pages.results.reply(fieldsOf(request), goneSignal(reply));
+        const { status, type, body } = await pages.results.reply(requestFields(request), disconnectSignal(reply));
         return reply.code(status).type(type).header('x-robots-tag', 'noindex').send(body);
       },
     });
@@ -77,13 +77,13 @@ export function addRoutes(app: FastifyInstance, pages: BrokerPages): void {
       const bytes = await pages.objectBytes(oidOf(params.directory, params.file));
       if (bytes === undefined) return show(reply, pages.notFound());
       return reply
-        .type(`text/plain; charset=${charsetOf(bytes)}`)
+        .type(`text/plain; charset=${detectCharset(bytes)}`)
         .header('x-robots-tag', 'noindex')
         .send(bytes);
     },
   );
   app.get(DISPLAY_PROGRAM, (request, reply) =>
-    show(reply, pages.object(fieldsOf(request).get('object') ?? '')),
+    show(reply, pages.object(requestFields(request).get('object') ?? '')),
   );
   app.get('/healthz', () => ({ status: 'ok', objects: broker.count }));
   app.get('/robots.txt', (_request, reply) =>
@@ -93,7 +93,7 @@ export function addRoutes(app: FastifyInstance, pages: BrokerPages): void {
   );
 }
 
-/** The pages of a broker, except those of its administration. */
+/** Builds the pages of a broker, except those of its administration. */
 export class BrokerPages {
   readonly site: SiteLinks;
   readonly results: Results;
@@ -139,7 +139,7 @@ export class BrokerPages {
   }
 
   send(reply: FastifyReply, page: PageReply): FastifyReply {
-    return sendPage(reply, page.status, layout(this.site, page));
+    return sendPage(reply, page.status, renderBrokerPage(this.site, page));
   }
 
   /** The search page. The query of the URL fills in its fields; without one they have the defaults (BRK-8.6). */
@@ -147,7 +147,7 @@ export class BrokerPages {
     const { brokerName } = this.site;
     const { broker } = this.context;
     const form = fields.has('query') ? readForm(fields) : DEFAULT_FORM;
-    const content = homePart({
+    const content = renderHome({
       brokerName,
       form,
       options: { ...this.#form, autofocus: true },
@@ -159,7 +159,7 @@ export class BrokerPages {
   }
 
   advanced(): PageReply {
-    const content = advancedPart(DEFAULT_FORM, { ...this.#form, autofocus: true });
+    const content = renderAdvancedForm(DEFAULT_FORM, { ...this.#form, autofocus: true });
     return { status: 200, title: `Advanced search – ${this.site.brokerName}`, content, current: 'advanced' };
   }
 
@@ -167,18 +167,18 @@ export class BrokerPages {
     const { brokerName } = this.site;
     switch (page) {
       case 'queryhelp':
-        return { status: 200, title: `How to search ${brokerName}`, content: helpPart(), current: 'help' };
+        return { status: 200, title: `How to search ${brokerName}`, content: renderHelp(), current: 'help' };
       case 'adminhelp':
-        return { status: 200, title: 'Help for administrators', content: adminHelpPart(this.site.admin) };
+        return { status: 200, title: 'Help for administrators', content: renderAdminHelp(this.site.admin) };
       case 'soifhelp':
-        return { status: 200, title: 'About summaries', content: soifHelpPart() };
+        return { status: 200, title: 'About summaries', content: renderSoifHelp() };
     }
   }
 
   async statistics(): Promise<PageReply> {
     const { broker } = this.context;
     const statistics = await broker.statistics();
-    const content = statsPart({
+    const content = renderStatistics({
       statistics,
       ages: await this.#ages.get(statistics.computedAt),
       timetable: broker.timetable(),
@@ -193,7 +193,7 @@ export class BrokerPages {
     const bytes = await this.objectBytes(oid);
     if (oid === undefined || bytes === undefined) return this.notFound();
     const object = decodeSoif(bytes, { maxObjectBytes: bytes.length });
-    const content = objectPart(object, objectPath(brokerName, oid), bytes.length);
+    const content = renderObject(object, objectPath(brokerName, oid), bytes.length);
     return { status: 200, title: `Summary of ${object.url}`, content, noindex: true };
   }
 
@@ -204,18 +204,18 @@ export class BrokerPages {
   }
 
   notFound(): PageReply {
-    const content = html`<h1>Not here</h1>
-<p>There is no such page. An object that was here may have expired or been replaced; <a href="${this.site.home}">search again</a>.</p>`;
+    const content = html`<h1>Not found</h1>
+<p>There is no such page. The object may have expired or been replaced; <a href="${this.site.home}">search again</a>.</p>`;
     return { status: 404, title: 'Not found', content, noindex: true };
   }
 
   failed(status: number): PageReply {
     const text =
-      status === 500 ? 'The server failed to make this page.' : 'The server did not understand the request.';
+      status === 500 ? 'The server failed to create this page.' : 'The server did not understand the request.';
     return { status, title: 'Error', content: html`<h1>Error</h1>\n<p>${text}</p>`, noindex: true };
   }
 
-  /** The readable view of an object of this broker, whatever host its `125` names. */
+  /** Returns the path of the readable view of an object of this broker, whatever host its `125` names. */
   #summaryPath(objectUrl: string): string | undefined {
     if (!URL.canParse(objectUrl)) return undefined;
     const path = new URL(objectUrl).pathname;
@@ -225,13 +225,13 @@ export class BrokerPages {
   }
 }
 
-/** The fields of a form, from the body of a POST or from the URL. */
-function fieldsOf(request: FastifyRequest): URLSearchParams {
+/** Returns the fields of a form, from the body of a POST or from the URL. */
+function requestFields(request: FastifyRequest): URLSearchParams {
   return request.body instanceof URLSearchParams ? request.body : queryFields(request);
 }
 
-/** Aborted when the client closes the connection, to end its search. */
-function goneSignal(reply: FastifyReply): AbortSignal {
+/** Returns a signal that is aborted when the client closes the connection, to end its search. */
+function disconnectSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort();
@@ -240,7 +240,7 @@ function goneSignal(reply: FastifyReply): AbortSignal {
 }
 
 /** SOIF has no character set of its own (SOIF-7.4): UTF-8 if the bytes are valid UTF-8, else windows-1252. */
-function charsetOf(bytes: Uint8Array): string {
+function detectCharset(bytes: Uint8Array): string {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return 'utf-8';

@@ -5,7 +5,7 @@ import { writeNarrowing } from './narrow.js';
 /** The choices for "Objects at most". */
 const MAX_OBJECTS = [20, 50, 100, 200, 500, 1000];
 
-/** What the form needs to know about its page. */
+/** Facts about the page of a form. */
 export interface SearchFormOptions {
   /** Path that the form is sent to. */
   readonly action: string;
@@ -19,10 +19,10 @@ export interface SearchFormOptions {
 }
 
 /**
- * The query form (BRK-9.1), filled in with `form`. It is one line; the settings, which most users leave unchanged, unfold
- * below it and keep the names that old query URLs use.
+ * Renders the query form (BRK-9.1), filled in with `form`. It is one line. The settings, which most users leave unchanged, unfold
+ * below it; their fields have the names that old query URLs use.
  */
-export function searchForm(form: QueryForm, options: SearchFormOptions): Html {
+export function renderSearchForm(form: QueryForm, options: SearchFormOptions): Html {
   const invalid = options.errorId;
   return html`<form class="search" role="search" method="get" action="${options.action}">
 <div class="line">
@@ -32,52 +32,52 @@ export function searchForm(form: QueryForm, options: SearchFormOptions): Html {
   }${invalid === undefined ? '' : html` aria-invalid="true" aria-describedby="${invalid}"`}>
 <button type="submit">Search</button>
 </div>
-<details${isUnusual(form) ? html` open` : ''}>
+<details${hasUnusualSettings(form) ? html` open` : ''}>
 <summary>Settings</summary>
-${settingsPart(form)}
+${renderSettings(form)}
 </details>
-<p class="hint"><code>and</code> <code>or</code> <code>not</code> <code>( )</code> combine, <code>"quotes"</code> hold a phrase together, <code>title : word</code> searches one attribute. <a href="${options.help}">How to search</a></p>
+<p class="hint"><code>and</code> <code>or</code> <code>not</code> <code>( )</code> combine, <code>"quotes"</code> make a phrase, <code>title : word</code> searches one attribute. <a href="${options.help}">How to search</a></p>
 </form>`;
 }
 
-/** The settings of a query, and its hidden fields. */
-export function settingsPart(form: QueryForm): Html {
+/** Renders the settings of a query, and its hidden fields. */
+export function renderSettings(form: QueryForm): Html {
   return html`<div class="settings">
 <fieldset>
 <legend>Matching</legend>
-${checkbox('caseflag', 'Ignore upper and lower case', form.ignoreCase)}
-${checkbox('wordflag', 'Match whole words only', form.matchWord)}
+${renderCheckbox('caseflag', 'Ignore upper and lower case', form.ignoreCase)}
+${renderCheckbox('wordflag', 'Match whole words only', form.matchWord)}
 <p><label for="errorflag">Spelling errors allowed</label>
-<select id="errorflag" name="errorflag">${[0, 1, 2, 3, 4, 5, 6, 7, 8].map((n) => option(n, form.errors))}</select></p>
+<select id="errorflag" name="errorflag">${[0, 1, 2, 3, 4, 5, 6, 7, 8].map((n) => renderOption(n, form.errors))}</select></p>
 </fieldset>
 <fieldset>
 <legend>Display</legend>
-${checkbox('opaqueflag', 'Show matched lines', form.matchedLines)}
-${checkbox('descflag', 'Show descriptions', form.descriptions)}
-${checkbox('verbose', 'Show type, size and dates', form.verbose)}
+${renderCheckbox('opaqueflag', 'Show matched lines', form.matchedLines)}
+${renderCheckbox('descflag', 'Show descriptions', form.descriptions)}
+${renderCheckbox('verbose', 'Show type, size and dates', form.verbose)}
 <p><label for="maxobjflag">Objects at most</label>
-<select id="maxobjflag" name="maxobjflag">${objectChoices(form).map((n) => option(n, form.maxObjects))}<option value="0"${selected(form.maxObjects === undefined)}>no limit</option></select></p>
+<select id="maxobjflag" name="maxobjflag">${objectChoices(form).map((n) => renderOption(n, form.maxObjects))}<option value="0"${selectedAttribute(form.maxObjects === undefined)}>no limit</option></select></p>
 <p><label for="sort">Order</label>
 <select id="sort" name="sort">
-<option value="by-rank"${selected(form.sort === 'by-rank')}>best first</option>
-<option value="by-NML"${selected(form.sort === 'by-NML')}>most matched lines first</option>
+<option value="by-rank"${selectedAttribute(form.sort === 'by-rank')}>best first</option>
+<option value="by-NML"${selectedAttribute(form.sort === 'by-NML')}>most matched lines first</option>
 </select></p>
 </fieldset>
-${hidden('maxlineflag', String(form.maxLines ?? 0))}
-${form.maxResults === undefined ? '' : hidden('maxresultflag', String(form.maxResults))}
-${form.lifetime === undefined ? '' : hidden('lifetime', String(form.lifetime))}
-${form.config === '' ? '' : hidden('brokerqueryconfig', form.config)}
-${form.broker === '' ? '' : hidden('broker', form.broker)}
-${form.narrow.map((narrowing) => hidden('narrow', writeNarrowing(narrowing)))}
+${renderHidden('maxlineflag', String(form.maxLines ?? 0))}
+${form.maxResults === undefined ? '' : renderHidden('maxresultflag', String(form.maxResults))}
+${form.lifetime === undefined ? '' : renderHidden('lifetime', String(form.lifetime))}
+${form.config === '' ? '' : renderHidden('brokerqueryconfig', form.config)}
+${form.broker === '' ? '' : renderHidden('broker', form.broker)}
+${form.narrow.map((narrowing) => renderHidden('narrow', writeNarrowing(narrowing)))}
 </div>`;
 }
 
-/** Whether settings that change the result differ from the default; the settings are then unfolded. */
-function isUnusual(form: QueryForm): boolean {
+/** Whether settings that affect the result differ from the default, so that the settings are shown unfolded. */
+function hasUnusualSettings(form: QueryForm): boolean {
   return !form.ignoreCase || !form.matchWord || form.errors > 0;
 }
 
-function hidden(name: string, value: string): Html {
+function renderHidden(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}">`;
 }
 
@@ -86,14 +86,14 @@ function objectChoices(form: QueryForm): number[] {
   return [...choices].sort((a, b) => a - b);
 }
 
-function checkbox(name: string, text: string, checked: boolean): Html {
+function renderCheckbox(name: string, text: string, checked: boolean): Html {
   return html`<p><input type="checkbox" id="${name}" name="${name}" value="on"${checked ? html` checked` : ''}> <label for="${name}">${text}</label></p>`;
 }
 
-function option(value: number, current: number | undefined): Html {
-  return html`<option value="${value}"${selected(value === current)}>${value}</option>`;
+function renderOption(value: number, current: number | undefined): Html {
+  return html`<option value="${value}"${selectedAttribute(value === current)}>${value}</option>`;
 }
 
-function selected(yes: boolean): Html | '' {
+function selectedAttribute(yes: boolean): Html | '' {
   return yes ? html` selected` : '';
 }

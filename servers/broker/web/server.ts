@@ -5,18 +5,18 @@ import { securityHeaders } from '../../web/security-headers.js';
 import type { RouteContext } from './route-context.js';
 import { addRoutes, BrokerPages } from './routes.js';
 
-/** What {@link createWebApp} needs. */
+/** Options of {@link createWebApp}. */
 export interface WebAppOptions extends RouteContext {
   /** Maximum number of bytes of a form sent by POST, default 64 KiB. */
   readonly maxBodyBytes?: number;
-  /** Connections at once, default 256. */
+  /** Concurrent connections, default 256. */
   readonly maxConnections?: number;
 }
 
-/** What {@link WebServer.listen} needs. */
+/** Options of {@link WebServer.listen}. */
 export interface WebServerOptions extends WebAppOptions {
   readonly host: string;
-  /** 0 takes a free port. */
+  /** 0 selects a free port. */
   readonly port: number;
 }
 
@@ -29,7 +29,7 @@ const ASSETS: readonly Asset[] = [
   { path: '/favicon.ico', file: '#web-assets/icon.svg' },
 ];
 
-/** Creates the broker's web pages without a port: {@link WebServer} serves them, and tests ask them directly. */
+/** Creates the application of the broker's web pages. It opens no port; {@link WebServer} does, and tests call it directly. */
 export async function createWebApp(options: WebAppOptions): Promise<FastifyInstance> {
   const pages = await BrokerPages.open(options);
   return createApplication({
@@ -45,7 +45,7 @@ export async function createWebApp(options: WebAppOptions): Promise<FastifyInsta
   });
 }
 
-/** The broker's query page and object pages (BRK-9). */
+/** Serves the broker's web pages on a port (BRK-9). */
 export class WebServer implements AsyncDisposable {
   readonly address: Address;
   /** URL of its first page. */

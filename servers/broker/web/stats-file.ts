@@ -4,8 +4,8 @@ import type { BrokerStore } from '../../../storage/index.js';
 import { renderPage } from '../../web/page-shell.js';
 import { StatisticsCache } from '../statistics.js';
 import { AgeStatistics } from './ages.js';
-import { browseUrl } from './facets-part.js';
-import { statsPart } from './stats-page.js';
+import { browseUrl } from './facet-list.js';
+import { renderStatistics } from './stats-page.js';
 
 /** Options of {@link statsFile}. */
 export interface StatsFileOptions {
@@ -15,14 +15,14 @@ export interface StatsFileOptions {
   readonly now: UnixSeconds;
 }
 
-/** BRK-6.7 `mkbrokerstats`: the page of statistics as a single file. */
+/** BRK-6.7 `mkbrokerstats`: renders the page of statistics as a single file. */
 export async function statsFile(store: BrokerStore, options: StatsFileOptions): Promise<string> {
   const { brokerName, homePage, now } = options;
   const statistics = await new StatisticsCache(store).get(now);
   const ages = await new AgeStatistics(store).get(now);
   const style = await readFile(new URL(import.meta.resolve('#web-assets/style.css')), 'utf8');
   const action = new URL('/Harvest/cgi-bin/BrokerQuery.cgi', homePage).href;
-  const content = statsPart({
+  const content = renderStatistics({
     statistics,
     ages,
     timetable: [],

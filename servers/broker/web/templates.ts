@@ -11,7 +11,7 @@ import type { ShownHit } from './results.js';
 /** The variables of a definition by name, without the dollar sign. Text is escaped for its context, HTML is not. */
 export type Variables = Readonly<Record<string, Content>>;
 
-/** Substitutes the variables of a definition (BRK-9.5). An unknown name stays as it is written. */
+/** Substitutes the variables of a definition (BRK-9.5). An unknown name is left unchanged. */
 export function renderTemplate(parts: readonly TemplatePart[] | undefined, variables: Variables): Html {
   let text = '';
   for (const part of parts ?? []) {
@@ -35,7 +35,7 @@ export function renderDefinition(
 }
 
 function escapeFor(part: Extract<TemplatePart, { kind: 'variable' }>, value: string): string {
-  // Text from the network never becomes a `javascript:` link, whatever attribute it begins.
+  // Text from the network must not become a `javascript:` link, in whatever attribute it is.
   const text = part.beginsValue && hasScheme(value) && !isLinkable(value) ? '#' : value;
   const escaped = escapeHtml(text);
   // Without quotes, a blank would end the value; a character reference does not.
@@ -51,7 +51,7 @@ function hasScheme(value: string): boolean {
   );
 }
 
-/** BRK-9.7: the parts of a URL under the given names: access method, host with port, path, directory, file. */
+/** BRK-9.7: returns the parts of a URL under the given names: access method, host with port, path, directory, file. */
 function urlParts(url: string, names: readonly [string, string, string, string, string]): Variables {
   const [, method = '', host = '', path = ''] =
     /^([a-z][a-z0-9+.-]*):(?:\/\/([^/?#]*))?(.*)$/is.exec(url) ?? [];
@@ -60,7 +60,7 @@ function urlParts(url: string, names: readonly [string, string, string, string, 
   return Object.fromEntries(names.map((name, i) => [name, values[i]]));
 }
 
-/** BRK-9.7: the variables of one object. */
+/** BRK-9.7: returns the variables of one object. */
 export function objectVariables(hit: ShownHit, number: number, config: BrokerQueryConfig): Variables {
   const summary = hit.objectUrl ?? '';
   const lines = hit.lines.map(({ raw }) => applyLineRules(config.lineRules ?? [], escapeHtml(raw)));

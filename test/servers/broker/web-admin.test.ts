@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import t from 'tap';
 import { ADMIN_COMMANDS } from '../../../protocols/broker/index.js';
 import { COMMAND_GROUPS } from '../../../servers/broker/web/admin-commands.js';
-import { adminPart } from '../../../servers/broker/web/admin-page.js';
+import { renderAdminForm } from '../../../servers/broker/web/admin-page.js';
 import { AgeStatistics } from '../../../servers/broker/web/ages.js';
 import { NOW } from './scene.js';
 import { QUERY, website } from './web-scene.js';
@@ -114,8 +114,8 @@ t.test('BRK-5.2 the page runs no command for other sites or without the password
   );
 
   const form = { command: '', parameters: '', token: '', action: '', help: '', host: '', port: 1 };
-  t.match(adminPart({ ...form, enabled: false }).text, /every command is refused/);
-  t.notMatch(adminPart({ ...form, enabled: true }).text, /every command is refused/);
+  t.match(renderAdminForm({ ...form, enabled: false }).text, /every command is refused/);
+  t.notMatch(renderAdminForm({ ...form, enabled: true }).text, /every command is refused/);
 });
 
 t.test('BRK-9.12 statistics are charts and tables without a script', async (t) => {

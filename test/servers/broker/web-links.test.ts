@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import t, { type Test } from 'tap';
-import { byLinks, LinkedFrom } from '../../../servers/broker/web/linked-from.js';
+import { orderByLinks, LinkedFrom } from '../../../servers/broker/web/linked-from.js';
 import { ReferencesBuilder } from '../../../storage/references/index.js';
 import { serveFixture, temporary } from '../refererd/scene.js';
 import { document, NOW } from './scene.js';
@@ -91,7 +91,7 @@ t.test('References-Rank raises documents that many others link to; it is off by 
 t.test('the weight of a link falls with its rank', (t) => {
   const hits = Array.from({ length: 30 }, (_, i) => ({ url: `http://x/${i}`, lines: [], lineCount: 0 }));
   const order = (links: Record<string, number>) =>
-    byLinks(hits, new Map(Object.entries(links))).map(({ url }) => Number(url.slice(9)));
+    orderByLinks(hits, new Map(Object.entries(links))).map(({ url }) => Number(url.slice(9)));
   t.same(
     order({}),
     hits.map((_, i) => i),

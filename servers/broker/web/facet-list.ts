@@ -9,23 +9,23 @@ const FACET_TITLES: Readonly<Record<NarrowKind, string>> = {
   gatherer: 'Gatherer',
 };
 
-/** The counts next to the results, each a link that narrows the result. */
-export function facetsPart(form: QueryForm, counts: FacetCounts, action: string): Html {
+/** Renders the counts next to the results, each a link that narrows the result. */
+export function renderFacets(form: QueryForm, counts: FacetCounts, action: string): Html {
   const facets = counts.facets.filter(({ values }) => values.length > 0);
   if (facets.length === 0) return html``;
   return html`<aside class="facets" id="narrow" aria-label="Narrow the results">
-${facets.map((facet) => facetPart(form, facet, action))}${counts.complete ? '' : html`<p class="count">Lower bounds: counting stopped at a limit.</p>\n`}</aside>`;
+${facets.map((facet) => renderFacet(form, facet, action))}${counts.complete ? '' : html`<p class="count">These counts are lower bounds: counting stopped at a limit.</p>\n`}</aside>`;
 }
 
-function facetPart(form: QueryForm, { kind, values, others }: Facet, action: string): Html {
+function renderFacet(form: QueryForm, { kind, values, others }: Facet, action: string): Html {
   const id = `facet-${kind}`;
   return html`<h2 id="${id}">${FACET_TITLES[kind]}</h2>
 <ul aria-labelledby="${id}">
-${values.map(({ value, objects }) => html`<li>${facetName(form, { kind, value }, action)} <span class="number">${objects.toLocaleString('en')}</span></li>\n`)}${others > 0 ? html`<li class="count">${others} more</li>\n` : ''}</ul>
+${values.map(({ value, objects }) => html`<li>${renderFacetValue(form, { kind, value }, action)} <span class="number">${objects.toLocaleString('en')}</span></li>\n`)}${others > 0 ? html`<li class="count">${others} more</li>\n` : ''}</ul>
 `;
 }
 
-function facetName(form: QueryForm, narrowing: Narrowing, action: string): Content {
+function renderFacetValue(form: QueryForm, narrowing: Narrowing, action: string): Content {
   const { kind, value } = narrowing;
   if (value === '') return html`<span>unknown</span>`;
   if (form.narrow.some((other) => other.kind === kind && other.value === value)) {
@@ -34,8 +34,8 @@ function facetName(form: QueryForm, narrowing: Narrowing, action: string): Conte
   return html`<a href="${action}?${writeForm({ ...form, page: 1, narrow: [...form.narrow, narrowing] })}">${value}</a>`;
 }
 
-/** The restrictions of the result, each with a link that removes it. */
-export function narrowedBy(form: QueryForm, action: string): Content {
+/** Renders the restrictions of the result, each with a link that removes it. */
+export function renderNarrowings(form: QueryForm, action: string): Content {
   if (form.narrow.length === 0) return '';
   const chips = form.narrow.map((narrowing) => {
     const rest = form.narrow.filter((other) => other !== narrowing);
@@ -45,7 +45,7 @@ export function narrowedBy(form: QueryForm, action: string): Content {
   return html`<ul class="chips" aria-label="Narrowed by">\n${chips}</ul>\n`;
 }
 
-/** URL of a query for every object with this property. */
+/** Returns the URL of a query for every object with this property. */
 export function browseUrl(action: string, narrowing: Narrowing): string {
   return `${action}?${writeForm({ ...DEFAULT_FORM, query: '#allb', narrow: [narrowing] })}`;
 }
