@@ -1,22 +1,22 @@
 import { setTimeout } from 'node:timers/promises';
 import { type CaseDescription, type ConformanceCase, check, NotApplicable } from './case.js';
-import { type ClientContext, type ClientRun, notCrashed, noteEnd, SharedRuns } from './client-bench.js';
+import { type ClientContext, type ClientRun, checkExited, noteEnd, SharedRuns } from './client-bench.js';
 import type { Address, ClientEnd, ClientUnderTest } from './client-under-test.js';
 import { printable } from './printable.js';
 import { type Delivery, Recorder } from './recorder.js';
 import { type ClientLine, type Script, ScriptedServer } from './scripted-server.js';
 import { Transcript } from './transcript.js';
 
-/** Bytes of output that are kept: replies of scripts are far smaller. */
+/** Bytes of output that are kept; the replies of scripts are far smaller. */
 const MAX_OUTPUT = 8 << 20;
-/** Milliseconds in which a client that closes its side early would have done so. */
+/** A client that closes its side early does so within this time. */
 const WATCH_MS = 150;
 
 /** First line of a scripted Broker (BRK-1.3). */
 export const GREETING = '200 - HARVEST Broker 1.0\n';
 
-/** How a scripted Broker plays its part; `Reply` is everything after the greeting, then the connection ends. */
-export interface BrokerPart<Reply> {
+/** Behavior of a scripted Broker. `Reply` is everything after the greeting; then the Broker closes the connection. */
+export interface BrokerBehavior<Reply> {
   readonly reply: Reply;
   /** Default {@link GREETING}. */
   readonly greeting?: string;
@@ -27,58 +27,58 @@ export interface BrokerPart<Reply> {
   readonly watch?: boolean;
 }
 
-/** A text that was sent, and as what: every text of a script is one plain word or URL, so that it is found in any output. */
-export interface Sent<Kind extends string = string> {
+/** A text in a reply, with its kind. Every text of a script is one plain word or URL, so that it is found in any output. */
+export interface SentText<Kind extends string = string> {
   readonly kind: Kind;
   readonly text: string;
 }
 
-/** What a run against a scripted Broker leaves to judge. */
+/** The observable results of a run against a scripted Broker. */
 export interface BrokerRun extends ClientRun {
-  /** Standard output, a character a byte. */
+  /** Standard output; each character is a byte. */
   readonly output: string;
-  /** Whether the client closed its side before it had its reply; only known when the part watches. */
+  /** Whether the client closed its side before it had its reply; only known if the behavior has `watch`. */
   readonly closedEarly: boolean;
 }
 
-/** Runs a client against scripted Brokers. The ordinary run is made once, and several cases judge it. */
+/** Runs a client against scripted Brokers. The ordinary run is made once, and several cases check it. */
 export abstract class BrokerBench<
   Task extends Address,
-  Part extends BrokerPart<unknown>,
+  Behavior extends BrokerBehavior<unknown>,
   Kind extends string = string,
 > {
-  /** The ordinary reply. What the client shows of it is what other cases look for. */
-  protected abstract readonly ordinaryPart: Part;
+  /** The ordinary reply. Other cases look for the kinds of texts that the client shows of it. */
+  protected abstract readonly ordinaryBehavior: Behavior;
   /** The texts of the ordinary reply. */
-  abstract readonly ordinaryTexts: readonly Sent<Kind>[];
-  /** What a client has to show to be judged by what it shows. */
+  abstract readonly ordinaryTexts: readonly SentText<Kind>[];
+  /** The kind of text that every client must show. */
   protected abstract readonly essential: { readonly kind: Kind; readonly name: string };
   readonly #client: ClientUnderTest<Task>;
-  readonly #shared = new SharedRuns<Part, BrokerRun>();
+  readonly #shared = new SharedRuns<Behavior, BrokerRun>();
 
   constructor(client: ClientUnderTest<Task>) {
     this.#client = client;
   }
 
-  /** What the client is told. @param part undefined: no server listens */
-  protected abstract taskOf(address: Address, part: Part | undefined): Task;
+  /** Returns the client's task. @param behavior undefined: no server listens */
+  protected abstract taskOf(address: Address, behavior: Behavior | undefined): Task;
 
-  /** The reply to the client's message, a character a byte. */
-  protected abstract replyTo(part: Part, message: string): string;
+  /** Returns the reply to the client's message; each character is a byte. */
+  protected abstract replyTo(behavior: Behavior, message: string): string;
 
-  /** Runs the client against a Broker that plays this part. */
-  async observe(part: Part, { transcript, signal }: ClientContext<unknown>): Promise<BrokerRun> {
+  /** Runs the client against a Broker with this behavior. */
+  async observe(behavior: Behavior, { transcript, signal }: ClientContext<unknown>): Promise<BrokerRun> {
     const recorder = new Recorder(transcript);
     let closedEarly = false;
     const script: Script = async (peer) => {
-      const { delivery = 'whole', greeting = GREETING } = part;
+      const { delivery = 'whole', greeting = GREETING } = behavior;
       await peer.send(bytes(greeting), delivery);
       const line = await peer.line();
       if (line !== undefined) {
-        if (part.watch === true) closedEarly ||= await closes(peer, signal);
-        await peer.send(bytes(this.replyTo(part, line.text)), delivery);
+        if (behavior.watch === true) closedEarly ||= await closes(peer, signal);
+        await peer.send(bytes(this.replyTo(behavior, line.text)), delivery);
       }
-      if (part.reset === true) peer.reset();
+      if (behavior.reset === true) peer.reset();
       else peer.end();
     };
     await using server = await ScriptedServer.start(script, recorder, signal);
@@ -86,7 +86,7 @@ export abstract class BrokerBench<
     const take = (piece: Uint8Array) => {
       if (output.length < MAX_OUTPUT) output += Buffer.from(piece).toString('latin1');
     };
-    const end = await this.#client.run(this.taskOf(server.address, part), take, signal);
+    const end = await this.#client.run(this.taskOf(server.address, behavior), take, signal);
     await server.settled();
     noteEnd(recorder, end);
     return { ...end, sessions: server.sessions, output, recorder, closedEarly };
@@ -99,19 +99,22 @@ export abstract class BrokerBench<
     return this.#client.run(this.taskOf(address, undefined), () => {}, signal);
   }
 
-  /** The ordinary run, made once for all cases. */
+  /** Returns the ordinary run, which is made once for all cases. */
   ordinary(context: ClientContext<unknown>): Promise<BrokerRun> {
-    const part = this.ordinaryPart;
-    return this.#shared.get(part, context.transcript, () => this.observe(part, context));
+    const behavior = this.ordinaryBehavior;
+    return this.#shared.get(behavior, context.transcript, () => this.observe(behavior, context));
   }
 
-  /** The ordinary run, without showing it in the report of the case. */
+  /** Returns the ordinary run, without showing it in the report of the case. */
   ordinaryUnshown(context: ClientContext<unknown>): Promise<BrokerRun> {
     return this.ordinary({ ...context, transcript: new Transcript(context.transcript) });
   }
 
-  /** The kinds of texts that the client shows. @throws NotApplicable not even the essential one, which `session/plain` judges */
-  async shows(context: ClientContext<unknown>): Promise<ReadonlySet<Kind>> {
+  /**
+   * Returns the kinds of texts that the client shows.
+   * @throws NotApplicable if it does not even show the essential kind, which `session/plain` checks
+   */
+  async shownKinds(context: ClientContext<unknown>): Promise<ReadonlySet<Kind>> {
     const { output } = await this.ordinaryUnshown(context);
     const shown = this.ordinaryTexts.filter(({ text }) => output.includes(text));
     const kinds = new Set(shown.map(({ kind }) => kind));
@@ -120,13 +123,13 @@ export abstract class BrokerBench<
     return kinds;
   }
 
-  /** Everything that was sent is shown, of the kinds that the client shows at all. @throws Mismatch */
-  async showsAll(
+  /** Checks that the client shows all these texts, except the kinds that it never shows. @throws Mismatch */
+  async checkShowsAll(
     { output }: BrokerRun,
-    texts: readonly Sent<Kind>[],
+    texts: readonly SentText<Kind>[],
     context: ClientContext<unknown>,
   ): Promise<void> {
-    const kinds = await this.shows(context);
+    const kinds = await this.shownKinds(context);
     for (const { kind, text } of texts) {
       check(!kinds.has(kind) || output.includes(text), `a text is lost: ${kind}`, {
         expected: printable(text),
@@ -135,46 +138,46 @@ export abstract class BrokerBench<
     }
   }
 
-  /** The client takes the reply for complete. @throws Mismatch */
-  async succeeds(end: ClientEnd, context: ClientContext<unknown>): Promise<void> {
-    notCrashed(end);
+  /** Checks that the client reports success. @throws Mismatch */
+  async checkSucceeds(end: ClientEnd, context: ClientContext<unknown>): Promise<void> {
+    checkExited(end);
     const { status, diagnostics } = end;
     const ordinary = await this.ordinaryUnshown(context);
-    // A client whose status never says anything is judged for that once, by `session/exit-status`.
-    check(status === 0 || ordinary.status !== 0, 'the client says that a good reply failed', {
+    // A client whose exit status is never 0 fails only once for that, in `session/exit-status`.
+    check(status === 0 || ordinary.status !== 0, 'the client reports a failure after a good reply', {
       expected: 'exit status 0',
       received: `exit status ${status}: ${printable(diagnostics.trim())}`,
     });
   }
 }
 
-/** The client reports a failure. @throws Mismatch */
-export function saysFailed({ status, diagnostics }: ClientEnd): void {
-  check(status !== undefined && status !== 0, 'the client does not say that it failed', {
+/** Checks that the client reports a failure. @throws Mismatch */
+export function checkReportsFailure({ status, diagnostics }: ClientEnd): void {
+  check(status !== undefined && status !== 0, 'the client does not report the failure', {
     expected: 'an exit status other than 0',
     received: status === undefined ? `ended by a signal: ${printable(diagnostics.trim())}` : 'exit status 0',
   });
 }
 
-/** What the cases about the ordinary run need of a bench. */
+/** The members of a bench that the cases about the ordinary run use. */
 interface OrdinaryBench {
-  readonly ordinaryTexts: readonly Sent[];
+  readonly ordinaryTexts: readonly SentText[];
   ordinary(context: ClientContext<unknown>): Promise<BrokerRun>;
 }
 
-/** A case about the ordinary run. */
-export function ordinary(
+/** Builds a case about the ordinary run. */
+export function ordinaryCase(
   description: CaseDescription,
-  judge: (run: BrokerRun, bench: OrdinaryBench) => void,
+  verify: (run: BrokerRun, bench: OrdinaryBench) => void,
 ): ConformanceCase<ClientContext<OrdinaryBench>> {
   return {
     ...description,
-    run: async (context) => judge(await context.bench.ordinary(context), context.bench),
+    run: async (context) => verify(await context.bench.ordinary(context), context.bench),
   };
 }
 
-/** Every text of a kind in the ordinary reply is shown. @throws Mismatch */
-export function showsEvery(kind: string) {
+/** Returns a check that the client shows every text of a kind in the ordinary reply. */
+export function checkShowsEvery(kind: string) {
   return ({ output }: BrokerRun, { ordinaryTexts }: OrdinaryBench): void => {
     for (const sent of ordinaryTexts) {
       check(sent.kind !== kind || output.includes(sent.text), 'an object is not shown', {
@@ -185,29 +188,32 @@ export function showsEvery(kind: string) {
   };
 }
 
-/** @throws Mismatch */
-export function keepsOpen({ closedEarly }: BrokerRun): void {
+/** Checks that the client keeps its side open until it has the reply. @throws Mismatch */
+export function checkKeepsOpen({ closedEarly }: BrokerRun): void {
   check(!closedEarly, 'the client closes its side after the message', {
     expected: 'an open connection',
     received: 'end of input',
   });
 }
 
-/** One line on each connection. @throws Mismatch */
-export function sendsOneMessage({ sessions }: BrokerRun): void {
+/** Checks that the client sends one line on each connection. @throws Mismatch */
+export function checkOneMessage({ sessions }: BrokerRun): void {
   check(sessions.length > 0, 'the client does not connect', { expected: 'a connection', received: 'none' });
   for (const { lines } of sessions) {
-    check(lines.length === 1, 'not one message', {
+    check(lines.length === 1, 'the client does not send exactly one message', {
       expected: 'one line',
       received: printable(lines.map(({ text }) => text).join('\n')) || 'nothing',
     });
   }
 }
 
-/** @throws Mismatch */
-export function endInCrLf(lines: readonly ClientLine[]): void {
+/** Checks that the lines end in CR LF. @throws Mismatch */
+export function checkCrLf(lines: readonly ClientLine[]): void {
   for (const { end, text } of lines) {
-    check(end === '\r\n', 'another line end', { expected: 'CR LF', received: printable(text + end) });
+    check(end === '\r\n', 'a line does not end in CR LF', {
+      expected: 'CR LF',
+      received: printable(text + end),
+    });
   }
 }
 

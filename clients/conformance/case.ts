@@ -1,4 +1,4 @@
-/** MUST: a peer that fails the case does not speak the protocol. SHOULD: it does, but other programs have to work around it. */
+/** MUST: a peer that fails the case does not speak the protocol. SHOULD: it does, but other programs must work around the failure. */
 export type Level = 'MUST' | 'SHOULD';
 
 /** The description of a case, which lists it without a peer. */

@@ -7,14 +7,14 @@ import type { BoundCase, PreparedSuite } from './runner.js';
 import type { ClientSession } from './scripted-server.js';
 import type { Transcript } from './transcript.js';
 
-/** What a case about a client works with. */
+/** Context of a case about a client. */
 export interface ClientContext<Bench> {
   readonly bench: Bench;
   readonly transcript: Transcript;
   readonly signal: AbortSignal;
 }
 
-/** What a run of the client leaves to judge. */
+/** The observable results of a run of the client. */
 export interface ClientRun extends ClientEnd {
   readonly sessions: readonly ClientSession[];
   readonly recorder: Recorder;
@@ -37,28 +37,28 @@ export function prepareClients<Bench>(
   return { suite, target, cases: bound, async [Symbol.asyncDispose]() {} };
 }
 
-/** The client's command in the words `-- COMMAND [ARG...]` of a suite. @throws UsageError if it is missing */
-export function commandOf(suite: string, words: readonly string[]): readonly string[] {
-  const command = words[0] === '--' ? words.slice(1) : words;
-  if (command.length === 0 || (words[0] !== '--' && (command[0] ?? '').startsWith('-'))) {
+/** Reads the client's command from the arguments `-- COMMAND [ARG...]` of a suite. @throws UsageError if it is missing */
+export function commandOf(suite: string, args: readonly string[]): readonly string[] {
+  const command = args[0] === '--' ? args.slice(1) : args;
+  if (command.length === 0 || (args[0] !== '--' && (command[0] ?? '').startsWith('-'))) {
     throw new UsageError(`the command of the client is missing: ${suite} -- COMMAND [ARG...]`);
   }
   return command;
 }
 
-/** Runs that several cases judge: each is made once, and its transcript is shown in every case that judges it. */
-export class SharedRuns<Part, Run extends ClientRun> {
-  readonly #runs = new Map<Part, Promise<Run>>();
-  readonly #ended = new Map<Part, Run>();
+/** Runs that several cases check. Each is made once, and its transcript is shown in every case that checks it. */
+export class SharedRuns<Behavior, Run extends ClientRun> {
+  readonly #runs = new Map<Behavior, Promise<Run>>();
+  readonly #ended = new Map<Behavior, Run>();
 
-  /** The run of a part. @throws Mismatch when an earlier case has run it and it did not end */
-  async get(part: Part, transcript: Transcript, start: () => Promise<Run>): Promise<Run> {
-    const known = this.#runs.get(part);
+  /** Returns the run with a behavior, which the first case starts. @throws Mismatch when an earlier case has started it and it did not end */
+  async get(behavior: Behavior, transcript: Transcript, start: () => Promise<Run>): Promise<Run> {
+    const known = this.#runs.get(behavior);
     if (known === undefined) {
       const run = start();
-      this.#runs.set(part, run);
+      this.#runs.set(behavior, run);
       const ended = await run;
-      this.#ended.set(part, ended);
+      this.#ended.set(behavior, ended);
       return ended;
     }
     const run = await known.catch(() => undefined);
@@ -69,29 +69,29 @@ export class SharedRuns<Part, Run extends ClientRun> {
     return run;
   }
 
-  /** The run of a part that has ended; nothing is started. */
-  ended(part: Part): Run | undefined {
-    return this.#ended.get(part);
+  /** Returns the run with a behavior if it has ended; starts nothing. */
+  ended(behavior: Behavior): Run | undefined {
+    return this.#ended.get(behavior);
   }
 }
 
 /** Notes in the transcript how the client ended. */
 export function noteEnd(recorder: Recorder, { status, diagnostics }: ClientEnd): void {
   const ending = status === undefined ? 'ended by a signal' : `exit status ${status}`;
-  recorder.note(diagnostics === '' ? ending : `${ending}; it says: ${diagnostics.trim()}`);
+  recorder.note(diagnostics === '' ? ending : `${ending}; standard error: ${diagnostics.trim()}`);
 }
 
-/** The client ended by itself. @throws Mismatch */
-export function notCrashed({ status, diagnostics }: ClientEnd): void {
+/** Checks that the client ended itself. @throws Mismatch if a signal did */
+export function checkExited({ status, diagnostics }: ClientEnd): void {
   check(status !== undefined, 'a signal ended the client', {
     expected: 'an exit status',
     received: printable(diagnostics.trim()),
   });
 }
 
-/** The client reports success. @throws Mismatch */
-export function saysDone({ status, diagnostics }: ClientEnd): void {
-  check(status === 0, 'the exit status says that something failed', {
+/** Checks that the client reports success. @throws Mismatch */
+export function checkReportsSuccess({ status, diagnostics }: ClientEnd): void {
+  check(status === 0, 'the exit status reports a failure', {
     expected: 'exit status 0',
     received: `exit status ${status ?? 'none'}: ${printable(diagnostics.trim())}`,
   });

@@ -13,8 +13,8 @@ export interface ClientEnd {
 }
 
 /**
- * A client that is judged: it requests data from a server (everything from a gatherd, a query from a Broker) and writes out
- * what it received. It is a program ({@link CommandClient}) or a function. `Task` is what it has to know.
+ * The client under test. It requests data from a server (everything from a gatherd, the result of a query from a Broker) and writes
+ * out what it received. It is a program ({@link CommandClient}) or a function. `Task` contains its parameters.
  */
 export interface ClientUnderTest<Task extends Address = Address> {
   /** The command line, for reports. */
@@ -22,7 +22,7 @@ export interface ClientUnderTest<Task extends Address = Address> {
   /**
    * Runs one session against the server.
    * @param output receives each piece of the client's output; the caller awaits it, for backpressure
-   * @param signal kills the run
+   * @param signal ends the run
    */
   run(
     task: Task,

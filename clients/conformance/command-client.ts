@@ -4,12 +4,12 @@ import { delimiter, join } from 'node:path';
 import { errorCode, UsageError } from '../../protocols/errors.js';
 import type { Address, ClientEnd, ClientUnderTest } from './client-under-test.js';
 
-/** Characters of standard error that are kept, from its end. */
+/** Characters that are kept of the end of standard error. */
 const MAX_DIAGNOSTICS = 2_000;
 
 /**
- * A client that is a program. Placeholders in its words (`{host}`, `{port}` and other fields of its task) are replaced; if
- * none occurs, all are appended in their order. No shell is used.
+ * A client that is a program. Placeholders in its command (`{host}`, `{port}` and other fields of its task) are replaced; if
+ * the command has none, all values are appended in their order. No shell is used.
  */
 export class CommandClient<Task extends Address = Address> implements ClientUnderTest<Task> {
   readonly name: string;
@@ -47,7 +47,7 @@ export class CommandClient<Task extends Address = Address> implements ClientUnde
   ): Promise<ClientEnd> {
     signal.throwIfAborted();
     const args = this.#args.map((word) => this.#filledIn(word, task));
-    // Its own process group, so that programs started by a wrapper script are killed with it.
+    // The program gets its own process group, so that programs started by a wrapper script are killed with it.
     const child = spawn(this.#program, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     const kill = () => endGroup(child);
     signal.addEventListener('abort', kill, { once: true });
@@ -68,7 +68,7 @@ export class CommandClient<Task extends Address = Address> implements ClientUnde
     }
   }
 
-  /** Replaces in one pass, so that a placeholder inside a value is kept. */
+  /** Replaces the placeholders in one pass, so that a placeholder inside a value is kept. */
   #filledIn(word: string, task: Task): string {
     return word.replace(/\{(\w+)\}/g, (text, name: string) => {
       const known = this.#names.find((one) => one === name);

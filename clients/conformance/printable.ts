@@ -1,9 +1,10 @@
-/** Bytes shown of a text unless told otherwise. */
+/** Bytes of a text that are shown by default. */
 const SHOWN_BYTES = 200;
 
 /**
- * Bytes as one line of ASCII: `\n`, `\r`, `\t`, `\\`, `\xHH` for what cannot be shown, and how many were left out.
- * @param limit bytes shown at most
+ * Formats bytes as one line of ASCII: `\n`, `\r`, `\t`, `\\`, `\xHH` for other bytes that are not printable, and the number of bytes
+ * that were left out.
+ * @param limit number of bytes that are shown
  */
 export function printable(bytes: Uint8Array | string, limit = SHOWN_BYTES): string {
   const all = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;

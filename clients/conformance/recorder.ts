@@ -15,7 +15,7 @@ const DELIVERED: Readonly<Record<Delivery, string>> = {
 
 type Entry = (transcript: Transcript) => void;
 
-/** Writes a transcript and keeps it: several cases judge one run, and each shows its transcript. */
+/** Writes a transcript and keeps it, because several cases check one run and each shows its transcript. */
 export class Recorder {
   readonly #entries: Entry[] = [];
   readonly #transcript: Transcript;

@@ -13,7 +13,7 @@ export interface ReportOptions {
 type Results = AsyncIterable<CaseResult> | Iterable<CaseResult>;
 type Report = AsyncGenerator<string, void, undefined>;
 
-/** A turn in a report: `>` from the kit to the peer, `<` back, `#` a note. */
+/** Formats a turn: `>` from the kit to the peer, `<` from the peer, `#` a note. */
 function turn({ direction, text }: TranscriptEntry): string {
   return `${{ sent: '>', received: '<', note: '#' }[direction]} ${text}`;
 }
@@ -68,7 +68,7 @@ function diagnostics(result: CaseResult): string {
   return `  ---\n${lines.join('')}  ...\n`;
 }
 
-/** One JSON document: `{ suite, target, results: CaseResult[], totals }`, one result a line. */
+/** Writes one JSON document: `{ suite, target, results: CaseResult[], totals }`, with one result per line. */
 export async function* json(results: Results, { suite, target, strict = false }: ReportOptions): Report {
   const tally = new Tally();
   yield `{"suite":${JSON.stringify(suite)},"target":${JSON.stringify(target)},"results":[`;

@@ -2,7 +2,7 @@ import { ConnectionError, KitError } from '../../protocols/errors.js';
 import { type CaseDescription, Mismatch, NotApplicable } from './case.js';
 import { Transcript, type TranscriptEntry } from './transcript.js';
 
-/** Milliseconds a case may take unless told otherwise. */
+/** Default time limit of a case. */
 export const CASE_TIMEOUT_MS = 10_000;
 
 /** The result of one case. */
@@ -19,11 +19,11 @@ export interface CaseResult extends Omit<CaseDescription, 'timeoutMs'> {
 
 /** A case that is bound to its target. */
 export interface BoundCase extends CaseDescription {
-  /** As {@link ConformanceCase.run}; stops soon after the signal, which is aborted when its time is over. */
+  /** As {@link ConformanceCase.run}. It must stop soon after the signal is aborted, which happens at its time limit. */
   run(transcript: Transcript, signal: AbortSignal): Promise<void>;
 }
 
-/** Options that every suite takes in addition to its own words. */
+/** Options that every suite has in addition to its own arguments. */
 export interface SuiteOptions {
   /** Milliseconds for one case. Default {@link CASE_TIMEOUT_MS}. */
   readonly timeoutMs?: number;
@@ -31,7 +31,7 @@ export interface SuiteOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A suite that is bound to the target in its words. */
+/** A suite that is bound to the target in its arguments. */
 export interface PreparedSuite extends AsyncDisposable {
   readonly suite: string;
   /** The target, for the report: `localhost:8500`. */
@@ -41,19 +41,19 @@ export interface PreparedSuite extends AsyncDisposable {
 
 /** The cases for one kind of peer. Each subfolder of `clients/conformance` exports one as `suite` from `suite.ts`. */
 export interface Suite {
-  /** The name of its folder, and what the command line calls it. */
+  /** The name of its folder, by which the command line selects it. */
   readonly name: string;
   /** One line. */
   readonly title: string;
-  /** Its own words on the command line, e.g. `HOST[:PORT]`. */
+  /** Its own arguments on the command line, e.g. `HOST[:PORT]`. */
   readonly usage: string;
   /** All cases, for a list without a peer. */
   readonly cases: readonly CaseDescription[];
   /**
-   * Reads its words and binds the cases. Rejects with UsageError (wrong words) or ConnectionError (no server
-   * listens).
+   * Reads the arguments and binds the cases. Rejects with UsageError for wrong arguments, with ConnectionError when no server
+   * listens.
    */
-  prepare(words: readonly string[], options: SuiteOptions): Promise<PreparedSuite>;
+  prepare(args: readonly string[], options: SuiteOptions): Promise<PreparedSuite>;
 }
 
 export interface RunOptions {
@@ -68,15 +68,15 @@ export interface RunOptions {
 /**
  * Runs the cases one after the other. A case that takes too long fails; a defect of the kit itself is thrown.
  *
- * A silent peer must not cost the time-out of every case. The rest is skipped, with the reason, after a case that timed out
- * without a byte from the peer, if the peer has not sent a byte in any case before, or after two such cases in a row.
+ * A silent peer must not cost the timeout of every case. If a case times out without a byte from the peer, the remaining cases are
+ * skipped with the reason, provided that the peer has never sent a byte or that this happens in two cases in a row.
  */
 export async function* runSuite(
   prepared: PreparedSuite,
   options: RunOptions = {},
 ): AsyncGenerator<CaseResult, void, undefined> {
   const { only = [], timeoutMs = CASE_TIMEOUT_MS, signal } = options;
-  const silence = new Silence();
+  const silence = new SilenceDetector();
   for (const bound of selectCases(prepared.cases, only)) {
     signal?.throwIfAborted();
     if (silence.reason !== undefined) {
@@ -86,25 +86,27 @@ export async function* runSuite(
     const transcript = new Transcript();
     const result = await runCase(prepared.suite, bound, transcript, timeoutMs, signal);
     signal?.throwIfAborted();
-    silence.after(bound, result, transcript);
+    silence.observe(bound, result, transcript);
     yield result;
   }
 }
 
 /** Detects a peer that has stopped answering. */
-class Silence {
-  /** Why the cases that follow are skipped. */
+class SilenceDetector {
+  /** Why the remaining cases are skipped; undefined while they are run. */
   reason: string | undefined;
-  #everHeard = false;
-  #before: string | undefined;
+  #hasPeerSent = false;
+  /** The previous case, if it timed out without a byte from the peer. */
+  #previous: string | undefined;
 
-  after({ id }: CaseDescription, { verdict }: CaseResult, { heard, silent }: Transcript): void {
-    this.#everHeard ||= heard;
-    const inVain = verdict === 'fail' && silent && !heard;
-    if (inVain && (!this.#everHeard || this.#before !== undefined)) {
-      this.reason = `the peer sent nothing in ${[this.#before, id].filter((one) => one !== undefined).join(' and ')}`;
+  observe({ id }: CaseDescription, { verdict }: CaseResult, { hasReceived, timedOut }: Transcript): void {
+    this.#hasPeerSent ||= hasReceived;
+    const isSilent = verdict === 'fail' && timedOut && !hasReceived;
+    if (isSilent && (!this.#hasPeerSent || this.#previous !== undefined)) {
+      const cases = [this.#previous, id].filter((one) => one !== undefined);
+      this.reason = `the peer sent nothing in ${cases.join(' and ')}`;
     }
-    this.#before = inVain ? id : undefined;
+    this.#previous = isSilent ? id : undefined;
   }
 }
 
@@ -124,7 +126,7 @@ function skipped(suite: string, bound: BoundCase, message: string): CaseResult {
   };
 }
 
-/** The cases that match one of the patterns; all if there are no patterns. */
+/** Returns the cases that match one of the patterns; all if there are no patterns. */
 export function selectCases<Case extends CaseDescription>(
   cases: readonly Case[],
   only: readonly string[],
@@ -161,39 +163,39 @@ async function runCase(
 ): Promise<CaseResult> {
   const { id, title, rules, source, level } = bound;
   const started = performance.now();
-  const outcome = await judge(bound, transcript, Math.max(timeoutMs, bound.timeoutMs ?? 0), signal);
+  const outcome = await runWithTimeout(bound, transcript, Math.max(timeoutMs, bound.timeoutMs ?? 0), signal);
   const milliseconds = Math.round(performance.now() - started);
   return { suite, id, title, rules, source, level, ...outcome, transcript: transcript.entries, milliseconds };
 }
 
 type Outcome = Pick<CaseResult, 'verdict' | 'message' | 'expected' | 'received'>;
 
-/** Runs one case with its time limit. A case that ignores its signal is abandoned. */
-async function judge(
+/** Runs a case with its time limit. If the case ignores its signal, it is abandoned. */
+async function runWithTimeout(
   bound: BoundCase,
   transcript: Transcript,
   timeoutMs: number,
   signal: AbortSignal | undefined,
 ): Promise<Outcome> {
   const stop = new AbortController();
-  const late = new ConnectionError(`no verdict within ${timeoutMs} ms`);
+  const timeout = new ConnectionError(`no verdict within ${timeoutMs} ms`);
   const abort = () => stop.abort(signal?.reason);
   signal?.addEventListener('abort', abort, { once: true });
   const timer = setTimeout(() => {
-    transcript.silence(late.message);
-    stop.abort(late);
+    transcript.noteTimeout(timeout.message);
+    stop.abort(timeout);
   }, timeoutMs);
   try {
     await Promise.race([bound.run(transcript, stop.signal), aborted(stop.signal)]);
     return { verdict: 'pass' };
   } catch (error) {
-    if (stop.signal.aborted) return { verdict: 'fail', message: late.message };
+    if (stop.signal.aborted) return { verdict: 'fail', message: timeout.message };
     return outcomeOf(error);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
     // The signal closes everything that the case left open.
-    stop.abort(late);
+    stop.abort(timeout);
   }
 }
 
@@ -203,7 +205,7 @@ function aborted(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** The outcome for an error of a case. An error that is neither of the peer nor of the rules is a defect of the kit. */
+/** Returns the outcome for an error of a case. An error that the peer or the rules do not explain is a defect of the kit. */
 function outcomeOf(error: unknown): Outcome {
   if (error instanceof NotApplicable) return { verdict: 'skip', message: error.message };
   if (error instanceof Mismatch) {

@@ -5,23 +5,23 @@ import { ConnectionError } from '../../protocols/errors.js';
 import type { Address } from './client-under-test.js';
 import type { Delivery, Recorder } from './recorder.js';
 
-/** Maximum number of bytes that a client may send on one connection, a thousand times the size of a session's commands. */
+/** Bytes that a client may send on one connection, about a thousand times the size of a session's commands. */
 const MAX_CLIENT_BYTES = 256 * 1024;
 /** Maximum number of connections of one run. */
 const MAX_CONNECTIONS = 16;
-/** Pieces and pause of a slow delivery. */
+/** A slow delivery sends this many pieces, with a pause after each. */
 const SLOW_PIECES = 8;
 const SLOW_PAUSE_MS = 10;
 
 /** One line from the client. */
 export interface ClientLine {
-  /** Without its line end, a character a byte. */
+  /** Without its line end; each character is a byte. */
   readonly text: string;
   /** Empty when the connection ended within the line. */
   readonly end: '\n' | '\r\n' | '';
 }
 
-/** What the client sent on one connection. */
+/** The lines that the client sent on one connection. */
 export interface ClientSession {
   readonly lines: readonly ClientLine[];
 }
@@ -88,7 +88,7 @@ export class ServerSide implements ClientSession {
     return undefined;
   }
 
-  /** Sends. A client that has left is not an error: it may leave at any time (GATHERD-7.3, BRK-1.6). */
+  /** Sends data. A client that has disconnected is not an error: it may do so at any time (GATHERD-7.3, BRK-1.6). */
   async send(data: Buffer, delivery: Delivery = 'whole'): Promise<void> {
     if (data.length === 0 || !this.#socket.writable) return;
     this.#recorder.sent(data, delivery);
@@ -132,7 +132,7 @@ export class ServerSide implements ClientSession {
   }
 }
 
-/** What the server does with a connection. */
+/** Handles one connection of a scripted server. */
 export type Script = (peer: ServerSide) => Promise<void>;
 
 /** A server on a free port of the loopback interface that plays a script to every client. */
@@ -184,7 +184,7 @@ export class ScriptedServer implements AsyncDisposable {
   }
 
   #play(socket: Socket, script: Script, recorder: Recorder, signal: AbortSignal): void {
-    // Errors appear as the end of reading and writing.
+    // Reading and writing report errors as the end of the connection.
     socket.on('error', () => {});
     if (this.sessions.length >= MAX_CONNECTIONS) {
       socket.destroy();

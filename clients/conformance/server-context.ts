@@ -4,17 +4,17 @@ import { type Target, targetText } from './target.js';
 import { Transcript } from './transcript.js';
 import { Wire } from './wire.js';
 
-/** What the cases of a run against one server share. */
+/** Facts that the cases of a run against one server share. */
 export interface ServerFacts {
   readonly target: Target;
   /** Milliseconds to wait for a byte. */
   readonly idleMs: number;
 }
 
-/** What one case against a server works with. Its connections are dropped when the case ends. */
+/** Context of one case against a server. Its connections are closed when the case ends. */
 export class ServerContext<Facts extends ServerFacts> implements AsyncDisposable {
   readonly transcript: Transcript;
-  /** Is aborted when the time of the case is over. */
+  /** Aborted at the time limit of the case. */
   readonly signal: AbortSignal;
   protected readonly shared: Facts;
   readonly #wires: Wire[] = [];
@@ -37,7 +37,7 @@ export class ServerContext<Facts extends ServerFacts> implements AsyncDisposable
     return targetText(this.shared.target);
   }
 
-  /** A new connection, nothing read. @param recorded false: the report does not show it */
+  /** Opens a connection and reads nothing. @param recorded false: the report does not show it */
   async connect(recorded = true, idleMs = this.shared.idleMs): Promise<Wire> {
     const transcript = recorded ? this.transcript : new Transcript(this.transcript);
     const wire = await Wire.open(this.shared.target, { transcript, signal: this.signal, idleMs });
@@ -56,8 +56,8 @@ export class ServerContext<Facts extends ServerFacts> implements AsyncDisposable
 }
 
 /**
- * Binds the cases of a suite to one server; each runs in a context of its own.
- * @param probe looks, before the cases, whether the server can be judged at all; rejects with ConnectionError if it cannot
+ * Binds the cases of a suite to one server. Each case gets its own context.
+ * @param probe checks first whether the server can be tested at all; rejects with ConnectionError if it cannot
  */
 export async function prepareServer<Facts extends ServerFacts, Context extends ServerContext<Facts>>(
   suite: string,
@@ -81,7 +81,7 @@ export async function prepareServer<Facts extends ServerFacts, Context extends S
   return { suite, target: targetText(shared.target), cases: bound, async [Symbol.asyncDispose]() {} };
 }
 
-/** The part of the facts that the options of a run decide. */
+/** Returns the facts that follow from the options of a run. */
 export function factsOf(target: Target, { timeoutMs = CASE_TIMEOUT_MS }: SuiteOptions): ServerFacts {
   return { target, idleMs: timeoutMs };
 }

@@ -25,7 +25,7 @@ export class Tally {
     return this.total > this.skip;
   }
 
-  /** The failures that count. @param strict a SHOULD counts like a MUST */
+  /** Returns the number of failures that count. @param strict whether a SHOULD counts like a MUST */
   failures(strict: boolean): number {
     return this.failedMust + (strict ? this.failedShould : 0);
   }

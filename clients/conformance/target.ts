@@ -1,6 +1,6 @@
 import { UsageError } from '../../protocols/errors.js';
 
-/** A server to be judged. */
+/** Address of the server under test. */
 export interface Target {
   readonly host: string;
   readonly port: number;
@@ -10,8 +10,8 @@ export interface Target {
  * Reads `HOST`, `HOST:PORT`, `HOST PORT`, `[IPV6]:PORT` or `IPV6`.
  * @throws UsageError for anything else
  */
-export function targetOf(words: readonly string[], defaultPort: number): Target {
-  const [address, separatePort, ...more] = words;
+export function targetOf(args: readonly string[], defaultPort: number): Target {
+  const [address, separatePort, ...more] = args;
   if (address === undefined || more.length > 0) throw new UsageError('HOST or HOST:PORT is required');
   if (/^[\da-f:.]*:[\da-f:.]*:[\da-f:.]*$/i.test(address)) {
     return { host: address, port: portOf(separatePort) ?? defaultPort };

@@ -7,9 +7,9 @@ export interface TranscriptEntry {
   readonly text: string;
 }
 
-/** Limits of a transcript: bytes of a turn, and turns. A report explains a verdict and does not hold the database. */
-const KEPT_BYTES = 1024;
-const KEPT_ENTRIES = 100;
+/** Limits of a transcript: bytes of a turn, and turns. A report explains a verdict; it is not a copy of the database. */
+const MAX_TURN_BYTES = 1024;
+const MAX_TURNS = 100;
 
 interface Turn {
   readonly direction: 'sent' | 'received' | 'note';
@@ -25,23 +25,23 @@ interface Turn {
 export class Transcript {
   readonly #turns: Turn[] = [];
   readonly #parent: Transcript | undefined;
-  #leftOut = 0;
-  #heard = false;
-  #silent = false;
+  #omitted = 0;
+  #hasReceived = false;
+  #timedOut = false;
 
-  /** @param parent the transcript of the case, if this one is of a dialogue that the report does not show */
+  /** @param parent the transcript of the case, if the report does not show this dialogue */
   constructor(parent?: Transcript) {
     this.#parent = parent;
   }
 
-  /** Whether the peer has sent anything, also in a dialogue that is not shown. */
-  get heard(): boolean {
-    return this.#heard;
+  /** Whether the peer has sent anything, including in a dialogue that is not shown. */
+  get hasReceived(): boolean {
+    return this.#hasReceived;
   }
 
   /** Whether a wait for the peer timed out. */
-  get silent(): boolean {
-    return this.#silent;
+  get timedOut(): boolean {
+    return this.#timedOut;
   }
 
   sent(bytes: Uint8Array): void {
@@ -49,16 +49,16 @@ export class Transcript {
   }
 
   received(bytes: Uint8Array): void {
-    this.#heard = true;
-    if (this.#parent !== undefined) this.#parent.#heard = true;
+    this.#hasReceived = true;
+    if (this.#parent !== undefined) this.#parent.#hasReceived = true;
     this.#add('received', bytes);
   }
 
-  /** Records a time-out. It counts as silence of the peer only if the case had begun a dialogue. */
-  silence(text: string): void {
+  /** Records a timeout. It counts as silence of the peer only if the case had begun a dialogue. */
+  noteTimeout(text: string): void {
     if (this.#turns.length === 0) return;
-    this.#silent = true;
-    if (this.#parent !== undefined) this.#parent.#silent = true;
+    this.#timedOut = true;
+    if (this.#parent !== undefined) this.#parent.#timedOut = true;
     this.note(text);
   }
 
@@ -71,9 +71,9 @@ export class Transcript {
     const entries = this.#turns.map(({ direction, kept, keptBytes, bytes }): TranscriptEntry => {
       if (direction === 'note') return { direction, text: Buffer.concat(kept).toString() };
       const more = bytes > keptBytes ? ` [${bytes - keptBytes} more bytes]` : '';
-      return { direction, text: printable(Buffer.concat(kept), KEPT_BYTES) + more };
+      return { direction, text: printable(Buffer.concat(kept), MAX_TURN_BYTES) + more };
     });
-    if (this.#leftOut > 0) entries.push({ direction: 'note', text: `${this.#leftOut} more turns` });
+    if (this.#omitted > 0) entries.push({ direction: 'note', text: `${this.#omitted} more turns` });
     return entries;
   }
 
@@ -81,7 +81,7 @@ export class Transcript {
     const turn = this.#turn(direction);
     if (turn === undefined) return;
     turn.bytes += bytes.length;
-    const room = KEPT_BYTES - turn.keptBytes;
+    const room = MAX_TURN_BYTES - turn.keptBytes;
     if (room <= 0) return;
     // A copy: the chunk is a view of a larger buffer.
     turn.kept.push(Uint8Array.from(bytes.subarray(0, room)));
@@ -91,9 +91,9 @@ export class Transcript {
   /** The current turn or a new one; undefined above the limit. */
   #turn(direction: Turn['direction']): Turn | undefined {
     const last = this.#turns.at(-1);
-    if (direction !== 'note' && last?.direction === direction && this.#leftOut === 0) return last;
-    if (this.#turns.length >= KEPT_ENTRIES) {
-      this.#leftOut++;
+    if (direction !== 'note' && last?.direction === direction && this.#omitted === 0) return last;
+    if (this.#turns.length >= MAX_TURNS) {
+      this.#omitted++;
       return undefined;
     }
     const turn: Turn = { direction, kept: [], keptBytes: 0, bytes: 0 };

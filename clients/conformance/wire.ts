@@ -5,7 +5,7 @@ import { printable } from './printable.js';
 import type { Target } from './target.js';
 import type { Transcript } from './transcript.js';
 
-/** A status line, of which the number decides (GATHERD-1.6). */
+/** A status line. Its number decides what it means (GATHERD-1.6). */
 export interface Status {
   readonly code: number;
   /** The line without its LF; a CR is kept. */
@@ -14,27 +14,27 @@ export interface Status {
 
 export interface WireOptions {
   readonly transcript: Transcript;
-  /** Ends what waits, which rejects with its reason. The owner of the wire closes it. */
+  /** Aborts pending operations, which reject with its reason. The owner of the wire closes the connection. */
   readonly signal: AbortSignal;
   /** Milliseconds to wait for the connection and for the next byte. */
   readonly idleMs: number;
 }
 
-/** Bytes of the longest accepted line: HELP and INFO lines are far shorter. */
+/** Longest accepted line, in bytes; HELP and INFO lines are far shorter. */
 const MAX_LINE = 64 * 1024;
 const NOTHING = new Uint8Array(0);
 const LF = 0x0a;
 
 /**
- * A connection to the server under test: lines and bytes. It knows nothing of the protocol but the form of a status line, so it
- * hides no error that a case looks for. It reads from the socket on demand.
+ * A connection to the server under test: lines and bytes. Of the protocol it knows only the form of a status line, so it does not
+ * hide any error that a case looks for. It reads from the socket on demand.
  */
 export class Wire implements AsyncDisposable {
   readonly #connection: Connection;
   readonly #options: WireOptions;
   #held: Uint8Array = NOTHING;
   #ended = false;
-  #silent = false;
+  #timeoutNoted = false;
 
   private constructor(connection: Connection, options: WireOptions) {
     this.#connection = connection;
@@ -54,11 +54,11 @@ export class Wire implements AsyncDisposable {
     return new Wire(connection, options);
   }
 
-  /** Sends; text is ASCII with its line ends in it. Resolves when more can be sent. */
+  /** Sends bytes, or a Latin-1 text that includes its line ends. Resolves when more can be sent. */
   async send(data: string | Uint8Array): Promise<void> {
     const bytes = typeof data === 'string' ? Buffer.from(data, 'latin1') : data;
     this.#options.transcript.sent(bytes);
-    await this.#noticeSilence(this.#connection.write(bytes, this.#options.signal));
+    await this.#noteTimeout(this.#connection.write(bytes, this.#options.signal));
   }
 
   /** The next bytes; undefined once the server has closed its side. */
@@ -69,7 +69,7 @@ export class Wire implements AsyncDisposable {
       return held;
     }
     if (this.#ended) return undefined;
-    const bytes = await this.#noticeSilence(this.#connection.read(this.#options.signal));
+    const bytes = await this.#noteTimeout(this.#connection.read(this.#options.signal));
     if (bytes === undefined) {
       this.#ended = true;
       this.#options.transcript.note('closed by the server');
@@ -79,7 +79,7 @@ export class Wire implements AsyncDisposable {
     return bytes;
   }
 
-  /** Puts back bytes that were read too far. */
+  /** Puts back bytes, which are read again. */
   unread(bytes: Uint8Array): void {
     this.#held = this.#held.length === 0 ? bytes : Buffer.concat([bytes, this.#held]);
   }
@@ -168,14 +168,14 @@ export class Wire implements AsyncDisposable {
     return this.close();
   }
 
-  /** Notes in the transcript, once, that a wait was too long. */
-  async #noticeSilence<T>(work: Promise<T>): Promise<T> {
+  /** Notes the first timeout in the transcript. */
+  async #noteTimeout<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;
     } catch (error) {
-      if (this.#connection.timedOut && !this.#silent) {
-        this.#silent = true;
-        this.#options.transcript.silence(messageOf(error));
+      if (this.#connection.timedOut && !this.#timeoutNoted) {
+        this.#timeoutNoted = true;
+        this.#options.transcript.noteTimeout(messageOf(error));
       }
       throw error;
     }

@@ -142,7 +142,9 @@ async function execute(
         `Compressed the Registry: ${await broker.compress()} deleted records removed`,
       ]);
     case 'rem-object-oid':
-      return runAndWait('Delete objects by oid', async () => deletionLines(await maintenance.remove(command.oids)));
+      return runAndWait('Delete objects by oid', async () =>
+        deletionLines(await maintenance.remove(command.oids)),
+      );
     case 'rem-object-path':
       return runAndWait('Remove object by name', async () => {
         return deletionLines(await maintenance.remove(await oidsByName(broker, command.path)));

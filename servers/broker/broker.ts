@@ -7,7 +7,13 @@ import type { UnixSeconds } from '../../protocols/time.js';
 import type { BrokerStore } from '../../storage/index.js';
 import type { Indexer } from '../../storage/indexers/index.js';
 import { createDebug, type Debug, DebugFlags, type Logger } from '../host/index.js';
-import { type BrokerOptions, type BrokerParts, indexerSection, openParts, systemClock } from './broker-parts.js';
+import {
+  type BrokerOptions,
+  type BrokerParts,
+  indexerSection,
+  openParts,
+  systemClock,
+} from './broker-parts.js';
 import type { BrokerDescription } from './bulk-list.js';
 import type { BulkRefusal, BulkTransfer } from './bulk-transfer.js';
 import { type CollectionReport, changeObserver, readCollectionFile } from './collection.js';
@@ -394,9 +400,7 @@ export class Broker implements AsyncDisposable {
     return this.#options.points ?? (await readCollectionFile(this.config.collectionFile, this.log));
   }
 
-
   #now(): UnixSeconds {
     return (this.#options.now ?? systemClock)();
   }
 }
-

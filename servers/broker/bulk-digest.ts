@@ -100,7 +100,8 @@ export class DigestCache {
     for (;;) {
       const { lastSequence } = this.#store;
       const now = this.#now();
-      if (this.#snapshot?.sequence === lastSequence && !isOutdated(this.#snapshot, now)) return this.#snapshot;
+      if (this.#snapshot?.sequence === lastSequence && !isOutdated(this.#snapshot, now))
+        return this.#snapshot;
       this.#running ??= takeSnapshot(this.#store, now).finally(() => {
         this.#running = undefined;
       });

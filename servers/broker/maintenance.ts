@@ -134,7 +134,9 @@ export class Maintenance {
       for (let i = 0; i < page.length; i += BATCH_OBJECTS) {
         const some = page.slice(i, i + BATCH_OBJECTS);
         const candidates = await Promise.all(some.map((entry) => store.byUrl(entry.url)));
-        const older = some.filter((entry, index) => candidates[index]?.some((other) => supersedes(other, entry)));
+        const older = some.filter((entry, index) =>
+          candidates[index]?.some((other) => supersedes(other, entry)),
+        );
         removed += await this.#removeSome(older.map((entry) => entry.oid));
       }
     }

@@ -11,8 +11,8 @@ import type { HostConnection, Logger } from '../host/index.js';
 import type { ChunkCache } from './chunk-cache.js';
 import type { CurrentSnapshot } from './current-snapshot.js';
 import {
-  type ExportCount,
   compressToMember,
+  type ExportCount,
   hasOtherSections,
   streamChanges,
   streamUpdate,
@@ -208,7 +208,8 @@ class Session {
       return compressed ? compressToMember(stream) : stream;
     }
     const ready = snapshot?.ready;
-    if (compressed && ready !== undefined) return streamReadyMember(ready, since, this.#context.chunks, count);
+    if (compressed && ready !== undefined)
+      return streamReadyMember(ready, since, this.#context.chunks, count);
     const stream = streamUpdate(snapshot, since, count, signal);
     return compressed ? compressToMember(stream) : stream;
   }

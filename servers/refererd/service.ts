@@ -102,7 +102,8 @@ export class RefererService {
       this.log.write(LEVEL.error, `${address}: ${messageOf(error)}`);
       if (replies.length === before) replies.writeError(CODES.internalError.number);
     }
-    if (this.log.writes(LEVEL.request)) this.log.write(LEVEL.request, `${address} ${describeRequest(request)}`);
+    if (this.log.writes(LEVEL.request))
+      this.log.write(LEVEL.request, `${address} ${describeRequest(request)}`);
   }
 
   /** R-49: for `/reload` and SIGHUP. Concurrent calls share one reload. */

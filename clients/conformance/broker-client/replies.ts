@@ -1,4 +1,4 @@
-import type { Sent } from '../broker-bench.js';
+import type { SentText } from '../broker-bench.js';
 
 /** The texts of an object that a client may show. Every text is one plain word or URL, so that it is found in any output. */
 export type Kind = 'url' | 'description' | 'line' | 'attribute';
@@ -10,6 +10,7 @@ export interface Requested {
   readonly attribute: string | undefined;
 }
 
+/** Parses the flags of the client's message. */
 export function requestedBy(message: string): Requested {
   const [, quoted, plain] = /#attribute\s+(?:"([^"]*)"|([^\s"]+))/i.exec(message) ?? [];
   return { desc: /#desc\b/i.test(message), attribute: quoted ?? plain };
@@ -17,14 +18,14 @@ export function requestedBy(message: string): Requested {
 
 export const END = '130 - object end\n';
 
-/** `124` or nothing (BRK-4.5); `behind` is what follows the counted bytes (BRK-4.4). */
-export function description({ desc }: Requested, value: string, behind = '\n'): string {
-  return desc ? `124 - ${value.length}\n${value}${behind}` : '';
+/** `124`, if the client requests it (BRK-4.5); `terminator` follows the counted bytes (BRK-4.4). */
+export function description({ desc }: Requested, value: string, terminator = '\n'): string {
+  return desc ? `124 - ${value.length}\n${value}${terminator}` : '';
 }
 
-/** `127` or nothing (BRK-4.6). */
-export function attribute({ attribute }: Requested, value: string, behind = '\n'): string {
-  return attribute === undefined ? '' : `127 - ${attribute} ${value.length}\n${value}${behind}`;
+/** `127`, if the client requests it (BRK-4.6). */
+export function attribute({ attribute }: Requested, value: string, terminator = '\n'): string {
+  return attribute === undefined ? '' : `127 - ${attribute} ${value.length}\n${value}${terminator}`;
 }
 
 /** `120`, `125`, `126` of an object (BRK-4.3). */
@@ -51,8 +52,8 @@ export function full(name: string, requested: Requested): string {
 }
 
 /** The texts of {@link full} objects. */
-export function fullTexts(...names: readonly string[]): Sent<Kind>[] {
-  return names.flatMap((name): Sent<Kind>[] => [
+export function fullTexts(...names: readonly string[]): SentText<Kind>[] {
+  return names.flatMap((name): SentText<Kind>[] => [
     { kind: 'url', text: urlOf(name) },
     { kind: 'description', text: `${name}desc` },
     { kind: 'attribute', text: `${name}attr` },

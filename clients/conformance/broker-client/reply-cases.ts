@@ -1,7 +1,7 @@
-import { GREETING, type Sent, saysFailed } from '../broker-bench.js';
+import { checkReportsFailure, GREETING, type SentText } from '../broker-bench.js';
 import { check, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
-import type { ClientCase, Part } from './bench.js';
+import type { Behavior, ClientCase } from './bench.js';
 import {
   attribute,
   description,
@@ -18,7 +18,7 @@ import {
 const TWO = (requested: Requested) => full('otter', requested) + full('heron', requested);
 const TWO_TEXTS = fullTexts('otter', 'heron');
 const LARGE = `first${' large'.repeat(50_000)} last`;
-/** Values that look like the rest of a reply to a client that reads lines instead of counting bytes. */
+/** Values that a client that reads lines instead of counting bytes mistakes for the rest of a reply. */
 const TRAPS: readonly (readonly [id: string, bytes: string])[] = [
   ['object-end', '130 - object end\n'],
   ['match', '120 - http://trap.example.org/\n'],
@@ -26,14 +26,21 @@ const TRAPS: readonly (readonly [id: string, bytes: string])[] = [
   ['count', '124 - 9999\n'],
 ];
 
-/** The replies that a client has to understand: section 4. */
+/** The replies that a client must understand: section 4. */
 export const replyCases: readonly ClientCase[] = [
-  reads('version/repeated', 'ignores 200 lines wherever they are', ['BRK-1.5'], 'S', 'MUST', (requested) => {
-    const version = GREETING;
-    const object = `${head('otter')}${version}${description(requested, 'otterdesc')}${version}${attribute(requested, 'otterattr')}${version}${matchedLine('otterline')}${version}${END}`;
-    return version.repeat(3) + object + version + full('heron', requested) + version;
-  }),
-  reads(
+  readsCase(
+    'version/repeated',
+    'ignores 200 lines wherever they are',
+    ['BRK-1.5'],
+    'S',
+    'MUST',
+    (requested) => {
+      const version = GREETING;
+      const object = `${head('otter')}${version}${description(requested, 'otterdesc')}${version}${attribute(requested, 'otterattr')}${version}${matchedLine('otterline')}${version}${END}`;
+      return version.repeat(3) + object + version + full('heron', requested) + version;
+    },
+  ),
+  readsCase(
     'version/other-text',
     'accepts any text in the first line',
     ['BRK-1.4'],
@@ -45,7 +52,7 @@ export const replyCases: readonly ClientCase[] = [
       greeting: '200 - Broker of a stranger, version 1.4pl2, ready\n',
     },
   ),
-  reads(
+  readsCase(
     'codes/unknown',
     'skips unknown codes',
     ['BRK-4.17'],
@@ -54,7 +61,7 @@ export const replyCases: readonly ClientCase[] = [
     (requested) =>
       `145 - what\n${head('otter')}999 - is\n${description(requested, 'otterdesc')}${attribute(requested, 'otterattr')}138 - this\n${matchedLine('otterline')}${END}101 - notice\n${full('heron', requested)}`,
   ),
-  reads(
+  readsCase(
     'lines/unparsable',
     'skips lines that it cannot parse',
     ['BRK-4.17'],
@@ -63,8 +70,13 @@ export const replyCases: readonly ClientCase[] = [
     (requested) =>
       `what\n\n${head('otter')}12 - is\n${description(requested, 'otterdesc')}${attribute(requested, 'otterattr')} \n${matchedLine('otterline')}${END}-\n${full('heron', requested)}`,
   ),
-  reads('lines/crlf', 'reads lines that end in CR LF', ['BRK-1.9'], 'project choice', 'SHOULD', (requested) =>
-    TWO(requested).replaceAll('\n', '\r\n'),
+  readsCase(
+    'lines/crlf',
+    'reads lines that end in CR LF',
+    ['BRK-1.9'],
+    'project choice',
+    'SHOULD',
+    (requested) => TWO(requested).replaceAll('\n', '\r\n'),
   ),
   {
     id: 'lines/no-cr',
@@ -82,7 +94,7 @@ export const replyCases: readonly ClientCase[] = [
       check(kept === undefined, 'the URL has a CR', { expected: url, received: printable(kept ?? '') });
     },
   },
-  reads(
+  readsCase(
     'lines/last-without-lf',
     'accepts a last line without its LF',
     ['BRK-4.12'],
@@ -90,7 +102,7 @@ export const replyCases: readonly ClientCase[] = [
     'SHOULD',
     (requested) => TWO(requested).slice(0, -1),
   ),
-  reads(
+  readsCase(
     'delivery/bytes',
     'reads a reply that arrives one byte per segment',
     ['BRK-4.4'],
@@ -100,7 +112,7 @@ export const replyCases: readonly ClientCase[] = [
     TWO_TEXTS,
     { delivery: 'bytes' },
   ),
-  reads(
+  readsCase(
     'delivery/slow',
     'reads a reply that arrives in pieces with pauses',
     ['BRK-4.4'],
@@ -110,7 +122,7 @@ export const replyCases: readonly ClientCase[] = [
     TWO_TEXTS,
     { delivery: 'slow' },
   ),
-  reads(
+  readsCase(
     'order/home-page',
     'accepts 126 and 125 anywhere',
     ['BRK-4.11', 'BRK-4.3'],
@@ -122,7 +134,7 @@ export const replyCases: readonly ClientCase[] = [
       return `${page}120 - ${urlOf('otter')}\n${description(requested, 'otterdesc')}${page}${attribute(requested, 'otterattr')}${matchedLine('otterline')}${summary}${END}${page}${full('heron', requested)}${page}`;
     },
   ),
-  reads(
+  readsCase(
     'order/any',
     'accepts the items of an object in any order',
     ['BRK-4.3'],
@@ -131,7 +143,7 @@ export const replyCases: readonly ClientCase[] = [
     (requested) =>
       `120 - ${urlOf('otter')}\n${matchedLine('otterline')}${attribute(requested, 'otterattr')}126 - http://b.example.org/\n${description(requested, 'otterdesc')}${END}${full('heron', requested)}`,
   ),
-  reads(
+  readsCase(
     'order/bare',
     'accepts an object that is only 120 and 130',
     ['BRK-4.3'],
@@ -140,9 +152,9 @@ export const replyCases: readonly ClientCase[] = [
     (requested) => `120 - ${urlOf('stork')}\n${END}${full('otter', requested)}`,
     [{ kind: 'url', text: urlOf('stork') }, ...fullTexts('otter')],
   ),
-  ...counted('desc', 'description', description, ['BRK-4.4'], 'S; RC'),
-  ...counted('attribute', 'attribute', attribute, ['BRK-4.6', 'BRK-4.4'], 'RC'),
-  reads(
+  ...countedCases('desc', 'description', description, ['BRK-4.4'], 'S; RC'),
+  ...countedCases('attribute', 'attribute', attribute, ['BRK-4.6', 'BRK-4.4'], 'RC'),
+  readsCase(
     'line/other-form',
     'shows matched lines and scores of any form',
     ['BRK-4.7', 'BRK-4.9'],
@@ -157,7 +169,7 @@ export const replyCases: readonly ClientCase[] = [
     {},
     'line',
   ),
-  reads(
+  readsCase(
     'error/103',
     'continues after 103',
     ['BRK-4.13'],
@@ -166,7 +178,7 @@ export const replyCases: readonly ClientCase[] = [
     (requested) =>
       `103 - ERROR: something small\n${full('otter', requested)}103 - ERROR: something smaller\n${full('heron', requested)}`,
   ),
-  says(
+  showsMessageCase(
     'error/103-shown',
     'shows the text of a 103',
     'MUST',
@@ -174,7 +186,7 @@ export const replyCases: readonly ClientCase[] = [
     ['BRK-4.13', 'BRK-4.14'],
     'S; RC',
   ),
-  says(
+  showsMessageCase(
     'error/111-shown',
     'shows the text of a 111',
     'MUST',
@@ -182,7 +194,7 @@ export const replyCases: readonly ClientCase[] = [
     ['BRK-4.13', 'BRK-4.14'],
     'S; RC',
   ),
-  says(
+  showsMessageCase(
     'error/101-shown',
     'shows the text of a 101',
     'SHOULD',
@@ -201,10 +213,10 @@ export const replyCases: readonly ClientCase[] = [
         { reply: (requested) => `${TWO(requested)}111 - ERROR: pelican\n` },
         context,
       );
-      await context.bench.showsAll(observation, TWO_TEXTS, context);
+      await context.bench.checkShowsAll(observation, TWO_TEXTS, context);
     },
   },
-  fails('error/111-status', 'reports a failure after a 111', ['BRK-4.13'], {
+  failureCase('error/111-status', 'reports a failure after a 111', ['BRK-4.13'], {
     reply: () => '111 - ERROR: pelican\n',
   }),
   {
@@ -218,16 +230,25 @@ export const replyCases: readonly ClientCase[] = [
         { reply: () => '101 - No objects matched your query.\n' },
         context,
       );
-      check(status !== undefined && !output.includes('http://'), 'an object, or a crash', {
-        expected: 'no object',
-        received: `exit status ${status ?? 'none'}: ${printable(output)}`,
-      });
+      check(
+        status !== undefined && !output.includes('http://'),
+        'the client shows an object or was ended by a signal',
+        {
+          expected: 'no object',
+          received: `exit status ${status ?? 'none'}: ${printable(output)}`,
+        },
+      );
     },
   },
-  fails('cut/in-object', 'reports a failure when the reply ends within an object', ['BRK-4.12', 'BRK-4.3'], {
-    reply: (requested) => full('otter', requested) + head('heron'),
-  }),
-  fails(
+  failureCase(
+    'cut/in-object',
+    'reports a failure when the reply ends within an object',
+    ['BRK-4.12', 'BRK-4.3'],
+    {
+      reply: (requested) => full('otter', requested) + head('heron'),
+    },
+  ),
+  failureCase(
     'cut/in-bytes',
     'reports a failure when the reply ends within counted bytes',
     ['BRK-4.12', 'BRK-4.4'],
@@ -235,15 +256,15 @@ export const replyCases: readonly ClientCase[] = [
       reply: (requested) => `${full('otter', requested)}${head('heron')}124 - 500\nand then`,
     },
   ),
-  fails('cut/reset', 'reports a failure when the connection breaks', ['BRK-4.12'], {
+  failureCase('cut/reset', 'reports a failure when the connection breaks', ['BRK-4.12'], {
     reply: () => head('heron'),
     reset: true,
   }),
-  fails('cut/nothing', 'reports a failure when the Broker closes without a reply', ['BRK-1.3'], {
+  failureCase('cut/nothing', 'reports a failure when the Broker closes without a reply', ['BRK-1.3'], {
     greeting: '',
     reply: () => '',
   }),
-  fails('refused/gatherer', 'reports a failure when the peer is a Gatherer', ['BRK-1.4'], {
+  failureCase('refused/gatherer', 'reports a failure when the peer is a Gatherer', ['BRK-1.4'], {
     greeting: '000 - HELLO 1.8 gatherer.example.org\n',
     reply: () => '900 - Unknown command\n',
   }),
@@ -258,21 +279,24 @@ export const replyCases: readonly ClientCase[] = [
         { reply: (requested) => TWO(requested) + head('stork') },
         context,
       );
-      await context.bench.showsAll(observation, TWO_TEXTS, context);
+      await context.bench.checkShowsAll(observation, TWO_TEXTS, context);
     },
   },
 ];
 
-/** A good reply of which no text may be lost. @param needs a kind that the client has to show, else the case is skipped */
-function reads(
+/**
+ * Builds a case about a good reply, of which the client must not lose any text.
+ * @param needs the case is skipped unless the client shows this kind of text
+ */
+function readsCase(
   id: string,
   title: string,
   rules: readonly string[],
   source: string,
   level: 'MUST' | 'SHOULD',
   reply: (requested: Requested) => string,
-  texts: readonly Sent<Kind>[] = TWO_TEXTS,
-  part: Omit<Part, 'reply'> = {},
+  texts: readonly SentText<Kind>[] = TWO_TEXTS,
+  behavior: Omit<Behavior, 'reply'> = {},
   needs?: Kind,
 ): ClientCase {
   return {
@@ -282,46 +306,46 @@ function reads(
     source,
     level,
     async run(context) {
-      const kinds = await context.bench.shows(context);
+      const kinds = await context.bench.shownKinds(context);
       if (needs !== undefined && !kinds.has(needs)) {
         throw new NotApplicable(`the client shows no ${needs} of the ordinary reply`);
       }
-      const observation = await context.bench.observe({ ...part, reply }, context);
-      await context.bench.showsAll(observation, texts, context);
-      await context.bench.succeeds(observation, context);
+      const observation = await context.bench.observe({ ...behavior, reply }, context);
+      await context.bench.checkShowsAll(observation, texts, context);
+      await context.bench.checkSucceeds(observation, context);
     },
   };
 }
 
-/** `description` with its article. */
+/** Returns the kind with its article. */
 function a(kind: 'description' | 'attribute'): string {
   return kind === 'attribute' ? `an ${kind}` : `a ${kind}`;
 }
 
-/** The forms of counted bytes, for `124` and `127`. */
-function counted(
+/** Builds the cases about the forms of counted bytes, for `124` and `127`. */
+function countedCases(
   area: string,
   kind: 'description' | 'attribute',
-  item: (requested: Requested, value: string, behind?: string) => string,
+  item: (requested: Requested, value: string, terminator?: string) => string,
   rules: readonly string[],
   source: string,
 ): readonly ClientCase[] {
-  const one = (
+  const countedCase = (
     id: string,
     title: string,
     value: string,
-    behind: string,
+    terminator: string,
     texts: readonly string[],
     level: 'MUST' | 'SHOULD' = 'MUST',
   ) =>
-    reads(
+    readsCase(
       `${area}/${id}`,
       title,
       rules,
       level === 'SHOULD' ? 'project choice' : source,
       level,
       (requested) =>
-        `${head('otter')}${item(requested, value, behind)}${matchedLine('otterline')}${END}${full('heron', requested)}`,
+        `${head('otter')}${item(requested, value, terminator)}${matchedLine('otterline')}${END}${full('heron', requested)}`,
       [
         { kind: 'url', text: urlOf('otter') },
         { kind: 'line', text: 'otterline' },
@@ -332,22 +356,36 @@ function counted(
       kind,
     );
   return [
-    one('lf', `reads ${a(kind)} with the LF after its bytes`, 'swallow', '\n', ['swallow']),
-    one('no-lf', `reads ${a(kind)} without an LF after its bytes`, 'swallow', '', ['swallow'], 'SHOULD'),
-    one('crlf', `reads ${a(kind)} with CR LF after its bytes`, 'swallow', '\r\n', ['swallow'], 'SHOULD'),
-    one('ends-in-lf', `reads ${a(kind)} whose last byte is an LF`, 'swallow\n', '\n', ['swallow']),
-    one('empty', `reads an empty ${kind}`, '', '\n', []),
-    one('lines', `reads ${a(kind)} of several lines`, 'swallow\n\nkingfisher\n', '\n', [
+    countedCase('lf', `reads ${a(kind)} with the LF after its bytes`, 'swallow', '\n', ['swallow']),
+    countedCase(
+      'no-lf',
+      `reads ${a(kind)} without an LF after its bytes`,
+      'swallow',
+      '',
+      ['swallow'],
+      'SHOULD',
+    ),
+    countedCase(
+      'crlf',
+      `reads ${a(kind)} with CR LF after its bytes`,
+      'swallow',
+      '\r\n',
+      ['swallow'],
+      'SHOULD',
+    ),
+    countedCase('ends-in-lf', `reads ${a(kind)} whose last byte is an LF`, 'swallow\n', '\n', ['swallow']),
+    countedCase('empty', `reads an empty ${kind}`, '', '\n', []),
+    countedCase('lines', `reads ${a(kind)} of several lines`, 'swallow\n\nkingfisher\n', '\n', [
       'swallow',
       'kingfisher',
     ]),
-    one('binary', `reads ${a(kind)} with any bytes`, 'swallow\x00\x80\xff\r\n kingfisher', '\n', [
+    countedCase('binary', `reads ${a(kind)} with any bytes`, 'swallow\x00\x80\xff\r\n kingfisher', '\n', [
       'swallow',
       'kingfisher',
     ]),
-    one('large', `reads ${a(kind)} of 300 000 bytes`, LARGE, '\n', ['first', ' last']),
+    countedCase('large', `reads ${a(kind)} of 300 000 bytes`, LARGE, '\n', ['first', ' last']),
     ...TRAPS.map(([id, bytes]) =>
-      one(
+      countedCase(
         `holds-${id}`,
         `counts the bytes of ${a(kind)} that has a line ${bytes.slice(0, -1)}`,
         `swallow\n${bytes}kingfisher`,
@@ -358,8 +396,8 @@ function counted(
   ];
 }
 
-/** The client writes the text of a message to standard output or standard error. */
-function says(
+/** Builds a case in which the client must write the text of a message to standard output or standard error. */
+function showsMessageCase(
   id: string,
   title: string,
   level: 'MUST' | 'SHOULD',
@@ -384,13 +422,13 @@ function says(
   };
 }
 
-function fails(id: string, title: string, rules: readonly string[], part: Part): ClientCase {
+function failureCase(id: string, title: string, rules: readonly string[], behavior: Behavior): ClientCase {
   return {
     id,
     title,
     rules,
     source: 'project choice',
     level: 'SHOULD',
-    run: async (context) => saysFailed(await context.bench.observe(part, context)),
+    run: async (context) => checkReportsFailure(await context.bench.observe(behavior, context)),
   };
 }

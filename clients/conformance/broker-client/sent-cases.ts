@@ -1,14 +1,14 @@
 import {
   type BrokerRun,
-  endInCrLf,
-  keepsOpen,
-  ordinary,
-  saysFailed,
-  sendsOneMessage,
-  showsEvery,
+  checkCrLf,
+  checkKeepsOpen,
+  checkOneMessage,
+  checkReportsFailure,
+  checkShowsEvery,
+  ordinaryCase,
 } from '../broker-bench.js';
 import { check, NotApplicable } from '../case.js';
-import { saysDone } from '../client-bench.js';
+import { checkReportsSuccess } from '../client-bench.js';
 import { printable } from '../printable.js';
 import { type ClientCase, type ClientContext, QUERY } from './bench.js';
 import { full } from './replies.js';
@@ -18,7 +18,7 @@ const INDEX_FLAG = /^(?:case|error|matchword|maxresult|maxfiles|maxlines|lifetim
 
 /** The session, and what the client sends: sections 1 to 3. */
 export const sentCases: readonly ClientCase[] = [
-  ordinary(
+  ordinaryCase(
     {
       id: 'session/plain',
       title: 'shows the objects of an ordinary reply',
@@ -26,9 +26,9 @@ export const sentCases: readonly ClientCase[] = [
       source: 'S; RC',
       level: 'MUST',
     },
-    showsEvery('url'),
+    checkShowsEvery('url'),
   ),
-  ordinary(
+  ordinaryCase(
     {
       id: 'session/exit-status',
       title: 'ends with exit status 0 after objects',
@@ -36,9 +36,9 @@ export const sentCases: readonly ClientCase[] = [
       source: 'project choice',
       level: 'SHOULD',
     },
-    saysDone,
+    checkReportsSuccess,
   ),
-  ordinary(
+  ordinaryCase(
     {
       id: 'session/keeps-open',
       title: 'keeps its side of the connection open until the reply has ended',
@@ -46,9 +46,9 @@ export const sentCases: readonly ClientCase[] = [
       source: 'project choice; RC',
       level: 'SHOULD',
     },
-    keepsOpen,
+    checkKeepsOpen,
   ),
-  ordinary(
+  ordinaryCase(
     {
       id: 'sent/one',
       title: 'sends one message on a connection',
@@ -56,9 +56,9 @@ export const sentCases: readonly ClientCase[] = [
       source: 'inferred: RC',
       level: 'MUST',
     },
-    sendsOneMessage,
+    checkOneMessage,
   ),
-  ordinary(
+  ordinaryCase(
     {
       id: 'sent/line-end',
       title: 'ends the message with CR LF',
@@ -66,9 +66,9 @@ export const sentCases: readonly ClientCase[] = [
       source: 'project choice; RC',
       level: 'SHOULD',
     },
-    (run) => endInCrLf(linesOf(run)),
+    (run) => checkCrLf(linesOf(run)),
   ),
-  ordinary(
+  ordinaryCase(
     {
       id: 'sent/form',
       title: 'the message is #USER, flags, #END and the query',
@@ -85,7 +85,7 @@ export const sentCases: readonly ClientCase[] = [
       }
     },
   ),
-  ordinary(
+  ordinaryCase(
     {
       id: 'sent/flags',
       title: 'sends only documented flags',
@@ -108,7 +108,7 @@ export const sentCases: readonly ClientCase[] = [
       }
     },
   ),
-  ordinary(
+  ordinaryCase(
     {
       id: 'sent/insensitive',
       title: 'spells insensitive with all its letters',
@@ -125,16 +125,16 @@ export const sentCases: readonly ClientCase[] = [
       }
     },
   ),
-  passes('word', 'the query reaches the Broker unchanged', ['BRK-2.9'], QUERY),
-  passes('phrase', 'double quotes reach the Broker', ['BRK-2.5'], '"bright lighthouse" and storm'),
-  passes(
+  passesQueryCase('word', 'the query reaches the Broker unchanged', ['BRK-2.9'], QUERY),
+  passesQueryCase('phrase', 'double quotes reach the Broker', ['BRK-2.5'], '"bright lighthouse" and storm'),
+  passesQueryCase(
     'parentheses',
     'parentheses and operators reach the Broker',
     ['BRK-2.12'],
     '(storm and lighthouse) or "not"',
   ),
-  passes('backslash', 'a backslash reaches the Broker', ['BRK-2.7'], '"bright\\ lighthouse"'),
-  passes('structured', 'tag : value reaches the Broker', ['BRK-2.14'], 'title : lighthouse'),
+  passesQueryCase('backslash', 'a backslash reaches the Broker', ['BRK-2.7'], '"bright\\ lighthouse"'),
+  passesQueryCase('structured', 'tag : value reaches the Broker', ['BRK-2.14'], 'title : lighthouse'),
   {
     id: 'sent/bytes-above-127',
     title: 'bytes above 127 of the query are passed on',
@@ -142,7 +142,7 @@ export const sentCases: readonly ClientCase[] = [
     source: 'RC',
     level: 'MUST',
     async run(context) {
-      const observation = await asked('\u00e9toile', context);
+      const observation = await observeQuery('\u00e9toile', context);
       for (const { text } of linesOf(observation)) {
         const sent = queryOf(text);
         check(sent.includes('\xe9toile') || sent.includes('\xc3\xa9toile'), 'the bytes are changed', {
@@ -158,12 +158,12 @@ export const sentCases: readonly ClientCase[] = [
     rules: ['BRK-1.1'],
     source: 'project choice',
     level: 'SHOULD',
-    run: async (context) => saysFailed(await context.bench.observeNoServer(context)),
+    run: async (context) => checkReportsFailure(await context.bench.observeNoServer(context)),
   },
 ];
 
-/** A query that has to reach the Broker, apart from blanks; the client may add parentheses around it. */
-function passes(id: string, title: string, rules: readonly string[], query: string): ClientCase {
+/** Builds a case about a query that must reach the Broker unchanged, except for blanks and parentheses around it. */
+function passesQueryCase(id: string, title: string, rules: readonly string[], query: string): ClientCase {
   return {
     id: `sent/${id}`,
     title,
@@ -171,15 +171,15 @@ function passes(id: string, title: string, rules: readonly string[], query: stri
     source: 'RC',
     level: 'MUST',
     async run(context) {
-      const observation = await asked(query, context);
-      await context.bench.showsAll(
+      const observation = await observeQuery(query, context);
+      await context.bench.checkShowsAll(
         observation,
         [{ kind: 'url', text: 'http://otter.example.org/' }],
         context,
       );
       for (const { text } of linesOf(observation)) {
-        const wanted = bare(query);
-        check([wanted, `(${wanted})`].includes(bare(queryOf(text))), 'another query', {
+        const expected = withoutBlanks(query);
+        check([expected, `(${expected})`].includes(withoutBlanks(queryOf(text))), 'another query', {
           expected: printable(query),
           received: printable(text),
         });
@@ -188,11 +188,11 @@ function passes(id: string, title: string, rules: readonly string[], query: stri
   };
 }
 
-function asked(query: string, context: ClientContext): Promise<BrokerRun> {
-  return context.bench.observe({ query, reply: (wanted) => full('otter', wanted) }, context);
+function observeQuery(query: string, context: ClientContext): Promise<BrokerRun> {
+  return context.bench.observe({ query, reply: (requested) => full('otter', requested) }, context);
 }
 
-function bare(text: string): string {
+function withoutBlanks(text: string): string {
   return text.replace(/\s+/g, '');
 }
 
@@ -200,7 +200,7 @@ function queryOf(message: string): string {
   return /#END\s+(.*)$/is.exec(message)?.[1] ?? '';
 }
 
-/** @throws NotApplicable the client sends nothing, which `sent/one` says */
+/** Returns the lines that the client sent. @throws NotApplicable if there are none, for which `sent/one` fails */
 function linesOf({ sessions }: BrokerRun) {
   const lines = sessions.flatMap((session) => session.lines);
   if (lines.length === 0) throw new NotApplicable('the client sends no message: see sent/one');

@@ -14,14 +14,14 @@ export function prepareClient(client: ClientUnderTest<QueryTask>): PreparedSuite
   return prepareClients(suite.name, client.name, CLIENT_CASES, new Bench(client));
 }
 
-/** Judges a client of the Broker: its command against scripted Brokers. */
+/** Checks a client of the Broker: runs its command against scripted Brokers. */
 export const suite: Suite = {
   name: 'broker-client',
-  title: 'a client that asks a Broker: what it sends, understands and shows',
+  title: 'a client that queries a Broker: what it sends, understands and shows',
   usage: '-- COMMAND [ARG...]  ({host}, {port} and {query} are replaced, or appended)',
   cases: CLIENT_CASES,
-  async prepare(words) {
-    const command = commandOf('broker-client', words);
+  async prepare(args) {
+    const command = commandOf('broker-client', args);
     return prepareClient(await CommandClient.of<QueryTask>(command, ['host', 'port', 'query']));
   },
 };

@@ -1,13 +1,13 @@
 import { check } from '../case.js';
 import { printable } from '../printable.js';
+import { checkNotRefused, checkRefused } from './checks.js';
 import type { BrokerCase, BrokerContext } from './context.js';
-import { notRefused, refused } from './judgments.js';
 import { type Reply, shown, textsOf } from './reply.js';
 
-/** Seconds after which a command that takes long must have answered. */
-const AT_ONCE_MS = 5_000;
+/** Time within which a command that takes long must be answered. */
+const IMMEDIATE_MS = 5_000;
 
-/** Administration: section 5. Only commands that change nothing that lasts are sent. */
+/** Administration: section 5. Only commands without a lasting effect are sent. */
 export const adminCases: readonly BrokerCase[] = [
   {
     id: 'admin/wrong-password',
@@ -18,7 +18,7 @@ export const adminCases: readonly BrokerCase[] = [
     async run(context) {
       for (const password of ['zzyzx', '"zzyzx plugh"', '"\'"', '""']) {
         const message = `#ADMIN #password ${password} #do-stats`;
-        refused(await context.ask(message), message);
+        checkRefused(await context.ask(message), message);
       }
     },
   },
@@ -30,7 +30,7 @@ export const adminCases: readonly BrokerCase[] = [
     level: 'MUST',
     async run(context) {
       for (const message of ['#ADMIN #do-stats', '#ADMIN #password #do-stats', '#ADMIN']) {
-        refused(await context.ask(message), message);
+        checkRefused(await context.ask(message), message);
       }
     },
   },
@@ -44,7 +44,7 @@ export const adminCases: readonly BrokerCase[] = [
       const texts = new Set<string>();
       for (const command of ['#do-stats', '#flush-log', '#rem-object-query zzyzx']) {
         const reply = await context.ask(`#ADMIN #password zzyzxplugh ${command}`);
-        refused(reply, command);
+        checkRefused(reply, command);
         for (const text of textsOf(reply, 111)) texts.add(text);
       }
       const said = [...texts].join(' | ');
@@ -54,7 +54,7 @@ export const adminCases: readonly BrokerCase[] = [
       });
     },
   },
-  command(
+  commandCase(
     'stats',
     '#do-stats answers with 101 lines',
     ['BRK-5.1', 'BRK-5.4'],
@@ -62,35 +62,36 @@ export const adminCases: readonly BrokerCase[] = [
     'MUST',
     async (context) => {
       const reply = await context.command('#do-stats');
-      done(reply, '#do-stats');
+      checkExecuted(reply, '#do-stats');
       check(textsOf(reply, 101).length > 0, 'no statistics', {
         expected: '101 - ...',
         received: shown(reply),
       });
     },
   ),
-  command(
+  commandCase(
     'keyword-any-case',
     '#Password is accepted in the usual spellings',
     ['BRK-5.1', 'BRK-2.2'],
     'FAQ',
     'MUST',
     async (context) => {
-      done(await context.command('#do-stats', '#Password'), '#ADMIN #Password ... #do-stats');
-      done(await context.command('#DO-STATS', '#PASSWORD'), '#ADMIN #PASSWORD ... #DO-STATS');
+      checkExecuted(await context.command('#do-stats', '#Password'), '#ADMIN #Password ... #do-stats');
+      checkExecuted(await context.command('#DO-STATS', '#PASSWORD'), '#ADMIN #PASSWORD ... #DO-STATS');
     },
   ),
-  command(
+  commandCase(
     'unknown',
     'an unknown command and a missing command are refused',
     ['BRK-5.1', 'BRK-5.4'],
     'M1.2; project choice',
     'MUST',
     async (context) => {
-      for (const text of ['#zzyzx', 'zzyzx', '']) refused(await context.command(text), `#ADMIN ... ${text}`);
+      for (const text of ['#zzyzx', 'zzyzx', ''])
+        checkRefused(await context.command(text), `#ADMIN ... ${text}`);
     },
   ),
-  command(
+  commandCase(
     'parameters',
     'a command without its parameter is refused',
     ['BRK-5.1'],
@@ -98,14 +99,14 @@ export const adminCases: readonly BrokerCase[] = [
     'MUST',
     async (context) => {
       for (const text of ['#set', '#add-log', '#rem-object-query', '#add-object']) {
-        refused(await context.command(text), `#ADMIN ... ${text}`);
+        checkRefused(await context.command(text), `#ADMIN ... ${text}`);
       }
     },
   ),
-  command('flush-log', '#flush-log is executed', ['BRK-5.1'], 'M1.2', 'MUST', async (context) => {
-    done(await context.command('#flush-log'), '#flush-log');
+  commandCase('flush-log', '#flush-log is executed', ['BRK-5.1'], 'M1.2', 'MUST', async (context) => {
+    checkExecuted(await context.command('#flush-log'), '#flush-log');
   }),
-  command(
+  commandCase(
     'rem-object-query',
     '#rem-object-query takes a query; one that matches nothing deletes nothing',
     ['BRK-5.1'],
@@ -113,7 +114,7 @@ export const adminCases: readonly BrokerCase[] = [
     'MUST',
     async (context) => {
       const { all } = await context.survey();
-      done(await context.command('#rem-object-query zzyzx and "plugh xyzzy"'), '#rem-object-query');
+      checkExecuted(await context.command('#rem-object-query zzyzx and "plugh xyzzy"'), '#rem-object-query');
       const dump = await context.ask('#USER #opaque #END #allb');
       check(dump.objects.length >= all.size, 'objects are gone', {
         expected: `${all.size} objects`,
@@ -121,7 +122,7 @@ export const adminCases: readonly BrokerCase[] = [
       });
     },
   ),
-  command(
+  commandCase(
     'index',
     '#incremental-index answers immediately, and queries are answered in the meantime',
     ['BRK-5.4'],
@@ -129,18 +130,18 @@ export const adminCases: readonly BrokerCase[] = [
     'MUST',
     async (context) => {
       const started = performance.now();
-      done(await context.command('#incremental-index'), '#incremental-index');
+      checkExecuted(await context.command('#incremental-index'), '#incremental-index');
       const milliseconds = Math.round(performance.now() - started);
-      check(milliseconds < AT_ONCE_MS, 'the answer took too long', {
-        expected: `less than ${AT_ONCE_MS} ms`,
+      check(milliseconds < IMMEDIATE_MS, 'the answer took too long', {
+        expected: `less than ${IMMEDIATE_MS} ms`,
         received: `${milliseconds} ms`,
       });
-      notRefused(await context.ask('#USER #opaque #END zzyzx'), 'zzyzx');
+      checkNotRefused(await context.ask('#USER #opaque #END zzyzx'), 'zzyzx');
     },
   ),
 ];
 
-function command(
+function commandCase(
   id: string,
   title: string,
   rules: readonly string[],
@@ -151,9 +152,9 @@ function command(
   return { id: `admin/${id}`, title, rules, source, level, run };
 }
 
-/** The command is carried out, and says so: BRK-5.4. @throws Mismatch */
-function done(reply: Reply, text: string): void {
-  notRefused(reply, text);
+/** Checks that the command is executed and that the reply is its outcome: BRK-5.4. @throws Mismatch */
+function checkExecuted(reply: Reply, text: string): void {
+  checkNotRefused(reply, text);
   const [stranger] = reply.items.filter(({ code }) => code !== 101 && code !== 103);
   check(stranger === undefined && reply.items.length > 0, `the reply to ${text} is not its outcome`, {
     expected: '101 - ...',

@@ -3,8 +3,8 @@ import { printable } from '../printable.js';
 import type { ServerContext, ServerFacts } from '../server-context.js';
 
 /**
- * Rejects with ConnectionError when no server listens, or a Gatherer does (BRK-1.4). Passes a server that is silent or breaks the
- * connection: the cases say what is wrong with it.
+ * Rejects with ConnectionError when no server listens, or when the server is a Gatherer (BRK-1.4). Accepts a server that sends nothing
+ * or breaks the connection: the cases show what is wrong with it.
  */
 export async function assertBroker(context: ServerContext<ServerFacts>): Promise<void> {
   const wire = await context.connect();

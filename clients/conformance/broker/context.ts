@@ -1,14 +1,16 @@
 import { type ConformanceCase, NotApplicable } from '../case.js';
 import { ServerContext, type ServerFacts } from '../server-context.js';
 import type { Wire } from '../wire.js';
-import { notRefused, type OnRefusal, urlsOf } from './judgments.js';
+import { checkNotRefused, type OnRefusal, urlsOf } from './checks.js';
 import { type Reply, type ReplyLimits, readReply, shown } from './reply.js';
 import type { Survey } from './survey.js';
 import { takeSurvey } from './take-survey.js';
 
 export type BrokerCase = ConformanceCase<BrokerContext>;
 
-/** Flags under which a word means the same to every engine: a whole word, in any case, without matched lines where they can be left out. */
+/**
+ * Flags with which a word means the same to every engine: a whole word, in any case, without matched lines if they can be left out.
+ */
 export const PLAIN_FLAGS = '#opaque #index case insensitive #index matchword';
 
 /** Facts that the cases of a run share. */
@@ -19,16 +21,16 @@ export interface SharedFacts extends ServerFacts {
   survey: Survey | 'failed' | undefined;
 }
 
-/** What a case works with. Its connections are dropped when it ends. */
+/** Context of a case. Its connections are closed when it ends. */
 export class BrokerContext extends ServerContext<SharedFacts> {
-  /** A new connection, the version line read (BRK-1.3). */
+  /** Opens a connection and reads the version line (BRK-1.3). */
   async session(recorded = true): Promise<Wire> {
     const wire = await this.connect(recorded);
     await wire.expect(200, 'the connection');
     return wire;
   }
 
-  /** Sends bytes as they are in a connection of their own and reads the whole reply. */
+  /** Sends bytes unchanged on a new connection and reads the whole reply. */
   async exchange(bytes: string | Uint8Array, limits: ReplyLimits = {}): Promise<Reply> {
     const wire = await this.session();
     await wire.send(bytes);
@@ -40,7 +42,7 @@ export class BrokerContext extends ServerContext<SharedFacts> {
     return this.exchange(`${message}\r\n`, limits);
   }
 
-  /** Sends an administrative message with the password of the run; the report shows neither. @throws NotApplicable without a password */
+  /** Sends an administrative message with the password of the run, which the report does not show. @throws NotApplicable without a password */
   async command(command: string, keyword = '#password'): Promise<Reply> {
     const { password } = this.shared;
     if (password === undefined) throw new NotApplicable('no password is given (--password-file)');
@@ -54,19 +56,19 @@ export class BrokerContext extends ServerContext<SharedFacts> {
   }
 
   /**
-   * URLs of the objects that a query finds.
+   * Returns the URLs of the objects that a query finds.
    * @throws Mismatch or NotApplicable if the Broker refuses it
    */
   async found(query: string, onRefusal: OnRefusal, flags = PLAIN_FLAGS): Promise<ReadonlySet<string>> {
     const reply = await this.ask(`#USER ${flags} #END ${query}`);
-    notRefused(reply, query, onRefusal);
+    checkNotRefused(reply, query, onRefusal);
     return urlsOf(reply);
   }
 
-  /** Words of the Broker's own data, and the objects that they find. @throws NotApplicable if there are none; another case judges that */
+  /** Returns words of the Broker's data and the objects that they find. @throws NotApplicable if there are none, for which another case fails */
   async survey(): Promise<Survey> {
     const { survey } = this.shared;
-    if (survey === 'failed') throw new NotApplicable('no words could be learned: see query/all');
+    if (survey === 'failed') throw new NotApplicable('no words were found in the data: see query/all');
     if (survey !== undefined) return survey;
     this.shared.survey = 'failed';
     const taken = await takeSurvey((message) => this.ask(message));

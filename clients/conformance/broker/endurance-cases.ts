@@ -1,9 +1,10 @@
 import { check } from '../case.js';
+import { checkNotRefused, checkSameUrls, urlsOf } from './checks.js';
 import { type BrokerCase, PLAIN_FLAGS } from './context.js';
-import { notRefused, sameSet, urlsOf } from './judgments.js';
 import { readReply, textsOf } from './reply.js';
 import { anyWord, SURVEY_MS } from './survey.js';
 
+/** Number of concurrent clients. */
 const TOGETHER = 30;
 
 /** Robustness of a public port. */
@@ -30,7 +31,7 @@ export const enduranceCases: readonly BrokerCase[] = [
         expected: 'an answer for some clients',
         received: textsOf(replies[0] ?? { items: [] }, 111)[0] ?? 'nothing',
       });
-      for (const reply of answered) sameSet(word.urls, urlsOf(reply), survey, word.text);
+      for (const reply of answered) checkSameUrls(word.urls, urlsOf(reply), survey, word.text);
     },
   },
   {
@@ -42,7 +43,7 @@ export const enduranceCases: readonly BrokerCase[] = [
     async run(context) {
       await context.session(false);
       await (await context.session(false)).send('#USER #END "zzy');
-      notRefused(await context.ask('#USER #opaque #END zzyzx'), 'zzyzx');
+      checkNotRefused(await context.ask('#USER #opaque #END zzyzx'), 'zzyzx');
     },
   },
   {
@@ -58,7 +59,7 @@ export const enduranceCases: readonly BrokerCase[] = [
         wire.reset();
       }
       (await context.connect(false)).reset();
-      notRefused(await context.ask('#USER #opaque #END zzyzx'), 'zzyzx');
+      checkNotRefused(await context.ask('#USER #opaque #END zzyzx'), 'zzyzx');
     },
   },
   {
@@ -69,7 +70,7 @@ export const enduranceCases: readonly BrokerCase[] = [
     level: 'MUST',
     async run(context) {
       await (await context.session(false)).send('#USER #desc #END #allb\r\n');
-      notRefused(await context.ask('#USER #opaque #END zzyzx'), 'zzyzx');
+      checkNotRefused(await context.ask('#USER #opaque #END zzyzx'), 'zzyzx');
     },
   },
 ];

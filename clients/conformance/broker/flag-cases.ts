@@ -1,13 +1,13 @@
 import { check, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
+import { checkIncludes, checkNotRefused, checkRefused, checkSameUrls, urlsOf } from './checks.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
-import { includesAll, notRefused, refused, sameSet, urlsOf } from './judgments.js';
 import { type Reply, shown, textsOf } from './reply.js';
 import { anyWord, SURVEY_MS, type Survey, type Word } from './survey.js';
 
 /** Flags: section 3. */
 export const flagCases: readonly BrokerCase[] = [
-  spelled(
+  caseFlagCase(
     'insensitive',
     'case insensitive ignores case',
     ['BRK-3.1'],
@@ -16,7 +16,7 @@ export const flagCases: readonly BrokerCase[] = [
     'case insensitive',
     true,
   ),
-  spelled(
+  caseFlagCase(
     'insenstive',
     'the spelling of the developer notes is understood too',
     ['BRK-3.1'],
@@ -25,7 +25,7 @@ export const flagCases: readonly BrokerCase[] = [
     'case insenstive',
     true,
   ),
-  spelled(
+  caseFlagCase(
     'sensitive',
     'case sensitive respects case',
     ['BRK-3.2'],
@@ -34,7 +34,7 @@ export const flagCases: readonly BrokerCase[] = [
     'case sensitive',
     false,
   ),
-  flag(
+  flagCase(
     'default-case',
     'without a flag case is respected',
     ['BRK-3.7'],
@@ -43,10 +43,10 @@ export const flagCases: readonly BrokerCase[] = [
     async (context) => {
       const survey = await context.survey();
       const word = anyWord(survey);
-      sameSet(new Set(), await context.found(oddCase(word), 'fail', '#opaque'), survey, oddCase(word));
+      checkSameUrls(new Set(), await context.found(oddCase(word), 'fail', '#opaque'), survey, oddCase(word));
     },
   ),
-  flag(
+  flagCase(
     'later-overrides',
     'a later flag overrides an earlier one of its kind',
     ['BRK-3.6'],
@@ -57,12 +57,12 @@ export const flagCases: readonly BrokerCase[] = [
       const word = anyWord(survey);
       const odd = oddCase(word);
       const both = '#opaque #index matchword #index case sensitive #index case insensitive';
-      sameSet(word.urls, await context.found(odd, 'fail', both), survey, odd);
+      checkSameUrls(word.urls, await context.found(odd, 'fail', both), survey, odd);
       const reversed = '#opaque #index matchword #index case insensitive #index case sensitive';
-      sameSet(new Set(), await context.found(odd, 'fail', reversed), survey, odd);
+      checkSameUrls(new Set(), await context.found(odd, 'fail', reversed), survey, odd);
     },
   ),
-  flag(
+  flagCase(
     'any-order',
     'flags may come in any order',
     ['BRK-3.6'],
@@ -72,17 +72,17 @@ export const flagCases: readonly BrokerCase[] = [
       const survey = await context.survey();
       const word = anyWord(survey);
       const flags = ['#opaque', '#index matchword', '#desc', '#index case insensitive'];
-      const wanted = shape(await context.ask(`#USER ${flags.join(' ')} #END ${word.text}`));
+      const expected = describeObjects(await context.ask(`#USER ${flags.join(' ')} #END ${word.text}`));
       for (const order of [flags.toReversed(), [...flags.slice(2), ...flags.slice(0, 2)]]) {
-        const came = shape(await context.ask(`#USER ${order.join(' ')} #END ${word.text}`));
-        check(came === wanted, 'another order of flags, another reply', {
-          expected: printable(wanted, 300),
-          received: printable(came, 300),
+        const received = describeObjects(await context.ask(`#USER ${order.join(' ')} #END ${word.text}`));
+        check(received === expected, 'another order of flags changes the reply', {
+          expected: printable(expected, 300),
+          received: printable(received, 300),
         });
       }
     },
   ),
-  flag(
+  flagCase(
     'matchword',
     'matchword matches whole words only',
     ['BRK-2.20'],
@@ -91,10 +91,10 @@ export const flagCases: readonly BrokerCase[] = [
     async (context) => {
       const survey = await context.survey();
       const { part } = partOfWord(survey);
-      sameSet(new Set(), await context.found(part, 'skip'), survey, part);
+      checkSameUrls(new Set(), await context.found(part, 'skip'), survey, part);
     },
   ),
-  flag(
+  flagCase(
     'parts',
     'without matchword parts of words match',
     ['BRK-2.20'],
@@ -102,10 +102,10 @@ export const flagCases: readonly BrokerCase[] = [
     'SHOULD',
     async (context) => {
       const { word, part } = partOfWord(await context.survey());
-      includesAll(word.urls, await context.found(part, 'skip', '#opaque #index case insensitive'), part);
+      checkIncludes(word.urls, await context.found(part, 'skip', '#opaque #index case insensitive'), part);
     },
   ),
-  flag(
+  flagCase(
     'errors',
     'error 1 allows one spelling error, error 0 none',
     ['BRK-2.23', 'BRK-2.20'],
@@ -119,13 +119,13 @@ export const flagCases: readonly BrokerCase[] = [
       const misspelled = `${word.text.slice(0, middle)}${letter}${word.text.slice(middle + 1)}`;
       const flags = '#opaque #index case insensitive';
       const tolerant = await context.found(misspelled, 'skip', `${flags} #index error 1`);
-      includesAll(word.urls, tolerant, `${misspelled} with one error`);
+      checkIncludes(word.urls, tolerant, `${misspelled} with one error`);
       for (const exact of [flags, `${flags} #index error 0`]) {
-        sameSet(new Set(), await context.found(misspelled, 'skip', exact), survey, misspelled);
+        checkSameUrls(new Set(), await context.found(misspelled, 'skip', exact), survey, misspelled);
       }
     },
   ),
-  flag(
+  flagCase(
     'opaque',
     '#opaque decides whether matched lines are sent',
     ['BRK-3.2'],
@@ -138,14 +138,14 @@ export const flagCases: readonly BrokerCase[] = [
         await context.ask(`#USER ${flags} #END ${text}`),
         await context.ask(`#USER #opaque ${flags} #END ${text}`),
       ].map((reply) => textsOf(reply, 122).length);
-      if (without === 0 && given === 0) throw new NotApplicable('the engine gives no matched lines');
-      check(without === 0 || given === 0, 'matched lines come with and without #opaque', {
+      if (without === 0 && given === 0) throw new NotApplicable('the engine sends no matched lines');
+      check(without === 0 || given === 0, 'matched lines are sent both with and without #opaque', {
         expected: '122 items with it or without it',
         received: `${without} without, ${given} with`,
       });
     },
   ),
-  flag(
+  flagCase(
     'opaque-suppresses',
     '#opaque means: no matched lines',
     ['BRK-3.2'],
@@ -154,30 +154,30 @@ export const flagCases: readonly BrokerCase[] = [
     async (context) => {
       const { text } = anyWord(await context.survey());
       const reply = await context.ask(`#USER ${PLAIN_FLAGS} #END ${text}`);
-      check(textsOf(reply, 122).length === 0, 'matched lines come with #opaque', {
+      check(textsOf(reply, 122).length === 0, 'matched lines are sent with #opaque', {
         expected: 'no 122',
         received: shown(reply),
       });
     },
   ),
-  flag('maxresult', 'maxresult limits the results', ['BRK-8.11'], 'S', 'MUST', async (context) => {
-    const { text } = common(await context.survey());
+  flagCase('maxresult', 'maxresult limits the results', ['BRK-8.11'], 'S', 'MUST', async (context) => {
+    const { text } = commonWord(await context.survey());
     for (const limit of [1, 2]) {
       const reply = await context.ask(`#USER ${PLAIN_FLAGS} #index maxresult ${limit} #END ${text}`);
-      notRefused(reply, `maxresult ${limit}`);
-      fewObjects(reply, limit);
+      checkNotRefused(reply, `maxresult ${limit}`);
+      checkObjectCount(reply, limit);
     }
   }),
-  flag(
+  flagCase(
     'maxresult-lines',
     'maxresult counts the matched lines of the whole reply',
     ['BRK-8.11'],
     'inferred: G',
     'SHOULD',
     async (context) => {
-      const { text } = common(await context.survey());
+      const { text } = commonWord(await context.survey());
       const reply = await context.ask(`#USER #index case insensitive #index maxresult 2 #END ${text}`);
-      notRefused(reply, 'maxresult 2');
+      checkNotRefused(reply, 'maxresult 2');
       const lines = textsOf(reply, 122).length;
       check(lines <= 2, 'more matched lines than requested', {
         expected: 'at most 2',
@@ -185,19 +185,19 @@ export const flagCases: readonly BrokerCase[] = [
       });
     },
   ),
-  flag('maxfiles', 'maxfiles limits the objects', ['BRK-8.11'], 'RC', 'MUST', async (context) => {
-    const word = common(await context.survey());
-    const reply = await late(context, `#index maxfiles 1`, word.text);
-    fewObjects(reply, 1);
+  flagCase('maxfiles', 'maxfiles limits the objects', ['BRK-8.11'], 'RC', 'MUST', async (context) => {
+    const word = commonWord(await context.survey());
+    const reply = await askWithLateFlag(context, `#index maxfiles 1`, word.text);
+    checkObjectCount(reply, 1);
     check(reply.objects.length === 1, 'no object', { expected: '1 object', received: shown(reply) });
   }),
-  flag('no-limit', 'the limit 0 is no limit', ['BRK-8.11'], 'G', 'SHOULD', async (context) => {
+  flagCase('no-limit', 'the limit 0 is no limit', ['BRK-8.11'], 'G', 'SHOULD', async (context) => {
     const survey = await context.survey();
-    const word = common(survey);
-    const reply = await late(context, '#index maxresult 0 #index maxfiles 0', word.text);
-    sameSet(word.urls, urlsOf(reply), survey, word.text);
+    const word = commonWord(survey);
+    const reply = await askWithLateFlag(context, '#index maxresult 0 #index maxfiles 0', word.text);
+    checkSameUrls(word.urls, urlsOf(reply), survey, word.text);
   }),
-  flag(
+  flagCase(
     'maxlines',
     'maxlines limits the matched lines of an object',
     ['BRK-3.3', 'BRK-8.11'],
@@ -206,7 +206,7 @@ export const flagCases: readonly BrokerCase[] = [
     async (context) => {
       const { text } = anyWord(await context.survey());
       const reply = await context.ask(`#USER #index case insensitive #index maxlines 1 #END ${text}`);
-      notRefused(reply, '#index maxlines 1');
+      checkNotRefused(reply, '#index maxlines 1');
       for (const { items, url } of reply.objects) {
         const lines = items.filter(({ code }) => code === 122).length;
         check(lines <= 1, `more matched lines than requested: ${printable(url)}`, {
@@ -216,7 +216,7 @@ export const flagCases: readonly BrokerCase[] = [
       }
     },
   ),
-  flag(
+  flagCase(
     'lifetime',
     'a lifetime is accepted, and any number is clamped',
     ['BRK-3.4', 'BRK-8.14'],
@@ -227,11 +227,11 @@ export const flagCases: readonly BrokerCase[] = [
       const word = anyWord(survey);
       for (const seconds of [1, 30, 100_000]) {
         const flags = `${PLAIN_FLAGS} #index lifetime ${seconds}`;
-        sameSet(word.urls, await context.found(word.text, 'fail', flags), survey, word.text);
+        checkSameUrls(word.urls, await context.found(word.text, 'fail', flags), survey, word.text);
       }
     },
   ),
-  flag(
+  flagCase(
     'unknown-index',
     'an unknown #index flag is ignored after a 101 notice',
     ['BRK-3.5'],
@@ -242,13 +242,13 @@ export const flagCases: readonly BrokerCase[] = [
       const word = anyWord(survey);
       for (const unknown of ['#index zzyzx', '#index zzyzx plugh']) {
         const reply = await context.ask(`#USER ${PLAIN_FLAGS} ${unknown} #END ${word.text}`);
-        notRefused(reply, unknown);
-        sameSet(word.urls, urlsOf(reply), survey, word.text);
+        checkNotRefused(reply, unknown);
+        checkSameUrls(word.urls, urlsOf(reply), survey, word.text);
         check(textsOf(reply, 101).length > 0, 'no notice', { expected: '101 - ...', received: shown(reply) });
       }
     },
   ),
-  flag(
+  flagCase(
     'incomplete',
     'an #index flag without its value is malformed',
     ['BRK-4.14'],
@@ -256,13 +256,13 @@ export const flagCases: readonly BrokerCase[] = [
     'MUST',
     async (context) => {
       for (const message of ['#USER #index #END zzyzx', '#USER #index error #END zzyzx']) {
-        refused(await context.ask(message), message);
+        checkRefused(await context.ask(message), message);
       }
     },
   ),
 ];
 
-function flag(
+function flagCase(
   id: string,
   title: string,
   rules: readonly string[],
@@ -273,8 +273,8 @@ function flag(
   return { id: `flags/${id}`, title, rules, source, level, timeoutMs: SURVEY_MS, run };
 }
 
-/** A word in alternating case finds the same objects as the word, or nothing. */
-function spelled(
+/** Builds a case in which a word in alternating case finds the same objects as the word, or nothing. */
+function caseFlagCase(
   id: string,
   title: string,
   rules: readonly string[],
@@ -283,13 +283,13 @@ function spelled(
   setting: string,
   finds: boolean,
 ): BrokerCase {
-  return flag(id, title, rules, source, level, async (context) => {
+  return flagCase(id, title, rules, source, level, async (context) => {
     const survey = await context.survey();
     const word = anyWord(survey);
     const flags = `#opaque #index matchword #index ${setting}`;
-    const wanted = finds ? word.urls : new Set<string>();
-    sameSet(
-      wanted,
+    const expected = finds ? word.urls : new Set<string>();
+    checkSameUrls(
+      expected,
       await context.found(oddCase(word), 'fail', flags),
       survey,
       `${oddCase(word)} (${setting})`,
@@ -297,44 +297,44 @@ function spelled(
   });
 }
 
-/** The word in alternating case, which texts do not contain. */
+/** Returns the word in alternating case, which texts do not contain. */
 function oddCase({ text }: Word): string {
   return [...text].map((letter, at) => (at % 2 === 0 ? letter : letter.toUpperCase())).join('');
 }
 
-/** The inside of a word, which is not a word itself. */
+/** Returns a word without its first and last letter, which is not a word itself. */
 function partOfWord(survey: Survey): { readonly word: Word; readonly part: string } {
   const word = anyWord(survey, 6);
   return { word, part: word.text.slice(1, -1) };
 }
 
-/** A word that finds several objects. @throws NotApplicable */
-function common({ words }: Survey): Word {
+/** Returns a word that finds several objects. @throws NotApplicable */
+function commonWord({ words }: Survey): Word {
   const word = words.find(({ urls }) => urls.size >= 3);
   if (word === undefined) throw new NotApplicable('no word of the data finds three objects');
   return word;
 }
 
 /** Sends a query with a flag that older Brokers do not know. @throws NotApplicable if the Broker refuses the flag */
-async function late(context: BrokerContext, flags: string, query: string): Promise<Reply> {
+async function askWithLateFlag(context: BrokerContext, flags: string, query: string): Promise<Reply> {
   const reply = await context.ask(`#USER ${PLAIN_FLAGS} ${flags} #END ${query}`);
   const [notice] = [
     ...textsOf(reply, 111),
     ...textsOf(reply, 101).filter((text) => /unknown|ignor/i.test(text)),
   ];
-  if (notice !== undefined) throw new NotApplicable(`an older broker: ${printable(notice)}`);
+  if (notice !== undefined) throw new NotApplicable(`an older broker refuses the flag: ${printable(notice)}`);
   return reply;
 }
 
-function fewObjects(reply: Reply, limit: number): void {
+function checkObjectCount(reply: Reply, limit: number): void {
   check(reply.objects.length <= limit, 'more results than requested', {
     expected: `at most ${limit}`,
     received: `${reply.objects.length} objects`,
   });
 }
 
-/** Codes and texts of a reply, independent of the order of its objects. */
-function shape({ objects }: Reply): string {
+/** Describes codes and texts of a reply, independent of the order of its objects. */
+function describeObjects({ objects }: Reply): string {
   return objects
     .map(({ items }) =>
       items.map(({ code, text, value }) => `${code} ${text} ${value?.length ?? ''}`).join('\n'),

@@ -1,7 +1,7 @@
 import { check } from '../case.js';
 import { printable } from '../printable.js';
+import { checkNotRefused, checkRefused, checkSameUrls, urlsOf } from './checks.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
-import { notRefused, refused, sameSet, urlsOf } from './judgments.js';
 import { anyWord, intersect, minus, overlapping, phrase, SURVEY_MS, type Survey } from './survey.js';
 
 /** Words, quotes, keywords, malformed messages: section 2.1 and the grammar. */
@@ -19,19 +19,26 @@ export const grammarCases: readonly BrokerCase[] = [
       const reply = await context.ask(
         `#user #Opaque #INDEX case insensitive #Index matchword #end ${word.text}`,
       );
-      notRefused(reply, '#user ... #end');
-      sameSet(word.urls, urlsOf(reply), survey, word.text);
+      checkNotRefused(reply, '#user ... #end');
+      checkSameUrls(word.urls, urlsOf(reply), survey, word.text);
       const all = await context.ask('#USER #Opaque #End #ALLB');
-      notRefused(all, '#ALLB');
-      sameSet(survey.all, urlsOf(all), survey, '#ALLB');
+      checkNotRefused(all, '#ALLB');
+      checkSameUrls(survey.all, urlsOf(all), survey, '#ALLB');
     },
   },
-  same('operators-any-case', 'and, or, not are matched in any case', ['BRK-2.3'], 'RC; M1.4; DB', 'MUST', [
-    ['{a} AND {b}', 'and'],
-    ['{a} And {b}', 'and'],
-    ['{a} and NOT {b}', 'except'],
-  ]),
-  same(
+  spellingCase(
+    'operators-any-case',
+    'and, or, not are matched in any case',
+    ['BRK-2.3'],
+    'RC; M1.4; DB',
+    'MUST',
+    [
+      ['{a} AND {b}', 'and'],
+      ['{a} And {b}', 'and'],
+      ['{a} and NOT {b}', 'except'],
+    ],
+  ),
+  spellingCase(
     'parentheses',
     'parentheses need no blanks around them, and may have them',
     ['BRK-2.4'],
@@ -43,14 +50,14 @@ export const grammarCases: readonly BrokerCase[] = [
       ['((({a} and {b})))', 'and'],
     ],
   ),
-  same('blanks', 'any white space separates tokens', ['BRK-2.4'], 'RC; DB', 'MUST', [
+  spellingCase('blanks', 'any white space separates tokens', ['BRK-2.4'], 'RC; DB', 'MUST', [
     ['\t{a}  \t and \t{b}  ', 'and'],
   ]),
-  same('quoted-word', 'a word in double quotes is that word', ['BRK-2.5'], 'QH; RC; DB', 'MUST', [
+  spellingCase('quoted-word', 'a word in double quotes is that word', ['BRK-2.5'], 'QH; RC; DB', 'MUST', [
     ['"{a}" and "{b}"', 'and'],
     ['"{a}"and"{b}"', 'and'],
   ]),
-  same(
+  spellingCase(
     'side-by-side',
     'two terms without an operator are joined by and',
     ['BRK-2.13a'],
@@ -61,7 +68,7 @@ export const grammarCases: readonly BrokerCase[] = [
       ['"{a}" "{b}"', 'and'],
     ],
   ),
-  same(
+  spellingCase(
     'a-not-b',
     'a not b, as the deployed gateway sends it, means a and not b',
     ['BRK-2.13a'],
@@ -80,7 +87,7 @@ export const grammarCases: readonly BrokerCase[] = [
     level: 'SHOULD',
     async run(context) {
       for (const query of ['"and"', '"not" or "zzyzx"', '"except" and "or"']) {
-        notRefused(await context.ask(`#USER ${PLAIN_FLAGS} #END ${query}`), query);
+        checkNotRefused(await context.ask(`#USER ${PLAIN_FLAGS} #END ${query}`), query);
       }
     },
   },
@@ -94,7 +101,7 @@ export const grammarCases: readonly BrokerCase[] = [
     async run(context) {
       const { all } = await context.survey();
       const reply = await context.ask('#USER #opaque #END "#allb"');
-      notRefused(reply, '"#allb"');
+      checkNotRefused(reply, '"#allb"');
       check(urlsOf(reply).size < all.size, 'a quoted keyword works as a keyword', {
         expected: `fewer than ${all.size} objects`,
         received: `${urlsOf(reply).size} objects`,
@@ -126,7 +133,7 @@ export const grammarCases: readonly BrokerCase[] = [
     level: 'SHOULD',
     async run(context) {
       const query = '"zzyzx \\"plugh\\""';
-      notRefused(await context.ask(`#USER #opaque #END ${query}`), query);
+      checkNotRefused(await context.ask(`#USER #opaque #END ${query}`), query);
     },
   },
   {
@@ -136,44 +143,50 @@ export const grammarCases: readonly BrokerCase[] = [
     source: 'project choice',
     level: 'SHOULD',
     async run(context) {
-      notRefused(await context.ask('#USER #END zzyzx'), '#USER #END zzyzx');
+      checkNotRefused(await context.ask('#USER #END zzyzx'), '#USER #END zzyzx');
     },
   },
-  malformed('no-end', 'a message without #END is malformed', ['BRK-2.9', 'BRK-4.14'], 'M1.2; RC', [
+  malformedCase('no-end', 'a message without #END is malformed', ['BRK-2.9', 'BRK-4.14'], 'M1.2; RC', [
     '#USER zzyzx',
     '#USER #opaque zzyzx',
   ]),
-  malformed(
+  malformedCase(
     'no-message',
     'anything that is not a message is malformed',
     ['BRK-4.14', 'BRK-2.1'],
     'M1.2; RC',
     ['zzyzx', 'GET / HTTP/1.0', '#zzyzx #END plugh', 'HELLO client.example.org'],
   ),
-  malformed('no-query', 'a message without a query is malformed', ['BRK-2.9', 'BRK-4.14'], 'M1.2; RC', [
+  malformedCase('no-query', 'a message without a query is malformed', ['BRK-2.9', 'BRK-4.14'], 'M1.2; RC', [
     '#USER #opaque #END',
     '#USER #opaque #END ()',
   ]),
-  malformed(
+  malformedCase(
     'parentheses',
     'parentheses that do not match are malformed',
     ['BRK-2.4', 'BRK-4.14'],
     'M1.2; RC',
     ['#USER #opaque #END (zzyzx', '#USER #opaque #END zzyzx)'],
   ),
-  malformed('operands', 'an operator without its operand is malformed', ['BRK-2.3', 'BRK-4.14'], 'M1.2; RC', [
-    '#USER #opaque #END zzyzx and',
-    '#USER #opaque #END or zzyzx',
-    '#USER #opaque #END not',
-    '#USER #opaque #END and',
-  ]),
-  malformed('flag', 'an unknown short flag makes the message malformed', ['BRK-3.5'], 'project choice', [
+  malformedCase(
+    'operands',
+    'an operator without its operand is malformed',
+    ['BRK-2.3', 'BRK-4.14'],
+    'M1.2; RC',
+    [
+      '#USER #opaque #END zzyzx and',
+      '#USER #opaque #END or zzyzx',
+      '#USER #opaque #END not',
+      '#USER #opaque #END and',
+    ],
+  ),
+  malformedCase('flag', 'an unknown short flag makes the message malformed', ['BRK-3.5'], 'project choice', [
     '#USER #zzyzx #END plugh',
   ]),
 ];
 
-/** A message the grammar does not allow. */
-function malformed(
+/** Builds a case about messages that the grammar does not allow. */
+function malformedCase(
   id: string,
   title: string,
   rules: readonly string[],
@@ -187,13 +200,13 @@ function malformed(
     source,
     level: source === 'project choice' ? 'SHOULD' : 'MUST',
     async run(context) {
-      for (const message of messages) refused(await context.ask(message), message);
+      for (const message of messages) checkRefused(await context.ask(message), message);
     },
   };
 }
 
-/** Spellings of `a and b` or `a except b`, for two words of the data. */
-function same(
+/** Builds a case about spellings of `a and b` or `a except b`, for two words of the data. */
+function spellingCase(
   id: string,
   title: string,
   rules: readonly string[],
@@ -210,19 +223,20 @@ function same(
     timeoutMs: SURVEY_MS,
     async run(context) {
       const survey = await context.survey();
-      for (const [query, meaning] of queries) await means(context, survey, query, meaning);
+      for (const [query, meaning] of queries) await checkMeaning(context, survey, query, meaning);
     },
   };
 }
 
-async function means(
+/** Checks that a spelling of a query finds the same objects as `a and b` or `a except b`. */
+async function checkMeaning(
   context: BrokerContext,
   survey: Survey,
   query: string,
   meaning: 'and' | 'except',
 ): Promise<void> {
   const [a, b] = overlapping(survey);
-  const wanted = meaning === 'and' ? intersect(a.urls, b.urls) : minus(a.urls, b.urls);
+  const expected = meaning === 'and' ? intersect(a.urls, b.urls) : minus(a.urls, b.urls);
   const spelled = query.replace('{a}', a.text).replace('{b}', b.text);
-  sameSet(wanted, await context.found(spelled, 'fail'), survey, spelled);
+  checkSameUrls(expected, await context.found(spelled, 'fail'), survey, spelled);
 }

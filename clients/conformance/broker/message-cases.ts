@@ -1,8 +1,8 @@
 import { ConnectionError } from '../../../protocols/errors.js';
 import { check } from '../case.js';
 import { printable } from '../printable.js';
+import { checkNotRefused, checkRefused, checkSameUrls, urlsOf } from './checks.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
-import { notRefused, refused, sameSet, urlsOf } from './judgments.js';
 import { readReply, shown } from './reply.js';
 import { anyWord, SURVEY_MS } from './survey.js';
 
@@ -10,10 +10,10 @@ import { anyWord, SURVEY_MS } from './survey.js';
 const LONGEST = 64 * 1024;
 /** Bytes after which no Broker may still wait for the end of the message. */
 const ENDLESS = 1 << 20;
-/** Milliseconds the Broker gets to say that a message is too long, before more is sent. */
+/** Time for the Broker to refuse a message that is too long, before more is sent. */
 const PATIENCE_MS = 500;
 
-/** Greeting, and where a message ends: section 1. */
+/** The greeting and the end of a message: section 1. */
 export const messageCases: readonly BrokerCase[] = [
   {
     id: 'greeting/first',
@@ -60,24 +60,24 @@ export const messageCases: readonly BrokerCase[] = [
     source: 'RC',
     level: 'MUST',
     async run(context) {
-      notRefused(await context.ask('#USER #opaque #END zzyzx'), 'zzyzx');
+      checkNotRefused(await context.ask('#USER #opaque #END zzyzx'), 'zzyzx');
     },
   },
-  sameAnswer(
+  sameAnswerCase(
     'message/lf',
     'a message that ends in LF only is answered',
     ['BRK-1.8'],
     'SHOULD',
     (line) => `${line}\n`,
   ),
-  sameAnswer(
+  sameAnswerCase(
     'message/empty-lines',
     'empty lines before the message are skipped',
     ['BRK-1.8'],
     'SHOULD',
     (line) => `\r\n\n${line}\r\n`,
   ),
-  sameAnswer(
+  sameAnswerCase(
     'message/long',
     'a message of just under 64 KiB is understood',
     ['BRK-1.8'],
@@ -95,7 +95,7 @@ export const messageCases: readonly BrokerCase[] = [
       const { line, word, survey } = await knownQuery(context);
       const wire = await context.session();
       for (const byte of `${line}\r\n`) await wire.send(byte);
-      sameSet(word.urls, urlsOf(await readReply(wire)), survey, word.text);
+      checkSameUrls(word.urls, urlsOf(await readReply(wire)), survey, word.text);
     },
   },
   {
@@ -110,7 +110,7 @@ export const messageCases: readonly BrokerCase[] = [
       const wire = await context.session();
       await wire.send(line);
       wire.endInput();
-      sameSet(word.urls, urlsOf(await readReply(wire)), survey, word.text);
+      checkSameUrls(word.urls, urlsOf(await readReply(wire)), survey, word.text);
     },
   },
   {
@@ -123,7 +123,7 @@ export const messageCases: readonly BrokerCase[] = [
     async run(context) {
       const { survey, word } = await knownQuery(context);
       const query = `"zzyzx\nplugh" or ${word.text}`;
-      sameSet(word.urls, await context.found(query, 'fail'), survey, query);
+      checkSameUrls(word.urls, await context.found(query, 'fail'), survey, query);
     },
   },
   {
@@ -136,10 +136,14 @@ export const messageCases: readonly BrokerCase[] = [
     async run(context) {
       const { line, word } = await knownQuery(context);
       const reply = await context.exchange(`${line}\r\n${line}\r\n`);
-      check(reply.objects.length === urlsOf(reply).size && reply.objects.length > 0, 'two replies came', {
-        expected: `the ${word.urls.size} objects of one reply`,
-        received: `${reply.objects.length} objects`,
-      });
+      check(
+        reply.objects.length === urlsOf(reply).size && reply.objects.length > 0,
+        'there are two replies',
+        {
+          expected: `the ${word.urls.size} objects of one reply`,
+          received: `${reply.objects.length} objects`,
+        },
+      );
     },
   },
   {
@@ -159,7 +163,7 @@ export const messageCases: readonly BrokerCase[] = [
         sent += ENDLESS;
       }
       await answered;
-      refused(await readReply(wire), `${sent} bytes without an end`);
+      checkRefused(await readReply(wire), `${sent} bytes without an end`);
     },
   },
   {
@@ -171,7 +175,7 @@ export const messageCases: readonly BrokerCase[] = [
     async run(context) {
       for (const word of ['caf\xe9', 'caf\xc3\xa9', '\xff\xfe\x80']) {
         const message = Buffer.from(`#USER #opaque #END "${word}"\r\n`, 'latin1');
-        notRefused(await context.exchange(message), word);
+        checkNotRefused(await context.exchange(message), word);
       }
     },
   },
@@ -192,8 +196,8 @@ export const messageCases: readonly BrokerCase[] = [
   },
 ];
 
-/** The same answer to another form of the same message. */
-function sameAnswer(
+/** Builds a case in which another form of the same message gets the same answer. */
+function sameAnswerCase(
   id: string,
   title: string,
   rules: readonly string[],
@@ -209,19 +213,19 @@ function sameAnswer(
     timeoutMs: SURVEY_MS,
     async run(context) {
       const { line, word, survey } = await knownQuery(context);
-      sameSet(word.urls, urlsOf(await context.exchange(form(line))), survey, word.text);
+      checkSameUrls(word.urls, urlsOf(await context.exchange(form(line))), survey, word.text);
     },
   };
 }
 
-/** A message whose answer is known. */
+/** Returns a message whose answer is known. */
 async function knownQuery(context: BrokerContext) {
   const survey = await context.survey();
   const word = anyWord(survey);
   return { survey, word, line: `#USER ${PLAIN_FLAGS} #END ${word.text}` };
 }
 
-/** Ignores a ConnectionError: the Broker may close while we send, and its reply before that decides. */
+/** Ignores a ConnectionError: the Broker may close the connection while we send; the case checks its reply before that. */
 function ignoreClosed(error: unknown): void {
   if (!(error instanceof ConnectionError)) throw error;
 }

@@ -1,44 +1,52 @@
 import { check, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
+import { checkNotRefused, checkSameUrls, urlsOf } from './checks.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
-import { notRefused, sameSet, urlsOf } from './judgments.js';
 import { type FoundObject, type Problem, type Reply, shown, textsOf } from './reply.js';
 import { anyWord, SURVEY_MS } from './survey.js';
 
+/** The codes of a reply (BRK-4.1). */
 const KNOWN = new Set([101, 103, 111, 120, 122, 124, 125, 126, 127, 130]);
-/** Objects of a reply that are checked. */
-const ENOUGH = 500;
+/** Number of objects of a reply that are checked. */
+const CHECKED_OBJECTS = 500;
 
 /** Layout of replies: section 4. */
 export const replyCases: readonly BrokerCase[] = [
-  noProblem('form', 'every line is three digits, space, hyphen, space, text', ['BRK-4.1'], 'S', 'form'),
-  noProblem('lf-only', 'lines end in LF only', ['BRK-1.9'], 'inferred: S', 'cr'),
-  noProblem(
+  noProblemCase('form', 'every line is three digits, space, hyphen, space, text', ['BRK-4.1'], 'S', 'form'),
+  noProblemCase('lf-only', 'lines end in LF only', ['BRK-1.9'], 'inferred: S', 'cr'),
+  noProblemCase(
     'counts',
     '124 has a count of bytes, 127 a name and a count',
     ['BRK-4.1', 'BRK-4.6'],
     'S; RC',
     'count',
   ),
-  noProblem(
+  noProblemCase(
     'counted',
     'after the count and one LF come that many bytes, then an LF',
     ['BRK-4.4'],
     'S; RC',
     'no-lf',
   ),
-  noProblem('whole', 'the reply does not end within an item', ['BRK-4.4', 'BRK-4.12'], 'S; RC', 'cut'),
-  layout('codes', 'only known codes are used', ['BRK-4.1'], 'S; RC', 'MUST', ({ items }) => {
+  noProblemCase('whole', 'the reply does not end within an item', ['BRK-4.4', 'BRK-4.12'], 'S; RC', 'cut'),
+  layoutCase('codes', 'only known codes are used', ['BRK-4.1'], 'S; RC', 'MUST', ({ items }) => {
     const stranger = items.find(({ code }) => !KNOWN.has(code));
     check(stranger === undefined, 'an unknown code', {
       expected: [...KNOWN].join(' '),
       received: `${stranger?.code} - ${printable(stranger?.text ?? '')}`,
     });
   }),
-  object('begins-120', 'an object begins with 120 and its URL', ['BRK-4.3'], 'S; RC', 'MUST', ({ url }) => {
-    check(url !== '', 'a 120 without a URL', { expected: '120 - URL', received: '120 - ' });
-  }),
-  layout(
+  objectCase(
+    'begins-120',
+    'an object begins with 120 and its URL',
+    ['BRK-4.3'],
+    'S; RC',
+    'MUST',
+    ({ url }) => {
+      check(url !== '', 'a 120 without a URL', { expected: '120 - URL', received: '120 - ' });
+    },
+  ),
+  layoutCase(
     'inside',
     'the items of an object are between its 120 and 130',
     ['BRK-4.3'],
@@ -57,13 +65,13 @@ export const replyCases: readonly BrokerCase[] = [
       }
     },
   ),
-  object('ends-130', 'an object ends with 130', ['BRK-4.3'], 'RC', 'MUST', (found) => {
+  objectCase('ends-130', 'an object ends with 130', ['BRK-4.3'], 'RC', 'MUST', (found) => {
     check(found.ended, 'an object does not end', {
       expected: '130 - object end',
       received: itemsText(found),
     });
   }),
-  layout(
+  layoutCase(
     'object-end',
     'the end of an object is spelled 130 - object end',
     ['BRK-4.2'],
@@ -77,7 +85,7 @@ export const replyCases: readonly BrokerCase[] = [
       });
     },
   ),
-  object(
+  objectCase(
     'order',
     'items come in the order 120 125 126 124 127 122 130',
     ['BRK-4.3'],
@@ -85,9 +93,9 @@ export const replyCases: readonly BrokerCase[] = [
     'SHOULD',
     ({ items }) => {
       const order = [120, 125, 126, 124, 127, 122, 130];
-      const places = items.map(({ code }) => order.indexOf(code)).filter((place) => place >= 0);
+      const ranks = items.map(({ code }) => order.indexOf(code)).filter((rank) => rank >= 0);
       check(
-        places.every((place, at) => at === 0 || place >= (places[at - 1] ?? 0)),
+        ranks.every((rank, i) => i === 0 || rank >= (ranks[i - 1] ?? 0)),
         'another order',
         {
           expected: order.join(' '),
@@ -96,7 +104,7 @@ export const replyCases: readonly BrokerCase[] = [
       );
     },
   ),
-  object(
+  objectCase(
     'object-url',
     'each object has one 125, an HTTP URL of its content summary',
     ['BRK-4.10'],
@@ -110,7 +118,7 @@ export const replyCases: readonly BrokerCase[] = [
       });
     },
   ),
-  layout('home-page', '126 gives the URL of the home page', ['BRK-4.11'], 'S; M1.4', 'MUST', (reply) => {
+  layoutCase('home-page', '126 gives the URL of the home page', ['BRK-4.11'], 'S; M1.4', 'MUST', (reply) => {
     const pages = textsOf(reply, 126);
     check(pages.length > 0 && pages.every((url) => /^https?:\/\/[^/\s]+\S*$/.test(url)), 'no home page', {
       expected: '126 - http://host/...',
@@ -133,7 +141,7 @@ export const replyCases: readonly BrokerCase[] = [
       });
     },
   },
-  layout(
+  layoutCase(
     'desc-asked',
     'with #desc some objects have a description, and none has two',
     ['BRK-4.5'],
@@ -189,7 +197,7 @@ export const replyCases: readonly BrokerCase[] = [
       check(textsOf(reply, 101).length > 0, 'no message', { expected: '101 - ...', received: shown(reply) });
     },
   },
-  attribute(
+  attributeCase(
     'attribute/returned',
     '#attribute returns the value of that attribute, under the name as requested',
     ['BRK-4.6'],
@@ -197,10 +205,10 @@ export const replyCases: readonly BrokerCase[] = [
     'MUST',
     async (context) => {
       for (const name of ['update-time', 'Update-Time', 'uPDATE-tIME']) {
-        const values = valuesOf(await askFor(context, [name]));
+        const values = valuesOf(await askForAttributes(context, [name]));
         check(
           values.length > 0 && values.every(({ text }) => text.startsWith(`${name} `)),
-          'another name came back',
+          'the reply has another name',
           {
             expected: `127 - ${name} <bytes>`,
             received: values[0] === undefined ? 'no 127' : `127 - ${printable(values[0].text)}`,
@@ -217,7 +225,7 @@ export const replyCases: readonly BrokerCase[] = [
       }
     },
   ),
-  attribute(
+  attributeCase(
     'attribute/accumulates',
     '#attribute may be repeated; values come in the requested order',
     ['BRK-3.6', 'BRK-4.3'],
@@ -228,25 +236,27 @@ export const replyCases: readonly BrokerCase[] = [
         ['update-time', 'gatherer-name'],
         ['gatherer-name', 'update-time'],
       ]) {
-        const { objects } = await askFor(context, names);
+        const { objects } = await askForAttributes(context, names);
         for (const { items, url } of objects) {
-          const came = items.filter(({ code }) => code === 127).map(({ text }) => text.replace(/ \d+$/, ''));
-          check(came.join() === names.join(), `other attributes: ${printable(url)}`, {
+          const received = items
+            .filter(({ code }) => code === 127)
+            .map(({ text }) => text.replace(/ \d+$/, ''));
+          check(received.join() === names.join(), `other attributes: ${printable(url)}`, {
             expected: names.join(', '),
-            received: came.join(', ') || 'none',
+            received: received.join(', ') || 'none',
           });
         }
       }
     },
   ),
-  attribute(
+  attributeCase(
     'attribute/missing',
     'an attribute that an object lacks is left out',
     ['BRK-4.6'],
     'project choice',
     'SHOULD',
     async (context) => {
-      const reply = await askFor(context, ['zzyzx-plugh', 'update-time']);
+      const reply = await askForAttributes(context, ['zzyzx-plugh', 'update-time']);
       const [value] = valuesOf(reply).filter(({ text }) => text.startsWith('zzyzx'));
       check(value === undefined, 'a value of an attribute that no object has', {
         expected: 'no 127',
@@ -254,7 +264,7 @@ export const replyCases: readonly BrokerCase[] = [
       });
     },
   ),
-  attribute(
+  attributeCase(
     'attribute/only-asked',
     '127 comes only after #attribute',
     ['BRK-4.1'],
@@ -280,59 +290,59 @@ export const replyCases: readonly BrokerCase[] = [
       const survey = await context.survey();
       const word = anyWord(survey);
       const future = await context.ask(`#USER ${PLAIN_FLAGS} #since 4000000000 #END ${word.text}`);
-      notRefused(future, '#since 4000000000', 'skip');
-      sameSet(new Set(), urlsOf(future), survey, `${word.text} since the future`);
+      checkNotRefused(future, '#since 4000000000', 'skip');
+      checkSameUrls(new Set(), urlsOf(future), survey, `${word.text} since the future`);
       const past = await context.ask(`#USER ${PLAIN_FLAGS} #since 1 #END ${word.text}`);
-      notRefused(past, '#since 1', 'skip');
-      sameSet(word.urls, urlsOf(past), survey, `${word.text} since 1970`);
+      checkNotRefused(past, '#since 1', 'skip');
+      checkSameUrls(word.urls, urlsOf(past), survey, `${word.text} since 1970`);
     },
   },
 ];
 
-/** The richest reply there is: descriptions and matched lines; attributes where the Broker knows them. */
+/** Returns the reply with the most kinds of items: descriptions and matched lines; attributes if the Broker knows them. */
 async function fullReply(context: BrokerContext): Promise<Reply> {
   const { attributes, words } = await context.survey();
   const flags = attributes ? '#desc #attribute update-time' : '#desc';
   const query = words[0]?.text ?? '#allb';
   const reply = await context.ask(`#USER ${flags} #index case insensitive #END ${query}`, {
-    maxObjects: ENOUGH,
+    maxObjects: CHECKED_OBJECTS,
   });
-  notRefused(reply, query);
+  checkNotRefused(reply, query);
   if (reply.objects.length === 0) throw new NotApplicable('no objects to look at');
   return reply;
 }
 
-function layout(
+function layoutCase(
   id: string,
   title: string,
   rules: readonly string[],
   source: string,
   level: 'MUST' | 'SHOULD',
-  judge: (reply: Reply) => void,
+  verify: (reply: Reply) => void,
 ): BrokerCase {
-  const run = async (context: BrokerContext) => judge(await fullReply(context));
+  const run = async (context: BrokerContext) => verify(await fullReply(context));
   return { id: `reply/${id}`, title, rules, source, level, timeoutMs: SURVEY_MS, run };
 }
 
-function object(
+function objectCase(
   id: string,
   title: string,
   rules: readonly string[],
   source: string,
   level: 'MUST' | 'SHOULD',
-  judge: (found: FoundObject) => void,
+  verify: (found: FoundObject) => void,
 ): BrokerCase {
-  return layout(id, title, rules, source, level, ({ objects }) => objects.forEach(judge));
+  return layoutCase(id, title, rules, source, level, ({ objects }) => objects.forEach(verify));
 }
 
-function noProblem(
+function noProblemCase(
   id: string,
   title: string,
   rules: readonly string[],
   source: string,
   kind: Problem['kind'],
 ): BrokerCase {
-  return layout(id, title, rules, source, 'MUST', ({ problems }) => {
+  return layoutCase(id, title, rules, source, 'MUST', ({ problems }) => {
     const problem = problems.find((one) => one.kind === kind);
     check(problem === undefined, 'the layout of the reply is broken', {
       expected: title,
@@ -341,28 +351,28 @@ function noProblem(
   });
 }
 
-/** Skipped with a Broker that does not know `#attribute`. */
-function attribute(
+/** Builds a case that is skipped for a Broker that does not know `#attribute`. */
+function attributeCase(
   id: string,
   title: string,
   rules: readonly string[],
   source: string,
   level: 'MUST' | 'SHOULD',
-  judge: (context: BrokerContext) => Promise<void>,
+  verify: (context: BrokerContext) => Promise<void>,
 ): BrokerCase {
   const run = async (context: BrokerContext) => {
     const { attributes } = await context.survey();
     if (!attributes) throw new NotApplicable('the broker does not know #attribute (late)');
-    await judge(context);
+    await verify(context);
   };
   return { id, title, rules, source, level, timeoutMs: SURVEY_MS, run };
 }
 
-async function askFor(context: BrokerContext, names: readonly string[]): Promise<Reply> {
+async function askForAttributes(context: BrokerContext, names: readonly string[]): Promise<Reply> {
   const { text } = anyWord(await context.survey());
   const flags = names.map((name) => `#attribute ${name}`).join(' ');
   const reply = await context.ask(`#USER ${PLAIN_FLAGS} ${flags} #END ${text}`);
-  notRefused(reply, flags);
+  checkNotRefused(reply, flags);
   return reply;
 }
 
@@ -370,14 +380,14 @@ function valuesOf({ items }: Reply) {
   return items.filter(({ code }) => code === 127);
 }
 
-/** A reply with matched lines, for either reading of `#opaque` (BRK-3.2). @throws NotApplicable if the Broker sends none */
+/** Returns the matched lines of a reply, for either meaning of `#opaque` (BRK-3.2). @throws NotApplicable if the Broker sends none */
 async function matchedLines(context: BrokerContext, text: string): Promise<readonly string[]> {
   for (const opaque of ['', '#opaque ']) {
     const reply = await context.ask(`#USER ${opaque}#index case insensitive #index matchword #END ${text}`);
     const lines = textsOf(reply, 122);
     if (lines.length > 0) return lines;
   }
-  throw new NotApplicable('the engine gives no matched lines');
+  throw new NotApplicable('the engine sends no matched lines');
 }
 
 function itemsText({ items }: FoundObject): string {

@@ -2,16 +2,16 @@ import { ConnectionError } from '../../../protocols/errors.js';
 import { printable } from '../printable.js';
 import type { Wire } from '../wire.js';
 
-/** One item of a reply (BRK-4.1), text and bytes as received. `200` lines are not items: they are ignored (BRK-1.5). */
+/** One item of a reply (BRK-4.1), with text and bytes as received. `200` lines are not items; they are ignored (BRK-1.5). */
 interface Item {
   readonly code: number;
-  /** What follows `NNN - `, as Latin-1, without a CR. */
+  /** The text after `NNN - `, as Latin-1, without a CR. */
   readonly text: string;
   /** The counted bytes of a `124` or `127`. */
   readonly value?: Buffer;
 }
 
-/** A defect in the layout of a reply; cases about the layout judge it, the others ignore it. */
+/** A defect in the layout of a reply. Cases about the layout check it, the others ignore it. */
 export interface Problem {
   /** `form`: no `NNN - text`. `cr`: a CR before an LF. `no-lf`: no LF after counted bytes. `count`: no byte count. `cut`: it ends within an item. */
   readonly kind: 'form' | 'cr' | 'no-lf' | 'count' | 'cut';
@@ -31,7 +31,7 @@ export interface Reply {
   readonly items: readonly Item[];
   readonly objects: readonly FoundObject[];
   readonly problems: readonly Problem[];
-  /** More than the limits allow was there; the rest was not read. */
+  /** Whether the reply exceeded the limits, so that the rest was not read. */
   readonly truncated: boolean;
 }
 
@@ -99,7 +99,7 @@ async function lastLine(wire: Wire, problem: (kind: 'cut', text: string) => void
   try {
     return await wire.line();
   } catch (error) {
-    // Silence and resets fail the next read too.
+    // After a timeout or a reset the next read fails too.
     if (!(error instanceof ConnectionError)) throw error;
     problem('cut', error.message);
     await wire.peek();
@@ -124,15 +124,15 @@ async function counted(
     if (bytes.length > missing) wire.unread(bytes.subarray(missing));
     missing -= Math.min(missing, bytes.length);
   }
-  const behind = await wire.read();
-  if (behind === undefined || behind[0] !== LF) {
-    problem('no-lf', behind === undefined ? 'the reply ends there' : printable(behind.subarray(0, 40)));
-    if (behind !== undefined) wire.unread(behind);
-  } else if (behind.length > 1) wire.unread(behind.subarray(1));
+  const next = await wire.read();
+  if (next === undefined || next[0] !== LF) {
+    problem('no-lf', next === undefined ? 'the reply ends there' : printable(next.subarray(0, 40)));
+    if (next !== undefined) wire.unread(next);
+  } else if (next.length > 1) wire.unread(next.subarray(1));
   return Buffer.concat(parts);
 }
 
-/** BRK-4.3: an object begins at 120 and ends at 130. */
+/** BRK-4.3: groups the items of objects, each from its 120 to its 130. */
 function objectsOf(items: readonly Item[]): FoundObject[] {
   const objects: FoundObject[] = [];
   let open: Item[] | undefined;
@@ -153,12 +153,12 @@ function objectsOf(items: readonly Item[]): FoundObject[] {
   return objects;
 }
 
-/** The texts of the items with this code. */
+/** Returns the texts of the items with this code. */
 export function textsOf({ items }: Pick<Reply, 'items'>, code: number): string[] {
   return items.filter((item) => item.code === code).map(({ text }) => text);
 }
 
-/** A reply as a report shows it: its first lines. */
+/** Formats the first lines of a reply for a report. */
 export function shown({ items }: Reply): string {
   const lines = items.slice(0, 6).map(({ code, text }) => `${code} - ${text}`);
   const more = items.length > lines.length ? [`... ${items.length - lines.length} items more`] : [];

@@ -3,7 +3,9 @@ import type { Suite } from '../runner.js';
 import { factsOf, prepareServer } from '../server-context.js';
 import { targetOf } from '../target.js';
 import { adminCases } from './admin-cases.js';
+import { parseArguments, readPassword } from './arguments.js';
 import { assertBroker } from './assert-broker.js';
+import { attributeCases } from './attribute-cases.js';
 import { type BrokerCase, BrokerContext, type SharedFacts } from './context.js';
 import { enduranceCases } from './endurance-cases.js';
 import { flagCases } from './flag-cases.js';
@@ -11,11 +13,11 @@ import { grammarCases } from './grammar-cases.js';
 import { messageCases } from './message-cases.js';
 import { queryCases } from './query-cases.js';
 import { replyCases } from './reply-cases.js';
-import { parseWords, readPassword } from './words.js';
 
 const CASES: readonly BrokerCase[] = [
   ...messageCases,
   ...queryCases,
+  ...attributeCases,
   ...grammarCases,
   ...flagCases,
   ...replyCases,
@@ -23,14 +25,14 @@ const CASES: readonly BrokerCase[] = [
   ...enduranceCases,
 ];
 
-/** Judges a Broker from outside, on its own data, which should not change during the run. */
+/** Checks a Broker from outside, on its own data, which should not change during the run. */
 export const suite: Suite = {
   name: 'broker',
   title: 'a Broker: messages, queries, flags, replies, administration, endurance',
   usage: 'HOST[:PORT] [--password-file FILE]',
   cases: CASES,
-  async prepare(words, options) {
-    const { address, passwordFile } = parseWords(words);
+  async prepare(args, options) {
+    const { address, passwordFile } = parseArguments(args);
     const facts = factsOf(targetOf(address, DEFAULT_BROKER_PORT), options);
     const password = passwordFile === undefined ? undefined : await readPassword(passwordFile);
     const shared: SharedFacts = { ...facts, password, survey: undefined };

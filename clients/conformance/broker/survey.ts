@@ -1,13 +1,13 @@
 import { NotApplicable } from '../case.js';
 
-/** Milliseconds of a case that may have to take the survey first. */
+/** Time limit of a case that may have to take the survey first. */
 export const SURVEY_MS = 60_000;
 const OPERATORS = new Set(['and', 'or', 'not', 'except', 'exact', 'regexp']);
 
-/** One object of the dump, as far as its texts were sent. */
+/** An object of the dump, with the texts that were sent. */
 export interface Sample {
   readonly url: string;
-  /** Description and title, Latin-1; empty when it has neither. */
+  /** Description and title, as Latin-1; empty if it has neither. */
   readonly text: string;
 }
 
@@ -19,10 +19,10 @@ export interface Word {
 
 /** Facts about the Broker's data, which should not change during the run. */
 export interface Survey {
-  /** URLs of the dump (BRK-2.11); of its beginning when `complete` is false. */
+  /** URLs of the dump (BRK-2.11), or of its beginning if `complete` is false. */
   readonly all: ReadonlySet<string>;
   readonly complete: boolean;
-  /** URLs that several objects share; no case judges them. */
+  /** URLs that several objects share; no case checks them. */
   readonly shared: ReadonlySet<string>;
   readonly samples: readonly Sample[];
   /** Words that find at least one object and not all. */
@@ -31,7 +31,7 @@ export interface Survey {
   readonly attributes: boolean;
 }
 
-/** Words that every engine splits in the same way: ASCII letters between blanks and punctuation. */
+/** Splits a text into words that every engine recognizes: ASCII letters between blanks and punctuation. */
 export function wordsOf(text: string): string[] {
   return text
     .toLowerCase()
@@ -39,7 +39,7 @@ export function wordsOf(text: string): string[] {
     .filter((word) => /^[a-z]{3,20}$/.test(word) && !OPERATORS.has(word));
 }
 
-/** A word for cases that need one, preferably a long one. @throws NotApplicable if there is none */
+/** Returns a word that finds few objects, preferably a long one. @throws NotApplicable if there is none */
 export function anyWord({ words }: Survey, atLeast = 3): Word {
   const fitting = words.filter(({ text }) => text.length >= atLeast);
   const [word] = fitting.toSorted((a, b) => a.urls.size - b.urls.size || b.text.length - a.text.length);
@@ -49,7 +49,7 @@ export function anyWord({ words }: Survey, atLeast = 3): Word {
   return word;
 }
 
-/** Two words of which each finds objects without the other, and both find some. @throws NotApplicable */
+/** Returns two words that find some common objects, and each some that the other does not find. @throws NotApplicable */
 export function overlapping({ words }: Survey): readonly [Word, Word] {
   for (const a of words) {
     for (const b of words) {
@@ -64,7 +64,7 @@ export function overlapping({ words }: Survey): readonly [Word, Word] {
   throw new NotApplicable('the data has no two words that overlap');
 }
 
-/** Three words for which `a and (b or c)` is not `(a and b) or c` (BRK-2.12). @throws NotApplicable */
+/** Returns three words for which `a and (b or c)` is not `(a and b) or c` (BRK-2.12). @throws NotApplicable */
 export function triple({ words }: Survey): readonly [Word, Word, Word] {
   for (const a of words) {
     for (const b of words) {
@@ -74,10 +74,10 @@ export function triple({ words }: Survey): readonly [Word, Word, Word] {
       }
     }
   }
-  throw new NotApplicable('the data has no three words that tell right grouping from left grouping');
+  throw new NotApplicable('the data has no three words that distinguish right grouping from left grouping');
 }
 
-/** Two adjacent words in a line of a sample. @throws NotApplicable */
+/** Returns two adjacent words in a line of a sample. @throws NotApplicable */
 export function phrase({ samples }: Survey): {
   readonly url: string;
   readonly words: readonly [string, string];

@@ -1,5 +1,5 @@
 import { Mismatch } from '../case.js';
-import { notRefused, urlsOf } from './judgments.js';
+import { checkNotRefused, urlsOf } from './checks.js';
 import { type Reply, textsOf } from './reply.js';
 import { type Sample, type Survey, type Word, wordsOf } from './survey.js';
 
@@ -13,7 +13,7 @@ const MAX_SET = 300;
 /** Sends a message and reads the whole reply. */
 type Ask = (message: string) => Promise<Reply>;
 
-/** Learns words from the texts of a dump and queries them, one after the other. @throws Mismatch if there is no dump */
+/** Extracts words from the texts of a dump and queries them, one after the other. @throws Mismatch if there is no dump */
 export async function takeSurvey(ask: Ask): Promise<Survey> {
   const { reply, attributes } = await dump(ask);
   if (reply.objects.length === 0) {
@@ -34,7 +34,7 @@ export async function takeSurvey(ask: Ask): Promise<Survey> {
   let useless = 0;
   for (const text of seen) {
     const answer = await ask(`#USER #opaque #index case insensitive #index matchword #END ${text}`);
-    notRefused(answer, text);
+    checkNotRefused(answer, text);
     const urls = urlsOf(answer);
     if (urls.size === 0) useless++;
     else if (urls.size < all.size) words.push({ text, urls });
@@ -53,11 +53,11 @@ async function dump(ask: Ask): Promise<{ reply: Reply; attributes: boolean }> {
   // An older Broker does not know `#attribute`.
   if (textsOf(reply, 111).length === 0) return { reply, attributes: true };
   const classic = await ask('#USER #desc #END #allb');
-  notRefused(classic, '#allb');
+  checkNotRefused(classic, '#allb');
   return { reply: classic, attributes: false };
 }
 
-/** Words that occur in some of the samples, the most frequent first, as long as their sets stay small. */
+/** Returns words that occur in some of the samples, the most frequent first, except words that find too many objects. */
 function candidates(samples: readonly Sample[]): string[] {
   const seenIn = new Map<string, number>();
   for (const { url, text } of samples) {

@@ -1,4 +1,4 @@
-import { BrokerBench, type BrokerPart, type BrokerRun } from '../broker-bench.js';
+import { type BrokerBehavior, BrokerBench, type BrokerRun } from '../broker-bench.js';
 import { type ConformanceCase, NotApplicable } from '../case.js';
 import type { ClientContext } from '../client-bench.js';
 import type { Address } from '../client-under-test.js';
@@ -7,17 +7,17 @@ import { full, group, type Kind, SUCCESS, updated, urlOf } from './replies.js';
 export type BulkClientContext = ClientContext<Bench>;
 export type BulkClientCase = ConformanceCase<BulkClientContext>;
 
-/** How the scripted Broker plays its part; its reply is a text, a character a byte. */
-export type Part = BrokerPart<string>;
+/** Behavior of the scripted Broker. Its reply is a text in which each character is a byte. */
+export type Behavior = BrokerBehavior<string>;
 
-/** The client that is judged. Its ordinary transfer has something in each group. */
-export class Bench extends BrokerBench<Address, Part, Kind> {
+/** Runs the client under test. The ordinary transfer has objects in each group. */
+export class Bench extends BrokerBench<Address, Behavior, Kind> {
   readonly ordinaryTexts = [
     { kind: 'delete' as const, text: urlOf('walrus') },
     { kind: 'refresh' as const, text: urlOf('penguin') },
     ...updated('puffin', 'gannet'),
   ];
-  protected readonly ordinaryPart: Part = {
+  protected readonly ordinaryBehavior: Behavior = {
     reply:
       SUCCESS +
       group('DELETE', full('walrus')) +
@@ -27,24 +27,24 @@ export class Bench extends BrokerBench<Address, Part, Kind> {
   };
   protected readonly essential = { kind: 'update', name: 'objects' } as const;
 
-  override observe(part: Part, context: ClientContext<unknown>): Promise<BrokerRun> {
+  override observe(behavior: Behavior, context: ClientContext<unknown>): Promise<BrokerRun> {
     context.transcript.note('the client is started');
-    return super.observe(part, context);
+    return super.observe(behavior, context);
   }
 
-  /** @throws NotApplicable the client does not ask for the interface of 1995, so no Broker may send it (BP-29) */
-  async asksForProposed(context: ClientContext<unknown>): Promise<void> {
+  /** @throws NotApplicable if the client does not request the interface of 1995, so that no Broker may send it (BP-29) */
+  async requireProposed(context: ClientContext<unknown>): Promise<void> {
     const { sessions } = await this.ordinaryUnshown(context);
     const lines = sessions.flatMap((session) => session.lines);
     if (!lines.some(({ text }) => /#interface\s+2\b.*#end\b/i.test(text)))
-      throw new NotApplicable('the client does not ask for #interface 2');
+      throw new NotApplicable('the client does not request #interface 2');
   }
 
   protected taskOf(address: Address): Address {
     return address;
   }
 
-  protected replyTo(part: Part): string {
-    return part.reply;
+  protected replyTo(behavior: Behavior): string {
+    return behavior.reply;
   }
 }

@@ -1,6 +1,6 @@
 // Builders for the replies that the suite sends to a client under test: transfers as Brokers ship them (BT-15 to BT-21) and in the
 // 1995 interface (BP-1 to BP-22).
-import type { Sent } from '../broker-bench.js';
+import type { SentText } from '../broker-bench.js';
 
 /** The texts of a transfer that a client may show. Every text is one plain word or URL, so that it is found in any output. */
 export type Kind = 'update' | 'refresh' | 'delete' | 'value';
@@ -47,8 +47,8 @@ export function updates(objects: string): string {
 }
 
 /** The texts that a client shows of {@link full} objects in an UPDATE group. */
-export function updated(...names: readonly string[]): Sent<Kind>[] {
-  return names.flatMap((name): Sent<Kind>[] => [
+export function updated(...names: readonly string[]): SentText<Kind>[] {
+  return names.flatMap((name): SentText<Kind>[] => [
     { kind: 'update', text: urlOf(name) },
     { kind: 'value', text: `${name}title` },
   ]);

@@ -1,21 +1,21 @@
 import {
   type BrokerRun,
-  endInCrLf,
-  keepsOpen,
-  ordinary,
-  saysFailed,
-  sendsOneMessage,
-  showsEvery,
+  checkCrLf,
+  checkKeepsOpen,
+  checkOneMessage,
+  checkReportsFailure,
+  checkShowsEvery,
+  ordinaryCase,
 } from '../broker-bench.js';
 import { check } from '../case.js';
-import { saysDone } from '../client-bench.js';
+import { checkReportsSuccess } from '../client-bench.js';
 import { printable } from '../printable.js';
 import type { ClientLine } from '../scripted-server.js';
 import type { BulkClientCase } from './bench.js';
 
 /** The session as a whole, and what the client sends: section A1. */
 export const sentCases: readonly BulkClientCase[] = [
-  ordinary(
+  ordinaryCase(
     {
       id: 'session/plain',
       title: 'shows the updated objects of an ordinary transfer',
@@ -23,9 +23,9 @@ export const sentCases: readonly BulkClientCase[] = [
       source: 'S',
       level: 'MUST',
     },
-    showsEvery('update'),
+    checkShowsEvery('update'),
   ),
-  ordinary(
+  ordinaryCase(
     {
       id: 'session/exit-status',
       title: 'ends with exit status 0 after a complete transfer',
@@ -33,9 +33,9 @@ export const sentCases: readonly BulkClientCase[] = [
       source: 'project choice',
       level: 'SHOULD',
     },
-    saysDone,
+    checkReportsSuccess,
   ),
-  ordinary(
+  ordinaryCase(
     {
       id: 'session/keeps-open',
       title: 'keeps its side of the connection open until the answer has ended',
@@ -43,9 +43,9 @@ export const sentCases: readonly BulkClientCase[] = [
       source: 'project choice; RC',
       level: 'SHOULD',
     },
-    keepsOpen,
+    checkKeepsOpen,
   ),
-  ordinary(
+  ordinaryCase(
     {
       id: 'sent/one',
       title: 'sends one message on a connection',
@@ -53,9 +53,9 @@ export const sentCases: readonly BulkClientCase[] = [
       source: 'M1.2',
       level: 'MUST',
     },
-    sendsOneMessage,
+    checkOneMessage,
   ),
-  ordinary(
+  ordinaryCase(
     {
       id: 'sent/form',
       title: 'the message is #BULK, flags, #END and a query',
@@ -77,7 +77,7 @@ export const sentCases: readonly BulkClientCase[] = [
       }
     },
   ),
-  ordinary(
+  ordinaryCase(
     {
       id: 'sent/line-end',
       title: 'ends the message with CR LF',
@@ -85,7 +85,7 @@ export const sentCases: readonly BulkClientCase[] = [
       source: 'RC',
       level: 'SHOULD',
     },
-    (run) => endInCrLf(linesOf(run)),
+    (run) => checkCrLf(linesOf(run)),
   ),
   {
     id: 'refused/no-connection',
@@ -93,7 +93,7 @@ export const sentCases: readonly BulkClientCase[] = [
     rules: ['BT-19'],
     source: 'project choice',
     level: 'SHOULD',
-    run: async (context) => saysFailed(await context.bench.observeNoServer(context)),
+    run: async (context) => checkReportsFailure(await context.bench.observeNoServer(context)),
   },
 ];
 

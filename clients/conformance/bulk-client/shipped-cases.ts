@@ -1,17 +1,17 @@
 import { gzipSync } from 'node:zlib';
-import { bytes, type Sent } from '../broker-bench.js';
+import { bytes, type SentText } from '../broker-bench.js';
 import type { BulkClientCase } from './bench.js';
-import { judged, reads } from './judged.js';
 import { full, group, object, SUCCESS, updated, updates, urlOf } from './replies.js';
+import { readsCase, replyCase } from './reply-case.js';
 
 const TWO = full('otter') + full('heron');
 const TWO_TEXTS = updated('otter', 'heron');
 const PLAIN = SUCCESS + updates(TWO);
 const LARGE = `firstword ${'x'.repeat(300_000)} lastword`;
-const DELETED: Sent<'delete' | 'refresh'> = { kind: 'delete', text: urlOf('stork') };
-const REFRESHED: Sent<'delete' | 'refresh'> = { kind: 'refresh', text: urlOf('crane') };
+const DELETED: SentText<'delete' | 'refresh'> = { kind: 'delete', text: urlOf('stork') };
+const REFRESHED: SentText<'delete' | 'refresh'> = { kind: 'refresh', text: urlOf('crane') };
 
-/** Values that look like something else to a reader of lines. */
+/** Values that a client that reads lines instead of counting bytes mistakes for something else. */
 const TRAPS: readonly (readonly [id: string, text: string])[] = [
   ['close', '}\n'],
   ['group', '}\n}\n@DELETE {\n'],
@@ -20,9 +20,9 @@ const TRAPS: readonly (readonly [id: string, text: string])[] = [
   ['error-line', '400 - ERROR: trap\n'],
 ];
 
-/** What a reader has to bear of the shipped format: sections A2 and A3. */
+/** The variants of the shipped format that a client must read: sections A2 and A3. */
 export const shippedCases: readonly BulkClientCase[] = [
-  reads(
+  readsCase(
     'groups/any-order',
     'reads the groups in any order',
     ['BT-15'],
@@ -30,7 +30,7 @@ export const shippedCases: readonly BulkClientCase[] = [
     SUCCESS + group('UPDATE', TWO) + group('DELETE', full('stork')) + group('REFRESH', full('crane')),
     [...TWO_TEXTS, DELETED, REFRESHED],
   ),
-  reads(
+  readsCase(
     'groups/missing',
     'reads a transfer of one group',
     ['BT-15'],
@@ -38,7 +38,7 @@ export const shippedCases: readonly BulkClientCase[] = [
     SUCCESS + group('UPDATE', TWO),
     TWO_TEXTS,
   ),
-  reads(
+  readsCase(
     'groups/repeated',
     'reads groups that are repeated',
     ['BT-15'],
@@ -46,7 +46,7 @@ export const shippedCases: readonly BulkClientCase[] = [
     SUCCESS + updates(full('otter')) + group('DELETE', full('stork')) + group('UPDATE', full('heron')),
     [...TWO_TEXTS, DELETED],
   ),
-  reads(
+  readsCase(
     'groups/all-empty',
     'accepts three empty groups as a complete transfer',
     ['BT-15', 'BT-17'],
@@ -57,7 +57,7 @@ export const shippedCases: readonly BulkClientCase[] = [
       hides: ['otter'],
     },
   ),
-  reads(
+  readsCase(
     'groups/one-line',
     'reads empty groups on one line',
     ['BT-17'],
@@ -65,7 +65,7 @@ export const shippedCases: readonly BulkClientCase[] = [
     `${SUCCESS}@DELETE { }\n@REFRESH { }\n@UPDATE {\n${TWO}}\n`,
     TWO_TEXTS,
   ),
-  reads(
+  readsCase(
     'groups/any-case',
     'reads the keywords of the groups in any case',
     ['BT-18'],
@@ -74,7 +74,7 @@ export const shippedCases: readonly BulkClientCase[] = [
     TWO_TEXTS,
     { hides: ['trap'] },
   ),
-  reads(
+  readsCase(
     'groups/white-space',
     'reads any white space between the tokens of groups',
     ['BT-15', 'BT-18'],
@@ -82,7 +82,7 @@ export const shippedCases: readonly BulkClientCase[] = [
     `${SUCCESS}\n\n@DELETE\t{\n\n}\n  @REFRESH   {\n}\n\n\n@UPDATE {\n\n${full('otter')}\n \t${full('heron')}\n}\n\n`,
     TWO_TEXTS,
   ),
-  reads(
+  readsCase(
     'groups/run-on',
     'reads a group that begins on the line where another ends',
     ['BT-18'],
@@ -91,7 +91,7 @@ export const shippedCases: readonly BulkClientCase[] = [
     TWO_TEXTS,
     { level: 'SHOULD' },
   ),
-  reads(
+  readsCase(
     'objects/bare',
     'reads objects outside of any group as updated ones',
     ['BT-20'],
@@ -99,7 +99,7 @@ export const shippedCases: readonly BulkClientCase[] = [
     SUCCESS + TWO,
     TWO_TEXTS,
   ),
-  reads(
+  readsCase(
     'objects/type',
     'reads objects of another template type',
     ['BT-16'],
@@ -107,7 +107,7 @@ export const shippedCases: readonly BulkClientCase[] = [
     SUCCESS + updates(object('otter', { Title: 'ottertitle' }, 'DOCUMENT') + full('heron')),
     TWO_TEXTS,
   ),
-  reads(
+  readsCase(
     'objects/binary',
     'counts bytes, whatever they are',
     ['BT-16'],
@@ -115,7 +115,7 @@ export const shippedCases: readonly BulkClientCase[] = [
     SUCCESS + updates(object('otter', { Body: '\x00\x80\xff\xc3\r\n', Title: 'ottertitle' }) + full('heron')),
     TWO_TEXTS,
   ),
-  reads(
+  readsCase(
     'objects/large',
     'reads a value of 300 000 bytes',
     ['BT-16'],
@@ -124,7 +124,7 @@ export const shippedCases: readonly BulkClientCase[] = [
     [{ kind: 'update', text: urlOf('otter') }, { kind: 'value', text: 'lastword' }, ...updated('heron')],
   ),
   ...TRAPS.map(([id, text]) =>
-    reads(
+    readsCase(
       `objects/holds-${id}`,
       `counts the bytes of a value that has a line like ${JSON.stringify(text.split('\n').at(-2))}`,
       ['BT-16', 'BT-18'],
@@ -133,8 +133,15 @@ export const shippedCases: readonly BulkClientCase[] = [
       TWO_TEXTS,
     ),
   ),
-  reads('lines/no-success', 'needs no line 000 before the data', ['BT-10'], 'RC', updates(TWO), TWO_TEXTS),
-  reads(
+  readsCase(
+    'lines/no-success',
+    'needs no line 000 before the data',
+    ['BT-10'],
+    'RC',
+    updates(TWO),
+    TWO_TEXTS,
+  ),
+  readsCase(
     'lines/success-behind',
     'skips a line 000 after the data',
     ['BT-10'],
@@ -142,7 +149,7 @@ export const shippedCases: readonly BulkClientCase[] = [
     `${updates(TWO)}000 - Bulk transfer done\n`,
     TWO_TEXTS,
   ),
-  reads(
+  readsCase(
     'lines/success-between',
     'skips a line 000 between groups',
     ['BT-10'],
@@ -150,69 +157,69 @@ export const shippedCases: readonly BulkClientCase[] = [
     `${group('DELETE')}000 - half of it\n${group('UPDATE', TWO)}`,
     TWO_TEXTS,
   ),
-  judged({
+  replyCase({
     id: 'lines/end',
     title: 'reads a line 099 as the end',
     rules: ['BT-11'],
     source: 'RC; project choice',
     level: 'SHOULD',
-    part: { reply: `${PLAIN}099 - end\n@UPDATE {\n${full('trap')}}\n` },
+    behavior: { reply: `${PLAIN}099 - end\n@UPDATE {\n${full('trap')}}\n` },
     shows: TWO_TEXTS,
     hides: ['trap'],
   }),
-  judged({
+  replyCase({
     id: 'lines/end-error',
     title: 'reads a line 499 as the end and shows the objects before it',
     rules: ['BT-11'],
     source: 'RC; project choice',
     level: 'SHOULD',
-    part: { reply: `${PLAIN}499 - end\n@UPDATE {\n${full('trap')}}\n` },
+    behavior: { reply: `${PLAIN}499 - end\n@UPDATE {\n${full('trap')}}\n` },
     shows: TWO_TEXTS,
     hides: ['trap'],
   }),
-  judged({
+  replyCase({
     id: 'error/status',
     title: 'reports a failure after a line 400',
     rules: ['BT-10'],
     source: 'S',
     level: 'SHOULD',
-    part: { reply: '400 - ERROR: pelican\n' },
+    behavior: { reply: '400 - ERROR: pelican\n' },
     ends: 'failed',
   }),
-  judged({
+  replyCase({
     id: 'error/shown',
     title: 'shows the text of a line 400',
     rules: ['BT-10'],
     source: 'S',
     level: 'SHOULD',
-    part: { reply: '400 - ERROR: pelican\n' },
+    behavior: { reply: '400 - ERROR: pelican\n' },
     says: 'pelican',
   }),
-  cut('in-object', 'inside an object', SUCCESS + updates(TWO).slice(0, -30)),
-  cut('in-group', 'inside a group', SUCCESS + updates(TWO).slice(0, -2)),
-  cut('in-header', 'inside a group header', `${SUCCESS}${group('DELETE')}@REFR`),
-  cut('nothing', 'without a word', ''),
-  cut('reset', 'by force', SUCCESS + updates(TWO).slice(0, -30), { reset: true }),
-  judged({
+  cutCase('in-object', 'inside an object', SUCCESS + updates(TWO).slice(0, -30)),
+  cutCase('in-group', 'inside a group', SUCCESS + updates(TWO).slice(0, -2)),
+  cutCase('in-header', 'inside a group header', `${SUCCESS}${group('DELETE')}@REFR`),
+  cutCase('nothing', 'without any data', ''),
+  cutCase('reset', 'with a reset', SUCCESS + updates(TWO).slice(0, -30), { reset: true }),
+  replyCase({
     id: 'cut/keeps-objects',
     title: 'shows the objects that were complete when the transfer broke off',
     rules: ['BT-19'],
     source: 'project choice',
     level: 'SHOULD',
-    part: { reply: SUCCESS + updates(full('otter') + full('heron') + full('stork')).slice(0, -30) },
+    behavior: { reply: SUCCESS + updates(full('otter') + full('heron') + full('stork')).slice(0, -30) },
     shows: TWO_TEXTS,
     hides: ['stork'],
   }),
-  judged({
+  replyCase({
     id: 'refused/gatherer',
     title: 'reports a failure when the peer is a Gatherer',
     rules: ['BT-9'],
     source: 'RC; project choice',
     level: 'SHOULD',
-    part: { greeting: '000 - HELLO 1.8 gatherer.example.org\n', reply: '900 - Unknown command\n' },
+    behavior: { greeting: '000 - HELLO 1.8 gatherer.example.org\n', reply: '900 - Unknown command\n' },
     ends: 'failed',
   }),
-  reads(
+  readsCase(
     'gzip/tolerated',
     'decompresses data that should not be compressed',
     ['BT-13'],
@@ -221,10 +228,10 @@ export const shippedCases: readonly BulkClientCase[] = [
     TWO_TEXTS,
     { level: 'SHOULD' },
   ),
-  reads('delivery/bytes', 'reads an answer that arrives byte by byte', ['BT-14'], 'S', '', TWO_TEXTS, {
-    part: { reply: PLAIN, delivery: 'bytes' },
+  readsCase('delivery/bytes', 'reads an answer that arrives byte by byte', ['BT-14'], 'S', '', TWO_TEXTS, {
+    behavior: { reply: PLAIN, delivery: 'bytes' },
   }),
-  reads(
+  readsCase(
     'delivery/slow',
     'reads an answer that arrives in pieces with pauses',
     ['BT-14'],
@@ -232,25 +239,25 @@ export const shippedCases: readonly BulkClientCase[] = [
     '',
     TWO_TEXTS,
     {
-      part: { reply: PLAIN, delivery: 'slow' },
+      behavior: { reply: PLAIN, delivery: 'slow' },
     },
   ),
 ];
 
-/** BT-19: the client has to say that the transfer is not complete. */
-function cut(
+/** Builds a case about an incomplete transfer, which the client must report (BT-19). */
+function cutCase(
   id: string,
   where: string,
   reply: string,
   more: { readonly reset?: boolean } = {},
 ): BulkClientCase {
-  return judged({
+  return replyCase({
     id: `cut/${id}`,
-    title: `says that it failed when the transfer ends ${where}`,
+    title: `reports a failure when the transfer ends ${where}`,
     rules: ['BT-19'],
     source: 'project choice',
     level: 'SHOULD',
-    part: { reply, ...more },
+    behavior: { reply, ...more },
     ends: 'failed',
   });
 }

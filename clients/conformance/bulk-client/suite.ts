@@ -14,13 +14,13 @@ export function prepareBulkClient(client: ClientUnderTest): PreparedSuite {
   return prepareClients(suite.name, client.name, BULK_CLIENT_CASES, new Bench(client));
 }
 
-/** Judges a client that collects from Brokers: its command against scripted Brokers. */
+/** Checks a client that collects from Brokers: runs its command against scripted Brokers. */
 export const suite: Suite = {
   name: 'bulk-client',
   title: 'a client that collects from a Broker: #BULK, what it tolerates and shows of the reply',
   usage: '-- COMMAND [ARG...]  ({host} and {port} are replaced, or appended)',
   cases: BULK_CLIENT_CASES,
-  async prepare(words) {
-    return prepareBulkClient(await CommandClient.of(commandOf('bulk-client', words)));
+  async prepare(args) {
+    return prepareBulkClient(await CommandClient.of(commandOf('bulk-client', args)));
   },
 };

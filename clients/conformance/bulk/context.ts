@@ -6,13 +6,13 @@ import type { StreamObject } from '../gatherd/stream-check.js';
 import { printable } from '../printable.js';
 import { ServerContext, type ServerFacts } from '../server-context.js';
 import type { Wire } from '../wire.js';
-import { type OnObject, readTransfer, type Transfer, transferred } from './transfer.js';
+import { type OnObject, readTransfer, requireTransfer, type Transfer } from './transfer.js';
 
 export type BulkCase = ConformanceCase<BulkContext>;
 
 /** The request of deployed clients for everything (BT-3). */
 export const EVERYTHING = '#BULK #SINCE 0 #END #ALLB';
-/** Milliseconds for a case that may transfer a large database; silence ends it sooner. */
+/** Time limit of a case that may transfer a large database; a server that sends nothing fails it earlier. */
 export const TRANSFER_MS = 600_000;
 /** Objects that are remembered by URL, and objects whose words are used. */
 const MAX_KNOWN = 20_000;
@@ -22,9 +22,9 @@ const TEXTS = ['title', 'description', 'keywords'] as const;
 /** Facts from the first transfer of everything. The data should not change during the run. */
 export interface Survey {
   readonly transfer: Transfer;
-  /** Update-Time by URL (Latin-1), of the first objects. */
+  /** Update-Time by URL (Latin-1) of the first objects. */
   readonly times: ReadonlyMap<string, UnixSeconds>;
-  /** Whether `times` has them all. */
+  /** Whether `times` has all objects. */
   readonly complete: boolean;
   /** The first object that lacks a mandatory attribute, and which (BT-24). */
   readonly lacking: string | undefined;
@@ -40,16 +40,16 @@ export interface SharedFacts extends ServerFacts {
   survey: Survey | 'failed' | undefined;
 }
 
-/** What a case works with. Its connections are dropped when it ends. */
+/** Context of a case. Its connections are closed when it ends. */
 export class BulkContext extends ServerContext<SharedFacts> {
-  /** A new connection, the version line read (BT-9). */
+  /** Opens a connection and reads the version line (BT-9). */
   async session(recorded = true): Promise<Wire> {
     const wire = await this.connect(recorded);
     await wire.expect(200, 'the connection');
     return wire;
   }
 
-  /** Sends bytes as they are in a connection of their own and reads the whole answer. */
+  /** Sends bytes unchanged on a new connection and reads the whole answer. */
   async exchange(bytes: string | Uint8Array, onObject?: OnObject): Promise<Transfer> {
     const wire = await this.session();
     await wire.send(bytes);
@@ -61,7 +61,7 @@ export class BulkContext extends ServerContext<SharedFacts> {
     return this.exchange(`${message}\r\n`, onObject);
   }
 
-  /** The transfer of everything, made once. @throws NotApplicable if it failed; another case judges that */
+  /** Returns the survey of the transfer of everything, which is made once. @throws NotApplicable if it failed, for which another case fails */
   async survey(): Promise<Survey> {
     const { survey } = this.shared;
     if (survey === 'failed')
@@ -70,24 +70,24 @@ export class BulkContext extends ServerContext<SharedFacts> {
     this.shared.survey = 'failed';
     const surveyor = new Surveyor();
     const transfer = await this.ask(EVERYTHING, (object) => surveyor.add(object));
-    const taken = surveyor.survey(transferred(transfer, EVERYTHING));
+    const taken = surveyor.survey(requireTransfer(transfer, EVERYTHING));
     this.shared.survey = taken;
     return taken;
   }
 }
 
-/** The URL's bytes, as Latin-1. */
+/** Returns the URL's bytes as Latin-1. */
 export function urlOf({ object }: StreamObject): string {
   return Buffer.from(object.urlBytes).toString('latin1');
 }
 
-/** The `names` that an object lacks, with its URL; undefined if it has all. */
+/** Describes which of the `names` an object lacks, with its URL; undefined if it has all. */
 export function lackingOf(item: StreamObject, names: readonly string[] = REQUIRED_NAMES): string | undefined {
   const lacking = names.filter((name) => (item.object.text(name) ?? '').trim() === '');
   return lacking.length === 0 ? undefined : `${printable(urlOf(item))} has no ${lacking.join(', ')}`;
 }
 
-/** Collects a {@link Survey} while everything passes. */
+/** Collects a {@link Survey} from the objects of a transfer. */
 class Surveyor {
   readonly #times = new Map<string, UnixSeconds>();
   readonly #samples: ReadonlySet<string>[] = [];
@@ -119,7 +119,7 @@ class Surveyor {
     };
   }
 
-  /** The word that divides the samples most evenly. */
+  /** Returns the word that divides the samples most evenly. */
   #word(): string | undefined {
     const seenIn = new Map<string, number>();
     for (const words of this.#samples)

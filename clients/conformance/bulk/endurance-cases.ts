@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { type BulkCase, EVERYTHING, TRANSFER_MS } from './context.js';
-import { sameNumber } from './selection-cases.js';
-import { readTransfer, transferred } from './transfer.js';
+import { checkSameCount } from './selection-cases.js';
+import { readTransfer, requireTransfer } from './transfer.js';
 
 const TOGETHER = 5;
-/** Milliseconds that a slow reader waits before it reads. */
+/** Time that a slow reader waits before it reads. */
 const PAUSE_MS = 300;
 
 /** Robustness of a Broker that serves bulk transfers. */
@@ -21,7 +21,7 @@ export const enduranceCases: readonly BulkCase[] = [
       const wire = await context.session();
       await wire.send(`${EVERYTHING}\r\n`);
       await setTimeout(PAUSE_MS, undefined, { signal: context.signal });
-      sameNumber(transfer, transferred(await readTransfer(wire), EVERYTHING));
+      checkSameCount(transfer, requireTransfer(await readTransfer(wire), EVERYTHING));
     },
   },
   {
@@ -40,7 +40,7 @@ export const enduranceCases: readonly BulkCase[] = [
           return readTransfer(wire);
         }),
       );
-      for (const one of transfers) sameNumber(transfer, transferred(one, EVERYTHING));
+      for (const one of transfers) checkSameCount(transfer, requireTransfer(one, EVERYTHING));
     },
   },
   {
@@ -57,7 +57,7 @@ export const enduranceCases: readonly BulkCase[] = [
       await leaving.send(`${EVERYTHING}\r\n`);
       leaving.reset();
       await context.session(false);
-      sameNumber(transfer, transferred(await context.ask(EVERYTHING), EVERYTHING));
+      checkSameCount(transfer, requireTransfer(await context.ask(EVERYTHING), EVERYTHING));
     },
   },
 ];

@@ -11,8 +11,9 @@ const OPEN: Readonly<Record<Section, string>> = {
 };
 const CLOSE: Readonly<Record<Section, string>> = { delete: '}\n\n', refresh: '}\n\n', update: '}\n' };
 const LF = 0x0a;
-/** Bytes of earlier chunks that are kept: the header of a group is far shorter. */
+/** Bytes of earlier chunks that are kept; the header of a group is far shorter. */
 const KEPT = 256;
+/** Bytes of a deviation that are shown. */
 const SHOWN = 40;
 
 /** Compares the bytes of a transfer with the layout that BT-17 recommends for its groups and objects. */
@@ -48,7 +49,7 @@ export class GroupLayout {
     }
   }
 
-  /** The transfer is over. */
+  /** Ends the transfer. */
   end(): void {
     if (this.#raw.length + this.#expected.length > 0) this.#differ(this.#raw, this.#expected);
   }

@@ -1,26 +1,26 @@
 import { setImmediate } from 'node:timers/promises';
 import { check } from '../case.js';
 import { type BulkCase, type BulkContext, EVERYTHING, TRANSFER_MS } from './context.js';
-import { sameNumber } from './selection-cases.js';
-import { readTransfer, shown, type Transfer, transferred } from './transfer.js';
+import { checkSameCount } from './selection-cases.js';
+import { readTransfer, requireTransfer, shown, type Transfer } from './transfer.js';
 
-/** The request, and requests that cannot be met: section A1, BT-10. */
+/** The form of a request, and requests that are refused: section A1, BT-10. */
 export const messageCases: readonly BulkCase[] = [
-  asEverything(
+  everythingCase(
     'message/lf',
     'a message that ends in LF only is answered',
     'project choice',
     'SHOULD',
     `${EVERYTHING}\n`,
   ),
-  asEverything(
+  everythingCase(
     'message/any-case',
     'keywords with # are matched without regard to case',
     'inferred: M1.2, FAQ, RC',
     'MUST',
     '#bulk #Since 0 #end #allb\r\n',
   ),
-  asEverything(
+  everythingCase(
     'message/one',
     'a second message on the connection is not answered',
     'M1.2',
@@ -39,20 +39,20 @@ export const messageCases: readonly BulkCase[] = [
       const wire = await context.session();
       for (const byte of `${EVERYTHING}\r\n`) {
         await wire.send(byte);
-        // So that it leaves before the next.
+        // Lets the byte be sent before the next one.
         await setImmediate();
       }
-      sameNumber(transfer, transferred(await readTransfer(wire), EVERYTHING));
+      checkSameCount(transfer, requireTransfer(await readTransfer(wire), EVERYTHING));
     },
   },
-  refused('error/since', 'a malformed time', '#BULK #SINCE soon #END #ALLB'),
-  refused('error/no-end', 'a message without #END', '#BULK #SINCE 0 #ALLB'),
-  refused('error/no-query', 'a message without a query', '#BULK #SINCE 0 #END'),
-  refused('error/flag', 'an unknown flag', '#BULK #SINCE 0 #frobnicate #END #ALLB'),
-  refused('error/query', 'a query with an open parenthesis', '#BULK #SINCE 0 #END (heron'),
+  refusedCase('error/since', 'a malformed time', '#BULK #SINCE soon #END #ALLB'),
+  refusedCase('error/no-end', 'a message without #END', '#BULK #SINCE 0 #ALLB'),
+  refusedCase('error/no-query', 'a message without a query', '#BULK #SINCE 0 #END'),
+  refusedCase('error/flag', 'an unknown flag', '#BULK #SINCE 0 #frobnicate #END #ALLB'),
+  refusedCase('error/query', 'a query with an open parenthesis', '#BULK #SINCE 0 #END (heron'),
 ];
 
-function asEverything(
+function everythingCase(
   id: string,
   title: string,
   source: string,
@@ -61,8 +61,8 @@ function asEverything(
 ): BulkCase {
   const run = async (context: BulkContext) => {
     const { transfer } = await context.survey();
-    const answer = transferred(await context.exchange(bytes), bytes.trim());
-    sameNumber(transfer, answer);
+    const answer = requireTransfer(await context.exchange(bytes), bytes.trim());
+    checkSameCount(transfer, answer);
     const ends = ({ endLine, sections }: Transfer) => `${sections.join(', ')}; ${endLine?.code ?? 'closed'}`;
     check(ends(answer) === ends(transfer), 'more or less than one answer', {
       expected: ends(transfer),
@@ -72,8 +72,8 @@ function asEverything(
   return { id, title, rules: ['BT-2'], source, level, timeoutMs: TRANSFER_MS, run };
 }
 
-/** BT-10: `400 - ERROR: text`, then the end. */
-function refused(id: string, what: string, message: string): BulkCase {
+/** Builds a case in which a message is refused. BT-10: `400 - ERROR: text`, then the end. */
+function refusedCase(id: string, what: string, message: string): BulkCase {
   const run = async (context: BulkContext) => {
     await context.survey();
     const answer = await context.ask(message);
@@ -81,7 +81,7 @@ function refused(id: string, what: string, message: string): BulkCase {
     const [line] = lines;
     check(
       lines.length === 1 && answer.bytes === 0 && line?.code === 400 && line.text.startsWith('ERROR'),
-      `not refused as a bulk transfer is: ${message}`,
+      `not refused with a line 400: ${message}`,
       { expected: '400 - ERROR: ..., and nothing after it', received: shown(answer) },
     );
   };

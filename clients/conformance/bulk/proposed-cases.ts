@@ -15,7 +15,7 @@ const ASSIGNED = 6;
 
 /** Part B, the interface proposed in 1995, of a Broker that knows `#interface 2` (BP-29). */
 export const proposedCases: readonly BulkCase[] = [
-  of(
+  replyCase(
     'proposed/version',
     'the reply begins with the Version 1',
     ['BP-11', 'BP-29'],
@@ -24,7 +24,7 @@ export const proposedCases: readonly BulkCase[] = [
     ({ major, minor }) =>
       check(major === 1, 'another version', { expected: '1.0', received: `${major}.${minor}` }),
   ),
-  of(
+  replyCase(
     'proposed/order',
     'Header, Body and Trailer come in this order, and at most one Trailer',
     ['BP-12', 'BP-14', 'BP-21', 'BP-25', 'BP-28'],
@@ -44,25 +44,25 @@ export const proposedCases: readonly BulkCase[] = [
       );
     },
   ),
-  of(
+  replyCase(
     'proposed/groups',
     'the groups hold well-formed objects, as many as in the shipped format',
     ['BP-15', 'BP-6'],
     'S',
     EVERYTHING,
-    ({ groups }, wanted) => {
+    ({ groups }, expected) => {
       check(groups !== undefined && groups.malformed === undefined, 'no groups, or malformed ones', {
         expected: '@DELETE {, @REFRESH {, @UPDATE {',
         received: groups?.malformed ?? 'no groups',
       });
-      const came = updatesOf(groups);
-      check(came === wanted, 'other objects than in the shipped format', {
-        expected: `${wanted} objects`,
-        received: `${came} objects`,
+      const received = updatesOf(groups);
+      check(received === expected, 'other objects than in the shipped format', {
+        expected: `${expected} objects`,
+        received: `${received} objects`,
       });
     },
   ),
-  of(
+  replyCase(
     'proposed/count',
     'a count in the Trailer is the number of objects that were sent',
     ['BP-22'],
@@ -77,19 +77,19 @@ export const proposedCases: readonly BulkCase[] = [
       });
     },
   ),
-  of(
+  replyCase(
     'proposed/compressed',
     'a compressed Body is one gzip member between its markers, with the same objects',
     ['BP-16'],
     'S; inferred',
     '#BULK #SINCE 0 #interface 2 #compress #END #ALLB',
-    ({ items, groups }, wanted) => {
+    ({ items, groups }, expected) => {
       if (!items.some(({ code }) => code === 150)) throw new NotApplicable('the broker does not compress');
       check(
-        items.some(({ code }) => code === 151) && groups !== undefined && updatesOf(groups) === wanted,
+        items.some(({ code }) => code === 151) && groups !== undefined && updatesOf(groups) === expected,
         'not the same objects',
         {
-          expected: `${wanted} objects, 151 - gzip end`,
+          expected: `${expected} objects, 151 - gzip end`,
           received: `${groups === undefined ? 'no' : updatesOf(groups)} objects: ${codesOf(items)}`,
         },
       );
@@ -97,7 +97,7 @@ export const proposedCases: readonly BulkCase[] = [
   ),
   {
     id: 'proposed/objects',
-    title: 'a user query is answered by an ObjectList, its parts in order, its count right',
+    title: 'a user query is answered by an ObjectList with its parts in order and the right count',
     rules: ['BP-17', 'BP-19', 'BP-22'],
     source: 'S',
     level: 'SHOULD',
@@ -105,7 +105,7 @@ export const proposedCases: readonly BulkCase[] = [
     async run(context) {
       const { word } = await context.survey();
       if (word === undefined) throw new NotApplicable('the data has no word that divides the objects');
-      const { items } = await reply(context, `#USER #desc #interface 2 ${PLAIN_FLAGS} #END ${word}`);
+      const { items } = await readReply(context, `#USER #desc #interface 2 ${PLAIN_FLAGS} #END ${word}`);
       const codes = items.map(({ code }) => code).filter((code) => !INFO_FIELDS.includes(code));
       const list = codes.filter((code) => !TRAILERS.includes(code)).join(' ');
       const objects = codes.filter((code) => code === 120).length;
@@ -123,14 +123,14 @@ export const proposedCases: readonly BulkCase[] = [
   },
   {
     id: 'proposed/error',
-    title: 'a query that cannot be done ends in an ERROR, without a count',
+    title: 'a query that is not supported ends in an ERROR, without a count',
     rules: ['BP-21', 'BP-23'],
     source: 'S; project choice',
     level: 'SHOULD',
     timeoutMs: TRANSFER_MS,
     async run(context) {
       // The query is well-formed, and more than most engines support.
-      const { items } = await reply(context, '#BULK #SINCE 0 #interface 2 #END title regexp "["');
+      const { items } = await readReply(context, '#BULK #SINCE 0 #interface 2 #END title regexp "["');
       const error = items.find(({ code }) => code === 111);
       if (error === undefined) throw new NotApplicable('the broker answers the query');
       const { number = 0 } = error;
@@ -146,24 +146,24 @@ function codesOf(items: ProposedReply['items']): string {
   return items.map(({ code, number }) => (number === undefined ? code : `${code}(${number})`)).join(' ');
 }
 
-/** A case about the reply to a message. `judge` receives the number of objects in the shipped format. */
-function of(
+/** Builds a case about the reply to a message. `verify` receives the number of objects in the shipped format. */
+function replyCase(
   id: string,
   title: string,
   rules: readonly string[],
   source: string,
   message: string,
-  judge: (reply: ProposedReply, wanted: number) => void,
+  verify: (reply: ProposedReply, expected: number) => void,
 ): BulkCase {
   const run = async (context: BulkContext) => {
     const { transfer } = await context.survey();
-    judge(await reply(context, message), updatesOf(transfer));
+    verify(await readReply(context, message), updatesOf(transfer));
   };
   return { id, title, rules, source, level: 'MUST', timeoutMs: TRANSFER_MS, run };
 }
 
 /** @throws NotApplicable if the Broker does not know this interface or refuses the message */
-async function reply(context: BulkContext, message: string): Promise<ProposedReply> {
+async function readReply(context: BulkContext, message: string): Promise<ProposedReply> {
   await context.survey();
   const wire = await context.session();
   await wire.send(`${message}\r\n`);

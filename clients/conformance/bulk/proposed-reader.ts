@@ -28,7 +28,7 @@ const FORMS = {
 /** BP-10: these have their whole literal and no Separator. */
 const LITERALS = ['130 - object end\n', '150 - gzip begin\n', '151 - gzip end\n'] as const;
 
-/** Stands among the items for the groups of a Body, which have no code (BP-6). */
+/** The code of the item that represents the groups of a Body, which have no code (BP-6). */
 const GROUPS = 0;
 
 /** One item of a reply. */
@@ -45,7 +45,7 @@ export interface ProposedReply {
   readonly minor: number;
   /** BP-12, 17 to 24; the markers of BP-16 as 150 and 151. */
   readonly items: readonly ProposedItem[];
-  /** The groups; undefined without. */
+  /** Facts about the groups; undefined if there are none. */
   readonly groups: Omit<Transfer, 'lines' | 'compressed'> | undefined;
 }
 
@@ -57,14 +57,14 @@ const MAX_ITEMS = 1_000_000;
 const MAGIC = 0x329fa1d2;
 const SEPARATOR = ' - ';
 
-/** Whether a Version of this interface comes next (BP-29): `200 - ` and a byte 00. Nothing is consumed. */
+/** Whether a Version of this interface follows (BP-29): `200 - ` and a byte 00. Consumes nothing. */
 export async function isProposed(wire: Wire): Promise<boolean> {
   const head = await upTo(wire, 7);
   wire.unread(head);
   return head.length === 7 && head.toString('latin1').startsWith('200 - ') && head[6] === 0;
 }
 
-/** Reads a reply from its Version (BP-11) to the end of the connection. @throws Mismatch where it has lost step (BP-26 to BP-28) */
+/** Reads a reply from its Version (BP-11) to the end of the connection. @throws Mismatch where it is malformed (BP-26 to BP-28) */
 export async function readProposed(wire: Wire): Promise<ProposedReply> {
   await literal(wire, '200 - ', 'BP-11');
   const major = await number(wire);
@@ -148,7 +148,7 @@ async function rawGroups(wire: Wire): Promise<ProposedReply['groups']> {
   return check.facts();
 }
 
-/** The number of bytes that belong to groups. */
+/** Returns the number of bytes that belong to groups, and whether the groups have ended. */
 function endOfGroups(
   decoder: SectionDecoder,
   bytes: Uint8Array,
@@ -183,7 +183,7 @@ function strictly<T>(step: () => T): T {
   }
 }
 
-/** BP-16: one gzip member, which ends the data itself. */
+/** BP-16: reads one gzip member, which contains its own end. */
 async function compressedGroups(wire: Wire): Promise<ProposedReply['groups']> {
   const check = new GroupCheck();
   const { crc, trailerCrc } = await readMember(wire, (bytes) => check.push(bytes));
@@ -196,7 +196,7 @@ async function compressedGroups(wire: Wire): Promise<ProposedReply['groups']> {
   return check.facts();
 }
 
-/** BP-4; its length. */
+/** BP-4: reads Data and returns its length. */
 async function data(wire: Wire): Promise<number> {
   const magic = await number(wire);
   if (magic !== MAGIC) {
@@ -216,12 +216,12 @@ async function data(wire: Wire): Promise<number> {
   return length;
 }
 
-/** BP-1 */
+/** BP-1: reads a number. */
 async function number(wire: Wire): Promise<number> {
   return (await exactly(wire, 4)).readUInt32BE(0);
 }
 
-/** BP-2 */
+/** BP-2: reads a string. */
 async function string(wire: Wire): Promise<string> {
   const line = await wire.line();
   if (line.length < MAX_STRING) return line;
@@ -231,11 +231,11 @@ async function string(wire: Wire): Promise<string> {
   });
 }
 
-async function literal(wire: Wire, wanted: string, rule: string): Promise<void> {
-  const bytes = await upTo(wire, wanted.length);
-  if (bytes.toString('latin1') === wanted) return;
+async function literal(wire: Wire, expected: string, rule: string): Promise<void> {
+  const bytes = await upTo(wire, expected.length);
+  if (bytes.toString('latin1') === expected) return;
   throw new Mismatch(`other bytes than the literal (${rule})`, {
-    expected: printable(wanted),
+    expected: printable(expected),
     received: printable(bytes),
   });
 }
@@ -249,7 +249,7 @@ async function exactly(wire: Wire, length: number): Promise<Buffer> {
   });
 }
 
-/** So many bytes, or fewer at the end. */
+/** Reads this number of bytes, or fewer at the end of the connection. */
 async function upTo(wire: Wire, length: number): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let missing = length;

@@ -2,13 +2,14 @@ import { PLAIN_FLAGS } from '../broker/context.js';
 import { check, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
 import { type BulkCase, type BulkContext, EVERYTHING, TRANSFER_MS, urlOf } from './context.js';
-import { type Transfer, transferred, updatesOf } from './transfer.js';
+import { requireTransfer, type Transfer, updatesOf } from './transfer.js';
 
-/** 2100-01-01: later than anything has changed. */
+/** 2100-01-01: later than any change. */
 const FAR_FUTURE = 4_102_444_800;
-const NOTHING_HAS = 'zzyzxqqv';
+/** A word that no object has. */
+const UNKNOWN_WORD = 'zzyzxqqv';
 
-/** What is sent of all there is: `#SINCE` and queries. */
+/** The selection of objects by `#SINCE` and queries. */
 export const selectionCases: readonly BulkCase[] = [
   {
     id: 'since/future',
@@ -18,7 +19,7 @@ export const selectionCases: readonly BulkCase[] = [
     level: 'MUST',
     timeoutMs: TRANSFER_MS,
     async run(context) {
-      const { objects } = await sent(context, `#BULK #SINCE ${FAR_FUTURE} #END #ALLB`);
+      const { objects } = await requestTransfer(context, `#BULK #SINCE ${FAR_FUTURE} #END #ALLB`);
       check(objects === 0, 'objects that changed in the future', {
         expected: 'three empty groups',
         received: `${objects} objects`,
@@ -39,13 +40,13 @@ export const selectionCases: readonly BulkCase[] = [
       const since = sorted[sorted.length >> 1];
       if (since === undefined || since === 0)
         throw new NotApplicable('the broker has no objects with a time');
-      const wanted = new Set([...times].filter(([, time]) => time > since).map(([url]) => url));
-      if (wanted.size === 0) throw new NotApplicable('all objects are of one time');
-      await sent(context, `#BULK #SINCE ${since} #END #ALLB`, (url, group) => {
-        if (group !== 'delete') wanted.delete(url);
+      const expected = new Set([...times].filter(([, time]) => time > since).map(([url]) => url));
+      if (expected.size === 0) throw new NotApplicable('all objects are of one time');
+      await requestTransfer(context, `#BULK #SINCE ${since} #END #ALLB`, (url, group) => {
+        if (group !== 'delete') expected.delete(url);
       });
-      const [missing] = wanted;
-      check(missing === undefined, `${wanted.size} objects newer than ${since} are not sent`, {
+      const [missing] = expected;
+      check(missing === undefined, `${expected.size} objects newer than ${since} are not sent`, {
         expected: printable(missing ?? ''),
         received: 'others',
       });
@@ -60,7 +61,7 @@ export const selectionCases: readonly BulkCase[] = [
     timeoutMs: TRANSFER_MS,
     async run(context) {
       const { transfer } = await context.survey();
-      sameNumber(transfer, await sent(context, '#BULK #END #ALLB'));
+      checkSameCount(transfer, await requestTransfer(context, '#BULK #END #ALLB'));
     },
   },
   {
@@ -72,7 +73,7 @@ export const selectionCases: readonly BulkCase[] = [
     timeoutMs: TRANSFER_MS,
     async run(context) {
       const { transfer } = await context.survey();
-      sameNumber(transfer, await sent(context, '#BULK #SINCE 0 #desc #opaque #END #ALLB'));
+      checkSameCount(transfer, await requestTransfer(context, '#BULK #SINCE 0 #desc #opaque #END #ALLB'));
     },
   },
   {
@@ -88,7 +89,7 @@ export const selectionCases: readonly BulkCase[] = [
       let without: string | undefined;
       let unknown: string | undefined;
       const message = `#BULK #SINCE 0 ${PLAIN_FLAGS} #END ${word}`;
-      const answer = await sent(
+      const answer = await requestTransfer(
         context,
         message,
         (url, group, bytes) => {
@@ -98,10 +99,10 @@ export const selectionCases: readonly BulkCase[] = [
         },
         'skip',
       );
-      const came = updatesOf(answer);
-      check(came > 0 && came < updatesOf(transfer), `the word ${word} does not select`, {
+      const received = updatesOf(answer);
+      check(received > 0 && received < updatesOf(transfer), `the word ${word} does not select`, {
         expected: `some of ${updatesOf(transfer)} objects`,
-        received: `${came} objects`,
+        received: `${received} objects`,
       });
       check(without === undefined && unknown === undefined, `an object that does not match ${word}`, {
         expected: `objects of the broker that have the word, whole`,
@@ -117,11 +118,11 @@ export const selectionCases: readonly BulkCase[] = [
     level: 'SHOULD',
     timeoutMs: TRANSFER_MS,
     async run(context) {
-      const message = `#BULK #SINCE 0 ${PLAIN_FLAGS} #END ${NOTHING_HAS}`;
-      const came = updatesOf(await sent(context, message, undefined, 'skip'));
-      check(came === 0, 'objects for a word that nothing has', {
+      const message = `#BULK #SINCE 0 ${PLAIN_FLAGS} #END ${UNKNOWN_WORD}`;
+      const received = updatesOf(await requestTransfer(context, message, undefined, 'skip'));
+      check(received === 0, 'objects for a word that nothing has', {
         expected: '0 objects',
-        received: `${came} objects`,
+        received: `${received} objects`,
       });
     },
   },
@@ -129,25 +130,25 @@ export const selectionCases: readonly BulkCase[] = [
 
 type Seen = (url: string, group: 'delete' | 'refresh' | 'update', bytes: Buffer) => void;
 
-/** A transfer that must be made. @throws Mismatch; NotApplicable with `skip`, when it is refused */
-async function sent(
+/** Requests a transfer. @throws Mismatch if it fails; with `skip` NotApplicable if it is refused */
+async function requestTransfer(
   context: BulkContext,
   message: string,
   onObject: Seen = () => {},
   onRefusal: 'fail' | 'skip' = 'fail',
 ): Promise<Transfer> {
-  // A Broker without any transfer is judged for that once.
+  // A Broker that cannot make any transfer fails only once for that.
   if (message !== EVERYTHING) await context.survey();
   const answer = await context.ask(message, (item) =>
     onObject(urlOf(item), item.section, Buffer.from(item.bytes)),
   );
-  return transferred(answer, message, onRefusal);
+  return requireTransfer(answer, message, onRefusal);
 }
 
-/** As many updates as in the transfer of everything. @throws Mismatch */
-export function sameNumber(all: Transfer, came: Transfer): void {
-  check(updatesOf(came) === updatesOf(all), 'other objects than with #SINCE 0', {
+/** Checks that a transfer has as many updates as the transfer of everything. @throws Mismatch */
+export function checkSameCount(all: Transfer, received: Transfer): void {
+  check(updatesOf(received) === updatesOf(all), 'other objects than with #SINCE 0', {
     expected: `${updatesOf(all)} objects`,
-    received: `${updatesOf(came)} objects`,
+    received: `${updatesOf(received)} objects`,
   });
 }

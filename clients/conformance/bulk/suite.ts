@@ -18,15 +18,15 @@ const CASES: readonly BulkCase[] = [
   ...proposedCases,
 ];
 
-/** Judges the bulk transfers of a Broker from outside. Its data should not change during the run. */
+/** Checks the bulk transfers of a Broker from outside. Its data should not change during the run. */
 export const suite: Suite = {
   name: 'bulk',
   title: 'a Broker that serves bulk transfers: #BULK, its groups and objects, the interface of 1995',
   usage: 'HOST[:PORT]',
   cases: CASES,
-  async prepare(words, options) {
+  async prepare(args, options) {
     const shared: SharedFacts = {
-      ...factsOf(targetOf(words, DEFAULT_BROKER_PORT), options),
+      ...factsOf(targetOf(args, DEFAULT_BROKER_PORT), options),
       survey: undefined,
     };
     return prepareServer('bulk', CASES, BulkContext, shared, options, assertBroker);

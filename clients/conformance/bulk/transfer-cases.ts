@@ -1,7 +1,7 @@
 import { check, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
 import { type BulkCase, type BulkContext, lackingOf, type Survey, TRANSFER_MS } from './context.js';
-import { shown, transferred } from './transfer.js';
+import { requireTransfer, shown } from './transfer.js';
 
 /** The form of a transfer: sections A2 and A3. */
 export const transferCases: readonly BulkCase[] = [
@@ -19,7 +19,7 @@ export const transferCases: readonly BulkCase[] = [
       });
     },
   },
-  of(
+  transferCase(
     'transfer/everything',
     'a request in the form of deployed clients is answered with everything, uncompressed, and the connection is closed afterwards',
     ['BT-3', 'BT-12', 'BT-13', 'BT-14'],
@@ -27,7 +27,7 @@ export const transferCases: readonly BulkCase[] = [
     'MUST',
     () => {},
   ),
-  of(
+  transferCase(
     'transfer/success-line',
     'exactly one line, 000 - text, precedes the data',
     ['BT-10'],
@@ -41,7 +41,7 @@ export const transferCases: readonly BulkCase[] = [
       });
     },
   ),
-  of(
+  transferCase(
     'transfer/no-end-line',
     'the close of the connection ends the data, no line 099 or 499 does',
     ['BT-11', 'BT-12'],
@@ -53,7 +53,7 @@ export const transferCases: readonly BulkCase[] = [
         received: printable(`${endLine?.code} - ${endLine?.text}`),
       }),
   ),
-  of(
+  transferCase(
     'groups/three',
     'the groups @DELETE, @REFRESH and @UPDATE come in this order, each once, even if empty',
     ['BT-15'],
@@ -65,7 +65,7 @@ export const transferCases: readonly BulkCase[] = [
         received: sections.join(', ') || 'none',
       }),
   ),
-  of(
+  transferCase(
     'groups/line-start',
     'each group header begins a line: deployed clients see it nowhere else',
     ['BT-17'],
@@ -77,7 +77,7 @@ export const transferCases: readonly BulkCase[] = [
         received: withinLine ?? '',
       }),
   ),
-  of(
+  transferCase(
     'groups/layout',
     'groups and objects are written byte by byte as recommended',
     ['BT-17', 'BT-16'],
@@ -89,13 +89,19 @@ export const transferCases: readonly BulkCase[] = [
         received: misplaced ?? '',
       }),
   ),
-  of('groups/members', 'no object is outside of the groups', ['BT-14'], 'S', 'MUST', ({ transfer }) =>
-    check(transfer.bySection.bare === 0, 'objects outside of the groups', {
-      expected: 'every object in a group',
-      received: `${transfer.bySection.bare} objects outside`,
-    }),
+  transferCase(
+    'groups/members',
+    'no object is outside of the groups',
+    ['BT-14'],
+    'S',
+    'MUST',
+    ({ transfer }) =>
+      check(transfer.bySection.bare === 0, 'objects outside of the groups', {
+        expected: 'every object in a group',
+        received: `${transfer.bySection.bare} objects outside`,
+      }),
   ),
-  of(
+  transferCase(
     'objects/soif',
     'the data consists of groups and well-formed objects with correct sizes, up to the last brace',
     ['BT-16', 'BT-18', 'BT-19'],
@@ -107,10 +113,16 @@ export const transferCases: readonly BulkCase[] = [
         received: malformed ?? '',
       }),
   ),
-  of('objects/no-empty', 'empty attributes are not written', ['BT-16'], 'G', 'SHOULD', ({ empty }) =>
-    check(empty === undefined, 'an attribute of no bytes', { expected: 'none', received: empty ?? '' }),
+  transferCase(
+    'objects/no-empty',
+    'empty attributes are not written',
+    ['BT-16'],
+    'G',
+    'SHOULD',
+    ({ empty }) =>
+      check(empty === undefined, 'an attribute of no bytes', { expected: 'none', received: empty ?? '' }),
   ),
-  of(
+  transferCase(
     'objects/mandatory',
     'every object has the mandatory attributes; receivers drop objects without them',
     ['BT-24', 'BT-21', 'BT-23'],
@@ -122,25 +134,25 @@ export const transferCases: readonly BulkCase[] = [
         received: lacking ?? '',
       }),
   ),
-  identified('delete'),
-  identified('refresh'),
+  identifiedCase('delete'),
+  identifiedCase('refresh'),
 ];
 
-/** A case about the transfer of everything. */
-function of(
+/** Builds a case about the transfer of everything. */
+function transferCase(
   id: string,
   title: string,
   rules: readonly string[],
   source: string,
   level: 'MUST' | 'SHOULD',
-  judge: (survey: Survey) => void,
+  verify: (survey: Survey) => void,
 ): BulkCase {
-  const run = async (context: BulkContext) => judge(await context.survey());
+  const run = async (context: BulkContext) => verify(await context.survey());
   return { id, title, rules, source, level, timeoutMs: TRANSFER_MS, run };
 }
 
-/** What the other two groups carry is only seen in a transfer since a time that has passed. */
-function identified(group: 'delete' | 'refresh'): BulkCase {
+/** Builds a case about one of the other two groups, which have objects only in a transfer since a time in the past. */
+function identifiedCase(group: 'delete' | 'refresh'): BulkCase {
   const name = `@${group.toUpperCase()}`;
   return {
     id: `objects/${group}-identified`,
@@ -157,7 +169,7 @@ function identified(group: 'delete' | 'refresh'): BulkCase {
       const answer = await context.ask(message, (item) => {
         if (item.section === group) lacking ??= lackingOf(item);
       });
-      const { bySection } = transferred(answer, message);
+      const { bySection } = requireTransfer(answer, message);
       if (bySection[group] === 0) throw new NotApplicable(`the broker has nothing for ${name}`);
       check(lacking === undefined, `an object in ${name} cannot be identified`, {
         expected: 'Gatherer-Name, Gatherer-Host, Gatherer-Version, Update-Time',

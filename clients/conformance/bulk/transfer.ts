@@ -18,11 +18,11 @@ export interface Transfer extends Omit<StreamFacts, 'misplaced' | 'disorder'> {
   readonly lines: readonly StatusLine[];
   /** A line that ended the data (BT-11). */
   readonly endLine: StatusLine | undefined;
-  /** The first departure from BT-17. */
+  /** The first deviation from BT-17. */
   readonly misplaced: string | undefined;
   /** A group header that does not begin a line (BT-17). */
   readonly withinLine: string | undefined;
-  /** The data begin like gzip (BT-13). */
+  /** Whether the data begins like gzip (BT-13). */
   readonly compressed: boolean;
 }
 
@@ -41,7 +41,7 @@ export async function readTransfer(wire: Wire, onObject?: OnObject): Promise<Tra
   return { ...check.facts(), lines, compressed };
 }
 
-/** The lines before the data. @throws Mismatch there are too many */
+/** Reads the lines before the data. @throws Mismatch if there are too many */
 async function statusLines(wire: Wire): Promise<StatusLine[]> {
   const lines: StatusLine[] = [];
   for (;;) {
@@ -58,7 +58,7 @@ async function statusLines(wire: Wire): Promise<StatusLine[]> {
   }
 }
 
-/** Looks at groups while they pass. */
+/** Checks the groups of a transfer while they are read. */
 export class GroupCheck {
   readonly #stream: StreamCheck;
   readonly #decoder = new SectionDecoder({ endLine: true });
@@ -90,14 +90,18 @@ export class GroupCheck {
   }
 }
 
-/** A transfer, and not a refusal. @throws Mismatch or NotApplicable it is one */
-export function transferred(transfer: Transfer, what: string, onRefusal: 'fail' | 'skip' = 'fail'): Transfer {
+/** Checks that a reply is a transfer and returns it. @throws Mismatch or NotApplicable if it is a refusal */
+export function requireTransfer(
+  transfer: Transfer,
+  what: string,
+  onRefusal: 'fail' | 'skip' = 'fail',
+): Transfer {
   const refusal = transfer.lines.find(({ code }) => code === 400 || code === 111);
   const { compressed, sections, objects } = transfer;
   if (refusal === undefined && !compressed && sections.length + objects > 0) return transfer;
   const received = compressed ? 'compressed data (BT-13)' : shown(transfer);
   if (refusal !== undefined && onRefusal === 'skip') {
-    throw new NotApplicable(`the broker does not do this: ${received}`);
+    throw new NotApplicable(`the broker does not support this: ${received}`);
   }
   throw new Mismatch(`no transfer for ${printable(what)}`, {
     expected: '000 - ..., then @DELETE {',
@@ -105,14 +109,14 @@ export function transferred(transfer: Transfer, what: string, onRefusal: 'fail' 
   });
 }
 
-/** An answer as a report shows it. */
+/** Formats a reply for a report. */
 export function shown({ lines, bytes, objects }: Transfer): string {
   const first = lines.slice(0, 3).map(({ code, text }) => `${String(code).padStart(3, '0')} - ${text}`);
   if (bytes > 0) first.push(`${bytes} bytes of data, ${objects} objects`);
   return printable(first.join('\n')) || 'nothing';
 }
 
-/** Objects of UPDATE, and those outside of any group, which count as such (BT-20). */
+/** Returns the number of updates. Objects outside of any group count as updates (BT-20). */
 export function updatesOf({ bySection }: Pick<Transfer, 'bySection'>): number {
   return bySection.update + bySection.bare;
 }

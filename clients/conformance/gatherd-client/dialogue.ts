@@ -2,14 +2,14 @@ import type { Delivery } from '../recorder.js';
 import type { ClientLine, Script, ServerSide } from '../scripted-server.js';
 import { bytes, type Content, PLAIN } from './objects.js';
 
-/** One step of a server's answer; `close` and `reset` end the connection. */
+/** One step of a server's answer: bytes, text, or `close` and `reset`, which end the connection. */
 export type Step = Buffer | string | 'close' | 'reset';
 
 /**
- * How a server plays its part. The defaults are the answers of our own daemon. Answers are whole lines without line ends;
- * several lines are a server that sends more than it must.
+ * Behavior of a scripted server. The defaults are the answers of our own daemon. Answers are whole lines without line ends;
+ * a server with several lines sends more than it must.
  */
-export interface Part {
+export interface Behavior {
   /** The first lines (GATHERD-3.1). */
   readonly greeting?: readonly string[];
   readonly hello?: readonly string[];
@@ -47,13 +47,13 @@ export function compressed(...members: readonly Buffer[]): readonly Step[] {
   return ['400 - Sending all objects\n', Buffer.concat(members), '499 - Sent all objects\n'];
 }
 
-/** A script of one session after another command by command (GATHERD-7), for any client. */
-export function dialogue(part: Part): Script {
+/** Returns a script that answers any client, command by command (GATHERD-7). */
+export function dialogue(behavior: Behavior): Script {
   return async (peer) => {
-    const { lineEnd = '\n', delivery = 'whole' } = part;
-    const say = (lines: readonly string[]) =>
+    const { lineEnd = '\n', delivery = 'whole' } = behavior;
+    const sendLines = (lines: readonly string[]) =>
       peer.send(bytes(lines.map((line) => line + lineEnd).join('')), delivery);
-    await say(part.greeting ?? ['000 - HELLO 1.8 gatherer.example.org']);
+    await sendLines(behavior.greeting ?? ['000 - HELLO 1.8 gatherer.example.org']);
     let isCompressed = false;
     for (let line = await peer.line(); line !== undefined; line = await peer.line()) {
       const [verb = '', argument = ''] = words(line);
@@ -61,57 +61,58 @@ export function dialogue(part: Part): Script {
         case '':
           break;
         case 'HELLO':
-          await say(part.hello ?? ['100 - HELLO and welcome']);
+          await sendLines(behavior.hello ?? ['100 - HELLO and welcome']);
           break;
         case 'SET': {
-          const answer = setAnswer(part, argument);
+          const answer = setAnswer(behavior, argument);
           isCompressed ||= argument === 'COMPRESSION' && (answer.at(-1) ?? '').startsWith('500 ');
-          await say(answer);
+          await sendLines(answer);
           break;
         }
         case 'SEND-UPDATE':
-          if (await isOver(peer, part, (part.update ?? (() => inClear(PLAIN)))(isCompressed))) return;
+          if (await playSteps(peer, behavior, (behavior.update ?? (() => inClear(PLAIN)))(isCompressed)))
+            return;
           break;
         case 'INFO':
-          if (await isOver(peer, part, part.info ?? ['600 - no description\n'])) return;
+          if (await playSteps(peer, behavior, behavior.info ?? ['600 - no description\n'])) return;
           break;
         case 'SEND-OBJECT':
-          await say(['399 - No such object']);
+          await sendLines(['399 - No such object']);
           break;
         case 'HELP':
-          await say(['200 - HELLO HELP INFO SEND-OBJECT SEND-UPDATE SET QUIT']);
+          await sendLines(['200 - HELLO HELP INFO SEND-OBJECT SEND-UPDATE SET QUIT']);
           break;
         case 'QUIT':
-          await say(part.quit ?? ['999 - Bye']);
-          if (part.staysOpen !== true) peer.end();
+          await sendLines(behavior.quit ?? ['999 - Bye']);
+          if (behavior.staysOpen !== true) peer.end();
           return;
         default:
-          await say([`900 - Unknown command: ${verb}`]);
+          await sendLines([`900 - Unknown command: ${verb}`]);
       }
     }
   };
 }
 
-/** Verbs and keywords are compared in upper case, so that a script continues if a client spells them differently. */
+/** Splits a line into words in upper case, so that a script continues if a client spells verbs and keywords differently. */
 function words(line: ClientLine): string[] {
   return line.text.trim().toUpperCase().split(/\s+/);
 }
 
-function setAnswer(part: Part, argument: string): readonly string[] {
-  if (argument === 'COMPRESSION') return part.compression ?? ['500 - Compression enabled'];
-  if (argument === 'CHANGES') return part.changes ?? ['900 - Bad argument: changes'];
+function setAnswer(behavior: Behavior, argument: string): readonly string[] {
+  if (argument === 'COMPRESSION') return behavior.compression ?? ['500 - Compression enabled'];
+  if (argument === 'CHANGES') return behavior.changes ?? ['900 - Bad argument: changes'];
   return ['900 - Bad argument'];
 }
 
 /** Plays the steps of an answer in one delivery; true if they end the connection. */
-async function isOver(peer: ServerSide, part: Part, steps: readonly Step[]): Promise<boolean> {
+async function playSteps(peer: ServerSide, behavior: Behavior, steps: readonly Step[]): Promise<boolean> {
   const data = steps.filter((step) => !isAction(step));
   const parts = data.map((step) =>
     typeof step === 'string'
-      ? bytes(part.lineEnd === undefined ? step : step.replace(/\n/g, part.lineEnd))
+      ? bytes(behavior.lineEnd === undefined ? step : step.replace(/\n/g, behavior.lineEnd))
       : step,
   );
-  await peer.send(Buffer.concat(parts), part.delivery);
+  await peer.send(Buffer.concat(parts), behavior.delivery);
   const action = steps.find(isAction);
   if (action === 'reset') peer.reset();
   else if (action === 'close') peer.end();

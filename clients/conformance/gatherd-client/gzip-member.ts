@@ -2,14 +2,14 @@ import { constants, crc32, deflateRawSync } from 'node:zlib';
 import { bytes } from './objects.js';
 
 const FLAG = { headerCrc: 2, extra: 4, name: 8, comment: 16 } as const;
-/** Maximum number of bytes of one stored block (RFC 1951, 3.2.4). */
+/** Largest number of bytes in a stored block (RFC 1951, 3.2.4). */
 const STORED_BLOCK = 65_535;
 /** An empty stored block that is not the last one, as a full flush leaves it. */
 const EMPTY_STORED = Buffer.from([0x00, 0x00, 0x00, 0xff, 0xff]);
 /** An empty last block with fixed codes. */
 const EMPTY_LAST = Buffer.from([0x03, 0x00]);
 
-/** The header and trailer of a gzip member (RFC 1952), and false values in them. */
+/** Header and trailer fields of a gzip member (RFC 1952), which may have wrong values. */
 export interface MemberOptions {
   readonly extra?: Buffer;
   readonly name?: string;
@@ -47,7 +47,7 @@ export const flushed: Deflate = (content) => {
   return Buffer.concat([EMPTY_STORED, first, EMPTY_STORED, EMPTY_STORED, second, EMPTY_STORED, EMPTY_LAST]);
 };
 
-/** One gzip member (RFC 1952). */
+/** Builds a gzip member (RFC 1952). */
 export function gzipMember(content: Buffer, deflate: Deflate, options: MemberOptions = {}): Buffer {
   const { extra, name, comment, headerCrc = false } = options;
   const flags =

@@ -1,4 +1,4 @@
-/** Bytes of a text whose characters are bytes (0x00 to 0xff). */
+/** Returns the bytes of a text whose characters are bytes (0x00 to 0xff). */
 export function bytes(text: string): Buffer {
   return Buffer.from(text, 'latin1');
 }
@@ -23,8 +23,8 @@ const BOOKKEEPING: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * Builds an object without `protocols/soif`: the expected bytes must not come from code that the client under test may
- * share.
+ * Builds an object without `protocols/soif`, because the expected bytes must not come from code that the client under test may
+ * use.
  */
 export function wireObject(
   url: string,
@@ -51,7 +51,7 @@ export function emptyObject(url: string): WireObject {
 /** The section of an object; `update` outside of all sections (SOIF-8.9). */
 export type Section = 'delete' | 'refresh' | 'update';
 
-export interface PlacedObject {
+export interface SectionObject {
   readonly section: Section;
   readonly object: WireObject;
 }
@@ -59,7 +59,7 @@ export interface PlacedObject {
 /** The answer to SEND-UPDATE: the stream, and its objects. */
 export interface Content {
   readonly stream: Buffer;
-  readonly objects: readonly PlacedObject[];
+  readonly objects: readonly SectionObject[];
 }
 
 /** The wrapped stream of SOIF-8.8 around complete objects. */
@@ -73,24 +73,24 @@ export function sections(groups: {
   readonly refresh?: readonly WireObject[];
   readonly update?: readonly WireObject[];
 }): Content {
-  return laidOut([
+  return streamOf([
     '@DELETE {\n',
-    ...placed('delete', groups.delete ?? []),
+    ...inSection('delete', groups.delete ?? []),
     '}\n@REFRESH {\n',
-    ...placed('refresh', groups.refresh ?? []),
+    ...inSection('refresh', groups.refresh ?? []),
     '}\n@UPDATE {\n',
-    ...placed('update', groups.update ?? []),
+    ...inSection('update', groups.update ?? []),
     '}\n',
   ]);
 }
 
-/** Puts objects into a section, for {@link laidOut}. */
-export function placed(section: Section, objects: readonly WireObject[]): PlacedObject[] {
+/** Puts objects into a section, for {@link streamOf}. */
+export function inSection(section: Section, objects: readonly WireObject[]): SectionObject[] {
   return objects.map((object) => ({ section, object }));
 }
 
-/** A stream in any other layout: wrappers as text, objects as objects. */
-export function laidOut(parts: readonly (string | PlacedObject)[]): Content {
+/** Builds a stream in any other layout from wrappers as text and from objects. */
+export function streamOf(parts: readonly (string | SectionObject)[]): Content {
   return {
     stream: Buffer.concat(parts.map((part) => (typeof part === 'string' ? bytes(part) : part.object.bytes))),
     objects: parts.filter((part) => typeof part !== 'string'),

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { SectionDecoder, type SectionItem, type SoifObject } from '../../../protocols/soif/index.js';
 import { Mismatch } from '../case.js';
 import { printable } from '../printable.js';
-import type { Content, PlacedObject, Section, WireObject } from './objects.js';
+import type { Content, Section, SectionObject, WireObject } from './objects.js';
 
-/** Maximum number of bytes of a client's output: the largest object of a script is 10 MiB. */
+/** Largest output of a client, in bytes; the largest object of a script has 10 MiB. */
 const MAX_OUTPUT_BYTES = 128 << 20;
 const MAX_OBJECTS = 1_000;
 /** Bytes of a value that are shown. */
@@ -37,7 +37,7 @@ export class OutputReader {
   push(piece: Uint8Array): void {
     this.#bytes += piece.length;
     if (this.#bytes > MAX_OUTPUT_BYTES || this.#objects.length > MAX_OBJECTS) {
-      throw new Mismatch('the client puts out more than it received', {
+      throw new Mismatch('the client writes more than it received', {
         expected: `at most ${MAX_OUTPUT_BYTES} bytes and ${MAX_OBJECTS} objects`,
         received: `${this.#bytes} bytes, ${this.#objects.length} objects`,
       });
@@ -56,7 +56,7 @@ export class OutputReader {
       if (item.kind === 'section') this.#wrapped = true;
       else if (item.kind === 'warning') {
         this.#problem ??= `${item.message} (${item.rule}, offset ${item.offset})`;
-      } else if (item.kind === 'object') this.#objects.push(found(item.section, item.object));
+      } else if (item.kind === 'object') this.#objects.push(foundObject(item.section, item.object));
     }
   }
 
@@ -66,7 +66,7 @@ export class OutputReader {
    * @throws Mismatch
    */
   compare(content: Content): void {
-    const all = content.objects.map(expected);
+    const all = content.objects.map(expectedObject);
     const acceptable = this.#wrapped
       ? [summary(all, true)]
       : [
@@ -78,45 +78,54 @@ export class OutputReader {
         ];
     const received = summary(this.#objects, this.#wrapped);
     if (!acceptable.includes(received)) {
-      const { problem, want, got } = this.#difference(all);
-      throw new Mismatch(problem, { expected: want, received: got });
+      const { problem, expected, received: actual } = this.#difference(all);
+      throw new Mismatch(problem, { expected, received: actual });
     }
     if (this.#problem !== undefined) {
-      throw new Mismatch('what the client puts out is not SOIF', {
+      throw new Mismatch('the output is not SOIF', {
         expected: 'SOIF',
         received: this.#problem,
       });
     }
   }
 
-  /** Where the first difference is. */
-  #difference(all: readonly FoundObject[]): { problem: string; want: string; got: string } {
-    const broken = this.#problem === undefined ? '' : `; besides: ${this.#problem}`;
+  /** Describes the first difference. */
+  #difference(all: readonly FoundObject[]): { problem: string; expected: string; received: string } {
+    const broken = this.#problem === undefined ? '' : `; also: ${this.#problem}`;
     const remaining = [...this.#objects];
     for (const object of all) {
       const at = remaining.findIndex((other) => other.url === object.url && other.type === object.type);
       const other = at < 0 ? undefined : remaining.splice(at, 1)[0];
-      const want = describe(object, this.#wrapped);
+      const expected = describe(object, this.#wrapped);
       if (other === undefined) {
-        const got = `${this.#objects.length} objects in ${this.#bytes} bytes of output${broken}`;
-        return { problem: 'an object is missing in the output', want, got };
+        const received = `${this.#objects.length} objects in ${this.#bytes} bytes of output${broken}`;
+        return { problem: 'an object is missing in the output', expected, received };
       }
-      const got = describe(other, this.#wrapped);
-      if (want !== got) return { problem: 'an object has arrived changed', want, got: got + broken };
+      const received = describe(other, this.#wrapped);
+      if (expected !== received)
+        return {
+          problem: 'an object differs from the one that was sent',
+          expected,
+          received: received + broken,
+        };
     }
     const [surplus] = remaining;
-    const got = surplus === undefined ? broken : describe(surplus, this.#wrapped) + broken;
-    return { problem: 'an object is in the output that was never sent', want: `${all.length} objects`, got };
+    const received = surplus === undefined ? broken : describe(surplus, this.#wrapped) + broken;
+    return {
+      problem: 'an object is in the output that was never sent',
+      expected: `${all.length} objects`,
+      received,
+    };
   }
 }
 
-function found(section: Section, object: SoifObject): FoundObject {
+function foundObject(section: Section, object: SoifObject): FoundObject {
   const values = new Map<string, string>();
   for (const { name, value } of object) values.set(name.toLowerCase(), fingerprint(value));
   return { section, type: object.type, url: Buffer.from(object.urlBytes).toString('latin1'), values };
 }
 
-function expected({ section, object }: PlacedObject): FoundObject {
+function expectedObject({ section, object }: SectionObject): FoundObject {
   const { type, url, attributes }: WireObject = object;
   const values = new Map(attributes.map(([name, value]) => [name.toLowerCase(), fingerprint(value)]));
   return { section, type, url, values };
@@ -124,7 +133,7 @@ function expected({ section, object }: PlacedObject): FoundObject {
 
 const EMPTY = fingerprint(new Uint8Array(0));
 
-/** Without empty attributes, which an encoder may leave out (SOIF-3.2). */
+/** Describes an object without its empty attributes, which an encoder may leave out (SOIF-3.2). */
 function describe({ section, type, url, values }: FoundObject, withSection: boolean): string {
   const pairs = [...values]
     .filter(([, value]) => value !== EMPTY)

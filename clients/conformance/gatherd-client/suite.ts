@@ -2,13 +2,13 @@ import { prepareClients as prepare } from '../client-bench.js';
 import type { ClientUnderTest } from '../client-under-test.js';
 import { CommandClient } from '../command-client.js';
 import type { PreparedSuite, Suite } from '../runner.js';
+import { parseArguments } from './arguments.js';
+import { Bench } from './bench.js';
+import type { ClientCase } from './cases/case-builders.js';
 import { COMPRESSION_CASES } from './cases/compression.js';
 import { INCOMPLETE_CASES, SECTION_CASES, VALUE_CASES } from './cases/data.js';
-import type { ClientCase } from './cases/families.js';
 import { INFO_CASES } from './cases/info.js';
 import { DELIVERY_CASES, LINE_CASES, REFUSAL_CASES, SESSION_CASES } from './cases/session.js';
-import { Bench } from './experiment.js';
-import { parseWords } from './words.js';
 
 export const CLIENT_CASES: readonly ClientCase[] = [
   ...SESSION_CASES,
@@ -22,14 +22,14 @@ export const CLIENT_CASES: readonly ClientCase[] = [
   ...INFO_CASES,
 ];
 
-/** The clients to be judged, as programs or as functions. */
+/** The clients under test, as programs or as functions. */
 export interface ClientsUnderTest {
   /** Fetches everything; the cases about SEND-UPDATE are skipped without it. */
   readonly client?: ClientUnderTest;
   /** Fetches the description; the cases about INFO are skipped without it. */
   readonly infoClient?: ClientUnderTest;
   /** Whether their output is what they received. Default true. */
-  readonly judgesOutput?: boolean;
+  readonly checksOutput?: boolean;
 }
 
 /** Binds the cases to clients. The command line does it by {@link suite}. */
@@ -40,19 +40,19 @@ export function prepareClients(clients: ClientsUnderTest): PreparedSuite {
   return prepare(suite.name, target, CLIENT_CASES, new Bench(clients));
 }
 
-/** Judges a gatherd client: its commands against scripted servers. */
+/** Checks a gatherd client: runs its commands against scripted servers. */
 export const suite: Suite = {
   name: 'gatherd-client',
-  title: 'a client that collects from gatherd: what it sends, understands and puts out',
+  title: 'a client that collects from gatherd: what it sends, understands and writes out',
   usage:
     '[--no-output] [--info COMMANDLINE] -- COMMAND [ARG...]  ({host} and {port} are replaced, or appended)',
   cases: CLIENT_CASES,
-  async prepare(words) {
-    const { command, info, judgesOutput } = parseWords(words);
+  async prepare(args) {
+    const { command, info, checksOutput } = parseArguments(args);
     return prepareClients({
       ...(command.length === 0 ? {} : { client: await CommandClient.of(command) }),
       ...(info.length === 0 ? {} : { infoClient: await CommandClient.of(info) }),
-      judgesOutput,
+      checksOutput,
     });
   },
 };

@@ -54,7 +54,7 @@ export const changesCases: readonly GatherdCase[] = [
     source: 'project choice',
     level: 'SHOULD',
     timeoutMs: TRANSFER_MS,
-    run: (context) => withoutContent(context, 'refresh'),
+    run: (context) => checkWithoutContent(context, 'refresh'),
   },
   {
     id: 'changes/deleted',
@@ -63,7 +63,7 @@ export const changesCases: readonly GatherdCase[] = [
     source: 'project choice',
     level: 'SHOULD',
     timeoutMs: TRANSFER_MS,
-    run: (context) => withoutContent(context, 'delete'),
+    run: (context) => checkWithoutContent(context, 'delete'),
   },
   {
     id: 'changes/nothing-lost',
@@ -109,15 +109,15 @@ async function changesSession(context: GatherdContext): Promise<Wire> {
   return wire;
 }
 
-/** A time stamp for which deletions and refreshes are sent. */
+/** Returns a time stamp for which deletions and refreshes are sent. */
 async function oldest(context: GatherdContext): Promise<UnixSeconds> {
   const { oldest } = await context.surveyWith(1);
   if (oldest === undefined) throw new NotApplicable('no object has an Update-Time');
   return Math.max(1, oldest);
 }
 
-/** The objects of a section have no attribute that a collector would treat as content. */
-async function withoutContent(context: GatherdContext, section: SectionName): Promise<void> {
+/** Checks that the objects of a section have no attribute that a collector would treat as content. */
+async function checkWithoutContent(context: GatherdContext, section: SectionName): Promise<void> {
   const { newest } = await context.surveyWith(1);
   // A recently refreshed object has old content; the oldest time stamp would find only later objects.
   let seen = 0;

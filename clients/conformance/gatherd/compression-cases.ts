@@ -107,7 +107,7 @@ export const compressionCases: readonly GatherdCase[] = [
     async run(context) {
       const { transfer } = await context.survey();
       const compressed = await receiveCompressed(await context.compressedSession(), 0);
-      sameStream(compressed, transfer);
+      checkSameContent(compressed, transfer);
     },
   },
   {
@@ -121,7 +121,7 @@ export const compressionCases: readonly GatherdCase[] = [
       const { newest } = await context.survey();
       if (newest === undefined) throw new NotApplicable('no object has an Update-Time');
       const clear = await receiveUpdate(await context.session(), newest);
-      sameStream(await receiveCompressed(await context.compressedSession(), newest), clear);
+      checkSameContent(await receiveCompressed(await context.compressedSession(), newest), clear);
     },
   },
   {
@@ -133,7 +133,7 @@ export const compressionCases: readonly GatherdCase[] = [
     timeoutMs: TRANSFER_MS,
     async run(context) {
       const clear = await receiveUpdate(await context.session(), FAR_FUTURE);
-      sameStream(await receiveCompressed(await context.compressedSession(), FAR_FUTURE), clear);
+      checkSameContent(await receiveCompressed(await context.compressedSession(), FAR_FUTURE), clear);
     },
   },
   {
@@ -177,8 +177,8 @@ function hex(crc: number): string {
   return crc.toString(16).padStart(8, '0');
 }
 
-/** @throws Mismatch if the two streams differ in a byte */
-function sameStream(compressed: CompressedTransfer, clear: { digest: string; objects: number }): void {
+/** Checks that the compressed stream is the one that is sent in clear. @throws Mismatch if they differ in a byte */
+function checkSameContent(compressed: CompressedTransfer, clear: { digest: string; objects: number }): void {
   check(compressed.digest === clear.digest, 'not the stream that comes in clear', {
     expected: `${clear.objects} objects, SHA-256 ${clear.digest}`,
     received: `${compressed.objects} objects, SHA-256 ${compressed.digest}`,

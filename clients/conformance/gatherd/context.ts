@@ -15,36 +15,36 @@ export interface SharedFacts extends ServerFacts {
   survey: Survey | 'failed' | undefined;
 }
 
-/** What a case works with. Its connections are dropped when it ends. */
+/** Context of a case. Its connections are closed when it ends. */
 export class GatherdContext extends ServerContext<SharedFacts> {
-  /** A new connection, the greeting read. */
+  /** Opens a connection and reads the greeting. */
   async session(recorded = true): Promise<Wire> {
     const wire = await this.connect(recorded);
     await wire.expect(0, 'the connection');
     return wire;
   }
 
-  /** A session in which compression is on. @throws NotApplicable if the server has none (GATHERD-6.9) */
+  /** Opens a session in which compression is on. @throws NotApplicable if the server has none (GATHERD-6.9) */
   async compressedSession(): Promise<Wire> {
     const wire = await this.session();
     await this.set(wire, 'compression');
     return wire;
   }
 
-  /** Switches something on. @throws NotApplicable if the server does not answer 500 */
+  /** Switches a setting on. @throws NotApplicable if the server does not answer 500 */
   async set(wire: Wire, what: 'compression' | 'changes'): Promise<void> {
     await wire.send(`SET ${what}\n`);
     const { code, line } = await wire.status();
     if (code !== 500) throw new NotApplicable(`the server refuses SET ${what}: ${line}`);
   }
 
-  /** The first full transfer of the run. @throws NotApplicable if it failed; another case judges that */
+  /** Returns the survey of the first full transfer of the run. @throws NotApplicable if it failed, for which another case fails */
   async survey(): Promise<Survey> {
     const { survey } = this.shared;
     if (survey === 'failed')
       throw new NotApplicable('the full transfer does not work: see update/everything');
     if (survey !== undefined) {
-      this.transcript.note('judged by the full transfer of the run');
+      this.transcript.note('checked by the full transfer of the run');
       return survey;
     }
     this.shared.survey = 'failed';
@@ -58,7 +58,7 @@ export class GatherdContext extends ServerContext<SharedFacts> {
     return taken;
   }
 
-  /** The survey of a database with at least this many objects. @throws NotApplicable if there are fewer */
+  /** Returns the survey of a database with at least this many objects. @throws NotApplicable if there are fewer */
   async surveyWith(objects: number): Promise<Survey> {
     const survey = await this.survey();
     if (survey.transfer.objects >= objects) return survey;

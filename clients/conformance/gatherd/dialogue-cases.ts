@@ -61,7 +61,7 @@ export const dialogueCases: readonly GatherdCase[] = [
     rules: ['GATHERD-1.4'],
     source: 'beckett',
     level: 'MUST',
-    run: async (context) => understands(await context.session(), [`${NOTHING_NEW}\n`]),
+    run: async (context) => checkUnderstands(await context.session(), [`${NOTHING_NEW}\n`]),
   },
   {
     id: 'lines/crlf',
@@ -69,7 +69,7 @@ export const dialogueCases: readonly GatherdCase[] = [
     rules: ['GATHERD-1.4'],
     source: 'roads',
     level: 'MUST',
-    run: async (context) => understands(await context.session(), [`${NOTHING_NEW}\r\n`]),
+    run: async (context) => checkUnderstands(await context.session(), [`${NOTHING_NEW}\r\n`]),
   },
   {
     id: 'lines/bytewise',
@@ -77,7 +77,7 @@ export const dialogueCases: readonly GatherdCase[] = [
     rules: ['GATHERD-1.3', 'GATHERD-1.4'],
     source: 'beckett; roads',
     level: 'MUST',
-    run: async (context) => understands(await context.session(), [...`${NOTHING_NEW}\n`]),
+    run: async (context) => checkUnderstands(await context.session(), [...`${NOTHING_NEW}\n`]),
   },
   {
     id: 'lines/pipelined',
@@ -102,7 +102,7 @@ export const dialogueCases: readonly GatherdCase[] = [
     rules: ['GATHERD-2.3'],
     source: 'project choice',
     level: 'SHOULD',
-    run: async (context) => understands(await context.session(), [`Send-Update ${FAR_FUTURE}\n`]),
+    run: async (context) => checkUnderstands(await context.session(), [`Send-Update ${FAR_FUTURE}\n`]),
   },
   {
     id: 'lines/blanks',
@@ -110,7 +110,7 @@ export const dialogueCases: readonly GatherdCase[] = [
     rules: ['GATHERD-2.4'],
     source: 'project choice',
     level: 'SHOULD',
-    run: async (context) => understands(await context.session(), [`SEND-UPDATE \t ${FAR_FUTURE} \t\n`]),
+    run: async (context) => checkUnderstands(await context.session(), [`SEND-UPDATE \t ${FAR_FUTURE} \t\n`]),
   },
   {
     id: 'lines/empty',
@@ -118,7 +118,7 @@ export const dialogueCases: readonly GatherdCase[] = [
     rules: ['GATHERD-2.4'],
     source: 'project choice',
     level: 'SHOULD',
-    run: async (context) => understands(await context.session(), [`\n\r\n  \n${NOTHING_NEW}\n`]),
+    run: async (context) => checkUnderstands(await context.session(), [`\n\r\n  \n${NOTHING_NEW}\n`]),
   },
   {
     id: 'lines/longest',
@@ -163,7 +163,7 @@ export const dialogueCases: readonly GatherdCase[] = [
     rules: ['GATHERD-2.5'],
     source: 'roads',
     level: 'MUST',
-    run: async (context) => understands(await context.session(), [`${NOTHING_NEW}\n`]),
+    run: async (context) => checkUnderstands(await context.session(), [`${NOTHING_NEW}\n`]),
   },
   {
     id: 'hello/empty',
@@ -270,13 +270,13 @@ export const dialogueCases: readonly GatherdCase[] = [
   },
 ];
 
-/** Sends a `SEND-UPDATE` of nothing in pieces and reads the update. */
-async function understands(wire: Wire, pieces: readonly string[]): Promise<void> {
+/** Sends the pieces of a `SEND-UPDATE` without new objects, and reads the update. */
+async function checkUnderstands(wire: Wire, pieces: readonly string[]): Promise<void> {
   for (const piece of pieces) await wire.send(piece);
   await readUpdate(wire, NOTHING_NEW);
 }
 
-/** A session with as many kinds of status lines as possible. */
+/** Runs a session with as many kinds of status lines as possible and returns them. */
 async function everyKindOfStatus(wire: Wire) {
   const lines = [await wire.status()];
   await wire.send('HELLO collector.example.org\n');

@@ -1,5 +1,5 @@
 import { FAR_FUTURE, type GatherdCase } from './context.js';
-import { sameAs, stillServes } from './session-cases.js';
+import { checkSameStream, checkStillServes } from './session-cases.js';
 import { readUpdate, receiveUpdate } from './transfer.js';
 import { TRANSFER_MS } from './update-cases.js';
 
@@ -35,7 +35,7 @@ export const enduranceCases: readonly GatherdCase[] = [
       await wire.send('SEND-UPDATE 0\n');
       await wire.expect(400, 'SEND-UPDATE 0');
       await wire.close();
-      await stillServes(context);
+      await checkStillServes(context);
     },
   },
   {
@@ -50,7 +50,7 @@ export const enduranceCases: readonly GatherdCase[] = [
       await wire.send('SEND-UPDATE 0\nSEND-UPDATE 0\nSEND-UPDATE 0\n');
       await wire.expect(400, 'SEND-UPDATE 0');
       wire.reset();
-      await stillServes(context);
+      await checkStillServes(context);
     },
   },
   {
@@ -63,7 +63,7 @@ export const enduranceCases: readonly GatherdCase[] = [
       const wire = await context.session();
       await wire.send('SEND-UPDA');
       await wire.close();
-      await stillServes(context);
+      await checkStillServes(context);
     },
   },
   {
@@ -79,7 +79,7 @@ export const enduranceCases: readonly GatherdCase[] = [
       await wire.send('HELLO client.host.name\nSEND-UPDATE 0\nQUIT\n');
       wire.endInput();
       await wire.expect(100, 'HELLO');
-      sameAs(transfer, await readUpdate(wire, 'SEND-UPDATE 0'));
+      checkSameStream(transfer, await readUpdate(wire, 'SEND-UPDATE 0'));
       await wire.expect(999, 'QUIT');
     },
   },
@@ -95,9 +95,9 @@ export const enduranceCases: readonly GatherdCase[] = [
       const updates = Math.min(MAX_UNREAD_UPDATES, Math.ceil(UNREAD_BYTES / Math.max(1, transfer.bytes)));
       const wire = await context.session();
       await wire.send('SEND-UPDATE 0\n'.repeat(updates));
-      await stillServes(context);
+      await checkStillServes(context);
       for (let update = 0; update < updates; update++) {
-        sameAs(transfer, await readUpdate(wire, 'SEND-UPDATE 0'));
+        checkSameStream(transfer, await readUpdate(wire, 'SEND-UPDATE 0'));
       }
     },
   },

@@ -4,7 +4,7 @@ import { Mismatch } from '../case.js';
 import { printable } from '../printable.js';
 import type { Status, Wire } from '../wire.js';
 
-/** The trailer of a member, and the values that were found. */
+/** The values in the trailer of a member, and those of its data. */
 export interface MemberFacts {
   readonly crc: number;
   readonly trailerCrc: number;
@@ -22,7 +22,7 @@ export interface CompressedFacts {
 }
 
 const GZIP_MAGIC = 0x1f;
-/** Lines after the data after which the search for the end line stops. */
+/** The search for the end line stops after this many lines. */
 const MAX_GAP_LINES = 16;
 
 /**
@@ -46,7 +46,7 @@ export async function readCompressed(
   return { members, ...(await endLine(wire)) };
 }
 
-/** The end line, and the bytes before it, of which there should be none. */
+/** Reads the end line, and the bytes before it, of which there should be none. */
 async function endLine(wire: Wire): Promise<Pick<CompressedFacts, 'gap' | 'end'>> {
   let gap = '';
   for (let lines = 0; lines < MAX_GAP_LINES; lines++) {

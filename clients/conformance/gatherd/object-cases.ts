@@ -72,7 +72,7 @@ export const objectCases: readonly GatherdCase[] = [
     async run(context) {
       const { samples } = await context.surveyWith(1);
       const wire = await context.session();
-      for (const sample of readable(samples)) await sameBytes(wire, sample);
+      for (const sample of readable(samples)) await checkSameBytes(wire, sample);
     },
   },
   {
@@ -85,7 +85,7 @@ export const objectCases: readonly GatherdCase[] = [
     async run(context) {
       const { percent } = await context.survey();
       if (percent === undefined) throw new NotApplicable('no URL of the database has a percent sign');
-      await sameBytes(await context.session(), percent);
+      await checkSameBytes(await context.session(), percent);
     },
   },
   {
@@ -137,7 +137,7 @@ export const objectCases: readonly GatherdCase[] = [
     async run(context) {
       const wire = await context.session();
       const { before } = await receiveInfo(wire);
-      if (before !== 600) await wire.expect(600, 'INFO, behind its object');
+      if (before !== 600) await wire.expect(600, 'INFO, after its object');
     },
   },
   {
@@ -166,7 +166,7 @@ export const objectCases: readonly GatherdCase[] = [
         expected: 'GATHERER',
         received: printable(object.type),
       });
-      lacksNothing(object, DESCRIPTION);
+      checkHasAttributes(object, DESCRIPTION);
     },
   },
   {
@@ -179,7 +179,7 @@ export const objectCases: readonly GatherdCase[] = [
     async run(context) {
       const { transfer, oldest, newest } = await context.survey();
       const { object } = await receiveInfo(await context.session());
-      lacksNothing(object, transfer.objects === 0 ? ['Number-Of-Objects'] : CONTENTS);
+      checkHasAttributes(object, transfer.objects === 0 ? ['Number-Of-Objects'] : CONTENTS);
       for (const [name, value] of [
         ['Number-Of-Objects', transfer.objects],
         ['Oldest-Update-Time', oldest],
@@ -194,7 +194,7 @@ export const objectCases: readonly GatherdCase[] = [
   },
 ];
 
-/** INFO's object, and the number of a status line before it. */
+/** Reads the object of INFO, and the number of a status line before it. */
 export async function receiveInfo(wire: Wire): Promise<LoneObject & { readonly before: number | undefined }> {
   await wire.send('INFO\n');
   const first = await wire.peek();
@@ -209,13 +209,13 @@ export async function receiveObject(wire: Wire, { url }: Sample): Promise<LoneOb
   await wire.send(`SEND-OBJECT ${url}\n`);
   await wire.expect(300, `SEND-OBJECT ${url}`);
   const object = await readObject(wire);
-  // The closing brace of a wrapped object is yet to come; object/bare judges that.
+  // The closing brace of a wrapper may follow; object/bare checks that.
   while ((await wire.peek()) === 0x7d) await wire.line();
-  await wire.expect(399, `SEND-OBJECT ${url}, behind the object`);
+  await wire.expect(399, `SEND-OBJECT ${url}, after the object`);
   return object;
 }
 
-async function sameBytes(wire: Wire, sample: Sample): Promise<void> {
+async function checkSameBytes(wire: Wire, sample: Sample): Promise<void> {
   const { bytes } = await receiveObject(wire, sample);
   const digest = digestOf(bytes);
   check(digest === sample.digest, 'not the bytes that the update has', {
@@ -224,13 +224,13 @@ async function sameBytes(wire: Wire, sample: Sample): Promise<void> {
   });
 }
 
-/** The samples, if there are any: only objects in the layout of SOIF-2.2. */
+/** Returns the samples, which are objects in the layout of SOIF-2.2. @throws NotApplicable if there are none */
 function readable(samples: readonly Sample[]): readonly Sample[] {
   if (samples.length > 0) return samples;
   throw new NotApplicable('no object of the database is well-formed');
 }
 
-function lacksNothing(object: LoneObject['object'], names: readonly string[]): void {
+function checkHasAttributes(object: LoneObject['object'], names: readonly string[]): void {
   const lacking = names.filter((name) => !object.has(name));
   check(lacking.length === 0, 'attributes are missing', {
     expected: names.join(', '),

@@ -19,7 +19,7 @@ export const sessionCases: readonly GatherdCase[] = [
       await wire.send('HELLO client.host.name\nSEND-UPDATE 0\nQUIT\n');
       await wire.expect(0, 'the connection');
       await wire.expect(100, 'HELLO');
-      sameAs(survey.transfer, await readUpdate(wire, 'SEND-UPDATE 0'));
+      checkSameStream(survey.transfer, await readUpdate(wire, 'SEND-UPDATE 0'));
       await wire.expect(999, 'QUIT');
     },
   },
@@ -36,7 +36,7 @@ export const sessionCases: readonly GatherdCase[] = [
       await wire.send('HELLO client.example.org\n');
       await wire.expect(100, 'HELLO');
       await context.set(wire, 'compression');
-      sameAs(survey.transfer, await receiveCompressed(wire, 0));
+      checkSameStream(survey.transfer, await receiveCompressed(wire, 0));
       await wire.send('QUIT\n');
       await wire.expect(999, 'QUIT');
     },
@@ -52,10 +52,10 @@ export const sessionCases: readonly GatherdCase[] = [
       const survey = await context.survey();
       const wire = await context.session();
       await wire.send('SEND-UPDATE 0\r\n');
-      sameAs(survey.transfer, await readUpdate(wire, 'SEND-UPDATE 0'));
+      checkSameStream(survey.transfer, await readUpdate(wire, 'SEND-UPDATE 0'));
       await wire.send('QUIT\r\n');
       await wire.close();
-      await stillServes(context);
+      await checkStillServes(context);
     },
   },
   {
@@ -77,19 +77,19 @@ export const sessionCases: readonly GatherdCase[] = [
   },
 ];
 
-/** @throws Mismatch if the two streams differ in a byte */
-export function sameAs(
-  wanted: { readonly digest: string; readonly objects: number },
-  came: { readonly digest: string; readonly objects: number },
+/** Checks that two streams are equal. @throws Mismatch if they differ in a byte */
+export function checkSameStream(
+  expected: { readonly digest: string; readonly objects: number },
+  received: { readonly digest: string; readonly objects: number },
 ): void {
-  check(wanted.digest === came.digest, 'not the stream of the first full transfer', {
-    expected: `${wanted.objects} objects, SHA-256 ${wanted.digest}`,
-    received: `${came.objects} objects, SHA-256 ${came.digest}`,
+  check(expected.digest === received.digest, 'not the stream of the first full transfer', {
+    expected: `${expected.objects} objects, SHA-256 ${expected.digest}`,
+    received: `${received.objects} objects, SHA-256 ${received.digest}`,
   });
 }
 
 /** Checks that the server answers a new session. */
-export async function stillServes(context: GatherdContext): Promise<void> {
+export async function checkStillServes(context: GatherdContext): Promise<void> {
   const wire = await context.session();
   await receiveUpdate(wire, FAR_FUTURE);
 }

@@ -22,9 +22,9 @@ export interface StreamFacts {
   readonly bySection: Readonly<Record<SectionName | 'bare', number>>;
   /** Sections in the order in which they were opened. */
   readonly sections: readonly SectionName[];
-  /** The strict parser's first error: an object that departs from SOIF-2.2, or anything that is not an object (GATHERD-3.7). */
+  /** The strict parser's first error: an object that deviates from SOIF-2.2, or anything that is not an object (GATHERD-3.7). */
   readonly malformed: string | undefined;
-  /** The first departure from the layout of SOIF-8.8. */
+  /** The first deviation from the layout of SOIF-8.8. */
   readonly misplaced: string | undefined;
   /** The first object that is out of order (GATHERD-4.6). */
   readonly disorder: string | undefined;
@@ -58,7 +58,7 @@ export class StreamCheck {
   #head = Buffer.alloc(0);
   #tail = Buffer.alloc(0);
   #objects = 0;
-  /** The offset where the next item must begin. */
+  /** Offset at which the next item must begin. */
   #at = 0;
   #malformed: string | undefined;
   #misplaced: string | undefined;
@@ -123,7 +123,7 @@ export class StreamCheck {
   #object(item: StreamObject): void {
     this.#objects++;
     this.#bySection[this.#open ?? 'bare']++;
-    this.#place(item.offset, item.bytes.length, 'object');
+    this.#checkOffset(item.offset, item.bytes.length, 'object');
     this.#follow(item);
     this.#onObject(item);
   }
@@ -131,11 +131,15 @@ export class StreamCheck {
   #section({ section, open, offset }: Extract<SectionItem, { kind: 'section' }>): void {
     this.#open = open ? section : undefined;
     if (open && this.#sections.length < ORDER.length + 1) this.#sections.push(section);
-    this.#place(offset, open ? SECTION_OPEN[section].length : SECTION_CLOSE.length, `section "${section}"`);
+    this.#checkOffset(
+      offset,
+      open ? SECTION_OPEN[section].length : SECTION_CLOSE.length,
+      `section "${section}"`,
+    );
   }
 
   /** Checks that an item begins where the one before it ended. */
-  #place(offset: number, length: number, what: string): void {
+  #checkOffset(offset: number, length: number, what: string): void {
     if (offset !== this.#at) {
       this.#misplace(`the ${what} is at offset ${offset}, the item before it ends at ${this.#at}`);
     }

@@ -23,21 +23,21 @@ const CASES: readonly GatherdCase[] = [
   ...enduranceCases,
 ];
 
-/** Judges a gatherd from outside. The database should not change during the run. */
+/** Checks a gatherd from outside. The database should not change during the run. */
 export const suite: Suite = {
   name: 'gatherd',
   title: 'a gatherd: greeting, commands, updates, compression, INFO, endurance',
   usage: 'HOST[:PORT]',
   cases: CASES,
-  async prepare(words, options) {
-    const shared: SharedFacts = { ...factsOf(targetOf(words, GATHERD_PORT), options), survey: undefined };
+  async prepare(args, options) {
+    const shared: SharedFacts = { ...factsOf(targetOf(args, GATHERD_PORT), options), survey: undefined };
     return prepareServer('gatherd', CASES, GatherdContext, shared, options, assertServed);
   },
 };
 
 /**
- * Rejects with ConnectionError when no server listens, or it does not serve us (GATHERD-3.10). Passes a server that is silent or
- * breaks the connection: the cases say what is wrong with it.
+ * Rejects with ConnectionError when no server listens, or when it does not serve us (GATHERD-3.10). Accepts a server that sends nothing
+ * or breaks the connection: the cases show what is wrong with it.
  */
 async function assertServed(context: GatherdContext): Promise<void> {
   const wire = await context.connect();

@@ -4,7 +4,7 @@ import type { UnixSeconds } from '../../../protocols/time.js';
 import type { StreamObject } from './stream-check.js';
 import type { Transfer } from './transfer.js';
 
-/** An object that the server has. */
+/** An object in the database of the server. */
 export interface Sample {
   /** The URL's bytes, as Latin-1. */
   readonly url: string;
@@ -24,7 +24,7 @@ export interface Survey {
   /** Number of objects by Update-Time; undefined if there are too many different times. */
   readonly times: ReadonlyMap<UnixSeconds, number> | undefined;
   readonly samples: readonly Sample[];
-  /** One whose URL has a percent sign. */
+  /** An object whose URL has a percent sign. */
   readonly percent: Sample | undefined;
   /** The first object without an attribute that Brokers require (SOIF-6.5), and the attribute. */
   readonly incomplete: string | undefined;

@@ -106,7 +106,7 @@ async function readClear(wire: Wire, check: StreamCheck): Promise<Status> {
   }
 }
 
-/** The number of bytes that are certainly data. */
+/** Returns the number of bytes that are certainly data. */
 function certain(held: Uint8Array): number {
   const line = held.lastIndexOf(LF) + 1;
   return held.length - line > MAX_END_LINE ? held.length : line;
@@ -116,7 +116,7 @@ function certain(held: Uint8Array): number {
 export interface LoneObject {
   readonly object: StreamObject['object'];
   readonly bytes: Uint8Array;
-  /** First departure from SOIF-2.2; wrappers are a departure too (GATHERD-5.2). */
+  /** First deviation from SOIF-2.2; a wrapper is one too (GATHERD-5.2). */
   readonly malformed: string | undefined;
 }
 

@@ -4,7 +4,7 @@ import { FAR_FUTURE, type GatherdCase, type GatherdContext } from './context.js'
 import type { StreamObject } from './stream-check.js';
 import { readUpdate, receiveUpdate } from './transfer.js';
 
-/** Milliseconds for a case that may transfer a large database; silence ends it sooner. */
+/** Time limit of a case that may transfer a large database; a server that sends nothing fails it earlier. */
 export const TRANSFER_MS = 600_000;
 
 /** SEND-UPDATE in clear: sections 3.7, 4, and SOIF-8. */
@@ -156,11 +156,11 @@ export const updateCases: readonly GatherdCase[] = [
         received: early,
       });
       if (times === undefined) return;
-      let wanted = untimed;
-      for (const [time, count] of times) if (time >= since) wanted += count;
-      // Too many is impossible: older objects were counted above. So there are too few.
-      check(objects >= wanted, `objects since ${since} are missing`, {
-        expected: `${wanted} objects`,
+      let expected = untimed;
+      for (const [time, count] of times) if (time >= since) expected += count;
+      // There cannot be too many, because older objects fail the check above.
+      check(objects >= expected, `objects since ${since} are missing`, {
+        expected: `${expected} objects`,
         received: `${objects} objects`,
       });
     },
@@ -225,7 +225,7 @@ export const updateCases: readonly GatherdCase[] = [
   },
 ];
 
-/** The survey of a database with time stamps to compare. */
+/** Returns the survey of a database with time stamps to compare. */
 async function timedSurvey(context: GatherdContext) {
   const survey = await context.surveyWith(1);
   const { newest } = survey;
@@ -233,7 +233,7 @@ async function timedSurvey(context: GatherdContext) {
   return { ...survey, newest };
 }
 
-/** An Update-Time with others before it: the middle one if all are known. */
+/** Returns an Update-Time with others before it: the middle one if all are known. */
 function middle(times: ReadonlyMap<number, number> | undefined, newest: number): number {
   if (times === undefined) return newest;
   const sorted = [...times.keys()].sort((x, y) => x - y);

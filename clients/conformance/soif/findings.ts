@@ -1,4 +1,4 @@
-/** The rules that a stream is judged by, one verdict each. */
+/** The rules for a stream, each with its own verdict. */
 export type RuleId =
   | 'layout'
   | 'sizes'
@@ -16,31 +16,31 @@ export type RuleId =
   | 'final-newlines'
   | 'tolerant-reader';
 
-/** One place where a rule is broken. */
-interface Offense {
+/** One violation of a rule. */
+interface Violation {
   /** Bytes from the start of the (decompressed) stream. */
   readonly offset: number;
-  /** URL of the object it is in; empty outside of objects. */
+  /** URL of the object that contains it; empty outside of objects. */
   readonly url: string;
   readonly message: string;
 }
 
-/** What was found about one rule. */
+/** The counts for one rule. */
 export interface Finding {
   /** Number of checks. */
-  looked: number;
-  /** How often the rule was broken. */
-  broken: number;
-  /** The first of these. */
-  readonly offenses: Offense[];
+  checks: number;
+  /** Number of violations. */
+  violations: number;
+  /** The first violations. */
+  readonly examples: Violation[];
 }
 
-/** Offenses of one rule that are kept to be shown. */
-const SHOWN_OFFENSES = 10;
+/** Violations of one rule that are kept to be shown. */
+const MAX_EXAMPLES = 10;
 /** Characters of a URL that are shown. */
 const SHOWN_URL = 200;
 
-/** Collects the findings of the checks, rule by rule. Memory does not grow with the stream. */
+/** Collects checks and violations by rule. Memory does not grow with the stream. */
 export class Findings {
   objects = 0;
   attributes = 0;
@@ -51,23 +51,23 @@ export class Findings {
   of(rule: RuleId): Finding {
     let finding = this.#byRule.get(rule);
     if (finding === undefined) {
-      finding = { looked: 0, broken: 0, offenses: [] };
+      finding = { checks: 0, violations: 0, examples: [] };
       this.#byRule.set(rule, finding);
     }
     return finding;
   }
 
   /** Counts a check. */
-  look(rule: RuleId): void {
-    this.of(rule).looked++;
+  countCheck(rule: RuleId): void {
+    this.of(rule).checks++;
   }
 
-  /** The rule is broken. */
-  offend(rule: RuleId, offset: number, url: string, message: string): void {
+  /** Records a violation. */
+  report(rule: RuleId, offset: number, url: string, message: string): void {
     const finding = this.of(rule);
-    finding.broken++;
-    if (finding.offenses.length < SHOWN_OFFENSES) {
-      finding.offenses.push({ offset, url: url.slice(0, SHOWN_URL), message });
+    finding.violations++;
+    if (finding.examples.length < MAX_EXAMPLES) {
+      finding.examples.push({ offset, url: url.slice(0, SHOWN_URL), message });
     }
   }
 }

@@ -10,7 +10,7 @@ const COLON = 0x3a;
 const AT = 0x40;
 const CLOSE = 0x7d;
 
-/** Bytes of the longest line outside of values: type and URL are shorter (SOIF-4.4). */
+/** Longest line outside of values, in bytes; type and URL are shorter (SOIF-4.4). */
 const MAX_LINE = 70_000;
 /** A wrapper on a line without other text, in any spelling. */
 const WRAPPER = /^@(delete|refresh|update)[\t ]*\{[\t ]*(\}?)[\t ]*$/i;
@@ -19,34 +19,34 @@ const SHARED = /^@(delete|refresh|update)[\t ]*\{[\t ]*(\}?)[\t ]*(?=@)/i;
 /** The first line of an object: type, blanks, brace, blanks, the rest. */
 const START = /^@([^\t-\r {]*)([\t-\r ]*)\{([\t-\r ]*)(.*)$/s;
 
-/** `lost-line`: the rest of a line that makes no sense. */
+/** `lost-line`: the rest of a line that is not recognized. */
 type State = 'line' | 'lost-line' | 'delimiter' | 'value' | 'after-value' | 'after-value-cr';
 
 /**
- * Reads a stream byte by byte against the layout of SOIF-2.2 and reports every departure. Made apart from the decoder of
- * `protocols/soif`, so that the one does not vouch for the other. Outside of values everything is a line; a value is
- * counted. After a departure it continues with the next line that it recognizes and reports nothing until then.
+ * Checks the bytes of a stream against the layout of SOIF-2.2 and reports every deviation. It does not use the decoder of
+ * `protocols/soif`, so that the kit does not check itself. Outside of values it reads lines; the bytes of a value are counted.
+ * After a deviation it continues with the next line that it recognizes, and reports nothing until then.
  */
 export class LayoutChecker {
   readonly #findings: Findings;
   readonly #object: ObjectChecker;
   readonly #wrappers: WrapperChecker;
   #state: State = 'line';
-  #inObject = false;
-  /** Something was passed over since the last line that made sense. */
-  #lost = false;
+  #isInObject = false;
+  /** Whether text was skipped since the last line that was recognized. */
+  #isLost = false;
   #line: Buffer[] = [];
   #lineLength = 0;
   #lineStart = 0;
   /** First byte and last non-blank byte of the line; together they identify the head of an attribute. */
-  #lineFirst = 0;
-  #lineSolid = 0;
+  #lineFirstByte = 0;
+  #lineLastNonBlank = 0;
   /** Offset of the next byte. */
   #offset = 0;
   /** Bytes of the value that are yet to be read. */
-  #left = 0;
+  #remaining = 0;
   /** Name and size of the current attribute, for messages. */
-  #sized = '';
+  #attributeText = '';
 
   /** @param kind undefined: the first line decides */
   constructor(findings: Findings, kind: StreamKind | undefined) {
@@ -70,15 +70,15 @@ export class LayoutChecker {
 
   end(): void {
     if (this.#state === 'value' || this.#state === 'after-value' || this.#state === 'after-value-cr') {
-      this.#offend('sizes', this.#offset, `the stream ends in or after a value (${this.#sized})`);
+      this.#report('sizes', this.#offset, `the stream ends in or after a value (${this.#attributeText})`);
     } else {
       if (this.#state === 'line' && this.#lineLength > 0) {
-        this.#offend('layout', this.#offset, 'the last line has no LF');
+        this.#report('layout', this.#offset, 'the last line has no LF');
         this.#takeLine(Buffer.concat(this.#line));
       }
-      if (this.#inObject) this.#strange(this.#offset, 'the stream ends within an object');
+      if (this.#isInObject) this.#reportAndResync(this.#offset, 'the stream ends within an object');
     }
-    if (this.#inObject) this.#lose();
+    if (this.#isInObject) this.#markLost();
     this.#wrappers.end(this.#offset);
   }
 
@@ -98,12 +98,12 @@ export class LayoutChecker {
     }
   }
 
-  /** Collects a line; an attribute's head ends with its colon, for after it bytes are counted. */
+  /** Collects a line. The head of an attribute ends with its colon, because the bytes after it are counted. */
   #readLine(chunk: Buffer): number {
     if (this.#lineLength === 0) {
       this.#lineStart = this.#offset;
-      this.#lineFirst = chunk[0] ?? 0;
-      this.#lineSolid = 0;
+      this.#lineFirstByte = chunk[0] ?? 0;
+      this.#lineLastNonBlank = 0;
     }
     const stop = this.#lineStop(chunk);
     const piece = stop < 0 ? chunk : chunk.subarray(0, stop);
@@ -111,7 +111,7 @@ export class LayoutChecker {
     if (this.#state === 'line') {
       this.#line.push(Buffer.from(piece));
       if (this.#lineLength > MAX_LINE) {
-        this.#strange(this.#lineStart, `a line of more than ${MAX_LINE} bytes outside of values`);
+        this.#reportAndResync(this.#lineStart, `a line of more than ${MAX_LINE} bytes outside of values`);
         this.#state = 'lost-line';
       }
     }
@@ -126,16 +126,16 @@ export class LayoutChecker {
     return stop + 1;
   }
 
-  /** Where the line ends: its LF, or the colon after the brace of an attribute's head. */
+  /** Returns the offset of the line's end: its LF, or the colon after the brace of an attribute's head. */
   #lineStop(chunk: Buffer): number {
     const end = chunk.indexOf(LF);
-    // An object's first line has colons, too, in its URL.
-    if (!this.#inObject || this.#state === 'lost-line' || this.#lineFirst === AT) return end;
+    // The first line of an object also has colons, in its URL.
+    if (!this.#isInObject || this.#state === 'lost-line' || this.#lineFirstByte === AT) return end;
     const stop = end < 0 ? chunk.length : end;
     for (let at = 0; at < stop; at++) {
       const byte = chunk[at] ?? 0;
-      if (byte === COLON && this.#lineSolid === CLOSE) return at;
-      if (byte !== SP && byte !== HT) this.#lineSolid = byte;
+      if (byte === COLON && this.#lineLastNonBlank === CLOSE) return at;
+      if (byte !== SP && byte !== HT) this.#lineLastNonBlank = byte;
     }
     return end;
   }
@@ -144,28 +144,28 @@ export class LayoutChecker {
   #takeLine(line: Buffer): void {
     let text = line.toString('latin1');
     if (text.endsWith('\r')) {
-      this.#offend('line-ends', this.#lineStart, 'a line ends in CR LF');
+      this.#report('line-ends', this.#lineStart, 'a line ends in CR LF');
       text = text.slice(0, -1);
     }
     if (text === '}') this.#takeBrace();
-    else if (this.#inObject && !(this.#lost && text.startsWith('@'))) this.#takeOddLine(text);
+    else if (this.#isInObject && !(this.#isLost && text.startsWith('@'))) this.#takeUnexpectedLine(text);
     else if (text.startsWith('@')) this.#takeStart(text);
-    else if (text.trim() === '') this.#odd(this.#lineStart, 'an empty line between objects');
-    else this.#strange(this.#lineStart, 'text between objects');
+    else if (text.trim() === '') this.#reportLayout(this.#lineStart, 'an empty line between objects');
+    else this.#reportAndResync(this.#lineStart, 'text between objects');
   }
 
   #takeBrace(): void {
-    if (this.#inObject) {
-      this.#inObject = false;
+    if (this.#isInObject) {
+      this.#isInObject = false;
       this.#object.end();
-    } else if (this.#wrappers.inSection) this.#wrappers.closes();
-    else if (!this.#lost) this.#wrappers.strayBrace(this.#lineStart);
+    } else if (this.#wrappers.isInSection) this.#wrappers.close();
+    else if (!this.#isLost) this.#wrappers.strayBrace(this.#lineStart);
   }
 
   /** `@type { url`, or a wrapper; SOIF-8.9 allows more than one of them on a line. */
   #takeStart(line: string): void {
     let text = line;
-    this.#inObject = false;
+    this.#isInObject = false;
     for (let shared = SHARED.exec(text); shared !== null; shared = SHARED.exec(text)) {
       this.#takeWrapper(shared, false);
       text = text.slice(shared[0].length);
@@ -176,46 +176,46 @@ export class LayoutChecker {
   }
 
   #takeWrapper([, word = '', brace]: RegExpExecArray, exact: boolean): void {
-    if (this.#lost && this.#wrappers.inSection) this.#wrappers.closes();
-    this.#lost = false;
-    this.#wrappers.opens(word, exact, this.#lineStart);
-    if (brace === '}') this.#wrappers.closes();
+    if (this.#isLost && this.#wrappers.isInSection) this.#wrappers.close();
+    this.#isLost = false;
+    this.#wrappers.open(word, exact, this.#lineStart);
+    if (brace === '}') this.#wrappers.close();
   }
 
-  /** The first line of an object. What is wrong with its URL is SOIF-2.9's matter. */
+  /** Reads the first line of an object. Its URL is checked by SOIF-2.9. */
   #takeObject(text: string): void {
     const start = START.exec(text);
     if (start === null) {
-      this.#strange(this.#lineStart, 'a line that begins with "@" and is no object');
+      this.#reportAndResync(this.#lineStart, 'a line that begins with "@" and is not an object');
       return;
     }
-    const [, type = '', before, behind, rest = ''] = start;
+    const [, type = '', before, after, rest = ''] = start;
     const closed = /(?:^|[\t-\r ])\}$/.test(rest);
     const url = closed ? rest.slice(0, -1).trimEnd() : rest;
-    this.#lost = false;
-    this.#inObject = true;
+    this.#isLost = false;
+    this.#isInObject = true;
     this.#wrappers.object(this.#lineStart);
-    this.#object.begin(type, url, this.#lineStart, this.#wrappers.wantsBookkeeping);
-    if (before !== ' ' || (rest !== '' && behind !== ' ') || closed) {
-      this.#odd(this.#lineStart, 'the first line of the object is not "@TYPE { URL"');
+    this.#object.begin(type, url, this.#lineStart, this.#wrappers.needsBookkeeping);
+    if (before !== ' ' || (rest !== '' && after !== ' ') || closed) {
+      this.#reportLayout(this.#lineStart, 'the first line of the object is not "@TYPE { URL"');
     }
     if (closed) this.#takeBrace();
   }
 
   /** A line within an object that is neither an attribute nor its end. */
-  #takeOddLine(text: string): void {
-    if (text.trim() === '') this.#odd(this.#lineStart, 'an empty line within an object');
+  #takeUnexpectedLine(text: string): void {
+    if (text.trim() === '') this.#reportLayout(this.#lineStart, 'an empty line within an object');
     else if (text.trim() === '}') {
-      this.#odd(this.#lineStart, 'white space around the closing brace');
+      this.#reportLayout(this.#lineStart, 'white space around the closing brace');
       this.#takeBrace();
     } else if (text.startsWith('@')) {
-      this.#strange(this.#lineStart, 'the object before is not closed');
+      this.#reportAndResync(this.#lineStart, 'the previous object is not closed');
       this.#takeStart(text);
     } else if (text.startsWith('}')) {
-      this.#odd(this.#lineStart, 'no LF after the closing brace');
+      this.#reportLayout(this.#lineStart, 'no LF after the closing brace');
       this.#takeBrace();
       this.#takeLine(Buffer.from(text.slice(1).trimStart(), 'latin1'));
-    } else this.#strange(this.#lineStart, 'a line within an object that is no attribute');
+    } else this.#reportAndResync(this.#lineStart, 'a line within an object that is not an attribute');
   }
 
   /** `name{size}`, the text before the colon. */
@@ -226,77 +226,80 @@ export class LayoutChecker {
     const exact = /^(0|[1-9][0-9]{0,14})\}$/.exec(size);
     const loose = exact ?? /^[\t ]*\+?([0-9]{1,15})[\t ]*\}[\t ]*$/.exec(size);
     if (brace < 0 || loose === null) {
-      this.#strange(this.#lineStart, `the size of an attribute is not a number: ${JSON.stringify(size)}`);
+      this.#reportAndResync(
+        this.#lineStart,
+        `the size of an attribute is not a number: ${JSON.stringify(size)}`,
+      );
       this.#state = 'lost-line';
       return;
     }
     if (exact === null || name !== name.trim()) {
-      this.#odd(this.#lineStart, 'white space, a sign or leading zeros in the head of an attribute');
+      this.#reportLayout(this.#lineStart, 'white space, a sign or leading zeros in the head of an attribute');
     }
-    this.#left = Number(loose[1]);
-    this.#sized = `${name.trim()}, size ${this.#left}`;
+    this.#remaining = Number(loose[1]);
+    this.#attributeText = `${name.trim()}, size ${this.#remaining}`;
     this.#object.attribute(name.trim(), this.#lineStart, valueOffset);
-    this.#lost = false;
+    this.#isLost = false;
     this.#state = 'delimiter';
   }
 
   #readDelimiter(byte: number): number {
     if (byte !== HT && byte !== SP) {
-      this.#strange(this.#offset, 'no tab after the colon');
+      this.#reportAndResync(this.#offset, 'no tab after the colon');
       this.#state = 'lost-line';
       return 0;
     }
-    if (byte === SP) this.#odd(this.#offset, 'a space instead of the tab after the colon');
-    this.#state = this.#left === 0 ? 'after-value' : 'value';
+    if (byte === SP) this.#reportLayout(this.#offset, 'a space instead of the tab after the colon');
+    this.#state = this.#remaining === 0 ? 'after-value' : 'value';
     return 1;
   }
 
   #readValue(chunk: Buffer): number {
-    const piece = chunk.subarray(0, this.#left);
+    const piece = chunk.subarray(0, this.#remaining);
     this.#object.value.push(piece);
-    this.#left -= piece.length;
-    if (this.#left === 0) this.#state = 'after-value';
+    this.#remaining -= piece.length;
+    if (this.#remaining === 0) this.#state = 'after-value';
     return piece.length;
   }
 
   /** Checks the LF after a value, which shows whether its size is correct (SOIF-2.3). */
   #readAfterValue(byte: number): number {
-    const behindCr = this.#state === 'after-value-cr';
+    const afterCr = this.#state === 'after-value-cr';
     if (byte === LF) {
-      if (behindCr) this.#offend('line-ends', this.#offset, 'CR LF after a value');
+      if (afterCr) this.#report('line-ends', this.#offset, 'CR LF after a value');
       this.#object.value.end();
       this.#state = 'line';
       return 1;
     }
-    if (byte === CR && !behindCr) {
+    if (byte === CR && !afterCr) {
       this.#state = 'after-value-cr';
       return 1;
     }
-    this.#offend('sizes', this.#offset, `no LF after the value (${this.#sized})`);
-    this.#lose();
+    this.#report('sizes', this.#offset, `no LF after the value (${this.#attributeText})`);
+    this.#markLost();
     // Before the closing brace a value may lack its LF; otherwise the line continues with the surplus.
     this.#state = byte === CLOSE ? 'line' : 'lost-line';
     return 0;
   }
 
-  /** A departure from the layout that hides nothing. */
-  #odd(offset: number, message: string): void {
-    if (!this.#lost) this.#offend('layout', offset, message);
+  /** Reports a deviation from the layout after which reading continues normally. */
+  #reportLayout(offset: number, message: string): void {
+    if (!this.#isLost) this.#report('layout', offset, message);
   }
 
-  /** Records a departure after which text may be missed: nothing is reported until a line is recognized. */
-  #strange(offset: number, message: string): void {
-    this.#odd(offset, message);
-    this.#lose();
+  /** Reports a deviation after which text may be skipped: nothing is reported until a line is recognized. */
+  #reportAndResync(offset: number, message: string): void {
+    this.#reportLayout(offset, message);
+    this.#markLost();
   }
 
-  #lose(): void {
-    this.#lost = true;
-    this.#object.damaged();
-    this.#wrappers.damaged();
+  #markLost(): void {
+    this.#isLost = true;
+    this.#object.markDamaged();
+    this.#wrappers.markDamaged();
   }
 
-  #offend(rule: RuleId, offset: number, message: string): void {
-    this.#findings.offend(rule, offset, this.#inObject ? this.#object.url : '', message);
+  #report(rule: RuleId, offset: number, message: string): void {
+    this.#findings.report(rule, offset, this.#isInObject ? this.#object.url : '', message);
   }
 }

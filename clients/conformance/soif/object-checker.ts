@@ -3,7 +3,7 @@ import { ValueChecker } from './value-checker.js';
 
 /** SOIF-6.5. */
 const REQUIRED = ['gatherer-name', 'gatherer-host', 'gatherer-version', 'update-time'];
-/** Names of one object that are remembered; an object with more is checked for duplicates among these. */
+/** Names of one object that are remembered; an object with more names is checked for duplicates of these. */
 const MAX_NAMES = 65_536;
 /** SOIF-2.8. */
 const NAME = /^[A-Za-z0-9_.<>-]+$/;
@@ -18,8 +18,8 @@ export class ObjectChecker {
   readonly #names = new Set<string>();
   #start = 0;
   #url = '';
-  #whole = true;
-  #wantsBookkeeping = true;
+  #isWhole = true;
+  #needsBookkeeping = true;
 
   constructor(findings: Findings) {
     this.#findings = findings;
@@ -30,22 +30,23 @@ export class ObjectChecker {
     return this.#url;
   }
 
-  /** The line `@type { url` has been read. */
-  begin(type: string, url: string, offset: number, wantsBookkeeping: boolean): void {
+  /** Begins an object whose line `@type { url` has been read. */
+  begin(type: string, url: string, offset: number, needsBookkeeping: boolean): void {
     const findings = this.#findings;
     this.#start = offset;
     this.#url = url;
-    this.#whole = true;
-    this.#wantsBookkeeping = wantsBookkeeping;
+    this.#isWhole = true;
+    this.#needsBookkeeping = needsBookkeeping;
     this.#names.clear();
     findings.objects++;
-    for (const rule of ['layout', 'line-ends', 'names', 'url', 'url-encoding'] as const) findings.look(rule);
-    if (!TYPE.test(type)) findings.offend('names', offset, url, `template type ${JSON.stringify(type)}`);
-    if (url === '') findings.offend('url', offset, url, 'the URL is missing');
-    else if (url.startsWith('{')) findings.offend('url', offset, url, 'the URL begins with a brace');
-    else if (/[\t-\r ]/.test(url)) findings.offend('url', offset, url, 'white space in the URL');
+    for (const rule of ['layout', 'line-ends', 'names', 'url', 'url-encoding'] as const)
+      findings.countCheck(rule);
+    if (!TYPE.test(type)) findings.report('names', offset, url, `template type ${JSON.stringify(type)}`);
+    if (url === '') findings.report('url', offset, url, 'the URL is missing');
+    else if (url.startsWith('{')) findings.report('url', offset, url, 'the URL begins with a brace');
+    else if (/[\t-\r ]/.test(url)) findings.report('url', offset, url, 'white space in the URL');
     else if (TO_ENCODE.test(url)) {
-      findings.offend(
+      findings.report(
         'url-encoding',
         offset,
         url,
@@ -54,31 +55,31 @@ export class ObjectChecker {
     }
   }
 
-  /** The head `name{size}:` of an attribute was read; its value follows. */
+  /** Begins an attribute whose head `name{size}:` has been read. */
   attribute(name: string, offset: number, valueOffset: number): void {
     const findings = this.#findings;
     findings.attributes++;
-    for (const rule of ['names', 'sizes', 'duplicates'] as const) findings.look(rule);
+    for (const rule of ['names', 'sizes', 'duplicates'] as const) findings.countCheck(rule);
     if (!NAME.test(name))
-      findings.offend('names', offset, this.#url, `attribute name ${JSON.stringify(name)}`);
+      findings.report('names', offset, this.#url, `attribute name ${JSON.stringify(name)}`);
     const folded = name.toLowerCase();
-    if (this.#names.has(folded)) findings.offend('duplicates', offset, this.#url, `${name} occurs again`);
+    if (this.#names.has(folded)) findings.report('duplicates', offset, this.#url, `${name} occurs again`);
     else if (this.#names.size < MAX_NAMES) this.#names.add(folded);
     this.value.begin(name, this.#url, valueOffset);
   }
 
-  /** Part of the object could not be read; missing attributes may be in it. */
-  damaged(): void {
-    this.#whole = false;
+  /** Records that part of the object could not be read, which may contain missing attributes. */
+  markDamaged(): void {
+    this.#isWhole = false;
   }
 
-  /** The closing brace has been read. */
+  /** Ends the object, whose closing brace has been read. */
   end(): void {
-    if (!this.#whole || !this.#wantsBookkeeping) return;
-    this.#findings.look('required-attributes');
+    if (!this.#isWhole || !this.#needsBookkeeping) return;
+    this.#findings.countCheck('required-attributes');
     const missing = REQUIRED.filter((name) => !this.#names.has(name));
     if (missing.length > 0) {
-      this.#findings.offend('required-attributes', this.#start, this.#url, `${missing.join(', ')} missing`);
+      this.#findings.report('required-attributes', this.#start, this.#url, `${missing.join(', ')} missing`);
     }
   }
 }

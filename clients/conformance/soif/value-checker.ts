@@ -3,10 +3,10 @@ import { TextDecoder } from 'node:util';
 import type { Findings } from './findings.js';
 
 const LF = 0x0a;
-/** Bytes of a value that are kept: more than any of the values that have a form. */
+/** Bytes of a value that are kept; every value with a defined form is shorter. */
 const KEPT_BYTES = 64;
 
-/** SOIF-6.1, 6.2: these hold decimal seconds. */
+/** SOIF-6.1, 6.2: attributes whose values are decimal seconds. */
 const TIMES: ReadonlySet<string> = new Set([
   'update-time',
   'last-modification-time',
@@ -25,7 +25,7 @@ export class ValueChecker {
   #newlines = 0;
   #lastByte = -1;
   #isUtf8 = true;
-  /** Set from the first byte that is not ASCII, until the value is over. */
+  /** Set from the first byte that is not ASCII to the end of the value. */
   #decoder: TextDecoder | undefined;
 
   constructor(findings: Findings) {
@@ -51,7 +51,7 @@ export class ValueChecker {
       this.#kept += piece.toString('latin1', 0, KEPT_BYTES - this.#kept.length);
     this.#size += piece.length;
     this.#lastByte = piece[piece.length - 1] ?? -1;
-    // Two are enough to know that one is not at the end.
+    // Two are enough to know that one of them is not at the end.
     for (let at = piece.indexOf(LF); at >= 0 && this.#newlines < 2; at = piece.indexOf(LF, at + 1))
       this.#newlines++;
     if (this.#isUtf8 && (this.#decoder !== undefined || !isAscii(piece))) this.#decode(piece);
@@ -61,15 +61,15 @@ export class ValueChecker {
   end(): void {
     if (this.#decoder !== undefined) this.#decode();
     const findings = this.#findings;
-    findings.look('empty-values');
-    findings.look('utf-8');
-    if (this.#size === 0) this.#offend('empty-values', 'an attribute with an empty value is written');
-    if (!this.#isUtf8) this.#offend('utf-8', `the value of ${this.#name} is not UTF-8`);
+    findings.countCheck('empty-values');
+    findings.countCheck('utf-8');
+    if (this.#size === 0) this.#report('empty-values', 'an attribute with an empty value is written');
+    if (!this.#isUtf8) this.#report('utf-8', `the value of ${this.#name} is not UTF-8`);
     const inner = this.#newlines - (this.#lastByte === LF ? 1 : 0);
     if (inner > 0 || this.#newlines > 1) {
-      findings.look('final-newlines');
+      findings.countCheck('final-newlines');
       if (this.#lastByte !== LF)
-        this.#offend('final-newlines', `${this.#name} has several lines, the last without LF`);
+        this.#report('final-newlines', `${this.#name} has several lines, the last without LF`);
     }
     this.#checkForm();
   }
@@ -89,19 +89,19 @@ export class ValueChecker {
     const name = this.#name.toLowerCase();
     const text = this.#size > KEPT_BYTES ? `${this.#kept}...` : this.#kept;
     if (TIMES.has(name)) {
-      this.#findings.look('times');
+      this.#findings.countCheck('times');
       if (!/^(?:0|[1-9][0-9]*)$/.test(text)) {
-        this.#offend('times', `${this.#name} is not decimal seconds: ${JSON.stringify(text)}`);
+        this.#report('times', `${this.#name} is not decimal seconds: ${JSON.stringify(text)}`);
       }
     } else if (name === 'md5') {
-      this.#findings.look('md5');
+      this.#findings.countCheck('md5');
       if (!/^[0-9a-f]{32}$/.test(text)) {
-        this.#offend('md5', `not 32 lower-case hex digits: ${JSON.stringify(text)}`);
+        this.#report('md5', `not 32 lower-case hex digits: ${JSON.stringify(text)}`);
       }
     }
   }
 
-  #offend(rule: Parameters<Findings['offend']>[0], message: string): void {
-    this.#findings.offend(rule, this.#offset, this.#url, message);
+  #report(rule: Parameters<Findings['report']>[0], message: string): void {
+    this.#findings.report(rule, this.#offset, this.#url, message);
   }
 }

@@ -3,10 +3,10 @@ import { ConnectionError } from '../../../protocols/errors.js';
 import { check, Mismatch } from '../case.js';
 import { printable } from '../printable.js';
 import { PLAIN, type SstpCase } from './context.js';
-import { isServed, readReply, shown } from './reply.js';
+import { checkServed, readReply, shown } from './reply.js';
 
 const PIPELINED = 1000;
-/** Milliseconds to wait for a server that speaks first. */
+/** Time in which a server that speaks first would have done so. */
 const SILENCE_MS = 700;
 
 /** Connections: sections 7 and 8. */
@@ -40,10 +40,10 @@ export const connectionCases: readonly SstpCase[] = [
       const wire = await context.connect(false);
       for (const octet of PLAIN) {
         await wire.send(octet);
-        // Else the system sends them on together.
+        // Without the pause the operating system would send them together.
         await setTimeout(1);
       }
-      isServed(await readReply(wire), 81, 'a request octet by octet');
+      checkServed(await readReply(wire), 81, 'a request octet by octet');
     },
   },
   {
@@ -56,7 +56,7 @@ export const connectionCases: readonly SstpCase[] = [
       const wire = await context.connect();
       await wire.send(PLAIN + PLAIN);
       wire.endInput();
-      for (let i = 0; i < 2; i++) isServed(await readReply(wire), 81, 'a request before a half-close');
+      for (let i = 0; i < 2; i++) checkServed(await readReply(wire), 81, 'a request before a half-close');
       await wire.expectEnd('the replies');
     },
   },
@@ -70,7 +70,7 @@ export const connectionCases: readonly SstpCase[] = [
       const wire = await context.connect();
       for (let i = 0; i < 3; i++) {
         await wire.send(PLAIN);
-        isServed(await readReply(wire), 81, `request ${i + 1} of a connection`);
+        checkServed(await readReply(wire), 81, `request ${i + 1} of a connection`);
       }
     },
   },
@@ -92,10 +92,10 @@ export const connectionCases: readonly SstpCase[] = [
       const sent = wire.send(requests.join(''));
       for (const [i, kind] of codes.entries()) {
         const reply = await readReply(wire);
-        const wanted = kind === 4 ? [501] : [81 + kind, 404];
-        if (!wanted.includes(reply.code))
+        const expected = kind === 4 ? [501] : [81 + kind, 404];
+        if (!expected.includes(reply.code))
           throw new Mismatch(`reply ${i + 1} is not that of request ${i + 1}`, {
-            expected: wanted.join(' or '),
+            expected: expected.join(' or '),
             received: shown(reply),
           });
       }
@@ -133,7 +133,7 @@ export const connectionCases: readonly SstpCase[] = [
       }
       await (await context.connect(false)).send(PLAIN.repeat(100));
       await (await context.connect(false)).send(PLAIN.slice(0, 50));
-      isServed(await context.ask(PLAIN), 81, 'a request beside them');
+      checkServed(await context.ask(PLAIN), 81, 'a request at the same time');
     },
   },
 ];

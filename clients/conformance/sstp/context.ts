@@ -1,6 +1,6 @@
 import { type ConformanceCase, NotApplicable } from '../case.js';
 import { ServerContext, type ServerFacts } from '../server-context.js';
-import { hasCode, type Reply, readReply, resultOf } from './reply.js';
+import { checkCode, type Reply, readReply, resultOf } from './reply.js';
 
 export type SstpCase = ConformanceCase<SstpContext>;
 
@@ -13,29 +13,29 @@ export interface SharedFacts extends ServerFacts {
   fixture: boolean | undefined;
 }
 
-/** What a case works with. Its connections are dropped when it ends. */
+/** Context of a case. Its connections are closed when it ends. */
 export class SstpContext extends ServerContext<SharedFacts> {
-  /** Sends octets in a connection of their own and reads one reply. */
+  /** Sends octets on a new connection and reads one reply. */
   async ask(request: string, recorded = true): Promise<Reply> {
     const wire = await this.connect(recorded);
     await wire.send(request);
     return readReply(wire);
   }
 
-  /** The octets are answered 400 and the connection is closed (S-39). @throws Mismatch */
-  async refused(request: string, what: string, code = 400): Promise<void> {
+  /** Checks that the server answers 400 and closes the connection (S-39). @throws Mismatch */
+  async checkRefused(request: string, what: string, code = 400): Promise<void> {
     const wire = await this.connect();
     await wire.send(request);
-    hasCode(await readReply(wire), code, what);
+    checkCode(await readReply(wire), code, what);
     await wire.expectEnd(`the ${code}`);
   }
 
   /** @throws NotApplicable if the server does not serve the fixture */
-  async needsFixture(): Promise<void> {
+  async requireFixture(): Promise<void> {
     if (this.shared.fixture === undefined) {
       const known = 'SSTP/1.0 008 REQ_GET_URL_BYNAME\r\nHEADER_URL: http://a.example:81/\r\n\r\n';
       const [links, described] = [await this.ask(PLAIN, false), await this.ask(known, false)];
-      // Either is enough: the cases judge a server that gets one of them wrong.
+      // One correct reply is enough: the cases check the other.
       this.shared.fixture = resultOf(links).endsWith(': 11 20 12') || described.code === 8;
     }
     if (!this.shared.fixture) throw new NotApplicable('the server does not serve the fixture');

@@ -1,13 +1,13 @@
 import { check } from '../case.js';
 import type { SstpCase } from './context.js';
-import { hasCode, type Reply, resultOf, shown, valuesOf } from './reply.js';
+import { checkCode, type Reply, resultOf, shown, valuesOf } from './reply.js';
 
-/** What a server that serves the fixture answers: references-server.md 13 and C-01. */
+/** A request and the reply of a server that serves the fixture: references-server.md 13 and C-01. */
 interface Row {
   readonly code: '081' | '082' | '083' | '084';
   readonly headers: string;
-  /** As {@link resultOf} says it; 400 for a refusal. */
-  readonly wanted: string | 400;
+  /** The result as {@link resultOf} formats it; 400 for a refusal. */
+  readonly expected: string | 400;
   readonly rules: readonly string[];
 }
 
@@ -22,92 +22,92 @@ const ROWS: Readonly<Record<string, Row>> = {
   'f-01': {
     code: '081',
     headers: id(10),
-    wanted: 'found 3, start 0, 3 returned: 11 20 12',
+    expected: 'found 3, start 0, 3 returned: 11 20 12',
     rules: ['R-24', 'R-10', 'R-29'],
   },
   'f-02': {
     code: '082',
     headers: id(10),
-    wanted: 'found 3, start 0, 3 returned: 11 20 12',
+    expected: 'found 3, start 0, 3 returned: 11 20 12',
     rules: ['R-24', 'R-10'],
   },
   'f-03': {
     code: '082',
     headers: id(20),
-    wanted: 'found 2, start 0, 2 returned: 10 11',
+    expected: 'found 2, start 0, 2 returned: 10 11',
     rules: ['R-24', 'R-10'],
   },
   'f-04': {
     code: '081',
     headers: url('http://A.example:80'),
-    wanted: 'found 3, start 0, 3 returned: 11 20 12',
+    expected: 'found 3, start 0, 3 returned: 11 20 12',
     rules: ['R-41', 'R-3'],
   },
   'f-05': {
     code: '081',
     headers: id(10) + url('http://b.example/'),
-    wanted: 'found 3, start 0, 3 returned: 11 20 12',
+    expected: 'found 3, start 0, 3 returned: 11 20 12',
     rules: ['R-22'],
   },
   'f-06': {
     code: '081',
     headers: id(0) + url('http://b.example/'),
-    wanted: 'found 1, start 0, 1 returned: 10',
+    expected: 'found 1, start 0, 1 returned: 10',
     rules: ['S-35', 'P-09'],
   },
   'f-07': {
     code: '081',
     headers: id(10) + start(1) + count(1),
-    wanted: 'found 3, start 1, 1 returned: 20',
+    expected: 'found 3, start 1, 1 returned: 20',
     rules: ['R-31', 'R-24'],
   },
   'f-08': {
     code: '081',
     headers: id(10) + start(5),
-    wanted: 'found 3, start 5, 0 returned: ',
+    expected: 'found 3, start 5, 0 returned: ',
     rules: ['R-31'],
   },
   'f-09': {
     code: '081',
     headers: id(10) + count(0),
-    wanted: 'found 3, start 0, 0 returned: ',
+    expected: 'found 3, start 0, 0 returned: ',
     rules: ['R-31'],
   },
-  'f-10': { code: '081', headers: id(21), wanted: NONE, rules: ['R-26', 'R-27'] },
-  'f-11': { code: '081', headers: id(99), wanted: NONE, rules: ['R-26', 'R-27'] },
-  'f-12': { code: '082', headers: url('http://nowhere.example/'), wanted: NONE, rules: ['R-26', 'R-27'] },
-  'f-13': { code: '081', headers: '', wanted: 400, rules: ['R-21'] },
+  'f-10': { code: '081', headers: id(21), expected: NONE, rules: ['R-26', 'R-27'] },
+  'f-11': { code: '081', headers: id(99), expected: NONE, rules: ['R-26', 'R-27'] },
+  'f-12': { code: '082', headers: url('http://nowhere.example/'), expected: NONE, rules: ['R-26', 'R-27'] },
+  'f-13': { code: '081', headers: '', expected: 400, rules: ['R-21'] },
   'f-14': {
     code: '083',
     headers: server(1),
-    wanted: 'found 2, start 0, 2 returned: 20 12',
+    expected: 'found 2, start 0, 2 returned: 20 12',
     rules: ['R-29', 'R-32', 'C-24'],
   },
   'f-15': {
     code: '084',
     headers: server(1),
-    wanted: 'found 2, start 0, 2 returned: 20 12',
+    expected: 'found 2, start 0, 2 returned: 20 12',
     rules: ['R-29', 'R-32', 'C-24'],
   },
   'f-16': {
     code: '083',
     headers: url('a.example:81'),
-    wanted: 'found 2, start 0, 2 returned: 10 11',
+    expected: 'found 2, start 0, 2 returned: 10 11',
     rules: ['R-38', 'R-40', 'C-24'],
   },
   'f-17': {
     code: '084',
     headers: url('http://b.example/lonely?q#f'),
-    wanted: 'found 2, start 0, 2 returned: 10 11',
+    expected: 'found 2, start 0, 2 returned: 10 11',
     rules: ['R-40'],
   },
   'f-18': {
     code: '084',
     headers: server(3) + url('a.example'),
-    wanted: 'found 2, start 0, 2 returned: 10 11',
+    expected: 'found 2, start 0, 2 returned: 10 11',
     rules: ['R-22'],
   },
-  'f-19': { code: '084', headers: url('c.example'), wanted: NONE, rules: ['R-26', 'R-27'] },
+  'f-19': { code: '084', headers: url('c.example'), expected: NONE, rules: ['R-26', 'R-27'] },
 };
 
 const DESCRIPTION: readonly (readonly [string, string])[] = [
@@ -122,22 +122,23 @@ const DESCRIPTION: readonly (readonly [string, string])[] = [
   ['HEADER_URI_LEN', '1200'],
 ];
 
+/** The five requests on the fixture of references-server.md 13. */
 export const fixtureCases: readonly SstpCase[] = [
   ...Object.entries(ROWS).map(([name, row]): SstpCase => {
-    const { code, headers, wanted, rules } = row;
-    const asked = headers.replaceAll('HEADER_', '').trim().replaceAll('\r\n', ', ');
+    const { code, headers, expected, rules } = row;
+    const identifier = headers.replaceAll('HEADER_', '').trim().replaceAll('\r\n', ', ');
     return {
       id: `fixture/${name}`,
-      title: `${code} ${asked === '' ? 'without an identifier' : asked}: ${wanted === 400 ? 'refused' : wanted.trim()}`,
+      title: `${code} ${identifier === '' ? 'without an identifier' : identifier}: ${expected === 400 ? 'refused' : expected.trim()}`,
       rules: ['C-01', name.toUpperCase(), ...rules],
       source: 'seed; project choice',
       level: 'MUST',
       async run(context) {
-        await context.needsFixture();
+        await context.requireFixture();
         const reply = await context.ask(`SSTP/1.0 ${code} X\r\n${headers}\r\n`);
-        if (wanted === 400) return hasCode(reply, 400, 'a request without an identifier');
-        if (wanted !== NONE) hasCode(reply, Number(code), code);
-        check(resultOf(reply) === wanted, 'wrong links', { expected: wanted, received: resultOf(reply) });
+        if (expected === 400) return checkCode(reply, 400, 'a request without an identifier');
+        if (expected !== NONE) checkCode(reply, Number(code), code);
+        check(resultOf(reply) === expected, 'wrong links', { expected, received: resultOf(reply) });
       },
     };
   }),
@@ -148,9 +149,9 @@ export const fixtureCases: readonly SstpCase[] = [
     source: 'seed; project choice',
     level: 'MUST',
     async run(context) {
-      await context.needsFixture();
+      await context.requireFixture();
       const reply = await context.ask(`SSTP/1.0 008 X\r\n${url('http://a.example:81/')}\r\n`);
-      hasCode(reply, 8, '008');
+      checkCode(reply, 8, '008');
       for (const [name, value] of DESCRIPTION) {
         const values = valuesOf(reply, name);
         check(values.length === 1 && values[0] === value, `${name} is wrong`, {
@@ -166,7 +167,7 @@ export const fixtureCases: readonly SstpCase[] = [
     rules: ['C-01', 'F-21', 'R-33'],
     source: 'project choice',
     level: 'MUST',
-    run: (context) => context.refused('SSTP/1.0 008 X\r\n\r\n', '008 without a URL'),
+    run: (context) => context.checkRefused('SSTP/1.0 008 X\r\n\r\n', '008 without a URL'),
   },
   {
     id: 'fixture/order',
@@ -176,11 +177,16 @@ export const fixtureCases: readonly SstpCase[] = [
     source: 'project choice',
     level: 'SHOULD',
     async run(context) {
-      await context.needsFixture();
+      await context.requireFixture();
       const links = await context.ask(`SSTP/1.0 081 X\r\n${id(10)}\r\n`);
       const described = await context.ask(`SSTP/1.0 008 X\r\n${url('http://a.example:81/')}\r\n`);
-      inOrder(links, ['HEADER_NUMFOUND', 'HEADER_START_RESULTS', 'HEADER_NUMRESULTS', 'HEADER_URI_ID']);
-      inOrder(
+      checkHeaderOrder(links, [
+        'HEADER_NUMFOUND',
+        'HEADER_START_RESULTS',
+        'HEADER_NUMRESULTS',
+        'HEADER_URI_ID',
+      ]);
+      checkHeaderOrder(
         described,
         DESCRIPTION.map(([name]) => name),
       );
@@ -193,21 +199,21 @@ export const fixtureCases: readonly SstpCase[] = [
     source: 'project choice',
     level: 'MUST',
     async run(context) {
-      await context.needsFixture();
-      for (const [at, wanted] of ['20', '12'].entries()) {
-        const reply = await context.ask(`SSTP/1.0 083 X\r\n${server(1)}${start(at)}${count(1)}\r\n`);
-        const expected = `found 2, start ${at}, 1 returned: ${wanted}`;
+      await context.requireFixture();
+      for (const [index, id] of ['20', '12'].entries()) {
+        const reply = await context.ask(`SSTP/1.0 083 X\r\n${server(1)}${start(index)}${count(1)}\r\n`);
+        const expected = `found 2, start ${index}, 1 returned: ${id}`;
         check(resultOf(reply) === expected, 'wrong page', { expected, received: resultOf(reply) });
       }
     },
   },
 ];
 
-function inOrder(reply: Reply, wanted: readonly string[]): void {
-  const names = reply.headers.map(([name]) => name).filter((name) => wanted.includes(name));
+function checkHeaderOrder(reply: Reply, expected: readonly string[]): void {
+  const names = reply.headers.map(([name]) => name).filter((name) => expected.includes(name));
   const seen = names.filter((name, i) => name !== names[i - 1]);
-  check(seen.join() === wanted.join(), 'another order of headers', {
-    expected: wanted.join(' '),
+  check(seen.join() === expected.join(), 'another order of headers', {
+    expected: expected.join(' '),
     received: seen.join(' '),
   });
 }

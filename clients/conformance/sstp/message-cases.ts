@@ -2,12 +2,12 @@ import { ConnectionError } from '../../../protocols/errors.js';
 import { check } from '../case.js';
 import { printable } from '../printable.js';
 import { PLAIN, type SstpCase } from './context.js';
-import { hasCode, isServed, readReply, resultOf, shown } from './reply.js';
+import { checkCode, checkServed, readReply, resultOf, shown } from './reply.js';
 
 const HEAD = 'SSTP/1.0 081 REQ_GET_REFERENCES\r\n';
 const ID = 'HEADER_URI_ID: 10\r\n';
 
-/** How messages are written: sections 6 and 7. */
+/** The form of messages: sections 6 and 7. */
 export const messageCases: readonly SstpCase[] = [
   {
     id: 'reply/form',
@@ -38,90 +38,95 @@ export const messageCases: readonly SstpCase[] = [
       source: 'seed',
       level: 'MUST',
       async run(context) {
-        isServed(await context.ask(`SSTP/1.0 ${digits} X\r\n${header}\r\n\r\n`), code, digits);
+        checkServed(await context.ask(`SSTP/1.0 ${digits} X\r\n${header}\r\n\r\n`), code, digits);
       },
     };
   }),
-  same(
+  equivalentCase(
     'phrase',
     'the phrase does not matter',
     ['S-29', 'P-03'],
     PLAIN.replace('REQ_GET_REFERENCES', 'SOMETHING else'),
   ),
-  same('no-phrase', 'the phrase may be missing', ['S-29'], PLAIN.replace(' REQ_GET_REFERENCES', '')),
-  same('minor-version', 'SSTP/1.7 is served as 1.0', ['S-46', 'P-17'], PLAIN.replace('1.0', '1.7')),
-  same(
+  equivalentCase(
+    'no-phrase',
+    'the phrase may be missing',
+    ['S-29'],
+    PLAIN.replace(' REQ_GET_REFERENCES', ''),
+  ),
+  equivalentCase('minor-version', 'SSTP/1.7 is served as 1.0', ['S-46', 'P-17'], PLAIN.replace('1.0', '1.7')),
+  equivalentCase(
     'header-case',
     'names of headers in any case, blanks around values',
     ['S-31', 'P-04'],
     `${HEAD}header_uri_id:10\r\nHeader_NumResults: \t5 \r\n\r\n`,
   ),
-  same(
+  equivalentCase(
     'unknown-header',
     'an unknown header is ignored, twice too',
     ['S-33', 'P-06'],
     PLAIN.replace(ID, `X_Y: z\r\nX_Y: z\r\n${ID}`),
   ),
-  same(
+  equivalentCase(
     'leading-zeros',
     'leading zeros of a number are accepted',
     ['S-34'],
     PLAIN.replace(': 10', ': 000000000010'),
   ),
   {
-    ...same('bare-lf', 'lines may end in LF alone', ['S-30', 'P-05'], PLAIN.replaceAll('\r', '')),
+    ...equivalentCase('bare-lf', 'lines may end in LF alone', ['S-30', 'P-05'], PLAIN.replaceAll('\r', '')),
     level: 'SHOULD',
   },
-  refusal('bare-cr', 'a CR without LF', ['S-30', 'P-05'], `SSTP/1.0 081 X\r${ID}\r\n`),
-  refusal('twice', 'a header given twice', ['S-33', 'P-07'], `${HEAD}${ID}${ID}\r\n`),
-  refusal(
+  refusalCase('bare-cr', 'a CR without LF', ['S-30', 'P-05'], `SSTP/1.0 081 X\r${ID}\r\n`),
+  refusalCase('twice', 'a header given twice', ['S-33', 'P-07'], `${HEAD}${ID}${ID}\r\n`),
+  refusalCase(
     'too-large',
     'a number above 4294967295',
     ['S-34', 'P-08'],
     `${HEAD}HEADER_URI_ID: 4294967296\r\n\r\n`,
   ),
-  refusal('negative', 'a number with a sign', ['S-34', 'P-08'], `${HEAD}HEADER_URI_ID: -1\r\n\r\n`),
-  refusal('no-digits', 'an empty number', ['S-34', 'P-08'], `${HEAD}${ID}HEADER_NUMRESULTS:\r\n\r\n`),
-  refusal('no-identifier', 'neither an ID nor a URL', ['R-21'], `${HEAD}\r\n`),
-  refusal('zero', 'an ID of 0, which is not valid', ['S-35', 'P-09'], `${HEAD}HEADER_URI_ID: 0\r\n\r\n`),
-  refusal(
+  refusalCase('negative', 'a number with a sign', ['S-34', 'P-08'], `${HEAD}HEADER_URI_ID: -1\r\n\r\n`),
+  refusalCase('no-digits', 'an empty number', ['S-34', 'P-08'], `${HEAD}${ID}HEADER_NUMRESULTS:\r\n\r\n`),
+  refusalCase('no-identifier', 'neither an ID nor a URL', ['R-21'], `${HEAD}\r\n`),
+  refusalCase('zero', 'an ID of 0, which is not valid', ['S-35', 'P-09'], `${HEAD}HEADER_URI_ID: 0\r\n\r\n`),
+  refusalCase(
     'user-information',
     'a URL with user information',
     ['R-41'],
     `${HEAD}HEADER_URL: http://u:p@a.example/\r\n\r\n`,
   ),
-  refusal('not-a-url', 'a malformed URL', ['R-23'], `${HEAD}HEADER_URL: ::::\r\n\r\n`),
-  refusal('folded', 'a folded line', ['S-32', 'P-10'], `${HEAD}${ID} more\r\n\r\n`),
-  refusal('no-colon', 'a line without a colon', ['S-32', 'P-10'], `${HEAD}${ID}HEADER_URL\r\n\r\n`),
-  refusal('no-name', 'a header without a name', ['S-32'], `${HEAD}${ID}: x\r\n\r\n`),
-  refusal('body', 'a body', ['S-37'], `${HEAD}${ID}HEADER_CONTENT_LENGTH: 1\r\n\r\nx`),
-  refusal(
+  refusalCase('not-a-url', 'a malformed URL', ['R-23'], `${HEAD}HEADER_URL: ::::\r\n\r\n`),
+  refusalCase('folded', 'a folded line', ['S-32', 'P-10'], `${HEAD}${ID} more\r\n\r\n`),
+  refusalCase('no-colon', 'a line without a colon', ['S-32', 'P-10'], `${HEAD}${ID}HEADER_URL\r\n\r\n`),
+  refusalCase('no-name', 'a header without a name', ['S-32'], `${HEAD}${ID}: x\r\n\r\n`),
+  refusalCase('body', 'a body', ['S-37'], `${HEAD}${ID}HEADER_CONTENT_LENGTH: 1\r\n\r\nx`),
+  refusalCase(
     'long-start',
     'a start line of 300 octets',
     ['S-38', 'P-11'],
     `SSTP/1.0 081 ${'x'.repeat(287)}\r\n${ID}\r\n`,
   ),
-  refusal(
+  refusalCase(
     'long-line',
     'a header line of 8200 octets',
     ['S-38', 'P-11'],
     `${HEAD}${ID}X: ${'x'.repeat(8197)}\r\n\r\n`,
   ),
-  refusal('many-lines', '65 header lines', ['S-38', 'P-11'], `${HEAD}${ID}${'X: y\r\n'.repeat(64)}\r\n`),
-  refusal(
+  refusalCase('many-lines', '65 header lines', ['S-38', 'P-11'], `${HEAD}${ID}${'X: y\r\n'.repeat(64)}\r\n`),
+  refusalCase(
     'long-url',
     'a URL of 4097 octets',
     ['S-38', 'P-11'],
     `${HEAD}HEADER_URL: http://a.example/${'x'.repeat(4080)}\r\n\r\n`,
   ),
-  refusal('garbage', 'a first line of no protocol', ['S-47', 'P-16'], 'hello\r\n'),
+  refusalCase('garbage', 'a first line of no protocol', ['S-47', 'P-16'], 'hello\r\n'),
   {
     id: 'request/version-2',
     title: 'SSTP/2.0 is answered 505, and the connection closed',
     rules: ['S-46', 'S-39', 'P-17'],
     source: 'project choice',
     level: 'MUST',
-    run: (context) => context.refused(PLAIN.replace('1.0', '2.0'), 'SSTP/2.0', 505),
+    run: (context) => context.checkRefused(PLAIN.replace('1.0', '2.0'), 'SSTP/2.0', 505),
   },
   {
     id: 'request/largest-id',
@@ -130,38 +135,38 @@ export const messageCases: readonly SstpCase[] = [
     source: 'project choice',
     level: 'MUST',
     async run(context) {
-      isServed(await context.ask(`${HEAD}HEADER_URI_ID: 4294967295\r\n\r\n`), 81, 'the ID 4294967295');
+      checkServed(await context.ask(`${HEAD}HEADER_URI_ID: 4294967295\r\n\r\n`), 81, 'the ID 4294967295');
     },
   },
   {
     id: 'request/id-first',
-    title: 'where an ID is given the URL is not looked at, even a malformed one',
+    title: 'if an ID is given, the URL is ignored, even a malformed one',
     rules: ['R-22'],
     source: 'seed',
     level: 'MUST',
     async run(context) {
-      isServed(await context.ask(`${HEAD}HEADER_URL: ::::\r\n${ID}\r\n`), 81, 'an ID and a malformed URL');
+      checkServed(await context.ask(`${HEAD}HEADER_URL: ::::\r\n${ID}\r\n`), 81, 'an ID and a malformed URL');
     },
   },
   ...['001', '006', '999'].map(
     (digits): SstpCase => ({
       id: `request/unserved-${digits}`,
-      title: `${digits} is answered 501, and the connection goes on`,
+      title: `${digits} is answered 501, and the connection stays open`,
       rules: ['S-46', 'S-39', 'R-20', 'P-18'],
       source: 'project choice',
       level: 'MUST',
       async run(context) {
         const wire = await context.connect();
         await wire.send(`SSTP/1.0 ${digits} X\r\n\r\n${PLAIN}`);
-        hasCode(await readReply(wire), 501, digits);
-        isServed(await readReply(wire), 81, 'the request after it');
+        checkCode(await readReply(wire), 501, digits);
+        checkServed(await readReply(wire), 81, 'the request after it');
       },
     }),
   ),
 ];
 
-/** The request, written otherwise, gets the answer of {@link PLAIN}. */
-function same(name: string, title: string, rules: readonly string[], request: string): SstpCase {
+/** Builds a case in which another form of the request gets the reply to {@link PLAIN}. */
+function equivalentCase(name: string, title: string, rules: readonly string[], request: string): SstpCase {
   return {
     id: `request/${name}`,
     title,
@@ -169,33 +174,37 @@ function same(name: string, title: string, rules: readonly string[], request: st
     source: 'project choice',
     level: 'MUST',
     async run(context) {
-      const wanted = await context.ask(PLAIN, false);
+      const expected = await context.ask(PLAIN, false);
       let reply: Awaited<ReturnType<typeof readReply>>;
       try {
         reply = await context.ask(request);
       } catch (error) {
         if (!(error instanceof ConnectionError)) throw error;
         check(false, `not answered: ${title}`, {
-          expected: shown(wanted),
+          expected: shown(expected),
           received: printable(error.message),
         });
       }
-      check(reply.code === wanted.code && resultOf(reply) === resultOf(wanted), `another answer: ${title}`, {
-        expected: shown(wanted),
-        received: shown(reply),
-      });
+      check(
+        reply.code === expected.code && resultOf(reply) === resultOf(expected),
+        `another answer: ${title}`,
+        {
+          expected: shown(expected),
+          received: shown(reply),
+        },
+      );
     },
   };
 }
 
-/** The request is answered 400 and the connection closed. */
-function refusal(name: string, what: string, rules: readonly string[], request: string): SstpCase {
+/** Builds a case in which the request is answered 400 and the connection is closed. */
+function refusalCase(name: string, what: string, rules: readonly string[], request: string): SstpCase {
   return {
     id: `refuse/${name}`,
     title: `${what} is answered 400, and the connection is closed`,
     rules: [...rules, 'S-39'],
     source: 'project choice',
     level: 'MUST',
-    run: (context) => context.refused(request, what),
+    run: (context) => context.checkRefused(request, what),
   };
 }

@@ -40,28 +40,28 @@ export function shown(reply: Reply): string {
   return printable(reply.lines.map((line) => `${line}\n`).join(''), 300);
 }
 
-/** Values of a header, in order. */
+/** Returns the values of a header, in order. */
 export function valuesOf({ headers }: Reply, name: string): readonly string[] {
   return headers.filter(([key]) => key === name).map(([, value]) => value);
 }
 
-/** Passes when the reply has this code. @throws Mismatch */
-export function hasCode(reply: Reply, code: number, what: string): void {
+/** Checks that the reply has this code. @throws Mismatch */
+export function checkCode(reply: Reply, code: number, what: string): void {
   check(reply.code === code, `wrong answer to ${what}`, {
     expected: `SSTP/1.0 ${String(code).padStart(3, '0')}`,
     received: shown(reply),
   });
 }
 
-/** Passes when a link request was served: its own code or not found (S-40, S-41). @throws Mismatch */
-export function isServed(reply: Reply, code: number, what: string): void {
+/** Checks that a link request was served: the reply has its code or 404 (S-40, S-41). @throws Mismatch */
+export function checkServed(reply: Reply, code: number, what: string): void {
   check(reply.code === code || reply.code === 404, `not served: ${what}`, {
     expected: `SSTP/1.0 ${String(code).padStart(3, '0')}, or 404`,
     received: shown(reply),
   });
 }
 
-/** A link reply as text: total, start, number, IDs; `not found` for a 404 and for a total of 0 (R-27, S-41). */
+/** Formats a link reply: total, start, number, IDs; `nothing found` for a 404 and for a total of 0 (R-27, S-41). */
 export function resultOf(reply: Reply): string {
   const one = (name: string) => valuesOf(reply, name).join(' and ') || 'no';
   const ids = valuesOf(reply, 'HEADER_URI_ID');

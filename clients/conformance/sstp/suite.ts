@@ -9,15 +9,15 @@ import { messageCases } from './message-cases.js';
 
 const CASES: readonly SstpCase[] = [...messageCases, ...connectionCases, ...fixtureCases];
 
-/** Judges a References Server over SSTP, and by the fixture if it serves that. */
+/** Checks a References Server over SSTP, and by the fixture if it serves that. */
 export const suite: Suite = {
   name: 'sstp',
   title: 'a References Server: messages, errors, connections, the five requests on the fixture',
   usage: 'HOST[:PORT]',
   cases: CASES,
-  async prepare(words, options) {
+  async prepare(args, options) {
     const shared: SharedFacts = {
-      ...factsOf(targetOf(words, DEFAULT_REFERENCES_PORT), options),
+      ...factsOf(targetOf(args, DEFAULT_REFERENCES_PORT), options),
       fixture: undefined,
     };
     return prepareServer('sstp', CASES, SstpContext, shared, options, (context) => context.connect());

@@ -12,7 +12,12 @@ export interface ChartValue {
  * Renders a table with bars. The bars are SVG with attributes, so that they need neither script nor inline style. Screen readers read
  * the numbers and skip the bars.
  */
-export function renderBarTable(title: string, column: string, values: readonly ChartValue[], total: number): Html {
+export function renderBarTable(
+  title: string,
+  column: string,
+  values: readonly ChartValue[],
+  total: number,
+): Html {
   if (values.length === 0) return html``;
   const id = title.toLowerCase().replace(/\W+/g, '-');
   const most = Math.max(1, ...values.map(({ objects }) => objects));

@@ -3,7 +3,7 @@ import { plural } from '../../web/values.js';
 import type { BrokerStatistics } from '../statistics.js';
 import type { QueryForm } from './form.js';
 import type { Narrowing } from './narrow.js';
-import { type SearchFormOptions, renderSearchForm } from './search-form.js';
+import { renderSearchForm, type SearchFormOptions } from './search-form.js';
 
 /** Links for each property. */
 const MAX_LINKS = 8;

@@ -9,21 +9,21 @@ import type { FacetCounter, FacetCounts } from './facets.js';
 import { jsonResult, rssResult } from './feeds.js';
 import { type QueryForm, readForm, toRequest, writeForm } from './form.js';
 import { highlighter, literalTerms } from './highlight.js';
-import { type SiteLinks, pageShell } from './layout.js';
-import { orderByLinks, LinkedFrom } from './linked-from.js';
+import { pageShell, type SiteLinks } from './layout.js';
+import { LinkedFrom, orderByLinks } from './linked-from.js';
 import { narrowQuery } from './narrow.js';
-import { queryBroker, type FaultyQuery, objectsToList, type QueryTarget, readQuery } from './query.js';
+import { type FaultyQuery, objectsToList, type QueryTarget, queryBroker, readQuery } from './query.js';
 import { type Results as FoundResults, SHOWN_ATTRIBUTES, type ShownHit } from './results.js';
 import {
-  renderNotice,
   PAGE_OBJECTS,
-  selectPage,
   type ResultsOptions,
+  renderNotice,
   renderResultItem,
   resultVariables,
+  selectPage,
 } from './results-page.js';
 import type { RouteContext } from './route-context.js';
-import { type SearchFormOptions, renderSearchForm } from './search-form.js';
+import { renderSearchForm, type SearchFormOptions } from './search-form.js';
 import { objectVariables, renderDefinition, renderTemplate, type Variables } from './templates.js';
 
 /** The reply to a query in the requested format. */
@@ -90,7 +90,11 @@ export class Results implements AsyncDisposable {
       const outcome = await queryBroker(form, whole.query, target, signal);
       if (outcome.kind === 'refused') {
         const status = /busy/i.test(outcome.message) ? 503 : 400;
-        return this.#renderRefusal(status, sent, renderNotice('error', 'The broker refused the query:', outcome.message));
+        return this.#renderRefusal(
+          status,
+          sent,
+          renderNotice('error', 'The broker refused the query:', outcome.message),
+        );
       }
       return await this.#renderResults(sent, read.query, outcome.results, await counting, signal);
     } catch (error) {
@@ -155,7 +159,8 @@ export class Results implements AsyncDisposable {
     const links = await this.#openLinkedFrom();
     const raise = this.context.broker.config.referencesRank === true && form.sort === 'by-rank';
     const every = raise || form.format === 'json' ? await countLinks(links, found.hits, signal) : undefined;
-    const results = raise && every !== undefined ? { ...found, hits: orderByLinks(found.hits, every) } : found;
+    const results =
+      raise && every !== undefined ? { ...found, hits: orderByLinks(found.hits, every) } : found;
     const { site, broker } = this.context;
     const action = this.context.form.action;
     const summaryPath = this.context.summaryPath;
@@ -215,7 +220,8 @@ ${render('ResultTrailer')}
     const { form } = pageQuery;
     const fault = typeof reason === 'object' && !(reason instanceof Html) ? reason : undefined;
     const text = typeof reason === 'string' ? reason : fault?.message;
-    if (form.format !== 'html') return plainFailureReply(status, form, text ?? 'the broker refused the query');
+    if (form.format !== 'html')
+      return plainFailureReply(status, form, text ?? 'the broker refused the query');
     const errorId = 'query-error';
     const message: Content =
       typeof reason === 'string'
@@ -228,7 +234,8 @@ ${render('ResultTrailer')}
 
   /** BRK-9.6: renders BrokerDown. */
   #renderBrokerDown(pageQuery: PageQuery): ResultReply {
-    if (pageQuery.form.format !== 'html') return plainFailureReply(503, pageQuery.form, 'the broker does not answer');
+    if (pageQuery.form.format !== 'html')
+      return plainFailureReply(503, pageQuery.form, 'the broker does not answer');
     return this.#renderFailure(503, pageQuery, 'BrokerDown', '', undefined);
   }
 
@@ -240,7 +247,12 @@ ${render('ResultTrailer')}
     errorId: string | undefined,
   ): ResultReply {
     const { config } = pageQuery;
-    const variables = { ...this.#pageVariables(pageQuery, errorId), nobjects: '0', nopaquelines: '0', message };
+    const variables = {
+      ...this.#pageVariables(pageQuery, errorId),
+      nobjects: '0',
+      nopaquelines: '0',
+      message,
+    };
     const body = html`${renderDefinition(config, 'ResultHeader', variables)}
 ${renderDefinition(config, name, variables)}
 ${renderDefinition(config, 'ResultTrailer', variables)}

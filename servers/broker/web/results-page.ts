@@ -1,7 +1,7 @@
 import { type Content, type Html, html, link } from '../../web/html.js';
 import { byteSize, date, plural } from '../../web/values.js';
-import type { FacetCounts } from './facets.js';
 import { renderFacets, renderNarrowings } from './facet-list.js';
+import type { FacetCounts } from './facets.js';
 import { type QueryForm, writeForm } from './form.js';
 import type { Results, ShownHit } from './results.js';
 import type { Variables } from './templates.js';

@@ -8,8 +8,8 @@ import { AdminRoutes } from './admin-routes.js';
 import { renderAdvancedForm } from './advanced.js';
 import { AgeStatistics } from './ages.js';
 import { ConfigFiles } from './config-files.js';
-import { FacetCounter } from './facets.js';
 import { browseUrl } from './facet-list.js';
+import { FacetCounter } from './facets.js';
 import { DEFAULT_FORM, readForm } from './form.js';
 import { renderAdminHelp, renderHelp, renderSoifHelp } from './help-page.js';
 import { renderHome } from './home-page.js';
@@ -51,7 +51,10 @@ export function addRoutes(app: FastifyInstance, pages: BrokerPages): void {
       method: ['GET', 'POST'],
       url: `${CGI}/${program}`,
       handler: async (request, reply) => {
-        const { status, type, body } = await pages.results.reply(requestFields(request), disconnectSignal(reply));
+        const { status, type, body } = await pages.results.reply(
+          requestFields(request),
+          disconnectSignal(reply),
+        );
         return reply.code(status).type(type).header('x-robots-tag', 'noindex').send(body);
       },
     });
@@ -211,7 +214,9 @@ export class BrokerPages {
 
   failed(status: number): PageReply {
     const text =
-      status === 500 ? 'The server failed to create this page.' : 'The server did not understand the request.';
+      status === 500
+        ? 'The server failed to create this page.'
+        : 'The server did not understand the request.';
     return { status, title: 'Error', content: html`<h1>Error</h1>\n<p>${text}</p>`, noindex: true };
   }
 

@@ -4,7 +4,7 @@ import { byteSize, date, dateTime } from '../../web/values.js';
 import type { BrokerStatistics } from '../statistics.js';
 import type { TimetableRow } from '../timetable.js';
 import type { AgeSpan } from './ages.js';
-import { renderBarTable, type ChartValue, renderColumnChart } from './charts.js';
+import { type ChartValue, renderBarTable, renderColumnChart } from './charts.js';
 import type { Narrowing } from './narrow.js';
 
 /** Content of the page. */

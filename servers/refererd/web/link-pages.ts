@@ -30,7 +30,11 @@ export function addLinkPages(app: FastifyInstance, current: () => References | u
           .send(JSON.stringify(shown === undefined ? emptyJson(q, references) : linksJson(shown)));
       }
       const page =
-        shown !== undefined ? renderLinksPage(shown) : q === '' ? renderHomePage(references?.counts) : renderUnknownPage(q);
+        shown !== undefined
+          ? renderLinksPage(shown)
+          : q === ''
+            ? renderHomePage(references?.counts)
+            : renderUnknownPage(q);
       return sendPage(reply, status, page);
     },
   });

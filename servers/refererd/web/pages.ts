@@ -73,7 +73,9 @@ function renderFacts({ subject }: LinksView): Html {
     ...(id === undefined ? [] : [['Number', id] as const]),
     ...(server === undefined ? [] : [['Site', renderSiteLink(server.name, server.port)] as const]),
     ...(document === undefined || document.length === 0 ? [] : [['Bytes', document.length] as const]),
-    ...(document === undefined || document.time === 0 ? [] : [['Changed', formatDay(document.time)] as const]),
+    ...(document === undefined || document.time === 0
+      ? []
+      : [['Changed', formatDay(document.time)] as const]),
     ...(document === undefined || document.checkTime === 0
       ? []
       : [['Checked', formatDay(document.checkTime)] as const]),

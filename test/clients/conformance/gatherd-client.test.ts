@@ -186,8 +186,8 @@ t.test('GATHERD-7.3: the ROADS client', async (t) => {
   t.same(
     [...new Set(reasons)],
     [
-      'the client does not say HELLO (GATHERD-2.5)',
-      'the client does not ask for compression',
+      'the client does not send HELLO (GATHERD-2.5)',
+      'the client does not request compression',
       'no command for INFO is given (--info)',
     ],
   );
@@ -256,9 +256,9 @@ t.test('GATHERD-11.4: programs, their words and their exit status', async (t) =>
 t.test('GATHERD-11.4: --no-output judges the session and the exit status only', async (t) => {
   const only = ['session/plain', 'value/binary', 'commands/spelling', 'incomplete/in-value'];
   const silent = careful('decodes-values');
-  t.same(named(await results({ ...silent, judgesOutput: false }, { only }), 'fail'), []);
+  t.same(named(await results({ ...silent, checksOutput: false }, { only }), 'fail'), []);
   const lying = careful('always-succeeds');
-  t.same(named(await results({ ...lying, judgesOutput: false }, { only }), 'fail'), ['incomplete/in-value']);
+  t.same(named(await results({ ...lying, checksOutput: false }, { only }), 'fail'), ['incomplete/in-value']);
 });
 
 t.test('GATHERD-11.4: the words of the suite', async (t) => {

@@ -5,8 +5,8 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import t from 'tap';
 import { runSuite } from '../../../clients/conformance/index.js';
-import { judgeStream } from '../../../clients/conformance/soif/judge-stream.js';
-import { prepareJudgment, STREAM_CASES, suite } from '../../../clients/conformance/soif/suite.js';
+import { checkStream } from '../../../clients/conformance/soif/check-stream.js';
+import { prepareStreamReport, STREAM_CASES, suite } from '../../../clients/conformance/soif/suite.js';
 import type { StreamKind } from '../../../clients/conformance/soif/wrapper-checker.js';
 import { encodeSoif, SoifObject } from '../../../protocols/soif/index.js';
 import { cli } from '../../helpers/cli.js';
@@ -38,7 +38,7 @@ async function* inPieces(stream: Buffer, size: number): AsyncGenerator<Buffer> {
 
 async function verdicts(stream: string | Buffer, kind?: StreamKind, size = 1 << 16): Promise<Verdicts> {
   const data = typeof stream === 'string' ? latin1(stream) : stream;
-  const prepared = prepareJudgment('test', await judgeStream(inPieces(data, size), kind));
+  const prepared = prepareStreamReport('test', await checkStream(inPieces(data, size), kind));
   const fail: string[] = [];
   const skip: string[] = [];
   const received: string[] = [];
@@ -93,69 +93,70 @@ t.test('SOIF-2.2: good streams pass every rule', async (t) => {
 });
 
 /** Streams with one defective object between good ones, and the rules that fail. */
-const DEFECTS: readonly (readonly [name: string, bad: string, fail: readonly string[], offense: RegExp])[] = [
-  ['SOIF-2.2 a space for the tab', having('Title{1}: x\n'), ['layout'], /space instead of the tab/],
-  ['SOIF-2.5 a space before the size', having('Title {1}:\tx\n'), ['layout'], /head of an attribute/],
-  ['SOIF-2.2 a size with a zero before it', having('Title{01}:\tx\n'), ['layout'], /head of an attribute/],
-  ['SOIF-2.2 an empty line', having('\nTitle{1}:\tx\n'), ['layout'], /empty line within/],
-  ['SOIF-2.2 an indented name', having('  Title{1}:\tx\n'), ['layout'], /head of an attribute/],
-  ['SOIF-2.2 an indented brace', GOOD.replace(/\}\n$/, ' }\n'), ['layout'], /around the closing brace/],
-  ['SOIF-2.2 no space before the brace', GOOD.replace('@FILE {', '@FILE{'), ['layout'], /first line/],
-  ['SOIF-2.2 objects run together', GOOD.slice(0, -1), ['layout'], /after the closing brace/],
-  ['SOIF-2.2 text between objects', `${GOOD}and so on\n`, ['layout'], /text between objects/],
-  ['SOIF-2.3 a size too small', having('Title{3}:\tfour\n'), ['sizes'], /Title, size 3/],
+const DEFECTS: readonly (readonly [name: string, bad: string, fail: readonly string[], violation: RegExp])[] =
   [
-    'SOIF-2.2 the second line of a value whose size is that of the first',
-    having('Title{3}:\tone\ntwo\n'),
-    ['layout'],
-    /no attribute/,
-  ],
-  [
-    'SOIF-2.3 no LF after the last value',
-    having('Title{4}:\tfour').replace(/four\}/, 'four}'),
-    ['sizes'],
-    /size 4/,
-  ],
-  [
-    'SOIF-2.6 CR LF',
-    GOOD.replace('http://a.example/1\n', 'http://a.example/1\r\n').replace(/\}\n$/, '}\r\n'),
-    ['line-ends'],
-    /CR LF/,
-  ],
-  ['SOIF-2.6 CR LF after a value', having('Title{1}:\tx\r\n'), ['line-ends'], /CR LF after a value/],
-  ['SOIF-2.8 a name with a blank', having('My Title{1}:\tx\n'), ['names'], /My Title/],
-  ['SOIF-2.8 a type with an underscore', GOOD.replace('@FILE', '@A_B'), ['names'], /A_B/],
-  ['SOIF-2.9 a URL with a blank', GOOD.replace('/1\n', '/my file\n'), ['url'], /white space/],
-  ['SOIF-2.9 bytes above 0x7e in a URL', GOOD.replace('/1\n', '/\xe4\n'), ['url-encoding'], /percent/],
-  ['SOIF-3.2 an empty value', having('Title{0}:\t\n'), ['empty-values'], /empty value/],
-  ['SOIF-5.2 a name twice', having('Title{1}:\tx\nTITLE{1}:\ty\n'), ['duplicates'], /TITLE/],
-  ['SOIF-6.1 a time with a sign', having('Last-Modification-Time{2}:\t+1\n'), ['times'], /\+1/],
-  ['SOIF-6.1 a time with a line end', having('Refresh-Rate{3}:\t10\n\n'), ['times'], /Refresh-Rate/],
-  ['SOIF-6.4 an MD5 in capitals', GOOD.replace(/d41d\w+/, (md5) => md5.toUpperCase()), ['md5'], /D41D/],
-  [
-    'SOIF-6.5 no Gatherer-Host',
-    GOOD.replace('Gatherer-Host{9}:\tg.example\n', ''),
-    ['required-attributes'],
-    /gatherer-host/,
-  ],
-  ['SOIF-7.4 Latin-1', having('Title{5}:\tna\xefve\n'), ['utf-8'], /Title is not UTF-8/],
-  ['SOIF-7.4 UTF-8 cut off', having('Title{3}:\tna\xc3\n'), ['utf-8'], /Title is not UTF-8/],
-  [
-    'SOIF-4.7 lines without a last LF',
-    having('Keywords{7}:\tone\ntwo\n'),
-    ['final-newlines'],
-    /several lines/,
-  ],
-];
+    ['SOIF-2.2 a space for the tab', having('Title{1}: x\n'), ['layout'], /space instead of the tab/],
+    ['SOIF-2.5 a space before the size', having('Title {1}:\tx\n'), ['layout'], /head of an attribute/],
+    ['SOIF-2.2 a size with a zero before it', having('Title{01}:\tx\n'), ['layout'], /head of an attribute/],
+    ['SOIF-2.2 an empty line', having('\nTitle{1}:\tx\n'), ['layout'], /empty line within/],
+    ['SOIF-2.2 an indented name', having('  Title{1}:\tx\n'), ['layout'], /head of an attribute/],
+    ['SOIF-2.2 an indented brace', GOOD.replace(/\}\n$/, ' }\n'), ['layout'], /around the closing brace/],
+    ['SOIF-2.2 no space before the brace', GOOD.replace('@FILE {', '@FILE{'), ['layout'], /first line/],
+    ['SOIF-2.2 objects run together', GOOD.slice(0, -1), ['layout'], /after the closing brace/],
+    ['SOIF-2.2 text between objects', `${GOOD}and so on\n`, ['layout'], /text between objects/],
+    ['SOIF-2.3 a size too small', having('Title{3}:\tfour\n'), ['sizes'], /Title, size 3/],
+    [
+      'SOIF-2.2 the second line of a value whose size is that of the first',
+      having('Title{3}:\tone\ntwo\n'),
+      ['layout'],
+      /not an attribute/,
+    ],
+    [
+      'SOIF-2.3 no LF after the last value',
+      having('Title{4}:\tfour').replace(/four\}/, 'four}'),
+      ['sizes'],
+      /size 4/,
+    ],
+    [
+      'SOIF-2.6 CR LF',
+      GOOD.replace('http://a.example/1\n', 'http://a.example/1\r\n').replace(/\}\n$/, '}\r\n'),
+      ['line-ends'],
+      /CR LF/,
+    ],
+    ['SOIF-2.6 CR LF after a value', having('Title{1}:\tx\r\n'), ['line-ends'], /CR LF after a value/],
+    ['SOIF-2.8 a name with a blank', having('My Title{1}:\tx\n'), ['names'], /My Title/],
+    ['SOIF-2.8 a type with an underscore', GOOD.replace('@FILE', '@A_B'), ['names'], /A_B/],
+    ['SOIF-2.9 a URL with a blank', GOOD.replace('/1\n', '/my file\n'), ['url'], /white space/],
+    ['SOIF-2.9 bytes above 0x7e in a URL', GOOD.replace('/1\n', '/\xe4\n'), ['url-encoding'], /percent/],
+    ['SOIF-3.2 an empty value', having('Title{0}:\t\n'), ['empty-values'], /empty value/],
+    ['SOIF-5.2 a name twice', having('Title{1}:\tx\nTITLE{1}:\ty\n'), ['duplicates'], /TITLE/],
+    ['SOIF-6.1 a time with a sign', having('Last-Modification-Time{2}:\t+1\n'), ['times'], /\+1/],
+    ['SOIF-6.1 a time with a line end', having('Refresh-Rate{3}:\t10\n\n'), ['times'], /Refresh-Rate/],
+    ['SOIF-6.4 an MD5 in capitals', GOOD.replace(/d41d\w+/, (md5) => md5.toUpperCase()), ['md5'], /D41D/],
+    [
+      'SOIF-6.5 no Gatherer-Host',
+      GOOD.replace('Gatherer-Host{9}:\tg.example\n', ''),
+      ['required-attributes'],
+      /gatherer-host/,
+    ],
+    ['SOIF-7.4 Latin-1', having('Title{5}:\tna\xefve\n'), ['utf-8'], /Title is not UTF-8/],
+    ['SOIF-7.4 UTF-8 cut off', having('Title{3}:\tna\xc3\n'), ['utf-8'], /Title is not UTF-8/],
+    [
+      'SOIF-4.7 lines without a last LF',
+      having('Keywords{7}:\tone\ntwo\n'),
+      ['final-newlines'],
+      /several lines/,
+    ],
+  ];
 
 t.test(
   'SOIF-2 to SOIF-7: a defect in one object is one failed rule, alone and in a gatherd stream',
   async (t) => {
-    for (const [name, bad, fail, offense] of DEFECTS) {
+    for (const [name, bad, fail, violation] of DEFECTS) {
       for (const size of [1, 1 << 16]) {
         const bare = await verdicts(GOOD + bad + OTHER, undefined, size);
         t.same(bare.fail, fail, `${name}, pieces of ${size}`);
-        t.match(bare.received, offense, name);
+        t.match(bare.received, violation, name);
         t.same((await verdicts(wrapped(GOOD + bad + OTHER), undefined, size)).fail, fail, `${name}, wrapped`);
       }
     }
@@ -180,7 +181,7 @@ t.test('SOIF-4.5: an object that a tolerant reader loses is a separate failure',
 });
 
 t.test('SOIF-8.8: wrappers', async (t) => {
-  const wrong: readonly (readonly [name: string, stream: string, offense: RegExp])[] = [
+  const wrong: readonly (readonly [name: string, stream: string, violation: RegExp])[] = [
     ['on one line', wrapped(GOOD).replace('@DELETE {\n}\n', '@DELETE { }\n'), /@DELETE \{ is not alone/],
     ['with a blank', wrapped(GOOD).replace('@UPDATE {\n', '@UPDATE { \n'), /@UPDATE \{ is not alone/],
     ['run together', `@DELETE { } @REFRESH { } @UPDATE { ${GOOD}}\n`, /is not alone/],
@@ -196,10 +197,10 @@ t.test('SOIF-8.8: wrappers', async (t) => {
     ['objects outside', wrapped('') + GOOD, /outside of sections/],
     ['a stray brace', `${wrapped(GOOD)}}\n`, /closing brace outside/],
   ];
-  for (const [name, stream, offense] of wrong) {
+  for (const [name, stream, violation] of wrong) {
     const { fail, received } = await verdicts(stream, 'gatherd-stream');
     t.same(fail, ['wrappers'], name);
-    t.match(received, offense, name);
+    t.match(received, violation, name);
   }
   t.same((await verdicts(GOOD, 'gatherd-stream')).fail, ['wrappers'], 'objects without any wrapper');
   t.same((await verdicts(wrapped(GOOD), 'objects')).fail, ['layout'], 'unexpected wrappers');
@@ -210,14 +211,14 @@ t.test('SOIF-8.8: wrappers', async (t) => {
   );
 });
 
-t.test('SOIF-2.2: offenses come with their offset and URL, and their number is counted', async (t) => {
+t.test('SOIF-2.2: violations come with their offset and URL, and their number is counted', async (t) => {
   const bad = having('Title{0}:\t\n');
-  const { findings } = await judgeStream(inPieces(latin1(GOOD + bad.repeat(30)), 100));
-  const { looked, broken, offenses } = findings.of('empty-values');
-  t.equal(broken, 30);
-  t.equal(looked, 6 + 30 * 5);
-  t.equal(offenses.length, 10, 'the first ones are shown');
-  t.same(offenses[0], {
+  const { findings } = await checkStream(inPieces(latin1(GOOD + bad.repeat(30)), 100));
+  const { checks, violations, examples } = findings.of('empty-values');
+  t.equal(violations, 30);
+  t.equal(checks, 6 + 30 * 5);
+  t.equal(examples.length, 10, 'the first ones are shown');
+  t.same(examples[0], {
     offset: GOOD.length + bad.indexOf('Title{0}:\t') + 10,
     url: 'http://a.example/1',
     message: 'an attribute with an empty value is written',
@@ -288,11 +289,11 @@ t.test('SOIF-4.4: lines without an end and values of any size are read in bounde
     yield latin1(head);
     for (let i = 0; i < 400; i++) yield latin1(line);
   }
-  const name = await judgeStream(endless('@FILE { u\n'));
-  t.equal(name.findings.of('layout').broken, 1, 'a name of 25 MiB is one offense');
-  const value = await judgeStream(endless(`@FILE { u\nBody{${400 << 16}}:\t`));
-  t.equal(value.findings.of('sizes').broken, 1, 'the value is read, its LF is missing');
-  t.equal(value.findings.of('layout').broken, 0);
+  const name = await checkStream(endless('@FILE { u\n'));
+  t.equal(name.findings.of('layout').violations, 1, 'a name of 25 MiB is one violation');
+  const value = await checkStream(endless(`@FILE { u\nBody{${400 << 16}}:\t`));
+  t.equal(value.findings.of('sizes').violations, 1, 'the value is read, its LF is missing');
+  t.equal(value.findings.of('layout').violations, 0);
 });
 
 t.test('harvest conformance soif', async (t) => {

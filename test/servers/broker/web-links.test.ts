@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import t, { type Test } from 'tap';
-import { orderByLinks, LinkedFrom } from '../../../servers/broker/web/linked-from.js';
+import { LinkedFrom, orderByLinks } from '../../../servers/broker/web/linked-from.js';
 import { ReferencesBuilder } from '../../../storage/references/index.js';
 import { serveFixture, temporary } from '../refererd/scene.js';
 import { document, NOW } from './scene.js';

@@ -1,26 +1,26 @@
 import { check, NotApplicable } from '../../case.js';
+import type { ClientContext } from '../bench.js';
+import { checkComplete, linesOf, requestedCompression, WITHOUT_COMPRESSION } from '../checks.js';
 import { compressed, inClear } from '../dialogue.js';
-import type { ClientContext } from '../experiment.js';
 import { dynamic, fixed, flushed, gzipMember, stored } from '../gzip-member.js';
-import { askedForCompression, isComplete, linesOf, WITHOUT_COMPRESSION } from '../judgments.js';
 import { PLAIN, updates, wireObject } from '../objects.js';
+import { brokenMemberCase, type ClientCase, completeMemberCase } from './case-builders.js';
 import { ALL_BYTES, around, FORGED_END, largeValue } from './data.js';
-import { brokenMember, type ClientCase, wholeMember } from './families.js';
 
 const MEBIBYTE = 1 << 20;
 const START = '400 - Sending all objects\n';
 const END = '499 - Sent all objects\n';
 
 /** Runs the client against a server that refuses compression. */
-async function refused(answer: string, context: ClientContext): Promise<void> {
-  const part = { ...WITHOUT_COMPRESSION, compression: [answer] };
-  const observation = await context.bench.observe(part, context);
-  if (!askedForCompression(observation)) throw new NotApplicable('the client does not ask for compression');
+async function checkRefusedCompression(answer: string, context: ClientContext): Promise<void> {
+  const behavior = { ...WITHOUT_COMPRESSION, compression: [answer] };
+  const observation = await context.bench.observe(behavior, context);
+  if (!requestedCompression(observation)) throw new NotApplicable('the client does not request compression');
   check(linesOf(observation, 'SEND-UPDATE').length > 0, 'the client gives up when compression is refused', {
     expected: 'SEND-UPDATE in clear',
     received: 'none',
   });
-  await isComplete(observation, PLAIN, context);
+  await checkComplete(observation, PLAIN, context);
 }
 
 /** GATHERD-6.1, 6.2, 6.9: agreeing on compression. */
@@ -31,7 +31,7 @@ const AGREEMENT_CASES: readonly ClientCase[] = [
     rules: ['GATHERD-6.9'],
     source: 'project choice',
     level: 'MUST',
-    run: (context) => refused('900 - Compression not available', context),
+    run: (context) => checkRefusedCompression('900 - Compression not available', context),
   },
   {
     id: 'compression/other-answer',
@@ -39,19 +39,19 @@ const AGREEMENT_CASES: readonly ClientCase[] = [
     rules: ['GATHERD-6.9'],
     source: 'project choice',
     level: 'MUST',
-    run: (context) => refused('599 - gzip is not installed here', context),
+    run: (context) => checkRefusedCompression('599 - gzip is not installed here', context),
   },
 ];
 
-function member(
+function memberCase(
   id: string,
   title: string,
   rules: readonly string[],
   source: string,
-  update: Parameters<typeof wholeMember>[1],
+  update: Parameters<typeof completeMemberCase>[1],
   content = PLAIN,
 ): ClientCase {
-  return wholeMember({ id: `gzip/${id}`, title, rules, source, level: 'MUST' }, update, content);
+  return completeMemberCase({ id: `gzip/${id}`, title, rules, source, level: 'MUST' }, update, content);
 }
 
 const RFC = 'beckett; inferred (RFC 1952)';
@@ -66,26 +66,26 @@ const HUGE = updates(
 );
 /** Where members are divided: within an attribute of the first object. */
 const MIDDLE = PLAIN.stream.indexOf('Description') + 5;
-/** A wrong CRC-32: not that of these bytes. */
+/** A CRC-32 that is wrong for these bytes. */
 const WRONG_CRC = 0x12345678;
 
 /** GATHERD-6.3, 6.5, 6.6: the compressed data. */
 const MEMBER_CASES: readonly ClientCase[] = [
-  member(
+  memberCase(
     'dynamic',
     'reads blocks with dynamic codes, and 499 directly after the trailer',
     ['GATHERD-6.3', 'GATHERD-6.6'],
     RFC,
     compressed(gzipMember(PLAIN.stream, dynamic)),
   ),
-  member(
+  memberCase(
     'fixed',
     'reads blocks with fixed codes',
     ['GATHERD-6.3'],
     RFC,
     compressed(gzipMember(PLAIN.stream, fixed)),
   ),
-  member(
+  memberCase(
     'stored',
     'reads stored blocks, more than one of them',
     ['GATHERD-6.3'],
@@ -93,14 +93,14 @@ const MEMBER_CASES: readonly ClientCase[] = [
     compressed(gzipMember(LONG.stream, stored)),
     LONG,
   ),
-  member(
+  memberCase(
     'empty-blocks',
     'reads empty blocks before, between and after the others',
     ['GATHERD-6.3'],
     RFC,
     compressed(gzipMember(PLAIN.stream, flushed)),
   ),
-  member(
+  memberCase(
     'end-line-in-member',
     'finds the end of the member by decoding, not by a line "499 - " in its bytes',
     ['GATHERD-6.6', 'GATHERD-3.7'],
@@ -108,7 +108,7 @@ const MEMBER_CASES: readonly ClientCase[] = [
     compressed(gzipMember(FORGED.stream, stored)),
     FORGED,
   ),
-  member(
+  memberCase(
     'values',
     'keeps every byte of compressed values',
     ['SOIF-1.2', 'GATHERD-6.3'],
@@ -116,35 +116,35 @@ const MEMBER_CASES: readonly ClientCase[] = [
     compressed(gzipMember(BINARY.stream, fixed)),
     BINARY,
   ),
-  member(
+  memberCase(
     'header-name',
     'reads a header with a file name, as gzip writes it',
     ['GATHERD-6.3'],
     RFC,
     compressed(gzipMember(PLAIN.stream, dynamic, { name: NAME })),
   ),
-  member(
+  memberCase(
     'header-extra',
     'reads a header with an extra field that looks like an end line',
     ['GATHERD-6.3', 'GATHERD-6.6'],
     RFC,
     compressed(gzipMember(PLAIN.stream, dynamic, { extra: EXTRA })),
   ),
-  member(
+  memberCase(
     'header-comment',
     'reads a header with a comment',
     ['GATHERD-6.3'],
     RFC,
     compressed(gzipMember(PLAIN.stream, dynamic, { comment: 'made by mkcompressed' })),
   ),
-  member(
+  memberCase(
     'header-crc',
     'reads a header with its own checksum',
     ['GATHERD-6.3'],
     RFC,
     compressed(gzipMember(PLAIN.stream, dynamic, { headerCrc: true })),
   ),
-  member(
+  memberCase(
     'header-all',
     'reads a header with every optional field',
     ['GATHERD-6.3'],
@@ -153,7 +153,7 @@ const MEMBER_CASES: readonly ClientCase[] = [
       gzipMember(PLAIN.stream, dynamic, { extra: EXTRA, name: NAME, comment: '499 - x\n', headerCrc: true }),
     ),
   ),
-  member(
+  memberCase(
     'members',
     'reads concatenated members, divided within an object',
     ['GATHERD-6.6'],
@@ -164,7 +164,7 @@ const MEMBER_CASES: readonly ClientCase[] = [
       gzipMember(PLAIN.stream.subarray(MIDDLE), stored, { name: NAME }),
     ),
   ),
-  member(
+  memberCase(
     'empty-update',
     'reads a compressed update without objects',
     ['GATHERD-4.5', 'GATHERD-6.3'],
@@ -173,7 +173,7 @@ const MEMBER_CASES: readonly ClientCase[] = [
     updates(),
   ),
   {
-    ...member(
+    ...memberCase(
       'huge',
       'reads a compressed value of 10 MiB',
       ['GATHERD-6.3'],
@@ -183,7 +183,7 @@ const MEMBER_CASES: readonly ClientCase[] = [
     ),
     timeoutMs: 60_000,
   },
-  member(
+  memberCase(
     'close-for-end-line',
     'accepts a valid trailer as the end when the server closes instead of sending 499',
     ['GATHERD-6.5'],
@@ -192,46 +192,49 @@ const MEMBER_CASES: readonly ClientCase[] = [
   ),
 ];
 
-function damaged(id: string, title: string, update: Parameters<typeof brokenMember>[1]): ClientCase {
+function damagedCase(id: string, title: string, update: Parameters<typeof brokenMemberCase>[1]): ClientCase {
   const rules = ['GATHERD-6.5', 'GATHERD-11.4'];
-  return brokenMember({ id: `gzip/${id}`, title, rules, source: 'project choice', level: 'SHOULD' }, update);
+  return brokenMemberCase(
+    { id: `gzip/${id}`, title, rules, source: 'project choice', level: 'SHOULD' },
+    update,
+  );
 }
 
 const WHOLE = gzipMember(PLAIN.stream, dynamic);
 
 /** GATHERD-6.5: without a valid trailer the transfer is incomplete. */
 const DAMAGED_CASES: readonly ClientCase[] = [
-  damaged('bad-crc', 'fails when the CRC of the trailer is wrong and the server closes', [
+  damagedCase('bad-crc', 'fails when the CRC of the trailer is wrong and the server closes', [
     START,
     gzipMember(PLAIN.stream, dynamic, { crc: WRONG_CRC }),
     'close',
   ]),
-  damaged('bad-crc-end-line', 'fails when the CRC of the trailer is wrong, although 499 follows', [
+  damagedCase('bad-crc-end-line', 'fails when the CRC of the trailer is wrong, although 499 follows', [
     START,
     gzipMember(PLAIN.stream, dynamic, { crc: WRONG_CRC }),
     END,
   ]),
-  damaged('bad-length', 'fails when the length of the trailer is wrong and the server closes', [
+  damagedCase('bad-length', 'fails when the length of the trailer is wrong and the server closes', [
     START,
     gzipMember(PLAIN.stream, dynamic, { length: PLAIN.stream.length + 1 }),
     'close',
   ]),
-  damaged('cut-trailer', 'fails when the server closes within the trailer', [
+  damagedCase('cut-trailer', 'fails when the server closes within the trailer', [
     START,
     WHOLE.subarray(0, -3),
     'close',
   ]),
-  damaged('cut-data', 'fails when the server closes within the compressed data', [
+  damagedCase('cut-data', 'fails when the server closes within the compressed data', [
     START,
     WHOLE.subarray(0, WHOLE.length >> 1),
     'close',
   ]),
-  damaged('cut-header', 'fails when the server closes within the header', [
+  damagedCase('cut-header', 'fails when the server closes within the header', [
     START,
     WHOLE.subarray(0, 5),
     'close',
   ]),
-  damaged('not-gzip', 'fails when data arrive in clear although compression was agreed', [
+  damagedCase('not-gzip', 'fails when data arrive in clear although compression was agreed', [
     ...inClear(PLAIN),
     'close',
   ]),

@@ -5,22 +5,22 @@ import {
   type Content,
   emptyObject,
   FIRST,
-  laidOut,
+  inSection,
   PLAIN,
-  placed,
   SECOND,
   sections,
+  streamOf,
   updates,
   type WireObject,
   wireObject,
 } from '../objects.js';
-import { broken, type ClientCase, whole } from './families.js';
+import { brokenCase, type ClientCase, completeCase } from './case-builders.js';
 
 const URL = 'http://gatherer.example.org/values';
 const LAST = wireObject('http://gatherer.example.org/last', [['Title', 'behind the others\n']]);
 const MEBIBYTE = 1 << 20;
 
-/** A value of exactly this many bytes that does not compress well, with line ends and lines that look like protocol. */
+/** Returns a value of this size that does not compress well, with line ends and lines that look like protocol. */
 export function largeValue(size: number): Buffer {
   const lines: string[] = [];
   let length = 0;
@@ -32,7 +32,7 @@ export function largeValue(size: number): Buffer {
   return bytes(lines.join('').slice(0, size));
 }
 
-/** An object with a difficult value, between others that show whether the client lost its position. */
+/** Returns an object with a difficult value, between others that show whether the client lost its position. */
 export function around(...attributes: readonly (readonly [string, string | Buffer])[]): Content {
   return updates(FIRST, wireObject(URL, attributes), LAST);
 }
@@ -40,54 +40,66 @@ export function around(...attributes: readonly (readonly [string, string | Buffe
 export const FORGED_END = 'a page about gatherd\n499 - Sent 1 objects\n999 - Bye\nand more\n';
 export const ALL_BYTES = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
 
-function value(id: string, title: string, content: Content, rules = ['SOIF-1.2', 'GATHERD-3.7']): ClientCase {
+function valueCase(
+  id: string,
+  title: string,
+  content: Content,
+  rules = ['SOIF-1.2', 'GATHERD-3.7'],
+): ClientCase {
   const source = 'manual 1.4; template.h; template.c*';
-  return whole({ id: `value/${id}`, title, rules, source, level: 'MUST' }, content);
+  return completeCase({ id: `value/${id}`, title, rules, source, level: 'MUST' }, content);
 }
 
 /** SOIF-1.2: the bytes of a value. */
 export const VALUE_CASES: readonly ClientCase[] = [
-  value('end-line', 'reads a line "499 - " inside a value as data', around(['Body', FORGED_END]), [
+  valueCase('end-line', 'reads a line "499 - " inside a value as data', around(['Body', FORGED_END]), [
     'GATHERD-3.7',
     'SOIF-1.2',
   ]),
-  value(
+  valueCase(
     'end-line-099',
     'reads a line "099 - " inside a value as data',
     around(['Body', 'a page about brokers\n099 - done\nand more\n']),
     ['GATHERD-3.7', 'SOIF-1.2'],
   ),
-  value(
+  valueCase(
     'closing-brace',
     'reads lines "}" inside a value as data',
     around(['Body', 'void main() {\n}\n}\n}\n499 - x\n'], ['Title', 'C\n']),
   ),
-  value(
+  valueCase(
     'wrapper',
     'reads "@UPDATE {" and "@FILE {" inside a value as data',
     around(['Body', '}\n}\n@DELETE {\n@FILE { http://forged.example.org/\nTitle{1}:\tx\n}\n}\n@UPDATE {\n']),
   ),
-  value('binary', 'keeps every byte of a value, including NUL and 0x80 to 0xff', around(['Data', ALL_BYTES])),
-  value(
+  valueCase(
+    'binary',
+    'keeps every byte of a value, including NUL and 0x80 to 0xff',
+    around(['Data', ALL_BYTES]),
+  ),
+  valueCase(
     'no-final-newline',
     'keeps a value unchanged that does not end in a line end',
     around(['Body', 'one\ntwo']),
   ),
-  value(
+  valueCase(
     'only-newlines',
     'keeps the line ends at the end of a value, and those at its beginning',
     around(['Body', '\n\n'], ['Title', '\nx\n\n']),
     ['SOIF-2.4', 'SOIF-1.2'],
   ),
-  value('cr-lf', 'keeps CR LF inside a value', around(['Body', 'one\r\ntwo\r\n']), ['SOIF-1.2', 'SOIF-2.4']),
-  value(
+  valueCase('cr-lf', 'keeps CR LF inside a value', around(['Body', 'one\r\ntwo\r\n']), [
+    'SOIF-1.2',
+    'SOIF-2.4',
+  ]),
+  valueCase(
     'empty',
     'reads an attribute with an empty value',
     around(['Abstract', ''], ['Title', 'has an empty neighbor\n']),
     ['SOIF-3.2', 'SOIF-4.4'],
   ),
   {
-    ...value(
+    ...valueCase(
       'huge',
       'reads a value of 10 MiB',
       updates(FIRST, wireObject(URL, [['Full-Text', largeValue(10 * MEBIBYTE)]]), LAST),
@@ -96,62 +108,62 @@ export const VALUE_CASES: readonly ClientCase[] = [
   },
 ];
 
-function layout(id: string, title: string, rules: readonly string[], content: Content): ClientCase {
+function layoutCase(id: string, title: string, rules: readonly string[], content: Content): ClientCase {
   const source = 'broker NOTES; manual 1.2; project choice';
-  return whole({ id: `sections/${id}`, title, rules, source, level: 'MUST' }, content);
+  return completeCase({ id: `sections/${id}`, title, rules, source, level: 'MUST' }, content);
 }
 
 /** A kept object: only its bookkeeping is sent (SOIF-8.4). */
 const KEPT: WireObject = wireObject('http://gatherer.example.org/kept', []);
 const GONE: WireObject = emptyObject('http://gatherer.example.org/gone');
-const BOTH = placed('update', [FIRST, SECOND]);
+const BOTH = inSection('update', [FIRST, SECOND]);
 
 /** SOIF-8: the wrappers around the objects. */
 export const SECTION_CASES: readonly ClientCase[] = [
-  layout(
+  layoutCase(
     'one-line',
     'reads wrappers that open and close on one line',
     ['SOIF-8.9', 'SOIF-8.7'],
-    laidOut(['@DELETE { }\n@REFRESH { }\n@UPDATE {\n', ...BOTH, '}\n']),
+    streamOf(['@DELETE { }\n@REFRESH { }\n@UPDATE {\n', ...BOTH, '}\n']),
   ),
-  layout(
+  layoutCase(
     'run-together',
     'reads wrappers that are all on one line with the first object',
     ['SOIF-8.9', 'SOIF-8.7'],
-    laidOut(['@DELETE { } @REFRESH { } @UPDATE { ', ...BOTH, '}\n']),
+    streamOf(['@DELETE { } @REFRESH { } @UPDATE { ', ...BOTH, '}\n']),
   ),
-  layout(
+  layoutCase(
     'small-letters',
     'reads the keywords of the wrappers in lower case',
     ['SOIF-8.9', 'SOIF-2.11'],
-    laidOut(['@delete {\n}\n@refresh {\n}\n@update {\n', ...BOTH, '}\n']),
+    streamOf(['@delete {\n}\n@refresh {\n}\n@update {\n', ...BOTH, '}\n']),
   ),
-  layout(
+  layoutCase(
     'other-order',
     'reads the sections in another order',
     ['SOIF-8.9', 'SOIF-8.2'],
-    laidOut(['@UPDATE {\n', ...BOTH, '}\n@DELETE {\n}\n@REFRESH {\n}\n']),
+    streamOf(['@UPDATE {\n', ...BOTH, '}\n@DELETE {\n}\n@REFRESH {\n}\n']),
   ),
-  layout(
+  layoutCase(
     'repeated',
     'reads sections that occur several times',
     ['SOIF-8.9', 'SOIF-8.2'],
-    laidOut([
+    streamOf([
       '@DELETE {\n}\n@UPDATE {\n',
-      ...placed('update', [FIRST]),
+      ...inSection('update', [FIRST]),
       '}\n@REFRESH {\n}\n@DELETE {\n}\n@UPDATE {\n',
-      ...placed('update', [SECOND]),
+      ...inSection('update', [SECOND]),
       '}\n@UPDATE {\n}\n',
     ]),
   ),
-  layout('absent', 'reads objects without any wrapper as updates', ['SOIF-8.9'], laidOut(BOTH)),
-  layout(
+  layoutCase('absent', 'reads objects without any wrapper as updates', ['SOIF-8.9'], streamOf(BOTH)),
+  layoutCase(
     'non-empty',
     'reads @DELETE and @REFRESH sections with objects',
     ['SOIF-8.9', 'SOIF-8.4', 'GATHERD-4.4'],
     sections({ delete: [GONE], refresh: [KEPT], update: [FIRST, SECOND] }),
   ),
-  layout(
+  layoutCase(
     'type-update',
     'reads objects whose type is the keyword of a wrapper',
     ['SOIF-8.10'],
@@ -161,10 +173,10 @@ export const SECTION_CASES: readonly ClientCase[] = [
       LAST,
     ),
   ),
-  layout('empty', 'reads an update without objects', ['GATHERD-4.5'], updates()),
+  layoutCase('empty', 'reads an update without objects', ['GATHERD-4.5'], updates()),
 ];
 
-function cut(
+function cutCase(
   id: string,
   title: string,
   update: readonly Step[],
@@ -177,52 +189,52 @@ function cut(
     source: 'project choice',
     level: 'SHOULD',
   };
-  return broken(description, { update: () => update });
+  return brokenCase(description, { update: () => update });
 }
 
 const FORGED = around(['Body', FORGED_END]).stream;
 
-/** The first bytes of a stream, up to the end of a text in it. */
+/** Returns the first bytes of a stream, up to the end of a text in it. */
 function until(stream: Buffer, text: string): Buffer {
   return stream.subarray(0, stream.indexOf(bytes(text)) + text.length);
 }
 
 /** GATHERD-3.11: a client must not accept an incomplete transfer as complete. */
 export const INCOMPLETE_CASES: readonly ClientCase[] = [
-  cut('no-end-line', 'fails when all objects arrived without the end line', [
+  cutCase('no-end-line', 'fails when all objects arrived without the end line', [
     '400 - x\n',
     PLAIN.stream,
     'close',
   ]),
-  cut('no-start', 'fails when the server closes instead of answering SEND-UPDATE', ['close']),
-  cut('nothing', 'fails when the server closes after 400', ['400 - x\n', 'close']),
-  cut('between-objects', 'fails when the server closes between two objects', [
+  cutCase('no-start', 'fails when the server closes instead of answering SEND-UPDATE', ['close']),
+  cutCase('nothing', 'fails when the server closes after 400', ['400 - x\n', 'close']),
+  cutCase('between-objects', 'fails when the server closes between two objects', [
     '400 - x\n',
     until(PLAIN.stream, FIRST.bytes.toString('latin1')),
     'close',
   ]),
-  cut('in-object', 'fails when the server closes within an object, between two attributes', [
+  cutCase('in-object', 'fails when the server closes within an object, between two attributes', [
     '400 - x\n',
     until(PLAIN.stream, 'Type{4}:\tText\n'),
     'close',
   ]),
-  cut('in-value', 'fails when the server closes within a value', [
+  cutCase('in-value', 'fails when the server closes within a value', [
     '400 - x\n',
     until(PLAIN.stream, 'harvest\ngath'),
     'close',
   ]),
-  cut('behind-forged-end', 'fails when the server closes after a line "499 - " of a value', [
+  cutCase('behind-forged-end', 'fails when the server closes after a line "499 - " of a value', [
     '400 - x\n',
     until(FORGED, '499 - Sent 1 objects\n'),
     'close',
   ]),
-  cut('in-end-line', 'fails when the server closes within the number of the end line', [
+  cutCase('in-end-line', 'fails when the server closes within the number of the end line', [
     '400 - x\n',
     PLAIN.stream,
     '49',
     'close',
   ]),
-  cut('reset', 'fails when the connection is reset', [
+  cutCase('reset', 'fails when the connection is reset', [
     '400 - x\n',
     until(PLAIN.stream, 'harvest\ngath'),
     'reset',

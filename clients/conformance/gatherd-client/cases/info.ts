@@ -1,9 +1,9 @@
 import { check } from '../../case.js';
-import type { Part, Step } from '../dialogue.js';
-import type { ClientContext } from '../experiment.js';
-import { linesOf } from '../judgments.js';
-import { laidOut, placed, wireObject } from '../objects.js';
-import type { ClientCase } from './families.js';
+import type { ClientContext } from '../bench.js';
+import { linesOf } from '../checks.js';
+import type { Behavior, Step } from '../dialogue.js';
+import { inSection, streamOf, wireObject } from '../objects.js';
+import type { ClientCase } from './case-builders.js';
 
 const DESCRIPTION = wireObject(
   '-',
@@ -13,44 +13,47 @@ const DESCRIPTION = wireObject(
   ],
   'GATHERER',
 );
-const CONTENT = laidOut(placed('update', [DESCRIPTION]));
+const CONTENT = streamOf(inSection('update', [DESCRIPTION]));
 
-async function described(part: Part, context: ClientContext): Promise<void> {
-  const observation = await context.bench.observeInfo(part, context);
+async function checkDescription(behavior: Behavior, context: ClientContext): Promise<void> {
+  const observation = await context.bench.observeInfo(behavior, context);
   check(linesOf(observation, 'INFO').length > 0, 'the command sends no INFO', {
     expected: 'INFO',
     received: 'none',
   });
   context.bench.compareOutput(observation, CONTENT);
-  check(observation.status === 0, 'the client says that it got no description', {
+  check(observation.status === 0, 'the client reports that it received no description', {
     expected: 'exit status 0',
     received: `exit status ${observation.status ?? 'none'}: ${observation.diagnostics.trim()}`,
   });
 }
 
-function info(id: string, title: string, answer: readonly Step[]): ClientCase {
+function infoCase(id: string, title: string, answer: readonly Step[]): ClientCase {
   return {
     id: `info/${id}`,
     title,
     rules: ['GATHERD-3.6', 'GATHERD-7.4'],
     source: 'beckett; inferred; project choice',
     level: 'MUST',
-    run: (context) => described({ info: answer }, context),
+    run: (context) => checkDescription({ info: answer }, context),
   };
 }
 
 /** GATHERD-3.6: the forms of a server's answer to INFO. */
 export const INFO_CASES: readonly ClientCase[] = [
-  info('600-after', 'reads the description when 600 follows it', [DESCRIPTION.bytes, '600 - End of INFO\n']),
-  info('600-before', 'reads the description when 600 precedes it', [
+  infoCase('600-after', 'reads the description when 600 follows it', [
+    DESCRIPTION.bytes,
+    '600 - End of INFO\n',
+  ]),
+  infoCase('600-before', 'reads the description when 600 precedes it', [
     '600 - INFO follows\n',
     DESCRIPTION.bytes,
   ]),
-  info('699', 'reads the description between 600 and 699', [
+  infoCase('699', 'reads the description between 600 and 699', [
     '600 - INFO follows\n',
     DESCRIPTION.bytes,
     '699 - End of INFO\n',
   ]),
-  info('no-number', 'reads the description without any number', [DESCRIPTION.bytes]),
-  info('close', 'reads the description when the server closes after it', [DESCRIPTION.bytes, 'close']),
+  infoCase('no-number', 'reads the description without any number', [DESCRIPTION.bytes]),
+  infoCase('close', 'reads the description when the server closes after it', [DESCRIPTION.bytes, 'close']),
 ];

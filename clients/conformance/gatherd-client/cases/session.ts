@@ -1,33 +1,33 @@
 import { check, NotApplicable } from '../../case.js';
-import { saysDone } from '../../client-bench.js';
+import { checkReportsSuccess } from '../../client-bench.js';
 import { printable } from '../../printable.js';
+import type { ClientContext, Observation } from '../bench.js';
+import { checkComplete, checkReportsFailure, linesOf, ORDINARY } from '../checks.js';
 import { compressed, inClear } from '../dialogue.js';
-import type { ClientContext, Observation } from '../experiment.js';
 import { gzipMember, stored } from '../gzip-member.js';
-import { isComplete, linesOf, ORDINARY, saysFailed } from '../judgments.js';
 import { PLAIN } from '../objects.js';
-import { broken, type ClientCase, whole, wholeMember } from './families.js';
+import { brokenCase, type ClientCase, completeCase, completeMemberCase } from './case-builders.js';
 
-/** GATHERD-2.1, 2.2, 6.11: the lines a client may send, to the letter; other cases judge the arguments. */
+/** GATHERD-2.1, 2.2, 6.11: the exact lines that a client may send; other cases check the arguments. */
 const SPELLING =
   /^(?:HELLO(?: .*)?|HELP|INFO|QUIT|SEND-OBJECT .+|SEND-UPDATE .+|SET compression|SET changes)$/;
 
-/** A case about the lines of the ordinary session, which is run once for all of them. */
-function ordinary(
+/** Builds a case about the ordinary session, which is run once for all of them. */
+function ordinaryCase(
   description: Omit<ClientCase, 'run'>,
-  judge: (observation: Observation, context: ClientContext) => void | Promise<void>,
+  verify: (observation: Observation, context: ClientContext) => void | Promise<void>,
 ): ClientCase {
   return {
     ...description,
     async run(context) {
-      await judge(await context.bench.observeOnce(ORDINARY, context), context);
+      await verify(await context.bench.observeOnce(ORDINARY, context), context);
     },
   };
 }
 
 /** One whole session, and what the client sends in it. */
 export const SESSION_CASES: readonly ClientCase[] = [
-  ordinary(
+  ordinaryCase(
     {
       id: 'session/plain',
       title: 'gets all objects of an ordinary session, the answer to SEND-UPDATE sent in one piece',
@@ -35,9 +35,9 @@ export const SESSION_CASES: readonly ClientCase[] = [
       source: 'gatherd NOTES; roads',
       level: 'MUST',
     },
-    (observation, context) => isComplete(observation, PLAIN, context),
+    (observation, context) => checkComplete(observation, PLAIN, context),
   ),
-  ordinary(
+  ordinaryCase(
     {
       id: 'session/exit-status',
       title: 'ends with exit status 0 when the transfer was complete',
@@ -45,7 +45,7 @@ export const SESSION_CASES: readonly ClientCase[] = [
       source: 'project choice',
       level: 'SHOULD',
     },
-    saysDone,
+    checkReportsSuccess,
   ),
   {
     id: 'session/closes',
@@ -54,14 +54,14 @@ export const SESSION_CASES: readonly ClientCase[] = [
     source: 'beckett',
     level: 'MUST',
     async run(context) {
-      await isComplete(
+      await checkComplete(
         await context.bench.observe({ ...ORDINARY, staysOpen: true }, context),
         PLAIN,
         context,
       );
     },
   },
-  whole(
+  completeCase(
     {
       id: 'session/no-answer-to-quit',
       title: 'accepts a server that closes instead of answering QUIT',
@@ -72,7 +72,7 @@ export const SESSION_CASES: readonly ClientCase[] = [
     PLAIN,
     { quit: [] },
   ),
-  ordinary(
+  ordinaryCase(
     {
       id: 'commands/spelling',
       title: 'sends verbs in upper case and keywords in lower case, exactly as published',
@@ -89,7 +89,7 @@ export const SESSION_CASES: readonly ClientCase[] = [
       }
     },
   ),
-  ordinary(
+  ordinaryCase(
     {
       id: 'commands/line-ends',
       title: 'ends every line in LF or CR LF',
@@ -106,7 +106,7 @@ export const SESSION_CASES: readonly ClientCase[] = [
       }
     },
   ),
-  ordinary(
+  ordinaryCase(
     {
       id: 'commands/hello-argument',
       title: "sends HELLO with the client's own host name",
@@ -116,7 +116,7 @@ export const SESSION_CASES: readonly ClientCase[] = [
     },
     (observation) => {
       const lines = linesOf(observation, 'HELLO');
-      if (lines.length === 0) throw new NotApplicable('the client does not say HELLO (GATHERD-2.5)');
+      if (lines.length === 0) throw new NotApplicable('the client does not send HELLO (GATHERD-2.5)');
       for (const line of lines) {
         check(/^\s*\S+\s+[A-Za-z0-9_.:-]+\s*$/.test(line), 'HELLO has no host name', {
           expected: 'HELLO <hostname>',
@@ -125,7 +125,7 @@ export const SESSION_CASES: readonly ClientCase[] = [
       }
     },
   ),
-  ordinary(
+  ordinaryCase(
     {
       id: 'commands/timestamp',
       title: 'sends SEND-UPDATE with a decimal number of seconds',
@@ -135,7 +135,7 @@ export const SESSION_CASES: readonly ClientCase[] = [
     },
     (observation) => {
       const lines = linesOf(observation, 'SEND-UPDATE');
-      check(lines.length > 0, 'the client asks for no update', {
+      check(lines.length > 0, 'the client does not request an update', {
         expected: 'SEND-UPDATE 0',
         received: 'none',
       });
@@ -147,7 +147,7 @@ export const SESSION_CASES: readonly ClientCase[] = [
       }
     },
   ),
-  ordinary(
+  ordinaryCase(
     {
       id: 'commands/quit',
       title: 'sends QUIT as its last line before it closes',
@@ -169,7 +169,7 @@ export const SESSION_CASES: readonly ClientCase[] = [
 
 /** Status lines as other servers may send them. */
 export const LINE_CASES: readonly ClientCase[] = [
-  whole(
+  completeCase(
     {
       id: 'lines/cr-lf',
       title: 'accepts status lines that end in CR LF',
@@ -182,7 +182,7 @@ export const LINE_CASES: readonly ClientCase[] = [
       lineEnd: '\r\n',
     },
   ),
-  whole(
+  completeCase(
     {
       id: 'lines/greeting-text',
       title: 'accepts another version and more text after the host name of the greeting',
@@ -193,7 +193,7 @@ export const LINE_CASES: readonly ClientCase[] = [
     PLAIN,
     { greeting: ['000 - HELLO 1.4.pl2 gatherer.example.org are you ready - 499 times?'] },
   ),
-  whole(
+  completeCase(
     {
       id: 'lines/other-texts',
       title: 'decides by the number of a status line, never by its text',
@@ -208,7 +208,7 @@ export const LINE_CASES: readonly ClientCase[] = [
       quit: ['999 - HELLO'],
     },
   ),
-  whole(
+  completeCase(
     {
       id: 'lines/unknown-lines',
       title: 'skips lines without a number outside of data',
@@ -223,7 +223,7 @@ export const LINE_CASES: readonly ClientCase[] = [
       quit: ['Thank you.', '999 - Bye'],
     },
   ),
-  whole(
+  completeCase(
     {
       id: 'lines/unknown-codes',
       title: 'skips unknown numbers outside of data',
@@ -238,7 +238,7 @@ export const LINE_CASES: readonly ClientCase[] = [
       quit: ['950 - 2 objects sent', '999 - Bye'],
     },
   ),
-  whole(
+  completeCase(
     {
       id: 'lines/end-099',
       title: 'reads 099 as the end of data, like 499',
@@ -251,7 +251,7 @@ export const LINE_CASES: readonly ClientCase[] = [
   ),
 ];
 
-/** A server that does not let the client in, or does not understand it. */
+/** A server that refuses the client or does not understand it. */
 export const REFUSAL_CASES: readonly ClientCase[] = [
   {
     id: 'refused/access-denied',
@@ -260,7 +260,7 @@ export const REFUSAL_CASES: readonly ClientCase[] = [
     source: 'project choice',
     level: 'SHOULD',
     async run(context) {
-      saysFailed(await context.bench.observeRefusal('999 - Access denied\n', context));
+      checkReportsFailure(await context.bench.observeRefusal('999 - Access denied\n', context));
     },
   },
   {
@@ -270,7 +270,7 @@ export const REFUSAL_CASES: readonly ClientCase[] = [
     source: 'project choice',
     level: 'SHOULD',
     async run(context) {
-      saysFailed(await context.bench.observeRefusal('', context));
+      checkReportsFailure(await context.bench.observeRefusal('', context));
     },
   },
   {
@@ -280,10 +280,10 @@ export const REFUSAL_CASES: readonly ClientCase[] = [
     source: 'project choice',
     level: 'SHOULD',
     async run(context) {
-      saysFailed(await context.bench.observeNoServer(context));
+      checkReportsFailure(await context.bench.observeNoServer(context));
     },
   },
-  broken(
+  brokenCase(
     {
       id: 'refused/bad-timestamp',
       title: 'ends, and fails, when 499 answers SEND-UPDATE without 400',
@@ -295,9 +295,9 @@ export const REFUSAL_CASES: readonly ClientCase[] = [
   ),
 ];
 
-/** How the bytes arrive. */
+/** Ways in which the bytes arrive. */
 export const DELIVERY_CASES: readonly ClientCase[] = [
-  whole(
+  completeCase(
     {
       id: 'delivery/single-bytes',
       title: 'reads a session that arrives one byte per segment',
@@ -308,7 +308,7 @@ export const DELIVERY_CASES: readonly ClientCase[] = [
     PLAIN,
     { delivery: 'bytes' },
   ),
-  whole(
+  completeCase(
     {
       id: 'delivery/slow',
       title: 'waits for a server that sends a few bytes with pauses',
@@ -319,7 +319,7 @@ export const DELIVERY_CASES: readonly ClientCase[] = [
     PLAIN,
     { delivery: 'slow' },
   ),
-  wholeMember(
+  completeMemberCase(
     {
       id: 'delivery/compressed-single-bytes',
       title: 'reads a compressed session that arrives one byte per segment',

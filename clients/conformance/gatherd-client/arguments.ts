@@ -1,45 +1,45 @@
 import { UsageError } from '../../../protocols/errors.js';
 
-/** The words of the suite. */
-export interface SuiteWords {
+/** The arguments of the suite. */
+export interface SuiteArguments {
   /** The program that fetches everything, with its arguments; empty when only `--info` is given. */
   readonly command: readonly string[];
   /** The program that fetches the description. */
   readonly info: readonly string[];
-  /** Whether their output is judged. */
-  readonly judgesOutput: boolean;
+  /** Whether the output of the programs is checked. */
+  readonly checksOutput: boolean;
 }
 
 /**
  * Reads `[--no-output] [--info COMMANDLINE] [--] COMMAND [ARG...]`.
  * @throws UsageError for an unknown option or a missing command
  */
-export function parseWords(words: readonly string[]): SuiteWords {
-  let judgesOutput = true;
+export function parseArguments(args: readonly string[]): SuiteArguments {
+  let checksOutput = true;
   let info: readonly string[] = [];
   let at = 0;
-  for (; at < words.length; at++) {
-    const word = words[at] ?? '';
-    if (word === '--no-output') judgesOutput = false;
+  for (; at < args.length; at++) {
+    const word = args[at] ?? '';
+    if (word === '--no-output') checksOutput = false;
     else if (word.startsWith('--info=')) info = splitCommandLine(word.slice('--info='.length));
     else if (word === '--info') {
       at++;
-      info = splitCommandLine(words[at] ?? '');
+      info = splitCommandLine(args[at] ?? '');
     } else if (word.startsWith('-') && word !== '--') throw new UsageError(`unknown option ${word}`);
     else break;
     if (info.length === 0 && word.startsWith('--info')) throw new UsageError('--info needs a command line');
   }
-  if (words[at] === '--') at++;
-  const command = words.slice(at);
+  if (args[at] === '--') at++;
+  const command = args.slice(at);
   if (command.length === 0 && info.length === 0) {
     throw new UsageError('the command of the client is missing: gatherd-client -- COMMAND [ARG...]');
   }
-  return { command, info, judgesOutput };
+  return { command, info, checksOutput };
 }
 
 /**
  * Divides a command line into words at white space. Single and double quotes keep words together; a backslash makes the next
- * character literal, except between single quotes. No other character is special: no shell reads the line.
+ * character literal, except between single quotes. No other character is special.
  * @throws UsageError for a quote that is not closed
  */
 function splitCommandLine(line: string): string[] {

@@ -11,15 +11,15 @@ export function urlsOf(reply: Reply): Set<string> {
 }
 
 /**
- * Passes if the reply is not a `111`.
+ * Checks that the reply is not a `111`.
  * @throws Mismatch for a `111`; NotApplicable if the engine may lack a feature that the query needs and says so
  */
-export function notRefused(reply: Reply, what: string, onRefusal: OnRefusal = 'fail'): void {
+export function checkNotRefused(reply: Reply, what: string, onRefusal: OnRefusal = 'fail'): void {
   const [fatal] = textsOf(reply, 111);
   if (fatal === undefined) return;
   // BRK-4.18: a query that the engine does not support is not called malformed.
   if (onRefusal === 'skip' && !/malformed|syntax/i.test(fatal)) {
-    throw new NotApplicable(`the broker does not do this: ${printable(fatal)}`);
+    throw new NotApplicable(`the broker does not support this: ${printable(fatal)}`);
   }
   throw new Mismatch(`a query is refused: ${printable(what)}`, {
     expected: 'results',
@@ -27,8 +27,8 @@ export function notRefused(reply: Reply, what: string, onRefusal: OnRefusal = 'f
   });
 }
 
-/** The message is refused: only notices, then one `111` with the word ERROR, then the end (BRK-4.13, 4.14). @throws Mismatch */
-export function refused(reply: Reply, message: string): void {
+/** Checks that the message is refused: only notices, then one `111` with the word ERROR, then the end (BRK-4.13, 4.14). @throws Mismatch */
+export function checkRefused(reply: Reply, message: string): void {
   const results = reply.items.filter(({ code }) => code !== 101 && code !== 103);
   const [fatal, ...more] = results;
   const last = reply.items.at(-1);
@@ -39,26 +39,30 @@ export function refused(reply: Reply, message: string): void {
   );
 }
 
-/** The sets are equal, apart from URLs that several objects share. @throws Mismatch */
-export function sameSet(
-  wanted: ReadonlySet<string>,
-  came: ReadonlySet<string>,
+/** Checks that the sets are equal, except for URLs that several objects share. @throws Mismatch */
+export function checkSameUrls(
+  expected: ReadonlySet<string>,
+  received: ReadonlySet<string>,
   { shared }: Pick<Survey, 'shared'>,
   query: string,
 ): void {
-  const missing = [...wanted].filter((url) => !came.has(url) && !shared.has(url));
-  const surplus = [...came].filter((url) => !wanted.has(url) && !shared.has(url));
+  const missing = [...expected].filter((url) => !received.has(url) && !shared.has(url));
+  const surplus = [...received].filter((url) => !expected.has(url) && !shared.has(url));
   check(missing.length + surplus.length === 0, `wrong objects for ${printable(query)}`, {
-    expected: `${wanted.size} objects${missing.length > 0 ? `, among them ${printable(missing[0] ?? '')}` : ''}`,
-    received: `${came.size} objects${surplus.length > 0 ? `, among them ${printable(surplus[0] ?? '')}` : ''}`,
+    expected: `${expected.size} objects${missing.length > 0 ? `, among them ${printable(missing[0] ?? '')}` : ''}`,
+    received: `${received.size} objects${surplus.length > 0 ? `, among them ${printable(surplus[0] ?? '')}` : ''}`,
   });
 }
 
-/** At least these. @throws Mismatch */
-export function includesAll(wanted: ReadonlySet<string>, came: ReadonlySet<string>, query: string): void {
-  const [missing] = [...wanted].filter((url) => !came.has(url));
+/** Checks that all expected URLs were received. @throws Mismatch */
+export function checkIncludes(
+  expected: ReadonlySet<string>,
+  received: ReadonlySet<string>,
+  query: string,
+): void {
+  const [missing] = [...expected].filter((url) => !received.has(url));
   check(missing === undefined, `an object is not found by ${printable(query)}`, {
     expected: printable(missing ?? ''),
-    received: `${came.size} other objects`,
+    received: `${received.size} other objects`,
   });
 }

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { ConfigError, messageOf, UsageError } from '../../../protocols/errors.js';
 
-/** The words of the suite. */
-export interface SuiteWords {
+/** The arguments of the suite. */
+export interface SuiteArguments {
   /** HOST, HOST:PORT, or HOST PORT. */
   readonly address: readonly string[];
   readonly passwordFile: string | undefined;
@@ -14,14 +14,14 @@ const OPTION = '--password-file';
  * Reads `HOST[:PORT] [--password-file FILE]`.
  * @throws UsageError for an unknown option
  */
-export function parseWords(words: readonly string[]): SuiteWords {
+export function parseArguments(args: readonly string[]): SuiteArguments {
   const address: string[] = [];
   let passwordFile: string | undefined;
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at] ?? '';
+  for (let at = 0; at < args.length; at++) {
+    const word = args[at] ?? '';
     if (word === OPTION) {
       at++;
-      passwordFile = words[at] ?? '';
+      passwordFile = args[at] ?? '';
     } else if (word.startsWith(`${OPTION}=`)) passwordFile = word.slice(OPTION.length + 1);
     else if (word.startsWith('-')) throw new UsageError(`unknown option ${word}`);
     else address.push(word);
@@ -30,7 +30,7 @@ export function parseWords(words: readonly string[]): SuiteWords {
   return { address, passwordFile };
 }
 
-/** The first line of the file. Rejects with ConfigError when it cannot be read or is empty. */
+/** Reads the first line of the file. Rejects with ConfigError when the file cannot be read or the line is empty. */
 export async function readPassword(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     const why = messageOf(cause);

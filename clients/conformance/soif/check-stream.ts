@@ -5,8 +5,8 @@ import { Findings } from './findings.js';
 import { LayoutChecker } from './layout-checker.js';
 import type { StreamKind } from './wrapper-checker.js';
 
-/** What a stream was found to be. */
-export interface Judgment {
+/** The findings about a stream. */
+export interface StreamReport {
   readonly findings: Findings;
   readonly kind: StreamKind;
   /** Whether the input was gzip. */
@@ -14,30 +14,33 @@ export interface Judgment {
 }
 
 /**
- * Reads a stream to its end and judges it by every rule. Memory is bounded by the largest object (the tolerant decoder
- * holds one, 64 MiB at most), whatever the size of the stream.
+ * Reads a stream to its end and checks it by every rule. Memory is limited by the largest object (the tolerant decoder holds
+ * one, of at most 64 MiB), whatever the size of the stream.
  * @param source the bytes as they are stored; gzip is recognized by its first two bytes (GATHERD-10.2)
  * @param kind undefined: the first line decides
  * Rejects with the source's error, or zlib's when the gzip data is damaged.
  */
-export async function judgeStream(source: AsyncIterable<Uint8Array>, kind?: StreamKind): Promise<Judgment> {
+export async function checkStream(
+  source: AsyncIterable<Uint8Array>,
+  kind?: StreamKind,
+): Promise<StreamReport> {
   const findings = new Findings();
   const layout = new LayoutChecker(findings, kind);
-  const second = new SecondOpinion(findings);
+  const tolerant = new TolerantReaderCheck(findings);
   const { compressed, stream } = await decompressed(source);
   for await (const piece of stream) {
     const chunk = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
     findings.bytes += chunk.length;
     layout.push(chunk);
-    second.push(chunk);
+    tolerant.push(chunk);
   }
   layout.end();
-  second.end();
+  tolerant.end();
   return { findings, kind: layout.kind, compressed };
 }
 
-/** The tolerant decoder of this kit: an object that it loses is lost by others too (SOIF-4.5). */
-class SecondOpinion {
+/** Counts the objects that the tolerant decoder of this kit finds. An object that it loses is lost by others too (SOIF-4.5). */
+class TolerantReaderCheck {
   readonly #findings: Findings;
   readonly #decoder = new SectionDecoder();
 
@@ -55,10 +58,10 @@ class SecondOpinion {
 
   #take(items: readonly SectionItem[]): void {
     for (const item of items) {
-      if (item.kind === 'object') this.#findings.look('tolerant-reader');
+      if (item.kind === 'object') this.#findings.countCheck('tolerant-reader');
       else if (item.kind === 'warning' && item.rule === 'SOIF-4.5') {
-        this.#findings.look('tolerant-reader');
-        this.#findings.offend('tolerant-reader', item.offset, '', item.message);
+        this.#findings.countCheck('tolerant-reader');
+        this.#findings.report('tolerant-reader', item.offset, '', item.message);
       }
     }
   }

@@ -3,56 +3,56 @@ import { type ClientRun, type ClientContext as Context, noteEnd, SharedRuns } fr
 import type { Address, ClientEnd, ClientUnderTest } from '../client-under-test.js';
 import { Recorder } from '../recorder.js';
 import { type Script, ScriptedServer } from '../scripted-server.js';
-import { dialogue, type Part } from './dialogue.js';
+import { type Behavior, dialogue } from './dialogue.js';
 import { bytes, type Content } from './objects.js';
 import { OutputReader } from './output.js';
 
 export type ClientContext = Context<Bench>;
 
-/** What a run of the client leaves to judge. */
+/** The observable results of a run of the client. */
 export interface Observation extends ClientRun {
   readonly output: OutputReader;
 }
 
-/** Runs the clients against scripted servers. A run that several cases judge is made once. */
+/** Runs the clients against scripted servers. A run that several cases check is made once. */
 export class Bench {
   readonly #client: ClientUnderTest | undefined;
   readonly #infoClient: ClientUnderTest | undefined;
-  readonly #judgesOutput: boolean;
-  readonly #shared = new SharedRuns<Part, Observation>();
+  readonly #checksOutput: boolean;
+  readonly #shared = new SharedRuns<Behavior, Observation>();
 
   constructor(clients: {
-    /** Fetches everything; without it only the cases of the other are run. */
+    /** Fetches everything; without it only the cases about the other client are run. */
     readonly client?: ClientUnderTest;
     /** Fetches the description (INFO). */
     readonly infoClient?: ClientUnderTest;
     /** Whether their output is what they received. Default true. */
-    readonly judgesOutput?: boolean;
+    readonly checksOutput?: boolean;
   }) {
     this.#client = clients.client;
     this.#infoClient = clients.infoClient;
-    this.#judgesOutput = clients.judgesOutput ?? true;
+    this.#checksOutput = clients.checksOutput ?? true;
   }
 
-  /** Runs the client against a server that plays this part. */
-  async observe(part: Part, context: ClientContext): Promise<Observation> {
-    return this.#run(this.#updateClient(), dialogue(part), context);
+  /** Runs the client against a server with this behavior. */
+  async observe(behavior: Behavior, context: ClientContext): Promise<Observation> {
+    return this.#run(this.#updateClient(), dialogue(behavior), context);
   }
 
-  /** As {@link observe}, once for all cases that ask for the same part. */
-  observeOnce(part: Part, context: ClientContext): Promise<Observation> {
-    return this.#shared.get(part, context.transcript, () => this.observe(part, context));
+  /** As {@link observe}, once for all cases with the same behavior. */
+  observeOnce(behavior: Behavior, context: ClientContext): Promise<Observation> {
+    return this.#shared.get(behavior, context.transcript, () => this.observe(behavior, context));
   }
 
-  /** What {@link observeOnce} has seen already; runs nothing. */
-  observed(part: Part): Observation | undefined {
-    return this.#shared.ended(part);
+  /** Returns the run of an earlier {@link observeOnce}; runs nothing. */
+  observed(behavior: Behavior): Observation | undefined {
+    return this.#shared.ended(behavior);
   }
 
   /** Runs the client for INFO. @throws NotApplicable if there is none */
-  async observeInfo(part: Part, context: ClientContext): Promise<Observation> {
+  async observeInfo(behavior: Behavior, context: ClientContext): Promise<Observation> {
     if (this.#infoClient === undefined) throw new NotApplicable('no command for INFO is given (--info)');
-    return this.#run(this.#infoClient, dialogue(part), context);
+    return this.#run(this.#infoClient, dialogue(behavior), context);
   }
 
   /** Runs the client against a server that sends only this and closes. */
@@ -71,9 +71,9 @@ export class Bench {
     return this.#start(this.#updateClient(), address, new OutputReader(), context);
   }
 
-  /** @throws Mismatch if the output differs from what the server sent. Passes if the output is not judged. */
+  /** Compares the output with what the server sent, unless output is not checked. @throws Mismatch */
   compareOutput(observation: Observation, content: Content): void {
-    if (this.#judgesOutput) observation.output.compare(content);
+    if (this.#checksOutput) observation.output.compare(content);
   }
 
   #updateClient(): ClientUnderTest {
@@ -102,7 +102,7 @@ export class Bench {
     const end = await client.run(
       address,
       (piece) => {
-        if (this.#judgesOutput) output.push(piece);
+        if (this.#checksOutput) output.push(piece);
       },
       signal,
     );
