@@ -2,8 +2,8 @@ export {
   BrokerStore,
   type BrokerStoreOptions,
   type CollectionPointState,
-  type StoreChange,
 } from './broker/broker-store.js';
+export type { StoreChange } from './broker/change-log.js';
 export { type ObjectReader, openObjectReader } from './broker/object-reader.js';
 export type {
   ApplyCounts,
@@ -17,10 +17,10 @@ export { type CommitOptions, type GatheredReferences, GathererBatch } from './ga
 export type { DocumentStore } from './gatherer/documents.js';
 export type { LinkTables } from './gatherer/link-tables.js';
 export type { MetaStore, MetaValue } from './gatherer/meta.js';
-export type { InactivePlace, QueueRecordStore } from './gatherer/queue-records.js';
+export type { InactivePosition, QueueRecordStore } from './gatherer/queue-records.js';
 export {
   type QueueEntry,
-  type QueuePlace,
+  type QueuePosition,
   type QueueSurvey,
   queueKey,
   type WorkQueueStore,

@@ -4,7 +4,7 @@ import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { ConnectionError, messageOf, StorageError, UsageError } from '../../protocols/errors.js';
-import { replaceFile } from '../../storage/databases/index.js';
+import { replaceFile } from '../../storage/files/replace-file.js';
 import { writeRunBroker } from '../broker/index.js';
 import { writeGathererScripts } from '../gatherer/index.js';
 import { givenPassword, type PasswordSources } from './admin-password.js';

@@ -1,46 +1,41 @@
+// `BrokerStore`: the objects and the Registry of a Broker in one LevelDB directory, with their change log and the state of the collection
+// points.
 import { resolve } from 'node:path';
 import { StateError, StorageError } from '../../protocols/errors.js';
 import { Mutex } from '../../protocols/mutex.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import {
-  keyOid,
-  keyOrder,
-  oidKey,
-  orderedKey,
-  requireInteger,
-  TABLE,
-  tableRange,
-  textKey,
-} from '../level/keys.js';
+import { keyOid, oidKey, orderedKey, requireInteger, TABLE, tableRange, textKey } from '../level/keys.js';
 import { Level, type LevelOptions } from '../level/level.js';
 import {
   type BrokerCounters,
-  brokerCountersCodec,
-  changeCodec,
   collectionPointCodec,
   type RegistryEntry,
   type Removal,
   registryEntryCodec,
   urlObjectsCodec,
 } from '../records/records.js';
+import { readChanges, type StoreChange } from './change-log.js';
+import { readObjects } from './object-reader.js';
 import {
   type ApplyObserver,
   type ApplyOptions,
   type ApplyResult,
   applyChanges,
   type CollectedChange,
-  removeForGood,
+  removeAndRecord,
 } from './registry-apply.js';
 import {
   type ChangedSinceOptions,
   type CopiesSinceOptions,
   copiesSince,
+  type EntriesOptions,
+  entriesInOrder,
   removalsSince,
   storedInOrder,
   validInOrder,
 } from './registry-changes.js';
 import { identityOfKey } from './registry-removals.js';
-import { BROKER_COUNTERS_KEY, RegistryRows } from './registry-rows.js';
+import { RegistryRows, readBrokerCounters } from './registry-rows.js';
 
 export interface BrokerStoreOptions extends Omit<LevelOptions, 'kind' | 'multithreading'> {
   /** Flush each batch to the disk. Default false: a killed process loses nothing, a power failure may lose the last batches. */
@@ -57,30 +52,14 @@ export interface CollectionPointState {
   readonly last: UnixSeconds;
 }
 
-/** An entry of the change log. Only the last change of an OID matters to a follower. */
-export interface StoreChange {
-  readonly sequence: number;
-  readonly oid: number;
-  readonly kind: 'put' | 'remove';
-}
-
-const FIRST: BrokerCounters = {
-  objects: 0,
-  sequence: 0,
-  nextOid: 1,
-  trimmed: 0,
-  lastChange: 0,
-  removals: 0,
-};
-const PAGE_ENTRIES = 1000;
-/** Entries that are removed in one batch. */
-const REMOVE_AT_ONCE = 1000;
+/** Objects or removals that are deleted in one batch. */
+const DELETE_BATCH = 1000;
 
 /**
- * Directories that are open in this process. LevelDB's own lock admits a second owner in the same process with `multithreading`, which
- * the readers in worker threads need.
+ * The directories of the open stores of this process. With `multithreading`, which the readers in worker threads need, LevelDB's own lock
+ * does not refuse a second owner in the same process.
  */
-const owned = new Set<string>();
+const openDirectories = new Set<string>();
 
 /**
  * The Broker's store: objects as received, their Registry entries, the indexes that find them, and a change log that an indexer
@@ -104,15 +83,14 @@ export class BrokerStore implements AsyncDisposable {
   /** @throws StorageError if the directory is in use, damaged, another kind of store, or of another schema. */
   static async open(directory: string, options: BrokerStoreOptions = {}): Promise<BrokerStore> {
     const path = resolve(directory);
-    if (owned.has(path)) throw new StorageError(`the store in ${path} is in use by this process already`);
-    owned.add(path);
+    if (openDirectories.has(path))
+      throw new StorageError(`the store in ${path} is in use by this process already`);
+    openDirectories.add(path);
     try {
       const level = await Level.open(path, { ...options, kind: 'broker', multithreading: true });
-      const bytes = await level.get(BROKER_COUNTERS_KEY);
-      const counters = bytes === undefined ? FIRST : brokerCountersCodec.decode(bytes);
-      return new BrokerStore(level, counters, options);
+      return new BrokerStore(level, await readBrokerCounters(level), options);
     } catch (error) {
-      owned.delete(path);
+      openDirectories.delete(path);
       throw error;
     }
   }
@@ -170,7 +148,7 @@ export class BrokerStore implements AsyncDisposable {
 
   /**
    * Removes the objects with `Update-Time + Time-to-Live < now` (SOIF-6.8, BRK-7.14) and returns their number. It leaves no removals,
-   * since the objects expire at every Broker. Also deletes removals that no Broker needs any more.
+   * since the objects expire at every Broker. Also deletes the removals that no Broker needs any more.
    */
   async expire(now: UnixSeconds): Promise<number> {
     const range = {
@@ -180,36 +158,36 @@ export class BrokerStore implements AsyncDisposable {
     let removed = 0;
     for (;;) {
       const count = await this.#change(async (rows) => {
-        const keys = await this.#level.pageOfKeys(range, { limit: REMOVE_AT_ONCE });
+        const keys = await this.#level.pageOfKeys(range, { limit: DELETE_BATCH });
         return removeAll(rows, keys.map(keyOid), false);
       });
       if (count === 0) break;
       removed += count;
     }
-    await this.#forgetRemovals(orderedKey(TABLE.removalExpiries, now));
+    await this.#deleteRemovals(orderedKey(TABLE.removalExpiries, now));
     return removed;
   }
 
-  async #forgetRemovals(before: Uint8Array): Promise<void> {
+  async #deleteRemovals(before: Uint8Array): Promise<void> {
     const range = { ...tableRange(TABLE.removalExpiries), lt: before };
     for (;;) {
       const count = await this.#change(async (rows) => {
-        const keys = await this.#level.pageOfKeys(range, { limit: REMOVE_AT_ONCE });
+        const keys = await this.#level.pageOfKeys(range, { limit: DELETE_BATCH });
         const identities = keys.map(identityOfKey);
         await rows.loadRemovals(identities);
-        for (const identity of identities) rows.forgetRemoval(identity);
+        for (const identity of identities) rows.deleteRemoval(identity);
         return keys.length;
       });
       if (count === 0) return;
     }
   }
 
-  /** Removes objects and records their removal, a thousand in each batch. Returns how many existed. */
+  /** Removes objects and records their removals, a thousand in each batch. Returns the number of objects that existed. */
   async remove(oids: readonly number[]): Promise<number> {
     const unique = [...new Set(oids)];
     let removed = 0;
-    for (let i = 0; i < unique.length; i += REMOVE_AT_ONCE) {
-      removed += await this.#change((rows) => removeAll(rows, unique.slice(i, i + REMOVE_AT_ONCE), true));
+    for (let i = 0; i < unique.length; i += DELETE_BATCH) {
+      removed += await this.#change((rows) => removeAll(rows, unique.slice(i, i + DELETE_BATCH), true));
     }
     return removed;
   }
@@ -221,12 +199,12 @@ export class BrokerStore implements AsyncDisposable {
   }
 
   /**
-   * Removes all objects, all removals and the state of all collection points. Other Brokers do not follow it. OIDs, sequences and the
+   * Removes all objects, all removals and the state of all collection points. Other Brokers do not learn of it. OIDs, sequences and the
    * clock continue to rise.
    */
   async clear(): Promise<void> {
     await this.#removeEverything();
-    await this.#forgetRemovals(tableRange(TABLE.removalExpiries).lt);
+    await this.#deleteRemovals(tableRange(TABLE.removalExpiries).lt);
     await this.#change(async (rows) => {
       for await (const keys of this.#level.pagesOfKeys(tableRange(TABLE.points))) {
         for (const key of keys) rows.deleteRow(key);
@@ -237,7 +215,7 @@ export class BrokerStore implements AsyncDisposable {
   async #removeEverything(): Promise<void> {
     for (;;) {
       const count = await this.#change(async (rows) => {
-        const keys = await this.#level.pageOfKeys(tableRange(TABLE.entries), { limit: REMOVE_AT_ONCE });
+        const keys = await this.#level.pageOfKeys(tableRange(TABLE.entries), { limit: DELETE_BATCH });
         return removeAll(rows, keys.map(keyOid), false);
       });
       if (count === 0) return;
@@ -270,51 +248,9 @@ export class BrokerStore implements AsyncDisposable {
     return entries.filter((entry) => entry !== undefined);
   }
 
-  /**
-   * All entries in OID order, in pages. Not a snapshot: changes after the current position are seen.
-   *
-   * @param options.after only OIDs above this one.
-   * @param options.since only `Update-Time >= since`; the cost follows what changed, not what exists.
-   */
-  async *all(
-    options: { readonly after?: number; readonly since?: UnixSeconds; readonly signal?: AbortSignal } = {},
-  ): AsyncGenerator<RegistryEntry[], void, undefined> {
-    const { after = 0, since = 0, signal } = options;
-    if (since > 0) {
-      yield* this.#changedSince(since, after, signal);
-      return;
-    }
-    const pages = this.#level.pages(tableRange(TABLE.entries), {
-      limit: PAGE_ENTRIES,
-      after: oidKey(TABLE.entries, after),
-    });
-    for await (const page of pages) {
-      signal?.throwIfAborted();
-      yield page.map(([key, value]) => ({ oid: keyOid(key), ...registryEntryCodec.decode(value) }));
-    }
-  }
-
-  async *#changedSince(
-    since: UnixSeconds,
-    after: number,
-    signal: AbortSignal | undefined,
-  ): AsyncGenerator<RegistryEntry[], void, undefined> {
-    const range = {
-      ...tableRange(TABLE.times),
-      gte: orderedKey(TABLE.times, requireInteger(since, 'since')),
-    };
-    const oids: number[] = [];
-    for await (const keys of this.#level.pagesOfKeys(range)) {
-      signal?.throwIfAborted();
-      for (const key of keys) if (keyOid(key) > after) oids.push(keyOid(key));
-    }
-    // An object that moved to a later time during the walk occurs twice.
-    const ordered = [...new Set(oids)].sort((a, b) => a - b);
-    for (let i = 0; i < ordered.length; i += PAGE_ENTRIES) {
-      signal?.throwIfAborted();
-      const entries = await this.entries(ordered.slice(i, i + PAGE_ENTRIES));
-      yield entries.filter((entry) => entry !== undefined);
-    }
+  /** All entries in OID order, in pages. Not a snapshot: changes after the current position are seen. */
+  all(options: EntriesOptions = {}): AsyncGenerator<RegistryEntry[], void, undefined> {
+    return entriesInOrder(this.#level, options);
   }
 
   /**
@@ -336,11 +272,11 @@ export class BrokerStore implements AsyncDisposable {
   }
 
   /**
-   * The bytes of every object that has not expired at `at` (REG-48), in OID order, about a megabyte at a time. It reads nothing else, so
-   * it is the fastest way to all objects. Not a snapshot.
+   * The bytes of every object that has not expired at `now` (REG-48), in OID order, about a megabyte at a time. Reads no other rows of the
+   * objects, so it is the fastest way to read them all. Not a snapshot.
    */
-  valid(at: UnixSeconds, options: { readonly signal?: AbortSignal } = {}): ReturnType<typeof validInOrder> {
-    return validInOrder(this.#level, at, options.signal);
+  valid(now: UnixSeconds, options: { readonly signal?: AbortSignal } = {}): ReturnType<typeof validInOrder> {
+    return validInOrder(this.#level, now, options.signal);
   }
 
   async collectionState(pointKey: string): Promise<{ readonly last: UnixSeconds } | undefined> {
@@ -351,39 +287,27 @@ export class BrokerStore implements AsyncDisposable {
   // ---- the change log ----
 
   /** The next changes after `sequence`, oldest first, at most `limit`. */
-  async changesAfter(sequence: number, limit: number): Promise<StoreChange[]> {
-    const range = { ...tableRange(TABLE.changes), gte: orderedKey(TABLE.changes, sequence + 1) };
-    const changes: StoreChange[] = [];
-    while (changes.length < limit) {
-      const after =
-        changes.length === 0 ? undefined : orderedKey(TABLE.changes, changes.at(-1)?.sequence ?? 0);
-      const page = await this.#level.page(range, { limit: limit - changes.length, after });
-      if (page.length === 0) break;
-      for (const [key, value] of page) {
-        const { oid, removed } = changeCodec.decode(value);
-        changes.push({ sequence: keyOrder(key), oid, kind: removed ? 'remove' : 'put' });
-      }
-    }
-    return changes;
+  changesAfter(sequence: number, limit: number): Promise<StoreChange[]> {
+    return readChanges(this.#level, sequence, limit);
   }
 
   /** Deletes the changes up to and including `upTo`, which every follower has seen. */
   async trimChanges(upTo: number): Promise<void> {
     const sequence = Math.min(requireInteger(upTo, 'upTo'), this.lastSequence);
     if (sequence <= this.trimmedSequence) return;
-    // The mark first: rows that a crash leaves below it do no harm.
+    // The counter is written first: rows at or below it that a crash leaves are never read.
     await this.#change(async (rows) => rows.setTrimmed(sequence));
     await this.#level.clear({ ...tableRange(TABLE.changes), lt: orderedKey(TABLE.changes, sequence + 1) });
   }
 
-  // ---- the end ----
+  // ---- closing ----
 
   /** Waits for the changes in progress, then closes the files. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     await this.#mutex.runExclusive(() => this.#level.close());
-    owned.delete(this.#level.directory);
+    openDirectories.delete(this.#level.directory);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -404,11 +328,7 @@ export class BrokerStore implements AsyncDisposable {
   }
 }
 
-/** The objects' bytes, in the OIDs' order. */
-export function readObjects(level: Level, oids: readonly number[]): Promise<(Uint8Array | undefined)[]> {
-  return level.getMany(oids.map((oid) => oidKey(TABLE.objects, oid)));
-}
-
+/** Removes the objects that exist and returns their number. */
 async function removeAll(
   rows: RegistryRows,
   oids: readonly number[],
@@ -417,7 +337,7 @@ async function removeAll(
   if (oids.length === 0) return 0;
   const entries = await rows.loadEntries(oids);
   for (const entry of entries) {
-    if (recordRemoval) removeForGood(rows, entry);
+    if (recordRemoval) removeAndRecord(rows, entry);
     else rows.remove(entry);
   }
   return entries.length;

@@ -45,19 +45,19 @@ export class OidSet {
   /** Keeps what is also in `other`. */
   intersect(other: OidSet): this {
     for (const [key, chunk] of this.#chunks) {
-      const theirs = other.#chunks.get(key);
-      if (theirs === undefined) this.#chunks.delete(key);
-      else for (let i = 0; i < CHUNK_WORDS; i++) chunk[i] = chunk[i]! & theirs[i]!;
+      const otherChunk = other.#chunks.get(key);
+      if (otherChunk === undefined) this.#chunks.delete(key);
+      else for (let i = 0; i < CHUNK_WORDS; i++) chunk[i] = chunk[i]! & otherChunk[i]!;
     }
     return this;
   }
 
   /** Adds what is in `other`. */
   unite(other: OidSet): this {
-    for (const [key, theirs] of other.#chunks) {
+    for (const [key, otherChunk] of other.#chunks) {
       const chunk = this.#chunks.get(key);
-      if (chunk === undefined) this.#chunks.set(key, theirs.slice());
-      else for (let i = 0; i < CHUNK_WORDS; i++) chunk[i] = chunk[i]! | theirs[i]!;
+      if (chunk === undefined) this.#chunks.set(key, otherChunk.slice());
+      else for (let i = 0; i < CHUNK_WORDS; i++) chunk[i] = chunk[i]! | otherChunk[i]!;
     }
     return this;
   }
@@ -65,8 +65,9 @@ export class OidSet {
   /** Removes what is in `other`. */
   subtract(other: OidSet): this {
     for (const [key, chunk] of this.#chunks) {
-      const theirs = other.#chunks.get(key);
-      if (theirs !== undefined) for (let i = 0; i < CHUNK_WORDS; i++) chunk[i] = chunk[i]! & ~theirs[i]!;
+      const otherChunk = other.#chunks.get(key);
+      if (otherChunk !== undefined)
+        for (let i = 0; i < CHUNK_WORDS; i++) chunk[i] = chunk[i]! & ~otherChunk[i]!;
     }
     return this;
   }

@@ -1,3 +1,4 @@
+// What a Broker's store does with collected changes: updates, refreshes and deletions of objects (GATHERD-13.8, SOIF-6.5, 6.6, BT-27).
 import { decodeSoif, encodeSoif, type SoifObject } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { RegistryEntry } from '../records/records.js';
@@ -52,7 +53,7 @@ export interface ApplyOptions {
   readonly relayed?: boolean;
 }
 
-interface ReadChange extends CollectedChange {
+interface ParsedChange extends CollectedChange {
   readonly relayed: boolean;
   readonly book: Bookkeeping;
   /** Identity of the object's removal; undefined if the object does not name its Gatherer. */
@@ -81,13 +82,13 @@ export async function applyChanges(
   observe?: ApplyObserver,
   { relayed = false }: ApplyOptions = {},
 ): Promise<ApplyResult> {
-  const read = changes.map((change) => readChange(change, relayed));
-  await loadFor(rows, read);
+  const parsed = changes.map((change) => parseChange(change, relayed));
+  await loadRows(rows, parsed);
 
   const counts = { added: 0, updated: 0, refreshed: 0, deleted: 0, duplicates: 0, rejected: 0 };
   const reasons: string[] = [];
   const unknown: string[] = [];
-  for (const change of read) {
+  for (const change of parsed) {
     const outcome = applyOne(rows, change);
     observe?.(change, typeof outcome === 'string' ? outcome : 'rejected');
     if (outcome === 'unknown') {
@@ -102,14 +103,14 @@ export async function applyChanges(
   return { ...counts, reasons, unknown };
 }
 
-function readChange({ kind, object, bytes }: CollectedChange, relayed: boolean): ReadChange {
+function parseChange({ kind, object, bytes }: CollectedChange, relayed: boolean): ParsedChange {
   const book = readBookkeeping(object);
   const entry = entryOf(0, object, book, bytes.length);
   const identity = removalIdentity(object.url, book.gathererName, book.gathererHost);
   return { kind, object, bytes, relayed, book, identity, entry, mark: contentMark(entry) };
 }
 
-async function loadFor(rows: RegistryRows, changes: readonly ReadChange[]): Promise<void> {
+async function loadRows(rows: RegistryRows, changes: readonly ParsedChange[]): Promise<void> {
   const updates = changes.filter((change) => change.kind === 'update');
   const refreshes = changes.filter((change) => change.kind === 'refresh');
   await rows.load(
@@ -140,7 +141,7 @@ async function loadFor(rows: RegistryRows, changes: readonly ReadChange[]): Prom
   await rows.loadObjects([...oids]);
 }
 
-function applyOne(rows: RegistryRows, change: ReadChange): Outcome {
+function applyOne(rows: RegistryRows, change: ParsedChange): Outcome {
   switch (change.kind) {
     case 'update':
       return update(rows, change);
@@ -151,20 +152,20 @@ function applyOne(rows: RegistryRows, change: ReadChange): Outcome {
   }
 }
 
-function update(rows: RegistryRows, change: ReadChange): Outcome {
+function update(rows: RegistryRows, change: ParsedChange): Outcome {
   const { book, entry, mark, bytes } = change;
   // SOIF-6.5, BRK-7.9, BT-24, GATHERD-13.9
   const missing = missingAttributes(book);
   if (missing.length > 0) return { rejected: `no readable ${missing.join(', ')}` };
-  if (isGone(rows, change)) return 'duplicates';
+  if (isRemoved(rows, change)) return 'duplicates';
 
   const old = rows.entriesOf(entry.url).find((other) => sameGatherer(other, book));
   if (old !== undefined && isKnown(old, entry)) return 'duplicates';
 
   // SOIF-6.6: the same content under another URL. It also replaces this Gatherer's former object of the URL.
-  const holder = rows.holderOf(mark);
-  if (holder !== undefined && holder !== old?.oid) {
-    if (old !== undefined) removeForGood(rows, old);
+  const sameContent = rows.oidOfMark(mark);
+  if (sameContent !== undefined && sameContent !== old?.oid) {
+    if (old !== undefined) removeAndRecord(rows, old);
     return 'duplicates';
   }
   rows.put({ ...entry, oid: old?.oid ?? rows.newOid() }, bytes);
@@ -178,12 +179,12 @@ function isKnown(old: RegistryEntry, entry: RegistryEntry): boolean {
 }
 
 /** GATHERD-13.8: renews the times of a known object and leaves its content alone. */
-function refresh(rows: RegistryRows, change: ReadChange): Outcome {
+function refresh(rows: RegistryRows, change: ParsedChange): Outcome {
   const { object, book } = change;
   const { updateTime } = book;
   if (updateTime === undefined) return { rejected: 'no readable Update-Time' };
   const known = rows.entriesOf(object.url).filter((entry) => sameGatherer(entry, book));
-  if (known.length === 0) return isGone(rows, change) ? 'duplicates' : 'unknown';
+  if (known.length === 0) return isRemoved(rows, change) ? 'duplicates' : 'unknown';
 
   const older = known.filter((entry) => entry.updateTime < updateTime);
   for (const entry of older) {
@@ -206,7 +207,7 @@ function renew(entry: RegistryEntry, book: Bookkeeping): RegistryEntry {
   };
 }
 
-/** Every other value stays byte for byte. */
+/** Renews the values of {@link REFRESHED}; every other value stays byte for byte. */
 function renewBytes(stored: Uint8Array, source: SoifObject): Uint8Array {
   const changes = REFRESHED.flatMap((name) => {
     const value = source.get(name);
@@ -216,17 +217,17 @@ function renewBytes(stored: Uint8Array, source: SoifObject): Uint8Array {
 }
 
 /** GATHERD-13.8, SOIF-8.4: the URL and, if given, the Gatherer name the objects. An older deletion is stale. */
-function remove(rows: RegistryRows, change: ReadChange): Outcome {
+function remove(rows: RegistryRows, change: ParsedChange): Outcome {
   const { object, book } = change;
   const known = rows.entriesOf(object.url).filter((entry) => sameGatherer(entry, book));
   const expired = known.filter((entry) => !isNewer(entry, book.updateTime));
-  for (const entry of expired) removeForGood(rows, entry, book.updateTime);
+  for (const entry of expired) removeAndRecord(rows, entry, book.updateTime);
   if (expired.length > 0) return 'deleted';
 
   // BT-27: there is nothing to delete, but a third Broker may still send the object.
-  if (change.relayed && known.length === 0 && !isGone(rows, change)) {
+  if (change.relayed && known.length === 0 && !isRemoved(rows, change)) {
     const removal = relayedRemoval(object.url, book, rows.now);
-    if (removal !== undefined) rows.keepRemoval(removal);
+    if (removal !== undefined) rows.putRemoval(removal);
   }
   return 'duplicates';
 }
@@ -236,14 +237,18 @@ function isNewer(entry: RegistryEntry, time: UnixSeconds | undefined): boolean {
 }
 
 /** Whether the change comes from another Broker and a removal of the same or a later Update-Time is stored. */
-function isGone(rows: RegistryRows, { relayed, identity, book }: ReadChange): boolean {
+function isRemoved(rows: RegistryRows, { relayed, identity, book }: ParsedChange): boolean {
   const removal = relayed ? rows.removal(identity) : undefined;
   return removal !== undefined && removal.updateTime >= (book.updateTime ?? 0);
 }
 
-/** Removes an object and records its removal for other Brokers (BT-5). */
-export function removeForGood(rows: RegistryRows, entry: RegistryEntry, saidTime?: UnixSeconds): void {
+/**
+ * Removes an object and records its removal for other Brokers (BT-5).
+ *
+ * @param deletionTime see {@link removalOf}
+ */
+export function removeAndRecord(rows: RegistryRows, entry: RegistryEntry, deletionTime?: UnixSeconds): void {
   rows.remove(entry);
-  const removal = removalOf(entry, rows.now, saidTime);
-  if (removal !== undefined) rows.keepRemoval(removal);
+  const removal = removalOf(entry, rows.now, deletionTime);
+  if (removal !== undefined) rows.putRemoval(removal);
 }

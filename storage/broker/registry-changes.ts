@@ -1,3 +1,5 @@
+// Walks over the entries, objects and removals of a Broker's store: all of them, or those that changed since a time. A walk reads a page at
+// a time and is not a snapshot.
 import type { UnixSeconds } from '../../protocols/time.js';
 import {
   type KeyRange,
@@ -21,6 +23,15 @@ export interface ChangedSinceOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Options of a walk over the entries. */
+export interface EntriesOptions {
+  /** Only OIDs above this one. */
+  readonly after?: number;
+  /** Only `Update-Time >= since`; the cost follows what changed, not what exists. */
+  readonly since?: UnixSeconds;
+  readonly signal?: AbortSignal;
+}
+
 export type CopiesSinceOptions = ChangedSinceOptions;
 
 /** One object as the store holds it. */
@@ -29,14 +40,53 @@ export interface StoredCopy {
   readonly bytes: Uint8Array;
 }
 
-/** Limit of rows of one read. */
+/** Maximum number of rows in one read. */
 const PAGE_ROWS = 1000;
-/** Limit of bytes of objects of one read; a larger object is read alone. */
+/** Maximum bytes of objects in one read; a larger object is read alone. */
 const RANGE_BYTES = 1 << 20;
-/** OIDs and bytes of one read, and concurrent reads, of a walk over all objects. */
+/** For a walk over all objects: OIDs and bytes in one read, and concurrent reads. */
 const RANGE_OIDS = 512;
 const WALK_BYTES = 4 << 20;
 const READS_AHEAD = 3;
+
+/** See `BrokerStore.all`. */
+export async function* entriesInOrder(
+  level: Level,
+  { after = 0, since = 0, signal }: EntriesOptions,
+): AsyncGenerator<RegistryEntry[], void, undefined> {
+  if (since > 0) {
+    yield* entriesUpdatedSince(level, since, after, signal);
+    return;
+  }
+  const start = oidKey(TABLE.entries, after);
+  for await (const page of level.pages(tableRange(TABLE.entries), { limit: PAGE_ROWS, after: start })) {
+    signal?.throwIfAborted();
+    yield page.map(([key, value]) => ({ oid: keyOid(key), ...registryEntryCodec.decode(value) }));
+  }
+}
+
+async function* entriesUpdatedSince(
+  level: Level,
+  since: UnixSeconds,
+  after: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<RegistryEntry[], void, undefined> {
+  const range = {
+    ...tableRange(TABLE.times),
+    gte: orderedKey(TABLE.times, requireInteger(since, 'since')),
+  };
+  // A set: an object that moved to a later time during the walk occurs twice.
+  const oids = new Set<number>();
+  for await (const keys of level.pagesOfKeys(range)) {
+    signal?.throwIfAborted();
+    for (const key of keys) if (keyOid(key) > after) oids.add(keyOid(key));
+  }
+  const ordered = [...oids].sort((a, b) => a - b);
+  for (let i = 0; i < ordered.length; i += PAGE_ROWS) {
+    signal?.throwIfAborted();
+    yield readEntries(level, ordered.slice(i, i + PAGE_ROWS));
+  }
+}
 
 /** See `BrokerStore.copiesSince`. */
 export async function* copiesSince(
@@ -51,7 +101,7 @@ export async function* copiesSince(
     signal?.throwIfAborted();
     yield readEntries(level, keys.map(keyOid));
   }
-  // BT-5: a peer with its own clock asks by Update-Time. The loop above has yielded the copies that changed in the range.
+  // BT-5: a peer with its own clock requests by Update-Time. The loop above has yielded the copies that changed in the range.
   const updated = { ...tableRange(TABLE.times), gte: orderedKey(TABLE.times, after + 1) };
   for await (const keys of level.pagesOfKeys(updated, { limit: PAGE_ROWS })) {
     signal?.throwIfAborted();
@@ -100,13 +150,13 @@ export async function* storedInOrder(
 /** See `BrokerStore.valid`. */
 export async function* validInOrder(
   level: Level,
-  at: UnixSeconds,
+  now: UnixSeconds,
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array[], void, undefined> {
   const expired = new OidSet();
   const outdated = {
     ...tableRange(TABLE.expiries),
-    lt: orderedKey(TABLE.expiries, requireInteger(at, 'at')),
+    lt: orderedKey(TABLE.expiries, requireInteger(now, 'now')),
   };
   for await (const keys of level.pagesOfKeys(outdated)) for (const key of keys) expired.add(keyOid(key));
   for await (const page of objectPages(level)) {
@@ -116,9 +166,7 @@ export async function* validInOrder(
   }
 }
 
-/**
- * The rows of all objects, in order. A few ranges of OIDs are read at once, because a single read leaves a processor idle.
- */
+/** The rows of all objects, in order. Reads a few ranges of OIDs concurrently, because a single read leaves a processor idle. */
 async function* objectPages(level: Level): AsyncGenerator<Row[], void, undefined> {
   const [last] = await level.pageOfKeys(tableRange(TABLE.objects), { limit: 1, reverse: true });
   const end = last === undefined ? 0 : keyOid(last) + 1;
@@ -129,7 +177,7 @@ async function* objectPages(level: Level): AsyncGenerator<Row[], void, undefined
       const to = Math.min(from + RANGE_OIDS, end);
       const range = { gte: oidKey(TABLE.objects, from), lt: afterOid(to - 1) };
       const first = level.page(range, options);
-      // Awaited in its turn, unless the caller stops reading before.
+      // The loop awaits the promise later, or never if the caller stops: a rejection must not count as unhandled.
       first.catch(() => undefined);
       ahead.push({ range, first });
     }

@@ -1,3 +1,4 @@
+// The removals of objects, which tell other Brokers that an object is gone (BT-5): their identity, their keys and how long they are kept.
 import { createHash } from 'node:crypto';
 import { DEFAULT_TIME_TO_LIVE, type UnixSeconds, YEAR } from '../../protocols/time.js';
 import { bytesKey, orderedBytesKey, TABLE } from '../level/keys.js';
@@ -7,8 +8,8 @@ import { type Bookkeeping, lastValidSecond } from './registry.js';
 /** Digest of a URL and its Gatherer, for which a store has an object, a removal or neither; 32 hexadecimal digits. */
 export type RemovalIdentity = string;
 
-/** How long the removal of an object that never expires (SOIF-6.7) is kept, seconds. */
-const NEVER_EXPIRES = YEAR;
+/** How long the removal of an object that never expires (SOIF-6.7) is kept, in seconds. */
+const UNEXPIRING_REMOVAL_SECONDS = YEAR;
 const IDENTITY_BYTES = 16;
 
 /** The version is not part of it: a Gatherer's next version writes the same objects (GATHERD-13.8). */
@@ -45,16 +46,16 @@ export function identityOfKey(key: Uint8Array): RemovalIdentity {
 }
 
 /**
- * The removal of an object that is removed at `removed`; undefined if it has expired by then, because every Broker drops an expired
- * object by itself.
+ * The removal of an object that is removed at `removed`; undefined if it has expired by then, because every Broker removes expired objects
+ * without being told.
  *
- * @param saidTime Update-Time of the deletion, if later than the object's own: versions of the object up to then are deleted too, even
+ * @param deletionTime Update-Time of the deletion, if later than the object's own: versions of the object up to then are deleted too, even
  *   if this Broker has not seen them.
  */
-export function removalOf(entry: RegistryEntry, removed: UnixSeconds, saidTime = 0): Removal | undefined {
+export function removalOf(entry: RegistryEntry, removed: UnixSeconds, deletionTime = 0): Removal | undefined {
   const { url, gathererName, gathererHost, gathererVersion, md5, timeToLive } = entry;
-  const updateTime = Math.max(entry.updateTime, saidTime);
-  const latest = Math.max(removed + NEVER_EXPIRES, lastValidSecond(entry) ?? 0);
+  const updateTime = Math.max(entry.updateTime, deletionTime);
+  const latest = Math.max(removed + UNEXPIRING_REMOVAL_SECONDS, lastValidSecond(entry) ?? 0);
   const expires = timeToLive === 0 ? latest : Math.min(updateTime + timeToLive, latest);
   if (expires < removed) return undefined;
   const object = { url, gathererName, gathererHost, gathererVersion, md5, timeToLive };
@@ -69,7 +70,7 @@ export function relayedRemoval(url: string, book: Bookkeeping, removed: UnixSeco
   const { gathererName, gathererHost, updateTime } = book;
   if (gathererName === undefined || gathererHost === undefined || updateTime === undefined) return undefined;
   const timeToLive = book.timeToLive ?? DEFAULT_TIME_TO_LIVE;
-  const latest = removed + NEVER_EXPIRES;
+  const latest = removed + UNEXPIRING_REMOVAL_SECONDS;
   const expires = timeToLive === 0 ? latest : Math.min(updateTime + timeToLive, latest);
   if (expires < removed) return undefined;
   const gathererVersion = book.gathererVersion ?? '';

@@ -24,8 +24,22 @@ import {
 } from './registry-removals.js';
 
 export const BROKER_COUNTERS_KEY = textKey(TABLE.system, 'counters');
+const INITIAL_COUNTERS: BrokerCounters = {
+  objects: 0,
+  sequence: 0,
+  nextOid: 1,
+  trimmed: 0,
+  lastChange: 0,
+  removals: 0,
+};
 const OID_MAX = 0xffff_ffff;
 const EMPTY = new Uint8Array(0);
+
+/** Reads the counters of a store; a new store has none yet. */
+export async function readBrokerCounters(level: Level): Promise<BrokerCounters> {
+  const bytes = await level.get(BROKER_COUNTERS_KEY);
+  return bytes === undefined ? INITIAL_COUNTERS : brokerCountersCodec.decode(bytes);
+}
 
 /**
  * The rows that one batch reads and changes. First it loads all rows that it may need, with a few reads of many rows. Then entries are put
@@ -44,7 +58,7 @@ export class RegistryRows {
   readonly #marks = new Map<ContentMark, number>();
   readonly #entries = new Map<number, RegistryEntry>();
   readonly #objects = new Map<number, Uint8Array>();
-  /** Undefined if there is none. */
+  /** Undefined if the store has no such removal. */
   readonly #removals = new Map<RemovalIdentity, Removal | undefined>();
   readonly #changes: RowChange[] = [];
   #counters: BrokerCounters;
@@ -70,7 +84,7 @@ export class RegistryRows {
     const oids = [...new Set(urls.flatMap((url) => this.#urls.get(url) ?? []))];
     const rows = await this.#level.getMany(oids.map((oid) => oidKey(TABLE.entries, oid)));
     this.#keepEntries(oids, rows);
-    await this.loadMarks([...marks, ...this.#ownMarks()]);
+    await this.loadMarks([...marks, ...this.#marksOfEntries()]);
   }
 
   /** Loads entries by OID, with the URL rows and marks that their removal touches. */
@@ -79,7 +93,7 @@ export class RegistryRows {
     this.#keepEntries(oids, rows);
     const entries = [...this.#entries.values()];
     await this.#loadUrls(entries.map((entry) => entry.url));
-    await this.loadMarks(this.#ownMarks());
+    await this.loadMarks(this.#marksOfEntries());
     return entries;
   }
 
@@ -127,7 +141,7 @@ export class RegistryRows {
     });
   }
 
-  #ownMarks(): ContentMark[] {
+  #marksOfEntries(): ContentMark[] {
     return [...this.#entries.values()].flatMap((entry) => contentMark(entry) ?? []);
   }
 
@@ -142,7 +156,7 @@ export class RegistryRows {
   }
 
   /** The OID of the object that has this mark (SOIF-6.6). */
-  holderOf(mark: ContentMark | undefined): number | undefined {
+  oidOfMark(mark: ContentMark | undefined): number | undefined {
     return (mark && this.#marks.get(mark)) || undefined;
   }
 
@@ -170,20 +184,20 @@ export class RegistryRows {
    *
    * @param refreshed the content is unchanged (BT-21)
    */
-  put(given: RegistryEntry, bytes: Uint8Array, refreshed = false): void {
-    const old = this.#entries.get(given.oid);
+  put(newEntry: RegistryEntry, bytes: Uint8Array, refreshed = false): void {
+    const old = this.#entries.get(newEntry.oid);
     const same = refreshed ? old : undefined;
     const entry: RegistryEntry = {
-      ...given,
+      ...newEntry,
       changed: this.now,
       contentChanged: same?.contentChanged ?? this.now,
-      contentTime: same?.contentTime ?? given.updateTime,
+      contentTime: same?.contentTime ?? newEntry.updateTime,
     };
     this.touch();
     if (old === undefined) {
       this.#setUrl(entry.url, [...(this.#urls.get(entry.url) ?? []), entry.oid]);
       this.#counters = { ...this.#counters, objects: this.#counters.objects + 1 };
-      this.forgetRemoval(identityOfEntry(entry));
+      this.deleteRemoval(identityOfEntry(entry));
     } else {
       this.#dropIndexes(old);
     }
@@ -221,10 +235,10 @@ export class RegistryRows {
   }
 
   /** Stores a removal in place of a former one of the same object. */
-  keepRemoval(removal: Removal): void {
+  putRemoval(removal: Removal): void {
     const { url, gathererName, gathererHost, removed, expires } = removal;
     const identity = removalIdentity(url, gathererName, gathererHost) ?? '';
-    this.forgetRemoval(identity);
+    this.deleteRemoval(identity);
     this.touch();
     this.#put(removalKey(identity), removalCodec.encode(removal));
     this.#put(removalTimeKey(removed, identity), EMPTY);
@@ -234,7 +248,7 @@ export class RegistryRows {
   }
 
   /** Deletes a removal that was loaded, if there is one. */
-  forgetRemoval(identity: RemovalIdentity): void {
+  deleteRemoval(identity: RemovalIdentity): void {
     const removal = this.#removals.get(identity);
     if (removal === undefined) return;
     this.#delete(removalKey(identity));

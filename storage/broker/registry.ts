@@ -1,11 +1,12 @@
+// An object's bookkeeping attributes as a Registry entry, and the values that decide whether two objects are the same (SOIF-6.6).
 import { createHash } from 'node:crypto';
 import type { SoifObject } from '../../protocols/soif/index.js';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE, type UnixSeconds } from '../../protocols/time.js';
 import { TABLE, textKey } from '../level/keys.js';
 import type { RegistryEntry } from '../records/records.js';
 
-/** Characters. */
-const LONGEST_MARK = 256;
+/** The longest content mark that is a key as it is. */
+const MAX_MARK_CHARACTERS = 256;
 
 /** The bookkeeping attributes of an object, before defaults; undefined if absent or not readable. */
 export interface Bookkeeping {
@@ -24,10 +25,10 @@ export function readBookkeeping(object: SoifObject): Bookkeeping {
     gathererName: textOf(object, 'Gatherer-Name'),
     gathererHost: textOf(object, 'Gatherer-Host'),
     gathererVersion: textOf(object, 'Gatherer-Version'),
-    updateTime: integer(object, 'Update-Time'),
-    lastModificationTime: integer(object, 'Last-Modification-Time'),
-    refreshRate: integer(object, 'Refresh-Rate'),
-    timeToLive: integer(object, 'Time-to-Live'),
+    updateTime: integerOf(object, 'Update-Time'),
+    lastModificationTime: integerOf(object, 'Last-Modification-Time'),
+    refreshRate: integerOf(object, 'Refresh-Rate'),
+    timeToLive: integerOf(object, 'Time-to-Live'),
     md5: textOf(object, 'MD5')?.toLowerCase(),
   };
 }
@@ -104,7 +105,7 @@ export function contentMark(source: MarkSource): ContentMark | undefined {
 
 /** Key of a mark's row. A mark that is too long for a key is replaced by its digest. */
 export function contentMarkKey(mark: ContentMark): Uint8Array {
-  if (mark.length <= LONGEST_MARK) return textKey(TABLE.marks, mark);
+  if (mark.length <= MAX_MARK_CHARACTERS) return textKey(TABLE.marks, mark);
   return textKey(TABLE.marks, `sha256 ${createHash('sha256').update(mark).digest('hex')}`);
 }
 
@@ -114,7 +115,7 @@ function textOf(object: SoifObject, name: string): string | undefined {
   return text === '' ? undefined : text;
 }
 
-function integer(object: SoifObject, name: string): number | undefined {
+function integerOf(object: SoifObject, name: string): number | undefined {
   const value = object.number(name);
   return value !== undefined && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }

@@ -99,14 +99,14 @@ export async function locateSource(path: string): Promise<LocatedSource> {
     if (generations !== undefined) return generations;
   }
   const working = join(dirname(path), WORKING_DIRECTORY);
-  if (basename(path) === WORKING_FILE && (await statOrNothing(working))?.isDirectory() === true) {
+  if (basename(path) === WORKING_FILE && (await statIfExists(working))?.isDirectory() === true) {
     return { path: working, kind: 'working' };
   }
   throw new StorageError(`there is no ${path}`);
 }
 
 async function locateFile(path: string): Promise<LocatedSource | undefined> {
-  const stats = await statOrNothing(path);
+  const stats = await statIfExists(path);
   if (stats === undefined || stats.isDirectory()) return undefined;
   // Only a regular file can be read twice: the bytes of a pipe would be lost.
   if (!stats.isFile()) return { path, kind: 'text' };
@@ -114,14 +114,14 @@ async function locateFile(path: string): Promise<LocatedSource | undefined> {
 }
 
 async function locateDirectory(path: string): Promise<LocatedSource | undefined> {
-  const stats = await statOrNothing(path);
+  const stats = await statIfExists(path);
   if (stats === undefined) return undefined;
   return (
     (await locateGenerations(join(path, GENERATIONS_DIRECTORY))) ??
     (await locateGenerations(path)) ??
     (await locateFile(join(path, PRODUCTION_FILE))) ??
     (await locateFile(join(path, TEMPLATES_FILE))) ??
-    nothingIn(path)
+    throwNoSource(path)
   );
 }
 
@@ -129,13 +129,13 @@ async function locateGenerations(path: string): Promise<LocatedSource | undefine
   return (await currentGeneration(path)) === undefined ? undefined : { path, kind: 'generations' };
 }
 
-function nothingIn(path: string): never {
+function throwNoSource(path: string): never {
   throw new StorageError(
     `${path} is a directory without generations, ${PRODUCTION_FILE} or ${TEMPLATES_FILE}`,
   );
 }
 
-async function statOrNothing(path: string): Promise<Awaited<ReturnType<typeof stat>> | undefined> {
+async function statIfExists(path: string): Promise<Awaited<ReturnType<typeof stat>> | undefined> {
   try {
     return await stat(path);
   } catch (cause) {

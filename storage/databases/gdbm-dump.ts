@@ -1,3 +1,4 @@
+// Reads original GDBM files: through GNU's `gdbm_dump`, or from the text that it writes.
 import { spawn } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
@@ -34,9 +35,9 @@ export async function* readGdbm(path: string, options: GdbmOptions = {}): AsyncG
   options.signal?.throwIfAborted();
   const program = options.gdbmDump ?? 'gdbm_dump';
   const child = spawn(program, ['--format=ascii', resolve(path)], { stdio: ['ignore', 'pipe', 'pipe'] });
-  let complaint = '';
+  let errorOutput = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    complaint = (complaint + text).slice(0, STDERR_CHARACTERS);
+    errorOutput = (errorOutput + text).slice(0, STDERR_CHARACTERS);
   });
   const ended = new Promise<number | null>((resolveEnd, reject) => {
     child.once('close', resolveEnd);
@@ -63,7 +64,7 @@ export async function* readGdbm(path: string, options: GdbmOptions = {}): AsyncG
     }
     const code = await ended;
     if (code !== 0) {
-      const reason = complaint.trim().split('\n')[0] || `exit status ${code}`;
+      const reason = errorOutput.trim().split('\n')[0] || `exit status ${code}`;
       throw new StorageError(`${path} cannot be read by ${program}: ${reason}`);
     }
     if (failure !== undefined) throw failure;
@@ -83,7 +84,8 @@ export async function* readGdbmDump(path: string, options: GdbmOptions = {}): As
  */
 async function* readDump(input: Readable, path: string, options: GdbmOptions): AsyncGenerator<GdbmRecord> {
   const limit = options.maxRecordBytes ?? DEFAULT_MAX_RECORD_BYTES;
-  const damaged = (what: string): StorageError => new StorageError(`the dump of ${path} is damaged: ${what}`);
+  const damageError = (what: string): StorageError =>
+    new StorageError(`the dump of ${path} is damaged: ${what}`);
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
   let inHeader = true;
   let complete = false;
@@ -96,7 +98,7 @@ async function* readDump(input: Readable, path: string, options: GdbmOptions): A
     if (datum === undefined) return undefined;
     const bytes = datum.bytes();
     if (bytes === undefined)
-      throw damaged(`a datum does not have the ${datum.length} bytes that it declares`);
+      throw damageError(`a datum does not have the ${datum.length} bytes that it declares`);
     datum = undefined;
     if (!hasKey) {
       key = bytes;
@@ -107,7 +109,7 @@ async function* readDump(input: Readable, path: string, options: GdbmOptions): A
     records++;
     if (key === 'too-long' || key === undefined || bytes === 'too-long') {
       const name = key instanceof Buffer ? ` of ${key.toString()}` : '';
-      options.onWarning?.(`${path}: a record${name} has more than ${limit} bytes and is left out`);
+      options.onWarning?.(`${path}: a record${name} has more than ${limit} bytes and is skipped`);
       return undefined;
     }
     return { key, value: bytes };
@@ -119,12 +121,12 @@ async function* readDump(input: Readable, path: string, options: GdbmOptions): A
       if (inHeader) {
         if (line === '# End of header') inHeader = false;
         else if (!line.startsWith('#'))
-          throw damaged('its header does not end; only the text format is read');
+          throw damageError('its header does not end; only the text format is read');
         continue;
       }
       if (complete) continue;
       if (!line.startsWith('#')) {
-        if (datum === undefined) throw damaged('data without a length');
+        if (datum === undefined) throw damageError('data without a length');
         datum.add(line);
         continue;
       }
@@ -133,10 +135,10 @@ async function* readDump(input: Readable, path: string, options: GdbmOptions): A
       const [, name, number] = /^#:(len|count)=(\d{1,15})$/.exec(line) ?? [];
       if (name === 'len') datum = new Datum(Number(number), limit);
       else if (name === 'count' && Number(number) !== records)
-        throw damaged(`it announces ${number} records and has ${records}`);
+        throw damageError(`it announces ${number} records and has ${records}`);
       else if (line === '# End of data') complete = true;
     }
-    if (!complete || hasKey) throw damaged('it ends too early');
+    if (!complete || hasKey) throw damageError('it ends too early');
   } finally {
     lines.close();
     input.destroy();

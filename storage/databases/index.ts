@@ -1,4 +1,3 @@
-export { type ReplaceOptions, replaceFile } from '../files/replace-file.js';
 export { DatabaseFile, type DatabaseFileOptions, type WalkOptions } from './database-file.js';
 export {
   describeKind,

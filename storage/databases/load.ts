@@ -1,7 +1,9 @@
+// `template2db`, and any source as a database with lookup by URL.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { CloseStack } from '../../protocols/close-stack.js';
 import { decodeSoif, mergeSoif } from '../../protocols/soif/index.js';
 import { DatabaseFile } from './database-file.js';
 import { type LocatedSource, locateSource } from './file-kind.js';
@@ -107,18 +109,11 @@ export async function temporaryCopy(
   located: LocatedSource,
   options: ToolOptions = {},
 ): Promise<LookupDatabase> {
+  await using resources = new CloseStack();
   const directory = await mkdtemp(join(tmpdir(), 'harvest-database-'));
-  let database: DatabaseFile | undefined;
-  const dispose = async (): Promise<void> => {
-    database?.close();
-    await rm(directory, { recursive: true, force: true });
-  };
-  try {
-    database = DatabaseFile.open(join(directory, 'copy'), { create: true });
-    await loadObjects(database, openLocated(located, options), options);
-    return { database, [Symbol.asyncDispose]: dispose };
-  } catch (error) {
-    await dispose();
-    throw error;
-  }
+  resources.defer(() => rm(directory, { recursive: true, force: true }));
+  const database = resources.use(DatabaseFile.open(join(directory, 'copy'), { create: true }));
+  await loadObjects(database, openLocated(located, options), options);
+  const owned = resources.move();
+  return { database, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
 }

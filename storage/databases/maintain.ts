@@ -1,3 +1,4 @@
+// `cleandb` deletes records that are not valid SOIF objects; `rmbinary` removes binary data from objects.
 import { KitError } from '../../protocols/errors.js';
 import {
   decodeSoif,
@@ -76,10 +77,11 @@ export function removeBinary(database: DatabaseFile, options: ToolOptions = {}):
   });
 }
 
+/** Stores the changed object. Returns false if it is the same object. */
 function rewrite(database: DatabaseFile, before: SoifObject, after: SoifObject): boolean {
   if (after === before) return false;
   const record = recordOf(after);
-  // The spelling of the URL may have changed (SOIF-2.9), so the old record must go.
+  // The spelling of the URL may have changed (SOIF-2.9), so the old record must be deleted.
   if (record.url !== before.url) database.delete(before.url);
   database.put(record);
   return true;

@@ -1,8 +1,10 @@
+// `mergedb` and `consoldb`: merges sources into one database.
+import { CloseStack } from '../../protocols/close-stack.js';
 import { StorageError } from '../../protocols/errors.js';
 import { decodeSoif, mergeSoif, type SoifObject } from '../../protocols/soif/index.js';
 import { type ReplaceOptions, replaceFile } from '../files/replace-file.js';
 import { DatabaseFile } from './database-file.js';
-import { applyObject, type LookupDatabase, openLookup, type ToolOptions, yieldRegularly } from './load.js';
+import { applyObject, openLookup, type ToolOptions, yieldRegularly } from './load.js';
 import { recordOf } from './record.js';
 import { openSource, type SourceObject } from './sources.js';
 
@@ -31,30 +33,26 @@ export async function mergeDatabases(
   manual: readonly string[],
   options: ToolOptions & ReplaceOptions = {},
 ): Promise<MergeCounts> {
-  const lookups: LookupDatabase[] = [];
-  try {
-    for (const path of manual) lookups.push(await openLookup(path, options));
-    const annotations = lookups.map(({ database }) => database);
-    const build = async (temporary: string): Promise<MergeCounts> => {
-      using database = DatabaseFile.open(temporary, { create: true });
-      return await database.transaction(async () => {
-        const merged = await addAutomatic(database, openSource(automatic, options), annotations, options);
-        const manualOnly = await addManual(database, annotations, options);
-        return { objects: database.count, merged, manualOnly };
-      });
-    };
-    settle(production);
-    return await replaceFile(production, build, options);
-  } finally {
-    for (const lookup of lookups) await lookup[Symbol.asyncDispose]();
-  }
+  await using lookups = new CloseStack();
+  const annotations: DatabaseFile[] = [];
+  for (const path of manual) annotations.push(lookups.use(await openLookup(path, options)).database);
+  const build = async (temporary: string): Promise<MergeCounts> => {
+    using database = DatabaseFile.open(temporary, { create: true });
+    return await database.transaction(async () => {
+      const merged = await addAutomatic(database, openSource(automatic, options), annotations, options);
+      const manualOnly = await addManual(database, annotations, options);
+      return { objects: database.count, merged, manualOnly };
+    });
+  };
+  rollBackUnfinished(production);
+  return await replaceFile(production, build, options);
 }
 
 /**
  * Rolls back the unfinished transaction of a killed tool in the file to be replaced. Otherwise SQLite would apply its journal to the
  * new file, which has the same name.
  */
-function settle(path: string): void {
+function rollBackUnfinished(path: string): void {
   try {
     DatabaseFile.open(path).close();
   } catch (error) {

@@ -33,7 +33,7 @@ export interface PublishedDirectory {
   readonly objects: number;
   /** The path of the exported source. */
   readonly source: string;
-  /** Absent if the Gatherer's working store was published unchanged. */
+  /** Absent if the Gatherer's working store was published as it is. */
   readonly changes?: SynchronizeCounts;
 }
 
@@ -77,7 +77,7 @@ export async function publishDirectory(
   }
   await using lookup = prepared === undefined ? await lookupOf(exported, options) : undefined;
   const database = prepared ?? lookup?.database;
-  if (database === undefined) throw new StorageError(`${exported.path} vanished`);
+  if (database === undefined) throw new StorageError(`${exported.path} no longer exists`);
   await using store = await GathererStore.open(join(directory, PRODUCTION_DIRECTORY), options.store);
   const changes = await synchronize(database, store, options);
   await store.purgeTombstones(options.now);

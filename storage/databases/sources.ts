@@ -1,3 +1,4 @@
+// Reads the objects of any source as a stream: database files, Gatherer directories, GDBM files, SOIF files and streams, compressed or not.
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -88,7 +89,7 @@ export async function* readStream(
   let size = 0;
   let found = false;
   const decoder = new SectionDecoder({ maxObjectBytes: options.maxObjectBytes ?? DEFAULT_MAX_OBJECT_BYTES });
-  const read = function* (items: ReturnType<SectionDecoder['push']>): Generator<SourceObject> {
+  const objectsOf = function* (items: ReturnType<SectionDecoder['push']>): Generator<SourceObject> {
     for (const item of items) {
       if (item.kind === 'warning') {
         options.onWarning?.(`${name}: ${item.message} (${item.rule}, offset ${item.offset})`);
@@ -99,18 +100,18 @@ export async function* readStream(
       const { section, object } = item;
       if (item.exact && isStoredUrl(object.url)) yield { section, object, bytes: item.bytes };
       else {
-        const bytes = encoded(object, name, options);
+        const bytes = encodeOrWarn(object, name, options);
         if (bytes !== undefined) yield { section, object: decodeSoif(bytes), bytes };
       }
     }
   };
   try {
-    for await (const chunk of inflated(input)) {
+    for await (const chunk of decompressed(input)) {
       options.signal?.throwIfAborted();
       size += chunk.length;
-      yield* read(decoder.push(chunk));
+      yield* objectsOf(decoder.push(chunk));
     }
-    yield* read(decoder.end());
+    yield* objectsOf(decoder.end());
   } catch (cause) {
     const code = errorCode(cause) ?? '';
     if (/^Z_|^E[A-Z]+$/.test(code)) {
@@ -131,7 +132,7 @@ async function* databaseObjects(path: string, options: SourceOptions): AsyncGene
       try {
         yield { section: 'update', object: decodeSoif(soif), bytes: soif };
       } catch (error) {
-        skipped(`${path}: ${url}`, error, options);
+        warnSkipped(`${path}: ${url}`, error, options);
       }
     }
     // SQLite is synchronous, so timers and signals are handled only between pages.
@@ -145,22 +146,22 @@ async function* recordObjects(
   records: AsyncIterable<GdbmRecord>,
   options: SourceOptions,
 ): AsyncGenerator<SourceObject> {
-  let all = 0;
+  let total = 0;
   let readable = 0;
   for await (const { key, value } of records) {
-    all++;
+    total++;
     try {
       const object = decodeSoif(value);
       const bytes = encodeSoif(object);
       readable++;
       yield { section: 'update', object: decodeSoif(bytes), bytes };
     } catch (error) {
-      skipped(`${path}: ${key.toString('latin1').replace(/\0+$/, '')}`, error, options);
+      warnSkipped(`${path}: ${key.toString('latin1').replace(/\0+$/, '')}`, error, options);
     }
   }
-  if (all > 0 && readable === 0) {
+  if (total > 0 && readable === 0) {
     throw new StorageError(
-      `${path}: none of its ${all} records is a SOIF object; is it an INDEX.gdbm or MD5.gdbm?`,
+      `${path}: none of its ${total} records is a SOIF object; is it an INDEX.gdbm or MD5.gdbm?`,
     );
   }
 }
@@ -187,22 +188,22 @@ async function* chunkObjects(chunks: AsyncIterable<ExportChunk>): AsyncGenerator
 }
 
 /** Encodes the object. Returns undefined, after a warning, if the object has no URL. */
-function encoded(object: SoifObject, name: string, options: SourceOptions): Uint8Array | undefined {
+function encodeOrWarn(object: SoifObject, name: string, options: SourceOptions): Uint8Array | undefined {
   try {
     return encodeSoif(object);
   } catch (error) {
-    skipped(name, error, options);
+    warnSkipped(name, error, options);
     return undefined;
   }
 }
 
-function skipped(what: string, error: unknown, options: SourceOptions): void {
+function warnSkipped(what: string, error: unknown, options: SourceOptions): void {
   if (!(error instanceof KitError)) throw error;
-  options.onWarning?.(`${what}: left out: ${error.message}`);
+  options.onWarning?.(`${what}: skipped: ${error.message}`);
 }
 
 /** Yields the bytes of `input`, decompressed if they start with the gzip magic number. */
-async function* inflated(input: Readable): AsyncGenerator<Uint8Array> {
+async function* decompressed(input: Readable): AsyncGenerator<Uint8Array> {
   const source = chunksOf(input);
   const head: Uint8Array[] = [];
   let length = 0;
@@ -213,15 +214,15 @@ async function* inflated(input: Readable): AsyncGenerator<Uint8Array> {
     length += next.value.length;
   }
   const first = Buffer.concat(head);
-  const whole = async function* (): AsyncGenerator<Uint8Array> {
+  const allBytes = async function* (): AsyncGenerator<Uint8Array> {
     if (first.length > 0) yield first;
     yield* source;
   };
-  if (first[0] !== 0x1f || first[1] !== 0x8b) return yield* whole();
+  if (first[0] !== 0x1f || first[1] !== 0x8b) return yield* allBytes();
   const gunzip = createGunzip();
-  const flowing = pipeline(whole, gunzip);
+  const piping = pipeline(allBytes, gunzip);
   // The iteration throws the same error. Leaving it early ends the pipeline with an error that must be ignored.
-  flowing.catch(() => undefined);
+  piping.catch(() => undefined);
   for await (const chunk of gunzip) yield chunk as Uint8Array;
 }
 

@@ -23,9 +23,8 @@ const BATCH_CHANGES = 512;
 const BATCH_BYTES = 4 * 1024 * 1024;
 
 /**
- * Makes the store hold exactly the objects of the database. This is the first half of `mkindex` (GATHERD-10.1), which needs an index of the
- * objects by time. The store holds the previous state, so refreshed objects (GATHERD-4.4) and deleted objects (GATHERD-4.9) are
- * recognized.
+ * Makes the store hold exactly the objects of the database: the first half of `mkindex` (GATHERD-10.1), which needs an index of the objects
+ * by time. The store has the previous state, so refreshed objects (GATHERD-4.4) and deleted objects (GATHERD-4.9) are recognized.
  *
  * Iterates over the store to find deleted and changed objects, then over the database's URLs to find new ones. It can be repeated after a
  * crash: readers see no change before the publication.
@@ -82,13 +81,13 @@ class BatchWriter {
   async put(summary: Summary, previous: UnixSeconds | null): Promise<void> {
     this.#batch.putSummary(summary, previous);
     this.#bytes += summary.soif.length;
-    await this.#written();
+    await this.#flushIfFull();
   }
 
   /** Deletes an object. Collectors receive the deletion (GATHERD-4.9), unless the object has expired: then the batch adds no tombstone. */
   async delete(stored: Summary, now: UnixSeconds): Promise<void> {
     this.#batch.deleteSummary(stored.url, stored.updateTime, { deletedAt: now });
-    await this.#written();
+    await this.#flushIfFull();
   }
 
   async flush(): Promise<void> {
@@ -97,7 +96,7 @@ class BatchWriter {
     this.#bytes = 0;
   }
 
-  async #written(): Promise<void> {
+  async #flushIfFull(): Promise<void> {
     if (this.#batch.size >= BATCH_CHANGES || this.#bytes >= BATCH_BYTES) await this.flush();
   }
 }
@@ -123,12 +122,12 @@ function isRefresh(stored: Summary, record: DatabaseRecord): boolean {
 }
 
 function sameContent(a: SoifObject, b: SoifObject): boolean {
-  const of = contentOf(a);
-  const other = contentOf(b);
-  if (a.type !== b.type || of.size !== other.size) return false;
-  for (const [name, value] of of) {
-    const same = other.get(name);
-    if (same === undefined || Buffer.compare(value, same) !== 0) return false;
+  const contentA = contentOf(a);
+  const contentB = contentOf(b);
+  if (a.type !== b.type || contentA.size !== contentB.size) return false;
+  for (const [name, value] of contentA) {
+    const other = contentB.get(name);
+    if (other === undefined || Buffer.compare(value, other) !== 0) return false;
   }
   return true;
 }

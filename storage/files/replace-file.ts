@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { errorCode, StorageError } from '../../protocols/errors.js';
 import { syncPath } from './sync-path.js';
 
-/** SQLite's files of one database. */
+/** The suffixes of SQLite's files of one database. */
 const SUFFIXES = ['', '-journal', '-wal', '-shm'] as const;
 
 /** Options of {@link replaceFile}. */
@@ -14,9 +14,9 @@ export interface ReplaceOptions {
 
 /**
  * Builds a file next to its final path and renames it when it is complete and on the disk (G-116): readers see the old file or the new
- * one. Removes what a killed process left.
+ * one. Removes the temporary files of killed processes.
  *
- * @param build writes the file under the name that it receives, and has closed it when it resolves
+ * @param build writes the file under the name that it receives, and closes it before it resolves
  * @throws StorageError if the file exists and `force` is not set, or the directory cannot be written
  */
 export async function replaceFile<T>(

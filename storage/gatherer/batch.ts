@@ -14,8 +14,8 @@ import type { SummaryChange } from '../summaries/summary-changes.js';
 import type { Summary } from '../summaries/summary-store.js';
 import { documentKey } from './documents.js';
 import { encodeMeta, type MetaValue, metaKey } from './meta.js';
-import { FRONTIER_KEY, type InactivePlace, inactiveKey, queueRecordKey } from './queue-records.js';
-import { type QueueEntry, type QueuePlace, queueKey } from './queues.js';
+import { FRONTIER_KEY, type InactivePosition, inactiveKey, queueRecordKey } from './queue-records.js';
+import { type QueueEntry, type QueuePosition, queueKey } from './queues.js';
 
 /** A fetched document and its links. */
 export interface GatheredReferences {
@@ -103,8 +103,8 @@ export class GathererBatch {
     return this;
   }
 
-  /** Deletes the URL's tombstone, if it is that of this deletion. */
-  forgetDeletion(url: string, deletionTime: UnixSeconds): this {
+  /** Deletes the URL's tombstone, if it has this deletion time. */
+  deleteTombstone(url: string, deletionTime: UnixSeconds): this {
     this.#summaries.push({ kind: 'forget', url, deletionTime });
     return this;
   }
@@ -129,7 +129,7 @@ export class GathererBatch {
     return this;
   }
 
-  /** Deletes the links of a document that is gone. It keeps its ID, and links to it remain. */
+  /** Deletes the links of a document that no longer exists. The document keeps its ID, and links to it remain. */
   dropReferences(url: string): this {
     this.#references.push({ kind: 'drop', url });
     return this;
@@ -140,8 +140,8 @@ export class GathererBatch {
     return this.#put(queueKey(entry), queuedUriCodec.encode(entry.uri));
   }
 
-  dequeue(place: QueuePlace): this {
-    return this.#delete(queueKey(place));
+  dequeue(position: QueuePosition): this {
+    return this.#delete(queueKey(position));
   }
 
   /** Stores a queue's state in place of the former one. */
@@ -150,12 +150,12 @@ export class GathererBatch {
   }
 
   /** Adds a queue to the inactive ones. */
-  putInactive(place: InactivePlace): this {
-    return this.#put(inactiveKey(place), Buffer.from(place.classKey));
+  putInactive(position: InactivePosition): this {
+    return this.#put(inactiveKey(position), Buffer.from(position.classKey));
   }
 
-  deleteInactive(place: InactivePlace): this {
-    return this.#delete(inactiveKey(place));
+  deleteInactive(position: InactivePosition): this {
+    return this.#delete(inactiveKey(position));
   }
 
   putFrontierState(state: FrontierState): this {

@@ -1,3 +1,4 @@
+// The rows that a group of link changes writes: documents, servers and lists of targets, with the IDs that it allots.
 import { StorageError } from '../../protocols/errors.js';
 import { oidKey, TABLE, textKey } from '../level/keys.js';
 import type { RowChange } from '../level/level.js';
@@ -15,7 +16,7 @@ import type { GatheredReferences } from './batch.js';
 export interface KnownUrl {
   readonly id: number;
   readonly server: number;
-  /** It was fetched and is not gone, so it may have links. */
+  /** Whether it was fetched and still exists, so that it may have links. */
   readonly fetched: boolean;
 }
 
@@ -27,7 +28,7 @@ export interface Former {
 }
 
 export const NO_IDS = new Uint8Array(0);
-/** */
+/** The largest document ID. */
 const MAX_ID = 0xffff_ffff;
 
 /**
@@ -91,8 +92,8 @@ export class LinkRowWriter {
 
   #ids(targets: ReadonlySet<string>): Uint8Array {
     const ids = Buffer.allocUnsafe(4 * targets.size);
-    let at = 0;
-    for (const target of targets) at = ids.writeUInt32LE(this.#idOf(target).id, at);
+    let offset = 0;
+    for (const target of targets) offset = ids.writeUInt32LE(this.#idOf(target).id, offset);
     return ids;
   }
 

@@ -1,3 +1,4 @@
+// The tables of links of the Gatherer's working store: IDs of documents and servers, and the targets of each document.
 import { ProtocolError } from '../../protocols/errors.js';
 import { referenceUrl } from '../../protocols/urls/index.js';
 import { keyOid, keyText, TABLE, tableRange, textKey } from '../level/keys.js';
@@ -25,7 +26,7 @@ import {
 } from './link-rows.js';
 import { TableCache } from './table-cache.js';
 
-/** Capacity of the caches of IDs: the pages of a site link to the same pages again and again. */
+/** Capacities of the caches of IDs. The pages of a site link to the same pages repeatedly. */
 const RECENT_URLS = 65_536;
 const RECENT_SERVERS = 8192;
 const COUNTERS_KEY = textKey(TABLE.system, 'links');
@@ -33,7 +34,7 @@ const COUNTERS_KEY = textKey(TABLE.system, 'links');
 /** The rows of a group of changes. */
 export interface LinkRows {
   readonly rows: readonly RowChange[];
-  /** The caller calls it when the rows are written. */
+  /** To be called when the rows are written. */
   written(): void;
 }
 
@@ -225,7 +226,7 @@ function referenceName(url: string): string | undefined {
     splitUrl(name);
     return name;
   } catch (error) {
-    // E.g. port 0: the parser accepts the URL, but no server can have it.
+    // E.g. port 0: the parser accepts the URL, but no server can listen on it.
     if (error instanceof ProtocolError) return undefined;
     throw error;
   }

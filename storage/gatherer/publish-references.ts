@@ -9,9 +9,9 @@ import type { GathererBatch } from './batch.js';
 import type { LinkTables } from './link-tables.js';
 import type { MetaStore } from './meta.js';
 
-/** Name of the meta value that holds the counter of changes at the last publication. */
+/** The meta value with the counter of changes at the last publication. */
 const PUBLISHED_META = 'references.published';
-/** For sorting; a Gatherer shares its machine with other programs. */
+/** Memory for sorting: small, because a Gatherer shares its machine with other programs. */
 const MEMORY_BYTES = 64 * 1024 * 1024;
 
 /** The parts of a working store that a publication reads and writes. */

@@ -12,8 +12,8 @@ export const FRONTIER_KEY = textKey(TABLE.system, 'frontier');
 
 const SEQUENCE_MAX = 2 ** 48 - 1;
 
-/** Position of an inactive queue: the byte order of the keys is the order in which queues become active. */
-export interface InactivePlace {
+/** The position of an inactive queue. The byte order of the keys is the order in which queues become active. */
+export interface InactivePosition {
   /** 0 to 255, lower first (CRAWL-9.11). */
   readonly precedence: number;
   /** First in, first out: 0 to 2^48 - 1. */
@@ -45,7 +45,7 @@ export class QueueRecordStore {
   }
 
   /** The first inactive queues in their order, after `after`. */
-  async inactive(limit: number, after?: InactivePlace): Promise<InactivePlace[]> {
+  async inactive(limit: number, after?: InactivePosition): Promise<InactivePosition[]> {
     const options = after === undefined ? { limit } : { limit, after: inactiveKey(after) };
     const rows = await this.#level.page(tableRange(TABLE.inactiveQueues), options);
     return rows.map(([key, value]) => ({
@@ -66,7 +66,7 @@ export function queueRecordKey(classKey: string): Uint8Array {
   return textKey(TABLE.queueRecords, classKey);
 }
 
-export function inactiveKey({ precedence, sequence }: InactivePlace): Uint8Array {
+export function inactiveKey({ precedence, sequence }: InactivePosition): Uint8Array {
   const key = Buffer.allocUnsafe(8);
   key[0] = TABLE.inactiveQueues;
   key[1] = requireInteger(precedence, 'precedence', 255);

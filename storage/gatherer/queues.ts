@@ -2,8 +2,8 @@ import { keyText, requireInteger, TABLE, tableRange } from '../level/keys.js';
 import type { Level, Row } from '../level/level.js';
 import { type QueuedUri, queuedUriCodec } from '../records/records.js';
 
-/** Position of an entry in the table of all queues; the byte order of its key is the crawl order (CRAWL-5.1.1). */
-export interface QueuePlace {
+/** The position of an entry in the table of all queues. The byte order of its key is the crawl order (CRAWL-5.1.1). */
+export interface QueuePosition {
   /** Names the queue. Without NUL. */
   readonly classKey: string;
   /** 0 to 255, lower first. */
@@ -14,7 +14,7 @@ export interface QueuePlace {
   readonly ordinal: number;
 }
 
-export interface QueueEntry extends QueuePlace {
+export interface QueueEntry extends QueuePosition {
   readonly uri: QueuedUri;
 }
 
@@ -28,10 +28,10 @@ export interface QueueSurvey {
 }
 
 const ORDINAL_MAX = 2 ** 48 - 1;
-/** NUL, directive, cost, ordinal. */
-const TAIL = 9;
-const SURVEY_PAGE = 8192;
-const HEADS_AT_ONCE = 16;
+/** The end of a key: NUL, directive, cost, ordinal. */
+const TAIL_BYTES = 9;
+const SURVEY_PAGE_KEYS = 8192;
+const CONCURRENT_READS = 16;
 
 /** All work queues in one ordered table. */
 export class WorkQueueStore {
@@ -48,23 +48,23 @@ export class WorkQueueStore {
 
   /**
    * The first `limit` entries of a queue, in crawl order.
-   * @param after only entries after this position; skips the tombstones of deleted entries before it
+   * @param after only entries after this position; the walk then skips the LevelDB tombstones of deleted entries before it
    */
-  async heads(classKey: string, limit: number, after?: QueuePlace): Promise<QueueEntry[]> {
+  async heads(classKey: string, limit: number, after?: QueuePosition): Promise<QueueEntry[]> {
     const options = after === undefined ? { limit } : { limit, after: queueKey(after) };
-    return (await this.#level.page(queueRange(classKey), options)).map(readEntry);
+    return (await this.#level.page(queueRange(classKey), options)).map(parseEntry);
   }
 
   /** All entries of all queues, in pages, in the order of their keys. */
   async *pages(): AsyncGenerator<QueueEntry[], void, undefined> {
-    for await (const rows of this.#level.pages(tableRange(TABLE.queues))) yield rows.map(readEntry);
+    for await (const rows of this.#level.pages(tableRange(TABLE.queues))) yield rows.map(parseEntry);
   }
 
   /** The first `limit` entries (default 1) of each queue, in the order of `classKeys`; empty for an empty queue. */
   async headMany(classKeys: readonly string[], limit = 1): Promise<QueueEntry[][]> {
     const heads: QueueEntry[][] = [];
-    for (let i = 0; i < classKeys.length; i += HEADS_AT_ONCE) {
-      const group = classKeys.slice(i, i + HEADS_AT_ONCE);
+    for (let i = 0; i < classKeys.length; i += CONCURRENT_READS) {
+      const group = classKeys.slice(i, i + CONCURRENT_READS);
       heads.push(...(await Promise.all(group.map((classKey) => this.heads(classKey, limit)))));
     }
     return heads;
@@ -90,9 +90,9 @@ export class WorkQueueStore {
     const queues = new Map<string, number>();
     let count = 0;
     let highestOrdinal = 0;
-    for await (const keys of this.#level.pagesOfKeys(tableRange(TABLE.queues), { limit: SURVEY_PAGE })) {
+    for await (const keys of this.#level.pagesOfKeys(tableRange(TABLE.queues), { limit: SURVEY_PAGE_KEYS })) {
       for (const key of keys) {
-        const { classKey, ordinal } = readPlace(key);
+        const { classKey, ordinal } = parseQueueKey(key);
         queues.set(classKey, (queues.get(classKey) ?? 0) + 1);
         highestOrdinal = Math.max(highestOrdinal, ordinal);
         count++;
@@ -107,17 +107,17 @@ export class WorkQueueStore {
  *
  * @throws RangeError for a number out of range, TypeError for a class key with NUL.
  */
-export function queueKey(place: QueuePlace): Uint8Array {
-  const { classKey } = place;
+export function queueKey(position: QueuePosition): Uint8Array {
+  const { classKey } = position;
   if (classKey.includes('\0')) throw new TypeError('a class key must not contain NUL');
   const length = Buffer.byteLength(classKey);
-  const key = Buffer.allocUnsafe(1 + length + TAIL);
+  const key = Buffer.allocUnsafe(1 + length + TAIL_BYTES);
   key[0] = TABLE.queues;
   key.write(classKey, 1);
   key[1 + length] = 0;
-  key[2 + length] = requireInteger(place.directive, 'directive', 255);
-  key[3 + length] = requireInteger(place.cost, 'cost', 255);
-  key.writeUIntBE(requireInteger(place.ordinal, 'ordinal', ORDINAL_MAX), 4 + length, 6);
+  key[2 + length] = requireInteger(position.directive, 'directive', 255);
+  key[3 + length] = requireInteger(position.cost, 'cost', 255);
+  key.writeUIntBE(requireInteger(position.ordinal, 'ordinal', ORDINAL_MAX), 4 + length, 6);
   return key;
 }
 
@@ -130,8 +130,8 @@ function queueRange(classKey: string) {
   return { gte: start, lt: end };
 }
 
-function readPlace(key: Uint8Array): QueuePlace {
-  const tail = key.length - TAIL;
+function parseQueueKey(key: Uint8Array): QueuePosition {
+  const tail = key.length - TAIL_BYTES;
   const bytes = Buffer.from(key.buffer, key.byteOffset, key.byteLength);
   return {
     classKey: keyText(key.subarray(0, tail)),
@@ -141,6 +141,6 @@ function readPlace(key: Uint8Array): QueuePlace {
   };
 }
 
-function readEntry([key, value]: Row): QueueEntry {
-  return { ...readPlace(key), uri: queuedUriCodec.decode(value) };
+function parseEntry([key, value]: Row): QueueEntry {
+  return { ...parseQueueKey(key), uri: queuedUriCodec.decode(value) };
 }

@@ -40,7 +40,7 @@ const LINGER_BATCHES = 8;
 
 /**
  * The Gatherer's working store: summaries, documents, queues, the seen keys and small values in one LevelDB with one
- * owner process. Everything is written through {@link batch}; {@link publish} gives readers a snapshot.
+ * owner process. All changes are written through {@link batch}; {@link publish} gives readers a snapshot.
  */
 export class GathererStore implements AsyncDisposable {
   readonly summaries: SummaryStore;
@@ -48,7 +48,7 @@ export class GathererStore implements AsyncDisposable {
   readonly documents: DocumentStore;
   readonly queues: WorkQueueStore;
   readonly queueRecords: QueueRecordStore;
-  /** CRAWL-18.4. */
+  /** Earlier fetches of a URI, by history key (CRAWL-18.4). */
   readonly histories: { get(key: string): Promise<Uint8Array | undefined> };
   readonly meta: MetaStore;
   readonly links: LinkTables;
@@ -88,12 +88,12 @@ export class GathererStore implements AsyncDisposable {
     return new GathererStore(level, await readCounters(level), await LinkTables.open(level), options);
   }
 
-  /** Deletes the tombstones of objects that no Broker can have any more. */
+  /** Deletes the tombstones of objects that no Broker can still have. */
   async purgeTombstones(now: UnixSeconds): Promise<void> {
     for await (const page of this.tombstones.since(0)) {
       const batch = this.batch();
       for (const { url, deletionTime, expires } of page) {
-        if (expires < now) batch.forgetDeletion(url, deletionTime);
+        if (expires < now) batch.deleteTombstone(url, deletionTime);
       }
       if (batch.size > 0) await batch.commit();
     }
@@ -105,7 +105,7 @@ export class GathererStore implements AsyncDisposable {
 
   /**
    * Deletes all queues and seen keys, so that another crawl can begin. Not atomic: after a crash part of them may be left, so the
-   * owner clears its mark that a run is in progress before, and sets it after.
+   * owner clears its record of a run in progress before the call, and sets it after.
    */
   async clearFrontier(): Promise<void> {
     await this.#writing;
@@ -123,8 +123,8 @@ export class GathererStore implements AsyncDisposable {
   }
 
   /**
-   * Copies everything that is committed to a directory that does not exist yet (CRAWL-17.3.1). Table files are linked, the small rest is
-   * copied; batches and reads wait meanwhile. The copy is a store of its own.
+   * Copies everything that is committed to a directory that does not exist yet (CRAWL-17.3.1). Table files are linked, the other, small
+   * files are copied; batches and reads wait meanwhile. The copy is an independent store.
    */
   async clone(directory: string): Promise<void> {
     if (this.#closed) throw new StateError('the store is closed');
@@ -212,7 +212,7 @@ export class GathererStore implements AsyncDisposable {
    */
   async #drain(): Promise<void> {
     while (this.#pending.length > 0) {
-      if (this.#mayWait()) await this.#linger();
+      if (this.#canWait()) await this.#linger();
       const group = this.#takeGroup();
       try {
         await this.#writeGroup(group);
@@ -237,7 +237,7 @@ export class GathererStore implements AsyncDisposable {
     return group;
   }
 
-  #mayWait(): boolean {
+  #canWait(): boolean {
     const few = this.#lazyRows <= GROUP_ROWS / 2 && this.#pending.length < LINGER_BATCHES;
     return few && !this.#closed && this.#pending.every(({ lazy }) => lazy);
   }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** An LRU cache of a table's rows, which knows whether it still holds all of them. */
+/** An LRU cache of a table's rows. It records whether it still holds all of them, so that a miss needs no read. */
 export class TableCache<T extends object | number> {
   readonly #rows: LRUCache<string, T>;
   #complete: boolean;
@@ -19,7 +19,7 @@ export class TableCache<T extends object | number> {
     });
   }
 
-  /** True until the first eviction: a key that is not here is not in the table either. */
+  /** True until the first eviction: a key that the cache lacks is then not in the table either. */
   get complete(): boolean {
     return this.#complete;
   }

@@ -4,14 +4,14 @@ import { errorCode } from '../../protocols/errors.js';
 
 /** Files of a LevelDB directory that are written once and then only read or removed. */
 export const IMMUTABLE = /\.(?:ldb|sst)$/;
-/** The other files of a database. LOCK and LOG belong to the process that has it open. */
-const SMALL = /^(?:CURRENT|MANIFEST-\d+|\d+\.log)$/;
+/** The files of a database that are copied. LOCK and LOG belong to the process that has it open and are left out. */
+const COPIED = /^(?:CURRENT|MANIFEST-\d+|\d+\.log)$/;
 
-/** Errors of a hard link to an existing file: another file system, or one without links. */
-const NO_LINK = new Set(['EXDEV', 'EPERM', 'EACCES', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+/** Error codes of a file system that cannot link a file: another file system, or one without hard links. */
+const LINK_UNSUPPORTED = new Set(['EXDEV', 'EPERM', 'EACCES', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
 /**
- * Makes `target` an independent database with the content of `source`, whose files must not change meanwhile. Tables are hard links,
+ * Makes `target`, an existing directory, an independent database with the content of `source`, whose files must not change meanwhile. Tables are hard links,
  * since LevelDB never writes a table twice; the small files are copied.
  */
 export async function cloneDatabase(source: string, target: string): Promise<void> {
@@ -19,7 +19,7 @@ export async function cloneDatabase(source: string, target: string): Promise<voi
   for (const name of names) {
     const from = join(source, name);
     const to = join(target, name);
-    if (SMALL.test(name)) await copyFile(from, to);
+    if (COPIED.test(name)) await copyFile(from, to);
     else if (!IMMUTABLE.test(name) || (await linkFile(from, to))) continue;
     else await copyFile(from, to, fsConstants.COPYFILE_FICLONE);
   }
@@ -33,7 +33,7 @@ async function linkFile(from: string, to: string): Promise<boolean> {
     await link(from, to);
     return true;
   } catch (error) {
-    if (NO_LINK.has(errorCode(error) ?? '')) return false;
+    if (LINK_UNSUPPORTED.has(errorCode(error) ?? '')) return false;
     throw error;
   }
 }

@@ -16,7 +16,7 @@ import { syncPath } from '../files/sync-path.js';
 
 export const POINTER_FILE = 'CURRENT';
 
-/** The number in CURRENT; undefined if nothing was published yet. */
+/** The number of the newest generation, read from CURRENT; undefined if nothing was published yet. */
 export async function currentGeneration(generationsDirectory: string): Promise<number | undefined> {
   const pointer = join(generationsDirectory, POINTER_FILE);
   let text: string;
@@ -28,10 +28,11 @@ export async function currentGeneration(generationsDirectory: string): Promise<n
     if (errorCode(error) === 'ENOENT') return undefined;
     throw new StorageError(`${pointer} cannot be read`, { cause: error });
   }
-  if (!/^\d{1,15}\n$/.test(text)) throw new StorageError(`${pointer} does not hold a generation's number`);
+  if (!/^\d{1,15}\n$/.test(text)) throw new StorageError(`${pointer} does not contain a generation's number`);
   return Number(text);
 }
 
+/** The numbers of the published generations, ascending. */
 export async function generationNumbers(directory: string): Promise<number[]> {
   const names = await readdir(directory);
   return names
@@ -40,6 +41,7 @@ export async function generationNumbers(directory: string): Promise<number[]> {
     .sort((a, b) => a - b);
 }
 
+/** Makes a generation the current one. */
 export async function movePointer(directory: string, number: number): Promise<void> {
   const temporary = join(directory, `${POINTER_FILE}.tmp`);
   const file = await open(temporary, 'w');
@@ -53,18 +55,19 @@ export async function movePointer(directory: string, number: number): Promise<vo
   await syncPath(directory);
 }
 
+/** Removes the oldest generations. @param keep the number of generations that remain, including the newest */
 export async function removeOldGenerations(directory: string, newest: number, keep: number): Promise<void> {
   const old = (await generationNumbers(directory)).filter((number) => number < newest);
   const surplus = old.slice(0, Math.max(0, old.length - Math.max(1, keep) + 1));
   for (const number of surplus) {
-    // Renamed first, so that a reader that is cloning it finds nothing under its name rather than a part.
+    // A reader that is cloning the directory must not find a part of it under its name.
     const retired = join(directory, `${number}.old`);
     await rename(join(directory, String(number)), retired);
     await rm(retired, { recursive: true, force: true });
   }
 }
 
-/** Removes what a killed publisher left. There is no other publisher: one process owns the working store. */
+/** Removes the unfinished directories of a killed publisher. There is no other publisher: one process owns the working store. */
 export async function removeLeftovers(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     if (/^\d+\.(?:tmp|old)$/.test(name)) await rm(join(directory, name), { recursive: true, force: true });

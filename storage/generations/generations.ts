@@ -6,16 +6,16 @@ import { Mutex } from '../../protocols/mutex.js';
 import { cloneDatabase } from './clone-database.js';
 import { currentGeneration, POINTER_FILE } from './directory.js';
 import { COMPRESSED_FILE } from './export/format.js';
-import { newCloneName, sweepClones } from './reader-clones.js';
+import { newCloneName, removeStaleClones } from './reader-clones.js';
 import { openSnapshot, type SummarySnapshot } from './snapshot.js';
 
 export interface GenerationsOptions {
-  /** Milliseconds between two looks of {@link Generations.follow}, for file systems that report no changes. Default 2000. */
+  /** Milliseconds between two checks by {@link Generations.follow}, for file systems that report no changes. Default 2000. */
   readonly pollIntervalMs?: number;
 }
 
 const DEFAULT_POLL_MS = 2000;
-/** Attempts of a reader whose generation was replaced and removed before it was cloned. */
+/** Maximum attempts to clone a generation that is replaced and removed meanwhile. */
 const OPEN_ATTEMPTS = 20;
 
 /** The reader's side of a generations directory (DESIGN 4). Holds no resources. */
@@ -47,7 +47,7 @@ export class Generations {
   async open(): Promise<SummarySnapshot> {
     const readers = join(this.#directory, 'readers');
     await mkdir(readers, { recursive: true });
-    await sweepClones(readers);
+    await removeStaleClones(readers);
     for (let attempt = 1; ; attempt++) {
       const number = await this.current();
       if (number === undefined)
@@ -80,8 +80,8 @@ export class Generations {
     let watcher: FSWatcher | undefined;
     const mutex = new Mutex();
 
-    // One look at a time, so that the newest number is announced last.
-    const look = (): void => {
+    // One check at a time, so that the newest number is announced last.
+    const check = (): void => {
       void mutex.runExclusive(async () => {
         const number = await this.current().catch(() => undefined);
         if (stopped || number === undefined || number === last) return;
@@ -89,11 +89,11 @@ export class Generations {
         onChange(number);
       });
     };
-    const listen = (): void => {
+    const watchDirectory = (): void => {
       if (watcher !== undefined) return;
       try {
         watcher = watch(this.#directory, { persistent: false }, (_event, name) => {
-          if (name === null || name === POINTER_FILE) look();
+          if (name === null || name === POINTER_FILE) check();
         });
         watcher.on('error', () => {
           watcher?.close();
@@ -104,12 +104,12 @@ export class Generations {
       }
     };
     const timer = setInterval(() => {
-      listen();
-      look();
+      watchDirectory();
+      check();
     }, this.#pollIntervalMs);
     timer.unref();
-    listen();
-    look();
+    watchDirectory();
+    check();
 
     return {
       [Symbol.dispose]() {

@@ -26,7 +26,7 @@ export interface PublishOptions {
 const DEFAULT_KEEP = 2;
 
 /**
- * Publishes a working store (DESIGN 4): links and copies its files while `suspend` has it closed, flushes them to the disk after it is
+ * Publishes a working store (DESIGN 4): links and copies its files while `suspend` keeps it closed, flushes them to the disk after it is
  * open again, and makes them visible by two renames. A crash at any point leaves the former generation current.
  *
  * @param suspend closes the store, runs the work, opens the store again.
@@ -98,7 +98,7 @@ async function makeGeneration(
   }
 }
 
-/** The export of an earlier generation, if it can be read: its blocks save work. */
+/** The export of an earlier generation, whose blocks need not be compressed again; undefined if it cannot be read. */
 async function openExport(
   directory: string,
   generation: number | undefined,

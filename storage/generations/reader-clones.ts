@@ -1,3 +1,4 @@
+// The names of readers' private clones, and the removal of those that no process uses any more.
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,7 +15,7 @@ export async function newCloneName(): Promise<string> {
 }
 
 /** Removes the clones of processes that have ended. */
-export async function sweepClones(readersDirectory: string): Promise<void> {
+export async function removeStaleClones(readersDirectory: string): Promise<void> {
   for (const name of await readdir(readersDirectory)) {
     const [, pid, started] = CLONE_NAME.exec(name) ?? [];
     if (pid === undefined || started === undefined) continue;

@@ -1,3 +1,4 @@
+// An open generation: the answers of gatherd from a private clone of its tables, and from its export.
 import { rm } from 'node:fs/promises';
 import { errorCode, StateError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
@@ -11,7 +12,7 @@ import {
   SummaryStore,
 } from '../summaries/summary-store.js';
 import { type Tombstone, TombstoneStore } from '../summaries/tombstones.js';
-import { completed } from './export/gatherer-defaults.js';
+import { withDefaults } from './export/gatherer-defaults.js';
 import { ReadyExport } from './export/ready-export.js';
 import type { GathererNames } from './export/survey.js';
 import { writeExport } from './export/write-export.js';
@@ -39,9 +40,9 @@ export interface SummarySnapshot extends AsyncDisposable {
   exportSince(since: UnixSeconds, options?: ExportOptions): AsyncIterable<ExportChunk>;
   /** The same objects in compressed blocks; a snapshot that is not read from files may lack it. */
   readonly ready?: ReadyExport;
-  /** Like {@link exportSince}, but single summaries with the times that tell a refreshed object (GATHERD-4.4). In pages. */
+  /** Like {@link exportSince}, but single summaries, in pages, with the times that identify a refreshed object (GATHERD-4.4). */
   summariesSince(since: UnixSeconds, options?: ExportOptions): AsyncIterable<readonly Required<Summary>[]>;
-  /** Deletions at or after `since` (GATHERD-4.9). In pages. */
+  /** Deletions at or after `since` (GATHERD-4.9), in pages. */
   deletionsSince(since: UnixSeconds): AsyncIterable<readonly Tombstone[]>;
   /** The object's bytes. */
   get(url: string): Promise<Uint8Array | undefined>;
@@ -75,7 +76,7 @@ export async function openSnapshot(
   }
 }
 
-/** Opens the generation's export, or makes one in the clone if the publisher made none. */
+/** Opens the generation's export, or writes one into the clone if the publisher wrote none. */
 async function openReady(published: string, clone: string, summaries: SummaryStore): Promise<ReadyExport> {
   try {
     return await ReadyExport.open(published);
@@ -119,7 +120,7 @@ class LevelSnapshot implements SummarySnapshot {
   ): AsyncGenerator<readonly Required<Summary>[], void, undefined> {
     const { defaults } = this.ready;
     for await (const page of this.#whileOpen(this.#summaries.iterate({ ...options, since }))) {
-      yield page.map((summary) => ({ ...summary, soif: completed(summary.soif, defaults) }));
+      yield page.map((summary) => ({ ...summary, soif: withDefaults(summary.soif, defaults) }));
     }
   }
 
@@ -129,7 +130,7 @@ class LevelSnapshot implements SummarySnapshot {
 
   async get(url: string): Promise<Uint8Array | undefined> {
     const summary = await this.#summaries.get(url);
-    return summary && completed(summary.soif, this.ready.defaults);
+    return summary && withDefaults(summary.soif, this.ready.defaults);
   }
 
   async info(): Promise<SnapshotInfo> {

@@ -40,9 +40,9 @@ export class ApproximateMatcher {
     const canStart = !this.matchWord || !isWordBefore(line, 0);
     for (let i = 0; i <= length; i++) cost[i] = canStart ? Math.min(i, tooMany) : tooMany;
     let active = canStart ? Math.min(limit, length) : 0;
-    for (let at = 0; at < line.length; ) {
-      const code = line.codePointAt(at)!;
-      const next = at + (code > 0xffff ? 2 : 1);
+    for (let position = 0; position < line.length; ) {
+      const code = line.codePointAt(position)!;
+      const next = position + (code > 0xffff ? 2 : 1);
       const startHere = !this.matchWord || !isWordBefore(line, next);
       let diagonal = cost[0]!;
       cost[0] = startHere ? 0 : Math.min(diagonal + 1, tooMany);
@@ -63,7 +63,7 @@ export class ApproximateMatcher {
       while (active > 0 && cost[active]! > limit) active--;
       if (active === length && cost[length]! <= limit && (!this.matchWord || !isWordAt(line, next)))
         return true;
-      at = next;
+      position = next;
     }
     return false;
   }

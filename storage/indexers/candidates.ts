@@ -1,3 +1,4 @@
+// Computes the candidates of a query from the word index: objects that may match, and objects that do.
 import { OidSet } from '../broker/oid-set.js';
 import { columnOf } from './index-file.js';
 import type { Leaf, LiteralLookup } from './leaf.js';
@@ -5,7 +6,7 @@ import type { Plan } from './matcher.js';
 import type { Postings } from './postings.js';
 import type { TermLookup } from './term-lookup.js';
 import type { TimeSlice } from './time-slice.js';
-import type { Place, Vocabulary } from './vocabulary.js';
+import type { Vocabulary, WordPosition } from './vocabulary.js';
 import { MAX_LOOKUP, phraseOf, type Word, wordsOf } from './words.js';
 
 /** The bounds of a query's answer by the index: two sets, which are equal where the index decides. */
@@ -18,12 +19,12 @@ export interface Candidates {
 
 /** Limits on the use of the index. */
 export interface CandidateLimits {
-  /** A part of more words than this does not narrow: all objects are candidates. */
+  /** A part that occurs in more words of the vocabulary than this does not narrow: all objects are candidates. */
   readonly maxTermsPerPart: number;
 }
 
-/** Number of candidates up to which matching is faster than narrowing. */
-const FEW = 64;
+/** Up to this many candidates, matching is faster than narrowing. */
+const MAX_UNNARROWED = 64;
 
 /** Narrows queries by the word index to a superset of the answer, as Glimpse's own index does. */
 export class CandidateFinder {
@@ -38,7 +39,7 @@ export class CandidateFinder {
   }
 
   async find(plan: Plan, slice: TimeSlice): Promise<Candidates> {
-    await slice.rest();
+    await slice.yield();
     switch (plan.kind) {
       case 'leaf':
         return this.#leaf(plan.leaf, slice);
@@ -46,7 +47,7 @@ export class CandidateFinder {
         return this.#complement(await this.find(plan.operand, slice), slice);
       case 'and': {
         const left = await this.find(plan.left, slice);
-        if (left.possible !== undefined && left.possible.size <= FEW)
+        if (left.possible !== undefined && left.possible.size <= MAX_UNNARROWED)
           return { certain: new OidSet(), possible: left.possible };
         return intersection(left, await this.find(plan.right, slice));
       }
@@ -66,7 +67,7 @@ export class CandidateFinder {
     const found = new OidSet();
     const column = attribute === undefined ? undefined : columnOf(attribute);
     if (terms === undefined || column?.alone === false) return found;
-    const { certain } = await this.#vocabulary.judge(terms, this.#limits.maxTermsPerPart, slice);
+    const { certain } = await this.#vocabulary.classify(terms, this.#limits.maxTermsPerPart, slice);
     await this.#postings.ofTerms(certain, filterOf(column?.name), found, slice);
     return found;
   }
@@ -85,21 +86,21 @@ export class CandidateFinder {
   async #leaf(leaf: Leaf, slice: TimeSlice): Promise<Candidates> {
     const column = leaf.attribute === undefined ? undefined : columnOf(leaf.attribute);
     const alone = column?.alone ?? true;
-    const judged = leaf.terms === undefined ? undefined : await this.#judged(leaf.terms, column?.name, slice);
+    const bounds = leaf.terms === undefined ? undefined : await this.#bounds(leaf.terms, column?.name, slice);
     // In a column of several attributes the word may occur in another one.
-    const certain = alone && judged !== undefined ? judged.certain : new OidSet();
-    if (judged?.possible !== undefined) {
-      return { certain: alone ? judged.certain : new OidSet(), possible: judged.possible };
+    const certain = alone && bounds !== undefined ? bounds.certain : new OidSet();
+    if (bounds?.possible !== undefined) {
+      return { certain: alone ? bounds.certain : new OidSet(), possible: bounds.possible };
     }
-    const possible = await this.#looked(leaf, column?.name, slice);
+    const possible = await this.#lookUp(leaf, column?.name, slice);
     if (possible === undefined) return { certain, possible };
     const exact = leaf.decidedByIndex && alone && isShort(leaf);
     return exact ? { certain: possible, possible } : { certain, possible: possible.unite(certain) };
   }
 
-  /** The bounds that the vocabulary gives; one set for both if it decides every object. */
-  async #judged(terms: TermLookup, column: string | undefined, slice: TimeSlice): Promise<Candidates> {
-    const verdicts = await this.#vocabulary.judge(terms, this.#limits.maxTermsPerPart, slice);
+  /** The bounds from the words of the vocabulary; one set for both if they decide every object. */
+  async #bounds(terms: TermLookup, column: string | undefined, slice: TimeSlice): Promise<Candidates> {
+    const verdicts = await this.#vocabulary.classify(terms, this.#limits.maxTermsPerPart, slice);
     const certain = new OidSet();
     const filter = filterOf(column);
     await this.#postings.ofTerms(verdicts.certain, filter, certain, slice);
@@ -111,7 +112,7 @@ export class CandidateFinder {
   }
 
   /** The objects that contain the required texts of the leaf; undefined means all objects. */
-  async #looked({ lookup }: Leaf, column: string | undefined, slice: TimeSlice): Promise<OidSet | undefined> {
+  async #lookUp({ lookup }: Leaf, column: string | undefined, slice: TimeSlice): Promise<OidSet | undefined> {
     if (lookup.kind === 'all') return undefined;
     let found: OidSet | undefined;
     for (const literal of lookup.texts) {
@@ -121,7 +122,7 @@ export class CandidateFinder {
         found = found?.unite(set) ?? set;
       } else if (set !== undefined) {
         found = found?.intersect(set) ?? set;
-        if (found.size <= FEW) break;
+        if (found.size <= MAX_UNNARROWED) break;
       }
     }
     return found;
@@ -143,16 +144,21 @@ export class CandidateFinder {
       else set = await this.#postings.ofPhrase(match, slice);
       found = found?.intersect(set) ?? set;
     }
-    for (const { text, place } of parts) {
-      if (found !== undefined && found.size <= FEW) break;
-      const set = await this.#part(text, place, filter, slice);
+    for (const { text, position } of parts) {
+      if (found !== undefined && found.size <= MAX_UNNARROWED) break;
+      const set = await this.#part(text, position, filter, slice);
       if (set !== undefined) found = found?.intersect(set) ?? set;
     }
     return found;
   }
 
-  async #part(text: string, place: Place, filter: string, slice: TimeSlice): Promise<OidSet | undefined> {
-    const result = await this.#vocabulary.find(text, place, this.#limits.maxTermsPerPart, slice);
+  async #part(
+    text: string,
+    position: WordPosition,
+    filter: string,
+    slice: TimeSlice,
+  ): Promise<OidSet | undefined> {
+    const result = await this.#vocabulary.find(text, position, this.#limits.maxTermsPerPart, slice);
     if (result === undefined) return undefined;
     const found = result.fresh;
     await this.#postings.ofTerms([...result.terms], filter, found, slice);
@@ -166,29 +172,34 @@ export class CandidateFinder {
  */
 function splitLookup({ text, leftBounded, rightBounded }: LiteralLookup): {
   phrases: string[][];
-  parts: { text: string; place: Place }[];
+  parts: { text: string; position: WordPosition }[];
 } {
   const phrases: string[][] = [];
-  const parts: { text: string; place: Place }[] = [];
+  const parts: { text: string; position: WordPosition }[] = [];
   let phrase: Word[] = [];
   const endPhrase = () => {
     if (phrase.length > 0) phrases.push(phraseOf(text, phrase));
     phrase = [];
   };
   for (const word of wordsOf(text)) {
-    const place = openPlace(word, text, leftBounded, rightBounded);
-    if (place === undefined) phrase.push(word);
+    const position = openPosition(word, text, leftBounded, rightBounded);
+    if (position === undefined) phrase.push(word);
     else {
       endPhrase();
-      parts.push({ text: shortened(word.text), place });
+      parts.push({ text: truncated(word.text), position });
     }
   }
   endPhrase();
   return { phrases, parts };
 }
 
-/** Undefined if the word is a whole word of the object. */
-function openPlace(word: Word, text: string, leftBounded: boolean, rightBounded: boolean): Place | undefined {
+/** Where the text is in a word of the object; undefined if it is the whole word. */
+function openPosition(
+  word: Word,
+  text: string,
+  leftBounded: boolean,
+  rightBounded: boolean,
+): WordPosition | undefined {
   // A longer word may be indexed in pieces (words.ts).
   if (word.text.length > MAX_LOOKUP) return 'anywhere';
   const openLeft = word.start === 0 && !leftBounded;
@@ -197,7 +208,7 @@ function openPlace(word: Word, text: string, leftBounded: boolean, rightBounded:
   return openRight ? 'start' : undefined;
 }
 
-function shortened(text: string): string {
+function truncated(text: string): string {
   const cut = text.slice(0, MAX_LOOKUP);
   return /[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut;
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { decodeText } from '../../protocols/soif/index.js';
 import { BREAK, fold, indexText, isBlank, isWordAt, MAX_TERM } from './words.js';
 
-/** Kinds of characters: part of a word, white space within a line, end of a phrase. */
+/** Kinds of characters: part of a word, white space within a line, and any other character, which ends a phrase. */
 const WORD = 0;
 const BLANK = 1;
 const END = 2;
@@ -10,7 +10,7 @@ const ASCII = Uint8Array.from({ length: 128 }, (_, code) => kindOf(String.fromCh
 const SPACE = 0x20;
 const BREAK_CODE = BREAK.charCodeAt(0);
 /** Maximum growth of a UTF-8 character by folding: U+0390 and similar characters fold to three. */
-const GROWTH = 3;
+const MAX_GROWTH = 3;
 
 /**
  * Builds the text of one column of the index from attribute values. It works on bytes, because strings and regular
@@ -29,14 +29,14 @@ export class ColumnText {
   }
 
   /** Returns the text of the column for the tokenizer. */
-  take(): string {
+  toString(): string {
     return this.#buffer.toString('utf8', 0, this.#length);
   }
 
-  /** Returns false and appends nothing if a word has more bytes than `longest`, because it may have to be cut. */
-  #append(value: Uint8Array, longest: number): boolean {
+  /** Returns false and appends nothing if a word has more bytes than `maxWordBytes`, because it may have to be cut. */
+  #append(value: Uint8Array, maxWordBytes: number): boolean {
     // At worst a blank, a break and a blank replace one separator.
-    this.#reserve(GROWTH * value.length + 4);
+    this.#reserve(MAX_GROWTH * value.length + 4);
     const out = this.#buffer;
     let length = this.#length;
     let gap = length === 0 ? WORD : END;
@@ -47,7 +47,7 @@ export class ColumnText {
       const found = size === 1 ? ASCII[code]! : beyondAscii(value, i, size);
       if (found === BLANK || found === END) {
         if (found > gap) gap = found;
-        if (i - wordStart > longest) return false;
+        if (i - wordStart > maxWordBytes) return false;
         i += size;
         wordStart = i;
         continue;
@@ -72,7 +72,7 @@ export class ColumnText {
         out[length++] = next;
       }
     }
-    if (value.length - wordStart > longest) return false;
+    if (value.length - wordStart > maxWordBytes) return false;
     this.#length = length;
     return true;
   }
@@ -85,19 +85,20 @@ export class ColumnText {
   }
 }
 
-/** Cache for characters beyond ASCII, by code point: a kind, or the bytes of the folded letter. */
-const KNOWN = new Map<number, number | Uint8Array>();
+/** Cache of characters beyond ASCII, by code point: a kind, or the bytes of the folded letter. */
+const CACHE = new Map<number, number | Uint8Array>();
 
-function beyondAscii(value: Uint8Array, at: number, size: number): number | Uint8Array {
-  let code = value[at]! & (0xff >> (size + 1));
-  for (let i = 1; i < size; i++) code = (code << 6) | (value[at + i]! & 0x3f);
-  let known = KNOWN.get(code);
+/** The kind of the character of `size` bytes at `offset`, or the bytes of its folded letter. */
+function beyondAscii(value: Uint8Array, offset: number, size: number): number | Uint8Array {
+  let code = value[offset]! & (0xff >> (size + 1));
+  for (let i = 1; i < size; i++) code = (code << 6) | (value[offset + i]! & 0x3f);
+  let known = CACHE.get(code);
   if (known === undefined) {
     const character = String.fromCodePoint(code);
     const folded = fold(character);
     const kind = kindOf(folded);
     known = kind === WORD && folded !== character ? Buffer.from(folded) : kind;
-    KNOWN.set(code, known);
+    CACHE.set(code, known);
   }
   return known;
 }

@@ -1,3 +1,4 @@
+// A Broker's store and an indexer that follows it, for the tests of indexers.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,15 +7,15 @@ import { encodeSoif, SoifObject } from '../../protocols/soif/index.js';
 import { BrokerStore } from '../broker/broker-store.js';
 import type { Hit, Indexer, SearchOptions, SearchOutcome } from './contract.js';
 
-/** Where an indexer under test works. */
-export interface IndexerPlace {
-  /** For the index: any names below it but `store`. */
+/** The directories of an indexer under test. */
+export interface IndexerDirectories {
+  /** The directory of the index, which may use any name below it except `store`. */
   readonly directory: string;
   /** The Broker's store, whose objects decide what matches (`openObjectReader`). */
   readonly storeDirectory: string;
 }
 
-export type OpenIndexerAt = (place: IndexerPlace) => Promise<Indexer>;
+export type OpenIndexerAt = (directories: IndexerDirectories) => Promise<Indexer>;
 
 /** Attributes of an object; `url` is its URL. */
 export type ObjectAttributes = Readonly<Record<string, string>>;
@@ -78,7 +79,7 @@ export class IndexerFixture implements AsyncDisposable {
     return join(this.directory, 'store');
   }
 
-  /** Closes the indexer and opens it again on what it left. */
+  /** Closes the indexer and opens it again on the same directories. */
   async reopenWith(open: OpenIndexerAt): Promise<void> {
     await this.indexer.close();
     this.indexer = await open(this);

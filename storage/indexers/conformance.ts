@@ -1,3 +1,4 @@
+// The test suite of the contract of Indexer, for the engines of this package and for others.
 import assert from 'node:assert/strict';
 import { PeerError } from '../../protocols/errors.js';
 import { encodeSoif } from '../../protocols/soif/index.js';
@@ -11,24 +12,24 @@ import {
 } from './conformance-fixture.js';
 import type { IndexerCapabilities, SearchOptions } from './contract.js';
 
-export type { IndexerPlace } from './conformance-fixture.js';
+export type { IndexerDirectories } from './conformance-fixture.js';
 
 /** The `test` function of node:test, of tap, or of another runner. */
 export type TestRunner = (name: string, run: () => Promise<void>) => unknown;
 
-/** The features of an engine; the tests of a feature that it does not have are left out. */
+/** The features of an engine; the tests of a feature that it does not have are skipped. */
 export interface IndexerManifest {
-  /** What the engine declares. A kind of query that it does not answer must be refused (BRK-2.19). */
+  /** The capabilities that the engine declares. A kind of query that it does not answer must be refused (BRK-2.19). */
   readonly capabilities: IndexerCapabilities;
   /** An engine that is opened again on its directory has its index and watermark. Default true. */
   readonly persistence?: boolean;
-  /** After `clear` the former index answers until the next flush. Default true; else the index is empty at once. */
+  /** After `clear` the former index answers until the next flush. Default true; if false, the index is empty immediately. */
   readonly rebuildBeside?: boolean;
 }
 
 export interface IndexerConformance {
   readonly test: TestRunner;
-  /** Begins the names of the tests. */
+  /** The start of the tests' names. */
   readonly name: string;
   /** Opens an engine; the same directory may be opened again after the close. */
   readonly open: OpenIndexerAt;
@@ -37,7 +38,7 @@ export interface IndexerConformance {
 
 type Search = (query: string, options?: Partial<SearchOptions>) => Promise<number[]>;
 
-/** Their OIDs are 1, 2, 3. */
+/** The objects of the tests; their OIDs are 1, 2 and 3. */
 const OBJECTS: readonly ObjectAttributes[] = [
   {
     url: 'http://alpha.example/techreports/index.html',
@@ -72,7 +73,7 @@ export function indexerConformance(conformance: IndexerConformance): void {
   updateTests(conformance);
 }
 
-/** What matches. */
+/** Tests of what matches. */
 function queryTests({ test, name, open, manifest: { capabilities: can } }: IndexerConformance): void {
   const define = (title: string, needs: boolean, run: (oids: Search) => Promise<void>): void => {
     if (!needs) return;
@@ -199,7 +200,7 @@ function queryTests({ test, name, open, manifest: { capabilities: can } }: Index
     same(await oids('Q', { errors: can.errors }), [], 'fewer errors than characters');
   });
 
-  test(`BRK-2.19, 4.18 what the engine does not support is refused at the first hit (${name})`, async () => {
+  test(`BRK-2.19, 4.18 an unsupported query is refused at the first hit (${name})`, async () => {
     await using base = await IndexerFixture.openWith(open);
     await base.put(...OBJECTS);
     const unsupported: [query: string, supported: boolean, options?: Partial<SearchOptions>][] = [
@@ -224,7 +225,7 @@ function queryTests({ test, name, open, manifest: { capabilities: can } }: Index
   });
 }
 
-/** Lines, limits, order, and how an iteration ends. */
+/** Tests of lines, limits, order, and of the end of an iteration. */
 function resultTests({ test, name, open, manifest: { capabilities: can } }: IndexerConformance): void {
   const define = (title: string, needs: boolean, run: (base: IndexerFixture) => Promise<void>): void => {
     if (!needs) return;
@@ -288,7 +289,10 @@ function resultTests({ test, name, open, manifest: { capabilities: can } }: Inde
     const left = base.indexer.query(expression, { ...PLAIN_SEARCH, ...WORD });
     for await (const _ of left) break;
     const { complete, reason } = await left.outcome;
-    assert.ok(complete || reason === 'aborted', 'unless all hits were found before');
+    assert.ok(
+      complete || reason === 'aborted',
+      'an abandoned query is aborted unless all hits were found before',
+    );
     const signal = AbortSignal.abort();
     const aborted = base.indexer.query(expression, { ...PLAIN_SEARCH, ...WORD, signal });
     for await (const _ of aborted) assert.fail('a hit after the abort');
@@ -304,7 +308,7 @@ function resultTests({ test, name, open, manifest: { capabilities: can } }: Inde
   });
 }
 
-/** Indexing runs. */
+/** Tests of indexing runs. */
 function updateTests({ test, name, open, manifest }: IndexerConformance): void {
   const { capabilities, persistence = true, rebuildBeside = true } = manifest;
   const define = (title: string, run: (base: IndexerFixture) => Promise<void>): void => {
@@ -345,7 +349,7 @@ function updateTests({ test, name, open, manifest }: IndexerConformance): void {
   });
 
   if (persistence)
-    define('BRK-8.3 the index and its watermark are there after a close', async (base) => {
+    define('BRK-8.3 an engine that is opened again has its index and watermark', async (base) => {
       await base.put({ Title: 'one apple' });
       await base.indexer.beginUpdate();
       await base.indexer.flush(9);
@@ -364,7 +368,7 @@ function updateTests({ test, name, open, manifest }: IndexerConformance): void {
     await base.indexer.add(2, object!);
     await base.indexer.flush(watermark);
     assert.equal(base.indexer.watermark, watermark);
-    same(await base.oids('one or two', WORD), [2], 'only what was added since');
+    same(await base.oids('one or two', WORD), [2], 'only objects added since');
   });
 }
 

@@ -1,3 +1,4 @@
+// The interface of a Broker's query engine (BRK-8.1 to 8.4).
 import type { Expression } from '../../protocols/broker/index.js';
 
 /** The kinds of query that an engine answers; others fail with a `PeerError` of status 111 (BRK-2.19). */
@@ -7,7 +8,7 @@ export interface IndexerCapabilities {
   /** Whole words. */
   readonly words: boolean;
   readonly caseSensitive: boolean;
-  /** Limit of spelling errors, 0 to 8 (BRK-2.23). */
+  /** Maximum number of spelling errors, 0 to 8 (BRK-2.23). */
   readonly errors: number;
   readonly phrases: boolean;
   /** Queries within one attribute (BRK-2.14). */
@@ -100,7 +101,7 @@ export interface Indexer extends AsyncDisposable {
   query(expression: Expression, options: SearchOptions): SearchResults;
   /**
    * Starts a full rebuild (BRK-8.1 Index_Full) and an indexing run: the objects added after it replace the index at the next flush. The
-   * engines of `openIndexer` answer from the old index until then; the one of `openEmbeddedIndexer` is empty at once, with watermark 0.
+   * engines of `openIndexer` answer from the old index until then; that of `openEmbeddedIndexer` is empty immediately, with watermark 0.
    */
   clear(): Promise<void>;
   close(): Promise<void>;

@@ -1,3 +1,4 @@
+// The query engine that runs inside the Broker (Indexer-Type Embedded): the part in the owner's thread.
 import type { Expression } from '../../protocols/broker/index.js';
 import { StateError } from '../../protocols/errors.js';
 import type { Indexer, IndexerCapabilities, SearchOptions, SearchResults } from './contract.js';
@@ -20,7 +21,7 @@ export interface EmbeddedIndexerOptions extends Partial<QueryLimits>, Partial<Se
   readonly rebuildOnError?: boolean;
   /** Page cache of each database connection, in KiB. Default 16 MiB. */
   readonly cacheKiB?: number;
-  /** Milliseconds to wait for another writer of the file; there should be none. Default 10 000. */
+  /** Milliseconds to wait for another writer of the file; normally there is no other. Default 10 000. */
   readonly busyTimeoutMs?: number;
   /** Approximate bytes of objects in one transaction. Default 16 MiB. */
   readonly transactionBytes?: number;
@@ -200,7 +201,7 @@ class EmbeddedIndexer implements Indexer {
     await this.close();
   }
 
-  /** Returns undefined on errors too: the query thread meets them again and reports them. */
+  /** Returns undefined on errors too: the query thread then fails in the same way and reports them. */
   #quickAnswer(expression: Expression, options: Omit<SearchOptions, 'signal'>): QuickAnswer | undefined {
     try {
       const { file, cacheKiB, queryLimits } = this.#data;

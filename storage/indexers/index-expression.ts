@@ -1,9 +1,10 @@
+// Translates a query to the language of FTS5, as far as FTS5 can express it.
 import { columnOf } from './index-file.js';
 import type { Leaf } from './leaf.js';
 import type { Plan } from './matcher.js';
 import { MAX_LOOKUP, phraseOf, wordsOf } from './words.js';
 
-/** A query in the language of FTS5, as far as FTS5 can express it. */
+/** A query, or the part of it that FTS5 can express, in the language of FTS5. */
 export interface IndexExpression {
   /** Every object that satisfies the query matches. */
   readonly match: string;
@@ -30,7 +31,7 @@ export function indexExpression(plan: Plan): IndexExpression | undefined {
 function translate(plan: Plan): IndexExpression | undefined {
   switch (plan.kind) {
     case 'leaf':
-      return ofLeaf(plan.leaf);
+      return translateLeaf(plan.leaf);
     case 'not':
       return undefined;
     case 'or': {
@@ -39,10 +40,10 @@ function translate(plan: Plan): IndexExpression | undefined {
       return left === undefined || right === undefined ? undefined : joined(left, 'OR', right);
     }
     case 'except':
-      return without(translate(plan.left), plan.right);
+      return exclude(translate(plan.left), plan.right);
     case 'and': {
-      if (plan.right.kind === 'not') return without(translate(plan.left), plan.right.operand);
-      if (plan.left.kind === 'not') return without(translate(plan.right), plan.left.operand);
+      if (plan.right.kind === 'not') return exclude(translate(plan.left), plan.right.operand);
+      if (plan.left.kind === 'not') return exclude(translate(plan.right), plan.left.operand);
       const left = translate(plan.left);
       const right = translate(plan.right);
       if (left !== undefined && right !== undefined) return joined(left, 'AND', right);
@@ -52,7 +53,7 @@ function translate(plan: Plan): IndexExpression | undefined {
 }
 
 /** Excludes matches of an exact expression only: an inexact one would exclude objects that satisfy the query. */
-function without(kept: IndexExpression | undefined, removed: Plan): IndexExpression | undefined {
+function exclude(kept: IndexExpression | undefined, removed: Plan): IndexExpression | undefined {
   if (kept === undefined) return undefined;
   const right = translate(removed);
   return right?.exact === true ? joined(kept, 'NOT', right) : inexact(kept);
@@ -75,7 +76,7 @@ function inexact(expression: IndexExpression | undefined): IndexExpression | und
   return expression === undefined ? undefined : { ...expression, exact: false };
 }
 
-function ofLeaf({ lookup, attribute, decidedByIndex }: Leaf): IndexExpression | undefined {
+function translateLeaf({ lookup, attribute, decidedByIndex }: Leaf): IndexExpression | undefined {
   if (lookup.kind !== 'each') return undefined;
   const column = attribute === undefined ? undefined : columnOf(attribute);
   const filter = column === undefined ? '' : `${column.name} : `;

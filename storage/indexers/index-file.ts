@@ -1,3 +1,4 @@
+// The SQLite file of the embedded engine's index: its tables, its columns, and the checks when it is opened.
 import { rmSync } from 'node:fs';
 import Database from 'libsql';
 import { messageOf, StorageError } from '../../protocols/errors.js';
@@ -7,13 +8,13 @@ import { BREAK, UNICODE_VERSION } from './words.js';
 
 export type IndexDatabase = Database.Database;
 
-/** SQLite's application ID of an index, so that a foreign database is not taken for one. */
+/** SQLite's application ID of an index, so that a foreign database is not mistaken for one. */
 const APPLICATION_ID = 0x48_76_49_78;
 /** Version of the tables and of the rules for words; an index of another version is rebuilt. */
 const SCHEMA_VERSION = 2;
 
 /**
- * Columns of the word index. Attributes that are common in queries have a column of their own. A word in a column of
+ * Columns of the word index. Attributes that are common in queries have separate columns. A word in a column of
  * larger weight gives a higher score.
  */
 const COLUMNS = [
@@ -34,7 +35,7 @@ const COLUMN_OF = new Map<string, number>(
 /** The rank of FTS5 with the weights of {@link COLUMNS}; lower is better. */
 export const RANK = `bm25(words, ${COLUMNS.map((column) => column.weight).join(', ')})`;
 
-/** The column that holds an attribute's words, and whether it holds nothing else. */
+/** The column that holds an attribute's words, and whether it holds no other attribute. */
 export function columnOf(attributeKey: string): { readonly name: string; readonly alone: boolean } {
   const column = COLUMNS[COLUMN_OF.get(attributeKey) ?? REST]!;
   return { name: column.name, alone: column.attributes.length === 1 };
@@ -46,7 +47,7 @@ export function columnTexts(object: SoifObject): string[] {
   const add = (key: string, value: Uint8Array) => texts[COLUMN_OF.get(key) ?? REST]!.add(value);
   add('url', object.urlBytes); // BRK-2.18
   for (let i = 0; i < object.size; i++) add(object.nameAt(i).toLowerCase(), object.valueAt(i));
-  return texts.map((text) => text.take());
+  return texts.map((text) => text.toString());
 }
 
 /*

@@ -1,3 +1,4 @@
+// Compiles one term of a query to a test of an object and to the look-ups by which the word index narrows it.
 import { RE2JS } from 're2js';
 import type { Expression } from '../../protocols/broker/index.js';
 import { messageOf, PeerError } from '../../protocols/errors.js';
@@ -24,7 +25,7 @@ type Lookup =
 
 /** One term or structured term of a query, compiled. */
 export interface Leaf {
-  /** Lower-case name of the only attribute to look at (BRK-2.16). */
+  /** Lower-case name of the attribute to test; all attributes if absent (BRK-2.16). */
   readonly attribute?: string;
   readonly lookup: Lookup;
   /** Whether the lookup alone decides, so that no object needs to be read. */
@@ -51,17 +52,17 @@ export type LeafTest =
 
 /** Limits of one pattern of a query. */
 export interface PatternLimits {
-  /** Largest compiled regular expression, in instructions: matching takes at most this many steps per character. */
+  /** Maximum size of a compiled regular expression, in instructions: matching takes at most this many steps per character. */
   readonly maxRegexpProgram: number;
   /** Maximum number of characters of a line that a regular expression reads, so that one line does not block other queries. */
   readonly maxRegexpLine: number;
-  /** Longest search word, in characters. */
+  /** Maximum length of a search word, in characters. */
   readonly maxPattern: number;
 }
 
 type LeafExpression = Extract<Expression, { kind: 'term' | 'select' }>;
 type Matching = Pick<SearchOptions, 'ignoreCase' | 'matchWord' | 'errors'>;
-const NOT_A_WORD = '[^\\p{L}\\p{M}\\p{N}_]';
+const NON_WORD = '[^\\p{L}\\p{M}\\p{N}_]';
 const ALL: Lookup = { kind: 'all' };
 
 /**
@@ -106,7 +107,7 @@ function compileTerm(text: string, options: Matching, limits: PatternLimits, war
   if (pattern.kind === 'literal') return compileLiteral(pattern.text, options);
   if (options.errors > 0) warnings.add('Spelling errors do not apply to words with pattern characters.');
   const source = options.matchWord
-    ? `(?:^|${NOT_A_WORD})(?:${pattern.source})(?:$|${NOT_A_WORD})`
+    ? `(?:^|${NON_WORD})(?:${pattern.source})(?:$|${NON_WORD})`
     : pattern.source;
   const view = pattern.source.includes(' ') ? VIEW.collapsed : VIEW.raw;
   return compileRegexp(source, pattern.required, view, options, limits);
@@ -115,16 +116,16 @@ function compileTerm(text: string, options: Matching, limits: PatternLimits, war
 function compileLiteral(text: string, { ignoreCase, matchWord, errors }: Matching): Leaf {
   const blanks = /\s/.test(text);
   const view = ((ignoreCase ? VIEW.folded : 0) | (blanks ? VIEW.collapsed : 0)) as View;
-  const wanted = viewOf(text.replaceAll('\n', ' '), view);
-  const folded = fold(wanted);
+  const pattern = viewOf(text.replaceAll('\n', ' '), view);
+  const folded = fold(pattern);
   const words = wordsOf(folded);
   const rankWords = words.map((word) => word.text);
   const find = (line: string, from: number) =>
-    matchWord ? indexOfWord(line, wanted, from) : line.indexOf(wanted, from);
-  const approximate = errors > 0 ? new ApproximateMatcher(wanted, errors, matchWord) : undefined;
+    matchWord ? indexOfWord(line, pattern, from) : line.indexOf(pattern, from);
+  const approximate = errors > 0 ? new ApproximateMatcher(pattern, errors, matchWord) : undefined;
   if (approximate !== undefined && approximate.errors > 0) {
     const test = (line: string) => approximate.test(line);
-    const lookup = pigeonholes(folded, approximate.errors);
+    const lookup = unchangedParts(folded, approximate.errors);
     return {
       lookup,
       decidedByIndex: false,
@@ -143,15 +144,15 @@ function compileLiteral(text: string, { ignoreCase, matchWord, errors }: Matchin
 }
 
 /** Offset of the next occurrence of the text that is not adjacent to word characters; -1 if there is none. */
-function indexOfWord(text: string, wanted: string, from: number): number {
-  for (let at = text.indexOf(wanted, from); at >= 0; at = text.indexOf(wanted, at + 1)) {
-    if (!isWordBefore(text, at) && !isWordAt(text, at + wanted.length)) return at;
+function indexOfWord(text: string, word: string, from: number): number {
+  for (let offset = text.indexOf(word, from); offset >= 0; offset = text.indexOf(word, offset + 1)) {
+    if (!isWordBefore(text, offset) && !isWordAt(text, offset + word.length)) return offset;
   }
   return -1;
 }
 
-/** Looks up parts of a pattern: with k errors, one of k + 1 parts occurs unchanged. */
-function pigeonholes(folded: string, errors: number): Lookup {
+/** Looks up the parts of a misspelled text: with k errors, one of k + 1 parts occurs unchanged. */
+function unchangedParts(folded: string, errors: number): Lookup {
   const characters = Array.from(folded);
   const parts = errors + 1;
   const texts: LiteralLookup[] = [];
@@ -203,7 +204,7 @@ function compileRegexp(
 /** BRK-2.17 `exact`: the whole value; a final newline does not count. */
 function compileExact(text: string, { ignoreCase }: Matching): Leaf {
   const view = ignoreCase ? VIEW.folded : VIEW.raw;
-  const wanted = viewOf(text, view);
+  const expected = viewOf(text, view);
   const folded = fold(text);
   return {
     lookup:
@@ -216,7 +217,7 @@ function compileExact(text: string, { ignoreCase }: Matching): Leaf {
       scope: 'value',
       test(attribute) {
         const value = attribute.text(view);
-        return value === wanted || (value.endsWith('\n') && value.slice(0, -1) === wanted);
+        return value === expected || (value.endsWith('\n') && value.slice(0, -1) === expected);
       },
     },
   };

@@ -20,7 +20,7 @@ export type Plan =
   | { readonly kind: 'and' | 'or' | 'except'; readonly left: Plan; readonly right: Plan };
 
 /** Lines between two reads of the clock. */
-const LINES_BETWEEN_RESTS = 32;
+const LINES_PER_YIELD = 32;
 
 /** Matches the text of an object against a query and finds the matched lines (BRK-2.17 to 2.23). */
 export class Matcher {
@@ -44,19 +44,27 @@ export class Matcher {
     const warnings = new Set<string>();
     const positive: Leaf[] = [];
     let ids = 0;
-    const compile = (node: Expression, wanted: boolean): Plan => {
+    const compile = (node: Expression, isPositive: boolean): Plan => {
       switch (node.kind) {
         case 'not':
-          return { kind: 'not', operand: compile(node.operand, !wanted) };
+          return { kind: 'not', operand: compile(node.operand, !isPositive) };
         case 'and':
         case 'or':
-          return { kind: node.kind, left: compile(node.left, wanted), right: compile(node.right, wanted) };
+          return {
+            kind: node.kind,
+            left: compile(node.left, isPositive),
+            right: compile(node.right, isPositive),
+          };
         case 'except':
-          return { kind: 'except', left: compile(node.left, wanted), right: compile(node.right, !wanted) };
+          return {
+            kind: 'except',
+            left: compile(node.left, isPositive),
+            right: compile(node.right, !isPositive),
+          };
         case 'term':
         case 'select': {
           const leaf = compileLeaf(node, options, limits, warnings);
-          if (wanted) positive.push(leaf);
+          if (isPositive) positive.push(leaf);
           return { kind: 'leaf', id: ids++, leaf };
         }
       }
@@ -72,11 +80,11 @@ export class Matcher {
    */
   async match(object: SoifObject, maxLines: number, slice: TimeSlice): Promise<MatchedLine[] | undefined> {
     const attributes = attributeTexts(object);
-    if (!(await this.#holds(this.plan, attributes, [], slice))) return undefined;
+    if (!(await this.#satisfies(this.plan, attributes, [], slice))) return undefined;
     return maxLines > 0 ? this.#lines(attributes, maxLines, slice) : [];
   }
 
-  async #holds(
+  async #satisfies(
     plan: Plan,
     attributes: readonly AttributeText[],
     known: boolean[],
@@ -89,21 +97,21 @@ export class Matcher {
         return result;
       }
       case 'not':
-        return !(await this.#holds(plan.operand, attributes, known, slice));
+        return !(await this.#satisfies(plan.operand, attributes, known, slice));
       case 'and':
         return (
-          (await this.#holds(plan.left, attributes, known, slice)) &&
-          (await this.#holds(plan.right, attributes, known, slice))
+          (await this.#satisfies(plan.left, attributes, known, slice)) &&
+          (await this.#satisfies(plan.right, attributes, known, slice))
         );
       case 'or':
         return (
-          (await this.#holds(plan.left, attributes, known, slice)) ||
-          (await this.#holds(plan.right, attributes, known, slice))
+          (await this.#satisfies(plan.left, attributes, known, slice)) ||
+          (await this.#satisfies(plan.right, attributes, known, slice))
         );
       case 'except': // BRK-2.13
         return (
-          (await this.#holds(plan.left, attributes, known, slice)) &&
-          !(await this.#holds(plan.right, attributes, known, slice))
+          (await this.#satisfies(plan.left, attributes, known, slice)) &&
+          !(await this.#satisfies(plan.right, attributes, known, slice))
         );
     }
   }
@@ -115,13 +123,13 @@ export class Matcher {
   ): Promise<MatchedLine[]> {
     const found: MatchedLine[] = [];
     for (const attribute of attributes) {
-      const leaves = this.positive.filter((leaf) => isAbout(leaf, attribute));
+      const leaves = this.positive.filter((leaf) => appliesTo(leaf, attribute));
       if (leaves.length === 0) continue;
       const numbers = await matchedLines(leaves, attribute, limit - found.length, slice);
       for (const [number, line] of pickLines(attribute.text(VIEW.raw), numbers)) {
         const text = number === 0 ? `${attribute.lead}${line}` : line;
         const first = number === 0;
-        found.push({ attribute: attribute.name, text: cut(text, this.#limits.maxLineBytes), first });
+        found.push({ attribute: attribute.name, text: truncate(text, this.#limits.maxLineBytes), first });
       }
       if (found.length >= limit) break;
     }
@@ -140,7 +148,7 @@ function checkSize(expression: Expression, maxNodes: number): void {
   }
 }
 
-function isAbout(leaf: Leaf, attribute: AttributeText): boolean {
+function appliesTo(leaf: Leaf, attribute: AttributeText): boolean {
   return leaf.attribute === undefined || leaf.attribute === attribute.key;
 }
 
@@ -151,9 +159,9 @@ async function testLeaf(
 ): Promise<boolean> {
   const { test } = leaf;
   for (const attribute of attributes) {
-    if (!isAbout(leaf, attribute)) continue;
-    const rest = slice.rest();
-    if (rest !== undefined) await rest;
+    if (!appliesTo(leaf, attribute)) continue;
+    const pause = slice.yield();
+    if (pause !== undefined) await pause;
     if (test.scope === 'value') {
       if (test.test(attribute)) return true;
     } else if (test.find !== undefined) {
@@ -161,7 +169,7 @@ async function testLeaf(
     } else {
       const lines = attribute.lines(test.view);
       for (let i = 0; i < lines.length; i++) {
-        if (i % LINES_BETWEEN_RESTS === LINES_BETWEEN_RESTS - 1) await slice.rest();
+        if (i % LINES_PER_YIELD === LINES_PER_YIELD - 1) await slice.yield();
         if (test.test(lines[i]!)) return true;
       }
     }
@@ -178,10 +186,10 @@ async function matchedLines(
 ): Promise<number[]> {
   const numbers = new Set<number>();
   for (const { test } of leaves) {
-    let left = limit;
+    let remaining = limit;
     for await (const number of linesOf(test, attribute, slice)) {
       numbers.add(number);
-      if (--left === 0) break;
+      if (--remaining === 0) break;
     }
   }
   return [...numbers].sort((a, b) => a - b).slice(0, limit);
@@ -196,7 +204,7 @@ async function* linesOf(test: LeafTest, attribute: AttributeText, slice: TimeSli
   if (test.scope === 'value' && !test.test(attribute)) return;
   const lines = attribute.lines(test.scope === 'value' ? VIEW.raw : test.view);
   for (let i = 0; i < lines.length; i++) {
-    if (i % LINES_BETWEEN_RESTS === 0) await slice.rest();
+    if (i % LINES_PER_YIELD === 0) await slice.yield();
     if (test.scope === 'value' || test.test(lines[i]!)) yield i;
   }
 }
@@ -205,13 +213,13 @@ async function* linesOf(test: LeafTest, attribute: AttributeText, slice: TimeSli
 function* linesFound(text: string, find: (text: string, from: number) => number): Generator<number> {
   let number = 0;
   let start = 0;
-  for (let at = find(text, 0); at >= 0; at = find(text, start)) {
-    for (let end = text.indexOf('\n', start); end >= 0 && end < at; end = text.indexOf('\n', start)) {
+  for (let offset = find(text, 0); offset >= 0; offset = find(text, start)) {
+    for (let end = text.indexOf('\n', start); end >= 0 && end < offset; end = text.indexOf('\n', start)) {
       start = end + 1;
       number++;
     }
     yield number;
-    const end = text.indexOf('\n', at);
+    const end = text.indexOf('\n', offset);
     if (end < 0) return;
     start = end + 1;
     number++;
@@ -222,15 +230,15 @@ function* linesFound(text: string, find: (text: string, from: number) => number)
 function* pickLines(text: string, numbers: readonly number[]): Generator<[number, string]> {
   let number = 0;
   let start = 0;
-  for (const wanted of numbers) {
-    for (; number < wanted; number++) start = text.indexOf('\n', start) + 1;
+  for (const next of numbers) {
+    for (; number < next; number++) start = text.indexOf('\n', start) + 1;
     const end = text.indexOf('\n', start);
     yield [number, text.slice(start, end < 0 ? text.length : end)];
   }
 }
 
 /** The text cut to `limit` bytes of UTF-8, never within a character. */
-function cut(text: string, limit: number): string {
+function truncate(text: string, limit: number): string {
   if (text.length * 3 <= limit || Buffer.byteLength(text) <= limit) return text;
   const bytes = Buffer.from(text.slice(0, limit));
   let end = limit;

@@ -1,3 +1,4 @@
+// The attributes of an object as texts for matching: case folded or not, white space collapsed or not.
 import { decodeText, type SoifObject } from '../../protocols/soif/index.js';
 import { fold } from './words.js';
 

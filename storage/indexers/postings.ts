@@ -9,8 +9,9 @@ const RANK_ROWS = 4_000;
 const UNITED_TERMS = 64;
 /** Scores are passed as integers; the scores of very frequent words differ by millionths. */
 export const SCORE_UNIT = 1e12;
-/** Range of OIDs that one statement of a phrase search scans, and most ranges of a search. */
+/** Range of OIDs that one statement of a phrase search scans. */
 const WINDOW = 32_768;
+/** Maximum number of ranges of a search. */
 const MAX_WINDOWS = 64;
 
 /** An OID with FTS5's rank as a score, higher is better. */
@@ -24,7 +25,7 @@ export interface Scored {
  */
 export class Postings {
   readonly #db: IndexDatabase;
-  readonly #page;
+  readonly #pageOf;
   readonly #window;
   readonly #all;
   readonly #rank;
@@ -36,7 +37,7 @@ export class Postings {
   constructor(db: IndexDatabase) {
     this.#db = db;
     const packed = 'SELECT group_concat(oid), count(*), max(oid) FROM';
-    this.#page = db
+    this.#pageOf = db
       .prepare(
         `${packed} (SELECT rowid AS oid FROM words WHERE words MATCH ? AND rowid > ? LIMIT ${PAGE_ROWS})`,
       )
@@ -78,21 +79,21 @@ export class Postings {
   ): Promise<number> {
     let total = 0;
     for (let after = 0; total <= limit; ) {
-      const { oids, count, last } = page(this.#page.get(match, after));
+      const { oids, count, last } = pageOf(this.#pageOf.get(match, after));
       total += addPacked(oids, into);
       if (count < PAGE_ROWS) break;
       after = last;
-      await slice.rest();
+      await slice.yield();
     }
     return total;
   }
 
   /** Adds the objects that have one of the terms in the column of `filter` (`name : `, or empty for all columns). */
   async ofTerms(terms: readonly string[], filter: string, into: OidSet, slice: TimeSlice): Promise<void> {
-    for (let at = 0; at < terms.length; at += UNITED_TERMS) {
-      const any = terms.slice(at, at + UNITED_TERMS).map((term) => `"${term}"`);
+    for (let start = 0; start < terms.length; start += UNITED_TERMS) {
+      const any = terms.slice(start, start + UNITED_TERMS).map((term) => `"${term}"`);
       await this.ofWord(`${filter}(${any.join(' OR ')})`, into, slice);
-      await slice.rest();
+      await slice.yield();
     }
   }
 
@@ -103,7 +104,7 @@ export class Postings {
       const [count] = this.#count.get(match, after, last, limit - total) as readonly [number];
       total += count;
       if (total >= limit) break;
-      await slice.rest();
+      await slice.yield();
     }
     return total;
   }
@@ -113,9 +114,9 @@ export class Postings {
     const found: Scored[] = [];
     const windows = this.#windows(Math.ceil(total / RANK_ROWS));
     for (const [after, last] of windows) {
-      const { oids } = page(this.#top.get(match, after, last, limit));
+      const { oids } = pageOf(this.#top.get(match, after, last, limit));
       for (const scored of unpackScores(oids)) found.push(scored);
-      await slice.rest();
+      await slice.yield();
     }
     // The results of a single window are sorted already.
     return windows.length === 1 ? found : found.sort(byScore).slice(0, limit);
@@ -126,9 +127,9 @@ export class Postings {
     const found = new OidSet();
     let count = 0;
     for (const [after, last] of this.#windows(1)) {
-      count += addPacked(page(this.#window.get(match, after, last, limit - count)).oids, found);
+      count += addPacked(pageOf(this.#window.get(match, after, last, limit - count)).oids, found);
       if (count >= limit) break;
-      await slice.rest();
+      await slice.yield();
     }
     return found.toArray();
   }
@@ -156,9 +157,9 @@ export class Postings {
       // Removed objects leave gaps between OIDs.
       const first = Number(scalar(this.#db, 'SELECT min(oid) FROM object WHERE oid > ?', after) ?? last);
       const end = first + WINDOW - 1;
-      addPacked(page(this.#window.get(match, after, end, -1)).oids, found);
+      addPacked(pageOf(this.#window.get(match, after, end, -1)).oids, found);
       after = end;
-      await slice.rest();
+      await slice.yield();
     }
     return found;
   }
@@ -167,11 +168,11 @@ export class Postings {
   async all(slice: TimeSlice): Promise<OidSet> {
     const found = new OidSet();
     for (let after = 0; ; ) {
-      const { oids, count, last } = page(this.#all.get(after));
+      const { oids, count, last } = pageOf(this.#all.get(after));
       addPacked(oids, found);
       if (count < PAGE_ROWS) return found;
       after = last;
-      await slice.rest();
+      await slice.yield();
     }
   }
 
@@ -189,23 +190,23 @@ export class Postings {
   /** Returns the objects indexed after transaction `batch`. */
   since(batch: number): OidSet {
     const found = new OidSet();
-    addPacked(page(this.#since.get(batch)).oids, found);
+    addPacked(pageOf(this.#since.get(batch)).oids, found);
     return found;
   }
 
   /** Yields the objects that match with their scores, in the order of OIDs. */
   async *ranked(match: string, slice: TimeSlice): AsyncGenerator<Scored> {
     for (let after = 0; ; ) {
-      const { oids, count, last } = page(this.#rank.get(match, after));
+      const { oids, count, last } = pageOf(this.#rank.get(match, after));
       yield* unpackScores(oids);
       if (count < RANK_ROWS) return;
       after = last;
-      await slice.rest();
+      await slice.yield();
     }
   }
 }
 
-function page(row: unknown): { oids: string; count: number; last: number } {
+function pageOf(row: unknown): { oids: string; count: number; last: number } {
   const [oids, count, last] = row as readonly [string | null, number, number | null];
   return { oids: oids ?? '', count, last: last ?? 0 };
 }
@@ -225,7 +226,7 @@ function unpackScores(packed: string): Scored[] {
   }));
 }
 
-/** Adds OIDs written as `1,2,3`; returns how many. */
+/** Adds OIDs written as `1,2,3`; returns their number. */
 function addPacked(oids: string, into: OidSet): number {
   let count = 0;
   let oid = 0;

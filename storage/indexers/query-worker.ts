@@ -1,3 +1,4 @@
+// The query thread of the embedded engine.
 import { parentPort, workerData } from 'node:worker_threads';
 import { openObjectReader } from '../broker/object-reader.js';
 import type { Hit, SearchOutcome } from './contract.js';

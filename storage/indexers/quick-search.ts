@@ -61,12 +61,12 @@ export class QuickSearch {
     for (let i = 0; i < numbers.length; i += 2)
       hits.push({ oid: Number(numbers[i]), score: Number(numbers[i + 1]) / SCORE_UNIT, lines: [] });
     hits.sort((a, b) => b.score - a.score || a.oid - b.oid);
-    const wanted = Math.min(options.maxFiles || hits.length, options.maxResults || hits.length);
+    const limit = Math.min(options.maxFiles || hits.length, options.maxResults || hits.length);
     const outcome: SearchOutcome =
-      wanted < hits.length
+      limit < hits.length
         ? { complete: false, reason: 'limit', warnings: [] }
         : { complete: true, warnings: [] };
-    return { hits: hits.slice(0, wanted), outcome };
+    return { hits: hits.slice(0, limit), outcome };
   }
 
   close(): void {

@@ -18,11 +18,11 @@ export interface Ranked {
 export async function rankAll(match: string, postings: Postings, slice: TimeSlice): Promise<Ranked> {
   const found: Scored[] = [];
   for await (const scored of postings.ranked(match, slice)) found.push(scored);
-  return ranked(found.sort(byScore));
+  return toRanked(found.sort(byScore));
 }
 
 /** Converts scored objects, which are already sorted. */
-export function ranked(found: readonly Scored[]): Ranked {
+export function toRanked(found: readonly Scored[]): Ranked {
   const scores = new Map(found.map(({ oid, score }) => [oid, score]));
   return { oids: Uint32Array.from(scores.keys()), scores };
 }
@@ -50,7 +50,7 @@ export async function rank(
   for await (const scored of postings.ranked(matches.join(' OR '), slice)) {
     if (candidates.has(scored.oid)) found.push(scored);
   }
-  const { oids: first, scores } = ranked(found.sort(byScore));
+  const { oids: first, scores } = toRanked(found.sort(byScore));
   const rest = oids.filter((oid) => !scores.has(oid));
   return { oids: Uint32Array.from([...first, ...rest]), scores };
 }

@@ -90,13 +90,13 @@ class RebuildableIndexer implements Indexer {
     this.#current = next;
     this.#next = undefined;
     former.retired = true;
-    const gone = (async () => {
-      while (former.queries > 0) await this.#oneEnds(former);
+    const retired = (async () => {
+      while (former.queries > 0) await this.#queryEnded(former);
       await former.engine.close();
       await lease?.release();
     })();
-    this.#retiring.add(gone);
-    void gone.finally(() => this.#retiring.delete(gone));
+    this.#retiring.add(retired);
+    void retired.finally(() => this.#retiring.delete(retired));
   }
 
   query(expression: Expression, options: SearchOptions): SearchResults {
@@ -147,7 +147,8 @@ class RebuildableIndexer implements Indexer {
     await this.#directory.discard(next.directory);
   }
 
-  #oneEnds(generation: Generation): Promise<void> {
+  /** Resolves when a query ends. */
+  #queryEnded(generation: Generation): Promise<void> {
     if (generation.queries === 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#waiting.push(resolve);

@@ -3,7 +3,7 @@ import type { CandidateFinder } from './candidates.js';
 import { indexExpression } from './index-expression.js';
 import type { Matcher } from './matcher.js';
 import type { Postings } from './postings.js';
-import { type Ranked, rank, rankAll, ranked } from './ranking.js';
+import { type Ranked, rank, rankAll, toRanked } from './ranking.js';
 import type { TimeSlice } from './time-slice.js';
 
 /** Candidates of a query, in the order in which they are matched. */
@@ -14,7 +14,7 @@ export interface CandidateRun extends Ranked {
   readonly last: boolean;
 }
 
-/** What {@link candidateRuns} needs. */
+/** The inputs of {@link candidateRuns}. */
 export interface OrderContext {
   readonly matcher: Matcher;
   readonly postings: Postings;
@@ -23,25 +23,25 @@ export interface OrderContext {
   readonly maxRanked: number;
   readonly slice: TimeSlice;
   /** Number of hits requested, or infinity: a few are found without ordering all candidates. */
-  readonly wanted: number;
+  readonly wantedHits: number;
 }
 
 /** Maximum number of requested hits for which a separate first run pays off. */
 const MAX_FIRST = 1_000;
 /** Minimum number of candidates of a first run whose objects have to be read. */
-const TRIED = 64;
+const MIN_FIRST_RUN = 64;
 
 /**
  * The candidates of a query; those that yield the first hits at the lowest cost are first: the best few that the index finds alone, or
  * those that the vocabulary is certain of. If they are not enough, all others follow. No object occurs twice.
  */
 export async function* candidateRuns(context: OrderContext): AsyncGenerator<CandidateRun, void> {
-  const { matcher, postings, finder, maxRanked, slice, wanted } = context;
-  const given = new OidSet();
+  const { matcher, postings, finder, maxRanked, slice, wantedHits } = context;
+  const yielded = new OidSet();
   const others = (order: Ranked): Ranked =>
-    given.isEmpty ? order : { ...order, oids: order.oids.filter((oid) => !given.has(oid)) };
+    yielded.isEmpty ? order : { ...order, oids: order.oids.filter((oid) => !yielded.has(oid)) };
   const first = (order: Ranked, isCertain: CandidateRun['isCertain']): CandidateRun => {
-    for (const oid of order.oids) given.add(oid);
+    for (const oid of order.oids) yielded.add(oid);
     return { ...order, isCertain, last: false };
   };
   const expression = indexExpression(matcher.plan);
@@ -50,15 +50,15 @@ export async function* candidateRuns(context: OrderContext): AsyncGenerator<Cand
     const isCertain = () => exact;
     const total = await postings.countOf(match, maxRanked + 1, slice);
     if (total <= maxRanked) {
-      const few = exact ? wanted : Math.max(TRIED, 2 * wanted);
+      const few = exact ? wantedHits : Math.max(MIN_FIRST_RUN, 2 * wantedHits);
       if (few < total && few <= MAX_FIRST)
-        yield first(ranked(await postings.top(match, few, total, slice)), isCertain);
+        yield first(toRanked(await postings.top(match, few, total, slice)), isCertain);
       yield { ...others(await rankAll(match, postings, slice)), isCertain, last: true };
       return;
     }
-    if (exact && wanted <= MAX_FIRST)
-      yield first({ oids: await postings.first(match, wanted, slice), scores: new Map() }, isCertain);
-  } else if (matcher.plan.kind === 'leaf' && wanted <= MAX_FIRST) {
+    if (exact && wantedHits <= MAX_FIRST)
+      yield first({ oids: await postings.first(match, wantedHits, slice), scores: new Map() }, isCertain);
+  } else if (matcher.plan.kind === 'leaf' && wantedHits <= MAX_FIRST) {
     const certain = await finder.certain(matcher.plan.leaf, slice);
     if (!certain.isEmpty)
       yield first(await rank(certain, matcher.positive, postings, maxRanked, slice), () => true);

@@ -23,7 +23,7 @@ export interface SearchLimits extends CandidateLimits {
   readonly readBytes: number;
 }
 
-/** Objects of the first read: few, so that the first hit arrives soon. */
+/** Number of objects in the first read: small, so that the first hit arrives soon. */
 const FIRST_READ = 8;
 
 const NOTHING: Promise<(Uint8Array | undefined)[]> = Promise.resolve([]);
@@ -97,7 +97,7 @@ export class Search {
     this.#slice.cancel();
   }
 
-  /** Finds the hits on demand. The return value says how the search ended (BRK-8.13 (4), 8.16). */
+  /** Finds the hits on demand. Returns how the search ended (BRK-8.13 (4), 8.16). */
   async *hits(): AsyncGenerator<Hit, SearchOutcome> {
     let reason: StopReason | undefined;
     try {
@@ -121,7 +121,7 @@ export class Search {
       finder: this.#finder,
       maxRanked: this.#limits.maxRanked,
       slice: this.#slice,
-      wanted: Math.min(maxFiles, results),
+      wantedHits: Math.min(maxFiles, results),
     });
     for await (const run of runs) {
       for await (const { hit, last } of this.#matches(run, () => results)) {
@@ -146,21 +146,21 @@ export class Search {
     let from = 0;
     if (!this.#options.wantLines) {
       for (; from < oids.length && isCertain(oids[from]!); from++) {
-        const rest = this.#slice.rest();
-        if (rest !== undefined) await rest;
+        const pause = this.#slice.yield();
+        if (pause !== undefined) await pause;
         yield hit(from, []);
       }
     }
     const maxLines = this.#options.maxLines || Number.POSITIVE_INFINITY;
-    for await (const { at, object } of this.#objects(oids.subarray(from))) {
-      const wanted = this.#options.wantLines ? Math.min(maxLines, results()) : 0;
-      const lines = await this.#matcher.match(object, wanted, this.#slice);
-      if (lines !== undefined) yield hit(from + at, lines);
+    for await (const { index, object } of this.#objects(oids.subarray(from))) {
+      const lineLimit = this.#options.wantLines ? Math.min(maxLines, results()) : 0;
+      const lines = await this.#matcher.match(object, lineLimit, this.#slice);
+      if (lines !== undefined) yield hit(from + index, lines);
     }
   }
 
   /** Reads the objects of the candidates; the next read runs while the current objects are matched. */
-  async *#objects(oids: Uint32Array): AsyncGenerator<{ at: number; object: SoifObject }> {
+  async *#objects(oids: Uint32Array): AsyncGenerator<{ index: number; object: SoifObject }> {
     let size = Math.min(FIRST_READ, this.#limits.readObjects);
     const read = (from: number) => {
       if (from >= oids.length) return { from, promise: NOTHING };
@@ -172,15 +172,15 @@ export class Search {
     while (next.from < oids.length) {
       const { from, promise } = next;
       const objects = await promise;
-      await this.#slice.rest();
+      await this.#slice.yield();
       const bytes = objects.reduce((sum, object) => sum + (object?.length ?? 0), 0);
-      // A few hits need a few objects: the reads grow, so that a short search does not read objects in vain.
+      // A few hits need a few objects: the reads grow, so that a short search does not read objects that it does not need.
       size = Math.min(2 * size, fittingSize(objects.length, bytes, this.#limits));
       next = read(from + objects.length);
       for (const [i, object] of objects.entries()) {
         const decoded = object === undefined ? undefined : this.#decode(object);
-        if (decoded !== undefined) yield { at: from + i, object: decoded };
-        await this.#slice.rest();
+        if (decoded !== undefined) yield { index: from + i, object: decoded };
+        await this.#slice.yield();
       }
     }
   }
@@ -189,7 +189,7 @@ export class Search {
     try {
       return decodeSoif(bytes);
     } catch {
-      this.#warnings.add('A stored object could not be read and was left out.');
+      this.#warnings.add('A stored object could not be read and was skipped.');
       return undefined;
     }
   }

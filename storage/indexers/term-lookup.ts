@@ -1,7 +1,8 @@
+// Looks up parts of words, misspelled words and regular expressions in the vocabulary.
 import { ApproximateMatcher } from './approximate.js';
 import { MAX_LOOKUP, wordsOf } from './words.js';
 
-/** Verdict of a word of the vocabulary on the objects that contain it. */
+/** What a word of the vocabulary decides about the objects that contain it; undefined if nothing. */
 type TermVerdict =
   /** The objects match. */
   | 'certain'
@@ -18,8 +19,8 @@ export interface TermLookup {
   readonly complete: boolean;
 }
 
-/** Shortest text to search for; shorter ones occur in too many words. */
-const SHORTEST = 2;
+/** Minimum length of a text to search for; shorter ones occur in too many words. */
+const MIN_TEXT = 2;
 const ASCII = /^[\0-\x7f]*$/;
 
 /** Looks up a part of a word, ignoring case: every word that contains the text is a match. */
@@ -42,7 +43,7 @@ export function approximateLookup(
   const characters = Array.from(folded);
   const length = characters.length;
   const part = errors === 1 ? Math.floor((length - 1) / 2) : Math.floor(length / (errors + 1));
-  if (!isOneWord(folded) || part < SHORTEST) return undefined;
+  if (!isOneWord(folded) || part < MIN_TEXT) return undefined;
   const text = (from: number, to = length) => characters.slice(from, to).join('');
   const matcher = new ApproximateMatcher(folded, errors, matchWord);
   const inside: TermVerdict = ignoreCase ? 'certain' : 'possible';
@@ -73,7 +74,7 @@ export function regexpLookup(
   const longest = required
     .flatMap((text) => wordsOf(text))
     .reduce((best, { text }) => (text.length > best.length ? text : best), '');
-  if (longest.length < SHORTEST) return undefined;
+  if (longest.length < MIN_TEXT) return undefined;
   // Beyond ASCII, the case folding of RE2 may differ from that of the index.
   const verdict = (term: string): TermVerdict => (ASCII.test(term) && test(term) ? 'certain' : undefined);
   return { containing: [longest], verdict, complete: false };

@@ -1,3 +1,4 @@
+// Parses a search word as Glimpse does and translates it to an RE2 expression (BRK-2.22).
 import { RE2JS } from 're2js';
 import { collapse } from './object-text.js';
 
@@ -83,7 +84,7 @@ function classEnd(characters: readonly string[], open: number): number | undefin
   return undefined;
 }
 
-/** Members in RE2 syntax: everything is literal except a leading `^` and the hyphens of ranges. */
+/** The members of a class in RE2 syntax: all characters are literal except a leading `^` and the hyphens of ranges. */
 function classSource(members: readonly string[]): string {
   const negated = members[0] === '^';
   let source = '';

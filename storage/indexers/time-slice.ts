@@ -10,7 +10,7 @@ export class QueryStopped extends Error {
 }
 
 /**
- * Lets several queries share one thread. Long work calls {@link TimeSlice.rest} often and awaits its result, which
+ * Lets several queries share one thread. Long work calls {@link TimeSlice.yield} often and awaits its result, which
  * yields to other queries and to messages of the owner every `sliceMs`.
  */
 export class TimeSlice {
@@ -29,7 +29,7 @@ export class TimeSlice {
     this.#deadline = now + lifetimeMs;
   }
 
-  /** Makes the work stop at its next {@link rest}. */
+  /** Makes the work stop at its next {@link yield}. */
   cancel(): void {
     this.#canceled = true;
   }
@@ -38,7 +38,7 @@ export class TimeSlice {
    * Returns undefined within the slice, else a promise that the caller awaits. The promise rejects with
    * {@link QueryStopped} after the deadline or {@link cancel}.
    */
-  rest(): Promise<void> | undefined {
+  yield(): Promise<void> | undefined {
     const now = performance.now();
     if (now < this.#sliceEnd && now < this.#deadline && !this.#canceled) return undefined;
     return this.#pause();

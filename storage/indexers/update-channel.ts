@@ -2,7 +2,7 @@ import type { PackedChange, UpdateReply, UpdateRequest, UpdateWorkerData } from 
 import { revivedError } from './plain-error.js';
 import { WorkerChannel } from './worker-channel.js';
 
-/** Limits of the changes in one message. */
+/** Maximum bytes and number of changes in one message. */
 const MESSAGE_BYTES = 512 * 1024;
 const MESSAGE_CHANGES = 256;
 /** Messages in flight before {@link UpdateChannel.change} waits, which bounds the memory. */

@@ -1,3 +1,4 @@
+// The update thread of the embedded engine.
 import { parentPort, workerData } from 'node:worker_threads';
 import { decodeSoif, type SoifObject } from '../../protocols/soif/index.js';
 import { columnTexts, type IndexDatabase, openIndexFile, readBatch, writeMeta } from './index-file.js';
@@ -32,7 +33,7 @@ class IndexWriter {
   apply(bytes: Uint8Array, changes: readonly PackedChange[]): void {
     for (const { oid, start, end } of changes) {
       this.#begin();
-      const object = end > start ? decoded(bytes.subarray(start, end)) : undefined;
+      const object = end > start ? decodeIfValid(bytes.subarray(start, end)) : undefined;
       if (object === undefined) {
         this.#remove.run(oid);
       } else {
@@ -65,7 +66,7 @@ class IndexWriter {
   close(): void {
     try {
       if (this.#open) this.#db.exec('ROLLBACK');
-      // Explicit, because this connection may not be the last one: the owner has its own (quick-search.ts).
+      // Explicit, because this connection may not be the last one: the owner's thread has another (quick-search.ts).
       this.#db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
     } finally {
       this.#db.close();
@@ -84,8 +85,10 @@ class IndexWriter {
    * table begins, which would create an index segment for each object.
    */
   #commit(): void {
-    const oids = (there: boolean) =>
-      JSON.stringify(Array.from(this.#changed).flatMap(([oid, is]) => (is === there ? [oid] : [])));
+    const oids = (indexed: boolean) =>
+      JSON.stringify(
+        Array.from(this.#changed).flatMap(([oid, isIndexed]) => (isIndexed === indexed ? [oid] : [])),
+      );
     this.#db.prepare('DELETE FROM object WHERE oid IN (SELECT value FROM json_each(?))').run(oids(false));
     this.#db
       .prepare('INSERT OR REPLACE INTO object(oid, batch) SELECT value, ? FROM json_each(?)')
@@ -99,7 +102,7 @@ class IndexWriter {
 }
 
 /** Returns undefined for an object that is not valid SOIF: it is removed from the index instead of ending the run. */
-function decoded(bytes: Uint8Array): SoifObject | undefined {
+function decodeIfValid(bytes: Uint8Array): SoifObject | undefined {
   try {
     return decodeSoif(bytes);
   } catch {

@@ -5,9 +5,9 @@ import type { TermLookup } from './term-lookup.js';
 import { TimeSlice } from './time-slice.js';
 
 /** Where in a word the text must occur. */
-export type Place = 'start' | 'end' | 'anywhere';
+export type WordPosition = 'start' | 'end' | 'anywhere';
 
-/** Verdicts of the vocabulary on a leaf. */
+/** The terms that decide about a leaf, by their verdict. */
 export interface TermVerdicts {
   readonly certain: readonly string[];
   readonly possible: readonly string[];
@@ -18,12 +18,12 @@ export interface TermVerdicts {
 }
 
 /** Terms tried between two reads of the clock. */
-const TERMS_BETWEEN_RESTS = 64;
+const TERMS_PER_YIELD = 64;
 /** Terms read by one statement. */
 const BLOCK_TERMS = 4_096;
-/** Number of changed objects at which the vocabulary is reloaded: a share of all objects, between a minimum and a maximum. */
-const FEW_FRESH = 1_000;
-const MANY_FRESH = 10_000;
+/** The vocabulary is reloaded when this share of all objects has changed, but at least and at most these numbers. */
+const MIN_FRESH = 1_000;
+const MAX_FRESH = 10_000;
 const FRESH_SHARE = 0.05;
 
 /** A text of terms, each between two line ends, so that a search is one `indexOf`. */
@@ -64,42 +64,42 @@ export class Vocabulary {
    */
   async find(
     text: string,
-    place: Place,
+    position: WordPosition,
     limit: number,
     slice: TimeSlice,
   ): Promise<{ readonly terms: ReadonlySet<string>; readonly fresh: OidSet } | undefined> {
-    const wanted = `${place === 'start' ? '\n' : ''}${text}${place === 'end' ? '\n' : ''}`;
+    const searched = `${position === 'start' ? '\n' : ''}${text}${position === 'end' ? '\n' : ''}`;
     const terms = new Set<string>();
     await this.#refresh();
     const snapshot = this.#snapshot;
-    const held = snapshot === undefined || snapshot === 'too-large' ? undefined : snapshot;
-    for await (const block of held?.blocks ?? this.#read(slice)) {
-      collectTerms(block, wanted, terms, limit);
+    const cached = snapshot === undefined || snapshot === 'too-large' ? undefined : snapshot;
+    for await (const block of cached?.blocks ?? this.#read(slice)) {
+      collectTerms(block, searched, terms, limit);
       if (terms.size > limit) return undefined;
-      await slice.rest();
+      await slice.yield();
     }
-    return { terms, fresh: held === undefined ? new OidSet() : this.#postings.since(held.batch) };
+    return { terms, fresh: cached === undefined ? new OidSet() : this.#postings.since(cached.batch) };
   }
 
   /** Returns the terms that have a verdict on a leaf, about `limit` of them at most. */
-  async judge(lookup: TermLookup, limit: number, slice: TimeSlice): Promise<TermVerdicts> {
+  async classify(lookup: TermLookup, limit: number, slice: TimeSlice): Promise<TermVerdicts> {
     const certain: string[] = [];
     const possible: string[] = [];
     await this.#refresh();
     const snapshot = this.#snapshot;
-    const held = snapshot === undefined || snapshot === 'too-large' ? undefined : snapshot;
-    const fresh = held === undefined ? new OidSet() : this.#postings.since(held.batch);
+    const cached = snapshot === undefined || snapshot === 'too-large' ? undefined : snapshot;
+    const fresh = cached === undefined ? new OidSet() : this.#postings.since(cached.batch);
     let tried = 0;
-    for await (const block of held?.blocks ?? this.#read(slice)) {
+    for await (const block of cached?.blocks ?? this.#read(slice)) {
       const terms = new Set<string>();
       for (const text of lookup.containing) collectTerms(block, text, terms, BLOCK_TERMS);
       for (const term of terms) {
-        if (++tried % TERMS_BETWEEN_RESTS === 0) await slice.rest();
+        if (++tried % TERMS_PER_YIELD === 0) await slice.yield();
         const verdict = lookup.verdict(term);
         if (verdict !== undefined) (verdict === 'certain' ? certain : possible).push(term);
       }
       if (certain.length + possible.length > limit) return { certain, possible, all: false, fresh };
-      await slice.rest();
+      await slice.yield();
     }
     return { certain, possible, all: true, fresh };
   }
@@ -108,7 +108,7 @@ export class Vocabulary {
   async #refresh(): Promise<void> {
     const snapshot = this.#snapshot;
     if (snapshot !== undefined && snapshot !== 'too-large') {
-      const few = Math.min(MANY_FRESH, Math.max(FEW_FRESH, Math.floor(this.#postings.count * FRESH_SHARE)));
+      const few = Math.min(MAX_FRESH, Math.max(MIN_FRESH, Math.floor(this.#postings.count * FRESH_SHARE)));
       if (this.#postings.countSince(snapshot.batch, few + 1) <= few) return;
     }
     if (snapshot === 'too-large') return;
@@ -142,16 +142,17 @@ export class Vocabulary {
       if (last === null || count < BLOCK_TERMS) return;
       // The last term of a block is also the first of the next one; searches collect terms in a set.
       from = last;
-      await slice.rest();
+      await slice.yield();
     }
   }
 }
 
-function collectTerms(block: Block, wanted: string, terms: Set<string>, limit: number): void {
-  for (let at = block.indexOf(wanted); at >= 0 && terms.size <= limit; ) {
-    const start = block.charCodeAt(at) === 0x0a ? at + 1 : block.lastIndexOf('\n', at) + 1;
+/** Adds the terms of a block that contain the text. */
+function collectTerms(block: Block, text: string, terms: Set<string>, limit: number): void {
+  for (let offset = block.indexOf(text); offset >= 0 && terms.size <= limit; ) {
+    const start = block.charCodeAt(offset) === 0x0a ? offset + 1 : block.lastIndexOf('\n', offset) + 1;
     const end = block.indexOf('\n', start);
     terms.add(block.slice(start, end));
-    at = block.indexOf(wanted, end);
+    offset = block.indexOf(text, end);
   }
 }

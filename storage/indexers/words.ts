@@ -9,7 +9,7 @@
 /** The Unicode version that defines letters; an index made with another version is rebuilt. */
 export const UNICODE_VERSION: string = process.versions.unicode ?? 'unknown';
 
-/** Longest term of the index, in UTF-16 units; longer words are indexed as overlapping pieces of this length. */
+/** Maximum length of a term of the index, in UTF-16 units; longer words are indexed as overlapping pieces of this length. */
 export const MAX_TERM = 4096;
 /** Overlap of two pieces: every shorter part of a long word is contained in one piece. */
 export const MAX_LOOKUP = 1024;
@@ -19,7 +19,7 @@ const NOT_ASCII = /[^\0-\x7f]/;
 const VARIANTS =
   /[\u0345\u00b5\u017f\u03c2\u03d0\u03d1\u03d5\u03d6\u03f0\u03f1\u03f5\u1c80-\u1c88\u1e9b\u1fbe\u1fd3\u1fe3\ufb05]/g;
 /** Letters without a capital that are equal to another letter. */
-const TWINS = new Map([
+const EQUIVALENTS = new Map([
   ['\u1fd3', '\u0390'],
   ['\u1fe3', '\u03b0'],
   ['\ufb05', '\ufb06'],
@@ -36,7 +36,7 @@ export function fold(text: string): string {
 }
 
 function canonical(letter: string): string {
-  return TWINS.get(letter) ?? letter.toUpperCase().toLowerCase();
+  return EQUIVALENTS.get(letter) ?? letter.toUpperCase().toLowerCase();
 }
 
 /** Whether the text is empty or consists of white space without a line end. */
@@ -60,10 +60,10 @@ export function wordsOf(folded: string): Word[] {
   }));
 }
 
-/** Whether the code point that begins at `at` is a word character; false outside the text. */
-export function isWordAt(text: string, at: number): boolean {
-  const code = text.codePointAt(at);
-  if (code === undefined || at < 0) return false;
+/** Whether the code point that begins at `offset` is a word character; false outside the text. */
+export function isWordAt(text: string, offset: number): boolean {
+  const code = text.codePointAt(offset);
+  if (code === undefined || offset < 0) return false;
   if (code < 0x80) {
     const letter = code | 0x20;
     return (letter >= 0x61 && letter <= 0x7a) || (code >= 0x30 && code <= 0x39) || code === 0x5f;
@@ -71,12 +71,12 @@ export function isWordAt(text: string, at: number): boolean {
   return WORD_CHARACTER.test(String.fromCodePoint(code));
 }
 
-/** Whether the code point that ends before `at` is a word character; false at the start. */
-export function isWordBefore(text: string, at: number): boolean {
-  if (at <= 0) return false;
-  const last = text.charCodeAt(at - 1);
-  const low = last >= 0xdc00 && last <= 0xdfff && at > 1;
-  return isWordAt(text, low ? at - 2 : at - 1);
+/** Whether the code point that ends before `offset` is a word character; false at the start. */
+export function isWordBefore(text: string, offset: number): boolean {
+  if (offset <= 0) return false;
+  const last = text.charCodeAt(offset - 1);
+  const low = last >= 0xdc00 && last <= 0xdfff && offset > 1;
+  return isWordAt(text, low ? offset - 2 : offset - 1);
 }
 
 /**
@@ -116,7 +116,7 @@ function cutLongWord(word: string): string {
   }
 }
 
-function splitsPair(text: string, at: number): boolean {
-  const code = text.charCodeAt(at);
-  return at > 0 && code >= 0xdc00 && code <= 0xdfff;
+function splitsPair(text: string, offset: number): boolean {
+  const code = text.charCodeAt(offset);
+  return offset > 0 && code >= 0xdc00 && code <= 0xdfff;
 }

@@ -80,7 +80,7 @@ export function textKey(table: Table, text: string): Uint8Array {
   return key;
 }
 
-/** The text of a key after `skip` bytes: 1 for a {@link textKey}, 9 for an {@link orderedKey}. */
+/** The text of a key after its first `skip` bytes: 1 for a {@link textKey}, 9 for an {@link orderedKey}. */
 export function keyText(key: Uint8Array, skip = 1): string {
   return Buffer.from(key.buffer, key.byteOffset + skip, key.byteLength - skip).toString('utf8');
 }

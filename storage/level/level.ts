@@ -16,22 +16,22 @@ export interface RowChange {
 export type Row = readonly [key: Uint8Array, value: Uint8Array];
 
 export interface PageOptions {
-  /** Limit of rows. Default 1000. */
+  /** Maximum number of rows. Default 1000. */
   readonly limit?: number;
   /** The page ends with the row that exceeds this many bytes. Default 256 KiB. */
   readonly bytes?: number;
-  /** Start after this key, i.e. after the last row of the page before. */
+  /** Start after this key, i.e. the last row of the previous page. */
   readonly after?: Uint8Array | undefined;
   readonly reverse?: boolean;
 }
 
 export interface LevelOptions {
   readonly kind: StoreKind;
-  /** Create the store if the directory holds none. Default true. */
+  /** Create the store if the directory does not have one. Default true. */
   readonly create?: boolean;
   /** Let worker threads of this process open the same directory. Default false. */
   readonly multithreading?: boolean;
-  /** Block cache, bytes. Default 8 MiB. */
+  /** Size of the block cache in bytes. Default 8 MiB. */
   readonly cacheBytes?: number;
   /** Size up to which rows stay in memory and in the log before they become a table file, bytes. Default 4 MiB. */
   readonly writeBufferBytes?: number;
@@ -48,7 +48,7 @@ type Database = ClassicLevel<Uint8Array, Uint8Array>;
 /**
  * One LevelDB directory with a schema row, read by keys and by pages, written by atomic batches.
  *
- * No iterator outlives a call: a long walk is a sequence of pages, each starting after the last key of the page before. So
+ * No iterator outlives a call: a long walk is a sequence of pages, each starting after the last key of the previous page. So
  * {@link Level.suspend} can close the files between two pages, and a walk is not a snapshot.
  */
 export class Level implements AsyncDisposable {
@@ -64,7 +64,7 @@ export class Level implements AsyncDisposable {
   }
 
   /**
-   * @throws StorageError if another process has the directory, it is damaged, or it holds another kind of store or another schema.
+   * @throws StorageError if another process has the directory open, it is damaged, or it holds another kind of store or another schema.
    */
   static async open(directory: string, options: LevelOptions): Promise<Level> {
     const db: Database = new ClassicLevel(directory, {
@@ -95,6 +95,7 @@ export class Level implements AsyncDisposable {
     return this.#use(() => this.#db.getMany([...keys]));
   }
 
+  /** Reads rows of the range, in order, up to the limits. */
   page(range: KeyRange, options: PageOptions = {}): Promise<Row[]> {
     const limit = options.limit ?? DEFAULT_PAGE_ROWS;
     return this.#use(async () => {
@@ -107,6 +108,7 @@ export class Level implements AsyncDisposable {
     });
   }
 
+  /** Like {@link page}, without the values. */
   pageOfKeys(range: KeyRange, options: PageOptions = {}): Promise<Uint8Array[]> {
     const limit = options.limit ?? DEFAULT_PAGE_ROWS;
     return this.#use(async () => {
@@ -130,6 +132,7 @@ export class Level implements AsyncDisposable {
     }
   }
 
+  /** Like {@link pages}, without the values. */
   async *pagesOfKeys(
     range: KeyRange,
     options: PageOptions = {},

@@ -2,7 +2,7 @@ import { StateError } from '../../protocols/errors.js';
 
 /**
  * A lock with shared and exclusive holders. Reads and batches are shared; publishing and closing, which close the database, are
- * exclusive: they wait for the present holders, and later calls wait for them.
+ * exclusive: they wait for the current holders, and later calls wait for them.
  */
 export class ReadWriteLock {
   #holders = 0;

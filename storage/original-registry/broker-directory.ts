@@ -13,20 +13,20 @@ import { U32_MAX } from '../../protocols/registry/index.js';
 /** Files of `admin/` that are copied unchanged between the two kinds of directory, unless the target has them. */
 export const COPIED_FILES = ['broker.conf', 'Collection.conf', 'LAST-COLLECTION'] as const;
 
-/** REG-1. */
+/** The path of the Registry (REG-1). */
 export function registryPath(directory: string): string {
   return join(directory, 'admin', 'Registry');
 }
 
-/** REG-50. */
+/** The path of the list of Gatherer ids (REG-50). */
 export function gathererIdsPath(directory: string): string {
   return join(directory, 'admin', 'Gatherer-Ids');
 }
 
-/** REG-34: directories below `objects/`. */
+/** The number of directories below `objects/` (REG-34). */
 const OBJECT_DIRECTORIES = 100;
 
-/** REG-34. */
+/** The path of an object's file (REG-34). */
 export function objectFilePath(directory: string, oid: number): string {
   return join(directory, 'objects', String(oid % OBJECT_DIRECTORIES), `OBJ${oid}`);
 }
@@ -40,7 +40,7 @@ function oidOfFile(subdirectory: string, name: string): number | undefined {
 }
 
 /** The kind of a path: a Registry file, an original Broker's directory, or a directory of this kit. */
-export type BrokerPlace =
+export type BrokerLocation =
   | { readonly kind: 'registry'; readonly registry: string; readonly directory: string | undefined }
   | { readonly kind: 'store'; readonly directory: string };
 
@@ -51,7 +51,7 @@ export type BrokerPlace =
  *
  * @throws StorageError if the path is of no known kind
  */
-export async function locateBroker(path: string): Promise<BrokerPlace> {
+export async function locateBroker(path: string): Promise<BrokerLocation> {
   const found = await statOf(path);
   if (found === 'file') return { kind: 'registry', registry: path, directory: undefined };
   for (const directory of [path, join(path, 'broker')]) {
@@ -59,8 +59,7 @@ export async function locateBroker(path: string): Promise<BrokerPlace> {
     const registry = registryPath(directory);
     if ((await statOf(registry)) === 'file') return { kind: 'registry', registry, directory };
   }
-  const what =
-    found === undefined ? 'there is no such directory' : 'neither store nor admin/Registry is there';
+  const what = found === undefined ? 'there is no such directory' : 'it has neither store nor admin/Registry';
   throw new StorageError(`${path} is not a broker's directory: ${what}`);
 }
 

@@ -11,8 +11,8 @@ import { OidSet } from '../broker/oid-set.js';
 import { hasObjectFile, objectFiles } from './broker-directory.js';
 import { openRandomFile, type RandomFile } from './random-file.js';
 import type { RegistryFileOptions } from './registry-file.js';
-import { type RegistryProblem, readingOfDamaged, type ScanItem, scanFile } from './scan.js';
-import { count, detectReading, readRecord, type Survey, surveyFile } from './walk.js';
+import { type RegistryProblem, readingOfDamaged, type ScanItem, scanFile, wrongCounts } from './scan.js';
+import { countRecord, detectReading, readRecord, type Survey, surveyFile } from './walk.js';
 
 /** Totals of a check. */
 export interface RegistrySummary {
@@ -41,10 +41,10 @@ export interface ScannedRegistry {
   items(): AsyncGenerator<ScanItem, void, undefined>;
 }
 
-/** Version assumed for a file without a readable header (REG-50: the default for writing). */
+/** The version of a file without a readable header: the default for writing (REG-50). */
 const ASSUMED_VERSION = 1;
 
-/** Inspects the file before the records are read. */
+/** Determines the version and the reading of the sizes, before the records are read. */
 export async function scanRegistry(file: RandomFile, options: CheckOptions): Promise<ScannedRegistry> {
   const { maxRecordBytes = DEFAULT_MAX_RECORD_BYTES, signal } = options;
   const format = registryFormat(options);
@@ -87,7 +87,7 @@ export async function checkRegistry(
     const valid = new OidSet();
     let problems = 0;
     let lost = 0;
-    const tell = async (problem: RegistryProblem): Promise<void> => {
+    const report = async (problem: RegistryProblem): Promise<void> => {
       problems++;
       lost += problem.lost ?? 0;
       await options.onProblem?.(problem);
@@ -95,44 +95,35 @@ export async function checkRegistry(
     for await (const item of scanned.items()) {
       if (item.kind === 'problem') {
         const { kind: _, ...problem } = item;
-        await tell(problem);
+        await report(problem);
         continue;
       }
-      count(counts, item.state);
+      countRecord(counts, item.state);
       options.onRecord?.();
       const record = item.state === 'valid' ? readRecord(item, version) : undefined;
       if (record === undefined || record instanceof ProtocolError) continue;
       const { offset } = item;
       for (const name of emptyFields(record)) {
-        await tell({ rule: 'REG-39', offset, message: `object ${record.oid} has no ${name}` });
+        await report({ rule: 'REG-39', offset, message: `object ${record.oid} has no ${name}` });
       }
-      if (record.oid === 0) await tell({ rule: 'REG-35', offset, message: 'a valid record has the OID 0' });
+      if (record.oid === 0) await report({ rule: 'REG-35', offset, message: 'a valid record has the OID 0' });
       if (valid.has(record.oid)) {
-        await tell({ rule: 'REG-35', offset, message: `a second valid record has the OID ${record.oid}` });
+        await report({ rule: 'REG-35', offset, message: `a second valid record has the OID ${record.oid}` });
       }
       valid.add(record.oid);
       if (directory !== undefined && !(await hasObjectFile(directory, record.oid))) {
-        await tell({ rule: 'REG-38', offset, message: `object ${record.oid} has no file` });
+        await report({ rule: 'REG-38', offset, message: `object ${record.oid} has no file` });
       }
     }
-    for (const problem of wrongCounts(survey, counts)) await tell(problem);
+    for (const problem of wrongCounts(survey, counts)) await report(problem);
     if (directory !== undefined) {
       for await (const oid of objectFiles(directory, options.signal)) {
         if (!valid.has(oid))
-          await tell({ rule: 'REG-38', message: `the file of object ${oid} has no valid record` });
+          await report({ rule: 'REG-38', message: `the file of object ${oid} has no valid record` });
       }
     }
     return { version, reading, counts, problems, lost };
   } finally {
     await file.close();
   }
-}
-
-/** REG-6, REG-10. */
-export function wrongCounts({ header }: Survey, counts: RegistryCounts): RegistryProblem[] {
-  if (header === undefined) return [];
-  const wrong = (['records', 'deleted', 'valid'] as const).filter((name) => header[name] !== counts[name]);
-  if (wrong.length === 0) return [];
-  const list = wrong.map((name) => `${header[name]} ${name}, there are ${counts[name]}`).join('; ');
-  return [{ rule: 'REG-10', offset: 8, message: `the header says ${list}` }];
 }

@@ -1,3 +1,4 @@
+// Writes a Broker's store as the directory of an original Broker: a Registry and one file for each object.
 import { access, copyFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, ProtocolError, StorageError } from '../../protocols/errors.js';
@@ -13,10 +14,10 @@ import {
 import { decodeSoif } from '../../protocols/soif/index.js';
 import type { BrokerStore } from '../broker/broker-store.js';
 import { OidSet } from '../broker/oid-set.js';
-import { BROKER_COUNTERS_KEY } from '../broker/registry-rows.js';
+import { readBrokerCounters } from '../broker/registry-rows.js';
 import { replaceFile } from '../files/replace-file.js';
 import { Level } from '../level/level.js';
-import { brokerCountersCodec, type RegistryEntry } from '../records/records.js';
+import type { RegistryEntry } from '../records/records.js';
 import { COPIED_FILES, gathererIdsPath, objectFiles, registryPath } from './broker-directory.js';
 import { writeObjectFile } from './object-file.js';
 import { openRandomFile } from './random-file.js';
@@ -45,14 +46,14 @@ export interface ExportCounts {
   readonly unreferenced: number;
 }
 
-/** Object files written concurrently. */
-const WRITES_AT_ONCE = 16;
+/** The number of object files that are written concurrently. */
+const CONCURRENT_WRITES = 16;
 const NO_BYTES = new Uint8Array(0);
 
 /**
  * Writes an original Broker's directory: the object files, then the Registry by an atomic rename (REG-28, REG-37). After a kill
- * the export is run again. The highest OID that the store has used becomes a deleted record if its object is gone, so that it is
- * not used again (REG-35).
+ * the export is run again. The highest OID that the store has used becomes a deleted record if its object no longer exists, so that it
+ * is not used again (REG-35).
  *
  * @param storeDirectory directory of the store, which is open
  * @throws StorageError if there is a Registry and `force` is not set, or if a file cannot be written
@@ -90,9 +91,9 @@ export async function exportRegistry(
           onWarning?.(`object ${entry.oid}, ${entry.url}: skipped: ${error.message}`);
         }
       }
-      for (let i = 0; i < prepared.length; i += WRITES_AT_ONCE) {
+      for (let i = 0; i < prepared.length; i += CONCURRENT_WRITES) {
         signal?.throwIfAborted();
-        const group = prepared.slice(i, i + WRITES_AT_ONCE);
+        const group = prepared.slice(i, i + CONCURRENT_WRITES);
         await Promise.all(group.map(({ oid, bytes }) => writeObjectFile(to, oid, bytes)));
       }
       for (const { oid, data } of prepared) {
@@ -104,7 +105,11 @@ export async function exportRegistry(
       }
     }
     if (lastOid > highest) {
-      yield { flag: deletedFlag, state: 'deleted', data: encodeRecordData(usedUp(lastOid, ids), version) };
+      yield {
+        flag: deletedFlag,
+        state: 'deleted',
+        data: encodeRecordData(deletedRecord(lastOid, ids), version),
+      };
     }
   }
 
@@ -112,7 +117,7 @@ export async function exportRegistry(
     path,
     async (temporary) => {
       await writeRegistry(await openRandomFile(temporary, 'wx'), records(), version, format);
-      // Before the rename of the Registry that refers to it.
+      // Written before the rename of the Registry, which refers to it.
       if (ids !== undefined) await writeGathererIds(to, ids);
     },
     { force },
@@ -133,8 +138,7 @@ async function nextOidOf(storeDirectory: string): Promise<number> {
     create: false,
     multithreading: true,
   });
-  const bytes = await level.get(BROKER_COUNTERS_KEY);
-  return bytes === undefined ? 1 : brokerCountersCodec.decode(bytes).nextOid;
+  return (await readBrokerCounters(level)).nextOid;
 }
 
 /** The Registry record of an object. Its texts are the bytes of the object (REG-4), which differ from UTF-8 only beyond ASCII. */
@@ -145,7 +149,7 @@ function recordOf(entry: RegistryEntry, bytes: Uint8Array, ids: GathererIds | un
   const ascii = names.every((text) => /^[\x00-\x7f]*$/.test(text));
   const object = ascii ? undefined : decodeSoif(bytes, { maxObjectBytes: Math.max(1, bytes.length) });
   const text = (name: string, value: string): Uint8Array =>
-    object === undefined ? Buffer.from(value) : trimmed(object.get(name) ?? NO_BYTES);
+    object === undefined ? Buffer.from(value) : trim(object.get(name) ?? NO_BYTES);
   return {
     oid,
     url: object?.urlBytes ?? Buffer.from(entry.url),
@@ -172,15 +176,16 @@ function gathererOf(
 }
 
 /** REG-35: the record of a deleted object, of which a reader needs only the OID. */
-function usedUp(oid: number, ids: GathererIds | undefined): RegistryRecord {
-  const none = Buffer.from('-');
-  const gatherer = ids === undefined ? { name: none, host: none, version: none } : { id: 0 };
+function deletedRecord(oid: number, ids: GathererIds | undefined): RegistryRecord {
+  const placeholder = Buffer.from('-');
+  const gatherer =
+    ids === undefined ? { name: placeholder, host: placeholder, version: placeholder } : { id: 0 };
   const times = { updateTime: 0, lastModificationTime: 0, refreshRate: 0, timeToLive: 0 };
-  return { oid, url: none, gatherer, md5: NO_BYTES, description: NO_BYTES, ...times, rest: NO_BYTES };
+  return { oid, url: placeholder, gatherer, md5: NO_BYTES, description: NO_BYTES, ...times, rest: NO_BYTES };
 }
 
 /** The value without surrounding white space, as in the Registry entry. */
-function trimmed(bytes: Uint8Array): Uint8Array {
+function trim(bytes: Uint8Array): Uint8Array {
   const isSpace = (byte: number | undefined): boolean => byte === 0x20 || (byte! >= 0x09 && byte! <= 0x0d);
   let start = 0;
   let end = bytes.length;

@@ -1,3 +1,4 @@
+// Stores imported objects in a Broker's store under the OIDs of their original Broker.
 import type { SoifObject } from '../../protocols/soif/index.js';
 import {
   type Bookkeeping,
@@ -8,11 +9,11 @@ import {
   sameGatherer,
 } from '../broker/registry.js';
 import { identityOfEntry } from '../broker/registry-removals.js';
-import { BROKER_COUNTERS_KEY, RegistryRows } from '../broker/registry-rows.js';
+import { BROKER_COUNTERS_KEY, RegistryRows, readBrokerCounters } from '../broker/registry-rows.js';
 import { Level } from '../level/level.js';
 import { type BrokerCounters, brokerCountersCodec, type RegistryEntry } from '../records/records.js';
 
-/** An object that may go into a store under its OID. */
+/** An object that has the attributes that a store requires, with its OID. */
 export interface ImportableObject {
   readonly bytes: Uint8Array;
   readonly book: Bookkeeping;
@@ -26,24 +27,14 @@ export interface ImportOutcome {
 }
 
 /** Prepares an object; returns a sentence if it lacks an attribute that the Registry requires (REG-40). */
-export function importable(oid: number, object: SoifObject, bytes: Uint8Array): ImportableObject | string {
+export function prepareImport(oid: number, object: SoifObject, bytes: Uint8Array): ImportableObject | string {
   const book = readBookkeeping(object);
   const missing = missingAttributes(book);
   if (missing.length > 0) return `no readable ${missing.join(', ')} (REG-40)`;
   return { bytes, book, entry: entryOf(oid, object, book, bytes.length) };
 }
 
-/** A store before its first change. */
-const FIRST: BrokerCounters = {
-  objects: 0,
-  sequence: 0,
-  nextOid: 1,
-  trimmed: 0,
-  lastChange: 0,
-  removals: 0,
-};
-
-/** Puts objects into a Broker's store under given OIDs. It is the only owner of the store while it is open. */
+/** Stores objects in a Broker's store under given OIDs. It is the only owner of the store while it is open. */
 export class StoreImporter implements AsyncDisposable {
   readonly #level: Level;
   #counters: BrokerCounters;
@@ -57,8 +48,7 @@ export class StoreImporter implements AsyncDisposable {
   static async open(storeDirectory: string): Promise<StoreImporter> {
     const level = await Level.open(storeDirectory, { kind: 'broker', create: false });
     try {
-      const bytes = await level.get(BROKER_COUNTERS_KEY);
-      return new StoreImporter(level, bytes === undefined ? FIRST : brokerCountersCodec.decode(bytes));
+      return new StoreImporter(level, await readBrokerCounters(level));
     } catch (error) {
       await level.close();
       throw error;
@@ -87,7 +77,7 @@ export class StoreImporter implements AsyncDisposable {
     return outcomes;
   }
 
-  /** Sets the lowest OID of the next new object (REG-35), and syncs the store to the disk. */
+  /** Sets the lowest OID of the next new object (REG-35) and flushes the store to the disk. */
   async finish(nextOid: number): Promise<void> {
     await this.#write(new RegistryRows(this.#level, this.#counters, 0), this.#counters, nextOid, true);
   }
@@ -119,22 +109,22 @@ function addOne(
   stored: Map<number, RegistryEntry>,
 ): ImportOutcome['outcome'] {
   const { oid, url, updateTime } = entry;
-  const there = stored.get(oid);
-  if (there !== undefined) {
-    if (there.url !== url || !sameGatherer(there, book)) {
-      return { skipped: `its OID belongs to ${there.url} already` };
+  const existing = stored.get(oid);
+  if (existing !== undefined) {
+    if (existing.url !== url || !sameGatherer(existing, book)) {
+      return { skipped: `its OID is already that of ${existing.url}` };
     }
-    if (there.updateTime >= updateTime) return 'known';
+    if (existing.updateTime >= updateTime) return 'known';
   }
   // REG-45: another summary of the URL by the same Gatherer.
-  const other = rows.entriesOf(url).find((each) => each.oid !== oid && sameGatherer(each, book));
+  const other = rows.entriesOf(url).find((known) => known.oid !== oid && sameGatherer(known, book));
   if (other !== undefined && other.updateTime >= updateTime) {
     return { skipped: `object ${other.oid} is about ${url} too, and not older (REG-45)` };
   }
   // REG-47: an existing object stays.
-  const holder = rows.holderOf(contentMark(entry));
-  if (holder !== undefined && holder !== oid && holder !== other?.oid) {
-    return { skipped: `it has the content of object ${holder} (REG-42)` };
+  const duplicate = rows.oidOfMark(contentMark(entry));
+  if (duplicate !== undefined && duplicate !== oid && duplicate !== other?.oid) {
+    return { skipped: `it has the content of object ${duplicate} (REG-42)` };
   }
   if (other !== undefined) {
     rows.remove(other);

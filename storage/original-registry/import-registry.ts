@@ -6,7 +6,7 @@ import { BrokerStore } from '../broker/broker-store.js';
 import { OidSet } from '../broker/oid-set.js';
 import { objectFiles, registryPath } from './broker-directory.js';
 import { readGathererIds, type TransferOptions } from './export-registry.js';
-import { type ImportableObject, importable, StoreImporter } from './import-objects.js';
+import { type ImportableObject, prepareImport, StoreImporter } from './import-objects.js';
 import { readObjectFile } from './object-file.js';
 import { RegistryFile } from './registry-file.js';
 
@@ -34,8 +34,8 @@ const DEFAULT_MAX_OBJECT_BYTES = 64 * MEBIBYTE;
 /** Limits of a batch: objects, and bytes, which the last object may exceed. */
 const BATCH_OBJECTS = 500;
 const BATCH_BYTES = 8 * MEBIBYTE;
-/** Files read concurrently. */
-const READS_AT_ONCE = 16;
+/** The number of files that are read concurrently. */
+const CONCURRENT_READS = 16;
 
 /**
  * Imports the objects of an original Broker's directory into a Broker's store under their OIDs (REG-35), in batches. Objects that
@@ -59,17 +59,17 @@ export async function importRegistry(
     onWarning?.(`${path}: offset ${offset}: ${message} (${rule})`);
   }
   const ids = registry.version === 2 ? await readGathererIds(from) : undefined;
-  // After the Registry was recognized. Creates the store if it is missing.
+  // Creates the store if it is missing, but only for a file that is a Registry.
   await mkdir(storeDirectory, { recursive: true });
   await (await BrokerStore.open(storeDirectory)).close();
   await using importer = await StoreImporter.open(storeDirectory);
   const counts = { imported: 0, known: 0, skipped: 0, missing: 0, notValid: 0, unreferenced: 0 };
-  const skip = (oid: number, why: string): void => {
+  const skip = (oid: number, reason: string): void => {
     counts.skipped++;
-    onWarning?.(`object ${oid}: skipped: ${why}`);
+    onWarning?.(`object ${oid}: skipped: ${reason}`);
   };
 
-  const take = async (records: readonly RegistryRecord[]): Promise<void> => {
+  const importRecords = async (records: readonly RegistryRecord[]): Promise<void> => {
     let batch: ImportableObject[] = [];
     let bytes = 0;
     const flush = async (): Promise<void> => {
@@ -81,9 +81,9 @@ export async function importRegistry(
       batch = [];
       bytes = 0;
     };
-    for (let i = 0; i < records.length; i += READS_AT_ONCE) {
+    for (let i = 0; i < records.length; i += CONCURRENT_READS) {
       signal?.throwIfAborted();
-      const group = records.slice(i, i + READS_AT_ONCE);
+      const group = records.slice(i, i + CONCURRENT_READS);
       const read = await Promise.all(
         group.map((record) => readRecordedObject(from, record, ids, maxObjectBytes)),
       );
@@ -114,14 +114,14 @@ export async function importRegistry(
       onWarning?.(`the record at offset ${offset} is too short (REG-21)`);
     } else {
       valid.add(record.oid);
-      records.push(withOwnTexts(record));
+      records.push(copyRecord(record));
       if (records.length >= BATCH_OBJECTS) {
-        await take(records);
+        await importRecords(records);
         records = [];
       }
     }
   }
-  await take(records);
+  await importRecords(records);
   await importer.finish(registry.nextOid);
   for await (const oid of objectFiles(from, signal)) {
     if (valid.has(oid)) continue;
@@ -135,12 +135,12 @@ function refuseDamage({ path, damage }: RegistryFile): void {
   if (damage === undefined) return;
   const { offset, message, rule } = damage;
   throw new StorageError(
-    `${path} is damaged at offset ${offset}: ${message} (${rule}); \`harvest registry repair\` mends it`,
+    `${path} is damaged at offset ${offset}: ${message} (${rule}); \`harvest registry repair\` repairs it`,
   );
 }
 
-/** Copies the views of a block, because a batch may wait for long. */
-function withOwnTexts(record: RegistryRecord): RegistryRecord {
+/** Copies the parts of a record that are used later: its views would keep whole blocks in memory until the batch is full. */
+function copyRecord(record: RegistryRecord): RegistryRecord {
   const { gatherer } = record;
   const empty = new Uint8Array(0);
   return {
@@ -172,9 +172,9 @@ async function readRecordedObject(
     return `its file is about ${object.url}, its record about ${decodeText(record.url)}`;
   }
   const later = record.updateTime > (object.number('Update-Time') ?? Number.MAX_SAFE_INTEGER);
-  if (!later) return importable(record.oid, object, file.bytes);
+  if (!later) return prepareImport(record.oid, object, file.bytes);
   const renewed = renew(object, record);
-  return importable(record.oid, renewed, encodeSoif(renewed));
+  return prepareImport(record.oid, renewed, encodeSoif(renewed));
 }
 
 /** GATHERD-13.8: all values except the times stay byte for byte. */

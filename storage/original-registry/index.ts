@@ -1,5 +1,5 @@
 export {
-  type BrokerPlace,
+  type BrokerLocation,
   gathererIdsPath,
   locateBroker,
   objectFilePath,
@@ -18,7 +18,7 @@ export { type ImportCounts, type ImportOptions, importRegistry } from './import-
 export { type OpenMode, type OpenRandomFile, openRandomFile, type RandomFile } from './random-file.js';
 export {
   isCompressionDue,
-  type PlacedRecord,
+  type LocatedRecord,
   RegistryFile,
   type RegistryFileOptions,
 } from './registry-file.js';

@@ -1,3 +1,4 @@
+// Writes and reads the file of one object (REG-36).
 import { mkdir, open, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode } from '../../protocols/errors.js';
@@ -25,7 +26,7 @@ export async function writeObjectFile(directory: string, oid: number, bytes: Uin
 }
 
 /**
- * Reads an object's file into memory of its own.
+ * Reads an object's file.
  *
  * @returns a sentence if the file has no object or is larger than `maxBytes`; undefined if there is no file (REG-38)
  */
@@ -55,16 +56,16 @@ export async function readObjectFile(
 /** The first object of a file; the Broker stores one object in a file. */
 function decodeObjectFile(content: Uint8Array, maxObjectBytes: number): FileObject | string {
   const decoder = new SoifDecoder({ maxObjectBytes: Math.max(1, maxObjectBytes) });
-  let why = 'its file holds no object';
+  let problem = 'its file has no object';
   for (const items of [decoder.push(content), decoder.end()]) {
     for (const item of items) {
       if (item.kind === 'warning') {
-        why = `its file holds no object: ${item.message} (${item.rule})`;
+        problem = `its file has no object: ${item.message} (${item.rule})`;
         continue;
       }
       const { object, offset, length, exact } = item;
       return { object, bytes: exact ? content.subarray(offset, offset + length) : encodeSoif(object) };
     }
   }
-  return why;
+  return problem;
 }

@@ -7,7 +7,7 @@ export interface RandomFile {
   read(bytes: Uint8Array, position: number): Promise<number>;
   write(bytes: Uint8Array, position: number): Promise<void>;
   truncate(length: number): Promise<void>;
-  /** Syncs the file to the disk. */
+  /** Flushes the file to the disk. */
   sync(): Promise<void>;
   /** Size in bytes. */
   size(): Promise<number>;
@@ -26,8 +26,9 @@ export const openRandomFile: OpenRandomFile = async (path, mode) => {
   try {
     handle = await open(path, mode);
   } catch (cause) {
-    const why = errorCode(cause) === 'ENOENT' ? 'there is no such file' : (errorCode(cause) ?? String(cause));
-    throw new StorageError(`${path} cannot be opened: ${why}`, { cause });
+    const reason =
+      errorCode(cause) === 'ENOENT' ? 'there is no such file' : (errorCode(cause) ?? String(cause));
+    throw new StorageError(`${path} cannot be opened: ${reason}`, { cause });
   }
   return {
     async read(bytes, position) {
@@ -70,17 +71,17 @@ export class FileWindow {
   }
 
   /** `length` bytes from `offset`; undefined if the file ends before. A read far ahead does not move the block. */
-  async at(offset: number, length: number): Promise<Uint8Array | undefined> {
+  async bytesAt(offset: number, length: number): Promise<Uint8Array | undefined> {
     if (offset + length > this.size) return undefined;
     const from = offset - this.#start;
     if (from >= 0 && from + length <= this.#block.length) return this.#block.subarray(from, from + length);
-    const near = from >= 0 && from < 2 * WINDOW_BYTES;
-    if (!near || length > WINDOW_BYTES) return this.read(offset, length);
+    const isNear = from >= 0 && from < 2 * WINDOW_BYTES;
+    if (!isNear || length > WINDOW_BYTES) return this.read(offset, length);
     await this.moveTo(offset);
     return this.#block.subarray(0, length);
   }
 
-  /** Loads the block from `offset`, up to 64 KiB; {@link at} then reads from it. */
+  /** Loads the block from `offset`, up to 64 KiB; {@link bytesAt} then reads from it. */
   async moveTo(offset: number): Promise<Uint8Array> {
     this.#block = await this.read(offset, Math.max(0, Math.min(WINDOW_BYTES, this.size - offset)));
     this.#start = offset;

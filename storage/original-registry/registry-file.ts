@@ -1,3 +1,4 @@
+// `RegistryFile`: the Registry file of the original Broker, opened for walks, appends, marks and compression.
 import { ProtocolError, StateError, StorageError } from '../../protocols/errors.js';
 import { Mutex } from '../../protocols/mutex.js';
 import {
@@ -19,7 +20,7 @@ import {
 import { replaceFile } from '../files/replace-file.js';
 import { FileWindow, type OpenRandomFile, openRandomFile, type RandomFile } from './random-file.js';
 import { searchRecord } from './salvage.js';
-import type { RegistryProblem } from './scan.js';
+import { type RegistryProblem, wrongCounts } from './scan.js';
 import { detectReading, readRecord, type Survey, surveyFile, walkFile } from './walk.js';
 import { writeRegistry } from './write-registry.js';
 
@@ -30,25 +31,25 @@ export interface RegistryFileOptions extends Partial<RegistryFormat> {
   readonly maxRecordBytes?: number;
   /** Sync the file at each change. Default false: a killed process loses nothing, a power cut may lose the last changes. */
   readonly sync?: boolean;
-  /** Opens the file: for tests. */
+  /** Opens the file; tests replace it. */
   readonly open?: OpenRandomFile;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** A record with its offset; `record` is undefined if its data are too short for their version (REG-21). */
-export interface PlacedRecord extends Pick<RawRecord, 'offset' | 'flag' | 'state'> {
+export interface LocatedRecord extends Pick<RawRecord, 'offset' | 'flag' | 'state'> {
   readonly record: RegistryRecord | undefined;
 }
 
 /** REG-27: fewer deleted records than this never start a compression. */
-const COMPRESS_AT_LEAST = 100;
-/** REG-27: `Compress-Percent`. */
+const MIN_DELETED = 100;
+/** REG-27: the default of `Compress-Percent`. */
 const COMPRESS_PERCENT = 50;
 
 /** REG-27: whether the file is due for compression. */
 export function isCompressionDue(counts: RegistryCounts, percent = COMPRESS_PERCENT): boolean {
   const { records, deleted } = counts;
-  return deleted >= COMPRESS_AT_LEAST && deleted * 100 >= records * percent;
+  return deleted >= MIN_DELETED && deleted * 100 >= records * percent;
 }
 
 /**
@@ -70,7 +71,7 @@ export class RegistryFile implements AsyncDisposable {
     readonly version: number,
     readonly format: RegistryFormat,
     survey: Survey,
-    /** What opening found, repaired if the file is writable (REG-10, REG-13, REG-29). */
+    /** The problems found by opening, repaired if the file is writable (REG-10, REG-13, REG-29). */
     readonly problems: readonly RegistryProblem[],
     private readonly options: RegistryFileOptions,
   ) {
@@ -81,7 +82,7 @@ export class RegistryFile implements AsyncDisposable {
     this.damage = survey.damage?.cut === true ? undefined : survey.damage;
   }
 
-  /** Where reading stops (REG-15); only in a file that is not open for writing. */
+  /** The damage at which reading stops (REG-15); only in a file that is not open for writing. */
   readonly damage: RegistryDamage | undefined;
 
   /**
@@ -157,7 +158,7 @@ export class RegistryFile implements AsyncDisposable {
   /** All records in the file's order, including deleted ones and unknown flags (REG-14). @throws ProtocolError at damage. */
   async *records(
     options: { readonly signal?: AbortSignal } = {},
-  ): AsyncGenerator<PlacedRecord, void, undefined> {
+  ): AsyncGenerator<LocatedRecord, void, undefined> {
     for await (const raw of this.#raw(options.signal)) {
       const record = readRecord(raw, this.version);
       const { offset, flag, state } = raw;
@@ -182,7 +183,7 @@ export class RegistryFile implements AsyncDisposable {
   /** REG-24: rewrites the flag in place; false if the record is not valid. @throws ProtocolError if no record begins at `offset`. */
   markDeleted(offset: number): Promise<boolean> {
     return this.#change(async () => {
-      if (!(await this.#delete(offset))) return false;
+      if (!(await this.#markRecord(offset))) return false;
       await this.#writeHeader();
       return true;
     });
@@ -196,11 +197,11 @@ export class RegistryFile implements AsyncDisposable {
    */
   change(offset: number, record: RegistryRecord): Promise<number> {
     return this.#change(async () => {
-      await this.#flagAt(offset);
-      const [at = 0] = await this.#append([record]);
-      await this.#delete(offset);
+      await this.#readFlag(offset);
+      const [newOffset = 0] = await this.#append([record]);
+      await this.#markRecord(offset);
       await this.#writeHeader();
-      return at;
+      return newOffset;
     });
   }
 
@@ -213,12 +214,12 @@ export class RegistryFile implements AsyncDisposable {
   compress(signal?: AbortSignal): Promise<number> {
     return this.#change(async () => {
       const { open = openRandomFile } = this.options;
-      const gone = this.#counts.deleted;
+      const removed = this.#counts.deleted;
       let next: RandomFile | undefined;
       const written = await replaceFile(
         this.path,
         async (temporary) => {
-          const kept = keptRecords(this.#raw(signal));
+          const kept = undeletedRecords(this.#raw(signal));
           const result = await writeRegistry(await open(temporary, 'wx'), kept, this.version, this.format);
           // Opened before the rename: after it, nothing may be written into the old file.
           next = await open(temporary, 'r+');
@@ -234,7 +235,7 @@ export class RegistryFile implements AsyncDisposable {
       await old.close();
       this.#end = written.length;
       this.#counts = written.counts;
-      return gone;
+      return removed;
     });
   }
 
@@ -280,8 +281,8 @@ export class RegistryFile implements AsyncDisposable {
     return offsets;
   }
 
-  async #delete(offset: number): Promise<boolean> {
-    if ((await this.#flagAt(offset)) !== this.format.validFlag) return false;
+  async #markRecord(offset: number): Promise<boolean> {
+    if ((await this.#readFlag(offset)) !== this.format.validFlag) return false;
     const flag = new Uint8Array(4);
     new DataView(flag.buffer).setUint32(0, this.format.deletedFlag);
     await this.#file.write(flag, offset + RECORD_HEADER_BYTES - 4);
@@ -290,13 +291,13 @@ export class RegistryFile implements AsyncDisposable {
     return true;
   }
 
-  async #flagAt(offset: number): Promise<number> {
+  async #readFlag(offset: number): Promise<number> {
     const bytes = new Uint8Array(RECORD_HEADER_BYTES);
     const inside = offset >= FILE_HEADER_BYTES && offset + RECORD_HEADER_BYTES <= this.#end;
     if (inside) await this.#file.read(bytes, offset);
     const view = new DataView(bytes.buffer);
     if (!inside || view.getUint32(4) !== this.format.recordMagic) {
-      throw protocolError({ rule: 'REG-15', offset, message: 'no record begins there' });
+      throw protocolError({ rule: 'REG-15', offset, message: 'no record begins at this offset' });
     }
     return view.getUint32(8);
   }
@@ -316,7 +317,7 @@ export class RegistryFile implements AsyncDisposable {
   }
 }
 
-/** Damage that is not a cut at the end (REG-29), because a record can be read after it. */
+/** Corrects a survey that reports a cut at the end (REG-29) although a record can be read after it. */
 async function withoutFalseCut(
   file: RandomFile,
   survey: Survey,
@@ -331,15 +332,12 @@ async function withoutFalseCut(
   return { ...survey, damage: { ...survey.damage, cut: false, rule: 'REG-15', message } };
 }
 
-function problemsOf({ damage, header, counts, reading }: Survey): RegistryProblem[] {
+function problemsOf(survey: Survey): RegistryProblem[] {
+  const { damage, reading } = survey;
   const problems: RegistryProblem[] = [];
   if (damage !== undefined)
     problems.push({ rule: damage.rule, offset: damage.offset, message: damage.message });
-  const wrong = (['records', 'deleted', 'valid'] as const).filter((name) => header?.[name] !== counts[name]);
-  if (wrong.length > 0 && damage?.cut !== false) {
-    const list = wrong.map((name) => `${header?.[name]} ${name}, there are ${counts[name]}`).join('; ');
-    problems.push({ rule: 'REG-10', offset: 8, message: `the header says ${list}` });
-  }
+  if (damage?.cut !== false) problems.push(...wrongCounts(survey, survey.counts));
   if (reading !== 'a') {
     problems.push({
       rule: 'REG-13',
@@ -353,7 +351,7 @@ function problemsOf({ damage, header, counts, reading }: Survey): RegistryProble
 function refuseDamage(path: string, { damage }: Survey): void {
   if (damage === undefined || damage.cut) return;
   throw new StorageError(
-    `${path} is damaged at offset ${damage.offset}: ${damage.message} (${damage.rule}); \`harvest registry repair\` mends it`,
+    `${path} is damaged at offset ${damage.offset}: ${damage.message} (${damage.rule}); \`harvest registry repair\` repairs it`,
   );
 }
 
@@ -365,6 +363,8 @@ function protocolError({ rule, offset, message }: Pick<RegistryDamage, 'rule' | 
   return new ProtocolError(message, { protocol: 'registry', rule, offset });
 }
 
-async function* keptRecords(records: AsyncIterable<RawRecord>): AsyncGenerator<RawRecord, void, undefined> {
+async function* undeletedRecords(
+  records: AsyncIterable<RawRecord>,
+): AsyncGenerator<RawRecord, void, undefined> {
   for await (const record of records) if (record.state !== 'deleted') yield record;
 }

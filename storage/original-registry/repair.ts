@@ -1,15 +1,16 @@
+// Writes the readable records of a damaged Registry into a new file.
 import { copyFile, link, rm } from 'node:fs/promises';
 import { errorCode, StorageError } from '../../protocols/errors.js';
 import { type RawRecord, type RegistryCounts, registryFormat } from '../../protocols/registry/index.js';
 import { replaceFile } from '../files/replace-file.js';
-import { type CheckOptions, type RegistrySummary, scanRegistry, wrongCounts } from './check.js';
+import { type CheckOptions, type RegistrySummary, scanRegistry } from './check.js';
 import { openRandomFile } from './random-file.js';
-import type { RegistryProblem, ScanItem } from './scan.js';
-import { count } from './walk.js';
+import { type RegistryProblem, type ScanItem, wrongCounts } from './scan.js';
+import { countRecord } from './walk.js';
 import { writeRegistry } from './write-registry.js';
 
 export interface RepairOptions extends CheckOptions {
-  /** Only reports what would be done. Default false. */
+  /** Report the problems, write nothing. Default false. */
   readonly dryRun?: boolean;
 }
 
@@ -59,22 +60,22 @@ async function survey(path: string, options: RepairOptions): Promise<RegistrySum
     const counts = { records: 0, deleted: 0, valid: 0 };
     let problems = 0;
     let lost = 0;
-    const tell = async (problem: RegistryProblem): Promise<void> => {
+    const report = async (problem: RegistryProblem): Promise<void> => {
       problems++;
       lost += problem.lost ?? 0;
       await options.onProblem?.(problem);
     };
     for await (const item of scanned.items()) {
       if (item.kind === 'record') {
-        count(counts, item.state);
+        countRecord(counts, item.state);
         options.onRecord?.();
       } else {
         const { kind: _, ...problem } = item;
-        await tell(problem);
+        await report(problem);
       }
     }
     const total: RegistryCounts = counts;
-    for (const problem of wrongCounts(scanned.survey, total)) await tell(problem);
+    for (const problem of wrongCounts(scanned.survey, total)) await report(problem);
     return { version: scanned.version, reading: scanned.reading, counts: total, problems, lost };
   } finally {
     await file.close();
@@ -85,7 +86,7 @@ async function* readableRecords(items: AsyncIterable<ScanItem>): AsyncGenerator<
   for await (const item of items) if (item.kind === 'record') yield item;
 }
 
-/** Names tried for the damaged file. */
+/** The maximum number of names that are tried for the damaged file. */
 const MAX_DAMAGED = 1000;
 
 /** Gives the damaged file a second name: `Registry.damaged`, or `Registry.damaged.1` if that exists. */
@@ -97,14 +98,14 @@ async function keepDamaged(path: string): Promise<string> {
       return name;
     } catch (cause) {
       if (errorCode(cause) === 'EEXIST') continue;
-      return copied(path, name);
+      return copyFileTo(path, name);
     }
   }
   throw new StorageError(`${path}.damaged: too many of them; remove some`);
 }
 
-/** Whether the file system lacks hard links. */
-async function copied(path: string, name: string): Promise<string> {
+/** Copies the file, for a file system without hard links. */
+async function copyFileTo(path: string, name: string): Promise<string> {
   try {
     await copyFile(path, name);
   } catch (error) {

@@ -1,3 +1,4 @@
+// Finds records in a damaged Registry file without trusting their size fields (REG-15).
 import {
   dataBytesOf,
   decodeRecordHeader,
@@ -26,12 +27,12 @@ export interface FoundRecord {
   /** Bytes of its data as stored. */
   readonly dataBytes: number;
   readonly flag: number;
-  /** What is wrong in its header; undefined if nothing is. */
+  /** A sentence if its header is wrong. */
   readonly wrong: string | undefined;
 }
 
-/** The bytes at an offset where a record may begin. */
-interface Measured {
+/** What the bytes at an offset say about a record that may begin there. */
+interface RecordMeasurement {
   readonly magic: boolean;
   readonly flag: number;
   /** Its end by its size field; undefined if beyond the file or the limit. */
@@ -46,7 +47,7 @@ interface Measured {
 const MANDATORY_TEXTS = { 1: 4, 2: 1 } as const;
 
 /**
- * The record at `offset`, where the previous one ended. Its fields have lengths of their own, so it can be read with a wrong size
+ * The record at `offset`, where the previous one ended. Each of its texts has a length, so it can be read with a wrong size
  * or a wrong magic number, if its end is unambiguous.
  */
 export async function recordAt(offset: number, context: SalvageContext): Promise<FoundRecord | undefined> {
@@ -55,21 +56,21 @@ export async function recordAt(offset: number, context: SalvageContext): Promise
   const { magic, flag, declared, natural } = measured;
   if (!magic) {
     const sure = natural !== undefined && natural === declared && measured.complete;
-    return sure && (await isBorder(natural, context))
-      ? found(offset, natural, flag, 'its magic number is wrong')
+    return sure && (await isRecordBoundary(natural, context))
+      ? foundRecord(offset, natural, flag, 'its magic number is wrong')
       : undefined;
   }
   const end = await endOf(measured, context);
   if (end === undefined) return undefined;
-  return found(offset, end, flag, end === declared ? undefined : 'its size is wrong');
+  return foundRecord(offset, end, flag, end === declared ? undefined : 'its size is wrong');
 }
 
-/** The next offset, from `offset`, at which a record can be read (REG-15). */
+/** The next record from `offset` on that can be read (REG-15). */
 export async function searchRecord(
   offset: number,
   context: SalvageContext,
 ): Promise<FoundRecord | undefined> {
-  for await (const start of plausiblePlaces(offset, context.window.size, context)) {
+  for await (const start of plausibleOffsets(offset, context.window.size, context)) {
     const record = await recordAt(start, context);
     if (record !== undefined) return record;
   }
@@ -77,7 +78,7 @@ export async function searchRecord(
 }
 
 /** Offsets from `offset`, before `end`, of magic numbers that look like those of records and not like part of a text. */
-async function* plausiblePlaces(
+async function* plausibleOffsets(
   offset: number,
   end: number,
   context: SalvageContext,
@@ -90,8 +91,8 @@ async function* plausiblePlaces(
     context.signal?.throwIfAborted();
     const block = Buffer.from(await window.moveTo(from));
     if (block.length < magic.length) return;
-    for (let at = block.indexOf(magic); at >= 0; at = block.indexOf(magic, at + 1)) {
-      const start = from + at - 4;
+    for (let index = block.indexOf(magic); index >= 0; index = block.indexOf(magic, index + 1)) {
+      const start = from + index - 4;
       if (start >= end) return;
       if (await isPlausible(start, context)) yield start;
     }
@@ -111,42 +112,44 @@ async function isPlausible(offset: number, context: SalvageContext): Promise<boo
 }
 
 /** The end of a record with the right magic number whose size field may be wrong. */
-async function endOf(measured: Measured, context: SalvageContext): Promise<number | undefined> {
+async function endOf(measured: RecordMeasurement, context: SalvageContext): Promise<number | undefined> {
   const { declared, natural, flag, complete } = measured;
   if (natural === undefined) {
     // A record that cannot be decoded is kept as it is if its frame is certain: one with an unknown flag (REG-14) or of a later
     // version. Any other one is too short (REG-21).
     const later = !isRegistryVersion(context.version) || stateOf(flag, context.format) === 'unknown';
-    return later && declared !== undefined && (await isBorder(declared, context)) ? declared : undefined;
+    return later && declared !== undefined && (await isRecordBoundary(declared, context))
+      ? declared
+      : undefined;
   }
   if (declared === natural) return declared;
-  if (declared !== undefined && (await isBorder(declared, context))) {
+  if (declared !== undefined && (await isRecordBoundary(declared, context))) {
     // REG-21: surplus or missing bytes.
     return declared > natural ? declared : undefined;
   }
-  if (await isBorder(natural, context)) return natural;
+  if (await isRecordBoundary(natural, context)) return natural;
   if (declared !== undefined && declared > natural) {
     // A wrong size may cover the records that follow; they must not be lost.
-    for await (const _ of plausiblePlaces(natural, declared, context)) return natural;
+    for await (const _ of plausibleOffsets(natural, declared, context)) return natural;
     return declared;
   }
   return complete ? natural : undefined;
 }
 
-function found(offset: number, end: number, flag: number, wrong: string | undefined): FoundRecord {
+function foundRecord(offset: number, end: number, flag: number, wrong: string | undefined): FoundRecord {
   return { offset, dataBytes: end - offset - RECORD_HEADER_BYTES, flag, wrong };
 }
 
 /** Whether the file ends here or a record begins. */
-async function isBorder(offset: number, { window, format }: SalvageContext): Promise<boolean> {
+async function isRecordBoundary(offset: number, { window, format }: SalvageContext): Promise<boolean> {
   if (offset === window.size) return true;
-  const header = await window.at(offset, RECORD_HEADER_BYTES);
+  const header = await window.bytesAt(offset, RECORD_HEADER_BYTES);
   return header !== undefined && decodeRecordHeader(header).magic === format.recordMagic;
 }
 
-async function measure(offset: number, context: SalvageContext): Promise<Measured | undefined> {
+async function measure(offset: number, context: SalvageContext): Promise<RecordMeasurement | undefined> {
   const { window, format, version, maxRecordBytes } = context;
-  const bytes = await window.at(offset, RECORD_HEADER_BYTES);
+  const bytes = await window.bytesAt(offset, RECORD_HEADER_BYTES);
   if (bytes === undefined) return undefined;
   const { size, magic, flag } = decodeRecordHeader(bytes);
   const start = offset + RECORD_HEADER_BYTES;
@@ -155,16 +158,16 @@ async function measure(offset: number, context: SalvageContext): Promise<Measure
   const declared = dataBytes >= 0 && start + dataBytes <= limit ? start + dataBytes : undefined;
   const head = { magic: magic === format.recordMagic, flag, declared };
   if (!isRegistryVersion(version)) return { ...head, natural: undefined, complete: false };
-  let at = start;
+  let fieldOffset = start;
   let complete = true;
   for (let i = 0; i < FIELDS[version].texts; i++) {
-    const field = at + 4 <= limit ? await window.at(at, 4) : undefined;
+    const field = fieldOffset + 4 <= limit ? await window.bytesAt(fieldOffset, 4) : undefined;
     if (field === undefined) return { ...head, natural: undefined, complete: false };
     const length = new DataView(field.buffer, field.byteOffset).getUint32(0);
     if (length === 0 && i < MANDATORY_TEXTS[version]) complete = false;
-    at += 4 + length;
-    if (at > limit) return { ...head, natural: undefined, complete: false };
+    fieldOffset += 4 + length;
+    if (fieldOffset > limit) return { ...head, natural: undefined, complete: false };
   }
-  at += 4 * FIELDS[version].numbers;
-  return { ...head, natural: at <= limit ? at : undefined, complete };
+  fieldOffset += 4 * FIELDS[version].numbers;
+  return { ...head, natural: fieldOffset <= limit ? fieldOffset : undefined, complete };
 }

@@ -6,6 +6,7 @@ import {
   type RawRecord,
   READINGS,
   RECORD_HEADER_BYTES,
+  type RegistryCounts,
   type RegistryDamage,
   type RegistryFormat,
   type RegistryReading,
@@ -55,47 +56,53 @@ export async function* scanFile(
     maxRecordBytes,
     signal,
   };
-  let at = options.header ? FILE_HEADER_BYTES : 0;
+  let offset = options.header ? FILE_HEADER_BYTES : 0;
   if (!options.header) {
     const first = await searchRecord(0, context);
-    at = first?.offset ?? size;
+    offset = first?.offset ?? size;
   }
-  while (at < size) {
+  while (offset < size) {
     let previous: RawRecord | undefined;
     let damage: RegistryDamage | undefined;
-    for await (const items of walkFile(file, { ...format, maxRecordBytes, signal, start: at, end: size })) {
+    for await (const items of walkFile(file, {
+      ...format,
+      maxRecordBytes,
+      signal,
+      start: offset,
+      end: size,
+    })) {
       for (const item of items) {
         if (item.kind === 'damage') damage = item;
         else if (item.kind === 'record') {
-          if (previous !== undefined) yield readable(previous, version);
+          if (previous !== undefined) yield recordOrProblem(previous, version);
           // Copied, because a view would keep its whole block in memory.
           previous = { ...item, data: item.data.slice() };
         }
       }
     }
     if (damage === undefined) {
-      if (previous !== undefined) yield readable(previous, version);
+      if (previous !== undefined) yield recordOrProblem(previous, version);
       return;
     }
-    at = previous?.offset ?? damage.offset;
-    while (at <= damage.offset && at < size) {
-      const record = await recordAt(at, context);
+    offset = previous?.offset ?? damage.offset;
+    while (offset <= damage.offset && offset < size) {
+      const record = await recordAt(offset, context);
       if (record === undefined) {
-        const next = await searchRecord(at + 1, context);
+        const next = await searchRecord(offset + 1, context);
         const end = next?.offset ?? size;
-        yield lostBytes(at, end, damage);
-        at = end;
+        yield lostBytes(offset, end, damage);
+        offset = end;
         continue;
       }
-      if (record.wrong !== undefined) yield mended(record);
-      yield readable(await loaded(record, context), version);
-      at = record.offset + RECORD_HEADER_BYTES + record.dataBytes;
+      if (record.wrong !== undefined) yield wrongHeader(record);
+      yield recordOrProblem(await loadRecord(record, context), version);
+      offset = record.offset + RECORD_HEADER_BYTES + record.dataBytes;
     }
   }
 }
 
 /** REG-21: a record that is too short for its version is unreadable; one with an unknown flag is kept as it is (REG-14). */
-function readable(raw: RawRecord, version: number): ScanItem {
+function recordOrProblem(raw: RawRecord, version: number): ScanItem {
   if (raw.state === 'unknown') return raw;
   const record = readRecord(raw, version);
   if (!(record instanceof ProtocolError)) return raw;
@@ -110,19 +117,28 @@ function lostBytes(from: number, end: number, damage: RegistryDamage): ScanItem 
   return { kind: 'problem', rule, offset: from, message: what, lost: end - from };
 }
 
-function mended({ offset, wrong, dataBytes }: FoundRecord): ScanItem {
+function wrongHeader({ offset, wrong, dataBytes }: FoundRecord): ScanItem {
   const message = `${wrong ?? ''}, but the record's ${dataBytes} bytes can be read`;
   return { kind: 'problem', rule: wrong?.includes('magic') ? 'REG-15' : 'REG-11', offset, message };
 }
 
-async function loaded(record: FoundRecord, { window, format }: SalvageContext): Promise<RawRecord> {
+async function loadRecord(record: FoundRecord, { window, format }: SalvageContext): Promise<RawRecord> {
   const { offset, flag, dataBytes } = record;
   const data = await window.read(offset + RECORD_HEADER_BYTES, dataBytes);
   return { kind: 'record', offset, flag, state: stateOf(flag, format), data };
 }
 
+/** The problem of a header whose counts differ from those of the records (REG-6, REG-10); empty if they agree. */
+export function wrongCounts({ header }: Survey, counts: RegistryCounts): RegistryProblem[] {
+  if (header === undefined) return [];
+  const wrong = (['records', 'deleted', 'valid'] as const).filter((name) => header[name] !== counts[name]);
+  if (wrong.length === 0) return [];
+  const list = wrong.map((name) => `${header[name]} ${name}, there are ${counts[name]}`).join('; ');
+  return [{ rule: 'REG-10', offset: 8, message: `the header says ${list}` }];
+}
+
 /** Number of records that are examined to detect the reading. */
-const WITNESSES = 100;
+const MAX_EXAMINED = 100;
 
 /**
  * Detects how the size fields of a damaged file are to be read. If the damage is too early for REG-13, the sizes of the readable
@@ -138,14 +154,14 @@ export async function readingOfDamaged(
   const window = new FileWindow(file, await file.size());
   const votes = { a: 0, b: 0, c: 0 };
   const context: SalvageContext = { ...options, window, format };
-  let at = 0;
-  for (let i = 0; i < WITNESSES; i++) {
-    const record = await searchRecord(at, context);
+  let offset = 0;
+  for (let i = 0; i < MAX_EXAMINED; i++) {
+    const record = await searchRecord(offset, context);
     if (record === undefined) break;
     const header = await window.read(record.offset, RECORD_HEADER_BYTES);
     const { size } = decodeRecordHeader(header);
     for (const reading of READINGS) if (dataBytesOf(size, reading) === record.dataBytes) votes[reading]++;
-    at = record.offset + RECORD_HEADER_BYTES;
+    offset = record.offset + RECORD_HEADER_BYTES;
   }
   return READINGS.reduce((best, reading) => (votes[reading] > votes[best] ? reading : best), survey.reading);
 }

@@ -1,9 +1,11 @@
+// Walks a Registry file and detects how its size fields are to be read (REG-13).
 import { ProtocolError } from '../../protocols/errors.js';
 import {
   decodeRecordData,
   isRegistryVersion,
   type RawRecord,
   READINGS,
+  RECORD_HEADER_BYTES,
   type RegistryCounts,
   type RegistryDamage,
   RegistryDecoder,
@@ -30,13 +32,13 @@ export async function* walkFile(
 ): AsyncGenerator<RegistryItem[], void, undefined> {
   const decoder = new RegistryDecoder(options);
   const end = options.end ?? (await file.size());
-  for (let at = options.start ?? 0; at < end; ) {
+  for (let offset = options.start ?? 0; offset < end; ) {
     options.signal?.throwIfAborted();
     // Allocates a new block each time, because records are views of it.
-    const block = new Uint8Array(Math.min(CHUNK_BYTES, end - at));
-    const length = await file.read(block, at);
+    const block = new Uint8Array(Math.min(CHUNK_BYTES, end - offset));
+    const length = await file.read(block, offset);
     if (length === 0) break;
-    at += length;
+    offset += length;
     const items = decoder.push(block.subarray(0, length));
     yield items;
     if (items.at(-1)?.kind === 'damage') return;
@@ -48,14 +50,12 @@ export async function* walkFile(
 export function readRecord(raw: RawRecord, version: number): RegistryRecord | ProtocolError | undefined {
   if (!isRegistryVersion(version)) return undefined;
   try {
-    return decodeRecordData(raw.data, version, raw.offset + RECORD_HEAD);
+    return decodeRecordData(raw.data, version, raw.offset + RECORD_HEADER_BYTES);
   } catch (error) {
     if (error instanceof ProtocolError) return error;
     throw error;
   }
 }
-
-const RECORD_HEAD = 12;
 
 /** Result of a walk over a whole file under one reading. */
 export interface Survey {
@@ -63,8 +63,8 @@ export interface Survey {
   readonly header: RegistryHeader | undefined;
   /** Counted, independent of the header (REG-10). */
   readonly counts: RegistryCounts;
-  /** Records that are invalid because of their data (REG-21), and the first of them. */
-  readonly short: ProtocolError | undefined;
+  /** The error of the first record that is too short for its fields (REG-21). */
+  readonly firstShort: ProtocolError | undefined;
   /** The highest OID of any readable record (REG-35); 0 if there is none. */
   readonly highestOid: number;
   readonly damage: RegistryDamage | undefined;
@@ -76,7 +76,7 @@ export interface Survey {
 export async function surveyFile(file: RandomFile, options: WalkOptions): Promise<Survey> {
   const counts = { records: 0, deleted: 0, valid: 0 };
   let header: RegistryHeader | undefined;
-  let short: ProtocolError | undefined;
+  let firstShort: ProtocolError | undefined;
   let damage: RegistryDamage | undefined;
   let highestOid = 0;
   for await (const items of walkFile(file, options)) {
@@ -86,19 +86,19 @@ export async function surveyFile(file: RandomFile, options: WalkOptions): Promis
       } else if (item.kind === 'damage') {
         damage = item;
       } else {
-        count(counts, item.state);
+        countRecord(counts, item.state);
         const record = readRecord(item, header?.version ?? 0);
-        if (record instanceof ProtocolError) short ??= record;
+        if (record instanceof ProtocolError) firstShort ??= record;
         else highestOid = Math.max(highestOid, record?.oid ?? 0);
       }
     }
   }
   const end = damage?.offset ?? (await file.size());
-  return { reading: options.reading ?? 'a', header, counts, short, highestOid, damage, end };
+  return { reading: options.reading ?? 'a', header, counts, firstShort, highestOid, damage, end };
 }
 
 /** Adds a record to counts (REG-6, REG-14). */
-export function count(
+export function countRecord(
   counts: { records: number; deleted: number; valid: number },
   state: RawRecord['state'],
 ): void {
@@ -117,18 +117,19 @@ export async function detectReading(file: RandomFile, options: WalkOptions): Pro
   for (const reading of READINGS) {
     const survey = await surveyFile(file, { ...options, reading });
     if (best === undefined || isBetter(survey, best)) best = survey;
-    // Without a header there is nothing to compare; a perfect score cannot be improved.
-    if (survey.header === undefined || mark(survey) === 0) break;
+    // Without a header there is nothing to compare, and no reading is better than one without problems.
+    if (survey.header === undefined || severityOf(survey) === 0) break;
   }
   return best!;
 }
 
 function isBetter(a: Survey, b: Survey): boolean {
-  if (mark(a) !== mark(b)) return mark(a) < mark(b);
+  if (severityOf(a) !== severityOf(b)) return severityOf(a) < severityOf(b);
   return a.counts.records > b.counts.records;
 }
 
-function mark({ damage, short }: Survey): number {
-  if (damage === undefined) return short === undefined ? 0 : 2;
-  return damage.cut && short === undefined ? 1 : 3;
+/** 0 for a file without problems; more for worse damage. */
+function severityOf({ damage, firstShort }: Survey): number {
+  if (damage === undefined) return firstShort === undefined ? 0 : 2;
+  return damage.cut && firstShort === undefined ? 1 : 3;
 }

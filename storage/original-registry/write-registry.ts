@@ -1,3 +1,4 @@
+// Writes a whole Registry into a new file.
 import {
   encodeRecordHeader,
   encodeRegistryHeader,
@@ -7,9 +8,9 @@ import {
   type RegistryFormat,
 } from '../../protocols/registry/index.js';
 import type { RandomFile } from './random-file.js';
-import { count } from './walk.js';
+import { countRecord } from './walk.js';
 
-/** Bytes of records that are written at once. */
+/** Bytes of records in one write. */
 const WRITE_BYTES = 256 * 1024;
 
 /** Writes pieces to a file one after the other, in large writes. */
@@ -60,7 +61,7 @@ export async function writeRegistry(
     const appender = new FileAppender(file, FILE_HEADER_BYTES);
     const counts = { records: 0, deleted: 0, valid: 0 };
     for await (const { flag, state, data } of records) {
-      count(counts, state);
+      countRecord(counts, state);
       await appender.add(encodeRecordHeader(data.length, flag, format), data);
     }
     const length = await appender.flush();

@@ -1,3 +1,4 @@
+// The types of the stored records and the codecs between them and the protobuf messages of records.proto.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import protobuf from 'protobufjs';
@@ -73,7 +74,7 @@ function plainValue(
   return repeated ? `m.${name}.map(${convert})` : `${convert}(m.${name})`;
 }
 
-/** All our 64-bit fields are times, sizes and counts below 2^53, which requireInteger of level/keys ensures. */
+/** Exact, because all 64-bit fields are times, sizes and counts below 2^53, which requireInteger of level/keys ensures. */
 function toNumber(value: Wire64): number {
   return typeof value === 'number' ? value : value.toNumber();
 }
@@ -122,10 +123,10 @@ export interface DocumentLink {
 /** The crawl's record of a document. */
 export interface DocumentRecord {
   readonly url: string;
-  /** The fetch status of the crawl engine: HTTP codes, or negative ones of its own. */
+  /** The fetch status of the crawl engine: an HTTP status code, or a negative code of the engine. */
   readonly status: number;
   readonly fetchTime: UnixSeconds;
-  /** Update-Time of the document's summary; 0 = it has none. */
+  /** Update-Time of the document's summary; 0 = no summary. */
   readonly updateTime: UnixSeconds;
   /** Seconds. */
   readonly refreshRate: number;
@@ -138,7 +139,7 @@ export interface DocumentRecord {
   /** Bytes. */
   readonly size: number;
   readonly links: readonly DocumentLink[];
-  /** Digest of the summarizer rules in force: the document is summarized again if it differs. */
+  /** Digest of the summarizer rules that made the summary: if the rules differ, the document is summarized again. */
   readonly rulesDigest: string;
   /** Its links are in the references' tables. */
   readonly referenced: boolean;
@@ -154,7 +155,7 @@ export interface ReferenceDocument {
   readonly server: number;
   /** Last modification; 0 = unknown. */
   readonly time: UnixSeconds;
-  /** When it was fetched; 0 if never, or if it is gone. */
+  /** When it was fetched; 0 if it was not, or no longer exists. */
   readonly checkTime: UnixSeconds;
   /** Bytes. */
   readonly length: number;
@@ -163,7 +164,7 @@ export interface ReferenceDocument {
 /** A pending URI. */
 export interface QueuedUri {
   readonly url: string;
-  /** The URL that led here; empty for a root. */
+  /** The URL of the document that links to it; empty for a root. */
   readonly via: string;
   /** Hop letters from the root. */
   readonly pathFromSeed: string;
@@ -202,9 +203,9 @@ export interface QueueRecord {
   /** Of successes. */
   readonly bytes: number;
   readonly lastCost: number;
-  /** Milliseconds since 1970 until which it sleeps; 0 if it does not. */
+  /** When a snoozed queue wakes, in milliseconds since 1970; 0 if it is not snoozed. */
   readonly wakeTime: number;
-  /** Why it waits; empty if it does not. */
+  /** Why the queue is snoozed; empty if it is not. */
   readonly reason: string;
   readonly precedence: number;
   /** Its position in the table of inactive queues. */
@@ -250,7 +251,7 @@ export interface RegistryEntry {
   /** Lower-case hexadecimal digits, or empty. */
   readonly md5: string;
   readonly description: string;
-  /** Essence type, e.g. `HTML`; empty when the object does not say. */
+  /** Essence type, e.g. `HTML`; empty if the object has none. */
   readonly type: string;
   /** Of the stored object, bytes. */
   readonly length: number;

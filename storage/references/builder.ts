@@ -3,7 +3,7 @@ import type { DocumentInput, ReferencesCounts } from './contract.js';
 import { DocumentBuilder, requireId, type SiteMembers } from './document-builder.js';
 import { referencesDirectory, requireLittleEndian } from './format.js';
 import { LinkBuilder, writeSiteLists } from './link-builder.js';
-import { openWritten } from './link-table.js';
+import { openUnpublished } from './link-table.js';
 import type { ProgressOptions } from './progress-reporter.js';
 import { Publication, storageError } from './publication.js';
 
@@ -25,7 +25,7 @@ export interface PublishedReferences extends ReferencesCounts {
 
 const DEFAULT_MEMORY_BYTES = 256 * 1024 * 1024;
 /** With less memory the runs are so small that merging them takes too long. */
-const LEAST_MEMORY_BYTES = 1024 * 1024;
+const MIN_MEMORY_BYTES = 1024 * 1024;
 
 /**
  * Builds a generation of documents and links and publishes it. Documents and links may be added in any order and interleaved.
@@ -61,7 +61,7 @@ export class ReferencesBuilder implements AsyncDisposable {
    */
   static async create(data: string, options: ReferencesBuilderOptions = {}): Promise<ReferencesBuilder> {
     requireLittleEndian();
-    const memoryBytes = Math.max(LEAST_MEMORY_BYTES, options.memoryBytes ?? DEFAULT_MEMORY_BYTES);
+    const memoryBytes = Math.max(MIN_MEMORY_BYTES, options.memoryBytes ?? DEFAULT_MEMORY_BYTES);
     try {
       const publication = await Publication.begin(referencesDirectory(data));
       return new ReferencesBuilder(publication, memoryBytes, options);
@@ -120,7 +120,7 @@ export class ReferencesBuilder implements AsyncDisposable {
         documents: this.#documents.count,
         servers: this.#documents.servers,
         links,
-        repeated: this.#links.given - links,
+        repeated: this.#links.added - links,
       };
       const { schemes } = this.#documents;
       await this.#publication.publish({ ...counts, schemes }, this.#options.keepGenerations);
@@ -132,22 +132,14 @@ export class ReferencesBuilder implements AsyncDisposable {
 
   async #writeSites(members: SiteMembers): Promise<void> {
     const { directory } = this.#publication;
-    const budget = { left: this.#memoryBytes };
-    const sites = await openWritten(directory, 'sitedocs', budget);
-    try {
-      for (const [name, kind] of [
-        ['siterefs', 'refs'],
-        ['sitehubs', 'hubs'],
-      ] as const) {
-        const links = await openWritten(directory, kind, { ...budget });
-        try {
-          await writeSiteLists(directory, name, sites, links, members, this.#options);
-        } finally {
-          await links.close();
-        }
-      }
-    } finally {
-      await sites.close();
+    const budget = { remainingBytes: this.#memoryBytes };
+    await using sites = await openUnpublished(directory, 'sitedocs', budget);
+    for (const [name, kind] of [
+      ['siterefs', 'refs'],
+      ['sitehubs', 'hubs'],
+    ] as const) {
+      await using links = await openUnpublished(directory, kind, { ...budget });
+      await writeSiteLists(directory, name, sites, links, members, this.#options);
     }
   }
 

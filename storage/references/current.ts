@@ -12,7 +12,7 @@ export interface CurrentReferencesOptions extends ReferencesReaderOptions {
 }
 
 /**
- * Holds the newest generation open and switches when another one is published (DESIGN 4). A reader is synchronous, so a reply comes
+ * Keeps the newest generation open and switches when another one is published (DESIGN 4). A reader is synchronous, so a reply comes
  * from one generation: the caller uses {@link current} within one turn of the event loop, or acquires it.
  */
 export class CurrentReferences implements AsyncDisposable {
@@ -23,7 +23,7 @@ export class CurrentReferences implements AsyncDisposable {
   #current: ReferencesReader | undefined;
   /** The number of users of each generation. The last user closes a replaced generation. */
   readonly #users = new Map<ReferencesReader, number>();
-  #opening = Promise.resolve();
+  #switching = Promise.resolve();
   #closed = false;
 
   private constructor(data: string, options: CurrentReferencesOptions) {
@@ -46,7 +46,7 @@ export class CurrentReferences implements AsyncDisposable {
     const current = new CurrentReferences(data, options);
     if ((await current.#generations.current()) !== undefined) await current.#openNewest();
     current.#following = current.#generations.follow((number) => {
-      current.#opening = current.#opening.then(() => current.#follow(number));
+      current.#switching = current.#switching.then(() => current.#follow(number));
     });
     return current;
   }
@@ -58,8 +58,8 @@ export class CurrentReferences implements AsyncDisposable {
   async refresh(): Promise<void> {
     const number = await this.#generations.current();
     if (number === undefined) return;
-    this.#opening = this.#opening.then(() => this.#follow(number));
-    await this.#opening;
+    this.#switching = this.#switching.then(() => this.#follow(number));
+    await this.#switching;
   }
 
   /** The newest generation; undefined if nothing was published yet. Do not keep it beyond the current turn of the event loop. */
@@ -86,7 +86,7 @@ export class CurrentReferences implements AsyncDisposable {
     if (this.#closed) return;
     this.#closed = true;
     this.#following?.[Symbol.dispose]();
-    await this.#opening;
+    await this.#switching;
     await this.#replace(undefined);
   }
 

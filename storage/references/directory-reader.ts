@@ -1,4 +1,6 @@
+// The records of the documents and servers of an open generation.
 import { join } from 'node:path';
+import { CloseStack } from '../../protocols/close-stack.js';
 import type { ServerRecord, UrlRecord } from './contract.js';
 import { joinUrl } from './document-url.js';
 import { FlatFile, type MemoryBudget, readWords } from './files.js';
@@ -6,9 +8,9 @@ import {
   DOCUMENT,
   DOCUMENT_WORDS,
   FILE,
-  longAt,
   type Manifest,
   PORT_WRITTEN,
+  readLong,
   SERVER,
   SERVER_WORDS,
 } from './format.js';
@@ -17,7 +19,7 @@ import { KeyIndex } from './key-index.js';
 const SCHEME_MASK = PORT_WRITTEN - 1;
 
 /** The servers of a generation. IDs and records are in memory, the names in memory or on the disk. */
-export class ServerDirectory {
+export class ServerDirectory implements AsyncDisposable {
   readonly #index: KeyIndex;
   readonly #records: Uint32Array;
   readonly #names: FlatFile;
@@ -51,32 +53,32 @@ export class ServerDirectory {
   }
 
   byId(id: number): ServerRecord | undefined {
-    const place = this.#index.find(id);
-    return place < 0 ? undefined : this.at(place);
+    const index = this.#index.find(id);
+    return index < 0 ? undefined : this.recordAt(index);
   }
 
-  /** Returns the record of the ID at index `place`. */
-  at(place: number): ServerRecord {
-    const base = place * SERVER_WORDS;
+  /** Returns the record of the ID at `index` in {@link ids}. */
+  recordAt(index: number): ServerRecord {
+    const base = index * SERVER_WORDS;
     const name = this.#names.latin1(
-      longAt(this.#records, base + SERVER.nameStart),
+      readLong(this.#records, base + SERVER.nameStart),
       this.#records[base + SERVER.nameLength] ?? 0,
     );
     return {
-      id: this.ids[place] ?? 0,
+      id: this.ids[index] ?? 0,
       protocol: this.#schemes[this.#records[base + SERVER.scheme] ?? 0] ?? '',
       name,
       port: this.#records[base + SERVER.port] ?? 0,
     };
   }
 
-  close(): Promise<void> {
-    return this.#names.close();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#names[Symbol.asyncDispose]();
   }
 }
 
 /** The documents of a generation. IDs are in memory, records and paths in memory or on the disk. */
-export class DocumentDirectory {
+export class DocumentDirectory implements AsyncDisposable {
   readonly #index: KeyIndex;
   readonly #records: FlatFile;
   readonly #paths: FlatFile;
@@ -103,19 +105,15 @@ export class DocumentDirectory {
     budget: MemoryBudget,
   ): Promise<DocumentDirectory> {
     const ids = await readWords(join(directory, FILE.documentIds), 4 * documents);
-    const records = await FlatFile.open(
-      join(directory, FILE.documentRecords),
-      4 * DOCUMENT_WORDS * documents,
-      budget,
+    await using resources = new CloseStack();
+    const recordBytes = 4 * DOCUMENT_WORDS * documents;
+    const records = resources.use(
+      await FlatFile.open(join(directory, FILE.documentRecords), recordBytes, budget),
     );
-    try {
-      const size = files[FILE.documentPaths] ?? -1;
-      const paths = await FlatFile.open(join(directory, FILE.documentPaths), size, budget);
-      return new DocumentDirectory(ids, { records, paths }, schemes, servers);
-    } catch (error) {
-      await records.close();
-      throw error;
-    }
+    const pathBytes = files[FILE.documentPaths] ?? -1;
+    const paths = await FlatFile.open(join(directory, FILE.documentPaths), pathBytes, budget);
+    resources.move();
+    return new DocumentDirectory(ids, { records, paths }, schemes, servers);
   }
 
   /** The IDs, ascending. Do not write to the array. */
@@ -128,17 +126,17 @@ export class DocumentDirectory {
   }
 
   byId(id: number): UrlRecord | undefined {
-    const place = this.#index.find(id);
-    return place < 0 ? undefined : this.at(place);
+    const index = this.#index.find(id);
+    return index < 0 ? undefined : this.recordAt(index);
   }
 
-  /** Returns the record of the ID at index `place`. */
-  at(place: number): UrlRecord {
-    const record = this.#records.words(place * DOCUMENT_WORDS, DOCUMENT_WORDS);
+  /** Returns the record of the ID at `index` in {@link ids}. */
+  recordAt(index: number): UrlRecord {
+    const record = this.#records.words(index * DOCUMENT_WORDS, DOCUMENT_WORDS);
     const scheme = record[DOCUMENT.scheme] ?? 0;
     const serverId = record[DOCUMENT.server] ?? 0;
     const server = this.#servers.byId(serverId);
-    const uri = this.#paths.latin1(longAt(record, DOCUMENT.pathStart), record[DOCUMENT.pathLength] ?? 0);
+    const uri = this.#paths.latin1(readLong(record, DOCUMENT.pathStart), record[DOCUMENT.pathLength] ?? 0);
     const protocol = this.#schemes[scheme & SCHEME_MASK] ?? '';
     const url = joinUrl({
       scheme: protocol,
@@ -148,19 +146,20 @@ export class DocumentDirectory {
       path: uri,
     });
     return {
-      id: this.ids[place] ?? 0,
+      id: this.ids[index] ?? 0,
       url,
       serverId,
       protocol,
       uri,
-      time: longAt(record, DOCUMENT.time),
-      checkTime: longAt(record, DOCUMENT.checkTime),
-      length: longAt(record, DOCUMENT.length),
+      time: readLong(record, DOCUMENT.time),
+      checkTime: readLong(record, DOCUMENT.checkTime),
+      length: readLong(record, DOCUMENT.length),
     };
   }
 
-  async close(): Promise<void> {
-    await this.#records.close();
-    await this.#paths.close();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await using files = new CloseStack();
+    files.use(this.#records);
+    files.use(this.#paths);
   }
 }

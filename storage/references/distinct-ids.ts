@@ -1,7 +1,7 @@
 /** Lists of up to this length are searched linearly. */
-const SMALL = 16;
+const MAX_LINEAR = 16;
 /** The initial size of the hash table is 2 to this power. The table is never more than half full. */
-const FIRST_BITS = 8;
+const INITIAL_BITS = 8;
 const HASH_BITS = 32;
 const MULTIPLIER = 0x9e37_79b1;
 
@@ -10,12 +10,12 @@ const MULTIPLIER = 0x9e37_79b1;
  * the longest list.
  */
 export class DistinctIds {
-  readonly #small = new Uint32Array(SMALL);
+  readonly #small = new Uint32Array(MAX_LINEAR);
   #count = 0;
-  #bits = FIRST_BITS;
-  #ids = new Uint32Array(1 << FIRST_BITS);
+  #bits = INITIAL_BITS;
+  #ids = new Uint32Array(1 << INITIAL_BITS);
   /** The list that filled each slot, so the table need not be cleared between lists. */
-  #lists = new Uint32Array(1 << FIRST_BITS);
+  #lists = new Uint32Array(1 << INITIAL_BITS);
   #list = 0;
 
   /** Starts a new list. */
@@ -25,10 +25,10 @@ export class DistinctIds {
 
   /** Returns true if the list does not contain this ID yet. */
   add(id: number): boolean {
-    if (this.#count < SMALL) {
+    if (this.#count < MAX_LINEAR) {
       for (let i = 0; i < this.#count; i++) if (this.#small[i] === id) return false;
       this.#small[this.#count++] = id;
-      if (this.#count === SMALL) this.#beginTable();
+      if (this.#count === MAX_LINEAR) this.#beginTable();
       return true;
     }
     if (!this.#insert(id)) return false;
@@ -46,13 +46,13 @@ export class DistinctIds {
 
   #insert(id: number): boolean {
     const mask = this.#ids.length - 1;
-    let place = Math.imul(id, MULTIPLIER) >>> (HASH_BITS - this.#bits);
-    while (this.#lists[place] === this.#list) {
-      if (this.#ids[place] === id) return false;
-      place = (place + 1) & mask;
+    let slot = Math.imul(id, MULTIPLIER) >>> (HASH_BITS - this.#bits);
+    while (this.#lists[slot] === this.#list) {
+      if (this.#ids[slot] === id) return false;
+      slot = (slot + 1) & mask;
     }
-    this.#ids[place] = id;
-    this.#lists[place] = this.#list;
+    this.#ids[slot] = id;
+    this.#lists[slot] = this.#list;
     return true;
   }
 

@@ -1,3 +1,4 @@
+// Builds the files of documents and servers of a references generation.
 import { join } from 'node:path';
 import { StorageError } from '../../protocols/errors.js';
 import type { DocumentInput } from './contract.js';
@@ -11,9 +12,10 @@ import {
   MAX_SCHEMES,
   MAX_U32,
   PORT_WRITTEN,
-  putLong,
+  readLong,
   SERVER,
   SERVER_WORDS,
+  writeLong,
 } from './format.js';
 import { KeyIndex } from './key-index.js';
 import { TableWriter } from './link-table.js';
@@ -34,8 +36,9 @@ const ORDINAL = DOCUMENT_WORDS;
 export class SiteMembers {
   readonly #index: KeyIndex;
   readonly #servers: Uint32Array;
-  /** For each document, the number of the last site list that took it, from 1. */
-  readonly #taken: Uint32Array;
+  /** For each document, the number of the last site list that includes it, from 1. */
+  readonly #lastSite: Uint32Array;
+  /** The IDs in the current list that have no document. */
   readonly #others = new DistinctIds();
   #site = 0;
   #server = 0;
@@ -47,7 +50,7 @@ export class SiteMembers {
   constructor(ids: Uint32Array, servers: Uint32Array) {
     this.#index = new KeyIndex(ids);
     this.#servers = servers;
-    this.#taken = new Uint32Array(ids.length);
+    this.#lastSite = new Uint32Array(ids.length);
   }
 
   /** Starts the list of a server. Call it once for each server. */
@@ -58,18 +61,18 @@ export class SiteMembers {
   }
 
   /** Adds the ID to the current list. Returns false if it is inside the site (R-32) or in the list already (R-29). */
-  take(id: number): boolean {
-    const place = this.#index.find(id);
+  tryAdd(id: number): boolean {
+    const index = this.#index.find(id);
     // R-32: an ID without a URL record is outside every site.
-    if (place < 0) return this.#others.add(id);
-    if (this.#servers[place] === this.#server || this.#taken[place] === this.#site) return false;
-    this.#taken[place] = this.#site;
+    if (index < 0) return this.#others.add(id);
+    if (this.#servers[index] === this.#server || this.#lastSite[index] === this.#site) return false;
+    this.#lastSite[index] = this.#site;
     return true;
   }
 
   /** Forgets all lists, so that the lists of another kind can start. */
   reset(): void {
-    this.#taken.fill(0);
+    this.#lastSite.fill(0);
     this.#site = 0;
   }
 }
@@ -129,17 +132,17 @@ export class DocumentBuilder implements Disposable {
     }
     const scheme = this.#schemeOf(parts.scheme);
     const server = this.#serverOf(parts, scheme, document.serverId);
-    const at = this.#sorter.add(id);
+    const offset = this.#sorter.add(id);
     const { words } = this.#sorter;
-    words[at + DOCUMENT.server] = server.id;
-    putLong(words, at + DOCUMENT.pathStart, this.#paths.length);
-    words[at + DOCUMENT.pathLength] = parts.path.length;
-    words[at + DOCUMENT.scheme] = parts.portWritten ? scheme | PORT_WRITTEN : scheme;
-    words[at + DOCUMENT.urlHash] = textHash(document.url);
-    putLong(words, at + DOCUMENT.time, times[0] ?? 0);
-    putLong(words, at + DOCUMENT.checkTime, times[1] ?? 0);
-    putLong(words, at + DOCUMENT.length, times[2] ?? 0);
-    words[at + ORDINAL] = this.#sorter.count;
+    words[offset + DOCUMENT.server] = server.id;
+    writeLong(words, offset + DOCUMENT.pathStart, this.#paths.length);
+    words[offset + DOCUMENT.pathLength] = parts.path.length;
+    words[offset + DOCUMENT.scheme] = parts.portWritten ? scheme | PORT_WRITTEN : scheme;
+    words[offset + DOCUMENT.urlHash] = textHash(document.url);
+    writeLong(words, offset + DOCUMENT.time, times[0] ?? 0);
+    writeLong(words, offset + DOCUMENT.checkTime, times[1] ?? 0);
+    writeLong(words, offset + DOCUMENT.length, times[2] ?? 0);
+    words[offset + ORDINAL] = this.#sorter.count;
     this.#paths.latin1(parts.path);
   }
 
@@ -153,16 +156,16 @@ export class DocumentBuilder implements Disposable {
   }
 
   /** R-38: host and port are the server's identity. */
-  #serverOf({ host, port }: UrlParts, scheme: number, wanted: number | undefined): BuiltServer {
+  #serverOf({ host, port }: UrlParts, scheme: number, requestedId: number | undefined): BuiltServer {
     const name = `${host}:${port}`;
     const known = this.#servers.get(name);
     if (known !== undefined) {
-      if (wanted !== undefined && wanted !== known.id)
-        throw new StorageError(`the server ${name} has two IDs: ${known.id} and ${wanted}`);
+      if (requestedId !== undefined && requestedId !== known.id)
+        throw new StorageError(`the server ${name} has two IDs: ${known.id} and ${requestedId}`);
       return known;
     }
-    if (wanted === undefined) while (this.#serverIds.has(this.#nextServer)) this.#nextServer++;
-    const id = requireId(wanted ?? this.#nextServer, 'the server ID');
+    if (requestedId === undefined) while (this.#serverIds.has(this.#nextServer)) this.#nextServer++;
+    const id = requireId(requestedId ?? this.#nextServer, 'the server ID');
     if (this.#serverIds.has(id))
       throw new StorageError(`the server ID ${id} is given to ${name} and to another server`);
     const server = { id, host, port, scheme };
@@ -188,22 +191,22 @@ export class DocumentBuilder implements Disposable {
       using records = new FileAppender(join(this.#directory, FILE.documentRecords));
       const progress = new ProgressReporter('documents', count, options);
       let lastOrdinal = 0;
-      for (let place = 0; sorted.next(); place++) {
-        const { key, words, at } = sorted;
-        const ordinal = words[at + ORDINAL] ?? 0;
-        if (place > 0 && ids[place - 1] === key)
+      for (let index = 0; sorted.next(); index++) {
+        const { key, words, offset } = sorted;
+        const ordinal = words[offset + ORDINAL] ?? 0;
+        if (index > 0 && ids[index - 1] === key)
           throw new StorageError(
             `the document ID ${key} is used twice: by documents ${lastOrdinal} and ${ordinal}`,
           );
         lastOrdinal = ordinal;
-        ids[place] = key;
-        servers[place] = words[at + DOCUMENT.server] ?? 0;
-        for (let i = 0; i < DOCUMENT_WORDS; i++) records.word(words[at + i] ?? 0);
-        const url = byUrl.add(words[at + DOCUMENT.urlHash] ?? 0);
-        byUrl.words[url] = place;
-        const site = byServer.add(servers[place] ?? 0);
+        ids[index] = key;
+        servers[index] = words[offset + DOCUMENT.server] ?? 0;
+        for (let i = 0; i < DOCUMENT_WORDS; i++) records.word(words[offset + i] ?? 0);
+        const url = byUrl.add(words[offset + DOCUMENT.urlHash] ?? 0);
+        byUrl.words[url] = index;
+        const site = byServer.add(servers[index] ?? 0);
         byServer.words[site] = key;
-        if (progress.step()) await progress.rest();
+        if (progress.step()) await progress.yield();
       }
       records.close();
     }
@@ -221,46 +224,47 @@ export class DocumentBuilder implements Disposable {
   }
 
   /**
-   * Writes the table from URL hashes to document positions. Compares the URLs of equal hashes, because a lookup finds only the first of
+   * Writes the table from URL hashes to the indexes of documents. Compares the URLs of equal hashes, because a lookup finds only the first of
    * two documents with the same URL.
    */
   async #writeUrls(sorted: RecordCursor, ids: Uint32Array): Promise<void> {
-    const unread = { left: 0 };
+    // Both files are read from the disk.
+    const budget = { remainingBytes: 0 };
     const size = ids.length * 4 * DOCUMENT_WORDS;
-    const records = await FlatFile.open(join(this.#directory, FILE.documentRecords), size, unread);
-    const paths = await FlatFile.open(join(this.#directory, FILE.documentPaths), this.#paths.length, unread);
-    try {
-      using table = new TableWriter(this.#directory, 'urls');
-      let hash = -1;
-      const same = new Map<string, number>();
-      let first = 0;
-      const keyOf = (place: number): string => {
-        const record = records.words(place * DOCUMENT_WORDS, DOCUMENT_WORDS);
-        const start = (record[DOCUMENT.pathStart] ?? 0) + (record[DOCUMENT.pathStart + 1] ?? 0) * 2 ** 32;
-        const path = paths.latin1(start, record[DOCUMENT.pathLength] ?? 0);
-        return `${record[DOCUMENT.server]} ${record[DOCUMENT.scheme]} ${path}`;
-      };
-      while (sorted.next()) {
-        const place = sorted.words[sorted.at] ?? 0;
-        if (sorted.key === hash) {
-          if (same.size === 0) same.set(keyOf(first), first);
-          const key = keyOf(place);
-          const other = same.get(key);
-          if (other !== undefined)
-            throw new StorageError(`documents ${ids[other]} and ${ids[place]} have the same URL`);
-          same.set(key, place);
-        } else {
-          hash = sorted.key;
-          first = place;
-          same.clear();
-        }
-        table.add(hash, place);
+    await using records = await FlatFile.open(join(this.#directory, FILE.documentRecords), size, budget);
+    await using paths = await FlatFile.open(
+      join(this.#directory, FILE.documentPaths),
+      this.#paths.length,
+      budget,
+    );
+    const keyOf = (index: number): string => {
+      const record = records.words(index * DOCUMENT_WORDS, DOCUMENT_WORDS);
+      const start = readLong(record, DOCUMENT.pathStart);
+      const path = paths.latin1(start, record[DOCUMENT.pathLength] ?? 0);
+      return `${record[DOCUMENT.server]} ${record[DOCUMENT.scheme]} ${path}`;
+    };
+    using table = new TableWriter(this.#directory, 'urls');
+    let hash = -1;
+    let first = 0;
+    // The documents with this hash by their URL; filled when the hash occurs a second time.
+    const indexByUrl = new Map<string, number>();
+    while (sorted.next()) {
+      const index = sorted.words[sorted.offset] ?? 0;
+      if (sorted.key === hash) {
+        if (indexByUrl.size === 0) indexByUrl.set(keyOf(first), first);
+        const key = keyOf(index);
+        const other = indexByUrl.get(key);
+        if (other !== undefined)
+          throw new StorageError(`documents ${ids[other]} and ${ids[index]} have the same URL`);
+        indexByUrl.set(key, index);
+      } else {
+        hash = sorted.key;
+        first = index;
+        indexByUrl.clear();
       }
-      table.close();
-    } finally {
-      await records.close();
-      await paths.close();
+      table.add(hash, index);
     }
+    table.close();
   }
 
   #writeServers(): void {
@@ -270,16 +274,16 @@ export class DocumentBuilder implements Disposable {
     using names = new FileAppender(join(this.#directory, FILE.serverNames));
     using byName = new RecordSorter(1, this.#memoryBytes / 4, join(this.#scratch, 'servernames'));
     const record = new Uint32Array(SERVER_WORDS);
-    for (const [place, { id, host, port, scheme }] of servers.entries()) {
+    for (const [index, { id, host, port, scheme }] of servers.entries()) {
       ids.word(id);
-      putLong(record, SERVER.nameStart, names.length);
+      writeLong(record, SERVER.nameStart, names.length);
       record[SERVER.nameLength] = host.length;
       record[SERVER.port] = port;
       record[SERVER.scheme] = scheme;
       records.words(record);
       names.latin1(host);
-      const at = byName.add(textHash(`${host}:${port}`));
-      byName.words[at] = place;
+      const offset = byName.add(textHash(`${host}:${port}`));
+      byName.words[offset] = index;
     }
     for (const file of [ids, records, names]) file.close();
     using sorted = byName.sorted();
@@ -294,7 +298,7 @@ export class DocumentBuilder implements Disposable {
 
 function writeTable(directory: string, name: 'sitedocs' | 'servernames', sorted: RecordCursor): void {
   using table = new TableWriter(directory, name);
-  while (sorted.next()) table.add(sorted.key, sorted.words[sorted.at] ?? 0);
+  while (sorted.next()) table.add(sorted.key, sorted.words[sorted.offset] ?? 0);
   table.close();
 }
 

@@ -34,16 +34,16 @@ export class DocumentLines {
 
   #parse(bytes: Uint8Array): void {
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    for (let at = 0; at < bytes.length; ) {
-      const end = bytes.indexOf(LF, at);
+    for (let start = 0; start < bytes.length; ) {
+      const end = bytes.indexOf(LF, start);
       this.#line++;
-      const line = text.toString('utf8', at, end).trim();
-      if (line !== '') this.#take(line);
-      at = end + 1;
+      const line = text.toString('utf8', start, end).trim();
+      if (line !== '') this.#parseLine(line);
+      start = end + 1;
     }
   }
 
-  #take(line: string): void {
+  #parseLine(line: string): void {
     let value: unknown;
     try {
       value = JSON.parse(line);

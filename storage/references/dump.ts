@@ -6,7 +6,7 @@ export type DumpFormat = 'bytevalue' | 'pairs';
 
 /** The number of IDs read from a list at a time. */
 const PAGE = 1 << 12;
-/** The approximate size of a chunk. */
+/** The approximate size of a chunk in bytes or characters. */
 const CHUNK_BYTES = 1 << 16;
 /** The longest pair: two numbers of ten digits and two separators. */
 const MAX_PAIR_BYTES = 22;
@@ -28,75 +28,77 @@ export function* dumpLinks(
   format: DumpFormat,
 ): Generator<Uint8Array, void, undefined> {
   if (format === 'bytevalue') yield Buffer.from(HEADER);
-  const put = format === 'bytevalue' ? putRecord : putPair;
+  const append = format === 'bytevalue' ? appendRecord : appendPair;
   let chunk = new Uint8Array(CHUNK_BYTES);
-  let at = 0;
+  let offset = 0;
   for (const key of reader.keys(kind)) {
     const list = reader.links(kind, key);
     for (let start = 0; start < (list?.total ?? 0); start += PAGE) {
       for (const id of list?.page(start, PAGE) ?? []) {
-        if (at > CHUNK_BYTES - MAX_PAIR_BYTES) {
-          yield chunk.subarray(0, at);
+        if (offset > CHUNK_BYTES - MAX_PAIR_BYTES) {
+          yield chunk.subarray(0, offset);
           chunk = new Uint8Array(CHUNK_BYTES);
-          at = 0;
+          offset = 0;
         }
-        at = put(chunk, at, key, id);
+        offset = append(chunk, offset, key, id);
       }
     }
   }
-  yield chunk.subarray(0, at);
+  yield chunk.subarray(0, offset);
   if (format === 'bytevalue') yield Buffer.from(FOOTER);
 }
 
-function putRecord(chunk: Uint8Array, at: number, key: number, id: number): number {
-  return putHexLine(chunk, putHexLine(chunk, at, key), id);
+/** Each append function writes at `offset` and returns the offset after its text. */
+function appendRecord(chunk: Uint8Array, offset: number, key: number, id: number): number {
+  return appendHexLine(chunk, appendHexLine(chunk, offset, key), id);
 }
 
 /** Writes an ID as its four bytes in little-endian order, e.g. ` 0a000000` for 10 (R-13, R-19). */
-function putHexLine(chunk: Uint8Array, at: number, id: number): number {
-  chunk[at] = SPACE;
+function appendHexLine(chunk: Uint8Array, offset: number, id: number): number {
+  chunk[offset] = SPACE;
   for (let byte = 0; byte < 4; byte++) {
     const value = (id >>> (8 * byte)) & 0xff;
-    chunk[at + 1 + 2 * byte] = DIGITS[value >>> 4] ?? 0;
-    chunk[at + 2 + 2 * byte] = DIGITS[value & 0xf] ?? 0;
+    chunk[offset + 1 + 2 * byte] = DIGITS[value >>> 4] ?? 0;
+    chunk[offset + 2 + 2 * byte] = DIGITS[value & 0xf] ?? 0;
   }
-  chunk[at + 9] = LF;
-  return at + 10;
+  chunk[offset + 9] = LF;
+  return offset + 10;
 }
 
-function putPair(chunk: Uint8Array, at: number, key: number, id: number): number {
-  const middle = putNumber(chunk, at, key);
+function appendPair(chunk: Uint8Array, offset: number, key: number, id: number): number {
+  const middle = appendNumber(chunk, offset, key);
   chunk[middle] = SPACE;
-  const end = putNumber(chunk, middle + 1, id);
+  const end = appendNumber(chunk, middle + 1, id);
   chunk[end] = LF;
   return end + 1;
 }
 
-function putNumber(chunk: Uint8Array, at: number, value: number): number {
+function appendNumber(chunk: Uint8Array, offset: number, value: number): number {
   let digits = 1;
   for (let limit = 10; value >= limit; limit *= 10) digits++;
   let rest = value;
-  for (let place = at + digits - 1; place >= at; place--) {
+  for (let position = offset + digits - 1; position >= offset; position--) {
     const tenth = Math.floor(rest / 10);
-    chunk[place] = ZERO + rest - 10 * tenth;
+    chunk[position] = ZERO + rest - 10 * tenth;
     rest = tenth;
   }
-  return at + digits;
+  return offset + digits;
 }
 
 /** Yields the documents as JSON lines, ascending by ID, in the format that `harvest links load` reads. */
 export function* dumpDocuments(reader: ReferencesReader): Generator<string, void, undefined> {
-  yield* joined(reader.documents(), ({ id, url, time, checkTime, length, serverId }: UrlRecord) =>
+  yield* inChunks(reader.documents(), ({ id, url, time, checkTime, length, serverId }: UrlRecord) =>
     JSON.stringify({ id, url, time, checktime: checkTime, length, server: serverId }),
   );
 }
 
 /** Yields the servers as JSON lines, ascending by ID. */
 export function* dumpServers(reader: ReferencesReader): Generator<string, void, undefined> {
-  yield* joined(reader.servers(), (server: ServerRecord) => JSON.stringify(server));
+  yield* inChunks(reader.servers(), (server: ServerRecord) => JSON.stringify(server));
 }
 
-function* joined<T>(items: Iterable<T>, lineOf: (item: T) => string): Generator<string, void, undefined> {
+/** Yields the lines of the items, joined to chunks of about 64 KiB. */
+function* inChunks<T>(items: Iterable<T>, lineOf: (item: T) => string): Generator<string, void, undefined> {
   let text = '';
   for (const item of items) {
     text += `${lineOf(item)}\n`;

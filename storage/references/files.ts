@@ -1,3 +1,4 @@
+// The flat files of a references generation: buffered appending, and reading from memory or in blocks.
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { StorageError } from '../../protocols/errors.js';
@@ -86,20 +87,21 @@ export class FileAppender implements Disposable {
   }
 }
 
-/** The words of a block, and the number of blocks cached for a file on the disk: 4 MiB. */
+/** The words of a block: 4 KiB. */
 const BLOCK_WORDS = 1 << 10;
-const BLOCKS_KEPT = 1 << 10;
+/** The number of blocks cached for a file on the disk: 4 MiB. */
+const CACHED_BLOCKS = 1 << 10;
 
 /** A direct-mapped cache of file blocks: a repeated read costs no system call. */
 class BlockCache {
-  readonly #blocks: (Uint32Array | undefined)[] = new Array(BLOCKS_KEPT);
-  readonly #numbers = new Float64Array(BLOCKS_KEPT).fill(-1);
+  readonly #blocks: (Uint32Array | undefined)[] = new Array(CACHED_BLOCKS);
+  readonly #numbers = new Float64Array(CACHED_BLOCKS).fill(-1);
 
   /** @param read reads a whole block into a new array; the cache never overwrites a block that it returned */
   get(number: number, read: (number: number) => Uint32Array): Uint32Array {
-    const slot = number % BLOCKS_KEPT;
-    const kept = this.#blocks[slot];
-    if (kept !== undefined && this.#numbers[slot] === number) return kept;
+    const slot = number % CACHED_BLOCKS;
+    const cached = this.#blocks[slot];
+    if (cached !== undefined && this.#numbers[slot] === number) return cached;
     const block = read(number);
     this.#blocks[slot] = block;
     this.#numbers[slot] = number;
@@ -107,13 +109,13 @@ class BlockCache {
   }
 }
 
-/** The memory in bytes that is still available for loading files. */
+/** The memory that is still available for loading files. */
 export interface MemoryBudget {
-  left: number;
+  remainingBytes: number;
 }
 
 /** An immutable file, loaded into memory or read in blocks from the page cache. */
-export class FlatFile {
+export class FlatFile implements AsyncDisposable {
   readonly #memory: ArrayBuffer | undefined;
   readonly #words: Uint32Array;
   readonly #handle: FileHandle | undefined;
@@ -138,18 +140,18 @@ export class FlatFile {
    */
   static async open(path: string, length: number, budget: MemoryBudget): Promise<FlatFile> {
     const handle = await open(path, 'r');
-    let keep = false;
+    let keepOpen = false;
     try {
       const { size } = await handle.stat();
       if (size !== length) throw new StorageError(`${path} is damaged: ${size} bytes instead of ${length}`);
-      if (length <= budget.left) {
-        budget.left -= length;
+      if (length <= budget.remainingBytes) {
+        budget.remainingBytes -= length;
         return new FlatFile(path, length, await readAll(handle, length, path));
       }
-      keep = true;
+      keepOpen = true;
       return new FlatFile(path, length, handle);
     } finally {
-      if (!keep) await handle.close();
+      if (!keepOpen) await handle.close();
     }
   }
 
@@ -189,13 +191,13 @@ export class FlatFile {
   #read(target: Uint8Array, position: number): void {
     const fd = this.#handle?.fd ?? -1;
     for (let done = 0; done < target.length; ) {
-      const got = readSync(fd, target, done, target.length - done, position + done);
-      if (got === 0) throw new StorageError(`${this.path} is damaged: it ends too early`);
-      done += got;
+      const bytesRead = readSync(fd, target, done, target.length - done, position + done);
+      if (bytesRead === 0) throw new StorageError(`${this.path} is damaged: it ends too early`);
+      done += bytesRead;
     }
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     await this.#handle?.close();
   }
 }
@@ -213,6 +215,6 @@ async function readAll(handle: FileHandle, length: number, path: string): Promis
 
 /** Reads a whole file of words into memory. @throws StorageError if the file has another size. */
 export async function readWords(path: string, length: number): Promise<Uint32Array> {
-  const file = await FlatFile.open(path, length, { left: length });
+  const file = await FlatFile.open(path, length, { remainingBytes: length });
   return file.words(0, length >>> 2);
 }

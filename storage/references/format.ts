@@ -8,7 +8,7 @@ import { StorageError } from '../../protocols/errors.js';
  *
  *     MANIFEST            JSON: counts, schemes, the size of every file
  *     NAME.keys           sorted u32 keys of a table
- *     NAME.starts         u64 for each key: the offset of its list in NAME.ids, in words; a last one for the end
+ *     NAME.starts         u64 for each key: the offset of its list in NAME.ids, in words; then the end of the last list
  *     NAME.ids            u32, the lists one after the other
  *     documents.ids       sorted u32; the n-th ID has the n-th record
  *     documents.records   DOCUMENT_WORDS u32 each
@@ -20,7 +20,7 @@ import { StorageError } from '../../protocols/errors.js';
  *     ranks.values        f32 for each
  */
 
-/** The tables: the four link lists, the documents of each server, and the positions of URLs and server names by hash. */
+/** The tables: the four link lists, the documents of each server, and the indexes of documents and servers by the hash of their URL or name. */
 export const TABLES = ['refs', 'hubs', 'siterefs', 'sitehubs', 'sitedocs', 'urls', 'servernames'] as const;
 
 export type TableName = (typeof TABLES)[number];
@@ -61,17 +61,17 @@ export const SERVER = { nameStart: 0, nameLength: 2, port: 3, scheme: 4 } as con
 export const SERVER_WORDS = 5;
 
 export const MAX_U32 = 0xffff_ffff;
-const WORD = 2 ** 32;
+const WORD_VALUES = 2 ** 32;
 
-/** Returns two words as one number, exact up to 2^53 - 1. */
-export function longAt(words: Uint32Array, at: number): number {
-  return (words[at] ?? 0) + (words[at + 1] ?? 0) * WORD;
+/** Returns the two words at `index` as one number, exact up to 2^53 - 1. */
+export function readLong(words: Uint32Array, index: number): number {
+  return (words[index] ?? 0) + (words[index + 1] ?? 0) * WORD_VALUES;
 }
 
-/** Writes a number from 0 to 2^53 - 1 as two words. */
-export function putLong(words: Uint32Array, at: number, value: number): void {
-  words[at] = value % WORD;
-  words[at + 1] = Math.floor(value / WORD);
+/** Writes a number from 0 to 2^53 - 1 as the two words at `index`. */
+export function writeLong(words: Uint32Array, index: number, value: number): void {
+  words[index] = value % WORD_VALUES;
+  words[index + 1] = Math.floor(value / WORD_VALUES);
 }
 
 const size = z.number().int().nonnegative();

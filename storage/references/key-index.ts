@@ -28,9 +28,9 @@ export class KeyIndex {
     this.#shift = shift;
     const buckets = new Uint32Array(Math.ceil(range / 2 ** shift) + 1);
     let bucket = 0;
-    for (let at = 0; at < count; at++) {
-      const own = ((keys[at] ?? 0) - this.#first) >>> shift;
-      while (bucket < own) buckets[++bucket] = at;
+    for (let index = 0; index < count; index++) {
+      const own = ((keys[index] ?? 0) - this.#first) >>> shift;
+      while (bucket < own) buckets[++bucket] = index;
     }
     while (bucket + 1 < buckets.length) buckets[++bucket] = count;
     this.#buckets = buckets;

@@ -1,3 +1,4 @@
+// Reading of text input by whole lines, from a file, a gzip file or standard input.
 import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import { StorageError } from '../../protocols/errors.js';
@@ -29,10 +30,10 @@ export async function* readInput(path: string, signal?: AbortSignal): AsyncGener
       yield* file;
       return;
     }
-    const unpacked = createGunzip({ chunkSize: CHUNK_BYTES });
-    file.on('error', (error) => unpacked.destroy(error));
+    const decompressed = createGunzip({ chunkSize: CHUNK_BYTES });
+    file.on('error', (error) => decompressed.destroy(error));
     try {
-      yield* file.pipe(unpacked);
+      yield* file.pipe(decompressed);
     } finally {
       file.destroy();
     }
@@ -54,11 +55,11 @@ export class WholeLines {
     const end = chunk.lastIndexOf(LF) + 1;
     const rest = chunk.subarray(end);
     if (end === 0) {
-      this.#rest = joined(this.#rest, rest);
+      this.#rest = concat(this.#rest, rest);
       return rest.subarray(0, 0);
     }
     const whole = chunk.subarray(0, end);
-    const lines = this.#rest.length === 0 ? whole : joined(this.#rest, whole);
+    const lines = this.#rest.length === 0 ? whole : concat(this.#rest, whole);
     this.#rest = Uint8Array.from(rest);
     return lines;
   }
@@ -70,11 +71,11 @@ export class WholeLines {
 
   /** Returns the incomplete last line with an LF appended; empty if the input ended with an LF. */
   end(): Uint8Array {
-    return this.#rest.length === 0 ? this.#rest : joined(this.#rest, Uint8Array.of(LF));
+    return this.#rest.length === 0 ? this.#rest : concat(this.#rest, Uint8Array.of(LF));
   }
 }
 
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+function concat(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(first.length + second.length);
   bytes.set(first);
   bytes.set(second, first.length);

@@ -1,10 +1,11 @@
+// Builds the tables of links of a references generation.
 import { closeSync, openSync, readSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { StorageError } from '../../protocols/errors.js';
 import { DistinctIds } from './distinct-ids.js';
 import type { SiteMembers } from './document-builder.js';
 import { FileAppender } from './files.js';
-import { idsOf, type LinkTable, openWritten, TableWriter } from './link-table.js';
+import { idsOf, type LinkTable, openUnpublished, TableWriter } from './link-table.js';
 import { type ProgressOptions, ProgressReporter } from './progress-reporter.js';
 import { RecordSorter } from './record-sorter.js';
 
@@ -49,10 +50,10 @@ class PairSpool implements Disposable {
     try {
       for (let count = readWords(fd, piece); count > 0; count = readWords(fd, piece)) {
         for (let i = 0; i < count; i += 2) {
-          const at = sorter.add(piece[i + side]!);
-          sorter.words[at] = piece[i + 1 - side]!;
+          const offset = sorter.add(piece[i + side]!);
+          sorter.words[offset] = piece[i + 1 - side]!;
         }
-        if (progress.step(count >>> 1)) await progress.rest();
+        if (progress.step(count >>> 1)) await progress.yield();
       }
     } finally {
       closeSync(fd);
@@ -83,7 +84,7 @@ export class LinkBuilder implements Disposable {
   }
 
   /** The number of pairs added, including repeated ones. */
-  get given(): number {
+  get added(): number {
     return this.#spool.count;
   }
 
@@ -147,9 +148,9 @@ export class LinkBuilder implements Disposable {
         key = sorted.key;
         distinct.clear();
       }
-      const id = sorted.words[sorted.at]!;
+      const id = sorted.words[sorted.offset]!;
       if (distinct.add(id)) table.add(key, id);
-      if (progress.step()) await progress.rest();
+      if (progress.step()) await progress.yield();
     }
     table.close();
     return table.total;
@@ -157,27 +158,25 @@ export class LinkBuilder implements Disposable {
 
   /** Checks that the written `hubs` table contains every link. */
   async #compare(options: ProgressOptions): Promise<void> {
-    const hubs = await openWritten(this.#directory, 'hubs', { left: this.#memoryBytes / 2 });
-    try {
-      using sorter = new RecordSorter(1, this.#memoryBytes / 2, join(this.#scratch, 'compared'));
-      const progress = new ProgressReporter('hubs', 2 * this.#spool.count, options);
-      await this.#spool.sortInto(sorter, 1, progress);
-      using sorted = sorter.sorted();
-      const listed = new DistinctIds();
-      let key = -1;
-      while (sorted.next()) {
-        if (sorted.key !== key) {
-          key = sorted.key;
-          listed.clear();
-          for (const id of idsOf(hubs.list(key))) listed.add(id);
-        }
-        const source = sorted.words[sorted.at]!;
-        if (listed.add(source))
-          throw new StorageError(`the link from ${source} to ${key} is in refs and not in hubs (R-10)`);
-        if (progress.step()) await progress.rest();
+    await using hubs = await openUnpublished(this.#directory, 'hubs', {
+      remainingBytes: this.#memoryBytes / 2,
+    });
+    using sorter = new RecordSorter(1, this.#memoryBytes / 2, join(this.#scratch, 'compared'));
+    const progress = new ProgressReporter('hubs', 2 * this.#spool.count, options);
+    await this.#spool.sortInto(sorter, 1, progress);
+    using sorted = sorter.sorted();
+    const listed = new DistinctIds();
+    let key = -1;
+    while (sorted.next()) {
+      if (sorted.key !== key) {
+        key = sorted.key;
+        listed.clear();
+        for (const id of idsOf(hubs.list(key))) listed.add(id);
       }
-    } finally {
-      await hubs.close();
+      const source = sorted.words[sorted.offset]!;
+      if (listed.add(source))
+        throw new StorageError(`the link from ${source} to ${key} is in refs and not in hubs (R-10)`);
+      if (progress.step()) await progress.yield();
     }
   }
 
@@ -190,11 +189,11 @@ export class LinkBuilder implements Disposable {
 /** Reads words until the array is full or the file ends. Returns the number of words. */
 function readWords(fd: number, target: Uint32Array): number {
   const bytes = new Uint8Array(target.buffer);
-  let got = 0;
-  for (let piece = 1; piece > 0 && got < bytes.length; got += piece) {
-    piece = readSync(fd, bytes, got, bytes.length - got, null);
+  let filled = 0;
+  for (let bytesRead = 1; bytesRead > 0 && filled < bytes.length; filled += bytesRead) {
+    bytesRead = readSync(fd, bytes, filled, bytes.length - filled, null);
   }
-  return got >>> 2;
+  return filled >>> 2;
 }
 
 /**
@@ -216,20 +215,20 @@ export async function writeSiteLists(
   using table = new TableWriter(directory, name);
   const progress = new ProgressReporter(name, links.total, options);
   members.reset();
-  for (const [place, server] of sites.keys.entries()) {
-    const documents = sites.at(place);
+  for (const [index, server] of sites.keys.entries()) {
+    const documents = sites.listAt(index);
     members.begin(server);
     for (let first = 0; first < documents.total; first += PAGE) {
       for (const document of documents.page(first, PAGE)) {
         const list = links.list(document);
         for (let from = 0; from < (list?.total ?? 0); from += PAGE) {
           const page = list?.page(from, PAGE) ?? [];
-          for (const id of page) if (members.take(id)) table.add(server, id);
-          if (progress.step(page.length)) await progress.rest();
+          for (const id of page) if (members.tryAdd(id)) table.add(server, id);
+          if (progress.step(page.length)) await progress.yield();
         }
       }
     }
-    if (progress.step()) await progress.rest();
+    if (progress.step()) await progress.yield();
   }
   table.close();
 }

@@ -1,9 +1,10 @@
+// A table of keys with lists of IDs: three flat files, written in key order and read by key (see format.ts).
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StorageError } from '../../protocols/errors.js';
 import type { LinkList } from './contract.js';
 import { FileAppender, FlatFile, type MemoryBudget, readWords } from './files.js';
-import { longAt, MAX_U32, putLong, TABLE_PARTS, type TableName } from './format.js';
+import { MAX_U32, readLong, TABLE_PARTS, type TableName, writeLong } from './format.js';
 import { KeyIndex } from './key-index.js';
 
 /** The number of IDs read from a list at a time. */
@@ -41,7 +42,7 @@ export class TableWriter implements Disposable {
   }
 
   #start(): void {
-    putLong(this.#pair, 0, this.#total);
+    writeLong(this.#pair, 0, this.#total);
     this.#starts.words(this.#pair);
   }
 
@@ -55,6 +56,7 @@ export class TableWriter implements Disposable {
   }
 }
 
+/** A list of a table. It reads the IDs when a page is requested. */
 class TableList implements LinkList {
   readonly #ids: FlatFile;
   readonly #from: number;
@@ -75,7 +77,7 @@ class TableList implements LinkList {
 }
 
 /** A table opened for reading. Keys and starts are in memory, the lists in memory or on the disk. */
-export class LinkTable {
+export class LinkTable implements AsyncDisposable {
   readonly #index: KeyIndex;
   readonly #starts: Uint32Array | Float64Array;
   readonly #ids: FlatFile;
@@ -96,15 +98,15 @@ export class LinkTable {
     files: Readonly<Record<string, number>>,
     budget: MemoryBudget,
   ): Promise<LinkTable> {
-    const sized = (part: string): [string, number] => [
+    const fileOf = (part: string): [string, number] => [
       join(directory, `${name}.${part}`),
       files[`${name}.${part}`] ?? -1,
     ];
-    const keys = await readWords(...sized('keys'));
-    const starts = narrowed(await readWords(...sized('starts')));
-    const ids = await FlatFile.open(...sized('ids'), budget);
+    const keys = await readWords(...fileOf('keys'));
+    const starts = joinWords(await readWords(...fileOf('starts')));
+    const ids = await FlatFile.open(...fileOf('ids'), budget);
     if (starts.length !== keys.length + 1 || starts[keys.length] !== ids.length / 4) {
-      await ids.close();
+      await ids[Symbol.asyncDispose]();
       throw new StorageError(`the table ${name} in ${directory} is damaged: its files do not fit together`);
     }
     return new LinkTable(keys, starts, ids);
@@ -125,32 +127,32 @@ export class LinkTable {
   }
 
   list(key: number): LinkList | undefined {
-    const at = this.#index.find(key);
-    return at < 0 ? undefined : this.at(at);
+    const index = this.#index.find(key);
+    return index < 0 ? undefined : this.listAt(index);
   }
 
-  /** Returns the list of the key at index `place`. */
-  at(place: number): LinkList {
-    const from = this.#starts[place] ?? 0;
-    return new TableList(this.#ids, from, (this.#starts[place + 1] ?? 0) - from);
+  /** Returns the list of the key at `index` in {@link keys}. */
+  listAt(index: number): LinkList {
+    const from = this.#starts[index] ?? 0;
+    return new TableList(this.#ids, from, (this.#starts[index + 1] ?? 0) - from);
   }
 
-  close(): Promise<void> {
-    return this.#ids.close();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#ids[Symbol.asyncDispose]();
   }
 }
 
 /** Converts pairs of words to one number each: to u32 if all fit, else to doubles, which are exact up to 2^53 - 1. */
-function narrowed(pairs: Uint32Array): Uint32Array | Float64Array {
+function joinWords(pairs: Uint32Array): Uint32Array | Float64Array {
   const count = pairs.length >>> 1;
-  const large = count > 0 && longAt(pairs, 2 * (count - 1)) > MAX_U32;
-  const places = large ? new Float64Array(count) : new Uint32Array(count);
-  for (let i = 0; i < count; i++) places[i] = longAt(pairs, 2 * i);
-  return places;
+  const large = count > 0 && readLong(pairs, 2 * (count - 1)) > MAX_U32;
+  const numbers = large ? new Float64Array(count) : new Uint32Array(count);
+  for (let i = 0; i < count; i++) numbers[i] = readLong(pairs, 2 * i);
+  return numbers;
 }
 
 /** Opens a table of an unpublished generation, which has no MANIFEST yet. */
-export async function openWritten(
+export async function openUnpublished(
   directory: string,
   name: TableName,
   budget: MemoryBudget,

@@ -47,17 +47,17 @@ export async function pageRank(graph: RankGraph, options: PageRankOptions = {}):
   while (change >= tolerance && rounds < maxRounds && size > 0) {
     options.signal?.throwIfAborted();
     next.fill(0);
-    let handed = 0;
+    let distributed = 0;
     await graph.walk((node, targets, degree) => {
       const share = (ranks[node] ?? 0) / degree;
       for (let i = 0; i < targets.length; i++) next[targets[i]!]! += share;
-      handed += share * targets.length;
+      distributed += share * targets.length;
     });
     // The rank of nodes without links and the rank of random jumps are distributed evenly.
-    const base = (1 - damping + damping * Math.max(0, 1 - handed)) / size;
+    const evenShare = (1 - damping + damping * Math.max(0, 1 - distributed)) / size;
     change = 0;
     for (let node = 0; node < size; node++) {
-      const rank = base + damping * next[node]!;
+      const rank = evenShare + damping * next[node]!;
       change += Math.abs(rank - ranks[node]!);
       next[node] = rank;
     }

@@ -20,9 +20,9 @@ const ZERO = 0x30;
 const NO_DIGIT = 0x100;
 const ID_BYTES = 4;
 /** The length of a line with a space and eight digits, without the line end. */
-const HEX_LINE = 9;
+const HEX_LINE_BYTES = 9;
 /** The maximum number of pairs in one call of `onPairs`. */
-const BATCH = 1 << 13;
+const BATCH_PAIRS = 1 << 13;
 
 const HEX = new Uint16Array(256).fill(NO_DIGIT);
 for (let digit = 0; digit < 16; digit++) {
@@ -42,7 +42,7 @@ export class PairParser {
   readonly #onPairs: (pairs: Uint32Array) => void;
   readonly #bigEndian: boolean;
   readonly #lines = new WholeLines();
-  readonly #batch = new Uint32Array(2 * BATCH);
+  readonly #batch = new Uint32Array(2 * BATCH_PAIRS);
   #filled = 0;
   #state: State = 'first';
   #format: State = 'bytevalue';
@@ -74,20 +74,20 @@ export class PairParser {
   }
 
   #parse(bytes: Uint8Array): void {
-    let at = 0;
-    while (at < bytes.length) {
+    let offset = 0;
+    while (offset < bytes.length) {
       switch (this.#state) {
         case 'bytevalue':
-          at = this.#parseHex(bytes, at);
+          offset = this.#parseHex(bytes, offset);
           break;
         case 'pairs':
-          at = this.#parseNumbers(bytes, at);
+          offset = this.#parseNumbers(bytes, offset);
           break;
         default: {
-          const end = bytes.indexOf(LF, at);
+          const end = bytes.indexOf(LF, offset);
           this.#line++;
-          const line = bytes.subarray(at, bytes[end - 1] === CR ? end - 1 : end);
-          if (this.#parseLine(line)) at = end + 1;
+          const line = bytes.subarray(offset, bytes[end - 1] === CR ? end - 1 : end);
+          if (this.#parseLine(line)) offset = end + 1;
           else this.#line--;
         }
       }
@@ -132,20 +132,20 @@ export class PairParser {
 
   /** Parses consecutive lines such as ` 0a000000`; the odd lines are keys. Returns the offset of the first byte after them. */
   #parseHex(bytes: Uint8Array, from: number): number {
-    let at = from;
-    while (at < bytes.length) {
-      if (bytes[at] !== SPACE) return this.#parseEnd(bytes, at);
+    let offset = from;
+    while (offset < bytes.length) {
+      if (bytes[offset] !== SPACE) return this.#parseEnd(bytes, offset);
       this.#line++;
-      const end = at + HEX_LINE;
+      const end = offset + HEX_LINE_BYTES;
       const carriage = bytes[end] === CR ? 1 : 0;
-      const a = HEX[bytes[at + 1]!]!;
-      const b = HEX[bytes[at + 2]!]!;
-      const c = HEX[bytes[at + 3]!]!;
-      const d = HEX[bytes[at + 4]!]!;
-      const e = HEX[bytes[at + 5]!]!;
-      const f = HEX[bytes[at + 6]!]!;
-      const g = HEX[bytes[at + 7]!]!;
-      const h = HEX[bytes[at + 8]!]!;
+      const a = HEX[bytes[offset + 1]!]!;
+      const b = HEX[bytes[offset + 2]!]!;
+      const c = HEX[bytes[offset + 3]!]!;
+      const d = HEX[bytes[offset + 4]!]!;
+      const e = HEX[bytes[offset + 5]!]!;
+      const f = HEX[bytes[offset + 6]!]!;
+      const g = HEX[bytes[offset + 7]!]!;
+      const h = HEX[bytes[offset + 8]!]!;
       if ((a | b | c | d | e | f | g | h) >= NO_DIGIT || bytes[end + carriage] !== LF)
         throw this.#error('expected a blank and the 8 hexadecimal digits of an ID', 0);
       const low = (a << 4) | b;
@@ -153,15 +153,15 @@ export class PairParser {
       const third = (e << 4) | f;
       const high = (g << 4) | h;
       this.#put(this.#bigEndian ? word(high, third, second, low) : word(low, second, third, high));
-      at = end + carriage + 1;
+      offset = end + carriage + 1;
     }
-    return at;
+    return offset;
   }
 
-  #parseEnd(bytes: Uint8Array, at: number): number {
-    const end = bytes.indexOf(LF, at);
+  #parseEnd(bytes: Uint8Array, offset: number): number {
+    const end = bytes.indexOf(LF, offset);
     this.#line++;
-    this.#parseDataEnd(bytes.subarray(at, bytes[end - 1] === CR ? end - 1 : end));
+    this.#parseDataEnd(bytes.subarray(offset, bytes[end - 1] === CR ? end - 1 : end));
     return end + 1;
   }
 
@@ -180,18 +180,18 @@ export class PairParser {
     }
     const id = new Uint8Array(ID_BYTES);
     let count = 0;
-    for (let at = 1; at < line.length; count++) {
-      if (line[at] !== BACKSLASH || line[at + 1] === BACKSLASH) {
-        id[count] = line[at] ?? 0;
-        at += line[at] === BACKSLASH ? 2 : 1;
+    for (let offset = 1; offset < line.length; count++) {
+      if (line[offset] !== BACKSLASH || line[offset + 1] === BACKSLASH) {
+        id[count] = line[offset] ?? 0;
+        offset += line[offset] === BACKSLASH ? 2 : 1;
         continue;
       }
-      const high = HEX[line[at + 1] ?? 0] ?? NO_DIGIT;
-      const low = HEX[line[at + 2] ?? 0] ?? NO_DIGIT;
+      const high = HEX[line[offset + 1] ?? 0] ?? NO_DIGIT;
+      const low = HEX[line[offset + 2] ?? 0] ?? NO_DIGIT;
       if ((high | low) >= NO_DIGIT)
         throw this.#error('expected two hexadecimal digits after the backslash', 0);
       id[count] = (high << 4) | low;
-      at += 3;
+      offset += 3;
     }
     if (count !== ID_BYTES) throw this.#error(`expected an ID of 4 bytes, not ${count}`, 0, 'R-9');
     const [a = 0, b = 0, c = 0, d = 0] = id;
@@ -200,37 +200,37 @@ export class PairParser {
 
   /** Parses lines of two numbers up to the end of the block. */
   #parseNumbers(bytes: Uint8Array, from: number): number {
-    let at = from;
-    while (at < bytes.length) {
+    let offset = from;
+    while (offset < bytes.length) {
       this.#line++;
-      let byte = bytes[at]!;
-      while (byte === SPACE || byte === TAB) byte = bytes[++at]!;
+      let byte = bytes[offset]!;
+      while (byte === SPACE || byte === TAB) byte = bytes[++offset]!;
       if (byte === HASH) {
-        at = bytes.indexOf(LF, at) + 1;
+        offset = bytes.indexOf(LF, offset) + 1;
         continue;
       }
-      if (byte === CR) byte = bytes[++at]!;
+      if (byte === CR) byte = bytes[++offset]!;
       if (byte === LF) {
-        at++;
+        offset++;
         continue;
       }
       for (let side = 0; side < 2; side++) {
-        const begin = at;
+        const begin = offset;
         let value = 0;
-        for (byte = bytes[at]!; byte >= ZERO && byte <= ZERO + 9; byte = bytes[++at]!) {
+        for (byte = bytes[offset]!; byte >= ZERO && byte <= ZERO + 9; byte = bytes[++offset]!) {
           value = value * 10 + byte - ZERO;
         }
-        if (at === begin) throw this.#error('expected two IDs separated by a blank or tab', 0, 'R-9');
+        if (offset === begin) throw this.#error('expected two IDs separated by a blank or tab', 0, 'R-9');
         // The value of many digits is inexact but never small enough to pass the check.
         if (value > MAX_U32) throw this.#error(`an ID is at most ${MAX_U32}`, 0, 'R-9');
-        while (byte === SPACE || byte === TAB) byte = bytes[++at]!;
+        while (byte === SPACE || byte === TAB) byte = bytes[++offset]!;
         this.#put(value);
       }
-      if (byte === CR) byte = bytes[++at]!;
-      if (byte !== LF) throw this.#error('a line holds two IDs and no more', 0, 'R-9');
-      at++;
+      if (byte === CR) byte = bytes[++offset]!;
+      if (byte !== LF) throw this.#error('a line has more than two IDs', 0, 'R-9');
+      offset++;
     }
-    return at;
+    return offset;
   }
 
   #put(value: number): void {

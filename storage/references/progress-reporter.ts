@@ -5,12 +5,12 @@ export type BuildPhase = 'documents' | 'refs' | 'hubs' | 'siterefs' | 'sitehubs'
 
 export interface ProgressOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called from time to time with the number of finished items of the phase and the total number. */
+  /** Called periodically with the number of finished items of the phase and the total number. */
   readonly onProgress?: ((phase: BuildPhase, done: number, total: number) => void) | undefined;
 }
 
-/** The number of items between two rests, a few milliseconds of work. */
-const STRIDE = 1 << 16;
+/** The number of items between two yields, a few milliseconds of work. */
+const ITEMS_PER_YIELD = 1 << 16;
 
 /** Makes long synchronous work yield to the event loop, report its progress and stop on abort. */
 export class ProgressReporter {
@@ -18,7 +18,7 @@ export class ProgressReporter {
   readonly #phase: BuildPhase;
   readonly #total: number;
   #done = 0;
-  #next = STRIDE;
+  #next = ITEMS_PER_YIELD;
 
   constructor(phase: BuildPhase, total: number, options: ProgressOptions) {
     this.#phase = phase;
@@ -28,15 +28,15 @@ export class ProgressReporter {
     options.onProgress?.(phase, 0, total);
   }
 
-  /** Adds finished items. Returns true if the caller must now call {@link rest}. */
+  /** Adds finished items. Returns true if the caller must now call {@link yield}. */
   step(items = 1): boolean {
     this.#done += items;
     return this.#done >= this.#next;
   }
 
   /** Reports the progress and yields to the event loop. Throws if the signal is aborted. */
-  async rest(): Promise<void> {
-    this.#next = this.#done + STRIDE;
+  async yield(): Promise<void> {
+    this.#next = this.#done + ITEMS_PER_YIELD;
     this.#options.onProgress?.(this.#phase, this.#done, this.#total);
     await setImmediate();
     this.#options.signal?.throwIfAborted();

@@ -50,7 +50,7 @@ export class Publication implements AsyncDisposable {
   }
 
   /** Links a file of another generation into this one. Published files never change. */
-  async take(from: string, name: string): Promise<void> {
+  async linkFile(from: string, name: string): Promise<void> {
     const target = join(this.directory, name);
     // On a file system without hard links the file is copied.
     await link(join(from, name), target).catch(() => copyFile(join(from, name), target));
@@ -92,7 +92,7 @@ export class Publication implements AsyncDisposable {
 }
 
 /** Returns a StorageError that names the failed operation for a system error; returns any other error unchanged. */
-export function storageError(doing: string, cause: unknown): unknown {
+export function storageError(failure: string, cause: unknown): unknown {
   if (!(cause instanceof Error) || !('syscall' in cause)) return cause;
-  return new StorageError(`${doing}: ${cause.message}`, { cause });
+  return new StorageError(`${failure}: ${cause.message}`, { cause });
 }

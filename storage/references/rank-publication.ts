@@ -1,3 +1,4 @@
+// Computes the ranks of the newest generation and publishes them as a new generation.
 import { join } from 'node:path';
 import { FileAppender, FlatFile } from './files.js';
 import { FILE, referencesDirectory } from './format.js';
@@ -8,7 +9,7 @@ import { Publication, storageError } from './publication.js';
 import { ReferencesReader } from './reader.js';
 
 export interface RankOptions extends PageRankOptions, Pick<ProgressOptions, 'onProgress'> {
-  /** Links are loaded into memory if they fit in this, in bytes; default 256 MiB. Otherwise each round reads them from the disk. */
+  /** Links are loaded into memory if they fit in this number of bytes; default 256 MiB. Otherwise each round reads them from the disk. */
   readonly residentBytes?: number;
   /** The number of generations to keep, including the new one. Default 2. */
   readonly keepGenerations?: number;
@@ -45,15 +46,16 @@ export async function publishRanks(data: string, options: RankOptions = {}): Pro
     const nodes = knownIds(reader);
     const numbered = join(publication.scratch, 'numbered');
     await writeNumbered(reader, nodes, numbered, options);
-    const targets = await FlatFile.open(numbered, 4 * reader.counts.links, { left: residentBytes });
-    const { ranks, rounds, change, converged } = await pageRank(
-      graphOf(reader, nodes, targets),
-      options,
-    ).finally(() => targets.close());
+    await using targets = await FlatFile.open(numbered, 4 * reader.counts.links, {
+      remainingBytes: residentBytes,
+    });
+    const graph = graphOf(reader, nodes, targets);
+    const { ranks, rounds, change, converged } = await pageRank(graph, options);
 
     const { files, schemes } = reader.manifest;
     for (const name of Object.keys(files)) {
-      if (name !== FILE.rankIds && name !== FILE.rankValues) await publication.take(reader.directory, name);
+      if (name !== FILE.rankIds && name !== FILE.rankValues)
+        await publication.linkFile(reader.directory, name);
     }
     writeFile(join(publication.directory, FILE.rankIds), nodes);
     const values = Float32Array.from(ranks);
@@ -106,7 +108,7 @@ async function writeNumbered(
     for (let start = 0; start < (list?.total ?? 0); start += PAGE) {
       const page = list?.page(start, PAGE) ?? [];
       for (const id of page) file.word(index.find(id));
-      if (progress.step(page.length)) await progress.rest();
+      if (progress.step(page.length)) await progress.yield();
     }
   }
   file.close();
@@ -120,13 +122,13 @@ function graphOf(reader: ReferencesReader, nodes: Uint32Array, targets: FlatFile
       const progress = new ProgressReporter('ranks', reader.counts.links, {});
       let node = 0;
       let from = 0;
-      for (const [place, key] of keys.entries()) {
+      for (const [index, key] of keys.entries()) {
         while (nodes[node] !== key) node++;
-        const degree = reader.degree('refs', place);
+        const degree = reader.degree('refs', index);
         for (let done = 0; done < degree; done += PAGE) {
           const count = Math.min(PAGE, degree - done);
           visit(node, targets.words(from + done, count), degree);
-          if (progress.step(count)) await progress.rest();
+          if (progress.step(count)) await progress.yield();
         }
         from += degree;
       }

@@ -28,27 +28,27 @@ export class RankTable {
   }
 
   rank(id: number): number | undefined {
-    const place = this.#index.find(id);
-    return place < 0 ? undefined : this.#values[place];
+    const index = this.#index.find(id);
+    return index < 0 ? undefined : this.#values[index];
   }
 
   /** Returns the `count` highest ranks in descending order; equal ranks are ordered by ID. */
   highest(count: number): { readonly id: number; readonly rank: number }[] {
     const values = this.#values;
     const order = (a: number, b: number): number => (values[b] ?? 0) - (values[a] ?? 0) || a - b;
-    let best: number[] = [];
-    let least = -1;
+    let candidates: number[] = [];
+    let threshold = -1;
     // Collects twice the requested number, then keeps the better half. This needs no heap and few sorts.
-    for (let place = 0; place < values.length; place++) {
-      if ((values[place] ?? 0) <= least) continue;
-      best.push(place);
-      if (best.length < 2 * count) continue;
-      best = best.sort(order).slice(0, count);
-      least = values[best.at(-1) ?? 0] ?? -1;
+    for (let index = 0; index < values.length; index++) {
+      if ((values[index] ?? 0) <= threshold) continue;
+      candidates.push(index);
+      if (candidates.length < 2 * count) continue;
+      candidates = candidates.sort(order).slice(0, count);
+      threshold = values[candidates.at(-1) ?? 0] ?? -1;
     }
-    return best
+    return candidates
       .sort(order)
       .slice(0, count)
-      .map((place) => ({ id: this.#index.keys[place] ?? 0, rank: values[place] ?? 0 }));
+      .map((index) => ({ id: this.#index.keys[index] ?? 0, rank: values[index] ?? 0 }));
   }
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { CloseStack } from '../../protocols/close-stack.js';
 import { errorCode, StorageError } from '../../protocols/errors.js';
 import { currentGeneration } from '../generations/directory.js';
 import type {
@@ -29,7 +30,7 @@ import { RankTable } from './rank-table.js';
 
 export interface ReferencesReaderOptions {
   /**
-   * Files are loaded into memory while they fit in this, in bytes, the links first; default 256 MiB. Keys and offsets, about 20 bytes
+   * Files are loaded into memory as long as they fit in this number of bytes, the links first; default 256 MiB. Keys and offsets, about 20 bytes
    * for each document, are always in memory.
    */
   readonly residentBytes?: number;
@@ -46,7 +47,7 @@ interface Parts {
   readonly ranks: RankTable | undefined;
 }
 
-/** An open, published generation. */
+/** An open, published generation. Its files stay open until it is closed, even if the generation is removed meanwhile. */
 export class ReferencesReader implements References {
   readonly counts: ReferencesCounts;
   readonly ranked: boolean;
@@ -55,11 +56,11 @@ export class ReferencesReader implements References {
   readonly urldb: UrlStore;
   readonly srvdb: ServerStore;
   readonly #parts: Parts;
+  readonly #files: CloseStack;
   readonly #lists: Readonly<Record<LinkKind, LinkTable>>;
   readonly #sitedocs: LinkTable;
   readonly #urls: LinkTable;
   readonly #names: LinkTable;
-  #closed = false;
 
   private constructor(
     readonly generation: number,
@@ -67,10 +68,12 @@ export class ReferencesReader implements References {
     readonly directory: string,
     readonly manifest: Manifest,
     parts: Parts,
+    files: CloseStack,
   ) {
     const { documents, servers, links, repeated } = manifest;
     this.counts = { documents, servers, links, repeated };
     this.#parts = parts;
+    this.#files = files;
     const table = (name: TableName): LinkTable => {
       const found = parts.tables.get(name);
       if (found === undefined) throw new StorageError(`${directory} has no table ${name}`);
@@ -127,26 +130,19 @@ export class ReferencesReader implements References {
   ): Promise<ReferencesReader> {
     const path = join(directory, FILE.manifest);
     const manifest = parseManifest(await readFile(path, 'utf8'), path);
-    const budget = { left: residentBytes };
+    const budget = { remainingBytes: residentBytes };
     const tables = new Map<TableName, LinkTable>();
-    const opened: { close(): Promise<void> }[] = [];
-    try {
-      // The most frequently used tables first: later ones may not fit in the budget.
-      for (const name of TABLES) {
-        const table = await LinkTable.open(directory, name, manifest.files, budget);
-        opened.push(table);
-        tables.set(name, table);
-      }
-      const servers = await ServerDirectory.open(directory, manifest, budget);
-      opened.push(servers);
-      const documents = await DocumentDirectory.open(directory, manifest, servers, budget);
-      opened.push(documents);
-      const ranks = await RankTable.open(directory, manifest.files);
-      return new ReferencesReader(generation, directory, manifest, { tables, servers, documents, ranks });
-    } catch (error) {
-      for (const part of opened) await part.close();
-      throw error;
+    await using resources = new CloseStack();
+    // The most frequently used tables first: later ones may not fit in the budget.
+    for (const name of TABLES) {
+      const table = await LinkTable.open(directory, name, manifest.files, budget);
+      tables.set(name, resources.use(table));
     }
+    const servers = resources.use(await ServerDirectory.open(directory, manifest, budget));
+    const documents = resources.use(await DocumentDirectory.open(directory, manifest, servers, budget));
+    const ranks = await RankTable.open(directory, manifest.files);
+    const parts = { tables, servers, documents, ranks };
+    return new ReferencesReader(generation, directory, manifest, parts, resources.move());
   }
 
   links(kind: LinkKind, id: number): LinkList | undefined {
@@ -159,8 +155,8 @@ export class ReferencesReader implements References {
   }
 
   /** Returns the number of links of the key at this index of {@link keys}. */
-  degree(kind: LinkKind, place: number): number {
-    return this.#lists[kind].at(place).total;
+  degree(kind: LinkKind, index: number): number {
+    return this.#lists[kind].listAt(index).total;
   }
 
   /** The IDs of all documents, ascending. Do not write to the array. */
@@ -177,9 +173,9 @@ export class ReferencesReader implements References {
   }
 
   documentByUrl(canonicalUrl: string): UrlRecord | undefined {
-    const places = this.#urls.list(textHash(canonicalUrl));
-    for (const place of idsOf(places)) {
-      const document = this.#parts.documents.at(place);
+    const indexes = this.#urls.list(textHash(canonicalUrl));
+    for (const index of idsOf(indexes)) {
+      const document = this.#parts.documents.recordAt(index);
       if (document.url === canonicalUrl) return document;
     }
     return undefined;
@@ -194,9 +190,9 @@ export class ReferencesReader implements References {
   }
 
   serverByName(nameAndPort: string): ServerRecord | undefined {
-    const places = this.#names.list(textHash(nameAndPort));
-    for (const place of idsOf(places)) {
-      const server = this.#parts.servers.at(place);
+    const indexes = this.#names.list(textHash(nameAndPort));
+    for (const index of idsOf(indexes)) {
+      const server = this.#parts.servers.recordAt(index);
       if (`${server.name}:${server.port}` === nameAndPort) return server;
     }
     return undefined;
@@ -218,20 +214,17 @@ export class ReferencesReader implements References {
   /** Yields all documents, ascending by ID. */
   *documents(): Generator<UrlRecord, void, undefined> {
     const { documents } = this.#parts;
-    for (let place = 0; place < documents.ids.length; place++) yield documents.at(place);
+    for (let index = 0; index < documents.ids.length; index++) yield documents.recordAt(index);
   }
 
   /** Yields all servers, ascending by ID. */
   *servers(): Generator<ServerRecord, void, undefined> {
     const { servers } = this.#parts;
-    for (let place = 0; place < servers.ids.length; place++) yield servers.at(place);
+    for (let index = 0; index < servers.ids.length; index++) yield servers.recordAt(index);
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    const { tables, documents, servers } = this.#parts;
-    for (const part of [...tables.values(), documents, servers]) await part.close();
+  close(): Promise<void> {
+    return this.#files[Symbol.asyncDispose]();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -1,3 +1,4 @@
+// An external merge sort: records in memory by radix sort, sorted runs on the disk, a merge of the runs.
 import { closeSync, openSync, readSync, rmSync } from 'node:fs';
 import { StorageError } from '../../protocols/errors.js';
 import { FileAppender } from './files.js';
@@ -5,17 +6,17 @@ import { FileAppender } from './files.js';
 const DIGIT_BITS = 11;
 const DIGITS = 1 << DIGIT_BITS;
 const PASSES = 3;
-const FIRST_CAPACITY = 1 << 12;
+const INITIAL_CAPACITY = 1 << 12;
 /** The maximum read buffer of a run during a merge; smaller if there are many runs. */
-const RUN_BUFFER_BYTES = 1 << 20;
-const LEAST_RUN_BUFFER_BYTES = 1 << 12;
+const MAX_RUN_BUFFER_BYTES = 1 << 20;
+const MIN_RUN_BUFFER_BYTES = 1 << 12;
 
 /** Iterates over sorted records. */
 export interface RecordCursor extends Disposable {
-  /** The key of the current record; its words start at `words[at]`. Valid after {@link next} returned true. */
+  /** The key of the current record; its words start at `words[offset]`. Valid after {@link next} returned true. */
   readonly key: number;
   readonly words: Uint32Array;
-  readonly at: number;
+  readonly offset: number;
   /** Advances to the next record. Returns false at the end. */
   next(): boolean;
 }
@@ -57,7 +58,7 @@ export class RecordSorter implements Disposable {
 
   /** Adds a record. The caller writes its words to {@link words} at the returned offset before the next call. */
   add(key: number): number {
-    if (this.#used === this.#keys.length) this.#makeRoom();
+    if (this.#used === this.#keys.length) this.#growOrSpill();
     this.#keys[this.#used] = key;
     this.#count++;
     return this.#used++ * this.#width;
@@ -67,7 +68,7 @@ export class RecordSorter implements Disposable {
   sorted(): RecordCursor {
     if (this.#runs.length > 0 && this.#used > 0) this.#spill();
     if (this.#runs.length === 0) {
-      const cursor = new MemoryCursor(this.#width, this.#order(), this.words);
+      const cursor = new MemoryCursor(this.#width, this.#sortRecords(), this.words);
       this.#free();
       return cursor;
     }
@@ -76,7 +77,7 @@ export class RecordSorter implements Disposable {
     return new MergeCursor(
       this.#width,
       this.#runs,
-      Math.max(LEAST_RUN_BUFFER_BYTES, Math.min(RUN_BUFFER_BYTES, share)),
+      Math.max(MIN_RUN_BUFFER_BYTES, Math.min(MAX_RUN_BUFFER_BYTES, share)),
     );
   }
 
@@ -91,12 +92,12 @@ export class RecordSorter implements Disposable {
     this.#used = 0;
   }
 
-  #makeRoom(): void {
+  #growOrSpill(): void {
     if (this.#used === this.#capacity) {
       this.#spill();
       return;
     }
-    const capacity = Math.min(this.#capacity, Math.max(FIRST_CAPACITY, this.#used * 2));
+    const capacity = Math.min(this.#capacity, Math.max(INITIAL_CAPACITY, this.#used * 2));
     const keys = new Uint32Array(capacity);
     keys.set(this.#keys);
     const words = new Uint32Array(capacity * this.#width);
@@ -105,22 +106,22 @@ export class RecordSorter implements Disposable {
     this.words = words;
   }
 
-  #order(): SortedKeys {
+  #sortRecords(): SortedKeys {
     const keys = this.#keys.subarray(0, this.#used);
     if (this.#width === 1) return radixSort(keys, this.words.subarray(0, this.#used));
-    const places = new Uint32Array(this.#used);
-    for (let i = 0; i < places.length; i++) places[i] = i;
-    return radixSort(keys, places);
+    const indexes = new Uint32Array(this.#used);
+    for (let i = 0; i < indexes.length; i++) indexes[i] = i;
+    return radixSort(keys, indexes);
   }
 
   #spill(): void {
     const path = this.#runPath(this.#runs.length);
     using file = new FileAppender(path);
     this.#runs.push(path);
-    const cursor = new MemoryCursor(this.#width, this.#order(), this.words);
+    const cursor = new MemoryCursor(this.#width, this.#sortRecords(), this.words);
     while (cursor.next()) {
       file.word(cursor.key);
-      for (let i = 0; i < this.#width; i++) file.word(cursor.words[cursor.at + i] ?? 0);
+      for (let i = 0; i < this.#width; i++) file.word(cursor.words[cursor.offset + i] ?? 0);
     }
     file.close();
     // Sorting may have moved the arrays' contents; both are refilled.
@@ -146,21 +147,22 @@ function radixSort(keys: Uint32Array, values: Uint32Array): SortedKeys {
   let from: SortedKeys = { keys, values };
   let to: SortedKeys = { keys: new Uint32Array(count), values: new Uint32Array(count) };
   for (let pass = 0; pass < PASSES; pass++) {
-    const places = histogram.subarray(pass * DIGITS, (pass + 1) * DIGITS);
+    // The counts of the digits become the offsets of the next key with each digit.
+    const offsets = histogram.subarray(pass * DIGITS, (pass + 1) * DIGITS);
     // All keys have the same digit, so this pass would not change the order.
-    if (places.includes(count)) continue;
-    let place = 0;
+    if (offsets.includes(count)) continue;
+    let offset = 0;
     for (let digit = 0; digit < DIGITS; digit++) {
-      const size = places[digit]!;
-      places[digit] = place;
-      place += size;
+      const size = offsets[digit]!;
+      offsets[digit] = offset;
+      offset += size;
     }
     const shift = pass * DIGIT_BITS;
     const { keys: oldKeys, values: oldValues } = from;
     const { keys: newKeys, values: newValues } = to;
     for (let i = 0; i < count; i++) {
       const key = oldKeys[i]!;
-      const target = places[(key >>> shift) & (DIGITS - 1)]!++;
+      const target = offsets[(key >>> shift) & (DIGITS - 1)]!++;
       newKeys[target] = key;
       newValues[target] = oldValues[i]!;
     }
@@ -169,29 +171,30 @@ function radixSort(keys: Uint32Array, values: Uint32Array): SortedKeys {
   return from;
 }
 
+/** Iterates over records in memory. */
 class MemoryCursor implements RecordCursor {
   key = 0;
-  at = 0;
+  offset = 0;
   readonly words: Uint32Array;
   readonly #width: number;
   readonly #keys: Uint32Array;
   /** The index of each record's words, in records; undefined if the words themselves are sorted. */
-  readonly #places: Uint32Array | undefined;
+  readonly #indexes: Uint32Array | undefined;
   #next = 0;
 
   constructor(width: number, { keys, values }: SortedKeys, words: Uint32Array) {
     this.#width = width;
     this.#keys = keys;
-    this.#places = width === 1 ? undefined : values;
+    this.#indexes = width === 1 ? undefined : values;
     this.words = width === 1 ? values : words;
   }
 
   next(): boolean {
-    const place = this.#next;
-    if (place >= this.#keys.length) return false;
-    this.#next = place + 1;
-    this.key = this.#keys[place]!;
-    this.at = this.#places === undefined ? place : this.#places[place]! * this.#width;
+    const index = this.#next;
+    if (index >= this.#keys.length) return false;
+    this.#next = index + 1;
+    this.key = this.#keys[index]!;
+    this.offset = this.#indexes === undefined ? index : this.#indexes[index]! * this.#width;
     return true;
   }
 
@@ -200,44 +203,46 @@ class MemoryCursor implements RecordCursor {
   }
 }
 
-/** Reads a run. */
+/** Reads the records of a run in order: the key of a record, then its words. */
 class RunReader {
   readonly words: Uint32Array;
-  at = 0;
+  /** The offset of the current record in {@link words}. */
+  offset = 0;
   readonly #bytes: Uint8Array;
   readonly #size: number;
-  #filled = 0;
+  #filledWords = 0;
   readonly #fd: number;
 
   constructor(
     readonly path: string,
     /** The number of the run. Of records with equal keys, those of the run with the lower rank come first. */
     readonly rank: number,
+    /** The words of a record, its key included. */
     size: number,
     bufferBytes: number,
   ) {
     this.#size = size;
     this.words = new Uint32Array(size * Math.max(1, Math.floor(bufferBytes / (4 * size))));
     this.#bytes = new Uint8Array(this.words.buffer);
-    this.at = -size;
+    this.offset = -size;
     this.#fd = openSync(path, 'r');
   }
 
   get key(): number {
-    return this.words[this.at]!;
+    return this.words[this.offset]!;
   }
 
   next(): boolean {
-    this.at += this.#size;
-    if (this.at < this.#filled) return true;
-    let got = 0;
-    for (let piece = 1; piece > 0 && got < this.#bytes.length; got += piece) {
-      piece = readSync(this.#fd, this.#bytes, got, this.#bytes.length - got, null);
+    this.offset += this.#size;
+    if (this.offset < this.#filledWords) return true;
+    let filled = 0;
+    for (let bytesRead = 1; bytesRead > 0 && filled < this.#bytes.length; filled += bytesRead) {
+      bytesRead = readSync(this.#fd, this.#bytes, filled, this.#bytes.length - filled, null);
     }
-    if (got % (4 * this.#size) !== 0) throw new StorageError(`${this.path} ends within a record`);
-    this.#filled = got / 4;
-    this.at = 0;
-    return got > 0;
+    if (filled % (4 * this.#size) !== 0) throw new StorageError(`${this.path} ends within a record`);
+    this.#filledWords = filled / 4;
+    this.offset = 0;
+    return filled > 0;
   }
 
   close(): void {
@@ -250,7 +255,7 @@ class RunReader {
 class MergeCursor implements RecordCursor {
   key = 0;
   words: Uint32Array = new Uint32Array(0);
-  at = 0;
+  offset = 0;
   readonly #heap: RunReader[] = [];
   readonly #open = new Set<RunReader>();
   /** The run of the current record; it is still the top of the heap. */
@@ -274,31 +279,32 @@ class MergeCursor implements RecordCursor {
         const last = heap.pop();
         if (heap.length > 0 && last !== undefined) heap[0] = last;
       }
-      this.#sink();
+      this.#siftDown();
     }
     const top = heap[0];
     this.#current = top;
     if (top === undefined) return false;
     this.key = top.key;
     this.words = top.words;
-    this.at = top.at + 1;
+    this.offset = top.offset + 1;
     return true;
   }
 
-  #sink(): void {
+  /** Restores the order of the heap after its first run has advanced. */
+  #siftDown(): void {
     const heap = this.#heap;
     const run = heap[0];
     if (run === undefined) return;
-    let place = 0;
+    let index = 0;
     for (;;) {
-      let child = 2 * place + 1;
+      let child = 2 * index + 1;
       if (child >= heap.length) break;
       if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child++;
       if (!isBefore(heap[child]!, run)) break;
-      heap[place] = heap[child]!;
-      place = child;
+      heap[index] = heap[child]!;
+      index = child;
     }
-    heap[place] = run;
+    heap[index] = run;
   }
 
   #close(run: RunReader): void {

@@ -1,11 +1,11 @@
 const MAX_BITS = 2 ** 32;
 
-/** CRAWL-4.7: bits for n keys and d hash functions: n·d/ln 2, in whole 64-bit words. */
+/** The number of bits for n keys and d hash functions (CRAWL-4.7): n·d/ln 2, in whole 64-bit words. */
 export function bloomBits(keys: number, hashes: number): number {
   return Math.ceil((keys * hashes) / Math.LN2 / 64) * 64;
 }
 
-/** A Bloom filter of 64-bit keys. When it holds n keys, its capacity, it takes a new key for a known one with probability 2^-d. */
+/** A Bloom filter of 64-bit keys. When it holds n keys, its capacity, it reports a new key as known with probability 2^-d. */
 export class BloomBits {
   readonly bits: number;
   readonly #words: Uint32Array;
@@ -37,12 +37,12 @@ export class BloomBits {
     let position = low >>> 0;
     let isNew = false;
     for (let i = 0; i < this.hashes; i++) {
-      const bit = scaled(position, this.bits);
-      const at = Math.floor(bit / 32);
+      const bit = bitAt(position, this.bits);
+      const index = Math.floor(bit / 32);
       const mask = 1 << (bit & 31);
-      const word = words[at]!;
+      const word = words[index]!;
       if ((word & mask) === 0) {
-        words[at] = word | mask;
+        words[index] = word | mask;
         isNew = true;
       }
       position = (position + step) >>> 0;
@@ -55,7 +55,7 @@ export class BloomBits {
     const step = stepOf(low, high);
     let position = low >>> 0;
     for (let i = 0; i < this.hashes; i++) {
-      const bit = scaled(position, this.bits);
+      const bit = bitAt(position, this.bits);
       if ((words[Math.floor(bit / 32)]! & (1 << (bit & 31))) === 0) return false;
       position = (position + step) >>> 0;
     }
@@ -72,6 +72,6 @@ function stepOf(low: number, high: number): number {
 }
 
 /** Maps a 32-bit position to a bit of the filter. */
-function scaled(position: number, bits: number): number {
+function bitAt(position: number, bits: number): number {
   return Math.floor((position / MAX_BITS) * bits);
 }

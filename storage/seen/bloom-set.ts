@@ -2,7 +2,7 @@ import { BloomBits } from './bloom-bits.js';
 import { KeyTable } from './key-table.js';
 import type { KeySet } from './logged-filter.js';
 
-/** CRAWL-4.7: the original's sizes: 125 million URIs, an error rate of 2^-22 at capacity, 496 MB. */
+/** The sizes of the original (CRAWL-4.7): 125 million URIs, an error rate of 2^-22 at capacity, 496 MB. */
 export const BLOOM_CAPACITY = 125_000_000;
 export const BLOOM_HASHES = 22;
 
@@ -14,7 +14,7 @@ export interface BloomOptions {
 }
 
 /**
- * CRAWL-4.7: fixed memory; a false positive loses a URI. Bits cannot be cleared, so a table holds the forgotten keys until they are
+ * A Bloom filter of fingerprints (CRAWL-4.7). Its memory is fixed; a false positive loses a URI. Bits cannot be cleared, so a table holds the forgotten keys until they are
  * added again (CRAWL-4.2).
  */
 export class BloomSet implements KeySet {

@@ -2,7 +2,7 @@ import type { KeyChange, KeyLog } from './key-log.js';
 
 const FIRST_WORDS = 1 << 12;
 
-/** Uncommitted changes in their order. */
+/** The uncommitted changes of a filter, in their order; consecutive changes of one kind share an array. */
 export class ChangeList {
   readonly #parts: { readonly change: KeyChange; words: Uint32Array; used: number }[] = [];
   #count = 0;

@@ -1,3 +1,4 @@
+// The test suite of the contract of SeenFilter, for the filters of this package and for others.
 import assert from 'node:assert/strict';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,17 +18,17 @@ export interface SeenFilterManifest {
 
 export interface SeenFilterConformance {
   readonly test: TestRunner;
-  /** Begins the names of the tests. */
+  /** The start of the tests' names. */
   readonly name: string;
   /**
-   * Opens a filter on a directory of this machine; one that does not exist is an empty filter. The same directory may be opened again
-   * after the close. Small limits make the suite reach merges and spills.
+   * Opens a filter on a directory of this machine; a directory that does not exist is an empty filter. The suite opens the same directory
+   * again after the close. Small limits make the suite reach merges and spills.
    */
   readonly open: (directory: string) => Promise<SeenFilter>;
   readonly manifest?: SeenFilterManifest;
 }
 
-/** Random histories, and steps of each at most. */
+/** The number of random histories, and the maximum number of steps in each. */
 const HISTORIES = 25;
 const STEPS = 25;
 const BATCH = 60;
@@ -41,7 +42,7 @@ const URIS = 400;
 export function seenFilterConformance({ test, name, open, manifest = {} }: SeenFilterConformance): void {
   const { persistence = true, crashCopies = true } = manifest;
 
-  test(`CRAWL-4.3, 4.5 ${name}: a URI is new once, and new again after it was forgotten`, () =>
+  test(`CRAWL-4.3, 4.5 ${name}: a URI is new once, and again after it was forgotten`, () =>
     withDirectory(async (directory) => {
       await using filter = await open(directory);
       await addsTo(filter, ['a', 'b', 'a'], [1, 1, 0], 'of two equal URIs in a batch the first is new');
@@ -87,14 +88,14 @@ export function seenFilterConformance({ test, name, open, manifest = {} }: SeenF
     }));
 
   if (persistence)
-    test(`${name}: the keys are there after a close`, () =>
+    test(`${name}: a filter that is opened again has its keys`, () =>
       withDirectory(async (directory) => {
         const filter = await open(directory);
         await addInSteps(filter, 1000);
         assert.equal(await countNew(filter, uris(1000, 1010)), 10);
-        assert.ok(filter.uncommitted >= 10, 'what was added since the commit is uncommitted');
+        assert.ok(filter.uncommitted >= 10, 'the additions since the commit are uncommitted');
         await filter.close();
-        await holds(await open(directory), 985, uris(0, 1000));
+        await assertHolds(await open(directory), 985, uris(0, 1000));
       }));
 
   if (crashCopies)
@@ -104,11 +105,11 @@ export function seenFilterConformance({ test, name, open, manifest = {} }: SeenF
         await addInSteps(filter, 1000);
         const crashed = `${directory}-crashed`;
         await cp(directory, crashed, { recursive: true });
-        await holds(await open(crashed), 975, uris(0, 1000));
+        await assertHolds(await open(crashed), 975, uris(0, 1000));
       }));
 }
 
-/** Runs `work` with the name of a directory that does not exist; what it makes there is removed afterwards. */
+/** Runs `work` with the name of a directory that does not exist, and then removes it. */
 async function withDirectory(work: (directory: string) => Promise<void>): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), 'seen-'));
   try {
@@ -120,16 +121,16 @@ async function withDirectory(work: (directory: string) => Promise<void>): Promis
 
 /** Adds URIs in batches of 40 and forgets the first one of each. */
 async function addInSteps(filter: SeenFilter, count: number): Promise<void> {
-  for (let at = 0; at < count; at += 40) {
-    assert.equal(await countNew(filter, uris(at, at + 40)), 40);
-    await filter.forget(uris(at, at + 1));
+  for (let first = 0; first < count; first += 40) {
+    assert.equal(await countNew(filter, uris(first, first + 40)), 40);
+    await filter.forget(uris(first, first + 1));
     await filter.commit();
     assert.equal(filter.uncommitted, 0, 'everything is committed');
   }
 }
 
 /** Checks what {@link addInSteps} left, and closes the filter. */
-async function holds(filter: SeenFilter, count: number, added: readonly string[]): Promise<void> {
+async function assertHolds(filter: SeenFilter, count: number, added: readonly string[]): Promise<void> {
   await using again = filter;
   assert.equal(again.count, count);
   assert.equal(await countNew(again, added), 25, 'only the forgotten URIs are new');

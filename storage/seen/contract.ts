@@ -14,8 +14,8 @@ export type SeenKind = (typeof SEEN_KINDS)[number];
  * The set of URIs that were scheduled before (CRAWL section 4). It has one owner. Calls may overlap and take effect in their order;
  * after the close they reject with a StateError.
  *
- * A key is on disk only after {@link commit}. A frontier writes its queue first and commits the filter then: after a crash between
- * the two a URI is scheduled twice, and none is lost. CRAWL-4.2: a frontier forgets a URI that failed for good, so that it is
+ * A key is on disk only after {@link commit}. A frontier writes its queue first and then commits the filter: after a crash between
+ * the two a URI is scheduled twice, and none is lost. CRAWL-4.2: a frontier forgets a URI that failed permanently, so that it is
  * scheduled again when it is found again.
  */
 export interface SeenFilter extends AsyncDisposable {
@@ -51,6 +51,6 @@ export interface SeenOptions {
    * Flush each commit to the disk. Default false: a killed process loses no commit, a power failure may lose the last ones.
    */
   readonly sync?: boolean;
-  /** Uncommitted changes above which a filter commits by itself, so that its memory stays bounded. Default 1 000 000. */
+  /** Uncommitted changes above which a filter commits without a call, so that its memory stays bounded. Default 1 000 000. */
   readonly maxUncommitted?: number;
 }

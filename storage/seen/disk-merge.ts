@@ -21,7 +21,7 @@ export interface DiskMergeOptions extends SeenOptions {
 const DEFAULT_PENDING = 1 << 18;
 /** Runs of similar size that are merged into one. */
 const RUNS_TO_MERGE = 4;
-/** The oldest of them has at most this many times the keys of the youngest. */
+/** Runs are of similar size if the oldest has at most this many times the keys of the youngest. */
 const SIZE_RATIO = 3;
 const MANIFEST = 'runs.json';
 
@@ -34,8 +34,8 @@ type Manifest = z.infer<typeof manifestSchema>;
 
 /**
  * CRAWL-4.8 DiskFPMerge: fingerprints collect in memory, then become a sorted run on disk; runs of similar size are merged. Unlike the
- * original it answers every call at once: ten bits a key in memory recognize most new keys, every other key costs a read, and the keys
- * of one batch share their reads.
+ * original it answers every call immediately: ten bits for each key in memory recognize most new keys, every other key costs a read, and
+ * the keys of one batch share their reads.
  *
  * The manifest names the runs and the log of the keys that no run holds. It is replaced by rename, so a crash leaves the state of
  * the last commit.
@@ -43,9 +43,9 @@ type Manifest = z.infer<typeof manifestSchema>;
 export class DiskMergeFilter extends SerialFilter {
   readonly kind = 'disk-merge';
   readonly #recent = new RecentKeys();
-  /** Added, in no run yet. */
+  /** Keys that were added and are not in a run yet. */
   readonly #pending = new KeyTable();
-  /** Forgotten, still in a run. */
+  /** Keys that were forgotten and are still in a run. */
   readonly #forgotten = new KeyTable();
   readonly #pendingKeys: number;
   #changes = new ChangeList();
@@ -143,13 +143,13 @@ export class DiskMergeFilter extends SerialFilter {
     }
     if (unknown === 0) return found;
     for (let i = 0; i < found.length; i++) if (settled[i] === 1) found[i] = 1;
-    // The youngest run first: it holds the keys that were found last.
+    // The youngest run first: it has the keys that were added last.
     for (const run of [...this.#runs].reverse()) await run.find(keys, found);
     for (let i = 0; i < found.length; i++) if (settled[i] === 1) found[i] = 0;
     return found;
   }
 
-  /** Writes the pending keys as a run, merges runs of similar size, and makes the result the state. */
+  /** Writes the pending keys as a run, merges runs of similar size, and commits the result. */
   async #spill(): Promise<void> {
     const keys = this.#pending.keys();
     sortKeys(keys);
@@ -200,7 +200,7 @@ export class DiskMergeFilter extends SerialFilter {
     for (const name of await readdir(directory)) {
       const number = Number(/^(?:run|log)-(\d+)$/.exec(name)?.[1] ?? 0);
       this.#nextNumber = Math.max(this.#nextNumber, number + 1);
-      // A crash left it before the manifest named it, so no commit included it.
+      // A file that a crash left before the manifest named it: no commit included it.
       if (!named.has(name) && (number > 0 || name === `${MANIFEST}.new`)) await rm(join(directory, name));
     }
     try {

@@ -10,7 +10,7 @@ const MAGIC = Buffer.from('hkseen1\n');
 /** Operation, number of keys, CRC of both and of the keys: three u32 LE. */
 const HEAD_BYTES = 12;
 const CODE: Readonly<Record<KeyChange, number>> = { add: 1, forget: 2 };
-/** Limit of keys in a record, which is read and written as a whole. */
+/** Maximum number of keys in a record, which is read and written as a whole. */
 const MAX_RECORD_KEYS = 1 << 17;
 
 /**
@@ -38,7 +38,7 @@ export class KeyLog {
     });
     try {
       const { size } = await file.stat();
-      const magic = await read(file, 0, MAGIC.length);
+      const magic = await readUpTo(file, 0, MAGIC.length);
       if (size >= MAGIC.length && !magic.equals(MAGIC))
         throw new StorageError(`${path} is not a log of seen keys`);
       if (size < MAGIC.length) await file.write(MAGIC, 0, MAGIC.length, 0);
@@ -70,7 +70,7 @@ export class KeyLog {
       record.writeUInt32LE(CODE[change], 0);
       record.writeUInt32LE(part.length / 2, 4);
       for (let i = 0; i < part.length; i++) record.writeUInt32LE(part[i]!, HEAD_BYTES + 4 * i);
-      record.writeUInt32LE(sumOf(record), 8);
+      record.writeUInt32LE(checksumOf(record), 8);
       await this.file.write(record, 0, record.length, this.end);
       this.end += record.length;
     }
@@ -92,33 +92,35 @@ interface LogRecord {
   readonly end: number;
 }
 
-async function readRecord(file: FileHandle, at: number): Promise<LogRecord | undefined> {
-  const head = await read(file, at, HEAD_BYTES);
+/** Reads the record at an offset; undefined if it is cut off or damaged. */
+async function readRecord(file: FileHandle, offset: number): Promise<LogRecord | undefined> {
+  const head = await readUpTo(file, offset, HEAD_BYTES);
   if (head.length < HEAD_BYTES) return undefined;
   const code = head.readUInt32LE(0);
   const count = head.readUInt32LE(4);
   const change = code === CODE.add ? 'add' : code === CODE.forget ? 'forget' : undefined;
   if (change === undefined || count > MAX_RECORD_KEYS) return undefined;
   const length = HEAD_BYTES + count * KEY_BYTES;
-  const record = await read(file, at, length);
-  if (record.length < length || sumOf(record) !== head.readUInt32LE(8)) return undefined;
+  const record = await readUpTo(file, offset, length);
+  if (record.length < length || checksumOf(record) !== head.readUInt32LE(8)) return undefined;
   const keys = new Uint32Array(2 * count);
   for (let i = 0; i < keys.length; i++) keys[i] = record.readUInt32LE(HEAD_BYTES + 4 * i);
-  return { change, keys, end: at + length };
+  return { change, keys, end: offset + length };
 }
 
 /** The CRC of everything except the CRC field. */
-function sumOf(record: Buffer): number {
+function checksumOf(record: Buffer): number {
   return crc32(record.subarray(HEAD_BYTES), crc32(record.subarray(0, 8)));
 }
 
-async function read(file: FileHandle, at: number, length: number): Promise<Buffer> {
+/** Reads `length` bytes, fewer at the end of the file. */
+async function readUpTo(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const buffer = Buffer.alloc(length);
-  let got = 0;
-  while (got < length) {
-    const { bytesRead } = await file.read(buffer, got, length - got, at + got);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await file.read(buffer, filled, length - filled, position + filled);
     if (bytesRead === 0) break;
-    got += bytesRead;
+    filled += bytesRead;
   }
-  return buffer.subarray(0, got);
+  return buffer.subarray(0, filled);
 }

@@ -3,7 +3,7 @@ import type { KeyWords } from './key-list.js';
 /** Initial number of slots, a power of two; doubled when three quarters are in use (CRAWL-4.4, FPUriUniqFilter). */
 const FIRST_SLOTS = 1024;
 
-/** A hash table of 64-bit keys with open addressing: 8 bytes a slot, 11 to 22 bytes a key. A free slot holds zero. */
+/** A hash table of 64-bit keys with open addressing: 8 bytes for each slot, 11 to 22 bytes for each key. A free slot holds zero. */
 export class KeyTable {
   #words = new Uint32Array(2 * FIRST_SLOTS);
   #mask = FIRST_SLOTS - 1;
@@ -50,12 +50,12 @@ export class KeyTable {
     let free = this.#slot(low, high);
     const words = this.#words;
     if ((words[2 * free]! | words[2 * free + 1]!) === 0) return false;
-    // Moves up the keys after the gap: a search would stop at it.
+    // Moves the keys after the gap up, because a search would stop at it.
     for (let next = (free + 1) & this.#mask; ; next = (next + 1) & this.#mask) {
       const nextLow = words[2 * next]!;
       const nextHigh = words[2 * next + 1]!;
       if ((nextLow | nextHigh) === 0) break;
-      const distance = (next - home(nextLow, nextHigh, this.#mask)) & this.#mask;
+      const distance = (next - firstSlot(nextLow, nextHigh, this.#mask)) & this.#mask;
       if (distance < ((next - free) & this.#mask)) continue;
       words[2 * free] = nextLow;
       words[2 * free + 1] = nextHigh;
@@ -87,10 +87,10 @@ export class KeyTable {
     return keys;
   }
 
-  /** The slot of the key, or the free slot where it belongs. */
+  /** The slot of the key, or the free slot for it. */
   #slot(low: number, high: number): number {
     const words = this.#words;
-    let slot = home(low, high, this.#mask);
+    let slot = firstSlot(low, high, this.#mask);
     for (;;) {
       const slotLow = words[2 * slot]!;
       const slotHigh = words[2 * slot + 1]!;
@@ -115,7 +115,7 @@ export class KeyTable {
 }
 
 /** The first slot of a key's search. Rabin fingerprints of texts with the same end share bits, so the bits are mixed. */
-function home(low: number, high: number, mask: number): number {
+function firstSlot(low: number, high: number, mask: number): number {
   let hash = Math.imul(low ^ (high >>> 7), 0x9e3779b1);
   hash ^= hash >>> 15;
   return (hash ^ high) & mask;

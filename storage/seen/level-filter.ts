@@ -17,7 +17,7 @@ const BLOOM_KEYS = 11_000_000;
 const BLOOM_HASHES = 4;
 /** Up to this many stored keys are read into the Bloom filter when the store is opened, which takes some seconds. */
 const MAX_LOADED_KEYS = 5_000_000;
-/** For a directory of its own. Keys arrive in random order, so larger buffers pay. */
+/** Options of a store for the filter alone. Keys arrive in random order, so larger buffers pay off. */
 const OWN_STORE = { kind: 'gatherer', cacheBytes: 32 << 20, writeBufferBytes: 16 << 20 } as const;
 
 /** Rows for the store's owner to write. */
@@ -27,17 +27,17 @@ export interface TakenChanges {
 }
 
 /**
- * CRAWL-4.6, the default: the rows of the Gatherer's `seen` table (CRAWL-3.7, 3.8), in a Gatherer's store or in a directory of its
- * own. Uncommitted changes are in memory.
+ * CRAWL-4.6, the default: the rows of the Gatherer's `seen` table (CRAWL-3.7, 3.8), in a Gatherer's store or in a separate directory.
+ * Uncommitted changes are in memory.
  */
 export class LevelFilter extends SerialFilter {
   readonly kind = 'level';
   readonly #recent = new RecentKeys();
-  /** Every key that was ever added: a key it lacks is new and needs no read. Undefined if the store has too many keys. */
+  /** Contains every key that was ever added: a key that it lacks is new and needs no read. Undefined if the store has too many keys. */
   readonly #bloom: BloomBits | undefined;
-  /** Added, not in the rows yet. */
+  /** Keys that were added and are not in the rows yet. */
   readonly #added = new KeyTable();
-  /** Forgotten, still in the rows. */
+  /** Keys that were forgotten and are still in the rows. */
   readonly #deleted = new KeyTable();
   /** Additions that the store's owner has taken and may not have written yet. */
   readonly #addsInFlight = new KeyTable();
@@ -58,7 +58,7 @@ export class LevelFilter extends SerialFilter {
   }
 
   /**
-   * @param where a directory of its own, or an open store, which the caller closes after the filter
+   * @param where a directory for this filter, or an open store, which the caller closes after the filter
    * @throws StorageError if the directory is in use or holds another kind of store
    */
   static async open(
@@ -164,8 +164,8 @@ export class LevelFilter extends SerialFilter {
     // In the order of the rows, so that neighbors share a block.
     unknown.sort((a, b) => keys[2 * a + 1]! - keys[2 * b + 1]!);
     const rows = await this.level.getMany(unknown.map((i) => rowKey(keys[2 * i]!, keys[2 * i + 1]!)));
-    unknown.forEach((i, at) => {
-      if (rows[at] !== undefined) stored[i] = 1;
+    unknown.forEach((i, row) => {
+      if (rows[row] !== undefined) stored[i] = 1;
     });
     return stored;
   }
@@ -202,7 +202,7 @@ function forEachKey(keys: KeyWords, work: (low: number, high: number) => unknown
   for (let at = 0; at < keys.length; at += 2) work(keys[at]!, keys[at + 1]!);
 }
 
-/** CRAWL-3.8: big-endian; {@link uriKeysOf} has put the words into signed order. */
+/** CRAWL-3.8: big-endian. The words from {@link uriKeysOf} are in signed order already. */
 function rowKey(low: number, high: number): Uint8Array {
   const key = Buffer.allocUnsafe(9);
   key[0] = TABLE.seen;

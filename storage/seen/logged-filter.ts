@@ -6,7 +6,7 @@ import { fingerprintsOf } from './key-list.js';
 import { KeyLog } from './key-log.js';
 import { SerialFilter } from './serial-filter.js';
 
-/** The keys of a filter that holds them in memory. */
+/** A set of keys in memory. */
 export interface KeySet {
   readonly kind: SeenKind;
   readonly size: number;
@@ -20,8 +20,8 @@ export interface KeySet {
 const LOG_NAME = 'seen.log';
 
 /**
- * A filter that holds all keys in memory and logs their changes to a file. Every kind reads the log of every other kind: all hold
- * std64 fingerprints.
+ * A filter that holds all keys in memory and logs their changes to a file. Every kind reads the log of every other kind, because all
+ * keys are std64 fingerprints.
  */
 export class LoggedFilter extends SerialFilter {
   #changes = new ChangeList();

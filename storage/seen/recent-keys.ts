@@ -1,6 +1,6 @@
-/** CRAWL-4.8: slots that are searched for a key. */
+/** CRAWL-4.8: the number of slots that are searched for a key. */
 const WAYS = 4;
-/** CRAWL-4.8: slots in all; 8 MB. */
+/** CRAWL-4.8: the total number of slots; 8 MB. */
 const SLOTS = 1 << 20;
 
 /**
@@ -15,7 +15,7 @@ export class RecentKeys {
     return this.#words.byteLength;
   }
 
-  /** Never finds the key 0: it looks like a free slot. */
+  /** Never finds the key 0, which looks like a free slot. */
   has(low: number, high: number): boolean {
     return this.#find(low, high) >= 0;
   }

@@ -6,17 +6,17 @@ import { compareKeys, fromFileBytes, KEY_BYTES, type KeyWords, toFileBytes } fro
 /** Keys of a block, which a look-up reads as a whole: 4 KiB. */
 const BLOCK_KEYS = 512;
 const BLOCK_BYTES = BLOCK_KEYS * KEY_BYTES;
-/** Blocks at most this far apart are read together. */
-const NEAR_BLOCKS = 8;
+/** Blocks at most this far apart are read together, up to a maximum. */
+const MAX_BLOCK_GAP = 8;
 const MAX_READ_BLOCKS = 64;
 /** Concurrent reads. */
 const PARALLEL_READS = 8;
-/** Keys that are written or read at once. */
+/** Keys in one read or write of a whole run. */
 const STREAM_KEYS = 1 << 15;
 /** Seven hash functions at ten bits for each key: one new key in about 120 costs a read. */
 const HASHES = 7;
 
-/** A file of sorted keys. In memory it has a Bloom filter of ten bits a key and the first key of each block. */
+/** A file of sorted keys. In memory it has a Bloom filter of ten bits for each key, and the first key of each block. */
 export class RunFile {
   private constructor(
     readonly path: string,
@@ -33,16 +33,16 @@ export class RunFile {
 
   /** Writes sorted keys to a new file and flushes it to the disk. */
   static async write(path: string, count: number, pieces: AsyncIterable<KeyWords>): Promise<RunFile> {
-    const memory = new RunMemory(count);
+    const index = new RunIndex(count);
     const file = await open(path, 'w+');
     try {
       for await (const keys of pieces) {
-        memory.add(keys);
+        index.add(keys);
         const bytes = toFileBytes(keys);
         await file.write(bytes, 0, bytes.length);
       }
       await file.sync();
-      return new RunFile(path, count, file, memory.bloom, memory.fences);
+      return new RunFile(path, count, file, index.bloom, index.fences);
     } catch (error) {
       await file.close();
       throw error;
@@ -58,11 +58,11 @@ export class RunFile {
       const { size } = await file.stat();
       if (size !== count * KEY_BYTES)
         throw new StorageError(`${path} has ${size} bytes, not ${count * KEY_BYTES}`);
-      const memory = new RunMemory(count);
+      const index = new RunIndex(count);
       for await (const keys of streamKeys(file, count)) {
-        if (!memory.add(keys)) throw new StorageError(`${path} is not sorted`);
+        if (!index.add(keys)) throw new StorageError(`${path} is not sorted`);
       }
-      return new RunFile(path, count, file, memory.bloom, memory.fences);
+      return new RunFile(path, count, file, index.bloom, index.fences);
     } catch (error) {
       await file.close();
       throw error;
@@ -112,7 +112,7 @@ export class RunFile {
       const start = (block - first) * BLOCK_KEYS;
       const stop = Math.min(start + BLOCK_KEYS, words.length / 2);
       for (const i of keysByBlock.get(block) ?? []) {
-        if (holds(words, start, stop, keys[2 * i]!, keys[2 * i + 1]!)) found[i] = 1;
+        if (includesKey(words, start, stop, keys[2 * i]!, keys[2 * i + 1]!)) found[i] = 1;
       }
     }
   }
@@ -123,11 +123,11 @@ export class RunFile {
   }
 }
 
-/** The part of a run that is kept in memory; built while its keys are read or written. */
-class RunMemory {
+/** The index of a run, which stays in memory. It is built while the keys are read or written. */
+class RunIndex {
   readonly bloom: BloomBits;
   readonly fences: Uint32Array;
-  #at = 0;
+  #position = 0;
   #lastLow = 0;
   #lastHigh = -1;
 
@@ -145,8 +145,8 @@ class RunMemory {
       this.#lastLow = low;
       this.#lastHigh = high;
       this.bloom.add(low, high);
-      if (this.#at % BLOCK_KEYS === 0) this.fences.set([low, high], (2 * this.#at) / BLOCK_KEYS);
-      this.#at++;
+      if (this.#position % BLOCK_KEYS === 0) this.fences.set([low, high], (2 * this.#position) / BLOCK_KEYS);
+      this.#position++;
     }
     return true;
   }
@@ -162,14 +162,15 @@ function spansOf(blocks: readonly number[]): BlockSpan[] {
   const spans: { first: number; last: number }[] = [];
   for (const block of blocks) {
     const span = spans.at(-1);
-    if (span !== undefined && block - span.last <= NEAR_BLOCKS && block - span.first < MAX_READ_BLOCKS)
+    if (span !== undefined && block - span.last <= MAX_BLOCK_GAP && block - span.first < MAX_READ_BLOCKS)
       span.last = block;
     else spans.push({ first: block, last: block });
   }
   return spans;
 }
 
-function holds(words: KeyWords, from: number, to: number, low: number, high: number): boolean {
+/** Whether the sorted keys from..to include the key. */
+function includesKey(words: KeyWords, from: number, to: number, low: number, high: number): boolean {
   const at = lastAtMost(words, from, to, low, high);
   return at >= from && words[2 * at] === low && words[2 * at + 1] === high;
 }
@@ -193,13 +194,13 @@ async function* streamKeys(file: FileHandle, count: number): AsyncGenerator<KeyW
   }
 }
 
-async function readFully(file: FileHandle, at: number, length: number): Promise<Uint8Array> {
+async function readFully(file: FileHandle, position: number, length: number): Promise<Uint8Array> {
   const bytes = new Uint8Array(length);
-  let got = 0;
-  while (got < length) {
-    const { bytesRead } = await file.read(bytes, got, length - got, at + got);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await file.read(bytes, filled, length - filled, position + filled);
     if (bytesRead === 0) throw new StorageError('a file of seen keys was truncated while it was open');
-    got += bytesRead;
+    filled += bytesRead;
   }
   return bytes;
 }
@@ -210,16 +211,16 @@ export async function* mergeRuns(runs: readonly RunFile[]): AsyncGenerator<KeyWo
   let out = new Uint32Array(2 * STREAM_KEYS);
   let used = 0;
   for (;;) {
-    let least: RunCursor | undefined;
+    let smallest: RunCursor | undefined;
     for (const cursor of cursors) {
       if (cursor.ended) continue;
-      if (least === undefined || compareKeys(cursor.low, cursor.high, least.low, least.high) < 0)
-        least = cursor;
+      if (smallest === undefined || compareKeys(cursor.low, cursor.high, smallest.low, smallest.high) < 0)
+        smallest = cursor;
     }
-    if (least === undefined) break;
-    out[used++] = least.low;
-    out[used++] = least.high;
-    if (!least.step()) await least.refill();
+    if (smallest === undefined) break;
+    out[used++] = smallest.low;
+    out[used++] = smallest.high;
+    if (!smallest.step()) await smallest.refill();
     if (used === out.length) {
       yield out;
       out = new Uint32Array(2 * STREAM_KEYS);
@@ -235,7 +236,7 @@ class RunCursor {
   low = 0;
   high = 0;
   #piece: KeyWords = new Uint32Array(0);
-  #at = 0;
+  #position = 0;
 
   private constructor(private readonly pieces: AsyncGenerator<KeyWords, void, undefined>) {}
 
@@ -247,10 +248,10 @@ class RunCursor {
 
   /** Moves to the next key; returns false at the end of the piece. */
   step(): boolean {
-    if (this.#at >= this.#piece.length) return false;
-    this.low = this.#piece[this.#at]!;
-    this.high = this.#piece[this.#at + 1]!;
-    this.#at += 2;
+    if (this.#position >= this.#piece.length) return false;
+    this.low = this.#piece[this.#position]!;
+    this.high = this.#piece[this.#position + 1]!;
+    this.#position += 2;
     return true;
   }
 
@@ -261,7 +262,7 @@ class RunCursor {
       return;
     }
     this.#piece = next.value;
-    this.#at = 0;
+    this.#position = 0;
     this.step();
   }
 }

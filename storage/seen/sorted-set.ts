@@ -2,11 +2,12 @@ import { compareKeys, type KeyWords, sortKeys } from './key-list.js';
 import { KeyTable } from './key-table.js';
 import type { KeySet } from './logged-filter.js';
 
-/** CRAWL-4.8: pending keys before a merge; more of them when the list is long, so that merging stays cheap. */
+/** CRAWL-4.8: the minimum number of pending keys before a merge. */
 const MIN_PENDING = 10_000;
-const PENDING_SHARE = 8;
+/** A long list is merged when this fraction of its keys, one in eight, is pending, so that merging stays cheap. */
+const PENDING_DIVISOR = 8;
 /** Average number of keys with the same leading bits. */
-const KEYS_A_BUCKET = 4;
+const KEYS_PER_BUCKET = 4;
 
 /**
  * CRAWL-4.8 MemFPMerge: a sorted list of fingerprints, 8 bytes each and about one more for its index, and a table of the pending
@@ -38,7 +39,7 @@ export class SortedSet implements KeySet {
     if (this.#isListed(low, high)) return this.#forgotten.delete(low, high);
     if (!this.#pending.add(low, high)) return false;
     const listed = this.#list.length / 2;
-    if (this.#pending.size >= Math.max(MIN_PENDING, listed / PENDING_SHARE)) this.#merge();
+    if (this.#pending.size >= Math.max(MIN_PENDING, listed / PENDING_DIVISOR)) this.#merge();
     return true;
   }
 
@@ -58,9 +59,9 @@ export class SortedSet implements KeySet {
   }
 
   #merge(): void {
-    const more = this.#pending.keys();
-    sortKeys(more);
-    this.#list = merged(this.#list, more);
+    const pending = this.#pending.keys();
+    sortKeys(pending);
+    this.#list = mergeSorted(this.#list, pending);
     this.#pending.clear();
     this.#index();
   }
@@ -68,7 +69,7 @@ export class SortedSet implements KeySet {
   #index(): void {
     const list = this.#list;
     const count = list.length / 2;
-    const bits = Math.max(1, Math.min(28, Math.floor(Math.log2(count / KEYS_A_BUCKET))));
+    const bits = Math.max(1, Math.min(28, Math.floor(Math.log2(count / KEYS_PER_BUCKET))));
     this.#shift = 32 - bits;
     const starts = new Uint32Array(2 ** bits + 1);
     let next = 0;
@@ -81,17 +82,17 @@ export class SortedSet implements KeySet {
   }
 }
 
-function merged(a: KeyWords, b: KeyWords): KeyWords {
+function mergeSorted(a: KeyWords, b: KeyWords): KeyWords {
   const both = new Uint32Array(a.length + b.length);
   let i = 0;
   let j = 0;
   for (let to = 0; to < both.length; to += 2) {
-    const takeFirst = j === b.length || (i < a.length && compareKeys(a[i]!, a[i + 1]!, b[j]!, b[j + 1]!) < 0);
-    const from = takeFirst ? a : b;
-    const at = takeFirst ? i : j;
-    both[to] = from[at]!;
-    both[to + 1] = from[at + 1]!;
-    if (takeFirst) i += 2;
+    const fromA = j === b.length || (i < a.length && compareKeys(a[i]!, a[i + 1]!, b[j]!, b[j + 1]!) < 0);
+    const source = fromA ? a : b;
+    const from = fromA ? i : j;
+    both[to] = source[from]!;
+    both[to + 1] = source[from + 1]!;
+    if (fromA) i += 2;
     else j += 2;
   }
   return both;

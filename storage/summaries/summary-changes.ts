@@ -90,7 +90,7 @@ function urlOf(change: SummaryChange): string {
   return change.kind === 'put' ? change.summary.url : change.url;
 }
 
-/** The Update-Times of the URLs' stored summaries: from the changes where they know them, else by one read of the identity rows. */
+/** The Update-Times of the URLs' stored summaries: from the changes if they have them, else by one read of the identity rows. */
 async function loadUpdateTimes(
   level: Level,
   changes: readonly SummaryChange[],

@@ -19,7 +19,7 @@ import {
 /** A document's summary as the Gatherer stores and exports it. */
 export interface Summary {
   readonly url: string;
-  /** When the Gatherer made or refreshed it; 0 if the object does not say. */
+  /** When the Gatherer made or refreshed it; 0 if the object has no Update-Time. */
   readonly updateTime: UnixSeconds;
   /** Seconds. */
   readonly timeToLive: number;
@@ -46,7 +46,7 @@ export interface ExportChunk {
 }
 
 const PAGE_BYTES = 256 * 1024;
-/** Limit of rows per page, for very small rows. */
+/** Maximum rows of a page, for very small rows. */
 const PAGE_ROWS = 4096;
 
 /**

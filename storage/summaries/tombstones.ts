@@ -1,3 +1,4 @@
+// Deleted summaries, which Brokers receive until the objects would have expired (GATHERD-4.9).
 import { decodeSoif, encodeSoif, SoifObject } from '../../protocols/soif/index.js';
 import { type UnixSeconds, YEAR } from '../../protocols/time.js';
 import { keyOrder, keyText, orderedKey, TABLE, tableRange, textKey } from '../level/keys.js';
@@ -10,8 +11,8 @@ export interface Tombstone extends TombstoneRecord {
   readonly deletionTime: UnixSeconds;
 }
 
-/** How long the tombstone of an object that never expires (SOIF-6.7) is kept, seconds. */
-const NEVER_EXPIRES = YEAR;
+/** How long the tombstone of an object that never expires (SOIF-6.7) is kept, in seconds. */
+const UNEXPIRING_TOMBSTONE_SECONDS = YEAR;
 const PAGE_ROWS = 1000;
 /** The attributes that identify an object together with its URL (SOIF-6.6). */
 const IDENTITY = ['Gatherer-Name', 'Gatherer-Host', 'Gatherer-Version'] as const;
@@ -53,21 +54,22 @@ export function tombstoneIdentityKey(url: string): Uint8Array {
 }
 
 /**
- * Makes the tombstone of a summary that is deleted at `deletedAt`; undefined if it has expired by then, because a Broker drops an
- * expired object by itself. SOIF-8.4: URL and Gatherer name the object; the Update-Time exempts a later one.
+ * Makes the tombstone of a summary that is deleted at `deletedAt`; undefined if it has expired by then, because a Broker
+ * removes expired objects without being told. SOIF-8.4: URL and Gatherer identify the object; the Update-Time exempts a later one.
  */
 export function tombstoneOf(
   summary: { readonly updateTime: UnixSeconds; readonly timeToLive: number; readonly soif: Uint8Array },
   deletedAt: UnixSeconds,
 ): TombstoneRecord | undefined {
   const { updateTime, timeToLive, soif } = summary;
-  const expires = updateTime > 0 && timeToLive > 0 ? updateTime + timeToLive : deletedAt + NEVER_EXPIRES;
+  const expires =
+    updateTime > 0 && timeToLive > 0 ? updateTime + timeToLive : deletedAt + UNEXPIRING_TOMBSTONE_SECONDS;
   if (expires < deletedAt) return undefined;
   const object = decodeSoif(soif, { maxObjectBytes: Math.max(soif.length, 1) });
   const identity = IDENTITY.flatMap((name) => {
     const value = object.get(name);
     return value === undefined ? [] : [[name, value] as const];
   });
-  const left = SoifObject.of(object.type, object.url, [...identity, ['Update-Time', String(deletedAt)]]);
-  return { soif: encodeSoif(left), expires };
+  const remains = SoifObject.of(object.type, object.url, [...identity, ['Update-Time', String(deletedAt)]]);
+  return { soif: encodeSoif(remains), expires };
 }

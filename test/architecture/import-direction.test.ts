@@ -49,7 +49,7 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   'storage/seen': ['storage/level'],
   'storage/summaries': ['storage/level', 'storage/records'],
   'storage/broker': ['storage/level', 'storage/records'],
-  'storage/indexers': ['storage/broker'],
+  'storage/indexers': ['storage/broker', 'storage/files'],
   'storage/generations': ['storage/summaries', 'storage/level', 'storage/files', 'storage/records'],
   'storage/references': ['storage/generations', 'storage/files'],
   'storage/gatherer': [

@@ -182,7 +182,7 @@ t.test('REG-37, REG-38, REG-40, REG-45: objects that cannot be imported are repo
     /^object 2 has no file \(REG-38\)$/,
     /^object 3: skipped: no readable Gatherer-Host \(REG-40\)$/,
     /^object 4: skipped: its file is about http:\/\/a\/other, its record about http:\/\/a\/4$/,
-    /^object 7: skipped: its file holds no object/,
+    /^object 7: skipped: its file has no object/,
     /^object 8: skipped: object 1 is about http:\/\/a\/1 too, and not older \(REG-45\)$/,
     /^the file of object 99 has no valid record \(REG-38\)$/,
   ]) {

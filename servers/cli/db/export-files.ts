@@ -3,7 +3,8 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { StorageError } from '../../../protocols/errors.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
-import { GENERATIONS_DIRECTORY, replaceFile, TEMPLATES_FILE } from '../../../storage/databases/index.js';
+import { GENERATIONS_DIRECTORY, TEMPLATES_FILE } from '../../../storage/databases/index.js';
+import { replaceFile } from '../../../storage/files/replace-file.js';
 import { Generations, type SummarySnapshot } from '../../../storage/index.js';
 // Not by the index, which would load the whole server.
 import { encodeInfo } from '../../gatherd/info.js';

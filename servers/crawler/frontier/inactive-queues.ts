@@ -1,4 +1,4 @@
-import type { GathererBatch, InactivePlace } from '../../../storage/index.js';
+import type { GathererBatch, InactivePosition } from '../../../storage/index.js';
 import { HeadWindow } from './head-window.js';
 import type { WorkQueue } from './work-queue.js';
 
@@ -10,7 +10,7 @@ const WINDOW_PLACES = 1024;
  * ones.
  */
 export class InactiveQueues {
-  readonly #window = new HeadWindow<InactivePlace>(
+  readonly #window = new HeadWindow<InactivePosition>(
     (a, b) => a.precedence - b.precedence || a.sequence - b.sequence,
   );
 
@@ -23,7 +23,10 @@ export class InactiveQueues {
 
   constructor(
     /** Reads the next places from disk, after all earlier writes. */
-    private readonly read: (limit: number, after: InactivePlace | undefined) => Promise<InactivePlace[]>,
+    private readonly read: (
+      limit: number,
+      after: InactivePosition | undefined,
+    ) => Promise<InactivePosition[]>,
   ) {}
 
   /** Sets the number of inactive queues that a restart found on disk. */
@@ -34,7 +37,7 @@ export class InactiveQueues {
   }
 
   /** Appends the queue to those of its precedence; {@link written} must follow after the batch is on disk. */
-  push(queue: WorkQueue, batch: GathererBatch): InactivePlace {
+  push(queue: WorkQueue, batch: GathererBatch): InactivePosition {
     queue.sequence = this.nextSequence++;
     queue.placedAt = queue.precedence;
     const place = placeOf(queue);
@@ -43,14 +46,14 @@ export class InactiveQueues {
     return place;
   }
 
-  written(place: InactivePlace): void {
+  written(place: InactivePosition): void {
     this.available++;
     this.#window.added(place, WINDOW_PLACES);
   }
 
   /** Takes the places of the next queues, at most `limit`. {@link remove} deletes them on disk. */
-  async take(limit: number): Promise<InactivePlace[]> {
-    const taken: InactivePlace[] = [];
+  async take(limit: number): Promise<InactivePosition[]> {
+    const taken: InactivePosition[] = [];
     while (taken.length < limit) {
       if (this.#window.needsRefill) await this.#window.refill(WINDOW_PLACES, this.read);
       const place = this.#window.shift();
@@ -61,12 +64,12 @@ export class InactiveQueues {
     return taken;
   }
 
-  remove(place: InactivePlace, batch: GathererBatch): void {
+  remove(place: InactivePosition, batch: GathererBatch): void {
     batch.deleteInactive(place);
     this.size--;
   }
 }
 
-export function placeOf({ placedAt: precedence, sequence, classKey }: WorkQueue): InactivePlace {
+export function placeOf({ placedAt: precedence, sequence, classKey }: WorkQueue): InactivePosition {
   return { precedence, sequence, classKey };
 }

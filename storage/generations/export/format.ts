@@ -8,7 +8,7 @@ import { SECTION_CLOSE, SECTION_OPEN } from '../../../protocols/soif/index.js';
  *     EXPORT              ExportIndex of records.proto
  *
  * The head and the blocks are deflate data that ends with a full flush: byte-aligned, without references to earlier data. So any of them
- * can be combined to another member; the tail ends it.
+ * can be combined into another member; the tail ends it.
  */
 
 /** GATHERD-10.2: the whole database as one gzip member, wrappers included: it can be sent as it is. */
@@ -30,12 +30,12 @@ export const EXPORT_HEAD: Uint8Array = Buffer.concat([
 /** The bytes after them. */
 export const EXPORT_TAIL: Uint8Array = SECTION_CLOSE;
 
-/** Deflates to data that can be continued. */
+/** Deflates to data that more deflate data may follow. */
 export function deflatePiece(raw: Uint8Array): Uint8Array {
   return deflateRawSync(raw, { finishFlush: zlib.Z_FULL_FLUSH });
 }
 
-/** Deflates to data that ends its member. */
+/** Deflates to data that ends a gzip member. */
 export function deflateEnd(raw: Uint8Array): Uint8Array {
   return deflateRawSync(raw);
 }

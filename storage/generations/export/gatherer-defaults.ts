@@ -15,8 +15,8 @@ export function withGatherer(object: SoifObject, defaults: GathererNames): Uint8
   return encodeSoif(object.with(missing.map(([name, key]) => [name, defaults[key]] as const)));
 }
 
-/** The same for stored bytes. Returns bytes that cannot be decoded unchanged. */
-export function completed(soif: Uint8Array, defaults: GathererNames | undefined): Uint8Array {
+/** {@link withGatherer} for stored bytes. Bytes that cannot be decoded are returned unchanged. */
+export function withDefaults(soif: Uint8Array, defaults: GathererNames | undefined): Uint8Array {
   if (defaults === undefined) return soif;
   try {
     const object = decodeSoif(soif, { maxObjectBytes: Math.max(1, soif.length) });

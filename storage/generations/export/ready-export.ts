@@ -1,3 +1,4 @@
+// Reads an export: selects objects by Update-Time, sends compressed blocks as they are, and reads single blocks.
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -17,7 +18,7 @@ export interface BlockRange {
   readonly end: number;
 }
 
-/** Which blocks hold the objects with `Update-Time >= since` (GATHERD-4.3), in their order. */
+/** The blocks with the objects that have `Update-Time >= since` (GATHERD-4.3), in their order. */
 export interface BlockSelection {
   /** Objects without an Update-Time, which are always sent; they are before all others. */
   readonly timeless: BlockRange;
@@ -26,7 +27,7 @@ export interface BlockSelection {
   readonly rest: BlockRange;
 }
 
-/** The sums of consecutive blocks, known without reading them. Bytes. */
+/** The sums of consecutive blocks, known without reading them. Lengths and positions are bytes. */
 export interface BlockSum {
   readonly objects: number;
   readonly rawLength: number;
@@ -46,9 +47,10 @@ export interface DeflatedPiece {
   readonly deflated: Uint8Array;
 }
 
-/** Bytes of deflated blocks that are read at once. */
+/** Maximum bytes of deflated blocks in one read, unless one block is larger. */
 const GROUP_BYTES = 128 * 1024;
-const INFLATE_HERE_BYTES = 256 * 1024;
+/** Larger blocks are inflated in the thread pool. */
+const MAX_SYNC_INFLATE_BYTES = 256 * 1024;
 
 const inflateInPool = promisify(inflateRaw) as (
   deflated: Uint8Array,
@@ -82,8 +84,8 @@ export class ReadyExport implements AsyncDisposable {
     const count = index.lengths.length;
     this.#crcToEnd = new Uint32Array(count + 1);
     for (let i = count - 1; i >= 0; i--) {
-      const behind = this.#rawPositions[count]! - this.#rawPositions[i + 1]!;
-      this.#crcToEnd[i] = combineCrc32(index.crcs[i]!, this.#crcToEnd[i + 1]!, behind);
+      const lengthAfter = this.#rawPositions[count]! - this.#rawPositions[i + 1]!;
+      this.#crcToEnd[i] = combineCrc32(index.crcs[i]!, this.#crcToEnd[i + 1]!, lengthAfter);
     }
     const timed = index.firstTimes.findIndex((time) => time > 0);
     this.#firstTimed = timed < 0 ? count : timed;
@@ -92,7 +94,7 @@ export class ReadyExport implements AsyncDisposable {
   /**
    * Opens the export that {@link writeExport} wrote into a directory.
    *
-   * @throws StorageError if it is damaged; an error with code ENOENT if there is none.
+   * @throws StorageError if it is damaged; an error with code ENOENT if the directory has no export.
    */
   static async open(directory: string): Promise<ReadyExport> {
     const index = exportIndexCodec.decode(await readFile(join(directory, INDEX_FILE)));
@@ -105,8 +107,8 @@ export class ReadyExport implements AsyncDisposable {
       index.lastTimes,
     ];
     const count = index.lengths.length;
-    const whole = columns.every(({ length }) => length === count);
-    if (index.version !== EXPORT_VERSION || !whole || index.digests.length !== count * DIGEST_BYTES) {
+    const consistent = columns.every(({ length }) => length === count);
+    if (index.version !== EXPORT_VERSION || !consistent || index.digests.length !== count * DIGEST_BYTES) {
       throw new StorageError(`${join(directory, INDEX_FILE)} is damaged or of another version`);
     }
     return new ReadyExport(await open(join(directory, COMPRESSED_FILE)), index);
@@ -166,6 +168,7 @@ export class ReadyExport implements AsyncDisposable {
     };
   }
 
+  /** The sums over consecutive blocks. */
   sum({ first, end }: BlockRange): BlockSum {
     const rawLength = this.#rawPositions[end]! - this.#rawPositions[first]!;
     const { end: last } = this.blocks;
@@ -217,7 +220,7 @@ export class ReadyExport implements AsyncDisposable {
   }
 
   /**
-   * The last objects of a block, from `since` on, deflated. Caches the last result: all Brokers that have the former generation ask for
+   * The last objects of a block, from `since` on, deflated. Caches the last result: all Brokers that have the former generation request
    * the same time.
    */
   lastPiece(block: number, since: UnixSeconds): Promise<DeflatedPiece> {
@@ -232,7 +235,7 @@ export class ReadyExport implements AsyncDisposable {
     return this.#lastPiece.piece;
   }
 
-  /** Block numbers by digest, for another export that has the same blocks. */
+  /** Block numbers by digest, for another export with the same blocks. */
   byDigest(): Map<string, number> {
     const digests = Buffer.from(this.#index.digests);
     const found = new Map<string, number>();
@@ -273,7 +276,7 @@ export class ReadyExport implements AsyncDisposable {
         }
       }
     } finally {
-      // Reads ahead that are no longer awaited may fail, and must end before the file is closed.
+      // The read ahead may fail, and must end before the file is closed.
       await ahead.catch(() => undefined);
     }
   }
@@ -282,7 +285,7 @@ export class ReadyExport implements AsyncDisposable {
     return this.#inflate(await this.#group(block, block + 1), block);
   }
 
-  /** As many blocks as are worth one trip to the file. */
+  /** The end of the blocks that one read includes. */
   #groupEnd(first: number, end: number): number {
     let last = first + 1;
     while (last < end && this.#positions[last + 1]! - this.#positions[first]! <= GROUP_BYTES) last++;
@@ -298,7 +301,7 @@ export class ReadyExport implements AsyncDisposable {
     return { first, end, bytes };
   }
 
-  /** Small blocks, that is nearly all, on the spot: a trip to the thread pool costs more than that. */
+  /** Inflates a block, synchronously if it is small, as nearly all are: a trip to the thread pool would take longer. */
   async #inflate(group: BlockRange & { readonly bytes: Uint8Array }, block: number): Promise<Uint8Array> {
     const origin = this.#positions[group.first]!;
     const deflated = group.bytes.subarray(
@@ -313,7 +316,7 @@ export class ReadyExport implements AsyncDisposable {
     };
     try {
       const raw =
-        length <= INFLATE_HERE_BYTES
+        length <= MAX_SYNC_INFLATE_BYTES
           ? inflateRawSync(deflated, options)
           : await inflateInPool(deflated, options);
       if (raw.length === length) return raw;
@@ -332,6 +335,7 @@ export class ReadyExport implements AsyncDisposable {
   }
 }
 
+/** The running sums of `values`, from `start`; one more entry than values. */
 function sums(values: readonly number[], start: number): Float64Array {
   const result = new Float64Array(values.length + 1);
   result[0] = start;

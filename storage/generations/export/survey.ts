@@ -2,7 +2,7 @@ import { identityOf, type SoifIdentity, type SoifObject } from '../../../protoco
 
 export type GathererNames = Pick<SoifIdentity, 'gathererName' | 'gathererHost' | 'gathererVersion'>;
 
-/** Limit of attribute names that are counted: documents define names of their own (E-105). */
+/** Maximum number of attribute names that are counted, because documents can define names (E-105). */
 const MAX_NAMES = 10_000;
 
 interface Usage {
@@ -12,8 +12,9 @@ interface Usage {
 
 /** Collects the answers of INFO from all objects of a database (GATHERD-8.1, 8.4). */
 export class Survey {
-  /** By the name in lower case (SOIF-2.11), and by each spelling, which saves most conversions. */
+  /** By the name in lower case (SOIF-2.11). */
   readonly #names = new Map<string, Usage>();
+  /** By each spelling, which saves most conversions to lower case. */
   readonly #spellings = new Map<string, Usage>();
   #last: SoifObject | undefined;
 

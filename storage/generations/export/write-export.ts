@@ -1,3 +1,4 @@
+// Writes the export of a generation. Blocks that the export of an earlier generation has are copied from it.
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -35,7 +36,7 @@ const deflateInPool = promisify(deflateRaw) as (
   options: { finishFlush: number },
 ) => Promise<Buffer>;
 
-/** Blocks that are compressed at once, in the thread pool. */
+/** Blocks that the thread pool compresses concurrently. */
 const BLOCKS_IN_FLIGHT = 4;
 
 /**
@@ -88,7 +89,7 @@ interface FinishedBlock extends BlockEntry {
 class ExportWriter {
   readonly #file: FileHandle;
   readonly #options: WriteExportOptions;
-  /** By digest: the places of blocks in the earlier export. */
+  /** Numbers of the blocks of the earlier export, by digest. */
   readonly #reusable: ReadonlyMap<string, number>;
   readonly #survey = new Survey();
   #decoder = new SoifDecoder();
@@ -124,12 +125,12 @@ class ExportWriter {
     let block: Block | undefined;
     for await (const page of summaries.iterate()) {
       for (const { url, updateTime, contentTime, soif } of page) {
-        const bytes = this.#exactBytes(soif);
-        if (block !== undefined && cutter.next(url, updateTime, bytes.length)) {
-          await this.#put(block);
+        const bytes = this.#exportedBytes(soif);
+        if (block !== undefined && cutter.add(url, updateTime, bytes.length)) {
+          await this.#compress(block);
           block = undefined;
         } else if (block === undefined) {
-          cutter.next(url, updateTime, bytes.length);
+          cutter.add(url, updateTime, bytes.length);
         }
         block ??= { objects: [], refreshed: 0, firstTime: updateTime, lastTime: updateTime };
         block.objects.push(bytes);
@@ -137,12 +138,12 @@ class ExportWriter {
         if (contentTime < updateTime) block.refreshed++;
       }
     }
-    if (block !== undefined) await this.#put(block);
-    while (this.#inFlight.length > 0) await this.#take();
+    if (block !== undefined) await this.#compress(block);
+    while (this.#inFlight.length > 0) await this.#writeOldest();
   }
 
   /** The object's bytes as they are exported. */
-  #exactBytes(soif: Uint8Array): Uint8Array {
+  #exportedBytes(soif: Uint8Array): Uint8Array {
     const { gatherer } = this.#options;
     const items = this.#decoder.push(soif);
     const [item] = items;
@@ -155,9 +156,9 @@ class ExportWriter {
     return gatherer === undefined ? soif : (withGatherer(item.object, gatherer) ?? soif);
   }
 
-  async #put(block: Block): Promise<void> {
+  async #compress(block: Block): Promise<void> {
     this.#inFlight.push(this.#finish(block));
-    if (this.#inFlight.length >= BLOCKS_IN_FLIGHT) await this.#take();
+    if (this.#inFlight.length >= BLOCKS_IN_FLIGHT) await this.#writeOldest();
   }
 
   async #finish({ objects, ...block }: Block): Promise<FinishedBlock> {
@@ -166,16 +167,16 @@ class ExportWriter {
       .update(raw)
       .digest('hex')
       .slice(0, 2 * DIGEST_BYTES);
-    const place = this.#reusable.get(digest);
+    const reusable = this.#reusable.get(digest);
     const deflated =
-      place === undefined
+      reusable === undefined
         ? await deflateInPool(raw, { finishFlush: zlib.Z_FULL_FLUSH })
-        : await this.#options.previous!.deflatedBlock(place);
+        : await this.#options.previous!.deflatedBlock(reusable);
     return { ...block, objects: objects.length, rawLength: raw.length, crc: crc32(raw), digest, deflated };
   }
 
   /** Writes the oldest block in flight. */
-  async #take(): Promise<void> {
+  async #writeOldest(): Promise<void> {
     const { deflated, ...entry } = await this.#inFlight.shift()!;
     await this.#file.writev([deflated]);
     this.#entries.push({ ...entry, length: deflated.length });

@@ -1,3 +1,4 @@
+// Searches by engines that are programs: the engine names candidates, the matcher tests the stored objects.
 import type { Expression } from '../../../protocols/broker/index.js';
 import { PeerError } from '../../../protocols/errors.js';
 import { decodeSoif, type SoifObject } from '../../../protocols/soif/index.js';
@@ -16,7 +17,7 @@ import { EmbeddedResults } from '../results.js';
 import { QueryStopped, TimeSlice } from '../time-slice.js';
 import { requireCapabilities } from './capability.js';
 
-/** An object that an engine names: it may satisfy the query. */
+/** An object that may satisfy the query. */
 export interface Candidate {
   readonly oid: number;
   /** Higher is better. */
@@ -160,24 +161,24 @@ class CandidateSearch {
     const { ignoreCase, matchWord, errors, lifetimeMs } = options;
     const dropped = this.#dropped.signal;
     const warnings = this.#warnings;
-    const asked = { ignoreCase, matchWord, errors, lifetimeMs, deadline, dropped, warnings };
+    const candidateOptions = { ignoreCase, matchWord, errors, lifetimeMs, deadline, dropped, warnings };
     const maxLines = options.maxLines || Number.POSITIVE_INFINITY;
     const maxFiles = options.maxFiles || Number.POSITIVE_INFINITY;
     let results = options.maxResults || Number.POSITIVE_INFINITY;
     let files = 0;
-    for await (const found of this.engine.candidates(this.expression, asked)) {
-      const fresh = found.filter(({ oid }) => !this.#seen.has(oid) && this.#seen.add(oid) === undefined);
-      for (let at = 0; at < fresh.length; at += limits.readObjects) {
-        const candidates = fresh.slice(at, at + limits.readObjects);
+    for await (const found of this.engine.candidates(this.expression, candidateOptions)) {
+      const unseen = found.filter(({ oid }) => !this.#seen.has(oid) && this.#seen.add(oid) === undefined);
+      for (let start = 0; start < unseen.length; start += limits.readObjects) {
+        const candidates = unseen.slice(start, start + limits.readObjects);
         const objects = await this.reader.objects(candidates.map(({ oid }) => oid));
         const hits: Hit[] = [];
         try {
           for (const [i, candidate] of candidates.entries()) {
-            await slice.rest();
+            await slice.yield();
             const object = this.#decode(objects[i]);
             if (object === undefined) continue;
-            const wanted = options.wantLines ? Math.min(maxLines, results) : 0;
-            const lines = await matcher.match(object, wanted, slice);
+            const lineLimit = options.wantLines ? Math.min(maxLines, results) : 0;
+            const lines = await matcher.match(object, lineLimit, slice);
             if (lines === undefined) continue;
             hits.push({ ...candidate, lines });
             files++;
@@ -198,12 +199,12 @@ class CandidateSearch {
   }
 
   #decode(bytes: Uint8Array | undefined): SoifObject | undefined {
-    // An index may name objects that were removed or changed since.
+    // An index may still name objects that were removed.
     if (bytes === undefined) return undefined;
     try {
       return decodeSoif(bytes, { maxObjectBytes: bytes.length });
     } catch {
-      this.#warnings.add('A stored object could not be read and was left out.');
+      this.#warnings.add('A stored object could not be read and was skipped.');
       return undefined;
     }
   }

@@ -1,6 +1,8 @@
+// The directory of an engine that is a program: numbered indexes, of which one is published.
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, StorageError } from '../../../protocols/errors.js';
+import { syncPath } from '../../files/sync-path.js';
 
 const POINTER = 'CURRENT';
 const STATE = 'state.json';
@@ -41,7 +43,7 @@ export class IndexDirectory {
   static async open(path: string): Promise<IndexDirectory> {
     try {
       await mkdir(path, { recursive: true });
-      const pointer = await readIfThere(join(path, POINTER));
+      const pointer = await readIfExists(join(path, POINTER));
       const number = pointer !== undefined && NUMBER.test(pointer.trim()) ? Number(pointer) : 0;
       let latest = number;
       for (const name of await readdir(path)) {
@@ -63,7 +65,7 @@ export class IndexDirectory {
   /** The state last written by {@link publish} or {@link writeState}; undefined if absent or damaged. */
   async state(): Promise<unknown> {
     if (this.current === undefined) return undefined;
-    const text = await readIfThere(join(this.current, STATE));
+    const text = await readIfExists(join(this.current, STATE));
     try {
       return text === undefined ? undefined : JSON.parse(text);
     } catch {
@@ -82,8 +84,8 @@ export class IndexDirectory {
       release: async () => {
         if (released) return;
         released = true;
-        const left = (this.#leases.get(number) ?? 1) - 1;
-        if (left > 0) this.#leases.set(number, left);
+        const remaining = (this.#leases.get(number) ?? 1) - 1;
+        if (remaining > 0) this.#leases.set(number, remaining);
         else {
           this.#leases.delete(number);
           if (number !== this.number) await this.#remove(number);
@@ -103,8 +105,8 @@ export class IndexDirectory {
   /** Replaces the index in use by a prepared one, atomically. */
   async publish(path: string, state: unknown): Promise<void> {
     await this.#writeState(path, state);
-    for (const name of await readdir(path)) await sync(join(path, name));
-    await sync(path);
+    for (const name of await readdir(path)) await syncPath(join(path, name));
+    await syncPath(path);
     const former = this.number;
     const number = Number(path.slice(path.lastIndexOf('/') + 1));
     await this.#replace(join(this.path, POINTER), `${number}\n`);
@@ -146,20 +148,11 @@ export class IndexDirectory {
   }
 }
 
-async function readIfThere(path: string): Promise<string | undefined> {
+async function readIfExists(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
     if (errorCode(cause) === 'ENOENT') return undefined;
     throw cause;
-  }
-}
-
-async function sync(path: string): Promise<void> {
-  const file = await open(path, 'r');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
   }
 }

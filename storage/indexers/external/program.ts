@@ -1,3 +1,4 @@
+// Runs the programs of external engines, without a shell, with limits of time and output.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
@@ -8,13 +9,13 @@ import { StorageError } from '../../../protocols/errors.js';
 export interface ProgramOptions {
   readonly arguments: readonly string[];
   /**
-   * Most CPU seconds (BRK-8.13 (1)), enforced by the kernel even after this process has exited. Default: no limit.
+   * Maximum CPU seconds (BRK-8.13 (1)), enforced by the kernel even after this process has exited. Default: no limit.
    * Requires `prlimit`.
    */
   readonly cpuSeconds?: number;
   /** Milliseconds from SIGTERM to SIGKILL (BRK-8.13 (2) "a few more seconds"). Default 3000. */
   readonly graceMs?: number;
-  /** Longest line of output, in bytes; longer ones are dropped. Default 64 KiB. */
+  /** Maximum length of a line of output in bytes; longer lines are dropped. Default 64 KiB. */
   readonly maxLineBytes?: number;
   readonly cwd?: string;
 }
@@ -28,7 +29,7 @@ export interface ProgramEnd {
 const DEFAULT_GRACE_MS = 3000;
 const DEFAULT_LINE_BYTES = 64 * 1024;
 /** Maximum number of characters kept of the standard error of a program. */
-const COMPLAINT_CHARACTERS = 4000;
+const MAX_ERROR_CHARACTERS = 4000;
 
 /** The environment of programs: only the variables that they need, and a locale that sorts by bytes. */
 function environment(): NodeJS.ProcessEnv {
@@ -38,10 +39,10 @@ function environment(): NodeJS.ProcessEnv {
 
 /** Returns the path of a program; undefined if it is not installed. A relative name is looked up in PATH. */
 async function findProgram(name: string): Promise<string | undefined> {
-  const places = isAbsolute(name)
+  const paths = isAbsolute(name)
     ? [name]
     : (process.env.PATH ?? '').split(delimiter).map((directory) => join(directory, name));
-  for (const path of places) {
+  for (const path of paths) {
     try {
       await access(path, constants.X_OK);
       return path;
@@ -68,7 +69,7 @@ export class Program {
   readonly #stdout: Readable;
   readonly #graceMs: number;
   readonly #maxLineBytes: number;
-  #complaint = '';
+  #errorOutput = '';
   #kill: NodeJS.Timeout | undefined;
   /** Resolves when the program has ended; rejects with StorageError if it cannot be started. */
   readonly ended: Promise<ProgramEnd>;
@@ -88,7 +89,7 @@ export class Program {
     // A program may end before it has read its input; then its exit status decides.
     child.stdin.on('error', () => undefined);
     child.stderr.setEncoding('latin1').on('data', (text: string) => {
-      this.#complaint = (this.#complaint + text).slice(0, COMPLAINT_CHARACTERS);
+      this.#errorOutput = (this.#errorOutput + text).slice(0, MAX_ERROR_CHARACTERS);
     });
     this.ended = new Promise((resolve, reject) => {
       child.once('error', (cause) => {
@@ -96,8 +97,8 @@ export class Program {
       });
       child.once('close', (code, signal) => resolve({ code, signal }));
     });
-    const over = () => clearTimeout(this.#kill);
-    this.ended.then(over, over);
+    const clearKill = () => clearTimeout(this.#kill);
+    this.ended.then(clearKill, clearKill);
   }
 
   /** Starts a program. If that fails, {@link ended} rejects with StorageError. */
@@ -118,8 +119,8 @@ export class Program {
   }
 
   /** The first 4000 characters of its standard error. */
-  get complaint(): string {
-    return this.#complaint;
+  get errorOutput(): string {
+    return this.#errorOutput;
   }
 
   /** Writes to its standard input. Resolves when it accepts more input, or has ended. */
@@ -158,7 +159,7 @@ export class Program {
         if (lines.length > 0) yield lines;
       }
     } catch (error) {
-      // Destroyed by drop(): the output read until then is all.
+      // Destroyed by drop(): there is no more output.
       if (!this.#stdout.destroyed) throw error;
     }
     if (rest !== '' && !skipping) yield [rest];
@@ -198,8 +199,8 @@ export async function runToEnd(program: Program, name: string, signal?: AbortSig
     for await (const lines of program.lines()) last = lines.findLast((line) => line.trim() !== '') ?? last;
     const { code, signal: killedBy } = await program.ended;
     if (code === 0) return;
-    const complaint = program.complaint.trim().split('\n')[0] || last || `exit status ${code ?? killedBy}`;
-    throw new StorageError(`${name} failed: ${complaint}`);
+    const reason = program.errorOutput.trim().split('\n')[0] || last || `exit status ${code ?? killedBy}`;
+    throw new StorageError(`${name} failed: ${reason}`);
   } finally {
     signal?.removeEventListener('abort', drop);
   }

@@ -1,3 +1,4 @@
+// The `Glimpse` engine: an index by glimpseindex over files with the objects, queried through glimpse or a glimpseserver.
 import { createReadStream } from 'node:fs';
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -33,8 +34,8 @@ export interface GlimpseIndexerOptions extends Partial<CandidateSearchLimits> {
   /** `GlimpseIndex-Option`: none = tiny, `-o` = small, `-b` = medium (BRK-7.3). Default `-b`. */
   readonly indexOption?: string;
   /**
-   * Runs a glimpseserver on this port of the loopback interface (BRK-8.12). Default: no server. `patienceMs`: most
-   * milliseconds until it has started, and until it answers after SIGUSR1; default 5000.
+   * Runs a glimpseserver on this port of the loopback interface (BRK-8.12). Default: no server. `patienceMs`:
+   * maximum milliseconds until it has started, and until it answers after SIGUSR1; default 5000.
    */
   readonly server?: { readonly port: number; readonly host?: string; readonly patienceMs?: number };
   /** MiB that glimpseindex may use for its tables. Default 16. */
@@ -69,16 +70,17 @@ const stateSchema = z.object({
   watermark: z.number().int().nonnegative(),
   objects: z.string(),
   option: z.string(),
-  /** Number of files at the last full indexing, and of files added since. */
+  /** Number of files at the last full indexing. */
   full: z.number().int().nonnegative(),
+  /** Number of files added since. */
   added: z.number().int().nonnegative(),
 });
 type State = z.output<typeof stateSchema>;
 
-/** Additions do not remove replaced entries, so a full indexing follows when they exceed half of the index. */
-const FEW_ADDITIONS = 1000;
-const ADDED_SHARE = 0.5;
-const OIDS_AT_ONCE = 256;
+/** Additions do not remove replaced entries, so all objects are indexed again when they exceed both of these. */
+const MIN_ADDED = 1000;
+const MAX_ADDED_SHARE = 0.5;
+const OID_BATCH = 256;
 
 /**
  * Opens the Glimpse engine: `glimpseindex` makes the index, `glimpse` names candidates, which are matched against the
@@ -161,7 +163,7 @@ class GlimpseIndexer implements Indexer, CandidateEngine {
     this.#parts = parts;
     this.#state = parts.state;
     this.#usable = parts.usable;
-    this.#limits = { ...CANDIDATE_SEARCH_LIMITS, ...defined(parts.options) };
+    this.#limits = { ...CANDIDATE_SEARCH_LIMITS, ...limitsIn(parts.options) };
   }
 
   get watermark(): number {
@@ -200,7 +202,7 @@ class GlimpseIndexer implements Indexer, CandidateEngine {
     const count = written.size;
     const { full, added } = this.#state;
     const next = { ...this.#state, watermark };
-    if (rebuilding || !this.#usable || added + count > Math.max(FEW_ADDITIONS, full * ADDED_SHARE)) {
+    if (rebuilding || !this.#usable || added + count > Math.max(MIN_ADDED, full * MAX_ADDED_SHARE)) {
       const all = await files.all();
       if (rebuilding) {
         for (const oid of all.clone().subtract(written).toArray()) await files.remove(oid);
@@ -230,9 +232,9 @@ class GlimpseIndexer implements Indexer, CandidateEngine {
     if (lease === undefined) return;
     try {
       if (this.#state.full + this.#state.added === 0) return;
-      const question = translate(expression, options);
-      if (question.kind === 'all') yield* everything(lease, options);
-      else yield* this.#ask([...question.flags, '-e', question.pattern], lease, options);
+      const query = translate(expression, options);
+      if (query.kind === 'all') yield* allObjects(lease, options);
+      else yield* this.#runGlimpse([...query.flags, '-e', query.pattern], lease, options);
     } finally {
       await lease.release();
     }
@@ -250,14 +252,14 @@ class GlimpseIndexer implements Indexer, CandidateEngine {
   }
 
   /** Runs glimpse, through the server if the server is free (BRK-8.10, 8.12, 8.13). */
-  async *#ask(
-    question: readonly string[],
+  async *#runGlimpse(
+    query: readonly string[],
     { path }: IndexLease,
     options: CandidateOptions,
   ): AsyncGenerator<readonly Candidate[]> {
     const { server, programs } = this.#parts;
     const viaServer = server?.tryAcquire(path) === true;
-    const where = viaServer && server !== undefined ? server.arguments : ['-H', path];
+    const target = viaServer && server !== undefined ? server.arguments : ['-H', path];
     const { graceMs } = this.#parts.options;
     let program: Program | undefined;
     let killed = false;
@@ -272,7 +274,7 @@ class GlimpseIndexer implements Indexer, CandidateEngine {
     };
     try {
       program = await Program.start(programs.glimpse, {
-        arguments: ['-l', '-y', ...where, ...question],
+        arguments: ['-l', '-y', ...target, ...query],
         cpuSeconds: options.lifetimeMs / 1000,
         ...(graceMs === undefined ? {} : { graceMs }),
       });
@@ -288,7 +290,7 @@ class GlimpseIndexer implements Indexer, CandidateEngine {
       finished = true;
       // BRK-8.13 (1): the CPU limit is a deadline too.
       if (signal === 'SIGXCPU') killed = true;
-      if (!killed) for (const sentence of complaintsOf(program.complaint)) options.warnings.add(sentence);
+      if (!killed) for (const sentence of warningsOf(program.errorOutput)) options.warnings.add(sentence);
     } finally {
       options.deadline.removeEventListener('abort', stop);
       options.dropped.removeEventListener('abort', drop);
@@ -338,8 +340,8 @@ class GlimpseIndexer implements Indexer, CandidateEngine {
     const ended = runToEnd(program, 'glimpseindex', this.#closing.signal);
     ended.catch(() => undefined);
     const list = oids.toArray();
-    for (let at = 0; at < list.length; at += OIDS_AT_ONCE) {
-      const names = Array.from(list.subarray(at, at + OIDS_AT_ONCE), (oid) => `${files.pathOf(oid)}\n`);
+    for (let start = 0; start < list.length; start += OID_BATCH) {
+      const names = Array.from(list.subarray(start, start + OID_BATCH), (oid) => `${files.pathOf(oid)}\n`);
       await program.write(names.join(''));
     }
     program.endInput();
@@ -358,7 +360,7 @@ class GlimpseIndexer implements Indexer, CandidateEngine {
 }
 
 /** Yields all objects of an index, for queries that glimpse cannot narrow. */
-async function* everything(
+async function* allObjects(
   { path }: IndexLease,
   options: CandidateOptions,
 ): AsyncGenerator<readonly Candidate[]> {
@@ -368,7 +370,7 @@ async function* everything(
     for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
       const oid = oidOfFile(line);
       if (oid !== undefined) found.push({ oid });
-      if (found.length < OIDS_AT_ONCE) continue;
+      if (found.length < OID_BATCH) continue;
       yield found;
       found = [];
       if (options.deadline.aborted || options.dropped.aborted) return;
@@ -380,7 +382,7 @@ async function* everything(
 }
 
 /** BRK-4.19: returns the messages for the user; the rest of the standard error of glimpse is dropped. */
-function complaintsOf(text: string): string[] {
+function warningsOf(text: string): string[] {
   return text
     .split('\n')
     .filter((line) => line.startsWith('glimpse:'))
@@ -389,7 +391,7 @@ function complaintsOf(text: string): string[] {
 }
 
 /** The limits that the options set. */
-function defined(options: Partial<CandidateSearchLimits>): Partial<CandidateSearchLimits> {
+function limitsIn(options: Partial<CandidateSearchLimits>): Partial<CandidateSearchLimits> {
   const names = Object.keys(CANDIDATE_SEARCH_LIMITS) as (keyof CandidateSearchLimits)[];
   return Object.fromEntries(
     names.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),

@@ -16,7 +16,7 @@ export interface GlimpseServerOptions {
 }
 
 /** Valid ports; with any other port glimpseserver listens on 2001. */
-const PORTS = { least: 1024, most: 30_000 } as const;
+const PORTS = { min: 1024, max: 30_000 } as const;
 
 /** Printed when the server accepts requests. */
 const ON_LINE = /On-line/i;
@@ -38,8 +38,8 @@ export class GlimpseServer {
   /** @throws UsageError if glimpseserver does not accept the port */
   constructor(options: GlimpseServerOptions) {
     const { port } = options;
-    if (port < PORTS.least || port > PORTS.most)
-      throw new UsageError(`GlimpseServer-Port: glimpse takes ${PORTS.least} to ${PORTS.most}, not ${port}`);
+    if (port < PORTS.min || port > PORTS.max)
+      throw new UsageError(`GlimpseServer-Port: glimpse takes ${PORTS.min} to ${PORTS.max}, not ${port}`);
     this.#options = options;
   }
 
@@ -63,14 +63,14 @@ export class GlimpseServer {
    * not an error.
    */
   async start(directory: string): Promise<void> {
-    // From now on tryAcquire() fails.
+    // tryAcquire() fails until the server has started.
     this.#directory = undefined;
     while (this.#busy) {
       await new Promise<void>((resolve) => {
         this.#waiting.push(resolve);
       });
     }
-    await this.#serially(async () => {
+    await this.#runSerially(async () => {
       await this.#end();
       if (!this.#closed) await this.#begin(directory);
     });
@@ -79,7 +79,7 @@ export class GlimpseServer {
   /** Stops the server permanently, together with its current query. */
   stop(): Promise<void> {
     this.#closed = true;
-    return this.#serially(() => this.#end());
+    return this.#runSerially(() => this.#end());
   }
 
   /** Acquires the server for one query on this index; false if it is busy, not running, or serves another index. */
@@ -101,9 +101,9 @@ export class GlimpseServer {
   releaseKilled(): void {
     this.#program?.signal('SIGUSR1');
     const program = this.#program;
-    void this.#serially(async () => {
+    void this.#runSerially(async () => {
       if (program === undefined || program !== this.#program) return;
-      if (await this.#answers()) return;
+      if (await this.#isAnswering()) return;
       const directory = this.#directory;
       await this.#end();
       if (directory !== undefined && !this.#closed) await this.#begin(directory);
@@ -115,13 +115,14 @@ export class GlimpseServer {
     const program = await Program.start(path, {
       arguments: ['-H', directory, '-K', String(port), '-J', host],
     });
-    let online: (is: boolean) => void = () => undefined;
+    let setOnline: (isOnline: boolean) => void = () => undefined;
     const ready = new Promise<boolean>((resolve) => {
-      online = resolve;
+      setOnline = resolve;
     });
     // Reads to the end: a full pipe would block the server.
     const reading = (async () => {
-      for await (const lines of program.lines()) if (lines.some((line) => ON_LINE.test(line))) online(true);
+      for await (const lines of program.lines())
+        if (lines.some((line) => ON_LINE.test(line))) setOnline(true);
     })();
     program.ended.then(
       () => {
@@ -129,24 +130,24 @@ export class GlimpseServer {
           this.#program = undefined;
           onWarning('glimpseserver ended; queries run glimpse without it until the next indexing');
         }
-        online(false);
+        setOnline(false);
       },
-      () => online(false),
+      () => setOnline(false),
     );
-    const timer = setTimeout(() => online(false), patienceMs);
-    const is = await ready;
+    const timer = setTimeout(() => setOnline(false), patienceMs);
+    const isOnline = await ready;
     clearTimeout(timer);
-    if (is) {
+    if (isOnline) {
       this.#program = program;
       this.#directory = directory;
       return;
     }
     program.drop();
     await Promise.allSettled([reading, program.ended]);
-    const complaints = program.complaint.trim().split('\n');
-    const complaint = complaints.find((line) => line.startsWith('glimpseserver:')) ?? complaints[0];
+    const errorLines = program.errorOutput.trim().split('\n');
+    const reason = errorLines.find((line) => line.startsWith('glimpseserver:')) ?? errorLines[0];
     onWarning(
-      `glimpseserver does not start: ${complaint?.replace(/^glimpseserver: */, '') || 'no reason given'}`,
+      `glimpseserver does not start: ${reason?.replace(/^glimpseserver: */, '') || 'no reason given'}`,
     );
   }
 
@@ -159,23 +160,23 @@ export class GlimpseServer {
   }
 
   /** Whether the server answers a query that matches nothing. */
-  async #answers(): Promise<boolean> {
+  async #isAnswering(): Promise<boolean> {
     const { glimpse, patienceMs } = this.#options;
     const probe = await Program.start(glimpse, {
       arguments: ['-l', '-y', ...this.arguments, 'harvestprobe'],
     });
     probe.endInput();
-    const over = new AbortController();
-    const late = sleep(patienceMs, false, { signal: over.signal }).catch(() => false);
-    const answered = await Promise.race([probe.ended.then(() => true), late]);
-    over.abort();
+    const answer = new AbortController();
+    const timeout = sleep(patienceMs, false, { signal: answer.signal }).catch(() => false);
+    const answered = await Promise.race([probe.ended.then(() => true), timeout]);
+    answer.abort();
     if (!answered) probe.drop();
     await probe.ended;
     return answered;
   }
 
   /** Runs the steps one after another. A program that cannot be started is a warning. */
-  async #serially(work: () => Promise<void>): Promise<void> {
+  async #runSerially(work: () => Promise<void>): Promise<void> {
     try {
       await this.#mutex.runExclusive(work);
     } catch (error) {

@@ -4,7 +4,7 @@ import { errorCode } from '../../../protocols/errors.js';
 import { OidSet } from '../../broker/oid-set.js';
 
 /** Maximum number of objects in a numbered directory (BRK-6.6). */
-const OBJECTS_A_DIRECTORY = 1000;
+const OBJECTS_PER_DIRECTORY = 1000;
 const NAME = /^OBJ([1-9]\d{0,9})$/;
 
 /** Returns the OID of an object file; undefined if the path is not one. */
@@ -15,7 +15,7 @@ export function oidOfFile(path: string): number | undefined {
 
 /** BRK-8.9: each object has a file `objects/<dir>/OBJ<n>`, which other programs may read. */
 export class ObjectFiles {
-  readonly #made = new Set<number>();
+  readonly #createdDirectories = new Set<number>();
 
   constructor(
     readonly path: string,
@@ -24,15 +24,15 @@ export class ObjectFiles {
   ) {}
 
   pathOf(oid: number): string {
-    return join(this.path, String(Math.floor(oid / OBJECTS_A_DIRECTORY)), `OBJ${oid}`);
+    return join(this.path, String(Math.floor(oid / OBJECTS_PER_DIRECTORY)), `OBJ${oid}`);
   }
 
   /** Writes or replaces the file of an object atomically. */
   async write(oid: number, object: Uint8Array): Promise<void> {
-    const number = Math.floor(oid / OBJECTS_A_DIRECTORY);
-    if (!this.#made.has(number)) {
+    const number = Math.floor(oid / OBJECTS_PER_DIRECTORY);
+    if (!this.#createdDirectories.has(number)) {
       await mkdir(join(this.path, String(number)), { recursive: true });
-      this.#made.add(number);
+      this.#createdDirectories.add(number);
     }
     const temporary = join(this.scratch, `OBJ${oid}.new`);
     await writeFile(temporary, object);

@@ -1,3 +1,4 @@
+// The `Swish` engine: indexes by swish-e, in parts that are merged, queried by the program swish-e.
 import { link, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -58,7 +59,7 @@ type State = z.output<typeof stateSchema>;
 
 const DEFAULT_MAX_PARTS = 8;
 /** Suffixes of the files of a part: swish-e keeps the properties of documents next to each index file. */
-const FILES_OF_PART = ['', '.prop'] as const;
+const PART_SUFFIXES = ['', '.prop'] as const;
 const OUTPUT = '%r\\t%p\\n';
 
 /**
@@ -138,7 +139,7 @@ class SwishIndexer implements Indexer, CandidateEngine {
       const head = `Path-Name: ${oid}\nContent-Length: ${text.length}\nLast-Mtime: ${next}\nDocument-Type: TXT*\n\n`;
       await this.#building.program.write(`${head}${text}`);
     } catch (error) {
-      await this.#giveUp();
+      await this.#abandon();
       throw error;
     }
   }
@@ -149,7 +150,7 @@ class SwishIndexer implements Indexer, CandidateEngine {
   }
 
   async clear(): Promise<void> {
-    await this.#giveUp();
+    await this.#abandon();
     await this.beginUpdate();
     this.#rebuilding = true;
   }
@@ -168,7 +169,7 @@ class SwishIndexer implements Indexer, CandidateEngine {
         await this.#publish(path, former, building, watermark);
       }
     } catch (error) {
-      await this.#giveUp();
+      await this.#abandon();
       throw error;
     }
     this.#building = undefined;
@@ -188,14 +189,14 @@ class SwishIndexer implements Indexer, CandidateEngine {
     const { parts } = this.#state;
     const lease = parts.length === 0 ? undefined : this.#directory.lease();
     if (lease === undefined) return;
-    const question = translate(expression);
+    const query = translate(expression);
     const { graceMs } = this.#options;
     let program: Program | undefined;
     const stop = () => program?.stop();
     const drop = () => program?.drop();
     try {
       program = await Program.start(this.#program, {
-        arguments: ['-H', '0', '-x', OUTPUT, '-w', question, '-f', ...parts],
+        arguments: ['-H', '0', '-x', OUTPUT, '-w', query, '-f', ...parts],
         cwd: lease.path,
         cpuSeconds: options.lifetimeMs / 1000,
         ...(graceMs === undefined ? {} : { graceMs }),
@@ -206,8 +207,8 @@ class SwishIndexer implements Indexer, CandidateEngine {
       if (options.deadline.aborted) stop();
       if (options.dropped.aborted) drop();
       for await (const lines of program.lines()) {
-        const complaint = lines.find((line) => line.startsWith('err: '));
-        if (complaint !== undefined) options.warnings.add(complaint.slice('err: '.length));
+        const error = lines.find((line) => line.startsWith('err: '));
+        if (error !== undefined) options.warnings.add(error.slice('err: '.length));
         yield lines.flatMap(candidateOf);
       }
     } finally {
@@ -221,7 +222,7 @@ class SwishIndexer implements Indexer, CandidateEngine {
   async close(): Promise<void> {
     if (this.#closing.signal.aborted) return;
     this.#closing.abort();
-    await this.#giveUp();
+    await this.#abandon();
     await this.#reader.close();
   }
 
@@ -256,7 +257,7 @@ class SwishIndexer implements Indexer, CandidateEngine {
     const { current } = this.#directory;
     if (current !== undefined) {
       for (const part of former) {
-        for (const suffix of FILES_OF_PART)
+        for (const suffix of PART_SUFFIXES)
           await link(join(current, `${part}${suffix}`), join(path, `${part}${suffix}`));
       }
     }
@@ -270,7 +271,7 @@ class SwishIndexer implements Indexer, CandidateEngine {
       program.endInput();
       await runToEnd(program, 'swish-e', this.#closing.signal);
       for (const part of parts)
-        for (const suffix of FILES_OF_PART) await rm(join(path, `${part}${suffix}`), { force: true });
+        for (const suffix of PART_SUFFIXES) await rm(join(path, `${part}${suffix}`), { force: true });
       parts = [merged];
     }
     const state = { watermark, parts, next };
@@ -279,7 +280,7 @@ class SwishIndexer implements Indexer, CandidateEngine {
   }
 
   /** Ends the run and discards the changes that were not flushed. */
-  async #giveUp(): Promise<void> {
+  async #abandon(): Promise<void> {
     const building = this.#building;
     this.#building = undefined;
     this.#updating = false;
@@ -300,7 +301,7 @@ class SwishIndexer implements Indexer, CandidateEngine {
   }
 }
 
-/** A line `SCORE TAB OID`. */
+/** Parses a line `SCORE TAB OID`. */
 function candidateOf(line: string): Candidate[] {
   const match = /^(\d+)\t(\d+)$/.exec(line);
   return match === null ? [] : [{ oid: Number(match[2]), score: Number(match[1]) }];

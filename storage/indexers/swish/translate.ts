@@ -18,7 +18,7 @@ export const SWISH_CONFIGURATION = [
   '',
 ].join('\n');
 
-/** Longest word of the index; a longer one is truncated. */
+/** Maximum length of a word of the index; a longer one is truncated. */
 const MAX_WORD = 100;
 /** Characters that swish-e treats as the end of a word. */
 const FOREIGN = /[^a-z0-9]/gu;
@@ -27,7 +27,7 @@ const FOREIGN = /[^a-z0-9]/gu;
 export function documentOf(object: SoifObject): string {
   const words = [EVERY_OBJECT];
   for (const attribute of attributeTexts(object)) {
-    for (const { text } of wordsOf(fold(attribute.text(VIEW.raw)))) words.push(spelled(text));
+    for (const { text } of wordsOf(fold(attribute.text(VIEW.raw)))) words.push(encodeWord(text));
   }
   return words.join(' ');
 }
@@ -37,51 +37,51 @@ export function documentOf(object: SoifObject): string {
  * they are not operators. Negations and attributes are omitted here and tested on the objects.
  */
 export function translate(expression: Expression): string {
-  return partOf(expression) ?? quoted(EVERY_OBJECT);
+  return queryOf(expression) ?? quote(EVERY_OBJECT);
 }
 
 /** The query of a node; undefined if it matches any object. */
-function partOf(node: Expression): string | undefined {
+function queryOf(node: Expression): string | undefined {
   switch (node.kind) {
     case 'not':
       return undefined;
     case 'except':
-      return partOf(node.left);
+      return queryOf(node.left);
     case 'and': {
-      const left = partOf(node.left);
-      const right = partOf(node.right);
+      const left = queryOf(node.left);
+      const right = queryOf(node.right);
       return left === undefined || right === undefined ? (left ?? right) : `(${left} and ${right})`;
     }
     case 'or': {
-      const left = partOf(node.left);
-      const right = partOf(node.right);
+      const left = queryOf(node.left);
+      const right = queryOf(node.right);
       return left === undefined || right === undefined ? undefined : `(${left} or ${right})`;
     }
     case 'term':
-      return wordsPart(node.text);
+      return termQuery(node.text);
     case 'select':
-      if (node.operator === 'contains') return wordsPart(node.value);
-      return node.operator === 'exact' ? literalPart(unescapeTerm(node.value)) : undefined;
+      if (node.operator === 'contains') return termQuery(node.value);
+      return node.operator === 'exact' ? literalQuery(unescapeTerm(node.value)) : undefined;
   }
 }
 
-function wordsPart(text: string): string | undefined {
+function termQuery(text: string): string | undefined {
   const term = parseTerm(text);
-  return term.kind === 'literal' ? literalPart(term.text) : undefined;
+  return term.kind === 'literal' ? literalQuery(term.text) : undefined;
 }
 
-function literalPart(text: string): string | undefined {
-  const words = new Set(wordsOf(fold(text)).map((word) => quoted(spelled(word.text))));
+function literalQuery(text: string): string | undefined {
+  const words = new Set(wordsOf(fold(text)).map((word) => quote(encodeWord(word.text))));
   if (words.size === 0) return undefined;
   return words.size === 1 ? [...words][0] : `(${[...words].join(' and ')})`;
 }
 
 /** Encodes letters beyond a-z by their code points. A collision of two words only costs reading an object. */
-function spelled(word: string): string {
+function encodeWord(word: string): string {
   const text = word.replace(FOREIGN, (c) => `z${(c.codePointAt(0) ?? 0).toString(36)}z`);
   return text.length > MAX_WORD ? text.slice(0, MAX_WORD) : text;
 }
 
-function quoted(word: string): string {
+function quote(word: string): string {
   return `"${word}"`;
 }

@@ -14,10 +14,10 @@ import {
   publishDirectory,
   readStream,
   removeBinary,
-  replaceFile,
   storedUrl,
   synchronize,
 } from '../../../storage/databases/index.js';
+import { replaceFile } from '../../../storage/files/replace-file.js';
 import { GathererStore, Generations } from '../../../storage/index.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { collect, readExport } from '../helpers.js';

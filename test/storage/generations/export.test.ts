@@ -128,15 +128,11 @@ t.test('blocks are bounded in size, and a few changes leave most blocks unchange
 
 t.test('a large object has its own block; no block mixes objects with and without a time', (t) => {
   const cutter = new BlockCutter();
-  t.equal(cutter.next('a', 0, 10), false, 'the first object starts no block');
-  t.equal(cutter.next('b', 0, 10), false);
-  t.equal(cutter.next('c', 1, 10), true, 'the first object with a time starts a block');
-  t.equal(
-    cutter.next('d', 1, 10 * MAX_BLOCK_BYTES),
-    true,
-    'an object that is larger than a block starts one',
-  );
-  t.equal(cutter.next('e', 1, 10), true);
+  t.equal(cutter.add('a', 0, 10), false, 'the first object starts no block');
+  t.equal(cutter.add('b', 0, 10), false);
+  t.equal(cutter.add('c', 1, 10), true, 'the first object with a time starts a block');
+  t.equal(cutter.add('d', 1, 10 * MAX_BLOCK_BYTES), true, 'an object that is larger than a block starts one');
+  t.equal(cutter.add('e', 1, 10), true);
   t.end();
 });
 

@@ -99,7 +99,7 @@ t.test('BRK-2.5 the index has a break where more than blanks separates two words
       const expected = values
         .map((bytes) => joined(terms(indexText(decodeText(bytes)))))
         .filter((text) => text !== '');
-      t.equal(joined(terms(column.take())), expected.join(` ${BREAK} `));
+      t.equal(joined(terms(column.toString())), expected.join(` ${BREAK} `));
     }),
   );
 });

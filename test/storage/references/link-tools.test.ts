@@ -87,7 +87,7 @@ t.test('R-19, R-9: malformed links are rejected with file and line', async (t) =
     ['VERSION=3\nx\n', 'F:2: expected a header line NAME=VALUE (R-19)'],
     ['VERSION=3\nformat=print\nHEADER=END\n abc\n', 'F:4: expected an ID of 4 bytes, not 3 (R-9)'],
     ['1 2\n3\n', 'F:2: expected two IDs separated by a blank or tab (R-9)'],
-    ['1 2\n\n3 4 5\n', 'F:3: a line holds two IDs and no more (R-9)'],
+    ['1 2\n\n3 4 5\n', 'F:3: a line has more than two IDs (R-9)'],
     ['1 4294967296\n', 'F:1: an ID is at most 4294967295 (R-9)'],
     ['a b\n', 'F:1: expected two IDs separated by a blank or tab (R-9)'],
     [`1 2\n${' '.repeat(70_000)}`, 'F:2: a line is longer than 65536 bytes (R-19)'],

@@ -124,7 +124,7 @@ t.test('R-11: the sorter is stable, in memory and with merged runs', async (t) =
       for (const [key, position] of expected) {
         t.equal(cursor.next(), true);
         t.equal(cursor.key, key);
-        t.equal(cursor.words[cursor.at + width - 1], (position ?? 0) + width - 1);
+        t.equal(cursor.words[cursor.offset + width - 1], (position ?? 0) + width - 1);
       }
       t.equal(cursor.next(), false);
     }),

@@ -37,11 +37,11 @@ function withMethods(filter: SeenFilter, methods: Partial<SeenFilter>): SeenFilt
   });
 }
 
-const NEW_ONCE = 'a URI is new once, and new again after it was forgotten';
+const NEW_ONCE = 'a URI is new once, and again after it was forgotten';
 const ORDER = 'overlapping calls take effect in their order';
 const CLOSED = 'a closed filter refuses calls, and the close waits for those in flight';
 const HISTORIES = 'random histories give the answers of a set';
-const KEPT = 'the keys are there after a close';
+const KEPT = 'a filter that is opened again has its keys';
 const CRASH = 'a crash loses what was not committed, and nothing else';
 
 t.test('the suite passes a correct filter and fails a wrong one', async (t) => {
