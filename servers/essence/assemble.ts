@@ -8,8 +8,8 @@ import { openingSentences } from './summarizers/sentences.js';
 import { DESCRIPTION_LENGTH } from './summarizers/text.js';
 import type { EmbeddedSummary, Summary } from './summary.js';
 
-/** Longest attribute name that a document can set, in characters. */
-const MAX_NAME = 64;
+/** Maximum length of an attribute name that a document sets, in characters. */
+const MAX_NAME_LENGTH = 64;
 
 /** Attributes with running text: they are written last and are the first to be cut. */
 const RUNNING_TEXT = new Set(['partial-text', 'body', 'full-text']);
@@ -19,8 +19,8 @@ const RESERVED: ReadonlySet<string> = new Set(
   [...BOOKKEEPING_NAMES, 'URL', 'Gatherer-Port'].map((name) => name.toLowerCase()),
 );
 
-/** Bytes an attribute takes beside name and value: braces, colon, tab, newline and the digits of its size. */
-const FRAMING = 15;
+/** Bytes of an attribute in addition to its name and value: braces, colon, tab, newline and the digits of its size. */
+const FRAMING_BYTES = 15;
 
 /**
  * Encodes the finished object as it goes over the wire: bookkeeping first (SOIF-3.4), components last (E-55).
@@ -42,24 +42,24 @@ export function assembleObject(
     { ...input, type, ...(size === undefined ? {} : { size }), ...(md5 === '' ? {} : { md5 }) },
     settings,
   );
-  let left = settings.maxObjectBytes - input.url.length - 16;
-  for (const [name, value] of pairs) left -= name.length + value.length + FRAMING;
+  let remaining = settings.maxObjectBytes - input.url.length - 16;
+  for (const [name, value] of pairs) remaining -= name.length + value.length + FRAMING_BYTES;
   const ordered = [...attributes].filter(([key]) => !RUNNING_TEXT.has(key));
   ordered.push(...[...attributes].filter(([key]) => RUNNING_TEXT.has(key)));
   for (const [, { name, value }] of ordered) {
     let bytes = encodeValue(value, settings.trailingNewline);
-    const room = Math.max(0, left - name.length - FRAMING);
-    if (bytes.length > room) {
+    const available = Math.max(0, remaining - name.length - FRAMING_BYTES);
+    if (bytes.length > available) {
       document.warn(
-        `${name} cut from ${bytes.length} to ${room} bytes: the object would exceed ${settings.maxObjectBytes}`,
+        `${name} cut from ${bytes.length} to ${available} bytes: the object would exceed ${settings.maxObjectBytes}`,
       );
-      bytes = cutUtf8(bytes, room);
+      bytes = cutUtf8(bytes, available);
     }
     if (bytes.length === 0) continue;
-    left -= bytes.length + name.length + FRAMING;
+    remaining -= bytes.length + name.length + FRAMING_BYTES;
     pairs.push([name, bytes]);
   }
-  addComponents(pairs, components, left, document);
+  addComponents(pairs, components, remaining, document);
   return encodeSoif(SoifObject.of('FILE', input.url, pairs));
 }
 
@@ -69,37 +69,37 @@ type Pair = readonly [name: string, value: string | Uint8Array];
 function addComponents(
   pairs: Pair[],
   components: readonly EmbeddedSummary[],
-  room: number,
+  available: number,
   document: SourceDocument,
 ): void {
-  let left = room;
+  let remaining = available;
   for (const [i, { name, type, whole, summary }] of components.entries()) {
     const prefix = `Embed<${i + 1}>-`;
-    const own: Pair[] = [
+    const component: Pair[] = [
       ['Nested-Filename', Buffer.from(name)],
       ['Type', type],
     ];
-    if (whole !== undefined) own.push(['File-Size', String(whole.size)], ['MD5', whole.md5]);
+    if (whole !== undefined) component.push(['File-Size', String(whole.size)], ['MD5', whole.md5]);
     let needed = 0;
-    for (const [key, value] of own) needed += prefix.length + key.length + value.length + FRAMING;
-    if (needed > left) {
-      document.warn(`the object is full: components from ${i + 1} on are left out (E-45)`);
+    for (const [key, value] of component) needed += prefix.length + key.length + value.length + FRAMING_BYTES;
+    if (needed > remaining) {
+      document.warn(`the object is full: components from ${i + 1} on are omitted (E-45)`);
       return;
     }
-    left -= needed;
+    remaining -= needed;
     for (const { name: key, value } of mergeAttributes(summary, document.settings).values()) {
-      const space = left - prefix.length - key.length - FRAMING;
+      const space = remaining - prefix.length - key.length - FRAMING_BYTES;
       const bytes = cutUtf8(encodeValue(value, document.settings.trailingNewline), Math.max(0, space));
       if (bytes.length === 0) continue;
-      left -= prefix.length + key.length + FRAMING + bytes.length;
-      own.push([key, bytes]);
+      remaining -= prefix.length + key.length + FRAMING_BYTES + bytes.length;
+      component.push([key, bytes]);
     }
-    own.sort(([x], [y]) => (x.toLowerCase() < y.toLowerCase() ? -1 : 1));
-    pairs.push(...own.map(([key, value]) => [`${prefix}${key}`, value] as const));
+    component.sort(([x], [y]) => (x.toLowerCase() < y.toLowerCase() ? -1 : 1));
+    pairs.push(...component.map(([key, value]) => [`${prefix}${key}`, value] as const));
   }
 }
 
-/** The bookkeeping of an object: what its content does not tell. */
+/** The facts of an object that do not follow from its content. */
 export interface ObjectFacts {
   readonly lastModificationTime: number;
   readonly updateTime: number;
@@ -109,7 +109,7 @@ export interface ObjectFacts {
   readonly md5?: string;
 }
 
-/** E-110, E-113. */
+/** Returns the bookkeeping attributes in their order, without those that `minimalBookkeeping` omits (E-110, E-113). */
 export function bookkeeping(facts: ObjectFacts, settings: EssenceSettings): Pair[] {
   const minimal = settings.minimalBookkeeping;
   const pairs: Pair[] = [];
@@ -135,7 +135,7 @@ interface NamedValue {
   value: string;
 }
 
-/** One attribute a name, without case (E-69); then description (E-141) and keywords (E-106). */
+/** Merges attributes of the same name, without case (E-69); then derives description (E-141) and keywords (E-106). */
 function mergeAttributes(summary: Summary, settings: EssenceSettings): Map<string, NamedValue> {
   const merged = new Map<string, NamedValue>();
   for (const [written, raw] of summary.attributes) {
@@ -167,7 +167,7 @@ function addKeywords(merged: Map<string, NamedValue>, limit: number): void {
   if (value !== '') merged.set('keywords', { name: phrases?.name ?? 'Keywords', value });
 }
 
-/** E-69, E-105: keeps letters, digits, `-`, `_`, `.`; refuses the names that only the Gatherer sets. */
+/** E-69, E-105: keeps letters, digits, `-`, `_`, `.`; adds `Meta-` to the names that only the Gatherer sets. */
 function cleanName(name: string): string {
   const legal = /^[A-Za-z0-9._-]+$/.test(name)
     ? name
@@ -175,7 +175,7 @@ function cleanName(name: string): string {
         .trim()
         .replace(/[^A-Za-z0-9._-]+/g, '-')
         .replace(/^-+|-+$/g, '');
-  const short = legal.slice(0, MAX_NAME);
+  const short = legal.slice(0, MAX_NAME_LENGTH);
   return RESERVED.has(short.toLowerCase()) ? `Meta-${short}` : short;
 }
 
@@ -198,10 +198,10 @@ function encodeValue(value: string, trailingNewline: boolean): Uint8Array {
   return Buffer.from(trailingNewline ? `${value}\n` : value, 'utf8');
 }
 
-/** At most `room` bytes, ending at a character's border. */
-function cutUtf8(bytes: Uint8Array, room: number): Uint8Array {
-  if (bytes.length <= room) return bytes;
-  let end = room;
+/** Returns at most `available` bytes, without a part of a character at the end. */
+function cutUtf8(bytes: Uint8Array, available: number): Uint8Array {
+  if (bytes.length <= available) return bytes;
+  let end = available;
   while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
   return bytes.subarray(0, end);
 }

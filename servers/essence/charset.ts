@@ -1,14 +1,14 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { analyse } from 'chardet';
 
-/** Bytes looked at for a META charset; the HTML standard's number. */
-const META_WINDOW = 1024;
-/** Bytes given to chardet: more do not change its result. */
-const GUESS_WINDOW = 64 * 1024;
+/** Bytes that are searched for a META charset, as in the HTML standard. */
+const META_WINDOW_BYTES = 1024;
+/** Bytes that chardet analyzes: more do not change its result. */
+const GUESS_WINDOW_BYTES = 64 * 1024;
 /** chardet's confidence (0-100) below which windows-1252 is the better guess. */
 const MIN_CONFIDENCE = 30;
 
-/** Accepted guesses: legacy sets that pages use and the platform decodes. */
+/** Accepted guesses: legacy character sets that pages use and the platform decodes. */
 const GUESSABLE: ReadonlySet<string> = new Set(
   (
     'Shift_JIS EUC-JP ISO-2022-JP EUC-KR Big5 GB18030 KOI8-R windows-1250 windows-1251 windows-1252 windows-1253 ' +
@@ -16,10 +16,11 @@ const GUESSABLE: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
+/** What is known of the bytes before they are decoded. */
 export interface DecodeHints {
   /** The document is HTML: a META charset counts. */
   readonly html: boolean;
-  /** Character set of the access method's reply. */
+  /** Character set that the access method's reply declares. */
   readonly declared?: string;
   readonly warn?: (message: string) => void;
 }
@@ -75,27 +76,27 @@ function wideXml(bytes: Uint8Array): string | undefined {
 /** The encoding of an XML declaration at the start of the document. */
 function xmlEncoding(bytes: Uint8Array): string | undefined {
   if (bytes[0] !== 0x3c || bytes[1] !== 0x3f) return undefined;
-  const head = decodeLatin(bytes.subarray(0, META_WINDOW));
+  const head = decodeLatin(bytes.subarray(0, META_WINDOW_BYTES));
   const label = /^<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})["']/.exec(head)?.[1]?.toLowerCase();
   return label?.startsWith('utf-16') === true ? 'utf-8' : label;
 }
 
 /** ISO-2022-JP switches to Japanese by ESC `$` `@` or ESC `$` `B`, in a text without bytes beyond ASCII. */
 function hasJapaneseEscape(bytes: Uint8Array): boolean {
-  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, GUESS_WINDOW));
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, GUESS_WINDOW_BYTES));
   return isAscii(head) && (head.includes('\x1b$B') || head.includes('\x1b$@'));
 }
 
 /** The charset of a META element in the first 1024 bytes. UTF-16 there is wrong: it would not be readable as ASCII. */
 function metaCharset(bytes: Uint8Array): string | undefined {
-  const head = decodeLatin(bytes.subarray(0, META_WINDOW));
+  const head = decodeLatin(bytes.subarray(0, META_WINDOW_BYTES));
   const found = /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{1,40})/i.exec(head);
   const label = found?.[1]?.toLowerCase();
   return label?.startsWith('utf-16') === true ? 'utf-8' : label;
 }
 
 function guess(bytes: Uint8Array): string {
-  for (const match of analyse(bytes.subarray(0, GUESS_WINDOW))) {
+  for (const match of analyse(bytes.subarray(0, GUESS_WINDOW_BYTES))) {
     if (match.confidence >= MIN_CONFIDENCE && GUESSABLE.has(match.name)) return match.name;
   }
   return 'windows-1252';

@@ -94,7 +94,7 @@ export interface SelectionRules {
   readonly byUrl: TypeRules;
   readonly byName: TypeRules;
   readonly byContent: TypeRules;
-  /** E-16: the user's own descriptions of content; they precede the built-in ones. */
+  /** E-16: the user's descriptions of content; they precede the built-in ones. */
   readonly magic?: MagicRules;
   readonly stoplist: ReadonlySet<string>;
   readonly allowlist?: ReadonlySet<string>;

@@ -1,5 +1,5 @@
 /** E-109: attributes whose words are not keywords: running text, addresses, and the phrases that are keywords already. */
-const NOT_SOURCES = new Set([
+const EXCLUDED_ATTRIBUTES = new Set([
   'full-text',
   'body',
   'head',
@@ -7,7 +7,7 @@ const NOT_SOURCES = new Set([
   'url-references',
   'images',
   'keywords',
-  // Not about the document's subject: checksums, times, lists of files.
+  // They do not describe the document's subject.
   'language',
   'date',
   'creation-date',
@@ -25,15 +25,15 @@ const STOP_WORDS = new Set(
   ).split(' '),
 );
 
-/** Longest keyword in characters. */
-const MAX_WORD = 64;
+/** Maximum length of a keyword, in characters. */
+const MAX_WORD_LENGTH = 64;
 
 const ASCII_WORD = /[a-z0-9]+(?:['.-][a-z0-9]+)*/g;
 const WORD = /[\p{L}\p{N}\p{M}]+(?:['.-][\p{L}\p{N}\p{M}]+)*/gu;
 
 /**
- * Returns the keyword list of an object (E-106, E-109): its own phrases first, one a line, then the words of its other attributes,
- * folded, sorted, one a line, without repetitions. At most `limit` bytes, cut at a line end (E-108).
+ * Returns the keyword list of an object (E-106, E-109): its own phrases first, one per line, then the words of its other attributes,
+ * folded, sorted, one per line, without repetitions. At most `limit` bytes, cut at a line end (E-108).
  *
  * @param attributes what the summarizer emitted, by name
  * @param phrases lines of its own `keywords`
@@ -45,12 +45,12 @@ export function generateKeywords(
 ): string {
   const seen = new Set<string>();
   const lines: string[] = [];
-  let left = limit;
+  let remaining = limit;
   const add = (list: string[], line: string, folded: string): boolean => {
     if (seen.has(folded)) return true;
     const bytes = Buffer.byteLength(line) + 1;
-    if (bytes > left) return false;
-    left -= bytes;
+    if (bytes > remaining) return false;
+    remaining -= bytes;
     seen.add(folded);
     list.push(line);
     return true;
@@ -63,14 +63,19 @@ export function generateKeywords(
   let partial = '';
   for (const [name, value] of attributes) {
     const key = name.toLowerCase();
-    if (!NOT_SOURCES.has(key)) sources.push(value);
+    if (!EXCLUDED_ATTRIBUTES.has(key)) sources.push(value);
     else if (key === 'partial-text') partial = value;
   }
   const words: string[] = [];
-  // Words are taken in the order of the text until the list is full: cutting after sorting would keep only the alphabet's beginning.
+  // Words are taken in the order of the text until the list is full: cutting after sorting would keep only the first letters of the alphabet.
   collect: for (const source of sources.length > 0 ? sources : [partial]) {
     for (const word of wordsOf(source)) {
-      if (word.length > 1 && word.length <= MAX_WORD && !STOP_WORDS.has(word) && !add(words, word, word))
+      if (
+        word.length > 1 &&
+        word.length <= MAX_WORD_LENGTH &&
+        !STOP_WORDS.has(word) &&
+        !add(words, word, word)
+      )
         break collect;
     }
   }

@@ -1,5 +1,5 @@
 /** Characters of a text that are examined. */
-const WINDOW = 32 * 1024;
+const WINDOW_CHARACTERS = 32 * 1024;
 /** Minimum number of words of a text in Latin or Cyrillic letters. */
 const MIN_WORDS = 12;
 /** Minimum share of a language's function words in a text of that language; running text has 15 to 40 percent. */
@@ -60,14 +60,14 @@ const SCRIPTS: readonly (readonly [language: string, letters: RegExp])[] = [
   ['ar', /\p{Script=Arabic}/gu],
 ];
 
-/** Share of the letters at which a script decides. */
+/** Minimum share of the letters that are of a script in a text of its language. */
 const SCRIPT_SHARE = 0.4;
-/** Share of kana that identifies Japanese, which also uses Chinese characters. */
+/** Minimum share of kana in a Japanese text, which also uses Chinese characters. */
 const KANA_SHARE = 0.1;
 /** Minimum number of letters of a script. */
 const MIN_LETTERS = 20;
 
-/** Word to the languages that use it. */
+/** The languages that use a word. */
 const LANGUAGES_OF: ReadonlyMap<string, readonly string[]> = (() => {
   const languages = new Map<string, string[]>();
   for (const [language, words] of Object.entries(FUNCTION_WORDS)) {
@@ -84,7 +84,7 @@ const LANGUAGES_OF: ReadonlyMap<string, readonly string[]> = (() => {
  * @returns an ISO 639-1 code; undefined if the text is too short or no language is clearly the best
  */
 export function guessLanguage(text: string): string | undefined {
-  const sample = text.length > WINDOW ? text.slice(0, WINDOW) : text;
+  const sample = text.length > WINDOW_CHARACTERS ? text.slice(0, WINDOW_CHARACTERS) : text;
   return languageByScript(sample) ?? languageByWords(sample.toLowerCase());
 }
 

@@ -1,9 +1,9 @@
 import { ConfigError } from '../../protocols/errors.js';
 
 /** Bytes of a document that a magic file can test. */
-const WINDOW = 64 * 1024;
+const WINDOW_BYTES = 64 * 1024;
 /** Bytes of a document's string that a message can quote. */
-const MAX_QUOTED = 80;
+const MAX_QUOTED_BYTES = 80;
 
 /** Size in bytes and byte order of a number; `short` and `long` are little-endian. */
 const NUMBERS: ReadonlyMap<string, { readonly size: 1 | 2 | 4; readonly little: boolean }> = new Map([
@@ -16,14 +16,14 @@ const NUMBERS: ReadonlyMap<string, { readonly size: 1 | 2 | 4; readonly little: 
   ['belong', { size: 4, little: false }],
 ]);
 
-type Test = (bytes: DataView, at: number) => string | number | undefined;
+type Test = (bytes: DataView, offset: number) => string | number | undefined;
 
-/** One line: a test, and the message if it holds. */
+/** One line: a test, and the message if the test matches. */
 interface MagicLine {
-  /** Number of `>` before the offset: the line is tested only if the line of the next lower level above it held. */
+  /** Number of `>` before the offset: the line is tested only if the line of the next lower level above it matched. */
   readonly level: number;
   readonly offset: number;
-  /** Returns the value if the test holds. */
+  /** Returns the value if the test matches. */
   readonly test: Test;
   readonly message: string;
 }
@@ -32,35 +32,35 @@ interface MagicLine {
 export class MagicRules {
   constructor(readonly lines: readonly MagicLine[]) {}
 
-  /** Returns the messages of the first entry that holds, or undefined. An entry is a line of level 0 and the lines below it. */
+  /** Returns the messages of the first entry that matches, or undefined. An entry is a line of level 0 and the lines below it. */
   describe(bytes: Uint8Array): string | undefined {
     if (this.lines.length === 0) return undefined;
-    const view = new DataView(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, WINDOW));
+    const view = new DataView(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, WINDOW_BYTES));
     let messages = '';
-    let held = -1;
+    let matchedLevel = -1;
     for (const { level, offset, test, message } of this.lines) {
       if (level === 0 && messages !== '') break;
-      if (level > held + 1) continue;
-      held = level - 1;
+      if (level > matchedLevel + 1) continue;
+      matchedLevel = level - 1;
       const value = test(view, offset);
       if (value === undefined) continue;
-      held = level;
-      messages = joined(messages, message, value);
+      matchedLevel = level;
+      messages = appendMessage(messages, message, value);
     }
     return messages === '' ? undefined : messages;
   }
 }
 
-/** A message without a blank before it begins with `\b`. */
-function joined(before: string, message: string, value: string | number): string {
+/** Appends a message with the value in it; no blank precedes a message that begins with `\b`. */
+function appendMessage(before: string, message: string, value: string | number): string {
   const text = message.replace(/%[-+ #0]*\d*(?:\.\d+)?[hl]*([cdiosuxX%])/g, (_, kind: string) =>
-    shown(kind, value),
+    formatValue(kind, value),
   );
   if (text.startsWith('\\b')) return before + text.slice(2);
   return before === '' || text === '' ? before + text : `${before} ${text}`;
 }
 
-function shown(kind: string, value: string | number): string {
+function formatValue(kind: string, value: string | number): string {
   if (kind === '%') return '%';
   if (typeof value === 'string') return value;
   if (kind === 'x') return value.toString(16);
@@ -89,7 +89,7 @@ export function parseMagic(text: string, file: string): MagicRules {
     if (found === null) return fail('offset, type, test and message are expected');
     const [, levels = '', offset = '', type = '', test = '', message = ''] = found;
     const level = levels.length;
-    if (level > (lines.at(-1)?.level ?? -1) + 1) fail(`actual is no line of level ${level - 1} above it`);
+    if (level > (lines.at(-1)?.level ?? -1) + 1) fail(`there is no line of level ${level - 1} above it`);
     lines.push({
       level,
       offset: numberOf(offset) ?? fail(`the offset ${offset} is not a number`),
@@ -100,7 +100,7 @@ export function parseMagic(text: string, file: string): MagicRules {
   return new MagicRules(lines);
 }
 
-/** Decimal, 0x hexadecimal or 0 octal. */
+/** Parses a number: decimal, hexadecimal with `0x` or octal with `0`. */
 function numberOf(text: string): number | undefined {
   if (/^0x[0-9a-fA-F]{1,8}$/.test(text)) return Number.parseInt(text.slice(2), 16);
   if (/^0[0-7]{1,11}$/.test(text)) return Number.parseInt(text, 8);
@@ -113,31 +113,31 @@ function numberTest(written: string, test: string, fail: (what: string) => never
   const isSigned = !type.startsWith('u');
   const mask = masked === undefined ? -1 : (numberOf(masked) ?? fail(`the mask ${masked} is not a number`));
   const shift = 32 - 8 * form.size;
-  /** The value in as many bits as the type has, with or without a sign. */
-  const fitted = (value: number) => (isSigned ? (value << shift) >> shift : (value << shift) >>> shift);
-  const read: Test = (bytes, at) => {
-    if (at < 0 || at + form.size > bytes.byteLength) return undefined;
+  /** Cuts a value to the bits of the type, with or without a sign. */
+  const toWidth = (value: number) => (isSigned ? (value << shift) >> shift : (value << shift) >>> shift);
+  const read: Test = (bytes, offset) => {
+    if (offset < 0 || offset + form.size > bytes.byteLength) return undefined;
     const { size, little } = form;
     const raw =
       size === 1
-        ? bytes.getUint8(at)
+        ? bytes.getUint8(offset)
         : size === 2
-          ? bytes.getUint16(at, little)
-          : bytes.getUint32(at, little);
-    return fitted(raw & mask);
+          ? bytes.getUint16(offset, little)
+          : bytes.getUint32(offset, little);
+    return toWidth(raw & mask);
   };
   if (test === 'x') return read;
   const [, operator = '=', digits = ''] = /^([=!<>&^]?)(.*)$/.exec(test) ?? [];
-  const expected = fitted(numberOf(digits) ?? fail(`${digits} is not a number`));
-  return (bytes, at) => {
-    const value = read(bytes, at);
-    return typeof value === 'number' && compares(operator === '' ? '=' : operator, value, expected)
+  const expected = toWidth(numberOf(digits) ?? fail(`${digits} is not a number`));
+  return (bytes, offset) => {
+    const value = read(bytes, offset);
+    return typeof value === 'number' && compareNumbers(operator === '' ? '=' : operator, value, expected)
       ? value
       : undefined;
   };
 }
 
-function compares(operator: string, value: number, expected: number): boolean {
+function compareNumbers(operator: string, value: number, expected: number): boolean {
   switch (operator) {
     case '!':
       return value !== expected;
@@ -154,26 +154,28 @@ function compares(operator: string, value: number, expected: number): boolean {
   }
 }
 
-/** A string is compared byte by byte; `>\0` holds for any that is not empty. */
+/** A string is compared byte by byte; `>\0` matches every string that is not empty. */
 function stringTest(written: string): Test {
   const anything = written === 'x';
   const [, operator = '', rest = ''] = /^([=!<>]?)(.*)$/s.exec(written) ?? [];
-  const expected = unescaped(rest);
-  return (bytes, at) => {
-    if (at < 0 || at >= bytes.byteLength) return undefined;
+  const expected = unescapeTest(rest);
+  return (bytes, offset) => {
+    if (offset < 0 || offset >= bytes.byteLength) return undefined;
     const actual = Buffer.from(
       bytes.buffer,
-      bytes.byteOffset + at,
-      Math.min(bytes.byteLength - at, MAX_QUOTED + expected.length),
+      bytes.byteOffset + offset,
+      Math.min(bytes.byteLength - offset, MAX_QUOTED_BYTES + expected.length),
     );
     const start = actual.toString('latin1', 0, expected.length);
     const open = anything || operator === '>' || operator === '<' || operator === '!';
-    if (!anything && !holds(operator, start, expected)) return undefined;
-    return open ? (/^[^\0\r\n]*/.exec(actual.toString('latin1'))?.[0].slice(0, MAX_QUOTED) ?? '') : expected;
+    if (!anything && !compareStrings(operator, start, expected)) return undefined;
+    return open
+      ? (/^[^\0\r\n]*/.exec(actual.toString('latin1'))?.[0].slice(0, MAX_QUOTED_BYTES) ?? '')
+      : expected;
   };
 }
 
-function holds(operator: string, actual: string, expected: string): boolean {
+function compareStrings(operator: string, actual: string, expected: string): boolean {
   if (operator === '!') return actual !== expected;
   if (operator === '<') return actual < expected;
   return operator === '>' ? actual > expected : actual === expected;
@@ -189,7 +191,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   a: '\x07',
 };
 
-function unescaped(text: string): string {
+function unescapeTest(text: string): string {
   return text.replace(
     /\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(.))/gs,
     (_, hex?: string, octal?: string, other?: string) => {

@@ -1,7 +1,7 @@
 import { isTarHead } from './unnest/tar.js';
 
 /** Bytes of a document that are examined. */
-const WINDOW = 4096;
+const WINDOW_BYTES = 4096;
 
 /** Share of control characters above which bytes are not text. */
 const MAX_CONTROL_SHARE = 0.3;
@@ -88,7 +88,9 @@ const TEXTS: readonly (readonly [pattern: RegExp, description: string])[] = [
 /** Describes the first bytes as file(1) does, for bycontent.cf (E-16). Returns `empty` for no bytes. */
 export function describeContent(bytes: Uint8Array): string {
   if (bytes.length === 0) return 'empty';
-  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, WINDOW)).toString('latin1');
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, WINDOW_BYTES)).toString(
+    'latin1',
+  );
   for (const [offset, signature, description] of SIGNATURES) {
     if (head.startsWith(signature, offset)) {
       return signature === 'PK\x03\x04' ? describeZip(head) : description;
@@ -97,7 +99,7 @@ export function describeContent(bytes: Uint8Array): string {
   if (head.startsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1')) return describeCompoundFile(bytes);
   if (head.startsWith('\x7fELF')) return head.charCodeAt(16) === 1 ? 'ELF relocatable' : 'ELF executable';
   // Archives of V7 have no signature; the checksum of their first header identifies them.
-  if (isTarHead(bytes.subarray(0, WINDOW))) return 'tar archive';
+  if (isTarHead(bytes.subarray(0, WINDOW_BYTES))) return 'tar archive';
   if (isBinary(bytes)) return 'data';
   const text = head.startsWith('\xef\xbb\xbf') ? head.slice(3) : head;
   for (const [pattern, description] of TEXTS) if (pattern.test(text)) return description;
@@ -118,22 +120,23 @@ function describeZip(head: string): string {
 }
 
 /** Bytes that are searched for the names of a compound file's streams. */
-const COMPOUND_WINDOW = 256 * 1024;
+const COMPOUND_WINDOW_BYTES = 256 * 1024;
 
 /** Describes an OLE compound file by the name of its main stream. */
 function describeCompoundFile(bytes: Uint8Array): string {
-  const window = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, COMPOUND_WINDOW));
-  const tail = Buffer.from(bytes.subarray(-COMPOUND_WINDOW));
-  const holds = (name: string) => window.includes(name, 0, 'utf16le') || tail.includes(name, 0, 'utf16le');
-  if (holds('WordDocument')) return 'Microsoft Word document';
-  if (holds('Workbook') || holds('Book')) return 'Microsoft Excel worksheet';
+  const window = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, COMPOUND_WINDOW_BYTES));
+  const tail = Buffer.from(bytes.subarray(-COMPOUND_WINDOW_BYTES));
+  const hasStream = (name: string) =>
+    window.includes(name, 0, 'utf16le') || tail.includes(name, 0, 'utf16le');
+  if (hasStream('WordDocument')) return 'Microsoft Word document';
+  if (hasStream('Workbook') || hasStream('Book')) return 'Microsoft Excel worksheet';
   return 'Composite Document File data';
 }
 
 /** Whether the bytes contain NUL or too many control characters. UTF-16 with a byte order mark is text. */
 export function isBinary(bytes: Uint8Array): boolean {
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) return false;
-  const length = Math.min(bytes.length, WINDOW);
+  const length = Math.min(bytes.length, WINDOW_BYTES);
   let control = 0;
   for (let i = 0; i < length; i++) {
     const byte = bytes[i]!;

@@ -36,7 +36,7 @@ export interface EssenceOptions {
   readonly access?: boolean;
   /** G-111: MD5 for objects that come from Exploders. Default false. */
   readonly fakeMd5s?: boolean;
-  /** E-27: leave out components that were generated from another component of the same archive. Default false. */
+  /** E-27: omit components that were generated from another component of the same archive. Default false. */
   readonly grouping?: boolean;
   /** E-45: limits of unpacking nested files. */
   readonly unnest?: Partial<UnnestLimits>;
@@ -46,7 +46,7 @@ export interface EssenceOptions {
   readonly postSummarizing?: string;
   /** E-113: as few bookkeeping attributes as possible. Default false. */
   readonly minimalBookkeeping?: boolean;
-  /** Bytes; the longest text of a larger object is cut. Default 2 MiB. */
+  /** Bytes of an object; the running text of a larger one is cut. Default 2 MiB. */
   readonly maxObjectBytes?: number;
   /** Bytes of `Keywords` (E-108). Default 8 KiB. */
   readonly maxKeywordBytes?: number;
@@ -111,7 +111,7 @@ export interface ExplodedObject {
 export interface EssenceOutput {
   /** The recognized type (E-12). */
   readonly type: string;
-  /** True if it has no object: its type is not indexed (E-25), the page says noindex (G-63), a rule deleted it (E-128), or it is exploded. */
+  /** True if it has no object: its type is not indexed (E-25), the page has noindex (G-63), a rule deleted it (E-128), or it is exploded. */
   readonly rejected: boolean;
   /** The complete object as it goes over the wire; absent if rejected. */
   readonly soif?: Uint8Array;
@@ -123,7 +123,7 @@ export interface EssenceOutput {
   readonly md5: string;
   /** Lines of the post-summarizing rules that applied (E-136); absent if none did. */
   readonly rules?: readonly number[];
-  /** Absolute, canonical, without repetitions (G-60); empty if the page says nofollow. */
+  /** Absolute, canonical, without repetitions (G-60); empty if the page has nofollow. */
   readonly links: readonly EssenceLink[];
   /** Links of a page that are not URLs, as they are written, at most 100; absent if there are none. */
   readonly malformedLinks?: readonly string[];

@@ -15,6 +15,7 @@ import {
   type WorkerSetup,
 } from './worker-messages.js';
 
+/** Options of a pool. */
 export interface EssencePoolOptions extends EssenceOptions {
   /** Threads; 0 summarizes in the calling thread (no time limit there). Default: one less than the processors, at least 1, at most 4. */
   readonly workers?: number;
@@ -48,21 +49,21 @@ interface Job {
 
 /** Documents posted to a worker: the current one and the next, so that the worker never waits for the event loop. */
 const JOBS_PER_WORKER = 2;
-/** Bytes; a larger body is posted only to an idle worker. Smaller ones are posted by copy, so that they survive the worker. */
-const MAX_QUEUED_BODY = 256 * 1024;
+/** A larger body is posted only to an idle worker. Smaller ones are posted by copy, so that they survive the worker. */
+const MAX_QUEUED_BODY_BYTES = 256 * 1024;
 
 interface WorkerSlot {
   worker: Worker | undefined;
-  /** The worker has compiled its context: from now on a document's time limit runs. */
+  /** Whether the worker has compiled its context; before that, no document's time limit runs. */
   ready: boolean;
-  /** Posted to the worker, in order; the first one is in process. */
+  /** Posted to the worker, in order; the worker processes the first one. */
   jobs: Job[];
   timer: NodeJS.Timeout | undefined;
 }
 
 /**
- * Summarizes documents in worker threads (E-140). A worker holds the current document and at most one small next one; further calls
- * are queued with the body still owned by the caller, so the pool itself holds little memory.
+ * Summarizes documents in worker threads (E-140). A worker has the current document and at most one small next one; further calls
+ * are queued with the body still owned by the caller, so the pool itself uses little memory.
  */
 export class EssencePool implements AsyncDisposable {
   /** For {@link typeByUrl} and {@link isRejected} before fetching. */
@@ -136,7 +137,8 @@ export class EssencePool implements AsyncDisposable {
       const job: Job = { input, resolve, reject, signal, onAbort: () => this.#abort(job) };
       signal?.addEventListener('abort', job.onAbort, { once: true });
       const slot =
-        this.#slots.find((each) => each.jobs.length === 0) ?? this.#slots.find((each) => hasRoom(each, job));
+        this.#slots.find((candidate) => candidate.jobs.length === 0) ??
+        this.#slots.find((candidate) => hasRoom(candidate, job));
       if (slot === undefined || this.#waiting.length > 0) this.#waiting.push(job);
       else this.#assign(slot, job);
     });
@@ -201,8 +203,8 @@ export class EssencePool implements AsyncDisposable {
     slot.worker = worker;
     slot.ready = false;
     worker.on('message', (reply: WorkerReply) => this.#receive(slot, worker, reply));
-    worker.on('error', (error) => this.#lose(slot, worker, error.message, error));
-    worker.on('exit', (code) => this.#lose(slot, worker, `it ended with code ${code}`));
+    worker.on('error', (error) => this.#replaceWorker(slot, worker, error.message, error));
+    worker.on('exit', (code) => this.#replaceWorker(slot, worker, `it ended with code ${code}`));
     return worker;
   }
 
@@ -225,7 +227,7 @@ export class EssencePool implements AsyncDisposable {
 
   #watch(slot: WorkerSlot, worker: Worker): void {
     slot.timer = setTimeout(() => {
-      this.#lose(slot, worker, `it took more than ${this.#timeLimitMs} ms`);
+      this.#replaceWorker(slot, worker, `it took more than ${this.#timeLimitMs} ms`);
     }, this.#timeLimitMs);
   }
 
@@ -250,8 +252,8 @@ export class EssencePool implements AsyncDisposable {
     this.#next(slot);
   }
 
-  /** Handles a worker that ended or must end: its current document fails, the next one goes back to the queue. */
-  #lose(slot: WorkerSlot, worker: Worker, why: string, cause?: unknown): void {
+  /** Ends a worker that failed or must end: its current document fails, the next one returns to the queue. */
+  #replaceWorker(slot: WorkerSlot, worker: Worker, reason: string, cause?: unknown): void {
     if (slot.worker !== worker) return;
     slot.worker = undefined;
     const [job, ...queued] = this.#removeJobs(slot);
@@ -261,7 +263,7 @@ export class EssencePool implements AsyncDisposable {
     if (job !== undefined) {
       this.#counts.failed++;
       const error = new EssenceError(
-        `the worker that summarized ${job.input.url} was replaced: ${why}`,
+        `the worker that summarized ${job.input.url} was replaced: ${reason}`,
         job.input.url,
         cause,
       );
@@ -285,8 +287,8 @@ export class EssencePool implements AsyncDisposable {
 
   /** Removes a document from the queue; the output of one that a worker already has is ignored. */
   #abort(job: Job): void {
-    const at = this.#waiting.indexOf(job);
-    if (at >= 0) this.#waiting.splice(at, 1);
+    const index = this.#waiting.indexOf(job);
+    if (index >= 0) this.#waiting.splice(index, 1);
     job.reject(job.signal?.reason);
   }
 
@@ -300,7 +302,7 @@ export class EssencePool implements AsyncDisposable {
 
 function hasRoom(slot: WorkerSlot, job: Job): boolean {
   if (slot.jobs.length === 0) return true;
-  return slot.jobs.length < JOBS_PER_WORKER && job.input.body.length <= MAX_QUEUED_BODY;
+  return slot.jobs.length < JOBS_PER_WORKER && job.input.body.length <= MAX_QUEUED_BODY_BYTES;
 }
 
 function settle(job: Job, finish: () => void): void {

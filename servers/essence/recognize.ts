@@ -22,13 +22,13 @@ const TEXT_TYPES: ReadonlySet<string> = new Set(
 
 /**
  * Recognizes the type by URL and file name, before anything is fetched (E-3, E-28): byurl.cf, then byname.cf (E-6). Returns undefined
- * if only the document itself can tell. Use it with {@link isRejected}.
+ * if only the content of the document determines it. Use it with {@link isRejected}.
  */
 export function typeByUrl(url: string, rules: SelectionRules): string | undefined {
   return rules.byUrl.match(url) ?? rules.byName.match(fileNameOf(url));
 }
 
-/** Whether objects of this type are left out: not on the allow list, or on the stop list (E-21..E-23). */
+/** Whether documents of this type are rejected: not on the allow list, or on the stop list (E-21..E-23). */
 export function isRejected(type: string, rules: SelectionRules): boolean {
   return rules.allowlist?.has(type) === false || rules.stoplist.has(type);
 }
@@ -158,7 +158,7 @@ function refine(
   };
   if (TEXT_TYPES.has(type)) {
     if (isBinary(bytes)) return overrule(`${type} is text, the bytes are not`);
-    // `/faq` and `/wiki/Hello.c` are pages if both the server and the bytes say so.
+    // `/faq` and `/wiki/Hello.c` are pages if both the MIME type and the content are HTML.
     if (type !== 'HTML' && mime === 'HTML' && content().startsWith('HTML')) {
       return overrule('the server and the bytes say it is a page', 'HTML');
     }

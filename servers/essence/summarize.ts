@@ -39,28 +39,28 @@ export async function summarizeDocument(
   });
   // E-25: the links of a document that is not indexed are still followed.
   if (isRejected(type, rules)) return rejected(isHtml ? linksOnly(document) : []);
-  const parts = await components(input, type, document, context);
+  const parts = await unpackComponents(input, type, document, context);
   if (parts !== undefined && isExploder(type)) {
     if (parts.exploded.length === 0) document.warn(`there is no object in this ${type} document (E-46)`);
     return rejected([], { exploded: parts.exploded });
   }
   const summary = await ownSummary(document, type, isHtml, parts, context);
   if (summary.noindex) {
-    document.warn('the page asks not to be indexed (META robots)');
+    document.warn('the page requests not to be indexed (META robots)');
     return rejected(summary.links ?? []);
   }
-  const isWhole =
+  const isDistribution =
     parts !== undefined &&
     isSourceDistribution(type, parts.embedded) &&
     !isRejected(SOURCE_DISTRIBUTION, rules);
-  const soif = isWhole
+  const soif = isDistribution
     ? assembleObject(input, SOURCE_DISTRIBUTION, md5, document, summarizeDistribution(parts.embedded), [])
     : assembleObject(input, type, md5, document, summary, [
         ...(summary.embedded ?? []),
         ...(parts?.embedded ?? []),
       ]);
   const output: EssenceOutput = {
-    type: isWhole ? SOURCE_DISTRIBUTION : type,
+    type: isDistribution ? SOURCE_DISTRIBUTION : type,
     rejected: false,
     soif,
     md5,
@@ -69,14 +69,15 @@ export async function summarizeDocument(
     ...(parts === undefined || parts.exploded.length === 0 ? {} : { exploded: parts.exploded }),
     warnings: document.warnings,
   };
-  return context.postRules === undefined ? output : await withRules(output, soif, input, document, context);
+  return context.postRules === undefined ? output : await applyRules(output, soif, input, document, context);
 }
 
 function malformedLinksOf({ malformedLinks }: SourceDocument): Pick<EssenceOutput, 'malformedLinks'> {
   return malformedLinks.length === 0 ? {} : { malformedLinks };
 }
 
-async function components(
+/** Unpacks a nested document; undefined if it is not one, or must not be read. */
+async function unpackComponents(
   input: EssenceInput,
   type: string,
   document: SourceDocument,
@@ -89,12 +90,12 @@ async function components(
   return componentsOf(input, type, document, context);
 }
 
-/** Whether documents of this type are streams of objects and have no object themselves (E-46). */
+/** Whether documents of this type are streams of objects and do not become objects themselves (E-46). */
 function isExploder(type: string): boolean {
   return !FORMATS.has(type) && !MESSAGE_TYPES.has(type);
 }
 
-/** E-53: a nested document has no summary of its own, unless it has no components; a message always has one. */
+/** E-53: the summary of a nested document is empty if it has components; a message is always summarized. */
 async function ownSummary(
   document: SourceDocument,
   type: string,
@@ -108,7 +109,7 @@ async function ownSummary(
 }
 
 /** E-136: applies the rules to the whole object; they may delete it or change its URL. */
-async function withRules(
+async function applyRules(
   output: EssenceOutput,
   soif: Uint8Array,
   input: EssenceInput,

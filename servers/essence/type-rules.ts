@@ -85,10 +85,10 @@ export class TypeRules {
   /** Returns the first rule that matches (E-8). */
   find(subject: string): RuleOrigin | undefined {
     let best = this.#whole.get(subject) ?? Number.POSITIVE_INFINITY;
-    for (let at = subject.lastIndexOf('.'), n = 0; at >= 0 && n < this.#dots; n++) {
-      const rank = this.#endings.get(subject.slice(at));
+    for (let dot = subject.lastIndexOf('.'), n = 0; dot >= 0 && n < this.#dots; n++) {
+      const rank = this.#endings.get(subject.slice(dot));
       if (rank !== undefined && rank < best) best = rank;
-      at = at === 0 ? -1 : subject.lastIndexOf('.', at - 1);
+      dot = dot === 0 ? -1 : subject.lastIndexOf('.', dot - 1);
     }
     for (const rule of this.#rules) {
       if (rule.rank > best) break;
@@ -120,12 +120,12 @@ export function parseTypeRules(text: string, file: string): TypeRules {
   return new TypeRules(lines, file);
 }
 
-/** Parses a list of type names, one a line (E-19, E-22). An empty list is legal (E-24). */
+/** Parses a list of type names, one per line (E-19, E-22). An empty list is legal (E-24). */
 export function parseTypeList(text: string, file: string): ReadonlySet<string> {
   const types = new Set<string>();
   for (const { line, content } of significantLines(text)) {
     if (/\s/.test(content))
-      throw new ConfigError(file, line, content, 'one type name a line is expected (E-19)');
+      throw new ConfigError(file, line, content, 'one type name per line is expected (E-19)');
     types.add(typeName(content));
   }
   return types;

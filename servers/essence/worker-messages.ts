@@ -40,7 +40,7 @@ const NO_LINKS: readonly EssenceLink[] = [];
 const LINE_END = 0x0a;
 const EMBEDDED = 'E'.charCodeAt(0);
 
-/** One line a link: the hop's letter, then the URL, which in its canonical form contains no line end. */
+/** One line per link: the hop's letter, then the URL, which in its canonical form contains no line end. */
 function packLinks(links: readonly EssenceLink[]): Uint8Array {
   if (links.length === 0) return new Uint8Array();
   let lines = '';

@@ -10,7 +10,7 @@ import {
   type WorkerSetup,
 } from './worker-messages.js';
 
-// Runs in a worker thread of EssencePool: compiles once, then summarizes one document a message.
+// Runs in a worker thread of EssencePool: compiles once, then summarizes one document per message.
 const setup: WorkerSetup = workerData;
 const context = compileEssence(setup.options, setup.sources);
 

@@ -6,9 +6,9 @@ import { typeName } from '../type-rules.js';
 
 /** The user's programs by type (E-61, E-46). Plain data, because it is posted to worker threads. */
 export interface TypePrograms {
-  /** Type to the absolute path of its `TypeName.sum`. */
+  /** Absolute paths of `TypeName.sum`, by type. */
   readonly summarizers: Readonly<Record<string, string>>;
-  /** Type to the absolute path of its `TypeName.unnest`. */
+  /** Absolute paths of `TypeName.unnest`, by type. */
   readonly unnesters: Readonly<Record<string, string>>;
   /** E-86: types whose `.sum` is only `exec SGML.sum ...`; this process interprets it. */
   readonly sgml: Readonly<Record<string, SgmlCommand>>;
@@ -23,11 +23,11 @@ export interface SgmlCommand {
   readonly declaration?: string;
 }
 
-/** Limit of a wrapper script in bytes; a longer script does more than call SGML.sum. */
-const MAX_WRAPPER = 4096;
+/** Maximum size of a wrapper script; a longer script does more than call SGML.sum. */
+const MAX_WRAPPER_BYTES = 4096;
 
 /**
- * Finds `TypeName.sum` and `TypeName.unnest` in the directories; earlier directories win (E-61: the Gatherer's own first). Missing
+ * Finds `TypeName.sum` and `TypeName.unnest` in the directories; earlier directories take precedence (E-61: that of the Gatherer is first). Missing
  * directories are skipped; the warnings name files that cannot be executed.
  *
  * @param harvestHome value of `$HARVEST_HOME` in the wrappers of E-86 and E-101
@@ -68,7 +68,7 @@ async function isExecutable(file: string): Promise<boolean> {
 
 async function sgmlCommandIn(file: string, harvestHome: string): Promise<SgmlCommand | undefined> {
   try {
-    if ((await stat(file)).size > MAX_WRAPPER) return undefined;
+    if ((await stat(file)).size > MAX_WRAPPER_BYTES) return undefined;
     return parseSgmlWrapper(await readFile(file, 'utf8'), join(file, '..'), harvestHome);
   } catch {
     return undefined;

@@ -121,14 +121,16 @@ export function readAttributeList(
 function wholeAttributes(output: Uint8Array): SoifAttribute[] {
   const bytes = Buffer.from(output.buffer, output.byteOffset, output.byteLength);
   const attributes: SoifAttribute[] = [];
-  for (let at = 0; at < bytes.length; ) {
-    const head = /^([A-Za-z0-9._<>-]{1,256})\{(\d{1,9})\}:\t/.exec(bytes.toString('latin1', at, at + 300));
+  for (let offset = 0; offset < bytes.length; ) {
+    const head = /^([A-Za-z0-9._<>-]{1,256})\{(\d{1,9})\}:\t/.exec(
+      bytes.toString('latin1', offset, offset + 300),
+    );
     if (head === null) break;
-    const start = at + head[0].length;
+    const start = offset + head[0].length;
     const end = start + Number(head[2]);
     if (end > bytes.length) break;
     attributes.push({ name: head[1]!, value: bytes.subarray(start, end) });
-    at = bytes[end] === 0x0a ? end + 1 : end;
+    offset = bytes[end] === 0x0a ? end + 1 : end;
   }
   return attributes;
 }

@@ -43,12 +43,12 @@ export async function runProgram(call: ProgramCall, settings: ProgramSettings): 
   call.signal?.throwIfAborted();
   const limits = programLimits(settings.limits);
   const path = [...settings.directories, SHIPPED, settings.path].join(delimiter);
-  const program = await executable(call.program, path);
+  const program = await findExecutable(call.program, path);
   if (program === undefined) {
     return { output: Buffer.alloc(0), stderr: '', failure: 'there is no such program' };
   }
   call.signal?.throwIfAborted();
-  const argv = [...(await guards(settings.path, limits)), program, ...call.arguments];
+  const argv = [...(await limitCommand(settings.path, limits)), program, ...call.arguments];
   const result = await supervise(argv, call, limits, {
     ...settings.environment,
     PATH: path,
@@ -76,8 +76,8 @@ function supervise(
       env: environment,
       detached: true,
     });
-    const kill = (why: KillReason): void => {
-      killReason ??= why;
+    const kill = (reason: KillReason): void => {
+      killReason ??= reason;
       killGroup(child.pid);
       // A grandchild that left the group may hold the pipes open: do not wait for it.
       child.stdout.destroy();
@@ -146,8 +146,11 @@ function killGroup(pid: number | undefined): void {
  * Returns the command prefix of the util-linux programs that set limits, if they are installed. prlimit makes the kernel enforce the
  * limits; setpriv makes it send SIGTERM to the program when this thread ends first (a replaced worker, a killed process).
  */
-async function guards(path: string, limits: Required<ProgramLimits>): Promise<string[]> {
-  const [setpriv, prlimit] = await Promise.all([executable('setpriv', path), executable('prlimit', path)]);
+async function limitCommand(path: string, limits: Required<ProgramLimits>): Promise<string[]> {
+  const [setpriv, prlimit] = await Promise.all([
+    findExecutable('setpriv', path),
+    findExecutable('prlimit', path),
+  ]);
   const argv: string[] = [];
   if (setpriv !== undefined) argv.push(setpriv, '--pdeathsig', 'TERM');
   if (prlimit !== undefined) {
@@ -166,7 +169,7 @@ async function guards(path: string, limits: Required<ProgramLimits>): Promise<st
 const executables = new Map<string, Promise<string | undefined>>();
 
 /** Returns the absolute path of a program; undefined if it is not found. */
-function executable(name: string, path: string): Promise<string | undefined> {
+function findExecutable(name: string, path: string): Promise<string | undefined> {
   if (isAbsolute(name)) return firstExecutable([name]);
   const key = `${path}\0${name}`;
   let file = executables.get(key);

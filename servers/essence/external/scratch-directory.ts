@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Limit of the characters kept from the name of a document. */
+/** Maximum number of characters of a document's name that are kept. */
 const MAX_NAME = 100;
 
 /**

@@ -6,12 +6,12 @@ interface Reference {
   readonly length: number;
 }
 
-/** Cache of references; those longer than `MAX_KEY` are looked up each time. */
-const KNOWN_IN_TEXT = new Map<string, Reference>();
-const KNOWN_IN_VALUES = new Map<string, Reference>();
-const MAX_KNOWN = 2048;
+/** Caches of references; those longer than `MAX_KEY_LENGTH` are looked up each time. */
+const TEXT_CACHE = new Map<string, Reference>();
+const VALUE_CACHE = new Map<string, Reference>();
+const MAX_CACHED = 2048;
 /** V8 copies strings up to this length; a longer substring would keep the whole page in memory. */
-const MAX_KEY = 12;
+const MAX_KEY_LENGTH = 12;
 
 /**
  * Returns the text of `source` from `start` to `end` with its character references replaced as the HTML standard requires: names with
@@ -27,17 +27,18 @@ export function decodeReferences(
   end: number,
   first: number,
   inValue: boolean,
-  isText?: (at: number) => boolean,
+  isText?: (index: number) => boolean,
 ): string {
   let decoded = '';
   let from = start;
-  for (let at = first; at >= 0 && at < end; ) {
-    const { characters, length } = isText?.(at) === true ? NO_REFERENCE : referenceAt(source, at, inValue);
+  for (let index = first; index >= 0 && index < end; ) {
+    const { characters, length } =
+      isText?.(index) === true ? NO_REFERENCE : referenceAt(source, index, inValue);
     if (length > 0) {
-      decoded += source.slice(from, at) + characters;
-      from = at + length;
+      decoded += source.slice(from, index) + characters;
+      from = index + length;
     }
-    at = source.indexOf('&', at + Math.max(1, length));
+    index = source.indexOf('&', index + Math.max(1, length));
   }
   return from === start ? source.slice(start, end) : decoded + source.slice(from, end);
 }
@@ -45,16 +46,16 @@ export function decodeReferences(
 const NO_REFERENCE: Reference = { characters: '', length: 0 };
 
 /** A reference is determined by its letters, digits and `#`, and by the next character. */
-function referenceAt(source: string, at: number, inValue: boolean): Reference {
-  let end = at + 1;
+function referenceAt(source: string, index: number, inValue: boolean): Reference {
+  let end = index + 1;
   while (end < source.length && isNamePart(source.charCodeAt(end))) end++;
-  if (end === at + 1) return NO_REFERENCE;
-  const key = source.slice(at, end + 1);
-  const known = inValue ? KNOWN_IN_VALUES : KNOWN_IN_TEXT;
-  let reference = known.get(key);
+  if (end === index + 1) return NO_REFERENCE;
+  const key = source.slice(index, end + 1);
+  const cache = inValue ? VALUE_CACHE : TEXT_CACHE;
+  let reference = cache.get(key);
   if (reference === undefined) {
     reference = inValue ? readInValue(key) : readInText(key);
-    if (key.length <= MAX_KEY && known.size < MAX_KNOWN) known.set(key, reference);
+    if (key.length <= MAX_KEY_LENGTH && cache.size < MAX_CACHED) cache.set(key, reference);
   }
   return reference;
 }
@@ -63,25 +64,25 @@ function isNamePart(c: number): boolean {
   return (c >= 0x61 && c <= 0x7a) || (c >= 0x30 && c <= 0x39) || (c >= 0x41 && c <= 0x5a) || c === 0x23;
 }
 
-const nothing = () => undefined;
+const noop = () => undefined;
 
 /** Callbacks of the tokenizer that are not needed. */
 const SILENT = {
-  onattribdata: nothing,
-  onattribentity: nothing,
-  onattribend: nothing,
-  onattribname: nothing,
-  oncdata: nothing,
-  onclosetag: nothing,
-  oncomment: nothing,
-  ondeclaration: nothing,
-  onend: nothing,
-  onopentagend: nothing,
-  onopentagname: nothing,
-  onprocessinginstruction: nothing,
-  onselfclosingtag: nothing,
-  ontext: nothing,
-  ontextentity: nothing,
+  onattribdata: noop,
+  onattribentity: noop,
+  onattribend: noop,
+  onattribname: noop,
+  oncdata: noop,
+  onclosetag: noop,
+  oncomment: noop,
+  ondeclaration: noop,
+  onend: noop,
+  onopentagend: noop,
+  onopentagname: noop,
+  onprocessinginstruction: noop,
+  onselfclosingtag: noop,
+  ontext: noop,
+  ontextentity: noop,
 };
 
 function readInText(key: string): Reference {

@@ -11,47 +11,49 @@ const LINK_RELATIONS = new Set(['next', 'prev', 'alternate']);
 
 /** The first component of a relative reference. */
 const PLAIN_NAME = /^\w[\w.-]*(?:[/?]|$)/;
-/** Parent directories of the page's that have their own resolver. */
-const MAX_UPS = 16;
-const MAX_SHORT = 1000;
+/** Maximum number of parent directories of the page that have their own resolver. */
+const MAX_PARENT_LEVELS = 16;
+/** Maximum length of a reference that the resolver of a parent directory resolves. */
+const MAX_SHORT_REFERENCE = 1000;
 /** A scheme, as in `mailto:a`. */
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
-/** Malformed links of one page that are reported. */
+/** Maximum number of malformed links of one page that are reported. */
 const MAX_MALFORMED = 100;
 
 /** Collects a page's links for enumeration (G-60) and resolves its references (E-99), each distinct one once. */
 export class LinkCollector {
   readonly #links = new Map<string, 'L' | 'E'>();
   readonly #resolved = new Map<string, string | undefined>();
-  readonly #mayNameFiles: boolean;
+  readonly #canLinkToFiles: boolean;
   readonly #malformed = new Set<string>();
   readonly #maxLinks: number;
   #resolver: UrlResolver;
   /** Resolvers of the parent directories, by level. */
-  readonly #above: (UrlResolver | undefined)[] = [];
-  #based = false;
+  readonly #parentResolvers: (UrlResolver | undefined)[] = [];
+  #hasBase = false;
   noindex = false;
   nofollow = false;
-  /** Links beyond the limit of one page (G-173). */
+  /** Number of links beyond the limit of one page (G-173). */
   dropped = 0;
 
   constructor(url: string, maxLinks: number) {
     this.#resolver = new UrlResolver(url);
     this.#maxLinks = maxLinks;
     // A page from the network must not lead the Gatherer to local files.
-    this.#mayNameFiles = url.startsWith('file:');
+    this.#canLinkToFiles = url.startsWith('file:');
   }
 
-  /** All links in order of appearance; none if the page says nofollow (G-63). */
+  /** All links in order of appearance; none if the page has nofollow (G-63). */
   get links(): readonly EssenceLink[] {
     return this.nofollow ? [] : Array.from(this.#links, ([url, hop]) => ({ url, hop }));
   }
 
-  /** Collects links and instructions to robots from a tag. */
+  /** Links that are not URLs, as written. */
   get malformed(): readonly string[] {
     return [...this.#malformed];
   }
 
+  /** Collects links and instructions to robots from a tag. */
   open(tag: string, attributes: TagAttributes): void {
     switch (tag) {
       case 'a':
@@ -98,19 +100,19 @@ export class LinkCollector {
 
   /** Resolves `../a/b.html` as `a/b.html` of the parent directory, for which the resolver has a fast path. */
   #resolveAny(reference: string): string | undefined {
-    let ups = 0;
-    while (ups < MAX_UPS && reference.startsWith('../', ups * 3)) ups++;
-    const name = ups === 0 ? '' : reference.slice(ups * 3);
+    let levels = 0;
+    while (levels < MAX_PARENT_LEVELS && reference.startsWith('../', levels * 3)) levels++;
+    const name = levels === 0 ? '' : reference.slice(levels * 3);
     // A name that looks like a scheme is resolved differently there, and a long reference may exceed the limit only as written.
-    if (!PLAIN_NAME.test(name) || name.length > MAX_SHORT) return this.#resolver.resolve(reference);
-    let above = this.#above[ups];
-    if (above === undefined) {
-      const directory = this.#resolver.resolve('../'.repeat(ups));
+    if (!PLAIN_NAME.test(name) || name.length > MAX_SHORT_REFERENCE) return this.#resolver.resolve(reference);
+    let parent = this.#parentResolvers[levels];
+    if (parent === undefined) {
+      const directory = this.#resolver.resolve('../'.repeat(levels));
       if (directory === undefined) return this.#resolver.resolve(reference);
-      above = new UrlResolver(directory);
-      this.#above[ups] = above;
+      parent = new UrlResolver(directory);
+      this.#parentResolvers[levels] = parent;
     }
-    return above.resolve(name);
+    return parent.resolve(name);
   }
 
   #add(reference: string | undefined, hop: 'L' | 'E'): void {
@@ -121,7 +123,7 @@ export class LinkCollector {
       return;
     }
     if (this.#links.has(url) || !ENUMERABLE.test(url)) return;
-    if (url.startsWith('file:') && !this.#mayNameFiles) return;
+    if (url.startsWith('file:') && !this.#canLinkToFiles) return;
     if (this.#links.size >= this.#maxLinks) this.dropped++;
     else this.#links.set(url, hop);
   }
@@ -134,15 +136,15 @@ export class LinkCollector {
     this.#malformed.add(link);
   }
 
-  /** The first BASE is used. */
+  /** Uses the first BASE with a URL. */
   #base(reference: string | undefined): void {
-    if (this.#based || reference === undefined) return;
+    if (this.#hasBase || reference === undefined) return;
     const url = this.#resolver.resolve(reference.trim());
     if (url === undefined || !ENUMERABLE.test(url)) return;
-    this.#based = true;
+    this.#hasBase = true;
     this.#resolver = new UrlResolver(url);
     this.#resolved.clear();
-    this.#above.length = 0;
+    this.#parentResolvers.length = 0;
   }
 
   #meta(attributes: TagAttributes): void {

@@ -67,9 +67,9 @@ export function walkPlan(table: ExtractionTable): TagTable<TagPlan> {
       ...(attributeNames.size === 0 ? {} : { attributeNames }),
     });
   }
-  const made = new TagTable(plan);
-  tables.set(table, made);
-  return made;
+  const compiled = new TagTable(plan);
+  tables.set(table, compiled);
+  return compiled;
 }
 
 /** The attributes that the table's lines name (E-89). */

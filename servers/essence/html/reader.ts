@@ -69,11 +69,11 @@ class HtmlReader<Plan extends PlannedTag> {
   read(maxDepth: number): boolean {
     const html = this.#html;
     const stack = this.#stack;
-    let at = html.indexOf('<');
-    while (at >= 0 && stack.length <= maxDepth) {
-      if (at > this.#from) this.#text(this.#from, at);
-      this.#from = at;
-      at = html.indexOf('<', this.#markup(at));
+    let index = html.indexOf('<');
+    while (index >= 0 && stack.length <= maxDepth) {
+      if (index > this.#from) this.#text(this.#from, index);
+      this.#from = index;
+      index = html.indexOf('<', this.#markup(index));
     }
     const whole = stack.length <= maxDepth;
     if (whole && this.#from < html.length) this.#text(this.#from, html.length);
@@ -81,15 +81,15 @@ class HtmlReader<Plan extends PlannedTag> {
     return whole;
   }
 
-  /** Reads the markup at the `<` at `at`. Returns the index to search from; text continues at `#from`. */
-  #markup(at: number): number {
+  /** Reads the markup at the `<` at `index`. Returns the index to search from; text continues at `#from`. */
+  #markup(index: number): number {
     const html = this.#html;
-    const c = html.charCodeAt(at + 1);
-    if (isLetter(c)) return this.#startTag(at + 1);
-    if (c === SLASH) return this.#endTag(at);
-    if (c === BANG) return this.#declaration(at + 2);
-    if (c === QUESTION) return this.#upTo('>', at + 2, at + 2);
-    return at + 1;
+    const c = html.charCodeAt(index + 1);
+    if (isLetter(c)) return this.#startTag(index + 1);
+    if (c === SLASH) return this.#endTag(index);
+    if (c === BANG) return this.#declaration(index + 2);
+    if (c === QUESTION) return this.#upTo('>', index + 2, index + 2);
+    return index + 1;
   }
 
   /** Skips everything up to `end`. If it is missing, the text begins at `rest`. */
@@ -111,9 +111,9 @@ class HtmlReader<Plan extends PlannedTag> {
     return this.#upTo('>', start + 1, start);
   }
 
-  #endTag(at: number): number {
+  #endTag(index: number): number {
     const html = this.#html;
-    let start = at + 2;
+    let start = index + 2;
     while (isWhite(html.charCodeAt(start))) start++;
     const c = html.charCodeAt(start);
     // `</>` is text.
@@ -136,64 +136,64 @@ class HtmlReader<Plan extends PlannedTag> {
 
   #startTag(start: number): number {
     const html = this.#html;
-    let at = start + 1;
-    let c = html.charCodeAt(at);
+    let index = start + 1;
+    let c = html.charCodeAt(index);
     while (c !== GREATER && c !== SLASH && !isWhite(c)) {
-      if (at >= html.length) return this.#cutOff();
-      c = html.charCodeAt(++at);
+      if (index >= html.length) return this.#cutOff();
+      c = html.charCodeAt(++index);
     }
-    const tag = this.#names.get(html.slice(start, at));
+    const tag = this.#names.get(html.slice(start, index));
     const { attributeNames } = tag;
     let attributes: Record<string, string> | undefined;
     let closed = false;
     for (;;) {
       if (c === GREATER) break;
-      if (at >= html.length) return this.#cutOff();
+      if (index >= html.length) return this.#cutOff();
       if (c === SLASH) {
-        at = this.#skipWhite(at + 1);
-        c = html.charCodeAt(at);
+        index = this.#skipWhite(index + 1);
+        c = html.charCodeAt(index);
         closed = c === GREATER;
         continue;
       }
       if (isWhite(c)) {
-        c = html.charCodeAt(++at);
+        c = html.charCodeAt(++index);
         continue;
       }
-      const nameStart = at;
-      c = html.charCodeAt(++at);
+      const nameStart = index;
+      c = html.charCodeAt(++index);
       while (c !== EQUALS && c !== GREATER && c !== SLASH && !isWhite(c)) {
-        if (at >= html.length) return this.#cutOff();
-        c = html.charCodeAt(++at);
+        if (index >= html.length) return this.#cutOff();
+        c = html.charCodeAt(++index);
       }
-      const nameEnd = at;
-      let valueStart = at;
-      let valueEnd = at;
-      at = this.#skipWhite(at);
-      if (html.charCodeAt(at) === EQUALS) {
-        at = this.#skipWhite(at + 1);
-        c = html.charCodeAt(at);
+      const nameEnd = index;
+      let valueStart = index;
+      let valueEnd = index;
+      index = this.#skipWhite(index);
+      if (html.charCodeAt(index) === EQUALS) {
+        index = this.#skipWhite(index + 1);
+        c = html.charCodeAt(index);
         if (c === QUOTE || c === APOSTROPHE) {
-          valueStart = at + 1;
+          valueStart = index + 1;
           valueEnd = html.indexOf(c === QUOTE ? '"' : "'", valueStart);
           if (valueEnd < 0) return this.#cutOff();
-          at = valueEnd + 1;
+          index = valueEnd + 1;
         } else {
-          valueStart = at;
+          valueStart = index;
           while (c !== GREATER && !isWhite(c)) {
-            if (at >= html.length) return this.#cutOff();
-            c = html.charCodeAt(++at);
+            if (index >= html.length) return this.#cutOff();
+            c = html.charCodeAt(++index);
           }
-          valueEnd = at;
+          valueEnd = index;
         }
       }
-      c = html.charCodeAt(at);
+      c = html.charCodeAt(index);
       if (attributeNames === undefined) continue;
       const name = html.slice(nameStart, nameEnd).toLowerCase();
       if (!attributeNames.has(name)) continue;
       attributes ??= {};
       if (!Object.hasOwn(attributes, name)) attributes[name] = this.#value(valueStart, valueEnd);
     }
-    this.#from = at + 1;
+    this.#from = index + 1;
     this.#begin(tag, attributes ?? NO_ATTRIBUTES);
     if (closed) {
       // Only foreign elements can be self-closing.
@@ -202,19 +202,19 @@ class HtmlReader<Plan extends PlannedTag> {
     return this.#from;
   }
 
-  #skipWhite(at: number): number {
-    let next = at;
+  #skipWhite(index: number): number {
+    let next = index;
     while (isWhite(this.#html.charCodeAt(next))) next++;
     return next;
   }
 
   #value(start: number, end: number): string {
-    const at = this.#nextAmpersand(start);
-    if (at >= end) return this.#html.slice(start, end);
-    return decodeReferences(this.#html, start, end, at, true);
+    const index = this.#nextAmpersand(start);
+    if (index >= end) return this.#html.slice(start, end);
+    return decodeReferences(this.#html, start, end, index, true);
   }
 
-  /** Index of the first `&` from `start` on; the page's length if there is none. */
+  /** Returns the index of the first `&` at or after `start`; the page's length if there is none. */
   #nextAmpersand(start: number): number {
     if (this.#ampersand < start) {
       const found = this.#html.indexOf('&', start);
@@ -223,13 +223,13 @@ class HtmlReader<Plan extends PlannedTag> {
     return this.#ampersand;
   }
 
-  #text(start: number, end: number, isText?: (at: number) => boolean): void {
-    const at = this.#nextAmpersand(start);
-    if (at >= end) {
+  #text(start: number, end: number, isText?: (index: number) => boolean): void {
+    const index = this.#nextAmpersand(start);
+    if (index >= end) {
       this.#handler.text(this.#html, start, end);
       return;
     }
-    const decoded = decodeReferences(this.#html, start, end, at, false, isText);
+    const decoded = decodeReferences(this.#html, start, end, index, false, isText);
     this.#handler.text(decoded, 0, decoded.length);
   }
 
@@ -281,7 +281,7 @@ class HtmlReader<Plan extends PlannedTag> {
     }
     const textEnd = end < 0 ? html.length : end;
     if (textEnd > start) {
-      if (tag.name === 'title') this.#text(start, textEnd, (at) => this.#isInsideEnd(at, start));
+      if (tag.name === 'title') this.#text(start, textEnd, (index) => this.#isInsideEnd(index, start));
       else this.#handler.text(html, start, textEnd);
     }
     if (end < 0) return this.#cutOff();
@@ -290,8 +290,8 @@ class HtmlReader<Plan extends PlannedTag> {
   }
 
   /** In a TITLE, an `&` after what may become its end tag is plain text. */
-  #isInsideEnd(at: number, start: number): boolean {
-    const before = this.#html.slice(Math.max(start, at - '</titl'.length), at).toLowerCase();
+  #isInsideEnd(index: number, start: number): boolean {
+    const before = this.#html.slice(Math.max(start, index - '</titl'.length), index).toLowerCase();
     const open = before.lastIndexOf('<');
     return open >= 0 && '</titl'.startsWith(before.slice(open));
   }

@@ -14,7 +14,7 @@ export interface Tag<Plan> {
   readonly ends: ReadonlySet<string> | undefined;
   /** Its content is text up to its own end tag. */
   readonly isRaw: boolean;
-  /** True: elements inside it can be self-closing; false: this ends that rule. */
+  /** True: elements inside it can be self-closing; false: elements inside it cannot; undefined: as in the element around it. */
   readonly foreign: boolean | undefined;
 }
 
@@ -68,7 +68,7 @@ const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['tfoot', SECTION],
 ]);
 
-/** Other elements that are frequent. */
+/** Frequent elements that have no entry above. */
 const COMMON = set(
   'html head body title a b i em strong span code font center br ul ol li td th tr small big sup sub tt u s',
 );
@@ -116,7 +116,7 @@ export class TagTable<Plan extends PlannedTag> {
 /** A {@link TagTable} and the unknown names of one page. */
 export class TagNames<Plan extends PlannedTag> {
   readonly #table: TagTable<Plan>;
-  readonly #own = new Map<string, Tag<Plan>>();
+  readonly #pageTags = new Map<string, Tag<Plan>>();
   #next: number;
 
   constructor(table: TagTable<Plan>) {
@@ -125,15 +125,15 @@ export class TagNames<Plan extends PlannedTag> {
   }
 
   get(written: string): Tag<Plan> {
-    return this.#table.get(written) ?? this.#other(written);
+    return this.#table.get(written) ?? this.#getOrMake(written);
   }
 
-  #other(written: string): Tag<Plan> {
+  #getOrMake(written: string): Tag<Plan> {
     const name = written.toLowerCase();
-    let tag = this.#table.get(name) ?? this.#own.get(name);
+    let tag = this.#table.get(name) ?? this.#pageTags.get(name);
     if (tag === undefined) {
       tag = this.#table.make(name, this.#next++);
-      this.#own.set(name, tag);
+      this.#pageTags.set(name, tag);
     }
     return tag;
   }

@@ -14,7 +14,7 @@ import { type TagPlan, walkPlan } from './plan.js';
 import { type HtmlHandler, readHtml, type TagAttributes } from './reader.js';
 import type { Tag } from './tags.js';
 
-/** Shortest paragraph, in characters, that can describe a page. */
+/** Minimum length of a paragraph that describes a page, in characters. */
 const MIN_DESCRIPTION = 40;
 
 /** White space other than a single blank: an expression that also matched those would match at every word. */
@@ -65,11 +65,11 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
   readonly #pieces: string[] = [];
   #separator: Separator = NOTHING;
   /** Depth of the element that is skipped with its content; 0 if none. */
-  #skipped = 0;
+  #skippedDepth = 0;
   /** Depth of the element whose text is ignored (E-91) but whose links are followed; 0 if none. */
-  #ignored = 0;
+  #ignoredDepth = 0;
   /** Depth of the open HEAD, or of a TITLE outside one; 0 if none. */
-  #inHead = 0;
+  #headDepth = 0;
   #body = false;
   #paragraph = -1;
   #description = '';
@@ -84,45 +84,45 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
     this.#lines = new AttributeLines({
       maxAttributeLength,
       maxObjectBytes,
-      ...(rawReferences ? {} : { resolve: (reference: string) => this.#shown(reference) }),
+      ...(rawReferences ? {} : { resolve: (reference: string) => this.#resolveWithoutLogin(reference) }),
     });
     const html = table.get('html')?.content;
     if (html !== undefined) this.#push(html, 0);
   }
 
   /** G-81: removes logins from references, also those that the page itself shows. */
-  #shown(reference: string): string | undefined {
+  #resolveWithoutLogin(reference: string): string | undefined {
     const url = this.#links.resolve(reference);
     return url === undefined ? undefined : withoutUserInfo(url);
   }
 
   open({ name, plan }: Tag<TagPlan>, attributes: TagAttributes): void {
     const depth = ++this.#depth;
-    if (this.#skipped > 0) return;
+    if (this.#skippedDepth > 0) return;
     if (!this.#body && plan?.head !== true) this.#openBody(name === 'body' ? attributes : {});
     if (plan === undefined) return;
     if (plan.skip) {
-      this.#skipped = depth;
+      this.#skippedDepth = depth;
       return;
     }
     if (plan.block) this.#separator = NEWLINE;
     else if (plan.cell && this.#separator === NOTHING) this.#separator = BLANK;
     if (plan.attributeNames !== undefined) this.#links.open(name, attributes);
     if (name === 'p') this.#paragraph = this.#pieces.length;
-    else if ((name === 'head' || name === 'title') && this.#inHead === 0) this.#inHead = depth;
+    else if ((name === 'head' || name === 'title') && this.#headDepth === 0) this.#headDepth = depth;
     if (plan.mapping !== undefined && name !== 'html' && name !== 'body')
       this.#openMapped(plan.mapping, attributes, depth);
   }
 
   text(source: string, start: number, end: number): void {
-    if (this.#skipped > 0 || this.#ignored > 0) return;
+    if (this.#skippedDepth > 0 || this.#ignoredDepth > 0) return;
     let from = start;
     while (from < end && source.charCodeAt(from) <= 0x20) from++;
     if (from === end || (isWideBlank(source.charCodeAt(from)) && source.slice(from, end).trim() === '')) {
       if (this.#separator === NOTHING) this.#separator = BLANK;
       return;
     }
-    if (!this.#body && this.#inHead === 0) this.#openBody({});
+    if (!this.#body && this.#headDepth === 0) this.#openBody({});
     if (isCollapsed(source, start, end)) this.#add(source, start, end);
     else {
       const text = source.slice(start, end).replace(COLLAPSIBLE, ' ');
@@ -144,16 +144,16 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
 
   close({ name, plan }: Tag<TagPlan>): void {
     const depth = this.#depth--;
-    if (this.#skipped > 0) {
-      if (depth > this.#skipped) return;
-      this.#skipped = 0;
+    if (this.#skippedDepth > 0) {
+      if (depth > this.#skippedDepth) return;
+      this.#skippedDepth = 0;
     }
-    if (depth === this.#ignored) {
-      this.#ignored = 0;
+    if (depth === this.#ignoredDepth) {
+      this.#ignoredDepth = 0;
       if (this.#separator === NOTHING) this.#separator = BLANK;
     }
     if (name === 'p') this.#closeParagraph();
-    else if (depth === this.#inHead) this.#inHead = 0;
+    else if (depth === this.#headDepth) this.#headDepth = 0;
     while (this.#frames.length > 0 && this.#frames[this.#frames.length - 1]!.depth === depth && depth > 0) {
       this.#pop(this.#frames.pop()!);
     }
@@ -180,10 +180,10 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
 
   /** `</head>` and `<body>` can be omitted: the first tag that is not allowed in a head opens the body. */
   #openBody(attributes: TagAttributes): void {
-    if (this.#inHead > 0) {
+    if (this.#headDepth > 0) {
       while (this.#frames.length > 0 && this.#frames[this.#frames.length - 1]!.depth > 0)
         this.#pop(this.#frames.pop()!);
-      this.#inHead = 0;
+      this.#headDepth = 0;
     }
     this.#body = true;
     this.#separator = NEWLINE;
@@ -194,10 +194,10 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
 
   #openMapped(mapping: TagMapping, attributes: TagAttributes, depth: number): void {
     const chosen = conditionalMapping(mapping, attributes);
-    if (chosen?.ignore !== true) this.#lines.takeValues(mapping, attributes);
+    if (chosen?.ignore !== true) this.#lines.addValues(mapping, attributes);
     const content = chosen ?? mapping.content;
-    if (content === undefined || this.#ignored > 0) return;
-    if (content.ignore && depth > 0) this.#ignored = depth;
+    if (content === undefined || this.#ignoredDepth > 0) return;
+    if (content.ignore && depth > 0) this.#ignoredDepth = depth;
     else this.#push(content, depth);
   }
 
@@ -222,7 +222,7 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
   }
 
   #closeParagraph(): void {
-    if (this.#description !== '' || this.#paragraph < 0 || this.#inHead > 0) return;
+    if (this.#description !== '' || this.#paragraph < 0 || this.#headDepth > 0) return;
     if (this.#paragraph < this.#pieces.length) {
       const text = stripSeparator(this.#pieces.slice(this.#paragraph).join(''));
       if (text.length >= MIN_DESCRIPTION) this.#description = text;

@@ -28,7 +28,7 @@ export interface PostRulesResult {
   readonly object: SoifObject | undefined;
   /** Messages for the log: filters that failed, with file and line of the rule. */
   readonly warnings: readonly string[];
-  /** Lines of the rules whose condition held. */
+  /** Lines of the rules whose condition was true. */
   readonly applied: readonly number[];
 }
 
@@ -50,7 +50,7 @@ export async function applyPostRules(
     applied.push(line);
     for (const instruction of instructions) {
       if (instruction.kind === 'delete') return { object: undefined, warnings: run.warnings, applied };
-      await run.carryOut(instruction);
+      await run.execute(instruction);
     }
   }
   return { object: run.object, warnings: run.warnings, applied };
@@ -85,7 +85,7 @@ class PostRun {
     this.#options = options;
   }
 
-  async carryOut(instruction: Exclude<Instruction, { readonly kind: 'delete' }>): Promise<void> {
+  async execute(instruction: Exclude<Instruction, { readonly kind: 'delete' }>): Promise<void> {
     switch (instruction.kind) {
       case 'set':
         this.object = this.object.with([[this.#spelling(instruction.attribute), instruction.value]]);
@@ -114,7 +114,10 @@ class PostRun {
     }
     const url = Buffer.from(result).toString('utf8');
     if (!/^[A-Za-z][A-Za-z0-9+.-]*:[^\s{}]+$/.test(url)) {
-      this.#warn(line, `${command[0]} wrote no URL: ${JSON.stringify(url.slice(0, 80))}; it stays (E-133)`);
+      this.#warn(
+        line,
+        `${command[0]} wrote no URL: ${JSON.stringify(url.slice(0, 80))}; the URL is not changed (E-133)`,
+      );
     } else if (url !== this.object.url) {
       const pairs = this.object.attributes.map(({ name, value }) => [name, value] as const);
       this.object = SoifObject.of(this.object.type, url, pairs);
@@ -173,14 +176,14 @@ class PostRun {
       programs,
     );
     if (result.failure === undefined) return result.output;
-    this.#warn(line, `${written} failed: ${result.failure}; the value stays as it was (E-133)`);
+    this.#warn(line, `${written} failed: ${result.failure}; the value is not changed (E-133)`);
     return undefined;
   }
 
   /** Returns the object's spelling of the name; the rule's if the object does not have it. */
   #spelling(attribute: string): string {
-    const at = this.object.indexOf(attribute);
-    return at < 0 ? attribute : this.object.nameAt(at);
+    const index = this.object.indexOf(attribute);
+    return index < 0 ? attribute : this.object.nameAt(index);
   }
 
   #warn(line: number, problem: string): void {

@@ -2,7 +2,7 @@ import { ConfigError, ProtocolError } from '../../../protocols/errors.js';
 import { compilePattern } from '../../../protocols/patterns/index.js';
 import type { Command, Condition, Instruction, PostRule, PostRules, Test } from './model.js';
 
-/** Deepest nesting of parentheses in a condition. */
+/** Maximum nesting of parentheses in a condition. */
 const MAX_DEPTH = 100;
 
 /**
@@ -20,7 +20,7 @@ export function parsePostRules(text: string, file: string): PostRules {
       if (/^\s*(?:#|$)/.test(line)) return;
       const reader = new LineReader(line, file, index + 1);
       if (line.startsWith('\t')) {
-        const rule = rules.at(-1) ?? reader.fail('an instruction stands before the first condition (E-122)');
+        const rule = rules.at(-1) ?? reader.fail('an instruction precedes the first condition (E-122)');
         rule.instructions.push(readInstruction(reader));
       } else if (/^\s/.test(line)) {
         reader.fail('an instruction is indented by a tab, not by blanks (E-122)');
@@ -33,7 +33,8 @@ export function parsePostRules(text: string, file: string): PostRules {
 
 /** One line, read from left to right. */
 class LineReader {
-  at = 0;
+  /** Index of the next character. */
+  column = 0;
 
   constructor(
     readonly text: string,
@@ -41,28 +42,28 @@ class LineReader {
     readonly line: number,
   ) {}
 
-  get atEnd(): boolean {
-    return this.at >= this.text.length;
+  get isAtEnd(): boolean {
+    return this.column >= this.text.length;
   }
 
   skipBlanks(): void {
-    while (this.text[this.at] === ' ' || this.text[this.at] === '\t') this.at++;
+    while (this.text[this.column] === ' ' || this.text[this.column] === '\t') this.column++;
   }
 
   /** Consumes `text` if it is next, after blanks. */
-  take(text: string): boolean {
+  consume(text: string): boolean {
     this.skipBlanks();
-    if (!this.text.startsWith(text, this.at)) return false;
-    this.at += text.length;
+    if (!this.text.startsWith(text, this.column)) return false;
+    this.column += text.length;
     return true;
   }
 
   /** Consumes what the sticky expression matches, after blanks. */
   match(expression: RegExp): string | undefined {
     this.skipBlanks();
-    expression.lastIndex = this.at;
+    expression.lastIndex = this.column;
     const found = expression.exec(this.text)?.[0];
-    if (found !== undefined) this.at += found.length;
+    if (found !== undefined) this.column += found.length;
     return found;
   }
 
@@ -73,52 +74,52 @@ class LineReader {
 
   /** Consumes a delimited text; a backslash escapes the delimiter (E-127). The opening delimiter is next. */
   quoted(delimiter: string): string {
-    const start = this.at;
+    const start = this.column;
     let text = '';
-    for (this.at++; this.at < this.text.length; this.at++) {
-      const character = this.text[this.at]!;
-      if (character === '\\' && this.text[this.at + 1] === delimiter) text += this.text[++this.at];
+    for (this.column++; this.column < this.text.length; this.column++) {
+      const character = this.text[this.column]!;
+      if (character === '\\' && this.text[this.column + 1] === delimiter) text += this.text[++this.column];
       else if (character === delimiter) {
-        this.at++;
+        this.column++;
         return text;
       } else text += character;
     }
-    this.at = start;
+    this.column = start;
     return this.fail(`the closing ${delimiter} is missing`);
   }
 
   /** @throws ConfigError with the reader's column, from 1 */
-  fail(problem: string, at = this.at): never {
-    throw new ConfigError(this.file, this.line, `column ${at + 1}`, problem);
+  fail(problem: string, column = this.column): never {
+    throw new ConfigError(this.file, this.line, `column ${column + 1}`, problem);
   }
 }
 
 /** E-124: `&&` binds tighter than `||`; a `;` at the end is ignored. */
 function readCondition(reader: LineReader): Condition {
   const condition = readAlternatives(reader, 0);
-  reader.take(';');
+  reader.consume(';');
   reader.skipBlanks();
-  if (!reader.atEnd) reader.fail('&&, || or the end of the line is expected (E-124)');
+  if (!reader.isAtEnd) reader.fail('&&, || or the end of the line is expected (E-124)');
   return condition;
 }
 
 function readAlternatives(reader: LineReader, depth: number): Condition {
   const parts: [Condition, ...Condition[]] = [readConjunction(reader, depth)];
-  while (reader.take('||')) parts.push(readConjunction(reader, depth));
+  while (reader.consume('||')) parts.push(readConjunction(reader, depth));
   return parts.length === 1 ? parts[0] : { kind: 'any', parts };
 }
 
 function readConjunction(reader: LineReader, depth: number): Condition {
   const parts: [Condition, ...Condition[]] = [readUnit(reader, depth)];
-  while (reader.take('&&')) parts.push(readUnit(reader, depth));
+  while (reader.consume('&&')) parts.push(readUnit(reader, depth));
   return parts.length === 1 ? parts[0] : { kind: 'all', parts };
 }
 
 function readUnit(reader: LineReader, depth: number): Condition {
-  if (!reader.take('(')) return readTest(reader);
-  if (depth >= MAX_DEPTH) reader.fail(`more than ${MAX_DEPTH} parentheses, one in the other`);
+  if (!reader.consume('(')) return readTest(reader);
+  if (depth >= MAX_DEPTH) reader.fail(`parentheses are nested more than ${MAX_DEPTH} deep`);
   const inner = readAlternatives(reader, depth + 1);
-  if (!reader.take(')')) reader.fail('the closing parenthesis is missing (E-124)');
+  if (!reader.consume(')')) reader.fail('the closing parenthesis is missing (E-124)');
   return inner;
 }
 
@@ -128,7 +129,7 @@ function readTest(reader: LineReader): Test {
   const operator =
     reader.match(/==|!=|!~|~/y) ?? reader.fail('an operator is expected: ==, !=, ~ or !~ (E-123)');
   reader.skipBlanks();
-  const delimiter = reader.text[reader.at];
+  const delimiter = reader.text[reader.column];
   const negated = operator.startsWith('!');
   if (operator.endsWith('=')) {
     if (delimiter !== "'") reader.fail(`${operator} takes a string in single quotes (E-123)`);
@@ -138,7 +139,7 @@ function readTest(reader: LineReader): Test {
   if (delimiter !== '/' && delimiter !== "'") {
     reader.fail(`${operator} takes a regular expression between slashes (E-123)`);
   }
-  const start = reader.at;
+  const start = reader.column;
   const expression = reader.quoted(delimiter);
   try {
     return { kind: 'test', attribute, negated, data: compilePattern(expression) };
@@ -152,14 +153,14 @@ function readTest(reader: LineReader): Test {
 function readInstruction(reader: LineReader): Instruction {
   const { line } = reader;
   const attributes = [reader.name()];
-  if (attributes[0] === 'delete' && reader.take('(')) {
-    if (!reader.take(')')) reader.fail('delete() has no arguments (E-128)');
+  if (attributes[0] === 'delete' && reader.consume('(')) {
+    if (!reader.consume(')')) reader.fail('delete() has no arguments (E-128)');
     endOfLine(reader);
     return { kind: 'delete', line };
   }
-  while (reader.take(',')) attributes.push(reader.name());
+  while (reader.consume(',')) attributes.push(reader.name());
   reader.skipBlanks();
-  const column = reader.at;
+  const column = reader.column;
   const sign = reader.match(/[=|!]/y) ?? reader.fail('=, | or ! is expected after the name (E-128)');
   const attribute = attributes[0]!;
   if (attributes.length > 1 && sign !== '!') {
@@ -171,7 +172,7 @@ function readInstruction(reader: LineReader): Instruction {
   }
   if (sign === '=') {
     reader.skipBlanks();
-    if (reader.text[reader.at] !== '"') reader.fail('= takes a string in double quotes (E-128)');
+    if (reader.text[reader.column] !== '"') reader.fail('= takes a string in double quotes (E-128)');
     const value = reader.quoted('"');
     endOfLine(reader);
     return { kind: 'set', line, attribute, value };
@@ -183,9 +184,9 @@ function readInstruction(reader: LineReader): Instruction {
 }
 
 function endOfLine(reader: LineReader): void {
-  reader.take(';');
+  reader.consume(';');
   reader.skipBlanks();
-  if (!reader.atEnd) reader.fail('the end of the line is expected');
+  if (!reader.isAtEnd) reader.fail('the end of the line is expected');
 }
 
 /**
@@ -194,15 +195,15 @@ function endOfLine(reader: LineReader): void {
  */
 function readCommand(reader: LineReader): Command {
   const words: string[] = [];
-  for (reader.skipBlanks(); !reader.atEnd; reader.skipBlanks()) {
+  for (reader.skipBlanks(); !reader.isAtEnd; reader.skipBlanks()) {
     let word = '';
-    for (let character = reader.text[reader.at]; character !== undefined && !/[ \t]/.test(character); ) {
+    for (let character = reader.text[reader.column]; character !== undefined && !/[ \t]/.test(character); ) {
       if (character === '"' || character === "'") word += reader.quoted(character);
       else {
-        if (character === '\\' && reader.at + 1 < reader.text.length) reader.at++;
-        word += reader.text[reader.at++];
+        if (character === '\\' && reader.column + 1 < reader.text.length) reader.column++;
+        word += reader.text[reader.column++];
       }
-      character = reader.text[reader.at];
+      character = reader.text[reader.column];
     }
     words.push(word);
   }

@@ -47,16 +47,16 @@ export function namedCharacter(name: string): string | undefined {
 
 /**
  * Replaces character references and known entities. A replacement is not expanded again, so that no entity can grow. Unknown entities
- * stay as they are.
+ * are not changed.
  *
- * @param own the document's own entities
+ * @param declared the entities that the document declares
  */
-export function replaceEntities(text: string, own: ReadonlyMap<string, string>): string {
+export function replaceEntities(text: string, declared: ReadonlyMap<string, string>): string {
   if (!text.includes('&')) return text;
   return text.replace(
     /&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([A-Za-z][\w.-]{0,63}));?/g,
     (whole, decimal?: string, hexadecimal?: string, name?: string) => {
-      if (name !== undefined) return own.get(name) ?? namedCharacter(name) ?? whole;
+      if (name !== undefined) return declared.get(name) ?? namedCharacter(name) ?? whole;
       const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal);
       return characterOf(code) ?? whole;
     },

@@ -9,11 +9,11 @@ import type { SgmlEvents } from './reader.js';
  */
 export function readEsis(output: string, events: SgmlEvents, maxDepth: number): boolean {
   let attributes: [string, string][] = [];
-  for (let at = 0; at < output.length && events.depth <= maxDepth; ) {
-    let end = output.indexOf('\n', at);
+  for (let index = 0; index < output.length && events.depth <= maxDepth; ) {
+    let end = output.indexOf('\n', index);
     if (end < 0) end = output.length;
-    const rest = output.slice(at + 1, end);
-    switch (output[at]) {
+    const rest = output.slice(index + 1, end);
+    switch (output[index]) {
       case 'A': {
         const found = /^(\S+) (?:CDATA|TOKEN|ENTITY|NOTATION|ID) (.*)$/s.exec(rest);
         if (found !== null) attributes.push([found[1]!, unescapeData(found[2]!)]);
@@ -30,7 +30,7 @@ export function readEsis(output: string, events: SgmlEvents, maxDepth: number): 
         events.close();
         break;
     }
-    at = end + 1;
+    index = end + 1;
   }
   return events.depth === 0;
 }

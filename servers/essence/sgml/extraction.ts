@@ -34,7 +34,7 @@ export class Extraction {
   /** True if only white space followed the last tag. */
   #betweenTags = true;
   /** Depth of the element whose content is ignored (E-91); 0 if none. */
-  #ignored = 0;
+  #ignoredDepth = 0;
 
   constructor(table: ExtractionTable, options: ExtractionOptions) {
     this.#table = table;
@@ -44,7 +44,7 @@ export class Extraction {
   /** Handles the start of an element. Names are compared in lower case and, for XML, also without their prefix (E-94). */
   open(name: string, attributes: Readonly<Record<string, string>>): void {
     const depth = ++this.depth;
-    if (this.#ignored > 0) return;
+    if (this.#ignoredDepth > 0) return;
     // A start tag directly after another tag begins a line.
     if (this.#betweenTags) this.#separator = 'newline';
     this.#betweenTags = true;
@@ -52,16 +52,16 @@ export class Extraction {
     if (mapping === undefined) return;
     const folded = foldNames(attributes);
     const chosen = conditionalMapping(mapping, folded);
-    if (chosen?.ignore !== true) this.#lines.takeValues(mapping, folded);
+    if (chosen?.ignore !== true) this.#lines.addValues(mapping, folded);
     const content = chosen ?? mapping.content;
-    if (content?.ignore === true) this.#ignored = depth;
+    if (content?.ignore === true) this.#ignoredDepth = depth;
     else if (content !== undefined)
       this.#frames.push({ depth, mapping: content, start: this.#pieces.length });
   }
 
   /** Adds text to the innermost element, entities replaced. */
   text(data: string): void {
-    if (this.#ignored > 0) return;
+    if (this.#ignoredDepth > 0) return;
     const text = data.replace(COLLAPSIBLE, ' ');
     if (text === '' || text === ' ') {
       if (text === ' ' && this.#separator === 'nothing') this.#separator = 'blank';
@@ -81,9 +81,9 @@ export class Extraction {
   /** Handles the end of the innermost element. */
   close(): void {
     const depth = this.depth--;
-    if (this.#ignored > 0) {
-      if (depth > this.#ignored) return;
-      this.#ignored = 0;
+    if (this.#ignoredDepth > 0) {
+      if (depth > this.#ignoredDepth) return;
+      this.#ignoredDepth = 0;
       if (this.#separator === 'nothing') this.#separator = 'blank';
     }
     const frame = this.#frames.at(-1);

@@ -1,4 +1,4 @@
-import { holds, type TagMapping } from './table.js';
+import { matchesCondition, type TagMapping } from './table.js';
 
 /** Attributes with a URL: their values are made absolute (E-99). */
 const URL_ATTRIBUTES = new Set('href src action background cite data longdesc poster url'.split(' '));
@@ -8,11 +8,11 @@ const RUNNING_TEXT = new Set(['body', 'full-text', 'partial-text', 'head']);
 
 /** Options of an extraction. */
 export interface ExtractionOptions {
-  /** Limit of an attribute without running text, in characters; the last line may exceed it. */
+  /** Maximum length of an attribute without running text, in characters; the last line may exceed it. */
   readonly maxAttributeLength: number;
-  /** Limit of an attribute with running text, in characters. */
+  /** Maximum length of an attribute with running text, in characters. */
   readonly maxObjectBytes: number;
-  /** E-99: makes a reference absolute; returns undefined to leave it out. Default: as written. */
+  /** E-99: makes a reference absolute; returns undefined to omit it. Default: as written. */
   readonly resolve?: (reference: string) => string | undefined;
 }
 
@@ -34,12 +34,12 @@ export class AttributeLines {
     this.#options = options;
   }
 
-  /** `<TAG:ATT> name` and `<TAG:ATT1> $ATT2` (E-89), of a tag whose attributes have lower-case names. */
-  takeValues(mapping: TagMapping, attributes: Readonly<Record<string, string>>): void {
+  /** Adds the values of `<TAG:ATT> name` and `<TAG:ATT1> $ATT2` (E-89), of a tag whose attributes have lower-case names. */
+  addValues(mapping: TagMapping, attributes: Readonly<Record<string, string>>): void {
     const { resolve } = this.#options;
     for (const { when, attribute, target, indirect } of mapping.values) {
       const value = attributes[attribute];
-      if (value === undefined || (when !== undefined && !holds(when, attributes))) continue;
+      if (value === undefined || (when !== undefined && !matchesCondition(when, attributes))) continue;
       const name = indirect ? attributes[target] : target;
       if (name === undefined || name === '') continue;
       if (resolve !== undefined && URL_ATTRIBUTES.has(attribute)) {

@@ -1,7 +1,7 @@
 import { type ProgramSettings, runProgram, ScratchDirectory } from '../external/index.js';
 import type { Prolog } from './prolog.js';
 
-/** The arguments of OpenSP besides the document (E-82). */
+/** The arguments of OpenSP in addition to the document (E-82). */
 export interface OpenSpCall {
   /** Name of the document type if the document does not state it. */
   readonly documentType: string;

@@ -12,7 +12,7 @@ export interface Prolog {
   readonly isForeign: boolean;
 }
 
-/** Limits: entities of one document, and characters of one entity. */
+/** Maximum number of entities of one document, and maximum length of one entity in characters. */
 const MAX_ENTITIES = 1000;
 const MAX_ENTITY = 4096;
 
@@ -20,30 +20,30 @@ const BLANKS = /[\s\ufeff]*/y;
 const NAME = /\s+([A-Za-z_][\w.:-]*)/y;
 const ENTITY = /<!ENTITY\s+([A-Za-z_][\w.-]*)\s+(?:[CSP]DATA\s+|PI\s+)?(?:"([^"]*)"|'([^']*)')\s*>/y;
 
-/** Reads the prolog of an SGML or XML document in linear time. Never fails: the document begins at the first thing that is not part of a prolog. */
+/** Reads the prolog of an SGML or XML document in linear time. Never fails: the document begins where the prolog cannot continue. */
 export function readProlog(text: string): Prolog {
   const entities = new Map<string, string>();
   let documentType: string | undefined;
   let isXml = false;
-  let at = 0;
+  let index = 0;
   for (;;) {
-    at = after(BLANKS, text, at);
-    if (text.startsWith('<!--', at)) {
-      at = indexAfter(text, '-->', at + 4);
-    } else if (text.startsWith('<?', at)) {
-      const isDeclaration = /^<\?xml\s/i.test(text.slice(at, at + 6));
+    index = skip(BLANKS, text, index);
+    if (text.startsWith('<!--', index)) {
+      index = indexAfter(text, '-->', index + 4);
+    } else if (text.startsWith('<?', index)) {
+      const isDeclaration = /^<\?xml\s/i.test(text.slice(index, index + 6));
       isXml ||= isDeclaration;
-      at = indexAfter(text, isDeclaration ? '?>' : '>', at + 2);
-    } else if (/^<!DOCTYPE\s/i.test(text.slice(at, at + 10)) && documentType === undefined) {
-      NAME.lastIndex = at + 9;
+      index = indexAfter(text, isDeclaration ? '?>' : '>', index + 2);
+    } else if (/^<!DOCTYPE\s/i.test(text.slice(index, index + 10)) && documentType === undefined) {
+      NAME.lastIndex = index + 9;
       documentType = NAME.exec(text)?.[1] ?? '';
-      at = readDeclaration(text, at + 9, entities);
+      index = readDeclaration(text, index + 9, entities);
     } else {
-      const isForeign = text.startsWith('<!', at) && !text.startsWith('<![', at);
+      const isForeign = text.startsWith('<!', index) && !text.startsWith('<![', index);
       return {
         ...(documentType === undefined || documentType === '' ? {} : { documentType }),
         entities,
-        end: at,
+        end: index,
         isXml,
         isForeign,
       };
@@ -54,20 +54,20 @@ export function readProlog(text: string): Prolog {
 /** Skips the rest of a document type declaration with its quoted texts, comments and internal subset. Returns the index after its `>`. */
 function readDeclaration(text: string, from: number, entities: Map<string, string>): number {
   let inSubset = false;
-  for (let at = from; at < text.length; ) {
-    const character = text[at]!;
-    if (character === '"' || character === "'") at = indexAfter(text, character, at + 1);
-    else if (text.startsWith('<!--', at)) at = indexAfter(text, '-->', at + 4);
-    else if (text.startsWith('<?', at)) at = indexAfter(text, '>', at + 2);
-    else if (inSubset && text.startsWith('<!', at)) at = readMarkup(text, at, entities);
+  for (let index = from; index < text.length; ) {
+    const character = text[index]!;
+    if (character === '"' || character === "'") index = indexAfter(text, character, index + 1);
+    else if (text.startsWith('<!--', index)) index = indexAfter(text, '-->', index + 4);
+    else if (text.startsWith('<?', index)) index = indexAfter(text, '>', index + 2);
+    else if (inSubset && text.startsWith('<!', index)) index = readMarkup(text, index, entities);
     else if (character === '[') {
       inSubset = true;
-      at++;
+      index++;
     } else if (character === ']') {
       inSubset = false;
-      at++;
-    } else if (character === '>' && !inSubset) return at + 1;
-    else at++;
+      index++;
+    } else if (character === '>' && !inSubset) return index + 1;
+    else index++;
   }
   return text.length;
 }
@@ -83,21 +83,22 @@ function readMarkup(text: string, from: number, entities: Map<string, string>): 
       entities.set(found[1]!, value);
     return ENTITY.lastIndex;
   }
-  let at = from + 2;
-  while (at < text.length && text[at] !== '>') {
-    const character = text[at]!;
-    at = character === '"' || character === "'" ? indexAfter(text, character, at + 1) : at + 1;
+  let index = from + 2;
+  while (index < text.length && text[index] !== '>') {
+    const character = text[index]!;
+    index = character === '"' || character === "'" ? indexAfter(text, character, index + 1) : index + 1;
   }
-  return at + 1;
+  return index + 1;
 }
 
 /** Returns the index after the next occurrence of `what`; the text's length if there is none. */
 export function indexAfter(text: string, what: string, from: number): number {
-  const at = text.indexOf(what, from);
-  return at < 0 ? text.length : at + what.length;
+  const index = text.indexOf(what, from);
+  return index < 0 ? text.length : index + what.length;
 }
 
-function after(expression: RegExp, text: string, from: number): number {
+/** Returns the index after the sticky expression's match at `from`; `from` if it does not match. */
+function skip(expression: RegExp, text: string, from: number): number {
   expression.lastIndex = from;
   expression.exec(text);
   return Math.max(from, expression.lastIndex);

@@ -15,17 +15,17 @@ const ATTRIBUTE =
   /\s*([A-Za-z_\u0080-\uffff][\w.:\u0080-\uffff-]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>]+)))?/y;
 const END_TAG = /<\/([A-Za-z_\u0080-\uffff][\w.:\u0080-\uffff-]*)/g;
 
-/** Attributes of one element. */
+/** Maximum number of attributes of one element. */
 const MAX_ATTRIBUTES = 1000;
 
 /**
  * Reads an XML document, or an SGML document without its DTD, as a stream of events (E-87), in linear time. It is tolerant: an end tag
  * closes the elements that are open inside its own, an unmatched one is ignored. In SGML, end tags can be omitted: an element ends where
  * the next one of its name begins, and one whose name has no end tag in the document ends where another such element begins. Entities are
- * the document's own and the ISO and HTML ones.
+ * those that the document declares, and those of ISO and HTML.
  *
- * @param maxDepth open elements at which reading stops
- * @returns false when it stopped there
+ * @param maxDepth reading stops at more open elements than this
+ * @returns false if it stopped before the end of the document
  */
 export function readMarkupEvents(
   text: string,
@@ -47,20 +47,20 @@ class MarkupReader {
   readonly #counts = new Map<string, number>();
   /** SGML: the names that have an end tag in the document. */
   readonly #ended = new Set<string>();
-  #at: number;
+  #index: number;
 
   constructor(text: string, prolog: Prolog, events: SgmlEvents) {
     this.#text = text;
     this.#prolog = prolog;
     this.#events = events;
-    this.#at = prolog.end;
+    this.#index = prolog.end;
     if (!prolog.isXml) for (const [, name] of text.matchAll(END_TAG)) this.#ended.add(this.#fold(name!));
   }
 
   /** Reads one tag and the text before it; returns false at the end of the document. */
   step(): boolean {
     const text = this.#text;
-    const start = this.#at;
+    const start = this.#index;
     if (start >= text.length) return false;
     let tag = text.indexOf('<', start);
     // A `<` that begins no markup is a character.
@@ -69,29 +69,30 @@ class MarkupReader {
     }
     if (tag < 0) tag = text.length;
     if (tag > start) this.#events.text(this.#entities(text.slice(start, tag)));
-    this.#at = tag;
+    this.#index = tag;
     if (tag < text.length) this.#markup(tag);
     return true;
   }
 
-  #markup(at: number): void {
+  #markup(index: number): void {
     const text = this.#text;
-    if (text.startsWith('<!--', at)) this.#at = indexAfter(text, '-->', at + 4);
-    else if (text.startsWith('<![CDATA[', at)) {
-      this.#at = indexAfter(text, ']]>', at + 9);
-      const end = text.endsWith(']]>', this.#at) ? this.#at - 3 : this.#at;
-      if (end > at + 9) this.#events.text(text.slice(at + 9, end));
-    } else if (text.startsWith('<!', at)) this.#at = indexAfter(text, '>', at + 2);
-    else if (text.startsWith('<?', at)) this.#at = indexAfter(text, this.#prolog.isXml ? '?>' : '>', at + 2);
-    else if (text.startsWith('</', at)) this.#endTag(at);
-    else this.#startTag(at);
+    if (text.startsWith('<!--', index)) this.#index = indexAfter(text, '-->', index + 4);
+    else if (text.startsWith('<![CDATA[', index)) {
+      this.#index = indexAfter(text, ']]>', index + 9);
+      const end = text.endsWith(']]>', this.#index) ? this.#index - 3 : this.#index;
+      if (end > index + 9) this.#events.text(text.slice(index + 9, end));
+    } else if (text.startsWith('<!', index)) this.#index = indexAfter(text, '>', index + 2);
+    else if (text.startsWith('<?', index))
+      this.#index = indexAfter(text, this.#prolog.isXml ? '?>' : '>', index + 2);
+    else if (text.startsWith('</', index)) this.#endTag(index);
+    else this.#startTag(index);
   }
 
   /** `</>` ends the innermost element. */
-  #endTag(at: number): void {
-    NAME.lastIndex = at + 2;
+  #endTag(index: number): void {
+    NAME.lastIndex = index + 2;
     const name = NAME.exec(this.#text)?.[0];
-    this.#at = indexAfter(this.#text, '>', at + 2);
+    this.#index = indexAfter(this.#text, '>', index + 2);
     if (name === undefined) {
       if (this.#open.length > 0) this.#close();
       return;
@@ -102,17 +103,17 @@ class MarkupReader {
     this.#close();
   }
 
-  #startTag(at: number): void {
+  #startTag(index: number): void {
     const text = this.#text;
-    NAME.lastIndex = at + 1;
+    NAME.lastIndex = index + 1;
     const name = NAME.exec(text)?.[0];
     if (name === undefined) {
       // `<>`, which repeats the last tag in SGML, is not supported.
-      this.#at = at + 2;
+      this.#index = index + 2;
       return;
     }
     const attributes = new Map<string, string>();
-    let end = at + 1 + name.length;
+    let end = index + 1 + name.length;
     for (;;) {
       ATTRIBUTE.lastIndex = end;
       const found = ATTRIBUTE.exec(text);
@@ -125,7 +126,7 @@ class MarkupReader {
     }
     const closing = indexAfter(text, '>', end);
     const isEmpty = text[closing - 2] === '/' && closing > end;
-    this.#at = closing;
+    this.#index = closing;
     const folded = this.#fold(name);
     if (!this.#prolog.isXml) this.#endImplied(folded);
     this.#open.push(folded);

@@ -42,7 +42,7 @@ const GENERIC = 'sgml';
 const FULL_TEXT = parseExtractionTable('<*> full-text\n<TITLE> title,parent\n', 'full text');
 
 /** A type, and whether its table is the generic one. */
-interface Chosen extends SgmlType {
+interface ChosenType extends SgmlType {
   readonly isGeneric: boolean;
 }
 
@@ -85,7 +85,7 @@ export async function summarizeSgml(
     }
     document.warn(`read without its DTD: onsgmls: ${result.failure}`);
   }
-  return { attributes: readByOurselves(document, prolog, extraction, chosen) };
+  return { attributes: readMarkup(document, prolog, extraction, chosen) };
 }
 
 /**
@@ -105,14 +105,15 @@ export function summarizeMarkup(document: SgmlDocument, type: string, types: Sgm
   const prolog = readProlog(document.text);
   const chosen = chooseType(document, prolog, type, types);
   if (chosen === undefined) return { attributes: [] };
-  return { attributes: readByOurselves(document, prolog, extractionFor(document, chosen), chosen) };
+  return { attributes: readMarkup(document, prolog, extractionFor(document, chosen), chosen) };
 }
 
-function readByOurselves(
+/** Reads the document without OpenSP and returns its attributes. */
+function readMarkup(
   document: SgmlDocument,
   prolog: Prolog,
   extraction: Extraction,
-  chosen: Chosen,
+  chosen: ChosenType,
 ): Summary['attributes'] {
   const { maxHtmlDepth } = document.settings;
   if (!readMarkupEvents(document.text, prolog, extraction, maxHtmlDepth))
@@ -124,7 +125,7 @@ function readByOurselves(
  * The generic table cannot tell the document's title from those of sections: the first title is the document's, all others become
  * headings. Specific tables are left unchanged.
  */
-function finish(extraction: Extraction, chosen: Chosen): Summary['attributes'] {
+function finish(extraction: Extraction, chosen: ChosenType): Summary['attributes'] {
   const attributes = extraction.finish();
   if (!chosen.isGeneric) return attributes;
   return attributes.flatMap(([name, value]) => {
@@ -158,19 +159,19 @@ function isGeneric(type: string): boolean {
   return type.toLowerCase() === GENERIC || type.toLowerCase() === 'xml';
 }
 
-/** Chooses the table: a specific type's own; for SGML and XML that of the document type, else the generic one. */
+/** Chooses the table: that of a specific type; for SGML and XML that of the document type, else the generic one. */
 function chooseType(
   { text, settings }: SgmlDocument,
   prolog: Prolog,
   type: string,
   types: SgmlTypes,
-): Chosen | undefined {
+): ChosenType | undefined {
   const known = types.types;
   const named = isGeneric(type) ? (prolog.documentType ?? rootOf(text, prolog)) : type;
-  const own = named === undefined ? undefined : known.get(named.toLowerCase());
-  const found = own ?? known.get(type.toLowerCase()) ?? known.get(GENERIC);
+  const specific = named === undefined ? undefined : known.get(named.toLowerCase());
+  const found = specific ?? known.get(type.toLowerCase()) ?? known.get(GENERIC);
   if (found === undefined) return undefined;
-  const chosen = { ...found, isGeneric: own === undefined || isGeneric(named ?? '') };
+  const chosen = { ...found, isGeneric: specific === undefined || isGeneric(named ?? '') };
   return settings.fullText === true ? { ...chosen, table: FULL_TEXT, isGeneric: true } : chosen;
 }
 

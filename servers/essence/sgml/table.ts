@@ -115,16 +115,16 @@ function addContent(mapping: MutableMapping, when: Condition | undefined, target
   else mapping.conditional.push({ when, content });
 }
 
-/** Returns the first `<TAG,ATT=x>` mapping whose condition holds (E-89). */
+/** Returns the first `<TAG,ATT=x>` mapping whose condition is true (E-89). */
 export function conditionalMapping(
   mapping: TagMapping,
   attributes: Readonly<Record<string, string>>,
 ): ContentMapping | undefined {
-  for (const { when, content } of mapping.conditional) if (holds(when, attributes)) return content;
+  for (const { when, content } of mapping.conditional) if (matchesCondition(when, attributes)) return content;
   return undefined;
 }
 
 /** E-94: the comparison of values ignores case. */
-export function holds(when: Condition, attributes: Readonly<Record<string, string>>): boolean {
+export function matchesCondition(when: Condition, attributes: Readonly<Record<string, string>>): boolean {
   return attributes[when.attribute]?.trim().toLowerCase() === when.value;
 }

@@ -11,7 +11,7 @@ interface SgmlTypeSource {
   /** Name of the table's file, for errors, and its text. */
   readonly file: string;
   readonly text: string;
-  /** Absolute path of the SGML declaration. Default: OpenSP's own. */
+  /** Absolute path of the SGML declaration. Default: that of OpenSP. */
   readonly declaration?: string;
 }
 
@@ -29,6 +29,7 @@ export interface SgmlType {
   readonly declaration?: string;
 }
 
+/** The compiled document types. */
 export interface SgmlTypes {
   /** By lower-case name (E-94). */
   readonly types: ReadonlyMap<string, SgmlType>;

@@ -5,9 +5,9 @@ import { oneLine, present, summarizeFields } from './extracted.js';
 import { TexReader } from './tex/de-tex.js';
 import { summarizeUnrecognized } from './text.js';
 
-/** Limit of the entries read from one bibliography. */
+/** Maximum number of entries of one bibliography that are read. */
 const MAX_ENTRIES = 5000;
-/** Limit of one value, in characters. */
+/** Maximum length of one value, in characters. */
 const MAX_VALUE = 20_000;
 
 /** Attributes by BibTeX field (6.2). */
@@ -62,27 +62,28 @@ export function summarizeBibliographic(document: SourceDocument): Summary {
     const reader = new BibReader(text, entry.lastIndex, strings);
     for (const [name, value] of reader.fields(kind !== 'string')) {
       if (kind === 'string') strings.set(name, value);
-      else values.push([BIBTEX.get(name) ?? '', spoken(value)]);
+      else values.push([BIBTEX.get(name) ?? '', plainText(value)]);
     }
-    entry.lastIndex = Math.max(reader.at, entry.lastIndex);
+    entry.lastIndex = Math.max(reader.index, entry.lastIndex);
   }
   const attributes = present(values.filter(([name]) => name !== ''));
   return summarizeFields({ attributes, text: attributes.map(([, value]) => value).join('\n') });
 }
 
-function spoken(value: string): string {
+function plainText(value: string): string {
   return oneLine(new TexReader(value, false).read());
 }
 
 /** Reads the fields of one entry after its opening brace. */
 class BibReader {
-  at: number;
+  /** Index of the next character. */
+  index: number;
   readonly #text: string;
   readonly #strings: ReadonlyMap<string, string>;
 
-  constructor(text: string, at: number, strings: ReadonlyMap<string, string>) {
+  constructor(text: string, index: number, strings: ReadonlyMap<string, string>) {
     this.#text = text;
-    this.at = at;
+    this.index = index;
     this.#strings = strings;
   }
 
@@ -90,15 +91,15 @@ class BibReader {
     const fields: [string, string][] = [];
     if (hasKey) {
       const key = /[^,{}"=@]{0,300},/y;
-      key.lastIndex = this.at;
-      if (key.exec(this.#text) !== null) this.at = key.lastIndex;
+      key.lastIndex = this.index;
+      if (key.exec(this.#text) !== null) this.index = key.lastIndex;
     }
     for (;;) {
       const name = /[\s,]*([A-Za-z][\w:.+/-]{0,60})\s*=\s*/y;
-      name.lastIndex = this.at;
+      name.lastIndex = this.index;
       const found = name.exec(this.#text);
       if (found === null) return fields;
-      this.at = name.lastIndex;
+      this.index = name.lastIndex;
       fields.push([found[1]!.toLowerCase(), this.#value()]);
     }
   }
@@ -107,40 +108,40 @@ class BibReader {
   #value(): string {
     let value = '';
     for (;;) {
-      const c = this.#text[this.at];
+      const c = this.#text[this.index];
       if (c === '{' || c === '"') value += this.#delimited(c);
       else {
         const word = /[^\s,#{}"=]+/y;
-        word.lastIndex = this.at;
+        word.lastIndex = this.index;
         const found = word.exec(this.#text);
         if (found === null) return value;
-        this.at = word.lastIndex;
+        this.index = word.lastIndex;
         value += this.#strings.get(found[0].toLowerCase()) ?? found[0];
       }
       const joint = /\s*#\s*/y;
-      joint.lastIndex = this.at;
+      joint.lastIndex = this.index;
       if (joint.exec(this.#text) === null) return value;
-      this.at = joint.lastIndex;
+      this.index = joint.lastIndex;
     }
   }
 
   #delimited(opening: string): string {
-    const start = this.at + 1;
+    const start = this.index + 1;
     const limit = Math.min(this.#text.length, start + MAX_VALUE);
     let depth = 0;
-    for (let at = start; at < limit; at++) {
-      const c = this.#text[at];
-      if (c === '\\') at++;
+    for (let index = start; index < limit; index++) {
+      const c = this.#text[index];
+      if (c === '\\') index++;
       else if (c === '{') depth++;
       else if (
         (c === '"' && opening === '"' && depth === 0) ||
         (c === '}' && opening === '{' && depth === 0)
       ) {
-        this.at = at + 1;
-        return this.#text.slice(start, at);
+        this.index = index + 1;
+        return this.#text.slice(start, index);
       } else if (c === '}') depth--;
     }
-    this.at = limit;
+    this.index = limit;
     return '';
   }
 }

@@ -2,11 +2,11 @@ import type { SourceDocument } from '../document.js';
 import type { Summary } from '../summary.js';
 import { guarded, present, summarizeExtracted, summarizeFields } from './extracted.js';
 
-/** Limit of the symbol names of one file. */
+/** Maximum number of symbol names of one file. */
 const MAX_SYMBOLS = 20_000;
-/** Limit of the members of one archive. */
+/** Maximum number of members of one archive. */
 const MAX_MEMBERS = 10_000;
-/** Limit of the strings kept from one program. */
+/** Maximum number of strings that are kept from one program. */
 const MAX_STRINGS = 5000;
 
 /** Object: the global symbols that it defines (6.2). */
@@ -24,15 +24,15 @@ export function summarizeArchive(document: SourceDocument): Summary {
   guarded(document, 'the archive', undefined, () => {
     if (bytes.subarray(0, 8).toString('latin1') !== '!<arch>\n') return readElf(document.body, symbols);
     let longNames = '';
-    for (let at = 8; at + 60 <= bytes.length && members.length < MAX_MEMBERS; ) {
+    for (let offset = 8; offset + 60 <= bytes.length && members.length < MAX_MEMBERS; ) {
       const name = bytes
-        .subarray(at, at + 16)
+        .subarray(offset, offset + 16)
         .toString('latin1')
         .trimEnd();
-      const size = Number(bytes.subarray(at + 48, at + 58).toString('latin1'));
+      const size = Number(bytes.subarray(offset + 48, offset + 58).toString('latin1'));
       if (!(size >= 0)) throw new Error('a member has no size');
-      const body = bytes.subarray(at + 60, at + 60 + size);
-      at += 60 + size + (size % 2);
+      const body = bytes.subarray(offset + 60, offset + 60 + size);
+      offset += 60 + size + (size % 2);
       if (name === '//') longNames = body.toString('latin1');
       else if (name !== '/' && name !== '/SYM64/' && !name.startsWith('__.SYMDEF')) {
         const long = /^\/(\d+)$/.exec(name);
@@ -58,18 +58,19 @@ function readElf(bytes: Uint8Array, symbols: Set<string>): void {
   if (bytes.length < 52 || view.getUint32(0) !== 0x7f454c46) return;
   const wide = view.getUint8(4) === 2;
   const little = view.getUint8(5) === 1;
-  const word = (at: number) => (wide ? Number(view.getBigUint64(at, little)) : view.getUint32(at, little));
+  const word = (offset: number) =>
+    wide ? Number(view.getBigUint64(offset, little)) : view.getUint32(offset, little);
   const sections = word(wide ? 40 : 32);
   const entry = view.getUint16(wide ? 58 : 46, little);
   const count = view.getUint16(wide ? 60 : 48, little);
   for (let i = 0; i < count; i++) {
-    const at = sections + i * entry;
-    const type = view.getUint32(at + 4, little);
+    const offset = sections + i * entry;
+    const type = view.getUint32(offset + 4, little);
     // SHT_SYMTAB or SHT_DYNSYM. The field `sh_link` is the index of the section with the names.
     if (type !== 2 && type !== 11) continue;
-    const start = word(at + (wide ? 24 : 16));
-    const size = word(at + (wide ? 32 : 20));
-    const names = sections + view.getUint32(at + (wide ? 40 : 24), little) * entry;
+    const start = word(offset + (wide ? 24 : 16));
+    const size = word(offset + (wide ? 32 : 20));
+    const names = sections + view.getUint32(offset + (wide ? 40 : 24), little) * entry;
     const strings = word(names + (wide ? 24 : 16));
     const step = wide ? 24 : 16;
     for (let symbol = start; symbol + step <= start + size && symbols.size < MAX_SYMBOLS; symbol += step) {
@@ -92,11 +93,12 @@ function readElf(bytes: Uint8Array, symbols: Set<string>): void {
 export function summarizeBinary(document: SourceDocument): Summary {
   const strings: string[] = [];
   const { body } = document;
-  for (let at = 0; at < body.length && strings.length < MAX_STRINGS; at++) {
-    const start = at;
-    while (at < body.length && ((body[at]! >= 0x20 && body[at]! < 0x7f) || body[at] === 9)) at++;
-    if (at - start < 4) continue;
-    const text = Buffer.from(body.subarray(start, Math.min(at, start + 1000)))
+  for (let offset = 0; offset < body.length && strings.length < MAX_STRINGS; offset++) {
+    const start = offset;
+    while (offset < body.length && ((body[offset]! >= 0x20 && body[offset]! < 0x7f) || body[offset] === 9))
+      offset++;
+    if (offset - start < 4) continue;
+    const text = Buffer.from(body.subarray(start, Math.min(offset, start + 1000)))
       .toString('latin1')
       .trim();
     if (isMeaningful(text)) strings.push(text);

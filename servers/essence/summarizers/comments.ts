@@ -38,7 +38,7 @@ function cleanCComment(text: string): string {
 
 function countNewlines(text: string): number {
   let count = 0;
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++;
+  for (let index = text.indexOf('\n'); index >= 0; index = text.indexOf('\n', index + 1)) count++;
   return count;
 }
 
@@ -47,18 +47,18 @@ export function splitHashComments(source: string): Commented {
   const comments: string[] = [];
   const code: string[] = [];
   source.split('\n').forEach((line, index) => {
-    const at = line.startsWith('#') ? 0 : line.search(/\s#/);
-    if (at < 0 || (index === 0 && line.startsWith('#!'))) {
-      code.push(index === 0 && at === 0 ? '' : line);
+    const start = line.startsWith('#') ? 0 : line.search(/\s#/);
+    if (start < 0 || (index === 0 && line.startsWith('#!'))) {
+      code.push(index === 0 && start === 0 ? '' : line);
       return;
     }
     const comment = line
-      .slice(at)
+      .slice(start)
       .replace(/^\s*#+/, '')
       .replace(/[#*=_-]{4,}/g, '')
       .trim();
     if (comment !== '') comments.push(comment);
-    code.push(line.slice(0, at));
+    code.push(line.slice(0, start));
   });
   return { comments, code: code.join('\n') };
 }
@@ -68,15 +68,15 @@ export function splitSemicolonComments(source: string): Commented {
   const comments: string[] = [];
   const code: string[] = [];
   for (const line of source.split('\n')) {
-    const at = line.startsWith(';') ? 0 : line.search(/\s;/);
-    if (at >= 0) {
+    const start = line.startsWith(';') ? 0 : line.search(/\s;/);
+    if (start >= 0) {
       const comment = line
-        .slice(at)
+        .slice(start)
         .replace(/^\s*;+/, '')
         .trim();
       if (comment !== '') comments.push(comment);
     }
-    code.push(at < 0 ? line : line.slice(0, at));
+    code.push(start < 0 ? line : line.slice(0, start));
   }
   return { comments, code: code.join('\n') };
 }

@@ -3,27 +3,27 @@ import type { SourceDocument } from '../document.js';
 import type { Summary } from '../summary.js';
 import { oneLine, present, summarizeExtracted, summarizeFields, unreadable } from './extracted.js';
 
-/** Limit of the bytes parsed of one message: attachments are at the end. */
-const MAX_MESSAGE = 4 * 1024 * 1024;
-/** Limit of the lines parsed of one message: a line costs the parser as much as a kilobyte. */
+/** Maximum number of bytes of one message that are parsed: attachments are at the end. */
+const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+/** Maximum number of lines of one message that are parsed: a line costs the parser as much as a kilobyte. */
 const MAX_LINES = 100_000;
-/** Limit of nested MIME parts. */
+/** Maximum depth of nested MIME parts. */
 const MAX_NESTING = 50;
-/** Limit of the messages read from one folder. */
+/** Maximum number of messages of one folder that are read. */
 const MAX_MESSAGES = 500;
 
 /** Mail: the header fields (6.2), and the body by the Text rule; for an mbox folder, those of every message. */
 export async function summarizeMail(document: SourceDocument): Promise<Summary> {
-  const emails = await read(document);
+  const emails = await readMessages(document);
   return summarizeExtracted({
     attributes: present([
-      ...each(emails, 'Author', (email) => address(email.from)),
-      ...each(emails, 'Title', (email) => email.subject),
-      ...each(emails, 'Date', (email) => header(email, 'date')),
-      ...each(emails, 'To', (email) => (email.to ?? []).map(address).join(', ')),
-      ...each(emails, 'Newsgroups', (email) => header(email, 'newsgroups')),
-      ...each(emails, 'Keywords', (email) => header(email, 'keywords')),
-      ...each(emails, 'Message-Id', (email) => email.messageId),
+      ...valuesOf(emails, 'Author', (email) => address(email.from)),
+      ...valuesOf(emails, 'Title', (email) => email.subject),
+      ...valuesOf(emails, 'Date', (email) => header(email, 'date')),
+      ...valuesOf(emails, 'To', (email) => (email.to ?? []).map(address).join(', ')),
+      ...valuesOf(emails, 'Newsgroups', (email) => header(email, 'newsgroups')),
+      ...valuesOf(emails, 'Keywords', (email) => header(email, 'keywords')),
+      ...valuesOf(emails, 'Message-Id', (email) => email.messageId),
     ]),
     text: emails.map(textOf).join('\n\n'),
   });
@@ -31,24 +31,24 @@ export async function summarizeMail(document: SourceDocument): Promise<Summary> 
 
 /** News: the header fields of an article (6.2). */
 export async function summarizeNews(document: SourceDocument): Promise<Summary> {
-  const emails = await read(document);
+  const emails = await readMessages(document);
   return summarizeFields({
     attributes: present([
-      ...each(emails, 'Author', (email) => address(email.from)),
-      ...each(emails, 'Title', (email) => email.subject),
-      ...each(emails, 'Date', (email) => header(email, 'date')),
-      ...each(emails, 'Newsgroups', (email) => header(email, 'newsgroups')),
-      ...each(emails, 'Keywords', (email) => header(email, 'keywords')),
-      ...each(emails, 'Summary', (email) => header(email, 'summary')),
-      ...each(emails, 'Organization', (email) => header(email, 'organization')),
-      ...each(emails, 'Message-Id', (email) => email.messageId),
-      ...each(emails, 'References', (email) => email.references),
+      ...valuesOf(emails, 'Author', (email) => address(email.from)),
+      ...valuesOf(emails, 'Title', (email) => email.subject),
+      ...valuesOf(emails, 'Date', (email) => header(email, 'date')),
+      ...valuesOf(emails, 'Newsgroups', (email) => header(email, 'newsgroups')),
+      ...valuesOf(emails, 'Keywords', (email) => header(email, 'keywords')),
+      ...valuesOf(emails, 'Summary', (email) => header(email, 'summary')),
+      ...valuesOf(emails, 'Organization', (email) => header(email, 'organization')),
+      ...valuesOf(emails, 'Message-Id', (email) => email.messageId),
+      ...valuesOf(emails, 'References', (email) => email.references),
     ]),
     text: emails.map(textOf).join('\n\n'),
   });
 }
 
-async function read(document: SourceDocument): Promise<Email[]> {
+async function readMessages(document: SourceDocument): Promise<Email[]> {
   const emails: Email[] = [];
   for (const bytes of messagesOf(document.body)) {
     if (emails.length >= MAX_MESSAGES) {
@@ -74,7 +74,7 @@ function beginning(bytes: Uint8Array): Uint8Array {
   let end = -1;
   for (let lines = 0; lines < MAX_LINES; lines++) {
     end = bytes.indexOf(0x0a, end + 1);
-    if (end < 0 || end >= MAX_MESSAGE) return bytes.slice(0, MAX_MESSAGE);
+    if (end < 0 || end >= MAX_MESSAGE_BYTES) return bytes.slice(0, MAX_MESSAGE_BYTES);
   }
   return bytes.slice(0, end + 1);
 }
@@ -95,7 +95,8 @@ function* messagesOf(body: Uint8Array): Generator<Uint8Array> {
   }
 }
 
-function each(
+/** Returns the attribute of every message. */
+function valuesOf(
   emails: readonly Email[],
   name: string,
   value: (email: Email) => string | undefined,
@@ -104,7 +105,7 @@ function each(
 }
 
 function header(email: Email, key: string): string | undefined {
-  return email.headers.find((each) => each.key === key)?.value;
+  return email.headers.find((field) => field.key === key)?.value;
 }
 
 function address(from: Address | undefined): string {

@@ -1,5 +1,5 @@
 /** A run of glyphs on a page: text and position. The unit is arbitrary but the same for all runs. */
-export interface PlacedText {
+export interface PositionedText {
   readonly text: string;
   /** Start of the run on its baseline. */
   readonly x: number;
@@ -35,7 +35,7 @@ export class PageText {
     return this.#length;
   }
 
-  add({ text, x, y, width, size }: PlacedText): void {
+  add({ text, x, y, width, size }: PositionedText): void {
     if (text === '') return;
     if (!this.#empty) {
       const small = Math.max(1e-9, Math.min(size, this.#size || size));

@@ -2,9 +2,9 @@ import type { SourceDocument } from '../document.js';
 import type { Summary } from '../summary.js';
 import { oneLine, present, summarizeFields } from './extracted.js';
 
-/** Limit of the files of a patch and of the authors of a history. */
+/** Maximum number of files of a patch, and of authors of a history. */
 const MAX_NAMES = 5000;
-/** Limit of one name, in characters. */
+/** Maximum length of one name, in characters. */
 const MAX_NAME = 4096;
 /** First byte of SCCS's control lines. */
 const SOH = '\u0001';
@@ -39,13 +39,15 @@ export function summarizeRcs(document: SourceDocument): Summary {
     authors.add(found[1]!);
     if (authors.size >= MAX_NAMES) break;
   }
-  const at = head === undefined ? '' : escapeRegExp(head);
+  const headPattern = head === undefined ? '' : escapeRegExp(head);
   const date =
-    head === undefined ? undefined : new RegExp(`^${at}\\s*\\ndate\\s+([\\d.]+);`, 'm').exec(text)?.[1];
+    head === undefined
+      ? undefined
+      : new RegExp(`^${headPattern}\\s*\\ndate\\s+([\\d.]+);`, 'm').exec(text)?.[1];
   const log =
     head === undefined
       ? undefined
-      : new RegExp(`^${at}\\s*\\nlog\\s*\\n@((?:[^@]|@@)*)@`, 'm').exec(text)?.[1];
+      : new RegExp(`^${headPattern}\\s*\\nlog\\s*\\n@((?:[^@]|@@)*)@`, 'm').exec(text)?.[1];
   const description = /^desc\s*\n@((?:[^@]|@@)*)@/m.exec(text)?.[1];
   return summarizeFields({
     attributes: present([

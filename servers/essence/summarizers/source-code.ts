@@ -2,7 +2,7 @@ import type { SourceDocument } from '../document.js';
 import type { Summary } from '../summary.js';
 import { type Commented, splitCComments, splitHashComments, splitSemicolonComments } from './comments.js';
 
-/** Limit of the procedure or target names of one document; a document with more is a table, not a program. */
+/** Maximum number of procedure or target names of one document; a document with more is a table, not a program. */
 const MAX_NAMES = 5000;
 
 /** Words before `(` that are not names of procedures. */

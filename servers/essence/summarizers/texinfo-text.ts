@@ -1,12 +1,12 @@
 import { ACCENTS, CHARACTERS } from './tex/commands.js';
 
-/** Limit of the headings, authors and addresses of one document. */
+/** Maximum number of headings, of authors and of addresses of one document. */
 export const MAX_FIELDS = 2000;
-/** Deepest nesting of groups that are interpreted; deeper ones are plain text. Keeps the time linear. */
+/** Maximum nesting of groups that are interpreted; deeper ones are plain text. Keeps the time linear. */
 const MAX_NESTED = 8;
-/** Limit of the open groups. */
+/** Maximum number of open groups. */
 const MAX_OPEN = 1000;
-/** Limit of the characters that `@value` inserts: a short call can expand to a long value. */
+/** Maximum number of characters that `@value` inserts: a short call can expand to a long value. */
 const MAX_INSERTED = 1 << 20;
 
 /** Commands with empty braces that are characters, in addition to those of TeX. */
@@ -60,7 +60,10 @@ const NAMED_ACCENTS: ReadonlyMap<string, string> = new Map([
   ['ogonek', '\u0328'],
 ]);
 
-const LEFT_OUT = new Set('anchor image math inlineraw hyphenation errormsg caption* sortas today'.split(' '));
+/** Commands whose arguments are not text. */
+const WITHOUT_TEXT = new Set(
+  'anchor image math inlineraw hyphenation errormsg caption* sortas today'.split(' '),
+);
 const CROSS_REFERENCES = new Set('ref xref pxref inforef link'.split(' '));
 const ADDRESSES = new Set('uref url email'.split(' '));
 
@@ -90,7 +93,7 @@ class InlineReader {
   #open: Group[] = [];
   #nested = 0;
   #inserted = 0;
-  #at = 0;
+  #index = 0;
 
   constructor(
     readonly source: string,
@@ -102,8 +105,8 @@ class InlineReader {
     const { source } = this;
     const special = /@([A-Za-z]+)(\{?)|@([\s\S])|[{}]|``|''|\n[ \t]*(?=\n)/g;
     for (let found = special.exec(source); found !== null; found = special.exec(source)) {
-      this.#out.push(source.slice(this.#at, found.index));
-      this.#at = special.lastIndex;
+      this.#out.push(source.slice(this.#index, found.index));
+      this.#index = special.lastIndex;
       const [token, name, brace, sign] = found;
       if (sign !== undefined) this.#sign(sign);
       else if (name !== undefined) this.#named(name, brace === '{');
@@ -112,13 +115,13 @@ class InlineReader {
       else if (token === '``') this.#out.push('“');
       else if (token === "''") this.#out.push('”');
       else this.#blankLine();
-      special.lastIndex = this.#at;
+      special.lastIndex = this.#index;
     }
-    this.#out.push(source.slice(this.#at));
+    this.#out.push(source.slice(this.#index));
     return this.#out.join('');
   }
 
-  /** Handles a command of one sign. */
+  /** Handles a command of one punctuation character. */
   #sign(sign: string): void {
     const accent = sign === ',' ? '\u0327' : ACCENTS.get(sign === '.' ? '' : sign);
     if (accent !== undefined) this.#accent(accent);
@@ -133,7 +136,7 @@ class InlineReader {
       if (name === 'c' || name === 'comment') this.#toLineEnd();
       else if (name === 'tab') this.#out.push(' ');
       // At the start of a line, the blank after a command belongs to it.
-      else if (/[ \t]/.test(this.source[this.#at] ?? '')) this.#at++;
+      else if (/[ \t]/.test(this.source[this.#index] ?? '')) this.#index++;
       return;
     }
     const accent =
@@ -142,10 +145,10 @@ class InlineReader {
     if (name === 'verb') this.#verb();
     else if (name === 'value') this.#value();
     else if (accent !== undefined) {
-      this.#at--;
+      this.#index--;
       this.#accent(accent);
-    } else if (symbol !== undefined && this.source[this.#at] === '}') {
-      this.#at++;
+    } else if (symbol !== undefined && this.source[this.#index] === '}') {
+      this.#index++;
       this.#out.push(symbol);
     } else {
       if (name === 'footnote') this.#out.push(' ');
@@ -155,43 +158,43 @@ class InlineReader {
 
   #accent(mark: string): void {
     const letter = /\{?@dotless\{([ij])\}\}?|\{(\p{L})\}|(\p{L})/uy;
-    letter.lastIndex = this.#at;
+    letter.lastIndex = this.#index;
     const found = letter.exec(this.source);
     if (found === null) return;
-    this.#at += found[0].length;
+    this.#index += found[0].length;
     this.#out.push(`${found[1] ?? found[2] ?? found[3] ?? ''}${mark}`.normalize('NFC'));
   }
 
   #toLineEnd(): void {
-    const end = this.source.indexOf('\n', this.#at);
-    this.#at = end < 0 ? this.source.length : end;
+    const end = this.source.indexOf('\n', this.#index);
+    this.#index = end < 0 ? this.source.length : end;
   }
 
   /** Handles `@verb{|text|}` within one line; the delimiter is arbitrary. */
   #verb(): void {
     const verb = /([^\n])([^\n]{0,500}?)\1\}/y;
-    verb.lastIndex = this.#at;
+    verb.lastIndex = this.#index;
     const found = verb.exec(this.source);
     if (found === null) return;
-    this.#at = verb.lastIndex;
+    this.#index = verb.lastIndex;
     this.#out.push(found[2] ?? '');
   }
 
   #value(): void {
     const name = /([^{}\s]{1,100})\}/y;
-    name.lastIndex = this.#at;
+    name.lastIndex = this.#index;
     const found = name.exec(this.source);
     if (found === null) return;
-    this.#at = name.lastIndex;
+    this.#index = name.lastIndex;
     const value = this.values.get(found[1] ?? '') ?? '';
     this.#inserted += value.length;
-    // Of the commands in a value, only those of one sign are expanded.
+    // Of the commands in a value, only those of one punctuation character are expanded.
     if (this.#inserted <= MAX_INSERTED)
       this.#out.push(value.replace(/@([@{}])/g, '$1').replace(/@[a-z]+\{\}?/g, ''));
   }
 
   #begin(name: string): void {
-    const isInterpreted = LEFT_OUT.has(name) || CROSS_REFERENCES.has(name) || ADDRESSES.has(name);
+    const isInterpreted = WITHOUT_TEXT.has(name) || CROSS_REFERENCES.has(name) || ADDRESSES.has(name);
     const counts = isInterpreted && this.#nested < MAX_NESTED;
     if (this.#open.length >= MAX_OPEN) return;
     if (counts) this.#nested++;
@@ -204,7 +207,7 @@ class InlineReader {
     this.#nested--;
     const { name, from } = group;
     const content = this.#out.splice(from).join('');
-    if (LEFT_OUT.has(name)) return;
+    if (WITHOUT_TEXT.has(name)) return;
     const [first = '', second = '', third = ''] = content.split(',', 5).map((part) => part.trim());
     // The node's name, unless the author specifies another text; an address and its text.
     if (CROSS_REFERENCES.has(name)) this.#out.push(third || second || first);

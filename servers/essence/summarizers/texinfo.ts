@@ -26,13 +26,13 @@ const WITHOUT_TEXT = words(
 /** Environments in which quotes are program text. */
 const EXAMPLES = words('example smallexample lisp smalllisp display smalldisplay format smallformat');
 
-/** Environments that are left out: menus, definitions, and those for other output formats than plain text. */
-const LEFT_OUT = words(
+/** Environments that are skipped: menus, definitions, and those for other output formats than plain text. */
+const SKIPPED = words(
   'ignore menu detailmenu direntry macro rmacro linemacro tex html xml docbook latex iftex ifhtml ifxml ifdocbook iflatex ' +
     'ifnotinfo ifnotplaintext displaymath',
 );
 
-/** Limits of the variables of `@set`: their number, and the characters of each. */
+/** Maximum number of variables of `@set`, and maximum length of each in characters. */
 const MAX_VALUES = 1000;
 const MAX_VALUE = 200;
 
@@ -80,30 +80,30 @@ class TexinfoReader {
   readonly headings: string[] = [];
   readonly values = new Map<string, string>();
   readonly #lines: readonly string[];
-  /** The last end line of each environment. An environment without an end line must not swallow the rest of the document. */
+  /** The last end line of each environment. An environment without an end line must not consume the rest of the document. */
   readonly #lastEnds = new Map<string, number>();
   readonly #out: string[] = [];
   #example: string | undefined;
 
   constructor(source: string) {
     this.#lines = source.split('\n');
-    this.#lines.forEach((line, at) => {
+    this.#lines.forEach((line, index) => {
       const name = endOf(line);
-      if (name !== undefined) this.#lastEnds.set(name, at);
+      if (name !== undefined) this.#lastEnds.set(name, index);
     });
   }
 
   read(): string {
     const lines = this.#lines;
-    for (let at = 0; at < lines.length; at++) {
-      const line = lines[at]!;
+    for (let index = 0; index < lines.length; index++) {
+      const line = lines[index]!;
       const found = command(line);
       if (found?.name === 'bye') break;
       if (found === undefined) this.#plain(line);
-      else if (this.#isLeftOut(found) && (this.#lastEnds.get(found.name) ?? -1) > at) {
-        at = this.#past(found.name, at);
-      } else if (found.name === 'verbatim' && (this.#lastEnds.get('verbatim') ?? -1) > at) {
-        at = this.#verbatim(at);
+      else if (this.#isSkipped(found) && (this.#lastEnds.get(found.name) ?? -1) > index) {
+        index = this.#skipEnvironment(found.name, index);
+      } else if (found.name === 'verbatim' && (this.#lastEnds.get('verbatim') ?? -1) > index) {
+        index = this.#verbatim(index);
       } else this.#command(found, line);
     }
     return this.#out.join('\n');
@@ -114,34 +114,34 @@ class TexinfoReader {
     if (!line.startsWith('\\input')) this.#out.push(this.#example === undefined ? line : literalQuotes(line));
   }
 
-  #isLeftOut({ name, rest }: Command): boolean {
+  #isSkipped({ name, rest }: Command): boolean {
     if (name === 'ifset') return !this.values.has(rest);
     if (name === 'ifclear') return this.values.has(rest);
-    return LEFT_OUT.has(name);
+    return SKIPPED.has(name);
   }
 
-  /** Returns the line that ends the environment. Reads a title page even in an environment for TeX only, because it has the names. */
-  #past(name: string, from: number): number {
+  /** Returns the line that ends the environment. Reads a title page even in an environment for TeX only, because it states the authors. */
+  #skipEnvironment(name: string, from: number): number {
     let depth = 1;
-    let at = from + 1;
-    for (; at < this.#lines.length; at++) {
-      const found = command(this.#lines[at]!);
+    let index = from + 1;
+    for (; index < this.#lines.length; index++) {
+      const found = command(this.#lines[index]!);
       if (found === undefined) continue;
       if (found.name === 'end' && found.rest === name && --depth === 0) break;
       if (found.name === name && name.startsWith('if')) depth++;
       // A menu ends with its node at the latest.
-      if (found.name === 'node' && /^(?:menu|detailmenu|direntry)$/.test(name)) return at;
+      if (found.name === 'node' && /^(?:menu|detailmenu|direntry)$/.test(name)) return index;
       if (name.startsWith('if')) this.#titlePage(found);
     }
-    return at;
+    return index;
   }
 
   #verbatim(from: number): number {
-    let at = from + 1;
-    for (; at < this.#lines.length && endOf(this.#lines[at]!) !== 'verbatim'; at++) {
-      this.#out.push(literalQuotes(this.#lines[at]!.replace(/[@{}]/g, '@$&')));
+    let index = from + 1;
+    for (; index < this.#lines.length && endOf(this.#lines[index]!) !== 'verbatim'; index++) {
+      this.#out.push(literalQuotes(this.#lines[index]!.replace(/[@{}]/g, '@$&')));
     }
-    return at;
+    return index;
   }
 
   #command(found: Command, line: string): void {
@@ -181,7 +181,7 @@ class TexinfoReader {
 
 interface Command {
   readonly name: string;
-  /** Returns the rest of the line. */
+  /** The rest of the line. */
   readonly rest: string;
 }
 
@@ -203,7 +203,7 @@ function endOf(line: string): string | undefined {
   return /^[ \t]*@end[ \t]+([A-Za-z]+)/.exec(line)?.[1];
 }
 
-/** `@cindex`, `@findex`, the user's own, `@printindex`, `@defcodeindex`. */
+/** Whether a command is of an index: `@cindex`, `@findex`, one that the document defines, `@printindex`, `@defcodeindex`. */
 function isIndex(name: string): boolean {
   return name.endsWith('index');
 }

@@ -5,7 +5,7 @@ import { openingSentences, sentenceEnd } from './sentences.js';
 /** E-73: number of lines at the start of a text that are kept whole. */
 const WHOLE_LINES = 100;
 
-/** Limit of a derived description, in characters (E-141). */
+/** Maximum length of a derived description, in characters (E-141). */
 export const DESCRIPTION_LENGTH = 200;
 
 /** Text: the first 100 lines, then the first sentence of every paragraph that begins later (E-73). */
@@ -38,30 +38,30 @@ function normalizeLines(text: string): string {
 
 /** Applies the Text rule (E-73). A paragraph is a run of nonblank lines; one that is cut at line 100 adds no sentence. */
 export function partialText(text: string): string {
-  let at = 0;
+  let index = 0;
   let inParagraph = false;
-  for (let line = 0; line < WHOLE_LINES && at < text.length; line++) {
-    const end = lineEnd(text, at);
-    inParagraph = !isBlank(text, at, end);
-    at = end + 1;
+  for (let line = 0; line < WHOLE_LINES && index < text.length; line++) {
+    const end = lineEnd(text, index);
+    inParagraph = !isBlank(text, index, end);
+    index = end + 1;
   }
-  if (at >= text.length) return text;
-  const parts = [text.slice(0, at)];
-  while (at < text.length) {
-    const end = lineEnd(text, at);
-    if (isBlank(text, at, end)) {
+  if (index >= text.length) return text;
+  const parts = [text.slice(0, index)];
+  while (index < text.length) {
+    const end = lineEnd(text, index);
+    if (isBlank(text, index, end)) {
       inParagraph = false;
-      at = end + 1;
+      index = end + 1;
       continue;
     }
-    const start = at;
-    while (at < text.length) {
-      const next = lineEnd(text, at);
-      if (isBlank(text, at, next)) break;
-      at = next + 1;
+    const start = index;
+    while (index < text.length) {
+      const next = lineEnd(text, index);
+      if (isBlank(text, index, next)) break;
+      index = next + 1;
     }
     if (!inParagraph) {
-      const paragraph = text.slice(start, at);
+      const paragraph = text.slice(start, index);
       parts.push(`${paragraph.slice(0, sentenceEnd(paragraph)).trim()}\n`);
     }
     inParagraph = true;

@@ -3,14 +3,14 @@ import { describeContent } from '../magic.js';
 import type { Summary } from '../summary.js';
 import { summarizeUnrecognized } from './text.js';
 
-/** Limit of the first header of an ARJ archive, in bytes; 0 marks the end of an archive. */
-const MAX_ARJ_HEAD = 2600;
+/** Maximum size of the first header of an ARJ archive, in bytes; 0 marks the end of an archive. */
+const MAX_ARJ_HEADER_BYTES = 2600;
 
-/** Archives that are not unpacked, and how each begins. */
-const BEGINNINGS = {
+/** Archives that are not unpacked, and the check of their first bytes. */
+const SIGNATURES = {
   ARJ: (head: Buffer) => {
     const size = head.length < 4 ? 0 : head.readUInt16LE(2);
-    return head[0] === 0x60 && head[1] === 0xea && size > 0 && size <= MAX_ARJ_HEAD;
+    return head[0] === 0x60 && head[1] === 0xea && size > 0 && size <= MAX_ARJ_HEADER_BYTES;
   },
   LHa: (head: Buffer) => /^[\s\S]{2}-l[hz][0-9ds]-/.test(head.toString('latin1', 0, 7)),
   Zoo: (head: Buffer) =>
@@ -21,7 +21,7 @@ const BEGINNINGS = {
  * Returns the summarizer of ARJ, LHa or Zoo archives, which are recognized by name and content but not unpacked. The summary is the name
  * (E-14). A warning states the kind of archive, or that the bytes are of another kind, and the remedy (E-46).
  */
-export function unreadArchive(type: keyof typeof BEGINNINGS): (document: SourceDocument) => Summary {
+export function unreadArchive(type: keyof typeof SIGNATURES): (document: SourceDocument) => Summary {
   return (document) => {
     // E-118: with --no-access there are no bytes to check.
     if (document.settings.access) document.warn(reason(type, document.body));
@@ -29,9 +29,9 @@ export function unreadArchive(type: keyof typeof BEGINNINGS): (document: SourceD
   };
 }
 
-function reason(type: keyof typeof BEGINNINGS, body: Uint8Array): string {
-  if (BEGINNINGS[type](Buffer.from(body.subarray(0, 24)))) {
-    return `${type} archives are not read: the files in it have no summaries; a program ${type}.unnest can take them out (E-46)`;
+function reason(type: keyof typeof SIGNATURES, body: Uint8Array): string {
+  if (SIGNATURES[type](Buffer.from(body.subarray(0, 24)))) {
+    return `${type} archives are not read: the files in it have no summaries; a program ${type}.unnest can unpack them (E-46)`;
   }
   return `its name says ${type} archive, but it is not one (${describeContent(body)}); it is not read (E-40)`;
 }

@@ -9,9 +9,9 @@ for (let i = 0; i < ALPHABET.length; i++) VALUES[ALPHABET.charCodeAt(i)] = i;
 /** Marks a run: the next byte is the repeat count of the previous one; 0 means this byte itself. */
 const RUN = 0x90;
 
-/** Yields the data fork of a BinHex 4 file (E-43); the resource fork is left out. */
+/** Yields the data fork of a BinHex 4 file (E-43); the resource fork is skipped. */
 export async function* binhexMembers(chunks: Chunks): AsyncIterable<Member> {
-  const reader = new ByteReader(unfolded(chunks));
+  const reader = new ByteReader(decodeText(chunks));
   const [length = 0] = await reader.exactly(1);
   const name = nameOf(Buffer.from(await reader.exactly(length)));
   // Version, type, creator, flags; then the sizes of the forks and the checksum of the header.
@@ -21,8 +21,8 @@ export async function* binhexMembers(chunks: Chunks): AsyncIterable<Member> {
   yield { name: name.replaceAll('/', ':'), content: reader.take(size) };
 }
 
-/** Decodes the text: six bits a character, then runs. */
-async function* unfolded(chunks: Chunks): Chunks {
+/** Decodes the text: six bits per character, then runs. */
+async function* decodeText(chunks: Chunks): Chunks {
   const reader = new ByteReader(chunks);
   for (;;) {
     const line = await reader.line();
@@ -31,7 +31,7 @@ async function* unfolded(chunks: Chunks): Chunks {
   }
   let begun = false;
   let bits = 0;
-  let held = 0;
+  let buffer = 0;
   let previous = 0;
   let run = false;
   for await (const chunk of reader.rest()) {
@@ -48,11 +48,11 @@ async function* unfolded(chunks: Chunks): Chunks {
       if (!begun || character <= 0x20) continue;
       const value = VALUES[character] ?? -1;
       if (value < 0) throw new UnnestError(`a character that BinHex does not use: ${character}`, 'E-43');
-      held = ((held << 6) | value) & 0xffff;
+      buffer = ((buffer << 6) | value) & 0xffff;
       bits += 6;
       if (bits < 8) continue;
       bits -= 8;
-      const byte = (held >> bits) & 0xff;
+      const byte = (buffer >> bits) & 0xff;
       if (run) {
         run = false;
         if (byte === 0) {

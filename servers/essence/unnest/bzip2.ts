@@ -1,8 +1,8 @@
 import { UnnestError } from '../errors.js';
 import { ByteReader, type Chunks } from './chunks.js';
 
-/** Size of an output chunk in bytes. */
-const OUT = 64 * 1024;
+/** Size of an output chunk. */
+const OUTPUT_BYTES = 64 * 1024;
 /** Maximum number of symbols of a block: two for runs, 255 for positions, one for the end. */
 const MAX_SYMBOLS = 258;
 const MAX_CODE_LENGTH = 20;
@@ -16,8 +16,8 @@ const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, i) => {
 });
 
 /**
- * Decompresses a bzip2 file, also several concatenated ones (E-44). Memory: one block of at most 900 000 bytes and its table, however
- * large the output of the block is (in a hostile one a few bytes expand to 45 MB).
+ * Decompresses a bzip2 file, also several concatenated ones (E-44). Its memory is one block of at most 900 000 bytes and the
+ * block's table, however large the output of the block is (in a hostile one a few bytes expand to 45 MB).
  *
  * @throws UnnestError for other data, a wrong checksum, an early end
  */
@@ -78,15 +78,15 @@ class BitReader {
 
   /** Reads 1 to 24 bits. */
   read(count: number): number {
-    const at = this.#bit >> 3;
+    const index = this.#bit >> 3;
     if (this.#bit + count > this.#bytes.length * 8)
       throw new UnnestError('the bzip2 file ends too early', 'E-45');
     const bytes = this.#bytes;
     const four =
-      ((bytes[at]! << 24) |
-        ((bytes[at + 1] ?? 0) << 16) |
-        ((bytes[at + 2] ?? 0) << 8) |
-        (bytes[at + 3] ?? 0)) >>>
+      ((bytes[index]! << 24) |
+        ((bytes[index + 1] ?? 0) << 16) |
+        ((bytes[index + 2] ?? 0) << 8) |
+        (bytes[index + 3] ?? 0)) >>>
       0;
     const value = (four << (this.#bit & 7)) >>> (32 - count);
     this.#bit += count;
@@ -104,12 +104,12 @@ class Code {
     const counts = new Int32Array(MAX_CODE_LENGTH + 2);
     for (const length of lengths) counts[length]!++;
     this.#symbols = new Uint16Array(lengths.length);
-    let at = 0;
+    let index = 0;
     let code = 0;
     for (let length = 1; length <= MAX_CODE_LENGTH; length++) {
-      this.#base[length] = at - code;
+      this.#base[length] = index - code;
       for (let symbol = 0; symbol < lengths.length; symbol++) {
-        if (lengths[symbol] === length) this.#symbols[at++] = symbol;
+        if (lengths[symbol] === length) this.#symbols[index++] = symbol;
       }
       code += counts[length]!;
       this.#limit[length] = code;
@@ -127,7 +127,7 @@ class Code {
         break;
       }
     }
-    throw bad('an unused code');
+    throw damageError('an unused code');
   }
 }
 
@@ -145,12 +145,12 @@ class Block {
   }
 
   read(bits: BitReader): void {
-    if (bits.read(1) === 1) throw bad('a randomized block');
+    if (bits.read(1) === 1) throw damageError('a randomized block');
     const origin = bits.read(24);
     const used = readUsed(bits);
     const { codes, selectors } = readCodes(bits, used.length + 2);
     const counts = this.#readSymbols(bits, used, codes, selectors);
-    if (origin >= this.#length) throw bad('a block whose start is outside of it');
+    if (origin >= this.#length) throw damageError('a block whose start is outside of it');
     let sum = 0;
     for (let byte = 0; byte < 256; byte++) {
       const count = counts[byte]!;
@@ -176,17 +176,17 @@ class Block {
     let weight = 1;
     for (let group = 0; ; group++) {
       const code = codes[selectors[group] ?? codes.length];
-      if (code === undefined) throw bad('a block without an end');
+      if (code === undefined) throw damageError('a block without an end');
       for (let i = 0; i < 50; i++) {
         const symbol = code.decode(bits);
         if (symbol < 2) {
           run += weight << symbol;
           weight *= 2;
-          if (run > this.#capacity) throw bad('a block that is too long');
+          if (run > this.#capacity) throw damageError('a block that is too long');
           continue;
         }
         if (run > 0) {
-          if (length + run > this.#capacity) throw bad('a block that is too long');
+          if (length + run > this.#capacity) throw damageError('a block that is too long');
           counts[front[0]!]! += run;
           chain.fill(front[0]!, length, length + run);
           length += run;
@@ -197,7 +197,7 @@ class Block {
           this.#length = length;
           return counts;
         }
-        if (length >= this.#capacity) throw bad('a block that is too long');
+        if (length >= this.#capacity) throw damageError('a block that is too long');
         const byte = front[symbol - 1]!;
         front.copyWithin(1, 0, symbol - 1);
         front[0] = byte;
@@ -209,16 +209,16 @@ class Block {
 
   /** Yields the block's bytes. After four equal bytes, the next byte is the number of further repetitions. */
   *write(): Generator<Uint8Array> {
-    let out = new Uint8Array(OUT);
+    let out = new Uint8Array(OUTPUT_BYTES);
     let filled = 0;
     let crc = 0xffffffff;
-    let at = this.#start;
+    let index = this.#start;
     let same = 0;
     let previous = -1;
     for (let i = 0; i < this.#length; i++) {
-      const link = this.#chain[at]!;
+      const link = this.#chain[index]!;
       const byte = link & 0xff;
-      at = link >>> 8;
+      index = link >>> 8;
       let times = 1;
       let value = byte;
       if (same === 4) {
@@ -233,9 +233,9 @@ class Block {
       for (; times > 0; times--) {
         out[filled++] = value;
         crc = ((crc << 8) ^ CRC_TABLE[((crc >>> 24) ^ value) & 0xff]!) >>> 0;
-        if (filled === OUT) {
+        if (filled === OUTPUT_BYTES) {
           yield out;
-          out = new Uint8Array(OUT);
+          out = new Uint8Array(OUTPUT_BYTES);
           filled = 0;
         }
       }
@@ -255,19 +255,20 @@ function readUsed(bits: BitReader): Uint8Array {
       if ((columns & (0x8000 >> column)) !== 0) used.push(row * 16 + column);
     }
   }
-  if (used.length === 0) throw bad('a block without bytes');
+  if (used.length === 0) throw damageError('a block without bytes');
   return Uint8Array.from(used);
 }
 
 function readCodes(bits: BitReader, symbols: number): { codes: Code[]; selectors: Uint8Array } {
   const tables = bits.read(3);
   const count = bits.read(15);
-  if (tables < 2 || tables > 6 || count === 0 || symbols > MAX_SYMBOLS) throw bad('a wrong number of tables');
+  if (tables < 2 || tables > 6 || count === 0 || symbols > MAX_SYMBOLS)
+    throw damageError('a wrong number of tables');
   const order = [0, 1, 2, 3, 4, 5].slice(0, tables);
   const selectors = new Uint8Array(count);
   for (let i = 0; i < count; i++) {
     let index = 0;
-    while (bits.read(1) === 1) if (++index >= tables) throw bad('a missing table');
+    while (bits.read(1) === 1) if (++index >= tables) throw damageError('a missing table');
     const [table = 0] = order.splice(index, 1);
     order.unshift(table);
     selectors[i] = table;
@@ -278,7 +279,7 @@ function readCodes(bits: BitReader, symbols: number): { codes: Code[]; selectors
     let length = bits.read(5);
     for (let symbol = 0; symbol < symbols; symbol++) {
       for (;;) {
-        if (length < 1 || length > MAX_CODE_LENGTH) throw bad('a code of a wrong length');
+        if (length < 1 || length > MAX_CODE_LENGTH) throw damageError('a code of a wrong length');
         if (bits.read(1) === 0) break;
         length += bits.read(1) === 0 ? 1 : -1;
       }
@@ -289,6 +290,7 @@ function readCodes(bits: BitReader, symbols: number): { codes: Code[]; selectors
   return { codes, selectors };
 }
 
-function bad(what: string): UnnestError {
+/** Returns the error for damaged data. */
+function damageError(what: string): UnnestError {
   return new UnnestError(`damaged bzip2 data: ${what}`, 'E-44');
 }

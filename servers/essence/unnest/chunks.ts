@@ -3,12 +3,13 @@ import { UnnestError } from '../errors.js';
 /** A stream of bytes; chunk boundaries have no meaning. */
 export type Chunks = AsyncIterable<Uint8Array>;
 
-/** Size of an input slice in bytes. It bounds the output that a decoder produces at a time. */
-const SLICE = 16 * 1024;
+/** Size of an input slice. It bounds the output that a decoder produces at a time. */
+const SLICE_BYTES = 16 * 1024;
 
 /** Yields a document in memory in slices. */
 export async function* chunksOf(bytes: Uint8Array): Chunks {
-  for (let at = 0; at < bytes.length; at += SLICE) yield bytes.subarray(at, at + SLICE);
+  for (let offset = 0; offset < bytes.length; offset += SLICE_BYTES)
+    yield bytes.subarray(offset, offset + SLICE_BYTES);
 }
 
 /** Reads a whole member into memory. @throws UnnestError above `limit` bytes (E-45) */
@@ -64,10 +65,10 @@ export class ByteReader {
 
   /** Yields the next `count` bytes in chunks. @throws UnnestError if the input ends before */
   async *take(count: number): Chunks {
-    for (let left = count; left > 0; ) {
-      const bytes = await this.#some(left);
+    for (let remaining = count; remaining > 0; ) {
+      const bytes = await this.#some(remaining);
       if (bytes === undefined) throw truncated(this.position);
-      left -= bytes.length;
+      remaining -= bytes.length;
       yield bytes;
     }
   }
@@ -75,7 +76,7 @@ export class ByteReader {
   /** Yields the rest of the input. */
   async *rest(): Chunks {
     for (;;) {
-      const bytes = await this.#some(SLICE);
+      const bytes = await this.#some(SLICE_BYTES);
       if (bytes === undefined) return;
       yield bytes;
     }
@@ -85,15 +86,15 @@ export class ByteReader {
    * Reads the next line in Latin-1 without its line end; undefined at the end. Consumes a line longer than `limit` bytes,
    * but returns only its start.
    */
-  async line(limit = SLICE): Promise<string | undefined> {
+  async line(limit = SLICE_BYTES): Promise<string | undefined> {
     let text: string | undefined;
     for (;;) {
       const chunk = await this.#peekSome();
       if (chunk === undefined) return text?.replace(/\r$/, '');
       const end = chunk.indexOf(0x0a);
       const piece = end < 0 ? chunk : chunk.subarray(0, end);
-      const room = limit - (text?.length ?? 0);
-      text = (text ?? '') + Buffer.from(piece.subarray(0, Math.max(0, room))).toString('latin1');
+      const available = limit - (text?.length ?? 0);
+      text = (text ?? '') + Buffer.from(piece.subarray(0, Math.max(0, available))).toString('latin1');
       this.#advance(end < 0 ? chunk.length : end + 1);
       if (end >= 0) return text.replace(/\r$/, '');
     }
@@ -106,10 +107,10 @@ export class ByteReader {
     await this.#source.return?.();
   }
 
-  async #some(most: number): Promise<Uint8Array | undefined> {
+  async #some(maxBytes: number): Promise<Uint8Array | undefined> {
     const chunk = await this.#peekSome();
     if (chunk === undefined) return undefined;
-    const bytes = chunk.subarray(0, most);
+    const bytes = chunk.subarray(0, maxBytes);
     this.#advance(bytes.length);
     return bytes;
   }

@@ -13,7 +13,7 @@ import { hasParts } from './mime.js';
 import { withoutRedundant } from './redundant-files.js';
 import { type Leaf, unnest } from './walk.js';
 
-/** Limit of the warnings of one document: an archive may have ten thousand links. */
+/** Maximum number of warnings of one document: an archive may have ten thousand links. */
 const MAX_WARNINGS = 30;
 
 /** The contents of a nested document. */
@@ -40,7 +40,7 @@ export async function componentsOf(
   const embedded: EmbeddedSummary[] = [];
   const exploded: ExplodedObject[] = [];
   let reported = 0;
-  let room = settings.maxObjectBytes;
+  let remaining = settings.maxObjectBytes;
   const warn = (message: string) => {
     reported++;
     if (reported <= MAX_WARNINGS) document.warn(message);
@@ -64,13 +64,13 @@ export async function componentsOf(
       } else {
         // When the object is full, only names, types and checksums of further components are needed.
         const summary =
-          room > 0
+          remaining > 0
             ? await summaryOf(part, leaf.type, leaf.isHtml, context)
             : { attributes: [], noindex: false };
-        if (summary.noindex) warn(`${leaf.path}: the page asks not to be indexed (META robots)`);
+        if (summary.noindex) warn(`${leaf.path}: the page requests not to be indexed (META robots)`);
         else {
-          const attributes = fitting(summary, room);
-          for (const [name, value] of attributes) room -= name.length + value.length;
+          const attributes = fitAttributes(summary, remaining);
+          for (const [name, value] of attributes) remaining -= name.length + value.length;
           embedded.push({
             name: leaf.path,
             type: leaf.type,
@@ -99,11 +99,11 @@ function partInput(input: EssenceInput, leaf: Leaf): EssenceInput {
 }
 
 /** Returns the attributes that fit, by an estimate of their bytes: the exact size is checked when the object is encoded. */
-function fitting(summary: Summary, room: number): Summary['attributes'] {
-  let left = room;
+function fitAttributes(summary: Summary, maxBytes: number): Summary['attributes'] {
+  let remaining = maxBytes;
   return summary.attributes.map(([name, value]) => {
-    const cut = value.slice(0, Math.max(0, left));
-    left -= name.length + cut.length;
+    const cut = value.slice(0, Math.max(0, remaining));
+    remaining -= name.length + cut.length;
     return [name, cut] as const;
   });
 }

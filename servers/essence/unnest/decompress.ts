@@ -21,35 +21,35 @@ export function inflateRaw(chunks: Chunks): Chunks {
  * input is in flight at a time, so at most a thousand slices of output are buffered.
  */
 async function* throughZlib(chunks: Chunks, zlib: Gunzip | InflateRaw, what: string): Chunks {
-  const made: Uint8Array[] = [];
+  const output: Uint8Array[] = [];
   let failure: Error | undefined;
   let ended = false;
-  let awake: () => void = () => {};
-  zlib.on('data', (bytes: Uint8Array) => made.push(bytes));
+  let wake: () => void = () => {};
+  zlib.on('data', (bytes: Uint8Array) => output.push(bytes));
   zlib.on('error', (error) => {
     failure = error;
-    awake();
+    wake();
   });
   zlib.on('end', () => {
     ended = true;
-    awake();
+    wake();
   });
   try {
     for await (const chunk of chunks) {
       await new Promise<void>((resolve) => {
-        awake = resolve;
+        wake = resolve;
         zlib.write(chunk, () => resolve());
       });
-      yield* made.splice(0);
+      yield* output.splice(0);
       if (failure !== undefined || ended) break;
     }
     if (failure === undefined && !ended) {
       await new Promise<void>((resolve) => {
-        awake = resolve;
+        wake = resolve;
         zlib.end();
       });
     }
-    yield* made.splice(0);
+    yield* output.splice(0);
     if (failure !== undefined)
       throw new UnnestError(`damaged ${what} data: ${failure.message}`, 'E-43', failure);
   } finally {
@@ -89,30 +89,30 @@ export async function* decompressXz(chunks: Chunks): Chunks {
 }
 
 /** Bytes of input that the zstd decoder receives at a time: four bytes can expand to 128 KiB. */
-const ZSTD_SLICE = 512;
+const ZSTD_SLICE_BYTES = 512;
 
 /** Decompresses Zstandard data (E-44). */
 export async function* decompressZstd(chunks: Chunks): Chunks {
-  let made: Uint8Array[] = [];
+  let output: Uint8Array[] = [];
   let size = 0;
   const decoder = new Decompress((bytes) => {
-    if (bytes.length > 0) made.push(bytes);
+    if (bytes.length > 0) output.push(bytes);
   });
   try {
     for await (const chunk of chunks) {
-      for (let at = 0; at < chunk.length; at += ZSTD_SLICE) {
-        decoder.push(chunk.subarray(at, at + ZSTD_SLICE));
-        yield* made;
-        made = [];
+      for (let offset = 0; offset < chunk.length; offset += ZSTD_SLICE_BYTES) {
+        decoder.push(chunk.subarray(offset, offset + ZSTD_SLICE_BYTES));
+        yield* output;
+        output = [];
       }
       size += chunk.length;
     }
     decoder.push(new Uint8Array(), true);
   } catch (error) {
     if (error instanceof UnnestError) throw error;
-    yield* made;
+    yield* output;
     if (messageOf(error).includes('EOF')) throw truncated(size);
     throw new UnnestError(`damaged zstd data: ${messageOf(error)}`, 'E-44', error);
   }
-  yield* made;
+  yield* output;
 }

@@ -25,7 +25,7 @@ export async function explode(
   const found: SoifObject[] = [];
   for await (const object of objectsIn(input, type, document, context)) {
     if (found.length === limit) {
-      document.warn(`only the first ${limit} objects are taken (E-45)`);
+      document.warn(`only the first ${limit} objects are used (E-45)`);
       break;
     }
     found.push(object);
@@ -33,7 +33,7 @@ export async function explode(
   const exploded: ExplodedObject[] = [];
   for (const object of found) {
     const complete = withBookkeeping(object, input, context);
-    const result = await withRules(complete, document, context);
+    const result = await applyRules(complete, document, context);
     if (result !== undefined) exploded.push({ url: result.url, soif: encodeSoif(result) });
   }
   return exploded;
@@ -75,7 +75,7 @@ function withBookkeeping(object: SoifObject, input: EssenceInput, context: Essen
   return object.with(missing);
 }
 
-async function withRules(
+async function applyRules(
   object: SoifObject,
   document: SourceDocument,
   { postRules, programs }: EssenceContext,

@@ -61,7 +61,7 @@ const SHAR = container('shar', sharMembers);
 const BINHEX = expanding('BinHex', binhexMembers, true);
 const MIME = container('MIME', (chunks, meter) => mimeMembers(chunks, meter.limits.maxArchiveBytes));
 
-/** Nested types (E-40, E-43, E-44) and the possible formats of their files, the usual one first. */
+/** Nested types (E-40, E-43, E-44) and the possible formats of their files, the most frequent one first. */
 export const FORMATS: ReadonlyMap<string, readonly Format[]> = new Map([
   ['GNUCompressed', [GZIP]],
   ['GNUCompressedTar', [GZIP]],
@@ -78,8 +78,9 @@ export const FORMATS: ReadonlyMap<string, readonly Format[]> = new Map([
   ['CpioArchive', [CPIO]],
 ]);
 
-/** Types with attachments, which also have their own summary. */
+/** Types with attachments, which also have a summary themselves. */
 export const MESSAGE_TYPES: ReadonlySet<string> = new Set(['Mail', 'News']);
+/** Their format. */
 export const MESSAGE_FORMAT = MIME;
 
 /** Formats by the start of the description of their content. */

@@ -20,6 +20,7 @@ export interface UnnestLimits {
   readonly timeLimitMs: number;
 }
 
+/** The defaults of all limits. */
 export const DEFAULT_UNNEST_LIMITS: UnnestLimits = {
   maxDepth: 10,
   maxComponents: 10_000,

@@ -3,8 +3,8 @@ import type { Chunks } from './chunks.js';
 
 /** Code that clears the table, in block mode. */
 const CLEAR = 256;
-/** Size of an output chunk in bytes. */
-const OUT = 64 * 1024;
+/** Size of an output chunk. */
+const OUTPUT_BYTES = 64 * 1024;
 
 /**
  * Decompresses a file of compress(1), `.Z` (E-43): LZW with codes of 9 to 16 bits. compress pads a group of eight codes whenever the
@@ -32,19 +32,19 @@ class LzwDecoder {
   #first = 0;
   #group = new Uint8Array(16);
   #filled = 0;
-  #out = new Uint8Array(OUT);
+  #out = new Uint8Array(OUTPUT_BYTES);
   #length = 0;
 
   *push(chunk: Uint8Array): Generator<Uint8Array> {
-    let at = 0;
-    while (this.#head.length < 3 && at < chunk.length) {
-      this.#head.push(chunk[at++]!);
+    let offset = 0;
+    while (this.#head.length < 3 && offset < chunk.length) {
+      this.#head.push(chunk[offset++]!);
       if (this.#head.length === 3) this.#begin();
     }
-    while (at < chunk.length) {
-      const needed = Math.min(this.#bits - this.#filled, chunk.length - at);
-      this.#group.set(chunk.subarray(at, at + needed), this.#filled);
-      at += needed;
+    while (offset < chunk.length) {
+      const needed = Math.min(this.#bits - this.#filled, chunk.length - offset);
+      this.#group.set(chunk.subarray(offset, offset + needed), this.#filled);
+      offset += needed;
       this.#filled += needed;
       if (this.#filled === this.#bits) yield* this.#codes();
     }
@@ -93,8 +93,8 @@ class LzwDecoder {
   }
 
   #code(bit: number, width: number): number {
-    const at = bit >> 3;
-    const three = this.#group[at]! | (this.#group[at + 1]! << 8) | (this.#group[at + 2]! << 16);
+    const offset = bit >> 3;
+    const three = this.#group[offset]! | (this.#group[offset + 1]! << 8) | (this.#group[offset + 2]! << 16);
     return (three >> (bit & 7)) & ((1 << width) - 1);
   }
 
@@ -108,18 +108,18 @@ class LzwDecoder {
       return;
     }
     let top = stack.length;
-    let at = code;
+    let entry = code;
     if (code >= this.#free) {
       if (code > this.#free) throw new UnnestError(`code ${code} precedes its string`, 'E-43');
       stack[--top] = this.#first;
-      at = previous;
+      entry = previous;
     }
-    while (at > 255) {
-      stack[--top] = this.#suffix[at]!;
-      at = this.#prefix[at]!;
+    while (entry > 255) {
+      stack[--top] = this.#suffix[entry]!;
+      entry = this.#prefix[entry]!;
     }
-    this.#first = at;
-    stack[--top] = at;
+    this.#first = entry;
+    stack[--top] = entry;
     for (; top < stack.length; top++) yield* this.#write(stack[top]!);
     if (this.#free < 1 << this.#maxBits) {
       this.#prefix[this.#free] = previous;
@@ -131,12 +131,12 @@ class LzwDecoder {
 
   *#write(byte: number): Generator<Uint8Array> {
     this.#out[this.#length++] = byte;
-    if (this.#length === OUT) yield this.#flush();
+    if (this.#length === OUTPUT_BYTES) yield this.#flush();
   }
 
   #flush(): Uint8Array {
     const full = this.#out.subarray(0, this.#length);
-    this.#out = new Uint8Array(OUT);
+    this.#out = new Uint8Array(OUTPUT_BYTES);
     this.#length = 0;
     return full;
   }

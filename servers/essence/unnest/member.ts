@@ -9,8 +9,8 @@ export interface Member {
   readonly special?: string;
 }
 
-/** No content. */
-export async function* nothing(): Chunks {}
+/** The content of a member without one. */
+export async function* emptyContent(): Chunks {}
 
 /** Decodes a name of an archive as UTF-8 if valid, else as Latin-1. */
 export function nameOf(bytes: Uint8Array): string {
@@ -21,15 +21,15 @@ export function nameOf(bytes: Uint8Array): string {
 }
 
 /** Suffixes of compressed files, and their replacements (E-57). */
-const SUFFIXES: readonly (readonly [suffix: RegExp, instead: string])[] = [
+const SUFFIXES: readonly (readonly [suffix: RegExp, replacement: string])[] = [
   [/\.(?:tgz|taz|tbz2?|txz|tzst)$/i, '.tar'],
   [/\.(?:gz|z|bz2|xz|zst|uue?|hqx)$/i, ''],
 ];
 
 /** Returns the name without its compression suffix (E-57). */
 export function unpackedName(name: string): string {
-  for (const [suffix, instead] of SUFFIXES) {
-    if (suffix.test(name) && name.replace(suffix, '') !== '') return name.replace(suffix, instead);
+  for (const [suffix, replacement] of SUFFIXES) {
+    if (suffix.test(name) && name.replace(suffix, '') !== '') return name.replace(suffix, replacement);
   }
   return name;
 }

@@ -4,10 +4,10 @@ import { UnnestError } from '../errors.js';
 import { type Chunks, chunksOf, collect } from './chunks.js';
 import type { Member } from './member.js';
 
-/** Limit of the nesting of MIME parts. */
+/** Maximum depth of nested MIME parts. */
 const MAX_PARTS_DEPTH = 32;
 
-/** Limit of the lines of a message whose parts are read: a line costs the parser as much as a kilobyte. */
+/** Maximum number of lines of a message whose parts are read: a line costs the parser as much as a kilobyte. */
 const MAX_LINES = 500_000;
 
 /** Suffixes of parts without a name, for byname.cf. */
@@ -28,7 +28,7 @@ export function hasParts(head: Uint8Array): boolean {
   return /^content-type:\s*multipart\/(?!alternative)/im.test(text.slice(0, end));
 }
 
-/** Yields the attached files of a mail or news message (E-44); its own text belongs to the message's summary. */
+/** Yields the attached files of a mail or news message (E-44); the text of the message belongs to its summary. */
 export async function* mimeMembers(chunks: Chunks, limit: number): AsyncIterable<Member> {
   const bytes = await collect(chunks, limit);
   if (hasMoreLines(bytes, MAX_LINES)) {
@@ -55,11 +55,11 @@ export async function* mimeMembers(chunks: Chunks, limit: number): AsyncIterable
   }
 }
 
-function hasMoreLines(bytes: Uint8Array, most: number): boolean {
-  let at = -1;
-  for (let lines = 0; lines <= most; lines++) {
-    at = bytes.indexOf(0x0a, at + 1);
-    if (at < 0) return false;
+function hasMoreLines(bytes: Uint8Array, maxLines: number): boolean {
+  let index = -1;
+  for (let lines = 0; lines <= maxLines; lines++) {
+    index = bytes.indexOf(0x0a, index + 1);
+    if (index < 0) return false;
   }
   return true;
 }

@@ -3,7 +3,7 @@ import { ByteReader, type Chunks } from './chunks.js';
 import type { Member } from './member.js';
 import { uuencodedMembers } from './uuencode.js';
 
-/** Limit of a command line, in bytes. */
+/** Maximum length of a command line, in bytes. */
 const MAX_LINE = 64 * 1024;
 
 /** A here-document that is written to a file. */
@@ -27,7 +27,7 @@ export async function* sharMembers(chunks: Chunks): AsyncIterable<Member> {
     const here = hereDocument(line);
     if (here === undefined) continue;
     const state = { ended: false };
-    const text = lines(reader, here, state);
+    const text = documentLines(reader, here, state);
     if (here.uuencoded) {
       found = true;
       yield* uuencodedMembers(text);
@@ -35,7 +35,7 @@ export async function* sharMembers(chunks: Chunks): AsyncIterable<Member> {
       found = true;
       yield { name: here.name, content: text };
     }
-    while (!state.ended) for await (const _ of lines(reader, here, state));
+    while (!state.ended) for await (const _ of documentLines(reader, here, state));
   }
   if (!found) throw new UnnestError('it contains no here-document for a file', 'E-43');
 }
@@ -59,7 +59,7 @@ function hereDocument(line: string): HereDocument | undefined {
   };
 }
 
-async function* lines(reader: ByteReader, here: HereDocument, state: { ended: boolean }): Chunks {
+async function* documentLines(reader: ByteReader, here: HereDocument, state: { ended: boolean }): Chunks {
   for (;;) {
     const line = await reader.line(MAX_LINE);
     if (line === undefined || line === here.delimiter) {

@@ -23,8 +23,8 @@ export const SOURCE_DISTRIBUTION = 'SourceDistribution';
 export function isSourceDistribution(type: string, components: readonly EmbeddedSummary[]): boolean {
   return (
     ARCHIVE_TYPES.has(type) &&
-    components.some((each) => each.type === 'README' || each.type === 'Makefile') &&
-    components.some((each) => SOURCE_TYPES.has(each.type))
+    components.some((component) => component.type === 'README' || component.type === 'Makefile') &&
+    components.some((component) => SOURCE_TYPES.has(component.type))
   );
 }
 

@@ -1,10 +1,10 @@
 import { UnnestError } from '../errors.js';
 import { ByteReader, type Chunks } from './chunks.js';
-import { type Member, nameOf, nothing } from './member.js';
+import { emptyContent, type Member, nameOf } from './member.js';
 
 const BLOCK = 512;
-/** Limit in bytes of a long name and of extended headers; larger ones are skipped. */
-const MAX_HEADER = 1024 * 1024;
+/** Maximum size of a long name and of extended headers; larger ones are skipped. */
+const MAX_HEADER_BYTES = 1024 * 1024;
 
 /** Whether the bytes begin with a member's header, by the checksum that V7, POSIX and GNU tar share. */
 export function isTarHead(head: Uint8Array): boolean {
@@ -38,10 +38,10 @@ export async function* tarMembers(chunks: Chunks): AsyncIterable<Member> {
     const size = Number(extended.get('size') ?? sizeOf(head.subarray(124, 136)));
     const padding = (BLOCK - (size % BLOCK)) % BLOCK;
     if ('xgLK'.includes(flag)) {
-      const small = size <= MAX_HEADER;
+      const small = size <= MAX_HEADER_BYTES;
       const bytes = small ? await reader.exactly(size) : new Uint8Array();
       if (!small) await reader.skip(size);
-      if (flag === 'x') extended = records(bytes);
+      if (flag === 'x') extended = parseRecords(bytes);
       if (flag === 'L') longName = nameOf(bytes);
     } else {
       const name = extended.get('path') ?? longName ?? shortName(head);
@@ -53,7 +53,7 @@ export async function* tarMembers(chunks: Chunks): AsyncIterable<Member> {
       } else {
         yield {
           name,
-          content: nothing(),
+          content: emptyContent(),
           special: flag === '1' || flag === '2' ? 'a link' : 'a special file',
         };
       }
@@ -86,16 +86,16 @@ function sizeOf(field: Uint8Array): number {
 }
 
 /** Parses extended headers: `LENGTH KEY=VALUE\n`, where LENGTH is that of the whole record. */
-function records(bytes: Uint8Array): Map<string, string> {
+function parseRecords(bytes: Uint8Array): Map<string, string> {
   const found = new Map<string, string>();
-  for (let at = 0; at < bytes.length; ) {
-    const length = Number.parseInt(Buffer.from(bytes.subarray(at, at + 12)).toString('latin1'), 10);
+  for (let offset = 0; offset < bytes.length; ) {
+    const length = Number.parseInt(Buffer.from(bytes.subarray(offset, offset + 12)).toString('latin1'), 10);
     if (!(length > 0)) break;
-    const record = nameOf(bytes.subarray(at, at + length - 1));
+    const record = nameOf(bytes.subarray(offset, offset + length - 1));
     const text = record.slice(record.indexOf(' ') + 1);
     const equals = text.indexOf('=');
     if (equals > 0) found.set(text.slice(0, equals), text.slice(equals + 1));
-    at += length;
+    offset += length;
   }
   if (!/^\d{1,15}$/.test(found.get('size') ?? '0')) found.delete('size');
   return found;

@@ -66,8 +66,8 @@ function decodeLine(line: string): Uint8Array | undefined {
   return bytes;
 }
 
-function digit(line: string, at: number): number {
-  return at < line.length ? (line.charCodeAt(at) - 32) & 63 : 0;
+function digit(line: string, index: number): number {
+  return index < line.length ? (line.charCodeAt(index) - 32) & 63 : 0;
 }
 
 function decodeBase64Line(line: string): Uint8Array | undefined {

@@ -16,7 +16,7 @@ import { cleanPath, isUnsafe, type Member, unpackedName } from './member.js';
 import { hasParts } from './mime.js';
 
 /** Number of bytes that are examined to recognize the type of a component. */
-const HEAD = 4096;
+const HEAD_BYTES = 4096;
 
 /** A component that is not nested itself. */
 export interface Leaf extends Recognition {
@@ -93,11 +93,11 @@ class Walk {
   async #format(file: NestedFile, reader: ByteReader): Promise<Format | undefined> {
     if (MESSAGE_TYPES.has(file.type)) return MESSAGE_FORMAT;
     const possible = FORMATS.get(file.type) ?? [];
-    const head = await reader.peek(HEAD);
+    const head = await reader.peek(HEAD_BYTES);
     const detected = formatByContent(head);
     if (detected !== undefined && possible.includes(detected)) return detected;
-    const [usual] = possible;
-    if (detected === undefined && usual !== undefined && isTextFormat(usual)) return usual;
+    const [preferred] = possible;
+    if (detected === undefined && preferred !== undefined && isTextFormat(preferred)) return preferred;
     if (detected !== undefined) {
       this.#warn(file, `its name says ${file.type}, but its bytes are ${detected.name} data (E-40)`);
       return detected;
@@ -112,20 +112,20 @@ class Walk {
     const { meter, rules } = this.environment;
     meter.component();
     const written = member.name === '' ? unpackedName(parent.name) : member.name;
-    if (isUnsafe(written)) return this.#warn(parent, `a member named ${quoted(written)} is left out (E-45)`);
+    if (isUnsafe(written)) return this.#warn(parent, `a member named ${quote(written)} is left out (E-45)`);
     if (member.special !== undefined) {
-      return this.#warn(parent, `${quoted(written)} is ${member.special} and is not followed (E-45)`);
+      return this.#warn(parent, `${quote(written)} is ${member.special} and is not followed (E-45)`);
     }
-    const own = cleanPath(written);
-    const path = `${format.transparent ? directoryOf(parent.path) : parent.prefix}${own}`;
+    const memberPath = cleanPath(written);
+    const path = `${format.transparent ? directoryOf(parent.path) : parent.prefix}${memberPath}`;
     const reader = new ByteReader(member.content);
     try {
-      const found = recognizeComponent(baseName(own), await reader.peek(HEAD), rules);
+      const found = recognizeComponent(baseName(memberPath), await reader.peek(HEAD_BYTES), rules);
       // E-26: only the component whose type is on the stop list is skipped.
       if (isRejected(found.type, rules)) return;
       const file: NestedFile = {
         type: found.type,
-        name: baseName(own),
+        name: baseName(memberPath),
         path,
         // E-56: paths in a nested archive are below its name; the content of a compressed file replaces it.
         prefix: format.transparent ? parent.prefix : `${path}/`,
@@ -133,7 +133,7 @@ class Walk {
         isRoot: false,
       };
       if (FORMATS.has(found.type)) return await this.nested(file, reader);
-      if (MESSAGE_TYPES.has(found.type) && hasParts(await reader.peek(HEAD))) {
+      if (MESSAGE_TYPES.has(found.type) && hasParts(await reader.peek(HEAD_BYTES))) {
         return await this.#message(file, found, reader);
       }
       await this.#leaf(path, found, reader);
@@ -148,7 +148,7 @@ class Walk {
   async #message(file: NestedFile, found: Recognition, reader: ByteReader): Promise<void> {
     const bytes: Uint8Array[] = [];
     await this.#leaf(file.path, found, reader, (chunk) => bytes.push(chunk));
-    await this.nested({ ...file, prefix: `${file.path}/` }, new ByteReader(each(bytes)));
+    await this.nested({ ...file, prefix: `${file.path}/` }, new ByteReader(chunksFrom(bytes)));
   }
 
   async #leaf(
@@ -179,7 +179,7 @@ class Walk {
     }
     if (size > maxComponentBytes) {
       this.environment.warn(
-        `${quoted(path)}: only its first ${maxComponentBytes} bytes are summarized (E-45)`,
+        `${quote(path)}: only its first ${maxComponentBytes} bytes are summarized (E-45)`,
       );
     }
     const body = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
@@ -200,11 +200,11 @@ class Walk {
   #warn(file: NestedFile, message: string): void {
     if (this.#reported.has(message)) return;
     this.#reported.add(message);
-    this.environment.warn(`${quoted(file.path)}: ${message}`);
+    this.environment.warn(`${quote(file.path)}: ${message}`);
   }
 }
 
-async function* each(parts: readonly Uint8Array[]): Chunks {
+async function* chunksFrom(parts: readonly Uint8Array[]): Chunks {
   yield* parts;
 }
 
@@ -216,6 +216,6 @@ function directoryOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/') + 1);
 }
 
-function quoted(name: string): string {
+function quote(name: string): string {
   return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}...` : name);
 }

@@ -3,7 +3,7 @@ import { messageOf } from '../../../protocols/errors.js';
 import { UnnestError } from '../errors.js';
 import { type Chunks, chunksOf, collect } from './chunks.js';
 import { inflateRaw } from './decompress.js';
-import { type Member, nameOf, nothing } from './member.js';
+import { emptyContent, type Member, nameOf } from './member.js';
 
 const LINK = 0o120000;
 
@@ -17,19 +17,19 @@ export async function* zipMembers(chunks: Chunks, limit: number): AsyncIterable<
   try {
     zip = await fromBufferPromise(bytes, { decodeStrings: false, lazyEntries: true });
   } catch (error) {
-    yield* membersByHeads(bytes);
-    throw damaged(error);
+    yield* membersByLocalHeaders(bytes);
+    throw damageError(error);
   }
   try {
     for await (const entry of zip.eachEntry()) {
       const name = entryName(entry);
       if (name.endsWith('/')) continue;
       const isLink = ((entry.externalFileAttributes >>> 16) & 0o170000) === LINK;
-      if (isLink) yield { name, content: nothing(), special: 'a link' };
+      if (isLink) yield { name, content: emptyContent(), special: 'a link' };
       else yield { name, content: content(zip, entry) };
     }
   } catch (error) {
-    throw error instanceof UnnestError ? error : damaged(error);
+    throw error instanceof UnnestError ? error : damageError(error);
   } finally {
     zip.close();
   }
@@ -45,30 +45,30 @@ async function* content(zip: ZipFile, entry: Entry): Chunks {
   try {
     for await (const chunk of await zip.openReadStreamPromise(entry)) yield chunk;
   } catch (error) {
-    throw damaged(error);
+    throw damageError(error);
   }
 }
 
 /** Finds the local headers of a truncated archive. */
-function* membersByHeads(bytes: Buffer): Generator<Member> {
-  for (let at = bytes.indexOf('PK\x03\x04', 0, 'latin1'); at >= 0 && at + 30 <= bytes.length; ) {
-    const flags = bytes.readUInt16LE(at + 6);
-    const method = bytes.readUInt16LE(at + 8);
-    const nameSize = bytes.readUInt16LE(at + 26);
-    const begin = at + 30 + nameSize + bytes.readUInt16LE(at + 28);
-    const name = nameOf(bytes.subarray(at + 30, at + 30 + nameSize)).replaceAll('\\', '/');
+function* membersByLocalHeaders(bytes: Buffer): Generator<Member> {
+  for (let offset = bytes.indexOf('PK\x03\x04', 0, 'latin1'); offset >= 0 && offset + 30 <= bytes.length; ) {
+    const flags = bytes.readUInt16LE(offset + 6);
+    const method = bytes.readUInt16LE(offset + 8);
+    const nameSize = bytes.readUInt16LE(offset + 26);
+    const begin = offset + 30 + nameSize + bytes.readUInt16LE(offset + 28);
+    const name = nameOf(bytes.subarray(offset + 30, offset + 30 + nameSize)).replaceAll('\\', '/');
     const known = (flags & 8) === 0;
-    const size = known ? bytes.readUInt32LE(at + 18) : bytes.length - begin;
+    const size = known ? bytes.readUInt32LE(offset + 18) : bytes.length - begin;
     const plain = (flags & 1) === 0 && (method === 8 || (method === 0 && known));
     if (plain && begin < bytes.length && !name.endsWith('/')) {
       const packed = chunksOf(bytes.subarray(begin, begin + size));
       yield { name, content: method === 8 ? inflateRaw(packed) : packed };
     }
-    at = bytes.indexOf('PK\x03\x04', known ? begin + size : begin, 'latin1');
+    offset = bytes.indexOf('PK\x03\x04', known ? begin + size : begin, 'latin1');
   }
 }
 
-function damaged(error: unknown): UnnestError {
+function damageError(error: unknown): UnnestError {
   const message = messageOf(error);
   return new UnnestError(`a damaged zip archive: ${message}`, 'E-44', error);
 }

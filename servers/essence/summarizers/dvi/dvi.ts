@@ -3,7 +3,7 @@ import type { Summary } from '../../summary.js';
 import { guarded, joinHyphenated, summarizeExtracted } from '../extracted.js';
 import { PageText } from '../page-text.js';
 import { AccentJoiner, encodingOf, type FontEncoding } from './encodings.js';
-import { aboutWidth } from './widths.js';
+import { estimateGlyphWidth } from './widths.js';
 
 /** Dvi: the Text rule on the text of the pages (6.2). */
 export function summarizeDvi(document: SourceDocument): Summary {
@@ -38,7 +38,7 @@ class DviReader {
   readonly #bytes: DataView;
   readonly #limit: number;
   readonly #fonts = new Map<number, DviFont>();
-  #at = 0;
+  #offset = 0;
   #font: DviFont | undefined;
   readonly #accents = new AccentJoiner();
   #registers: Registers = { h: 0, v: 0, w: 0, x: 0, y: 0, z: 0 };
@@ -52,7 +52,7 @@ class DviReader {
   /** @throws Error if the file is truncated or contains an unknown opcode */
   read(): void {
     const length = this.#bytes.byteLength;
-    while (this.#at < length && this.text.length < this.#limit) {
+    while (this.#offset < length && this.text.length < this.#limit) {
       const code = this.#unsigned(1);
       if (code < 128) this.#set(code, true);
       else if (code <= 131) this.#set(this.#unsigned(code - 127), true);
@@ -69,7 +69,7 @@ class DviReader {
       else if (code >= 243 && code <= 246) this.#defineFont(code - 242);
       else if (code === 247) this.#preamble();
       else if (code === 248) return;
-      else if (code !== 138 && code !== 140) throw new Error(`byte ${this.#at - 1} is not an opcode`);
+      else if (code !== 138 && code !== 140) throw new Error(`byte ${this.#offset - 1} is not an opcode`);
     }
   }
 
@@ -77,7 +77,8 @@ class DviReader {
     const font = this.#font;
     if (font === undefined) return;
     const glyph = font.encoding[code];
-    const width = glyph === undefined ? font.size / 2 : aboutWidth(glyph, font.typewriter) * font.size;
+    const width =
+      glyph === undefined ? font.size / 2 : estimateGlyphWidth(glyph, font.typewriter) * font.size;
     if (glyph !== undefined) this.#show(glyph, font, width);
     if (advance) this.#registers.h += width;
   }
@@ -107,21 +108,21 @@ class DviReader {
 
   /** right, w, x, down, y, z: each with 1 to 4 bytes of operand; w, x, y and z also without one. */
   #move(code: number): void {
-    const now = this.#registers;
-    if (code <= 146) now.h += this.#signed(code - 142);
+    const registers = this.#registers;
+    if (code <= 146) registers.h += this.#signed(code - 142);
     else if (code <= 151) {
-      if (code > 147) now.w = this.#signed(code - 147);
-      now.h += now.w;
+      if (code > 147) registers.w = this.#signed(code - 147);
+      registers.h += registers.w;
     } else if (code <= 156) {
-      if (code > 152) now.x = this.#signed(code - 152);
-      now.h += now.x;
-    } else if (code <= 160) now.v += this.#signed(code - 156);
+      if (code > 152) registers.x = this.#signed(code - 152);
+      registers.h += registers.x;
+    } else if (code <= 160) registers.v += this.#signed(code - 156);
     else if (code <= 165) {
-      if (code > 161) now.y = this.#signed(code - 161);
-      now.v += now.y;
+      if (code > 161) registers.y = this.#signed(code - 161);
+      registers.v += registers.y;
     } else {
-      if (code > 166) now.z = this.#signed(code - 166);
-      now.v += now.z;
+      if (code > 166) registers.z = this.#signed(code - 166);
+      registers.v += registers.z;
     }
   }
 
@@ -143,12 +144,12 @@ class DviReader {
   }
 
   #skip(bytes: number): void {
-    this.#at += bytes;
+    this.#offset += bytes;
   }
 
   #unsigned(bytes: number): number {
     let value = 0;
-    for (let i = 0; i < bytes; i++) value = value * 256 + this.#bytes.getUint8(this.#at++);
+    for (let i = 0; i < bytes; i++) value = value * 256 + this.#bytes.getUint8(this.#offset++);
     return value;
   }
 

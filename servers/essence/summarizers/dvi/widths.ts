@@ -9,20 +9,20 @@ const ROMAN = (
   .map(Number);
 
 /** Advance of a glyph without an entry, as a fraction of the font size. */
-const USUAL = 0.5;
+const DEFAULT_ADVANCE = 0.5;
 /** Advance of every glyph of a typewriter font, as a fraction of the font size. */
-const TYPEWRITER = 0.525;
+const TYPEWRITER_ADVANCE = 0.525;
 
 /**
  * Estimates the advance of a character as a fraction of the font size. DVI files and many PostScript files contain no widths. Gaps
  * between words are explicit moves, so an average is sufficient.
  */
-export function aboutWidth(character: string, typewriter: boolean): number {
-  if (typewriter) return TYPEWRITER;
+export function estimateGlyphWidth(character: string, typewriter: boolean): number {
+  if (typewriter) return TYPEWRITER_ADVANCE;
   let width = 0;
   for (let i = 0; i < character.length; i++) {
     const entry = ROMAN[character.charCodeAt(i) - 33];
-    width += entry === undefined ? USUAL : entry / 1000;
+    width += entry === undefined ? DEFAULT_ADVANCE : entry / 1000;
   }
   return width;
 }

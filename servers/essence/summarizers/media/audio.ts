@@ -4,7 +4,7 @@ import { guarded, oneLine, present } from '../extracted.js';
 import { summarizeUnrecognized } from '../text.js';
 import { id3v1, id3v2 } from './id3.js';
 
-/** Limit of the comments of one file. */
+/** Maximum number of comments of one file. */
 const MAX_COMMENTS = 200;
 
 /** Attributes by the names of Vorbis comments and of WAVE INFO chunks. */
@@ -91,25 +91,26 @@ function latin(bytes: Uint8Array, from: number, to: number): string {
 function readChunks(bytes: Uint8Array, view: DataView, facts: AudioFacts, little: boolean): void {
   let rate = 0;
   facts.codec = little ? 'WAVE audio' : 'AIFF audio';
-  for (let at = 12; at + 8 <= bytes.length; ) {
-    const name = latin(bytes, at, at + 4);
-    const size = view.getUint32(at + 4, little);
-    if (little && name === 'fmt ') rate = view.getUint32(at + 16, true);
+  for (let offset = 12; offset + 8 <= bytes.length; ) {
+    const name = latin(bytes, offset, offset + 4);
+    const size = view.getUint32(offset + 4, little);
+    if (little && name === 'fmt ') rate = view.getUint32(offset + 16, true);
     else if (little && name === 'data' && rate > 0) facts.seconds = size / rate;
     else if (!little && name === 'COMM')
-      facts.seconds = view.getUint32(at + 10) / extendedFloat(view, at + 16);
-    else if (name === 'LIST' && latin(bytes, at + 8, at + 12) === 'INFO') {
+      facts.seconds = view.getUint32(offset + 10) / extendedFloat(view, offset + 16);
+    else if (name === 'LIST' && latin(bytes, offset + 8, offset + 12) === 'INFO') {
       // A list contains chunks: descend into it.
-      at += 12;
+      offset += 12;
       continue;
-    } else facts.add(name, latin(bytes, at + 8, at + 8 + Math.min(size, 2000)).replace(/\0[\s\S]*$/, ''));
-    at += 8 + size + (size % 2);
+    } else
+      facts.add(name, latin(bytes, offset + 8, offset + 8 + Math.min(size, 2000)).replace(/\0[\s\S]*$/, ''));
+    offset += 8 + size + (size % 2);
   }
 }
 
 /** The 80-bit number of AIFF's sample rate. */
-function extendedFloat(view: DataView, at: number): number {
-  return view.getUint32(at + 2) * 2 ** ((view.getUint16(at) & 0x7fff) - 16383 - 31) || 1;
+function extendedFloat(view: DataView, offset: number): number {
+  return view.getUint32(offset + 2) * 2 ** ((view.getUint16(offset) & 0x7fff) - 16383 - 31) || 1;
 }
 
 function readSun(bytes: Uint8Array, view: DataView, facts: AudioFacts): void {
@@ -123,16 +124,16 @@ function readSun(bytes: Uint8Array, view: DataView, facts: AudioFacts): void {
 
 function readFlac(bytes: Uint8Array, view: DataView, facts: AudioFacts): void {
   facts.codec = 'FLAC audio';
-  for (let at = 4; at + 4 <= bytes.length; ) {
-    const kind = bytes[at]!;
-    const size = view.getUint32(at) & 0xffffff;
+  for (let offset = 4; offset + 4 <= bytes.length; ) {
+    const kind = bytes[offset]!;
+    const size = view.getUint32(offset) & 0xffffff;
     if ((kind & 0x7f) === 0) {
-      const rate = view.getUint32(at + 14) >>> 12;
-      const samples = (view.getUint8(at + 17) & 15) * 2 ** 32 + view.getUint32(at + 18);
+      const rate = view.getUint32(offset + 14) >>> 12;
+      const samples = (view.getUint8(offset + 17) & 15) * 2 ** 32 + view.getUint32(offset + 18);
       facts.seconds = rate > 0 ? samples / rate : 0;
-    } else if ((kind & 0x7f) === 4) vorbisComments(bytes, view, at + 4, facts);
+    } else if ((kind & 0x7f) === 4) vorbisComments(bytes, view, offset + 4, facts);
     if ((kind & 0x80) !== 0) return;
-    at += 4 + size;
+    offset += 4 + size;
   }
 }
 
@@ -147,13 +148,15 @@ function readOgg(bytes: Uint8Array, view: DataView, facts: AudioFacts): void {
 }
 
 function vorbisComments(bytes: Uint8Array, view: DataView, start: number, facts: AudioFacts): void {
-  let at = start + 4 + view.getUint32(start, true);
-  const count = Math.min(MAX_COMMENTS, view.getUint32(at, true));
-  at += 4;
-  for (let i = 0; i < count && at + 4 <= bytes.length; i++) {
-    const length = view.getUint32(at, true);
-    const comment = Buffer.from(bytes.subarray(at + 4, at + 4 + Math.min(length, 4000))).toString('utf8');
-    at += 4 + length;
+  let offset = start + 4 + view.getUint32(start, true);
+  const count = Math.min(MAX_COMMENTS, view.getUint32(offset, true));
+  offset += 4;
+  for (let i = 0; i < count && offset + 4 <= bytes.length; i++) {
+    const length = view.getUint32(offset, true);
+    const comment = Buffer.from(bytes.subarray(offset + 4, offset + 4 + Math.min(length, 4000))).toString(
+      'utf8',
+    );
+    offset += 4 + length;
     const equals = comment.indexOf('=');
     if (equals > 0) facts.add(comment.slice(0, equals), comment.slice(equals + 1));
   }

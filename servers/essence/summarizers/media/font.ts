@@ -3,7 +3,7 @@ import type { Summary } from '../../summary.js';
 import { guarded, oneLine, present } from '../extracted.js';
 import { summarizeUnrecognized } from '../text.js';
 
-/** Limit of the comment lines kept. */
+/** Maximum number of comment lines that are kept. */
 const MAX_LINES = 200;
 
 /** Font: its name and comments (6.2, E-75): AFM, BDF, Type 1 (PFA, PFB), TrueType and OpenType. */
@@ -62,9 +62,9 @@ function trueType(bytes: Uint8Array, view: DataView, start: number): (readonly [
   const tables = Math.min(200, view.getUint16(start + 4));
   const names = new Map<number, string>();
   for (let i = 0; i < tables; i++) {
-    const at = start + 12 + 16 * i;
-    if (Buffer.from(bytes.subarray(at, at + 4)).toString('latin1') !== 'name') continue;
-    const table = view.getUint32(at + 8);
+    const offset = start + 12 + 16 * i;
+    if (Buffer.from(bytes.subarray(offset, offset + 4)).toString('latin1') !== 'name') continue;
+    const table = view.getUint32(offset + 8);
     const strings = table + view.getUint16(table + 4);
     const count = Math.min(2000, view.getUint16(table + 2));
     for (let k = 0; k < count; k++) {

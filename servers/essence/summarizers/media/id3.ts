@@ -18,8 +18,8 @@ const FRAMES: ReadonlyMap<string, string> = new Map([
 ]);
 
 const ENCODINGS = ['windows-1252', 'utf-16', 'utf-16be', 'utf-8'];
-/** Limit of one text, in bytes. */
-const MAX_TEXT = 4000;
+/** Maximum size of one text, in bytes. */
+const MAX_TEXT_BYTES = 4000;
 
 /** Reads the texts of an ID3v2 tag at the start of the file. */
 export function id3v2(bytes: Uint8Array): [string, string][] {
@@ -28,24 +28,24 @@ export function id3v2(bytes: Uint8Array): [string, string][] {
   const short = version < 3;
   const end = Math.min(bytes.length, 10 + syncSafe(bytes, 6));
   const found: [string, string][] = [];
-  for (let at = 10; at + (short ? 6 : 10) <= end; ) {
-    const id = Buffer.from(bytes.subarray(at, at + (short ? 3 : 4))).toString('latin1');
+  for (let offset = 10; offset + (short ? 6 : 10) <= end; ) {
+    const id = Buffer.from(bytes.subarray(offset, offset + (short ? 3 : 4))).toString('latin1');
     if (!/^[A-Z][A-Z0-9]+$/.test(id)) break;
     const size = short
-      ? plain(bytes, at + 3, 3)
+      ? bigEndian(bytes, offset + 3, 3)
       : version === 4
-        ? syncSafe(bytes, at + 4)
-        : plain(bytes, at + 4, 4);
-    const start = at + (short ? 6 : 10);
+        ? syncSafe(bytes, offset + 4)
+        : bigEndian(bytes, offset + 4, 4);
+    const start = offset + (short ? 6 : 10);
     const name = FRAMES.get(id);
     if (name !== undefined) {
       const text = frameText(
-        bytes.subarray(start, Math.min(start + size, start + MAX_TEXT)),
+        bytes.subarray(start, Math.min(start + size, start + MAX_TEXT_BYTES)),
         name === 'Description',
       );
       if (text !== '') found.push([name, text]);
     }
-    at = start + size;
+    offset = start + size;
   }
   return found;
 }
@@ -80,12 +80,12 @@ function frameText(frame: Uint8Array, comment: boolean): string {
 }
 
 /** Reads a size of four bytes with seven bits each. */
-function syncSafe(bytes: Uint8Array, at: number): number {
-  return [0, 1, 2, 3].reduce((size, i) => size * 128 + ((bytes[at + i] ?? 0) & 0x7f), 0);
+function syncSafe(bytes: Uint8Array, offset: number): number {
+  return [0, 1, 2, 3].reduce((size, i) => size * 128 + ((bytes[offset + i] ?? 0) & 0x7f), 0);
 }
 
-function plain(bytes: Uint8Array, at: number, count: number): number {
+function bigEndian(bytes: Uint8Array, offset: number, count: number): number {
   let size = 0;
-  for (let i = 0; i < count; i++) size = size * 256 + (bytes[at + i] ?? 0);
+  for (let i = 0; i < count; i++) size = size * 256 + (bytes[offset + i] ?? 0);
   return size;
 }

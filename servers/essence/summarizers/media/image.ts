@@ -22,7 +22,7 @@ const TAGS: readonly (readonly [name: string, tags: readonly string[]])[] = [
   ['Date', ['DateTimeOriginal', 'CreateDate']],
 ];
 
-/** Limit of one field, in characters. */
+/** Maximum length of one field, in characters. */
 const MAX_FIELD = 2000;
 
 /** Image: file name, format and size, comments; fields of EXIF, IPTC and XMP (E-141). */
@@ -126,22 +126,22 @@ function imageHead(bytes: Uint8Array): ImageHead | undefined {
   return xpm === null ? undefined : head('XPM', Number(xpm[1]), Number(xpm[2]));
 }
 
-type MakeHead = (format: string, width: number, height: number, comments?: readonly string[]) => ImageHead;
+type HeadFactory = (format: string, width: number, height: number, comments?: readonly string[]) => ImageHead;
 
-function threeBytes(view: DataView, at: number): number {
-  return view.getUint16(at, true) + 65536 * view.getUint8(at + 2);
+function threeBytes(view: DataView, offset: number): number {
+  return view.getUint16(offset, true) + 65536 * view.getUint8(offset + 2);
 }
 
 /** Reads the texts of `tEXt` chunks before the image data. */
 function pngComments(view: DataView, latin: (from: number, to: number) => string): string[] {
   const comments: string[] = [];
-  for (let at = 8; at + 12 <= view.byteLength && comments.length < 100; ) {
-    const length = view.getUint32(at);
-    const kind = latin(at + 4, at + 8);
+  for (let offset = 8; offset + 12 <= view.byteLength && comments.length < 100; ) {
+    const length = view.getUint32(offset);
+    const kind = latin(offset + 4, offset + 8);
     if (kind === 'IDAT' || kind === 'IEND') break;
     if (kind === 'tEXt' && length < 10_000)
-      comments.push(oneLine(latin(at + 8, at + 8 + length).replace('\0', ': ')));
-    at += 12 + length;
+      comments.push(oneLine(latin(offset + 8, offset + 8 + length).replace('\0', ': ')));
+    offset += 12 + length;
   }
   return comments;
 }
@@ -150,15 +150,15 @@ function pngComments(view: DataView, latin: (from: number, to: number) => string
 function gifComments(bytes: Uint8Array): string[] {
   const comments: string[] = [];
   const flags = bytes[10] ?? 0;
-  let at = 13 + (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
-  while (bytes[at] === 0x21 && comments.length < 100) {
-    const comment = bytes[at + 1] === 0xfe;
+  let offset = 13 + (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
+  while (bytes[offset] === 0x21 && comments.length < 100) {
+    const comment = bytes[offset + 1] === 0xfe;
     let text = '';
-    for (at += 2; (bytes[at] ?? 0) !== 0; at += 1 + bytes[at]!) {
+    for (offset += 2; (bytes[offset] ?? 0) !== 0; offset += 1 + bytes[offset]!) {
       if (comment && text.length < MAX_FIELD)
-        text += Buffer.from(bytes.subarray(at + 1, at + 1 + bytes[at]!)).toString('latin1');
+        text += Buffer.from(bytes.subarray(offset + 1, offset + 1 + bytes[offset]!)).toString('latin1');
     }
-    at++;
+    offset++;
     if (oneLine(text) !== '') comments.push(oneLine(text));
   }
   return comments;
@@ -167,39 +167,41 @@ function gifComments(bytes: Uint8Array): string[] {
 function jpegHead(
   view: DataView,
   latin: (from: number, to: number) => string,
-  head: MakeHead,
+  head: HeadFactory,
 ): ImageHead | undefined {
   const comments: string[] = [];
-  for (let at = 2; at + 9 < view.byteLength; ) {
-    if (view.getUint8(at) !== 0xff) return undefined;
-    const marker = view.getUint8(at + 1);
+  for (let offset = 2; offset + 9 < view.byteLength; ) {
+    if (view.getUint8(offset) !== 0xff) return undefined;
+    const marker = view.getUint8(offset + 1);
     if (marker === 0xff) {
-      at++;
+      offset++;
       continue;
     }
-    const length = view.getUint16(at + 2);
+    const length = view.getUint16(offset + 2);
     if (marker === 0xfe && comments.length < 100)
-      comments.push(oneLine(latin(at + 4, at + 2 + Math.min(length, MAX_FIELD))));
+      comments.push(oneLine(latin(offset + 4, offset + 2 + Math.min(length, MAX_FIELD))));
     // The frame header; 0xc4, 0xc8 and 0xcc are tables.
     if (marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc) {
-      return head('JPEG', view.getUint16(at + 7), view.getUint16(at + 5), comments);
+      return head('JPEG', view.getUint16(offset + 7), view.getUint16(offset + 5), comments);
     }
-    at += 2 + length;
+    offset += 2 + length;
   }
   return undefined;
 }
 
-function tiffHead(view: DataView, little: boolean, head: MakeHead): ImageHead {
+function tiffHead(view: DataView, little: boolean, head: HeadFactory): ImageHead {
   const directory = view.getUint32(4, little);
   const count = Math.min(500, view.getUint16(directory, little));
   let width = 0;
   let height = 0;
   for (let i = 0; i < count; i++) {
-    const at = directory + 2 + 12 * i;
-    const tag = view.getUint16(at, little);
+    const offset = directory + 2 + 12 * i;
+    const tag = view.getUint16(offset, little);
     if (tag !== 256 && tag !== 257) continue;
     const value =
-      view.getUint16(at + 2, little) === 3 ? view.getUint16(at + 8, little) : view.getUint32(at + 8, little);
+      view.getUint16(offset + 2, little) === 3
+        ? view.getUint16(offset + 8, little)
+        : view.getUint32(offset + 8, little);
     if (tag === 256) width = value;
     else height = value;
   }

@@ -1,5 +1,5 @@
-/** Sector numbers from here on are special: end of chain, unused. */
-const LAST = 0xfffffffa;
+/** Sector numbers from this one are special: end of chain, unused. */
+const FIRST_SPECIAL = 0xfffffffa;
 
 interface Stream {
   readonly start: number;
@@ -29,25 +29,26 @@ export class CompoundFile {
     this.#readTable();
     const directory = this.#chain(this.#u32(48), this.#table, bytes.length);
     const view = new DataView(directory.buffer, directory.byteOffset, directory.byteLength);
-    let root: Stream = { start: LAST, size: 0, small: false };
-    for (let at = 0; at + 128 <= directory.length; at += 128) {
-      const length = Math.min(64, view.getUint16(at + 64, true));
+    let root: Stream = { start: FIRST_SPECIAL, size: 0, small: false };
+    for (let offset = 0; offset + 128 <= directory.length; offset += 128) {
+      const length = Math.min(64, view.getUint16(offset + 64, true));
       if (length < 2) continue;
-      const name = new TextDecoder('utf-16le').decode(directory.subarray(at, at + length - 2));
-      const size = view.getUint32(at + 120, true);
-      const stream = { start: view.getUint32(at + 116, true), size, small: size < this.#u32(56) };
-      if (view.getUint8(at + 66) === 5) root = stream;
-      else if (view.getUint8(at + 66) === 2 && !this.#streams.has(name)) this.#streams.set(name, stream);
+      const name = new TextDecoder('utf-16le').decode(directory.subarray(offset, offset + length - 2));
+      const size = view.getUint32(offset + 120, true);
+      const stream = { start: view.getUint32(offset + 116, true), size, small: size < this.#u32(56) };
+      if (view.getUint8(offset + 66) === 5) root = stream;
+      else if (view.getUint8(offset + 66) === 2 && !this.#streams.has(name)) this.#streams.set(name, stream);
     }
     this.#small = this.#chain(root.start, this.#table, root.size);
     const small = this.#chain(this.#u32(60), this.#table, bytes.length);
     const smallView = new DataView(small.buffer, small.byteOffset, small.byteLength);
-    for (let at = 0; at + 4 <= small.length; at += 4) this.#smallTable.push(smallView.getUint32(at, true));
+    for (let offset = 0; offset + 4 <= small.length; offset += 4)
+      this.#smallTable.push(smallView.getUint32(offset, true));
   }
 
   /** Returns the first stream with one of these names. */
   stream(...names: string[]): Uint8Array | undefined {
-    const stream = names.map((name) => this.#streams.get(name)).find((each) => each !== undefined);
+    const stream = names.map((name) => this.#streams.get(name)).find((found) => found !== undefined);
     if (stream === undefined) return undefined;
     if (!stream.small) return this.#chain(stream.start, this.#table, stream.size);
     const size = Math.min(stream.size, this.#small.length);
@@ -55,8 +56,8 @@ export class CompoundFile {
     let filled = 0;
     for (
       let sector = stream.start;
-      sector < LAST && filled < size;
-      sector = this.#smallTable[sector] ?? LAST
+      sector < FIRST_SPECIAL && filled < size;
+      sector = this.#smallTable[sector] ?? FIRST_SPECIAL
     ) {
       const part = this.#small.subarray(sector * 64, sector * 64 + Math.min(64, size - filled));
       if (part.length === 0) break;
@@ -66,21 +67,22 @@ export class CompoundFile {
     return out.subarray(0, filled);
   }
 
+  /** Reads the sector table. Its sectors are listed in the header and in a chain of sectors after it. */
   #readTable(): void {
-    const places: number[] = [];
-    for (let i = 0; i < 109; i++) places.push(this.#u32(76 + 4 * i));
+    const tableSectors: number[] = [];
+    for (let i = 0; i < 109; i++) tableSectors.push(this.#u32(76 + 4 * i));
     const perSector = this.#sector / 4;
-    const most = this.#bytes.length / this.#sector + 1;
+    const maxSectors = this.#bytes.length / this.#sector + 1;
     let next = this.#u32(68);
-    for (let i = 0; next < LAST && i < most; i++) {
-      const at = (next + 1) * this.#sector;
-      for (let k = 0; k < perSector - 1; k++) places.push(this.#u32(at + 4 * k));
-      next = this.#u32(at + 4 * (perSector - 1));
+    for (let i = 0; next < FIRST_SPECIAL && i < maxSectors; i++) {
+      const offset = (next + 1) * this.#sector;
+      for (let k = 0; k < perSector - 1; k++) tableSectors.push(this.#u32(offset + 4 * k));
+      next = this.#u32(offset + 4 * (perSector - 1));
     }
-    for (const place of places.slice(0, most)) {
-      if (place >= LAST) continue;
-      const at = (place + 1) * this.#sector;
-      for (let k = 0; k < perSector; k++) this.#table.push(this.#u32(at + 4 * k));
+    for (const sector of tableSectors.slice(0, maxSectors)) {
+      if (sector >= FIRST_SPECIAL) continue;
+      const offset = (sector + 1) * this.#sector;
+      for (let k = 0; k < perSector; k++) this.#table.push(this.#u32(offset + 4 * k));
     }
   }
 
@@ -89,9 +91,13 @@ export class CompoundFile {
     const limit = Math.min(size, this.#bytes.length);
     const out = new Uint8Array(limit);
     let filled = 0;
-    for (let sector = start; sector < LAST && filled < limit; sector = table[sector] ?? LAST) {
-      const at = (sector + 1) * this.#sector;
-      const part = this.#bytes.subarray(at, at + Math.min(this.#sector, limit - filled));
+    for (
+      let sector = start;
+      sector < FIRST_SPECIAL && filled < limit;
+      sector = table[sector] ?? FIRST_SPECIAL
+    ) {
+      const offset = (sector + 1) * this.#sector;
+      const part = this.#bytes.subarray(offset, offset + Math.min(this.#sector, limit - filled));
       if (part.length === 0) break;
       out.set(part, filled);
       filled += part.length;
@@ -99,11 +105,11 @@ export class CompoundFile {
     return out.subarray(0, filled);
   }
 
-  #u16(at: number): number {
-    return this.#view.getUint16(at, true);
+  #u16(offset: number): number {
+    return this.#view.getUint16(offset, true);
   }
 
-  #u32(at: number): number {
-    return at + 4 <= this.#bytes.length ? this.#view.getUint32(at, true) : LAST;
+  #u32(offset: number): number {
+    return offset + 4 <= this.#bytes.length ? this.#view.getUint32(offset, true) : FIRST_SPECIAL;
   }
 }

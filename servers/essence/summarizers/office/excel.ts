@@ -13,7 +13,7 @@ const RICH_LABEL = 0xd6;
 const FORMULA_STRING = 0x207;
 const START = 0x809;
 
-/** Excel: title, names of the sheets, and the strings of the cells as Text (6.2). Numbers are left out. */
+/** Excel: title, names of the sheets, and the strings of the cells as Text (6.2). Numbers are omitted. */
 export function summarizeExcel(document: SourceDocument): Summary {
   const sheets: string[] = [];
   const strings: string[] = [];
@@ -34,19 +34,19 @@ function readRecords(book: Uint8Array, sheets: string[], strings: string[], limi
   const view = new DataView(book.buffer, book.byteOffset, book.byteLength);
   let wide = true;
   let length = 0;
-  for (let at = 0; at + 4 <= book.length && length < limit; ) {
-    const type = view.getUint16(at, true);
-    const size = view.getUint16(at + 2, true);
-    const record = book.subarray(at + 4, at + 4 + size);
-    at += 4 + size;
+  for (let offset = 0; offset + 4 <= book.length && length < limit; ) {
+    const type = view.getUint16(offset, true);
+    const size = view.getUint16(offset + 2, true);
+    const record = book.subarray(offset + 4, offset + 4 + size);
+    offset += 4 + size;
     if (type === START && record.length >= 2) wide = record[1] === 6;
     else if (type === BOUNDSHEET) sheets.push(wide ? shortString(record, 6) : latin(record.subarray(7)));
     else if (type === SHARED_STRINGS) {
       const parts = [record];
-      while (at + 4 <= book.length && view.getUint16(at, true) === CONTINUE) {
-        const more = view.getUint16(at + 2, true);
-        parts.push(book.subarray(at + 4, at + 4 + more));
-        at += 4 + more;
+      while (offset + 4 <= book.length && view.getUint16(offset, true) === CONTINUE) {
+        const more = view.getUint16(offset + 2, true);
+        parts.push(book.subarray(offset + 4, offset + 4 + more));
+        offset += 4 + more;
       }
       for (const text of new SharedStrings(parts)) {
         strings.push(text);
@@ -68,29 +68,29 @@ function latin(bytes: Uint8Array): string {
 }
 
 /** Decodes a string: one byte of length, one byte for the width of the characters. */
-function shortString(record: Uint8Array, at: number): string {
-  return characters(record, at + 2, record[at] ?? 0, (record[at + 1] ?? 0) & 1);
+function shortString(record: Uint8Array, offset: number): string {
+  return characters(record, offset + 2, record[offset] ?? 0, (record[offset + 1] ?? 0) & 1);
 }
 
-function longString(record: Uint8Array, at: number): string {
+function longString(record: Uint8Array, offset: number): string {
   return characters(
     record,
-    at + 3,
-    (record[at] ?? 0) + 256 * (record[at + 1] ?? 0),
-    (record[at + 2] ?? 0) & 1,
+    offset + 3,
+    (record[offset] ?? 0) + 256 * (record[offset + 1] ?? 0),
+    (record[offset + 2] ?? 0) & 1,
   );
 }
 
-function characters(bytes: Uint8Array, at: number, count: number, wide: number): string {
-  if (wide === 1) return new TextDecoder('utf-16le').decode(bytes.subarray(at, at + 2 * count));
-  return Buffer.from(bytes.subarray(at, at + count)).toString('latin1');
+function characters(bytes: Uint8Array, offset: number, count: number, wide: number): string {
+  if (wide === 1) return new TextDecoder('utf-16le').decode(bytes.subarray(offset, offset + 2 * count));
+  return Buffer.from(bytes.subarray(offset, offset + count)).toString('latin1');
 }
 
 /** The table of shared strings. A string may continue in the next record, which states the width of its characters again. */
 class SharedStrings implements Iterable<string> {
   readonly #parts: readonly Uint8Array[];
   #part = 0;
-  #at = 8;
+  #offset = 8;
 
   constructor(parts: readonly Uint8Array[]) {
     this.#parts = parts;
@@ -109,28 +109,28 @@ class SharedStrings implements Iterable<string> {
   }
 
   #more(): boolean {
-    while (this.#part < this.#parts.length && this.#at >= this.#parts[this.#part]!.length) {
+    while (this.#part < this.#parts.length && this.#offset >= this.#parts[this.#part]!.length) {
       this.#part++;
-      this.#at = 0;
+      this.#offset = 0;
     }
     return this.#part < this.#parts.length;
   }
 
   #byte(): number {
-    return this.#more() ? this.#parts[this.#part]![this.#at++]! : 0;
+    return this.#more() ? this.#parts[this.#part]![this.#offset++]! : 0;
   }
 
   #text(count: number, wide: number): string {
     let text = '';
     let width = wide;
-    for (let left = count; left > 0 && this.#part < this.#parts.length; ) {
+    for (let remaining = count; remaining > 0 && this.#part < this.#parts.length; ) {
       const part = this.#parts[this.#part]!;
-      const here = Math.min(left, Math.floor((part.length - this.#at) / (width + 1)));
-      text += characters(part, this.#at, here, width);
-      this.#at += here * (width + 1);
-      left -= here;
-      if (left === 0) break;
-      this.#at = part.length;
+      const available = Math.min(remaining, Math.floor((part.length - this.#offset) / (width + 1)));
+      text += characters(part, this.#offset, available, width);
+      this.#offset += available * (width + 1);
+      remaining -= available;
+      if (remaining === 0) break;
+      this.#offset = part.length;
       if (!this.#more()) break;
       width = this.#byte() & 1;
     }
@@ -138,10 +138,10 @@ class SharedStrings implements Iterable<string> {
   }
 
   #skip(bytes: number): void {
-    for (let left = bytes; left > 0 && this.#more(); ) {
-      const here = Math.min(left, this.#parts[this.#part]!.length - this.#at);
-      this.#at += here;
-      left -= here;
+    for (let remaining = bytes; remaining > 0 && this.#more(); ) {
+      const available = Math.min(remaining, this.#parts[this.#part]!.length - this.#offset);
+      this.#offset += available;
+      remaining -= available;
     }
   }
 }

@@ -4,16 +4,16 @@ import { present, summarizeExtracted, unreadable } from '../extracted.js';
 import { type XmlRules, XmlText } from './xml-text.js';
 import { ZipMembers } from './zip-members.js';
 
-const NONE: ReadonlySet<string> = new Set();
-const NOTHING: ReadonlyMap<string, string> = new Map();
+const NO_TAGS: ReadonlySet<string> = new Set();
+const NO_FIELDS: ReadonlyMap<string, string> = new Map();
 
 /** Dublin Core and related properties, in `docProps/core.xml` of OOXML and `meta.xml` of OpenDocument. */
 const METADATA: XmlRules = {
-  lines: NONE,
-  blanks: NONE,
-  breaks: NONE,
-  texts: NONE,
-  references: NOTHING,
+  lines: NO_TAGS,
+  blanks: NO_TAGS,
+  breaks: NO_TAGS,
+  texts: NO_TAGS,
+  references: NO_FIELDS,
   fields: new Map([
     ['dc:title', 'Title'],
     ['dc:creator', 'Author'],
@@ -39,18 +39,18 @@ const WORD: XmlRules = {
   blanks: new Set(['w:tab']),
   breaks: new Set(['w:br', 'w:cr']),
   texts: new Set(['w:t']),
-  references: NOTHING,
-  fields: NOTHING,
+  references: NO_FIELDS,
+  fields: NO_FIELDS,
 };
 
 /** Shared strings, inline strings and numbers of a workbook. */
 const SHEET: XmlRules = {
   lines: new Set(['si', 'row']),
   blanks: new Set(['c']),
-  breaks: NONE,
+  breaks: NO_TAGS,
   texts: new Set(['t']),
-  references: NOTHING,
-  fields: NOTHING,
+  references: NO_FIELDS,
+  fields: NO_FIELDS,
 };
 
 const SLIDE: XmlRules = {
@@ -58,12 +58,12 @@ const SLIDE: XmlRules = {
   blanks: new Set(['a:tab']),
   breaks: new Set(['a:br']),
   texts: new Set(['a:t']),
-  references: NOTHING,
-  fields: NOTHING,
+  references: NO_FIELDS,
+  fields: NO_FIELDS,
 };
 
-/** Members with text, in reading order, and the rules for each. */
-const PARTS: readonly (readonly [members: RegExp, rules: XmlRules])[] = [
+/** Members with text in reading order, and the rules for each. */
+const TEXT_MEMBERS: readonly (readonly [members: RegExp, rules: XmlRules])[] = [
   [/^content\.xml$/, OPEN_DOCUMENT],
   [/^word\/(?:document|footnotes|endnotes|header\d*|footer\d*)\.xml$/, WORD],
   [/^xl\/sharedStrings\.xml$/, SHEET],
@@ -93,7 +93,7 @@ export async function summarizeOffice(document: SourceDocument): Promise<Summary
         attributes.push([field, [...new Set(values)].join('\n')]);
       const sheets = await sheetNames(zip, document);
       attributes.push(['Headings', sheets.join('\n')]);
-      for (const [members, rules] of PARTS) {
+      for (const [members, rules] of TEXT_MEMBERS) {
         for (const name of zip.names(members)) {
           const part = new XmlText(rules, limit);
           await read(name, part);

@@ -22,16 +22,16 @@ export function propertiesOf(file: CompoundFile): (readonly [string, string])[] 
   let page = 1252;
   for (let i = 0; i < count; i++) {
     const id = view.getUint32(section + 8 + 8 * i, true);
-    const at = section + view.getUint32(section + 12 + 8 * i, true);
-    const type = view.getUint32(at, true);
-    if (id === 1 && type === 2) page = view.getUint16(at + 4, true);
+    const offset = section + view.getUint32(section + 12 + 8 * i, true);
+    const type = view.getUint32(offset, true);
+    if (id === 1 && type === 2) page = view.getUint16(offset + 4, true);
     const name = PROPERTIES.get(id);
     if (name === undefined || (type !== 30 && type !== 31)) continue;
-    const length = Math.min(10_000, view.getUint32(at + 4, true)) * (type === 31 ? 2 : 1);
+    const length = Math.min(10_000, view.getUint32(offset + 4, true)) * (type === 31 ? 2 : 1);
     const label = type === 31 ? 'utf-16le' : codePage(page);
     values.push([
       name,
-      decodePage(bytes.subarray(at + 8, at + 8 + length), label)
+      decodePage(bytes.subarray(offset + 8, offset + 8 + length), label)
         .replace(/\0[\s\S]*$/, '')
         .trim(),
     ]);

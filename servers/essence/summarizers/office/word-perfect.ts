@@ -15,11 +15,11 @@ const MAX_CODE = 512;
 /** File type in the header of a document of WordPerfect for the Macintosh. */
 const MACINTOSH = 0x2c;
 
-/** Reads the code at `at`; returns its text and the index of the next one. */
-type CodeReader = (bytes: Uint8Array, at: number) => readonly [text: string, next: number];
+/** Reads the code at `offset`; returns its text and the offset of the next one. */
+type CodeReader = (bytes: Uint8Array, offset: number) => readonly [text: string, next: number];
 
 /**
- * WordPerfect 4 to 6, and 2 and 3 of the Macintosh: as Text (6.2). Leaves out notes and headers, which are not running text, and the
+ * WordPerfect 4 to 6, and 2 and 3 of the Macintosh: as Text (6.2). Omits notes and headers, which are not running text, and the
  * letters beyond ASCII in WordPerfect 4.
  */
 export function summarizeWordPerfect(document: SourceDocument): Summary {
@@ -56,77 +56,81 @@ function wordPerfectText(bytes: Uint8Array, limit: number): string {
 
 function textOf(bytes: Uint8Array, begin: number, read: CodeReader, limit: number): string {
   const parts: string[] = [];
-  for (let at = begin; at < bytes.length && parts.length < limit; ) {
-    const code = bytes[at]!;
+  for (let offset = begin; offset < bytes.length && parts.length < limit; ) {
+    const code = bytes[offset]!;
     if (code > 0x20 && code <= 0x7e) {
       parts.push(String.fromCharCode(code));
-      at++;
+      offset++;
     } else {
-      const [text, next] = read(bytes, at);
+      const [text, next] = read(bytes, offset);
       if (text !== '') parts.push(text);
-      at = Math.max(at + 1, next);
+      offset = Math.max(offset + 1, next);
     }
   }
   return parts.join('');
 }
 
 /** A code ends with its first byte. The group 0xc3 contains centered text, the others numbers. */
-const version4: CodeReader = (bytes, at) => {
-  const code = bytes[at]!;
-  if (code === 0x0a || code === 0x0c || code === 0x8c) return ['\n', at + 1];
-  if (code === 0x20 || code === 0x0d || code === 0x09 || code === 0xa0) return [' ', at + 1];
-  if (code >= 0xa9 && code <= 0xab) return ['-', at + 1];
-  if (code < 0xc0) return ['', at + 1];
-  const end = bytes.subarray(at + 1, at + MAX_CODE).indexOf(code);
-  return ['', end < 0 ? at + 1 : at + 2 + end];
+const version4: CodeReader = (bytes, offset) => {
+  const code = bytes[offset]!;
+  if (code === 0x0a || code === 0x0c || code === 0x8c) return ['\n', offset + 1];
+  if (code === 0x20 || code === 0x0d || code === 0x09 || code === 0xa0) return [' ', offset + 1];
+  if (code >= 0xa9 && code <= 0xab) return ['-', offset + 1];
+  if (code < 0xc0) return ['', offset + 1];
+  const end = bytes.subarray(offset + 1, offset + MAX_CODE).indexOf(code);
+  return ['', end < 0 ? offset + 1 : offset + 2 + end];
 };
 
-const version5: CodeReader = (bytes, at) => {
-  const code = bytes[at]!;
+const version5: CodeReader = (bytes, offset) => {
+  const code = bytes[offset]!;
   // A group of variable length states its size.
-  if (code >= 0xd0 && code <= 0xef) return ['', at + 4 + word(bytes, at + 2, true)];
+  if (code >= 0xd0 && code <= 0xef) return ['', offset + 4 + word(bytes, offset + 2, true)];
   if (code >= 0xc0 && code <= 0xcf) {
-    const next = at + FIXED_5[code - 0xc0]!;
-    if (code === 0xc0) return [wordPerfectCharacter(bytes[at + 2] ?? 0, bytes[at + 1] ?? 0), next];
+    const next = offset + FIXED_5[code - 0xc0]!;
+    if (code === 0xc0) return [wordPerfectCharacter(bytes[offset + 2] ?? 0, bytes[offset + 1] ?? 0), next];
     return [code === 0xc1 ? '\t' : '', next];
   }
-  if (code === 0x0a || code === 0x0c || code === 0x8c || code === 0x99) return ['\n', at + 1];
+  if (code === 0x0a || code === 0x0c || code === 0x8c || code === 0x99) return ['\n', offset + 1];
   // Soft returns; 0x93 and 0x94 are invisible.
-  if (code === 0x20 || code === 0x0d || code === 0x93 || code === 0x94 || code === 0xa0) return [' ', at + 1];
-  return [code >= 0xa9 && code <= 0xab ? '-' : '', at + 1];
+  if (code === 0x20 || code === 0x0d || code === 0x93 || code === 0x94 || code === 0xa0)
+    return [' ', offset + 1];
+  return [code >= 0xa9 && code <= 0xab ? '-' : '', offset + 1];
 };
 
-const version6: CodeReader = (bytes, at) => {
-  const code = bytes[at]!;
-  if (code >= 0x01 && code <= 0x20) return [shortCharacter(code), at + 1];
+const version6: CodeReader = (bytes, offset) => {
+  const code = bytes[offset]!;
+  if (code >= 0x01 && code <= 0x20) return [shortCharacter(code), offset + 1];
   if (code >= 0xd0 && code <= 0xef) {
     // Tabs and hard returns are white space.
     const text = code === 0xd0 ? '\n' : code === 0xe0 ? '\t' : '';
-    return [text, at + Math.max(4, word(bytes, at + 2, true))];
+    return [text, offset + Math.max(4, word(bytes, offset + 2, true))];
   }
   if (code >= 0xf0) {
-    const next = at + FIXED_6[code - 0xf0]!;
-    return [code === 0xf0 ? wordPerfectCharacter(bytes[at + 2] ?? 0, bytes[at + 1] ?? 0) : '', next];
+    const next = offset + FIXED_6[code - 0xf0]!;
+    return [code === 0xf0 ? wordPerfectCharacter(bytes[offset + 2] ?? 0, bytes[offset + 1] ?? 0) : '', next];
   }
-  if (code === 0x80) return [' ', at + 1];
-  if (code === 0x84) return ['-', at + 1];
-  return [(code >= 0xb7 && code <= 0xb9) || code === 0xcc || code === 0xc7 ? '\n' : '', at + 1];
+  if (code === 0x80) return [' ', offset + 1];
+  if (code === 0x84) return ['-', offset + 1];
+  return [(code >= 0xb7 && code <= 0xb9) || code === 0xcc || code === 0xc7 ? '\n' : '', offset + 1];
 };
 
 /** Groups of variable length begin at 0xd0 and state their size, high byte first; the others end with their first byte. */
-const macintosh: CodeReader = (bytes, at) => {
-  const code = bytes[at]!;
-  if (code === 0x20) return [' ', at + 1];
-  if (code < 0xc0) return [code === 0x0d || code === 0x0a || code === 0x0c ? '\n' : '', at + 1];
-  if (code >= 0xd0) return [code === 0xdc ? '\n' : '', at + 4 + word(bytes, at + 2, false)];
-  const end = bytes.subarray(at + 1, at + MAX_CODE).indexOf(code);
-  const next = end < 0 ? at + 1 : at + 2 + end;
+const macintosh: CodeReader = (bytes, offset) => {
+  const code = bytes[offset]!;
+  if (code === 0x20) return [' ', offset + 1];
+  if (code < 0xc0) return [code === 0x0d || code === 0x0a || code === 0x0c ? '\n' : '', offset + 1];
+  if (code >= 0xd0) return [code === 0xdc ? '\n' : '', offset + 4 + word(bytes, offset + 2, false)];
+  const end = bytes.subarray(offset + 1, offset + MAX_CODE).indexOf(code);
+  const next = end < 0 ? offset + 1 : offset + 2 + end;
   // The letter in the Macintosh encoding, its set, its number.
-  if (code === 0xc0) return [wordPerfectCharacter(bytes[at + 2] ?? 0, bytes[at + 3] ?? 0), at + 5];
+  if (code === 0xc0)
+    return [wordPerfectCharacter(bytes[offset + 2] ?? 0, bytes[offset + 3] ?? 0), offset + 5];
   return [code === 0xc1 ? '\t' : '', next];
 };
 
-function word(bytes: Uint8Array, at: number, little: boolean): number {
-  const [low = 0, high = 0] = little ? bytes.subarray(at, at + 2) : [bytes[at + 1], bytes[at]];
+function word(bytes: Uint8Array, offset: number, little: boolean): number {
+  const [low = 0, high = 0] = little
+    ? bytes.subarray(offset, offset + 2)
+    : [bytes[offset + 1], bytes[offset]];
   return low + 256 * high;
 }

@@ -17,7 +17,7 @@ export interface XmlRules {
   readonly references: ReadonlyMap<string, string>;
 }
 
-/** Limit of the values of one field. */
+/** Maximum number of values of one field. */
 const MAX_VALUES = 2000;
 
 /** Reads XML as a stream of tags; collects the running text and the fields. */

@@ -1,10 +1,10 @@
 import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
 
-/** Limit of the entries of an archive's directory. */
+/** Maximum number of entries of an archive's directory that are read. */
 const MAX_ENTRIES = 20_000;
-/** Limit of one member, in unpacked bytes (E-45). */
-const MAX_MEMBER = 64 * 1024 * 1024;
-/** Limit of unpacked bytes per packed byte (E-45). */
+/** Maximum size of one member, in unpacked bytes (E-45). */
+const MAX_MEMBER_BYTES = 64 * 1024 * 1024;
+/** Maximum unpacked bytes per packed byte (E-45). */
 const MAX_RATIO = 200;
 
 /** The members of an office document, which is a zip archive. */
@@ -46,7 +46,7 @@ export class ZipMembers {
     const entry = this.#entries.get(name);
     if (entry === undefined) return;
     if (
-      entry.uncompressedSize > MAX_MEMBER ||
+      entry.uncompressedSize > MAX_MEMBER_BYTES ||
       entry.uncompressedSize > (entry.compressedSize + 1024) * MAX_RATIO
     ) {
       throw new Error(`${name} unpacks to ${entry.uncompressedSize} bytes, which is too much (E-45)`);

@@ -2,9 +2,9 @@ import { getDocumentProxy } from 'unpdf';
 import type { SourceDocument } from '../../document.js';
 import type { Summary } from '../../summary.js';
 import { joinHyphenated, oneLine, present, summarizeExtracted, unreadable } from '../extracted.js';
-import { PageText, type PlacedText } from '../page-text.js';
+import { PageText, type PositionedText } from '../page-text.js';
 
-/** Limit of the pages of one document that are read. */
+/** Maximum number of pages of one document that are read. */
 const MAX_PAGES = 5000;
 
 /**
@@ -35,7 +35,7 @@ export async function summarizePdf(document: SourceDocument): Promise<Summary> {
           const text = new PageText();
           for (const item of items) {
             if (!('str' in item)) continue;
-            text.add(placed(item));
+            text.add(positioned(item));
             if (item.hasEOL) text.newline();
           }
           texts.push(text.finish());
@@ -55,12 +55,23 @@ export async function summarizePdf(document: SourceDocument): Promise<Summary> {
 }
 
 /** The last two numbers of `transform` are the position of the baseline, in points. */
-function placed(run: { str: string; transform: unknown[]; width: number; height: number }): PlacedText {
-  const at = (index: number): number => {
+function positioned(run: {
+  str: string;
+  transform: unknown[];
+  width: number;
+  height: number;
+}): PositionedText {
+  const numberAt = (index: number): number => {
     const value = run.transform[index];
     return typeof value === 'number' ? value : 0;
   };
-  return { text: run.str, x: at(4), y: at(5), width: run.width, size: run.height || Math.abs(at(3)) };
+  return {
+    text: run.str,
+    x: numberAt(4),
+    y: numberAt(5),
+    width: run.width,
+    size: run.height || Math.abs(numberAt(3)),
+  };
 }
 
 type Information = Awaited<ReturnType<typeof getDocumentProxy>>;

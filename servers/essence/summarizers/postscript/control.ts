@@ -1,3 +1,4 @@
+// PostScript operators of control, and those that read the program as a file. An image or an encrypted font in the program is skipped.
 import type { OperatorBody, PsMachine } from './machine.js';
 import {
   objectOf,
@@ -15,7 +16,7 @@ import {
 import { PsScanner } from './scanner.js';
 
 /** Runs a loop's body until `exit`. */
-function looping(machine: PsMachine, body: () => void): void {
+function runLoop(machine: PsMachine, body: () => void): void {
   machine.protect(() => {
     try {
       body();
@@ -28,7 +29,7 @@ function looping(machine: PsMachine, body: () => void): void {
 function forAll(machine: PsMachine): void {
   const body = machine.pop();
   const container = machine.pop();
-  looping(machine, () => {
+  runLoop(machine, () => {
     if (container instanceof PsDict) {
       for (const [key, value] of [...container.entries]) {
         machine.push(objectOf(key), value);
@@ -53,7 +54,7 @@ function bytesOf(object: PsObject): Uint8Array {
 function forLoop(machine: PsMachine): void {
   const body = machine.pop();
   const [from, step, to] = machine.numbers(3);
-  looping(machine, () => {
+  runLoop(machine, () => {
     for (let i = from!; step! >= 0 ? i <= to! : i >= to!; i += step!) {
       machine.push(i);
       machine.execute(body);
@@ -64,7 +65,7 @@ function forLoop(machine: PsMachine): void {
 
 function loop(machine: PsMachine): void {
   const body = machine.pop();
-  looping(machine, () => {
+  runLoop(machine, () => {
     for (;;) {
       machine.count();
       machine.execute(body);
@@ -75,7 +76,7 @@ function loop(machine: PsMachine): void {
 function repeat(machine: PsMachine): void {
   const body = machine.pop();
   const times = machine.number();
-  looping(machine, () => {
+  runLoop(machine, () => {
     for (let i = 0; i < times; i++) {
       machine.count();
       machine.execute(body);
@@ -115,7 +116,7 @@ function readString(machine: PsMachine): void {
     return;
   }
   machine.scanner.skipSeparator();
-  const data = machine.scanner.take(target.bytes.length);
+  const data = machine.scanner.readBytes(target.bytes.length);
   target.bytes.set(data);
   machine.push(new PsString(target.bytes.subarray(0, data.length)), data.length === target.bytes.length);
 }
@@ -129,7 +130,7 @@ function readHexString(machine: PsMachine): void {
   let filled = 0;
   let high = -1;
   while (filled < target.bytes.length && !machine.scanner.done) {
-    const digit = Number.parseInt(String.fromCharCode(machine.scanner.take(1)[0]!), 16);
+    const digit = Number.parseInt(String.fromCharCode(machine.scanner.readBytes(1)[0]!), 16);
     if (Number.isNaN(digit)) continue;
     if (high < 0) high = digit;
     else {
@@ -147,7 +148,7 @@ function readLine(machine: PsMachine): void {
     return;
   }
   const more = !machine.scanner.done;
-  const line = machine.scanner.takeLine().subarray(0, target.bytes.length);
+  const line = machine.scanner.readLine().subarray(0, target.bytes.length);
   target.bytes.set(line);
   machine.push(new PsString(target.bytes.subarray(0, line.length)), more);
 }
@@ -175,7 +176,7 @@ function token(machine: PsMachine): void {
     const scanner = new PsScanner(source.bytes);
     const object = scanner.next();
     if (object === undefined) machine.push(false);
-    else machine.push(new PsString(source.bytes.subarray(scanner.at)), object, true);
+    else machine.push(new PsString(source.bytes.subarray(scanner.offset)), object, true);
     return;
   }
   const object = isProgram(source) ? machine.scanner.next() : undefined;
@@ -240,7 +241,7 @@ export const CONTROL_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
   [
     'read',
     (m) => {
-      const byte = isProgram(m.pop()) ? m.scanner.take(1)[0] : undefined;
+      const byte = isProgram(m.pop()) ? m.scanner.readBytes(1)[0] : undefined;
       if (byte === undefined) m.push(false);
       else m.push(byte, true);
     },

@@ -1,3 +1,4 @@
+// PostScript operators that query and convert the types of objects.
 import type { OperatorBody, PsMachine } from './machine.js';
 import {
   PsArray,

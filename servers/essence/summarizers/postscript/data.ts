@@ -1,3 +1,5 @@
+// PostScript operators on numbers, stacks, arrays, strings and dictionaries. The clock and the random numbers are constant, so that the
+// result is reproducible.
 import type { OperatorBody, PsMachine } from './machine.js';
 import {
   keyOf,
@@ -144,29 +146,29 @@ function length(m: PsMachine): void {
 }
 
 function search(m: PsMachine, anchored: boolean): void {
-  const wanted = m.string();
+  const pattern = m.string();
   const from = m.string();
-  const at = from.text.indexOf(wanted.text);
-  if (at < 0 || (anchored && at > 0)) {
+  const offset = from.text.indexOf(pattern.text);
+  if (offset < 0 || (anchored && offset > 0)) {
     m.push(from, false);
     return;
   }
-  const end = at + wanted.bytes.length;
-  m.push(new PsString(from.bytes.subarray(end)), new PsString(from.bytes.subarray(at, end)));
-  if (!anchored) m.push(new PsString(from.bytes.subarray(0, at)));
+  const end = offset + pattern.bytes.length;
+  m.push(new PsString(from.bytes.subarray(end)), new PsString(from.bytes.subarray(offset, end)));
+  if (!anchored) m.push(new PsString(from.bytes.subarray(0, offset)));
   m.push(true);
 }
 
 function store(m: PsMachine): void {
   const value = m.pop();
   const key = m.key();
-  const dict = [...m.dicts].reverse().find((each) => each.entries.has(key)) ?? m.current;
+  const dict = [...m.dicts].reverse().find((candidate) => candidate.entries.has(key)) ?? m.current;
   dict.entries.set(key, value);
 }
 
 function where(m: PsMachine): void {
   const key = m.key();
-  const dict = [...m.dicts].reverse().find((each) => each.entries.has(key));
+  const dict = [...m.dicts].reverse().find((candidate) => candidate.entries.has(key));
   if (dict === undefined) m.push(false);
   else m.push(dict, true);
 }
@@ -181,7 +183,7 @@ function define(m: PsMachine): void {
   const value = m.pop();
   const key = m.key();
   m.current.entries.set(key, value);
-  if (key === '/FontType' && value === 3) m.shown.fontBegins(m.current);
+  if (key === '/FontType' && value === 3) m.shown.beginFont(m.current);
 }
 
 function newString(m: PsMachine): void {
@@ -262,24 +264,24 @@ export const DATA_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
   ['mark', (m) => m.push(MARK)],
   ['[', (m) => m.push(MARK)],
   ['<<', (m) => m.push(MARK)],
-  ['cleartomark', (m) => void m.toMark()],
+  ['cleartomark', (m) => void m.popToMark()],
   [
     'counttomark',
     (m) => {
-      const at = m.operands.findLastIndex((each) => each instanceof PsMark);
-      if (at < 0) throw new PsError('unmatched mark');
-      m.push(m.operands.length - 1 - at);
+      const mark = m.operands.findLastIndex((operand) => operand instanceof PsMark);
+      if (mark < 0) throw new PsError('unmatched mark');
+      m.push(m.operands.length - 1 - mark);
     },
   ],
   [
     ']',
     (m) => {
-      const items = m.toMark();
+      const items = m.popToMark();
       m.allocate(items.length);
       m.push(new PsArray(items));
     },
   ],
-  ['>>', (m) => m.push(dictionaryOf(m.toMark(), keyOf))],
+  ['>>', (m) => m.push(dictionaryOf(m.popToMark(), keyOf))],
   ['array', newArray],
   ['packedarray', (m) => m.push(new PsArray(m.operands.splice(-Math.max(1, m.number()))))],
   ['setpacking', (m) => void m.pop()],

@@ -19,15 +19,15 @@ import type { ShownText } from './shown-text.js';
 /** The implementation of an operator. */
 export type OperatorBody = (machine: PsMachine) => void;
 
-/** Limit of the steps of one program. A page of text takes about ten thousand. */
+/** Maximum number of steps of one program. A page of text takes about ten thousand. */
 const MAX_STEPS = 12_000_000;
-/** Limit of nested procedure calls. */
+/** Maximum depth of nested procedure calls. */
 const MAX_DEPTH = 250;
-/** Limit of the operand stack. */
+/** Maximum number of operands on the stack. */
 const MAX_OPERANDS = 100_000;
-/** Limit of the elements of all arrays and strings of a program. */
+/** Maximum number of elements in all arrays and strings of a program. */
 const MAX_CELLS = 20_000_000;
-/** Limit of errors outside of `stopped`. */
+/** Maximum number of errors outside of `stopped`. */
 const MAX_ERRORS = 1000;
 
 /**
@@ -42,7 +42,7 @@ export class PsMachine {
   readonly fonts = new PsDict();
   readonly resources = new PsDict();
   readonly shown: ShownText;
-  /** Limit of the text in characters. */
+  /** Maximum length of the text, in characters. */
   readonly limit: number;
   readonly #operators: ReadonlyMap<string, OperatorBody>;
   readonly #saved: GraphicsState[] = [];
@@ -230,7 +230,7 @@ export class PsMachine {
     throw new PsEnd('');
   }
 
-  keepGraphics(): void {
+  saveGraphics(): void {
     this.allocate(8);
     this.#saved.push({ ...this.graphics });
   }
@@ -241,7 +241,7 @@ export class PsMachine {
 
   /** `save`: `restore` restores the graphics state; dictionaries are not restored, because no program relies on that. */
   save(): void {
-    this.keepGraphics();
+    this.saveGraphics();
     this.push(this.#saved.length);
   }
 
@@ -253,11 +253,10 @@ export class PsMachine {
   }
 
   /** Pops the topmost mark and the objects above it; returns the objects. */
-  toMark(): PsObject[] {
-    let at = this.operands.length - 1;
-    while (at >= 0 && !(this.operands[at] instanceof PsMark)) at--;
-    if (at < 0) throw new PsError('unmatched mark');
-    const objects = this.operands.splice(at + 1);
+  popToMark(): PsObject[] {
+    const mark = this.operands.findLastIndex((operand) => operand instanceof PsMark);
+    if (mark < 0) throw new PsError('unmatched mark');
+    const objects = this.operands.splice(mark + 1);
     this.operands.pop();
     return objects;
   }

@@ -1,3 +1,4 @@
+// PostScript operators of coordinates, paths and painting. Only the current point and the matrix matter, because nothing is painted.
 import {
   IDENTITY,
   initialGraphics,
@@ -13,7 +14,7 @@ import type { OperatorBody, PsMachine } from './machine.js';
 import { PsArray, PsDict, type PsObject } from './objects.js';
 
 /** An operator like `scale`: changes the current matrix, or fills the matrix operand if there is one. */
-function change(count: 1 | 2, make: (a: number, b: number) => Matrix): OperatorBody {
+function matrixOperator(count: 1 | 2, make: (a: number, b: number) => Matrix): OperatorBody {
   return (m) => {
     const top = m.pop();
     const target = top instanceof PsArray ? top : undefined;
@@ -35,7 +36,7 @@ function fill(m: PsMachine, array: PsArray, matrix: Matrix): void {
   m.push(array);
 }
 
-function apply(
+function pointOperator(
   map: (matrix: Matrix, x: number, y: number) => [number, number],
   inverse: boolean,
 ): OperatorBody {
@@ -57,7 +58,7 @@ function moveTo(m: PsMachine, x: number, y: number): void {
 }
 
 /** A path operator: its last point becomes the current one. */
-function pathTo(numbers: number, relative: boolean): OperatorBody {
+function pathOperator(numbers: number, relative: boolean): OperatorBody {
   return (m) => {
     const [x, y] = m.numbers(numbers).slice(-2);
     if (relative) moveBy(m.graphics, x!, y!);
@@ -85,6 +86,7 @@ const IGNORED: readonly (readonly [count: number, names: string])[] = [
   [10, 'setcachedevice2'],
 ];
 
+/** Operators that push fixed values. */
 const QUERIES: readonly (readonly [name: string, values: readonly PsObject[]])[] = [
   ['currentgray', [0]],
   ['currentlinewidth', [1]],
@@ -97,7 +99,7 @@ const QUERIES: readonly (readonly [name: string, values: readonly PsObject[]])[]
   ['pathbbox', [0, 0, 612, 792]],
 ];
 
-/** Operators of coordinates, paths, fonts and text. */
+/** Operators of coordinates, paths and painting. */
 export const PAINT_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
   ...IGNORED.flatMap(([count, names]) =>
     names.split(' ').map((name): [string, OperatorBody] => [name, (m) => m.drop(count)]),
@@ -115,9 +117,9 @@ export const PAINT_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
   ['setmatrix', (m) => setMatrix(m, matrixOf(m.pop()))],
   ['initmatrix', (m) => setMatrix(m, IDENTITY)],
   ['concat', (m) => setMatrix(m, multiply(matrixOf(m.pop()), m.graphics.matrix))],
-  ['translate', change(2, (x, y) => [1, 0, 0, 1, x, y])],
-  ['scale', change(2, (x, y) => [x, 0, 0, y, 0, 0])],
-  ['rotate', change(1, rotation)],
+  ['translate', matrixOperator(2, (x, y) => [1, 0, 0, 1, x, y])],
+  ['scale', matrixOperator(2, (x, y) => [x, 0, 0, y, 0, 0])],
+  ['rotate', matrixOperator(1, rotation)],
   [
     'concatmatrix',
     (m) => {
@@ -133,16 +135,16 @@ export const PAINT_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
       fill(m, target, invert(matrixOf(m.pop())));
     },
   ],
-  ['transform', apply(transform, false)],
-  ['itransform', apply(transform, true)],
-  ['dtransform', apply(transformDistance, false)],
-  ['idtransform', apply(transformDistance, true)],
-  ['moveto', pathTo(2, false)],
-  ['lineto', pathTo(2, false)],
-  ['curveto', pathTo(6, false)],
-  ['rmoveto', pathTo(2, true)],
-  ['rlineto', pathTo(2, true)],
-  ['rcurveto', pathTo(6, true)],
+  ['transform', pointOperator(transform, false)],
+  ['itransform', pointOperator(transform, true)],
+  ['dtransform', pointOperator(transformDistance, false)],
+  ['idtransform', pointOperator(transformDistance, true)],
+  ['moveto', pathOperator(2, false)],
+  ['lineto', pathOperator(2, false)],
+  ['curveto', pathOperator(6, false)],
+  ['rmoveto', pathOperator(2, true)],
+  ['rlineto', pathOperator(2, true)],
+  ['rcurveto', pathOperator(6, true)],
   ['arc', (m) => m.drop(5)],
   ['arcn', (m) => m.drop(5)],
   ['arct', (m) => m.drop(5)],
@@ -155,7 +157,7 @@ export const PAINT_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
   ],
   ['pathforall', (m) => m.drop(4)],
   ['currentpoint', (m) => m.push(...transform(invert(m.graphics.matrix), m.graphics.x, m.graphics.y))],
-  ['gsave', (m) => m.keepGraphics()],
+  ['gsave', (m) => m.saveGraphics()],
   ['grestore', (m) => m.restoreGraphics()],
   ['gstate', (m) => m.push(new PsDict())],
   ['showpage', (m) => showPage(m)],

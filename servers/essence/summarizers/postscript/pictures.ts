@@ -1,3 +1,4 @@
+// PostScript operators of images. They skip the image data, which contains no text.
 import type { OperatorBody, PsMachine } from './machine.js';
 import { PsArray, PsDict, type PsObject, PsString } from './objects.js';
 
@@ -17,27 +18,28 @@ function image(colors: boolean): OperatorBody {
       sources = [source];
     } else {
       let components = 1;
-      let several = false;
+      let separate = false;
       if (colors) {
         components = typeof top === 'number' ? top : 1;
-        several = m.boolean();
-        sources = several ? Array.from({ length: components }, () => m.pop()) : [m.pop()];
+        separate = m.boolean();
+        sources = separate ? Array.from({ length: components }, () => m.pop()) : [m.pop()];
       }
       m.pop();
       const [width, height, depth] = m.numbers(3);
-      bits = Math.ceil((width! * (several ? 1 : components) * depth!) / 8) * 8 * height!;
+      bits = Math.ceil((width! * (separate ? 1 : components) * depth!) / 8) * 8 * height!;
     }
     for (const source of sources) drain(m, source, bits / 8);
   };
 }
 
+/** Runs an image's data source until it has returned `bytes` bytes, and discards them. */
 function drain(m: PsMachine, source: PsObject, bytes: number): void {
   if (!(source instanceof PsArray)) return;
-  for (let got = 0; got < bytes; ) {
+  for (let drained = 0; drained < bytes; ) {
     m.execute(source);
     const data = m.pop();
     if (!(data instanceof PsString) || data.bytes.length === 0) return;
-    got += data.bytes.length;
+    drained += data.bytes.length;
   }
 }
 

@@ -1,10 +1,10 @@
 import { PsArray, PsDict, PsError, PsName, type PsObject, PsString } from './objects.js';
 
-/** Limit of nested procedures. */
+/** Maximum depth of nested procedures. */
 const MAX_DEPTH = 200;
 
-/** Limit of a string or name in bytes. */
-const MAX_STRING = 1 << 20;
+/** Maximum size of a string or name, in bytes. */
+const MAX_STRING_BYTES = 1 << 20;
 
 /** Classes of bytes: 1 white space, 2 delimiter. */
 const CLASS = new Uint8Array(256);
@@ -13,7 +13,8 @@ for (const c of '()<>[]{}/%') CLASS[c.charCodeAt(0)] = 2;
 
 /** Reads PostScript tokens from bytes; a procedure is one object. */
 export class PsScanner {
-  at = 0;
+  /** Position in the program, in bytes. */
+  offset = 0;
   readonly #bytes: Uint8Array;
   readonly #comment: (text: string) => void;
 
@@ -23,31 +24,31 @@ export class PsScanner {
   }
 
   get done(): boolean {
-    return this.at >= this.#bytes.length;
+    return this.offset >= this.#bytes.length;
   }
 
   /** Returns the next object; undefined at the end. @throws PsError for a string or procedure without an end */
   next(depth = 0): PsObject | undefined {
     const bytes = this.#bytes;
     for (;;) {
-      while (this.at < bytes.length && CLASS[bytes[this.at]!] === 1) this.at++;
-      if (this.at >= bytes.length) return undefined;
-      const code = bytes[this.at]!;
+      while (this.offset < bytes.length && CLASS[bytes[this.offset]!] === 1) this.offset++;
+      if (this.offset >= bytes.length) return undefined;
+      const code = bytes[this.offset]!;
       if (code !== 0x25) break;
       this.#skipComment();
     }
-    const start = this.at++;
+    const start = this.offset++;
     switch (bytes[start]) {
       case 0x28:
         return this.#string();
       case 0x3c:
-        if (bytes[this.at] === 0x3c) {
-          this.at++;
+        if (bytes[this.offset] === 0x3c) {
+          this.offset++;
           return new PsName('<<', true);
         }
-        return bytes[this.at] === 0x7e ? this.#base85() : this.#hexadecimal();
+        return bytes[this.offset] === 0x7e ? this.#base85() : this.#hexadecimal();
       case 0x3e:
-        if (bytes[this.at] === 0x3e) this.at++;
+        if (bytes[this.offset] === 0x3e) this.offset++;
         return new PsName('>>', true);
       case 0x7b:
         return this.#procedure(depth);
@@ -60,9 +61,9 @@ export class PsScanner {
       case 0x29:
         return new PsName(')', true);
       case 0x2f: {
-        const immediate = bytes[this.at] === 0x2f;
-        if (immediate) this.at++;
-        return new PsName(this.#word(this.at), immediate);
+        const immediate = bytes[this.offset] === 0x2f;
+        if (immediate) this.offset++;
+        return new PsName(this.#word(this.offset), immediate);
       }
       default:
         return nameOrNumber(this.#word(start));
@@ -70,24 +71,28 @@ export class PsScanner {
   }
 
   /** Consumes up to `count` bytes of inline data (`readstring`). */
-  take(count: number): Uint8Array {
-    const data = this.#bytes.subarray(this.at, this.at + count);
-    this.at += data.length;
+  readBytes(count: number): Uint8Array {
+    const data = this.#bytes.subarray(this.offset, this.offset + count);
+    this.offset += data.length;
     return data;
   }
 
   /** Skips the white space between a token and data. */
   skipSeparator(): void {
-    if (this.#bytes[this.at] === 13 && this.#bytes[this.at + 1] === 10) this.at += 2;
-    else if (CLASS[this.#bytes[this.at] ?? 0] === 1) this.at++;
+    if (this.#bytes[this.offset] === 13 && this.#bytes[this.offset + 1] === 10) this.offset += 2;
+    else if (CLASS[this.#bytes[this.offset] ?? 0] === 1) this.offset++;
   }
 
   /** Consumes the bytes up to the next line end. */
-  takeLine(): Uint8Array {
-    const start = this.at;
-    while (this.at < this.#bytes.length && this.#bytes[this.at] !== 10 && this.#bytes[this.at] !== 13)
-      this.at++;
-    const line = this.#bytes.subarray(start, this.at);
+  readLine(): Uint8Array {
+    const start = this.offset;
+    while (
+      this.offset < this.#bytes.length &&
+      this.#bytes[this.offset] !== 10 &&
+      this.#bytes[this.offset] !== 13
+    )
+      this.offset++;
+    const line = this.#bytes.subarray(start, this.offset);
     this.skipSeparator();
     return line;
   }
@@ -96,25 +101,25 @@ export class PsScanner {
   skipTo(text: string, after: boolean): void {
     const found = Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.byteLength).indexOf(
       text,
-      this.at,
+      this.offset,
       'latin1',
     );
-    this.at = found < 0 ? this.#bytes.length : found + (after ? text.length : 0);
+    this.offset = found < 0 ? this.#bytes.length : found + (after ? text.length : 0);
   }
 
   #skipComment(): void {
-    const line = Buffer.from(this.takeLine().subarray(0, 300)).toString('latin1');
+    const line = Buffer.from(this.readLine().subarray(0, 300)).toString('latin1');
     const data = /^%%Begin(?:Binary|Data):\s*(\d+)(?:\s+\S+\s+(\w+))?/.exec(line);
-    if (data !== null && data[2] !== 'Lines') this.at += Number(data[1]);
+    if (data !== null && data[2] !== 'Lines') this.offset += Number(data[1]);
     else this.#comment(line);
   }
 
   #word(start: number): string {
-    while (this.at < this.#bytes.length && CLASS[this.#bytes[this.at]!] === 0) this.at++;
+    while (this.offset < this.#bytes.length && CLASS[this.#bytes[this.offset]!] === 0) this.offset++;
     return Buffer.from(
       this.#bytes.buffer,
       this.#bytes.byteOffset + start,
-      Math.min(this.at - start, MAX_STRING),
+      Math.min(this.offset - start, MAX_STRING_BYTES),
     ).toString('latin1');
   }
 
@@ -133,8 +138,8 @@ export class PsScanner {
   #string(): PsString {
     const out: number[] = [];
     let depth = 1;
-    while (this.at < this.#bytes.length) {
-      let code = this.#bytes[this.at++]!;
+    while (this.offset < this.#bytes.length) {
+      let code = this.#bytes[this.offset++]!;
       if (code === 0x28) depth++;
       else if (code === 0x29 && --depth === 0) return new PsString(Uint8Array.from(out));
       else if (code === 0x5c) {
@@ -142,23 +147,23 @@ export class PsScanner {
         if (escaped === undefined) continue;
         code = escaped;
       }
-      if (out.length < MAX_STRING) out.push(code);
+      if (out.length < MAX_STRING_BYTES) out.push(code);
     }
     throw new PsError('a string has no end');
   }
 
   #escape(): number | undefined {
-    const code = this.#bytes[this.at++] ?? 0;
+    const code = this.#bytes[this.offset++] ?? 0;
     if (code >= 0x30 && code <= 0x37) {
       let value = code - 0x30;
-      for (let i = 0; i < 2 && (this.#bytes[this.at]! & 0xf8) === 0x30; i++) {
-        value = value * 8 + this.#bytes[this.at++]! - 0x30;
+      for (let i = 0; i < 2 && (this.#bytes[this.offset]! & 0xf8) === 0x30; i++) {
+        value = value * 8 + this.#bytes[this.offset++]! - 0x30;
       }
       return value & 0xff;
     }
     if (code === 10) return undefined;
     if (code === 13) {
-      if (this.#bytes[this.at] === 10) this.at++;
+      if (this.#bytes[this.offset] === 10) this.offset++;
       return undefined;
     }
     const index = 'nrtbf'.indexOf(String.fromCharCode(code));
@@ -166,9 +171,11 @@ export class PsScanner {
   }
 
   #hexadecimal(): PsString {
-    const start = this.at;
+    const start = this.offset;
     this.skipTo('>', true);
-    const digits = Buffer.from(this.#bytes.subarray(start, Math.min(this.at, start + 2 * MAX_STRING)))
+    const digits = Buffer.from(
+      this.#bytes.subarray(start, Math.min(this.offset, start + 2 * MAX_STRING_BYTES)),
+    )
       .toString('latin1')
       .replace(/[^0-9A-Fa-f]/g, '');
     return new PsString(new Uint8Array(Buffer.from(digits.length % 2 === 0 ? digits : `${digits}0`, 'hex')));

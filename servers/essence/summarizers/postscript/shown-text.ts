@@ -1,5 +1,5 @@
 import { AccentJoiner, encodingOf, type FontEncoding } from '../dvi/encodings.js';
-import { aboutWidth } from '../dvi/widths.js';
+import { estimateGlyphWidth } from '../dvi/widths.js';
 import { PageText } from '../page-text.js';
 import { characterOf, STANDARD_ENCODING } from './glyph-names.js';
 import type { Font } from './graphics.js';
@@ -7,9 +7,9 @@ import { transformDistance } from './graphics.js';
 import { PsArray, type PsDict, PsName } from './objects.js';
 
 /** Default size of a TeX bitmap font, in points. */
-const USUAL_SIZE = 10;
+const DEFAULT_POINTS = 10;
 
-/** Limit of the comments of a document. */
+/** Maximum number of comments of a document that are kept. */
 const MAX_COMMENTS = 200;
 
 /** The encoding and metrics of a font. */
@@ -42,21 +42,21 @@ export class ShownText {
     if (font !== null) this.#announced = { name: font[1]!, points: Number(font[2]) };
   }
 
-  /** Handles the definition of a Type 3 font. */
-  fontBegins(dict: PsDict): void {
+  /** Gives the Type 3 font that a program defines the name and size of the preceding comment. */
+  beginFont(dict: PsDict): void {
     if (this.#announced !== undefined) this.#pixelFonts.set(dict, this.#announced);
     this.#announced = undefined;
   }
 
-  /** Returns the width of a string in user space, and its text. */
+  /** Returns the width of a string in user space, and its text. @param scale points per unit of user space */
   measure(bytes: Uint8Array, font: Font, scale: number): { width: number; text: string } {
-    const known = this.#know(font.dict);
+    const known = this.#fontOf(font.dict);
     const em = known.points > 0 ? known.points / (scale || 1) : 1;
     let width = 0;
     let text = '';
     for (const code of bytes) {
       const character = known.characters[code];
-      width += (character === undefined ? 0.5 : aboutWidth(character, known.typewriter)) * em;
+      width += (character === undefined ? 0.5 : estimateGlyphWidth(character, known.typewriter)) * em;
       if (character !== undefined)
         text += known.tex && !known.typewriter ? this.#accents.join(character) : character;
     }
@@ -82,24 +82,24 @@ export class ShownText {
     const direction = `${Math.round(ux * 10)} ${Math.round(uy * 10)}`;
     if (direction !== this.#direction) this.text.page();
     this.#direction = direction;
-    const points = this.#know(font.dict).points || size;
+    const points = this.#fontOf(font.dict).points || size;
     this.text.add({ text, x: x * ux + y * uy, y: y * ux - x * uy, width, size: points });
   }
 
-  #know(dict: PsDict): KnownFont {
-    const known = this.#fonts.get(dict) ?? this.#study(dict);
+  #fontOf(dict: PsDict): KnownFont {
+    const known = this.#fonts.get(dict) ?? this.#readFont(dict);
     this.#fonts.set(dict, known);
     return known;
   }
 
-  #study(dict: PsDict): KnownFont {
+  #readFont(dict: PsDict): KnownFont {
     const named = dict.get('FontName');
     const fontName = named instanceof PsName ? named.text : '';
     const pixel = this.#pixelFonts.get(dict);
     if (pixel !== undefined || dict.get('BitMaps') !== undefined) {
       const name = pixel?.name ?? '';
       const typewriter = /tt/.test(name);
-      return { characters: encodingOf(name), typewriter, tex: true, points: pixel?.points ?? USUAL_SIZE };
+      return { characters: encodingOf(name), typewriter, tex: true, points: pixel?.points ?? DEFAULT_POINTS };
     }
     const tex = /^(?:CM|MSBM|EU|LASY)[A-Z]*\d+$/.test(fontName);
     return {
@@ -123,8 +123,8 @@ function byGlyphNames(dict: PsDict, fallback: FontEncoding | undefined): FontEnc
   );
   return Array.from({ length: 256 }, (_, code) => {
     const name = names[code];
-    const said = name === undefined || !useful ? undefined : characterOf(name);
-    if (said !== undefined) return said;
+    const character = name === undefined || !useful ? undefined : characterOf(name);
+    if (character !== undefined) return character;
     if (fallback !== undefined) return fallback[code];
     return !useful && code >= 32 && code < 127 ? String.fromCharCode(code) : undefined;
   });

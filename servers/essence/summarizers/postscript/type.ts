@@ -1,3 +1,4 @@
+// PostScript operators of fonts and text. They move the current point by estimated widths and pass the text on to ShownText.
 import { characterOf, ISO_LATIN1_ENCODING, STANDARD_ENCODING } from './glyph-names.js';
 import {
   type Font,
@@ -16,14 +17,14 @@ function findFont(m: PsMachine): void {
   let font = m.fonts.entries.get(key);
   if (font === undefined) {
     // A font resident in the printer: its name and the standard encoding are sufficient.
-    const made = new PsDict();
-    made.set('FontName', new PsName(key.slice(1), false));
-    made.set('FontType', 1);
-    made.set('FontMatrix', new PsArray([0.001, 0, 0, 0.001, 0, 0]));
-    made.set('Encoding', encodingArray(STANDARD_ENCODING));
-    made.set('FontBBox', new PsArray([0, -200, 1000, 900]));
-    m.fonts.entries.set(key, made);
-    font = made;
+    const printerFont = new PsDict();
+    printerFont.set('FontName', new PsName(key.slice(1), false));
+    printerFont.set('FontType', 1);
+    printerFont.set('FontMatrix', new PsArray([0.001, 0, 0, 0.001, 0, 0]));
+    printerFont.set('Encoding', encodingArray(STANDARD_ENCODING));
+    printerFont.set('FontBBox', new PsArray([0, -200, 1000, 900]));
+    m.fonts.entries.set(key, printerFont);
+    font = printerFont;
   }
   m.push(font);
 }
@@ -32,16 +33,18 @@ function encodingArray(names: readonly (string | undefined)[]): PsArray {
   return new PsArray(Array.from({ length: 256 }, (_, code) => new PsName(names[code] ?? '.notdef', false)));
 }
 
+/** The key that a scaled copy keeps its matrix under. */
 const SCALE_KEY = 'harvest-scale';
 
-/** `scalefont` and `makefont` return a copy of the dictionary with the matrix. */
-function scaled(m: PsMachine, dict: PsDict, matrix: Matrix): PsDict {
+/** Returns a copy of a font with the matrix, for `scalefont` and `makefont`. */
+function scaledCopy(m: PsMachine, dict: PsDict, matrix: Matrix): PsDict {
   m.allocate(20);
   const copy = new PsDict();
   for (const [key, value] of dict.entries) copy.entries.set(key, value);
   copy.set(SCALE_KEY, new PsArray([...multiply(scaleOf(dict), matrix)]));
-  const own = dict.get('FontMatrix');
-  if (own instanceof PsArray) copy.set('FontMatrix', new PsArray([...multiply(matrixOf(own), matrix)]));
+  const fontMatrix = dict.get('FontMatrix');
+  if (fontMatrix instanceof PsArray)
+    copy.set('FontMatrix', new PsArray([...multiply(matrixOf(fontMatrix), matrix)]));
   return copy;
 }
 
@@ -62,7 +65,7 @@ function sizeMatrix(object: PsObject): Matrix {
 function selectFont(m: PsMachine): void {
   const matrix = sizeMatrix(m.pop());
   findFont(m);
-  setFont(m, scaled(m, m.dict(), matrix));
+  setFont(m, scaledCopy(m, m.dict(), matrix));
 }
 
 /** Shows a string. Adds `extra` to the advance of each character, and the first two items of `special` to that of `special[2]`. */
@@ -82,7 +85,7 @@ function show(
   const dx = width + extra[0] * string.bytes.length + (special?.[0] ?? 0) * specials;
   const dy = extra[1] * string.bytes.length + (special?.[1] ?? 0) * specials;
   const [vx, vy] = transformDistance(graphics.matrix, ...transformDistance(font.matrix, 0, 1));
-  const direction = transformDistance(graphics.matrix, ...direct(font));
+  const direction = transformDistance(graphics.matrix, ...directionOf(font));
   const [wx, wy] = transformDistance(graphics.matrix, dx, dy);
   shown.show(
     text,
@@ -99,7 +102,7 @@ function show(
   if (shown.text.length > m.limit) m.finish();
 }
 
-function direct(font: Font): [number, number] {
+function directionOf(font: Font): [number, number] {
   const [x, y] = transformDistance(font.matrix, 1, 0);
   return x === 0 && y === 0 ? [1, 0] : [x, y];
 }
@@ -110,20 +113,20 @@ function showGlyph(m: PsMachine): void {
   show(m, new PsString(Buffer.from(text ?? '', 'latin1')), [0, 0]);
 }
 
-/** `xshow`, `yshow`, `xyshow`: an operand holds the advances, one or two a character. */
-function showPlaced(numbers: 1 | 2, vertical: boolean): OperatorBody {
+/** `xshow`, `yshow`, `xyshow`: an operand contains the advances, one or two per character. */
+function showWithAdvances(numbers: 1 | 2, vertical: boolean): OperatorBody {
   return (m) => {
-    const advances = m.array().items.map((each) => (typeof each === 'number' ? each : 0));
+    const advances = m.array().items.map((item) => (typeof item === 'number' ? item : 0));
     const string = m.string();
     string.bytes.forEach((_, index) => {
       const { x, y } = m.graphics;
       show(m, new PsString(string.bytes.subarray(index, index + 1)), [0, 0]);
       m.graphics.x = x;
       m.graphics.y = y;
-      const at = index * numbers;
-      if (numbers === 2) moveBy(m.graphics, advances[at] ?? 0, advances[at + 1] ?? 0);
-      else if (vertical) moveBy(m.graphics, 0, advances[at] ?? 0);
-      else moveBy(m.graphics, advances[at] ?? 0, 0);
+      const first = index * numbers;
+      if (numbers === 2) moveBy(m.graphics, advances[first] ?? 0, advances[first + 1] ?? 0);
+      else if (vertical) moveBy(m.graphics, 0, advances[first] ?? 0);
+      else moveBy(m.graphics, advances[first] ?? 0, 0);
     });
   };
 }
@@ -201,14 +204,14 @@ export const TYPE_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
     'scalefont',
     (m) => {
       const matrix = sizeMatrix(m.number());
-      m.push(scaled(m, m.dict(), matrix));
+      m.push(scaledCopy(m, m.dict(), matrix));
     },
   ],
   [
     'makefont',
     (m) => {
       const matrix = matrixOf(m.pop());
-      m.push(scaled(m, m.dict(), matrix));
+      m.push(scaledCopy(m, m.dict(), matrix));
     },
   ],
   ['selectfont', selectFont],
@@ -249,8 +252,8 @@ export const TYPE_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
     },
   ],
   ['kshow', kernShow],
-  ['xshow', showPlaced(1, false)],
-  ['yshow', showPlaced(1, true)],
-  ['xyshow', showPlaced(2, false)],
+  ['xshow', showWithAdvances(1, false)],
+  ['yshow', showWithAdvances(1, true)],
+  ['xyshow', showWithAdvances(2, false)],
   ['glyphshow', showGlyph],
 ];

@@ -17,6 +17,7 @@ const BY_CHARSET: ReadonlyMap<number, string> = new Map([
   [238, 'windows-1250'],
 ]);
 
+/** Labels of the Encoding Standard by the numbers of `\ansicpg` that are not regular. */
 const BY_PAGE: ReadonlyMap<number, string> = new Map([
   [866, 'ibm866'],
   [874, 'windows-874'],

@@ -1,9 +1,9 @@
 import { oneLine } from '../extracted.js';
 import { charsetOf, codePage, decodePage } from './code-pages.js';
 
-/** Limit of nested groups. */
+/** Maximum depth of nested groups. */
 const MAX_DEPTH = 500;
-/** Limit of emphasized runs, headings and links. */
+/** Maximum number of emphasized runs, of headings and of links. */
 const MAX_RUNS = 2000;
 
 /** Groups that contain no document text. */
@@ -59,7 +59,7 @@ export class RtfReader {
   readonly #charsets = new Map<number, string>();
   readonly #headingStyles = new Set<number>();
   #length = 0;
-  #at = 0;
+  #offset = 0;
   #stack: Group[] = [];
   #group: Group = { target: 'text', bold: false, font: -1, fallback: 1 };
   #page = 'windows-1252';
@@ -92,8 +92,8 @@ export class RtfReader {
   /** Reads up to the end of the document or the limit of the text. */
   read(): void {
     const bytes = this.#bytes;
-    while (this.#at < bytes.length && this.#length < this.#limit) {
-      const code = bytes[this.#at++]!;
+    while (this.#offset < bytes.length && this.#length < this.#limit) {
+      const code = bytes[this.#offset++]!;
       if (code === 0x7b) this.#open();
       else if (code === 0x7d) this.#close();
       else if (code === 0x5c) this.#control();
@@ -120,30 +120,30 @@ export class RtfReader {
   }
 
   #control(): void {
-    const code = this.#bytes[this.#at] ?? 0;
+    const code = this.#bytes[this.#offset] ?? 0;
     if (!isLetter(code)) {
-      this.#at++;
+      this.#offset++;
       this.#symbol(code);
       return;
     }
     let name = '';
-    while (isLetter(this.#bytes[this.#at] ?? 0) && name.length < 32)
-      name += String.fromCharCode(this.#bytes[this.#at++]!);
+    while (isLetter(this.#bytes[this.#offset] ?? 0) && name.length < 32)
+      name += String.fromCharCode(this.#bytes[this.#offset++]!);
     let digits = '';
-    while (/[-\d]/.test(String.fromCharCode(this.#bytes[this.#at] ?? 0)) && digits.length < 12) {
-      digits += String.fromCharCode(this.#bytes[this.#at++]!);
+    while (/[-\d]/.test(String.fromCharCode(this.#bytes[this.#offset] ?? 0)) && digits.length < 12) {
+      digits += String.fromCharCode(this.#bytes[this.#offset++]!);
     }
-    if (this.#bytes[this.#at] === 0x20) this.#at++;
+    if (this.#bytes[this.#offset] === 0x20) this.#offset++;
     this.#word(name, digits === '' ? undefined : Number(digits));
   }
 
   #symbol(code: number): void {
     if (code === 0x27) {
       const value = Number.parseInt(
-        Buffer.from(this.#bytes.subarray(this.#at, this.#at + 2)).toString('latin1'),
+        Buffer.from(this.#bytes.subarray(this.#offset, this.#offset + 2)).toString('latin1'),
         16,
       );
-      this.#at += 2;
+      this.#offset += 2;
       if (!Number.isNaN(value)) this.#byte(value);
     } else if (code === 0x2a) this.#ignorable = true;
     else if (code === 0x7e) this.#text(' ');
@@ -161,7 +161,7 @@ export class RtfReader {
       this.#text(String.fromCharCode(value & 0xffff));
       this.#skip = this.#group.fallback;
     } else if (name === 'uc') this.#group.fallback = Math.max(0, Math.min(8, value ?? 1));
-    else if (name === 'bin') this.#at += Math.max(0, value ?? 0);
+    else if (name === 'bin') this.#offset += Math.max(0, value ?? 0);
     else if (name === 'ansicpg') this.#page = codePage(value ?? 1252);
     else if (name === 'mac') this.#page = 'macintosh';
     else if (name === 'f' && value !== undefined) this.#group.font = value;

@@ -19,11 +19,11 @@ export interface TexFields {
   readonly keywords: string[];
 }
 
-/** Limit of an argument that becomes a field, so that an unclosed brace does not swallow the document. */
+/** Maximum length of an argument that becomes a field, so that an unclosed brace does not consume the document. */
 const MAX_FIELD = 20_000;
-/** Limit of unclosed braces, each of which costs a long search. After it, arguments are no longer searched. */
+/** Maximum number of unclosed braces, each of which costs a long search. Beyond it, arguments are not searched. */
 const MAX_UNCLOSED = 50;
-/** Limit of the headings, references and keywords of one document. */
+/** Maximum number of headings, of references and of keywords of one document. */
 const MAX_FIELDS = 2000;
 
 /** Extracts the text of a TeX or LaTeX source without its commands, formulas and definitions, in one pass. */
@@ -40,7 +40,7 @@ export class TexReader {
   /** Whether to collect fields; false within the text of a field. */
   readonly #outer: boolean;
   readonly #out: string[] = [];
-  #at = 0;
+  #index = 0;
   #abstractFrom = -1;
   #begun = false;
   #unclosed = 0;
@@ -54,15 +54,15 @@ export class TexReader {
   read(): string {
     const source = this.#source;
     const special = /[\\%${}~&#^_]|``|''|---?|\n[ \t]*\n\s*/g;
-    while (this.#at < source.length) {
-      special.lastIndex = this.#at;
+    while (this.#index < source.length) {
+      special.lastIndex = this.#index;
       const found = special.exec(source);
       if (found === null) {
-        this.#out.push(source.slice(this.#at));
+        this.#out.push(source.slice(this.#index));
         break;
       }
-      this.#out.push(source.slice(this.#at, found.index));
-      this.#at = found.index + found[0].length;
+      this.#out.push(source.slice(this.#index, found.index));
+      this.#index = found.index + found[0].length;
       this.#special(found[0]);
     }
     return this.#out.join('');
@@ -105,28 +105,28 @@ export class TexReader {
   }
 
   #comment(): void {
-    const end = this.#source.indexOf('\n', this.#at);
-    this.#at = end < 0 ? this.#source.length : end + 1;
+    const end = this.#source.indexOf('\n', this.#index);
+    this.#index = end < 0 ? this.#source.length : end + 1;
   }
 
   /** Skips a formula up to its delimiter. A formula contains no blank line; a delimiter before one is text. */
   #formula(): void {
-    const display = this.#source[this.#at] === '$';
+    const display = this.#source[this.#index] === '$';
     const end = display ? /\$\$|\n[ \t]*\n/g : /\\.|\$|\n[ \t]*\n/gs;
-    const start = this.#at + (display ? 1 : 0);
+    const start = this.#index + (display ? 1 : 0);
     end.lastIndex = start;
     let found = end.exec(this.#source);
     while (found?.[0].startsWith('\\') === true) found = end.exec(this.#source);
-    if (found?.[0].startsWith('$')) this.#at = end.lastIndex;
-    else if (display) this.#at = start;
+    if (found?.[0].startsWith('$')) this.#index = end.lastIndex;
+    else if (display) this.#index = start;
     this.#out.push(' ');
   }
 
   #command(): void {
     const named = /[A-Za-z@]+\*?|[\s\S]/y;
-    named.lastIndex = this.#at;
+    named.lastIndex = this.#index;
     const name = named.exec(this.#source)?.[0] ?? '';
-    this.#at += name.length;
+    this.#index += name.length;
     const plain = name.replace(/\*$/, '');
     if (/^[A-Za-z@]/.test(name)) this.#named(plain);
     else if (ACCENTS.has(name)) this.#accent(name);
@@ -172,32 +172,32 @@ export class TexReader {
   /** Handles the end of a command's name: skips the blank after it and its options; a brace begins text. */
   #separate(): void {
     const options = /[ \t]*\[[^[\]]{0,300}\]/y;
-    options.lastIndex = this.#at;
+    options.lastIndex = this.#index;
     const found = options.exec(this.#source);
-    if (found !== null) this.#at += found[0].length;
-    else if (/\s/.test(this.#source[this.#at] ?? '')) this.#out.push(' ');
+    if (found !== null) this.#index += found[0].length;
+    else if (/\s/.test(this.#source[this.#index] ?? '')) this.#out.push(' ');
   }
 
   #skipBlanks(): void {
-    while (/[ \t]/.test(this.#source[this.#at] ?? '')) this.#at++;
+    while (/[ \t]/.test(this.#source[this.#index] ?? '')) this.#index++;
   }
 
   #accent(name: string): void {
     const found = /\s*(?:\{\s*\\([ij])\s*\}|\\([ij])(?![A-Za-z])|\{\s*(\p{L})\s*\}|(\p{L}))/uy;
-    found.lastIndex = this.#at;
+    found.lastIndex = this.#index;
     const match = found.exec(this.#source);
     if (match === null) return;
     const letter = match[1] ?? match[2] ?? match[3] ?? match[4]!;
-    this.#at += match[0].length;
+    this.#index += match[0].length;
     this.#out.push(`${letter}${ACCENTS.get(name)!}`.normalize('NFC'));
   }
 
   #verb(): void {
-    const sign = this.#source[this.#at] ?? '';
-    const end = this.#next(sign, this.#at + 1);
-    if (sign === '' || end < 0 || end - this.#at > 1000) return;
-    this.#out.push(this.#source.slice(this.#at + 1, end));
-    this.#at = end + 1;
+    const sign = this.#source[this.#index] ?? '';
+    const end = this.#next(sign, this.#index + 1);
+    if (sign === '' || end < 0 || end - this.#index > 1000) return;
+    this.#out.push(this.#source.slice(this.#index + 1, end));
+    this.#index = end + 1;
   }
 
   #environment(which: string): void {
@@ -215,10 +215,10 @@ export class TexReader {
       return;
     }
     if (VERBATIM.has(name)) {
-      const end = this.#source.indexOf(`\\end{${name}}`, this.#at);
+      const end = this.#source.indexOf(`\\end{${name}}`, this.#index);
       const stop = end < 0 ? this.#source.length : end;
-      this.#out.push('\n', this.#source.slice(this.#at, stop));
-      this.#at = stop;
+      this.#out.push('\n', this.#source.slice(this.#index, stop));
+      this.#index = stop;
       return;
     }
     this.#skipArguments(ENVIRONMENT_ARGUMENTS.get(name) ?? 0);
@@ -234,20 +234,20 @@ export class TexReader {
   /** Skips the definition of `\def\name#1{...}` and similar commands. */
   #definition(name: string): void {
     const head = /\s*\\(?:[A-Za-z@]+|.)[^{}\\\n]{0,100}(?:\\[A-Za-z@]+)?/y;
-    head.lastIndex = this.#at;
+    head.lastIndex = this.#index;
     const found = head.exec(this.#source);
     if (found === null) return;
     if (name.endsWith('def') && name.length <= 4) {
       // Up to the brace only: a parameter text may contain commands.
-      const brace = this.#source.indexOf('{', this.#at);
-      if (brace < 0 || brace - this.#at > 200) return;
-      this.#at = brace;
+      const brace = this.#source.indexOf('{', this.#index);
+      if (brace < 0 || brace - this.#index > 200) return;
+      this.#index = brace;
       this.#group();
     } else if (name === 'let' || name === 'font') {
-      const end = this.#source.indexOf('\n', this.#at);
-      this.#at = Math.min(end < 0 ? this.#source.length : end, this.#at + found[0].length);
+      const end = this.#source.indexOf('\n', this.#index);
+      this.#index = Math.min(end < 0 ? this.#source.length : end, this.#index + found[0].length);
     } else {
-      this.#at += /\s*\\?(?:[A-Za-z@]+|.)/.exec(found[0])?.[0].length ?? 0;
+      this.#index += /\s*\\?(?:[A-Za-z@]+|.)/.exec(found[0])?.[0].length ?? 0;
     }
   }
 
@@ -271,9 +271,9 @@ export class TexReader {
         fields.references.push(raw);
     } else if (name === 'bibitem') {
       const end = /\\bibitem\b|\\end\s*\{|\n[ \t]*\n/g;
-      end.lastIndex = this.#at;
-      const stop = end.exec(this.#source.slice(0, this.#at + MAX_FIELD))?.index ?? this.#at;
-      const raw = this.#source.slice(this.#at, stop).replace(/^\s*(?:\[[^\]]*\])?\s*\{[^}]*\}/, '');
+      end.lastIndex = this.#index;
+      const stop = end.exec(this.#source.slice(0, this.#index + MAX_FIELD))?.index ?? this.#index;
+      const raw = this.#source.slice(this.#index, stop).replace(/^\s*(?:\[[^\]]*\])?\s*\{[^}]*\}/, '');
       this.#add(fields.references, raw);
     }
   }
@@ -285,25 +285,25 @@ export class TexReader {
   }
 
   #skipArguments(groups: number): void {
-    for (let left = groups; ; ) {
+    for (let remaining = groups; ; ) {
       const option = /\s*\[[^\]]{0,500}\]|[ \t]*\*/y;
-      option.lastIndex = this.#at;
+      option.lastIndex = this.#index;
       const found = option.exec(this.#source);
       if (found !== null) {
-        this.#at += found[0].length;
+        this.#index += found[0].length;
         continue;
       }
-      if (left-- <= 0) return;
+      if (remaining-- <= 0) return;
       const bare = /\s*\\[A-Za-z@]+/y;
-      bare.lastIndex = this.#at;
+      bare.lastIndex = this.#index;
       const name = bare.exec(this.#source);
-      if (name !== null) this.#at += name[0].length;
+      if (name !== null) this.#index += name[0].length;
       else if (this.#group() === undefined) return;
     }
   }
 
   /** Returns the index of the next occurrence, or -1. Caches the texts that do not occur again. */
-  #next(text: string, from = this.#at): number {
+  #next(text: string, from = this.#index): number {
     if (this.#missing.has(text)) return -1;
     const found = this.#source.indexOf(text, from);
     if (found < 0) this.#missing.add(text);
@@ -312,37 +312,37 @@ export class TexReader {
 
   #skipPast(text: string): void {
     const end = this.#next(text);
-    if (end >= 0) this.#at = end + text.length;
+    if (end >= 0) this.#index = end + text.length;
     this.#out.push(' ');
   }
 
   #peekGroup(): string | undefined {
-    const at = this.#at;
+    const index = this.#index;
     const option = /\s*\[[^\]]{0,300}\]/y;
-    option.lastIndex = at;
+    option.lastIndex = index;
     const found = option.exec(this.#source);
-    if (found !== null) this.#at += found[0].length;
+    if (found !== null) this.#index += found[0].length;
     const raw = this.#group();
-    this.#at = at;
+    this.#index = index;
     return raw;
   }
 
   /** Consumes and returns the content of the next pair of braces. Consumes nothing and returns undefined if there is no complete pair. */
   #group(): string | undefined {
     const source = this.#source;
-    let at = this.#at;
-    while (at < source.length && /\s/.test(source[at]!)) at++;
-    if (source[at] !== '{' || this.#unclosed > MAX_UNCLOSED) return undefined;
-    const start = at + 1;
+    let index = this.#index;
+    while (index < source.length && /\s/.test(source[index]!)) index++;
+    if (source[index] !== '{' || this.#unclosed > MAX_UNCLOSED) return undefined;
+    const start = index + 1;
     const limit = Math.min(source.length, start + MAX_FIELD);
     let depth = 0;
-    for (; at < limit; at++) {
-      const c = source[at];
-      if (c === '\\') at++;
+    for (; index < limit; index++) {
+      const c = source[index];
+      if (c === '\\') index++;
       else if (c === '{') depth++;
       else if (c === '}' && --depth === 0) {
-        this.#at = at + 1;
-        return source.slice(start, at);
+        this.#index = index + 1;
+        return source.slice(start, index);
       }
     }
     this.#unclosed++;

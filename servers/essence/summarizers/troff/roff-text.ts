@@ -32,7 +32,7 @@ const MDOC_WORDS: ReadonlyMap<string, string> = new Map([
 ]);
 /** Macros whose arguments are joined without blanks. */
 const ALTERNATING = /^(?:BI|BR|IB|IR|RB|RI)$/;
-/** Limit of the lines of a definition, a formula or another skipped part; the rest is text. */
+/** Maximum number of lines of a definition, a formula or another skipped part; the rest is text. */
 const MAX_SKIPPED = 5000;
 
 /** Extracts the text of a roff source (man, mdoc, ms, me, mm) in lines, without requests, definitions and escapes. */
@@ -41,7 +41,7 @@ export function roffText(source: string): string {
   const strings = new Map<string, string>();
   const lines = source.replace(/\r\n?/g, '\n').split('\n');
   let name = '';
-  /** The line that ends the skipped part, and the limit of its lines. */
+  /** Matches the line that ends the skipped part. */
   let until: RegExp | undefined;
   let skipped = 0;
   let table = false;
@@ -95,7 +95,7 @@ export function roffText(source: string): string {
       word === 'lp'
     )
       out.push('');
-    else if (!SILENT.has(word!)) out.push(said(word!, rest!, name));
+    else if (!SILENT.has(word!)) out.push(macroText(word!, rest!, name));
     else if (/^(?:Oo|Po|Bo|Qo|So|Do|Ao|Bro|Bk|Eo|Xo)$/.test(word!))
       out.push(mdocWords(macroArguments(rest!), name));
     else if (/^(?:Oc|Pc|Bc|Qc|Sc|Dc|Ac|Brc|Xc|Fo)$/.test(word!))
@@ -110,7 +110,8 @@ const RETURN_TEXT =
   'function returns the value 0 if successful; otherwise the value -1 is returned and the global variable errno is set to ' +
   'indicate the error.';
 
-function said(macro: string, rest: string, name: string): string {
+/** Returns the text of a macro's arguments. @param name the name of the manual page, which `.Nm` stands for */
+function macroText(macro: string, rest: string, name: string): string {
   const args = macroArguments(rest);
   if (ALTERNATING.test(macro)) return args.join('');
   if (macro === 'TP' || macro === 'IP') return macro === 'IP' ? (args[0] ?? '') : '';
@@ -119,8 +120,8 @@ function said(macro: string, rest: string, name: string): string {
       ? (args[0] ?? '')
       : `${args[0]}(${args[1]}) ${mdocWords(args.slice(2), name)}`;
   if (macro === 'UR' || macro === 'MT' || macro === 'URL') return args.join(' ');
-  const own = MDOC_WORDS.get(macro);
-  return own === undefined ? mdocWords(args, name) : `${own} ${mdocWords(args, name)}`;
+  const word = MDOC_WORDS.get(macro);
+  return word === undefined ? mdocWords(args, name) : `${word} ${mdocWords(args, name)}`;
 }
 
 /** Returns the arguments without macros; no blank follows `Ns` and `Pf`. */
@@ -151,9 +152,9 @@ function plainWords(rest: string): string {
 function conditional(word: string, rest: string): string | undefined {
   const found = /^(?:(!?)([nt])\s+)?(.*)$/.exec(rest)!;
   if (word !== 'el' && found[2] === undefined) return undefined;
-  const holds = (found[2] !== 't') !== (found[1] === '!');
+  const applies = (found[2] !== 't') !== (found[1] === '!');
   const text = found[3]!.replace(/^\\\{\\?/, '').replace(/\\\}$/, '');
-  return holds && text !== '' && !/^[.']/.test(text) && word !== 'el' ? removeEscapes(text) : undefined;
+  return applies && text !== '' && !/^[.']/.test(text) && word !== 'el' ? removeEscapes(text) : undefined;
 }
 
 function defineString(strings: Map<string, string>, rest: string): void {

@@ -35,7 +35,7 @@ const FIELDS: ReadonlyMap<string, Field> = new Map<string, Field>([
   ['bp', 'none'],
 ]);
 
-/** Limit of the headings of one document. */
+/** Maximum number of headings of one document. */
 const MAX_HEADINGS = 2000;
 
 /**

@@ -6,7 +6,7 @@ import { convertPcIndex } from './pc-index.js';
 
 export type { FoundObject } from './lines.js';
 
-/** Converts a document's text to objects; `url` is the document's. */
+/** Converts a document's text to objects; `url` is that of the document. */
 export type Converter = (text: string, url: string) => Iterable<FoundObject>;
 
 /** E-46, E-48 to E-51: the built-in Exploders by type. */

@@ -21,8 +21,8 @@ export function convertNetfind(text: string): FoundObject[] {
       const key = value.toLowerCase().split('.').slice(-2).join('.');
       groups.set(key, [...(groups.get(key) ?? []), current]);
     } else if (current !== undefined && letter === 'O')
-      current.organization = joined(current.organization, value);
-    else if (current !== undefined && letter === 'H') current.hosts = joined(current.hosts, value);
+      current.organization = appendLine(current.organization, value);
+    else if (current !== undefined && letter === 'H') current.hosts = appendLine(current.hosts, value);
   }
   return Array.from(groups, ([domain, records]) => ({
     url: `nop:${domain}`,
@@ -41,6 +41,6 @@ export function convertNetfind(text: string): FoundObject[] {
   }));
 }
 
-function joined(before: string, more: string): string {
+function appendLine(before: string, more: string): string {
   return before === '' ? more : `${before}\n${more}`;
 }

@@ -25,16 +25,16 @@ export function* convertPcIndex(text: string): Generator<FoundObject> {
     );
     if (found === null) continue;
     const [, path = '', date = '', size = '0', description = ''] = found;
-    const parts = Array.from(path.matchAll(/"((?:[^"\\]|\\.)*)"/g), (part) => unquoted(part[1] ?? ''));
+    const parts = Array.from(path.matchAll(/"((?:[^"\\]|\\.)*)"/g), (part) => removeEscapes(part[1] ?? ''));
     const attributes: [string, string][] = [['Archive-Site', site]];
     if (date.length >= 6) attributes.push(['ASCII-Date', date]);
     if (Number(size) !== 0) attributes.push(['File-Size', size]);
-    if (description !== '') attributes.push(['Description', unquoted(description)]);
+    if (description !== '') attributes.push(['Description', removeEscapes(description)]);
     const names = parts.filter((part) => part !== '.' && part !== '');
     yield { url: [root.replace(/\/+$/, ''), ...names].join('/'), attributes };
   }
 }
 
-function unquoted(text: string): string {
+function removeEscapes(text: string): string {
   return text.replace(/\\(.)/g, '$1');
 }
