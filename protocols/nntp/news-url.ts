@@ -1,5 +1,4 @@
 import { UsageError } from '../errors.js';
-import { withoutBrackets } from '../urls/index.js';
 
 /* `news:` and `nntp:` URLs (RFC 5538, G-55, G-70). */
 
@@ -44,7 +43,7 @@ export function parseNewsUrl(url: string): NewsAddress {
   const [, userInfo, host = '', port = String(NNTP_PORT), path = ''] = parts;
   const [user, password] = (userInfo ?? '').split(/:(.*)/s);
   return {
-    host: host === '' ? undefined : withoutBrackets(host),
+    host: host === '' ? undefined : host.replace(/^\[|\]$/g, ''),
     port: Number(port),
     user: userInfo === undefined ? undefined : unescapeSafe(user ?? ''),
     password: password === undefined ? undefined : unescapeSafe(password),
