@@ -1,3 +1,4 @@
+// kill -9 of a Broker during a collection: after a restart the store and its index are whole.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
@@ -8,13 +9,15 @@ import t from 'tap';
 import { DEFAULT_FLAGS, parseQuery, type Query } from '../../protocols/broker/index.js';
 import type { Broker } from '../../servers/broker/index.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
-import { document, ScriptedGatherd, scene } from '../servers/broker/scene.js';
+import { document, openBroker, ScriptedGatherd } from '../servers/broker/helpers.js';
 
 const CHILD = fileURLToPath(new URL('broker-crash-child.js', import.meta.url));
 const ROUNDS = 4;
+/** Objects per round; half of them are new. */
 const OBJECTS = 600;
 
-async function urls(broker: Broker, query: Query): Promise<string[]> {
+/** Returns the URLs that a query finds, sorted. */
+async function findUrls(broker: Broker, query: Query): Promise<string[]> {
   const found: string[] = [];
   for await (const page of broker.search(query, { ...DEFAULT_FLAGS, opaque: true }) ?? []) {
     for (const item of page) if (item.kind === 'match') found.push(item.url);
@@ -22,8 +25,8 @@ async function urls(broker: Broker, query: Query): Promise<string[]> {
   return found.sort();
 }
 
-/** Updates of `round`: half of the URLs are known, half are new. */
-function documents(round: number): { updateTime: number; text: string }[] {
+/** Returns the updates of a round: half of the URLs are known, half are new. */
+function documentsOf(round: number): { updateTime: number; text: string }[] {
   const now = Math.floor(Date.now() / 1000);
   return Array.from({ length: OBJECTS }, (_, i) => {
     const url = `http://www.example.org/${(round * OBJECTS) / 2 + i}`;
@@ -36,28 +39,28 @@ function documents(round: number): { updateTime: number; text: string }[] {
 }
 
 t.test(
-  'DESIGN-4 after kill -9 during a collection nothing is lost or duplicated, and the index matches the store',
+  'DESIGN-4: after kill -9 during a collection nothing is lost or duplicated, and the index matches the store',
   async (t) => {
     const gatherd = await ScriptedGatherd.listen();
     t.teardown(() => gatherd.close());
     const directory = await mkdtemp(join(tmpdir(), 'broker-crash-'));
     const conf = 'Max-Results 1000000\n';
     for (let round = 0; round < ROUNDS; round++) {
-      gatherd.documents = documents(round);
+      gatherd.documents = documentsOf(round);
       const child = spawn('env', [...PLAIN_NODE, CHILD, directory, String(gatherd.port)], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
-      // Between the time before the first batch and about the last one.
+      // The kill comes at a random batch, or before the first one.
       const batches = Math.floor((Math.random() * OBJECTS) / 20);
-      let seen = 0;
+      let reported = 0;
       child.stdout.on('data', (bytes: Buffer) => {
-        seen += bytes.length;
-        if (seen > batches) child.kill('SIGKILL');
+        reported += bytes.length;
+        if (reported > batches) child.kill('SIGKILL');
       });
       await once(child, 'exit');
 
       await t.test(`round ${round}`, async (t) => {
-        const { broker, log } = await scene(t, {
+        const { broker, log } = await openBroker(t, {
           directory,
           keep: true,
           conf,
@@ -66,20 +69,20 @@ t.test(
         });
         const before = broker.count;
         t.equal(broker.indexLag, 0);
-        const all = await urls(broker, { kind: 'all' });
-        t.equal(all.length, before, 'the count is right');
-        t.equal(new Set(all).size, before, 'no object twice');
+        const all = await findUrls(broker, { kind: 'all' });
+        t.equal(all.length, before, 'the count is the number of objects');
+        t.equal(new Set(all).size, before, 'no object is found twice');
         t.same(
-          await urls(broker, parseQuery('common')),
+          await findUrls(broker, parseQuery('common')),
           all,
-          'the index answers for exactly the stored objects',
+          'the index finds exactly the stored objects',
         );
         await broker.collect();
-        const wanted = gatherd.documents.map(({ text }) => /\{ (\S+)/.exec(text)?.[1]).sort();
+        const expected = gatherd.documents.map(({ text }) => /\{ (\S+)/.exec(text)?.[1]).sort();
         t.same(
-          await urls(broker, parseQuery(`round${round}`)),
-          wanted,
-          `everything is there (${before} before)`,
+          await findUrls(broker, parseQuery(`round${round}`)),
+          expected,
+          `the next collection completes the objects (${before} before)`,
         );
         t.equal(broker.count, OBJECTS + (round * OBJECTS) / 2);
         t.same(
@@ -88,6 +91,6 @@ t.test(
         );
       });
     }
-    await scene(t, { directory });
+    await openBroker(t, { directory });
   },
 );

@@ -1,11 +1,11 @@
+// The process that bulk-kill.test.ts kills: a broker that listens, and collects repeatedly. Arguments: DIRECTORY PORT POINTS (JSON).
 import { writeSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CollectionPoint } from '../../protocols/config/index.js';
 import { Broker, BrokerServer, collectChannel } from '../../servers/broker/index.js';
 import { createLoggerOn, harvestLines } from '../../servers/host/index.js';
-import { brokerConfig } from '../servers/broker/scene.js';
+import { brokerConfig } from '../servers/broker/helpers.js';
 
-/** A broker that listens and collects again and again, until it is killed: `DIRECTORY PORT POINTS`, points as JSON. */
 const [directory = '', port = '', points = '[]'] = process.argv.slice(2);
 const log = createLoggerOn(harvestLines({ write: () => undefined }), { program: 'broker' });
 const broker = await Broker.open({
@@ -15,7 +15,7 @@ const broker = await Broker.open({
   limits: { batchObjects: 10, maxFruitless: 1, retryPauseMs: 1, flushEvery: 64 },
 });
 await BrokerServer.listen({ broker, host: '127.0.0.1', port: Number(port), log });
-// One byte for each collected point tells the parent the progress.
+// One byte per collected point reports the progress to the parent.
 collectChannel.subscribe(() => writeSync(1, '.'));
 writeSync(1, '.');
 for (;;) {

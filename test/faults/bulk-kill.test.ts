@@ -1,8 +1,8 @@
+// kill -9 in a ring of three Brokers that collect from each other: in the end all have the same objects.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -10,85 +10,82 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { BulkClient } from '../../clients/bulk/index.js';
 import { decodeSoif } from '../../protocols/soif/index.js';
+import { freePort } from '../helpers/daemon.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
-import { document, ScriptedGatherd, soif } from '../servers/broker/scene.js';
+import { document, ScriptedGatherd, soif } from '../servers/broker/helpers.js';
 
 const CHILD = fileURLToPath(new URL('bulk-kill-child.js', import.meta.url));
 const KILLS = 20;
 const OBJECTS = 120;
-/** Milliseconds after which the brokers must agree. */
-const PATIENCE = 60_000;
-const WHO = {
+/** The time after the last kill within which the brokers must agree. */
+const DEADLINE_MS = 60_000;
+const GATHERER = {
   'Gatherer-Name': 'Example Gatherer',
   'Gatherer-Host': 'gatherer.example.org',
   'Gatherer-Version': '1.8',
 };
 
-interface Ringed {
+/** A broker of the ring. */
+interface RingMember {
   readonly directory: string;
   readonly port: number;
   readonly points: readonly object[];
   child: ChildProcess;
-  /** Bytes written by the process: its progress. */
-  written: number;
+  /** Number of progress bytes that the process has written. */
+  progressBytes: number;
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return address === null || typeof address === 'string' ? 0 : address.port;
-}
-
-function start(one: Omit<Ringed, 'child' | 'written'>): Ringed {
-  const argv = [...PLAIN_NODE, CHILD, one.directory, String(one.port), JSON.stringify(one.points)];
+function start(member: Omit<RingMember, 'child' | 'progressBytes'>): RingMember {
+  const argv = [...PLAIN_NODE, CHILD, member.directory, String(member.port), JSON.stringify(member.points)];
   const child = spawn('env', argv, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const ringed = { ...one, child, written: 0 };
+  const started = { ...member, child, progressBytes: 0 };
   child.stdout?.on('data', (bytes: Buffer) => {
-    ringed.written += bytes.length;
+    started.progressBytes += bytes.length;
   });
-  return ringed;
+  return started;
 }
 
-async function kill(one: Ringed): Promise<void> {
-  const gone = once(one.child, 'exit');
-  one.child.kill('SIGKILL');
-  await gone;
+async function kill({ child }: RingMember): Promise<void> {
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
 }
 
-/** Objects of the first broker's Gatherer after a number of rounds: of three objects one is updated, one refreshed, one deleted. */
-function scenario(gatherd: ScriptedGatherd, round: number, base: number): string[] {
-  const wanted: string[] = [];
+/**
+ * Sets the objects of the first broker's Gatherer after a number of rounds: of three objects one is updated, one refreshed, one deleted.
+ * Returns `URL Update-Time` of each remaining object, sorted.
+ */
+function setDocuments(gatherd: ScriptedGatherd, round: number, base: number): string[] {
+  const expected: string[] = [];
   let updated = '';
   let refreshed = '';
   let deleted = '';
   gatherd.documents = [];
   for (let n = 0; n < OBJECTS; n++) {
     const url = `http://www.example.org/${n}`;
-    // Each object changes in its own round.
-    const event = (n % KILLS) + 1;
-    const time = base + (round >= event ? event : 0);
+    // Each object changes in one round.
+    const changeRound = (n % KILLS) + 1;
+    const time = base + (round >= changeRound ? changeRound : 0);
     const text = document(
       url,
       { Title: `${n % 3 === 0 ? time : 'same'}`, 'Full-Text': 'x'.repeat(500) },
       time,
     );
-    if (n % 3 === 2 && round >= event) {
-      deleted += soif(url, { ...WHO, 'Update-Time': String(time) });
+    if (n % 3 === 2 && round >= changeRound) {
+      deleted += soif(url, { ...GATHERER, 'Update-Time': String(time) });
       continue;
     }
-    wanted.push(`${url} ${time}`);
+    expected.push(`${url} ${time}`);
     gatherd.documents.push({ updateTime: time, text });
-    if (n % 3 === 1 && round >= event) refreshed += soif(url, { ...WHO, 'Update-Time': String(time) });
+    if (n % 3 === 1 && round >= changeRound)
+      refreshed += soif(url, { ...GATHERER, 'Update-Time': String(time) });
     else updated += text;
   }
   gatherd.sections = `@DELETE {\n${deleted}}\n@REFRESH {\n${refreshed}}\n@UPDATE {\n${updated}}\n`;
-  return wanted.sort();
+  return expected.sort();
 }
 
-/** Result of a full bulk transfer: `URL Update-Time` of every object, and a digest of all their bytes. */
+/** Runs a full bulk transfer; returns `URL Update-Time` of each object, sorted, and a digest of all their bytes. */
 async function dump(port: number): Promise<{ readonly objects: string[]; readonly digest: string }> {
   const objects = new Map<string, string>();
   const client = new BulkClient({ host: '127.0.0.1', port });
@@ -104,42 +101,46 @@ async function dump(port: number): Promise<{ readonly objects: string[]; readonl
 
 t.setTimeout(600_000);
 
-t.test('BT-19, BT-26 three brokers in a ring, one of them killed twenty times, end equal', async (t) => {
+t.test('BT-19, BT-26: three brokers in a ring, killed twenty times at random, converge', async (t) => {
   const gatherd = await ScriptedGatherd.listen();
   const root = await mkdtemp(join(tmpdir(), 'bulk-kill-'));
   const base = Math.floor(Date.now() / 1000) - 10_000;
   const ports = [await freePort(), await freePort(), await freePort()];
-  const ring: Ringed[] = ports.map((port, i) => {
-    const before = { host: '127.0.0.1', port: ports[(i + 2) % 3], type: 5, line: 2 };
-    const points = i === 0 ? [gatherd.point(0), before] : [before];
+  const ring: RingMember[] = ports.map((port, i) => {
+    const predecessor = { host: '127.0.0.1', port: ports[(i + 2) % 3], type: 5, line: 2 };
+    const points = i === 0 ? [gatherd.point(0), predecessor] : [predecessor];
     return start({ directory: join(root, String(i)), port, points });
   });
   t.teardown(async () => {
-    for (const one of ring) await kill(one);
+    for (const member of ring) await kill(member);
     await gatherd.close();
     await rm(root, { recursive: true, force: true });
   });
-  let wanted = scenario(gatherd, 0, base);
+  let expected = setDocuments(gatherd, 0, base);
   for (let round = 1; round <= KILLS; round++) {
     const victim = Math.floor(Math.random() * 3);
-    const moment = Math.floor(Math.random() * 12) + 1;
-    const one = ring[victim]!;
-    // At any stage: opening, collecting, sending, indexing.
-    while (one.written < moment) await pause(2);
-    wanted = scenario(gatherd, round, base);
-    await kill(one);
-    ring[victim] = start(one);
+    const progress = Math.floor(Math.random() * 12) + 1;
+    const member = ring[victim]!;
+    // The kill can come at any stage: opening, collecting, sending, indexing.
+    while (member.progressBytes < progress) await pause(2);
+    expected = setDocuments(gatherd, round, base);
+    await kill(member);
+    ring[victim] = start(member);
   }
-  const deadline = Date.now() + PATIENCE;
+  const deadline = Date.now() + DEADLINE_MS;
   let dumps: Awaited<ReturnType<typeof dump>>[] = [];
-  const agreed = () =>
+  const haveConverged = () =>
     dumps.length === 3 &&
-    dumps.every(({ objects, digest }) => digest === dumps[0]?.digest && objects.length === wanted.length);
-  while (!agreed() && Date.now() < deadline) {
+    dumps.every(({ objects, digest }) => digest === dumps[0]?.digest && objects.length === expected.length);
+  while (!haveConverged() && Date.now() < deadline) {
     await pause(200);
     dumps = await Promise.all(ports.map(dump)).catch(() => []);
   }
   for (const [i, { objects }] of dumps.entries())
-    t.same(objects, wanted, `broker ${i} has what the Gatherer has`);
-  t.equal(new Set(dumps.map(({ digest }) => digest)).size, 1, 'byte for byte the same objects');
+    t.same(objects, expected, `broker ${i} has the objects of the Gatherer`);
+  t.equal(
+    new Set(dumps.map(({ digest }) => digest)).size,
+    1,
+    'the objects of all brokers have the same bytes',
+  );
 });

@@ -8,9 +8,9 @@ import {
   type GathererDocument,
   NOW,
   ScriptedGatherd,
-  scene,
-  serve,
-} from '../servers/broker/scene.js';
+  openBroker,
+  serveBroker,
+} from '../servers/broker/helpers.js';
 import { CLIENTS, run } from './clients/run.js';
 
 /** Objects whose descriptions look like lines of a reply, and objects without a description. */
@@ -36,9 +36,9 @@ t.test('clients of 1998 query the Broker', async (t) => {
   const gatherd = await ScriptedGatherd.listen();
   t.teardown(() => gatherd.close());
   gatherd.documents = documents();
-  const brokerScene = await scene(t, { points: [gatherd.point(0)] });
-  await brokerScene.broker.collect();
-  const { port } = (await serve(t, brokerScene)).address;
+  const fixture = await openBroker(t, { points: [gatherd.point(0)] });
+  await fixture.broker.collect();
+  const { port } = (await serveBroker(t, fixture)).address;
   const gateway = async (...args: string[]) => {
     const { code, stdout, stderr } = await run('perl', [
       join(CLIENTS, 'gateway.pl'),

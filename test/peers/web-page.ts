@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { WebServer } from '../../servers/broker/index.js';
 import { failureOf, launchBrowser, saveScreenshot } from '../helpers/browser.js';
-import { document, NOW, ScriptedGatherd, scene, serve } from '../servers/broker/scene.js';
+import { document, NOW, ScriptedGatherd, openBroker, serveBroker } from '../servers/broker/helpers.js';
 
 const SUBJECTS = ['gopher', 'veronica', 'archie', 'wais', 'mosaic', 'usenet', 'whois', 'finger'];
 
@@ -65,15 +65,15 @@ async function startSite(): Promise<string> {
       ),
     };
   });
-  const brokerScene = await scene(t, { points: [gatherd.point(2)], conf: 'Opaque-Mode suppress\n' });
-  await brokerScene.broker.collect();
-  const server = await serve(t, brokerScene);
+  const fixture = await openBroker(t, { points: [gatherd.point(2)], conf: 'Opaque-Mode suppress\n' });
+  await fixture.broker.collect();
+  const server = await serveBroker(t, fixture);
   const web = await WebServer.listen({
-    broker: brokerScene.broker,
+    broker: fixture.broker,
     brokerAddress: server.address,
     host: '127.0.0.1',
     port: 0,
-    log: brokerScene.broker.log,
+    log: fixture.broker.log,
   });
   t.teardown(() => web.close());
   return web.url;

@@ -11,7 +11,7 @@ import { originalOptions } from '../../servers/cli/original-options.js';
 import { runningProcess } from '../../servers/host/index.js';
 import { BrokerStore } from '../../storage/index.js';
 import { CliProcess, cli } from '../helpers/cli.js';
-import { ask, corpus, document, NOW, ScriptedGatherd, scene } from '../servers/broker/scene.js';
+import { corpus, document, exchange, NOW, openBroker, ScriptedGatherd } from '../servers/broker/helpers.js';
 
 // Each test starts processes, which takes long on a busy machine.
 t.setTimeout(600_000);
@@ -100,7 +100,7 @@ t.test('BRK-7.10 one timetable: due events run in sequence, and their outcome is
 });
 
 t.test('BRK-7.10, 7.11 the broker’s own timetable; an interval of 0 turns an event off', async (t) => {
-  const { broker } = await scene(t, {
+  const { broker } = await openBroker(t, {
     conf: 'Collection-Interval 3600\nCollection-Time 00:10\nClean-Interval 60\n',
   });
   t.same(
@@ -125,7 +125,7 @@ t.test('BRK-7.10, 7.11 the broker’s own timetable; an interval of 0 turns an e
 });
 
 t.test('BRK-7.14 refresh marks: due one second after Update-Time + Refresh-Rate', async (t) => {
-  const { broker } = await scene(t);
+  const { broker } = await openBroker(t);
   for (const [url, age, name] of [
     ['http://a.example/', 604_801, 'Late'],
     ['http://b.example/', 604_800, 'In time'],
@@ -183,7 +183,7 @@ t.test('BRK-6 the program: port 0, pid file, RunBroker, SIGHUP, administration, 
   while (!/ Admin-Return: | Collection: 3 objects/.test(await readFile(log, 'utf8')))
     await new Promise((resolve) => setTimeout(resolve, 20));
   t.match(
-    await ask(port, '#USER #opaque #END Mosaic\r\n'),
+    await exchange(port, '#USER #opaque #END Mosaic\r\n'),
     /120 - http:\/\/www\.example\.org\/mosaic\.html\n/,
   );
   const stats = await admin('do-stats', '--json');
@@ -234,7 +234,7 @@ t.test('BRK-6 the program: port 0, pid file, RunBroker, SIGHUP, administration, 
 });
 
 t.test('BRK-6.7 dumpregistry -count', async (t) => {
-  const { broker, directory } = await scene(t);
+  const { broker, directory } = await openBroker(t);
   for (const { text } of corpus()) {
     const bytes = Buffer.from(text);
     await broker.store.apply([{ kind: 'update', object: decodeSoif(bytes), bytes }]);

@@ -7,10 +7,10 @@ import {
   document,
   type GathererDocument,
   NOW,
+  openBroker,
   ScriptedGatherd,
-  scene,
-  serve,
-} from '../../servers/broker/scene.js';
+  serveBroker,
+} from '../../servers/broker/helpers.js';
 
 /** A document of the reference data. */
 export interface Page {
@@ -65,9 +65,9 @@ export async function referenceBroker(t: Test, pages: readonly Page[] = PAGES): 
     const text = description === '' ? {} : { Description: description };
     return { updateTime: time, text: document(url, { Title: title, Type: 'HTML', ...text }, time) };
   });
-  const made = await scene(t, { points: [gatherd.point(0)] });
+  const made = await openBroker(t, { points: [gatherd.point(0)] });
   await made.broker.collect();
-  return (await serve(t, made)).address.port;
+  return (await serveBroker(t, made)).address.port;
 }
 
 /** Runs the server cases against a port of loopback, with the password. */

@@ -1,8 +1,15 @@
 import type { Test } from 'tap';
 import t from 'tap';
 import { type CaseResult, loadSuite, type RunOptions, runSuite } from '../../../clients/conformance/index.js';
-import { Clock, deletion, gather, peer, refresh, update } from '../../servers/broker/bulk-brokers.js';
-import { NOW } from '../../servers/broker/scene.js';
+import {
+  applyChanges,
+  Clock,
+  deletion,
+  refresh,
+  startPeer,
+  update,
+} from '../../servers/broker/bulk-brokers.js';
+import { NOW } from '../../servers/broker/helpers.js';
 import { BROKEN_BULK } from './broken-bulk.js';
 import { type BulkHabits, SOUND_BULK, simpleBulk } from './simple-bulk.js';
 
@@ -23,17 +30,17 @@ async function judge(port: number, options: RunOptions = {}): Promise<CaseResult
 /** Our own Broker, with something new, something refreshed since and something deleted since. */
 async function ownBroker(t: Test): Promise<number> {
   const clock = new Clock();
-  const made = await peer(t, clock);
-  await gather(made, update('old', NOW - 500), update('gone', NOW - 400));
-  clock.tick(100);
-  await gather(made, refresh('old', NOW + 50), deletion('gone', NOW + 60));
-  await gather(
+  const made = await startPeer(t, clock);
+  await applyChanges(made, update('old', NOW - 500), update('gone', NOW - 400));
+  clock.advance(100);
+  await applyChanges(made, refresh('old', NOW + 50), deletion('gone', NOW + 60));
+  await applyChanges(
     made,
     update(1, NOW + 70, 'river with harbor'),
     update(2, NOW + 80, 'river and castles'),
     update(3, NOW + 90, 'harbor towns'),
   );
-  clock.tick();
+  clock.advance();
   return made.server.address.port;
 }
 

@@ -1,37 +1,47 @@
+// Brokers that collect from each other, and changes as their Gatherers send them. Times are in Unix seconds.
 import type { CollectionPoint } from '../../../protocols/config/index.js';
 import { decodeSoif } from '../../../protocols/soif/index.js';
 import type { Broker, BrokerOptions, BrokerServer } from '../../../servers/broker/index.js';
 import type { CollectedChange } from '../../../storage/index.js';
-import { document, NOW, type Scene, scene, serve, soif, type Teardown } from './scene.js';
+import {
+  type BrokerFixture,
+  document,
+  NOW,
+  openBroker,
+  serveBroker,
+  soif,
+  type Teardown,
+} from './helpers.js';
 
-/** A clock that a test sets. */
+/** A clock that only the test advances. */
 export class Clock {
   now = NOW;
   readonly read = (): number => this.now;
 
-  tick(seconds = 1): void {
+  advance(seconds = 1): void {
     this.now += seconds;
   }
 }
 
-/** A broker with a port that collects from the given points. */
-export interface Peer extends Scene {
+/** A broker that serves a port and collects from its points. */
+export interface Peer extends BrokerFixture {
   readonly server: BrokerServer;
-  /** Edit it as one edits Collection.conf. */
+  /** Tests add points to it, as an administrator edits Collection.conf. */
   readonly points: CollectionPoint[];
 }
 
-export async function peer(
+/** Starts a broker without collection points. */
+export async function startPeer(
   t: Teardown,
   clock: Clock,
   options: Partial<BrokerOptions> & { readonly conf?: string } = {},
 ): Promise<Peer> {
   const points: CollectionPoint[] = [];
-  const opened = await scene(t, { now: clock.read, points, ...options });
-  return { ...opened, server: await serve(t, opened), points };
+  const opened = await openBroker(t, { now: clock.read, points, ...options });
+  return { ...opened, server: await serveBroker(t, opened), points };
 }
 
-/** A collection point at that broker. */
+/** Returns a collection point that names this broker. */
 export function pointAt(
   { server }: { readonly server: BrokerServer },
   type: CollectionPoint['type'],
@@ -41,27 +51,28 @@ export function pointAt(
   return filter === undefined ? point : { ...point, filter };
 }
 
-export const WHO = {
+/** The attributes that identify the Gatherer of an object. */
+export const GATHERER = {
   'Gatherer-Name': 'Example Gatherer',
   'Gatherer-Host': 'gatherer.example.org',
   'Gatherer-Version': '1.8',
 } as const;
 
-export function url(n: number | string): string {
+export function urlOf(n: number | string): string {
   return `http://www.example.org/${n}`;
 }
 
-/** An object as its Gatherer sends it. */
+/** Returns the update of an object as its Gatherer sends it. */
 export function update(n: number | string, updateTime: number, title = `title ${n}`): CollectedChange {
-  return change('update', document(url(n), { Title: title }, updateTime));
+  return change('update', document(urlOf(n), { Title: title }, updateTime));
 }
 
 export function refresh(n: number | string, updateTime: number): CollectedChange {
-  return change('refresh', soif(url(n), { ...WHO, 'Update-Time': String(updateTime) }));
+  return change('refresh', soif(urlOf(n), { ...GATHERER, 'Update-Time': String(updateTime) }));
 }
 
 export function deletion(n: number | string, updateTime: number): CollectedChange {
-  return change('delete', soif(url(n), { ...WHO, 'Update-Time': String(updateTime) }));
+  return change('delete', soif(urlOf(n), { ...GATHERER, 'Update-Time': String(updateTime) }));
 }
 
 export function change(kind: CollectedChange['kind'], text: string): CollectedChange {
@@ -69,8 +80,8 @@ export function change(kind: CollectedChange['kind'], text: string): CollectedCh
   return { kind, object: decodeSoif(bytes), bytes };
 }
 
-/** Does as a collection from the objects' own Gatherer does. */
-export async function gather(
+/** Applies changes like a collection from the objects' own Gatherer. */
+export async function applyChanges(
   { broker }: { readonly broker: Broker },
   ...changes: CollectedChange[]
 ): Promise<void> {
@@ -78,8 +89,8 @@ export async function gather(
   await broker.reindexChanges();
 }
 
-/** What a broker has: `URL Update-Time`, in order. */
-export async function contents({ broker }: { readonly broker: Broker }): Promise<string[]> {
+/** Returns `NAME TIME` of each object in the broker, sorted: the last part of its URL, its Update-Time minus NOW. */
+export async function listContents({ broker }: { readonly broker: Broker }): Promise<string[]> {
   const lines: string[] = [];
   for await (const page of broker.store.all()) {
     for (const entry of page) {

@@ -1,3 +1,4 @@
+// A Broker collects from gatherd: requests by type, resumption, changes, expiry, and the index that follows the store.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
@@ -14,23 +15,25 @@ import {
   document,
   type GathererDocument,
   NOW,
+  openBroker,
   ScriptedGatherd,
-  scene,
   soif,
   type Teardown,
-} from './scene.js';
+} from './helpers.js';
 
+/** The newest Update-Time of the corpus. */
 const LAST = NOW - 9997;
 
-async function gatherd(t: Teardown): Promise<ScriptedGatherd> {
+/** Starts a gatherd that sends the small corpus. */
+async function startScripted(t: Teardown): Promise<ScriptedGatherd> {
   const server = await ScriptedGatherd.listen();
   t.teardown(() => server.close());
   server.documents = corpus();
   return server;
 }
 
-/** The URLs that a query finds. */
-async function find(broker: Broker, query: string): Promise<string[]> {
+/** Returns the URLs that a query finds, sorted. */
+async function findUrls(broker: Broker, query: string): Promise<string[]> {
   const pages = broker.search(parseQuery(query), { ...DEFAULT_FLAGS, ignoreCase: true, opaque: true });
   const urls: string[] = [];
   for await (const page of pages ?? [])
@@ -38,19 +41,19 @@ async function find(broker: Broker, query: string): Promise<string[]> {
   return urls.sort();
 }
 
-t.test('GATHERD-13.4 the type decides the request', async (t) => {
+t.test('GATHERD-13.4: the type determines the request', async (t) => {
   for (const [type, first, second] of [
     [0, ['SEND-UPDATE 0'], ['SEND-UPDATE 0']],
     [1, ['SEND-UPDATE 0'], [`SEND-UPDATE ${LAST}`]],
     [2, ['SET compression', 'SEND-UPDATE 0'], ['SET compression', 'SEND-UPDATE 0']],
     [3, ['SET compression', 'SEND-UPDATE 0'], ['SET compression', `SEND-UPDATE ${LAST}`]],
   ] as const) {
-    const server = await gatherd(t);
-    const { broker } = await scene(t, { points: [server.point(type)] });
+    const server = await startScripted(t);
+    const { broker } = await openBroker(t, { points: [server.point(type)] });
     const commands = () => server.commands.splice(0).filter((line) => /^SEND|compression|QUIT/.test(line));
 
     const report = await broker.collect();
-    t.match(report.totals, { added: 3, duplicates: 0, rejected: 0 }, `type ${type} adds all`);
+    t.match(report.totals, { added: 3, duplicates: 0, rejected: 0 }, `type ${type} adds all objects`);
     t.same(commands(), [...first, 'QUIT'], `type ${type}, first collection`);
     t.equal(report.points[0]?.complete, true);
 
@@ -64,12 +67,12 @@ t.test('GATHERD-13.4 the type decides the request', async (t) => {
 });
 
 t.test(
-  'GATHERD-13.6 an incomplete transfer leaves <last> unchanged and keeps the objects that arrived',
+  'GATHERD-13.6: an incomplete transfer leaves <last> unchanged and keeps the objects that arrived',
   async (t) => {
-    const server = await gatherd(t);
+    const server = await startScripted(t);
     const point = server.point(1);
     const limits = { maxFruitless: 2, retryPauseMs: 1 };
-    const { broker, log } = await scene(t, { points: [point], limits });
+    const { broker, log } = await openBroker(t, { points: [point], limits });
     server.breakAfter = 800;
     server.onUpdate = () => {
       if (server.commands.filter((line) => line.startsWith('SEND-UPDATE')).length > 1) server.breakAfter = 50;
@@ -79,7 +82,10 @@ t.test(
     t.equal(report.points[0]?.complete, false);
     t.type(report.points[0]?.error, 'string');
     t.ok(broker.count > 0 && broker.count < 3, `${broker.count} of 3 objects`);
-    t.ok((await find(broker, 'gopher')).includes('http://www.example.org/gopher.html'), 'and it is indexed');
+    t.ok(
+      (await findUrls(broker, 'gopher')).includes('http://www.example.org/gopher.html'),
+      'the objects that arrived are indexed',
+    );
     t.equal((await broker.store.collectionState(pointKey(point)))?.last ?? 0, 0);
     t.ok(log.some((line) => /ERROR: .*incomplete/.test(line)));
 
@@ -91,9 +97,9 @@ t.test(
   },
 );
 
-t.test('GATHERD-13.7 a broken transfer is resumed and delivers each object once', async (t) => {
-  const server = await gatherd(t);
-  const { broker, log } = await scene(t, { points: [server.point(1)], limits: { retryPauseMs: 1 } });
+t.test('GATHERD-13.7: a broken transfer is resumed and delivers each object once', async (t) => {
+  const server = await startScripted(t);
+  const { broker, log } = await openBroker(t, { points: [server.point(1)], limits: { retryPauseMs: 1 } });
   server.breakAfter = 800;
   server.onUpdate = () => {
     if (server.commands.filter((line) => line.startsWith('SEND-UPDATE')).length > 1)
@@ -105,81 +111,90 @@ t.test('GATHERD-13.7 a broken transfer is resumed and delivers each object once'
   t.ok(log.some((line) => line.includes('the transfer is resumed in 1 ms')));
 });
 
-t.test('BRK-7.14 an object that has expired already is not added, and deletes its predecessor', async (t) => {
-  const server = await gatherd(t);
-  const { broker } = await scene(t, { points: [server.point(0)] });
-  await broker.collect();
-  const brief = (url: string) =>
-    document(url, { Title: 'gone' }, NOW - 100).replace('{7}:\t2419200', '{2}:\t50');
-  server.documents = [
-    ...server.documents.slice(1),
-    { updateTime: NOW - 100, text: brief('http://www.example.org/gopher.html') },
-    { updateTime: NOW - 100, text: brief('http://www.example.org/never.html') },
-  ];
-  for (const deleted of [1, 0]) {
-    const sequence = broker.store.lastSequence;
+t.test(
+  'BRK-7.14: an object that has already expired is not added, and deletes its predecessor',
+  async (t) => {
+    const server = await startScripted(t);
+    const { broker } = await openBroker(t, { points: [server.point(0)] });
+    await broker.collect();
+    const expired = (url: string) =>
+      document(url, { Title: 'gone' }, NOW - 100).replace('{7}:\t2419200', '{2}:\t50');
+    server.documents = [
+      ...server.documents.slice(1),
+      { updateTime: NOW - 100, text: expired('http://www.example.org/gopher.html') },
+      { updateTime: NOW - 100, text: expired('http://www.example.org/never.html') },
+    ];
+    for (const deleted of [1, 0]) {
+      const sequence = broker.store.lastSequence;
+      const report = await broker.collect();
+      t.match(report.totals, { added: 0, updated: 0, deleted, rejected: 0 });
+      t.equal(report.points[0]?.expired, 2);
+      t.equal(report.expired, 0, 'the cleaning finds no expired object');
+      t.equal(broker.store.lastSequence - sequence, deleted, 'only the deletion is written');
+    }
+    t.equal(broker.count, 2);
+  },
+);
+
+t.test(
+  'GATHERD-13.6: an object with a time in the far future is stored but does not become <last>',
+  async (t) => {
+    const server = await startScripted(t);
+    server.documents.push({
+      updateTime: 4_000_000_000,
+      text: document('http://x.example/', {}, 4_000_000_000),
+    });
+    const { broker } = await openBroker(t, { points: [server.point(3)] });
+    await broker.collect();
+    t.equal(broker.count, 4);
+    t.equal((await broker.store.collectionState(pointKey(server.point(3))))?.last, LAST);
+  },
+);
+
+t.test(
+  'BRK-7.12: a point that fails is logged, and the collection continues with the next one',
+  async (t) => {
+    const closed = await ScriptedGatherd.listen();
+    const deadPoint = closed.point(0);
+    await closed.close();
+    const server = await startScripted(t);
+    const bulk: CollectionPoint = { ...deadPoint, type: 4 };
+    const limits = { maxFruitless: 1 };
+    const { broker, log } = await openBroker(t, { points: [deadPoint, bulk, server.point(0)], limits });
     const report = await broker.collect();
-    t.match(report.totals, { added: 0, updated: 0, deleted, rejected: 0 });
-    t.equal(report.points[0]?.expired, 2);
-    t.equal(report.expired, 0, 'there is nothing left to be cleaned away');
-    t.equal(broker.store.lastSequence - sequence, deleted, 'and nothing else was written');
-  }
-  t.equal(broker.count, 2);
-});
+    t.same(
+      report.points.map((point) => point.complete),
+      [false, false, true],
+    );
+    t.equal(broker.count, 3);
+    t.equal(log.filter((line) => line.includes(`127.0.0.1:${deadPoint.port}: incomplete`)).length, 2);
+  },
+);
 
-t.test('GATHERD-13.6 a time in the far future is stored but does not become <last>', async (t) => {
-  const server = await gatherd(t);
-  server.documents.push({
-    updateTime: 4_000_000_000,
-    text: document('http://x.example/', {}, 4_000_000_000),
-  });
-  const { broker } = await scene(t, { points: [server.point(3)] });
-  await broker.collect();
-  t.equal(broker.count, 4);
-  t.equal((await broker.store.collectionState(pointKey(server.point(3))))?.last, LAST);
-});
-
-t.test('BRK-7.12 a point that fails is logged, and the collection continues with the next', async (t) => {
-  const gone = await ScriptedGatherd.listen();
-  const dead = gone.point(0);
-  await gone.close();
-  const server = await gatherd(t);
-  const bulk: CollectionPoint = { ...dead, type: 4 };
-  const limits = { maxFruitless: 1 };
-  const { broker, log } = await scene(t, { points: [dead, bulk, server.point(0)], limits });
-  const report = await broker.collect();
-  t.same(
-    report.points.map((point) => point.complete),
-    [false, false, true],
-  );
-  t.equal(broker.count, 3);
-  t.equal(log.filter((line) => line.includes(`127.0.0.1:${dead.port}: incomplete`)).length, 2);
-});
-
-t.test('GATHERD-13.8 updates, refreshes and deletions are applied and indexed', async (t) => {
-  const server = await gatherd(t);
-  const { broker } = await scene(t, { points: [server.point(1)] });
+t.test('GATHERD-13.8: updates, refreshes and deletions are applied and indexed', async (t) => {
+  const server = await startScripted(t);
+  const { broker } = await openBroker(t, { points: [server.point(1)] });
   await broker.collect();
   const later = String(NOW - 500);
-  const who = {
+  const gatherer = {
     'Gatherer-Name': 'Example Gatherer',
     'Gatherer-Host': 'gatherer.example.org',
     'Gatherer-Version': '1.8',
   };
   server.sections = [
     '@DELETE {\n',
-    soif('http://www.example.org/mosaic.html', who),
+    soif('http://www.example.org/mosaic.html', gatherer),
     '}\n@REFRESH {\n',
-    soif('ftp://ftp.example.org/wais.txt', { ...who, 'Update-Time': later }),
+    soif('ftp://ftp.example.org/wais.txt', { ...gatherer, 'Update-Time': later }),
     '}\n@UPDATE {\n',
     document('http://www.example.org/gopher.html', { Title: 'Veronica' }, NOW - 500),
     '}\n',
   ].join('');
   const { totals } = await broker.collect();
   t.match(totals, { added: 0, updated: 1, refreshed: 1, deleted: 1, rejected: 0 });
-  t.same(await find(broker, 'mosaic'), []);
-  t.same(await find(broker, 'veronica'), ['http://www.example.org/gopher.html']);
-  t.same(await find(broker, 'gopher'), [
+  t.same(await findUrls(broker, 'mosaic'), []);
+  t.same(await findUrls(broker, 'veronica'), ['http://www.example.org/gopher.html']);
+  t.same(await findUrls(broker, 'gopher'), [
     'ftp://ftp.example.org/wais.txt',
     'http://www.example.org/gopher.html',
   ]);
@@ -187,9 +202,9 @@ t.test('GATHERD-13.8 updates, refreshes and deletions are applied and indexed', 
   t.equal(refreshed?.updateTime, NOW - 500);
 });
 
-t.test('GATHERD-4.4, 5 an object that is refreshed but not stored is requested', async (t) => {
-  const server = await gatherd(t);
-  const { broker } = await scene(t, { points: [server.point(1)] });
+t.test('GATHERD-4.4, 5: an object that is refreshed but not stored is requested', async (t) => {
+  const server = await startScripted(t);
+  const { broker } = await openBroker(t, { points: [server.point(1)] });
   const known = server.documents[0]!.text.split(/[ \n]/)[2]!;
   const refresh = (url: string): string => soif(url, { 'Update-Time': String(NOW - 400) });
   server.sections = `@REFRESH {\n${refresh(known)}${refresh('http://unknown.example/')}}\n`;
@@ -201,51 +216,51 @@ t.test('GATHERD-4.4, 5 an object that is refreshed but not stored is requested',
 });
 
 t.test(
-  'BRK-7.9 objects without bookkeeping are rejected, malformed ones skipped, both counted',
+  'BRK-7.9: objects without Gatherer attributes are rejected, malformed ones skipped, and both are counted',
   async (t) => {
-    const server = await gatherd(t);
+    const server = await startScripted(t);
     server.sections = `@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n${soif('http://a.example/', { Title: 'no gatherer' })}@FILE { http://b.example/\nTitle{x}:\tbad size\n}\n${document('http://c.example/', { Title: 'good' })}}\n`;
-    const { broker } = await scene(t, { points: [server.point(0)] });
+    const { broker } = await openBroker(t, { points: [server.point(0)] });
     const report = await broker.collect();
     t.match(report.totals, { added: 1, rejected: 1 });
     t.ok((report.points[0]?.malformed ?? 0) > 0);
     t.ok(report.points[0]?.reasons.some((reason) => reason.includes('Gatherer-Name')));
-    t.same(await find(broker, 'good'), ['http://c.example/']);
+    t.same(await findUrls(broker, 'good'), ['http://c.example/']);
   },
 );
 
-t.test('BRK-7.13 queries run during a collection, and a second call joins it', async (t) => {
-  const server = await gatherd(t);
-  const { broker } = await scene(t, { points: [server.point(0)] });
+t.test('BRK-7.13: queries run during a collection, and a second call joins it', async (t) => {
+  const server = await startScripted(t);
+  const { broker } = await openBroker(t, { points: [server.point(0)] });
   await broker.collect();
-  let resolve = () => {};
-  server.gate = new Promise((open) => {
-    resolve = open;
+  let openGate = () => {};
+  server.gate = new Promise((resolve) => {
+    openGate = resolve;
   });
   const first = broker.collect();
   const second = broker.collect();
   t.equal(broker.collecting, true);
-  t.same(await find(broker, 'mosaic'), ['http://www.example.org/mosaic.html']);
-  resolve();
+  t.same(await findUrls(broker, 'mosaic'), ['http://www.example.org/mosaic.html']);
+  openGate();
   t.equal(await first, await second);
   t.equal(broker.collecting, false);
   t.equal(server.commands.filter((line) => line.startsWith('SEND')).length, 2);
 });
 
-t.test('BRK-7.14 expired objects are deleted at the start and after each collection', async (t) => {
-  const server = await gatherd(t);
-  const { broker, open } = await scene(t, { points: [server.point(0)] });
+t.test('BRK-7.14: expired objects are deleted at the start and after each collection', async (t) => {
+  const server = await startScripted(t);
+  const { broker, open } = await openBroker(t, { points: [server.point(0)] });
   await broker.collect();
   await broker.close();
   const later = await open({ now: () => NOW + 3_000_000, points: [] });
   t.equal(later.count, 0);
-  t.same(await find(later, 'gopher'), []);
+  t.same(await findUrls(later, 'gopher'), []);
   t.equal((await later.collect()).expired, 0);
 });
 
-t.test('BRK-6.3 mode new drops every object and requests everything', async (t) => {
-  const server = await gatherd(t);
-  const { broker } = await scene(t, { points: [server.point(1)] });
+t.test('BRK-6.3: mode new drops every object and requests everything', async (t) => {
+  const server = await startScripted(t);
+  const { broker } = await openBroker(t, { points: [server.point(1)] });
   await broker.collect();
   server.documents = server.documents.slice(0, 1);
   await broker.start('new');
@@ -255,19 +270,19 @@ t.test('BRK-6.3 mode new drops every object and requests everything', async (t) 
     ['SEND-UPDATE 0', 'SEND-UPDATE 0'],
   );
   t.equal(broker.count, 1);
-  t.same(await find(broker, 'gopher'), ['http://www.example.org/gopher.html']);
+  t.same(await findUrls(broker, 'gopher'), ['http://www.example.org/gopher.html']);
   await t.rejects(broker.start('nocol'), { code: 'ERR_STATE' });
 });
 
-t.test('DESIGN-4 the index catches up from its watermark, and is rebuilt when it is lost', async (t) => {
-  const server = await gatherd(t);
-  const { broker, open, directory } = await scene(t, { points: [server.point(0)] });
+t.test('DESIGN-4: the index catches up from its watermark, and is rebuilt if it is lost', async (t) => {
+  const server = await startScripted(t);
+  const { broker, open, directory } = await openBroker(t, { points: [server.point(0)] });
   await broker.collect();
   await broker.close();
   await rm(join(directory, 'index'), { recursive: true });
   const rebuilt = await open();
   t.equal(rebuilt.indexLag, 0);
-  t.same(await find(rebuilt, 'mosaic'), ['http://www.example.org/mosaic.html']);
+  t.same(await findUrls(rebuilt, 'mosaic'), ['http://www.example.org/mosaic.html']);
 
   // Changes that reached the store but not the index, as after a crash between the two.
   const text = document('http://www.example.org/new.html', { Title: 'Mosaic two' });
@@ -276,21 +291,21 @@ t.test('DESIGN-4 the index catches up from its watermark, and is rebuilt when it
   await rebuilt.close();
   const caughtUp = await open();
   t.equal(caughtUp.indexLag, 0);
-  t.same(await find(caughtUp, 'mosaic'), [
+  t.same(await findUrls(caughtUp, 'mosaic'), [
     'http://www.example.org/mosaic.html',
     'http://www.example.org/new.html',
   ]);
 
-  // An index that is ahead of the store was made from another store.
+  // An index that is ahead of the store belongs to another store.
   await caughtUp.close();
   await rm(join(directory, 'store'), { recursive: true });
   const empty = await open();
-  t.same(await find(empty, 'mosaic'), []);
+  t.same(await findUrls(empty, 'mosaic'), []);
 });
 
 t.test('the collection reports its progress on a diagnostics channel', async (t) => {
-  const server = await gatherd(t);
-  const { broker } = await scene(t, { points: [server.point(0)] });
+  const server = await startScripted(t);
+  const { broker } = await openBroker(t, { points: [server.point(0)] });
   const events: CollectEvent[] = [];
   const listener = (message: unknown) => events.push(message as CollectEvent);
   collectChannel.subscribe(listener);
@@ -302,7 +317,7 @@ t.test('the collection reports its progress on a diagnostics channel', async (t)
   );
 });
 
-t.test('GATHERD-13.4 collecting from our own gatherd over a published generation', async (t) => {
+t.test('GATHERD-13.4: a Broker collects a published generation from our own gatherd', async (t) => {
   const directory = t.testdir();
   const store = await GathererStore.open(join(directory, 'working'));
   t.teardown(() => store.close());
@@ -317,7 +332,7 @@ t.test('GATHERD-13.4 collecting from our own gatherd over a published generation
   };
   await publish(corpus());
   for (const type of [1, 3] as const) {
-    const { broker, log } = await scene(t);
+    const { broker, log } = await openBroker(t);
     const server = await GatherdServer.listen({
       generationsDirectory: join(directory, 'generations'),
       host: '127.0.0.1',
@@ -326,13 +341,13 @@ t.test('GATHERD-13.4 collecting from our own gatherd over a published generation
     });
     t.teardown(() => server.close());
     await broker.close();
-    const { broker: collecting } = await scene(t, {
+    const { broker: collecting } = await openBroker(t, {
       points: [{ host: '127.0.0.1', port: server.address.port, type, line: 1 }],
     });
     t.match((await collecting.collect()).totals, { added: 3, rejected: 0 }, `type ${type}`);
     const again = await collecting.collect();
-    t.match(again, { received: 1, totals: { duplicates: 1 } }, 'only the boundary is repeated');
-    t.same(await find(collecting, 'browser'), ['http://www.example.org/mosaic.html']);
+    t.match(again, { received: 1, totals: { duplicates: 1 } }, 'only the object at the boundary is repeated');
+    t.same(await findUrls(collecting, 'browser'), ['http://www.example.org/mosaic.html']);
     t.same(
       log.filter((line) => line.includes('ERROR')),
       [],
@@ -340,11 +355,11 @@ t.test('GATHERD-13.4 collecting from our own gatherd over a published generation
   }
 });
 
-t.test('BRK-7.11 the next collection is at its time of day, then every interval', async (t) => {
-  const at = (text: string) => Date.parse(text) / 1000;
-  const three = 3 * 3600;
-  t.equal(nextRun(at('2026-03-10T01:00:00'), three, 86_400), at('2026-03-10T03:00:00'));
-  t.equal(nextRun(at('2026-03-10T03:00:00'), three, 86_400), at('2026-03-11T03:00:00'));
-  t.equal(nextRun(at('2026-03-10T05:30:00'), three, 3600), at('2026-03-10T06:00:00'));
-  t.equal(nextRun(at('2026-03-10T00:12:00'), three + 120, 3600), at('2026-03-10T01:02:00'));
+t.test('BRK-7.11: the next collection starts at its time of day, then at every interval', async (t) => {
+  const unixTime = (text: string) => Date.parse(text) / 1000;
+  const threeOClock = 3 * 3600;
+  t.equal(nextRun(unixTime('2026-03-10T01:00:00'), threeOClock, 86_400), unixTime('2026-03-10T03:00:00'));
+  t.equal(nextRun(unixTime('2026-03-10T03:00:00'), threeOClock, 86_400), unixTime('2026-03-11T03:00:00'));
+  t.equal(nextRun(unixTime('2026-03-10T05:30:00'), threeOClock, 3600), unixTime('2026-03-10T06:00:00'));
+  t.equal(nextRun(unixTime('2026-03-10T00:12:00'), threeOClock + 120, 3600), unixTime('2026-03-10T01:02:00'));
 });

@@ -1,3 +1,4 @@
+// Queries over the wire: what each query selects, what each flag changes, every item of a reply. Rules: broker.md (BRK).
 import { connect } from 'node:net';
 import t from 'tap';
 import { BrokerClient, type QueryInput, type QueryRequest, q } from '../../../clients/broker/index.js';
@@ -7,21 +8,21 @@ import { search } from '../../../servers/broker/index.js';
 import { lineBytes } from '../../../servers/broker/line-bytes.js';
 import type { Indexer, SearchOutcome } from '../../../storage/indexers/index.js';
 import {
-  ask,
+  type BrokerFixture,
   document,
+  exchange,
   type GathererDocument,
   NOW,
-  type Scene,
+  openBroker,
   ScriptedGatherd,
-  scene,
-  serve,
+  serveBroker,
   type Teardown,
-} from './scene.js';
+} from './helpers.js';
 
 const VERSION = '200 - HARVEST Broker 1.0\n';
 
-/** Five objects with one letter in their URLs; each rule selects a different set by their words. */
-function library(): GathererDocument[] {
+/** Returns five objects, named a to e by the last letter of their URLs; each rule selects a different set of them. */
+function lettered(): GathererDocument[] {
   const objects: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
     ['a', { Title: 'red apple', Type: 'HTML', Size: '5', Keywords: 'and' }],
     ['b', { Title: 'red brick', Type: 'Text', Size: '50', 'Full-Text': 'node.js\nred\nredder\nred\n' }],
@@ -43,32 +44,33 @@ function library(): GathererDocument[] {
   });
 }
 
-async function served(t: Teardown, conf = ''): Promise<Scene & { readonly port: number }> {
+/** Serves a broker over these five objects. */
+async function serveLettered(t: Teardown, conf = ''): Promise<BrokerFixture & { readonly port: number }> {
   const gatherd = await ScriptedGatherd.listen();
   t.teardown(() => gatherd.close());
-  gatherd.documents = library();
-  const made = await scene(t, { points: [gatherd.point(0)], conf });
-  await made.broker.collect();
-  const server = await serve(t, made);
-  return { ...made, port: server.address.port };
+  gatherd.documents = lettered();
+  const fixture = await openBroker(t, { points: [gatherd.point(0)], conf });
+  await fixture.broker.collect();
+  const server = await serveBroker(t, fixture);
+  return { ...fixture, port: server.address.port };
 }
 
-/** One broker for all tests that only ask it. */
-const shared = served(t);
+/** The broker of all tests that only query. */
+const shared = serveLettered(t);
 
-/** The letters of the objects in a reply, or its first line that is no object. */
+/** Returns the letters of the objects in a reply; without objects, the first line after the version line. */
 function letters(reply: string): string {
   const found = Array.from(reply.matchAll(/^120 - http:\/\/lib\.test\/(\w)$/gm), (match) => match[1] ?? '');
   return found.length > 0 ? found.sort().join('') : (reply.slice(VERSION.length).split('\n')[0] ?? '');
 }
 
-const NOTHING = '101 - No objects matched your query.';
+const NO_MATCH = '101 - No objects matched your query.';
 
-t.test('BRK-2 over the wire: what each query selects', async (t) => {
+t.test('BRK-2: over the wire, each query selects its objects', async (t) => {
   const { port } = await shared;
   const cases: readonly (readonly [string, string, string])[] = [
     ['BRK-2.11', '#ALLB', 'abcde'],
-    ['BRK-2.12 groups to the right', 'brick and red or apple', 'b'],
+    ['BRK-2.12 operators group to the right', 'brick and red or apple', 'b'],
     ['BRK-2.12 parentheses', '(brick and red) or apple', 'abce'],
     ['BRK-2.13 except', 'apple except red', 'c'],
     ['BRK-2.13 except binds like the others', 'apple except red and pie', 'ace'],
@@ -76,18 +78,18 @@ t.test('BRK-2 over the wire: what each query selects', async (t) => {
     ['BRK-2.13 not takes a parenthesis', 'not (red and brick)', 'acde'],
     ['BRK-2.13a a not b', 'apple not red', 'c'],
     ['BRK-2.13a side by side', 'red apple', 'ae'],
-    ['BRK-2.13a without blanks', '"red"("apple")', 'ae'],
+    ['BRK-2.13a blanks are optional', '"red"("apple")', 'ae'],
     ['BRK-2.3 any case', 'apple AND NOT pie', 'ae'],
     ['BRK-2.4 blanks around parentheses', '( red ) and ( brick )', 'b'],
     ['BRK-2.5 a phrase', '"red apple"', 'a'],
     ['BRK-2.6 a quoted operator is a word', 'Keywords : "and"', 'a'],
     ['BRK-2.7 a backslash reaches the engine', '"node\\.js"', 'b'],
-    ['BRK-2.22 and without it the dot is a pattern', 'node.js', 'bc'],
+    ['BRK-2.22 an unquoted dot is a pattern', 'node.js', 'bc'],
     ['BRK-2.8 a colon ends a word', 'Title:pie', 'c'],
     ['BRK-2.14 one attribute', 'type : Text', 'bd'],
-    ['BRK-2.14 a quoted value', 'title : "green apple"', NOTHING],
+    ['BRK-2.14 a quoted value', 'title : "green apple"', NO_MATCH],
     ['BRK-2.15 Glimpse’s own form', '"Title=Green apple"', 'c'],
-    ['BRK-2.15 not without quotes', 'Title=red', NOTHING],
+    ['BRK-2.15 only in quotes', 'Title=red', NO_MATCH],
     ['BRK-2.16 names in any case', 'TITLE : pie', 'c'],
     ['BRK-2.17 exact', 'type exact HTML', 'ac'],
     ['BRK-2.17 regexp', 'title regexp "^(red|apple) "', 'abe'],
@@ -99,61 +101,69 @@ t.test('BRK-2 over the wire: what each query selects', async (t) => {
     ['BRK-1.10 UTF-8', 'caf\u00e9', 'd'],
   ];
   for (const [rule, query, expected] of cases) {
-    t.equal(letters(await ask(port, `#USER #opaque #END ${query}\r\n`)), expected, `${rule}: ${query}`);
+    t.equal(letters(await exchange(port, `#USER #opaque #END ${query}\r\n`)), expected, `${rule}: ${query}`);
   }
   const latin1 = Buffer.from('#user #OPAQUE #End caf\xe9\n', 'latin1');
-  t.equal(letters(await ask(port, latin1)), 'd', 'BRK-1.10 a Latin-1 byte, BRK-2.2 keywords in any case');
+  t.equal(
+    letters(await exchange(port, latin1)),
+    'd',
+    'BRK-1.10, BRK-2.2: a Latin-1 byte matches, and keywords may have any case',
+  );
 });
 
-t.test('BRK-3 over the wire: what each flag changes', async (t) => {
+t.test('BRK-3: over the wire, each flag changes the result', async (t) => {
   const { port } = await shared;
   const cases: readonly (readonly [string, string, string])[] = [
     ['BRK-3.7 case sensitive by default', '#END green', 'd'],
     ['BRK-3.1 insensitive', '#index case insensitive #END green', 'cd'],
     ['BRK-3.1 insenstive', '#INDEX Case INSENSTIVE #END green', 'cd'],
     ['BRK-3.6 the later one wins', '#index case insensitive #index case sensitive #END green', 'd'],
-    ['BRK-2.20 matchword', '#index matchword #END redde', NOTHING],
+    ['BRK-2.20 matchword', '#index matchword #END redde', NO_MATCH],
     ['BRK-2.23 errors', '#index error 1 #END brack', 'bd'],
-    ['BRK-2.23 no errors', '#END brack', NOTHING],
+    ['BRK-2.23 no errors', '#END brack', NO_MATCH],
     ['since', `#since ${NOW - 998} #END #allb`, 'de'],
     ['since with words', `#since ${NOW - 998} #END apple`, 'e'],
   ];
   for (const [name, message, expected] of cases) {
-    t.equal(letters(await ask(port, `#USER #opaque ${message}\n`)), expected, `${name}: ${message}`);
+    t.equal(letters(await exchange(port, `#USER #opaque ${message}\n`)), expected, `${name}: ${message}`);
   }
   const count = async (flags: string, query: string, code: string) =>
-    (await ask(port, `#USER ${flags} #END ${query}\n`))
+    (await exchange(port, `#USER ${flags} #END ${query}\n`))
       .split('\n')
       .filter((line) => line.startsWith(`${code} - `)).length;
-  t.equal(await count('#index maxfiles 2', 'apple', '120'), 2, 'maxfiles');
+  t.equal(await count('#index maxfiles 2', 'apple', '120'), 2, 'maxfiles limits the objects');
   t.equal(
     await count('#opaque #index maxresult 2', 'apple', '120'),
     2,
-    'maxresult counts objects if no lines are requested',
+    'maxresult counts objects if no matched lines are requested',
   );
   t.equal(await count('', 'title : "red brick" or Full-Text : red', '122'), 4, 'all matched lines');
-  t.equal(await count('#index maxlines 2', 'Full-Text : red', '122'), 2, 'BRK-3.3');
+  t.equal(
+    await count('#index maxlines 2', 'Full-Text : red', '122'),
+    2,
+    'BRK-3.3: maxlines limits the matched lines',
+  );
   t.equal(
     await count('#index maxlines 2 #index maxlines 0', 'Full-Text : red', '122'),
     3,
-    'BRK-8.11: 0 takes it back',
+    'BRK-8.11: a later 0 removes the limit',
   );
   t.equal(
     await count('#index maxresult 2', 'Full-Text : red', '122'),
     2,
-    'BRK-8.11 maxresult counts matched lines',
+    'BRK-8.11: maxresult counts matched lines',
   );
   t.equal(
     await count('#index lifetime 1', '#allb', '120'),
     5,
-    'BRK-3.4, BRK-8.14: a lifetime too short is lifted to 10 s',
+    'BRK-3.4, BRK-8.14: a shorter lifetime is raised to 10 s',
   );
-  t.equal(await count('#index maxfiles 2', '#allb', '101'), 0, 'BRK-4.16: a cut result is no message');
+  t.equal(await count('#index maxfiles 2', '#allb', '101'), 0, 'BRK-4.16: a limited result has no message');
 });
 
-t.test('BRK-4.3 to BRK-4.6, BRK-4.10: every item of one object, in order', async (t) => {
+t.test('BRK-4.3 to BRK-4.6, BRK-4.10: all items of an object arrive in order', async (t) => {
   const { port } = await shared;
-  const reply = await ask(
+  const reply = await exchange(
     port,
     '#USER #desc #attribute type #attribute None #attribute URL #attribute TYPE #index maxlines 1 #END "apple red"\r\n',
   );
@@ -177,41 +187,44 @@ http://lib.test/e
   );
 });
 
-t.test('BRK-2.19, BRK-3.5, BRK-4.13, BRK-4.14, BRK-4.18: refusals say ERROR and end the reply', async (t) => {
-  const { port } = await shared;
-  const cases: readonly (readonly [string, RegExp])[] = [
-    ['#USER apple', /^111 - ERROR: Malformed message: .*BRK-2\.9/],
-    [
-      '#USER #verbose #END apple',
-      /^111 - ERROR: Malformed message: unknown flag #verbose \(BRK-3\.5, offset 6\)$/,
-    ],
-    ['#USER #index error 9 #END apple', /^111 - ERROR: Malformed message: .*BRK-2\.23/],
-    ['#USER #END (apple', /^111 - ERROR: Malformed message: .*BRK-2\.4/],
-    [`#USER #END ${'('.repeat(2000)}`, /^111 - ERROR: Malformed message: .*BRK-2\.12/],
-    [`#USER #END ${'x '.repeat(2000)}`, /^111 - ERROR: Malformed message: .*BRK-2\.12/],
-    ['#USER #END title regexp "("', /^111 - ERROR: .*does not support/],
-    ['#WHAT #END apple', /^111 - ERROR: Malformed message: .*BRK-2\.1/],
-    ['SEND-UPDATE 0', /^111 - ERROR: Malformed message: .*BRK-2\.1/],
-  ];
-  for (const [message, expected] of cases) {
-    const lines = (await ask(port, `${message}\r\n`)).split('\n').slice(1, -1);
-    t.equal(lines.length, 1, message.slice(0, 40));
-    t.match(lines[0], expected);
-  }
-  t.match(
-    await ask(port, '#USER #opaque #index rank "by date" #index fuzzy #END pie\r\n'),
-    /^200 - .*\n101 - .*rank "by date".*\n101 - .*fuzzy.*\n120 - http:\/\/lib\.test\/c\n/,
-    'BRK-3.5: notices come first, results follow',
-  );
-  t.match(
-    await ask(port, '#USER #opaque #index error 1 #END pi.\r\n'),
-    /130 - object end\n103 - ERROR: .*\n$/,
-    'BRK-4.13, BRK-4.18: a complaint that does not end the results',
-  );
-});
+t.test(
+  'BRK-2.19, BRK-3.5, BRK-4.13, BRK-4.14, BRK-4.18: a refusal says ERROR and ends the reply',
+  async (t) => {
+    const { port } = await shared;
+    const cases: readonly (readonly [string, RegExp])[] = [
+      ['#USER apple', /^111 - ERROR: Malformed message: .*BRK-2\.9/],
+      [
+        '#USER #verbose #END apple',
+        /^111 - ERROR: Malformed message: unknown flag #verbose \(BRK-3\.5, offset 6\)$/,
+      ],
+      ['#USER #index error 9 #END apple', /^111 - ERROR: Malformed message: .*BRK-2\.23/],
+      ['#USER #END (apple', /^111 - ERROR: Malformed message: .*BRK-2\.4/],
+      [`#USER #END ${'('.repeat(2000)}`, /^111 - ERROR: Malformed message: .*BRK-2\.12/],
+      [`#USER #END ${'x '.repeat(2000)}`, /^111 - ERROR: Malformed message: .*BRK-2\.12/],
+      ['#USER #END title regexp "("', /^111 - ERROR: .*does not support/],
+      ['#WHAT #END apple', /^111 - ERROR: Malformed message: .*BRK-2\.1/],
+      ['SEND-UPDATE 0', /^111 - ERROR: Malformed message: .*BRK-2\.1/],
+    ];
+    for (const [message, expected] of cases) {
+      const lines = (await exchange(port, `${message}\r\n`)).split('\n').slice(1, -1);
+      t.equal(lines.length, 1, message.slice(0, 40));
+      t.match(lines[0], expected);
+    }
+    t.match(
+      await exchange(port, '#USER #opaque #index rank "by date" #index fuzzy #END pie\r\n'),
+      /^200 - .*\n101 - .*rank "by date".*\n101 - .*fuzzy.*\n120 - http:\/\/lib\.test\/c\n/,
+      'BRK-3.5: notices come first, results follow',
+    );
+    t.match(
+      await exchange(port, '#USER #opaque #index error 1 #END pi.\r\n'),
+      /130 - object end\n103 - ERROR: .*\n$/,
+      'BRK-4.13, BRK-4.18: a warning does not end the results',
+    );
+  },
+);
 
 t.test(
-  'BRK-4.19, BRK-4.15: what an engine says and finds before its time is over reaches the client',
+  'BRK-4.19, BRK-4.15: results and warnings of an engine that runs out of time reach the client',
   async (t) => {
     const { broker } = await shared;
     const outcome: SearchOutcome = {
@@ -251,14 +264,14 @@ t.test(
 
 t.test('BRK-3.2: one client, two servers: matched lines are sent on request', async (t) => {
   for (const mode of ['suppress', 'show'] as const) {
-    const { port } = await served(t, `Opaque-Mode ${mode}\n`);
+    const { port } = await serveLettered(t, `Opaque-Mode ${mode}\n`);
     const lines = async (request: QueryRequest) => {
       const client = new BrokerClient({ host: '127.0.0.1', port, opaqueMode: mode });
       for await (const hit of client.query('pie', request)) return hit.matchedLines.length;
       return -1;
     };
-    t.equal(await lines({ matchedLines: true }), 1, `${mode}: wanted`);
-    t.equal(await lines({ matchedLines: false }), 0, `${mode}: not wanted`);
+    t.equal(await lines({ matchedLines: true }), 1, `${mode}: matched lines are requested`);
+    t.equal(await lines({ matchedLines: false }), 0, `${mode}: matched lines are not requested`);
   }
 });
 
@@ -273,19 +286,27 @@ t.test('the query builder takes every character literally', async (t) => {
   const title = q.attribute('title');
   t.equal(await found(q.word('node.js')), 'b', 'the dot is a dot');
   t.equal(await found(q.pattern('node.js')), 'bc', 'the dot is any character');
-  t.equal(await found(q.word('red').and(q.word('brick')).or(q.word('pie'))), 'bc', 'as it is chained');
+  t.equal(
+    await found(q.word('red').and(q.word('brick')).or(q.word('pie'))),
+    'bc',
+    'operators apply in the order of the calls',
+  );
   t.equal(await found(title.contains('apple').except(title.regexp('^apple'))), 'ac');
   t.equal(await found(q.attribute('size').lessThan(100).and(q.attribute('type').exact('HTML').not())), 'b');
   t.equal(await found(q.all()), 'abcde');
   t.equal(await found(q.attribute('keywords').contains('and')), 'a');
 });
 
-t.test('BRK-1.10: a matched line has the bytes that its object has', async (t) => {
+t.test('BRK-1.10: a matched line has the bytes of its object', async (t) => {
   const latin1 = Buffer.from('Title{12}:\tcaf\xe9 \x80 latin\n', 'latin1');
   const utf8 = Buffer.from('Title{11}:\tcaf\u00e9 utf-8\n', 'utf8');
   t.same(lineBytes('caf\u00e9 \u20ac latin', latin1), Buffer.from('caf\xe9 \x80 latin', 'latin1'));
   t.same(lineBytes('caf\u00e9 utf-8', utf8), Buffer.from('caf\xc3\xa9 utf-8', 'latin1'));
-  t.same(lineBytes('\u4e2d', latin1), Buffer.from('\u4e2d'), 'a stranger to the object');
+  t.same(
+    lineBytes('\u4e2d', latin1),
+    Buffer.from('\u4e2d'),
+    'text that is not in the object is sent as UTF-8',
+  );
 
   const gatherd = await ScriptedGatherd.listen();
   t.teardown(() => gatherd.close());
@@ -297,9 +318,9 @@ t.test('BRK-1.10: a matched line has the bytes that its object has', async (t) =
     Buffer.from('caf\xe9\n', 'latin1'),
     Buffer.from(`${middle}Type{5}:\tcaf\u00e9\n${end}}\n`),
   ]);
-  const made = await scene(t, { points: [gatherd.point(0)] });
-  await made.broker.collect();
-  const { port } = (await serve(t, made)).address;
+  const fixture = await openBroker(t, { points: [gatherd.point(0)] });
+  await fixture.broker.collect();
+  const { port } = (await serveBroker(t, fixture)).address;
   const pieces: Uint8Array[] = [];
   for await (const piece of new BrokerClient({ host: '127.0.0.1', port }).raw('#USER #END caf\u00e9'))
     pieces.push(piece);
@@ -311,11 +332,11 @@ t.test('BRK-1.10: a matched line has the bytes that its object has', async (t) =
 t.test('BRK-1.6 to BRK-1.8: one message per connection, however its bytes are split', async (t) => {
   const { port } = await shared;
   const message = '\r\n#USER #opaque #END "green\nbrick" or pie\r\n#USER #END #allb\r\n';
-  const whole = await ask(port, message);
+  const whole = await exchange(port, message);
   t.equal(
     letters(whole),
     'cd',
-    'an LF inside quotes is a blank of the phrase; what follows the message is not read',
+    'an LF inside quotes is a blank of the phrase; bytes after the message are not read',
   );
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   let reply = '';
@@ -327,13 +348,13 @@ t.test('BRK-1.6 to BRK-1.8: one message per connection, however its bytes are sp
     if (socket.destroyed || reply.includes('130 - ')) break;
   }
   if (!socket.destroyed) await new Promise((resolve) => socket.once('close', resolve).resume());
-  t.equal(reply, whole, 'byte by byte');
+  t.equal(reply, whole, 'the reply to single bytes is the same');
 });
 
-t.test('BRK-4.14: a refusal is a PeerError with the sentence of the broker', async (t) => {
+t.test('BRK-4.14: the client throws a PeerError for a refusal', async (t) => {
   const { port } = await shared;
   const client = new BrokerClient({ host: '127.0.0.1', port });
   await t.rejects(async () => {
-    for await (const _hit of client.query('title regexp "("')) t.fail('a hit');
+    for await (const _hit of client.query('title regexp "("')) t.fail('the query has a hit');
   }, PeerError);
 });

@@ -1,3 +1,4 @@
+// A Broker that cannot open or listen closes everything that it opened. The tests read /proc/self/fd.
 import { mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,62 +7,62 @@ import t from 'tap';
 import { StateError, StorageError } from '../../../protocols/errors.js';
 import { Broker, type BrokerOptions, WebServer } from '../../../servers/broker/index.js';
 import { createLoggerOn, harvestLines } from '../../../servers/host/index.js';
-import { brokerConfig, scene } from './scene.js';
+import { brokerConfig, openBroker } from './helpers.js';
 
-/** The files below a directory that this process has open. */
+/** Returns the open files of this process below a directory. */
 async function openFiles(directory: string): Promise<string[]> {
   const names = await readdir('/proc/self/fd');
   const paths = await Promise.all(names.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => '')));
   return paths.filter((path) => path.startsWith(`${directory}/`));
 }
 
-/** The same, after the closes that are under way. */
+/** Returns the files that stay open; waits up to two seconds for pending closes. */
 async function filesLeftOpen(directory: string): Promise<string[]> {
   for (let i = 0; i < 100 && (await openFiles(directory)).length > 0; i++) await pause(20);
   return openFiles(directory);
 }
 
-const options = (directory: string, conf = ''): BrokerOptions => ({
+const optionsFor = (directory: string, conf = ''): BrokerOptions => ({
   config: brokerConfig(directory, conf),
   log: createLoggerOn(harvestLines({ write: () => undefined }), { program: 'broker' }),
   points: [],
 });
 
-t.test('opening that fails half way closes what was opened', async (t) => {
+t.test('a failed open closes every file', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'broker-open-'));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
 
-  await t.rejects(Broker.open(options(directory, 'Indexer-Type none-such\n')), /none-such/);
+  await t.rejects(Broker.open(optionsFor(directory, 'Indexer-Type none-such\n')), /none-such/);
   t.same(await filesLeftOpen(directory), [], 'after an unknown indexer');
 
   await writeFile(join(directory, 'index'), 'not a directory');
-  await t.rejects(Broker.open(options(directory)), 'the index cannot be opened');
+  await t.rejects(Broker.open(optionsFor(directory)), 'the index cannot be opened');
   t.same(await filesLeftOpen(directory), [], 'after an index that cannot be opened');
   await rm(join(directory, 'index'));
 
   await rm(join(directory, 'store'), { recursive: true });
   await writeFile(join(directory, 'store'), 'not a directory');
-  await t.rejects(Broker.open(options(directory)), StorageError);
+  await t.rejects(Broker.open(optionsFor(directory)), StorageError);
   t.same(await filesLeftOpen(directory), [], 'after a store that cannot be opened');
   await rm(join(directory, 'store'));
 
-  const abort = new Error('the clock is broken');
+  const failure = new Error('the clock is broken');
   let calls = 0;
   const now = (): number => {
-    if (++calls > 1) throw abort;
+    if (++calls > 1) throw failure;
     return 1_000_000_000;
   };
-  await t.rejects(Broker.open({ ...options(directory), now }));
-  t.same(await filesLeftOpen(directory), [], 'after a first cleaning that fails');
+  await t.rejects(Broker.open({ ...optionsFor(directory), now }));
+  t.same(await filesLeftOpen(directory), [], 'after a failure of the first cleaning');
 
-  const broker = await Broker.open(options(directory));
-  t.not((await openFiles(directory)).length, 0);
+  const broker = await Broker.open(optionsFor(directory));
+  t.not((await openFiles(directory)).length, 0, 'an open broker has open files');
   await Promise.all([broker.close(), broker.close()]);
   t.same(await filesLeftOpen(directory), [], 'after the close');
 });
 
-t.test('web pages that cannot listen leave nothing open', async (t) => {
-  const { broker } = await scene(t);
+t.test('web pages that cannot listen leave no socket open', async (t) => {
+  const { broker } = await openBroker(t);
   const address = {
     broker,
     brokerAddress: { host: '127.0.0.1', port: 1 },
@@ -76,8 +77,8 @@ t.test('web pages that cannot listen leave nothing open', async (t) => {
   t.same(sockets(), before);
 });
 
-t.test('a broker starts once', async (t) => {
-  const { broker } = await scene(t);
+t.test('a broker can be started only once', async (t) => {
+  const { broker } = await openBroker(t);
   await broker.start('nocol');
   await t.rejects(broker.start('nocol'), StateError);
 });

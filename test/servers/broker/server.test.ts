@@ -1,3 +1,4 @@
+// The port of a Broker: replies byte for byte, clients of 1998, slow and silent clients, administration, limits.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import t from 'tap';
@@ -5,172 +6,189 @@ import { DEFAULT_FLAGS, encodeResult, type ResultItem } from '../../../protocols
 import type { Broker, SearchSummary } from '../../../servers/broker/index.js';
 import { passwordMatches, search } from '../../../servers/broker/index.js';
 import {
-  ask,
+  type BrokerFixture,
   corpus,
   document,
+  exchange,
   NOW,
-  type Scene,
+  openBroker,
   ScriptedGatherd,
-  scene,
-  serve,
+  serveBroker,
   type Teardown,
-} from './scene.js';
+} from './helpers.js';
 
 const VERSION = '200 - HARVEST Broker 1.0\n';
 const HOME = 'http://www.example.org:8080/Harvest/brokers/example/';
 
-/** What the broker says of one object, before descriptions and lines. */
-function head(url: string, oid: number): string {
+/** Returns the lines of an object before its description and matched lines. */
+function objectHead(url: string, oid: number): string {
   return `120 - ${url}\n125 - ${HOME}objects/0/OBJ${oid}\n126 - ${HOME}\n`;
 }
 
-const GOPHER = head('http://www.example.org/gopher.html', 1);
-const WAIS = head('ftp://ftp.example.org/wais.txt', 2);
-const MOSAIC = head('http://www.example.org/mosaic.html', 3);
+const GOPHER = objectHead('http://www.example.org/gopher.html', 1);
+const WAIS = objectHead('ftp://ftp.example.org/wais.txt', 2);
+const MOSAIC = objectHead('http://www.example.org/mosaic.html', 3);
 const END = '130 - object end\n';
 
-/** A broker that holds the small corpus, served. */
-async function filled(
+/** Serves a broker over the small corpus or these documents. */
+async function serveCorpus(
   t: Teardown,
   conf = '',
-  options: Parameters<typeof serve>[2] = {},
+  options: Parameters<typeof serveBroker>[2] = {},
   documents = corpus(),
-): Promise<Scene & { port: number }> {
+): Promise<BrokerFixture & { port: number }> {
   const gatherd = await ScriptedGatherd.listen();
   t.teardown(() => gatherd.close());
   gatherd.documents = documents;
-  const made = await scene(t, { points: [gatherd.point(0)], conf });
-  await made.broker.collect();
-  const server = await serve(t, made, options);
-  return { ...made, port: server.address.port };
+  const fixture = await openBroker(t, { points: [gatherd.point(0)], conf });
+  await fixture.broker.collect();
+  const server = await serveBroker(t, fixture, options);
+  return { ...fixture, port: server.address.port };
 }
 
-t.test('BRK-4 replies byte for byte', async (t) => {
-  const { port, log } = await filled(t);
+t.test('BRK-4: replies, byte for byte', async (t) => {
+  const { port, log } = await serveCorpus(t);
   const replies: readonly (readonly [string, string, string])[] = [
     [
-      'BRK-4.3 matched lines, as BRK-4.8 writes them',
+      'BRK-4.3, 4.8: matched lines',
       '#USER #index case insensitive #END mosaic\r\n',
       `${MOSAIC}122 - Matched line: url# @FILE { http://www.example.org/mosaic.html\n122 - Matched line: Title# Title{6}:\tMosaic\n${END}`,
     ],
-    ['BRK-3.2 #opaque: none', '#USER #opaque #END Mosaic\r\n', `${MOSAIC}${END}`],
+    ['BRK-3.2: #opaque suppresses matched lines', '#USER #opaque #END Mosaic\r\n', `${MOSAIC}${END}`],
     [
-      'BRK-4.4, 4.5 a description is counted and followed by an LF that is not',
+      'BRK-4.4, 4.5: the size of a description excludes the LF after it',
       '#USER #desc #opaque #index matchword #END menu\r\n',
       `${GOPHER}124 - 26\nAbout gopher\nand its menus\n${END}`,
     ],
     [
-      'BRK-4.6 attributes in the requested order and spelling; missing ones are left out',
+      'BRK-4.6: attributes in the requested order and spelling, without missing ones',
       '#USER #opaque #attribute author #attribute nothing #attribute TITLE #END menu\r\n',
       `${GOPHER}127 - author 9\nA. Writer\n127 - TITLE 15\nThe gopher menu\n${END}`,
     ],
     [
-      'BRK-2.11 #ALLB in capitals, no flags',
+      'BRK-2.11: #ALLB in capitals, without flags',
       '#USER #END #ALLB\n',
       `${GOPHER}${END}${WAIS}${END}${MOSAIC}${END}`,
     ],
-    ['#since: only newer objects', `#USER #since ${NOW - 9998} #END #allb\n`, `${MOSAIC}${END}`],
-    ['#since with words', `#USER #since ${NOW - 9999} #opaque #END gopher\n`, `${WAIS}${END}`],
-    ['#index maxfiles', '#USER #index maxfiles 2 #END #allb\n', `${GOPHER}${END}${WAIS}${END}`],
-    ['BRK-2.13 except', '#USER #opaque #END gopher except WAIS\n', `${GOPHER}${END}`],
-    ['BRK-4.12, 4.18 nothing matched', '#USER #END veronica\n', '101 - No objects matched your query.\n'],
+    ['#since selects newer objects', `#USER #since ${NOW - 9998} #END #allb\n`, `${MOSAIC}${END}`],
+    ['#since with a query', `#USER #since ${NOW - 9999} #opaque #END gopher\n`, `${WAIS}${END}`],
     [
-      'BRK-1.8 leading empty lines',
+      '#index maxfiles limits the objects',
+      '#USER #index maxfiles 2 #END #allb\n',
+      `${GOPHER}${END}${WAIS}${END}`,
+    ],
+    ['BRK-2.13: except', '#USER #opaque #END gopher except WAIS\n', `${GOPHER}${END}`],
+    ['BRK-4.12, 4.18: nothing matched', '#USER #END veronica\n', '101 - No objects matched your query.\n'],
+    [
+      'BRK-1.8: leading empty lines are skipped',
       '\r\n\n#USER #END veronica\r\n',
       '101 - No objects matched your query.\n',
     ],
     [
-      'BRK-3.5 an unknown #index flag is ignored after a notice',
+      'BRK-3.5: an unknown #index flag is ignored with a notice',
       '#USER #index frobnicate 3 #END veronica\n',
       '101 - Unknown flag #index frobnicate 3 ignored.\n101 - No objects matched your query.\n',
     ],
     [
-      'bulk transfers have an error of their own (BT-10)',
+      'BT-10: a bulk transfer is refused with code 400',
       '#BULK #DIGEST - #END #ALLB\r\n',
       '400 - ERROR: #digest and #compress need #interface 2\n',
     ],
   ];
-  for (const [name, message, reply] of replies) t.equal(await ask(port, message), VERSION + reply, name);
+  for (const [name, message, reply] of replies) t.equal(await exchange(port, message), VERSION + reply, name);
 
   t.match(
-    await ask(port, '#USER (gopher\n'),
+    await exchange(port, '#USER (gopher\n'),
     /^200 - .*\n111 - ERROR: Malformed message: .*\n$/,
-    'BRK-4.18 malformed',
+    'BRK-4.18: a malformed message',
   );
-  t.match(await ask(port, 'GET / HTTP/1.0\r\n\r\n'), /^200 - .*\n111 - ERROR: Malformed message: .*\n$/);
+  t.match(await exchange(port, 'GET / HTTP/1.0\r\n\r\n'), /^200 - .*\n111 - ERROR: Malformed message: .*\n$/);
   t.ok(log.some((line) => line.includes('Query: 127.0.0.1: #USER #opaque #END Mosaic: 1 objects, 0 lines')));
 });
 
-t.test('BRK-3.2 Opaque-Mode show: matched lines only with #opaque', async (t) => {
-  const { port } = await filled(t, 'Opaque-Mode show\n');
-  t.equal(await ask(port, '#USER #END Mosaic\n'), `${VERSION}${MOSAIC}${END}`);
-  t.match(await ask(port, '#USER #opaque #END Mosaic\n'), /122 - Matched line: Title# Title\{6\}:\tMosaic\n/);
+t.test('BRK-3.2: with Opaque-Mode show, matched lines need #opaque', async (t) => {
+  const { port } = await serveCorpus(t, 'Opaque-Mode show\n');
+  t.equal(await exchange(port, '#USER #END Mosaic\n'), `${VERSION}${MOSAIC}${END}`);
+  t.match(
+    await exchange(port, '#USER #opaque #END Mosaic\n'),
+    /122 - Matched line: Title# Title\{6\}:\tMosaic\n/,
+  );
 });
 
-t.test('BRK-7.3 Max-Results caps every reply', async (t) => {
-  const { port } = await filled(t, 'Max-Results 2\n');
+t.test('BRK-7.3: Max-Results limits every reply', async (t) => {
+  const { port } = await serveCorpus(t, 'Max-Results 2\n');
   for (const query of ['#USER #END #allb', '#USER #opaque #index case insensitive #END example']) {
-    const reply = await ask(port, `${query}\n`);
+    const reply = await exchange(port, `${query}\n`);
     t.equal(reply.split('\n').filter((line) => line === '130 - object end').length, 2);
   }
 });
 
-t.test('BRK-10 reading rules of two clients of 1998', async (t) => {
-  const { port } = await filled(t);
-  t.test('the WHOIS++ gateway: CR LF, no half-close, starts at 120, emits at 130', async (t) => {
-    const reply = await ask(
-      port,
-      '#USER #desc #index case insensitive #index maxresult 51 #END gopher and wais\r\n',
-    );
-    const records: Record<string, string>[] = [];
-    let record: Record<string, string> | undefined;
-    for (const line of reply.split('\n')) {
-      if (/^(?:200|125|126|124) - /.test(line)) continue;
-      if (/^(?:111|103) - /.test(line) && line.includes('ERROR')) t.fail(line);
-      if (line.startsWith('120 - ')) record = { url: line.slice(6) };
-      else if (line === '130 - object end') records.push(record ?? {});
-    }
-    t.same(records, [{ url: 'ftp://ftp.example.org/wais.txt' }]);
-  });
+t.test('BRK-10: replies suit the parsers of two clients of 1998', async (t) => {
+  const { port } = await serveCorpus(t);
+  t.test(
+    'the WHOIS++ gateway sends CR LF, does not half-close, and reads objects from 120 to 130',
+    async (t) => {
+      const reply = await exchange(
+        port,
+        '#USER #desc #index case insensitive #index maxresult 51 #END gopher and wais\r\n',
+      );
+      const records: Record<string, string>[] = [];
+      let record: Record<string, string> | undefined;
+      for (const line of reply.split('\n')) {
+        if (/^(?:200|125|126|124) - /.test(line)) continue;
+        if (/^(?:111|103) - /.test(line) && line.includes('ERROR')) t.fail(line);
+        if (line.startsWith('120 - ')) record = { url: line.slice(6) };
+        else if (line === '130 - object end') records.push(record ?? {});
+      }
+      t.same(records, [{ url: 'ftp://ftp.example.org/wais.txt' }]);
+    },
+  );
 
-  t.test('the centroid client: reads the version line before it sends, collects 127 by count', async (t) => {
-    const socket = connect(port, '127.0.0.1');
-    let reply = '';
-    socket.setEncoding('latin1');
-    socket.on('data', (text: string) => {
-      reply += text;
-    });
-    await once(socket, 'data');
-    t.match(reply, /^200 - .*Broker.*\n$/);
-    socket.write('#USER #attribute title #attribute type #END #ALLB\r\n');
-    await once(socket, 'end');
-    socket.destroy();
-    const values: string[] = [];
-    for (let rest = reply; ; ) {
-      const match = /127 - ([^\n]*) (\d+)\n/.exec(rest);
-      if (match === null) break;
-      const start = match.index + match[0].length;
-      values.push(`${match[1]}=${rest.slice(start, start + Number(match[2]))}`);
-      rest = rest.slice(start + Number(match[2]));
-    }
-    t.same(values, [
-      'title=The gopher menu',
-      'type=HTML',
-      'title=WAIS and gopher',
-      'type=Text',
-      'title=Mosaic',
-      'type=HTML',
-    ]);
-  });
+  t.test(
+    'the centroid client reads the version line before it sends, and reads 127 by its size',
+    async (t) => {
+      const socket = connect(port, '127.0.0.1');
+      let reply = '';
+      socket.setEncoding('latin1');
+      socket.on('data', (text: string) => {
+        reply += text;
+      });
+      await once(socket, 'data');
+      t.match(reply, /^200 - .*Broker.*\n$/);
+      socket.write('#USER #attribute title #attribute type #END #ALLB\r\n');
+      await once(socket, 'end');
+      socket.destroy();
+      const values: string[] = [];
+      for (let rest = reply; ; ) {
+        const match = /127 - ([^\n]*) (\d+)\n/.exec(rest);
+        if (match === null) break;
+        const start = match.index + match[0].length;
+        values.push(`${match[1]}=${rest.slice(start, start + Number(match[2]))}`);
+        rest = rest.slice(start + Number(match[2]));
+      }
+      t.same(values, [
+        'title=The gopher menu',
+        'type=HTML',
+        'title=WAIS and gopher',
+        'type=Text',
+        'title=Mosaic',
+        'type=HTML',
+      ]);
+    },
+  );
 });
 
-t.test('BRK-1.8 messages that do not end', async (t) => {
-  const { port } = await filled(t, '', { messageTimeoutMs: 150 });
-  t.match(await ask(port, '#USER #END never finished'), /^200 - .*\n111 - ERROR: .*\n$/, 'no line end');
+t.test('BRK-1.8: messages that do not end', async (t) => {
+  const { port } = await serveCorpus(t, '', { messageTimeoutMs: 150 });
   t.match(
-    await ask(port, `#USER #END ${'x'.repeat(70_000)}`),
+    await exchange(port, '#USER #END never finished'),
     /^200 - .*\n111 - ERROR: .*\n$/,
-    'an endless line',
+    'a message without a line end is refused after the timeout',
+  );
+  t.match(
+    await exchange(port, `#USER #END ${'x'.repeat(70_000)}`),
+    /^200 - .*\n111 - ERROR: .*\n$/,
+    'an endless line is refused',
   );
   const half = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   half.end('#USER #opaque #END Mosaic');
@@ -179,34 +197,38 @@ t.test('BRK-1.8 messages that do not end', async (t) => {
   t.equal(Buffer.concat(chunks).toString(), `${VERSION}${MOSAIC}${END}`, 'a half-close ends the message');
   const silent = connect(port, '127.0.0.1');
   silent.end();
-  t.equal((await once(silent, 'data'))[0]?.toString(), VERSION, 'a silent client gets the version only');
+  t.equal((await once(silent, 'data'))[0]?.toString(), VERSION, 'a silent client gets the version line only');
 });
 
-t.test('BRK-5 administration', async (t) => {
+t.test('BRK-5: administration commands', async (t) => {
   let stopped = 0;
-  const { port, log, broker } = await filled(t, '', { shutdown: () => void stopped++ });
+  const { port, log, broker } = await serveCorpus(t, '', { shutdown: () => void stopped++ });
   const admin = async (command: string, password = '"open sesame"') =>
-    (await ask(port, `#ADMIN #Password ${password} ${command}\r\n`)).slice(VERSION.length);
-  t.equal(await admin('#collection', 'wrong'), '111 - ERROR: Invalid password\n', 'BRK-5.2');
+    (await exchange(port, `#ADMIN #Password ${password} ${command}\r\n`)).slice(VERSION.length);
+  t.equal(
+    await admin('#collection', 'wrong'),
+    '111 - ERROR: Invalid password\n',
+    'BRK-5.2: a wrong password is refused',
+  );
   t.equal(broker.collecting, false);
   t.equal(await admin('#clean-broker'), '101 - Deleted 0 expired objects\n');
   t.match(await admin('#do-stats'), /^101 - Objects: 3\n(?:101 - .*\n)+$/);
-  t.equal(await admin('#collection'), '101 - Collection started\n', 'BRK-5.4');
+  t.equal(await admin('#collection'), '101 - Collection started\n', 'BRK-5.4: a long command starts');
   t.equal(await admin('#shutdown'), '101 - Shutdown started\n');
   t.equal(stopped, 1);
   t.ok(log.some((line) => line.includes('Admin: 127.0.0.1: #collection refused')));
   t.notOk(log.join('').includes('sesame'), 'the password is not in the log');
 
-  t.equal(passwordMatches('', ''), false, 'BRK-5.2 an empty configured password refuses all');
+  t.equal(passwordMatches('', ''), false, 'BRK-5.2: an empty configured password refuses every command');
   t.equal(passwordMatches('a', 'a'), true);
   t.equal(passwordMatches('a', 'ab'), false);
 });
 
-/** A broker whose queries do what the test says. */
-function queryStub(
+/** Returns a broker whose queries yield these pages. */
+function withQueryResults(
   broker: Broker,
   pages: (signal: AbortSignal | undefined) => AsyncGenerator<readonly ResultItem[], SearchSummary, void>,
-): Scene['broker'] {
+): BrokerFixture['broker'] {
   return new Proxy(broker, {
     get(target, name) {
       if (name === 'search') return (_query: unknown, _flags: unknown, signal?: AbortSignal) => pages(signal);
@@ -216,21 +238,21 @@ function queryStub(
   });
 }
 
-const NOTHING: SearchSummary = { objects: 0, lines: 0, complete: true };
+const EMPTY_SUMMARY: SearchSummary = { objects: 0, lines: 0, complete: true };
 
-t.test('BRK-1.5 the version line is repeated while a query finds nothing', async (t) => {
-  const { broker } = await scene(t);
+t.test('BRK-1.5: the version line is repeated while a query finds nothing', async (t) => {
+  const { broker } = await openBroker(t);
   let finish = () => {};
   const finished = new Promise<void>((resolve) => {
     finish = resolve;
   });
-  const server = await serve(
+  const server = await serveBroker(
     t,
     {
-      broker: queryStub(broker, async function* () {
+      broker: withQueryResults(broker, async function* () {
         await finished;
         yield [{ kind: 'message', text: 'done' }];
-        return NOTHING;
+        return EMPTY_SUMMARY;
       }),
     },
     { repeatVersionMs: 5 },
@@ -248,7 +270,7 @@ t.test('BRK-1.5 the version line is repeated while a query finds nothing', async
 });
 
 t.test('a client that closes the connection ends its query', async (t) => {
-  const { broker } = await scene(t);
+  const { broker } = await openBroker(t);
   let started = () => {};
   const running = new Promise<void>((resolve) => {
     started = resolve;
@@ -257,12 +279,12 @@ t.test('a client that closes the connection ends its query', async (t) => {
   const aborted = new Promise<void>((resolve) => {
     ended = resolve;
   });
-  const server = await serve(t, {
-    broker: queryStub(broker, async function* (signal) {
+  const server = await serveBroker(t, {
+    broker: withQueryResults(broker, async function* (signal) {
       started();
       await new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()));
       ended();
-      return NOTHING;
+      return EMPTY_SUMMARY;
     }),
   });
   const socket = connect(server.address.port, '127.0.0.1');
@@ -272,14 +294,14 @@ t.test('a client that closes the connection ends its query', async (t) => {
   await t.resolves(aborted, 'the search was aborted');
 });
 
-t.test('a slow reader costs one page, and its query runs only while it reads', async (t) => {
-  const { broker } = await scene(t);
+t.test('the query of a slow client pauses while the client does not read', async (t) => {
+  const { broker } = await openBroker(t);
   let pages = 0;
   const page: ResultItem[] = Array.from({ length: 100 }, () => ({ kind: 'opaque', text: 'x'.repeat(2000) }));
-  const server = await serve(t, {
-    broker: queryStub(broker, async function* () {
+  const server = await serveBroker(t, {
+    broker: withQueryResults(broker, async function* () {
       for (; pages < 400; pages++) yield page;
-      return NOTHING;
+      return EMPTY_SUMMARY;
     }),
   });
   const socket = connect(server.address.port, '127.0.0.1');
@@ -300,24 +322,24 @@ t.test('a slow reader costs one page, and its query runs only while it reads', a
   await once(socket, 'end');
   socket.destroy();
   t.equal(pages, 400);
-  t.equal(bytes, VERSION.length + 400 * 100 * (2000 + '122 - \n'.length), 'and nothing is lost');
+  t.equal(bytes, VERSION.length + 400 * 100 * (2000 + '122 - \n'.length), 'no byte is lost');
 });
 
-t.test('BRK-4.18 too many concurrent queries', async (t) => {
-  const { port, broker } = await filled(t, 'Max-Queries 2\n', { queueWaitMs: 20 });
-  const held = [1, 2].map(() => broker.search({ kind: 'all' }, DEFAULT_FLAGS));
-  for (const search of held) await search?.next();
+t.test('BRK-4.18: a query beyond Max-Queries is refused', async (t) => {
+  const { port, broker } = await serveCorpus(t, 'Max-Queries 2\n', { queueWaitMs: 20 });
+  const running = [1, 2].map(() => broker.search({ kind: 'all' }, DEFAULT_FLAGS));
+  for (const search of running) await search?.next();
   t.equal(broker.queries, 2);
   t.equal(
-    await ask(port, '#USER #END #allb\n'),
+    await exchange(port, '#USER #END #allb\n'),
     `${VERSION}111 - ERROR: Broker is too busy, try again later\n`,
   );
-  await held[0]?.return({ ...NOTHING });
+  await running[0]?.return({ ...EMPTY_SUMMARY });
   t.equal(broker.queries, 1);
-  t.equal(await ask(port, '#USER #opaque #END Mosaic\n'), `${VERSION}${MOSAIC}${END}`);
+  t.equal(await exchange(port, '#USER #opaque #END Mosaic\n'), `${VERSION}${MOSAIC}${END}`);
 });
 
-t.test('100 concurrent clients all get their replies, five at a time', async (t) => {
+t.test('100 concurrent clients all receive their replies, five queries at a time', async (t) => {
   const documents = Array.from({ length: 300 }, (_, i) => ({
     updateTime: NOW - 1000,
     text: document(`http://www.example.org/${i}`, {
@@ -325,18 +347,18 @@ t.test('100 concurrent clients all get their replies, five at a time', async (t)
       'Full-Text': 'lorem ipsum\n'.repeat(20),
     }),
   }));
-  const { port } = await filled(t, 'Max-Queries 5\n', { queueWaitMs: 60_000 }, documents);
+  const { port } = await serveCorpus(t, 'Max-Queries 5\n', { queueWaitMs: 60_000 }, documents);
   const counts = await Promise.all(
     Array.from({ length: 100 }, async (_, i) => {
-      const reply = await ask(port, `#USER #END word${i % 3}\r\n`);
+      const reply = await exchange(port, `#USER #END word${i % 3}\r\n`);
       return reply.split('\n').filter((line) => line === '130 - object end').length;
     }),
   );
   t.same(new Set(counts), new Set([100]));
 });
 
-t.test('BRK-8.14, 4.15 a query that takes too long returns the objects found until then', async (t) => {
-  const { broker } = await filled(t, 'Glimpse-MaxLife 10\n');
+t.test('BRK-8.14, 4.15: a query that takes too long returns the objects found so far', async (t) => {
+  const { broker } = await serveCorpus(t, 'Glimpse-MaxLife 10\n');
   const context = {
     store: broker.store,
     indexer: broker.indexer,

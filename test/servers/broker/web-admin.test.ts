@@ -1,27 +1,28 @@
+// The Broker's administration page, its statistics, and the contrast of its colors.
 import { readFile } from 'node:fs/promises';
 import t from 'tap';
 import { ADMIN_COMMANDS } from '../../../protocols/broker/index.js';
 import { COMMAND_GROUPS } from '../../../servers/broker/web/admin-commands.js';
 import { renderAdminForm } from '../../../servers/broker/web/admin-page.js';
 import { AgeStatistics } from '../../../servers/broker/web/ages.js';
-import { NOW } from './scene.js';
-import { QUERY, website } from './web-scene.js';
+import { NOW } from './helpers.js';
+import { openWebsite, QUERY } from './web-helpers.js';
 
 const ADMIN = '/Harvest/cgi-bin/BrokerAdmin.cgi';
 const PASSWORD = 'open sesame';
 
-type Site = Awaited<ReturnType<typeof website>>;
+type Site = Awaited<ReturnType<typeof openWebsite>>;
 
-/** The form of the administration page, as a browser holds it. */
-async function open({ get }: Site) {
+/** Opens the administration page; returns it with its cookie and its form token. */
+async function openAdminPage({ get }: Site) {
   const page = await get('/admin.html');
   const cookie = String(page.headers['set-cookie']).split(';')[0] ?? '';
   return { page, cookie, token: page.$('input[name=token]').attr('value') ?? '' };
 }
 
-t.test('BRK-9.10 the administration page sends commands', async (t) => {
-  const site = await website(t);
-  const { page, cookie, token } = await open(site);
+t.test('BRK-9.10: the administration page sends commands', async (t) => {
+  const site = await openWebsite(t);
+  const { page, cookie, token } = await openAdminPage(site);
   t.same(
     page
       .$('form.admin label')
@@ -39,13 +40,13 @@ t.test('BRK-9.10 the administration page sends commands', async (t) => {
       .map((option) => page.$(option).text())
       .sort(),
     ADMIN_COMMANDS.map(({ title }) => title).sort(),
-    'BRK-5.1 every command by its title',
+    'BRK-5.1: every command is offered by its title',
   );
   t.equal(COMMAND_GROUPS.flatMap(({ commands }) => commands).length, ADMIN_COMMANDS.length);
-  const done = await site.post(ADMIN, { command: 'do-stats', password: PASSWORD, token }, { cookie });
-  t.equal(done.status, 200);
-  t.match(done.$('.outcome').text(), /Objects: 3/);
-  t.notMatch(done.body, PASSWORD);
+  const statistics = await site.post(ADMIN, { command: 'do-stats', password: PASSWORD, token }, { cookie });
+  t.equal(statistics.status, 200);
+  t.match(statistics.$('.outcome').text(), /Objects: 3/);
+  t.notMatch(statistics.body, PASSWORD);
   const removed = await site.post(
     ADMIN,
     { command: 'rem-object-query', parameters: 'title : Mosaic', password: PASSWORD, token },
@@ -65,16 +66,16 @@ t.test('BRK-9.10 the administration page sends commands', async (t) => {
   t.equal((await site.get('/Harvest/brokers/example/adminhelp.html')).$('dt').length, ADMIN_COMMANDS.length);
 });
 
-t.test('BRK-5.2 the page runs no command for other sites or without the password', async (t) => {
-  const site = await website(t);
-  const { cookie, token } = await open(site);
+t.test('BRK-5.2: the page runs no command for other sites or without the password', async (t) => {
+  const site = await openWebsite(t);
+  const { cookie, token } = await openAdminPage(site);
   const fields = { command: 'clean-broker', password: PASSWORD, token };
   for (const [name, sent, headers] of [
     ['no cookie', fields, {}],
     ['a foreign cookie', fields, { cookie: `harvest-admin=${'x'.repeat(24)}` }],
     ['no token', { ...fields, token: '' }, { cookie }],
     ['another site', fields, { cookie, 'sec-fetch-site': 'cross-site' }],
-    ['a neighbor', fields, { cookie, 'sec-fetch-site': 'same-site' }],
+    ['another host of the same site', fields, { cookie, 'sec-fetch-site': 'same-site' }],
     ['another origin', fields, { cookie, origin: 'http://evil.example' }],
     ['no origin', fields, { cookie, origin: 'null' }],
   ] as const) {
@@ -85,21 +86,21 @@ t.test('BRK-5.2 the page runs no command for other sites or without the password
   const foreign = await site.post(ADMIN, { ...fields, host: 'evil.example' }, { cookie });
   t.match(foreign.$('[role=alert]').text(), /its own broker only/);
   const query = new URLSearchParams(fields).toString();
-  t.equal((await site.get(`${ADMIN}?${query}`, { cookie })).$('.outcome').length, 0, 'never by GET');
+  t.equal((await site.get(`${ADMIN}?${query}`, { cookie })).$('.outcome').length, 0, 'a GET runs no command');
 
-  const same = {
+  const sameOrigin = {
     cookie,
     origin: 'http://localhost:80',
     host: 'localhost:80',
     'sec-fetch-site': 'same-origin',
   };
   t.equal(
-    (await site.post(ADMIN, { ...fields, command: 'do-stats' }, same)).status,
+    (await site.post(ADMIN, { ...fields, command: 'do-stats' }, sameOrigin)).status,
     403,
-    'other spelling of the origin',
+    'an origin that is spelled differently is refused',
   );
   t.equal(
-    (await site.post(ADMIN, { ...fields, command: 'do-stats' }, { ...same, host: 'localhost' })).status,
+    (await site.post(ADMIN, { ...fields, command: 'do-stats' }, { ...sameOrigin, host: 'localhost' })).status,
     200,
   );
   for (let i = 0; i < 10; i++) {
@@ -118,10 +119,10 @@ t.test('BRK-5.2 the page runs no command for other sites or without the password
   t.notMatch(renderAdminForm({ ...form, enabled: true }).text, /every command is refused/);
 });
 
-t.test('BRK-9.12 statistics are charts and tables without a script', async (t) => {
-  const { get, broker } = await website(t);
+t.test('BRK-9.12: statistics are charts and tables without a script', async (t) => {
+  const { get, broker } = await openWebsite(t);
   const { $ } = await get('/stats.html');
-  t.equal($('table').length, 4, 'types, hosts, gatherers, timetable');
+  t.equal($('table').length, 4, 'there are tables of types, hosts, Gatherers and the timetable');
   t.equal($('td.bar svg rect.fill').length, 5);
   t.equal($('[style], script:not([src])').length, 0);
   t.match($('svg[role=img]').attr('aria-label'), /^up to a day: 3, /);
@@ -135,10 +136,10 @@ t.test('BRK-9.12 statistics are charts and tables without a script', async (t) =
     later.filter(({ objects }) => objects > 0),
     [{ title: 'a month', objects: 3 }],
   );
-  t.match((await get('/')).$('.chips').text(), /HTML 2/, 'the search page offers what there is');
+  t.match((await get('/')).$('.chips').text(), /HTML 2/, 'the search page offers the types in the broker');
 });
 
-/** Relative luminance and contrast as WCAG 2 defines them. */
+/** Returns the relative luminance of WCAG 2. */
 function luminance(hex: string): number {
   const [r = 0, g = 0, b = 0] = [1, 3, 5].map((i) => {
     const c = Number.parseInt(hex.slice(i, i + 2), 16) / 255;
@@ -147,27 +148,30 @@ function luminance(hex: string): number {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
+/** Returns the contrast ratio of WCAG 2. */
 function contrast(a: string, b: string): number {
   const [light = 0, dark = 0] = [luminance(a), luminance(b)].sort((x, y) => y - x);
   return (light + 0.05) / (dark + 0.05);
 }
 
-t.test('colors have the contrast of WCAG AA, light and dark', async (t) => {
+t.test('colors have the contrast of WCAG AA in both color schemes', async (t) => {
   t.equal(Math.round(contrast('#ffffff', '#000000') * 10), 210);
   const css = await readFile(new URL(import.meta.resolve('#web-assets/style.css')), 'utf8');
   const schemes = [...css.matchAll(/:root \{([^}]*)\}/g)].map(
     ([, body = '']) => new Map([...body.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)].map((m) => [m[1], m[2]])),
   );
   t.equal(schemes.length, 2);
-  const text = [
-    ...['paper', 'panel', 'raised', 'soft', 'mark'].map((on) => ['text', on] as const),
-    ...['paper', 'panel', 'raised', 'soft'].map((on) => ['quiet', on] as const),
-    ...['link', 'visited'].flatMap((c) => ['paper', 'panel', 'mark'].map((on) => [c, on] as const)),
+  const textPairs = [
+    ...['paper', 'panel', 'raised', 'soft', 'mark'].map((background) => ['text', background] as const),
+    ...['paper', 'panel', 'raised', 'soft'].map((background) => ['quiet', background] as const),
+    ...['link', 'visited'].flatMap((color) =>
+      ['paper', 'panel', 'mark'].map((background) => [color, background] as const),
+    ),
     ['accent', 'paper'],
     ['on-accent', 'accent'],
     ['error', 'error-paper'],
   ] as const;
-  const parts = [
+  const controlPairs = [
     ['field', 'paper'],
     ['field', 'raised'],
     ['accent', 'paper'],
@@ -177,7 +181,9 @@ t.test('colors have the contrast of WCAG AA, light and dark', async (t) => {
   for (const [i, colors] of schemes.entries()) {
     const ratio = (a: string, b: string) => contrast(colors.get(a) ?? '', colors.get(b) ?? '');
     const scheme = i === 0 ? 'light' : 'dark';
-    for (const [a, b] of text) t.ok(ratio(a, b) >= 4.5, `${scheme} ${a} on ${b}: ${ratio(a, b).toFixed(2)}`);
-    for (const [a, b] of parts) t.ok(ratio(a, b) >= 3, `${scheme} ${a} on ${b}: ${ratio(a, b).toFixed(2)}`);
+    for (const [a, b] of textPairs)
+      t.ok(ratio(a, b) >= 4.5, `${scheme} ${a} on ${b}: ${ratio(a, b).toFixed(2)}`);
+    for (const [a, b] of controlPairs)
+      t.ok(ratio(a, b) >= 3, `${scheme} ${a} on ${b}: ${ratio(a, b).toFixed(2)}`);
   }
 });

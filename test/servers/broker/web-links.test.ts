@@ -1,17 +1,18 @@
-// "Linked from N documents" on the result pages: what a References Server knows, and pages without one.
+// "Linked from N documents" on the result pages, with and without a References Server.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import t, { type Test } from 'tap';
 import { LinkedFrom, orderByLinks } from '../../../servers/broker/web/linked-from.js';
 import { ReferencesBuilder } from '../../../storage/references/index.js';
-import { serveFixture, temporary } from '../refererd/scene.js';
-import { document, NOW } from './scene.js';
-import { QUERY, website } from './web-scene.js';
+import { temporaryDirectory } from '../../storage/helpers.js';
+import { serveFixture } from '../refererd/helpers.js';
+import { document, NOW } from './helpers.js';
+import { openWebsite, QUERY } from './web-helpers.js';
 
 const never = new AbortController().signal;
 const FIELDS = 'query=wheat&caseflag=on&wordflag=on&opaqueflag=on';
 
-/** Three objects: the more often they say `wheat`, the better they rank. */
+/** Three objects, ranked by how often they contain `wheat`. */
 const OBJECTS = ['http://a.example.org/%7eanna/', 'http://a.example.org/b', 'http://a.example.org/c'].map(
   (url, i) => ({
     updateTime: NOW - 1000 - i,
@@ -23,9 +24,9 @@ const OBJECTS = ['http://a.example.org/%7eanna/', 'http://a.example.org/b', 'htt
   }),
 );
 
-/** A refererd that knows of links to two of them; `HOST:PORT`. */
-async function references(t: Test): Promise<string> {
-  const data = await temporary(t);
+/** Starts a refererd with links to two of these objects; returns its `HOST:PORT`. */
+async function startReferences(t: Test): Promise<string> {
+  const data = await temporaryDirectory(t);
   await using builder = await ReferencesBuilder.create(data);
   const urls = ['http://a.example.org/~anna/', 'http://a.example.org/b', 'http://a.example.org/c'];
   for (const [i, url] of urls.entries()) builder.addDocument({ id: i + 1, url });
@@ -36,9 +37,10 @@ async function references(t: Test): Promise<string> {
   return `127.0.0.1:${address.port}`;
 }
 
-type Page = Awaited<ReturnType<Awaited<ReturnType<typeof website>>['get']>>;
+type Page = Awaited<ReturnType<Awaited<ReturnType<typeof openWebsite>>['get']>>;
 
-function links(page: Page): Record<string, string> {
+/** Returns the text and the target of each result's link count, by title. */
+function linkCounts(page: Page): Record<string, string> {
   const found: Record<string, string> = {};
   for (const li of page.$('.results > li').get()) {
     const title = page.$(li).find('h2').text().trim();
@@ -52,13 +54,13 @@ function links(page: Page): Record<string, string> {
 }
 
 t.test(
-  'R-10 results say how many documents link to them, and lead to the page that shows them',
+  'R-10: results say how many documents link to them, and link to the list of these documents',
   async (t) => {
-    const server = await references(t);
-    const { get } = await website(t, { documents: OBJECTS, conf: `References-Server ${server}\n` });
+    const server = await startReferences(t);
+    const { get } = await openWebsite(t, { documents: OBJECTS, conf: `References-Server ${server}\n` });
     const page = await get(`${QUERY}?${FIELDS}`);
     t.equal(page.status, 200);
-    t.same(links(page), {
+    t.same(linkCounts(page), {
       'Page 0': `Linked from 1 document http://${server}/?q=http%3A%2F%2Fa.example.org%2F%7Eanna%2F`,
       'Page 1': '',
       'Page 2': `Linked from 1,000 documents http://${server}/?q=http%3A%2F%2Fa.example.org%2Fc`,
@@ -80,62 +82,77 @@ t.test(
 );
 
 t.test('References-Rank raises documents that many others link to; it is off by default', async (t) => {
-  const server = await references(t);
+  const server = await startReferences(t);
   const conf = `References-Server ${server}\nReferences-Rank on\n`;
-  const { get } = await website(t, { documents: OBJECTS, conf });
-  const titles = async (more = '') => Object.keys(links(await get(`${QUERY}?${FIELDS}${more}`)));
+  const { get } = await openWebsite(t, { documents: OBJECTS, conf });
+  const titles = async (more = '') => Object.keys(linkCounts(await get(`${QUERY}?${FIELDS}${more}`)));
   t.same(await titles(), ['Page 2', 'Page 0', 'Page 1']);
-  t.same(await titles('&sort=by-NML'), ['Page 0', 'Page 1', 'Page 2'], 'only "best first"');
+  t.same(
+    await titles('&sort=by-NML'),
+    ['Page 0', 'Page 1', 'Page 2'],
+    'only the order "best first" uses link counts',
+  );
 });
 
-t.test('the weight of a link falls with its rank', (t) => {
+t.test('links raise a result by a limited number of ranks', (t) => {
   const hits = Array.from({ length: 30 }, (_, i) => ({ url: `http://x/${i}`, lines: [], lineCount: 0 }));
   const order = (links: Record<string, number>) =>
     orderByLinks(hits, new Map(Object.entries(links))).map(({ url }) => Number(url.slice(9)));
   t.same(
     order({}),
     hits.map((_, i) => i),
-    'without links the order stays',
+    'results without links keep their order',
   );
   t.equal(order({ 'http://x/19': 9 })[0], 19);
-  t.equal(order({ 'http://x/21': 9 })[0], 0, 'but not quite from anywhere');
+  t.equal(order({ 'http://x/21': 9 })[0], 0, 'a result far down is not raised to the top');
   t.equal(order({ 'http://x/0': 99, 'http://x/29': 99 })[0], 0);
   t.end();
 });
 
-t.test('a References Server that is silent or down costs one deadline, and no page', async (t) => {
-  let asked = 0;
-  const silent = createServer((socket) => socket.on('error', () => undefined).on('data', () => asked++));
-  silent.listen(0, '127.0.0.1');
-  await once(silent, 'listening');
-  const address = silent.address();
-  const port = address === null || typeof address === 'string' ? 0 : address.port;
-  t.teardown(() => silent.close());
-  {
-    await using links = new LinkedFrom(`127.0.0.1:${port}`, { deadlineMs: 200, pauseMs: 3_600_000 });
-    t.equal((await links.count(['http://a.example.org/'], never)).size, 0);
-    t.equal(asked, 1);
-    t.equal((await links.count(['http://a.example.org/'], never)).size, 0);
-    t.equal(asked, 1, 'it receives no request for a while');
-  }
-  const gone = new AbortController();
-  gone.abort();
-  {
-    await using links = new LinkedFrom(`127.0.0.1:${port}`, { deadlineMs: 3_600_000, pauseMs: 0 });
-    t.equal((await links.count(['http://a.example.org/'], gone.signal)).size, 0, 'the client is gone');
-    t.equal((await links.count(['file:///etc/motd', 'news:x'], never)).size, 0, 'nothing to ask');
-  }
-  const { get } = await website(t, { documents: OBJECTS, conf: 'References-Server 127.0.0.1:1\n' });
-  for (let i = 0; i < 2; i++) {
-    const page = await get(`${QUERY}?${FIELDS}`);
-    t.equal(page.status, 200);
-    t.same(links(page), { 'Page 0': '', 'Page 1': '', 'Page 2': '' });
-  }
-  const plain = await website(t, { documents: OBJECTS });
-  t.notMatch((await plain.get(`${QUERY}?${FIELDS}`)).body, /Linked from/);
-});
+t.test(
+  'a References Server that is silent or down delays one page by the deadline, and fails none',
+  async (t) => {
+    let requests = 0;
+    const silent = createServer((socket) => socket.on('error', () => undefined).on('data', () => requests++));
+    silent.listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const address = silent.address();
+    const port = address === null || typeof address === 'string' ? 0 : address.port;
+    t.teardown(() => silent.close());
+    {
+      await using links = new LinkedFrom(`127.0.0.1:${port}`, { deadlineMs: 200, pauseMs: 3_600_000 });
+      t.equal((await links.count(['http://a.example.org/'], never)).size, 0);
+      t.equal(requests, 1);
+      t.equal((await links.count(['http://a.example.org/'], never)).size, 0);
+      t.equal(requests, 1, 'a silent server receives no request for a while');
+    }
+    const aborted = new AbortController();
+    aborted.abort();
+    {
+      await using links = new LinkedFrom(`127.0.0.1:${port}`, { deadlineMs: 3_600_000, pauseMs: 0 });
+      t.equal(
+        (await links.count(['http://a.example.org/'], aborted.signal)).size,
+        0,
+        'an aborted request has no counts',
+      );
+      t.equal(
+        (await links.count(['file:///etc/motd', 'news:x'], never)).size,
+        0,
+        'other schemes are not queried',
+      );
+    }
+    const { get } = await openWebsite(t, { documents: OBJECTS, conf: 'References-Server 127.0.0.1:1\n' });
+    for (let i = 0; i < 2; i++) {
+      const page = await get(`${QUERY}?${FIELDS}`);
+      t.equal(page.status, 200);
+      t.same(linkCounts(page), { 'Page 0': '', 'Page 1': '', 'Page 2': '' });
+    }
+    const plain = await openWebsite(t, { documents: OBJECTS });
+    t.notMatch((await plain.get(`${QUERY}?${FIELDS}`)).body, /Linked from/);
+  },
+);
 
-t.test('an address in brackets', async (t) => {
+t.test('the page of an IPv6 address has brackets', async (t) => {
   await using links = new LinkedFrom('[::1]:3324');
   t.equal(
     links.pageOf('http://a.example.org/%7Eb'),

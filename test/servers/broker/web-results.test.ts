@@ -1,3 +1,4 @@
+// Result pages of the Broker: facets, the advanced form, JSON and RSS, and templates of BrokerQuery.cf.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { load } from 'cheerio';
@@ -15,11 +16,11 @@ import { composeQuery } from '../../../servers/broker/web/compose-query.js';
 import { FacetCounter } from '../../../servers/broker/web/facets.js';
 import { narrowQuery, readNarrowings } from '../../../servers/broker/web/narrow.js';
 import { objectVariables, renderTemplate } from '../../../servers/broker/web/templates.js';
-import { document, NOW } from './scene.js';
-import { QUERY, website } from './web-scene.js';
+import { document, NOW } from './helpers.js';
+import { openWebsite, QUERY } from './web-helpers.js';
 
-/** 30 objects with the word `many`: 20 HTML, 10 Text; 15 on each host; two Gatherers. */
-function many() {
+/** Returns 30 objects with the word `many`: 20 HTML, 10 Text; 15 on each host; two Gatherers. */
+function thirtyDocuments() {
   return Array.from({ length: 30 }, (_, i) => ({
     updateTime: NOW - 1000 - i,
     text: document(
@@ -32,7 +33,7 @@ function many() {
 }
 
 t.test('facets count the whole result, not only the listed objects, and narrow it', async (t) => {
-  const { get } = await website(t, { documents: many() });
+  const { get } = await openWebsite(t, { documents: thirtyDocuments() });
   const fields = 'query=many&caseflag=on&wordflag=on&maxobjflag=5&opaqueflag=on&verbose=on';
   const page = await get(`${QUERY}?${fields}`);
   t.equal(page.$('h1').text(), '30 objects found');
@@ -57,7 +58,7 @@ t.test('facets count the whole result, not only the listed objects, and narrow i
   t.equal(
     onHost.$('h1').text(),
     '15 objects found',
-    'with a port as well, and not where it is only referred to',
+    'the host facet ignores ports, and query strings that contain the host name',
   );
   const texts = await follow(onHost, 'Text');
   t.equal(texts.$('h1').text(), '5 objects found');
@@ -69,45 +70,52 @@ t.test('facets count the whole result, not only the listed objects, and narrow i
     ['Host: a.example.org', 'Type: Text'],
   );
   t.equal(texts.$('.lines .name').filter((_, it) => texts.$(it).text() === 'Type').length, 0);
-  t.equal(texts.$('input[name=narrow]').length, 2, 'another search stays narrowed');
+  t.equal(texts.$('input[name=narrow]').length, 2, 'the form keeps the restrictions');
   const wider = await get(texts.$('.chips a').first().attr('href') ?? '');
-  t.equal(wider.$('h1').text(), '10 objects found', 'a chip takes its restriction away');
+  t.equal(wider.$('h1').text(), '10 objects found', 'a chip removes its restriction');
   t.equal((await follow(page, 'First "quoted" Gatherer')).$('h1').text(), '6 objects found');
 });
 
-t.test('facets are bounded: a cut is shown, and too many concurrent counts are left out', async (t) => {
-  const { broker } = await website(t, { documents: many() });
-  const matching = { ignoreCase: true, matchWord: true, errors: 0 };
-  const signal = new AbortController().signal;
-  const cut = await new FacetCounter(broker, { maxFacetObjects: 10, facetValues: 1 }).count(
-    parseQuery('many'),
-    matching,
-    signal,
-  );
-  t.equal(cut?.complete, false);
-  t.equal(cut?.objects, 10);
-  t.same(
-    cut?.facets.map(({ values, others }) => [values.length, others]),
-    [
-      [1, 1],
-      [1, 1],
-      [1, 1],
-    ],
-  );
-  const all = await new FacetCounter(broker).count(parseQuery('#allb'), matching, signal);
-  t.match(all, { objects: 30, complete: true });
-  const busy = new FacetCounter(broker, { maxFacetCounts: 1 });
-  const [first, second] = await Promise.all([
-    busy.count(parseQuery('many'), matching, signal),
-    busy.count(parseQuery('more'), matching, signal),
-  ]);
-  t.equal(first?.objects, 30);
-  t.equal(second, undefined);
-  t.equal((await busy.count(parseQuery('more'), matching, signal))?.objects, 29);
-  t.equal(await busy.count(parseQuery('a regexp "("'), matching, signal), undefined, 'BRK-2.19');
-});
+t.test(
+  'facets are bounded: a truncated count says so, and concurrent counts beyond the limit are omitted',
+  async (t) => {
+    const { broker } = await openWebsite(t, { documents: thirtyDocuments() });
+    const matching = { ignoreCase: true, matchWord: true, errors: 0 };
+    const signal = new AbortController().signal;
+    const cut = await new FacetCounter(broker, { maxFacetObjects: 10, facetValues: 1 }).count(
+      parseQuery('many'),
+      matching,
+      signal,
+    );
+    t.equal(cut?.complete, false);
+    t.equal(cut?.objects, 10);
+    t.same(
+      cut?.facets.map(({ values, others }) => [values.length, others]),
+      [
+        [1, 1],
+        [1, 1],
+        [1, 1],
+      ],
+    );
+    const all = await new FacetCounter(broker).count(parseQuery('#allb'), matching, signal);
+    t.match(all, { objects: 30, complete: true });
+    const busy = new FacetCounter(broker, { maxFacetCounts: 1 });
+    const [first, second] = await Promise.all([
+      busy.count(parseQuery('many'), matching, signal),
+      busy.count(parseQuery('more'), matching, signal),
+    ]);
+    t.equal(first?.objects, 30);
+    t.equal(second, undefined);
+    t.equal((await busy.count(parseQuery('more'), matching, signal))?.objects, 29);
+    t.equal(
+      await busy.count(parseQuery('a regexp "("'), matching, signal),
+      undefined,
+      'BRK-2.19: a query that the engine refuses has no facets',
+    );
+  },
+);
 
-t.test('narrowing writes a query that any broker reads', async (t) => {
+t.test('a narrowed query is plain query syntax', async (t) => {
   t.same(readNarrowings(['type:HTML', 'type:HTML', 'kind:x', 'host:', 'gatherer:a:b']), [
     { kind: 'type', value: 'HTML' },
     { kind: 'gatherer', value: 'a:b' },
@@ -119,7 +127,7 @@ t.test('narrowing writes a query that any broker reads', async (t) => {
   t.equal(hostOfUrl('http://[::1]:80/'), '[::1]');
 });
 
-t.test('BRK-9.1 the advanced form composes a query', async (t) => {
+t.test('BRK-9.1: the advanced form composes a query', async (t) => {
   const compose = (fields: Record<string, string>) => composeQuery(new URLSearchParams(fields));
   t.equal(compose({}), '');
   t.equal(
@@ -142,7 +150,7 @@ t.test('BRK-9.1 the advanced form composes a query', async (t) => {
   for (const fields of [{ all: 'a"b', any: '( ) :' }, { none: '\\ "' }, { value1: '"', attribute1: 'a b' }]) {
     t.doesNotThrow(() => parseQuery(compose(fields)), JSON.stringify(fields));
   }
-  const { get } = await website(t);
+  const { get } = await openWebsite(t);
   const page = await get(`${QUERY}?all=gopher&none=wais&caseflag=on`);
   t.equal(page.$('input[name=query]').attr('value'), '"gopher" and not "wais"');
   t.equal(page.$('.results > li').length, 1);
@@ -151,15 +159,15 @@ t.test('BRK-9.1 the advanced form composes a query', async (t) => {
     const { id = '' } = field.attribs;
     t.ok(
       form.$(`label[for="${id}"]`).length === 1 || field.attribs['aria-label'],
-      `${field.attribs.name} is named`,
+      `${field.attribs.name} has a label`,
     );
   }
 });
 
-t.test('any query as JSON and as RSS', async (t) => {
+t.test('a query returns JSON or RSS on request', async (t) => {
   const hostile = document('javascript:alert(1)', { Title: ']]><b>&', Description: 'gopher <i>\u0001' });
-  const { get, post } = await website(t, {
-    documents: [...many().slice(0, 3), { updateTime: NOW, text: hostile }],
+  const { get, post } = await openWebsite(t, {
+    documents: [...thirtyDocuments().slice(0, 3), { updateTime: NOW, text: hostile }],
   });
   const json = await get(`${QUERY}?query=many&opaqueflag=on&format=json`);
   t.equal(json.headers['content-type'], 'application/json; charset=utf-8');
@@ -181,15 +189,19 @@ t.test('any query as JSON and as RSS', async (t) => {
     matchedLines: [{ attribute: 'Full-Text', text: 'many' }],
     matchedLineCount: 1,
   });
-  const fault = await get(`${QUERY}?query=many+and&format=json`);
-  t.equal(fault.status, 400);
-  t.match(JSON.parse(fault.body).failure, /\w/);
+  const malformed = await get(`${QUERY}?query=many+and&format=json`);
+  t.equal(malformed.status, 400);
+  t.match(JSON.parse(malformed.body).failure, /\w/);
 
   const rss = await post(QUERY, { query: 'gopher', descflag: 'on', format: 'rss' });
   const xml = load(rss.body, { xmlMode: true });
   t.equal(xml('item').length, 1);
   t.equal(xml('item title').text(), ']]><b>&');
-  t.match(xml('item link').text(), /^http:\/\/www\.example\.org:8080\//, 'never a javascript: link');
+  t.match(
+    xml('item link').text(),
+    /^http:\/\/www\.example\.org:8080\//,
+    'a feed item never links to a javascript: URL',
+  );
   t.equal(xml('item description').text(), 'gopher &lt;i&gt;\ufffd');
   t.equal(
     xml('channel > link').text(),
@@ -205,8 +217,10 @@ t.test('any query as JSON and as RSS', async (t) => {
   );
 });
 
-t.test('BRK-9.5 a BrokerQuery.cf is read definition by definition', async (t) => {
-  const text = `# comment
+t.test(
+  'BRK-9.5: each definition of a BrokerQuery.cf is parsed; invalid ones are reported with their lines',
+  async (t) => {
+    const text = `# comment
 <Timeout>
 30
 </Timeout>
@@ -229,37 +243,38 @@ soon
 <ResultHeader>
 never ends
 `;
-  const { config, warnings } = parseBrokerQueryCf(text, 'x.cf');
-  t.equal(config.timeout, 30);
-  t.equal(formatNumber(7, config.objectNumber), '  7.');
-  t.equal(
-    renderTemplate(config.templates.PrintObject, { url: 'http://a/?x=1&y="', objectnum: '7' }).text,
-    '<A HREF="http://a/?x=1&amp;y=&quot;">7</A> $5 $unknown\n',
-    'BRK-9.5 the last newline is dropped, the one before it is not',
-  );
-  t.same(
-    warnings.map(({ line, variable }) => [line, variable]),
-    [
-      [12, 'InitFunction'],
-      [15, ''],
-      [16, 'Timeout'],
-      [19, 'Nothing'],
-      [21, 'ResultHeader'],
-      [22, ''],
-    ],
-  );
-  const merged = mergeBrokerQueryConfig(
-    config,
-    parseBrokerQueryCf('<BrokerDown>\nx\n</BrokerDown>', 'y').config,
-  );
-  t.same(Object.keys(merged.templates), ['PrintObject', 'BrokerDown']);
-  t.equal(formatNumber(7, { before: '', after: '', width: 3, fill: 'zeros' }), '007');
-  t.same(parseBrokersCf('# c\nExample broker.example.org 8501\nbad\n', 'b').brokers, [
-    { name: 'Example', host: 'broker.example.org', port: 8501 },
-  ]);
-});
+    const { config, warnings } = parseBrokerQueryCf(text, 'x.cf');
+    t.equal(config.timeout, 30);
+    t.equal(formatNumber(7, config.objectNumber), '  7.');
+    t.equal(
+      renderTemplate(config.templates.PrintObject, { url: 'http://a/?x=1&y="', objectnum: '7' }).text,
+      '<A HREF="http://a/?x=1&amp;y=&quot;">7</A> $5 $unknown\n',
+      'BRK-9.5: only the last newline of a definition is dropped',
+    );
+    t.same(
+      warnings.map(({ line, variable }) => [line, variable]),
+      [
+        [12, 'InitFunction'],
+        [15, ''],
+        [16, 'Timeout'],
+        [19, 'Nothing'],
+        [21, 'ResultHeader'],
+        [22, ''],
+      ],
+    );
+    const merged = mergeBrokerQueryConfig(
+      config,
+      parseBrokerQueryCf('<BrokerDown>\nx\n</BrokerDown>', 'y').config,
+    );
+    t.same(Object.keys(merged.templates), ['PrintObject', 'BrokerDown']);
+    t.equal(formatNumber(7, { before: '', after: '', width: 3, fill: 'zeros' }), '007');
+    t.same(parseBrokersCf('# c\nExample broker.example.org 8501\nbad\n', 'b').brokers, [
+      { name: 'Example', host: 'broker.example.org', port: 8501 },
+    ]);
+  },
+);
 
-t.test('BRK-9.9 substitutions are data; program text never runs', async (t) => {
+t.test('BRK-9.9: substitutions are data; program text is never run', async (t) => {
   const { rules, problem } = parseLineRules(
     's/^Matched line: //; s|(\\w+)# |<b>$1</b>: |\n# c\ns/x/[$&\\1]/gi',
   );
@@ -273,7 +288,7 @@ t.test('BRK-9.9 substitutions are data; program text never runs', async (t) => {
   t.match(parseLineRules('s/a/b').problem, /lacks its last/);
 });
 
-t.test('BRK-9.7 variables are escaped for their context', async (t) => {
+t.test('BRK-9.7: variables are escaped for their context', async (t) => {
   const render = (body: string, variables: Record<string, string>) =>
     renderTemplate(
       parseBrokerQueryCf(`<PrintObject>\n${body}\n</PrintObject>`, 'x').config.templates.PrintObject,
@@ -304,8 +319,8 @@ t.test('BRK-9.7 variables are escaped for their context', async (t) => {
   });
 });
 
-t.test('BRK-9.8 pages by the definitions of a file', async (t) => {
-  const { get, directory, log, server } = await website(t, { documents: many() });
+t.test('BRK-9.8: pages follow the definitions of a file', async (t) => {
+  const { get, directory, log, server } = await openWebsite(t, { documents: thirtyDocuments() });
   const classic = `<ResultHeader>
 <HTML><TITLE>$query</TITLE><P>$host:$port max $maxresult <TT>$bquery</TT>
 </ResultHeader>
@@ -343,7 +358,7 @@ die;
   const { body, $ } = await get(`${QUERY}?${fields}&brokerqueryconfig=classic.cf`);
   t.match(body, /^<HTML><TITLE>many<\/TITLE>/);
   t.match($('tt').text(), /^#USER .*#index case insensitive .*#END many$/);
-  t.equal($('dt').length, 25, 'without $pager everything is on one page');
+  t.equal($('dt').length, 25, 'without $pager all results are on one page');
   t.equal($('dd').first().text().trim(), 'Full-Text: many');
   t.match(body, /<\/DL>\n<B>cut at 25<\/B>\n<P>25 objects, 25 lines\n<\/HTML>/);
   t.equal(log.filter((line) => /PerObjectFunction/.test(line)).length, 1);
@@ -353,7 +368,11 @@ die;
   }
   await writeFile(join(directory, 'BrokerQuery.cf'), '<PrintObject>\n<li>$url\n</PrintObject>\n');
   const mixed = await get(`${QUERY}?${fields}`);
-  t.equal(mixed.$('.results > li').length, 20, 'the file of the broker replaces one definition');
+  t.equal(
+    mixed.$('.results > li').length,
+    20,
+    'BrokerQuery.cf of the broker replaces only the definitions in it',
+  );
   t.equal(mixed.$('.results h2').length, 0);
   t.equal(mixed.$('.facets').length, 1);
   await server.close();
@@ -362,14 +381,14 @@ die;
   t.match(down.body, /<P>down/);
 });
 
-t.test('BRK-9.3 only brokers in Brokers.cf are queried', async (t) => {
-  const other = await website(t, { documents: many() });
-  const { get, directory } = await website(t);
+t.test('BRK-9.3: only brokers in Brokers.cf are queried', async (t) => {
+  const other = await openWebsite(t, { documents: thirtyDocuments() });
+  const { get, directory } = await openWebsite(t);
   await writeFile(join(directory, 'Brokers.cf'), `Other 127.0.0.1 ${other.server.address.port}\n`);
-  const count = async (fields: string) =>
+  const countResults = async (fields: string) =>
     (await get(`${QUERY}?query=many&${fields}`)).$('.results > li').length;
-  t.equal(await count('broker=other'), 20);
-  t.equal(await count(`host=127.0.0.1:${other.server.address.port}`), 20);
-  t.equal(await count(`host=127.0.0.1&port=${other.server.address.port}`), 20);
-  t.equal(await count('host=127.0.0.1:9'), 0, 'our own broker was queried');
+  t.equal(await countResults('broker=other'), 20);
+  t.equal(await countResults(`host=127.0.0.1:${other.server.address.port}`), 20);
+  t.equal(await countResults(`host=127.0.0.1&port=${other.server.address.port}`), 20);
+  t.equal(await countResults('host=127.0.0.1:9'), 0, 'an unlisted address queries our own broker');
 });

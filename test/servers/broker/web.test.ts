@@ -1,3 +1,4 @@
+// The Broker's web pages: search form, results, object pages, errors, statistics; requests are injected without a socket.
 import { load } from 'cheerio';
 import t from 'tap';
 import { DEFAULT_FLAGS } from '../../../protocols/broker/index.js';
@@ -6,27 +7,29 @@ import { Broker, createWebApp, WebServer } from '../../../servers/broker/index.j
 import { DEFAULT_FORM, readForm, writeForm } from '../../../servers/broker/web/form.js';
 import { decodeFields } from '../../../servers/web/form-fields.js';
 import { escapeHtml, html, isLinkable } from '../../../servers/web/html.js';
-import { corpus, document, NOW, ScriptedGatherd, scene, serve, type Teardown } from './scene.js';
+import { corpus, document, NOW, openBroker, ScriptedGatherd, serveBroker, type Teardown } from './helpers.js';
 
 const QUERY = '/Harvest/cgi-bin/BrokerQuery.cgi';
 const HOME = '/Harvest/brokers/example/';
 
+/** Markup, quotes, a bidirectional control and a control character. */
 const HOSTILE = '<script>alert(1)</script>"\'&\u202e\x07';
 
-async function site(t: Teardown, options: { conf?: string; extra?: readonly string[] } = {}) {
+/** Opens a broker over the small corpus and these additional objects, with its pages. */
+async function openSite(t: Teardown, options: { conf?: string; extra?: readonly string[] } = {}) {
   const gatherd = await ScriptedGatherd.listen();
   t.teardown(() => gatherd.close());
   gatherd.documents = [
     ...corpus(),
     ...(options.extra ?? []).map((text) => ({ updateTime: NOW - 1000, text })),
   ];
-  const made = await scene(t, { points: [gatherd.point(0)], conf: options.conf ?? '' });
-  await made.broker.collect();
-  const server = await serve(t, made, { queueWaitMs: 20 });
+  const fixture = await openBroker(t, { points: [gatherd.point(0)], conf: options.conf ?? '' });
+  await fixture.broker.collect();
+  const server = await serveBroker(t, fixture, { queueWaitMs: 20 });
   const app = await createWebApp({
-    broker: made.broker,
+    broker: fixture.broker,
     brokerAddress: server.address,
-    log: made.broker.log,
+    log: fixture.broker.log,
   });
   t.teardown(() => app.close());
   const get = async (url: string) => {
@@ -38,11 +41,11 @@ async function site(t: Teardown, options: { conf?: string; extra?: readonly stri
       $: load(response.body),
     };
   };
-  return { ...made, server, app, get };
+  return { ...fixture, server, app, get };
 }
 
-t.test('BRK-9.1 the search page is an accessible form', async (t) => {
-  const { get } = await site(t);
+t.test('BRK-9.1: the search page is an accessible form', async (t) => {
+  const { get } = await openSite(t);
   for (const path of ['/', HOME, `${HOME}query.html`]) {
     const { status, headers, $ } = await get(path);
     t.equal(status, 200, path);
@@ -69,15 +72,15 @@ t.test('BRK-9.1 the search page is an accessible form', async (t) => {
         .get()
         .map((box) => $(box).attr('name')),
       ['caseflag', 'wordflag', 'opaqueflag', 'descflag', 'verbose'],
-      'BRK-8.6',
+      'BRK-8.6: the default flags are checked',
     );
     t.equal($('select[name=maxobjflag] option[selected]').attr('value'), '50');
     t.match($('main').text(), /3 objects in this broker/);
   }
 });
 
-t.test('BRK-9.4 results by GET and POST from all three programs', async (t) => {
-  const { get, app } = await site(t);
+t.test('BRK-9.4: all three programs return results by GET and by POST', async (t) => {
+  const { get, app } = await openSite(t);
   for (const program of ['BrokerQuery.cgi', 'BrokerQuery.pl.cgi', 'nph-search.cgi']) {
     const fields = 'query=gopher&caseflag=on&opaqueflag=on&descflag=on&verbose=on&maxobjflag=50';
     const { status, $ } = await get(`/Harvest/cgi-bin/${program}?${fields}`);
@@ -93,7 +96,7 @@ t.test('BRK-9.4 results by GET and POST from all three programs', async (t) => {
     t.equal($('meta[name=robots]').attr('content'), 'noindex, nofollow');
     t.match($('.results').text(), /The gopher menu[\s\S]*About gopher/);
     t.ok($('.results mark').length >= 2);
-    t.equal($('.lines').length, 0, 'title, URL and description are not shown twice');
+    t.equal($('.lines').length, 0, 'lines of the title, URL and description are not repeated');
     t.equal($('input[name=query]').attr('value'), 'gopher', 'the form shows the query');
     t.equal($('input[name=wordflag]:checked').length, 0);
     const posted = await app.inject({
@@ -115,13 +118,13 @@ t.test('BRK-9.4 results by GET and POST from all three programs', async (t) => {
   t.equal((await get(summary)).$('h1').text(), 'Mosaic');
 });
 
-t.test('BRK-1.10 fields are UTF-8, or Latin-1 as old pages send them', async (t) => {
+t.test('BRK-1.10: fields are UTF-8, or Latin-1 as old pages send them', async (t) => {
   t.equal(decodeFields('query=caf%E9+au%2Blait&x').get('query'), 'caf\u00e9 au+lait');
   t.equal(decodeFields('query=caf%C3%A9=%zz&query=b').get('query'), 'caf\u00e9=%zz');
   t.same([...decodeFields('&&a&=b&c=')], [...new URLSearchParams('&&a&=b&c=')]);
 });
 
-t.test('BRK-9.1 the form reads and writes its fields', async (t) => {
+t.test('BRK-9.1: the form reads and writes its fields', async (t) => {
   const fields =
     'query=a+b&caseflag=on&wordflag=off&errorflag=2&maxresultflag=1000&maxlineflag=50&maxobjflag=25&opaqueflag=on&lifetime=30&sort=by-NML';
   const form = readForm(new URLSearchParams(fields));
@@ -148,14 +151,14 @@ t.test('BRK-9.1 the form reads and writes its fields', async (t) => {
   });
 });
 
-t.test('hostile objects and queries stay text', async (t) => {
+t.test('markup in objects and queries is escaped', async (t) => {
   const hostile = document('javascript:alert(1)', {
     Title: HOSTILE,
     Type: 'HTML',
     Description: `word ${HOSTILE}`,
     'URL-References': 'javascript:alert(2)\nhttp://ok.example/?a=1&b="2"',
   });
-  const { get } = await site(t, { extra: [hostile] });
+  const { get } = await openSite(t, { extra: [hostile] });
   const results = await get(
     `${QUERY}?query=${encodeURIComponent('word or "<b>"')}&descflag=on&opaqueflag=on`,
   );
@@ -194,15 +197,15 @@ t.test('hostile objects and queries stay text', async (t) => {
   }
 });
 
-t.test('objects: raw and readable', async (t) => {
+t.test('an object is served verbatim and as a page', async (t) => {
   const latin = document('http://www.example.org/latin', { Title: 'x' }).replace(
     'Title{1}:\tx',
     'Title{1}:\t\u00e9',
   );
-  const { get, broker } = await site(t);
+  const { get, broker } = await openSite(t);
   const raw = await get(`${HOME}objects/0/OBJ1`);
   t.equal(raw.headers['content-type'], 'text/plain; charset=utf-8');
-  t.equal(raw.body, corpus()[0]?.text, 'byte for byte as collected');
+  t.equal(raw.body, corpus()[0]?.text, 'the object has the bytes that were collected');
   const bytes = Buffer.from(latin, 'latin1');
   await broker.store.apply([{ kind: 'update', object: decodeSoif(bytes), bytes }]);
   t.equal((await get(`${HOME}objects/0/OBJ4`)).headers['content-type'], 'text/plain; charset=windows-1252');
@@ -217,29 +220,29 @@ t.test('objects: raw and readable', async (t) => {
     `${HOME}objects/0/../../x`,
     '/Harvest/cgi-bin/DisplayObject.cgi?object=/etc/passwd',
     '/Harvest/cgi-bin/DisplayObject.cgi',
-    '/nowhere',
+    '/unknown',
   ]) {
     t.equal((await get(path)).status, 404, path);
   }
 });
 
-t.test('BRK-9.8 errors are shown', async (t) => {
-  const { get, server, broker } = await site(t, { conf: 'Max-Queries 1\n' });
-  const fault = await get(`${QUERY}?query=${encodeURIComponent('gopher and (wais')}`);
-  t.equal(fault.status, 400);
-  t.match(fault.$('[role=alert]').text(), /cannot be read at position 12/);
-  t.match(fault.$('pre.fault').text(), /^gopher and \(wais\n {11}\^$/);
-  t.equal(fault.$('input[name=query]').attr('aria-invalid'), 'true');
-  t.ok(fault.$(`#${fault.$('input[name=query]').attr('aria-describedby')}`).length);
+t.test('BRK-9.8: errors are shown on the page', async (t) => {
+  const { get, server, broker } = await openSite(t, { conf: 'Max-Queries 1\n' });
+  const malformed = await get(`${QUERY}?query=${encodeURIComponent('gopher and (wais')}`);
+  t.equal(malformed.status, 400);
+  t.match(malformed.$('[role=alert]').text(), /cannot be read at position 12/);
+  t.match(malformed.$('pre.fault').text(), /^gopher and \(wais\n {11}\^$/);
+  t.equal(malformed.$('input[name=query]').attr('aria-invalid'), 'true');
+  t.ok(malformed.$(`#${malformed.$('input[name=query]').attr('aria-describedby')}`).length);
   t.match((await get(`${QUERY}?query=+`)).$('[role=alert]').text(), /at least one word/);
   t.match((await get(`${QUERY}?query=nosuchword`)).$('h1').text(), 'Nothing found');
 
-  const held = broker.search({ kind: 'all' }, DEFAULT_FLAGS);
-  await held?.next();
+  const running = broker.search({ kind: 'all' }, DEFAULT_FLAGS);
+  await running?.next();
   const busy = await get(`${QUERY}?query=gopher`);
   t.equal(busy.status, 503);
   t.match(busy.$('[role=alert]').text(), /too busy/);
-  await held?.return({ objects: 0, lines: 0, complete: true });
+  await running?.return({ objects: 0, lines: 0, complete: true });
 
   await server.close();
   const down = await get(`${QUERY}?query=gopher`);
@@ -247,11 +250,11 @@ t.test('BRK-9.8 errors are shown', async (t) => {
   t.match(down.$('[role=alert]').text(), /does not answer/);
 });
 
-t.test('BRK-4.16 pages of results, and a list that was cut', async (t) => {
+t.test('BRK-4.16: results are paged, and a truncated list says so', async (t) => {
   const extra = Array.from({ length: 45 }, (_, i) =>
     document(`http://many.example/${i}`, { Title: 'many', 'Full-Text': 'many\n'.repeat((i % 3) + 1) }),
   );
-  const { get } = await site(t, { extra });
+  const { get } = await openSite(t, { extra });
   const fields = 'query=many&opaqueflag=on&verbose=on';
   const first = await get(`${QUERY}?${fields}`);
   t.equal(first.$('.results > li').length, 20);
@@ -272,7 +275,7 @@ t.test('BRK-4.16 pages of results, and a list that was cut', async (t) => {
   t.match(last.$('.pager [aria-current=page]').text(), '3');
 
   const cut = await get(`${QUERY}?${fields}&maxobjflag=10`);
-  t.equal(cut.$('h1').text(), '45 objects found', 'counted over the whole result');
+  t.equal(cut.$('h1').text(), '45 objects found', 'the count includes objects that are not listed');
   t.equal(cut.$('.results > li').length, 10);
   t.match(cut.$('.note').text(), /Only the first 10 objects/);
 
@@ -287,8 +290,8 @@ t.test('BRK-4.16 pages of results, and a list that was cut', async (t) => {
   );
 });
 
-t.test('statistics, help, assets, health', async (t) => {
-  const { get } = await site(t);
+t.test('statistics, help, assets and health are served', async (t) => {
+  const { get } = await openSite(t);
   const stats = await get(`${HOME}stats.html`);
   t.match(stats.$('dl.tiles').text(), /Objects3/);
   t.match(stats.$('table').first().text(), /HTML2/);
@@ -310,30 +313,30 @@ t.test('statistics, help, assets, health', async (t) => {
   t.match((await get('/robots.txt')).body, /Disallow: \/Harvest\/cgi-bin\//);
 });
 
-t.test('over a socket, next to its broker', async (t) => {
-  const made = await scene(t);
-  const server = await serve(t, made);
+t.test('the web server listens on a socket next to its broker', async (t) => {
+  const fixture = await openBroker(t);
+  const server = await serveBroker(t, fixture);
   const web = await WebServer.listen({
-    broker: made.broker,
+    broker: fixture.broker,
     brokerAddress: server.address,
     host: '127.0.0.1',
     port: 0,
-    log: made.broker.log,
+    log: fixture.broker.log,
   });
   t.teardown(() => web.close());
   const response = await fetch(`${web.url}healthz`);
   t.equal(response.status, 200);
-  made.broker.setWebAddress('127.0.0.1', web.address.port);
-  t.equal(made.broker.objectUrl(1234), `${web.url}Harvest/brokers/example/objects/1/OBJ1234`);
+  fixture.broker.setWebAddress('127.0.0.1', web.address.port);
+  t.equal(fixture.broker.objectUrl(1234), `${web.url}Harvest/brokers/example/objects/1/OBJ1234`);
   await t.rejects(
     WebServer.listen({
-      broker: made.broker,
+      broker: fixture.broker,
       brokerAddress: server.address,
       host: '127.0.0.1',
       port: web.address.port,
-      log: made.broker.log,
+      log: fixture.broker.log,
     }),
     { code: 'ERR_CONNECTION' },
   );
-  t.type(made.broker, Broker);
+  t.type(fixture.broker, Broker);
 });

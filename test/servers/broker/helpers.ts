@@ -1,3 +1,4 @@
+// Helpers for tests of the Broker: a broker in a temporary directory, a scripted gatherd, a small corpus. Times are in Unix seconds.
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -13,10 +14,10 @@ import {
 } from '../../../servers/broker/index.js';
 import { createLoggerOn, harvestLines } from '../../../servers/host/index.js';
 
-/** 2026-01-01; the time of day in every scene. */
+/** 2026-01-01T00:00:00Z, the time of the clock in these tests. */
 export const NOW = 1_767_225_600;
 
-/** A SOIF object written by hand: sizes counted here, not by the code under test. */
+/** Returns a SOIF object whose sizes are counted here, not by the code under test. */
 export function soif(url: string, attributes: Readonly<Record<string, string>>): string {
   const lines = Object.entries(attributes).map(
     ([name, value]) => `${name}{${Buffer.byteLength(value)}}:\t${value}\n`,
@@ -24,7 +25,7 @@ export function soif(url: string, attributes: Readonly<Record<string, string>>):
   return `@FILE { ${url}\n${lines.join('')}}\n`;
 }
 
-/** An object as a Gatherer named `name` sends it. */
+/** Returns an object as the Gatherer `name` sends it. */
 export function document(
   url: string,
   attributes: Readonly<Record<string, string>>,
@@ -41,23 +42,23 @@ export function document(
   });
 }
 
-/** What a scripted gatherd has to send. */
+/** An object that a scripted gatherd sends. */
 export interface GathererDocument {
   readonly updateTime: number;
   readonly text: string;
 }
 
-/** A gatherd of a few lines: it knows the commands a Broker sends, and writes down those it got. */
+/** A minimal gatherd that answers the commands of a Broker and records them. */
 export class ScriptedGatherd {
   documents: GathererDocument[] = [];
-  /** Sections as text, instead of `documents`. */
+  /** The whole stream to send instead of `documents`. */
   sections: string | Uint8Array | undefined;
   readonly commands: string[] = [];
-  /** Bytes of data after which the connection breaks off; undefined = never. */
+  /** The connection closes after this many bytes of data; undefined: it stays open. */
   breakAfter: number | undefined;
-  /** When set, data waits for it. */
+  /** If set, data is sent only after this promise resolves. */
   gate: Promise<void> | undefined;
-  /** Called before an update is answered. */
+  /** Is called before each reply to SEND-UPDATE. */
   onUpdate: (() => void) | undefined;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -69,7 +70,7 @@ export class ScriptedGatherd {
   static async listen(): Promise<ScriptedGatherd> {
     const server = createServer();
     const gatherd = new ScriptedGatherd(server);
-    server.on('connection', (socket) => gatherd.#session(socket));
+    server.on('connection', (socket) => gatherd.#serve(socket));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return gatherd;
@@ -89,7 +90,7 @@ export class ScriptedGatherd {
     this.#server.close();
   }
 
-  #session(socket: Socket): void {
+  #serve(socket: Socket): void {
     this.#sockets.add(socket);
     socket.on('close', () => this.#sockets.delete(socket));
     socket.on('error', () => undefined);
@@ -106,51 +107,52 @@ export class ScriptedGatherd {
         if (command.startsWith('HELLO')) socket.write('100 - HELLO\n');
         else if (command === 'SET compression') compressed = true;
         else if (command.startsWith('SEND-UPDATE'))
-          await this.#update(socket, Number(command.slice(12)), compressed);
-        else if (command.startsWith('SEND-OBJECT ')) socket.write(this.#object(command.slice(12)));
+          await this.#sendUpdate(socket, Number(command.slice(12)), compressed);
+        else if (command.startsWith('SEND-OBJECT ')) socket.write(this.#objectReply(command.slice(12)));
         else if (command === 'QUIT') socket.end('999 - Bye\n');
         if (command.startsWith('SET')) socket.write('500 - Ok\n');
       }
     });
   }
 
-  #object(url: string): string {
+  #objectReply(url: string): string {
     const found = this.documents.find(({ text }) => text.startsWith(`@FILE { ${url}\n`));
     return found === undefined ? '399 - No such object\n' : `300 - Object\n${found.text}399 - Sent object\n`;
   }
 
-  async #update(socket: Socket, since: number, compressed: boolean): Promise<void> {
+  async #sendUpdate(socket: Socket, since: number, compressed: boolean): Promise<void> {
     this.onUpdate?.();
-    const wanted = this.documents.filter((document) => document.updateTime >= since);
-    const body = wanted.map((document) => document.text).join('');
+    const selected = this.documents.filter((document) => document.updateTime >= since);
+    const body = selected.map((document) => document.text).join('');
     const stream = Buffer.from(this.sections ?? `@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n${body}}\n`);
     const data = compressed ? gzipSync(stream) : stream;
     socket.write(`400 - Sending all objects since ${since}\n`);
     if (this.breakAfter === undefined) {
       await this.gate;
       socket.write(data);
-      socket.write(`499 - Sent ${wanted.length} objects\n`);
+      socket.write(`499 - Sent ${selected.length} objects\n`);
     } else {
       socket.write(data.subarray(0, this.breakAfter), () => socket.end());
     }
   }
 }
 
-/** What the tests' `t` must offer: only tear-down. */
+/** The part of tap's `t` that these helpers use. */
 export interface Teardown {
   teardown(handler: () => unknown): void;
 }
 
-/** A broker in a temporary directory, with what it logged. */
-export interface Scene {
+/** A broker in a temporary directory, and the lines of its log. */
+export interface BrokerFixture {
   readonly broker: Broker;
   readonly directory: string;
   readonly log: string[];
   readonly config: BrokerConfig;
+  /** Opens another broker in the same directory. */
   open(options?: Partial<BrokerOptions>): Promise<Broker>;
 }
 
-/** `broker.conf` for a directory. */
+/** Returns a parsed `broker.conf` for a directory, with these additional lines. */
 export function brokerConfig(directory: string, lines = ''): BrokerConfig {
   const text = `Broker-Directory ${directory}
 Broker-Name example
@@ -162,14 +164,15 @@ ${lines}`;
   return parseBrokerConf(text, join(directory, 'admin', 'broker.conf')).config;
 }
 
-export async function scene(
+/** Opens a broker; the end of the test closes it and removes its directory, unless `keep` is set. */
+export async function openBroker(
   t: Teardown,
   options: Partial<BrokerOptions> & {
     readonly conf?: string;
     readonly directory?: string;
     readonly keep?: boolean;
   } = {},
-): Promise<Scene> {
+): Promise<BrokerFixture> {
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'broker-test-')));
   const config = brokerConfig(directory, options.conf);
   const log: string[] = [];
@@ -196,10 +199,10 @@ export async function scene(
   return { broker: await open(), directory, log, config, open };
 }
 
-/** Serves a scene's broker on a free port. */
-export async function serve(
+/** Serves a broker on a free port. */
+export async function serveBroker(
   t: Teardown,
-  { broker }: Pick<Scene, 'broker'>,
+  { broker }: Pick<BrokerFixture, 'broker'>,
   options: Partial<BrokerServerOptions> = {},
 ): Promise<BrokerServer> {
   const server = await BrokerServer.listen({
@@ -213,8 +216,8 @@ export async function serve(
   return server;
 }
 
-/** Sends a message as it is and reads to the end of the reply, as brokers' clients of 1998 do. */
-export async function ask(port: number, message: string | Uint8Array): Promise<string> {
+/** Sends a message verbatim and returns the whole reply, like the Broker clients of 1998. */
+export async function exchange(port: number, message: string | Uint8Array): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -224,12 +227,12 @@ export async function ask(port: number, message: string | Uint8Array): Promise<s
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The objects of the small corpus that most tests ask about. */
+/** Returns the three objects that most tests query. */
 export function corpus(): GathererDocument[] {
-  const at = (n: number) => NOW - 10_000 + n;
+  const timeOf = (n: number) => NOW - 10_000 + n;
   return [
     {
-      updateTime: at(1),
+      updateTime: timeOf(1),
       text: document(
         'http://www.example.org/gopher.html',
         {
@@ -238,23 +241,23 @@ export function corpus(): GathererDocument[] {
           Description: 'About gopher\nand its menus',
           Author: 'A. Writer',
         },
-        at(1),
+        timeOf(1),
       ),
     },
     {
-      updateTime: at(2),
+      updateTime: timeOf(2),
       text: document(
         'ftp://ftp.example.org/wais.txt',
         { Title: 'WAIS and gopher', Type: 'Text', 'Full-Text': 'first line\nsecond wais line\n' },
-        at(2),
+        timeOf(2),
       ),
     },
     {
-      updateTime: at(3),
+      updateTime: timeOf(3),
       text: document(
         'http://www.example.org/mosaic.html',
         { Title: 'Mosaic', Type: 'HTML', Description: 'A browser' },
-        at(3),
+        timeOf(3),
       ),
     },
   ];

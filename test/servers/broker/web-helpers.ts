@@ -1,27 +1,40 @@
+// Helpers for tests of the Broker's web pages.
 import { load } from 'cheerio';
 import { createWebApp } from '../../../servers/broker/index.js';
-import { corpus, type GathererDocument, ScriptedGatherd, scene, serve, type Teardown } from './scene.js';
+import {
+  corpus,
+  type GathererDocument,
+  openBroker,
+  ScriptedGatherd,
+  serveBroker,
+  type Teardown,
+} from './helpers.js';
 
-/** Path of the query program. */
+/** The path of the query program. */
 export const QUERY = '/Harvest/cgi-bin/BrokerQuery.pl.cgi';
 
-/** A broker with the documents, its port and its pages; `get` requests and parses a page. */
-export async function website(
+/** Opens a broker over these documents with its port and its pages; `get` and `post` return a parsed page. */
+export async function openWebsite(
   t: Teardown,
   options: { readonly documents?: readonly GathererDocument[]; readonly conf?: string } = {},
 ) {
   const gatherd = await ScriptedGatherd.listen();
   t.teardown(() => gatherd.close());
   gatherd.documents = [...(options.documents ?? corpus())];
-  const made = await scene(t, { points: [gatherd.point(0)], conf: options.conf ?? '' });
-  await made.broker.collect();
-  const server = await serve(t, made);
-  const { broker } = made;
+  const fixture = await openBroker(t, { points: [gatherd.point(0)], conf: options.conf ?? '' });
+  await fixture.broker.collect();
+  const server = await serveBroker(t, fixture);
+  const { broker } = fixture;
   const app = await createWebApp({ broker, brokerAddress: server.address, log: broker.log });
   t.teardown(() => app.close());
   const get = async (url: string, headers: Readonly<Record<string, string>> = {}) => {
-    const { statusCode: status, headers: replied, body } = await app.inject({ url, headers });
-    return { status, headers: replied, body, $: load(body) };
+    const response = await app.inject({ url, headers });
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      body: response.body,
+      $: load(response.body),
+    };
   };
   const post = async (
     url: string,
@@ -36,5 +49,5 @@ export async function website(
     });
     return { status, body, $: load(body) };
   };
-  return { ...made, server, app, get, post };
+  return { ...fixture, server, app, get, post };
 }
