@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { decodeSoif, SectionDecoder } from '../../protocols/soif/index.js';
 import { CliProcess } from '../helpers/cli.js';
-import { Database, entry, wrapped } from '../servers/gatherd/support.js';
+import { Database, entry, updateStream } from '../servers/gatherd/helpers.js';
 import { CLIENTS, run } from './clients/run.js';
 
 const OBJECTS = 2000;
@@ -24,7 +24,7 @@ t.test('clients of the 1990s read the export', async (t) => {
   const daemon = new CliProcess(['gatherd', '-d', directory, '0']);
   t.teardown(() => daemon.kill('SIGKILL'));
   const [, port = ''] = await daemon.output(/^ready gatherd=\S*:(\d+)$/m);
-  const all = wrapped(entries.map(({ soif }) => soif).join(''));
+  const all = updateStream(entries.map(({ soif }) => soif).join(''));
   const beckett = (...args: string[]) => run('perl', [join(CLIENTS, 'beckett.pl'), ...args]);
 
   await t.test('GATHERD-3.1, 6.2, 6.6, 7.2 the sample client of 1997, compressed', async (t) => {
@@ -47,7 +47,7 @@ t.test('clients of the 1990s read the export', async (t) => {
     t.equal(code, 0, stderr);
     t.equal(
       stdout.toString('latin1'),
-      wrapped(
+      updateStream(
         entries
           .slice(-3)
           .map(({ soif }) => soif)

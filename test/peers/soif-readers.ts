@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { decodeSoif, encodeSoif, SoifObject } from '../../protocols/soif/index.js';
 import { CliProcess } from '../helpers/cli.js';
-import { Database } from '../servers/gatherd/support.js';
+import { Database } from '../servers/gatherd/helpers.js';
 import { CLIENTS, run } from './clients/run.js';
 
 /** Fetches the sources from the mirror of the system, with separate package lists. Returns undefined if they are not available. */

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { cli, type Finished, PROGRAM } from '../helpers/cli.js';
-import { call } from '../servers/gatherd/support.js';
+import { exchange } from '../servers/gatherd/helpers.js';
 import { collectOutput, createDataDirectory, startProgram } from './gatherd-support.js';
 
 // About twenty programs are started in sequence, on a machine that may be busy.
@@ -119,7 +119,7 @@ t.test(
     t.same(third.scripts, ['RunGatherd']);
     t.match(third.gatherd, { address: `127.0.0.1:${port}`, started: true });
     t.match(
-      await call(t, port, 'SEND-UPDATE 0\nQUIT\n'),
+      await exchange(t, port, 'SEND-UPDATE 0\nQUIT\n'),
       /\nPartial-Text\{\d+\}:\twheat\n.*499 - Sent 1 objects\n/s,
     );
     t.match(await readFile(join(data, 'gatherd.log'), 'utf8'), `listening on 127.0.0.1:${port}`);
@@ -134,7 +134,7 @@ t.test(
       cwd: tmpdir(),
     });
     t.match(boot.stdout, new RegExp(`^ready gatherd=127\\.0\\.0\\.1:${port} pid=\\d+\\n$`), 'G-154');
-    t.match(await call(t, port, 'QUIT\n'), '000 - HELLO 1.8 g.example\n');
+    t.match(await exchange(t, port, 'QUIT\n'), '000 - HELLO 1.8 g.example\n');
     t.equal((await cli('kill-gatherd', '-d', data)).code, 0);
 
     // The script uses the database of the command line, so that a gathering by cron changes the database that is served.

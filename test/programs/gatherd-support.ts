@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream';
 import type { Test } from 'tap';
 import { CliProcess, type Finished, PROGRAM } from '../helpers/cli.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
-import { Database, type Entry, entry, wrapped } from '../servers/gatherd/support.js';
+import { Database, type Entry, entry, updateStream } from '../servers/gatherd/helpers.js';
 
 export const ONE = entry('http://a.example/', 100, 'first');
 const TWO = entry('http://b.example/', 200, 'second');
@@ -23,7 +23,7 @@ export const SESSION = 'HELLO me\nSEND-UPDATE 0\nQUIT\n';
 export const ANSWER = `000 - HELLO 1.8 g.example
 100 - HELLO me
 400 - Sending all objects since 0
-${wrapped(ONE.soif + TWO.soif)}499 - Sent 2 objects
+${updateStream(ONE.soif + TWO.soif)}499 - Sent 2 objects
 999 - Bye
 `;
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { cli } from '../helpers/cli.js';
-import { call, Database } from '../servers/gatherd/support.js';
+import { exchange, Database } from '../servers/gatherd/helpers.js';
 import {
   ANSWER,
   BIG,
@@ -49,9 +49,9 @@ t.test('GATHERD-11.1 -db, -log, -cf, -index and -zip, relative to the directory'
     'who.cf',
   ];
   const { port, process: child } = await startGatherd(t, ...words, '-dir', path, '0');
-  t.equal(await call(t, port, ''), '999 - Access denied\n');
+  t.equal(await exchange(t, port, ''), '999 - Access denied\n');
   await rm(join(path, 'who.cf'));
-  t.equal(await call(t, port, SESSION), ANSWER);
+  t.equal(await exchange(t, port, SESSION), ANSWER);
   child.kill('SIGTERM');
   const { code, stderr, stdout } = await child.finished;
   t.same([code, stderr], [0, ''], 'messages go only to the log file');
@@ -76,10 +76,10 @@ t.test('GATHERD-11.1 directories that are missing, empty, or an original Gathere
   t.same([root.code, root.stderr], [2, 'harvest: -d: must be a data directory\n']);
 
   const { port, process: child } = await startGatherd(t, '-d', path, '0');
-  t.match(await call(t, port, SESSION), /\n499 - Sent 0 objects\n/);
+  t.match(await exchange(t, port, SESSION), /\n499 - Sent 0 objects\n/);
   await new Database(path).publish([ONE]);
   child.kill('SIGHUP');
-  while (!(await call(t, port, SESSION)).includes('499 - Sent 1 objects')) await delay(20);
+  while (!(await exchange(t, port, SESSION)).includes('499 - Sent 1 objects')) await delay(20);
   child.kill('SIGINT');
   const { code, stderr } = await child.finished;
   t.equal(code, 0);
@@ -125,7 +125,7 @@ t.test(
     t.match(elsewhere.stderr, /^gatherd: cannot listen on .*EADDRINUSE.* \(another port can be given\)\n$/m);
     const separate = await startGatherd(t, '--pid-file', 'separate.pid', '-d', path, '0');
     t.match(
-      await call(t, separate.port, SESSION),
+      await exchange(t, separate.port, SESSION),
       '499 - Sent 2 objects',
       'a daemon with a separate pid file starts',
     );
@@ -134,7 +134,7 @@ t.test(
     await first.process.finished;
     t.ok(existsSync(join(path, 'gatherd.pid')));
     const third = await startGatherd(t, '-d', path, '0');
-    t.match(await call(t, third.port, SESSION), '499 - Sent 2 objects');
+    t.match(await exchange(t, third.port, SESSION), '499 - Sent 2 objects');
   },
 );
 
@@ -142,12 +142,12 @@ t.test('SIGHUP: the log continues in a new file after the old one was renamed', 
   const path = await createDataDirectory(t);
   const log = join(path, 'gatherd.log');
   const { process: child, port } = await startGatherd(t, '-d', path, '-log', 'gatherd.log', '0');
-  await call(t, port, 'HELLO before\nQUIT\n');
+  await exchange(t, port, 'HELLO before\nQUIT\n');
   await rename(log, `${log}.1`);
-  await call(t, port, 'HELLO between\nQUIT\n');
+  await exchange(t, port, 'HELLO between\nQUIT\n');
   child.kill('SIGHUP');
   await waitForMatch(log, /SIGHUP: the log is reopened\n/);
-  await call(t, port, 'HELLO after\nQUIT\n');
+  await exchange(t, port, 'HELLO after\nQUIT\n');
   const [older, newer] = [await readFile(`${log}.1`, 'utf8'), await readFile(log, 'utf8')];
   t.match(older, /HELLO before.*HELLO between/s);
   t.match(newer, 'HELLO after');

@@ -3,11 +3,18 @@ import type { Socket } from 'node:net';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { GatherdClient, type GatherdClientConnectOptions } from '../../../clients/gatherd/index.js';
-import { entry, fakeServer, latin1, scene, soif, wrapped } from '../../servers/gatherd/support.js';
+import {
+  entry,
+  fakeServer,
+  latin1,
+  soif,
+  startGatherd,
+  updateStream,
+} from '../../servers/gatherd/helpers.js';
 
 const A = entry('http://a.example/', 100, 'first');
 const B = entry('http://b.example/', 200, 'second\n499 - Sent 7 objects\n');
-const STREAM = wrapped(A.soif + B.soif);
+const STREAM = updateStream(A.soif + B.soif);
 const INFO = '@GATHERER { -\nNumber-Of-Objects{1}:\t2\n}\n';
 
 const connect = (port: number, options: Partial<GatherdClientConnectOptions> = {}) =>
@@ -23,7 +30,7 @@ async function collect(client: GatherdClient, compression: boolean, since = 0): 
 const BOTH = [`update http://a.example/ ${A.soif.length}`, `update http://b.example/ ${B.soif.length}`];
 
 t.test('a whole session with our server', async (t) => {
-  const { port } = await scene(t, [A, B]);
+  const { port } = await startGatherd(t, [A, B]);
   const client = await connect(port);
   t.same(client.greeting, { version: '1.8', hostname: 'gatherer.example.org' });
   t.same(await collect(client, false), BOTH);
@@ -46,7 +53,7 @@ t.test('large objects, in clear and compressed', async (t) => {
   const entries = Array.from({ length: 50 }, (_, i) =>
     entry(`http://${i}.example/`, 10 + i, `${i}!`.repeat(30_000)),
   );
-  const { port } = await scene(t, entries);
+  const { port } = await startGatherd(t, entries);
   await using client = await connect(port);
   for (const compression of [false, true]) {
     const urls: string[] = [];
@@ -222,7 +229,7 @@ t.test('damaged and hostile compression', async (t) => {
 
 t.test('malformed objects are skipped and reported', async (t) => {
   const broken = '@FILE { http://bad.example/\nTitle{x}:\toops\n}\n';
-  const stream = wrapped(A.soif + broken + B.soif);
+  const stream = updateStream(A.soif + broken + B.soif);
   for (const how of [
     { compression: '900 - no\n', update: send(`400 - x\n${stream}499 - x\n`) },
     { update: send('400 - x\n', gzipSync(stream), '499 - x\n') },
@@ -264,7 +271,7 @@ t.test('what connect refuses', async (t) => {
   const endless = await fakeServer(t, async (_, socket) => void socket.write('x'.repeat(100_000)));
   await t.rejects(connect(endless), { code: 'ERR_PROTOCOL' });
   // A port that was just released.
-  const { server, port } = await scene(t);
+  const { server, port } = await startGatherd(t);
   await server.close();
   await t.rejects(connect(port), { code: 'ERR_CONNECTION', message: /connection refused/ });
 });
@@ -300,7 +307,7 @@ t.test('signals and time limits end every wait', async (t) => {
 });
 
 t.test('one request at a time; a half-read update closes the session', async (t) => {
-  const { port, server } = await scene(t, [A, B]);
+  const { port, server } = await startGatherd(t, [A, B]);
   const client = await connect(port);
   for await (const { object } of client.changes({ since: 0 })) {
     t.equal(object.url, 'http://a.example/');
@@ -320,7 +327,7 @@ t.test('a server that stops in the middle of a transfer', async (t) => {
   const entries = Array.from({ length: 100 }, (_, i) =>
     entry(`http://${i}.example/`, 10 + i, 'y'.repeat(200_000)),
   );
-  const { port, server } = await scene(t, entries);
+  const { port, server } = await startGatherd(t, entries);
   for (const compression of [false]) {
     const client = await connect(port);
     let found = 0;

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { type CollectOptions, type CollectRetry, collectChanges } from '../../../clients/gatherd/index.js';
-import { entry, fakeServer, scene, soif, wrapped } from '../../servers/gatherd/support.js';
+import { entry, fakeServer, soif, startGatherd, updateStream } from '../../servers/gatherd/helpers.js';
 
 /** One connection of a server that breaks: the stream it would send, and after how many bytes of it it stops. */
 interface Transfer {
@@ -97,7 +97,7 @@ const ALL = [
 ];
 
 t.test('GATHERD-13.6 a whole transfer from our server, and then only what is new', async (t) => {
-  const { port, database } = await scene(t, [entry(url(1), 100, 'a'), entry(url(2), 200, 'b')]);
+  const { port, database } = await startGatherd(t, [entry(url(1), 100, 'a'), entry(url(2), 200, 'b')]);
   const first = await collected(port, { compression: true });
   t.same(first.changes, ALL.slice(0, 2));
   t.same(first.totals, { objects: 2, repeated: 0, connections: 1, complete: true, next: 200 });
@@ -110,8 +110,8 @@ t.test('GATHERD-13.6 a whole transfer from our server, and then only what is new
 
 t.test('GATHERD-4.6 from a server that sends in order, the collection requests the rest', async (t) => {
   const { port, asked, said } = await breakingServer(t, (since, connection) => {
-    if (connection === 0) return { stream: wrapped(A + B + C + D), cut: wrapped(A + B).length };
-    return { stream: wrapped(since === 200 ? B + C + D : ''), ...(connection === 1 ? { cut: 60 } : {}) };
+    if (connection === 0) return { stream: updateStream(A + B + C + D), cut: updateStream(A + B).length };
+    return { stream: updateStream(since === 200 ? B + C + D : ''), ...(connection === 1 ? { cut: 60 } : {}) };
   });
   const { changes, totals, error } = await collected(port);
   t.equal(error, undefined);
@@ -122,8 +122,8 @@ t.test('GATHERD-4.6 from a server that sends in order, the collection requests t
 });
 
 t.test('from an unknown server, the collection requests everything again', async (t) => {
-  const stream = wrapped(D + A + C + B);
-  const cuts = [wrapped(D + A).length, wrapped(D + A + C).length];
+  const stream = updateStream(D + A + C + B);
+  const cuts = [updateStream(D + A).length, updateStream(D + A + C).length];
   const { port, asked } = await breakingServer(
     t,
     (_, i) => ({ stream, ...(i < cuts.length ? { cut: cuts[i] ?? 0 } : {}) }),
@@ -138,8 +138,8 @@ t.test('from an unknown server, the collection requests everything again', async
 t.test('a stream that ascends by chance is trusted only if the caller says so', async (t) => {
   const transfer = (since: number, i: number) =>
     i === 0
-      ? { stream: wrapped(A + B + C + D), cut: wrapped(A + B + C).length }
-      : { stream: wrapped(since === 0 ? A + B + C + D : B + C + D) };
+      ? { stream: updateStream(A + B + C + D), cut: updateStream(A + B + C).length }
+      : { stream: updateStream(since === 0 ? A + B + C + D : B + C + D) };
   const careful = await breakingServer(t, transfer, { accepts: false });
   t.same((await collected(careful.port)).changes, ALL);
   t.same(careful.asked, [0, 0]);
@@ -174,7 +174,7 @@ t.test(
 
 t.test('GATHERD-4.3 objects without a time are in every transfer and are delivered once', async (t) => {
   const { port, asked } = await breakingServer(t, (since, i) => {
-    const stream = wrapped(timeless(5) + (since === 0 ? A : '') + B + C + D);
+    const stream = updateStream(timeless(5) + (since === 0 ? A : '') + B + C + D);
     return i < 2 ? { stream, cut: stream.indexOf(url(3)) } : { stream };
   });
   const { changes } = await collected(port);
@@ -185,7 +185,9 @@ t.test('GATHERD-4.3 objects without a time are in every transfer and are deliver
 t.test('an object that changed between two connections is delivered again', async (t) => {
   const newer = soif(url(1), 400, 'new');
   const { port } = await breakingServer(t, (_, i) =>
-    i === 0 ? { stream: wrapped(A + B + C), cut: wrapped(A + B).length } : { stream: wrapped(B + C + newer) },
+    i === 0
+      ? { stream: updateStream(A + B + C), cut: updateStream(A + B).length }
+      : { stream: updateStream(B + C + newer) },
   );
   const { changes } = await collected(port);
   t.same(changes, [...ALL.slice(0, 3), 'update http://1.example/ 400']);
@@ -193,14 +195,16 @@ t.test('an object that changed between two connections is delivered again', asyn
 
 t.test('a server that promises an order and breaks it', async (t) => {
   const early = await breakingServer(t, (_, i) =>
-    i === 0 ? { stream: wrapped(B + A + D), cut: wrapped(B + A).length } : { stream: wrapped(B + A + C + D) },
+    i === 0
+      ? { stream: updateStream(B + A + D), cut: updateStream(B + A).length }
+      : { stream: updateStream(B + A + C + D) },
   );
   t.same((await collected(early.port)).changes, [ALL[1], ALL[0], ALL[2], ALL[3]]);
   t.same(early.asked, [0, 0], 'noticed in time: everything again');
 
   const late = await breakingServer(t, () => ({
-    stream: wrapped(B + D + A),
-    cut: wrapped(B + D + A).length,
+    stream: updateStream(B + D + A),
+    cut: updateStream(B + D + A).length,
   }));
   const { error, changes, totals } = await collected(late.port);
   t.match(error, { code: 'ERR_CONNECTION' });
@@ -209,14 +213,14 @@ t.test('a server that promises an order and breaks it', async (t) => {
 
   const sloppy = await breakingServer(t, (_, i) =>
     i === 0
-      ? { stream: wrapped(A + B + C + D), cut: wrapped(A + B).length }
-      : { stream: wrapped(A + B + C + D) },
+      ? { stream: updateStream(A + B + C + D), cut: updateStream(A + B).length }
+      : { stream: updateStream(A + B + C + D) },
   );
   t.same((await collected(sloppy.port)).changes, ALL, 'one that sends more than requested');
 });
 
 t.test('when a collection cannot continue', async (t) => {
-  const stream = wrapped(A + B);
+  const stream = updateStream(A + B);
   const { port } = await breakingServer(t, () => ({ stream, cut: stream.indexOf(url(2)) }));
   const retries: CollectRetry[] = [];
   const settings = {
@@ -251,7 +255,7 @@ t.test('a damaged member is not retried; an absent server is', async (t) => {
   const damaged = await fakeServer(t, async (line, socket) => {
     connections += 1;
     socket.write('000 - HELLO 1.8 x\n');
-    const member = gzipSync(wrapped(A));
+    const member = gzipSync(updateStream(A));
     member[member.length - 8] = (member[member.length - 8] ?? 0) ^ 1;
     for (let command = await line(); command !== undefined; command = await line()) {
       if (!command.startsWith('SEND')) socket.write(command.startsWith('HELLO') ? '100 - x\n' : '500 - x\n');
@@ -262,7 +266,7 @@ t.test('a damaged member is not retried; an absent server is', async (t) => {
   t.match(error, { code: 'ERR_PROTOCOL', rule: 'GATHERD-6.6' });
   t.equal(connections, 1);
 
-  const { server, port } = await scene(t);
+  const { server, port } = await startGatherd(t);
   await server.close();
   const absent = await collected(port, { maxFruitless: 3 });
   t.match(absent.error, { code: 'ERR_CONNECTION', message: /connection refused/ });
@@ -270,7 +274,7 @@ t.test('a damaged member is not retried; an absent server is', async (t) => {
 });
 
 t.test('signals end reading and pausing; a collection is read once', async (t) => {
-  const stream = wrapped(A + B);
+  const stream = updateStream(A + B);
   const { port } = await breakingServer(t, () => ({ stream, cut: stream.indexOf(url(2)) }));
   const stop = new AbortController();
   const onRetry = () => setImmediate(() => stop.abort(new Error('enough')));
@@ -284,7 +288,7 @@ t.test('signals end reading and pausing; a collection is read once', async (t) =
 
 t.test('an object with an Update-Time in the far future is delivered but does not change next', async (t) => {
   const { port } = await breakingServer(t, () => ({
-    stream: wrapped(A + soif(url(2), 99_999_999_999, 'x')),
+    stream: updateStream(A + soif(url(2), 99_999_999_999, 'x')),
   }));
   const { changes, totals } = await collected(port);
   t.equal(changes.length, 2);

@@ -1,3 +1,4 @@
+// SET changes: deletions and refreshes in their own sections. Rules: GATHERD-4.4 and 4.9. Times are in seconds.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,8 +8,9 @@ import { GatherdClient } from '../../../clients/gatherd/index.js';
 import { GatherdServer } from '../../../servers/gatherd/index.js';
 import { createLoggerOn } from '../../../servers/host/index.js';
 import { GathererStore } from '../../../storage/index.js';
-import { call } from './support.js';
+import { exchange } from './helpers.js';
 
+/** The attributes that identify the Gatherer of an object. */
 const GATHERER = { 'Gatherer-Name': 'G', 'Gatherer-Host': 'h', 'Gatherer-Version': '1' };
 
 /** Returns an object in the layout of SOIF-2.2. */
@@ -20,8 +22,8 @@ function soif(url: string, attributes: Readonly<Record<string, string>>): string
 const object = (url: string, updateTime: number, body: string) =>
   soif(url, { ...GATHERER, 'Update-Time': String(updateTime), MD5: 'm'.repeat(32), Body: body });
 
-/** Four objects of time 100; since then one changed, one was refreshed, one deleted. */
-async function changedDatabase(t: Test): Promise<number> {
+/** Serves four objects of time 100, of which one has changed, one was refreshed and one was deleted since; returns the port. */
+async function serveChanges(t: Test): Promise<number> {
   const directory = await mkdtemp(join(tmpdir(), 'gatherd-changes-'));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   await using store = await GathererStore.open(join(directory, 'working'));
@@ -38,7 +40,7 @@ async function changedDatabase(t: Test): Promise<number> {
       .commit();
   for (const name of ['kept', 'changed', 'refreshed', 'deleted'])
     await put(`http://${name}.test/`, 100, name);
-  await put('http://changed.test/', 200, 'anew');
+  await put('http://changed.test/', 200, 'changed again');
   await put('http://refreshed.test/', 200, 'refreshed', 100);
   await store.batch().deleteSummary('http://deleted.test/', 100, { deletedAt: 210 }).commit();
   await store.publish(join(directory, 'generations'));
@@ -56,55 +58,56 @@ async function changedDatabase(t: Test): Promise<number> {
 
 const DELETED = soif('http://deleted.test/', { ...GATHERER, 'Update-Time': '210' });
 const REFRESHED = soif('http://refreshed.test/', { ...GATHERER, 'Update-Time': '200', MD5: 'm'.repeat(32) });
-const CHANGED = object('http://changed.test/', 200, 'anew');
+const CHANGED = object('http://changed.test/', 200, 'changed again');
 const SECTIONS = `@DELETE {\n${DELETED}}\n@REFRESH {\n${REFRESHED}}\n@UPDATE {\n${CHANGED}}\n`;
 
 t.test(
-  'GATHERD-4.4, 4.9, 6.11 SET changes: deleted and refreshed objects in their own sections',
+  'GATHERD-4.4, 4.9, 6.11: after SET changes, deleted and refreshed objects have their own sections',
   async (t) => {
-    const port = await changedDatabase(t);
-    const heard = await call(t, port, 'SET changes\nSEND-UPDATE 150\nQUIT\n');
+    const port = await serveChanges(t);
+    const received = await exchange(t, port, 'SET changes\nSEND-UPDATE 150\nQUIT\n');
     const expected = `000 - HELLO 1.8 gatherer.example.org\n500 - Changes enabled\n400 - Sending all objects since 150\n${SECTIONS}499 - Sent 3 objects\n999 - Bye\n`;
-    t.equal(heard, expected);
+    t.equal(received, expected);
   },
 );
 
-t.test('GATHERD-4.4 without SET changes two sections are empty and every object is whole', async (t) => {
-  const port = await changedDatabase(t);
-  const heard = await call(t, port, 'SEND-UPDATE 150\nQUIT\n');
+t.test('GATHERD-4.4: without SET changes two sections are empty and every object is whole', async (t) => {
+  const port = await serveChanges(t);
+  const received = await exchange(t, port, 'SEND-UPDATE 150\nQUIT\n');
   const stream = `@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n${CHANGED}${object('http://refreshed.test/', 200, 'refreshed')}}\n`;
-  t.ok(heard.includes(`\n${stream}499 - Sent 2 objects\n`));
+  t.ok(received.includes(`\n${stream}499 - Sent 2 objects\n`));
 });
 
-t.test(
-  'GATHERD-4.9 since 0 nothing is deleted or refreshed; the boundary belongs to the update',
-  async (t) => {
-    const port = await changedDatabase(t);
-    const whole = await call(t, port, 'SET changes\nSEND-UPDATE 0\nQUIT\n');
-    t.match(whole, /@DELETE \{\n\}\n@REFRESH \{\n\}\n@UPDATE \{\n@FILE/);
-    t.match(whole, /\n499 - Sent 3 objects\n/);
-    const boundary = await call(t, port, 'SET changes\nSEND-UPDATE 210\nQUIT\n');
-    t.ok(boundary.includes(`@DELETE {\n${DELETED}}\n@REFRESH {\n}\n@UPDATE {\n}\n499 - Sent 1 objects\n`));
-    const later = await call(t, port, 'SET changes\nSEND-UPDATE 211\nQUIT\n');
-    t.ok(later.includes('@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n}\n499 - Sent 0 objects\n'));
-    const same = await call(t, port, 'SET changes\nSEND-UPDATE 100\nQUIT\n');
-    t.match(same, /@REFRESH \{\n\}\n/, 'who asks since the time of the content may not have it');
-  },
-);
+t.test('GATHERD-4.9: since 0 nothing is deleted or refreshed; the boundary is included', async (t) => {
+  const port = await serveChanges(t);
+  const whole = await exchange(t, port, 'SET changes\nSEND-UPDATE 0\nQUIT\n');
+  t.match(whole, /@DELETE \{\n\}\n@REFRESH \{\n\}\n@UPDATE \{\n@FILE/);
+  t.match(whole, /\n499 - Sent 3 objects\n/);
+  const boundary = await exchange(t, port, 'SET changes\nSEND-UPDATE 210\nQUIT\n');
+  t.ok(boundary.includes(`@DELETE {\n${DELETED}}\n@REFRESH {\n}\n@UPDATE {\n}\n499 - Sent 1 objects\n`));
+  const later = await exchange(t, port, 'SET changes\nSEND-UPDATE 211\nQUIT\n');
+  t.ok(later.includes('@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n}\n499 - Sent 0 objects\n'));
+  const same = await exchange(t, port, 'SET changes\nSEND-UPDATE 100\nQUIT\n');
+  t.match(
+    same,
+    /@REFRESH \{\n\}\n/,
+    'a client that requests since the time of the content may not have the content',
+  );
+});
 
-t.test('GATHERD-6.3, 6.11 compressed sections are one gzip member too', async (t) => {
-  const port = await changedDatabase(t);
-  const heard = Buffer.from(
-    await call(t, port, 'SET changes\nSET compression\nSEND-UPDATE 150\nQUIT\n'),
+t.test('GATHERD-6.3, 6.11: compressed sections are one gzip member', async (t) => {
+  const port = await serveChanges(t);
+  const received = Buffer.from(
+    await exchange(t, port, 'SET changes\nSET compression\nSEND-UPDATE 150\nQUIT\n'),
     'latin1',
   );
-  const start = heard.indexOf('since 150\n') + 'since 150\n'.length;
-  const end = heard.lastIndexOf('499 - Sent 3 objects\n');
-  t.equal(gunzipSync(heard.subarray(start, end)).toString('latin1'), SECTIONS);
+  const start = received.indexOf('since 150\n') + 'since 150\n'.length;
+  const end = received.lastIndexOf('499 - Sent 3 objects\n');
+  t.equal(gunzipSync(received.subarray(start, end)).toString('latin1'), SECTIONS);
 });
 
-t.test('GATHERD-4.4, 4.9 GatherdClient returns changes of three kinds', async (t) => {
-  const port = await changedDatabase(t);
+t.test('GATHERD-4.4, 4.9: GatherdClient returns changes of three kinds', async (t) => {
+  const port = await serveChanges(t);
   await using client = await GatherdClient.connect({ host: '127.0.0.1', port });
   const changes: string[] = [];
   for await (const { kind, object } of client.changes({ since: 150 })) changes.push(`${kind} ${object.url}`);

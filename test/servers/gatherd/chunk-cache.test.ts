@@ -1,7 +1,8 @@
+// The cache of file chunks that concurrent transfers share.
 import t from 'tap';
 import { ChunkCache, type ChunkSource } from '../../../servers/gatherd/chunk-cache.js';
 
-/** A file in which each byte is the number of its chunk. */
+/** A file in which each byte is the number of its chunk; counts the reads. */
 class CountingSource implements ChunkSource {
   reads = 0;
   fail = false;
@@ -21,7 +22,7 @@ class CountingSource implements ChunkSource {
   }
 }
 
-t.test('concurrent requests for a chunk read it once, later ones take it from the cache', async (t) => {
+t.test('concurrent requests for a chunk read it once, and later ones use the cache', async (t) => {
   const cache = new ChunkCache({ chunkBytes: 10, maxBytes: 30 });
   const source = new CountingSource(10, 25);
   const leases = await Promise.all([cache.acquire(source, 1), cache.acquire(source, 1)]);
@@ -34,11 +35,11 @@ t.test('concurrent requests for a chunk read it once, later ones take it from th
   t.equal(source.reads, 1);
   again.release();
   const last = await cache.acquire(source, 2);
-  t.same([...last.bytes], Array(5).fill(2), 'a file ends where it ends');
+  t.same([...last.bytes], Array(5).fill(2), 'the last chunk ends with the file');
   last.release();
 });
 
-t.test('memory is reused, but never while it is in use', async (t) => {
+t.test('the memory of a chunk is reused only after its release', async (t) => {
   const cache = new ChunkCache({ chunkBytes: 10, maxBytes: 20 });
   const source = new CountingSource(10, 1000);
   const held = await cache.acquire(source, 7);
@@ -52,7 +53,7 @@ t.test('memory is reused, but never while it is in use', async (t) => {
   t.same(
     more.map(({ bytes }) => bytes[0]),
     [1, 2, 3, 4],
-    'beyond the limit while all are in use',
+    'the cache exceeds its limit while all chunks are in use',
   );
   t.same([...held.bytes], Array(10).fill(7));
   for (const { release } of more) release();

@@ -1,85 +1,78 @@
+// Files that grow by lines: asynchronous ones of crawl logs, and blocking ones of event logs. Limits are in bytes.
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { AppendFile } from '../../../servers/host/append-file.js';
 import { AppendFileSync } from '../../../servers/host/append-file-sync.js';
+import { temporaryDirectory } from '../../storage/helpers.js';
 
-async function directory(t: Test): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'append-file-'));
-  t.teardown(() => rm(path, { recursive: true, force: true }));
-  return path;
-}
-
-t.test(
-  'CRAWL-16 memory is bounded: a full log reports it, and accepts lines again after a write',
-  async (t) => {
-    const root = await directory(t);
-    const path = join(root, 'a.log');
-    let let_ = (): void => {};
-    const disk = new Promise<void>((resolve) => {
-      let_ = resolve;
-    });
-    const encoder = {
-      encode: async (lines: string) => {
-        await disk;
-        return Buffer.from(lines);
-      },
-      finish: () => new Uint8Array(),
-    };
-    const file = await AppendFile.open(path, { limit: 100, blockLength: 10, encoder });
-    for (let i = 0; !file.full; i++) file.write(`line ${i} of some length`);
-    const stop = new AbortController();
-    const aborted = file.room(stop.signal);
-    stop.abort(new Error('stopped'));
-    await t.rejects(aborted, { message: 'stopped' });
-    const room = file.room();
-    t.ok(file.full);
-    let_();
-    await room;
-    t.notOk(file.full);
-    await file.close();
-    t.equal((await readFile(path, 'utf8')).split('\n').length, 6);
-    t.throws(() => file.write('late'), { name: 'StateError' });
-    await t.rejects(AppendFile.open(join(root, 'none', 'a.log')), {
-      name: 'StorageError',
-      message: /ENOENT/,
-    });
-  },
-);
+t.test('CRAWL-16: the memory of a log is bounded; a full log has room again after a write', async (t) => {
+  const root = await temporaryDirectory(t);
+  const path = join(root, 'a.log');
+  let releaseDisk = (): void => {};
+  const diskReleased = new Promise<void>((resolve) => {
+    releaseDisk = resolve;
+  });
+  const encoder = {
+    encode: async (lines: string) => {
+      await diskReleased;
+      return Buffer.from(lines);
+    },
+    finish: () => new Uint8Array(),
+  };
+  const file = await AppendFile.open(path, { limit: 100, blockLength: 10, encoder });
+  for (let i = 0; !file.full; i++) file.write(`line ${i} of some length`);
+  const stop = new AbortController();
+  const aborted = file.room(stop.signal);
+  stop.abort(new Error('stopped'));
+  await t.rejects(aborted, { message: 'stopped' });
+  const room = file.room();
+  t.ok(file.full);
+  releaseDisk();
+  await room;
+  t.notOk(file.full);
+  await file.close();
+  t.equal((await readFile(path, 'utf8')).split('\n').length, 6);
+  t.throws(() => file.write('late'), { name: 'StateError' });
+  await t.rejects(AppendFile.open(join(root, 'none', 'a.log')), {
+    name: 'StorageError',
+    message: /ENOENT/,
+  });
+});
 
 t.test(
-  'CRAWL-16 a log that cannot be written reports the error once and keeps its lines',
+  'CRAWL-16: a log that cannot be written reports the error once and keeps its lines',
   { skip: !existsSync('/dev/full') },
   async (t) => {
-    const told: string[] = [];
-    let tell = (): void => {};
-    const first = new Promise<void>((resolve) => {
-      tell = resolve;
+    const errors: string[] = [];
+    let resolveFirst = (): void => {};
+    const firstError = new Promise<void>((resolve) => {
+      resolveFirst = resolve;
     });
     const file = await AppendFile.open('/dev/full', {
       flushMs: 1,
       limit: 50,
       onError: ({ name }) => {
-        told.push(name);
-        tell();
+        errors.push(name);
+        resolveFirst();
       },
     });
-    const alive = setInterval(() => {}, 1000); // the log does not keep the process alive
-    t.teardown(() => clearInterval(alive));
-    file.write('a line that finds no room');
-    await first;
+    // The log does not keep the process alive.
+    const keepAlive = setInterval(() => {}, 1000);
+    t.teardown(() => clearInterval(keepAlive));
+    file.write('a line for a full disk');
+    await firstError;
     file.write('another one that is long enough');
-    t.ok(file.full, 'what was not written counts on');
+    t.ok(file.full, 'unwritten lines count towards the limit');
     for (let i = 0; i < 5; i++) await t.rejects(file.flush(), { name: 'StorageError', message: /ENOSPC/ });
-    t.same(told, ['StorageError']);
+    t.same(errors, ['StorageError']);
     await t.rejects(file.close(), { name: 'StorageError' });
   },
 );
 
 t.test('blocking writes reach the file immediately, after a full block, or after a delay', async (t) => {
-  const root = await directory(t);
+  const root = await temporaryDirectory(t);
   const path = join(root, 'logs', 'of', 'a.log');
   using file = new AppendFileSync(path);
   t.same(file.directoriesMade, [join(root, 'logs', 'of'), join(root, 'logs')]);
@@ -106,22 +99,22 @@ t.test('blocking writes reach the file immediately, after a full block, or after
   });
 });
 
-t.test('a file of blocking writes is rotated, reopened and continued elsewhere', async (t) => {
-  const root = await directory(t);
+t.test('a file of blocking writes is rotated, reopened, and continued under another path', async (t) => {
+  const root = await temporaryDirectory(t);
   const [path, other] = [join(root, 'a.log'), join(root, 'b.log')];
   using file = new AppendFileSync(path, { blockLength: 1000 });
   const text = (name: string) => readFile(join(root, name), 'utf8');
   file.write('one');
   t.equal(file.rotate('old'), `${path}.old`);
   file.write('two');
-  t.equal(file.rotate('old'), `${path}.old.1`, 'nothing is overwritten');
+  t.equal(file.rotate('old'), `${path}.old.1`, 'a rotation overwrites no file');
   file.write('three');
   await rename(path, `${path}.moved`);
   file.reopen();
   file.write('four');
   file.flush();
   await rm(path);
-  t.equal(file.rotate('old'), undefined, 'a file that is gone is only created again');
+  t.equal(file.rotate('old'), undefined, 'a file that was removed is created again');
   file.reopen(other);
   t.equal(file.path, other);
   file.write('five');
@@ -137,10 +130,10 @@ t.test('a file of blocking writes is rotated, reopened and continued elsewhere',
 });
 
 t.test(
-  'a full disk neither throws nor costs more memory than the limit',
+  'with a full disk, writes do not throw, and memory stays within the limit',
   { skip: !existsSync('/dev/full') },
   async (t) => {
-    const root = await directory(t);
+    const root = await temporaryDirectory(t);
     const path = join(root, 'a.log');
     using file = new AppendFileSync('/dev/full', { limit: 20 });
     for (let i = 0; i < 10; i++) file.write(`line ${i}`);

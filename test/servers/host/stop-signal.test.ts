@@ -1,3 +1,4 @@
+// Signals that stop a program, and signals that it handles.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import t from 'tap';
@@ -6,17 +7,18 @@ import { PLAIN_NODE } from '../../helpers/plain-node.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Delivers a signal to the listeners of this process. */
+/** Emits a signal to the listeners of this process. */
 function deliver(signal: NodeJS.Signals): void {
   process.emit(signal, signal);
 }
 
-function listeners(): readonly number[] {
+/** Returns the number of listeners of each signal. */
+function countListeners(): readonly number[] {
   return [...SIGNALS, 'SIGUSR1'].map((signal) => process.listenerCount(signal));
 }
 
-t.test('each of the three signals aborts, with its name; disposing removes the listeners', async (t) => {
-  const before = listeners();
+t.test('each of the three signals aborts with its name; disposing removes the listeners', async (t) => {
+  const before = countListeners();
   for (const signal of SIGNALS) {
     using stop = new StopSignal();
     t.equal(stop.signal.aborted, false);
@@ -24,33 +26,40 @@ t.test('each of the three signals aborts, with its name; disposing removes the l
     t.equal(stop.signal.aborted, true);
     t.match(stop.signal.reason, new Error(`stopped by ${signal}`));
     t.equal(await stop.stopped, signal);
-    t.same(listeners(), before, 'a second signal has its default action');
+    t.same(countListeners(), before, 'a second signal has its default action');
   }
   new StopSignal({ held: ['SIGUSR1'] })[Symbol.dispose]();
-  t.same(listeners(), before);
+  t.same(countListeners(), before);
 });
 
-t.test('a handled signal does not stop; one that was held is delivered once it has a handler', (t) => {
-  const before = listeners();
-  using stop = new StopSignal({ held: ['SIGHUP', 'SIGUSR1'], secondExits: false });
-  const arrived: string[] = [];
-  deliver('SIGHUP');
-  deliver('SIGUSR1');
-  deliver('SIGHUP');
-  stop.on('SIGHUP', () => arrived.push('hangup'));
-  t.same(arrived, ['hangup', 'hangup']);
-  stop.on('SIGUSR1', () => arrived.push('finish'));
-  deliver('SIGHUP');
-  t.same(arrived, ['hangup', 'hangup', 'finish', 'hangup']);
-  t.equal(stop.signal.aborted, false);
-  deliver('SIGTERM');
-  deliver('SIGINT');
-  t.match(stop.signal.reason, new Error('stopped by SIGTERM'));
-  t.equal(process.listenerCount('SIGTERM'), (before[1] ?? 0) + 1, 'a second one is ignored');
-  t.end();
-});
+t.test(
+  'a handled signal does not stop the program; a held signal is delivered when its handler is added',
+  (t) => {
+    const before = countListeners();
+    using stop = new StopSignal({ held: ['SIGHUP', 'SIGUSR1'], secondExits: false });
+    const arrived: string[] = [];
+    deliver('SIGHUP');
+    deliver('SIGUSR1');
+    deliver('SIGHUP');
+    stop.on('SIGHUP', () => arrived.push('hangup'));
+    t.same(arrived, ['hangup', 'hangup']);
+    stop.on('SIGUSR1', () => arrived.push('finish'));
+    deliver('SIGHUP');
+    t.same(arrived, ['hangup', 'hangup', 'finish', 'hangup']);
+    t.equal(stop.signal.aborted, false);
+    deliver('SIGTERM');
+    deliver('SIGINT');
+    t.match(stop.signal.reason, new Error('stopped by SIGTERM'));
+    t.equal(
+      process.listenerCount('SIGTERM'),
+      (before[1] ?? 0) + 1,
+      'with secondExits off, a second signal is ignored',
+    );
+    t.end();
+  },
+);
 
-t.test('a program can set the reason', (t) => {
+t.test('a program can set the reason of the abort', (t) => {
   using stop = new StopSignal({ reason: (by) => `no more: ${by}` });
   deliver('SIGINT');
   t.equal(stop.signal.reason, 'no more: SIGINT');

@@ -1,3 +1,4 @@
+// Helpers for tests of gatherd: a server over a real generations directory, a raw client, a scripted server. Update-Times are in Unix seconds.
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
@@ -20,6 +21,7 @@ export function soif(url: string, updateTime: number, body: string): string {
   return `@FILE { ${url}\nUpdate-Time{${time.length}}:\t${time}\nBody{${body.length}}:\t${body}\n}\n`;
 }
 
+/** An object of the database, with the bytes that gatherd sends. */
 export interface Entry {
   readonly url: string;
   readonly updateTime: number;
@@ -30,12 +32,12 @@ export function entry(url: string, updateTime: number, body: string): Entry {
   return { url, updateTime, soif: soif(url, updateTime, body) };
 }
 
-/** SOIF-8.8. */
-export function wrapped(objects: string): string {
+/** Returns the update stream of SOIF-8.8: empty deletions and refreshes, then these objects. */
+export function updateStream(objects: string): string {
   return `@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n${objects}}\n`;
 }
 
-/** A gatherer's directories; `publish` stores and publishes in one call. */
+/** The directories of a Gatherer; `publish` stores objects and publishes a generation. */
 export class Database {
   readonly generations: string;
   readonly #working: string;
@@ -56,19 +58,19 @@ export class Database {
   }
 }
 
-export interface Scene {
+export interface GatherdFixture {
   readonly server: GatherdServer;
   readonly database: Database;
   readonly log: string[];
   readonly port: number;
 }
 
-/** Starts a server over a real generations directory, with its log in Harvest's format. */
-export async function scene(
+/** Starts a server over a generations directory; its log has the format of GATHERD-12.1. */
+export async function startGatherd(
   t: Test,
   entries: readonly Entry[] = [],
   options: Partial<GatherdServerOptions> = {},
-): Promise<Scene> {
+): Promise<GatherdFixture> {
   const directory = await mkdtemp(join(tmpdir(), 'gatherd-test-'));
   const database = new Database(directory);
   if (entries.length > 0) await database.publish(entries);
@@ -89,44 +91,44 @@ export async function scene(
   return { server, database, log, port: server.address.port };
 }
 
-/** A raw client that keeps all received text. */
-export class Caller {
+/** A TCP client that keeps all received text and does not parse it. */
+export class RawClient {
   readonly socket: Socket;
   readonly closed: Promise<void>;
-  #heard: Buffer[] = [];
+  #received: Buffer[] = [];
 
   constructor(t: Test, port: number) {
     this.socket = connect(port, '127.0.0.1');
-    this.socket.on('data', (chunk: Buffer) => this.#heard.push(chunk));
+    this.socket.on('data', (chunk: Buffer) => this.#received.push(chunk));
     this.socket.on('error', () => {});
     this.closed = new Promise((resolve) => this.socket.on('close', () => resolve()));
     t.teardown(() => void this.socket.destroy());
   }
 
-  get heard(): string {
-    return Buffer.concat(this.#heard).toString('latin1');
+  get received(): string {
+    return Buffer.concat(this.#received).toString('latin1');
   }
 
   send(text: string): void {
     this.socket.write(text, 'latin1');
   }
 
-  /** Waits until the received text matches. */
+  /** Waits until the received text matches; returns it. */
   async until(pattern: RegExp): Promise<string> {
-    while (!pattern.test(this.heard)) {
-      if (this.socket.closed) throw new Error(`closed before ${pattern}: ${this.heard.slice(-200)}`);
+    while (!pattern.test(this.received)) {
+      if (this.socket.closed) throw new Error(`closed before ${pattern}: ${this.received.slice(-200)}`);
       await Promise.race([once(this.socket, 'data'), this.closed]);
     }
-    return this.heard;
+    return this.received;
   }
 }
 
 /** Sends all lines and returns everything received until the server closes. */
-export async function call(t: Test, port: number, lines: string): Promise<string> {
-  const caller = new Caller(t, port);
-  caller.send(lines);
-  await caller.closed;
-  return caller.heard;
+export async function exchange(t: Test, port: number, lines: string): Promise<string> {
+  const client = new RawClient(t, port);
+  client.send(lines);
+  await client.closed;
+  return client.received;
 }
 
 /** Starts a server that runs a script; the script receives a line reader and the socket. */
@@ -163,8 +165,8 @@ function lineReader(socket: Socket): () => Promise<string | undefined> {
   };
 }
 
-/** A database that is generated while it is exported. */
-export function madeUpSource(
+/** A database whose content is generated during the export; `users` counts its open snapshots. */
+export function generatedSource(
   exportAll: () => AsyncGenerator<ExportChunk, void, undefined>,
 ): SnapshotSource & {
   readonly users: { count: number };
@@ -199,12 +201,12 @@ export function madeUpSource(
   };
 }
 
-/** Waits for a log line that matches. */
-export async function logged(log: readonly string[], pattern: RegExp): Promise<void> {
+/** Waits until a log line matches. */
+export async function waitForLog(log: readonly string[], pattern: RegExp): Promise<void> {
   while (!log.some((line) => pattern.test(line))) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 /** Waits until all connections are closed. */
-export async function drained(server: { readonly connections: number }): Promise<void> {
+export async function waitForDisconnects(server: { readonly connections: number }): Promise<void> {
   while (server.connections > 0) await new Promise((resolve) => setTimeout(resolve, 5));
 }
