@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { startRefererd } from '../../servers/refererd/index.js';
 import { failureOf, launchBrowser, saveScreenshot } from '../helpers/browser.js';
-import { MemoryLog } from '../servers/refererd/scene.js';
+import { MemoryLog } from '../servers/refererd/helpers.js';
 import { publishFixture } from '../storage/references/fixture.js';
 
 const HUB = 'http://www.example.org/';

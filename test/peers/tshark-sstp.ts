@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { fetchCommonConfiguration } from '../../clients/references/index.js';
-import { RawClient, serveFixture, temporary } from '../servers/refererd/scene.js';
+import { RawClient, serveFixture } from '../servers/refererd/helpers.js';
+import { temporaryDirectory } from '../storage/helpers.js';
 
 /** Request and reply of sstp.md 10.1 to 10.4, as lines. */
 const EXAMPLES: readonly (readonly [string, readonly string[], readonly string[]])[] = [
@@ -101,7 +102,7 @@ class Recording {
 
   /** Starts tshark. Resolves when it captures: connects to a probe port until a connection is in the file. */
   static async start(t: Test, port: number): Promise<Recording> {
-    const file = join(await temporary(t), 'recorded.pcapng');
+    const file = join(await temporaryDirectory(t), 'recorded.pcapng');
     const probe = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
     await once(probe, 'listening');
     const bound = probe.address();

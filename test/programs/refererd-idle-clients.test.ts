@@ -8,8 +8,8 @@ import t from 'tap';
 import { ReferencesClient } from '../../clients/references/index.js';
 import { PROGRAM } from '../helpers/cli.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
-import { temporary } from '../servers/refererd/scene.js';
 import { publishFixture } from '../storage/references/fixture.js';
+import { temporaryDirectory } from '../storage/helpers.js';
 
 // Each test starts processes, which takes long on a busy machine.
 t.setTimeout(600_000);
@@ -55,7 +55,7 @@ t.test(
   async (t) => {
     if (clientCount < CLIENTS)
       t.comment(`only ${clientCount} clients: the limit of descriptors is ${readDescriptorLimit()}`);
-    const data = await temporary(t);
+    const data = await temporaryDirectory(t);
     await publishFixture(data);
     const words = ['env', ...PLAIN_NODE, PROGRAM, 'refererd', '--data', data, '--port', '0'];
     // Raises the soft limit of open files, as an administrator would do.

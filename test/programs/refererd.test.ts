@@ -7,8 +7,9 @@ import t, { type Test } from 'tap';
 import { userLine } from '../../servers/refererd/index.js';
 import { CliProcess, cli, PROGRAM } from '../helpers/cli.js';
 import { freePort } from '../helpers/daemon.js';
-import { basic, exchange, http, RawClient, temporary } from '../servers/refererd/scene.js';
+import { basicAuthorization, exchange, requestHttp, RawClient } from '../servers/refererd/helpers.js';
 import { publishFixture } from '../storage/references/fixture.js';
+import { temporaryDirectory } from '../storage/helpers.js';
 
 // Each test starts processes, some of them several.
 t.setTimeout(600_000);
@@ -29,7 +30,7 @@ interface Home {
 
 /** Creates a home directory as R-51 describes it, with the fixture published in `base`. */
 async function createHome(t: Test): Promise<Home> {
-  const root = await temporary(t);
+  const root = await temporaryDirectory(t);
   await chmod(root, 0o755);
   const port = await freePort();
   const file = join(root, 'referer.cf');
@@ -133,7 +134,7 @@ t.test('R-51, C-19: without -c refererd reads referer.cf of the current director
   t.equal(stdout, `ready refererd=127.0.0.1:${home.port}\n`);
   child.kill('SIGTERM');
   t.equal(await ended, 0);
-  const empty = await temporary(t);
+  const empty = await temporaryDirectory(t);
   const none = spawn(process.execPath, [PROGRAM, 'refererd'], { cwd: empty, stdio: 'ignore' });
   t.equal(await new Promise((resolve) => none.once('exit', resolve)), 1);
 });
@@ -162,11 +163,11 @@ t.test(
   async (t) => {
     const home = await createHome(t);
     await startRefererd(t, home);
-    const reload = () => http(t, home.port, 'GET /reload HTTP/1.0', basic('anna', 'sesame'));
+    const reload = () => requestHttp(t, home.port, 'GET /reload HTTP/1.0', basicAuthorization('anna', 'sesame'));
     await home.configure('debuglevel = 80', 'version = 1.1');
     t.equal((await reload()).status, 200);
     t.match(
-      (await http(t, home.port, 'GET /stat HTTP/1.0', basic('anna', 'sesame'))).body,
+      (await requestHttp(t, home.port, 'GET /stat HTTP/1.0', basicAuthorization('anna', 'sesame'))).body,
       /^version: 1\.1$/m,
     );
     await home.configure('debuglevel = high', 'version = 1.2');
@@ -174,7 +175,7 @@ t.test(
     t.equal(broken.status, 500);
     t.match(broken.body, /referer\.cf:\d+: debuglevel: must be/);
     t.match(
-      (await http(t, home.port, 'GET /stat HTTP/1.0', basic('anna', 'sesame'))).body,
+      (await requestHttp(t, home.port, 'GET /stat HTTP/1.0', basicAuthorization('anna', 'sesame'))).body,
       /^version: 1\.1$/m,
     );
     await exchange(t, home.port, ASK);
@@ -308,11 +309,11 @@ t.test('R-52, R-54, C-06, C-07: the dispatcher and its replacement', async (t) =
   const { daemon } = await startRefererd(t, home);
   t.match(requests.sort()[0], 'HEADER_AUTHORIZATION: Basic bmFtZWZyb21hZG1pbjphYnJha2FkYWJyYQ==\r\n');
   const stat = (user: string, password: string) =>
-    http(t, home.port, 'GET /stat HTTP/1.0', basic(user, password));
+    requestHttp(t, home.port, 'GET /stat HTTP/1.0', basicAuthorization(user, password));
   t.equal((await stat('anna', 'sesame')).status, 401, 'the local file is not used');
   t.match((await stat('bob', 'bobs')).body, /^allow_source: dispatcher\npw_source: dispatcher$/m);
   const reload = (user: string, password: string) =>
-    http(t, home.port, 'GET /reload HTTP/1.0', basic(user, password));
+    requestHttp(t, home.port, 'GET /reload HTTP/1.0', basicAuthorization(user, password));
   answer = (code) =>
     code === '017' ? list(code, 'REQ_GET_ALLOW', '127.*\n') : 'SSTP/1.0 403 FORBIDDEN\r\n\r\n';
   t.equal((await reload('bob', 'bobs')).status, 200);
@@ -332,7 +333,7 @@ t.test('R-52, R-54, C-06, C-07: the dispatcher and its replacement', async (t) =
 });
 
 t.test('R-37: turtle_passwd creates, changes, checks and deletes', async (t) => {
-  const file = join(await temporary(t), 'pw');
+  const file = join(await temporaryDirectory(t), 'pw');
   const run = (input: string, ...words: string[]) =>
     new Promise<number | null>((resolve) => {
       const child = spawn(process.execPath, [PROGRAM, 'turtle-passwd', ...words], {
@@ -360,7 +361,7 @@ t.test('R-37: turtle_passwd creates, changes, checks and deletes', async (t) => 
 });
 
 t.test('--data: one process, no configuration', async (t) => {
-  const data = await temporary(t);
+  const data = await temporaryDirectory(t);
   await publishFixture(data);
   const daemon = new CliProcess(['refererd', '--data', data, '--port', '0']);
   t.teardown(() => daemon.kill('SIGKILL'));

@@ -1,11 +1,13 @@
+// The requests and replies of references-server.md section 13, over TCP.
 import t from 'tap';
-import { exchange, serveFixture } from './scene.js';
+import { exchange, serveFixture } from './helpers.js';
 
 /** Returns a request with this code and these headers, which are given without `HEADER_`. */
 function request(code: string, ...headers: string[]): string {
   return `SSTP/1.0 ${code} X\r\n${headers.map((header) => `HEADER_${header}\r\n`).join('')}\r\n`;
 }
 
+/** Returns the reply of a link request: the number found, the first position, the IDs. */
 function linkReply(code: string, found: number, start: number, ids: readonly number[]): string {
   const symbols: Record<string, string> = {
     '081': 'REQ_GET_REFERENCES',
@@ -27,7 +29,7 @@ function linkReply(code: string, found: number, start: number, ids: readonly num
 const NOT_FOUND = 'SSTP/1.0 404 REQ_PUT_NOT_FOUND\r\nHEADER_NUMFOUND: 0\r\n\r\n';
 const BAD = 'SSTP/1.0 400 BAD REQUEST\r\n\r\n';
 
-/** references-server.md section 13. */
+/** The cases of references-server.md section 13, and two more. */
 const CASES: readonly (readonly [name: string, request: string, reply: string])[] = [
   ['F-01', request('081', 'URI_ID: 10'), linkReply('081', 3, 0, [11, 20, 12])],
   ['F-02', request('082', 'URI_ID: 10'), linkReply('082', 3, 0, [11, 20, 12])],
@@ -71,37 +73,38 @@ const CASES: readonly (readonly [name: string, request: string, reply: string])[
   ['R-27: unknown server', request('083', 'SERVER_ID: 9'), NOT_FOUND],
 ];
 
-t.test('C-01, R-24 to R-34: the fixture, byte for byte', async (t) => {
+t.test('C-01, R-24 to R-34: each case of the fixture, byte for byte', async (t) => {
   const { address } = await serveFixture(t);
-  for (const [name, asked, reply] of CASES) {
-    t.equal(await exchange(t, address.port, asked), reply, name);
+  for (const [name, request, reply] of CASES) {
+    t.equal(await exchange(t, address.port, request), reply, name);
   }
 });
 
-t.test('S-39, P-23: the same requests on one connection, in order', async (t) => {
+t.test('S-39, P-23: pipelined requests get their replies in order', async (t) => {
   const { address } = await serveFixture(t);
-  const open = CASES.filter(([, , reply]) => reply !== BAD);
+  // A bad request closes the connection.
+  const valid = CASES.filter(([, , reply]) => reply !== BAD);
   const rounds = 50;
-  const asked = open
+  const requests = valid
     .map(([, request]) => request)
     .join('')
     .repeat(rounds);
-  const replies = open
+  const replies = valid
     .map(([, , reply]) => reply)
     .join('')
     .repeat(rounds);
-  t.equal(await exchange(t, address.port, asked), replies);
+  t.equal(await exchange(t, address.port, requests), replies);
 });
 
-t.test('S-46, P-17, P-18: requests and versions that are not supported', async (t) => {
+t.test('S-46, P-17, P-18: unknown request codes and major versions are refused', async (t) => {
   const { address } = await serveFixture(t);
-  const ask = (text: string) => exchange(t, address.port, text);
+  const send = (text: string) => exchange(t, address.port, text);
   for (const code of ['001', '006', '999']) {
-    t.equal(await ask(`SSTP/1.0 ${code} X\r\n\r\n`), 'SSTP/1.0 501 NOT IMPLEMENTED\r\n\r\n', code);
+    t.equal(await send(`SSTP/1.0 ${code} X\r\n\r\n`), 'SSTP/1.0 501 NOT IMPLEMENTED\r\n\r\n', code);
   }
   t.equal(
-    await ask('SSTP/2.0 081 X\r\nHEADER_URI_ID: 10\r\n\r\n'),
+    await send('SSTP/2.0 081 X\r\nHEADER_URI_ID: 10\r\n\r\n'),
     'SSTP/1.0 505 VERSION NOT SUPPORTED\r\n\r\n',
   );
-  t.equal(await ask('SSTP/1.7 081 X\r\nHEADER_URI_ID: 20\r\n\r\n'), linkReply('081', 1, 0, [10]));
+  t.equal(await send('SSTP/1.7 081 X\r\nHEADER_URI_ID: 20\r\n\r\n'), linkReply('081', 1, 0, [10]));
 });

@@ -1,16 +1,26 @@
+// refererd over TCP: paging, flow control, timeouts, limits, access, statistics, logs, stopping, new generations.
 import { rm } from 'node:fs/promises';
 import t, { type Test } from 'tap';
 import { LEVEL, userLine } from '../../../servers/refererd/index.js';
+import { temporaryDirectory } from '../../storage/helpers.js';
 import { publishFixture } from '../../storage/references/fixture.js';
-import { basic, exchange, fileWith, http, RawClient, serveFixture, temporary } from './scene.js';
+import {
+  basicAuthorization,
+  exchange,
+  RawClient,
+  requestHttp,
+  serveFixture,
+  writeTextFile,
+} from './helpers.js';
 
-const ASK = 'SSTP/1.0 081 X\r\nHEADER_URI_ID: 20\r\n\r\n';
-const ANSWER =
+/** A request for the links of document 20, and its reply. */
+const REQUEST = 'SSTP/1.0 081 X\r\nHEADER_URI_ID: 20\r\n\r\n';
+const REPLY =
   'SSTP/1.0 081 REQ_GET_REFERENCES\r\nHEADER_NUMFOUND: 1\r\nHEADER_START_RESULTS: 0\r\nHEADER_NUMRESULTS: 1\r\nHEADER_URI_ID: 10\r\n\r\n';
 
-/** Document 1 with many links. */
+/** Publishes document 1 with this number of links; returns the data directory. */
 async function publishMany(t: Test, links: number): Promise<string> {
-  const data = await temporary(t);
+  const data = await temporaryDirectory(t);
   const documents = [{ id: 1, url: 'http://many.example/' }];
   await publishFixture(
     data,
@@ -23,7 +33,7 @@ async function publishMany(t: Test, links: number): Promise<string> {
 const idsOf = (reply: string): number[] =>
   [...reply.matchAll(/HEADER_URI_ID: (\d+)/g)].map((match) => Number(match[1]));
 
-t.test('C-02, C-03, R-31: paging through 25000 links, and the cap of a reply', async (t) => {
+t.test('C-02, C-03, R-31: 25000 links are read in pages, and one reply has at most 10000', async (t) => {
   const { address } = await serveFixture(t, { data: await publishMany(t, 25_000) });
   const page = (start: number, count?: number) =>
     `SSTP/1.0 081 X\r\nHEADER_URI_ID: 1\r\nHEADER_START_RESULTS: ${start}\r\n${count === undefined ? '' : `HEADER_NUMRESULTS: ${count}\r\n`}\r\n`;
@@ -35,8 +45,8 @@ t.test('C-02, C-03, R-31: paging through 25000 links, and the cap of a reply', a
     all,
     Array.from({ length: 25_000 }, (_, i) => 1_000_000 + ((i * 7919) % 25_000)),
   );
-  for (const asked of [page(0), page(0, 4_294_967_295)]) {
-    const capped = await exchange(t, address.port, asked);
+  for (const request of [page(0), page(0, 4_294_967_295)]) {
+    const capped = await exchange(t, address.port, request);
     t.match(capped, 'HEADER_NUMFOUND: 25000\r\nHEADER_START_RESULTS: 0\r\nHEADER_NUMRESULTS: 10000\r\n');
     t.same(idsOf(capped), all.slice(0, 10_000));
   }
@@ -44,7 +54,7 @@ t.test('C-02, C-03, R-31: paging through 25000 links, and the cap of a reply', a
 });
 
 t.test(
-  'S-39: a flood of requests with unread replies costs one buffer, and every reply arrives',
+  'S-39: the server stops reading from a client that does not read its replies, and every reply arrives',
   async (t) => {
     const { address, service } = await serveFixture(t, { data: await publishMany(t, 10_000) });
     const client = await RawClient.connect(t, address.port);
@@ -52,14 +62,14 @@ t.test(
     const requests = 100;
     client.send('SSTP/1.0 081 X\r\nHEADER_URI_ID: 1\r\n\r\n'.repeat(requests));
     client.socket.end();
-    const oneReply = 24 * 10_000;
-    // The system's own buffers take some megabytes before the server sees that the client does not read.
+    const replyBytes = 24 * 10_000;
+    // The socket buffers accept some megabytes before the server stops.
     let before = -1;
     while (service.statistics.counts.bytes_out !== before || before === 0) {
       before = service.statistics.counts.bytes_out;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    t.ok(before < (requests * oneReply) / 2, `only ${before} octets were made`);
+    t.ok(before < (requests * replyBytes) / 2, `${before} bytes were sent`);
     client.socket.resume();
     const received = await client.rest();
     t.equal(received.slice(-4), '\r\n\r\n');
@@ -71,11 +81,11 @@ t.test(
 t.test('S-48, P-12, P-15, P-16: the first octets select the protocol, even one at a time', async (t) => {
   const { address } = await serveFixture(t);
   const client = await RawClient.connect(t, address.port);
-  for (const octet of ASK) {
+  for (const octet of REQUEST) {
     client.send(octet);
     await new Promise((resolve) => setImmediate(resolve));
   }
-  t.equal(await client.until('\r\n\r\n'), ANSWER);
+  t.equal(await client.until('\r\n\r\n'), REPLY);
   const browser = await RawClient.connect(t, address.port);
   for (const octet of 'GET /nothing HTTP/1.0\r\n\r\n') {
     browser.send(octet);
@@ -87,28 +97,31 @@ t.test('S-48, P-12, P-15, P-16: the first octets select the protocol, even one a
   }
 });
 
-t.test('S-39: after an error reply the server closes, also while the client is still sending', async (t) => {
+t.test('S-39: the server closes after an error reply, even if the client is still sending', async (t) => {
   const { address, service } = await serveFixture(t);
   const client = await RawClient.connect(t, address.port);
-  client.send(`${ASK}SSTP/1.0 081 X\r\nno colon\r\n\r\n${ASK.repeat(5000)}`);
-  t.equal(await client.rest(), `${ANSWER}SSTP/1.0 400 BAD REQUEST\r\n\r\n`);
+  client.send(`${REQUEST}SSTP/1.0 081 X\r\nno colon\r\n\r\n${REQUEST.repeat(5000)}`);
+  t.equal(await client.rest(), `${REPLY}SSTP/1.0 400 BAD REQUEST\r\n\r\n`);
   client.socket.end();
   await client.closed;
   t.equal(service.statistics.counts.bad_request, 1);
 });
 
-t.test('S-45, C-21, P-14: a silent and a slow client are disconnected without a reply', async (t) => {
-  const { address, service } = await serveFixture(t, { readTimeoutMs: 60 });
-  for (const begun of ['', 'SS', 'SSTP/1.0 081 X\r\n', 'GET / HTTP/1.0\r\n']) {
-    const client = await RawClient.connect(t, address.port);
-    if (begun !== '') client.send(begun);
-    t.equal(await client.rest(), '', `after ${JSON.stringify(begun)}`);
-  }
-  const served = await RawClient.connect(t, address.port);
-  served.send(`${ASK}SSTP/1.0`);
-  t.equal(await served.rest(), ANSWER, 'the time runs from the last reply');
-  t.equal(service.statistics.counts.timeouts_read, 5);
-});
+t.test(
+  'S-45, C-21, P-14: clients that send no complete request in time are disconnected without a reply',
+  async (t) => {
+    const { address, service } = await serveFixture(t, { readTimeoutMs: 60 });
+    for (const start of ['', 'SS', 'SSTP/1.0 081 X\r\n', 'GET / HTTP/1.0\r\n']) {
+      const client = await RawClient.connect(t, address.port);
+      if (start !== '') client.send(start);
+      t.equal(await client.rest(), '', `after ${JSON.stringify(start)}`);
+    }
+    const active = await RawClient.connect(t, address.port);
+    active.send(`${REQUEST}SSTP/1.0`);
+    t.equal(await active.rest(), REPLY, 'the timeout starts at the last reply');
+    t.equal(service.statistics.counts.timeouts_read, 5);
+  },
+);
 
 t.test('S-45, C-21: a client that does not read its replies is disconnected', async (t) => {
   const { address, service } = await serveFixture(t, {
@@ -124,12 +137,12 @@ t.test('S-45, C-21: a client that does not read its replies is disconnected', as
   while (service.clients > 0) await new Promise((resolve) => setTimeout(resolve, 10));
 });
 
-t.test('R-64, C-20: a connection above maxclients gets 503, its request unread', async (t) => {
+t.test('R-64, C-20: a connection beyond maxclients receives 503, and its request is not read', async (t) => {
   const { address, service } = await serveFixture(t, { maxClients: 2 });
   const first = await RawClient.connect(t, address.port);
   const second = await RawClient.connect(t, address.port);
   for (const client of [first, second]) {
-    client.send(ASK);
+    client.send(REQUEST);
     await client.until('\r\n\r\n');
   }
   const third = await RawClient.connect(t, address.port);
@@ -137,127 +150,151 @@ t.test('R-64, C-20: a connection above maxclients gets 503, its request unread',
   t.equal(service.statistics.counts.refused_maxclients, 1);
   first.socket.destroy();
   while (service.clients > 1) await new Promise((resolve) => setImmediate(resolve));
-  t.equal(await exchange(t, address.port, ASK), ANSWER);
+  t.equal(await exchange(t, address.port, REQUEST), REPLY);
 });
 
-t.test('R-35, R-46, S-44, C-04: a host outside the list gets 403 in its protocol', async (t) => {
-  const directory = await temporary(t);
-  const allowFile = await fileWith(directory, 'allow', '127.0.1.*\n');
+t.test('R-35, R-46, S-44, C-04: a host outside the list receives 403 in its protocol', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const allowFile = await writeTextFile(directory, 'allow', '127.0.1.*\n');
   const { address, service, reload } = await serveFixture(t, { allowFile });
   t.equal(await exchange(t, address.port, 'SSTP/1.0 999 X\r\n'), 'SSTP/1.0 403 FORBIDDEN\r\n\r\n');
   for (const path of ['/', '/stat', '/nothing']) {
-    t.equal((await http(t, address.port, `GET ${path} HTTP/1.1`)).status, 403, path);
+    t.equal((await requestHttp(t, address.port, `GET ${path} HTTP/1.1`)).status, 403, path);
   }
   t.equal(service.statistics.counts.forbidden, 4);
-  await fileWith(directory, 'allow', '127.0.0.*\n');
+  await writeTextFile(directory, 'allow', '127.0.0.*\n');
   await reload();
-  t.equal(await exchange(t, address.port, ASK), ANSWER);
+  t.equal(await exchange(t, address.port, REQUEST), REPLY);
 });
 
-t.test('R-42 to R-49, C-08, C-09: statistics', async (t) => {
-  const directory = await temporary(t);
-  const passwordFile = await fileWith(directory, 'pw', `${await userLine('anna', 'sesame')}\n`);
-  const { address, memory } = await serveFixture(t, { passwordFile });
-  const right = basic('anna', 'sesame');
-  const stat = async () => {
-    const { body } = await http(t, address.port, 'GET /stat?x HTTP/1.1', right);
-    return Object.fromEntries(
-      body
-        .trimEnd()
-        .split('\n')
-        .map((line) => line.split(': ', 2)),
-    );
-  };
-  for (const path of ['/stat', '/clean', '/reload']) {
-    const without = await http(t, address.port, `GET ${path} HTTP/1.1`);
-    t.equal(without.status, 401, path);
-    t.match(without.head, /www-authenticate: Basic realm="refererd"/i);
-    for (const wrong of [
-      basic('anna', 'sesam'),
-      basic('bob', 'sesame'),
-      'Authorization: Basic =',
-      'Authorization: X',
-    ]) {
-      t.equal((await http(t, address.port, `GET ${path} HTTP/1.1`, wrong)).status, 401, wrong);
-    }
-    for (const method of ['GET', 'POST', 'HEAD']) {
-      t.equal(
-        (await http(t, address.port, `${method} ${path} HTTP/1.1`, right)).status,
-        200,
-        `${method} ${path}`,
+t.test(
+  'R-42 to R-49, C-08, C-09: statistics need a password, count requests, and can be cleared',
+  async (t) => {
+    const directory = await temporaryDirectory(t);
+    const passwordFile = await writeTextFile(directory, 'pw', `${await userLine('anna', 'sesame')}\n`);
+    const { address, memory } = await serveFixture(t, { passwordFile });
+    const authorization = basicAuthorization('anna', 'sesame');
+    const readStatistics = async () => {
+      const { body } = await requestHttp(t, address.port, 'GET /stat?x HTTP/1.1', authorization);
+      return Object.fromEntries(
+        body
+          .trimEnd()
+          .split('\n')
+          .map((line) => line.split(': ', 2)),
       );
+    };
+    for (const path of ['/stat', '/clean', '/reload']) {
+      const without = await requestHttp(t, address.port, `GET ${path} HTTP/1.1`);
+      t.equal(without.status, 401, path);
+      t.match(without.head, /www-authenticate: Basic realm="refererd"/i);
+      for (const wrong of [
+        basicAuthorization('anna', 'sesam'),
+        basicAuthorization('bob', 'sesame'),
+        'Authorization: Basic =',
+        'Authorization: X',
+      ]) {
+        t.equal((await requestHttp(t, address.port, `GET ${path} HTTP/1.1`, wrong)).status, 401, wrong);
+      }
+      for (const method of ['GET', 'POST', 'HEAD']) {
+        t.equal(
+          (await requestHttp(t, address.port, `${method} ${path} HTTP/1.1`, authorization)).status,
+          200,
+          `${method} ${path}`,
+        );
+      }
+      for (const method of ['PUT', 'DELETE', 'PROPFIND']) {
+        t.equal(
+          (await requestHttp(t, address.port, `${method} ${path} HTTP/1.1`, authorization)).status,
+          405,
+          method,
+        );
+      }
     }
-    for (const method of ['PUT', 'DELETE', 'PROPFIND']) {
-      t.equal((await http(t, address.port, `${method} ${path} HTTP/1.1`, right)).status, 405, method);
-    }
-  }
-  t.equal((await http(t, address.port, 'GET /other HTTP/1.1', right)).status, 404);
-  await http(t, address.port, 'GET /clean HTTP/1.1', right);
-  await exchange(t, address.port, ASK.repeat(3));
-  await exchange(t, address.port, 'SSTP/1.0 084 X\r\nHEADER_URL: none.example\r\n\r\n');
-  await exchange(t, address.port, 'SSTP/1.0 999 X\r\n\r\n');
-  await exchange(t, address.port, 'SSTP/1.0 081 X\r\n\r\n');
-  const counted = await stat();
-  t.match(counted, {
-    program: 'refererd',
-    version: '1.0',
-    started: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
-    uptime: /^\d+$/,
-    since_clean: /^\d{4}-/,
-    clients: '1',
-    maxclients: '8192',
-    requests_total: '6',
-    REQ_GET_REFERENCES: '3',
-    REQ_GET_REFERERS: '0',
-    REQ_GET_SITEREFERENCES: '0',
-    REQ_GET_SITEREFERERS: '1',
-    REQ_GET_URL_BYNAME: '0',
-    not_found: '1',
-    bad_request: '1',
-    forbidden: '0',
-    not_implemented: '1',
-    timeouts_read: '0',
-    timeouts_send: '0',
-    refused_maxclients: '0',
-    http_requests: '1',
-    reloads: '0',
-    allow_source: 'all',
-    pw_source: 'file',
-  });
-  t.equal((await http(t, address.port, 'GET /clean HTTP/1.1', right)).status, 200);
-  const cleaned = await stat();
-  t.equal(cleaned.requests_total, '0');
-  t.equal(cleaned.clients, '1');
-  t.equal(
-    (await http(t, address.port, 'POST /clean HTTP/1.1', right, 'Sec-Fetch-Site: cross-site')).status,
-    403,
-  );
-  const head = (await http(t, address.port, 'GET /stat HTTP/1.1', right)).head;
-  t.match(head, /connection: close/i, 'S-49');
-  t.match(head, /content-type: text\/plain; charset=utf-8/i, 'R-47');
-  t.notMatch(memory.text, /sesam|YW5uYTpzZXNhbWU/, 'R-69');
-});
+    t.equal((await requestHttp(t, address.port, 'GET /other HTTP/1.1', authorization)).status, 404);
+    await requestHttp(t, address.port, 'GET /clean HTTP/1.1', authorization);
+    await exchange(t, address.port, REQUEST.repeat(3));
+    await exchange(t, address.port, 'SSTP/1.0 084 X\r\nHEADER_URL: none.example\r\n\r\n');
+    await exchange(t, address.port, 'SSTP/1.0 999 X\r\n\r\n');
+    await exchange(t, address.port, 'SSTP/1.0 081 X\r\n\r\n');
+    const counted = await readStatistics();
+    t.match(counted, {
+      program: 'refererd',
+      version: '1.0',
+      started: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
+      uptime: /^\d+$/,
+      since_clean: /^\d{4}-/,
+      clients: '1',
+      maxclients: '8192',
+      requests_total: '6',
+      REQ_GET_REFERENCES: '3',
+      REQ_GET_REFERERS: '0',
+      REQ_GET_SITEREFERENCES: '0',
+      REQ_GET_SITEREFERERS: '1',
+      REQ_GET_URL_BYNAME: '0',
+      not_found: '1',
+      bad_request: '1',
+      forbidden: '0',
+      not_implemented: '1',
+      timeouts_read: '0',
+      timeouts_send: '0',
+      refused_maxclients: '0',
+      http_requests: '1',
+      reloads: '0',
+      allow_source: 'all',
+      pw_source: 'file',
+    });
+    t.equal((await requestHttp(t, address.port, 'GET /clean HTTP/1.1', authorization)).status, 200);
+    const cleaned = await readStatistics();
+    t.equal(cleaned.requests_total, '0');
+    t.equal(cleaned.clients, '1');
+    t.equal(
+      (
+        await requestHttp(
+          t,
+          address.port,
+          'POST /clean HTTP/1.1',
+          authorization,
+          'Sec-Fetch-Site: cross-site',
+        )
+      ).status,
+      403,
+    );
+    const head = (await requestHttp(t, address.port, 'GET /stat HTTP/1.1', authorization)).head;
+    t.match(head, /connection: close/i, 'S-49: HTTP connections close');
+    t.match(head, /content-type: text\/plain; charset=utf-8/i, 'R-47: statistics are plain text');
+    t.notMatch(memory.text, /sesam|YW5uYTpzZXNhbWU/, 'R-69: no password is logged');
+  },
+);
 
-t.test('R-49: a list that cannot be read leaves the old one in effect', async (t) => {
-  const directory = await temporary(t);
-  const allowFile = await fileWith(directory, 'allow', '127.*\n');
-  const passwordFile = await fileWith(directory, 'pw', `${await userLine('anna', 'sesame')}\n`);
+t.test('R-49: if a list cannot be reloaded, the old one stays in effect', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const allowFile = await writeTextFile(directory, 'allow', '127.*\n');
+  const passwordFile = await writeTextFile(directory, 'pw', `${await userLine('anna', 'sesame')}\n`);
   const { address } = await serveFixture(t, { passwordFile, allowFile });
   await rm(passwordFile);
-  const answer = await http(t, address.port, 'GET /reload HTTP/1.1', basic('anna', 'sesame'));
-  t.equal(answer.status, 500);
-  t.equal((await http(t, address.port, 'GET /stat HTTP/1.1', basic('anna', 'sesame'))).status, 200);
+  const response = await requestHttp(
+    t,
+    address.port,
+    'GET /reload HTTP/1.1',
+    basicAuthorization('anna', 'sesame'),
+  );
+  t.equal(response.status, 500);
+  t.equal(
+    (await requestHttp(t, address.port, 'GET /stat HTTP/1.1', basicAuthorization('anna', 'sesame'))).status,
+    200,
+  );
 });
 
-t.test('C-23, R-66, R-69: log levels', async (t) => {
+t.test('C-23, R-66, R-69: each log level has its lines, without secrets', async (t) => {
   const { address, memory } = await serveFixture(t);
   const secret = 'HEADER_AUTHORIZATION: Basic c2VjcmV0OnNlY3JldA==\r\n';
-  await exchange(t, address.port, ASK.replace('\r\n\r\n', `\r\n${secret}\r\n`));
+  await exchange(t, address.port, REQUEST.replace('\r\n\r\n', `\r\n${secret}\r\n`));
   await exchange(t, address.port, 'SSTP/1.0 008 X\r\nHEADER_URL: http://user:pass@a.example/\r\n\r\n');
-  const at = (level: number) => memory.lines.filter((line) => line.level === level).map(({ text }) => text);
-  t.match(at(LEVEL.protocol), /< HEADER_AUTHORIZATION: \[redacted\]/);
-  t.match(at(LEVEL.protocol), /> HEADER_URI_ID: 10/);
-  t.match(at(LEVEL.request), /127\.0\.0\.1 REQ_GET_REFERENCES 20 0\+all/);
+  const linesAt = (level: number) =>
+    memory.lines.filter((line) => line.level === level).map(({ text }) => text);
+  t.match(linesAt(LEVEL.protocol), /< HEADER_AUTHORIZATION: \[redacted\]/);
+  t.match(linesAt(LEVEL.protocol), /> HEADER_URI_ID: 10/);
+  t.match(linesAt(LEVEL.request), /127\.0\.0\.1 REQ_GET_REFERENCES 20 0\+all/);
   t.notMatch(memory.text, /c2VjcmV0|user:pass|pass@/);
   t.same(
     memory.lines.filter(({ level }) => level <= LEVEL.critical),
@@ -265,31 +302,31 @@ t.test('C-23, R-66, R-69: log levels', async (t) => {
   );
 });
 
-t.test('R-60, C-13: stopping answers the received requests and refuses new connections', async (t) => {
+t.test('R-60, C-13: a stopping server replies to accepted connections and refuses new ones', async (t) => {
   const { address, stop } = await serveFixture(t);
   const idle = await RawClient.connect(t, address.port);
-  idle.send(ASK);
+  idle.send(REQUEST);
   await idle.until('\r\n\r\n');
-  const slow = await RawClient.connect(t, address.port);
-  slow.send(ASK.slice(0, 20));
+  const partial = await RawClient.connect(t, address.port);
+  partial.send(REQUEST.slice(0, 20));
   const fresh = await RawClient.connect(t, address.port);
   const probe = await RawClient.connect(t, address.port);
-  probe.send(ASK);
+  probe.send(REQUEST);
   await probe.until('\r\n\r\n');
   const stopped = stop();
-  t.equal(await idle.rest(), '', 'who has its answer is not waited for');
+  t.equal(await idle.rest(), '', 'a connection without a pending request is closed');
   await t.rejects(RawClient.connect(t, address.port), { code: 'ECONNREFUSED' });
-  slow.send(ASK.slice(20));
-  t.equal(await slow.rest(), ANSWER);
-  fresh.send(ASK);
-  t.equal(await fresh.rest(), ANSWER, 'a connection that was accepted is served once');
-  for (const client of [idle, slow, fresh, probe]) client.socket.end();
+  partial.send(REQUEST.slice(20));
+  t.equal(await partial.rest(), REPLY);
+  fresh.send(REQUEST);
+  t.equal(await fresh.rest(), REPLY, 'an accepted connection gets one reply');
+  for (const client of [idle, partial, fresh, probe]) client.socket.end();
   await stopped;
 });
 
-t.test('DESIGN 4: a new generation is served as soon as it is published', async (t) => {
+t.test('DESIGN-4: a new generation is served as soon as it is published', async (t) => {
   const { address, data, memory } = await serveFixture(t);
-  t.equal(await exchange(t, address.port, ASK), ANSWER);
+  t.equal(await exchange(t, address.port, REQUEST), REPLY);
   await publishFixture(
     data,
     [{ id: 20, url: 'http://b.example/' }],
@@ -299,14 +336,14 @@ t.test('DESIGN 4: a new generation is served as soon as it is published', async 
     ],
   );
   while (!memory.text.includes('generation 2')) await new Promise((resolve) => setTimeout(resolve, 20));
-  t.same(idsOf(await exchange(t, address.port, ASK)), [77, 10]);
+  t.same(idsOf(await exchange(t, address.port, REQUEST)), [77, 10]);
 });
 
 t.test('R-27: nothing is found before the first publication', async (t) => {
-  const { address } = await serveFixture(t, { data: await temporary(t) });
+  const { address } = await serveFixture(t, { data: await temporaryDirectory(t) });
   t.equal(
-    await exchange(t, address.port, ASK),
+    await exchange(t, address.port, REQUEST),
     'SSTP/1.0 404 REQ_PUT_NOT_FOUND\r\nHEADER_NUMFOUND: 0\r\n\r\n',
   );
-  t.match((await http(t, address.port, 'GET / HTTP/1.1')).body, 'No links are published yet');
+  t.match((await requestHttp(t, address.port, 'GET / HTTP/1.1')).body, 'No links are published yet');
 });

@@ -1,3 +1,4 @@
+// Mail about faults, sent through a scripted SMTP relay.
 import { createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { type Mail, sendMail } from '../../../servers/refererd/index.js';
@@ -5,28 +6,28 @@ import { type Mail, sendMail } from '../../../servers/refererd/index.js';
 interface Relay {
   readonly port: number;
   /** Returns all received text. */
-  heard(): string;
+  received(): string;
 }
 
-/** A relay that sends one prepared reply for the connection and for each command or message. */
-async function relay(t: Test, replies: readonly string[]): Promise<Relay> {
-  let heard = '';
+/** Starts a relay that sends the next prepared reply after the connect and after each command or message. */
+async function startRelay(t: Test, replies: readonly string[]): Promise<Relay> {
+  let received = '';
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
-    const left = [...replies];
-    const reply = (): void => {
-      const next = left.shift();
+    const remaining = [...replies];
+    const sendReply = (): void => {
+      const next = remaining.shift();
       if (next !== undefined) socket.write(next);
     };
-    reply();
-    let data = false;
+    sendReply();
+    let inMessage = false;
     socket.setEncoding('utf8').on('data', (text: string) => {
-      heard += text;
-      // The message gets one reply, at its end.
-      if (data && !heard.endsWith('\r\n.\r\n')) return;
-      data = /^DATA\r\n/m.test(text);
-      reply();
+      received += text;
+      // A message gets one reply, at its end.
+      if (inMessage && !received.endsWith('\r\n.\r\n')) return;
+      inMessage = /^DATA\r\n/m.test(text);
+      sendReply();
     });
     socket.on('error', () => {});
   });
@@ -37,9 +38,10 @@ async function relay(t: Test, replies: readonly string[]): Promise<Relay> {
   });
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
-  return { port: address.port, heard: () => heard };
+  return { port: address.port, received: () => received };
 }
 
+/** Returns a mail whose subject contains a line break. */
 function mail(port: number): Mail {
   return {
     host: '127.0.0.1',
@@ -54,10 +56,11 @@ function mail(port: number): Mail {
   };
 }
 
+/** The commands before the message. */
 const ENVELOPE = ['MAIL FROM:<refererd@rs.example>', 'RCPT TO:<admin@example.org>', 'DATA', ''].join('\r\n');
 
-t.test('R-61: mail by plain SMTP, even if the relay offers TLS', async (t) => {
-  const { port, heard } = await relay(t, [
+t.test('R-61: mail is sent by plain SMTP, even if the relay offers TLS', async (t) => {
+  const { port, received } = await startRelay(t, [
     '220-a\r\n220 b\r\n',
     '250-b\r\n250-8BITMIME\r\n250 STARTTLS\r\n',
     '250 ok\r\n',
@@ -66,10 +69,10 @@ t.test('R-61: mail by plain SMTP, even if the relay offers TLS', async (t) => {
     '250 ok\r\n',
   ]);
   await sendMail(mail(port));
-  while (!heard().endsWith('QUIT\r\n')) await new Promise((resolve) => setTimeout(resolve, 5));
-  const said = heard();
-  t.ok(said.startsWith(`EHLO rs.example\r\n${ENVELOPE}`), said);
-  const [header = '', body] = said.slice(said.indexOf('DATA\r\n') + 6).split('\r\n\r\n');
+  while (!received().endsWith('QUIT\r\n')) await new Promise((resolve) => setTimeout(resolve, 5));
+  const text = received();
+  t.ok(text.startsWith(`EHLO rs.example\r\n${ENVELOPE}`), text);
+  const [header = '', body] = text.slice(text.indexOf('DATA\r\n') + 6).split('\r\n\r\n');
   const fields = header.split('\r\n');
   for (const field of [
     'Date: Sat, 03 Feb 2001 04:05:06 +0000',
@@ -79,13 +82,16 @@ t.test('R-61: mail by plain SMTP, even if the relay offers TLS', async (t) => {
     'MIME-Version: 1.0',
     'Content-Type: text/plain; charset=utf-8',
   ])
-    t.ok(fields.includes(field), field);
-  t.notOk(fields.some((field) => field.startsWith('X-Evil')));
+    t.ok(fields.includes(field), `the header has ${field}`);
+  t.notOk(
+    fields.some((field) => field.startsWith('X-Evil')),
+    'the subject adds no header',
+  );
   t.equal(body, ['pid: 7', '..dot', '.', 'QUIT', ''].join('\r\n'));
 });
 
 t.test('R-61: a relay that does not know EHLO is greeted with HELO', async (t) => {
-  const { port, heard } = await relay(t, [
+  const { port, received } = await startRelay(t, [
     '220 b\r\n',
     '500 what?\r\n',
     '250 ok\r\n',
@@ -95,36 +101,39 @@ t.test('R-61: a relay that does not know EHLO is greeted with HELO', async (t) =
     '250 ok\r\n',
   ]);
   await sendMail(mail(port));
-  t.ok(heard().startsWith(`EHLO rs.example\r\nHELO rs.example\r\n${ENVELOPE}`), heard());
+  t.ok(received().startsWith(`EHLO rs.example\r\nHELO rs.example\r\n${ENVELOPE}`), received());
 });
 
-t.test('R-61: a relay that refuses, is silent, endless or slow; wrong addresses; an abort', async (t) => {
-  const refusing = await relay(t, ['220 b\r\n', '250 ok\r\n', '250 ok\r\n', '550 no\r\n']);
-  await t.rejects(sendMail(mail(refusing.port)), { code: 'ERR_PEER', status: 550, message: /550 no/ });
-  const message = await relay(t, [
-    '220 b\r\n',
-    '250 ok\r\n',
-    '250 ok\r\n',
-    '250 ok\r\n',
-    '354 go\r\n',
-    '452 full\r\n',
-  ]);
-  await t.rejects(sendMail(mail(message.port)), { code: 'ERR_PEER', status: 452 });
-  const silent = await relay(t, []);
-  await t.rejects(sendMail({ ...mail(silent.port), timeoutMs: 20 }), { code: 'ERR_CONNECTION' });
-  const endless = await relay(t, [`220-${'x'.repeat(70_000)}`]);
-  await t.rejects(sendMail(mail(endless.port)), { code: 'ERR_CONNECTION' });
-  await t.rejects(sendMail({ ...mail(silent.port), to: 'a@b\r\nRCPT TO:<c@d>' }), { code: 'ERR_PEER' });
-  await t.rejects(sendMail({ ...mail(silent.port), signal: AbortSignal.abort() }), {
-    code: 'ERR_CONNECTION',
-  });
-  const dripping = createServer((socket) => {
-    const timer = setInterval(() => socket.write('2'), 10);
-    socket.on('error', () => {}).on('close', () => clearInterval(timer));
-  });
-  await new Promise<void>((resolve) => dripping.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => dripping.close());
-  const address = dripping.address();
-  const port = address !== null && typeof address === 'object' ? address.port : 0;
-  await t.rejects(sendMail({ ...mail(port), timeoutMs: 50 }), { code: 'ERR_CONNECTION' });
-});
+t.test(
+  'R-61: sending fails if the relay refuses, is silent, endless or slow, if an address is wrong, and on abort',
+  async (t) => {
+    const refusing = await startRelay(t, ['220 b\r\n', '250 ok\r\n', '250 ok\r\n', '550 no\r\n']);
+    await t.rejects(sendMail(mail(refusing.port)), { code: 'ERR_PEER', status: 550, message: /550 no/ });
+    const full = await startRelay(t, [
+      '220 b\r\n',
+      '250 ok\r\n',
+      '250 ok\r\n',
+      '250 ok\r\n',
+      '354 go\r\n',
+      '452 full\r\n',
+    ]);
+    await t.rejects(sendMail(mail(full.port)), { code: 'ERR_PEER', status: 452 });
+    const silent = await startRelay(t, []);
+    await t.rejects(sendMail({ ...mail(silent.port), timeoutMs: 20 }), { code: 'ERR_CONNECTION' });
+    const endless = await startRelay(t, [`220-${'x'.repeat(70_000)}`]);
+    await t.rejects(sendMail(mail(endless.port)), { code: 'ERR_CONNECTION' });
+    await t.rejects(sendMail({ ...mail(silent.port), to: 'a@b\r\nRCPT TO:<c@d>' }), { code: 'ERR_PEER' });
+    await t.rejects(sendMail({ ...mail(silent.port), signal: AbortSignal.abort() }), {
+      code: 'ERR_CONNECTION',
+    });
+    const dripping = createServer((socket) => {
+      const timer = setInterval(() => socket.write('2'), 10);
+      socket.on('error', () => {}).on('close', () => clearInterval(timer));
+    });
+    await new Promise<void>((resolve) => dripping.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => dripping.close());
+    const address = dripping.address();
+    const port = address !== null && typeof address === 'object' ? address.port : 0;
+    await t.rejects(sendMail({ ...mail(port), timeoutMs: 50 }), { code: 'ERR_CONNECTION' });
+  },
+);

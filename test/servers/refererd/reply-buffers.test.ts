@@ -1,7 +1,9 @@
+// The pooled buffers of SSTP replies.
 import t from 'tap';
 import { ReplyBuffers, ReplyWriter } from '../../../protocols/sstp/index.js';
+import { temporaryDirectory } from '../../storage/helpers.js';
 import { publishFixture } from '../../storage/references/fixture.js';
-import { RawClient, serveFixture, temporary } from './scene.js';
+import { RawClient, serveFixture } from './helpers.js';
 
 const NOT_FOUND = 'SSTP/1.0 404 REQ_PUT_NOT_FOUND\r\nHEADER_NUMFOUND: 0\r\n\r\n';
 
@@ -19,54 +21,55 @@ t.test('reply buffers are reused only after their release', async (t) => {
   two.writeLinks(81, 1, 0, Uint32Array.of(7), 0, 1);
   const first = one.take();
   const second = two.take();
-  t.not(first.buffer, second.buffer, 'two writers at a time have memory of their own');
+  t.not(first.buffer, second.buffer, 'concurrent writers use different buffers');
   t.equal(Buffer.from(first).toString('latin1'), replyOf([4_294_967_295]));
   t.equal(Buffer.from(second).toString('latin1'), replyOf([7]));
   one.writeNotFound();
-  t.not(one.take().buffer, first.buffer, 'what was not given back is not written to');
+  t.not(one.take().buffer, first.buffer, 'a buffer that was not released is not reused');
   buffers.giveBack(first);
   two.writeNotFound();
   const third = two.take();
   t.equal(third.buffer, first.buffer);
-  t.equal(Buffer.from(third).toString('latin1'), NOT_FOUND, 'and nothing of the former reply is left in it');
+  t.equal(Buffer.from(third).toString('latin1'), NOT_FOUND, 'a reused buffer contains only the new reply');
   buffers.giveBack(third);
   const all = Array.from({ length: 5000 }, (_, i) => i);
   one.writeLinks(81, 5000, 0, Uint32Array.from(all), 0, 5000);
   t.equal(
     Buffer.from(one.take()).toString('latin1'),
     replyOf(all),
-    'a reply that is longer than what is kept',
+    'a reply can be longer than a pooled buffer',
   );
 });
 
-t.test('S-39: replies that wait for a slow client are not overwritten by others', async (t) => {
-  const data = await temporary(t);
+t.test('S-39: replies that wait for a slow client are not overwritten', async (t) => {
+  const data = await temporaryDirectory(t);
   const linksOf = (id: number): number[] => Array.from({ length: 3000 }, (_, i) => id * 1_000_000 + i);
   const documents = [1, 2, 3, 4];
   const pairs = documents.flatMap((id) => linksOf(id).map((target): [number, number] => [id, target]));
   await publishFixture(data, [], pairs);
   const { address } = await serveFixture(t, { data });
-  const ask = (id: number, times: number): string =>
-    `SSTP/1.0 081 REQ_GET_REFERENCES\r\nHEADER_URI_ID: ${id}\r\n\r\n`.repeat(times);
-  // Far more than the socket buffers of both sides.
-  const owed = 300;
+  const requestsFor = (id: number, count: number): string =>
+    `SSTP/1.0 081 REQ_GET_REFERENCES\r\nHEADER_URI_ID: ${id}\r\n\r\n`.repeat(count);
+  // Far more replies than the socket buffers of both sides hold.
+  const pending = 300;
   const slow = await Promise.all(documents.slice(0, 2).map(() => RawClient.connect(t, address.port)));
   for (const [i, client] of slow.entries()) {
     client.socket.pause();
-    client.send(ask(i + 1, owed));
+    client.send(requestsFor(i + 1, pending));
   }
   const quick = await RawClient.connect(t, address.port);
   for (let round = 0; round < 50; round++) {
-    quick.send(ask(3, 1) + ask(4, 2));
+    quick.send(requestsFor(3, 1) + requestsFor(4, 2));
     const replies = await quick.until('\r\n\r\n', 3);
-    if (replies !== replyOf(linksOf(3)) + replyOf(linksOf(4)).repeat(2)) t.fail(`round ${round} is mixed up`);
+    if (replies !== replyOf(linksOf(3)) + replyOf(linksOf(4)).repeat(2))
+      t.fail(`round ${round}: the replies are mixed up`);
   }
   for (const [i, client] of slow.entries()) {
     client.socket.resume();
     client.socket.end();
     t.ok(
-      (await client.rest()) === replyOf(linksOf(i + 1)).repeat(owed),
-      `slow reader ${i + 1} has its own replies`,
+      (await client.rest()) === replyOf(linksOf(i + 1)).repeat(pending),
+      `slow client ${i + 1} receives its own replies`,
     );
   }
 });

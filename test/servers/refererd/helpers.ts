@@ -1,6 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+// Helpers for tests of refererd: a server over the fixture of references-server.md section 13, a raw client, HTTP by hand.
+import { writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import {
@@ -9,16 +9,10 @@ import {
   type StartRefererdOptions,
   startRefererd,
 } from '../../../servers/refererd/index.js';
+import { temporaryDirectory } from '../../storage/helpers.js';
 import { publishFixture } from '../../storage/references/fixture.js';
 
-/** Creates a temporary directory that is removed after the test. */
-export async function temporary(t: Test): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'refererd-'));
-  t.teardown(() => rm(directory, { recursive: true, force: true }));
-  return directory;
-}
-
-/** A log that tests can read. */
+/** A log that keeps its lines in memory. */
 export class MemoryLog implements RefererLog {
   readonly lines: { readonly level: number; readonly text: string }[] = [];
 
@@ -37,12 +31,12 @@ export class MemoryLog implements RefererLog {
   }
 }
 
-/** Serves the fixture of section 13. */
+/** Starts a server on a free port over `data`, by default over the fixture. */
 export async function serveFixture(
   t: Test,
   options: Partial<StartRefererdOptions> = {},
 ): Promise<RunningRefererd & { readonly data: string; readonly memory: MemoryLog }> {
-  const data = options.data ?? (await temporary(t));
+  const data = options.data ?? (await temporaryDirectory(t));
   if (options.data === undefined) await publishFixture(data);
   const memory = new MemoryLog();
   const running = await startRefererd({ port: 0, log: memory, ...options, data });
@@ -50,28 +44,29 @@ export async function serveFixture(
   return Object.assign(running, { data, memory });
 }
 
-/** A raw TCP client without knowledge of SSTP. */
+/** A TCP client that keeps all received text and does not parse it. */
 export class RawClient {
+  /** The received text that no method has returned yet. */
   received = '';
   ended = false;
   readonly closed: Promise<void>;
-  #wake: (() => void)[] = [];
+  readonly #waiters: (() => void)[] = [];
 
   private constructor(readonly socket: Socket) {
     socket.setEncoding('latin1');
     socket.on('data', (text: string) => {
       this.received += text;
-      this.#tell();
+      this.#wakeWaiters();
     });
     socket.on('end', () => {
       this.ended = true;
-      this.#tell();
+      this.#wakeWaiters();
     });
     socket.on('error', () => {});
     this.closed = new Promise((resolve) => {
       socket.on('close', () => {
         this.ended = true;
-        this.#tell();
+        this.#wakeWaiters();
         resolve();
       });
     });
@@ -92,43 +87,43 @@ export class RawClient {
     this.socket.write(text, 'latin1');
   }
 
-  /** Removes and returns the received text up to and including `end`. */
-  async until(end: string, times = 1): Promise<string> {
+  /** Waits for `end`; removes and returns the received text up to and including its `count`th occurrence. */
+  async until(end: string, count = 1): Promise<string> {
     for (;;) {
-      let at = 0;
+      let position = 0;
       let found = 0;
-      while (found < times) {
-        const next = this.received.indexOf(end, at);
+      while (found < count) {
+        const next = this.received.indexOf(end, position);
         if (next < 0) break;
-        at = next + end.length;
+        position = next + end.length;
         found += 1;
       }
-      if (found === times) {
-        const taken = this.received.slice(0, at);
-        this.received = this.received.slice(at);
-        return taken;
+      if (found === count) {
+        const text = this.received.slice(0, position);
+        this.received = this.received.slice(position);
+        return text;
       }
       if (this.ended) throw new Error(`the connection ended after ${JSON.stringify(this.received)}`);
-      await this.#more();
+      await this.#nextEvent();
     }
   }
 
-  /** Returns all text until the server closes. */
+  /** Waits until the server closes; returns the remaining text. */
   async rest(): Promise<string> {
-    while (!this.ended) await this.#more();
+    while (!this.ended) await this.#nextEvent();
     return this.received;
   }
 
-  #more(): Promise<void> {
-    return new Promise((resolve) => this.#wake.push(resolve));
+  #nextEvent(): Promise<void> {
+    return new Promise((resolve) => this.#waiters.push(resolve));
   }
 
-  #tell(): void {
-    for (const wake of this.#wake.splice(0)) wake();
+  #wakeWaiters(): void {
+    for (const wake of this.#waiters.splice(0)) wake();
   }
 }
 
-/** Sends a text on its own connection; returns everything received until the server closes. */
+/** Sends a text on a new connection; returns everything received until the server closes. */
 export async function exchange(t: Test, port: number, text: string): Promise<string> {
   const client = await RawClient.connect(t, port);
   client.send(text);
@@ -136,15 +131,20 @@ export async function exchange(t: Test, port: number, text: string): Promise<str
   return client.rest();
 }
 
-/** An HTTP answer. */
-export interface HttpAnswer {
+/** An HTTP response; `head` is the status line and the headers. */
+export interface HttpResponse {
   readonly status: number;
   readonly head: string;
   readonly body: string;
 }
 
-/** Sends one HTTP request verbatim. */
-export async function http(t: Test, port: number, line: string, ...headers: string[]): Promise<HttpAnswer> {
+/** Sends this request line and these headers; returns the response. */
+export async function requestHttp(
+  t: Test,
+  port: number,
+  line: string,
+  ...headers: string[]
+): Promise<HttpResponse> {
   const client = await RawClient.connect(t, port);
   client.send([line, 'Host: x', ...headers, '', ''].join('\r\n'));
   const text = await client.rest();
@@ -156,13 +156,13 @@ export async function http(t: Test, port: number, line: string, ...headers: stri
   };
 }
 
-/** Returns the header of HTTP Basic. */
-export function basic(user: string, password: string): string {
+/** Returns the header line of HTTP Basic authentication. */
+export function basicAuthorization(user: string, password: string): string {
   return `Authorization: Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
 
-/** Writes a text file. */
-export async function fileWith(directory: string, name: string, text: string): Promise<string> {
+/** Writes a text file; returns its path. */
+export async function writeTextFile(directory: string, name: string, text: string): Promise<string> {
   const file = join(directory, name);
   await writeFile(file, text);
   return file;
