@@ -1,3 +1,4 @@
+// harvest annotate: the command, the annotation file, and the form in the browser. Rules: G-137, G-141.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -5,10 +6,11 @@ import { AnnotationFile, FormServer } from '../../../servers/gatherer/annotate/i
 import { CliProcess, cli } from '../../helpers/cli.js';
 
 const PAPER = 'http://www.example.org/a.ps';
-const TWO =
+/** An annotation file with two documents. */
+const TWO_ANNOTATIONS =
   '@FILE { http://www.example.org/a.ps\nTitle:\tA Paper\nAuthor:\tUnknown\n}\n@FILE { http://www.example.org/b.ps\nTitle:\tAnother\n}\n';
 
-t.test('G-137 harvest annotate FILE URL Attribute=Value writes the exact format', async (t) => {
+t.test('G-137: harvest annotate FILE URL Attribute=Value writes the exact format', async (t) => {
   const directory = t.testdir({});
   const file = join(directory, 'annotations');
   const first = await cli(
@@ -20,7 +22,7 @@ t.test('G-137 harvest annotate FILE URL Attribute=Value writes the exact format'
   );
   t.same([first.code, first.stderr], [0, '']);
   await cli('annotate', file, 'http://www.example.org/b.ps', 'Title=Another');
-  t.equal(readFileSync(file, 'utf8'), TWO);
+  t.equal(readFileSync(file, 'utf8'), TWO_ANNOTATIONS);
   const shown = await cli('annotate', file, PAPER);
   t.equal(shown.stdout, 'Title:\tA Paper\nAuthor:\tUnknown\n');
   await cli('annotate', file, PAPER, 'author=', 'title=Better=yes');
@@ -39,23 +41,23 @@ t.test('G-137 harvest annotate FILE URL Attribute=Value writes the exact format'
   t.same(readdirSync(directory), ['annotations'], 'no temporary file is left');
 });
 
-t.test('G-137 values that the format cannot represent are refused, and no file is written', async (t) => {
+t.test('G-137: values that the format cannot represent are refused, and no file is written', async (t) => {
   const directory = t.testdir({
-    annotations: TWO,
+    annotations: TWO_ANNOTATIONS,
     broken: '@FILE { http://a.example.org/\nno colon here\n}\n',
   });
   const file = join(directory, 'annotations');
-  for (const words of [
+  for (const args of [
     ['not a url', 'Title=x'],
     [PAPER, 'two words=x'],
     [PAPER, 'Title=one\ntwo'],
     [PAPER, '=x'],
   ]) {
-    const { code, stderr } = await cli('annotate', file, ...words);
-    t.equal(code, 2, words.join(' '));
+    const { code, stderr } = await cli('annotate', file, ...args);
+    t.equal(code, 2, args.join(' '));
     t.match(stderr, /^annotate: |^harvest: /);
   }
-  t.equal(readFileSync(file, 'utf8'), TWO);
+  t.equal(readFileSync(file, 'utf8'), TWO_ANNOTATIONS);
   const broken = await cli('annotate', join(directory, 'broken'), PAPER, 'Title=x');
   t.equal(broken.code, 2);
   t.match(broken.stderr, /broken.*line 2|broken:2/);
@@ -66,7 +68,7 @@ t.test('G-137 values that the format cannot represent are refused, and no file i
 });
 
 t.test('a concurrent change is not overwritten', async (t) => {
-  const file = join(t.testdir({ annotations: TWO }), 'annotations');
+  const file = join(t.testdir({ annotations: TWO_ANNOTATIONS }), 'annotations');
   const mine = await AnnotationFile.open(file);
   mine.change(PAPER, [['Title', 'Mine']]);
   writeFileSync(file, '@FILE { http://www.example.org/c.ps\nTitle:\tTheirs\n}\n');
@@ -74,8 +76,8 @@ t.test('a concurrent change is not overwritten', async (t) => {
   t.equal(readFileSync(file, 'utf8'), '@FILE { http://www.example.org/c.ps\nTitle:\tTheirs\n}\n');
 });
 
-t.test('G-141 the form: the token, search, edit, save, remove', async (t) => {
-  const file = join(t.testdir({ annotations: TWO }), 'annotations');
+t.test('G-141: the form needs its token, and searches, edits and removes annotations', async (t) => {
+  const file = join(t.testdir({ annotations: TWO_ANNOTATIONS }), 'annotations');
   const server = await FormServer.listen({ file, token: 'abc' });
   t.teardown(() => server.close());
   const base = `http://127.0.0.1:${server.port}`;
@@ -109,14 +111,14 @@ t.test('G-141 the form: the token, search, edit, save, remove', async (t) => {
   ] as const;
   t.equal((await post(form)).status, 303);
   t.match(readFileSync(file, 'utf8'), '@FILE { http://www.example.org/a.ps\nTitle:\tA <better> title\n}\n');
-  t.equal((await post(form)).status, 409, 'the form is older than the last change');
-  const again = await (await fetch(`${base}/edit?url=${encodeURIComponent(PAPER)}`, { headers })).text();
-  t.match(again, 'A &lt;better&gt; title');
-  const now = /name="version" value="(\w+)"/.exec(again)?.[1] ?? '';
+  t.equal((await post(form)).status, 409, 'a form that is older than the last change is refused');
+  const reloaded = await (await fetch(`${base}/edit?url=${encodeURIComponent(PAPER)}`, { headers })).text();
+  t.match(reloaded, 'A &lt;better&gt; title');
+  const currentVersion = /name="version" value="(\w+)"/.exec(reloaded)?.[1] ?? '';
   t.equal(
     (
       await post([
-        ['version', now],
+        ['version', currentVersion],
         ['url', PAPER],
         ['delete', ''],
       ])
@@ -126,8 +128,8 @@ t.test('G-141 the form: the token, search, edit, save, remove', async (t) => {
   t.equal(readFileSync(file, 'utf8'), '@FILE { http://www.example.org/b.ps\nTitle:\tAnother\n}\n');
 });
 
-t.test('G-141 the form refuses requests without the token and from other sites', async (t) => {
-  const file = join(t.testdir({ annotations: TWO }), 'annotations');
+t.test('G-141: the form refuses requests without the token and from other sites', async (t) => {
+  const file = join(t.testdir({ annotations: TWO_ANNOTATIONS }), 'annotations');
   const running = new CliProcess(['annotate', file]);
   const [, address = ''] = await running.output(/^ready annotate=(\S+)$/m);
   const { origin, searchParams } = new URL(address);
@@ -138,7 +140,7 @@ t.test('G-141 the form refuses requests without the token and from other sites',
   t.equal((await fetch(`${origin}/`, { headers: { cookie } })).status, 200);
   const elsewhere = { cookie, origin: 'http://evil.example.org' };
   t.equal((await fetch(`${origin}/edit`, { method: 'POST', headers: elsewhere, body: 'url=x' })).status, 403);
-  t.equal(readFileSync(file, 'utf8'), TWO);
+  t.equal(readFileSync(file, 'utf8'), TWO_ANNOTATIONS);
   running.kill('SIGTERM');
   t.equal((await running.finished).code, 0);
 });

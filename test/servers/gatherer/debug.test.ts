@@ -1,4 +1,4 @@
-// The two logs of a Gatherer, the sections of -D, and errors that name the remedy.
+// The two logs of a Gatherer, the sections of -D, and error messages that name the remedy.
 
 import { chmodSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,8 +21,8 @@ import { page, Site } from '../../helpers/site.js';
 
 const never = new AbortController().signal;
 
-/** Makes a log that collects its messages. */
-function keptLog(level = 'info'): { log: Logger; lines: string[] } {
+/** Returns a logger that keeps its messages. */
+function memoryLog(level = 'info'): { log: Logger; lines: string[] } {
   const lines: string[] = [];
   const write = (line: string): void => {
     const { msg }: { msg: string } = JSON.parse(line);
@@ -31,25 +31,26 @@ function keptLog(level = 'info'): { log: Logger; lines: string[] } {
   return { log: createLoggerOn({ write }, { program: 'essence', level }), lines };
 }
 
-interface Said {
+/** The messages of a run. */
+interface RunMessages {
   readonly log: readonly string[];
   readonly errors: readonly string[];
   readonly debug: readonly string[];
 }
 
-/** Runs a configuration; returns its logs and its debug messages. */
+/** Runs a Gatherer with this configuration and these debug flags; returns its messages. */
 async function gather(
   directory: string,
   text: string,
   flags: readonly string[] = [],
   options: Partial<GathererOptions> = {},
-): Promise<Said> {
-  const log = keptLog();
-  const errors = keptLog();
-  const shown = keptLog('debug');
+): Promise<RunMessages> {
+  const log = memoryLog();
+  const errors = memoryLog();
+  const debug = memoryLog('debug');
   const { config } = parseGathererConf(`Gatherer-Name: Test\nAccess-Delay: 0\n${text}`, 'test.cf', {});
   using _debug =
-    flags.length === 0 ? undefined : followDebug(createDebug(DebugFlags.parse(flags), shown.log));
+    flags.length === 0 ? undefined : followDebug(createDebug(DebugFlags.parse(flags), debug.log));
   using _log = logDocuments(log.log, errors.log);
   await using gatherer = await Gatherer.open({
     directory: join(directory, 'data'),
@@ -61,20 +62,20 @@ async function gather(
     ...options,
   });
   await logRun(log.log, errors.log, config, () => gatherer.run(never));
-  return { log: log.lines, errors: errors.lines, debug: shown.lines };
+  return { log: log.lines, errors: errors.lines, debug: debug.lines };
 }
 
-const leaf = (...urls: string[]): string => `<LeafNodes>\n${urls.join('\n')}\n</LeafNodes>\n`;
-const root = (line: string): string => `<RootNodes>\n${line}\n</RootNodes>\n`;
+const leafNodes = (...urls: string[]): string => `<LeafNodes>\n${urls.join('\n')}\n</LeafNodes>\n`;
+const rootNodes = (line: string): string => `<RootNodes>\n${line}\n</RootNodes>\n`;
 
-/** Returns the rest of the only line with this prefix. */
-function lineOf(t: Test, lines: readonly string[], beginning: string): string {
-  const found = lines.filter((line) => line.startsWith(beginning));
-  t.equal(found.length, 1, `one line ${beginning} among\n${lines.join('\n')}`);
-  return found[0]?.slice(beginning.length) ?? '';
+/** Checks that exactly one line has this prefix; returns the rest of the line. */
+function lineOf(t: Test, lines: readonly string[], prefix: string): string {
+  const found = lines.filter((line) => line.startsWith(prefix));
+  t.equal(found.length, 1, `one line starts with ${prefix}:\n${lines.join('\n')}`);
+  return found[0]?.slice(prefix.length) ?? '';
 }
 
-t.test('G-149 to G-151 the sections of a run over HTTP', async (t) => {
+t.test('G-149 to G-151: a run over HTTP writes the lines of each section', async (t) => {
   await using site = await Site.start({
     '/': page('Start', ['/a.html', '/deny/b.html', '/secret/c.html']),
     '/a.html': page('A', []),
@@ -85,7 +86,7 @@ t.test('G-149 to G-151 the sections of a run over HTTP', async (t) => {
     filter: 'Deny ^/deny/\nAllow .\n',
     rules: 'type == \'HTML\'\n\tcity = "Here"\n',
   });
-  const text = `Post-Summarizing: ${directory}/rules\n${root(`${url}/ URL=10,${directory}/filter`)}`;
+  const text = `Post-Summarizing: ${directory}/rules\n${rootNodes(`${url}/ URL=10,${directory}/filter`)}`;
   const { debug } = await gather(directory, text, [
     '-D20',
     '-D21',
@@ -103,31 +104,44 @@ t.test('G-149 to G-151 the sections of a run over HTTP', async (t) => {
     '-D67',
     '-D69',
   ]);
-  const has = (beginning: string): string => lineOf(t, debug, beginning);
+  const debugLine = (prefix: string): string => lineOf(t, debug, prefix);
 
-  t.equal(has(`[20,5] ${url}/a.html: `), 'requested by http');
-  t.match(has(`[20,9] ${url}/a.html: `), /^status 200, \d+ bytes, type text\/html, modified 0, \d+ ms$/);
-  t.equal(has(`[40,5] ${url}/deny/b.html, found in ${url}/: `), 'refused: url-filter', 'G-148');
-  t.match(has(`[21,1] GET ${url}/a.html: `), /^status 200, \d+ bytes$/);
-  t.match(has(`[21,9] ${url}/a.html: sent `), /user-agent: Harvest/);
-  t.match(has(`[21,9] ${url}/a.html: 200, `), /content-type: text\/html/);
-  t.equal(has(`[40,1] ${url}/: `), 'summarized, 3 links');
-  t.equal(has(`[40,5] ${url}/a.html: `), `depth 1, path L, found in ${url}/`);
-  t.equal(has(`[41,1] ${url}/a.html: `), 'not known');
-  t.equal(has(`[42,1] ${url}/: `), 'a document of 3 links');
-  t.equal(has(`[42,5] ${url}/: `), `links: L ${url}/a.html L ${url}/deny/b.html L ${url}/secret/c.html`);
-  t.equal(has('[44,1] /deny/b.html: '), `denied by ${directory}/filter, line 1, ^/deny/`);
+  t.equal(debugLine(`[20,5] ${url}/a.html: `), 'requested by http');
+  t.match(
+    debugLine(`[20,9] ${url}/a.html: `),
+    /^status 200, \d+ bytes, type text\/html, modified 0, \d+ ms$/,
+  );
+  t.equal(
+    debugLine(`[40,5] ${url}/deny/b.html, found in ${url}/: `),
+    'refused: url-filter',
+    'G-148: the reason is shown',
+  );
+  t.match(debugLine(`[21,1] GET ${url}/a.html: `), /^status 200, \d+ bytes$/);
+  t.match(debugLine(`[21,9] ${url}/a.html: sent `), /user-agent: Harvest/);
+  t.match(debugLine(`[21,9] ${url}/a.html: 200, `), /content-type: text\/html/);
+  t.equal(debugLine(`[40,1] ${url}/: `), 'summarized, 3 links');
+  t.equal(debugLine(`[40,5] ${url}/a.html: `), `depth 1, path L, found in ${url}/`);
+  t.equal(debugLine(`[41,1] ${url}/a.html: `), 'not known');
+  t.equal(debugLine(`[42,1] ${url}/: `), 'a document of 3 links');
+  t.equal(
+    debugLine(`[42,5] ${url}/: `),
+    `links: L ${url}/a.html L ${url}/deny/b.html L ${url}/secret/c.html`,
+  );
+  t.equal(debugLine('[44,1] /deny/b.html: '), `denied by ${directory}/filter, line 1, ^/deny/`);
   t.ok(debug.includes(`[44,5] /a.html: allowed by ${directory}/filter, line 2, .`));
-  t.equal(has(`[48,1] ${url}/secret/c.html: `), 'robots.txt: Disallow: /secret/ (line 2)');
-  t.equal(has(`[48,5] ${url}/a.html: `), 'allowed');
-  t.match(has(`[60,1] ${url}/a.html: `), /^\d+ bytes, text\/html, utf-8, modified 0$/);
-  t.match(has(`[61,1] ${url}/a.html: `), /^new, Update-Time \d+$/);
-  t.match(has(`[62,1] ${url}/a.html: `), /^summarized, type HTML, status 200, \d+ bytes, \d+ ms$/);
-  t.match(has(`[63,1] ${url}/a.html: `), /^type HTML: .*name "a.html" says HTML \(byname.cf line \d+\)/);
-  t.match(has(`[64,1] ${url}/a.html: `), /^\d+ bytes, \d+ attributes, 0 links$/);
-  t.equal(has(`[66,1] ${url}/a.html: `), 'rules of lines 1 apply');
-  t.match(has(`[67,1] ${url}/a.html: `), /^MD5 [0-9a-f]{32}$/);
-  t.match(has(`[69,5] ${url}/a.html: `), /city\{4\}/);
+  t.equal(debugLine(`[48,1] ${url}/secret/c.html: `), 'robots.txt: Disallow: /secret/ (line 2)');
+  t.equal(debugLine(`[48,5] ${url}/a.html: `), 'allowed');
+  t.match(debugLine(`[60,1] ${url}/a.html: `), /^\d+ bytes, text\/html, utf-8, modified 0$/);
+  t.match(debugLine(`[61,1] ${url}/a.html: `), /^new, Update-Time \d+$/);
+  t.match(debugLine(`[62,1] ${url}/a.html: `), /^summarized, type HTML, status 200, \d+ bytes, \d+ ms$/);
+  t.match(
+    debugLine(`[63,1] ${url}/a.html: `),
+    /^type HTML: .*name "a.html" says HTML \(byname.cf line \d+\)/,
+  );
+  t.match(debugLine(`[64,1] ${url}/a.html: `), /^\d+ bytes, \d+ attributes, 0 links$/);
+  t.equal(debugLine(`[66,1] ${url}/a.html: `), 'rules of lines 1 apply');
+  t.match(debugLine(`[67,1] ${url}/a.html: `), /^MD5 [0-9a-f]{32}$/);
+  t.match(debugLine(`[69,5] ${url}/a.html: `), /city\{4\}/);
   t.ok(
     debug.some(
       (line) =>
@@ -137,78 +151,86 @@ t.test('G-149 to G-151 the sections of a run over HTTP', async (t) => {
   );
 });
 
-t.test('G-150 sections 43, 45, 46: Gopher, FTP, files; 22 to 24', async (t) => {
-  const gopher = await scripted(t, (socket) => {
-    onLines(socket, () => socket.end('0About\t/about\t127.0.0.1\t70\r\n.\r\n'));
-  });
-  const ftp = await scripted(t, (socket) => {
-    socket.write('220 here\r\n');
-    onLines(socket, (line) => socket.write(line.startsWith('USER') ? '530 nobody may\r\n' : '502 what\r\n'));
-  });
-  const directory = t.testdir({ files: { 'a.txt': 'Text.\n', 'b.txt': 'Text.\n' } });
-  const text = `Keep-Cache: yes\n<RootNodes>\nfile://${directory}/files/ Access=FILE\n</RootNodes>\n${leaf(
-    `gopher://127.0.0.1:${gopher.port}/1/`,
-    `ftp://127.0.0.1:${ftp.port}/pub/`,
-  )}`;
-  const { debug, errors } = await gather(directory, text, ['-D22,1 -D23 -D24 -D43,1 -D45 -D46']);
-  t.equal(
-    lineOf(t, debug, `[46,1] file://${directory}/files/: `),
-    `a list of 2 links: L file://${directory}/files/a.txt L file://${directory}/files/b.txt`,
-  );
-  t.match(lineOf(t, debug, `[43,1] gopher://127.0.0.1:${gopher.port}/1/: `), /^a list of 1 links$/);
-  t.match(
-    lineOf(t, debug, `[24,1] 127.0.0.1:${gopher.port} type 1, `),
-    /^"\/": a menu of 1 links, \d+ bytes$/,
-  );
-  t.match(lineOf(t, debug, `[23,1] 127.0.0.1:${ftp.port} as anonymous: `), /status 401, .*nobody may/);
-  t.match(lineOf(t, debug, `[45,1] ftp://127.0.0.1:${ftp.port}/pub/: `), /^a document of 0 links: none$/);
-  t.ok(debug.includes(`[22,1] gopher://127.0.0.1:${gopher.port}/1/: not in the cache`));
-  t.match(
-    lineOf(t, errors, `ftp://127.0.0.1:${ftp.port}/pub/: `),
-    `FTP-Auth: 127.0.0.1:${ftp.port} username password`,
-    'G-83: the remedy',
-  );
-});
-
-t.test('G-151 messages that are not shown are not computed, and no subscriber is left', async (t) => {
-  const shown = keptLog('debug');
-  let computed = 0;
-  const text = (): string => {
-    computed++;
-    return 'ftp://joe:secret@ftp.example.org/x';
-  };
-  {
-    using _debug = followDebug(createDebug(DebugFlags.parse(['-D20,5']), shown.log));
-    publishDebug(20, 9, text);
-    publishDebug(21, 1, text);
-    t.equal(computed, 0);
-    publishDebug(20, 5, text);
-    t.equal(computed, 1);
-    publishDebug(20, 1, text);
-  }
-  t.same(
-    shown.lines,
-    ['[20,5] ftp://ftp.example.org/x', '[20,1] ftp://ftp.example.org/x'],
-    'G-81: without the login',
-  );
-  t.notOk(debugChannel.hasSubscribers);
-  publishDebug(20, 1, text);
-  t.equal(computed, 2);
-});
+t.test(
+  'G-150: runs over Gopher, FTP and files write the lines of sections 22 to 24, 43, 45 and 46',
+  async (t) => {
+    const gopher = await scripted(t, (socket) => {
+      onLines(socket, () => socket.end('0About\t/about\t127.0.0.1\t70\r\n.\r\n'));
+    });
+    const ftp = await scripted(t, (socket) => {
+      socket.write('220 here\r\n');
+      onLines(socket, (line) =>
+        socket.write(line.startsWith('USER') ? '530 access denied\r\n' : '502 unknown command\r\n'),
+      );
+    });
+    const directory = t.testdir({ files: { 'a.txt': 'Text.\n', 'b.txt': 'Text.\n' } });
+    const text = `Keep-Cache: yes\n<RootNodes>\nfile://${directory}/files/ Access=FILE\n</RootNodes>\n${leafNodes(
+      `gopher://127.0.0.1:${gopher.port}/1/`,
+      `ftp://127.0.0.1:${ftp.port}/pub/`,
+    )}`;
+    const { debug, errors } = await gather(directory, text, ['-D22,1 -D23 -D24 -D43,1 -D45 -D46']);
+    t.equal(
+      lineOf(t, debug, `[46,1] file://${directory}/files/: `),
+      `a list of 2 links: L file://${directory}/files/a.txt L file://${directory}/files/b.txt`,
+    );
+    t.match(lineOf(t, debug, `[43,1] gopher://127.0.0.1:${gopher.port}/1/: `), /^a list of 1 links$/);
+    t.match(
+      lineOf(t, debug, `[24,1] 127.0.0.1:${gopher.port} type 1, `),
+      /^"\/": a menu of 1 links, \d+ bytes$/,
+    );
+    t.match(lineOf(t, debug, `[23,1] 127.0.0.1:${ftp.port} as anonymous: `), /status 401, .*access denied/);
+    t.match(lineOf(t, debug, `[45,1] ftp://127.0.0.1:${ftp.port}/pub/: `), /^a document of 0 links: none$/);
+    t.ok(debug.includes(`[22,1] gopher://127.0.0.1:${gopher.port}/1/: not in the cache`));
+    t.match(
+      lineOf(t, errors, `ftp://127.0.0.1:${ftp.port}/pub/: `),
+      `FTP-Auth: 127.0.0.1:${ftp.port} username password`,
+      'G-83: the message names the remedy',
+    );
+  },
+);
 
 t.test(
-  'G-75, G-76, G-78 -D20,1 and the log show how Local-Mapping derived the name and what failed',
+  'G-151: messages that are not shown are not computed, and disposing removes the subscriber',
+  async (t) => {
+    const shown = memoryLog('debug');
+    let computed = 0;
+    const message = (): string => {
+      computed++;
+      return 'ftp://joe:secret@ftp.example.org/x';
+    };
+    {
+      using _debug = followDebug(createDebug(DebugFlags.parse(['-D20,5']), shown.log));
+      publishDebug(20, 9, message);
+      publishDebug(21, 1, message);
+      t.equal(computed, 0);
+      publishDebug(20, 5, message);
+      t.equal(computed, 1);
+      publishDebug(20, 1, message);
+    }
+    t.same(
+      shown.lines,
+      ['[20,5] ftp://ftp.example.org/x', '[20,1] ftp://ftp.example.org/x'],
+      'G-81: logins are removed from URLs',
+    );
+    t.notOk(debugChannel.hasSubscribers);
+    publishDebug(20, 1, message);
+    t.equal(computed, 2);
+  },
+);
+
+t.test(
+  'G-75, G-76, G-78: -D20,1 and the log show how Local-Mapping derives a file name and why it fails',
   async (t) => {
     const directory = t.testdir({ files: { 'good.txt': 'Good.\n', 'run.cgi': '#!/bin/sh\n', sub: {} } });
     const files = `${directory}/files/`;
     chmodSync(`${files}run.cgi`, 0o755);
     symlinkSync('good.txt', `${files}link.txt`);
     await using site = await Site.start({ '/m/link.txt': 'From the server.\n' });
-    const at = (name: string): string => `${site.url}/m/${name}`;
+    const urlOf = (name: string): string => `${site.url}/m/${name}`;
     const names = ['good.txt', 'run.cgi', 'link.txt', 'sub', 'none.txt', 'a%20b.txt'];
-    const text = `Local-Mapping: ${site.url}/m/ ${files}\n${leaf(...names.map(at))}`;
+    const text = `Local-Mapping: ${site.url}/m/ ${files}\n${leafNodes(...names.map(urlOf))}`;
     const { debug, log, errors } = await gather(directory, text, ['-D20,1']);
-    const why: Readonly<Record<string, string>> = {
+    const reasons: Readonly<Record<string, string>> = {
       'run.cgi': 'has execute bits set (G-75 c)',
       'link.txt': 'is a symbolic link, not a regular file (G-75 b)',
       sub: 'is a directory, not a regular file (G-75 b)',
@@ -218,31 +240,37 @@ t.test(
     for (const name of names) {
       t.ok(
         debug.includes(
-          `[20,1] Local-Mapping: ${at(name)}: ${site.url}/m/ is ${files}, the file is ${files}${name}`,
+          `[20,1] Local-Mapping: ${urlOf(name)}: ${site.url}/m/ is ${files}, the file is ${files}${name}`,
         ),
         name,
       );
-      if (why[name] === undefined) continue;
+      if (reasons[name] === undefined) continue;
       t.ok(
         debug.includes(
-          `[20,1] Local-Mapping: ${at(name)}: ${files}${name} ${why[name]}: the document is requested from the server`,
+          `[20,1] Local-Mapping: ${urlOf(name)}: ${files}${name} ${reasons[name]}: the document is requested from the server`,
         ),
         name,
       );
     }
-    t.ok(log.includes(`${at('good.txt')} Text 200 [L]`), 'G-77');
-    t.ok(log.includes(`${at('link.txt')} Text 200: Local-Mapping: ${files}link.txt ${why['link.txt']}`));
+    t.ok(log.includes(`${urlOf('good.txt')} Text 200 [L]`), 'G-77: a local document is marked [L]');
+    t.ok(
+      log.includes(`${urlOf('link.txt')} Text 200: Local-Mapping: ${files}link.txt ${reasons['link.txt']}`),
+    );
     t.equal(
-      lineOf(t, errors, `${at('none.txt')}: `),
-      `status 404 (status 404); Local-Mapping: ${files}none.txt ${why['none.txt']}`,
+      lineOf(t, errors, `${urlOf('none.txt')}: `),
+      `status 404 (status 404); Local-Mapping: ${files}none.txt ${reasons['none.txt']}`,
     );
     const outside = new LocalMapper([{ prefix: 'http://a.test/', path: files }]);
-    t.equal(await outside.fetch({ url: 'http://a.test/../x' }), undefined, 'G-76');
+    t.equal(
+      await outside.fetch({ url: 'http://a.test/../x' }),
+      undefined,
+      'G-76: .. does not leave the directory',
+    );
   },
 );
 
 t.test(
-  'G-148 one line per document, with [C] and [N]; begin, totals, and the limits that stopped a RootNode',
+  'G-148: the log has a line per document with [C] and [N], the begin, the totals, and the limits of each RootNode',
   async (t) => {
     await using site = await Site.start({
       '/': page('Start', ['/a.html', '/b.html', '/no.html', 'http://elsewhere.example.org/']),
@@ -252,33 +280,35 @@ t.test(
     });
     const { url } = site;
     const directory = t.testdir();
-    const first = await gather(directory, `Keep-Cache: yes\n${root(`${url}/ URL=3`)}`);
+    const first = await gather(directory, `Keep-Cache: yes\n${rootNodes(`${url}/ URL=3`)}`);
     t.equal(first.log[0], 'begin: Test: 1 RootNodes, 0 LeafNodes');
     t.ok(first.log.includes(`${url}/ HTML 200`));
     t.match(
       lineOf(t, first.log, `RootNode ${url}/: `),
       /^3 URLs, 1 hosts; .*1 links over the number of URLs: raise URL= in the RootNode/,
-      'section 14, line 1',
+      'gatherer.md 14: the log names the remedy for the limit',
     );
     t.match(
       first.log.at(-1),
       /^end: finished: 3 summarized, 0 unchanged, 0 kept, 0 listed, 0 redirected, 0 rejected, 0 failed, \d+ bytes in \d+\.\d s$/,
     );
-    const again = await gather(directory, `Keep-Cache: yes\n${root(`${url}/ URL=9`)}`, [], { force: true });
+    const again = await gather(directory, `Keep-Cache: yes\n${rootNodes(`${url}/ URL=9`)}`, [], {
+      force: true,
+    });
     t.ok(again.log.includes(`${url}/ HTML 200 [C] [N]`), again.log.join('\n'));
     t.ok(again.log.includes(`${url}/no.html rejected -9998: robots.txt: Disallow: /no (line 2)`));
     t.match(
       lineOf(t, again.log, `RootNode ${url}/: `),
       /^4 URLs, 1 hosts; 1 links to more hosts than allowed: raise Host= in the RootNode$/,
     );
-    const whole = await gather(t.testdir(), root(`${url}/a.html`));
+    const whole = await gather(t.testdir(), rootNodes(`${url}/a.html`));
     t.equal(lineOf(t, whole.log, `RootNode ${url}/a.html: `), '1 URLs, 1 hosts; all links were followed');
   },
 );
 
-t.test('G-148 both logs report a run that ends early', async (t) => {
-  const log = keptLog();
-  const errors = keptLog();
+t.test('G-148: both logs report a run that ends early', async (t) => {
+  const log = memoryLog();
+  const errors = memoryLog();
   const { config } = parseGathererConf('Gatherer-Name: Test\n', 'test.cf', {});
   await t.rejects(
     logRun(log.log, errors.log, config, async () => {
@@ -293,80 +323,96 @@ t.test('G-148 both logs report a run that ends early', async (t) => {
   t.same(errors.lines, ['the run ended early: no space left']);
 });
 
-t.test('G-82 the message about a 401 names the realm and the remedy', async (t) => {
-  const wants = (challenge: string): Parameters<typeof Site.start>[0] => ({
+t.test('G-82: the message about a 401 names the realm and the remedy', async (t) => {
+  const pages = (challenge: string): Parameters<typeof Site.start>[0] => ({
     '/x': (_, response) =>
       response.writeHead(401, challenge === '' ? {} : { 'www-authenticate': challenge }).end(),
   });
-  const error = async (challenge: string, variables = ''): Promise<string> => {
-    await using site = await Site.start(wants(challenge));
-    const { errors } = await gather(t.testdir(), `${variables}${leaf(`${site.url}/x`)}`);
+  const errorFor = async (challenge: string, variables = ''): Promise<string> => {
+    await using site = await Site.start(pages(challenge));
+    const { errors } = await gather(t.testdir(), `${variables}${leafNodes(`${site.url}/x`)}`);
     return lineOf(t, errors, `${site.url}/x: status 401 (status 401); `);
   };
   t.equal(
-    await error('Basic realm="My Realm"'),
+    await errorFor('Basic realm="My Realm"'),
     'no login is known for its realm; the configuration can have it: HTTP-Basic-Auth: "My Realm" username password',
   );
   t.equal(
-    await error('Basic realm="Staff"', 'HTTP-Basic-Auth: Staff joe secret\n'),
+    await errorFor('Basic realm="Staff"', 'HTTP-Basic-Auth: Staff joe secret\n'),
     'the server refuses the login for its realm Staff',
   );
-  t.equal(await error(''), 'the server names no realm to look up in HTTP-Basic-Auth');
+  t.equal(await errorFor(''), 'the server names no realm to look up in HTTP-Basic-Auth');
 });
 
 t.test('gatherer.md 14: messages about network failures name the remedy', async (t) => {
-  const text = (code: string): string =>
+  const messageFor = (code: string): string =>
     asConnectionError('h.test', Object.assign(new Error('raw'), { code })).message;
-  t.equal(text('ENOTFOUND'), 'h.test: unknown host: the name is not in DNS');
-  t.equal(text('ECONNREFUSED'), 'h.test: connection refused: nothing listens on that port');
-  t.match(text('EHOSTUNREACH'), /^h\.test: host is unreachable: .*no route, or a firewall/);
-  t.match(text('ENETUNREACH'), /^h\.test: network is unreachable: .*no route, or a firewall/);
-  t.match(text('CERT_HAS_EXPIRED'), /certificate is not accepted: it has expired \(CERT_HAS_EXPIRED\)$/);
-  t.match(text('DEPTH_ZERO_SELF_SIGNED_CERT'), /self-signed: .*NODE_EXTRA_CA_CERTS/);
-  t.match(text('UNABLE_TO_GET_ISSUER_CERT_LOCALLY'), /authority is not known here: .*NODE_EXTRA_CA_CERTS/);
-  t.match(text('ERR_TLS_CERT_ALTNAME_INVALID'), /it is for another name/);
-  t.match(text('ERR_SSL_WRONG_VERSION_NUMBER'), /is this an https port\?$/);
-  t.equal(text('EWHATEVER'), 'h.test: raw', 'an unknown error keeps its message');
+  t.equal(messageFor('ENOTFOUND'), 'h.test: unknown host: the name is not in DNS');
+  t.equal(messageFor('ECONNREFUSED'), 'h.test: connection refused: nothing listens on that port');
+  t.match(messageFor('EHOSTUNREACH'), /^h\.test: host is unreachable: .*no route, or a firewall/);
+  t.match(messageFor('ENETUNREACH'), /^h\.test: network is unreachable: .*no route, or a firewall/);
+  t.match(
+    messageFor('CERT_HAS_EXPIRED'),
+    /certificate is not accepted: it has expired \(CERT_HAS_EXPIRED\)$/,
+  );
+  t.match(messageFor('DEPTH_ZERO_SELF_SIGNED_CERT'), /self-signed: .*NODE_EXTRA_CA_CERTS/);
+  t.match(
+    messageFor('UNABLE_TO_GET_ISSUER_CERT_LOCALLY'),
+    /authority is not known here: .*NODE_EXTRA_CA_CERTS/,
+  );
+  t.match(messageFor('ERR_TLS_CERT_ALTNAME_INVALID'), /it is for another name/);
+  t.match(messageFor('ERR_SSL_WRONG_VERSION_NUMBER'), /is this an https port\?$/);
+  t.equal(messageFor('EWHATEVER'), 'h.test: raw', 'an unknown error keeps its message');
 
   await using site = await Site.start({});
   const { port } = site;
-  const { errors } = await gather(t.testdir(), leaf(`https://127.0.0.1:${port}/x`));
+  const { errors } = await gather(t.testdir(), leafNodes(`https://127.0.0.1:${port}/x`));
   t.match(
     lineOf(t, errors, `https://127.0.0.1:${port}/x: `),
     /no TLS connection: .*; is this an https port\?/,
   );
 });
 
-t.test('G-146, G-149 harvest gatherer: line prefixes, -D, --help-variables', async (t) => {
-  await using site = await Site.start({ '/a.txt': 'Text.\n' });
-  const nodes = leaf(`${site.url}/a.txt`, `${site.url}/none.txt`);
-  const directory = t.testdir({ 'my.cf': `Gatherer-Name: Mine\nAccess-Delay: 0\n${nodes}` });
-  const gatherer = (...words: string[]) =>
-    cli('gatherer', join(directory, 'my.cf'), '--data', join(directory, 'data'), '--no-daemon', ...words);
-  t.equal((await gatherer('-D60,1')).code, 0);
-  const log = readFileSync(join(directory, 'log.gatherer'), 'utf8');
-  const head = 'essence: \\d{6} \\d\\d:\\d\\d:\\d\\d: ';
-  for (const text of [
-    'begin: Mine: 0 RootNodes, 2 LeafNodes',
-    `${site.url}/a.txt Text 200`,
-    'end: finished: 1 summarized,',
-  ])
-    t.match(log, new RegExp(`^${head}${text.replaceAll('.', '\\.')}`, 'm'));
-  t.match(log, new RegExp(`^${head}\\[60,1\\] ${site.url}/a\\.txt: 6 bytes, text/plain, modified 0$`, 'm'));
-  t.match(
-    readFileSync(join(directory, 'log.errors'), 'utf8'),
-    new RegExp(`^${head}ERROR: ${site.url}/none\\.txt: status 404`, 'm'),
-  );
+t.test(
+  'G-146, G-149: harvest gatherer prefixes its lines, obeys -D, and prints --help-variables',
+  async (t) => {
+    await using site = await Site.start({ '/a.txt': 'Text.\n' });
+    const nodes = leafNodes(`${site.url}/a.txt`, `${site.url}/none.txt`);
+    const directory = t.testdir({ 'my.cf': `Gatherer-Name: Mine\nAccess-Delay: 0\n${nodes}` });
+    const runGatherer = (...args: string[]) =>
+      cli('gatherer', join(directory, 'my.cf'), '--data', join(directory, 'data'), '--no-daemon', ...args);
+    t.equal((await runGatherer('-D60,1')).code, 0);
+    const log = readFileSync(join(directory, 'log.gatherer'), 'utf8');
+    const prefix = 'essence: \\d{6} \\d\\d:\\d\\d:\\d\\d: ';
+    for (const text of [
+      'begin: Mine: 0 RootNodes, 2 LeafNodes',
+      `${site.url}/a.txt Text 200`,
+      'end: finished: 1 summarized,',
+    ])
+      t.match(log, new RegExp(`^${prefix}${text.replaceAll('.', '\\.')}`, 'm'));
+    t.match(
+      log,
+      new RegExp(`^${prefix}\\[60,1\\] ${site.url}/a\\.txt: 6 bytes, text/plain, modified 0$`, 'm'),
+    );
+    t.match(
+      readFileSync(join(directory, 'log.errors'), 'utf8'),
+      new RegExp(`^${prefix}ERROR: ${site.url}/none\\.txt: status 404`, 'm'),
+    );
 
-  process.env.HARVEST_DEBUG = '-D21,1';
-  t.teardown(() => delete process.env.HARVEST_DEBUG);
-  const got = await cli('urlget', `${site.url.replace('://', '://joe:cret@')}/a.txt`);
-  delete process.env.HARVEST_DEBUG;
-  t.equal(got.stdout, 'Text.\n', got.stderr);
-  t.match(got.stderr, `[21,1] GET ${site.url}/a.txt: status 200`, 'G-149: urlget also prints its sections');
-  t.notMatch(got.stderr, 'cret');
+    process.env.HARVEST_DEBUG = '-D21,1';
+    t.teardown(() => delete process.env.HARVEST_DEBUG);
+    const urlget = await cli('urlget', `${site.url.replace('://', '://joe:cret@')}/a.txt`);
+    delete process.env.HARVEST_DEBUG;
+    t.equal(urlget.stdout, 'Text.\n', urlget.stderr);
+    t.match(
+      urlget.stderr,
+      `[21,1] GET ${site.url}/a.txt: status 200`,
+      'G-149: urlget also prints its sections',
+    );
+    t.notMatch(urlget.stderr, 'cret', 'G-81: the login is not shown');
 
-  const help = await cli('gatherer', '--help-variables');
-  t.equal(help.code, 0, help.stderr);
-  t.match(help.stdout, /^Local-Mapping: .*\n {2}\S.*\n {2}default: none$/m);
-});
+    const help = await cli('gatherer', '--help-variables');
+    t.equal(help.code, 0, help.stderr);
+    t.match(help.stdout, /^Local-Mapping: .*\n {2}\S.*\n {2}default: none$/m);
+  },
+);

@@ -1,7 +1,6 @@
-// URLs from programs (G-50 to G-54), and the settings of Search= and Enumeration=.
+// URLs that programs generate (G-50 to G-54), and the settings of Search= and Enumeration=.
 
-import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type GathererConfig, parseGathererConf, type RootNode } from '../../../protocols/config/index.js';
@@ -16,21 +15,16 @@ import {
   searchSettings,
   sitemapUrls,
 } from '../../../servers/gatherer/enumerate/index.js';
+import { temporaryDirectory } from '../../storage/helpers.js';
 
-async function directory(t: Test): Promise<string> {
-  const path = await realpath(await mkdtemp(join(tmpdir(), 'enumeration-')));
-  t.teardown(() => rm(path, { recursive: true, force: true }));
-  return path;
-}
-
-/** Creates a Gatherer's directory with programs and a configuration with these lists. */
-async function gatherer(
+/** Creates a Gatherer's directory with these programs, and a configuration with these lists of nodes. */
+async function createGatherer(
   t: Test,
   programs: Readonly<Record<string, string>>,
   lists: string,
   limits: ProgramLimits = {},
 ): Promise<{ config: GathererConfig; options: EnumerationOptions; problems: string[]; top: string }> {
-  const top = await directory(t);
+  const top = await realpath(await temporaryDirectory(t));
   for (const [name, script] of Object.entries(programs)) {
     await mkdir(join(top, name, '..'), { recursive: true });
     await writeFile(join(top, name), script);
@@ -48,31 +42,32 @@ async function gatherer(
   return { config, options, problems, top };
 }
 
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+/** Returns all items of an iterable. */
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = [];
   for await (const item of items) list.push(item);
   return list;
 }
 
-const roots = (lines: string): string => `<RootNodes>\n${lines}\n</RootNodes>\n`;
-const leaves = (lines: string): string => `<LeafNodes>\n${lines}\n</LeafNodes>\n`;
-const urls = (nodes: readonly { url: string }[]): string[] => nodes.map(({ url }) => url);
+const rootNodes = (lines: string): string => `<RootNodes>\n${lines}\n</RootNodes>\n`;
+const leafNodes = (lines: string): string => `<LeafNodes>\n${lines}\n</LeafNodes>\n`;
+const urlsOf = (nodes: readonly { url: string }[]): string[] => nodes.map(({ url }) => url);
 
 t.test(
-  'G-52, G-53, G-69 URL generators: the printed examples, in the order of file and output',
+  'G-52, G-53, G-69: URL generators of the examples run in the order of the file; their output keeps its order',
   async (t) => {
-    const { config, options, problems } = await gatherer(
+    const { config, options, problems } = await createGatherer(
       t,
       {
         'bin/generate-news-urls.sh':
           '#!/bin/sh\necho news:comp.unix.voodoo\necho news:rec.pets.birds\n\n# a comment\necho http://www.nlanr.net/\n',
         'bin/my-fave-sites.pl': '#!/bin/sh\nfor a in "$@"; do echo "http://$a.example/"; done\n',
       },
-      roots(
+      rootNodes(
         'http://first.example/\n|my-fave-sites.pl b=1 c Depth=1 URL=5000,url-filter\nftp://last.example/',
-      ) + leaves('|generate-news-urls.sh\nhttp://one.example/~x'),
+      ) + leafNodes('|generate-news-urls.sh\nhttp://one.example/~x'),
     );
-    t.match(await all(expandRootNodes(config.rootNodes, options)), [
+    t.match(await collect(expandRootNodes(config.rootNodes, options)), [
       { url: 'http://first.example/', depth: 0, urlMax: 250 },
       {
         url: 'http://c.example/',
@@ -84,7 +79,7 @@ t.test(
       },
       { url: 'ftp://last.example/' },
     ]);
-    t.same(urls(await all(expandLeafNodes(config.leafNodes, options))), [
+    t.same(urlsOf(await collect(expandLeafNodes(config.leafNodes, options))), [
       'news:comp.unix.voodoo',
       'news:rec.pets.birds',
       'http://www.nlanr.net/',
@@ -96,9 +91,9 @@ t.test(
 );
 
 t.test(
-  'G-54 programs: bin, Lib-Directory, PATH; in Top-Directory; no shell; a small environment',
+  'G-54: programs are found in bin, Lib-Directory and PATH, and run in Top-Directory without a shell in a small environment',
   async (t) => {
-    const { config, options, problems, top } = await gatherer(
+    const { config, options, problems, top } = await createGatherer(
       t,
       {
         'bin/both': '#!/bin/sh\necho http://bin.example/\n',
@@ -106,9 +101,9 @@ t.test(
         'lib/only-lib': '#!/bin/sh\necho http://only-lib.example/\n',
         'tools/deep': '#!/bin/sh\necho "http://h.example$(pwd)/$SECRET$NNTPSERVER/$1"\n',
       },
-      leaves('|both\n|only-lib\n|tools/deep $(id)\n|echo http://path.example/\n|not-there'),
+      leafNodes('|both\n|only-lib\n|tools/deep $(id)\n|echo http://path.example/\n|not-there'),
     );
-    t.same(urls(await all(expandLeafNodes(config.leafNodes, options))), [
+    t.same(urlsOf(await collect(expandLeafNodes(config.leafNodes, options))), [
       'http://bin.example/',
       'http://only-lib.example/',
       `http://h.example${top}/news.example/$(id)`,
@@ -118,8 +113,8 @@ t.test(
   },
 );
 
-t.test('G-50, G-51 Enumeration=program reads URLs and writes RootNodes of nine fields', async (t) => {
-  const { config, options, problems } = await gatherer(
+t.test('G-50, G-51: a program of Enumeration= reads URLs and writes RootNodes of nine fields', async (t) => {
+  const { config, options, problems } = await createGatherer(
     t,
     {
       'bin/generate': '#!/bin/sh\necho http://g1.example/\necho http://g2.example/\n',
@@ -134,9 +129,9 @@ done
 `,
       'bin/second': '#!/bin/sh\nsed "s|.*|&c/ 1 /dev/null 1 /dev/null HTTP 1 1 /bin/false|"\n',
     },
-    roots('http://h.example/ Enumeration=enum.pl Search=Depth\n|generate Enumeration=enum.pl'),
+    rootNodes('http://h.example/ Enumeration=enum.pl Search=Depth\n|generate Enumeration=enum.pl'),
   );
-  const nodes = await all(expandRootNodes(config.rootNodes, options));
+  const nodes = await collect(expandRootNodes(config.rootNodes, options));
   t.match(nodes.slice(0, 2), [
     {
       url: 'http://h.example/a/',
@@ -153,7 +148,7 @@ done
     },
     { url: 'http://h.example/b/c/', urlMax: 1, enumeration: undefined, search: 'depth' },
   ]);
-  t.same(urls(nodes.slice(2)), [
+  t.same(urlsOf(nodes.slice(2)), [
     'http://g1.example/a/',
     'http://g1.example/b/c/',
     'http://g2.example/a/',
@@ -166,63 +161,70 @@ done
   ]);
 });
 
-t.test('G-51 programs that call themselves terminate', async (t) => {
+t.test('G-51: programs that call themselves terminate', async (t) => {
   const line = 'echo "http://h.example/$$ 1 /dev/null 1 /dev/null HTTP 1 1 again"';
   const program = { 'bin/again': `#!/bin/sh\n${line}\n` };
-  const once = await gatherer(t, program, roots('http://h.example/ Enumeration=again'));
-  t.same(await all(expandRootNodes(once.config.rootNodes, once.options)), []);
-  t.same(once.problems, ['x.cf:5: again not run: 16 programs have followed each other (G-51)']);
+  const recursive = await createGatherer(t, program, rootNodes('http://h.example/ Enumeration=again'));
+  t.same(await collect(expandRootNodes(recursive.config.rootNodes, recursive.options)), []);
+  t.same(recursive.problems, ['x.cf:5: again not run: 16 programs have followed each other (G-51)']);
 
-  const many = await gatherer(
+  const many = await createGatherer(
     t,
     { 'bin/again': '#!/bin/sh\nyes "http://h.example/ 1 /dev/null 1 /dev/null HTTP 1 1 again" | head -50\n' },
-    roots('http://h.example/ Enumeration=again'),
+    rootNodes('http://h.example/ Enumeration=again'),
   );
-  t.same(await all(expandRootNodes(many.config.rootNodes, { ...many.options, maxLines: 120 })), []);
+  t.same(await collect(expandRootNodes(many.config.rootNodes, { ...many.options, maxLines: 120 })), []);
   t.ok(many.problems.includes('x.cf:5: again lines beyond the first 120 are left out'), many.problems.join());
 });
 
-t.test('G-54, G-174 programs that fail, never end, or produce endless output', async (t) => {
-  const list = leaves('|fail\nhttp://after.example/');
-  const failing = await gatherer(
-    t,
-    { 'bin/fail': '#!/bin/sh\necho http://a.example/\nprintf http://half.ex\necho no disk >&2\nexit 3\n' },
-    list,
-  );
-  t.same(urls(await all(expandLeafNodes(failing.config.leafNodes, failing.options))), [
-    'http://a.example/',
-    'http://after.example/',
-  ]);
-  t.same(failing.problems, ['x.cf:5: fail failed: exit status 3: no disk']);
+t.test(
+  'G-54, G-174: programs that fail, never end, or produce endless output are stopped and reported',
+  async (t) => {
+    const list = leafNodes('|fail\nhttp://after.example/');
+    const failing = await createGatherer(
+      t,
+      { 'bin/fail': '#!/bin/sh\necho http://a.example/\nprintf http://half.ex\necho no disk >&2\nexit 3\n' },
+      list,
+    );
+    t.same(urlsOf(await collect(expandLeafNodes(failing.config.leafNodes, failing.options))), [
+      'http://a.example/',
+      'http://after.example/',
+    ]);
+    t.same(failing.problems, ['x.cf:5: fail failed: exit status 3: no disk']);
 
-  const endless = { 'bin/fail': '#!/bin/sh\nexec yes http://a.example/\n' };
-  const printing = await gatherer(t, endless, list, { outputBytes: 100 });
-  const printed = await all(expandLeafNodes(printing.config.leafNodes, printing.options));
-  // 100 bytes are five lines of 18 bytes and an incomplete one.
-  t.same(urls(printed), [...Array(5).fill('http://a.example/'), 'http://after.example/']);
-  t.same(printing.problems, ['x.cf:5: fail failed: its output was cut at 100 bytes']);
+    const endless = { 'bin/fail': '#!/bin/sh\nexec yes http://a.example/\n' };
+    const printing = await createGatherer(t, endless, list, { outputBytes: 100 });
+    const printed = await collect(expandLeafNodes(printing.config.leafNodes, printing.options));
+    // 100 bytes are five lines of 18 bytes and an incomplete one.
+    t.same(urlsOf(printed), [...Array(5).fill('http://a.example/'), 'http://after.example/']);
+    t.same(printing.problems, ['x.cf:5: fail failed: its output was cut at 100 bytes']);
 
-  const hanging = await gatherer(t, { 'bin/fail': '#!/bin/sh\nexec sleep 100\n' }, list, { timeMs: 200 });
-  t.same(urls(await all(expandLeafNodes(hanging.config.leafNodes, hanging.options))), [
-    'http://after.example/',
-  ]);
-  t.match(hanging.problems, [/fail failed: it took more than 200 ms/]);
+    const hanging = await createGatherer(t, { 'bin/fail': '#!/bin/sh\nexec sleep 100\n' }, list, {
+      timeMs: 200,
+    });
+    t.same(urlsOf(await collect(expandLeafNodes(hanging.config.leafNodes, hanging.options))), [
+      'http://after.example/',
+    ]);
+    t.match(hanging.problems, [/fail failed: it took more than 200 ms/]);
 
-  const stop = new AbortController();
-  const stopped = await gatherer(t, { 'bin/fail': '#!/bin/sh\nexec sleep 100\n' }, list);
-  const waiting = all(expandLeafNodes(stopped.config.leafNodes, { ...stopped.options, signal: stop.signal }));
-  stop.abort(new Error('enough'));
-  await t.rejects(waiting, { message: 'enough' });
-});
+    const stop = new AbortController();
+    const aborted = await createGatherer(t, { 'bin/fail': '#!/bin/sh\nexec sleep 100\n' }, list);
+    const waiting = collect(
+      expandLeafNodes(aborted.config.leafNodes, { ...aborted.options, signal: stop.signal }),
+    );
+    stop.abort(new Error('enough'));
+    await t.rejects(waiting, { message: 'enough' });
+  },
+);
 
-t.test('G-51 invalid lines are reported with their numbers, up to a limit', async (t) => {
-  const { config, options, problems } = await gatherer(
+t.test('G-51: invalid lines are reported with their numbers, up to a limit', async (t) => {
+  const { config, options, problems } = await createGatherer(
     t,
     { 'bin/wrong': '#!/bin/sh\necho http://ok.example/\nyes nonsense | head -30\necho "|id"\n' },
-    leaves('|wrong'),
+    leafNodes('|wrong'),
   );
-  const nodes = await all(expandLeafNodes(config.leafNodes, { ...options, maxProblems: 2 }));
-  t.same(urls(nodes), ['http://ok.example/']);
+  const nodes = await collect(expandLeafNodes(config.leafNodes, { ...options, maxProblems: 2 }));
+  t.same(urlsOf(nodes), ['http://ok.example/']);
   t.same(problems, [
     'wrong:2: is not a URL of a supported form',
     'wrong:3: is not a URL of a supported form',
@@ -230,18 +232,18 @@ t.test('G-51 invalid lines are reported with their numbers, up to a limit', asyn
   ]);
 });
 
-t.test('G-30, G-172 the settings of Search= and Enumeration=', async (t) => {
+t.test('G-30, G-172: the values of Search= and Enumeration=', async (t) => {
   const node = (line: string): RootNode =>
-    parseGathererConf(`Gatherer-Name: x\n${roots(line)}`, 'x.cf').config.rootNodes[0]!;
+    parseGathererConf(`Gatherer-Name: x\n${rootNodes(line)}`, 'x.cf').config.rootNodes[0]!;
   t.same(searchSettings(node('http://h.example/ Search=Depth')), { preferenceDepthHops: 0 });
   t.same(searchSettings(node('http://h.example/')), {});
   t.ok(isListed(node('http://h.example/ Enumeration=Sitemap')));
   t.ok(isListed(node('http://h.example/ Enumeration=feed')));
   t.notOk(isListed(node('http://h.example/ Enumeration=./sitemap')));
   t.notOk(isListed(node('http://h.example/')));
-  const usual = ['https://h.example:444/robots.txt', 'https://h.example:444/sitemap.xml'];
-  t.same(sitemapUrls('https://h.example:444/'), usual);
-  t.same(sitemapUrls('https://h.example:444/news/'), ['https://h.example:444/news/', ...usual]);
+  const defaultUrls = ['https://h.example:444/robots.txt', 'https://h.example:444/sitemap.xml'];
+  t.same(sitemapUrls('https://h.example:444/'), defaultUrls);
+  t.same(sitemapUrls('https://h.example:444/news/'), ['https://h.example:444/news/', ...defaultUrls]);
   for (const url of ['http://h.example/s.xml.gz', 'http://h.example/feed.rss?x', 'ftp://h.example/pub/']) {
     t.same(sitemapUrls(url), [url]);
   }

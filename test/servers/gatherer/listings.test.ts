@@ -1,4 +1,4 @@
-// Sitemaps and feeds (G-172), and which sources may lead to which targets (G-174).
+// Sitemaps and feeds (G-172), and the targets that a source may lead to (G-174).
 
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
@@ -13,11 +13,13 @@ import {
 
 const SITE = 'http://h.example/sitemap.xml';
 
+/** Returns the URLs of a listing at the sitemap's address. */
 function read(text: string | Uint8Array, options: Partial<ListingOptions> = {}): Promise<Listing> {
   return listedUrls(typeof text === 'string' ? Buffer.from(text) : text, { url: SITE, ...options });
 }
 
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+/** Returns all items of an iterable. */
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = [];
   for await (const item of items) list.push(item);
   return list;
@@ -45,16 +47,16 @@ const FROM_URLSET = [
   { url: 'http://h.example/relative', lastModified: 0, kind: 'document' },
 ];
 
-t.test('G-172 sitemap.xml: locations, dates as hints, the same host, no files', async (t) => {
+t.test('G-172: a sitemap gives locations on the same host with their dates, and no files', async (t) => {
   const { kind, urls, warnings } = await read(URLSET);
   t.equal(kind, 'sitemap');
   t.same(urls, FROM_URLSET);
   t.same(warnings, ['1 left out: on other hosts', '1 left out: files of this machine (G-174)']);
-  t.same((await read(gzipSync(URLSET))).urls, FROM_URLSET, 'gzip, regardless of the name');
-  const everywhere = await read(URLSET, { allows: () => true });
-  t.ok(everywhere.urls.some(({ url }) => url === 'http://other.example/'));
-  const wide = Buffer.from(`\ufeff${URLSET.replace('UTF-8', 'UTF-16')}`, 'utf16le');
-  t.same((await read(wide)).urls, FROM_URLSET, 'UTF-16 with a byte order mark');
+  t.same((await read(gzipSync(URLSET))).urls, FROM_URLSET, 'a gzip sitemap is recognized by its content');
+  const unrestricted = await read(URLSET, { allows: () => true });
+  t.ok(unrestricted.urls.some(({ url }) => url === 'http://other.example/'));
+  const utf16 = Buffer.from(`\ufeff${URLSET.replace('UTF-8', 'UTF-16')}`, 'utf16le');
+  t.same((await read(utf16)).urls, FROM_URLSET, 'a sitemap can be UTF-16 with a byte-order mark');
   const latin = Buffer.from(
     '<?xml version="1.0" encoding="ISO-8859-1"?><urlset><url><loc>/\xe9</loc></url></urlset>',
     'latin1',
@@ -62,7 +64,7 @@ t.test('G-172 sitemap.xml: locations, dates as hints, the same host, no files', 
   t.same((await read(latin)).urls[0]?.url, 'http://h.example/%C3%A9');
 });
 
-t.test('G-172 sitemap indexes lead to sitemaps, to a limited depth', async (t) => {
+t.test('G-172: sitemap indexes lead to sitemaps, to a limited depth', async (t) => {
   const index = `<sitemapindex><sitemap><loc>/1.xml.gz</loc><lastmod>2004-10-01T18:23:17Z</lastmod></sitemap>
     <sitemap><loc>/2.xml</loc></sitemap></sitemapindex>`;
   t.match(await read(index), {
@@ -76,7 +78,7 @@ t.test('G-172 sitemap indexes lead to sitemaps, to a limited depth', async (t) =
   t.match(await read(index, { depth: 3 }), { urls: [], warnings: [/^2 left out: .*too deep/] });
 });
 
-t.test('G-172 text sitemaps and the Sitemap lines of robots.txt', async (t) => {
+t.test('G-172: text sitemaps, and the Sitemap lines of robots.txt, give URLs', async (t) => {
   const text =
     '\ufeffhttp://h.example/1\r\n  http://h.example/2\t\n\nSome words\nhttp://i.example/3\nhttp://h.example/4';
   t.match(await read(text, { url: 'http://h.example/list.txt' }), {
@@ -100,7 +102,7 @@ t.test('G-172 text sitemaps and the Sitemap lines of robots.txt', async (t) => {
   );
 });
 
-t.test('G-172 RSS 2.0, RSS 1.0, Atom', async (t) => {
+t.test('G-172: RSS 2.0, RSS 1.0 and Atom feeds give URLs with dates', async (t) => {
   const rss = `<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><link>http://h.example/</link>
     <atom:link rel="self" href="/rss"/><atom:link rel="next" href="/rss?page=2"/><image><link>http://h.example/i</link></image>
     <item><title>A</title><link>http://h.example/a</link><guid>http://h.example/?p=1</guid>
@@ -137,7 +139,7 @@ t.test('G-172 RSS 2.0, RSS 1.0, Atom', async (t) => {
   ]);
 });
 
-t.test('G-172 a page names its feeds; other documents list no URLs', async (t) => {
+t.test('G-172: a page names its feeds; other documents list no URLs', async (t) => {
   const page = `<!DOCTYPE html><HTML><HEAD><META charset=utf-8><base href="http://h.example/d/"><link rel="stylesheet" href="s.css">
     <LINK REL="Alternate" TYPE="application/rss+xml" HREF="feed.rss"><link rel=alternate type=text/html href=x.html>
     </HEAD><body><link rel=alternate type="application/atom+xml" href="late">`;
@@ -154,78 +156,89 @@ t.test('G-172 a page names its feeds; other documents list no URLs', async (t) =
   t.same(await read(''), { kind: undefined, urls: [], warnings: [] });
 });
 
-t.test('G-172, G-174 listings that are too long, damaged, or hostile', async (t) => {
-  const one = (n: number): string => `<url><loc>/${n}</loc></url>\n`;
-  const many = `<urlset>${Array.from({ length: 40 }, (_, n) => one(n)).join('')}</urlset>`;
-  t.match(await read(many, { maxEntries: 30 }), {
-    urls: { length: 30 },
-    warnings: ['URLs beyond the first 30 are left out'],
-  });
-  // 8 bytes of header, then 27 of each of the first URLs: the third one is truncated.
-  t.match(await read(many, { maxBytes: 80 }), {
-    urls: { length: 2 },
-    warnings: ['only the first 80 bytes are read'],
-  });
-  t.match(await read(many.slice(0, 80)), { urls: { length: 2 }, warnings: ['it breaks off in the middle'] });
-  const packed = gzipSync(many);
-  const damaged = await read(packed.subarray(0, packed.length - 12));
-  t.match(damaged.warnings[0], /^it is damaged: /);
-  t.equal(damaged.kind, 'sitemap');
-  const bomb = gzipSync(`<urlset>${one(1)}${' '.repeat(3_000_000)}${one(2)}</urlset>`);
-  t.match(await read(bomb, { maxBytes: 1_000_000 }), { urls: { length: 1 }, warnings: [/1000000 bytes/] });
-  const deep = `<urlset>${one(1)}${'<a>'.repeat(300_000)}${'</b>'.repeat(300_000)}${one(2)}</urlset>`;
-  t.match(await read(deep), { urls: { length: 1 }, warnings: ['elements nested deeper than 100'] });
-  const laughs =
-    '<!DOCTYPE urlset [<!ENTITY a "http://h.example/ha"><!ENTITY x SYSTEM "file:///etc/passwd">]>';
-  const unexpanded = await read(`${laughs}<urlset><url><loc>&x;&a;</loc></url>${one(3)}</urlset>`);
-  t.notOk(unexpanded.urls.some(({ url }) => /ha$|root/.test(url)));
-  t.equal(unexpanded.urls.at(-1)?.url, 'http://h.example/3');
+t.test(
+  'G-172, G-174: listings that are too long, damaged or hostile are truncated with a warning',
+  async (t) => {
+    const entry = (n: number): string => `<url><loc>/${n}</loc></url>\n`;
+    const many = `<urlset>${Array.from({ length: 40 }, (_, n) => entry(n)).join('')}</urlset>`;
+    t.match(await read(many, { maxEntries: 30 }), {
+      urls: { length: 30 },
+      warnings: ['URLs beyond the first 30 are left out'],
+    });
+    // 8 bytes of header, then 27 of each of the first URLs: the third one is truncated.
+    t.match(await read(many, { maxBytes: 80 }), {
+      urls: { length: 2 },
+      warnings: ['only the first 80 bytes are read'],
+    });
+    t.match(await read(many.slice(0, 80)), {
+      urls: { length: 2 },
+      warnings: ['it breaks off in the middle'],
+    });
+    const packed = gzipSync(many);
+    const damaged = await read(packed.subarray(0, packed.length - 12));
+    t.match(damaged.warnings[0], /^it is damaged: /);
+    t.equal(damaged.kind, 'sitemap');
+    const bomb = gzipSync(`<urlset>${entry(1)}${' '.repeat(3_000_000)}${entry(2)}</urlset>`);
+    t.match(await read(bomb, { maxBytes: 1_000_000 }), { urls: { length: 1 }, warnings: [/1000000 bytes/] });
+    const deep = `<urlset>${entry(1)}${'<a>'.repeat(300_000)}${'</b>'.repeat(300_000)}${entry(2)}</urlset>`;
+    t.match(await read(deep), { urls: { length: 1 }, warnings: ['elements nested deeper than 100'] });
+    const doctype =
+      '<!DOCTYPE urlset [<!ENTITY a "http://h.example/ha"><!ENTITY x SYSTEM "file:///etc/passwd">]>';
+    const unexpanded = await read(`${doctype}<urlset><url><loc>&x;&a;</loc></url>${entry(3)}</urlset>`);
+    t.notOk(unexpanded.urls.some(({ url }) => /ha$|root/.test(url)));
+    t.equal(unexpanded.urls.at(-1)?.url, 'http://h.example/3');
 
-  const stop = new AbortController();
-  const reading = readListing(Buffer.from(many), { url: SITE, signal: stop.signal });
-  await reading.next();
-  stop.abort(new Error('enough'));
-  const endless = async function* (): AsyncGenerator<Uint8Array> {
-    for (;;) yield Buffer.from(many);
-  };
-  await t.rejects(all(readListing(endless(), { url: SITE, signal: stop.signal })), { message: 'enough' });
-});
+    const stop = new AbortController();
+    const reading = readListing(Buffer.from(many), { url: SITE, signal: stop.signal });
+    await reading.next();
+    stop.abort(new Error('enough'));
+    const endless = async function* (): AsyncGenerator<Uint8Array> {
+      for (;;) yield Buffer.from(many);
+    };
+    await t.rejects(collect(readListing(endless(), { url: SITE, signal: stop.signal })), {
+      message: 'enough',
+    });
+  },
+);
 
-t.test('G-172 chunk boundaries do not change a listing; any bytes are read', async (t) => {
-  const whole = await read(URLSET);
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.integer({ min: 1, max: 700 }), { minLength: 1, maxLength: 30 }),
-      async (sizes) => {
-        const bytes = gzipSync(URLSET);
-        const pieces = async function* (): AsyncGenerator<Uint8Array> {
-          for (let at = 0, n = 0; at < bytes.length; n++) {
-            const size = sizes[n % sizes.length]!;
-            yield bytes.subarray(at, at + size);
-            at += size;
-          }
-        };
-        const found = await all(readListing(pieces(), { url: SITE }));
-        if (JSON.stringify(found) !== JSON.stringify(whole.urls)) throw new Error(JSON.stringify(found));
-      },
-    ),
-    { numRuns: 40 },
-  );
-  const words =
-    '<|>|/|urlset|url|loc|item|link|entry|feed|rss|html|"|=|&|;|http://h.example/|<![CDATA[|]]>|<!--|?| '.split(
-      '|',
+t.test(
+  'G-172: chunk boundaries do not change a listing; random markup never leads to another host',
+  async (t) => {
+    const whole = await read(URLSET);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 1, max: 700 }), { minLength: 1, maxLength: 30 }),
+        async (sizes) => {
+          const bytes = gzipSync(URLSET);
+          const pieces = async function* (): AsyncGenerator<Uint8Array> {
+            for (let start = 0, n = 0; start < bytes.length; n++) {
+              const size = sizes[n % sizes.length]!;
+              yield bytes.subarray(start, start + size);
+              start += size;
+            }
+          };
+          const found = await collect(readListing(pieces(), { url: SITE }));
+          if (JSON.stringify(found) !== JSON.stringify(whole.urls)) throw new Error(JSON.stringify(found));
+        },
+      ),
+      { numRuns: 40 },
     );
-  await fc.assert(
-    fc.asyncProperty(fc.array(fc.constantFrom(...words), { maxLength: 40 }), async (parts) => {
-      const { urls } = await read(parts.join(''));
-      if (urls.some(({ url }) => !url.startsWith('http://h.example/'))) throw new Error('another host');
-    }),
-    { numRuns: 200 },
-  );
-  t.equal(whole.urls.length, 3);
-});
+    const tokens =
+      '<|>|/|urlset|url|loc|item|link|entry|feed|rss|html|"|=|&|;|http://h.example/|<![CDATA[|]]>|<!--|?| '.split(
+        '|',
+      );
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.constantFrom(...tokens), { maxLength: 40 }), async (parts) => {
+        const { urls } = await read(parts.join(''));
+        if (urls.some(({ url }) => !url.startsWith('http://h.example/'))) throw new Error('another host');
+      }),
+      { numRuns: 200 },
+    );
+    t.equal(whole.urls.length, 3);
+  },
+);
 
-t.test('G-174 which sources may lead to which targets', async (t) => {
+t.test('G-174: a source may lead only to permitted targets', async (t) => {
   const addresses = (host: string): readonly string[] =>
     ({
       'inside.example': ['10.0.0.7'],
@@ -236,7 +249,7 @@ t.test('G-174 which sources may lead to which targets', async (t) => {
     addresses,
     isConfigured: (host: string) => host === 'named.example' || host === '10.9.9.9',
   };
-  const rows: [from: string, to: string, may: boolean, mustBePublic: boolean][] = [
+  const rows: [from: string, to: string, mayLead: boolean, publicOnly: boolean][] = [
     ['http://pub.example/', 'http://pub.example/x', true, true],
     ['http://pub.example/', 'http://inside.example/', false, true],
     ['http://pub.example/', 'ftp://mixed.example/', false, true],
@@ -253,9 +266,9 @@ t.test('G-174 which sources may lead to which targets', async (t) => {
     ['file:///a/', 'file:///a/b', true, false],
     ['', 'http://127.0.0.1/', true, false],
   ];
-  for (const [from, to, may, only] of rows) {
-    t.equal(mayReach(from, to, known), may, `${from} -> ${to}`);
-    t.equal(mustBePublic(from, to, known), only, `${from} -> ${to}: publicOnly`);
+  for (const [from, to, mayLead, publicOnly] of rows) {
+    t.equal(mayReach(from, to, known), mayLead, `${from} -> ${to}`);
+    t.equal(mustBePublic(from, to, known), publicOnly, `${from} -> ${to}: publicOnly`);
   }
   for (const address of ['64:ff9b::a00:1', '64:ff9b::127.0.0.1', '2002:a00:1::', '2002:7f00:1::1']) {
     t.ok(isPrivateAddress(address), address);

@@ -1,4 +1,4 @@
-// G-81: a login in a URL is sent to its server and visible nowhere else; an interrupted crawl continues with it.
+// G-81: the login of a URL is sent to its server only; logs, reports, objects and events do not show it.
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,17 +21,18 @@ import { ftpServer } from '../../helpers/gather-peers/scripted-ftp.js';
 import { type Page, page, Site } from '../../helpers/site.js';
 
 const never = new AbortController().signal;
-/** joe:se@cret */
+/** The user joe with the password se@cret, as a URL has them. */
 const LOGIN = 'joe:se%40cret@';
 const HEADER = `Basic ${Buffer.from('joe:se@cret').toString('base64')}`;
+/** Matches any text that contains the login. */
 const SECRET = /joe:|cret/;
 
-/** A page that requires the login. */
-const locked =
+/** Returns a page that requires the login. */
+const protectedPage =
   (text: string): Page =>
   (request, response) => {
-    const open = request.headers.authorization === HEADER;
-    if (open) response.writeHead(200, { 'content-type': 'text/html', etag: '"1"' }).end(text);
+    if (request.headers.authorization === HEADER)
+      response.writeHead(200, { 'content-type': 'text/html', etag: '"1"' }).end(text);
     else response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end();
   };
 
@@ -42,7 +43,7 @@ function textsBelow(directory: string): [string, string][] {
     .map(({ parentPath, name }) => [join(parentPath, name), readFileSync(join(parentPath, name), 'latin1')]);
 }
 
-t.test('G-81 links to the same server have the login, others do not', (t) => {
+t.test('G-81: links to the same server get the login, others do not', (t) => {
   const links = [
     'http://h.example/a',
     'http://h.example?q',
@@ -72,18 +73,18 @@ t.test('G-81 links to the same server have the login, others do not', (t) => {
   t.end();
 });
 
-t.test('G-81 a whole crawl over HTTP with a login in the RootNode', async (t) => {
-  const seen: { url: string }[] = [];
+t.test('G-81: a crawl over HTTP sends the login of its RootNode and shows it nowhere', async (t) => {
+  const shownWorkers: { url: string }[] = [];
   let control: CrawlControl | undefined;
   await using site = await Site.start({
-    '/': locked(page('Start', ['/a.html', '/moved', '/none.html', 'ftp://ann:secret@other.invalid/'])),
+    '/': protectedPage(page('Start', ['/a.html', '/moved', '/none.html', 'ftp://ann:secret@other.invalid/'])),
     '/a.html': (request, response) => {
-      seen.push(...(control?.workers() ?? []));
-      const answer = locked(page('A', ['/']));
+      shownWorkers.push(...(control?.workers() ?? []));
+      const answer = protectedPage(page('A', ['/']));
       if (typeof answer === 'function') answer(request, response);
     },
     '/moved': (_, response) => response.writeHead(302, { location: `${site.url}/new.html` }).end(),
-    '/new.html': locked(page('New', [])),
+    '/new.html': protectedPage(page('New', [])),
   });
   const directory = t.testdir({ data: {} });
   const data = join(directory, 'data');
@@ -105,15 +106,19 @@ t.test('G-81 a whole crawl over HTTP with a login in the RootNode', async (t) =>
         sourceTagSeeds: true,
         settings: { delayFactor: 0, minDelayMs: 0, retryDelaySeconds: 0.01, maxRetries: 1 },
       }),
-      onControl: (given) => {
-        control = given;
+      onControl: (crawlControl) => {
+        control = crawlControl;
       },
     });
     const report = await logRun(log, errors, config, () => gatherer.run(never));
     await gatherer.publish();
     await gatherer.publishReferences();
     const errorsShown = control?.recentErrors() ?? [];
-    t.notMatch(JSON.stringify([report.roots, errorsShown]), SECRET, 'reports and the console');
+    t.notMatch(
+      JSON.stringify([report.roots, errorsShown]),
+      SECRET,
+      'reports and the console do not contain the login',
+    );
     return report;
   };
   const first = await run(false);
@@ -128,22 +133,30 @@ t.test('G-81 a whole crawl over HTTP with a login in the RootNode', async (t) =>
   t.match(links, 'ftp://other.invalid/');
   t.notMatch(links, /cret/);
   t.strictSame(
-    seen.map(({ url }) => url),
+    shownWorkers.map(({ url }) => url),
     [`${site.url}/a.html`],
-    'the workers in the console',
+    'the console shows the workers without the login',
   );
 
-  t.equal((await run(true)).counts.unchanged, 3, 'G-108: the stored objects are found again');
+  t.equal(
+    (await run(true)).counts.unchanged,
+    3,
+    'G-108: the stored objects are found under their plain URLs',
+  );
   t.equal((await run(false)).counts.kept, 3);
   await using references = await ReferencesReader.openCurrent(data);
-  t.type(references.idByUrl(`${site.url}/a.html`), 'number', 'R-9: links between documents');
+  t.type(
+    references.idByUrl(`${site.url}/a.html`),
+    'number',
+    'R-9: documents have IDs under their plain URLs',
+  );
   t.equal(references.idByUrl(`${site.url.replace('://', `://${LOGIN}`)}/a.html`), undefined);
 
   const texts = [...textsBelow(join(data, 'crawl')), ...logFiles.map((f) => [f, readFileSync(f, 'utf8')])];
-  const shown = texts.filter(([file]) => !/recover\.gz/.test(file ?? ''));
-  t.ok(shown.length > 10, 'logs and reports');
+  const readable = texts.filter(([file]) => !/recover\.gz/.test(file ?? ''));
+  t.ok(readable.length > 10, `${readable.length} logs and reports are checked`);
   t.strictSame(
-    shown.filter(([, text]) => SECRET.test(text ?? '')).map(([file]) => file),
+    readable.filter(([, text]) => SECRET.test(text ?? '')).map(([file]) => file),
     [],
     'no log and no report contains the login',
   );
@@ -152,11 +165,11 @@ t.test('G-81 a whole crawl over HTTP with a login in the RootNode', async (t) =>
   t.same(
     [mode('working'), mode('crawl', 'checkpoints'), mode('crawl', 'logs', 'recover.gz')],
     [0, 0, 0],
-    'files that keep it are readable by the owner only',
+    'files that store the login are readable by their owner only',
   );
 });
 
-t.test('G-81 by FTP: objects have plain URLs, and the objects of older versions are deleted', async (t) => {
+t.test('G-81: over FTP objects have plain URLs, and the objects of older versions are deleted', async (t) => {
   const files = new Map([
     ['pub/a.txt', Buffer.from('The first text.\n')],
     ['pub/b.txt', Buffer.from('The second text.\n')],
@@ -180,10 +193,10 @@ t.test('G-81 by FTP: objects have plain URLs, and the objects of older versions 
     leaves: [old, `ftp://${LOGIN}127.0.0.1:${port}/pub/b.txt`],
   });
   t.strictSame(urlsOf(gathered), [`ftp://127.0.0.1:${port}/pub/a.txt`, `ftp://127.0.0.1:${port}/pub/b.txt`]);
-  t.notMatch(JSON.stringify(gathered.events), SECRET, 'events');
+  t.notMatch(JSON.stringify(gathered.events), SECRET, 'events do not contain the login');
 });
 
-t.test('G-81 the same URL with and without a login is one object', async (t) => {
+t.test('G-81: the same URL with and without a login is one object', async (t) => {
   await using site = await Site.start({ '/a.txt': 'First.\n', '/b.txt': 'Second.\n' });
   const named = site.url.replace('://', `://${LOGIN}`);
   const leaves = [`${site.url}/a.txt`, `${named}/a.txt`, `${named}/b.txt`, `${site.url}/b.txt`];
@@ -192,7 +205,7 @@ t.test('G-81 the same URL with and without a login is one object', async (t) => 
   let now = 1_700_000_000;
   const run = async (): Promise<void> => {
     const gathered = await gather(directory, { leaves }, { force: true, now: () => now++ });
-    t.strictSame(urlsOf(gathered), urls, 'each URL once');
+    t.strictSame(urlsOf(gathered), urls, 'each URL has one object');
     t.equal(gathered.report.counts.summarized + gathered.report.counts.unchanged, 4);
   };
   await run();
@@ -202,7 +215,7 @@ t.test('G-81 the same URL with and without a login is one object', async (t) => 
   await run();
 });
 
-t.test('G-83 the reply of an FTP or news server that refuses is logged, logins are not', async (t) => {
+t.test('G-83: the refusal of an FTP or news server is logged without the login', async (t) => {
   const ftp = await scripted(t, (socket) => {
     socket.write('220 hello\r\n');
     onLines(socket, (line) => {
@@ -228,7 +241,7 @@ t.test('G-83 the reply of an FTP or news server that refuses is logged, logins a
   t.equal(
     reasons.get('/y'),
     'status 401 (530 [hidden], [hidden] is a wrong secretword)',
-    'a word that only begins like the password is shown',
+    'a word that only starts with the password is shown',
   );
   t.equal(reasons.get('/comp.test'), 'status 401 (480 only for members)');
 });

@@ -1,4 +1,4 @@
-// Documents whose objects are stored under other URLs: exploded ones, and those that a rule renamed.
+// Documents whose objects have other URLs: exploded files, and objects that a rule renames. Times are in seconds.
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,9 +11,11 @@ import { page, Site } from '../../helpers/site.js';
 const never = new AbortController().signal;
 const DAY = 86_400;
 
+/** Returns a Linux Software Map entry, which is exploded into an object of its own URL. */
 const lsm = (title: string, file: string) =>
   `Begin3\nTitle = ${title}\nDesc = A program\nSite = ftp.example.org\nPath = /pub/linux\nFile = ${file} 10k\nEnd\n`;
 
+/** Runs a Gatherer with `--force`; returns its counts, and the Update-Time of each object by URL. */
 async function gather(directory: string, text: string, now: number) {
   const { config } = parseGathererConf(text, 'test.cf', {});
   await using gatherer = await Gatherer.open({
@@ -33,7 +35,7 @@ async function gather(directory: string, text: string, now: number) {
 }
 
 t.test(
-  'E-46, E-47 exploded objects are stored under their own URLs, change with the file, and are deleted with it',
+  'E-46, E-47: exploded objects are stored under their own URLs, change with the file, and are deleted with it',
   async (t) => {
     const directory = await mkdtemp(join(tmpdir(), 'objects-'));
     await using site = await Site.start({
@@ -43,29 +45,29 @@ t.test(
     });
     const text = `Gatherer-Name: T\nGatherer-Host: g\nAccess-Delay: 0\nTime-To-Live: ${10 * DAY}\n<RootNodes>\n${site.url}/\n</RootNodes>\n`;
     const object = 'ftp://ftp.example.org/pub/linux/one.tgz';
-    const begin = 1_700_000_000;
+    const start = 1_700_000_000;
 
-    const first = await gather(directory, text, begin);
+    const first = await gather(directory, text, start);
     t.match(first.counts, { summarized: 2 });
-    t.same(first.objects, { [`${site.url}/`]: String(begin), [object]: String(begin) });
+    t.same(first.objects, { [`${site.url}/`]: String(start), [object]: String(start) });
 
-    const second = await gather(directory, text, begin + DAY);
+    const second = await gather(directory, text, start + DAY);
     t.match(second.counts, { unchanged: 2 });
-    t.same(second.objects[object], String(begin + DAY), 'an unchanged file refreshes its exploded objects');
+    t.same(second.objects[object], String(start + DAY), 'an unchanged file refreshes its exploded objects');
 
     site.pages.set('/one.lsm', (_, response) =>
       response.writeHead(200, { 'content-type': 'text/plain' }).end(lsm('Two', 'two.tgz')),
     );
-    const third = await gather(directory, text, begin + 2 * DAY);
+    const third = await gather(directory, text, start + 2 * DAY);
     t.same(Object.keys(third.objects).sort(), ['ftp://ftp.example.org/pub/linux/two.tgz', `${site.url}/`]);
 
-    const late = await gather(directory, text, begin + 20 * DAY);
-    t.same(late.objects['ftp://ftp.example.org/pub/linux/two.tgz'], String(begin + 20 * DAY));
+    const late = await gather(directory, text, start + 20 * DAY);
+    t.same(late.objects['ftp://ftp.example.org/pub/linux/two.tgz'], String(start + 20 * DAY));
   },
 );
 
 t.test(
-  'E-121, E-128, E-130 rules of the configuration change the objects, their URLs and their lifetimes',
+  'E-121, E-128, E-130: rules of the configuration change objects, their URLs and their lifetimes',
   async (t) => {
     const directory = await mkdtemp(join(tmpdir(), 'objects-'));
     await using site = await Site.start({ '/': page('Start', ['/short']), '/short': page('Short', []) });
@@ -77,16 +79,16 @@ t.test(
       `url ~ /^${from}\\/$/\n\turl | ${program}\nurl ~ /short/\n\ttime-to-live = "${DAY}"\n`,
     );
     const text = `Gatherer-Name: T\nGatherer-Host: g\nAccess-Delay: 0\nTime-To-Live: ${10 * DAY}\nPost-Summarizing: ${rules}\n<RootNodes>\n${site.url}/\n</RootNodes>\n`;
-    const begin = 1_700_000_000;
-    const first = await gather(directory, text, begin);
+    const start = 1_700_000_000;
+    const first = await gather(directory, text, start);
     t.same(Object.keys(first.objects).sort(), [`${site.url}/short`, 'http://www.example.org/'].sort());
 
-    const second = await gather(directory, text, begin + 3600);
+    const second = await gather(directory, text, start + 3600);
     t.match(second.counts, { unchanged: 2 });
-    t.same(second.objects['http://www.example.org/'], String(begin + 3600));
+    t.same(second.objects['http://www.example.org/'], String(start + 3600));
 
     site.pages.delete('/short');
-    const third = await gather(directory, text, begin + 3 * DAY);
+    const third = await gather(directory, text, start + 3 * DAY);
     t.same(
       Object.keys(third.objects),
       ['http://www.example.org/'],

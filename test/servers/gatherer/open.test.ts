@@ -1,4 +1,4 @@
-// A failed open() closes everything that it opened: threads, locks, timers.
+// A failed open closes everything that it opened: threads, locks, timers.
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { writeFileSync } from 'node:fs';
@@ -12,13 +12,13 @@ import { Gatherer, type GathererOptions } from '../../../servers/gatherer/index.
 import { Mirror } from '../../../servers/gatherer/mirror/index.js';
 import { createLogger } from '../../../servers/host/index.js';
 
-function config(variables: string): GathererOptions['config'] {
+function parseConfig(variables: string): GathererOptions['config'] {
   const text = `Gatherer-Name: Test\nGatherer-Host: g.example.org\n${variables}`;
   return parseGathererConf(text, 'test.cf', {}).config;
 }
 
-/** Opens a Gatherer, which must fail; returns the number of its threads that still run. */
-async function threadsLeftBy(t: Test, options: GathererOptions, message: RegExp): Promise<number> {
+/** Checks that opening a Gatherer fails with this message; returns the number of its threads that still run. */
+async function countThreadsLeft(t: Test, options: GathererOptions, message: RegExp): Promise<number> {
   const started: Worker[] = [];
   const onWorker = (event: unknown): void => {
     started.push((event as { worker: Worker }).worker);
@@ -34,40 +34,52 @@ async function threadsLeftBy(t: Test, options: GathererOptions, message: RegExp)
   return started.filter(({ threadId }) => threadId !== -1).length;
 }
 
-t.test('G-141 an unreadable annotation file leaves no thread and no lock', async (t) => {
+t.test('G-141: an unreadable annotation file leaves no thread and no lock', async (t) => {
   const directory = t.testdir();
   const missing = join(directory, 'missing.annotations');
   const options = { directory: join(directory, 'data'), essenceWorkers: 2 };
-  const left = await threadsLeftBy(t, { ...options, config: config(`Annotations: ${missing}\n`) }, /missing/);
-  t.equal(left, 0);
-  await using again = await Gatherer.open({ ...options, essenceWorkers: 0, config: config('') });
+  const threadsLeft = await countThreadsLeft(
+    t,
+    { ...options, config: parseConfig(`Annotations: ${missing}\n`) },
+    /missing/,
+  );
+  t.equal(threadsLeft, 0);
+  await using again = await Gatherer.open({ ...options, essenceWorkers: 0, config: parseConfig('') });
   t.equal(again.store.summaries.count, 0);
 });
 
-t.test('G-95 a cache directory that cannot be created leaves no thread and no lock', async (t) => {
+t.test('G-95: a cache directory that cannot be created leaves no thread and no lock', async (t) => {
   const directory = t.testdir();
   writeFileSync(join(directory, 'cache'), 'a file');
   const options = { directory, essenceWorkers: 2 };
-  const left = await threadsLeftBy(t, { ...options, config: config('Keep-Cache: on\n') }, /cache/);
-  t.equal(left, 0);
-  await using again = await Gatherer.open({ ...options, essenceWorkers: 0, config: config('') });
+  const threadsLeft = await countThreadsLeft(
+    t,
+    { ...options, config: parseConfig('Keep-Cache: on\n') },
+    /cache/,
+  );
+  t.equal(threadsLeft, 0);
+  await using again = await Gatherer.open({ ...options, essenceWorkers: 0, config: parseConfig('') });
   t.equal(again.store.summaries.count, 0);
 });
 
-t.test('G-8 a mirror whose Gatherer cannot be opened releases the lock on its index', async (t) => {
+t.test('G-8: a mirror whose Gatherer cannot be opened releases the lock on its index', async (t) => {
   const directory = t.testdir();
   const missing = join(directory, 'missing.annotations');
-  const broken = { directory, config: config(`Annotations: ${missing}\n`), gatherer: { essenceWorkers: 0 } };
+  const broken = {
+    directory,
+    config: parseConfig(`Annotations: ${missing}\n`),
+    gatherer: { essenceWorkers: 0 },
+  };
   await t.rejects(Mirror.open(broken), { message: /missing/ });
-  await using again = await Mirror.open({ ...broken, config: config('') });
+  await using again = await Mirror.open({ ...broken, config: parseConfig('') });
   t.equal(again.index.isComplete, true);
 });
 
 t.test('a run whose console cannot listen closes its journal, logs, seen filter and timers', async (t) => {
-  const taken = createServer();
-  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => taken.close());
-  const { port } = taken.address() as AddressInfo;
+  const occupied = createServer();
+  await new Promise<void>((resolve) => occupied.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => occupied.close());
+  const { port } = occupied.address() as AddressInfo;
   const order = crawlOrderSchema.parse({
     logs: true,
     recoveryJournal: true,
@@ -77,13 +89,14 @@ t.test('a run whose console cannot listen closes its journal, logs, seen filter 
   });
   const directory = t.testdir();
   const log = createLogger({ program: 'test', file: join(directory, 'log') });
-  const options = { directory, config: config(''), essenceWorkers: 0, log };
-  const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
-  const before = timers();
+  const options = { directory, config: parseConfig(''), essenceWorkers: 0, log };
+  const countTimers = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = countTimers();
   {
     await using gatherer = await Gatherer.open({ ...options, order });
     await t.rejects(gatherer.run(new AbortController().signal), { message: /cannot listen/ });
-    t.equal(timers(), before);
+    t.equal(countTimers(), before);
   }
   await using gatherer = await Gatherer.open({ ...options, order: { ...order, console: undefined } });
   t.equal((await gatherer.run(new AbortController().signal)).end, 'finished');

@@ -1,4 +1,4 @@
-// G-108 line by line, with a controlled clock: the requests to the server, and the resulting object.
+// G-108 line by line, with a controlled clock: the requests to the server, and the resulting object. Times are in Unix seconds.
 
 import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,13 +15,12 @@ const START = 1_700_000_000;
 const WEEK = 604_800;
 const MONTH = 2_419_200;
 
-/** A Gatherer with a controlled clock: its runs are days apart. */
+/** Runs of one Gatherer on one data directory; the test sets the clock between them. */
 class Runs {
   now = START;
-  /** Lines of the configuration before its lists. */
+  /** The lines of the configuration before its nodes. */
   variables: string;
 
-  /** @param directory the directory of the test */
   constructor(
     readonly directory: string,
     readonly nodes: string,
@@ -32,7 +31,7 @@ class Runs {
 
   async run(
     options: Partial<GathererOptions> = {},
-    after: (gatherer: Gatherer) => Promise<void> = async () => undefined,
+    afterRun: (gatherer: Gatherer) => Promise<void> = async () => undefined,
   ): Promise<GatherReport> {
     const text = `Gatherer-Name: Test\nGatherer-Host: g.example.org\nAccess-Delay: 0\n${this.variables}${this.nodes}`;
     await using gatherer = await Gatherer.open({
@@ -45,7 +44,7 @@ class Runs {
       ...options,
     });
     const report = await gatherer.run(never);
-    await after(gatherer);
+    await afterRun(gatherer);
     return report;
   }
 
@@ -61,97 +60,104 @@ class Runs {
   }
 }
 
-const leaf = (...urls: string[]): string => `<LeafNodes>\n${urls.join('\n')}\n</LeafNodes>\n`;
+const leafNodes = (...urls: string[]): string => `<LeafNodes>\n${urls.join('\n')}\n</LeafNodes>\n`;
 
 /** Returns the number of requests for a path. */
-const asked = (site: Site, path: string): number => site.paths.filter((each) => each === path).length;
+const countRequests = (site: Site, path: string): number =>
+  site.paths.filter((requested) => requested === path).length;
 
-t.test('G-108 line 1: before Update-Time + Refresh-Rate no server is contacted, unless forced', async (t) => {
-  await using site = await Site.start({ '/a.html': page('First', []) });
-  const url = `${site.url}/a.html`;
-  const runs = new Runs(t.testdir(), leaf(url));
-  await runs.run();
-  site.pages.set('/a.html', page('Second', []));
+t.test(
+  'G-108 line 1: before Update-Time + Refresh-Rate no server is contacted, except with --force',
+  async (t) => {
+    await using site = await Site.start({ '/a.html': page('First', []) });
+    const url = `${site.url}/a.html`;
+    const runs = new Runs(t.testdir(), leafNodes(url));
+    await runs.run();
+    site.pages.set('/a.html', page('Second', []));
 
-  runs.now = START + WEEK - 1;
-  t.equal((await runs.run()).counts.kept, 1, 'one second before');
-  t.equal(asked(site, '/a.html'), 1);
-  t.equal((await runs.object(url))?.text('Update-Time'), String(START), 'the object is unchanged');
+    runs.now = START + WEEK - 1;
+    t.equal((await runs.run()).counts.kept, 1, 'one second before the due time the object is kept');
+    t.equal(countRequests(site, '/a.html'), 1);
+    t.equal((await runs.object(url))?.text('Update-Time'), String(START), 'the object is unchanged');
 
-  t.equal((await runs.run({ force: true })).counts.summarized, 1, '-force sends a request');
-  t.match((await runs.object(url))?.text('title'), 'Second');
+    t.equal((await runs.run({ force: true })).counts.summarized, 1, '--force sends a request');
+    t.match((await runs.object(url))?.text('title'), 'Second');
 
-  runs.now += WEEK;
-  t.equal((await runs.run()).counts.unchanged, 1, 'the exact due time counts as due');
-  t.equal(asked(site, '/a.html'), 3);
-});
+    runs.now += WEEK;
+    t.equal((await runs.run()).counts.unchanged, 1, 'at the due time a request is sent');
+    t.equal(countRequests(site, '/a.html'), 3);
+  },
+);
 
-t.test('G-108 line 2: 304 by ETag or by date: the summary is kept, Update-Time is now', async (t) => {
-  const date = 'Tue, 14 Nov 2023 20:00:00 GMT';
-  const conditions: (string | undefined)[] = [];
-  await using site = await Site.start({
-    '/etag': (request, response) => {
-      conditions.push(request.headers['if-none-match']);
-      if (request.headers['if-none-match'] === '"v1"') response.writeHead(304).end();
-      else response.writeHead(200, { 'content-type': 'text/html', etag: '"v1"' }).end(page('Tagged', []));
-    },
-    '/date': (request, response) => {
-      conditions.push(request.headers['if-modified-since']);
-      if (request.headers['if-modified-since'] === date) response.writeHead(304).end();
-      else
-        response
-          .writeHead(200, { 'content-type': 'text/html', 'last-modified': date })
-          .end(page('Dated', []));
-    },
-  });
-  const urls = [`${site.url}/etag`, `${site.url}/date`];
-  const runs = new Runs(t.testdir(), leaf(...urls));
-  await runs.run();
-  runs.now += WEEK;
-  const report = await runs.run();
-  t.equal(report.counts.unchanged, 2);
-  t.equal(report.bytes, 0, 'G-106: no body is sent');
-  t.same([...conditions].sort(), [date, '"v1"', undefined, undefined].sort());
-  for (const url of urls) {
-    const object = await runs.object(url);
-    t.equal(object?.text('Update-Time'), String(START + WEEK));
-    t.match(object?.text('title'), /Tagged|Dated/, 'the summary is kept');
-  }
-  t.equal(
-    (await runs.object(urls[1]!))?.text('Last-Modification-Time'),
-    '1699992000',
-    'the time is from the first response',
-  );
+t.test(
+  'G-108 line 2: after a 304 by ETag or date the summary is kept, and Update-Time is the current time',
+  async (t) => {
+    const date = 'Tue, 14 Nov 2023 20:00:00 GMT';
+    const conditions: (string | undefined)[] = [];
+    await using site = await Site.start({
+      '/etag': (request, response) => {
+        conditions.push(request.headers['if-none-match']);
+        if (request.headers['if-none-match'] === '"v1"') response.writeHead(304).end();
+        else response.writeHead(200, { 'content-type': 'text/html', etag: '"v1"' }).end(page('Tagged', []));
+      },
+      '/date': (request, response) => {
+        conditions.push(request.headers['if-modified-since']);
+        if (request.headers['if-modified-since'] === date) response.writeHead(304).end();
+        else
+          response
+            .writeHead(200, { 'content-type': 'text/html', 'last-modified': date })
+            .end(page('Dated', []));
+      },
+    });
+    const urls = [`${site.url}/etag`, `${site.url}/date`];
+    const runs = new Runs(t.testdir(), leafNodes(...urls));
+    await runs.run();
+    runs.now += WEEK;
+    const report = await runs.run();
+    t.equal(report.counts.unchanged, 2);
+    t.equal(report.bytes, 0, 'G-106: no body is sent');
+    t.same([...conditions].sort(), [date, '"v1"', undefined, undefined].sort());
+    for (const url of urls) {
+      const object = await runs.object(url);
+      t.equal(object?.text('Update-Time'), String(START + WEEK));
+      t.match(object?.text('title'), /Tagged|Dated/, 'the summary is kept');
+    }
+    t.equal(
+      (await runs.object(urls[1]!))?.text('Last-Modification-Time'),
+      '1699992000',
+      'the time is from the first response',
+    );
 
-  runs.variables = 'HTTP-If-Modified-Since: No\n';
-  runs.now += WEEK;
-  t.equal(
-    (await runs.run()).counts.unchanged,
-    2,
-    'G-106: without conditional requests, the digests are still the same',
-  );
-  t.same(conditions.slice(4), [undefined, undefined]);
-});
+    runs.variables = 'HTTP-If-Modified-Since: No\n';
+    runs.now += WEEK;
+    t.equal(
+      (await runs.run()).counts.unchanged,
+      2,
+      'G-106: without conditional requests the digests are compared',
+    );
+    t.same(conditions.slice(4), [undefined, undefined]);
+  },
+);
 
 t.test('G-108 line 2: a local file with an unchanged time is not read', async (t) => {
   const folder = t.testdir({ 'a.txt': 'First text.\n' });
   const file = join(folder, 'a.txt');
   utimesSync(file, START - 500, START - 500);
-  const local = new Runs(folder, leaf(`file://${file}`));
-  await local.run();
+  const runs = new Runs(folder, leafNodes(`file://${file}`));
+  await runs.run();
   writeFileSync(file, 'Other text.\n');
   utimesSync(file, START - 500, START - 500);
-  local.now += 10;
-  const report = await local.run();
+  runs.now += 10;
+  const report = await runs.run();
   t.equal(report.counts.unchanged, 1);
   t.equal(report.bytes, 0);
   utimesSync(file, START + 5, START + 5);
-  local.now += 10;
-  t.equal((await local.run()).counts.summarized, 1, 'G-9: a change is seen before Refresh-Rate has passed');
-  t.equal((await local.object(`file://${file}`))?.text('Last-Modification-Time'), String(START + 5));
+  runs.now += 10;
+  t.equal((await runs.run()).counts.summarized, 1, 'G-9: a change is seen before Refresh-Rate has passed');
+  t.equal((await runs.object(`file://${file}`))?.text('Last-Modification-Time'), String(START + 5));
 });
 
-t.test('G-108 lines 3 and 4: the MD5 decides about a fetched document', async (t) => {
+t.test('G-108 lines 3 and 4: a fetched document is compared by its MD5', async (t) => {
   let modified = 'Tue, 14 Nov 2023 20:00:00 GMT';
   let body = page('First', []);
   await using site = await Site.start({
@@ -159,22 +165,22 @@ t.test('G-108 lines 3 and 4: the MD5 decides about a fetched document', async (t
       response.writeHead(200, { 'content-type': 'text/html', 'last-modified': modified }).end(body),
   });
   const url = `${site.url}/`;
-  const runs = new Runs(t.testdir(), leaf(url));
+  const runs = new Runs(t.testdir(), leafNodes(url));
   await runs.run();
   const first = await runs.object(url);
 
   modified = 'Wed, 15 Nov 2023 20:00:00 GMT';
   runs.now += WEEK;
-  t.equal((await runs.run()).counts.unchanged, 1, 'line 3: the same bytes');
+  t.equal((await runs.run()).counts.unchanged, 1, 'line 3: the same bytes are unchanged');
   const second = await runs.object(url);
   t.equal(second?.text('Update-Time'), String(START + WEEK));
-  t.equal(second?.text('Last-Modification-Time'), '1700078400', 'line 3 sets both times');
+  t.equal(second?.text('Last-Modification-Time'), '1700078400', 'line 3: both times are set');
   t.equal(second?.text('MD5'), first?.text('MD5'));
   t.equal(second?.text('title'), first?.text('title'));
 
   body = page('Second', []);
   runs.now += WEEK;
-  t.equal((await runs.run()).counts.summarized, 1, 'line 4: other bytes');
+  t.equal((await runs.run()).counts.summarized, 1, 'line 4: other bytes are summarized');
   const third = await runs.object(url);
   t.match(third?.text('title'), 'Second');
   t.not(third?.text('MD5'), first?.text('MD5'));
@@ -192,7 +198,7 @@ t.test(
       '/robots.txt': 'User-agent: *\nAllow: /\n',
     });
     const url = `${site.url}/gone`;
-    const runs = new Runs(t.testdir(), leaf(url));
+    const runs = new Runs(t.testdir(), leafNodes(url));
     await runs.run();
     for (status of [404, 410, 500]) {
       runs.now += 10;
@@ -214,7 +220,7 @@ t.test(
       return count;
     };
     runs.now = START + MONTH;
-    t.equal(await exported(), 1, 'G-103: valid to the last second');
+    t.equal(await exported(), 1, 'G-103: an object is valid to its last second');
     runs.now = START + MONTH + 1;
     t.equal(await exported(), 0, 'G-103: an expired object is not published');
     t.equal(await runs.object(url), undefined, 'expiry also removes it from the database');
@@ -222,38 +228,38 @@ t.test(
 );
 
 t.test(
-  'G-110 changed rules: documents are summarized again although they are neither due nor changed',
+  'G-110: after a change of the rules documents are summarized again although they are neither due nor changed',
   async (t) => {
     await using site = await Site.start({
       '/a.txt': 'A text about harvesting.\n',
     });
     const url = `${site.url}/a.txt`;
     const directory = t.testdir({ lib: {} });
-    const runs = new Runs(directory, leaf(url));
+    const runs = new Runs(directory, leafNodes(url));
     await runs.run();
     t.notOk((await runs.object(url))?.get('Full-Text'));
 
     runs.now += 10;
     runs.variables = 'Essence-Options: --full-text\n';
-    t.equal((await runs.run()).counts.summarized, 1, 'options');
+    t.equal((await runs.run()).counts.summarized, 1, 'other options summarize again');
     t.match((await runs.object(url))?.text('Full-Text'), 'about harvesting');
 
     runs.now += 10;
-    t.equal((await runs.run()).counts.kept, 1, 'the same options: the object is kept');
+    t.equal((await runs.run()).counts.kept, 1, 'with the same options the object is kept');
 
     runs.variables = `Lib-Directory: ${join(directory, 'lib')}\nEssence-Options: --full-text\n`;
     writeFileSync(join(directory, 'lib', 'byname.cf'), 'MyType ^.*\\.txt$\n');
     runs.now += 10;
-    t.equal((await runs.run()).counts.summarized, 1, 'a type file');
+    t.equal((await runs.run()).counts.summarized, 1, 'another type file summarizes again');
     t.equal((await runs.object(url))?.text('Type')?.trim(), 'MyType');
   },
 );
 
-t.test('G-110, E-25 a changed stop list: the objects of its types are deleted', async (t) => {
+t.test('G-110, E-25: after a change of the stop list the objects of its types are deleted', async (t) => {
   await using site = await Site.start({ '/a.html': page('First', []) });
   const url = `${site.url}/a.html`;
   const directory = t.testdir({ lib: {} });
-  const runs = new Runs(directory, leaf(url), `Lib-Directory: ${join(directory, 'lib')}\n`);
+  const runs = new Runs(directory, leafNodes(url), `Lib-Directory: ${join(directory, 'lib')}\n`);
   await runs.run();
   t.ok(await runs.object(url));
   writeFileSync(join(directory, 'lib', 'stoplist.cf'), 'HTML\n');
@@ -263,12 +269,12 @@ t.test('G-110, E-25 a changed stop list: the objects of its types are deleted', 
 });
 
 t.test(
-  'E-25, E-28 a changed stop list for a type by name: the object is deleted, and no server is contacted',
+  'E-25, E-28: a type on the stop list that the name determines: the object is deleted, and no server is contacted',
   async (t) => {
     await using site = await Site.start({ '/a.txt': 'First.\n', '/b.txt': 'Second.\n' });
     const urls = [`${site.url}/a.txt`, `${site.url}/b.txt`];
     const directory = t.testdir({ lib: {} });
-    const runs = new Runs(directory, leaf(...urls), `Lib-Directory: ${join(directory, 'lib')}\n`);
+    const runs = new Runs(directory, leafNodes(...urls), `Lib-Directory: ${join(directory, 'lib')}\n`);
     await runs.run();
     t.ok(await runs.object(urls[0]!));
     const before = site.requests.length;
@@ -283,34 +289,38 @@ t.test(
       t.equal(await gatherer.store.documents.get(urls[0]!), undefined);
     });
     t.equal(counts.rejected, 2);
-    t.equal(site.requests.length, before, 'rejected by name');
+    t.equal(site.requests.length, before, 'documents are rejected by name without a request');
     t.equal(await runs.object(urls[0]!), undefined);
     t.equal(deleted, 2, 'GATHERD-4.9: Brokers receive the deletions');
   },
 );
 
 t.test(
-  'G-110, G-141 a changed annotation file: merged again, also into objects that are not due',
+  'G-110, G-141: a changed annotation file is merged again, even into objects that are not due',
   async (t) => {
     await using site = await Site.start({
-      '/a.html': page('Made by the page', []),
-      '/b.html': page('Nobody writes about it', []),
+      '/a.html': page('Automatic title', []),
+      '/b.html': page('Not annotated', []),
     });
     const url = `${site.url}/a.html`;
     const directory = t.testdir();
     const file = join(directory, 'notes');
     const annotations = (value: string): void => writeFileSync(file, `@FILE { ${url}\n${value}}\n`);
-    const runs = new Runs(directory, leaf(url, `${site.url}/b.html`), `Annotations: ${file}\n`);
+    const runs = new Runs(directory, leafNodes(url, `${site.url}/b.html`), `Annotations: ${file}\n`);
     annotations('Reviewer:\tAnn\n');
     await runs.run();
     t.equal((await runs.object(url))?.text('Reviewer'), 'Ann');
 
     runs.now += 10;
-    t.equal((await runs.run()).counts.kept, 2, 'nothing changed');
+    t.equal((await runs.run()).counts.kept, 2, 'without a change both objects are kept');
 
     annotations('Reviewer:\tBob\nTitle:\tMine\n');
     runs.now += 10;
-    t.match((await runs.run()).counts, { summarized: 1, kept: 1 }, 'only the annotated document');
+    t.match(
+      (await runs.run()).counts,
+      { summarized: 1, kept: 1 },
+      'only the annotated document is summarized',
+    );
     const merged = await runs.object(url);
     t.equal(merged?.text('Reviewer'), 'Bob');
     t.equal(merged?.text('Title'), 'Mine', 'G-139: the manual value wins');
@@ -318,52 +328,63 @@ t.test(
     annotations('Reviewer:\tBob\n');
     runs.now += 10;
     await runs.run();
-    t.match((await runs.object(url))?.text('Title'), 'Made by the page', 'the original value is restored');
+    t.match((await runs.object(url))?.text('Title'), 'Automatic title', 'the original value is restored');
 
     runs.variables = '';
     runs.now += 10;
-    t.match((await runs.run()).counts, { summarized: 1, kept: 1 }, 'without the file');
+    t.match(
+      (await runs.run()).counts,
+      { summarized: 1, kept: 1 },
+      'without the file the annotations are removed',
+    );
     t.notOk((await runs.object(url))?.text('Reviewer'));
-    t.equal(asked(site, '/b.html'), 1, 'the other page was fetched only once');
+    t.equal(countRequests(site, '/b.html'), 1, 'the other page was fetched only once');
   },
 );
 
-t.test('G-9 --only: just these URLs, no enumeration, all others are kept; G-148 --log-json', async (t) => {
-  await using site = await Site.start({
-    '/': page('Start', ['/a', '/b']),
-    '/a': page('A one', ['/new']),
-    '/b': page('B one', []),
-    '/new': page('New', []),
-  });
-  const nodes = `<RootNodes>\n${site.url}/ URL=3 Delay=0\n</RootNodes>\n`;
-  const directory = t.testdir({ 'my.cf': `Gatherer-Name: Mine\nAccess-Delay: 0\n${nodes}` });
-  const runs = new Runs(directory, nodes);
-  runs.now = Math.floor(Date.now() / 1000) - 100;
-  t.equal((await runs.run()).counts.summarized, 3);
+t.test(
+  'G-9, G-148: --only gathers just these URLs and keeps all others; --log-json writes JSON lines',
+  async (t) => {
+    await using site = await Site.start({
+      '/': page('Start', ['/a', '/b']),
+      '/a': page('A one', ['/new']),
+      '/b': page('B one', []),
+      '/new': page('New', []),
+    });
+    const nodes = `<RootNodes>\n${site.url}/ URL=3 Delay=0\n</RootNodes>\n`;
+    const directory = t.testdir({ 'my.cf': `Gatherer-Name: Mine\nAccess-Delay: 0\n${nodes}` });
+    const runs = new Runs(directory, nodes);
+    runs.now = Math.floor(Date.now() / 1000) - 100;
+    t.equal((await runs.run()).counts.summarized, 3);
 
-  site.pages.set('/a', page('A two', ['/new']));
-  site.pages.set('/b', page('B two', []));
-  const before = site.paths.length;
-  const words = ['gatherer', join(directory, 'my.cf'), '--data', join(directory, 'data'), '--no-daemon'];
-  const limited = await cli(...words, '--json', '--log-json', '--only', `${site.url}/a`);
-  t.equal(limited.code, 0, limited.stderr);
-  t.match(JSON.parse(limited.stdout), { gathered: { counts: { summarized: 1, kept: 0 } }, objects: 3 });
-  t.same(site.paths.slice(before), ['/a'], 'before its Refresh-Rate has passed');
-  t.match((await runs.object(`${site.url}/a`))?.text('title'), 'A two');
-  t.match((await runs.object(`${site.url}/b`))?.text('title'), 'B one');
-  const log = readFileSync(join(directory, 'log.gatherer'), 'utf8').trimEnd().split('\n');
-  t.match(JSON.parse(log[0]!), {
-    level: 'info',
-    name: 'essence',
-    msg: 'begin: Mine: 0 RootNodes, 1 LeafNodes',
-  });
+    site.pages.set('/a', page('A two', ['/new']));
+    site.pages.set('/b', page('B two', []));
+    const before = site.paths.length;
+    const args = ['gatherer', join(directory, 'my.cf'), '--data', join(directory, 'data'), '--no-daemon'];
+    const limited = await cli(...args, '--json', '--log-json', '--only', `${site.url}/a`);
+    t.equal(limited.code, 0, limited.stderr);
+    t.match(JSON.parse(limited.stdout), { gathered: { counts: { summarized: 1, kept: 0 } }, objects: 3 });
+    t.same(
+      site.paths.slice(before),
+      ['/a'],
+      'only the given URL is requested, even before its Refresh-Rate has passed',
+    );
+    t.match((await runs.object(`${site.url}/a`))?.text('title'), 'A two');
+    t.match((await runs.object(`${site.url}/b`))?.text('title'), 'B one');
+    const log = readFileSync(join(directory, 'log.gatherer'), 'utf8').trimEnd().split('\n');
+    t.match(JSON.parse(log[0]!), {
+      level: 'info',
+      name: 'essence',
+      msg: 'begin: Mine: 0 RootNodes, 1 LeafNodes',
+    });
 
-  const wrong = await cli(...words, '--only', 'mailto:joe@example.org');
-  t.equal(wrong.code, 2);
-  t.match(wrong.stderr, '--only');
-});
+    const wrong = await cli(...args, '--only', 'mailto:joe@example.org');
+    t.equal(wrong.code, 2);
+    t.match(wrong.stderr, '--only');
+  },
+);
 
-t.test('G-9, G-171 --only keeps an interrupted run', async (t) => {
+t.test('G-9, G-171: --only is refused during an interrupted run, which then continues', async (t) => {
   const stop = new AbortController();
   await using site = await Site.start({
     '/': page('Start', ['/a']),
@@ -386,5 +407,5 @@ t.test('G-9, G-171 --only keeps an interrupted run', async (t) => {
   t.match(refused.stderr, 'interrupted run');
   const { resumed, counts } = await run(never);
   t.ok(resumed);
-  t.equal(counts.summarized, 1, 'the rest of the run');
+  t.equal(counts.summarized, 1, 'the rest of the run is gathered');
 });
