@@ -4,4 +4,4 @@ import '../architecture/errors.test.js';
 import '../architecture/import-cycles.test.js';
 import '../architecture/import-direction.test.js';
 import '../servers/all-in-one/chain.test.js';
-import '../servers/all-in-one/half-open.test.js';
+import '../servers/all-in-one/failed-start.test.js';

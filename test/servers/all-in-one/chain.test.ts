@@ -1,4 +1,4 @@
-// The whole chain as its users run it: the command line as its own process, a site on loopback, real sockets.
+// The whole chain as users run it: the command line in its own process, a site on loopback, real sockets.
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -9,6 +9,7 @@ import { SectionDecoder } from '../../../protocols/soif/index.js';
 import { CliProcess, cli } from '../../helpers/cli.js';
 import { page, Site } from '../../helpers/site.js';
 
+/** Five documents, an image, a broken link, a link to another host, and a page that robots.txt forbids. */
 const PAGES = {
   '/': page(
     'Start',
@@ -22,9 +23,11 @@ const PAGES = {
   '/robots.txt': 'User-agent: *\nDisallow: /private/\n',
   '/private/x.html': page('Private', []),
 };
-const WANTED = ['/', '/a.html', '/b.html', '/c/d.html', '/notes.txt'];
+/** Paths of the documents that must be exported. */
+const EXPECTED_PATHS = ['/', '/a.html', '/b.html', '/c/d.html', '/notes.txt'];
 
-function options(data: string): string[] {
+/** Returns the options of `harvest run` with free ports. */
+function optionsFor(data: string): string[] {
   return [
     '--data',
     data,
@@ -42,15 +45,16 @@ function options(data: string): string[] {
 // The tests start about twenty processes in sequence; each takes seconds on a busy machine.
 t.setTimeout(120_000);
 
-interface Summary {
+/** The JSON line of `harvest run --once`. */
+interface RunSummary {
   readonly gathered: Record<string, number>;
   readonly exported: number;
   readonly objects: number;
   readonly collected: Record<string, number>;
 }
 
-function lastLine(text: string): Summary {
-  return JSON.parse(text.trimEnd().split('\n').at(-1) ?? '') as Summary;
+function parseLastLine(text: string): RunSummary {
+  return JSON.parse(text.trimEnd().split('\n').at(-1) ?? '') as RunSummary;
 }
 
 /** Sends a text and returns everything until the server closes, as nc does. */
@@ -71,47 +75,47 @@ t.test('harvest run --once gathers, publishes, collects and prints one JSON line
     '/old.html': (_, response) => response.writeHead(302, { location: '/c/d.html' }).end(),
   });
   const data = t.testdir();
-  const args = ['run', `${site.url}/`, '--once', '--delay', '0', ...options(data)];
+  const args = ['run', `${site.url}/`, '--once', '--delay', '0', ...optionsFor(data)];
   const first = await cli(...args);
   t.equal(first.code, 0, first.stderr);
-  const summary = lastLine(first.stdout);
-  t.equal(summary.exported, WANTED.length, 'all wanted documents are exported');
-  t.equal(summary.objects, WANTED.length, 'and collected');
-  t.equal(summary.gathered.summarized, WANTED.length);
-  t.equal(summary.gathered.redirected, 1, 'G-60: the redirect was followed as a link of its own');
-  t.equal(summary.gathered.failed, 1, 'the missing page');
+  const summary = parseLastLine(first.stdout);
+  t.equal(summary.exported, EXPECTED_PATHS.length, 'every expected document is exported');
+  t.equal(summary.objects, EXPECTED_PATHS.length, 'every exported document is collected');
+  t.equal(summary.gathered.summarized, EXPECTED_PATHS.length);
+  t.equal(summary.gathered.redirected, 1, 'G-60: the redirect is followed as a separate link');
+  t.equal(summary.gathered.failed, 1, 'the missing page fails');
   t.notOk(site.paths.includes('/private/x.html'), 'G-62: robots.txt is obeyed');
-  t.notOk(site.paths.includes('/logo.png'), 'E-28: an image is not even fetched');
+  t.notOk(site.paths.includes('/logo.png'), 'E-28: an image is not fetched');
   t.equal(new Set(site.paths).size, site.paths.length, 'G-68: nothing is fetched twice');
-  t.equal(site.maxConcurrent, 1, 'CRAWL-5.6.4: one connection a host');
-  t.match(site.requests[0]?.headers['user-agent'] ?? '', /^Harvest\//, 'G-65');
+  t.equal(site.maxConcurrent, 1, 'CRAWL-5.6.4: one connection per host');
+  t.match(site.requests[0]?.headers['user-agent'] ?? '', /^Harvest\//, 'G-65: the user agent is Harvest');
   t.equal(site.requests[0]?.path, '/robots.txt', 'CRAWL-12.4: robots.txt comes first');
 
   const before = site.requests.length;
   const second = await cli(...args);
-  const again = lastLine(second.stdout);
+  const again = parseLastLine(second.stdout);
   t.equal(second.code, 0, second.stderr);
-  t.equal(again.gathered.kept, WANTED.length, 'G-108: nothing is due, so nothing is fetched again');
-  t.equal(again.objects, WANTED.length);
-  t.equal(again.exported, WANTED.length);
+  t.equal(again.gathered.kept, EXPECTED_PATHS.length, 'G-108: nothing is due, so nothing is fetched again');
+  t.equal(again.objects, EXPECTED_PATHS.length);
+  t.equal(again.exported, EXPECTED_PATHS.length);
   t.notOk(
-    site.paths.slice(before).some((path) => WANTED.includes(path)),
-    'G-108: the server was not asked for what is kept',
+    site.paths.slice(before).some((path) => EXPECTED_PATHS.includes(path)),
+    'G-108: kept documents are not requested',
   );
 
   site.pages.set('/a.html', page('Alpha the second', ['b.html', 'e.html'], 'Changed.'));
   site.pages.set('/e.html', page('Epsilon', [], 'New.'));
-  const third = lastLine((await cli(...args, '--force')).stdout);
-  t.equal(third.gathered.summarized, 2, 'the changed one and the new one');
+  const third = parseLastLine((await cli(...args, '--force')).stdout);
+  t.equal(third.gathered.summarized, 2, 'the changed page and the new one are summarized');
   t.equal(
     third.gathered.unchanged,
-    WANTED.length - 2,
-    'G-108: same digest, summary kept, Update-Time renewed',
+    EXPECTED_PATHS.length - 2,
+    'G-108: documents with the same digest keep their summaries',
   );
   t.equal(
     third.exported,
-    WANTED.length + 1,
-    'G-104: a page that nobody links to any more stays until it expires',
+    EXPECTED_PATHS.length + 1,
+    'G-104: a page without links to it stays until it expires',
   );
 });
 
@@ -142,10 +146,10 @@ t.test('harvest run serves gatherd, broker and web page until it is stopped', as
   const [, gatherd, broker, web] = await run.output(
     /^ready gatherd=127\.0\.0\.1:(\d+) broker=127\.0\.0\.1:(\d+) web=(http:\S+)$/m,
   );
-  t.match(run.stdout, /harvest query/, 'it says what to try next');
+  t.match(run.stdout, /harvest query/, 'the output suggests a query');
 
-  const taken = await cli('run', data, ...options(join(data, 'taken')), '--gatherd-port', String(gatherd));
-  t.equal(taken.code, 1, 'a port in use');
+  const taken = await cli('run', data, ...optionsFor(join(data, 'taken')), '--gatherd-port', String(gatherd));
+  t.equal(taken.code, 1, 'a port in use is a failure');
   t.equal(taken.stdout, '');
   t.match(taken.stderr, new RegExp(`cannot listen on 127.0.0.1:${gatherd}.*another port can be given`));
 
@@ -168,18 +172,18 @@ t.test('harvest run serves gatherd, broker and web page until it is stopped', as
     'GATHERD-6.3: compressed and plain transfers give the same stream',
   );
   const info = await cli('gather', '-info', '127.0.0.1', String(gatherd));
-  t.match(info.stdout, /Number-Of-Objects\{1\}:\t5\n/, 'GATHERD-8.4');
+  t.match(info.stdout, /Number-Of-Objects\{1\}:\t5\n/, 'GATHERD-8.4: INFO has the number of objects');
 
   t.match(
     await netcat(Number(gatherd), 'HELLO nc.example.org\nSEND-UPDATE 9999999999\nQUIT\n'),
     /^000 - HELLO \S+ \S+.*\n100 - .*\n400 - .*\n@DELETE \{\n\}\n@REFRESH \{\n\}\n@UPDATE \{\n\}\n499 - .*\n999 - .*\n$/,
-    'GATHERD-7: a session by hand',
+    'GATHERD-7: a session by hand gets all status lines',
   );
   const answer = await netcat(
     Number(broker),
     '#USER #desc #index case insensitive #index matchword #END wheat\r\n',
   );
-  t.match(answer, /^200 - HARVEST Broker/, 'BRK-1.3');
+  t.match(answer, /^200 - HARVEST Broker/, 'BRK-1.3: the version line comes first');
   t.same([...answer.matchAll(/^120 - (.*)$/gm)].map((match) => match[1]).sort(), [
     `${site.url}/a.html`,
     `${site.url}/b.html`,
@@ -190,7 +194,7 @@ t.test('harvest run serves gatherd, broker and web page until it is stopped', as
   t.equal(
     (JSON.parse(query.stdout) as { url: string }).url,
     `${site.url}/c/d.html`,
-    'BRK-2.14 over the wire',
+    'BRK-2.14: a query for an attribute finds its document',
   );
   t.equal(
     (await cli('query', `127.0.0.1:${broker}`, 'nowhere-to-be-found')).code,
@@ -198,7 +202,7 @@ t.test('harvest run serves gatherd, broker and web page until it is stopped', as
     'exit status 1: nothing matched',
   );
   t.equal((await cli('query', `127.0.0.1:${broker}`, '( broken')).code, 2, 'exit status 2: syntax');
-  t.equal((await cli('query', '127.0.0.1:1', 'x')).code, 3, 'exit status 3: no broker there');
+  t.equal((await cli('query', '127.0.0.1:1', 'x')).code, 3, 'exit status 3: no broker listens');
 
   const results = load(await (await fetch(`${web}Harvest/cgi-bin/BrokerQuery.cgi?query=brokers`)).text());
   t.match(results('main').text(), /Beta/, 'the search page answers');
@@ -209,7 +213,7 @@ t.test('harvest run serves gatherd, broker and web page until it is stopped', as
   for (const line of stderr.trimEnd().split('\n')) t.type(JSON.parse(line), 'object', '--json-log');
 });
 
-t.test('help texts, exit statuses and errors of the command line', async (t) => {
+t.test('commands document and return their exit statuses; errors name the option or file', async (t) => {
   const help = await cli('--help');
   t.equal(help.code, 0);
   for (const command of ['run', 'query', 'gather', 'gatherd', 'broker']) {
@@ -217,14 +221,22 @@ t.test('help texts, exit statuses and errors of the command line', async (t) => 
     t.equal(code, 0, command);
     t.match(stdout, /Exit status|exit status|Exit code/i, `${command} documents its exit statuses`);
   }
-  t.equal((await cli('run', '/no/such/root', '--once')).code, 2, 'a root that is nothing');
+  t.equal(
+    (await cli('run', '/no/such/root', '--once')).code,
+    2,
+    'a root that does not exist is a usage error',
+  );
   t.equal((await cli('run', '--urls', 'many')).code, 2);
   t.equal((await cli('nonsense')).code, 2);
   const unlimited = await cli('run', '--urls', '0', 'http://127.0.0.1:1/');
   t.equal(unlimited.code, 2);
-  t.match(unlimited.stderr, /--urls/, 'G-32: there is no "unlimited", and the option is named');
+  t.match(
+    unlimited.stderr,
+    /--urls/,
+    'G-32: 0 is not a valid number of URLs, and the error names the option',
+  );
   const directory = t.testdir();
   const missing = await cli('broker', join(directory, 'broker.conf'));
-  t.equal(missing.code, 2, 'BRK-6.1: a configuration that is not there');
+  t.equal(missing.code, 2, 'BRK-6.1: a missing configuration file is a usage error');
   t.ok(missing.stderr.includes(join(directory, 'broker.conf')));
 });

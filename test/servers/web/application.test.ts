@@ -1,3 +1,4 @@
+// What all web pages share: security headers, assets, bodies, form tokens, cookies, the shell of a page.
 import t from 'tap';
 import { ConnectionError } from '../../../protocols/errors.js';
 import {
@@ -30,7 +31,7 @@ const OPTIONS: ApplicationOptions = {
   },
 };
 
-t.test('every reply has the security headers, also for a malformed URL and an error', async (t) => {
+t.test('every reply has the security headers, including those to malformed URLs and to errors', async (t) => {
   const failures: unknown[] = [];
   const app = await createApplication({ ...OPTIONS, logFailure: (error) => failures.push(error) });
   t.teardown(() => app.close());
@@ -49,7 +50,7 @@ t.test('every reply has the security headers, also for a malformed URL and an er
   t.match(failures, [{ message: 'broken' }], 'only errors of the server are logged');
 });
 
-t.test('a request that is not admitted gets nothing, whatever its URL', async (t) => {
+t.test('a request that is not admitted is refused, whatever its URL', async (t) => {
   const app = await createApplication({
     ...OPTIONS,
     admit: (_request, reply) => sendLine(reply, 403, 'not allowed'),
@@ -59,7 +60,7 @@ t.test('a request that is not admitted gets nothing, whatever its URL', async (t
     t.equal((await app.inject(url)).statusCode, 403, url);
 });
 
-t.test('assets are cached, and HEAD is answered for them', async (t) => {
+t.test('assets are cached, and have HEAD routes', async (t) => {
   const app = await createApplication({ ...OPTIONS, headRoutes: false });
   t.teardown(() => app.close());
   for (const method of ['GET', 'HEAD'] as const) {
@@ -138,11 +139,11 @@ t.test('a form token is accepted from the browser that has its cookie, and from 
   t.notOk(tokens.accepts({ ...headers, 'sec-fetch-site': 'same-site' }, token));
   t.notOk(tokens.accepts(headers, `${token}x`));
   t.notOk(tokens.accepts({ host: 'h:1' }, token));
-  t.notOk(new FormTokens().accepts(headers, token), 'tokens end with the process');
+  t.notOk(new FormTokens().accepts(headers, token), 'a token is valid only in the process that issued it');
   t.ok(isCrossOrigin({ origin: 'null', host: 'h' }));
 });
 
-t.test('an address may try again after a while', async (t) => {
+t.test('after too many failed passwords an address must wait', async (t) => {
   let now = 0;
   const throttle = new PasswordThrottle(() => now);
   for (let i = 0; i < 10; i++) throttle.recordFailure('192.0.2.1');
@@ -160,7 +161,7 @@ t.test('cookies are read by name', async (t) => {
   t.match(removedCookie('a'), /^a=;.* Max-Age=0;/);
 });
 
-t.test('a page has its landmarks, and escapes what it is given', async (t) => {
+t.test('a page has landmarks, and its text is escaped', async (t) => {
   const { text } = renderPage(
     {
       title: '<b>',

@@ -1,24 +1,19 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+// Servers that fail to start close everything that they opened: sockets, timers, watchers, stores.
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { AllInOne, configFromRoots } from '../../../servers/all-in-one/index.js';
 import { GatherdServer } from '../../../servers/gatherd/index.js';
 import { createLogger, Listener, TcpHost } from '../../../servers/host/index.js';
 import { startRefererd } from '../../../servers/refererd/index.js';
+import { temporaryDirectory } from '../../storage/helpers.js';
 import { publishFixture } from '../../storage/references/fixture.js';
 
 const log = createLogger({ program: 'test', level: 'silent' });
 
-async function directory(t: Test): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'half-open-'));
-  t.teardown(() => rm(path, { recursive: true, force: true }));
-  return path;
-}
-
-/** Returns a port that is in use. */
-async function takenPort(t: Test): Promise<number> {
+/** Listens on a port until the test ends; returns the port. */
+async function occupyPort(t: Test): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => server.close());
@@ -27,65 +22,73 @@ async function takenPort(t: Test): Promise<number> {
   return address.port;
 }
 
-/** Returns the resources that keep the process alive: sockets, timers, watchers; without requests that complete on their own. */
-function resources(): readonly string[] {
+/** Returns the sockets, timers and watchers that keep the process alive, without requests that complete on their own. */
+function activeResources(): readonly string[] {
   return process
     .getActiveResourcesInfo()
     .filter((name) => !/Req|Wrap$|Immediate/.test(name) || /^(TCP|Pipe|FSEvent).*Wrap$/.test(name))
     .sort();
 }
 
-/** Expects that `open` fails and closes everything that it opened. */
-async function failsCleanly(t: Test, open: () => Promise<unknown>, sentence: RegExp): Promise<void> {
-  const before = resources();
-  await t.rejects(open(), sentence);
+/** Checks that `open` fails with this message and closes everything that it opened. */
+async function checkCleanFailure(t: Test, open: () => Promise<unknown>, message: RegExp): Promise<void> {
+  const before = activeResources();
+  await t.rejects(open(), message);
   const deadline = performance.now() + 5000;
-  while (resources().join() !== before.join() && performance.now() < deadline)
+  while (activeResources().join() !== before.join() && performance.now() < deadline)
     await new Promise((resolve) => setTimeout(resolve, 5));
-  t.same(resources(), before, 'nothing is left open');
+  t.same(activeResources(), before, 'nothing is left open');
 }
 
 const IN_USE = /cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/;
 const host = '127.0.0.1';
 
-t.test('listening on several addresses of which one is in use closes the others', async (t) => {
-  const port = await takenPort(t);
+t.test('if one of several addresses is in use, the others are closed', async (t) => {
+  const port = await occupyPort(t);
   const options = { name: 'x', log, port, onConnection: () => {}, onAcceptError: () => {} };
-  await failsCleanly(t, () => Listener.open({ ...options, addresses: ['127.0.0.2', host] }), IN_USE);
-  await failsCleanly(t, () => TcpHost.listen({ ...options, host }, async () => {}), IN_USE);
+  await checkCleanFailure(t, () => Listener.open({ ...options, addresses: ['127.0.0.2', host] }), IN_USE);
+  await checkCleanFailure(t, () => TcpHost.listen({ ...options, host }, async () => {}), IN_USE);
 });
 
-t.test('gatherd and refererd on a port in use, and over damaged links', async (t) => {
-  const port = await takenPort(t);
-  const data = await directory(t);
+t.test('gatherd and refererd fail cleanly on a port in use and over damaged data', async (t) => {
+  const port = await occupyPort(t);
+  const data = await temporaryDirectory(t);
   await publishFixture(data);
   const silent = { writes: () => false, write: () => {} };
-  await failsCleanly(t, () => startRefererd({ data, port, log: silent }), IN_USE);
-  await failsCleanly(
+  await checkCleanFailure(t, () => startRefererd({ data, port, log: silent }), IN_USE);
+  await checkCleanFailure(
     t,
     () => startRefererd({ data, port: 0, log: silent, allowFile: join(data, 'none') }),
     /none cannot be read/,
   );
   await writeFile(join(data, 'references', 'CURRENT'), 'damaged');
-  await failsCleanly(t, () => startRefererd({ data, port: 0, log: silent }), /CURRENT|damaged|generation/);
-  await failsCleanly(t, () => GatherdServer.listen({ generationsDirectory: data, host, port, log }), IN_USE);
+  await checkCleanFailure(
+    t,
+    () => startRefererd({ data, port: 0, log: silent }),
+    /CURRENT|damaged|generation/,
+  );
+  await checkCleanFailure(
+    t,
+    () => GatherdServer.listen({ generationsDirectory: data, host, port, log }),
+    IN_USE,
+  );
 });
 
-t.test('all servers in one process: each port in use, and a damaged store', async (t) => {
-  const port = await takenPort(t);
-  const dataDirectory = await directory(t);
+t.test('the servers of one process fail cleanly on a port in use and over a damaged store', async (t) => {
+  const port = await occupyPort(t);
+  const dataDirectory = await temporaryDirectory(t);
   const { config } = configFromRoots(['http://127.0.0.1/'], {}, dataDirectory);
   const ports = { gatherdPort: 0, brokerPort: 0, webPort: 0, referencesPort: 0 };
   const start = (changes: Partial<typeof ports>) => () =>
     AllInOne.start({ dataDirectory, host, ...ports, ...changes, config, log: () => log });
   for (const name of ['gatherdPort', 'referencesPort', 'brokerPort', 'webPort'] as const) {
     t.comment(name);
-    await failsCleanly(t, start({ [name]: port }), /EADDRINUSE/);
+    await checkCleanFailure(t, start({ [name]: port }), /EADDRINUSE/);
   }
-  // A store can be opened once at a time, so this succeeds only if everything is closed.
+  // A store has one user at a time, so this succeeds only if every failed start has closed it.
   await (await start({})()).close();
   await rm(join(dataDirectory, 'broker', 'store'), { recursive: true });
   await mkdir(join(dataDirectory, 'broker'), { recursive: true });
   await writeFile(join(dataDirectory, 'broker', 'store'), 'not a directory');
-  await failsCleanly(t, start({}), /store/);
+  await checkCleanFailure(t, start({}), /store/);
 });
