@@ -1,9 +1,9 @@
+// The process that crawl-kill.test.ts kills: it waits for input, gathers once and reports the end. Arguments: CONFIGURATION DIRECTORY [WORKERS].
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { configFromRoots } from '../../servers/all-in-one/index.js';
 import { Gatherer } from '../../servers/gatherer/index.js';
 
-/** A Gatherer that waits for the signal to begin, gathers once and reports its end: `CONFIGURATION DIRECTORY [WORKERS]`. */
 const [file = '', directory = '', workers = '8'] = process.argv.slice(2);
 const { config } = configFromRoots([file], {}, directory);
 await new Promise((resolve) => process.stdin.once('data', resolve));
@@ -15,7 +15,7 @@ const gatherer = await Gatherer.open({
   essenceWorkers: 0,
   configFile: file,
 });
-// Lets the parent kill this process before the first request, too.
+// After this line the parent may kill this process, even before the first request.
 writeSync(1, 'open\n');
 const { end, resumed } = await gatherer.run(new AbortController().signal);
 await gatherer.close();

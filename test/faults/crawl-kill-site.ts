@@ -1,30 +1,32 @@
+// The site of crawl-kill.test.ts.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { page } from '../helpers/site.js';
 
-/** Hosts of the site, each a loopback address with its own queue. */
+/** The hosts of the site: loopback addresses, each with its own queue. */
 const HOSTS: readonly string[] = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'];
 
-/** Sites on several addresses and one port that record the requests of each process of the crawler. */
-export class KillSite implements AsyncDisposable {
-  /** Requested paths except robots.txt, one list per process of the crawler, by host. */
-  lives: Map<string, string[]>[] = [];
-  /** Requests of the current process, including robots.txt. */
+/** Web servers on several addresses and one port that record the requests of each process of the crawler. */
+export class RecordingSite implements AsyncDisposable {
+  /** The paths that each process of the crawler requested, by host, without robots.txt. */
+  processes: Map<string, string[]>[] = [];
+  /** Number of requests of the current process, including robots.txt. */
   requests = 0;
+  /** Is called after each request. */
   onRequest: () => void = () => undefined;
   readonly #servers: Server[] = [];
   port = 0;
 
   private constructor(readonly pages: number) {}
 
-  /** @param pages on each host */
-  static async start(pages: number): Promise<KillSite> {
-    const site = new KillSite(pages);
+  /** Starts the servers, with this number of pages per host. */
+  static async start(pages: number): Promise<RecordingSite> {
+    const site = new RecordingSite(pages);
     for (const host of HOSTS) {
       const server = createServer((request, response) => {
         const path = request.url ?? '/';
-        site.#note(host, path);
-        const [status, headers, body] = site.#answer(host, path);
+        site.#record(host, path);
+        const [status, headers, body] = site.#respond(host, path);
         response.writeHead(status, headers).end(body);
       });
       server.listen(site.port, host);
@@ -40,14 +42,15 @@ export class KillSite implements AsyncDisposable {
     return HOSTS.map((host) => `http://${host}:${this.port}/p0.html`);
   }
 
-  /** The crawler was restarted. */
-  begin(): void {
-    this.lives.push(new Map());
+  /** Starts the record of the next process. */
+  beginProcess(): void {
+    this.processes.push(new Map());
     this.requests = 0;
   }
 
-  forget(): void {
-    this.lives = [];
+  /** Deletes all records. */
+  clear(): void {
+    this.processes = [];
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -58,29 +61,29 @@ export class KillSite implements AsyncDisposable {
     }
   }
 
-  #note(host: string, path: string): void {
+  #record(host: string, path: string): void {
     this.requests++;
     if (path !== '/robots.txt') {
-      const life = this.lives.at(-1);
-      const paths = life?.get(host);
-      if (paths === undefined) life?.set(host, [path]);
+      const current = this.processes.at(-1);
+      const paths = current?.get(host);
+      if (paths === undefined) current?.set(host, [path]);
       else paths.push(path);
     }
     this.onRequest();
   }
 
-  #answer(host: string, path: string): [number, Record<string, string>, string] {
+  #respond(host: string, path: string): [status: number, headers: Record<string, string>, body: string] {
     if (path === '/robots.txt')
       return [200, { 'content-type': 'text/plain' }, 'User-agent: *\nDisallow: /private\n'];
     const moved = /^\/moved(\d+)$/.exec(path)?.[1];
     if (moved !== undefined) return [302, { location: `/p${moved}.html` }, ''];
     const number = Number(/^\/p(\d+)\.html$/.exec(path)?.[1] ?? Number.NaN);
-    if (!(number < this.pages)) return [404, { 'content-type': 'text/html' }, 'none'];
+    if (!(number < this.pages)) return [404, { 'content-type': 'text/html' }, 'not found'];
     const html = page(`Page ${number} of ${host}`, this.#links(host, number), `Number ${number} of ${host}.`);
     return [200, { 'content-type': 'text/html; charset=utf-8', etag: `"${host}-${number}"` }, html];
   }
 
-  /** Links near and far, on this host and the next, some broken, some redirected, some forbidden. */
+  /** Returns links to pages of this host and the next; some are broken, redirected or forbidden. */
   #links(host: string, number: number): string[] {
     const { pages } = this;
     const next = HOSTS[(HOSTS.indexOf(host) + 1) % HOSTS.length];

@@ -1,4 +1,4 @@
-// kill -9 at random moments of one crawl: the result is that of an undisturbed crawl, and few pages are fetched twice (CRAWL-17).
+// kill -9 at random moments of one crawl: the result equals that of an uninterrupted crawl, and few pages are fetched twice (CRAWL-17).
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,52 +14,54 @@ import { readProgress } from '../../servers/gatherer/root-limits.js';
 import { GathererStore } from '../../storage/index.js';
 import { SEEN_KINDS } from '../../storage/seen/index.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
-import { KillSite } from './crawl-kill-site.js';
+import { RecordingSite } from './crawl-kill-site.js';
 
 const CHILD = fileURLToPath(new URL('crawl-kill-child.js', import.meta.url));
 const WORKERS = 6;
 
-// Each kill needs a new process, which takes a second on a busy machine.
+// Each kill needs a new process; its start takes a second on a busy machine.
 t.setTimeout(600_000);
 t.jobs = 1;
 
-/** A sequence of Gatherers on the same directory; the next process is loaded while one runs. */
-class Lives {
+/** A sequence of Gatherer processes on the same directory; the next process loads while the current one runs. */
+class ProcessSequence {
   #next: ChildProcess;
 
   constructor(readonly argv: readonly string[]) {
-    this.#next = this.#load();
+    this.#next = this.#spawn();
   }
 
-  #load(): ChildProcess {
+  #spawn(): ChildProcess {
     return spawn('env', [...PLAIN_NODE, CHILD, ...this.argv], { stdio: ['pipe', 'pipe', 'inherit'] });
   }
 
-  /** Starts the next process; `last`: no other one follows. */
-  begin(last = false): { readonly child: ChildProcess; readonly output: string[] } {
+  /** Lets the next process run; if it is the last one, no other process is loaded. */
+  start(isLast = false): { readonly child: ChildProcess; readonly output: string[] } {
     const child = this.#next;
     const output: string[] = [];
     child.stdout?.setEncoding('utf8').on('data', (text: string) => output.push(text));
     child.stdin?.end('go\n');
-    if (!last) this.#next = this.#load();
+    if (!isLast) this.#next = this.#spawn();
     return { child, output };
   }
 
-  async end(): Promise<void> {
+  /** Kills the process that was loaded but not used. */
+  async close(): Promise<void> {
     if (this.#next.exitCode !== null || this.#next.signalCode !== null) return;
-    const gone = once(this.#next, 'exit');
+    const exited = once(this.#next, 'exit');
     this.#next.kill('SIGKILL');
-    await gone;
+    await exited;
   }
 }
 
-interface Scene {
-  readonly site: KillSite;
+interface CrawlSetup {
+  readonly site: RecordingSite;
   readonly directory: string;
   readonly configuration: string;
 }
 
-function scene(t: Test, site: KillSite, order: CrawlOrderInput): Scene {
+/** Writes the order and the configuration of a crawl of the site to a temporary directory. */
+function setUp(t: Test, site: RecordingSite, order: CrawlOrderInput): CrawlSetup {
   const directory = mkdtempSync(join(tmpdir(), 'harvest-crawl-kill-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
   const settings = { delayFactor: 0, minDelayMs: 8, maxDelayMs: 8, ...order.settings };
@@ -73,19 +75,19 @@ function scene(t: Test, site: KillSite, order: CrawlOrderInput): Scene {
   return { site, directory, configuration };
 }
 
-/** Runs the crawl from its beginning to its end, with at most `kills` kills. */
-async function crawl({ site, directory, configuration }: Scene, name: string, kills: number) {
-  const lives = new Lives([configuration, join(directory, name), String(WORKERS)]);
-  site.forget();
+/** Runs a crawl to its end, with at most `kills` kills. */
+async function crawl({ site, directory, configuration }: CrawlSetup, name: string, kills: number) {
+  const processes = new ProcessSequence([configuration, join(directory, name), String(WORKERS)]);
+  site.clear();
   let killed = 0;
-  let ended = '';
-  while (ended === '') {
-    site.begin();
-    const last = killed >= kills;
-    const { child, output } = lives.begin(last);
+  let report = '';
+  while (report === '') {
+    site.beginProcess();
+    const isLast = killed >= kills;
+    const { child, output } = processes.start(isLast);
     const exit = once(child, 'exit');
-    if (!last) await moment(site, exit);
-    if (!last && child.exitCode === null) {
+    if (!isLast) await randomMoment(site, exit);
+    if (!isLast && child.exitCode === null) {
       child.kill('SIGKILL');
       await exit;
       if (child.signalCode === 'SIGKILL') {
@@ -95,30 +97,30 @@ async function crawl({ site, directory, configuration }: Scene, name: string, ki
     }
     await exit;
     if (child.exitCode !== 0) throw new Error(`the Gatherer ended with ${child.exitCode}`);
-    ended = output.join('');
+    report = output.join('');
   }
-  await lives.end();
-  return { killed, ended, result: await resultOf(join(directory, name, 'gatherer')) };
+  await processes.close();
+  return { killed, report, result: await readResult(join(directory, name, 'gatherer')) };
 }
 
 /**
- * Resolves after some requests and milliseconds, or early, while files are opened, or when the process has ended. The limit is for
- * a crawl that waits: on a busy machine seconds pass before the first request, and a kill before it is no progress.
+ * Waits for a random number of requests and milliseconds, or, in one of ten cases, for a short time during which files are opened.
+ * The limit of 60 s is for a busy machine, where seconds pass before the first request; a kill before it is no progress.
  */
-async function moment(site: KillSite, exit: Promise<unknown>): Promise<void> {
+async function randomMoment(site: RecordingSite, exit: Promise<unknown>): Promise<void> {
   if (Math.random() < 0.1) return pause(Math.random() * 150);
-  const wanted = 1 + Math.floor(Math.random() * 14);
-  const asked = new Promise<void>((resolve) => {
+  const target = 1 + Math.floor(Math.random() * 14);
+  const targetReached = new Promise<void>((resolve) => {
     site.onRequest = () => {
-      if (site.requests >= wanted) resolve();
+      if (site.requests >= target) resolve();
     };
   });
-  await Promise.race([asked, exit, pause(60_000)]);
+  await Promise.race([targetReached, exit, pause(60_000)]);
   await pause(Math.random() * 25);
 }
 
-/** All results of a crawl except times. */
-async function resultOf(gatherer: string) {
+/** Returns all results of a crawl except times. */
+async function readResult(gatherer: string) {
   await using store = await GathererStore.open(join(gatherer, 'working'));
   const objects: Record<string, unknown> = {};
   for await (const summaries of store.summaries.iterate()) {
@@ -136,8 +138,8 @@ async function resultOf(gatherer: string) {
   for await (const page of store.links.documents()) for (const { id, url } of page) names.set(id, url);
   const links: string[] = [];
   for await (const pairs of store.links.pairs())
-    for (let at = 0; at < pairs.length; at += 2)
-      links.push(`${names.get(pairs[at] ?? 0)} -> ${names.get(pairs[at + 1] ?? 0)}`);
+    for (let i = 0; i < pairs.length; i += 2)
+      links.push(`${names.get(pairs[i] ?? 0)} -> ${names.get(pairs[i + 1] ?? 0)}`);
   const queues: Record<string, unknown> = {};
   for await (const page of store.queueRecords.pages())
     for (const { classKey, count, enqueued, successes, errors, bytes, totalExpenditure } of page)
@@ -157,67 +159,78 @@ async function resultOf(gatherer: string) {
   };
 }
 
-/** Paths requested twice that were not the last request to their host before a kill. */
-function needless(lives: KillSite['lives']): string[] {
-  const done = new Set<string>();
-  const needless: string[] = [];
-  lives.forEach((life, number) => {
-    for (const [host, paths] of life) {
-      for (const path of paths) if (done.has(host + path)) needless.push(`${host}${path} in life ${number}`);
-      for (const path of paths.slice(0, -1)) done.add(host + path);
+/** Returns the repeated requests, except those that repeat the last request to their host before a kill. */
+function unnecessaryRequests(processes: RecordingSite['processes']): string[] {
+  const completed = new Set<string>();
+  const unnecessary: string[] = [];
+  processes.forEach((pathsByHost, number) => {
+    for (const [host, paths] of pathsByHost) {
+      for (const path of paths)
+        if (completed.has(host + path)) unnecessary.push(`${host}${path} in process ${number}`);
+      for (const path of paths.slice(0, -1)) completed.add(host + path);
     }
   });
-  return needless;
+  return unnecessary;
 }
 
-function requestsOf(lives: KillSite['lives']): number {
-  return lives.reduce(
-    (sum, life) => sum + [...life.values()].reduce((all, paths) => all + paths.length, 0),
+function countRequests(processes: RecordingSite['processes']): number {
+  return processes.reduce(
+    (sum, pathsByHost) => sum + [...pathsByHost.values()].reduce((all, paths) => all + paths.length, 0),
     0,
   );
 }
 
-/** Compares a killed crawl with an undisturbed one. */
-async function compare(t: Test, site: KillSite, order: CrawlOrderInput, kills: number): Promise<Scene> {
-  const one = scene(t, site, order);
-  const quiet = await crawl(one, 'quiet', 0);
-  const pages = requestsOf(site.lives);
-  t.same(needless(site.lives), [], 'the quiet crawl asks once for each page');
-  const { killed, ended, result } = await crawl(one, 'killed', kills);
-  t.comment(`${killed} kills, ${pages} pages, ${requestsOf(site.lives)} requests`);
-  t.ok(killed >= kills * 0.9, `killed ${killed} times of ${kills}`);
+/** Compares a killed crawl with an uninterrupted one. */
+async function compare(
+  t: Test,
+  site: RecordingSite,
+  order: CrawlOrderInput,
+  kills: number,
+): Promise<CrawlSetup> {
+  const setup = setUp(t, site, order);
+  const uninterrupted = await crawl(setup, 'uninterrupted', 0);
+  const pages = countRequests(site.processes);
+  t.same(unnecessaryRequests(site.processes), [], 'the uninterrupted crawl requests each page once');
+  const { killed, report, result } = await crawl(setup, 'killed', kills);
+  t.comment(`${killed} kills, ${pages} pages, ${countRequests(site.processes)} requests`);
+  t.ok(killed >= kills * 0.9, `${killed} of ${kills} kills hit a running process`);
   t.same(
-    JSON.parse(ended.split('\n')[1] ?? '{}'),
+    JSON.parse(report.split('\n')[1] ?? '{}'),
     { end: 'finished', resumed: true },
-    'the last life ends well',
+    'the last process finishes the crawl',
   );
-  // Short results first, so that a failure is readable.
-  const parts = ['counters', 'pending', 'generated', 'queues'] as const;
-  for (const part of parts) t.same(result[part], quiet.result[part], `${part} are those of a quiet crawl`);
-  t.same(Object.keys(result.objects).sort(), Object.keys(quiet.result.objects).sort(), 'the same objects');
-  t.same(result, quiet.result, 'all that comes out is what a quiet crawl gives');
-  t.same(needless(site.lives), [], 'twice only what was at a worker when it was killed');
+  // Short results are compared first, so that a failure is readable.
+  const keys = ['counters', 'pending', 'generated', 'queues'] as const;
+  for (const key of keys)
+    t.same(result[key], uninterrupted.result[key], `${key} equal those of the other crawl`);
+  t.same(
+    Object.keys(result.objects).sort(),
+    Object.keys(uninterrupted.result.objects).sort(),
+    'both crawls have the same objects',
+  );
+  t.same(result, uninterrupted.result, 'both crawls have the same results');
+  t.same(unnecessaryRequests(site.processes), [], 'only requests in flight at a kill are repeated');
   t.ok(
-    requestsOf(site.lives) <= pages + killed * WORKERS,
-    `${requestsOf(site.lives)} requests for ${pages} pages, ${killed} kills and ${WORKERS} workers`,
+    countRequests(site.processes) <= pages + killed * WORKERS,
+    `${countRequests(site.processes)} requests for ${pages} pages, ${killed} kills and ${WORKERS} workers`,
   );
-  return one;
+  return setup;
 }
 
-t.test('CRAWL-17 kill -9 a hundred times during one crawl', async (t) => {
-  await using site = await KillSite.start(200);
+t.test('CRAWL-17: kill -9 a hundred times during one crawl', async (t) => {
+  await using site = await RecordingSite.start(200);
   await compare(t, site, { logs: false }, 100);
 });
 
 for (const seen of SEEN_KINDS.filter((kind) => kind !== 'level')) {
-  t.test(`CRAWL-4.4 kill -9 with the seen filter ${seen}`, async (t) => {
-    await using site = await KillSite.start(40);
+  t.test(`CRAWL-4.4: kill -9 with the seen filter ${seen}`, async (t) => {
+    await using site = await RecordingSite.start(40);
     await compare(t, site, { logs: false, seen }, 12);
   });
 }
 
-t.test('CRAWL-17.1 kill -9 with logs, journal, WARC files and checkpoints', async (t) => {
-  await using site = await KillSite.start(40);
+t.test('CRAWL-17.1: kill -9 with logs, journal, WARC files and checkpoints', async (t) => {
+  await using site = await RecordingSite.start(40);
   const archive = mkdtempSync(join(tmpdir(), 'harvest-crawl-kill-warc-'));
   t.teardown(() => rmSync(archive, { recursive: true, force: true }));
   const order: CrawlOrderInput = {

@@ -1,4 +1,4 @@
-// kill -9 during gathering by FTP and by NNTP: the next run continues, and in the end every document is there once.
+// kill -9 during gathering over FTP and NNTP: the next run continues, and in the end every document is exported once.
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -20,66 +20,74 @@ const ARTICLES = 150;
 
 interface Site {
   readonly root: string;
-  /** Every document's URL, sorted. */
-  readonly wanted: readonly string[];
-  /** All requests for documents so far. */
-  readonly asked: () => number;
+  /** The URLs of all documents, sorted. */
+  readonly expected: readonly string[];
+  /** Returns the number of requests for documents so far. */
+  readonly countRequests: () => number;
 }
 
 /**
- * Runs `harvest gatherer` repeatedly and kills it after this many more requests; the last run may end. Only requests in flight at
- * a kill are repeated, so their number is bounded.
+ * Runs `harvest gatherer` and kills it after a random number of requests, several times; the last run ends. Only requests in flight
+ * at a kill are repeated, so their number is bounded.
  */
-async function killed(t: Test, { root, wanted, asked }: Site): Promise<void> {
+async function checkKilledRuns(t: Test, { root, expected, countRequests }: Site): Promise<void> {
   const directory = scratchDirectory(t);
   const file = join(directory, 'test.cf');
   writeFileSync(file, renderConfiguration({ roots: [unlimitedRoot(root)] }));
   const args = ['gatherer', file, '--no-daemon', '--json', '--data', join(directory, 'data')];
   let kills = 0;
   for (let round = 0; round < KILLS; round++) {
-    const target = asked() + 3 + Math.floor(Math.random() * (wanted.length / (KILLS + 1)));
+    const target = countRequests() + 3 + Math.floor(Math.random() * (expected.length / (KILLS + 1)));
     const run = new CliProcess(args);
     let ended = false;
     void run.finished.then(() => {
       ended = true;
     });
-    while (!ended && asked() < target) await new Promise((resolve) => setTimeout(resolve, 2));
+    while (!ended && countRequests() < target) await new Promise((resolve) => setTimeout(resolve, 2));
     if (!ended) kills++;
     run.kill('SIGKILL');
     await run.finished;
   }
-  t.ok(kills >= 3, `${kills} of ${KILLS} runs were killed in the middle`);
+  t.ok(kills >= 3, `${kills} of ${KILLS} runs were killed before their end`);
   const last = await cli(...args);
   t.equal(last.code, 0, last.stderr.split('\r').at(-1) ?? '');
-  t.equal(JSON.parse(last.stdout).gathered.resumed, true, 'G-171: the last run went on with what was left');
+  t.equal(
+    JSON.parse(last.stdout).gathered.resumed,
+    true,
+    'G-171: the last run continues the interrupted one',
+  );
   const exported = await readExport(join(directory, 'data', 'generations'));
-  t.strictSame(urlsOf({ exported }), wanted, `all ${wanted.length} documents, each once`);
-  const again = asked() - wanted.length;
+  t.strictSame(urlsOf({ exported }), expected, `each of ${expected.length} documents is exported once`);
+  const repeated = countRequests() - expected.length;
   t.ok(
-    again >= 0 && again <= wanted.length / 2,
-    `${again} were asked for again, because a kill came before they were stored`,
+    repeated >= 0 && repeated <= expected.length / 2,
+    `${repeated} documents were requested again, because they were not stored before a kill`,
   );
 }
 
-t.test('G-171 kill -9 over FTP', async (t) => {
+t.test('G-171: kill -9 over FTP', async (t) => {
   const files = new Map<string, Buffer>();
   for (let d = 0; d < DIRECTORIES; d++)
     for (let f = 0; f < FILES; f++)
       files.set(`d${d}/f${f}.txt`, Buffer.from(`file ${f} of directory ${d}\n`));
-  let asked = 0;
+  let requests = 0;
   const { port } = await ftpServer(t, {
     files,
     onCommand: (line) => {
-      if (line.startsWith('RETR')) asked++;
+      if (line.startsWith('RETR')) requests++;
     },
   });
   const root = `ftp://127.0.0.1:${port}/`;
-  await killed(t, { root, wanted: [...files.keys()].map((path) => root + path).sort(), asked: () => asked });
+  await checkKilledRuns(t, {
+    root,
+    expected: [...files.keys()].map((path) => root + path).sort(),
+    countRequests: () => requests,
+  });
 });
 
-t.test('G-171 kill -9 over NNTP', async (t) => {
+t.test('G-171: kill -9 over NNTP', async (t) => {
   const group = 'test.group';
-  let asked = 0;
+  let requests = 0;
   const { port } = await newsServer(t, {
     groups: {
       [group]: Array.from(
@@ -88,18 +96,18 @@ t.test('G-171 kill -9 over NNTP', async (t) => {
       ),
     },
     onCommand: (line) => {
-      if (line.startsWith('ARTICLE')) asked++;
+      if (line.startsWith('ARTICLE')) requests++;
     },
   });
   const root = `nntp://127.0.0.1:${port}/${group}`;
-  const wanted = Array.from({ length: ARTICLES }, (_, n) => `${root}/${n + 1}`).sort();
-  await killed(t, { root, wanted, asked: () => asked });
+  const expected = Array.from({ length: ARTICLES }, (_, n) => `${root}/${n + 1}`).sort();
+  await checkKilledRuns(t, { root, expected, countRequests: () => requests });
 });
 
 const hasVsftpd = existsSync(VSFTPD) && IS_ROOT;
 t.test(
-  'G-171 kill -9 over FTP, vsftpd',
-  { skip: hasVsftpd ? false : 'vsftpd and root are needed' },
+  'G-171: kill -9 over FTP from vsftpd',
+  { skip: hasVsftpd ? false : 'needs vsftpd and root' },
   async (t) => {
     const directory = scratchDirectory(t);
     chmodSync(directory, 0o755);
@@ -107,10 +115,10 @@ t.test(
     const files = createTree(join(directory, 'site'), names);
     const server = await startVsftpd(t, directory, join(directory, 'site'));
     const root = `ftp://127.0.0.1:${server.port}/`;
-    await killed(t, {
+    await checkKilledRuns(t, {
       root,
-      wanted: [...files.keys()].map((path) => root + path.replaceAll(' ', '%20')).sort(),
-      asked: () => server.log().filter((line) => line.includes('", "RETR')).length,
+      expected: [...files.keys()].map((path) => root + path.replaceAll(' ', '%20')).sort(),
+      countRequests: () => server.log().filter((line) => line.includes('", "RETR')).length,
     });
   },
 );

@@ -1,4 +1,4 @@
-// kill -9 while the Gatherer crawls and publishes: the final links are those of an undisturbed run.
+// kill -9 while the Gatherer crawls and publishes: the final links equal those of an uninterrupted run.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -9,8 +9,8 @@ import { type Page, page, Site } from '../helpers/site.js';
 
 const PAGE_COUNT = 80;
 
-/** Pages that link to pages near and far, to themselves, twice to the same page, and to documents that are not fetched. */
-function pages(): Record<string, Page> {
+/** Returns pages with links to pages near and far, to themselves, repeated links, and links to documents that are not fetched. */
+function linkedPages(): Record<string, Page> {
   const all: Record<string, Page> = {};
   for (let i = 0; i < PAGE_COUNT; i++) {
     const near = [1, 7, 31].map((step) => `/p${(i * 3 + step) % PAGE_COUNT}.html`);
@@ -20,55 +20,62 @@ function pages(): Record<string, Page> {
   return all;
 }
 
-/** Every list of links that was published, by URL. */
-async function published(data: string): Promise<Map<string, string[]>> {
+/** Returns the published links of each document, by URL. */
+async function readPublished(data: string): Promise<Map<string, string[]>> {
   await using reader = await ReferencesReader.openCurrent(data);
   const lists = new Map<string, string[]>();
   for (let id = 1; reader.knows(id); id++) {
     const ids = reader.links('refs', id)?.page(0, 1000) ?? [];
     lists.set(
-      reader.document(id)?.url ?? `nameless ${id}`,
-      [...ids].map((target) => reader.document(target)?.url ?? `nameless ${target}`),
+      reader.document(id)?.url ?? `no URL for ${id}`,
+      [...ids].map((target) => reader.document(target)?.url ?? `no URL for ${target}`),
     );
   }
   return lists;
 }
 
-/** Fails if an ID is used twice or has changed. */
+/** Throws if an ID is used twice, has changed, or has no URL; adds the new IDs to `known`. */
 async function checkIds(data: string, known: Map<string, number>): Promise<void> {
   if (!existsSync(join(data, 'working', 'CURRENT'))) return;
   await using store = await GathererStore.open(join(data, 'working'));
-  const taken = new Set<number>();
+  const used = new Set<number>();
   for await (const documents of store.links.documents()) {
     for (const { url, id } of documents) {
-      if (taken.has(id)) throw new Error(`the ID ${id} was given twice`);
+      if (used.has(id)) throw new Error(`the ID ${id} is used twice`);
       if ((known.get(url) ?? id) !== id) throw new Error(`${url} has another ID than before`);
-      taken.add(id);
+      used.add(id);
       known.set(url, id);
     }
   }
   for await (const pairs of store.links.pairs()) {
-    for (const id of pairs) if (!taken.has(id)) throw new Error(`a link leads to ${id}, which has no URL`);
+    for (const id of pairs) if (!used.has(id)) throw new Error(`a link leads to ${id}, which has no URL`);
   }
 }
 
 // About ten processes are started in sequence; each takes seconds on a busy machine.
 t.setTimeout(600_000);
 
-t.test('R-9, R-10 kill -9 at random moments of gathering and publishing', async (t) => {
-  await using site = await Site.start(pages());
+t.test('R-9, R-10: kill -9 at random moments of gathering and publishing', async (t) => {
+  await using site = await Site.start(linkedPages());
   const directory = t.testdir();
   const conf = join(directory, 'test.cf');
   writeFileSync(
     conf,
     `Gatherer-Name: Test\nAccess-Delay: 0\n<RootNodes>\n${site.url}/p0.html URL=1000 Delay=0\n</RootNodes>\n`,
   );
-  const run = (data: string) => ['gatherer', conf, '--no-daemon', '--json', '--data', join(directory, data)];
+  const argsFor = (data: string) => [
+    'gatherer',
+    conf,
+    '--no-daemon',
+    '--json',
+    '--data',
+    join(directory, data),
+  ];
   const data = join(directory, 'killed');
   const ids = new Map<string, number>();
   let killed = 0;
-  /** Kills a run a little after this many more requests, unless it ends before. */
-  const kill = async (args: readonly string[], requests: number, laterMs: number) => {
+  /** Kills a run after this number of requests and milliseconds, unless it ends before. */
+  const kill = async (args: readonly string[], requests: number, delayMs: number) => {
     const child = new CliProcess(args);
     const target = site.requests.length + requests;
     let ended = false;
@@ -76,35 +83,36 @@ t.test('R-9, R-10 kill -9 at random moments of gathering and publishing', async 
       ended = true;
     });
     while (!ended && site.requests.length < target) await new Promise((resolve) => setTimeout(resolve, 2));
-    if (!ended && laterMs > 0) await new Promise((resolve) => setTimeout(resolve, laterMs));
+    if (!ended && delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
     if (!ended) killed++;
     child.kill('SIGKILL');
     await child.finished;
     await checkIds(data, ids);
-    if (existsSync(join(data, 'references', 'CURRENT'))) await published(data);
+    if (existsSync(join(data, 'references', 'CURRENT'))) await readPublished(data);
   };
-  for (let round = 0; round < 3; round++) await kill(run('killed'), 8 + Math.floor(Math.random() * 12), 0);
-  t.ok(killed > 1, `${killed} of 3 runs were killed in the middle`);
-  t.ok(ids.size > 0, 'IDs were allotted before a kill');
-  const fifth = site.pages.get('/p5.html') ?? '';
+  for (let round = 0; round < 3; round++)
+    await kill(argsFor('killed'), 8 + Math.floor(Math.random() * 12), 0);
+  t.ok(killed > 1, `${killed} of 3 runs were killed before their end`);
+  t.ok(ids.size > 0, 'IDs were assigned before a kill');
+  const originalPage = site.pages.get('/p5.html') ?? '';
   for (let round = 0; round < 2; round++) {
     site.pages.set('/p5.html', page('Page 5', [`/p${round}.html`]));
-    await kill([...run('killed'), '--force'], PAGE_COUNT, Math.random() * 200);
+    await kill([...argsFor('killed'), '--force'], PAGE_COUNT, Math.random() * 200);
   }
-  site.pages.set('/p5.html', fifth);
-  const last = await cli(...run('killed'), '--force');
+  site.pages.set('/p5.html', originalPage);
+  const last = await cli(...argsFor('killed'), '--force');
   t.equal(last.code, 0, 'the last run ends well');
-  const quiet = await cli(...run('quiet'));
-  t.equal(quiet.code, 0, 'so does a quiet one');
+  const uninterrupted = await cli(...argsFor('uninterrupted'));
+  t.equal(uninterrupted.code, 0, 'the uninterrupted run ends well');
   await checkIds(data, ids);
 
-  const found = await published(data);
-  const wanted = await published(join(directory, 'quiet'));
-  t.same(new Map([...found].sort()), new Map([...wanted].sort()), 'the same documents with the same links');
+  const found = await readPublished(data);
+  const expected = await readPublished(join(directory, 'uninterrupted'));
+  t.same(new Map([...found].sort()), new Map([...expected].sort()), 'both runs publish the same links');
   t.same(
     found.get(`${site.url}/p0.html`),
     ['/p1.html', '/p7.html', '/p31.html'].map((path) => site.url + path).concat('http://host0.invalid/~0'),
-    'R-11, R-12: in the order found, each once',
+    'R-11, R-12: links are in the order of the page, each once',
   );
   for (const [url, id] of ids) {
     if (!found.has(url)) t.fail(`${url}, ID ${id}, was not published`);

@@ -9,7 +9,7 @@ import { CliProcess, cli, PROGRAM } from '../helpers/cli.js';
 import { freePort } from '../helpers/daemon.js';
 import { basicAuthorization, exchange, requestHttp, RawClient } from '../servers/refererd/helpers.js';
 import { publishFixture } from '../storage/references/fixture.js';
-import { temporaryDirectory } from '../storage/helpers.js';
+import { temporaryDirectory } from '../helpers/temporary-directory.js';
 
 // Each test starts processes, some of them several.
 t.setTimeout(600_000);

@@ -1,3 +1,4 @@
+// Hostile and damaged documents: bombs, unsafe names, deep nesting, truncated and mislabeled files, endless lines, slow patterns.
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
@@ -13,7 +14,7 @@ import { latin1, tar } from '../servers/essence/unnest-fixtures.js';
 const MIB = 1024 * 1024;
 
 /** Summarizes a document and checks the attributes that no content may change. */
-async function soundObject(t: Pick<Test, 'fail'>, name: string, body: Uint8Array) {
+async function summarizeChecked(t: Pick<Test, 'fail'>, name: string, body: Uint8Array) {
   const md5 = createHash('md5').update(body).digest('hex');
   const output = await summarize(`ftp://a.test/${encodeURIComponent(name)}`, body);
   if (output.soif === undefined) return { output, attributes: {} as Record<string, string> };
@@ -23,52 +24,52 @@ async function soundObject(t: Pick<Test, 'fail'>, name: string, body: Uint8Array
     attributes['File-Size'] !== String(body.length) ||
     attributes.Type !== output.type
   ) {
-    t.fail(`${name}: its bookkeeping is not intact`);
+    t.fail(`${name}: MD5, File-Size or Type is wrong`);
   }
   return { output, attributes };
 }
 
 t.test(
-  'E-45 zip bombs: nested, and members that share their bytes; the object itself is intact',
+  'E-45: unpacking stops at the limit for nested zip bombs and for members that share their bytes',
   async (t) => {
     let nested: Uint8Array = zip([['zeros.txt', new Uint8Array(8 * MIB).fill(0x61)]]);
     for (let i = 0; i < 3; i++)
       nested = zip(Array.from({ length: 20 }, (_, n) => [`${n}.zip`, nested] as const));
-    const deep = await soundObject(t, 'nested.zip', nested);
+    const deep = await summarizeChecked(t, 'nested.zip', nested);
     t.match(deep.output.warnings.join(), /more than 200 times its size \(E-45\)/);
     t.match(deep.attributes, {
       Type: 'PCCompressed',
       'Embed<1>-Nested-Filename': '0.zip/0.zip/0.zip/zeros.txt',
     });
 
-    const overlapping = await soundObject(
+    const overlapping = await summarizeChecked(
       t,
       'overlapping.zip',
-      zipOfOne(new Uint8Array(MIB).fill(0x61), 500),
+      zipOfSharedBytes(new Uint8Array(MIB).fill(0x61), 500),
     );
     t.match(overlapping.output.warnings.join(), /more than 200 times its size \(E-45\)/);
     t.equal(overlapping.attributes['Embed<1>-File-Size'], String(MIB));
-    t.notOk('Embed<8>-Type' in overlapping.attributes, 'it ends at the limit');
+    t.notOk('Embed<8>-Type' in overlapping.attributes, 'unpacking ends at the limit');
   },
 );
 
-/** Makes a zip archive whose directory refers to the same bytes many times. */
-function zipOfOne(body: Uint8Array, times: number): Uint8Array {
-  const one = Buffer.from(zip([['a.txt', body]]));
-  const list = one.indexOf('PK\x01\x02', 0, 'latin1');
-  const end = one.length - 22;
-  const tail = Buffer.from(one.subarray(end));
+/** Returns a zip archive whose directory refers to the same bytes several times. */
+function zipOfSharedBytes(body: Uint8Array, times: number): Uint8Array {
+  const archive = Buffer.from(zip([['a.txt', body]]));
+  const list = archive.indexOf('PK\x01\x02', 0, 'latin1');
+  const end = archive.length - 22;
+  const tail = Buffer.from(archive.subarray(end));
   tail.writeUInt16LE(times, 8);
   tail.writeUInt16LE(times, 10);
   tail.writeUInt32LE(times * (end - list), 12);
   return Buffer.concat([
-    one.subarray(0, list),
-    ...Array.from({ length: times }, () => one.subarray(list, end)),
+    archive.subarray(0, list),
+    ...Array.from({ length: times }, () => archive.subarray(list, end)),
     tail,
   ]);
 }
 
-t.test('E-45 unsafe names, in every archive that has names', async (t) => {
+t.test('E-45: members with unsafe names are left out, in every format that has names', async (t) => {
   const escapes = ['../up.txt', '/etc/root.txt', 'C:\\drive.txt', 'a/../../b.txt', '..\\back.txt'];
   const files = [...escapes, 'good.txt'].map((name) => [name, latin1('words\n')] as const);
   for (const [name, body] of [
@@ -79,7 +80,7 @@ t.test('E-45 unsafe names, in every archive that has names', async (t) => {
     ['x.shar', shar(files)],
     ['x.tar', tar(files)],
   ] as const) {
-    const { attributes, output } = await soundObject(t, name, body);
+    const { attributes, output } = await summarizeChecked(t, name, body);
     t.equal(attributes['Embed<1>-Nested-Filename'], 'good.txt', name);
     t.notOk('Embed<2>-Type' in attributes, name);
     t.equal(
@@ -88,15 +89,15 @@ t.test('E-45 unsafe names, in every archive that has names', async (t) => {
       name,
     );
   }
-  const attached = await soundObject(t, 'x.eml', mail([['../../etc/up.txt', latin1('words\n')]]));
+  const attached = await summarizeChecked(t, 'x.eml', mail([['../../etc/up.txt', latin1('words\n')]]));
   t.equal(
     attached.attributes['Embed<1>-Nested-Filename'],
     'up.txt',
-    'of an attachment the last part of its name',
+    'an attachment keeps the last part of its name',
   );
 });
 
-t.test('E-45 links and devices in zip and cpio archives are not followed', async (t) => {
+t.test('E-45: links and devices in zip and cpio archives are not followed', async (t) => {
   const linked = Buffer.from(
     zip([
       ['link.txt', latin1('/etc/passwd')],
@@ -111,29 +112,29 @@ t.test('E-45 links and devices in zip and cpio archives are not followed', async
     ]),
   );
   device.write((0o020666).toString(16).padStart(8, '0'), 14, 'latin1');
-  for (const [name, body, says] of [
+  for (const [name, body, warning] of [
     ['x.zip', linked, /link\.txt" is a link and is not followed/],
     ['x.cpio', device, /tty\.txt" is a special file and is not followed/],
   ] as const) {
-    const { attributes, output } = await soundObject(t, name, new Uint8Array(body));
-    t.match(output.warnings.join(), says);
+    const { attributes, output } = await summarizeChecked(t, name, new Uint8Array(body));
+    t.match(output.warnings.join(), warning);
     t.equal(attributes['Embed<1>-Nested-Filename'], 'good.txt');
   }
 });
 
-t.test('E-45 deep nesting of all kinds of layers, and of parts in messages', async (t) => {
+t.test('E-45: nested layers and nested messages are limited', async (t) => {
   let layers: Uint8Array = latin1('words\n');
   for (let i = 0; i < 8; i++) layers = gzipSync(zip([['a.txt.zip', tar([['b.tar', layers]])]]));
-  const { output } = await soundObject(t, 'deep.gz', layers);
+  const { output } = await summarizeChecked(t, 'deep.gz', layers);
   t.match(output.warnings.join(), /more than 10 nested layers \(E-45\)/);
   let message: Uint8Array = latin1('Subject: innermost\n\nwords\n');
   for (let i = 0; i < 60; i++) message = mail([[`${i}.eml`, message]]).subarray(0, 64 * 1024);
-  const mails = await soundObject(t, 'deep.eml', message);
+  const mails = await summarizeChecked(t, 'deep.eml', message);
   t.equal(mails.output.type, 'Mail');
   t.ok(mails.output.warnings.length > 0);
 });
 
-t.test('truncated archives of every format: never an exception, and a warning', async (t) => {
+t.test('truncated archives of every format give a warning and no exception', async (t) => {
   const random = createHash('sha512');
   const noise = Buffer.concat(
     Array.from({ length: 100 }, (_, i) => random.copy().update(String(i)).digest()),
@@ -148,15 +149,19 @@ t.test('truncated archives of every format: never an exception, and a warning', 
     if (whole === undefined) continue;
     let silent = 0;
     for (let tenths = 1; tenths < 9; tenths++) {
-      const { output } = await soundObject(t, name, whole.slice(0, Math.floor((whole.length * tenths) / 10)));
+      const { output } = await summarizeChecked(
+        t,
+        name,
+        whole.slice(0, Math.floor((whole.length * tenths) / 10)),
+      );
       if (output.warnings.length === 0) silent++;
     }
-    // The last part of a message ends with the message.
+    // Only messages give no warning: their last part ends with the message.
     t.equal(silent, name === 'x.eml' ? 8 : 0, name);
   }
 });
 
-t.test('mislabeled files: any content with any name has a valid object, or none with a reason', async (t) => {
+t.test('any content under any name gives a valid object or none', async (t) => {
   const contents = [
     zip([['a.txt', latin1('a\n')]]),
     tar([['a.txt', 'a\n']]),
@@ -178,33 +183,33 @@ t.test('mislabeled files: any content with any name has a valid object, or none 
     'pdf ps rtf doc xls wpd odt docx dvi tex ltx ms 1 html xml c pl sh txt mbox bib referbib diff src fm tar tgz Z bz2 xz zst zip hqx shar uu deb cpio csv'.split(
       ' ',
     );
-  let looked = 0;
+  let objects = 0;
   for (const ending of names) {
     for (const body of contents) {
-      const { output, attributes } = await soundObject(t, `x.${ending}`, new Uint8Array(body));
+      const { output, attributes } = await summarizeChecked(t, `x.${ending}`, new Uint8Array(body));
       if (output.soif === undefined) continue;
-      looked++;
-      // For any bytes the values are UTF-8 (E-77).
+      objects++;
+      // E-77: the values are UTF-8 for any input.
       new TextDecoder('utf-8', { fatal: true }).decode(output.soif);
       for (const name of Object.keys(attributes)) if (!/^[A-Za-z0-9<>._-]+$/.test(name)) t.fail(name);
     }
   }
-  t.ok(looked > 500, `${looked} objects`);
+  t.ok(objects > 500, `${objects} objects are checked`);
 });
 
 t.test('lines of 1 GiB pass through as a stream', async (t) => {
   const block = new Uint8Array(MIB).fill(0x61);
   const before = process.memoryUsage().rss;
-  let most = 0;
+  let peak = 0;
   async function* line(head: string, tail: string): Chunks {
     yield latin1(head);
     for (let i = 0; i < 1024; i++) {
-      if (i % 64 === 0) most = Math.max(most, process.memoryUsage().rss - before);
+      if (i % 64 === 0) peak = Math.max(peak, process.memoryUsage().rss - before);
       yield block;
     }
     yield latin1(tail);
   }
-  const visited = async (type: string, name: string, chunks: Chunks) => {
+  const unpack = async (type: string, name: string, chunks: Chunks) => {
     const leaves: Leaf[] = [];
     const warnings: string[] = [];
     const { settings, rules } = contextOf();
@@ -218,22 +223,22 @@ t.test('lines of 1 GiB pass through as a stream', async (t) => {
     });
     return { leaves, warnings };
   };
-  const coded = await visited('Uuencoded', 'x.uu', line('', '\nbegin 644 cat.txt\n#0V%T\n`\nend\n'));
+  const uuencoded = await unpack('Uuencoded', 'x.uu', line('', '\nbegin 644 cat.txt\n#0V%T\n`\nend\n'));
   t.same(
-    coded.leaves.map(({ path, whole }) => [path, whole?.size]),
+    uuencoded.leaves.map(({ path, whole }) => [path, whole?.size]),
     [['cat.txt', 3]],
   );
-  const shell = await visited('ShellArchive', 'x.shar', line("cat > a.txt << 'E'\n", '\nlast\nE\n'));
+  const shellArchive = await unpack('ShellArchive', 'x.shar', line("cat > a.txt << 'E'\n", '\nlast\nE\n'));
   t.same(
-    shell.leaves.map(({ path, whole }) => [path, (whole?.size ?? 0) < MIB]),
+    shellArchive.leaves.map(({ path, whole }) => [path, (whole?.size ?? 0) < MIB]),
     [['a.txt', true]],
-    'of a line that long its beginning',
+    'only the start of such a line is kept',
   );
-  t.ok(most < 400 * MIB, `${Math.round(most / MIB)} MiB at most`);
+  t.ok(peak < 400 * MIB, `memory grows by at most ${Math.round(peak / MIB)} MiB`);
 });
 
-t.test('no summarizer of texts takes time quadratic in a line', async (t) => {
-  const runs = [
+t.test('no text summarizer takes quadratic time for a long line', async (t) => {
+  const patterns = [
     ' ',
     '\n',
     '\n ',
@@ -261,9 +266,9 @@ t.test('no summarizer of texts takes time quadratic in a line', async (t) => {
   };
   await using pool = await EssencePool.create({ ...IDENTITY, workers: 1, timeLimitMs: 20_000 });
   for (const [ending, head] of Object.entries(heads)) {
-    for (const run of runs) {
+    for (const pattern of patterns) {
       const body = latin1(
-        `${head}${run.repeat(Math.ceil((ending === 'eml' ? 10_000 : 100_000) / run.length))}x`,
+        `${head}${pattern.repeat(Math.ceil((ending === 'eml' ? 10_000 : 100_000) / pattern.length))}x`,
       );
       const output = await pool.summarize(
         inputOf(`ftp://a.test/${ending.includes('.') ? ending : `x.${ending}`}`, body),

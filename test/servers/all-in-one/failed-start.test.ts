@@ -7,7 +7,7 @@ import { AllInOne, configFromRoots } from '../../../servers/all-in-one/index.js'
 import { GatherdServer } from '../../../servers/gatherd/index.js';
 import { createLogger, Listener, TcpHost } from '../../../servers/host/index.js';
 import { startRefererd } from '../../../servers/refererd/index.js';
-import { temporaryDirectory } from '../../storage/helpers.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { publishFixture } from '../../storage/references/fixture.js';
 
 const log = createLogger({ program: 'test', level: 'silent' });

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import t, { type Test } from 'tap';
 import { LinkedFrom, orderByLinks } from '../../../servers/broker/web/linked-from.js';
 import { ReferencesBuilder } from '../../../storage/references/index.js';
-import { temporaryDirectory } from '../../storage/helpers.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { serveFixture } from '../refererd/helpers.js';
 import { document, NOW } from './helpers.js';
 import { openWebsite, QUERY } from './web-helpers.js';

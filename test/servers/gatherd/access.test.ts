@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { parseGatherdConf } from '../../../protocols/config/index.js';
 import type { NameLookup } from '../../../servers/host/index.js';
-import { temporaryDirectory } from '../../storage/helpers.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { type GatherdFixture, startGatherd } from './helpers.js';
 
 /** Reverse and forward entries of the fake name server. */

@@ -13,7 +13,7 @@ import {
 } from '../../../servers/gatherer/index.js';
 import { Generations } from '../../../storage/index.js';
 import { page, Site } from '../../helpers/site.js';
-import { temporaryDirectory } from '../../storage/helpers.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 const never = new AbortController().signal;
 

@@ -15,7 +15,7 @@ import {
   searchSettings,
   sitemapUrls,
 } from '../../../servers/gatherer/enumerate/index.js';
-import { temporaryDirectory } from '../../storage/helpers.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 /** Creates a Gatherer's directory with these programs, and a configuration with these lists of nodes. */
 async function createGatherer(

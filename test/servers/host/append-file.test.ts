@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { AppendFile } from '../../../servers/host/append-file.js';
 import { AppendFileSync } from '../../../servers/host/append-file-sync.js';
-import { temporaryDirectory } from '../../storage/helpers.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 t.test('CRAWL-16: the memory of a log is bounded; a full log has room again after a write', async (t) => {
   const root = await temporaryDirectory(t);

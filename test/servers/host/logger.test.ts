@@ -10,7 +10,7 @@ import {
   harvestLines,
   openLog,
 } from '../../../servers/host/index.js';
-import { temporaryDirectory } from '../../storage/helpers.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 t.test('GATHERD-12.1: a line has the program, the time, the level of errors, and the message', async (t) => {
   const time = new Date(2003, 1, 5, 7, 8, 9).getTime();

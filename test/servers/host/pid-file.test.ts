@@ -13,7 +13,7 @@ import {
   stopProcess,
 } from '../../../servers/host/index.js';
 import { PLAIN_NODE } from '../../helpers/plain-node.js';
-import { temporaryDirectory } from '../../storage/helpers.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 t.test('a pid file appears complete, names its process, and is removed by its owner only', async (t) => {
   const path = await temporaryDirectory(t);

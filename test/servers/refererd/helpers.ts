@@ -9,7 +9,7 @@ import {
   type StartRefererdOptions,
   startRefererd,
 } from '../../../servers/refererd/index.js';
-import { temporaryDirectory } from '../../storage/helpers.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { publishFixture } from '../../storage/references/fixture.js';
 
 /** A log that keeps its lines in memory. */

@@ -3,7 +3,7 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { FileLog, LEVEL } from '../../../servers/refererd/index.js';
-import { temporaryDirectory } from '../../storage/helpers.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 t.test(
   'R-58, R-66 to R-68: lines up to the debug level are written; rotation renames the file and opens a new one',

@@ -1,7 +1,7 @@
 // The pooled buffers of SSTP replies.
 import t from 'tap';
 import { ReplyBuffers, ReplyWriter } from '../../../protocols/sstp/index.js';
-import { temporaryDirectory } from '../../storage/helpers.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { publishFixture } from '../../storage/references/fixture.js';
 import { RawClient, serveFixture } from './helpers.js';
 

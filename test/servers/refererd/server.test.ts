@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import t, { type Test } from 'tap';
 import { LEVEL, userLine } from '../../../servers/refererd/index.js';
-import { temporaryDirectory } from '../../storage/helpers.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { publishFixture } from '../../storage/references/fixture.js';
 import {
   basicAuthorization,

@@ -1,7 +1,5 @@
-/**
- * The program that storage-kill.test.ts kills. It continues from the state of the stores in argv[2] with numbered steps and reports each
- * commit on stdout. `modelAfter` describes the state after any step, so that it can be checked.
- */
+// The process that storage-kill.test.ts kills. It opens the stores in DIRECTORY, continues with numbered steps and reports each commit on
+// stdout. `modelAfter` returns the expected state after any step. Arguments: DIRECTORY.
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -20,8 +18,8 @@ export const POINT = 'gatherer.test:8500';
 
 type StepAction = readonly [kind: CollectedChange['kind'], url: string];
 
-/** URLs that step `k` changes at time `k`; the step's own object is always among them, so that a state identifies its step. */
-function actions(k: number): StepAction[] {
+/** Returns the changes of step `k`, at time `k`; one of them updates STEP_URL, so that a state identifies its step. */
+function actionsOf(k: number): StepAction[] {
   const url = (i: number) => `http://u${i % URLS}.test/`;
   const list: StepAction[] = [
     ['update', STEP_URL],
@@ -32,11 +30,11 @@ function actions(k: number): StepAction[] {
   return list;
 }
 
-/** URL to Update-Time after step `k`. */
+/** Returns the Update-Time of each URL after step `k`. */
 export function modelAfter(k: number): Map<string, number> {
   const model = new Map<string, number>();
   for (let step = 1; step <= k; step++) {
-    for (const [kind, url] of actions(step)) {
+    for (const [kind, url] of actionsOf(step)) {
       if (kind === 'delete') model.delete(url);
       else if (kind === 'update' || model.has(url)) model.set(url, step);
     }
@@ -44,41 +42,45 @@ export function modelAfter(k: number): Map<string, number> {
   return model;
 }
 
+/** Returns the object that a step stores. */
 export function objectBytes(url: string, time: number): Buffer {
-  const at = String(time);
+  const updateTime = String(time);
   return Buffer.from(
     `@FILE { ${url}\nGatherer-Name{1}:\tG\nGatherer-Host{6}:\tg.test\nGatherer-Version{1}:\t1\n` +
-      `Update-Time{${at.length}}:\t${at}\nTitle{900}:\t${'x'.repeat(900)}\n}\n`,
+      `Update-Time{${updateTime.length}}:\t${updateTime}\nTitle{900}:\t${'x'.repeat(900)}\n}\n`,
   );
 }
 
+/** Returns the last committed step of a Gatherer's store. */
 export async function stepOf(store: GathererStore): Promise<number> {
   return Number((await store.meta.get('step')) ?? 0);
 }
 
+/** Writes and publishes steps to a Gatherer's store until the process is killed. */
 async function gather(directory: string): Promise<never> {
   await using store = await GathererStore.open(join(directory, 'working'), { writeBufferBytes: 64 * 1024 });
   const generations = join(directory, 'generations');
-  const window: Promise<void>[] = [];
+  const pending: Promise<void>[] = [];
   for (let k = (await stepOf(store)) + 1; ; k++) {
     const batch = store.batch().putMeta('step', k);
-    for (const [kind, url] of actions(k)) {
-      const known = kind !== 'refresh' || modelAfter(k - 1).has(url) || actions(k)[1]?.[1] === url;
+    for (const [kind, url] of actionsOf(k)) {
+      const known = kind !== 'refresh' || modelAfter(k - 1).has(url) || actionsOf(k)[1]?.[1] === url;
       const summary: Summary = { url, updateTime: k, timeToLive: 0, soif: objectBytes(url, k) };
       if (kind === 'delete') batch.deleteSummary(url);
       else if (known) batch.putSummary(summary);
     }
-    window.push(batch.commit().then(() => tell(`gatherer ${k}`)));
-    if (window.length >= 4) await window.shift();
-    if (k % 9 === 0) tell(`published ${await store.publish(generations)}`);
+    pending.push(batch.commit().then(() => report(`gatherer ${k}`)));
+    if (pending.length >= 4) await pending.shift();
+    if (k % 9 === 0) report(`published ${await store.publish(generations)}`);
     if (k % 27 === 0) await (await new Generations(generations).open()).close();
   }
 }
 
+/** Applies steps to a Broker's store until the process is killed. */
 async function collect(directory: string): Promise<never> {
   await using store = await BrokerStore.open(join(directory, 'broker'), { writeBufferBytes: 64 * 1024 });
   for (let k = ((await store.collectionState(POINT))?.last ?? 0) + 1; ; k++) {
-    const changes = actions(k).map(([kind, url]): CollectedChange => {
+    const changes = actionsOf(k).map(([kind, url]): CollectedChange => {
       const attributes = {
         'Gatherer-Name': 'G',
         'Gatherer-Host': 'g.test',
@@ -92,12 +94,12 @@ async function collect(directory: string): Promise<never> {
       };
     });
     await store.apply(changes, { key: POINT, last: k });
-    tell(`broker ${k}`);
+    report(`broker ${k}`);
   }
 }
 
-/** Synchronous, so that a report is complete before the process can be killed. */
-function tell(line: string): void {
+/** Writes synchronously, so that a report is complete before the process can be killed. */
+function report(line: string): void {
   writeSync(1, `${line}\n`);
 }
 
