@@ -7,8 +7,8 @@ import {
   document,
   type GathererDocument,
   NOW,
-  ScriptedGatherd,
   openBroker,
+  ScriptedGatherd,
   serveBroker,
 } from '../servers/broker/helpers.js';
 import { CLIENTS, run } from './clients/run.js';

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { WebServer } from '../../servers/broker/index.js';
 import { failureOf, launchBrowser, saveScreenshot } from '../helpers/browser.js';
-import { document, NOW, ScriptedGatherd, openBroker, serveBroker } from '../servers/broker/helpers.js';
+import { document, NOW, openBroker, ScriptedGatherd, serveBroker } from '../servers/broker/helpers.js';
 
 const SUBJECTS = ['gopher', 'veronica', 'archie', 'wais', 'mosaic', 'usenet', 'whois', 'finger'];
 

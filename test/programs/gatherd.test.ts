@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { cli } from '../helpers/cli.js';
-import { exchange, Database } from '../servers/gatherd/helpers.js';
+import { Database, exchange } from '../servers/gatherd/helpers.js';
 import {
   ANSWER,
   BIG,

@@ -319,7 +319,11 @@ t.test(
     const leaves = [...Object.keys(expectedErrors), `${site}/0/good.txt`, `${site}/1/menu`];
     const gathered = await run(t, { leaves });
     checkRun(t, gathered, expectedErrors, [`${site}/0/good.txt`]);
-    t.match(finalEventOf(gathered, `${site}/1/menu`), { disposition: 'listed' }, 'an endless menu is truncated');
+    t.match(
+      finalEventOf(gathered, `${site}/1/menu`),
+      { disposition: 'listed' },
+      'an endless menu is truncated',
+    );
     t.ok(sent.bytes < 2 * MAX_SENT_BYTES, `endless responses sent ${sent.bytes} bytes`);
   },
 );
