@@ -8,8 +8,8 @@ import t from 'tap';
 import { ReferencesClient } from '../../clients/references/index.js';
 import { PROGRAM } from '../helpers/cli.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
-import { publishFixture } from '../storage/references/fixture.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
+import { publishFixture } from '../storage/references/fixture.js';
 
 // Each test starts processes, which takes long on a busy machine.
 t.setTimeout(600_000);

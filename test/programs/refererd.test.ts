@@ -7,9 +7,9 @@ import t, { type Test } from 'tap';
 import { userLine } from '../../servers/refererd/index.js';
 import { CliProcess, cli, PROGRAM } from '../helpers/cli.js';
 import { freePort } from '../helpers/daemon.js';
-import { basicAuthorization, exchange, requestHttp, RawClient } from '../servers/refererd/helpers.js';
-import { publishFixture } from '../storage/references/fixture.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
+import { basicAuthorization, exchange, RawClient, requestHttp } from '../servers/refererd/helpers.js';
+import { publishFixture } from '../storage/references/fixture.js';
 
 // Each test starts processes, some of them several.
 t.setTimeout(600_000);
@@ -163,7 +163,8 @@ t.test(
   async (t) => {
     const home = await createHome(t);
     await startRefererd(t, home);
-    const reload = () => requestHttp(t, home.port, 'GET /reload HTTP/1.0', basicAuthorization('anna', 'sesame'));
+    const reload = () =>
+      requestHttp(t, home.port, 'GET /reload HTTP/1.0', basicAuthorization('anna', 'sesame'));
     await home.configure('debuglevel = 80', 'version = 1.1');
     t.equal((await reload()).status, 200);
     t.match(
