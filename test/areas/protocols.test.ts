@@ -1,5 +1,6 @@
 // One process for the pure codecs, the decide rules and the seen filters: starting one for each file takes longer than its tests.
 import '../protocols/config/corpus.test.js';
+import '../protocols/config/filters.test.js';
 import '../protocols/config/gatherer-conf.test.js';
 import '../protocols/config/other-confs.test.js';
 import '../protocols/config/referer-conf.test.js';
@@ -22,4 +23,6 @@ import '../protocols/soif/properties.test.js';
 import '../protocols/soif/rules.test.js';
 import '../protocols/soif/sections.test.js';
 import '../protocols/sstp/codec.test.js';
+import '../protocols/sstp/fast-path.test.js';
+import '../protocols/sstp/requests.test.js';
 import '../protocols/sstp/sessions.test.js';

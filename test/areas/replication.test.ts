@@ -9,4 +9,7 @@ import '../servers/broker/bulk-compare.test.js';
 import '../servers/broker/bulk-sender.test.js';
 import '../clients/bulk/client.test.js';
 import '../protocols/bulk/codec-flags.test.js';
-import '../protocols/bulk/codec.test.js';
+import '../protocols/bulk/digests.test.js';
+import '../protocols/bulk/interface-1.test.js';
+import '../protocols/bulk/interface-2.test.js';
+import '../protocols/bulk/properties.test.js';

@@ -26,7 +26,7 @@ import { ProtocolError, StorageError, UsageError } from '../../protocols/errors.
 import { decodeSoif, encodeSoif, type SoifDecoderOptions, SoifObject } from '../../protocols/soif/index.js';
 import { cli, type Finished, PROGRAM } from '../helpers/cli.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
-import { bytes, cut, singly } from '../protocols/soif/reading.js';
+import { bytes, cutAt, singleBytes } from '../protocols/soif/item-lines.js';
 
 // Each test starts processes, which takes long on a busy machine.
 t.setTimeout(600_000);
@@ -110,7 +110,7 @@ const ORIGINAL: readonly (readonly [row: string, wire: string, verdicts: string]
 t.test('SOIF-4.4, SOIF-4.9 cksoif gives the verdicts of the C library', async (t) => {
   for (const [row, wire, expected] of ORIGINAL) {
     const whole = bytes(wire);
-    for (const chunks of [[whole], singly(whole)])
+    for (const chunks of [[whole], singleBytes(whole)])
       t.equal(await originalVerdicts(chunks), expected, `${row}, ${chunks.length} pieces`);
   }
 });
@@ -176,7 +176,7 @@ const CHECKED: { name: string; wire: string; strict: string[]; lenient: string[]
 t.test('SOIF-4.9 the validator: attempts, whole and byte by byte', async (t) => {
   for (const { name, wire, strict, lenient } of CHECKED) {
     t.test(name, async (t) => {
-      for (const chunks of [[bytes(wire)], singly(bytes(wire))]) {
+      for (const chunks of [[bytes(wire)], singleBytes(bytes(wire))]) {
         t.strictSame(await verdicts(chunks, { mode: 'strict' }), strict, 'strict');
         t.strictSame(await verdicts(chunks, { mode: 'lenient' }), lenient, 'lenient');
       }
@@ -198,7 +198,7 @@ t.test('SOIF-8.6 objects of streams: wrapped or not, in the layout of SOIF-2.2',
     '@DELETE {\n@FILE { d\n}\n}\n@UPDATE {\n@FILE{u\r\nA{1}:\tx\n}\n@FILE {\n}\n}\n@FILE { v\nE{0}:\t\n}\n';
   const seen: string[] = [];
   const warnings: string[] = [];
-  for await (const item of readObjects(stream(...singly(bytes(wire))), {
+  for await (const item of readObjects(stream(...singleBytes(bytes(wire))), {
     onWarning: ({ rule }) => warnings.push(rule),
   })) {
     seen.push(`${item.section} ${Buffer.from(exactBytes(item) ?? bytes('')).toString('latin1')}`);
@@ -256,7 +256,7 @@ t.test('SOIF-2.2 JSON lines: exact objects are restored byte for byte', async ()
         }
         const json = Buffer.from(lines.join(''));
         const again: Uint8Array[] = [];
-        for await (const { bytes: wire } of readJsonLines(stream(...cut(json, places)))) again.push(wire);
+        for await (const { bytes: wire } of readJsonLines(stream(...cutAt(json, places)))) again.push(wire);
         return (
           lines.length === wires.length && Buffer.compare(Buffer.concat(again), Buffer.concat(wires)) === 0
         );
@@ -345,7 +345,9 @@ t.test(
 
 t.test('E-62 wrapit: raw data with its byte count', async (t) => {
   const wrapped = async (data: string, limit?: number): Promise<string> =>
-    Buffer.from(await wrapAttribute('Abstract', stream(...singly(bytes(data))), limit)).toString('latin1');
+    Buffer.from(await wrapAttribute('Abstract', stream(...singleBytes(bytes(data))), limit)).toString(
+      'latin1',
+    );
   t.equal(await wrapped('caf\xc3\xa9\n}\n'), 'Abstract{8}:\tcaf\xc3\xa9\n}\n\n');
   t.equal(await wrapped(''), '', 'SOIF-3.2 no data, no attribute');
   t.equal(await wrapped('12345', 5), 'Abstract{5}:\t12345\n');
@@ -371,7 +373,7 @@ t.test('G-132, G-61 print-urlrefs: references in canonical form, then the own UR
 t.test('G-138, G-140 mktemplate: the example of the manual, byte for byte', async (t) => {
   const wire = bytes('@FILE { url1\nmy-manual-attribute:\tthis is a neat attribute\n}\n');
   t.equal(
-    await collect(makeTemplates(stream(...singly(wire)))),
+    await collect(makeTemplates(stream(...singleBytes(wire)))),
     '@FILE { url1\nmy-manual-attribute{24}:\tthis is a neat attribute\n}\n',
   );
   const warnings: number[] = [];
@@ -397,7 +399,7 @@ t.test('input: files and standard input, plain or gzip', async (t) => {
   t.equal(await collect(readInput(await file('plain', bytes(long)))), long);
   t.equal(await collect(readInput(await file('two.gz', packed))), `${long}two`, 'all members');
   t.equal(await collect(readInput(join(folder, 'two.gz'), { unpack: false })), packed.toString('latin1'));
-  const stdin = Readable.from(singly(packed));
+  const stdin = Readable.from(singleBytes(packed));
   t.equal(await collect(readInput('-', { stdin })), `${long}two`);
   let read = 0;
   await collect(readInput(join(folder, 'two.gz'), { onRead: (count) => (read += count) }));
@@ -412,7 +414,7 @@ t.test('input: files and standard input, plain or gzip', async (t) => {
     /cut\.gz: the compressed data is damaged/,
   );
   for (const data of [bytes(long), packed]) {
-    const source = Readable.from(singly(data.subarray(0, 1000)));
+    const source = Readable.from(singleBytes(data.subarray(0, 1000)));
     for await (const chunk of readInput('-', { stdin: source })) {
       t.ok(chunk.length > 0);
       break;

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { counting, onLines, scripted } from '../clients/fetch/scripted.js';
+import { countingSite, onLines, scripted } from '../clients/fetch/scripted.js';
 import { cli } from '../helpers/cli.js';
 
 // Each test starts processes, which takes long on a busy machine.
@@ -12,14 +12,14 @@ t.setTimeout(600_000);
 t.test('G-89, G-173, G-174 urlget fetches a document, urlpurge removes the cached ones', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'harvest-urlget-test-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
-  const { base, asked } = await counting(t);
+  const { base, requests } = await countingSite(t);
   const get = (...words: string[]) => cli('urlget', '--cache', join(directory, 'cache'), ...words);
   t.match(await get(`${base}/moved`), { code: 0, stdout: 'page 2' });
   const file = join(directory, 'out');
   const saved = await get('--json', '-o', file, `${base}/page`);
   t.match(JSON.parse(saved.stdout), { url: `${base}/page`, status: 200, cached: true, length: 6 });
   t.equal(readFileSync(file, 'utf8'), 'page 2');
-  t.equal(asked(), 2);
+  t.equal(requests(), 2);
   const [none, away, refused] = await Promise.all([
     get(`${base}/none`),
     get(`${base}/away`),

@@ -1,3 +1,4 @@
+// Tests CloseStack: the order of closing, errors, and moves.
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { CloseStack } from '../../protocols/close-stack.js';
@@ -78,7 +79,7 @@ t.test('several errors are an AggregateError in the order of closing', async (t)
   t.same(log, ['between']);
 });
 
-t.test('closing twice closes once and gives the same result', async (t) => {
+t.test('closing twice closes once and returns the same result', async (t) => {
   const log: string[] = [];
   const stack = new CloseStack();
   stack.use(closer(log, 'once'));
@@ -113,7 +114,7 @@ t.test('move hands the resources to a new stack', async (t) => {
   t.same(log, ['c', 'b', 'a']);
 });
 
-t.test('a closed or moved stack takes nothing more', async (t) => {
+t.test('a closed or moved stack accepts nothing more', async (t) => {
   const closed = new CloseStack();
   await close(closed);
   const moved = new CloseStack();

@@ -1,3 +1,4 @@
+// Tests Mutex: exclusive work in order, and failures.
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { Mutex } from '../../protocols/mutex.js';
@@ -7,7 +8,7 @@ t.test('work runs one piece at a time, in the order of the calls', async (t) => 
   const log: string[] = [];
   let running = 0;
   const work = (name: string, rounds: number) => async () => {
-    t.equal(++running, 1, `${name} runs alone`);
+    t.equal(++running, 1, `no other work runs during ${name}`);
     log.push(`${name} begins`);
     for (let i = 0; i < rounds; i++) await setImmediate();
     log.push(`${name} ends`);
@@ -43,7 +44,7 @@ t.test('synchronous work runs after the call has returned', async (t) => {
   t.ok(ran);
 });
 
-t.test('an idle mutex takes new work', async (t) => {
+t.test('an idle mutex accepts new work', async (t) => {
   const mutex = new Mutex();
   t.equal(await mutex.runExclusive(() => 1), 1);
   await setImmediate();

@@ -1,6 +1,7 @@
+// Tests clients/broker over real sockets, against a Broker whose every byte the test determines.
 import { once } from 'node:events';
-import { createServer, type Server, type Socket } from 'node:net';
-import t, { type Test } from 'tap';
+import { createServer, type Socket } from 'node:net';
+import t from 'tap';
 import { BrokerClient, type BrokerClientOptions, type BrokerHit } from '../../../clients/broker/index.js';
 import { parseMessage } from '../../../protocols/broker/index.js';
 import {
@@ -10,42 +11,9 @@ import {
   StateError,
   UsageError,
 } from '../../../protocols/errors.js';
+import { fakeBroker } from './fake-broker.js';
 
 const OBJECT = '120 - http://a.test/1\n130 - object end\n';
-
-interface FakeBroker {
-  readonly port: number;
-  /** Message lines received, without CR LF. */
-  readonly heard: string[];
-  readonly sockets: Socket[];
-}
-
-/** A Broker that greets, waits for a line, and then runs the script. */
-async function fakeBroker(t: Test, script: (socket: Socket) => void): Promise<FakeBroker> {
-  const heard: string[] = [];
-  const sockets: Socket[] = [];
-  const server: Server = createServer((socket) => {
-    sockets.push(socket);
-    socket.on('error', () => {});
-    socket.write('200 - HARVEST Broker 1.0\n');
-    let text = '';
-    socket.on('data', (chunk: Buffer) => {
-      text += chunk.toString('latin1');
-      if (!text.endsWith('\r\n')) return;
-      heard.push(text.slice(0, -2));
-      script(socket);
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return { port: address.port, heard, sockets };
-}
 
 const answer = (reply: string | Uint8Array) => (socket: Socket) => {
   socket.end(reply);
@@ -65,7 +33,7 @@ async function collect(hits: AsyncIterable<BrokerHit>): Promise<{ urls: string[]
   }
 }
 
-t.test('BRK-1.9, BRK-3.2, BRK-3.7: the message that is sent', async (t) => {
+t.test('BRK-1.9, BRK-3.2, BRK-3.7: options become flags of the message; impossible ones throw', async (t) => {
   const broker = await fakeBroker(t, answer(OBJECT));
   await collect(clientOf(broker).query('linux\nand  "kernel"'));
   await collect(
@@ -88,42 +56,45 @@ t.test('BRK-1.9, BRK-3.2, BRK-3.7: the message that is sent', async (t) => {
   );
   await collect(clientOf(broker, { opaqueMode: 'show' }).query('a'));
   await collect(clientOf(broker, { opaqueMode: 'show' }).query('a', { matchedLines: false }));
-  t.same(broker.heard, [
+  t.same(broker.messages, [
     '#USER #desc #index case insensitive #END linux and  "kernel"',
     '#USER #since 5 #opaque #index case sensitive #index matchword #index error 2 #index maxresult 9 ' +
       '#index maxfiles 8 #index maxlines 7 #index lifetime 60 #attribute title #END not "a b"',
     '#USER #desc #opaque #index case insensitive #END a',
     '#USER #desc #index case insensitive #END a',
   ]);
-  for (const line of broker.heard) t.equal(parseMessage(Buffer.from(line)).kind, 'user');
+  for (const line of broker.messages) t.equal(parseMessage(Buffer.from(line)).kind, 'user');
   t.throws(() => clientOf(broker).query('"open'), UsageError);
   t.throws(() => clientOf(broker).query('a', { errors: 9 }), UsageError);
   t.throws(() => clientOf(broker).query('a', { maxFiles: -1 }), UsageError);
 });
 
-t.test('BRK-1.5, BRK-4.4, BRK-4.17: a reply with unusual items', async (t) => {
-  const reply =
-    '200 - again\n120 - http://a.test/1\n777 - what is this\n124 - 17\n130 - object end\n\n' +
-    '122 - Matched line: title# x\n127 - title 3\nA B130 - object end\n200 - again\n101 - note\n103 - ERROR: odd\n';
-  const broker = await fakeBroker(t, (socket) => {
-    socket.setNoDelay(true);
-    for (const byte of Buffer.from(reply)) socket.write(Uint8Array.of(byte));
-    socket.end();
-  });
-  const results = clientOf(broker).query('a');
-  const hits: BrokerHit[] = [];
-  for await (const hit of results) hits.push(hit);
-  t.same(hits, [
-    {
-      url: 'http://a.test/1',
-      description: '130 - object end\n',
-      matchedLines: ['Matched line: title# x'],
-      attributes: new Map([['title', Buffer.from('A B')]]),
-    },
-  ]);
-  t.same([results.messages, results.errors], [['note'], ['ERROR: odd']]);
-  t.throws(() => results[Symbol.asyncIterator](), StateError, 'once');
-});
+t.test(
+  'BRK-1.5, BRK-4.4, BRK-4.17: a reply with unknown, repeated and counted items is read byte by byte',
+  async (t) => {
+    const reply =
+      '200 - again\n120 - http://a.test/1\n777 - what is this\n124 - 17\n130 - object end\n\n' +
+      '122 - Matched line: title# x\n127 - title 3\nA B130 - object end\n200 - again\n101 - note\n103 - ERROR: odd\n';
+    const broker = await fakeBroker(t, (socket) => {
+      socket.setNoDelay(true);
+      for (const byte of Buffer.from(reply)) socket.write(Uint8Array.of(byte));
+      socket.end();
+    });
+    const results = clientOf(broker).query('a');
+    const hits: BrokerHit[] = [];
+    for await (const hit of results) hits.push(hit);
+    t.same(hits, [
+      {
+        url: 'http://a.test/1',
+        description: '130 - object end\n',
+        matchedLines: ['Matched line: title# x'],
+        attributes: new Map([['title', Buffer.from('A B')]]),
+      },
+    ]);
+    t.same([results.messages, results.errors], [['note'], ['ERROR: odd']]);
+    t.throws(() => results[Symbol.asyncIterator](), StateError, 'results can be iterated once');
+  },
+);
 
 t.test('BRK-4.13: a fatal error comes after the objects before it', async (t) => {
   const broker = await fakeBroker(
@@ -135,7 +106,7 @@ t.test('BRK-4.13: a fatal error comes after the objects before it', async (t) =>
   t.ok(error instanceof PeerError && error.status === 111 && /too busy/.test(error.message));
 });
 
-t.test('incomplete replies, other servers and silence', async (t) => {
+t.test('incomplete replies, other servers and silence are errors after the complete objects', async (t) => {
   const cut = await collect(
     clientOf(await fakeBroker(t, answer(`${OBJECT}120 - http://a.test/2\n`))).query('a'),
   );
@@ -166,7 +137,7 @@ t.test('incomplete replies, other servers and silence', async (t) => {
   const address = gatherer.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   const { error } = await collect(clientOf(address).query('a'));
-  t.ok(error instanceof ProtocolError && /Gatherer/.test(error.message), 'BRK-1.4');
+  t.ok(error instanceof ProtocolError && /Gatherer/.test(error.message), 'BRK-1.4: a Gatherer is recognized');
 
   const limit = await fakeBroker(t, answer(`${OBJECT}120 - u\n124 - 99\n`));
   const limited = await collect(clientOf(limit, { limits: { maxValueBytes: 10 } }).query('a'));
@@ -174,7 +145,7 @@ t.test('incomplete replies, other servers and silence', async (t) => {
   t.ok(limited.error instanceof ProtocolError);
 });
 
-t.test('the error about an absent Broker names it and says what to try', async (t) => {
+t.test('the error about an unreachable Broker names it and suggests its usual port', async (t) => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -186,7 +157,7 @@ t.test('the error about an absent Broker names it and says what to try', async (
   t.match(String(error), new RegExp(`127.0.0.1:${address.port}.*refused.*8501`));
 });
 
-t.test('abort: before, while waiting, between objects', async (t) => {
+t.test('an abort ends a query before it connects and while it waits', async (t) => {
   const broker = await fakeBroker(t, (socket) => socket.write(OBJECT.repeat(2)));
   const early = await collect(clientOf(broker).query('a', { signal: AbortSignal.abort(new Error('early')) }));
   t.match(early.error, /early/);
@@ -203,38 +174,41 @@ t.test('abort: before, while waiting, between objects', async (t) => {
   t.equal(urls.length, 2);
 });
 
-t.test('backpressure: a reader that stops asking stops the Broker; leaving the loop closes', async (t) => {
-  const total = 64 * 1024 * 1024;
-  let written = 0;
-  let closed: Promise<unknown> | undefined;
-  const broker = await fakeBroker(t, (socket) => {
-    closed = new Promise((resolve) => socket.once('close', resolve));
-    const block = Buffer.from(OBJECT.repeat(1700));
-    const write = () => {
-      while (written < total && !socket.destroyed) {
-        written += block.length;
-        if (!socket.write(block)) {
-          socket.once('drain', write);
-          return;
+t.test(
+  'backpressure: a reader that stops reading stops the Broker; leaving the loop closes the connection',
+  async (t) => {
+    const total = 64 * 1024 * 1024;
+    let written = 0;
+    let closed: Promise<unknown> | undefined;
+    const broker = await fakeBroker(t, (socket) => {
+      closed = new Promise((resolve) => socket.once('close', resolve));
+      const block = Buffer.from(OBJECT.repeat(1700));
+      const writeUntilFull = () => {
+        while (written < total && !socket.destroyed) {
+          written += block.length;
+          if (!socket.write(block)) {
+            socket.once('drain', writeUntilFull);
+            return;
+          }
         }
-      }
-      socket.end();
-    };
-    write();
-  });
-  let hits = 0;
-  for await (const _hit of clientOf(broker).query('a')) {
-    hits++;
-    if (hits > 5000) break;
-  }
-  await closed;
-  t.ok(written < total, `the Broker got rid of ${written} bytes`);
-});
+        socket.end();
+      };
+      writeUntilFull();
+    });
+    let hits = 0;
+    for await (const _hit of clientOf(broker).query('a')) {
+      hits++;
+      if (hits > 5000) break;
+    }
+    await closed;
+    t.ok(written < total, `the Broker sent ${written} of ${total} bytes`);
+  },
+);
 
-t.test('BRK-5.4, BRK-6.7: administration and raw messages', async (t) => {
+t.test('BRK-5.4, BRK-6.7: admin() and message() send their message and return the reply', async (t) => {
   const broker = await fakeBroker(t, (socket) => {
     socket.end(
-      broker.heard.at(-1)?.includes('wrong')
+      broker.messages.at(-1)?.includes('wrong')
         ? '111 - ERROR: Invalid password\n'
         : '101 - Collection started\n',
     );
@@ -242,7 +216,7 @@ t.test('BRK-5.4, BRK-6.7: administration and raw messages', async (t) => {
   const client = clientOf(broker);
   t.same(await client.admin('secret', { kind: 'collection' }), ['Collection started']);
   await t.rejects(client.admin('wrong', { kind: 'set', name: 'a', value: 'b c' }), PeerError);
-  t.same(broker.heard, ['#ADMIN #password secret #collection', '#ADMIN #password wrong #set a "b c"']);
+  t.same(broker.messages, ['#ADMIN #password secret #collection', '#ADMIN #password wrong #set a "b c"']);
   const items = [];
   for await (const item of client.message('#USER #END a')) items.push(item);
   t.same(items, [

@@ -1,8 +1,6 @@
-// clients/bulk and its two commands over real sockets, against a Broker whose every byte the test determines.
+// Tests clients/bulk, `harvest bulk` and `harvest compare` over real sockets, against a Broker whose every byte the test determines.
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -24,40 +22,7 @@ import {
 } from '../../../protocols/bulk/index.js';
 import { ConnectionError, PeerError, ProtocolError, StateError } from '../../../protocols/errors.js';
 import { cli } from '../../helpers/cli.js';
-
-interface FakeBroker {
-  readonly host: string;
-  readonly port: number;
-  readonly heard: string[];
-  readonly sockets: Socket[];
-}
-
-/** A Broker that greets (BT-9), waits for a line, and then runs the script. */
-async function fakeBroker(t: Test, script: (socket: Socket, line: string) => void): Promise<FakeBroker> {
-  const heard: string[] = [];
-  const sockets: Socket[] = [];
-  const server = createServer((socket) => {
-    sockets.push(socket);
-    socket.on('error', () => {});
-    socket.write('200 - HARVEST Broker 1.0\n');
-    let text = '';
-    socket.on('data', (chunk: Buffer) => {
-      text += chunk.toString('latin1');
-      if (!text.endsWith('\r\n')) return;
-      heard.push(text.slice(0, -2));
-      script(socket, text.slice(0, -2));
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return { host: '127.0.0.1', port: address.port, heard, sockets };
-}
+import { type FakeBroker, fakeBroker } from '../broker/fake-broker.js';
 
 const answering = (t: Test, reply: string | Uint8Array): Promise<FakeBroker> =>
   fakeBroker(t, (socket) => {
@@ -86,26 +51,37 @@ const TWO = groups(object('http://a.test/1', 7) + object('http://a.test/2', 80))
 const LINES = ['delete http://a.test/gone 5', 'update http://a.test/1 7', 'update http://a.test/2 80'];
 const encoder = new BulkReplyEncoder();
 
-t.test('BT-3, BT-5: the changes, the totals, and the announced time as the next since', async (t) => {
-  const broker = await answering(t, `000 - ${formatTransferText(900)}\n${TWO}`);
-  const transfer = clientOf(broker).transfer({ since: 0 });
-  t.same(await received(transfer), { lines: LINES, error: undefined });
-  t.same(broker.heard, ['#BULK #SINCE 0 #END #ALLB']);
-  const { bytes, ...totals } = transfer.totals;
-  t.equal(bytes, object('http://a.test/gone', 5).length + object('http://a.test/1', 7).length * 2 + 1);
-  t.same(totals, { received: { delete: 1, refresh: 0, update: 2 }, complete: true, next: 900, interface: 1 });
-  const again = await received(transfer);
-  t.ok(again.error instanceof StateError, 'it can be iterated once');
-});
+t.test(
+  'BT-3, BT-5: a transfer yields the changes, counts them, and keeps the announced time for the next request',
+  async (t) => {
+    const broker = await answering(t, `000 - ${formatTransferText(900)}\n${TWO}`);
+    const transfer = clientOf(broker).transfer({ since: 0 });
+    t.same(await received(transfer), { lines: LINES, error: undefined });
+    t.same(broker.messages, ['#BULK #SINCE 0 #END #ALLB']);
+    const { bytes, ...totals } = transfer.totals;
+    t.equal(bytes, object('http://a.test/gone', 5).length + object('http://a.test/1', 7).length * 2 + 1);
+    t.same(totals, {
+      received: { delete: 1, refresh: 0, update: 2 },
+      complete: true,
+      next: 900,
+      interface: 1,
+    });
+    const again = await received(transfer);
+    t.ok(again.error instanceof StateError, 'a transfer can be iterated once');
+  },
+);
 
-t.test('BT-5: without an announcement the second before the request by our clock', async (t) => {
-  const transfer = clientOf(await answering(t, TWO), { now: () => 5000 }).transfer({ since: 4 });
-  t.equal(transfer.totals.next, undefined);
-  await received(transfer);
-  t.equal(transfer.totals.next, 4999);
-});
+t.test(
+  'BT-5: without an announced time, the next request starts one second before this one by our clock',
+  async (t) => {
+    const transfer = clientOf(await answering(t, TWO), { now: () => 5000 }).transfer({ since: 4 });
+    t.equal(transfer.totals.next, undefined);
+    await received(transfer);
+    t.equal(transfer.totals.next, 4999);
+  },
+);
 
-t.test('BT-10, BT-19: refused, cut off, announced groups missing: no next time', async (t) => {
+t.test('BT-10, BT-19: a refused or incomplete transfer has no next time', async (t) => {
   const cases: readonly (readonly [string, string | Uint8Array, number, (error: unknown) => boolean])[] = [
     ['400', '400 - ERROR: no\n', 0, (e) => e instanceof PeerError && e.status === 400],
     ['111', '111 - ERROR: busy\n', 0, (e) => e instanceof PeerError && e.status === 111],
@@ -130,35 +106,38 @@ t.test('BT-10, BT-19: refused, cut off, announced groups missing: no next time',
       (e) => e instanceof ProtocolError && e.rule === 'BP-28',
     ],
   ];
-  for (const [name, reply, count, isRight] of cases) {
+  for (const [name, reply, count, isExpected] of cases) {
     const transfer = clientOf(await answering(t, reply)).transfer({ since: 0 });
     const { lines, error } = await received(transfer);
-    t.ok(isRight(error), `${name}: ${String(error)}`);
-    t.equal(lines.length, count, `${name}: what came before is handed out`);
+    t.ok(isExpected(error), `${name}: ${String(error)}`);
+    t.equal(lines.length, count, `${name}: the changes before the error are delivered`);
     t.equal(transfer.totals.next, undefined);
   }
 });
 
-t.test('BP-12, BP-16, BP-29: interface 2, compressed, after the shipped greeting', async (t) => {
-  const broker = await answering(
-    t,
-    Buffer.concat([
-      encoder.version('x'),
-      encoder.info({ field: 'message', text: formatTransferText(70) }),
-      encoder.compressedStart(),
-      gzipSync(TWO),
-      encoder.compressedEnd(),
-      encoder.trailer({ kind: 'count', count: 3 }),
-    ]),
-  );
-  const transfer = clientOf(broker).transfer({ since: 6, interface: 2, compress: true });
-  t.same(await received(transfer), { lines: LINES, error: undefined });
-  t.same(broker.heard, ['#BULK #SINCE 6 #interface 2 #compress #END #ALLB']);
-  t.equal(transfer.totals.interface, 2);
-  t.equal(transfer.totals.next, 70);
-});
+t.test(
+  'BP-12, BP-16, BP-29: compressed groups of interface 2 are read after the shipped greeting',
+  async (t) => {
+    const broker = await answering(
+      t,
+      Buffer.concat([
+        encoder.version('x'),
+        encoder.info({ field: 'message', text: formatTransferText(70) }),
+        encoder.compressedStart(),
+        gzipSync(TWO),
+        encoder.compressedEnd(),
+        encoder.trailer({ kind: 'count', count: 3 }),
+      ]),
+    );
+    const transfer = clientOf(broker).transfer({ since: 6, interface: 2, compress: true });
+    t.same(await received(transfer), { lines: LINES, error: undefined });
+    t.same(broker.messages, ['#BULK #SINCE 6 #interface 2 #compress #END #ALLB']);
+    t.equal(transfer.totals.interface, 2);
+    t.equal(transfer.totals.next, 70);
+  },
+);
 
-t.test('BP-16: damaged and excessive compressed data', async (t) => {
+t.test('BP-16: damaged or excessive compressed data is a ProtocolError', async (t) => {
   const wrapped = (gzip: Uint8Array): Uint8Array =>
     Buffer.concat([encoder.version('x'), encoder.compressedStart(), gzip, encoder.compressedEnd()]);
   const damaged = gzipSync(TWO.repeat(50));
@@ -171,19 +150,19 @@ t.test('BP-16: damaged and excessive compressed data', async (t) => {
   t.ok(excess.error instanceof ProtocolError && excess.error.rule === 'BP-16', String(excess.error));
 });
 
-t.test('backpressure: a Broker that sends without end is read as fast as changes are taken', async (t) => {
+t.test('backpressure: an endless transfer is read only as fast as the caller takes changes', async (t) => {
   const piece = Buffer.from(object('http://a.test/x', 7).repeat(1000));
   let sent = 0;
   const broker = await fakeBroker(t, (socket) => {
-    const more = (): void => {
+    const writeUntilFull = (): void => {
       while (socket.writable && sent < 2 ** 28) {
         sent += piece.length;
         if (!socket.write(piece)) break;
       }
     };
-    socket.on('drain', more);
+    socket.on('drain', writeUntilFull);
     socket.write('@UPDATE {\n');
-    more();
+    writeUntilFull();
   });
   let taken = 0;
   for await (const { bytes } of clientOf(broker).transfer({ since: 0 })) {
@@ -196,10 +175,13 @@ t.test('backpressure: a Broker that sends without end is read as fast as changes
       socket.once('close', () => resolve());
     });
   }
-  t.ok(sent < 2 ** 27, `${sent} bytes were sent for ${taken} taken; leaving the loop closed the connection`);
+  t.ok(
+    sent < 2 ** 27,
+    `${sent} bytes are sent for ${taken} taken, and leaving the loop closes the connection`,
+  );
 });
 
-t.test('half-open and silent peers, and an abort, end the wait', async (t) => {
+t.test('an idle time-out and an abort end the wait for a silent Broker', async (t) => {
   const silent = await fakeBroker(t, (socket) => {
     socket.write('@UPDATE {\n');
   });
@@ -246,25 +228,25 @@ function digestBroker(t: Test, numbers: readonly number[], leaf: number): Promis
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
-t.test('compareBrokers by digests: descends only where they differ', async (t) => {
+t.test('compareBrokers descends only into digests that differ', async (t) => {
   const all = upTo(300);
   const a = await digestBroker(t, all, 8);
   const same = await compareBrokers(clientOf(a), clientOf(await digestBroker(t, all, 8)));
   t.same([same.equal, same.objects, same.method], [true, { a: 300, b: 300 }, 'digests']);
-  t.equal(a.heard.length, 1, 'equal roots need one question');
+  t.equal(a.messages.length, 1, 'equal roots need one request');
   const b = await digestBroker(t, [...all.filter((number) => number !== 17), 1000], 8);
-  a.heard.length = 0;
+  a.messages.length = 0;
   const different = await compareBrokers(clientOf(a), clientOf(b));
   t.same(
     [different.equal, different.onlyA.map(({ url }) => url), different.onlyB.map(({ url }) => url)],
     [false, ['http://a.test/17'], ['http://a.test/1000']],
   );
-  t.ok(a.heard.length < 10, `${a.heard.length} questions`);
+  t.ok(a.messages.length < 10, `${a.messages.length} requests`);
   t.ok(different.bytes > 0);
 });
 
 t.test(
-  'compareBrokers by digests: lists against buckets, one side empty, the limit of differences',
+  'compareBrokers compares lists with buckets and with an empty Broker, and stops at the limit of differences',
   async (t) => {
     const few = await digestBroker(t, upTo(6), 8);
     const many = await digestBroker(t, upTo(40), 8);
@@ -281,7 +263,7 @@ t.test(
   },
 );
 
-t.test('compareBrokers without digests: both are read completely', async (t) => {
+t.test('compareBrokers without digests reads both Brokers completely', async (t) => {
   const shipped = (numbers: readonly number[]): Promise<FakeBroker> =>
     fakeBroker(t, (socket, line) => {
       if (line.includes('#interface')) socket.end('111 - ERROR: Malformed message\n');
@@ -302,10 +284,10 @@ t.test('compareBrokers without digests: both are read completely', async (t) => 
     clientOf(a),
     clientOf(await answering(t, groups(object('http://a.test/1', 7)))),
   );
-  t.equal(mixed.onlyA.length, 2, 'a Broker that ignores the flags sends objects to every question');
+  t.equal(mixed.onlyA.length, 2, 'a Broker that ignores the flags answers every request with objects');
 });
 
-t.test('compareBrokers: an error names its Broker (BT-9, BT-10)', async (t) => {
+t.test('BT-9, BT-10: an error of compareBrokers names its Broker', async (t) => {
   const good = await digestBroker(t, [1], 8);
   const refusing = await fakeBroker(t, (socket) => socket.end('400 - ERROR: not today\n'));
   const cutting = await fakeBroker(t, (socket) => socket.end('@UPDATE {\n'));
@@ -317,34 +299,38 @@ t.test('compareBrokers: an error names its Broker (BT-9, BT-10)', async (t) => {
     [cutting, ConnectionError],
     [magic, ProtocolError],
   ] as const) {
-    const place = new RegExp(`^broker at 127.0.0.1:${bad.port}: `);
+    const prefix = new RegExp(`^broker at 127.0.0.1:${bad.port}: `);
     const failed = await compareBrokers(clientOf(bad), clientOf(good)).catch((error: unknown) => error);
     t.ok(failed instanceof kind);
-    t.match(failed, { message: place });
+    t.match(failed, { message: prefix });
   }
 });
 
-t.test('harvest bulk: groups, JSON lines, counts, a file, exit statuses', async (t) => {
+t.test('`harvest bulk` writes groups, JSON lines, counts or a file, and sets its exit status', async (t) => {
   const broker = await answering(t, `000 - ${formatTransferText(900)}\n${TWO}`);
-  const place = `127.0.0.1:${broker.port}`;
+  const address = `127.0.0.1:${broker.port}`;
   const folder = await mkdtemp(join(tmpdir(), 'bulk-'));
   t.teardown(() => rm(folder, { recursive: true }));
   const file = join(folder, 'all.soif');
   const refusing = await answering(t, '400 - ERROR: no\n');
   const cut = await answering(t, TWO.slice(0, -20));
   const [soif, json, count, output, refused, broken, usage] = await Promise.all([
-    cli('bulk', place, '--since', '6', '--query', 'title : x'),
-    cli('bulk', place, '--json'),
-    cli('bulk', place, '--count'),
-    cli('bulk', place, '--output', file),
+    cli('bulk', address, '--since', '6', '--query', 'title : x'),
+    cli('bulk', address, '--json'),
+    cli('bulk', address, '--count'),
+    cli('bulk', address, '--output', file),
     cli('bulk', `127.0.0.1:${refusing.port}`),
     cli('bulk', `127.0.0.1:${cut.port}`),
-    cli('bulk', place, '--compress'),
+    cli('bulk', address, '--compress'),
   ]);
-  const without = TWO.replace('@REFRESH {\n}\n\n', '');
-  t.equal(soif.stdout, `${without}@REFRESH {\n}\n\n`, 'BT-15: each group is there');
+  const withoutRefresh = TWO.replace('@REFRESH {\n}\n\n', '');
+  t.equal(
+    soif.stdout,
+    `${withoutRefresh}@REFRESH {\n}\n\n`,
+    'BT-15: every group is written, empty ones last',
+  );
   t.match(soif.stderr, 'next time --since 900');
-  t.ok(broker.heard.includes('#BULK #SINCE 6 #END title : x'));
+  t.ok(broker.messages.includes('#BULK #SINCE 6 #END title : x'));
   const urls = json.stdout
     .trimEnd()
     .split('\n')
@@ -357,23 +343,26 @@ t.test('harvest bulk: groups, JSON lines, counts, a file, exit statuses', async 
   t.equal(await readFile(file, 'latin1'), soif.stdout);
   t.same([soif.code, json.code, count.code, output.code], [0, 0, 0, 0]);
   t.same([refused.code, broken.code, usage.code], [1, 3, 2]);
-  t.match(broken.stdout, 'http://a.test/1', 'what came is written');
+  t.match(broken.stdout, 'http://a.test/1', 'the objects before the error are written');
 });
 
-t.test('harvest compare: 0 the same, 1 different, 3 not reached', async (t) => {
-  const [a, b, c] = await Promise.all([
-    digestBroker(t, [1, 2], 8),
-    digestBroker(t, [2, 1], 8),
-    digestBroker(t, [2], 8),
-  ]);
-  const place = ({ host, port }: FakeBroker): string => `${host}:${port}`;
-  const [same, different, json, missing] = await Promise.all([
-    cli('compare', place(a), place(b)),
-    cli('compare', place(a), place(c)),
-    cli('compare', '--json', place(a), place(c)),
-    cli('compare', place(a), '127.0.0.1:1'),
-  ]);
-  t.same([same.code, different.code, json.code, missing.code], [0, 1, 1, 3]);
-  t.match(different.stdout, '< 7 http://a.test/1\n');
-  t.match(JSON.parse(json.stdout), { equal: false, onlyB: [], truncated: false, method: 'digests' });
-});
+t.test(
+  '`harvest compare` exits with 0 if equal, 1 if different, 3 if a Broker is not reachable',
+  async (t) => {
+    const [a, b, c] = await Promise.all([
+      digestBroker(t, [1, 2], 8),
+      digestBroker(t, [2, 1], 8),
+      digestBroker(t, [2], 8),
+    ]);
+    const addressOf = ({ host, port }: FakeBroker): string => `${host}:${port}`;
+    const [same, different, json, missing] = await Promise.all([
+      cli('compare', addressOf(a), addressOf(b)),
+      cli('compare', addressOf(a), addressOf(c)),
+      cli('compare', '--json', addressOf(a), addressOf(c)),
+      cli('compare', addressOf(a), '127.0.0.1:1'),
+    ]);
+    t.same([same.code, different.code, json.code, missing.code], [0, 1, 1, 3]);
+    t.match(different.stdout, '< 7 http://a.test/1\n');
+    t.match(JSON.parse(json.stdout), { equal: false, onlyB: [], truncated: false, method: 'digests' });
+  },
+);

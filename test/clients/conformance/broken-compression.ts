@@ -1,10 +1,11 @@
+// Gatherds with one defect in compressed transfers each.
 import { gzipSync } from 'node:zlib';
 import type { BrokenServer } from './broken-servers.js';
-import { ENTRIES } from './reference.js';
-import { EMPTY_SECTIONS, line, SOUND, stream } from './simple-gatherd.js';
+import { ENTRIES } from './gatherd-reference.js';
+import { CORRECT, EMPTY_SECTIONS, line, stream } from './simple-gatherd.js';
 
 const inCompression = (fails: readonly string[]) => fails.map((name) => `compression/${name}`);
-/** Cases that read compressed data of any time stamp. */
+/** Cases that read compressed data, whatever the time stamp. */
 export const READS_COMPRESSED = [
   ...inCompression([
     'status-in-clear',
@@ -19,28 +20,27 @@ export const READS_COMPRESSED = [
   'session/beckett',
 ];
 
-/** Defects of SET compression and of compressed transfers. */
 export const BROKEN_COMPRESSION: readonly BrokenServer[] = [
   {
-    defect: 'none, without compression (GATHERD-6.9)',
-    habits: { set: () => line('900 - no') },
+    defect: 'none, and compression is not supported (GATHERD-6.9)',
+    behavior: { set: () => line('900 - no') },
     fails: [],
   },
   {
     defect: 'SET compression is answered 100',
-    habits: { set: () => line('100 - yes') },
+    behavior: { set: () => line('100 - yes') },
     fails: ['errors/unknown-setting', 'compression/accepted'],
   },
   {
     defect: 'two gzip members',
-    habits: {
+    behavior: {
       gzip: (bytes) => Buffer.concat([gzipSync(bytes.subarray(0, 20)), gzipSync(bytes.subarray(20))]),
     },
     fails: ['compression/one-member'],
   },
   {
     defect: 'a wrong checksum in the trailer',
-    habits: {
+    behavior: {
       gzip: (bytes) => {
         const member = gzipSync(bytes);
         member.writeUInt32LE((member.readUInt32LE(member.length - 8) ^ 1) >>> 0, member.length - 8);
@@ -51,7 +51,7 @@ export const BROKEN_COMPRESSION: readonly BrokenServer[] = [
   },
   {
     defect: 'a wrong length in the trailer',
-    habits: {
+    behavior: {
       gzip: (bytes) => {
         const member = gzipSync(bytes);
         member.writeUInt32LE(bytes.length + 1, member.length - 4);
@@ -62,14 +62,14 @@ export const BROKEN_COMPRESSION: readonly BrokenServer[] = [
   },
   {
     defect: 'a line end between member and 499',
-    habits: {
+    behavior: {
       endUpdate: (count, { compressed }) => line(compressed ? `\n499 - ${count}` : `499 - ${count}`),
     },
     fails: ['compression/end-line-directly'],
   },
   {
     defect: 'the end line is compressed with the data',
-    habits: {
+    behavior: {
       gzip: (bytes) => gzipSync(Buffer.concat([bytes, Buffer.from('499 - end\n')])),
       endUpdate: (count, { compressed }) =>
         compressed ? { bytes: '', close: true } : line(`499 - ${count}`),
@@ -78,7 +78,7 @@ export const BROKEN_COMPRESSION: readonly BrokenServer[] = [
   },
   {
     defect: 'the start line is compressed',
-    habits: {
+    behavior: {
       startUpdate: ({ compressed }) => (compressed ? '' : '400 - update\n'),
       gzip: (bytes) => gzipSync(Buffer.concat([Buffer.from('400 - update\n'), bytes])),
     },
@@ -86,15 +86,15 @@ export const BROKEN_COMPRESSION: readonly BrokenServer[] = [
   },
   {
     defect: 'the data is not compressed',
-    habits: { gzip: (bytes) => bytes },
+    behavior: { gzip: (bytes) => bytes },
     fails: READS_COMPRESSED,
   },
   {
     defect: 'damaged deflate data',
-    habits: {
+    behavior: {
       gzip: (bytes) => {
         const member = gzipSync(bytes);
-        // A block type that there is not.
+        // Block type 3 is reserved (RFC 1951).
         member[10] = 0x07;
         return member;
       },
@@ -102,8 +102,8 @@ export const BROKEN_COMPRESSION: readonly BrokenServer[] = [
     fails: READS_COMPRESSED,
   },
   {
-    defect: 'closes inside the member',
-    habits: {
+    defect: 'the connection is closed inside the member',
+    behavior: {
       gzip: (bytes) => gzipSync(bytes).subarray(0, -4),
       endUpdate: (count, { compressed }) =>
         compressed ? { bytes: '', close: true } : line(`499 - ${count}`),
@@ -111,15 +111,15 @@ export const BROKEN_COMPRESSION: readonly BrokenServer[] = [
     fails: READS_COMPRESSED,
   },
   {
-    defect: 'closes behind the member',
-    habits: {
+    defect: 'the connection is closed after the member',
+    behavior: {
       endUpdate: (count, { compressed }) => line(`499 - ${count}`, compressed),
     },
     fails: ['compression/status-in-clear', 'compression/stays-on', 'session/beckett'],
   },
   {
-    defect: 'an old compressed copy',
-    habits: {
+    defect: 'the compressed copy is out of date',
+    behavior: {
       gzip: (bytes, since) =>
         gzipSync(since === 0 ? stream(`${EMPTY_SECTIONS}@UPDATE {\n`, ENTRIES.slice(1)) : bytes),
     },
@@ -127,19 +127,19 @@ export const BROKEN_COMPRESSION: readonly BrokenServer[] = [
   },
   {
     defect: 'only full transfers are compressed',
-    habits: { gzip: (bytes, since) => (since === 0 ? gzipSync(bytes) : bytes) },
+    behavior: { gzip: (bytes, since) => (since === 0 ? gzipSync(bytes) : bytes) },
     fails: inCompression(['status-in-clear', 'end-line-directly', 'incremental', 'empty-update', 'stays-on']),
   },
   {
     defect: 'the compressed copy has no wrappers',
-    habits: {
+    behavior: {
       gzip: (bytes, since) => gzipSync(since === 0 ? stream('', ENTRIES, '') : bytes),
     },
     fails: ['compression/same-content', 'session/beckett'],
   },
   {
     defect: 'compression ends with the first transfer',
-    habits: {
+    behavior: {
       endUpdate: (count, session) => {
         session.compressed = false;
         return line(`499 - ${count}`);
@@ -149,15 +149,15 @@ export const BROKEN_COMPRESSION: readonly BrokenServer[] = [
   },
   {
     defect: 'INFO is compressed too',
-    habits: {
+    behavior: {
       info: (object, session) =>
-        session.compressed ? { bytes: gzipSync(object), close: true } : SOUND.info(object, session),
+        session.compressed ? { bytes: gzipSync(object), close: true } : CORRECT.info(object, session),
     },
     fails: ['compression/info-in-clear'],
   },
   {
     defect: 'SEND-OBJECT is compressed too',
-    habits: {
+    behavior: {
       object: (found, session) =>
         session.compressed
           ? {
@@ -168,7 +168,7 @@ export const BROKEN_COMPRESSION: readonly BrokenServer[] = [
               ]),
               close: true,
             }
-          : SOUND.object(found, session),
+          : CORRECT.object(found, session),
     },
     fails: ['compression/object-in-clear'],
   },

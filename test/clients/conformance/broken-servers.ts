@@ -1,63 +1,64 @@
+// Gatherds with one defect each, to prove that the cases of the gatherd suite detect it.
 import { BROKEN_COMPRESSION, READS_COMPRESSED } from './broken-compression.js';
-import { ENTRIES, type Entry, entry } from './reference.js';
-import { EMPTY_SECTIONS, type Habits, line, SOUND, stream } from './simple-gatherd.js';
+import { ENTRIES, type Entry, entry } from './gatherd-reference.js';
+import { CORRECT, EMPTY_SECTIONS, type GatherdBehavior, line, stream } from './simple-gatherd.js';
 
-/** A gatherd with one defect, and the cases that have to see it: these, and no others, fail. */
+/** A gatherd with one defect, and the ids of the cases that it fails; it passes all others. */
 export interface BrokenServer {
   readonly defect: string;
-  readonly habits: Partial<Habits>;
+  readonly behavior: Partial<GatherdBehavior>;
   readonly fails: readonly string[];
 }
 
 const latin1 = (bytes: Uint8Array) => Buffer.from(bytes).toString('latin1');
-const edited = (bytes: Uint8Array, pattern: RegExp, by: string) =>
-  Buffer.from(latin1(bytes).replace(pattern, by), 'latin1');
+const edited = (bytes: Uint8Array, pattern: RegExp, replacement: string) =>
+  Buffer.from(latin1(bytes).replace(pattern, replacement), 'latin1');
 const [FIRST, ...OTHERS] = ENTRIES;
 
 export const BROKEN_SERVERS: readonly BrokenServer[] = [
   {
     defect: 'no host name in the greeting',
-    habits: { greeting: '000 - HELLO 1.8' },
+    behavior: { greeting: '000 - HELLO 1.8' },
     fails: ['greeting/form'],
   },
   {
     defect: 'status lines end in CR LF',
-    habits: { eol: '\r\n' },
+    behavior: { eol: '\r\n' },
     fails: ['status/lf-only'],
   },
   {
     defect: 'status lines without the hyphen',
-    habits: { hello: () => line('100 hello') },
+    behavior: { hello: () => line('100 hello') },
     fails: ['status/form'],
   },
   {
     defect: 'a CR stays part of the argument',
-    habits: { trim: (text) => text.replace(/^[ \t]+|[ \t]+$/g, '') },
+    behavior: { trim: (text) => text.replace(/^[ \t]+|[ \t]+$/g, '') },
     fails: ['lines/crlf', 'lines/empty', 'session/roads'],
   },
   {
     defect: 'verbs in lower case are unknown',
-    habits: { fold: (word) => (word === 'compression' ? 'COMPRESSION' : word) },
+    behavior: { fold: (word) => (word === 'compression' ? 'COMPRESSION' : word) },
     fails: ['lines/any-case', 'compression/keyword-any-case'],
   },
   {
     defect: 'answers out of order',
-    habits: { arrange: (answers) => answers.toReversed() },
+    behavior: { arrange: (answers) => answers.toReversed() },
     fails: ['lines/pipelined', 'lines/too-long', 'help/listed', 'session/notes-1995', 'endurance/half-close'],
   },
   {
     defect: 'lines of 1024 bytes are too long',
-    habits: { maxLine: 1024 },
+    behavior: { maxLine: 1024 },
     fails: ['lines/longest'],
   },
   {
     defect: 'no limit for lines',
-    habits: { maxLine: Number.POSITIVE_INFINITY },
+    behavior: { maxLine: Number.POSITIVE_INFINITY },
     fails: ['lines/too-long'],
   },
   {
     defect: 'HELLO is answered 200',
-    habits: { hello: () => line('200 - hello') },
+    behavior: { hello: () => line('200 - hello') },
     fails: [
       'lines/pipelined',
       'lines/longest',
@@ -73,24 +74,24 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
   },
   {
     defect: 'HELP forgets a command',
-    habits: { help: () => line('200 - HELLO HELP SEND-UPDATE SET compression QUIT') },
+    behavior: { help: () => line('200 - HELLO HELP SEND-UPDATE SET compression QUIT') },
     fails: ['help/listed'],
   },
   {
     defect: 'unknown commands are answered 500',
-    habits: { unknown: () => line('500 - what') },
+    behavior: { unknown: () => line('500 - what') },
     fails: ['errors/unknown-command', 'object/no-argument'],
   },
   {
     defect: 'closes after an unknown command',
-    habits: { unknown: () => line('900 - what', true) },
+    behavior: { unknown: () => line('900 - what', true) },
     fails: ['errors/session-goes-on'],
   },
   {
     defect: 'SET of anything is accepted',
-    habits: {
-      set: (what, session) => {
-        session.compressed ||= what === 'COMPRESSION';
+    behavior: {
+      set: (setting, session) => {
+        session.compressed ||= setting === 'COMPRESSION';
         return line('500 - yes');
       },
     },
@@ -98,7 +99,7 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
   },
   {
     defect: 'QUIT is not answered',
-    habits: { quit: () => ({ bytes: '', close: true }) },
+    behavior: { quit: () => ({ bytes: '', close: true }) },
     fails: [
       'status/form',
       'status/lf-only',
@@ -113,28 +114,28 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
     ],
   },
   {
-    defect: 'says more behind 999',
-    habits: { quit: () => line('999 - bye\n000 - really', true) },
+    defect: 'lines are sent after 999',
+    behavior: { quit: () => line('999 - bye\n000 - really', true) },
     fails: ['quit/closes'],
   },
   {
-    defect: 'an object of the very time stamp is left out',
-    habits: { isSelected: ({ time }, since) => since === 0 || time > since },
+    defect: 'an object whose time equals the time stamp is left out',
+    behavior: { isSelected: ({ time }, since) => since === 0 || time > since },
     fails: ['update/boundary', 'update/only-newer'],
   },
   {
-    defect: 'the time stamp is not looked at',
-    habits: { isSelected: () => true },
+    defect: 'the time stamp is ignored',
+    behavior: { isSelected: () => true },
     fails: ['update/only-newer', 'update/nothing-new'],
   },
   {
-    defect: 'a line of chat between 400 and the data',
-    habits: { startUpdate: () => '400 - update\nhere it comes\n' },
+    defect: 'an extra line between 400 and the data',
+    behavior: { startUpdate: () => '400 - update\nhere it comes\n' },
     fails: ['update/only-data', 'update/layout', 'update/nothing-new', ...READS_COMPRESSED],
   },
   {
     defect: 'a size that counts the line end',
-    habits: {
+    behavior: {
       wrap: (objects) => {
         const all = stream(`${EMPTY_SECTIONS}@UPDATE {\n`, objects);
         return edited(all, /Body\{5\}:\tplain\n/, 'Body{6}:\tplain\n');
@@ -143,8 +144,8 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
     fails: ['update/only-data'],
   },
   {
-    defect: 'the objects end in CR LF',
-    habits: {
+    defect: 'a value ends in CR LF',
+    behavior: {
       wrap: (objects) =>
         edited(stream(`${EMPTY_SECTIONS}@UPDATE {\n`, objects), /Body\{5\}:\tplain\n/, 'Body{5}:\tplain\r\n'),
     },
@@ -152,25 +153,25 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
   },
   {
     defect: 'no wrappers',
-    habits: { wrap: (objects) => stream('', objects, '') },
+    behavior: { wrap: (objects) => stream('', objects, '') },
     fails: ['update/wrapped', 'update/layout', 'update/nothing-new'],
   },
   {
     defect: 'wrappers on one line',
-    habits: { wrap: (objects) => stream('@DELETE { }\n@REFRESH { }\n@UPDATE {\n', objects) },
+    behavior: { wrap: (objects) => stream('@DELETE { }\n@REFRESH { }\n@UPDATE {\n', objects) },
     fails: ['update/layout'],
   },
   {
     defect: 'sections in another order',
-    habits: { wrap: (objects) => stream('@REFRESH {\n}\n@DELETE {\n}\n@UPDATE {\n', objects) },
+    behavior: { wrap: (objects) => stream('@REFRESH {\n}\n@DELETE {\n}\n@UPDATE {\n', objects) },
     fails: ['update/layout'],
   },
   {
     defect: 'refreshed objects in their section without SET changes',
-    habits: {
+    behavior: {
       wrap: (objects, since) =>
         since === 0
-          ? SOUND.wrap(objects, since, { compressed: false, helloSaid: false, updates: 0 })
+          ? CORRECT.wrap(objects, since, { compressed: false, updates: 0 })
           : Buffer.concat([
               stream('@DELETE {\n}\n@REFRESH {\n', objects.slice(0, 1)),
               stream('@UPDATE {\n', objects.slice(1)),
@@ -179,18 +180,20 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
     fails: ['update/other-sections-empty'],
   },
   {
-    defect: 'the newest first',
-    habits: { entries: ENTRIES.toReversed() },
+    defect: 'the newest objects are sent first',
+    behavior: { entries: ENTRIES.toReversed() },
     fails: ['update/order'],
   },
   {
     defect: 'objects without Gatherer-Host',
-    habits: { entries: ENTRIES.map((one) => ({ ...one, soif: edited(one.soif, /Gatherer-Host.*\n/, '') })) },
+    behavior: {
+      entries: ENTRIES.map((one) => ({ ...one, soif: edited(one.soif, /Gatherer-Host.*\n/, '') })),
+    },
     fails: ['update/required-attributes'],
   },
   {
     defect: 'the second update of a session lacks an object',
-    habits: {
+    behavior: {
       wrap: (objects, _since, { updates }) =>
         stream(`${EMPTY_SECTIONS}@UPDATE {\n`, updates > 1 ? objects.slice(1) : objects),
     },
@@ -198,19 +201,19 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
   },
   {
     defect: 'a bad time stamp is answered 900',
-    habits: { badSince: () => line('900 - bad time') },
+    behavior: { badSince: () => line('900 - bad time') },
     fails: ['update/bad-timestamp'],
   },
   {
-    defect: 'time stamps are read like numbers of a programming language',
-    habits: {
+    defect: 'time stamps are read as JavaScript numbers',
+    behavior: {
       parseSince: (argument) => (argument === '' || !(Number(argument) >= 0) ? undefined : Number(argument)),
     },
     fails: ['update/bad-timestamp'],
   },
   {
-    defect: 'no 499: the connection is closed behind the data',
-    habits: { endUpdate: () => ({ bytes: '', close: true }) },
+    defect: 'no 499: the connection is closed after the data',
+    behavior: { endUpdate: () => ({ bytes: '', close: true }) },
     fails: [
       'status/form',
       'status/lf-only',
@@ -234,7 +237,7 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
   },
   {
     defect: 'SEND-OBJECT wraps the object',
-    habits: {
+    behavior: {
       object: (found) => ({
         bytes: Buffer.concat([
           Buffer.from('300 - object\n'),
@@ -247,12 +250,12 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
   },
   {
     defect: 'SEND-OBJECT decodes percent signs',
-    habits: { find: (oid, entries) => entries.find(({ url }) => url === decodeURI(oid)) },
+    behavior: { find: (oid, entries) => entries.find(({ url }) => url === decodeURI(oid)) },
     fails: ['object/percent'],
   },
   {
-    defect: 'SEND-OBJECT knows nothing',
-    habits: { find: () => undefined },
+    defect: 'SEND-OBJECT finds no object',
+    behavior: { find: () => undefined },
     fails: [
       'object/known',
       'object/bare',
@@ -262,21 +265,21 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
     ],
   },
   {
-    defect: 'SEND-OBJECT gives the first object for every name',
-    habits: { find: (_, entries) => entries[0] },
+    defect: 'SEND-OBJECT returns the first object for every name',
+    behavior: { find: (_, entries) => entries[0] },
     fails: ['object/known', 'object/same-bytes', 'object/percent', 'object/unknown'],
   },
   {
-    defect: 'SEND-OBJECT has another version than the update',
-    habits: {
+    defect: 'SEND-OBJECT returns another version than the update',
+    behavior: {
       object: (found, session) =>
-        SOUND.object({ ...found, soif: edited(found.soif, /Gatherer-Host.*\n/, '') }, session),
+        CORRECT.object({ ...found, soif: edited(found.soif, /Gatherer-Host.*\n/, '') }, session),
     },
     fails: ['object/same-bytes', 'object/percent'],
   },
   {
     defect: 'SEND-OBJECT has no end line',
-    habits: {
+    behavior: {
       object: ({ soif }) => ({ bytes: Buffer.concat([Buffer.from('300 - object\n'), soif]), close: true }),
     },
     fails: [
@@ -289,22 +292,22 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
   },
   {
     defect: 'an unknown object is answered 900',
-    habits: { noObject: () => line('900 - none') },
+    behavior: { noObject: () => line('900 - none') },
     fails: ['object/unknown'],
   },
   {
     defect: 'INFO without 600',
-    habits: { info: (object) => ({ bytes: object, close: true }) },
+    behavior: { info: (object) => ({ bytes: object, close: true }) },
     fails: ['info/end', 'session/info'],
   },
   {
     defect: '600 before the object of INFO',
-    habits: { info: (object) => ({ bytes: Buffer.concat([Buffer.from('600 - info\n'), object]) }) },
+    behavior: { info: (object) => ({ bytes: Buffer.concat([Buffer.from('600 - info\n'), object]) }) },
     fails: ['info/order'],
   },
   {
     defect: 'INFO is not SOIF',
-    habits: { info: () => ({ bytes: 'Number of objects: 6\n', close: true }) },
+    behavior: { info: () => ({ bytes: 'Number of objects: 6\n', close: true }) },
     fails: [
       'info/object',
       'info/end',
@@ -317,24 +320,24 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
   },
   {
     defect: 'INFO is another type of object',
-    habits: { describe: (entries) => edited(SOUND.describe(entries), /^@GATHERER/, '@FILE') },
+    behavior: { describe: (entries) => edited(CORRECT.describe(entries), /^@GATHERER/, '@FILE') },
     fails: ['info/description'],
   },
   {
     defect: 'INFO counts wrongly',
-    habits: { describe: (entries) => SOUND.describe(entries.slice(1)) },
+    behavior: { describe: (entries) => CORRECT.describe(entries.slice(1)) },
     fails: ['info/contents'],
   },
   ...BROKEN_COMPRESSION,
   {
-    defect: 'ten sessions at most',
-    habits: { admits: (sessions) => sessions <= 10 },
+    defect: 'at most ten sessions are served',
+    behavior: { admits: (sessions) => sessions <= 10 },
     fails: ['endurance/sessions'],
   },
   ...brokenChanges(),
 ];
 
-/** Defects of the extension, in a server that knows it and has refreshed its first object and deleted another. */
+/** Defects of SET changes, in a server that supports it, with its first object refreshed and another one deleted. */
 function brokenChanges(): readonly BrokenServer[] {
   const bookkeeping = (one: Entry): Entry => ({ ...one, soif: edited(one.soif, /Body.*$/s, '}\n') });
   const deleted = entry('http://deleted.example.org/', 3500, 'gone');
@@ -343,15 +346,15 @@ function brokenChanges(): readonly BrokenServer[] {
     gone: readonly Entry[],
     updated: readonly Entry[] = OTHERS,
   ) => {
-    const asked = new WeakSet<object>();
-    const habits: Partial<Habits> = {
-      set: (what, session) => {
-        if (what !== 'CHANGES') return SOUND.set(what, session);
-        asked.add(session);
+    const sessionsWithChanges = new WeakSet<object>();
+    const behavior: Partial<GatherdBehavior> = {
+      set: (setting, session) => {
+        if (setting !== 'CHANGES') return CORRECT.set(setting, session);
+        sessionsWithChanges.add(session);
         return line('500 - yes');
       },
       wrap: (objects, since, session) => {
-        if (!asked.has(session) || since === 0) return SOUND.wrap(objects, since, session);
+        if (!sessionsWithChanges.has(session) || since === 0) return CORRECT.wrap(objects, since, session);
         const selected = (list: readonly Entry[]) => list.filter(({ time }) => time >= since);
         return Buffer.concat([
           stream('@DELETE {\n', selected(gone)),
@@ -360,28 +363,28 @@ function brokenChanges(): readonly BrokenServer[] {
         ]);
       },
     };
-    return habits;
+    return behavior;
   };
   if (FIRST === undefined) return [];
   return [
     {
-      defect: 'none, with SET changes',
-      habits: changes([bookkeeping(FIRST)], [bookkeeping(deleted)]),
+      defect: 'none, and SET changes is supported',
+      behavior: changes([bookkeeping(FIRST)], [bookkeeping(deleted)]),
       fails: [],
     },
     {
       defect: 'refreshed objects with their content',
-      habits: changes([FIRST], [bookkeeping(deleted)]),
+      behavior: changes([FIRST], [bookkeeping(deleted)]),
       fails: ['changes/refreshed'],
     },
     {
       defect: 'deleted objects with their content',
-      habits: changes([bookkeeping(FIRST)], [deleted]),
+      behavior: changes([bookkeeping(FIRST)], [deleted]),
       fails: ['changes/deleted'],
     },
     {
       defect: 'an updated object is left out of the changes',
-      habits: changes([bookkeeping(FIRST)], [bookkeeping(deleted)], OTHERS.slice(1)),
+      behavior: changes([bookkeeping(FIRST)], [bookkeeping(deleted)], OTHERS.slice(1)),
       fails: ['changes/nothing-lost'],
     },
   ];

@@ -1,3 +1,5 @@
+// Tests the conformance suite for clients of a Broker: our own client passes, and each mistake fails the cases about
+// it.
 import { tmpdir } from 'node:os';
 import t from 'tap';
 import { BrokerClient } from '../../../clients/broker/index.js';
@@ -21,12 +23,12 @@ async function results(client: ClientUnderTest<QueryTask>, options: RunOptions =
   return all;
 }
 
-/** Our library as a client that shows everything. */
+/** Our library as a client that prints everything it receives. */
 const OWN: ClientUnderTest<QueryTask> = {
   name: 'own',
   async run({ host, port, query }, output, signal) {
     const found = new BrokerClient({ host, port }).query(query, { attributes: ['author'], signal });
-    const ended = async () => {
+    const readAll = async () => {
       try {
         for await (const hit of found) {
           const attributes = [...hit.attributes.values()].map((value) => Buffer.from(value).toString());
@@ -34,14 +36,14 @@ const OWN: ClientUnderTest<QueryTask> = {
             Buffer.from([hit.url, hit.description, ...attributes, ...hit.matchedLines].join('\n')),
           );
         }
-        return { status: 0, said: '' };
+        return { status: 0, diagnostics: '' };
       } catch (error) {
-        if (error instanceof KitError) return { status: 1, said: error.message };
+        if (error instanceof KitError) return { status: 1, diagnostics: error.message };
         throw error;
       }
     };
-    const { status, said } = await ended();
-    return { status, diagnostics: [...found.messages, ...found.errors, said].join('\n') };
+    const { status, diagnostics } = await readAll();
+    return { status, diagnostics: [...found.messages, ...found.errors, diagnostics].join('\n') };
   },
 };
 
@@ -88,7 +90,7 @@ const EXPECTED: readonly (readonly [mistake: BrokerMistake, fails: readonly stri
   ],
   ['counts-characters', ['desc/binary', 'attribute/binary']],
   ['always-skips-a-byte', ['desc/no-lf', 'attribute/no-lf']],
-  ['takes-200-for-the-end', ['version/repeated']],
+  ['treats-200-as-end', ['version/repeated']],
   ['insists-on-known-codes', ['codes/unknown']],
   ['keeps-cr', ['lines/crlf', 'lines/no-cr']],
   ['ends-at-103', ['error/103']],
@@ -134,15 +136,15 @@ t.test('BRK-1 to BRK-4: a client with one mistake fails the cases about it, and 
   }
 });
 
-t.test('BRK-1.7: the words of the suite, and what a failure shows', async (t) => {
-  for (const words of [[], ['--'], ['--what'], ['--', '/nonexistent/client'], ['--', tmpdir()]]) {
-    await t.rejects(suite.prepare(words, {}), { code: 'ERR_USAGE' }, words.join(' '));
+t.test('BRK-1.7: wrong arguments reject; a failure has the rules and the transcript', async (t) => {
+  for (const args of [[], ['--'], ['--what'], ['--', '/nonexistent/client'], ['--', tmpdir()]]) {
+    await t.rejects(suite.prepare(args, {}), { code: 'ERR_USAGE' }, args.join(' '));
   }
   const [result] = await results(withMistake('lf-only'), { only: ['sent/line-end'] });
   t.match(result, { verdict: 'fail', level: 'SHOULD', rules: ['BRK-1.9'], expected: 'CR LF' });
-  const said = result?.transcript.map(({ direction, text }) => `${direction} ${text}`) ?? [];
-  t.equal(said[1], 'sent 200 - HARVEST Broker 1.0\\n');
-  t.equal(said[2], 'received #USER #desc #attribute author #index case insensitive #END lighthouse\\n');
+  const transcript = result?.transcript.map(({ direction, text }) => `${direction} ${text}`) ?? [];
+  t.equal(transcript[1], 'sent 200 - HARVEST Broker 1.0\\n');
+  t.equal(transcript[2], 'received #USER #desc #attribute author #index case insensitive #END lighthouse\\n');
   const silent: ClientUnderTest<QueryTask> = {
     name: 'silent',
     run: async () => ({ status: 0, diagnostics: '' }),

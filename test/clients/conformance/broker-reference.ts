@@ -1,3 +1,4 @@
+// Our own Broker with reference data, and a run of the Broker suite against a port.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,14 +13,14 @@ import {
   serveBroker,
 } from '../../servers/broker/helpers.js';
 
-/** A document of the reference data. */
+/** A document of the reference Broker. */
 export interface Page {
   readonly url: string;
   readonly title: string;
   readonly description: string;
 }
 
-/** Words overlap in every way that a case asks for; no word is in all pages. */
+/** Their words overlap in every way that the cases need; no word is in all pages. */
 export const PAGES: readonly Page[] = [
   {
     url: 'http://www.example.org/rivers/danube.html',
@@ -56,12 +57,12 @@ export const PAGES: readonly Page[] = [
 
 const PASSWORD = 'open sesame';
 
-/** Our own Broker over {@link PAGES}. */
+/** Starts our own Broker with {@link PAGES}. */
 export async function referenceBroker(t: Test, pages: readonly Page[] = PAGES): Promise<number> {
   const gatherd = await ScriptedGatherd.listen();
   t.teardown(() => gatherd.close());
-  gatherd.documents = pages.map(({ url, title, description }, at): GathererDocument => {
-    const time = NOW - 10_000 + at;
+  gatherd.documents = pages.map(({ url, title, description }, i): GathererDocument => {
+    const time = NOW - 10_000 + i;
     const text = description === '' ? {} : { Description: description };
     return { updateTime: time, text: document(url, { Title: title, Type: 'HTML', ...text }, time) };
   });
@@ -70,8 +71,8 @@ export async function referenceBroker(t: Test, pages: readonly Page[] = PAGES): 
   return (await serveBroker(t, made)).address.port;
 }
 
-/** Runs the server cases against a port of loopback, with the password. */
-export async function judgeBroker(t: Test, port: number, options: RunOptions = {}): Promise<CaseResult[]> {
+/** Runs the Broker suite against a port of loopback, with the password. */
+export async function runBrokerCases(t: Test, port: number, options: RunOptions = {}): Promise<CaseResult[]> {
   const directory = await mkdtemp(join(tmpdir(), 'conformance-'));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   const file = join(directory, 'password');

@@ -1,3 +1,5 @@
+// Tests the conformance suite for clients of bulk transfers: our own client passes, and each mistake fails the cases
+// about it.
 import t from 'tap';
 import { BulkClient } from '../../../clients/bulk/index.js';
 import {
@@ -20,7 +22,7 @@ async function results(client: ClientUnderTest, options: RunOptions = {}): Promi
   return all;
 }
 
-/** Our library as a client that shows everything. */
+/** Our library as a client that prints everything it receives. */
 function own(version: 1 | 2): ClientUnderTest {
   return {
     name: `own, interface ${version}`,
@@ -28,17 +30,17 @@ function own(version: 1 | 2): ClientUnderTest {
       const warnings: string[] = [];
       const client = new BulkClient({ host, port, onWarning: ({ message }) => warnings.push(message) });
       const transfer = client.transfer({ since: 0, interface: version, signal });
-      const end = async () => {
+      const readAll = async () => {
         try {
           for await (const { bytes } of transfer) await output(bytes);
-          return { status: 0, said: '' };
+          return { status: 0, diagnostics: '' };
         } catch (error) {
-          if (error instanceof KitError) return { status: 1, said: error.message };
+          if (error instanceof KitError) return { status: 1, diagnostics: error.message };
           throw error;
         }
       };
-      const { status, said } = await end();
-      return { status, diagnostics: [...warnings, said].join('\n') };
+      const { status, diagnostics } = await readAll();
+      return { status, diagnostics: [...warnings, diagnostics].join('\n') };
     },
   };
 }
@@ -80,13 +82,13 @@ t.test('BT-14: `harvest bulk` passes a case of every kind as a program, over bot
 /** The cases that each mistake fails; all others must pass. */
 const EXPECTED: readonly (readonly [mistake: BulkMistake, fails: readonly string[]])[] = [
   ['none', []],
-  ['wants-three-groups', ['groups/missing', 'objects/bare', 'lines/success-between']],
-  ['wants-order', ['groups/any-order', 'groups/repeated', 'lines/success-between']],
-  ['wants-capitals', ['groups/any-case']],
-  ['wants-line-start', ['groups/run-on']],
-  ['wants-layout', ['groups/one-line', 'groups/white-space', 'groups/run-on']],
-  ['wants-groups', ['objects/bare']],
-  ['wants-success', ['lines/no-success']],
+  ['requires-three-groups', ['groups/missing', 'objects/bare', 'lines/success-between']],
+  ['requires-order', ['groups/any-order', 'groups/repeated', 'lines/success-between']],
+  ['requires-upper-case', ['groups/any-case']],
+  ['requires-line-start', ['groups/run-on']],
+  ['requires-layout', ['groups/one-line', 'groups/white-space', 'groups/run-on']],
+  ['requires-groups', ['objects/bare']],
+  ['requires-success', ['lines/no-success']],
   ['knows-only-file', ['objects/type']],
   ['stops-at-status', ['lines/success-between']],
   ['ignores-end-lines', ['lines/end', 'lines/end-error']],
@@ -107,15 +109,15 @@ const EXPECTED: readonly (readonly [mistake: BulkMistake, fails: readonly string
   ['drops-cut-transfer', ['cut/keeps-objects']],
   ['half-closes', ['session/keeps-open']],
   ['lf-only', ['sent/line-end']],
-  ['asks-as-user', ['sent/form']],
-  ['words-for-since', ['sent/form']],
+  ['sends-user-message', ['sent/form']],
+  ['sends-word-as-since', ['sent/form']],
   ['sends-twice', ['sent/one']],
   ['reads-lines', ['objects/holds-close', 'objects/holds-group']],
   ['counts-characters', ['objects/binary']],
 ];
 
 t.test('BT-2 to BT-20: a client with one mistake fails the cases about it, and only these', async (t) => {
-  const judge = async ([mistake, expected]: (typeof EXPECTED)[number]) => {
+  const check = async ([mistake, expected]: (typeof EXPECTED)[number]) => {
     const client: ClientUnderTest = {
       name: mistake,
       run: ({ port }, output) => bulkClient(mistake, port, output),
@@ -130,16 +132,17 @@ t.test('BT-2 to BT-20: a client with one mistake fails the cases about it, and o
     );
   };
   // A run mostly waits.
-  await Promise.all(EXPECTED.map(judge));
+  await Promise.all(EXPECTED.map(check));
 });
 
+/** The cases of `proposed/` that each mistake fails; all others must pass. */
 const PROPOSED: readonly (readonly [mistake: ProposedMistake, fails: readonly string[]])[] = [
   ['none', []],
   ['reads-version-by-line', ['line-feed-in-number', 'higher-major']],
-  ['wants-minor-0', ['line-feed-in-number', 'higher-minor']],
-  ['takes-any-major', ['higher-major']],
+  ['requires-minor-0', ['line-feed-in-number', 'higher-minor']],
+  ['accepts-any-major', ['higher-major']],
   [
-    'wants-header',
+    'requires-header',
     [
       'no-header',
       'groups-any-order',
@@ -150,41 +153,38 @@ const PROPOSED: readonly (readonly [mistake: ProposedMistake, fails: readonly st
       'keeps-objects',
     ],
   ],
-  ['wants-trailer', ['no-trailer']],
+  ['requires-trailer', ['no-trailer']],
   ['header-in-order', ['header-order']],
-  ['knows-no-extensions', ['extension']],
+  ['rejects-extensions', ['extension']],
   ['ignores-magic', ['wrong-magic']],
   ['skips-unknown-codes', ['unknown-code']],
   ['one-group-each', ['groups-any-order']],
   ['searches-end-marker', ['compressed-marker']],
-  ['needs-no-end-marker', ['no-end-marker']],
+  ['ignores-missing-end-marker', ['no-end-marker']],
   ['no-limits', ['long-string']],
   ['ignores-count', ['wrong-count']],
   ['ignores-errors', ['error', 'error-behind-objects']],
   ['shows-nothing-when-failed', ['error-behind-objects', 'keeps-objects']],
 ];
 
-t.test(
-  'BP-11 to BP-29: a client of the other interface with one mistake fails the cases about it',
-  async (t) => {
-    const judge = async ([mistake, expected]: (typeof PROPOSED)[number]) => {
-      const client: ClientUnderTest = {
-        name: mistake,
-        run: ({ port }, output) => proposedClient(mistake, port, output),
-      };
-      const all = await results(client, { only: ['proposed/*'] });
-      t.same(
-        all.filter(({ verdict }) => verdict === 'fail').map(({ id }) => id.replace('proposed/', '')),
-        expected,
-        `${mistake}: ${failuresOf(all).join('; ')}`,
-      );
+t.test('BP-11 to BP-29: a client of interface 2 with one mistake fails the cases about it', async (t) => {
+  const check = async ([mistake, expected]: (typeof PROPOSED)[number]) => {
+    const client: ClientUnderTest = {
+      name: mistake,
+      run: ({ port }, output) => proposedClient(mistake, port, output),
     };
-    await Promise.all(PROPOSED.map(judge));
-  },
-);
+    const all = await results(client, { only: ['proposed/*'] });
+    t.same(
+      all.filter(({ verdict }) => verdict === 'fail').map(({ id }) => id.replace('proposed/', '')),
+      expected,
+      `${mistake}: ${failuresOf(all).join('; ')}`,
+    );
+  };
+  await Promise.all(PROPOSED.map(check));
+});
 
-t.test('BT-2: the words of the suite', async (t) => {
-  for (const words of [[], ['--'], ['--what'], ['--', '/nonexistent/client']]) {
-    await t.rejects(suite.prepare(words, {}), { code: 'ERR_USAGE' }, words.join(' '));
+t.test('BT-2: wrong arguments reject', async (t) => {
+  for (const args of [[], ['--'], ['--what'], ['--', '/nonexistent/client']]) {
+    await t.rejects(suite.prepare(args, {}), { code: 'ERR_USAGE' }, args.join(' '));
   }
 });

@@ -1,3 +1,5 @@
+// Tests the core of the conformance kit: runner, transcript, targets, reports, catalog, and the command `harvest
+// conformance`.
 import t from 'tap';
 import {
   type BoundCase,
@@ -20,20 +22,20 @@ import {
 import { targetOf, targetText } from '../../../clients/conformance/target.js';
 import { ConnectionError, UsageError } from '../../../protocols/errors.js';
 import { cli } from '../../helpers/cli.js';
-import { ENTRIES, referenceServer } from './reference.js';
-import { line, SOUND, simpleGatherd } from './simple-gatherd.js';
+import { ENTRIES, referenceServer } from './gatherd-reference.js';
+import { CORRECT, line, simpleGatherd } from './simple-gatherd.js';
 
 function bound(id: string, run: BoundCase['run'], more: Partial<BoundCase> = {}): BoundCase {
-  return { id, title: 'does it', rules: ['TEST-1'], source: 'nobody', level: 'MUST', run, ...more };
+  return { id, title: 'does it', rules: ['TEST-1'], source: 'test', level: 'MUST', run, ...more };
 }
 
-function prepared(cases: readonly BoundCase[]): PreparedSuite {
+function suiteOf(cases: readonly BoundCase[]): PreparedSuite {
   return { suite: 'sample', target: 'nowhere', cases, async [Symbol.asyncDispose]() {} };
 }
 
 async function results(cases: readonly BoundCase[], options: RunOptions = {}): Promise<CaseResult[]> {
   const all: CaseResult[] = [];
-  for await (const result of runSuite(prepared(cases), options)) all.push(result);
+  for await (const result of runSuite(suiteOf(cases), options)) all.push(result);
   return all;
 }
 
@@ -46,7 +48,7 @@ async function text(report: AsyncIterable<string>): Promise<string> {
 const never = (signal: AbortSignal) =>
   new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 
-t.test('a case passes, fails, is skipped; the order is kept and the transcript handed over', async (t) => {
+t.test('a case passes, fails or is skipped; results are in order, with their transcripts', async (t) => {
   const [passed, failed, skipped, broken] = await results([
     bound('a/pass', async (transcript) => transcript.sent(Buffer.from('HELLO\n'))),
     bound('a/fail', async () => {
@@ -71,8 +73,8 @@ t.test(
   async (t) => {
     const all = await results(
       [
-        bound('late/heeds', (_, signal) => never(signal)),
-        bound('late/deaf', () => new Promise(() => {})),
+        bound('late/stops', (_, signal) => never(signal)),
+        bound('late/ignores', () => new Promise(() => {})),
         bound('late/patient', async () => {}, { timeoutMs: 60_000 }),
       ],
       { timeoutMs: 20 },
@@ -97,7 +99,7 @@ t.test(
         return never(signal);
       });
     const speaks = bound('a/speaks', async (transcript) => {
-      // In a dialogue that the report does not show.
+      // A dialogue that is not in the report.
       new Transcript(transcript).received(Buffer.from('200\n'));
     });
     const verdicts = async (...cases: readonly BoundCase[]) =>
@@ -123,21 +125,21 @@ t.test('a defect of the kit is thrown and not counted against the peer', async (
   await t.rejects(results([wrong]), { name: 'TypeError' });
 });
 
-t.test('the signal stops a case and the run', async (t) => {
+t.test('an abort ends the case and the run', async (t) => {
   const stop = new AbortController();
-  const fails = async () => {
-    t.fail('ran');
+  const mustNotRun = async () => {
+    t.fail('the next case ran');
   };
   const waits = bound('a/waits', (_, signal) => {
     queueMicrotask(() => stop.abort(new Error('enough')));
     return never(signal);
   });
-  await t.rejects(results([waits, bound('a/next', fails)], { signal: stop.signal }), {
+  await t.rejects(results([waits, bound('a/next', mustNotRun)], { signal: stop.signal }), {
     message: 'enough',
   });
 });
 
-t.test('--only: whole ids and rules, * for any text, without regard to case', async (t) => {
+t.test('--only selects whole ids and rules in any case, with * for any text', async (t) => {
   const ok = async () => {};
   const cases = [
     bound('update/boundary', ok, { rules: ['GATHERD-4.3'] }),
@@ -178,8 +180,8 @@ t.test('a transcript is printable, independent of TCP segments, and bounded', as
   t.equal(printable('abcdef', 4), 'abcd [2 more bytes]');
 });
 
-t.test('targets: HOST, HOST:PORT, HOST PORT, IPv6 with and without brackets', async (t) => {
-  for (const [words, expected] of [
+t.test('a target is HOST, HOST:PORT or HOST PORT, IPv6 with or without brackets', async (t) => {
+  for (const [args, expected] of [
     [['localhost'], 'localhost:8500'],
     [['localhost:9111'], 'localhost:9111'],
     [['localhost', '9111'], 'localhost:9111'],
@@ -187,10 +189,10 @@ t.test('targets: HOST, HOST:PORT, HOST PORT, IPv6 with and without brackets', as
     [['[::1]:9111'], '[::1]:9111'],
     [['::1', '9111'], '[::1]:9111'],
   ] as const) {
-    t.equal(targetText(targetOf(words, 8500)), expected, words.join(' '));
+    t.equal(targetText(targetOf(args, 8500)), expected, args.join(' '));
   }
-  for (const words of [[], ['a', '1', '2'], ['a:1', '2'], ['a:x'], ['a:0'], ['a:65536'], ['--fast']]) {
-    t.throws(() => targetOf(words, 8500), UsageError, words.join(' '));
+  for (const args of [[], ['a', '1', '2'], ['a:1', '2'], ['a:x'], ['a:0'], ['a:65536'], ['--fast']]) {
+    t.throws(() => targetOf(args, 8500), UsageError, args.join(' '));
   }
 });
 
@@ -297,7 +299,7 @@ t.test('report: one JSON document', async (t) => {
   t.match(empty, { results: [], totals: { total: 0, conforms: false } });
 });
 
-t.test('report: JUnit, escaped, characters that XML does not have replaced', async (t) => {
+t.test('report: JUnit, escaped; characters that XML forbids are replaced', async (t) => {
   const expected = `<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="harvest conformance" tests="4" failures="1" errors="0" skipped="2" time="1.503">
 <testsuite name="sample localhost:1" tests="4" failures="1" errors="0" skipped="2" time="1.503">
@@ -331,7 +333,7 @@ received: a: &quot;b&quot;</failure>
   t.match(strict, '<failure type="SHOULD" message="is not">expected: -\nreceived: -</failure>');
 });
 
-t.test('a tally counts MUST and SHOULD apart', async (t) => {
+t.test('a tally counts MUST and SHOULD separately', async (t) => {
   const tally = new Tally();
   for (const result of SAMPLE) tally.add(result);
   t.same([tally.total, tally.failures(false), tally.failures(true)], [4, 1, 2]);
@@ -350,19 +352,19 @@ t.test('every suite is found by its folder, and its cases are described', async 
       t.ok(described && source !== '' && title !== '', `${name} ${id}: rules and source are named`);
     }
   }
-  await t.rejects(loadSuite('nix'), UsageError);
+  await t.rejects(loadSuite('unknown'), UsageError);
   await t.rejects(loadSuite('../cli'), UsageError);
 });
 
-t.test('harvest conformance gatherd: exit status and reports', async (t) => {
-  const sound = `127.0.0.1:${await referenceServer(t)}`;
+t.test('`harvest conformance gatherd` sets its exit status and writes reports', async (t) => {
+  const correct = `127.0.0.1:${await referenceServer(t)}`;
   const only = ['--only', 'greeting/*', '--only', 'lines/any-case', '--only', 'hello/empty'];
-  const good = await cli('conformance', 'gatherd', sound, ...only);
+  const good = await cli('conformance', 'gatherd', correct, ...only);
   t.equal(good.code, 0);
   t.match(good.stdout, /^TAP version 14\n.*\n1\.\.3\n# 3 cases: 3 passed, 0 MUST/s);
 
-  const deaf = { ...SOUND, entries: ENTRIES, fold: (word: string) => word };
-  const should = `127.0.0.1:${await simpleGatherd(t, deaf)}`;
+  const caseSensitive = { ...CORRECT, entries: ENTRIES, fold: (word: string) => word };
+  const should = `127.0.0.1:${await simpleGatherd(t, caseSensitive)}`;
   t.equal((await cli('conformance', '--json', 'gatherd', should, ...only)).code, 0);
   const strict = await cli('conformance', '--json', '--strict', 'gatherd', should, ...only);
   t.equal(strict.code, 1);
@@ -372,36 +374,39 @@ t.test('harvest conformance gatherd: exit status and reports', async (t) => {
     totals: { total: 3, pass: 2, failedMust: 0, failedShould: 1, conforms: false },
   });
 
-  const nameless = { ...SOUND, entries: ENTRIES, greeting: '000 - HELLO 1.8' };
+  const nameless = { ...CORRECT, entries: ENTRIES, greeting: '000 - HELLO 1.8' };
   const must = `127.0.0.1:${await simpleGatherd(t, nameless)}`;
   const bad = await cli('conformance', '--junit', 'gatherd', must, ...only);
   t.equal(bad.code, 1);
   t.match(bad.stdout, 'failures="1"');
-  t.match(bad.stdout, '&lt; 000 - HELLO 1.8\\n', 'what came is in the report');
+  t.match(bad.stdout, '&lt; 000 - HELLO 1.8\\n', 'the received line is in the report');
 });
 
-t.test('harvest conformance: usage, no server, GATHERD-3.10 not served', async (t) => {
-  const closed = { ...SOUND, entries: ENTRIES, greeting: '999 - Access denied' };
-  const refused = `127.0.0.1:${await simpleGatherd(t, closed)}`;
-  const outcomes = await Promise.all([
-    cli('conformance'),
-    cli('conformance', 'nix'),
-    cli('conformance', 'gatherd'),
-    cli('conformance', 'gatherd', 'localhost', '--only', 'nix'),
-    cli('conformance', 'gatherd', '127.0.0.1:1'),
-    cli('conformance', 'gatherd', refused),
-  ]);
-  t.same(
-    outcomes.map(({ code }) => code),
-    [2, 2, 2, 2, 3, 3],
-  );
-  for (const { stdout, stderr } of outcomes) {
-    t.equal(stdout, '');
-    t.match(stderr, /^(harvest|conformance): [^\n]+\n$/);
-  }
-});
+t.test(
+  '`harvest conformance` exits with 2 on wrong usage, with 3 if the server is absent or refuses (GATHERD-3.10)',
+  async (t) => {
+    const denying = { ...CORRECT, entries: ENTRIES, greeting: '999 - Access denied' };
+    const refused = `127.0.0.1:${await simpleGatherd(t, denying)}`;
+    const outcomes = await Promise.all([
+      cli('conformance'),
+      cli('conformance', 'unknown'),
+      cli('conformance', 'gatherd'),
+      cli('conformance', 'gatherd', 'localhost', '--only', 'unknown'),
+      cli('conformance', 'gatherd', '127.0.0.1:1'),
+      cli('conformance', 'gatherd', refused),
+    ]);
+    t.same(
+      outcomes.map(({ code }) => code),
+      [2, 2, 2, 2, 3, 3],
+    );
+    for (const { stdout, stderr } of outcomes) {
+      t.equal(stdout, '');
+      t.match(stderr, /^(harvest|conformance): [^\n]+\n$/);
+    }
+  },
+);
 
-t.test('harvest conformance --list: suites and cases', async (t) => {
+t.test('`harvest conformance --list` lists suites and cases', async (t) => {
   const suites = await cli('conformance', '--list');
   t.equal(suites.code, 0);
   t.match(suites.stdout, /^gatherd HOST\[:PORT\]$/m);
@@ -412,17 +417,17 @@ t.test('harvest conformance --list: suites and cases', async (t) => {
   );
 });
 
-t.test('words after -- reach a suite unchanged, also those that look like options', async (t) => {
-  const words = ['false', '--json', '--', '--only', 'x'];
+t.test('arguments after -- reach a suite unchanged, even those that look like options', async (t) => {
+  const args = ['false', '--json', '--', '--only', 'x'];
   const only = ['--only', 'session/plain', '--no-output'];
-  const { stdout } = await cli('conformance', '--json', 'gatherd-client', ...only, '--', ...words);
+  const { stdout } = await cli('conformance', '--json', 'gatherd-client', ...only, '--', ...args);
   const report = JSON.parse(stdout) as { target: string; totals: { total: number } };
-  t.equal(report.target, words.join(' '));
+  t.equal(report.target, args.join(' '));
   t.equal(report.totals.total, 1);
 });
 
-t.test('a server that answers 100 instead of 500 does not count as one without compression', async (t) => {
-  const port = await simpleGatherd(t, { ...SOUND, entries: ENTRIES, set: () => line('100 - yes') });
+t.test('a server that answers 100 instead of 500 is not taken for one without compression', async (t) => {
+  const port = await simpleGatherd(t, { ...CORRECT, entries: ENTRIES, set: () => line('100 - yes') });
   const { code, stdout } = await cli(
     'conformance',
     'gatherd',

@@ -1,3 +1,4 @@
+// Tests the conformance suite for gatherd clients: our own client passes, and each mistake fails the cases about it.
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
@@ -14,7 +15,7 @@ import { KitError } from '../../../protocols/errors.js';
 import { encodeSoif } from '../../../protocols/soif/index.js';
 import { cli, PROGRAM } from '../../helpers/cli.js';
 import { PLAIN_NODE } from '../../helpers/plain-node.js';
-import { carefulClient, type Mistake } from './broken-clients/careful-client.js';
+import { type GatherdMistake, gatherdClient } from './broken-clients/gatherd-client.js';
 import { beckettClient, roadsClient } from './broken-clients/historic-clients.js';
 
 const BROKEN_CLIENT = fileURLToPath(new URL('broken-clients/main.js', import.meta.url));
@@ -33,11 +34,11 @@ function client(name: string, run: Run): ClientUnderTest {
   };
 }
 
-function careful(mistake: Mistake): ClientsUnderTest {
+function clientsWith(mistake: GatherdMistake): ClientsUnderTest {
   return {
-    client: client(mistake, (port, output, signal) => carefulClient(mistake, 'update', port, output, signal)),
+    client: client(mistake, (port, output, signal) => gatherdClient(mistake, 'update', port, output, signal)),
     infoClient: client(mistake, (port, output, signal) =>
-      carefulClient(mistake, 'info', port, output, signal),
+      gatherdClient(mistake, 'info', port, output, signal),
     ),
   };
 }
@@ -52,15 +53,15 @@ async function results(clients: ClientsUnderTest, options: RunOptions = {}): Pro
 const named = (all: readonly CaseResult[], verdict: CaseResult['verdict']) =>
   all.filter((result) => result.verdict === verdict).map(({ id }) => id);
 
-/** Runs the suite with one command line, as the command line does. */
-async function verdicts(words: readonly string[], options: RunOptions = {}): Promise<Record<string, string>> {
-  await using prepared = await suite.prepare(words, {});
+/** Runs the suite with arguments, as the command line does. */
+async function verdicts(args: readonly string[], options: RunOptions = {}): Promise<Record<string, string>> {
+  await using prepared = await suite.prepare(args, {});
   const found: Record<string, string> = {};
   for await (const { id, verdict } of runSuite(prepared, options)) found[id] = verdict;
   return found;
 }
 
-const program = (...words: string[]) => ['--', 'env', ...PLAIN_NODE, BROKEN_CLIENT, ...words];
+const program = (...args: string[]) => ['--', 'env', ...PLAIN_NODE, BROKEN_CLIENT, ...args];
 
 t.test('GATHERD-11.4: our own client passes every case', async (t) => {
   const own = async (port: number, work: (client: GatherdClient) => Promise<void>): Promise<number> => {
@@ -121,30 +122,31 @@ t.test('GATHERD-11.4: `harvest gather` passes a case of every kind as a program'
   t.notMatch(found.stdout, /# SKIP/);
 });
 
-const SAID_FAILED = CLIENT_CASES.map(({ id }) => id).filter(
+/** The cases in which the client must report a failure. */
+const FAILED_TRANSFERS = CLIENT_CASES.map(({ id }) => id).filter(
   (id) => /^(?:incomplete|refused)\//.test(id) || /^gzip\/(?:bad-|cut-|not-)/.test(id),
 );
 
 /** The cases that each mistake fails; all others must pass. */
-const EXPECTED: readonly (readonly [mistake: Mistake, fails: readonly string[]])[] = [
+const EXPECTED: readonly (readonly [mistake: GatherdMistake, fails: readonly string[]])[] = [
   ['none', []],
   ['searches-end-line', ['value/end-line', 'value/end-line-099', 'value/closing-brace']],
   ['ignores-missing-end', ['incomplete/no-end-line', 'incomplete/nothing', 'incomplete/between-objects']],
   ['ignores-trailer', ['gzip/bad-crc', 'gzip/bad-crc-end-line', 'gzip/bad-length']],
   ['first-member-only', ['gzip/members']],
-  ['small-letters', ['commands/spelling']],
+  ['lower-case', ['commands/spelling']],
   ['never-quits', ['commands/quit']],
-  ['always-succeeds', SAID_FAILED],
+  ['always-succeeds', FAILED_TRANSFERS],
   ['insists-on-compression', ['compression/refused', 'compression/other-answer']],
   ['decodes-values', ['value/binary', 'gzip/values']],
-  ['knows-only-names', ['gzip/header-extra', 'gzip/header-comment', 'gzip/header-crc', 'gzip/header-all']],
+  ['knows-only-fname', ['gzip/header-extra', 'gzip/header-comment', 'gzip/header-crc', 'gzip/header-all']],
   ['trusts-first-line', ['lines/unknown-lines', 'lines/unknown-codes']],
   ['reserves-wrappers', ['sections/type-update']],
   ['sends-date', ['commands/timestamp']],
   ['waits-for-close', ['session/closes']],
 ];
 
-/** All cases except those that take long with any client; only our own client runs these. */
+/** All cases but those that are slow with any client. Only our own client runs the slow ones. */
 const QUICK: RunOptions = {
   only: CLIENT_CASES.map(({ id }) => id).filter((id) => !/huge|slow|single-bytes/.test(id)),
   timeoutMs: 3_000,
@@ -154,13 +156,13 @@ t.test(
   'GATHERD-2 to GATHERD-6: a client with one mistake fails the cases about it, and only these',
   async (t) => {
     for (const [mistake, expected] of EXPECTED) {
-      const all = await results(careful(mistake), QUICK);
+      const all = await results(clientsWith(mistake), QUICK);
       t.same(named(all, 'fail'), expected, mistake);
       const skipped = named(all, 'skip');
       if (mistake === 'insists-on-compression') {
         t.ok(
           skipped.includes('value/end-line'),
-          'GATHERD-6.9 a client that cannot be brought to read in clear',
+          'GATHERD-6.9: cases in clear are skipped for a client that insists on compression',
         );
       } else t.same(skipped, [], mistake);
     }
@@ -169,12 +171,12 @@ t.test(
 
 t.test('GATHERD-3.11: a client that hangs fails the case, and the suite continues', async (t) => {
   const only = ['incomplete/nothing', 'gzip/cut-data', 'session/plain'];
-  const all = await results(careful('hangs'), { only, timeoutMs: 700 });
+  const all = await results(clientsWith('hangs'), { only, timeoutMs: 700 });
   t.same(named(all, 'fail'), ['incomplete/nothing', 'gzip/cut-data']);
   t.match(all.find(({ id }) => id === 'gzip/cut-data')?.message, /no verdict within 700 ms/);
 });
 
-t.test('GATHERD-7.3: the ROADS client', async (t) => {
+t.test('GATHERD-7.3: the ROADS client fails the cases about its known defects', async (t) => {
   const all = await results({ client: client('roads', (port, output) => roadsClient(port, output)) }, QUICK);
   t.same(named(all, 'fail'), [
     'sections/run-together',
@@ -193,7 +195,7 @@ t.test('GATHERD-7.3: the ROADS client', async (t) => {
   );
 });
 
-t.test('GATHERD-7.2: the sample client', async (t) => {
+t.test('GATHERD-7.2: the sample client fails the cases about its known defects', async (t) => {
   const sample = (compression: boolean, info: boolean) =>
     client('sample', (port, output, signal) => beckettClient(port, output, { compression, info }, signal));
   const clear = await results(
@@ -213,10 +215,14 @@ t.test('GATHERD-7.2: the sample client', async (t) => {
     { client: sample(true, false) },
     { only: ['gzip/dynamic', 'gzip/cut-header', 'refused/no-greeting'], timeoutMs: 700 },
   );
-  t.same(named(compressed, 'fail'), ['gzip/dynamic'], 'GATHERD-6.6 its search for a line that begins 499');
+  t.same(
+    named(compressed, 'fail'),
+    ['gzip/dynamic'],
+    'GATHERD-6.6: it searches for a line that begins with 499',
+  );
 });
 
-t.test('GATHERD-11.4: programs, their words and their exit status', async (t) => {
+t.test('GATHERD-11.4: a program is run with the address, and its exit status counts', async (t) => {
   const both = ['session/plain', 'incomplete/nothing'];
   t.same(
     await verdicts(program('none', '{port}'), { only: both }),
@@ -232,19 +238,19 @@ t.test('GATHERD-11.4: programs, their words and their exit status', async (t) =>
       only: ['refused/no-connection', 'session/plain'],
     }),
     { 'session/plain': 'fail', 'refused/no-connection': 'pass' },
-    'host and port are appended; a client that never connects asks for nothing',
+    'host and port are appended; a client that never connects passes only refused/no-connection',
   );
   t.same(
     await verdicts(['--', process.execPath, '-e', 'process.kill(process.pid)'], {
       only: ['refused/no-connection'],
     }),
     { 'refused/no-connection': 'fail' },
-    'a crash is no exit status',
+    'a crash is not an exit status',
   );
   t.same(
     await verdicts(program('roads', '{port}'), { only: both }),
     { 'session/plain': 'pass', 'incomplete/nothing': 'fail' },
-    'GATHERD-7.3 as a program',
+    'GATHERD-7.3: the ROADS client as a program',
   );
   const hanging = await verdicts(['--', 'sh', '-c', 'sleep 100 & wait'], {
     only: ['session/plain'],
@@ -253,16 +259,16 @@ t.test('GATHERD-11.4: programs, their words and their exit status', async (t) =>
   t.same(hanging, { 'session/plain': 'fail' });
 });
 
-t.test('GATHERD-11.4: --no-output judges the session and the exit status only', async (t) => {
+t.test('GATHERD-11.4: with --no-output only the session and the exit status count', async (t) => {
   const only = ['session/plain', 'value/binary', 'commands/spelling', 'incomplete/in-value'];
-  const silent = careful('decodes-values');
+  const silent = clientsWith('decodes-values');
   t.same(named(await results({ ...silent, checksOutput: false }, { only }), 'fail'), []);
-  const lying = careful('always-succeeds');
+  const lying = clientsWith('always-succeeds');
   t.same(named(await results({ ...lying, checksOutput: false }, { only }), 'fail'), ['incomplete/in-value']);
 });
 
-t.test('GATHERD-11.4: the words of the suite', async (t) => {
-  for (const words of [
+t.test('GATHERD-11.4: wrong arguments reject; the target is the command line', async (t) => {
+  for (const args of [
     [],
     ['--'],
     ['--info'],
@@ -273,30 +279,30 @@ t.test('GATHERD-11.4: the words of the suite', async (t) => {
     ['--', 'no-such-client-anywhere'],
     ['--', tmpdir()],
   ]) {
-    await t.rejects(suite.prepare(words, {}), { code: 'ERR_USAGE' }, words.join(' '));
+    await t.rejects(suite.prepare(args, {}), { code: 'ERR_USAGE' }, args.join(' '));
   }
-  await usingTarget(
+  await checkTarget(
     t,
     ['--info', 'env \'b c\' "d\\" e" f\\ g', '--', 'sh', '-x'],
     'sh -x | env b c d" e f g',
   );
-  await usingTarget(t, ['--no-output', 'sh', '--', 'y'], 'sh -- y');
+  await checkTarget(t, ['--no-output', 'sh', '--', 'y'], 'sh -- y');
 });
 
-async function usingTarget(t: Test, words: readonly string[], target: string): Promise<void> {
-  await using prepared = await suite.prepare(words, {});
+async function checkTarget(t: Test, args: readonly string[], target: string): Promise<void> {
+  await using prepared = await suite.prepare(args, {});
   t.equal(prepared.target, target);
 }
 
-t.test('GATHERD-1.6: what a failure shows', async (t) => {
-  const [result] = await results(careful('small-letters'), { only: ['commands/spelling'] });
+t.test('GATHERD-1.6: a failure has the rules, the received line and the transcript', async (t) => {
+  const [result] = await results(clientsWith('lower-case'), { only: ['commands/spelling'] });
   t.match(result, {
     verdict: 'fail',
     level: 'MUST',
     rules: ['GATHERD-2.3', 'GATHERD-2.1', 'GATHERD-2.2'],
     received: 'hello client.example.org',
   });
-  const said = result?.transcript.map(({ direction, text }) => `${direction} ${text}`) ?? [];
-  t.equal(said[1], 'sent 000 - HELLO 1.8 gatherer.example.org\\n');
-  t.equal(said[2], 'received hello client.example.org\\n');
+  const transcript = result?.transcript.map(({ direction, text }) => `${direction} ${text}`) ?? [];
+  t.equal(transcript[1], 'sent 000 - HELLO 1.8 gatherer.example.org\\n');
+  t.equal(transcript[2], 'received hello client.example.org\\n');
 });

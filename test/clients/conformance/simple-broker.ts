@@ -1,9 +1,10 @@
+// A Broker that answers queries, independent of the kit's code, for the tests of the conformance suite.
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
 import type { Page } from './broker-reference.js';
 
-/** The flags of a message, as far as this Broker knows them. */
+/** The flags of a message that this Broker supports. */
 interface Flags {
   desc: boolean;
   opaque: boolean;
@@ -18,15 +19,15 @@ interface Flags {
 
 type Found = ReadonlySet<Page>;
 
-/** A Broker independent of the kit's code. Every behavior can be replaced; {@link SOUND_BROKER} is correct. */
-export interface BrokerHabits {
+/** The behavior of the Broker. {@link CORRECT_BROKER} is correct, and any member can be replaced. */
+export interface BrokerBehavior {
   readonly greeting: string;
   readonly lineEnd: string;
   readonly objectEnd: string;
-  /** Where a message ends, or undefined. */
-  ending(input: string): number | undefined;
-  /** Parses the message. */
-  understand(message: string): string;
+  /** Offset at which the message ends, -1 if it is too long, or undefined if it is incomplete. */
+  messageEnd(input: string): number | undefined;
+  /** Changes a message before it is parsed. */
+  rewrite(message: string): string;
   refuse(why: string): string;
   and(a: Found, b: Found): Found;
   or(a: Found, b: Found): Found;
@@ -40,29 +41,29 @@ export interface BrokerHabits {
   describe(page: Page, flags: Flags): string;
   attribute(name: string, value: string): string;
   lines(page: Page, words: readonly string[], flags: Flags): readonly string[];
-  /** The whole reply, before it is sent. */
+  /** Changes the whole reply before it is sent. */
   finish(reply: string): string;
   admin(password: string, command: string): string;
-  closes(socket: Socket): void;
+  close(socket: Socket): void;
 }
 
 const text = ({ url, title, description }: Page) => `${url}\n${title}\n${description}`;
 const counted = (head: string, value: string) => `${head}${value.length}\n${value}\n`;
 
-export const SOUND_BROKER: BrokerHabits = {
+export const CORRECT_BROKER: BrokerBehavior = {
   greeting: '200 - Simple Broker 1\n',
   lineEnd: '\n',
   objectEnd: '130 - object end',
-  ending(input) {
+  messageEnd(input) {
     let isQuoted = false;
-    for (let at = 0; at < input.length; at++) {
-      if (isQuoted && input[at] === '\\') at++;
-      else if (input[at] === '"') isQuoted = !isQuoted;
-      else if (input[at] === '\n' && !isQuoted && input.slice(0, at).trim() !== '') return at;
+    for (let i = 0; i < input.length; i++) {
+      if (isQuoted && input[i] === '\\') i++;
+      else if (input[i] === '"') isQuoted = !isQuoted;
+      else if (input[i] === '\n' && !isQuoted && input.slice(0, i).trim() !== '') return i;
     }
     return input.length > 65_536 ? -1 : undefined;
   },
-  understand: (message) => message,
+  rewrite: (message) => message,
   refuse: (why) => `111 - ERROR: Malformed message: ${why}\n`,
   and: (a, b) => new Set([...a].filter((page) => b.has(page))),
   or: (a, b) => new Set([...a, ...b]),
@@ -76,21 +77,21 @@ export const SOUND_BROKER: BrokerHabits = {
   },
   select(attribute, operator, value, page) {
     const name = attribute.toLowerCase();
-    const own = name === 'url' ? page.url : name === 'update-time' ? '1700000000' : undefined;
-    if (own === undefined) return false;
-    if (operator === 'exact') return own === value;
-    if (operator === 'regexp') return new RegExp(value).test(own);
-    const isNumeric = /^\d+$/.test(own + value);
-    const order = isNumeric ? Number(own) - Number(value) : own < value ? -1 : 1;
+    const actual = name === 'url' ? page.url : name === 'update-time' ? '1700000000' : undefined;
+    if (actual === undefined) return false;
+    if (operator === 'exact') return actual === value;
+    if (operator === 'regexp') return new RegExp(value).test(actual);
+    const isNumeric = /^\d+$/.test(actual + value);
+    const order = isNumeric ? Number(actual) - Number(value) : actual < value ? -1 : 1;
     if (operator === 'less-than') return order < 0;
     if (operator === 'greater-than') return order > 0;
-    return own.toLowerCase().includes(value.toLowerCase());
+    return actual.toLowerCase().includes(value.toLowerCase());
   },
   flag(flags, name, value) {
     if (name === 'case') flags.ignoreCase = /^insen[si]*tive$/i.test(value);
     else if (name === 'maxresult') flags.maxResult = Number(value) || 1e9;
     else if (name === 'maxfiles') flags.maxFiles = Number(value) || 1e9;
-    else if (name === 'error' && Number(value) > 0) throw new Unsupported('spelling errors');
+    else if (name === 'error' && Number(value) > 0) throw new UnsupportedError('spelling errors');
     else if (name === 'maxlines') flags.maxLines = Number(value) || 1e9;
     return ['case', 'maxresult', 'maxfiles', 'maxlines', 'lifetime', 'error'].includes(name);
   },
@@ -109,11 +110,15 @@ export const SOUND_BROKER: BrokerHabits = {
     const isKnown = /^#(?:do-stats|flush-log|incremental-index|rem-object-query \S.*)$/i.test(command);
     return isKnown ? '101 - done\n' : '111 - ERROR: unknown command\n';
   },
-  closes: (socket) => socket.end(),
+  close: (socket) => socket.end(),
 };
 
-/** Serves pages with these habits on a free port of loopback. */
-export async function simpleBroker(t: Test, pages: readonly Page[], habits: BrokerHabits): Promise<number> {
+/** Serves the pages on a free port of loopback until the test ends. */
+export async function simpleBroker(
+  t: Test,
+  pages: readonly Page[],
+  behavior: BrokerBehavior,
+): Promise<number> {
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     sockets.add(socket);
@@ -123,15 +128,15 @@ export async function simpleBroker(t: Test, pages: readonly Page[], habits: Brok
     let isAnswered = false;
     const answer = (message: string) => {
       isAnswered = true;
-      const reply = message === '' ? '' : replyTo(message.trim(), pages, habits);
-      socket.write(Buffer.from(habits.finish(reply).replaceAll('\n', habits.lineEnd), 'latin1'));
-      habits.closes(socket);
+      const reply = message === '' ? '' : replyTo(message.trim(), pages, behavior);
+      socket.write(Buffer.from(behavior.finish(reply).replaceAll('\n', behavior.lineEnd), 'latin1'));
+      behavior.close(socket);
     };
-    socket.write(habits.greeting);
+    socket.write(behavior.greeting);
     socket.on('data', (chunk) => {
       if (isAnswered) return;
       input += chunk.toString('latin1');
-      const end = habits.ending(input);
+      const end = behavior.messageEnd(input);
       if (end !== undefined) answer(end < 0 ? 'too long' : input.slice(0, end));
     });
     socket.on('end', () => {
@@ -149,28 +154,28 @@ export async function simpleBroker(t: Test, pages: readonly Page[], habits: Brok
 }
 
 /** The message is malformed. */
-class Refusal extends Error {}
-/** BRK-2.19: this engine cannot do it. */
-class Unsupported extends Error {}
+class MalformedError extends Error {}
+/** BRK-2.19: this engine does not support the query. */
+class UnsupportedError extends Error {}
 
-function replyTo(message: string, pages: readonly Page[], habits: BrokerHabits): string {
+function replyTo(message: string, pages: readonly Page[], behavior: BrokerBehavior): string {
   const admin = /^#ADMIN(?:\s+#password(?:\s+(?:"((?:[^"\\]|\\.)*)"|([^\s#]\S*)))?)?\s*(.*)$/is.exec(message);
-  if (admin !== null) return habits.admin(admin[1] ?? admin[2] ?? '', admin[3] ?? '');
+  if (admin !== null) return behavior.admin(admin[1] ?? admin[2] ?? '', admin[3] ?? '');
   try {
-    return new Reading(habits.understand(message), pages, habits).reply();
+    return new MessageEvaluator(behavior.rewrite(message), pages, behavior).reply();
   } catch (error) {
-    if (error instanceof Refusal) return habits.refuse(error.message);
-    if (error instanceof Unsupported) return `111 - ERROR: Simple does not support ${error.message}\n`;
+    if (error instanceof MalformedError) return behavior.refuse(error.message);
+    if (error instanceof UnsupportedError) return `111 - ERROR: Simple does not support ${error.message}\n`;
     throw error;
   }
 }
 
-/** One user message: its tokens, from left to right. */
-class Reading {
+/** Evaluates one user message, token by token. */
+class MessageEvaluator {
   readonly #tokens: readonly string[];
   readonly #words: string[] = [];
   readonly #all: Found;
-  #at = 0;
+  #position = 0;
   readonly #flags: Flags = {
     ...{ desc: false, opaque: false, ignoreCase: false, matchWord: false },
     ...{ maxResult: 1e9, maxFiles: 1e9, maxLines: 1e9, attributes: [], notices: [] },
@@ -179,21 +184,21 @@ class Reading {
   constructor(
     message: string,
     readonly pages: readonly Page[],
-    readonly habits: BrokerHabits,
+    readonly behavior: BrokerBehavior,
   ) {
     this.#tokens = message.match(/"(?:[^"\\]|\\.)*"|[():]|[^\s():"]+/gs) ?? [];
     this.#all = new Set(pages);
   }
 
   reply(): string {
-    if (!/^#user$/i.test(this.#next())) throw new Refusal('no #USER');
+    if (!/^#user$/i.test(this.#next())) throw new MalformedError('no #USER');
     this.#readFlags();
     const isAll = /^#allb$/i.test(this.#peek());
     const found = isAll ? this.#all : this.#expression();
-    if (!isAll && this.#peek() !== '') throw new Refusal('more');
-    const { habits } = this;
+    if (!isAll && this.#peek() !== '') throw new MalformedError('more');
+    const { behavior } = this;
     const flags = this.#flags;
-    const objects = habits.limit([...found], flags).map((page) => {
+    const objects = behavior.limit([...found], flags).map((page) => {
       const head = `120 - ${page.url}\n125 - http://b.example.org/objects/1\n126 - http://b.example.org/\n`;
       const known: Record<string, string> = {
         title: page.title,
@@ -202,21 +207,21 @@ class Reading {
       };
       const values = flags.attributes.map((name) => {
         const value = known[name.toLowerCase()];
-        return value === undefined ? '' : habits.attribute(name, value);
+        return value === undefined ? '' : behavior.attribute(name, value);
       });
-      const lines = isAll ? [] : habits.lines(page, this.#words, flags);
-      return `${head}${habits.describe(page, flags)}${values.join('')}${lines.join('')}${habits.objectEnd}\n`;
+      const lines = isAll ? [] : behavior.lines(page, this.#words, flags);
+      return `${head}${behavior.describe(page, flags)}${values.join('')}${lines.join('')}${behavior.objectEnd}\n`;
     });
     const nothing = objects.length === 0 ? '101 - No objects matched your query.\n' : '';
     return flags.notices.join('') + objects.join('') + nothing;
   }
 
   #peek(): string {
-    return this.#tokens[this.#at] ?? '';
+    return this.#tokens[this.#position] ?? '';
   }
 
   #next(): string {
-    return this.#tokens[this.#at++] ?? '';
+    return this.#tokens[this.#position++] ?? '';
   }
 
   #readFlags(): void {
@@ -229,7 +234,7 @@ class Reading {
       else if (token === '#attribute') flags.attributes.push(this.#next());
       else if (token === '#since') this.#since(Number(this.#next()));
       else if (token === '#index') this.#indexFlag();
-      else throw new Refusal(`no flag: ${token}`);
+      else throw new MalformedError(`no flag: ${token}`);
     }
   }
 
@@ -239,14 +244,14 @@ class Reading {
 
   #indexFlag(): void {
     const name = this.#next().toLowerCase();
-    if (name === '' || name.startsWith('#')) throw new Refusal('no name');
+    if (name === '' || name.startsWith('#')) throw new MalformedError('no name');
     if (name === 'matchword') {
       this.#flags.matchWord = true;
       return;
     }
     const hasValue = !this.#peek().startsWith('#');
-    if (this.habits.flag(this.#flags, name, hasValue ? this.#next() : '')) {
-      if (!hasValue) throw new Refusal('no value');
+    if (this.behavior.flag(this.#flags, name, hasValue ? this.#next() : '')) {
+      if (!hasValue) throw new MalformedError('no value');
     } else this.#flags.notices.push(`101 - ignored: ${name}\n`);
   }
 
@@ -256,42 +261,42 @@ class Reading {
       const word = this.#peek().toLowerCase();
       if (word === '' || word === ')') return left;
       const isOperator = /^(?:and|or|except)$/.test(word);
-      if (isOperator) this.#at++;
+      if (isOperator) this.#position++;
       const operator = word === 'or' ? 'or' : word === 'except' ? 'except' : 'and';
-      if (!this.habits.groupsLeft) return this.habits[operator](left, this.#expression());
-      left = this.habits[operator](left, this.#primary());
+      if (!this.behavior.groupsLeft) return this.behavior[operator](left, this.#expression());
+      left = this.behavior[operator](left, this.#primary());
     }
   }
 
   #primary(): Found {
-    const { habits } = this;
+    const { behavior } = this;
     const token = this.#next();
-    if (token.toLowerCase() === 'not') return habits.not(this.#all, this.#primary());
+    if (token.toLowerCase() === 'not') return behavior.not(this.#all, this.#primary());
     if (token === '(') {
       const group = this.#expression();
-      if (this.#next() !== ')') throw new Refusal('not closed');
+      if (this.#next() !== ')') throw new MalformedError('not closed');
       return group;
     }
     const word = this.#id(token);
     const operator = this.#peek().toLowerCase();
     if (/^(?::|exact|regexp|less-than|greater-than)$/.test(operator)) {
-      this.#at++;
+      this.#position++;
       return this.#selected(word, operator, this.#id(this.#next()));
     }
     const [, attribute, value] = (token.startsWith('"') && /^(\w+)=(.+)$/.exec(word)) || [];
     if (attribute !== undefined && value !== undefined) return this.#selected(attribute, ':', value);
     this.#words.push(word.replace(/\\(.)/gs, '$1'));
-    return new Set(this.pages.filter((page) => habits.term(word, page, this.#flags)));
+    return new Set(this.pages.filter((page) => behavior.term(word, page, this.#flags)));
   }
 
   #selected(attribute: string, operator: string, value: string): Found {
-    const { select } = this.habits;
+    const { select } = this.behavior;
     return new Set(this.pages.filter((page) => select(attribute, operator, value, page)));
   }
 
   #id(token: string): string {
     if (token.startsWith('"')) return token.slice(1, -1).replaceAll('\\"', '"');
-    if (/^(?:|\(|\)|:|#.*|and|or|not|except)$/i.test(token)) throw new Refusal(`no term: ${token}`);
+    if (/^(?:|\(|\)|:|#.*|and|or|not|except)$/i.test(token)) throw new MalformedError(`no term: ${token}`);
     return token;
   }
 }

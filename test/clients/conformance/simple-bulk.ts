@@ -1,17 +1,18 @@
+// A Broker with bulk transfers, independent of the kit's code, for the tests of the conformance suite.
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { Test } from 'tap';
 
-/** An object that the simple Broker has. */
+/** An object of the simple Broker. */
 export interface Item {
   readonly url: string;
   readonly title: string;
   readonly time: number;
 }
 
-/** What a message asks for. */
+/** A parsed message. */
 interface Request {
   readonly kind: 'bulk' | 'user';
   readonly since: number | undefined;
@@ -21,43 +22,43 @@ interface Request {
   readonly query: string;
 }
 
-/** A Broker with bulk transfers, independent of the kit's code; every behavior can be replaced. */
-export interface BulkHabits {
+/** The behavior of the Broker. {@link CORRECT_BULK} is correct, and any member can be replaced. */
+export interface BulkBehavior {
   readonly greeting: string;
-  /** Connections that are served at one time. */
-  readonly atOnce: number;
-  /** Where a message ends, or undefined. */
-  ending(input: string): number | undefined;
-  /** Messages on a connection that are answered. */
-  readonly messages: number;
-  /** Undefined: it is refused. */
-  understand(message: string): Request | undefined;
+  /** Connections that are served at a time. */
+  readonly maxConnections: number;
+  /** Offset at which the first message ends, or undefined if it is incomplete. */
+  messageEnd(input: string): number | undefined;
+  /** Messages that are answered on one connection. */
+  readonly maxMessages: number;
+  /** Returns undefined for a message to refuse. */
+  parse(message: string): Request | undefined;
   refuse(): string;
   readonly success: string;
   isNew(item: Item, since: number | undefined): boolean;
   matches(item: Item, request: Request): boolean;
   object(item: Item): string;
-  /** What DELETE and REFRESH carry. */
+  /** An object in DELETE or REFRESH. */
   bookkeeping(item: Item): string;
   group(word: string, objects: string): string;
   arrange(deleted: string, refreshed: string, updated: string): string;
-  /** The whole data of the shipped format, before it is sent. */
+  /** Changes the data of the shipped format before it is sent. */
   finish(data: string): string;
   readonly knowsProposed: boolean;
   readonly version: string;
   readonly header: string;
   count(objects: number): string;
-  /** The Trailer for a query that this engine does not do. */
+  /** The Trailer for a query that this engine does not support. */
   readonly unsupported: string;
   compress(data: string): string;
-  listed(item: Item): string;
-  closes(socket: Socket): void;
+  renderListed(item: Item): string;
+  close(socket: Socket): void;
   /** Sends one byte of an answer per segment. */
   readonly bytewise: boolean;
 }
 
-/** Texts are Latin-1: a character a byte. */
-const four = (value: number) => {
+/** A number as four bytes, in Latin-1 like all texts here. */
+const uint32 = (value: number) => {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value);
   return bytes.toString('latin1');
@@ -82,12 +83,12 @@ export function bookkeepingOf({ time }: Item): [string, string][] {
 const MESSAGE =
   /^#(bulk|user)((?: +#since \d+| +#desc| +#opaque| +#interface 2| +#compress| +#index \S+(?: insensitive)?)*) +#end +(\S.*)$/i;
 
-export const SOUND_BULK: BulkHabits = {
+export const CORRECT_BULK: BulkBehavior = {
   greeting: '200 - Simple Broker 1\n',
-  atOnce: 100,
-  ending: (input) => (input.includes('\n') ? input.indexOf('\n') : undefined),
-  messages: 1,
-  understand(message) {
+  maxConnections: 100,
+  messageEnd: (input) => (input.includes('\n') ? input.indexOf('\n') : undefined),
+  maxMessages: 1,
+  parse(message) {
     const match = MESSAGE.exec(message);
     const [, kind = '', flags = '', query = ''] = match ?? [];
     if (match === null || query.includes('(')) return undefined;
@@ -111,19 +112,19 @@ export const SOUND_BULK: BulkHabits = {
   arrange: (deleted, refreshed, updated) => [deleted, refreshed, updated].join('\n'),
   finish: (data) => data,
   knowsProposed: true,
-  version: `200 - ${four(1)}${four(0)}Simple\n`,
+  version: `200 - ${uint32(1)}${uint32(0)}Simple\n`,
   header: '126 - http://broker.example.org/\n101 - welcome\n',
-  count: (objects) => `144 - ${four(objects)}`,
-  unsupported: `111 - ${four(2)}no regular expressions\n`,
+  count: (objects) => `144 - ${uint32(objects)}`,
+  unsupported: `111 - ${uint32(2)}no regular expressions\n`,
   compress: (data) =>
     `150 - gzip begin\n${gzipSync(Buffer.from(data, 'latin1')).toString('latin1')}151 - gzip end\n`,
-  listed: ({ url, title }) =>
-    `120 - ${url}\n125 - http://broker.example.org/1\n124 - \x32\x9f\xa1\xd2${four(title.length)}${title}130 - object end\n`,
-  closes: (socket) => socket.end(),
+  renderListed: ({ url, title }) =>
+    `120 - ${url}\n125 - http://broker.example.org/1\n124 - \x32\x9f\xa1\xd2${uint32(title.length)}${title}130 - object end\n`,
+  close: (socket) => socket.end(),
   bytewise: false,
 };
 
-/** The items of the simple Broker: one is deleted and one refreshed, which only a request for changes shows. */
+/** The items of the simple Broker. One more is deleted and one is refreshed, which only a request with a time shows. */
 const ITEMS: readonly Item[] = [
   { url: 'http://a.example.org/', title: 'river with harbor', time: 2000 },
   { url: 'http://b.example.org/', title: 'river and castles', time: 3000 },
@@ -133,42 +134,51 @@ const ITEMS: readonly Item[] = [
 const DELETED: Item = { url: 'http://gone.example.org/', title: '', time: 6000 };
 const REFRESHED: Item = { url: 'http://old.example.org/', title: 'legends', time: 7000 };
 
-/** The whole answer after the greeting, Latin-1. */
-function answerTo(message: string, habits: BulkHabits): string {
-  const request = habits.understand(message);
-  if (request === undefined) return habits.refuse();
+/** The whole reply after the greeting, in Latin-1. */
+function replyTo(message: string, behavior: BulkBehavior): string {
+  const request = behavior.parse(message);
+  if (request === undefined) return behavior.refuse();
   if (request.query.includes('regexp')) {
-    return request.proposed && habits.knowsProposed ? habits.version + habits.unsupported : habits.refuse();
+    return request.proposed && behavior.knowsProposed
+      ? behavior.version + behavior.unsupported
+      : behavior.refuse();
   }
   const { since = 0 } = request;
-  const found = ITEMS.filter((item) => habits.isNew(item, request.since) && habits.matches(item, request));
-  if (request.kind === 'user' && !habits.knowsProposed) return habits.refuse();
-  if (request.kind === 'user' || (request.proposed && habits.knowsProposed)) {
-    const head = habits.version + habits.header;
-    if (request.kind === 'user') return head + found.map(habits.listed).join('') + habits.count(found.length);
-    const [data, number] = dataOf(found, since, habits);
-    return head + (request.compress ? habits.compress(data) : data) + habits.count(number);
+  const found = ITEMS.filter(
+    (item) => behavior.isNew(item, request.since) && behavior.matches(item, request),
+  );
+  if (request.kind === 'user' && !behavior.knowsProposed) return behavior.refuse();
+  if (request.kind === 'user' || (request.proposed && behavior.knowsProposed)) {
+    const head = behavior.version + behavior.header;
+    if (request.kind === 'user')
+      return head + found.map(behavior.renderListed).join('') + behavior.count(found.length);
+    const [data, number] = dataOf(found, since, behavior);
+    return head + (request.compress ? behavior.compress(data) : data) + behavior.count(number);
   }
-  return habits.success + habits.finish(dataOf(found, since, habits)[0]);
+  return behavior.success + behavior.finish(dataOf(found, since, behavior)[0]);
 }
 
-function dataOf(found: readonly Item[], since: number, habits: BulkHabits): [data: string, objects: number] {
+function dataOf(
+  found: readonly Item[],
+  since: number,
+  behavior: BulkBehavior,
+): [data: string, objects: number] {
   const changed = since > 0 && since < DELETED.time;
-  const data = habits.arrange(
-    habits.group('DELETE', changed ? habits.bookkeeping(DELETED) : ''),
-    habits.group('REFRESH', changed ? habits.bookkeeping(REFRESHED) : ''),
-    habits.group('UPDATE', found.map(habits.object).join('')),
+  const data = behavior.arrange(
+    behavior.group('DELETE', changed ? behavior.bookkeeping(DELETED) : ''),
+    behavior.group('REFRESH', changed ? behavior.bookkeeping(REFRESHED) : ''),
+    behavior.group('UPDATE', found.map(behavior.object).join('')),
   );
   return [data, found.length + (changed ? 2 : 0)];
 }
 
-/** Serves with these habits on a free port of loopback. */
-export async function simpleBulk(t: Test, habits: BulkHabits): Promise<number> {
+/** Listens on a free port of loopback until the test ends. */
+export async function simpleBulk(t: Test, behavior: BulkBehavior): Promise<number> {
   const sockets = new Set<Socket>();
   const waiting: Socket[] = [];
   let served = 0;
   const next = () => {
-    while (served < habits.atOnce) {
+    while (served < behavior.maxConnections) {
       const socket = waiting.shift();
       if (socket === undefined) return;
       if (socket.destroyed) continue;
@@ -177,7 +187,7 @@ export async function simpleBulk(t: Test, habits: BulkHabits): Promise<number> {
         served--;
         next();
       });
-      serve(socket, habits);
+      serve(socket, behavior);
     }
   };
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
@@ -197,28 +207,28 @@ export async function simpleBulk(t: Test, habits: BulkHabits): Promise<number> {
   return address === null || typeof address === 'string' ? 0 : address.port;
 }
 
-function serve(socket: Socket, habits: BulkHabits): void {
+function serve(socket: Socket, behavior: BulkBehavior): void {
   let input = '';
   let answered = 0;
-  socket.write(habits.greeting);
+  socket.write(behavior.greeting);
   socket.on('end', () => socket.end());
   socket.on('data', async (chunk) => {
     input += chunk.toString('latin1');
     let reply = '';
-    while (answered < habits.messages) {
-      const end = habits.ending(input);
+    while (answered < behavior.maxMessages) {
+      const end = behavior.messageEnd(input);
       if (end === undefined) break;
-      reply += answerTo(input.slice(0, end).trim(), habits);
+      reply += replyTo(input.slice(0, end).trim(), behavior);
       input = input.slice(end + 1);
       answered++;
     }
     if (answered === 0) return;
     const bytes = Buffer.from(reply, 'latin1');
-    const size = habits.bytewise ? 1 : bytes.length;
-    for (let at = 0; at < bytes.length && socket.writable; at += size) {
-      socket.write(bytes.subarray(at, at + size));
-      if (habits.bytewise) await setImmediate();
+    const size = behavior.bytewise ? 1 : bytes.length;
+    for (let offset = 0; offset < bytes.length && socket.writable; offset += size) {
+      socket.write(bytes.subarray(offset, offset + size));
+      if (behavior.bytewise) await setImmediate();
     }
-    habits.closes(socket);
+    behavior.close(socket);
   });
 }

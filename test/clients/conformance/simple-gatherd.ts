@@ -1,13 +1,13 @@
+// A gatherd independent of the kit's code, for the tests of the conformance suite.
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { Test } from 'tap';
-import type { Entry } from './reference.js';
+import type { Entry } from './gatherd-reference.js';
 
-/** The settings of a session, and its number of requests by kind. */
+/** The settings of a session, and its number of updates so far. */
 interface SessionState {
   compressed: boolean;
-  helloSaid: boolean;
   updates: number;
 }
 
@@ -17,17 +17,15 @@ export interface Answer {
   readonly close?: boolean;
 }
 
-/**
- * A gatherd independent of the kit's code. Every behavior can be replaced; {@link SOUND} is correct.
- */
-export interface Habits {
+/** The behavior of the gatherd. {@link CORRECT} is correct, and any member can be replaced. */
+export interface GatherdBehavior {
   readonly entries: readonly Entry[];
   readonly greeting: string;
   readonly eol: string;
   readonly maxLine: number;
-  /** How a line of a client is read. */
+  /** Removes white space around a line of the client. */
   trim(line: string): string;
-  /** How verbs and keywords are compared. */
+  /** The form in which verbs and keywords are compared. */
   fold(word: string): string;
   isSelected(entry: Entry, since: number): boolean;
   parseSince(argument: string): number | undefined;
@@ -35,7 +33,7 @@ export interface Habits {
   /** The stream of an update. */
   wrap(objects: readonly Entry[], since: number, session: SessionState): Buffer;
   gzip(stream: Buffer, since: number, session: SessionState): Buffer;
-  /** What follows the data. */
+  /** The line after the data. */
   endUpdate(count: number, session: SessionState): Answer;
   startUpdate(session: SessionState): string;
   object(entry: Entry, session: SessionState): Answer;
@@ -45,27 +43,27 @@ export interface Habits {
   describe(entries: readonly Entry[]): Buffer;
   hello(session: SessionState): Answer;
   help(): Answer;
-  set(what: string, session: SessionState): Answer;
+  set(setting: string, session: SessionState): Answer;
   unknown(): Answer;
   tooLong(): Answer;
   quit(): Answer;
   /** Orders the answers to the commands of one chunk. */
   arrange(answers: readonly Answer[]): readonly Answer[];
-  /** Whether another session is served. */
+  /** Whether a connection is served, given the number of open ones. */
   admits(sessions: number): boolean;
 }
 
 export const EMPTY_SECTIONS = '@DELETE {\n}\n@REFRESH {\n}\n';
 
-export function stream(before: string, objects: readonly Entry[], behind = '}\n'): Buffer {
-  return Buffer.concat([Buffer.from(before), ...objects.map(({ soif }) => soif), Buffer.from(behind)]);
+export function stream(header: string, objects: readonly Entry[], trailer = '}\n'): Buffer {
+  return Buffer.concat([Buffer.from(header), ...objects.map(({ soif }) => soif), Buffer.from(trailer)]);
 }
 
 export function line(text: string, close = false): Answer {
   return { bytes: `${text}\n`, close };
 }
 
-export const SOUND: Omit<Habits, 'entries'> = {
+export const CORRECT: Omit<GatherdBehavior, 'entries'> = {
   greeting: '000 - HELLO 1.8 simple.example.org',
   eol: '\n',
   maxLine: 8192,
@@ -105,8 +103,8 @@ export const SOUND: Omit<Habits, 'entries'> = {
   },
   hello: () => line('100 - hello'),
   help: () => line('200 - HELLO HELP SEND-OBJECT SEND-UPDATE SET compression QUIT'),
-  set: (what, session) => {
-    if (what !== 'COMPRESSION') return line('900 - no');
+  set: (setting, session) => {
+    if (setting !== 'COMPRESSION') return line('900 - no');
     session.compressed = true;
     return line('500 - yes');
   },
@@ -118,14 +116,14 @@ export const SOUND: Omit<Habits, 'entries'> = {
 };
 
 /** Listens on a free port of loopback until the test ends. */
-export async function simpleGatherd(t: Test, habits: Habits): Promise<number> {
+export async function simpleGatherd(t: Test, behavior: GatherdBehavior): Promise<number> {
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
     socket.on('close', () => sockets.delete(socket));
     socket.on('end', () => socket.end());
-    if (habits.admits(sockets.size)) serve(socket, habits);
+    if (behavior.admits(sockets.size)) serve(socket, behavior);
     else socket.destroy();
   });
   server.listen(0, '127.0.0.1');
@@ -139,68 +137,67 @@ export async function simpleGatherd(t: Test, habits: Habits): Promise<number> {
   return address.port;
 }
 
-function serve(socket: Socket, habits: Habits): void {
-  const session: SessionState = { compressed: false, helloSaid: false, updates: 0 };
+function serve(socket: Socket, behavior: GatherdBehavior): void {
+  const session: SessionState = { compressed: false, updates: 0 };
   let input = '';
-  const say = ({ bytes, close }: Answer) => {
-    if (socket.writable) socket.write(ended(bytes, habits.eol));
+  const send = ({ bytes, close }: Answer) => {
+    if (socket.writable) socket.write(withLineEnds(bytes, behavior.eol));
     if (close === true) socket.end();
   };
-  say(line(habits.greeting));
+  send(line(behavior.greeting));
   socket.on('data', (chunk) => {
     const lines = (input + chunk.toString('latin1')).split('\n');
     input = lines.pop() ?? '';
-    const answers = lines.map((text) => answer(text, session, habits)).filter((one) => one !== undefined);
-    for (const one of habits.arrange(answers)) {
+    const answers = lines.map((text) => answer(text, session, behavior)).filter((one) => one !== undefined);
+    for (const one of behavior.arrange(answers)) {
       if (socket.writableEnded) return;
-      say(one);
+      send(one);
     }
   });
 }
 
-/** Changes status lines only; data stays unchanged. */
-function ended(bytes: Uint8Array | string, eol: string): Uint8Array {
+/** Changes the line ends of text; bytes stay unchanged. */
+function withLineEnds(bytes: Uint8Array | string, eol: string): Uint8Array {
   return typeof bytes === 'string' ? Buffer.from(bytes.replaceAll('\n', eol), 'latin1') : bytes;
 }
 
-function answer(raw: string, session: SessionState, habits: Habits): Answer | undefined {
-  if (raw.length > habits.maxLine) return habits.tooLong();
-  const text = habits.trim(raw);
+function answer(raw: string, session: SessionState, behavior: GatherdBehavior): Answer | undefined {
+  if (raw.length > behavior.maxLine) return behavior.tooLong();
+  const text = behavior.trim(raw);
   if (text === '') return undefined;
   const [word = '', ...words] = text.split(/[ \t]+/);
   const argument = words.join(' ');
-  switch (habits.fold(word)) {
+  switch (behavior.fold(word)) {
     case 'HELLO':
-      session.helloSaid = true;
-      return habits.hello(session);
+      return behavior.hello(session);
     case 'HELP':
-      return habits.help();
+      return behavior.help();
     case 'INFO':
-      return habits.info(habits.describe(habits.entries), session);
+      return behavior.info(behavior.describe(behavior.entries), session);
     case 'QUIT':
-      return habits.quit();
+      return behavior.quit();
     case 'SET':
-      return habits.set(habits.fold(argument), session);
+      return behavior.set(behavior.fold(argument), session);
     case 'SEND-OBJECT': {
-      if (argument === '') return habits.unknown();
-      const found = habits.find(argument, habits.entries);
-      return found === undefined ? habits.noObject() : habits.object(found, session);
+      if (argument === '') return behavior.unknown();
+      const found = behavior.find(argument, behavior.entries);
+      return found === undefined ? behavior.noObject() : behavior.object(found, session);
     }
     case 'SEND-UPDATE': {
-      const since = habits.parseSince(argument);
-      return since === undefined ? habits.badSince() : update(since, session, habits);
+      const since = behavior.parseSince(argument);
+      return since === undefined ? behavior.badSince() : update(since, session, behavior);
     }
     default:
-      return habits.unknown();
+      return behavior.unknown();
   }
 }
 
-function update(since: number, session: SessionState, habits: Habits): Answer {
+function update(since: number, session: SessionState, behavior: GatherdBehavior): Answer {
   session.updates++;
-  const objects = habits.entries.filter((entry) => habits.isSelected(entry, since));
-  const clear = habits.wrap(objects, since, session);
-  const data = session.compressed ? habits.gzip(clear, since, session) : clear;
-  const end = habits.endUpdate(objects.length, session);
-  const start = ended(habits.startUpdate(session), habits.eol);
-  return { ...end, bytes: Buffer.concat([start, data, ended(end.bytes, habits.eol)]) };
+  const objects = behavior.entries.filter((entry) => behavior.isSelected(entry, since));
+  const clear = behavior.wrap(objects, since, session);
+  const data = session.compressed ? behavior.gzip(clear, since, session) : clear;
+  const end = behavior.endUpdate(objects.length, session);
+  const start = withLineEnds(behavior.startUpdate(session), behavior.eol);
+  return { ...end, bytes: Buffer.concat([start, data, withLineEnds(end.bytes, behavior.eol)]) };
 }

@@ -1,3 +1,4 @@
+// A small References Server over the fixture of C-01, for the tests of the conformance suite.
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
@@ -10,19 +11,20 @@ import {
   SstpServerSession,
 } from '../../../protocols/sstp/index.js';
 
-/** How a small References Server over the fixture behaves; {@link SOUND_REFERERD} is right in everything. */
-export interface RefererdHabits {
-  /** Filters the bytes that its session receives. */
-  readonly hear: (octets: Buffer) => Buffer;
-  /** Filters the replies of one turn. */
-  readonly say: (replies: string) => string;
-  /** Whether it closes where S-39 requires it. */
+/** The behavior of the server. {@link CORRECT_REFERERD} is correct, and any member can be replaced. */
+export interface RefererdBehavior {
+  /** Changes received bytes before the session reads them. */
+  readonly changeInput: (bytes: Buffer) => Buffer;
+  /** Changes the replies to one chunk before they are sent. */
+  readonly changeReplies: (replies: string) => string;
+  /** Whether the server closes where S-39 requires it. */
   readonly closes: boolean;
-  /** Whether it closes after every reply. */
-  readonly oneShot: boolean;
+  /** Whether the server closes after every reply. */
+  readonly closesAfterReply: boolean;
   readonly greeting: string;
-  readonly http: string;
-  /** Whether it drops a client that closes its side. */
+  /** The reply to an HTTP request. */
+  readonly httpReply: string;
+  /** Whether the server drops a client that closes its side. */
   readonly dropsHalfClosed: boolean;
   readonly links: (request: LinkRequest) => readonly number[] | undefined;
 }
@@ -58,25 +60,25 @@ function links({ kind, id, name }: LinkRequest): readonly number[] | undefined {
   return (kind === 'references' ? REFERENCES : REFERERS)[key];
 }
 
-export const SOUND_REFERERD: RefererdHabits = {
-  hear: (octets) => octets,
-  say: (replies) => replies,
+export const CORRECT_REFERERD: RefererdBehavior = {
+  changeInput: (bytes) => bytes,
+  changeReplies: (replies) => replies,
   closes: true,
-  oneShot: false,
+  closesAfterReply: false,
   greeting: '',
-  http: 'HTTP/1.0 401 Unauthorized\r\nConnection: close\r\n\r\n',
+  httpReply: 'HTTP/1.0 401 Unauthorized\r\nConnection: close\r\n\r\n',
   dropsHalfClosed: false,
   links,
 };
 
 /** Listens on a free port of loopback until the test ends. */
-export async function simpleRefererd(t: Test, habits: RefererdHabits): Promise<number> {
+export async function simpleRefererd(t: Test, behavior: RefererdBehavior): Promise<number> {
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
     socket.on('close', () => sockets.delete(socket));
-    serve(socket, habits);
+    serve(socket, behavior);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -89,48 +91,48 @@ export async function simpleRefererd(t: Test, habits: RefererdHabits): Promise<n
   return address.port;
 }
 
-function serve(socket: Socket, habits: RefererdHabits): void {
+function serve(socket: Socket, behavior: RefererdBehavior): void {
   const session = new SstpServerSession();
-  let first: Buffer | undefined = Buffer.alloc(0);
-  if (habits.greeting !== '') socket.write(habits.greeting);
+  let start: Buffer | undefined = Buffer.alloc(0);
+  if (behavior.greeting !== '') socket.write(behavior.greeting);
   socket.on('data', (chunk: Buffer) => {
-    let octets = chunk;
-    if (first !== undefined) {
-      first = Buffer.concat([first, chunk]);
-      const choice = chooseProtocol(first);
+    let bytes = chunk;
+    if (start !== undefined) {
+      start = Buffer.concat([start, chunk]);
+      const choice = chooseProtocol(start);
       if (choice === 'undecided') return;
-      if (choice === 'http') return void socket.end(habits.http);
-      octets = first;
-      first = undefined;
+      if (choice === 'http') return void socket.end(behavior.httpReply);
+      bytes = start;
+      start = undefined;
     }
-    session.push(habits.hear(octets));
-    answer(socket, session, habits);
+    session.push(behavior.changeInput(bytes));
+    answer(socket, session, behavior);
   });
   socket.on('end', () => {
-    if (habits.dropsHalfClosed) return void socket.destroy();
+    if (behavior.dropsHalfClosed) return void socket.destroy();
     session.end();
-    answer(socket, session, habits);
+    answer(socket, session, behavior);
   });
 }
 
-function answer(socket: Socket, session: SstpServerSession, habits: RefererdHabits): void {
+function answer(socket: Socket, session: SstpServerSession, behavior: RefererdBehavior): void {
   const { replies } = session;
   for (let request = session.next(); request !== undefined; request = session.next()) {
     if (request.kind === 'url-by-name') describe(request.url, replies);
     else if ('id' in request) {
-      const ids = habits.links(request);
+      const ids = behavior.links(request);
       const { start, count = 10_000 } = request;
       if (ids === undefined) replies.writeNotFound();
       else {
-        const from = Math.min(start, ids.length);
-        const to = Math.min(from + count, ids.length);
-        replies.writeLinks(codeOfKind(request.kind), ids.length, start, Uint32Array.from(ids), from, to);
+        const begin = Math.min(start, ids.length);
+        const end = Math.min(begin + count, ids.length);
+        replies.writeLinks(codeOfKind(request.kind), ids.length, start, Uint32Array.from(ids), begin, end);
       }
     }
   }
   const out = Buffer.from(replies.take()).toString('latin1');
-  if (out !== '') socket.write(habits.say(out), 'latin1');
-  if ((session.closing && habits.closes) || (out !== '' && habits.oneShot)) socket.end();
+  if (out !== '') socket.write(behavior.changeReplies(out), 'latin1');
+  if ((session.closing && behavior.closes) || (out !== '' && behavior.closesAfterReply)) socket.end();
 }
 
 function describe(url: string, replies: ReplyWriter): void {

@@ -1,3 +1,4 @@
+// Tests Connection and exchange over real sockets: time-outs, aborts, back-pressure, half close, reset.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -54,7 +55,7 @@ t.test('reads until the peer closes; then writes are refused', async (t) => {
   t.equal(connection.name, `127.0.0.1:${options.port}`);
   t.equal(connection.remoteAddress, '127.0.0.1');
   t.equal((await readAll(connection)).toString(), 'one\ntwo\n');
-  t.equal(await connection.read(), undefined, 'the end stays the end');
+  t.equal(await connection.read(), undefined, 'a read after the end returns undefined again');
   t.ok(connection.closed);
   t.notOk(connection.lost);
   await nextTurn();
@@ -76,7 +77,7 @@ t.test('half close: the peer answers after our end; write after end is a StateEr
   t.equal((await readAll(connection)).toString(), 'HELLO');
 });
 
-t.test('connecting: refused, unknown, aborted, out of time', async (t) => {
+t.test('open rejects if the port is closed, the host is unknown or the signal is aborted', async (t) => {
   const options = await listen(t, () => {});
   const gone = createServer().listen(0, '127.0.0.1');
   await once(gone, 'listening');
@@ -102,7 +103,7 @@ t.test('connecting: refused, unknown, aborted, out of time', async (t) => {
   await t.rejects(Connection.open({ ...options, signal: AbortSignal.abort(reason) }), reason);
 });
 
-t.test('connecting to a port whose queue is full: an abort and the time-out end the wait', async (t) => {
+t.test('open waits for a port whose queue is full until the time-out or an abort', async (t) => {
   const port = await listenWithoutAccepting(t);
   const options = { host: '127.0.0.1', port, connectTimeoutMs: 50, idleTimeoutMs: 0 };
   const timeOut = { code: 'ERR_CONNECTION', message: `127.0.0.1:${port}: no connection within 50 ms` };
@@ -139,27 +140,27 @@ t.test('the open signal has no effect on an open connection; an abort of a read 
   t.equal(Buffer.from((await connection.read())!).toString(), 'late');
 });
 
-t.test('a reader that does not read stops the peer; then it gets everything', async (t) => {
+t.test('a reader that does not read stops the peer, and loses nothing', async (t) => {
   const total = 64 * 1024 * 1024;
   let sent = 0;
-  let accepted: (() => void) | undefined;
+  let onFull: (() => void) | undefined;
   const stopped = new Promise<void>((resolve) => {
-    accepted = resolve;
+    onFull = resolve;
   });
   const options = await listen(t, (socket) => {
     const piece = Buffer.alloc(1024 * 1024, 'x');
-    const push = () => {
+    const writeUntilFull = () => {
       while (sent < total) {
         sent += piece.length;
         if (!socket.write(piece)) {
-          accepted?.();
+          onFull?.();
           return;
         }
       }
       socket.end();
     };
-    socket.on('drain', push);
-    push();
+    socket.on('drain', writeUntilFull);
+    writeUntilFull();
   });
   await using connection = await Connection.open(options);
   await stopped;
@@ -170,7 +171,7 @@ t.test('a reader that does not read stops the peer; then it gets everything', as
   t.equal(received, total);
 });
 
-t.test('a write waits for a peer that does not read: until it does, an abort, the time-out', async (t) => {
+t.test('a write waits while the peer does not read; an abort and the time-out end the wait', async (t) => {
   let server: Socket | undefined;
   const options = await listen(t, (socket) => {
     server = socket.pause();
@@ -196,7 +197,7 @@ t.test('a write waits for a peer that does not read: until it does, an abort, th
 });
 
 t.test(
-  'idle time-out: a read that waits too long ends the connection; other time does not count',
+  'idle time-out: a read that waits too long ends the connection; time between reads does not count',
   async (t) => {
     const options = await listen(t, (socket) => socket.write(HELLO));
     await using connection = await Connection.open({ ...options, idleTimeoutMs: 30 });
@@ -207,12 +208,16 @@ t.test(
       message: `127.0.0.1:${options.port}: nothing received for 30 ms`,
     });
     t.ok(connection.closed);
-    t.notOk(connection.lost, 'not the fault of the network');
-    await t.rejects(connection.read(), { message: /nothing received/ }, 'the reason stays');
+    t.notOk(connection.lost, 'a time-out is not a lost connection');
+    await t.rejects(
+      connection.read(),
+      { message: /nothing received/ },
+      'later reads reject with the same reason',
+    );
   },
 );
 
-t.test('a peer that resets: what arrived before is read first', async (t) => {
+t.test('a reset by the peer rejects the read after the received data', async (t) => {
   let server: Socket | undefined;
   const options = await listen(t, (socket) => {
     server = socket;
@@ -233,7 +238,7 @@ t.test('a peer that resets: what arrived before is read first', async (t) => {
   await t.rejects(connection.write(HELLO), ConnectionError);
 });
 
-t.test('destroy, reset and close end what waits', async (t) => {
+t.test('destroy, reset and close reject pending reads', async (t) => {
   const ends: string[] = [];
   const options = await listen(t, (socket) => {
     socket.resume();
@@ -262,7 +267,7 @@ t.test('destroy, reset and close end what waits', async (t) => {
 });
 
 t.test(
-  'exchange: a request, the reply, the end; an abort between chunks closes the connection',
+  'exchange sends a request and yields the reply; an abort between chunks closes the connection',
   async (t) => {
     const closed: string[] = [];
     const options = await listen(t, (socket) => {
@@ -284,6 +289,6 @@ t.test(
     await t.rejects(chunks.next(), { message: 'enough' });
     for await (const _ of exchange(Buffer.from('long'), options)) break;
     while (closed.length < 3) await nextTurn();
-    t.pass('leaving the loop closes it');
+    t.pass('leaving the loop closes the connection');
   },
 );

@@ -1,3 +1,4 @@
+// Tests the disk cache of the fetcher: expiry, damage, eviction, and use by several processes.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -16,7 +17,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { cacheSettings, createFetcher, DiskCache, type FetchResult } from '../../../clients/fetch/index.js';
-import { counting, textOf } from './scripted.js';
+import { countingSite, textOf } from './scripted.js';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -50,20 +51,24 @@ function entryFiles(directory: string): string[] {
     .map((name) => join(directory, name));
 }
 
-t.test('G-93, G-94 limits from the environment', (t) => {
+t.test('G-93, G-94: the environment sets the time to live and the size', (t) => {
   t.strictSame(cacheSettings({}), { ttl: 604_800, maxBytes: 33_554_432 });
   t.strictSame(cacheSettings({ GATHERER_CACHE_TTL: '86400', HARVEST_MAX_LOCAL_CACHE: '10' }), {
     ttl: 86_400,
     maxBytes: 10_485_760,
   });
-  t.match(cacheSettings({ GATHERER_CACHE_TTL: '999999999' }), { ttl: 604_800 }, 'shortens only');
+  t.match(
+    cacheSettings({ GATHERER_CACHE_TTL: '999999999' }),
+    { ttl: 604_800 },
+    'the variable can only shorten the time to live',
+  );
   t.match(cacheSettings({ HARVEST_MAX_LOCAL_CACHE: '65535' }), { maxBytes: 65_535 * MEGABYTE });
   t.match(cacheSettings({ HARVEST_MAX_LOCAL_CACHE: '10485760' }), { maxBytes: 10_485_760 });
   t.throws(() => cacheSettings({ GATHERER_CACHE_TTL: 'a day' }), { code: 'ERR_USAGE' });
   t.end();
 });
 
-t.test('G-96, G-98 entries are returned until they expire', async (t) => {
+t.test('G-96, G-98: entries are returned until they expire', async (t) => {
   const directory = scratch(t);
   const cache = await DiskCache.open(directory);
   const url = 'http://h.example/a';
@@ -82,8 +87,8 @@ t.test('G-96, G-98 entries are returned until they expire', async (t) => {
     cached: true,
     truncated: false,
   });
-  for (const unfit of [{ status: 404 }, { status: 301 }, { truncated: true }, { local: true }]) {
-    t.notOk(await cache.put(page('http://h.example/b', 'x', unfit)), JSON.stringify(unfit));
+  for (const excluded of [{ status: 404 }, { status: 301 }, { truncated: true }, { local: true }]) {
+    t.notOk(await cache.put(page('http://h.example/b', 'x', excluded)), JSON.stringify(excluded));
   }
   const weekAgo = Date.now() - 604_801_000;
   await cache.put(page('http://h.example/old', 'x', { endTime: weekAgo }));
@@ -93,7 +98,7 @@ t.test('G-96, G-98 entries are returned until they expire', async (t) => {
   t.equal(statSync(entryFiles(directory)[0]!).mode & 0o077, 0, 'no other user can read it');
 });
 
-t.test('G-90 a damaged entry is ignored', async (t) => {
+t.test('G-90: a damaged entry is ignored and removed', async (t) => {
   const directory = scratch(t);
   const cache = await DiskCache.open(directory);
   const url = 'http://h.example/a';
@@ -110,12 +115,12 @@ t.test('G-90 a damaged entry is ignored', async (t) => {
     const [file] = entryFiles(directory);
     writeFileSync(file!, damage(readFileSync(file!)));
     t.equal(await cache.get(url), undefined, `damage ${i}`);
-    t.strictSame(entryFiles(directory), [], 'and it is gone');
+    t.strictSame(entryFiles(directory), [], 'the damaged file is removed');
   }
 });
 
 t.test(
-  'G-94 the least recently used entries are evicted; abandoned files are removed; purge removes nothing else',
+  'G-94: the least recently used entries are evicted; purge also removes abandoned files, and nothing else',
   async (t) => {
     const directory = scratch(t);
     const cache = await DiskCache.open(directory, { maxBytes: 320_000 });
@@ -129,17 +134,20 @@ t.test(
           utimesSync(file, (Date.now() - 3_600_000 + n * 1000) / 1000, mtimeMs / 1000);
       }
     }
-    t.ok(await cache.get(url(0)), 'used now');
+    t.ok(await cache.get(url(0)), 'the first entry is used');
     const abandoned = join(directory, 'tmp', `1-${'0'.repeat(16)}`);
     writeFileSync(abandoned, 'x');
     for (let n = 10; n < 40; n++) {
       await cache.put(page(url(n), Buffer.alloc(20_000, n)));
       t.ok((await cache.size()).bytes <= 320_000);
-      t.ok(await cache.get(url(0)), 'still used');
+      t.ok(await cache.get(url(0)), 'a used entry is kept');
     }
-    t.notOk(await cache.get(url(1)), 'used longest ago');
-    t.notOk(await cache.put(page(url(99), Buffer.alloc(200_000))), 'no document is worth all others');
-    t.ok(existsSync(abandoned), 'an hour is not over');
+    t.notOk(await cache.get(url(1)), 'the least recently used entry is evicted');
+    t.notOk(
+      await cache.put(page(url(99), Buffer.alloc(200_000))),
+      'a document that would evict most others is not stored',
+    );
+    t.ok(existsSync(abandoned), 'an abandoned file is kept for an hour');
     writeFileSync(join(directory, 'mine.txt'), 'x');
     mkdirSync(join(directory, 'ab'), { recursive: true });
     writeFileSync(join(directory, 'ab', 'mine too'), 'x');
@@ -167,7 +175,7 @@ for (let n = 0; n < Number(process.argv[3]); n++) {
 console.log('wrong ' + wrong);
 `;
 
-function writer(directory: string, seed: number, rounds: number): ChildProcess {
+function startWriter(directory: string, seed: number, rounds: number): ChildProcess {
   const args = ['--input-type=module', '-e', WRITER, directory, String(seed), String(rounds)];
   return spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -175,10 +183,10 @@ function writer(directory: string, seed: number, rounds: number): ChildProcess {
   });
 }
 
-t.test('G-95 ten processes share a cache; kill -9 leaves it intact', async (t) => {
+t.test('G-95: ten processes share a cache; kill -9 leaves it intact', async (t) => {
   const directory = scratch(t);
   await DiskCache.open(directory);
-  const children = Array.from({ length: 10 }, (_, seed) => writer(directory, seed, 30));
+  const children = Array.from({ length: 10 }, (_, seed) => startWriter(directory, seed, 30));
   const outputs = await Promise.all(
     children.map(async (child) => {
       let text = '';
@@ -191,13 +199,15 @@ t.test('G-95 ten processes share a cache; kill -9 leaves it intact', async (t) =
   );
   t.strictSame(new Set(outputs), new Set(['0 wrong 0\n']));
   const cache = await DiskCache.open(directory, { maxBytes: 2_000_000 });
-  t.ok((await cache.size()).bytes < 2_000_000 * 1.35, 'near its limit even so');
+  t.ok((await cache.size()).bytes < 2_000_000 * 1.35, 'the cache stays near its limit');
 
-  const killed = writer(directory, 3, 1_000_000);
-  const names = new Set(entryFiles(directory).map((file) => statSync(file).ino));
-  // It is killed after its first write.
+  const killed = startWriter(directory, 3, 1_000_000);
+  const inodesBefore = new Set(entryFiles(directory).map((file) => statSync(file).ino));
+  // Wait for its first write.
   while (
-    entryFiles(directory).every((file) => names.has(statSync(file, { throwIfNoEntry: false })?.ino ?? 0))
+    entryFiles(directory).every((file) =>
+      inodesBefore.has(statSync(file, { throwIfNoEntry: false })?.ino ?? 0),
+    )
   ) {
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -211,16 +221,16 @@ t.test('G-95 ten processes share a cache; kill -9 leaves it intact', async (t) =
 });
 
 t.test(
-  'G-95 a cache in another user’s directory is refused',
-  { skip: process.getuid?.() === 0 ? 'root may use anything' : false },
+  'G-95: a cache in the directory of another user is refused',
+  { skip: process.getuid?.() === 0 ? 'root may use any directory' : false },
   async (t) => {
     await t.rejects(DiskCache.open('/usr'), { code: 'ERR_STORAGE' });
   },
 );
 
-t.test('G-91, G-98 a fetcher with a cache sends one request, and another for reload', async (t) => {
+t.test('G-91, G-98: a fetcher with a cache requests a page once, and again for reload', async (t) => {
   const cache = await DiskCache.open(scratch(t));
-  const { base, asked } = await counting(t);
+  const { base, requests } = await countingSite(t);
   await using fetcher = createFetcher({ userAgent: 'x', cache });
   t.equal(textOf((await fetcher.fetch({ url: `${base}/` })).body), 'page 1');
   const second = await fetcher.fetch({ url: `${base}/` });
@@ -231,17 +241,17 @@ t.test('G-91, G-98 a fetcher with a cache sends one request, and another for rel
     truncated: true,
     body: Buffer.from('pa'),
   });
-  t.equal(asked(), 1);
+  t.equal(requests(), 1);
   t.equal(textOf((await fetcher.fetch({ url: `${base}/`, reload: true })).body), 'page 2');
   t.equal(textOf((await fetcher.fetch({ url: `${base}/` })).body), 'page 2');
   await fetcher.fetch({ url: `${base}/none` });
   await fetcher.fetch({ url: `${base}/none` });
-  t.equal(asked(), 4, 'only what was found is kept');
+  t.equal(requests(), 4, 'only successful answers are stored');
   await t.rejects(fetcher.fetch({ url: `${base}/`, publicOnly: true }), {
     code: 'ERR_REFUSED',
     message: /G-174/,
   });
-  const own = fileURLToPath(import.meta.url);
-  t.match(await fetcher.fetch({ url: `file://${own}` }), { local: true, status: 200 });
-  t.match(await cache.size(), { entries: 1 }, 'local files are not copied');
+  const thisFile = fileURLToPath(import.meta.url);
+  t.match(await fetcher.fetch({ url: `file://${thisFile}` }), { local: true, status: 200 });
+  t.match(await cache.size(), { entries: 1 }, 'local files are not stored');
 });

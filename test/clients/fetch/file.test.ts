@@ -1,3 +1,4 @@
+// Tests file URLs and Local-Mapping on a directory of the test.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import t from 'tap';
@@ -13,7 +14,7 @@ const LIMITS = { maxBytes: 1000, timeoutMs: 1000 };
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 const fetcherWith = (options: Partial<FetcherOptions>) => createFetcher({ userAgent: 'x', ...options });
 
-t.test('G-87 file URLs', async (t) => {
+t.test('G-87: file URLs below the roots are read and listed; anything outside is refused', async (t) => {
   const root = t.testdir({
     pub: { 'a.txt': 'hello', 'b c~.txt': 'blank', sub: { deep: 'x' }, big: 'y'.repeat(2000) },
     secret: { key: 'secret' },
@@ -33,11 +34,11 @@ t.test('G-87 file URLs', async (t) => {
   const file = await get(`${pub}/a.txt`);
   t.match(file, { status: 200, local: true, lastModified: 784111777, truncated: false, etag: '' });
   t.equal(text(file.body), 'hello');
-  t.notOk('contentType' in file, 'the type is for essence to say');
+  t.notOk('contentType' in file, 'the type is left to essence');
   t.match(await get(`${pub}/a.txt`, { lastModified: 784111777 }), { status: 304 });
   t.match(await get(`${pub}/a.txt`, { lastModified: 784111776 }), { status: 200 });
   t.match(await get(`${pub}/big`), { status: 200, truncated: true, body: { length: 1000 } });
-  t.equal(text((await get(`${pub}/in`)).body), 'hello', 'a link inside the root');
+  t.equal(text((await get(`${pub}/in`)).body), 'hello', 'a link inside the root is followed');
   t.equal(text((await get(canonicalUrl(`${pub}/b c~.txt`) ?? '')).body), 'blank');
   t.equal(text((await get(`${pub.replace('file://', 'file://this.host.example')}/a.txt`)).body), 'hello');
 
@@ -62,7 +63,7 @@ t.test('G-87 file URLs', async (t) => {
     t.same(
       listing.entries,
       ['a.txt', 'b c~.txt', 'big', 'in', 'sub/', 'subin/'],
-      'links that leave, pipes: not listed',
+      'links that leave the root and pipes are not listed',
     );
     t.equal(listing.body.length, 0);
   }
@@ -81,60 +82,67 @@ t.test('G-87 file URLs', async (t) => {
   }
 });
 
-t.test('G-71 to G-79 Local-Mapping', async (t) => {
-  const root = t.testdir({
-    html: { 'Home.html': 'home', 'run.cgi': '#!', '%7e.html': 'tilde', sub: { x: 'sub' } },
-    outside: 'no',
-  });
-  mkdirSync(`${root}/html/dir`);
-  writeFileSync(`${root}/html/index.html`, 'i');
-  chmodSync(`${root}/html/run.cgi`, 0o755);
-  symlinkSync('Home.html', `${root}/html/link.html`);
-  symlinkSync('..', `${root}/html/up`);
-  /** The paths that the server was asked for, because the mapping did not answer. */
-  const asked: string[] = [];
-  const server = {
-    fetch: async ({ url }: { url: string }) => {
-      asked.push(url);
-      throw new Error('remote');
-    },
-    close: async () => {},
-    [Symbol.asyncDispose]: async () => {},
-  };
-  const fetcher = fetcherWith({
-    localMappings: [
-      { prefix: 'http://h.example/~hardy/', path: `${root}/html/` },
-      { prefix: 'http://h.example/', path: '/nonexistent/' },
-    ],
-    schemes: { http: server },
-  });
-  t.teardown(() => fetcher.close());
-  const base = 'http://h.example/%7ehardy';
-  const get = (path: string, headers = {}) => fetcher.fetch({ url: base + path, headers, ...LIMITS });
+t.test(
+  'G-71 to G-79: Local-Mapping reads plain files; anything else is requested from the server',
+  async (t) => {
+    const root = t.testdir({
+      html: { 'Home.html': 'home', 'run.cgi': '#!', '%7e.html': 'tilde', sub: { x: 'sub' } },
+      outside: 'no',
+    });
+    mkdirSync(`${root}/html/dir`);
+    writeFileSync(`${root}/html/index.html`, 'i');
+    chmodSync(`${root}/html/run.cgi`, 0o755);
+    symlinkSync('Home.html', `${root}/html/link.html`);
+    symlinkSync('..', `${root}/html/up`);
+    /** URLs requested from the server. */
+    const requested: string[] = [];
+    const server = {
+      fetch: async ({ url }: { url: string }) => {
+        requested.push(url);
+        throw new Error('remote');
+      },
+      close: async () => {},
+      [Symbol.asyncDispose]: async () => {},
+    };
+    const fetcher = fetcherWith({
+      localMappings: [
+        { prefix: 'http://h.example/~hardy/', path: `${root}/html/` },
+        { prefix: 'http://h.example/', path: '/nonexistent/' },
+      ],
+      schemes: { http: server },
+    });
+    t.teardown(() => fetcher.close());
+    const base = 'http://h.example/%7ehardy';
+    const get = (path: string, headers = {}) => fetcher.fetch({ url: base + path, headers, ...LIMITS });
 
-  const home = await get('/Home.html');
-  const mtime = Math.floor(statSync(`${root}/html/Home.html`).mtimeMs / 1000);
-  t.match(home, { url: `${base}/Home.html`, status: 200, local: true, lastModified: mtime }, 'G-73, G-79');
-  t.equal(text(home.body), 'home');
-  t.match(await get('/Home.html', { lastModified: mtime }), { status: 304 });
-  t.equal(text((await get('/sub/x')).body), 'sub');
-  t.equal(text((await get('/%7e.html')).body), 'tilde', 'G-76 nothing is unescaped');
-  t.equal(text((await fetcher.fetch({ url: 'http://h.example/~hardy/index.html', ...LIMITS })).body), 'i');
-  t.same(asked, []);
+    const home = await get('/Home.html');
+    const mtime = Math.floor(statSync(`${root}/html/Home.html`).mtimeMs / 1000);
+    t.match(
+      home,
+      { url: `${base}/Home.html`, status: 200, local: true, lastModified: mtime },
+      'G-73, G-79: the file is read',
+    );
+    t.equal(text(home.body), 'home');
+    t.match(await get('/Home.html', { lastModified: mtime }), { status: 304 });
+    t.equal(text((await get('/sub/x')).body), 'sub');
+    t.equal(text((await get('/%7e.html')).body), 'tilde', 'G-76: nothing is unescaped');
+    t.equal(text((await fetcher.fetch({ url: 'http://h.example/~hardy/index.html', ...LIMITS })).body), 'i');
+    t.same(requested, []);
 
-  const remote = [
-    '/none',
-    '/dir',
-    '/',
-    '/link.html',
-    '/run.cgi',
-    '/Home%2ehtml',
-    '/../outside',
-    '/up/outside',
-  ];
-  for (const path of remote) await t.rejects(get(path), { message: 'remote' }, `G-75, G-76 ${path}`);
-  t.same(
-    asked,
-    remote.map((path) => base + path),
-  );
-});
+    const remote = [
+      '/none',
+      '/dir',
+      '/',
+      '/link.html',
+      '/run.cgi',
+      '/Home%2ehtml',
+      '/../outside',
+      '/up/outside',
+    ];
+    for (const path of remote) await t.rejects(get(path), { message: 'remote' }, `G-75, G-76: ${path}`);
+    t.same(
+      requested,
+      remote.map((path) => base + path),
+    );
+  },
+);

@@ -1,3 +1,4 @@
+// Tests the FTP fetcher against a small scripted FTP server.
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { parseFtpUrl } from '../../../clients/fetch/ftp-url.js';
@@ -7,7 +8,7 @@ import { onLines, scripted, sendForever, textOf } from './scripted.js';
 type Send = (data: Socket, control: Socket) => void;
 
 interface FakeFtp {
-  /** By command: writes the data connection and ends it. */
+  /** Senders of data, by the command that starts them. A sender also ends the transfer. */
   readonly transfers?: Readonly<Record<string, Send>>;
   /** Other answers, by the whole command. */
   readonly answers?: Readonly<Record<string, string>>;
@@ -20,7 +21,7 @@ async function fakeFtp(t: Test, { transfers = {}, answers = {}, log = [] }: Fake
     let send: Send | undefined;
     let data: Socket | undefined;
     let directory = '/home';
-    const go = () => {
+    const startTransfer = () => {
       if (send === undefined || data === undefined) return;
       send(data, control);
       send = undefined;
@@ -29,37 +30,36 @@ async function fakeFtp(t: Test, { transfers = {}, answers = {}, log = [] }: Fake
       socket.on('error', () => {});
       t.teardown(() => socket.destroy());
       data = socket;
-      go();
+      startTransfer();
     });
     t.teardown(() => passive.close());
     control.write('220 fake\r\n');
     onLines(control, (line) => {
       log.push(line);
-      const words = line.startsWith('LIST') ? `LIST ${directory}` : line;
-      const transfer = transfers[words];
+      const transfer = transfers[line.startsWith('LIST') ? `LIST ${directory}` : line];
       if (answers[line] !== undefined) control.write(answers[line]);
       else if (line.startsWith('USER')) control.write('331 password?\r\n');
       else if (line.startsWith('PASS')) control.write('230 in\r\n');
       else if (line === 'PWD') control.write('257 "/home" is it\r\n');
       else if (line === 'EPSV') {
         data = undefined;
-        const told = () => control.write(`229 ok (|||${(passive.address() as AddressInfo).port}|)\r\n`);
-        if (passive.listening) told();
-        else passive.listen(0, '127.0.0.1', told);
+        const sendPort = () => control.write(`229 ok (|||${(passive.address() as AddressInfo).port}|)\r\n`);
+        if (passive.listening) sendPort();
+        else passive.listen(0, '127.0.0.1', sendPort);
       } else if (line.startsWith('CWD ')) {
         directory = line.slice(4);
         control.write(transfers[`LIST ${directory}`] === undefined ? '550 no\r\n' : '250 ok\r\n');
       } else if (transfer !== undefined) {
         control.write('150 coming\r\n');
         send = transfer;
-        go();
+        startTransfer();
       } else if (/^(TYPE|STRU|OPTS)/.test(line)) control.write('200 ok\r\n');
       else control.write(/^(RETR|MDTM|SIZE)/.test(line) ? '550 no\r\n' : '502 what?\r\n');
     });
   });
 }
 
-const whole =
+const sendText =
   (text: string): Send =>
   (data, control) => {
     data.end(Buffer.from(text, 'latin1'), () => control.write('226 done\r\n'));
@@ -72,12 +72,12 @@ function fetcherFor(t: Test, port: number, options: FtpFetcherOptions = {}) {
     fetcher.fetch({ url: `ftp://127.0.0.1:${port}/${path}`, timeoutMs: 5000, ...more });
 }
 
-t.test('G-55, G-81 an ftp URL', (t) => {
-  const nobody = { user: undefined, password: undefined };
+t.test('G-55, G-81: an FTP URL gives address, login, path and type of transfer', (t) => {
+  const noLogin = { user: undefined, password: undefined };
   t.strictSame(parseFtpUrl('ftp://h/a/b%20c%FC'), {
     host: 'h',
     port: 21,
-    ...nobody,
+    ...noLogin,
     path: 'a/b c\xfc',
     isDirectory: false,
     isText: false,
@@ -92,143 +92,170 @@ t.test('G-55, G-81 an ftp URL', (t) => {
   t.match(parseFtpUrl('ftp://h/'), { path: '', isDirectory: true });
   t.match(parseFtpUrl('ftp://h/a;type=a'), { path: 'a', isText: true });
   t.match(parseFtpUrl('ftp://h/a;type=d'), { path: 'a', isDirectory: true });
-  t.match(parseFtpUrl('ftp://h/a%0d%0aDELE%20b'), { path: undefined }, 'no second command');
+  t.match(
+    parseFtpUrl('ftp://h/a%0d%0aDELE%20b'),
+    { path: undefined },
+    'a line end cannot begin a second command',
+  );
   t.throws(() => parseFtpUrl('ftp://a%0ab@h/'), { code: 'ERR_USAGE' });
   t.end();
 });
 
-t.test('G-83, G-88, G-106 files, times, logins, one kept connection', async (t) => {
-  const log: string[] = [];
-  const { port, connections } = await fakeFtp(t, {
-    log,
-    transfers: {
-      'RETR /home/a b\xfc': whole('hello'),
-      'RETR /etc/x': whole('abs'),
-      'RETR /home/t': whole('text'),
-    },
-    answers: { 'MDTM /home/a b\xfc': '213 19941106084937\r\n', 'SIZE /home/a b\xfc': '213 5\r\n' },
-  });
-  const get = fetcherFor(t, port, { from: 'me@h.example' });
-  t.match(await get('a%20b%FC'), {
-    status: 200,
-    lastModified: 784_111_777,
-    body: Buffer.from('hello'),
-    truncated: false,
-    remoteAddress: '127.0.0.1',
-    local: false,
-  });
-  t.match(await get('a%20b%FC', { headers: { lastModified: 784_111_777 } }), { status: 304 });
-  t.equal(textOf((await get('%2Fetc/x')).body), 'abs');
-  t.equal(textOf((await get('t;type=a')).body), 'text');
-  t.match(await get('none'), { status: 404, headers: { 'ftp-reply': '550 no' } });
-  t.match(await get('a%0d%0ab'), { status: 404 });
-  t.equal(connections(), 1);
-  t.strictSame(log.slice(0, 2), ['USER anonymous', 'PASS me@h.example']);
-  t.ok(log.includes('TYPE A') && log.lastIndexOf('TYPE I') > log.indexOf('TYPE A'));
-  const known = fetcherFor(t, port, { ftpAuth: [{ host: '127.0.0.1', port, user: 'joe', password: 's3' }] });
-  await known('none');
-  t.strictSame(
-    log.slice(-20).filter((line) => /^(USER|PASS)/.test(line)),
-    ['USER joe', 'PASS s3'],
-  );
-});
-
-t.test('G-26, G-83 directories, links, refused logins', async (t) => {
-  const listing =
-    'total 3\r\n' +
-    'drwxr-xr-x    2 0   0   4096 Nov 06  1994 sub dir\r\n' +
-    '-rw-r--r--    1 0   0      5 Nov 06  1994 \xc3\xbcber\r\n' +
-    'lrwxrwxrwx    1 0   0      1 Nov 06  1994 loop -> .\r\n' +
-    'lrwxrwxrwx    1 0   0      5 Nov 06  1994 up -> ../..\r\n' +
-    'lrwxrwxrwx    1 0   0      3 Nov 06  1994 link -> sub\r\n' +
-    'drwxr-xr-x    2 0   0   4096 Nov 06  1994 ..\r\n';
-  const { port } = await fakeFtp(t, {
-    transfers: { 'LIST /home': whole(listing), 'LIST /home/pub': whole(listing) },
-    answers: { 'PASS bad': '530 no such user\r\n', 'PASS full': '421 too many users\r\n' },
-  });
-  const get = fetcherFor(t, port);
-  const entries = ['link', 'sub dir/', 'über'];
-  t.match(await get(''), { status: 200, contentType: DIRECTORY_TYPE, entries, truncated: false });
-  t.strictSame((await get('pub/')).entries, entries);
-  t.strictSame((await get('pub')).entries, entries, 'without a slash too');
-  t.match(await get('nowhere/'), { status: 404 });
-  const fetcher = new FtpFetcher();
-  t.teardown(() => fetcher.close());
-  t.match(await fetcher.fetch({ url: `ftp://joe:bad@127.0.0.1:${port}/` }), { status: 401 });
-  await t.rejects(fetcher.fetch({ url: `ftp://joe:full@127.0.0.1:${port}/` }), { code: 'ERR_CONNECTION' });
-  t.match(await fetcherFor(t, port, { maxEntries: 2 })(''), { truncated: true });
-});
-
-t.test('G-85, G-86, G-88 FTP servers that send wrong data, break off, fall silent, never end', async (t) => {
-  const sent = { bytes: 0 };
-  let ended = false;
-  const { port, connections } = await fakeFtp(t, {
-    transfers: {
-      'RETR /home/short': whole('abc'),
-      'RETR /home/unconfirmed': (data) => data.end('abc'),
-      'RETR /home/reset': (data) => data.write('abc', () => data.resetAndDestroy()),
-      'RETR /home/silent': (data) => data.write('abc'),
-      'RETR /home/endless': (data) => sendForever(data, Buffer.alloc(65_536, 97), sent),
-      'RETR /home/gone': (_, control) => control.destroy(),
-      'RETR /home/good': whole('good'),
-      'RETR /home/once': (data, control) => {
-        if (ended) whole('x')(data, control);
-        else control.destroy();
-        ended = true;
+t.test(
+  'G-83, G-88, G-106: files and their times are fetched over one kept connection, with a login',
+  async (t) => {
+    const log: string[] = [];
+    const { port, connections } = await fakeFtp(t, {
+      log,
+      transfers: {
+        'RETR /home/a b\xfc': sendText('hello'),
+        'RETR /etc/x': sendText('abs'),
+        'RETR /home/t': sendText('text'),
       },
-      'LIST /home/half': (data) => data.write('-rw-r--r--    1 0   0      5 Nov 06  1994 na'),
-      'LIST /home/endless': (data) => sendForever(data, Buffer.alloc(65_536, 97), sent),
-      'LIST /home/odd': whole('this is no listing at all\r\n'),
-    },
-    answers: { 'SIZE /home/short': '213 5000\r\n', 'SIZE /home/good': '213 nonsense\r\n' },
-  });
-  const get = fetcherFor(t, port);
-  await t.rejects(get('short'), { code: 'ERR_CONNECTION', message: /only 3 of 5000 bytes/ });
-  await t.rejects(get('unconfirmed', { timeoutMs: 80 }), {
-    code: 'ERR_CONNECTION',
-    message: /nothing received for 80 ms/,
-  });
-  await t.rejects(get('reset', { timeoutMs: 2000 }), { code: 'ERR_CONNECTION' });
-  await t.rejects(get('silent', { timeoutMs: 80 }), {
-    code: 'ERR_CONNECTION',
-    message: /nothing received for 80 ms/,
-  });
-  await t.rejects(get('gone'), { code: 'ERR_CONNECTION' });
-  await t.rejects(get('half/', { timeoutMs: 80 }), { code: 'ERR_CONNECTION' }, 'half a listing is an error');
-  await t.rejects(get('odd/'), { code: 'ERR_CONNECTION' });
-  const endless = await get('endless', { maxBytes: 1_000_000 });
-  t.ok(endless.truncated && endless.body.length === 1_000_000);
-  t.ok(sent.bytes < 50_000_000);
-  await t.rejects(get('endless/'), { code: 'ERR_CONNECTION' }, 'a listing has its own limit');
-  t.equal(textOf((await get('good')).body), 'good', 'the fetcher still works');
+      answers: { 'MDTM /home/a b\xfc': '213 19941106084937\r\n', 'SIZE /home/a b\xfc': '213 5\r\n' },
+    });
+    const get = fetcherFor(t, port, { from: 'me@h.example' });
+    t.match(await get('a%20b%FC'), {
+      status: 200,
+      lastModified: 784_111_777,
+      body: Buffer.from('hello'),
+      truncated: false,
+      remoteAddress: '127.0.0.1',
+      local: false,
+    });
+    t.match(await get('a%20b%FC', { headers: { lastModified: 784_111_777 } }), { status: 304 });
+    t.equal(textOf((await get('%2Fetc/x')).body), 'abs');
+    t.equal(textOf((await get('t;type=a')).body), 'text');
+    t.match(await get('none'), { status: 404, headers: { 'ftp-reply': '550 no' } });
+    t.match(await get('a%0d%0ab'), { status: 404 });
+    t.equal(connections(), 1);
+    t.strictSame(log.slice(0, 2), ['USER anonymous', 'PASS me@h.example']);
+    t.ok(log.includes('TYPE A') && log.lastIndexOf('TYPE I') > log.indexOf('TYPE A'));
+    const withLogin = fetcherFor(t, port, {
+      ftpAuth: [{ host: '127.0.0.1', port, user: 'joe', password: 's3' }],
+    });
+    await withLogin('none');
+    t.strictSame(
+      log.slice(-20).filter((line) => /^(USER|PASS)/.test(line)),
+      ['USER joe', 'PASS s3'],
+    );
+  },
+);
 
-  const before = connections();
-  t.equal(textOf((await get('once')).body), 'x', 'a kept connection that had ended is replaced');
-  t.equal(connections(), before + 1);
+t.test(
+  'G-26, G-83: a directory lists its entries, without links that lead up; a refused login is 401',
+  async (t) => {
+    const listing =
+      'total 3\r\n' +
+      'drwxr-xr-x    2 0   0   4096 Nov 06  1994 sub dir\r\n' +
+      '-rw-r--r--    1 0   0      5 Nov 06  1994 \xc3\xbcber\r\n' +
+      'lrwxrwxrwx    1 0   0      1 Nov 06  1994 loop -> .\r\n' +
+      'lrwxrwxrwx    1 0   0      5 Nov 06  1994 up -> ../..\r\n' +
+      'lrwxrwxrwx    1 0   0      3 Nov 06  1994 link -> sub\r\n' +
+      'drwxr-xr-x    2 0   0   4096 Nov 06  1994 ..\r\n';
+    const { port } = await fakeFtp(t, {
+      transfers: { 'LIST /home': sendText(listing), 'LIST /home/pub': sendText(listing) },
+      answers: { 'PASS bad': '530 no such user\r\n', 'PASS full': '421 too many users\r\n' },
+    });
+    const get = fetcherFor(t, port);
+    const entries = ['link', 'sub dir/', 'über'];
+    t.match(await get(''), { status: 200, contentType: DIRECTORY_TYPE, entries, truncated: false });
+    t.strictSame((await get('pub/')).entries, entries);
+    t.strictSame((await get('pub')).entries, entries, 'a directory without a slash is listed too');
+    t.match(await get('nowhere/'), { status: 404 });
+    const fetcher = new FtpFetcher();
+    t.teardown(() => fetcher.close());
+    t.match(await fetcher.fetch({ url: `ftp://joe:bad@127.0.0.1:${port}/` }), { status: 401 });
+    await t.rejects(fetcher.fetch({ url: `ftp://joe:full@127.0.0.1:${port}/` }), { code: 'ERR_CONNECTION' });
+    t.match(await fetcherFor(t, port, { maxEntries: 2 })(''), { truncated: true });
+  },
+);
 
-  const stop = new AbortController();
-  const waiting = get('silent', { signal: stop.signal });
-  const queued = get('good', { signal: stop.signal });
-  stop.abort(new Error('enough'));
-  await t.rejects(waiting, { message: 'enough' });
-  await t.rejects(queued, { message: 'enough' });
-  const hasty = fetcherFor(t, port, { maxTransferMs: 60 });
-  await t.rejects(hasty('silent'), { message: /not done within 60 ms/ });
-  const deaf = await scripted(t, () => {});
-  await t.rejects(fetcherFor(t, deaf.port, { connectTimeoutMs: 60 })('x'), {
-    message: /no connection within 60 ms/,
-  });
-  const babbling = await scripted(t, (socket) => sendForever(socket, Buffer.alloc(65_536, 97), sent));
-  await t.rejects(fetcherFor(t, babbling.port)('x'), { code: 'ERR_CONNECTION' });
-});
+t.test(
+  'G-85, G-86, G-88: wrong data, disconnects, silence and endless data of an FTP server end one retrieval, not the fetcher',
+  async (t) => {
+    const sent = { bytes: 0 };
+    let hasClosed = false;
+    const { port, connections } = await fakeFtp(t, {
+      transfers: {
+        'RETR /home/short': sendText('abc'),
+        'RETR /home/unconfirmed': (data) => data.end('abc'),
+        'RETR /home/reset': (data) => data.write('abc', () => data.resetAndDestroy()),
+        'RETR /home/silent': (data) => data.write('abc'),
+        'RETR /home/endless': (data) => sendForever(data, Buffer.alloc(65_536, 97), sent),
+        'RETR /home/gone': (_, control) => control.destroy(),
+        'RETR /home/good': sendText('good'),
+        'RETR /home/once': (data, control) => {
+          if (hasClosed) sendText('x')(data, control);
+          else control.destroy();
+          hasClosed = true;
+        },
+        'LIST /home/half': (data) => data.write('-rw-r--r--    1 0   0      5 Nov 06  1994 na'),
+        'LIST /home/endless': (data) => sendForever(data, Buffer.alloc(65_536, 97), sent),
+        'LIST /home/odd': sendText('this is no listing at all\r\n'),
+      },
+      answers: { 'SIZE /home/short': '213 5000\r\n', 'SIZE /home/good': '213 nonsense\r\n' },
+    });
+    const get = fetcherFor(t, port);
+    await t.rejects(get('short'), { code: 'ERR_CONNECTION', message: /only 3 of 5000 bytes/ });
+    await t.rejects(get('unconfirmed', { timeoutMs: 80 }), {
+      code: 'ERR_CONNECTION',
+      message: /nothing received for 80 ms/,
+    });
+    await t.rejects(get('reset', { timeoutMs: 2000 }), { code: 'ERR_CONNECTION' });
+    await t.rejects(get('silent', { timeoutMs: 80 }), {
+      code: 'ERR_CONNECTION',
+      message: /nothing received for 80 ms/,
+    });
+    await t.rejects(get('gone'), { code: 'ERR_CONNECTION' });
+    await t.rejects(
+      get('half/', { timeoutMs: 80 }),
+      { code: 'ERR_CONNECTION' },
+      'half a listing is an error',
+    );
+    await t.rejects(get('odd/'), { code: 'ERR_CONNECTION' });
+    const endless = await get('endless', { maxBytes: 1_000_000 });
+    t.ok(endless.truncated && endless.body.length === 1_000_000);
+    t.ok(sent.bytes < 50_000_000);
+    await t.rejects(get('endless/'), { code: 'ERR_CONNECTION' }, 'a listing has its own limit');
+    t.equal(textOf((await get('good')).body), 'good', 'the fetcher still works');
 
-t.test('G-174 FTP: neither this machine for public requests, nor another host for data', async (t) => {
-  const { port, connections } = await fakeFtp(t, {});
-  await t.rejects(fetcherFor(t, port)('x', { publicOnly: true }), { code: 'ERR_REFUSED', message: /G-174/ });
-  t.equal(connections(), 0);
-  const bouncing = await fakeFtp(t, {
-    transfers: { 'RETR /home/x': whole('never') },
-    answers: { EPSV: '502 no\r\n', PASV: '227 ok (192,0,2,1,200,1)\r\n' },
-  });
-  await t.rejects(fetcherFor(t, bouncing.port)('x'), { code: 'ERR_CONNECTION' });
-});
+    const before = connections();
+    t.equal(textOf((await get('once')).body), 'x', 'a kept connection that the server closed is replaced');
+    t.equal(connections(), before + 1);
+
+    const stop = new AbortController();
+    const waiting = get('silent', { signal: stop.signal });
+    const queued = get('good', { signal: stop.signal });
+    stop.abort(new Error('enough'));
+    await t.rejects(waiting, { message: 'enough' });
+    await t.rejects(queued, { message: 'enough' });
+    const hasty = fetcherFor(t, port, { maxTransferMs: 60 });
+    await t.rejects(hasty('silent'), { message: /not done within 60 ms/ });
+    const silent = await scripted(t, () => {});
+    await t.rejects(fetcherFor(t, silent.port, { connectTimeoutMs: 60 })('x'), {
+      message: /no connection within 60 ms/,
+    });
+    const endlessGreeting = await scripted(t, (socket) =>
+      sendForever(socket, Buffer.alloc(65_536, 97), sent),
+    );
+    await t.rejects(fetcherFor(t, endlessGreeting.port)('x'), { code: 'ERR_CONNECTION' });
+  },
+);
+
+t.test(
+  'G-174: an FTP request with publicOnly does not connect to this machine, and data connections go to the server only',
+  async (t) => {
+    const { port, connections } = await fakeFtp(t, {});
+    await t.rejects(fetcherFor(t, port)('x', { publicOnly: true }), {
+      code: 'ERR_REFUSED',
+      message: /G-174/,
+    });
+    t.equal(connections(), 0);
+    const bouncing = await fakeFtp(t, {
+      transfers: { 'RETR /home/x': sendText('never') },
+      answers: { EPSV: '502 no\r\n', PASV: '227 ok (192,0,2,1,200,1)\r\n' },
+    });
+    await t.rejects(fetcherFor(t, bouncing.port)('x'), { code: 'ERR_CONNECTION' });
+  },
+);

@@ -1,3 +1,4 @@
+// Tests protocols/gopher (URLs, menus, texts) and the Gopher fetcher against scripted servers.
 import fc from 'fast-check';
 import t from 'tap';
 import { GopherFetcher, isPrivateAddress } from '../../../clients/fetch/index.js';
@@ -33,7 +34,7 @@ const MENU_URLS = [
   'gopher://gopher.example/9/%FCber',
 ];
 
-t.test('G-55 a gopher URL is an address and a request line', (t) => {
+t.test('G-55: a Gopher URL gives an address and a request line', (t) => {
   t.strictSame(parseGopherUrl('gopher://h.example/'), {
     host: 'h.example',
     port: 70,
@@ -51,15 +52,15 @@ t.test('G-55 a gopher URL is an address and a request line', (t) => {
   t.end();
 });
 
-t.test('G-37, G-55 a menu cut anywhere gives the same items and URLs', (t) => {
+t.test('G-37, G-55: a menu cut anywhere gives the same items and URLs', (t) => {
   fc.assert(
-    fc.property(fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 30 }), (cuts) => {
+    fc.property(fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 30 }), (sizes) => {
       const decoder = new GopherMenuDecoder();
       const items = [];
-      let at = 0;
-      for (const cut of [...cuts, MENU.length]) {
-        items.push(...decoder.push(bytes(MENU.slice(at, at + cut))));
-        at += cut;
+      let offset = 0;
+      for (const size of [...sizes, MENU.length]) {
+        items.push(...decoder.push(bytes(MENU.slice(offset, offset + size))));
+        offset += size;
       }
       t.strictSame(
         items.map(gopherItemUrl).filter((url) => url !== undefined),
@@ -72,7 +73,7 @@ t.test('G-37, G-55 a menu cut anywhere gives the same items and URLs', (t) => {
   t.end();
 });
 
-t.test('G-86 menus are read within limits, an unfinished line is dropped', (t) => {
+t.test('G-86: menus are read within limits, and an unfinished line is dropped', (t) => {
   const few = new GopherMenuDecoder({ maxItems: 2 });
   t.equal(few.push(bytes(MENU)).length, 2);
   t.ok(few.ended && few.truncated);
@@ -80,13 +81,17 @@ t.test('G-86 menus are read within limits, an unfinished line is dropped', (t) =
   const items = short.push(bytes(`0${'x'.repeat(100)}\ta\tb\t70\r\n0ok\ta\tb\t70\r\n0cut\ta\tb\t7`));
   t.match(items, [{ display: 'ok', port: 70 }]);
   t.ok(short.truncated && !short.ended);
-  t.equal(parseGopherItem('0a\tb\tc\t99999')?.port, 0, 'no such port');
+  t.equal(parseGopherItem('0a\tb\tc\t99999')?.port, 0, 'an impossible port becomes 0');
   t.end();
 });
 
-t.test('the end mark and doubled dots of texts are removed; errors are recognized', (t) => {
+t.test('the end mark and doubled dots of a text are removed; error items are recognized', (t) => {
   t.equal(textOf(decodeGopherText(bytes('a\r\n..b\r\n.\r\n'))), 'a\r\n.b\r\n');
-  t.equal(textOf(decodeGopherText(bytes('..as it is\r\n'))), '..as it is\r\n', 'no end: nothing was doubled');
+  t.equal(
+    textOf(decodeGopherText(bytes('..as it is\r\n'))),
+    '..as it is\r\n',
+    'without an end mark no dot is removed',
+  );
   t.equal(textOf(decodeGopherText(bytes('.\r\n'))), '');
   t.equal(textOf(decodeGopherText(bytes('1.\n'))), '1.\n');
   t.equal(parseGopherError(bytes("3'/x' does not exist\t\terror.host\t1\r\n.\r\n")), "'/x' does not exist");
@@ -94,16 +99,16 @@ t.test('the end mark and doubled dots of texts are removed; errors are recognize
   t.equal(
     parseGopherError(bytes('3Gone\ta\tb\t1\r\n0File\ta\tb\t70\r\n')),
     undefined,
-    'a menu with one bad line',
+    'a menu that begins with an error item',
   );
   t.end();
 });
 
-t.test('G-26 menus have links, texts and binaries their bytes, errors a status', async (t) => {
+t.test('G-26: menus give links, texts and binaries give bytes, errors give a status', async (t) => {
   const { port } = await scripted(t, (socket) =>
     onLines(socket, (line) => {
       if (line === '')
-        socket.write(bytes(MENU)); // waits behind the end
+        socket.write(bytes(MENU)); // the connection stays open after the end mark
       else if (line === '/t.txt') socket.end('one\r\n..two\r\n.\r\n');
       else if (line === '/b') socket.end(Buffer.from([0, 255, 46, 13, 10]));
       else if (line === '/p\t\t+') socket.end('+4\r\nabcdEXTRA');
@@ -121,7 +126,7 @@ t.test('G-26 menus have links, texts and binaries their bytes, errors a status',
   t.strictSame(menu.links, MENU_URLS);
   t.match(await get('0/t.txt'), { contentType: 'text/plain', body: bytes('one\r\n.two\r\n') });
   t.match(await get('9/b'), { body: Buffer.from([0, 255, 46, 13, 10]), remoteAddress: '127.0.0.1' });
-  t.equal(textOf((await get('0/p%09%09+')).body), 'abcd', 'Gopher+ says how long it is');
+  t.equal(textOf((await get('0/p%09%09+')).body), 'abcd', 'Gopher+ announces the length');
   t.match(await get('0/q%09%09+'), { status: 404 });
   t.strictSame((await get('7/find%09wheat')).links, ['gopher://gopher.example/0/w']);
   t.match(await get('1/none'), { status: 404, headers: { 'gopher-error': 'No such file' } });
@@ -130,7 +135,7 @@ t.test('G-26 menus have links, texts and binaries their bytes, errors a status',
   await t.rejects(get('8/'), { code: 'ERR_USAGE' });
 });
 
-t.test('G-85, G-86 silence, endless answers and aborts end a Gopher retrieval', async (t) => {
+t.test('G-85, G-86: a time-out, a size limit and an abort end a Gopher retrieval', async (t) => {
   const sent = { bytes: 0 };
   const { port } = await scripted(t, (socket) =>
     onLines(socket, (line) => {
@@ -148,9 +153,9 @@ t.test('G-85, G-86 silence, endless answers and aborts end a Gopher retrieval', 
   const endless = await get('0/endless', { maxBytes: 1_000_000 });
   t.equal(endless.body.length, 1_000_000);
   t.ok(endless.truncated);
-  t.ok(sent.bytes < 50_000_000, 'the server was stopped');
+  t.ok(sent.bytes < 50_000_000, 'backpressure stops the server');
   const menu = await get('1/endless', { maxBytes: 1_000_000 });
-  t.ok(menu.truncated, 'a menu that is one line without end');
+  t.ok(menu.truncated, 'a menu of one endless line is cut');
   const stop = new AbortController();
   const waiting = get('0/silent', { signal: stop.signal });
   stop.abort(new Error('enough'));
@@ -161,7 +166,7 @@ t.test('G-85, G-86 silence, endless answers and aborts end a Gopher retrieval', 
   });
 });
 
-t.test('G-174 a request for public hosts only does not reach this machine by Gopher', async (t) => {
+t.test('G-174: a Gopher request with publicOnly does not connect to this machine', async (t) => {
   const { port, connections } = await scripted(t, (socket) => socket.end('x'));
   await using fetcher = new GopherFetcher();
   for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]']) {
@@ -171,10 +176,10 @@ t.test('G-174 a request for public hosts only does not reach this machine by Gop
   t.equal(connections(), 0);
 });
 
-t.test('G-174 which addresses are private', (t) => {
-  const closed =
+t.test('G-174: loopback, private, link-local and multicast addresses are private', (t) => {
+  const privateAddresses =
     '127.0.0.1 10.1.2.3 172.31.0.1 192.168.1.1 169.254.169.254 100.64.0.1 0.0.0.0 224.0.0.1 255.255.255.255';
-  for (const address of `${closed} ::1 :: fe80::1%eth0 fd00::1 ::ffff:10.0.0.1 ::ffff:7f00:1 [::1]`.split(
+  for (const address of `${privateAddresses} ::1 :: fe80::1%eth0 fd00::1 ::ffff:10.0.0.1 ::ffff:7f00:1 [::1]`.split(
     ' ',
   )) {
     t.ok(isPrivateAddress(address), address);

@@ -1,3 +1,4 @@
+// Tests the HTTP fetcher against local servers: headers, codings, limits, time-outs, connections, logins, proxy.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
@@ -37,45 +38,48 @@ function fetcherFor(t: Test, options: Partial<FetcherOptions> = {}) {
   return fetcher;
 }
 
-t.test('G-65, G-80 a page, its headers, and what is sent', async (t) => {
-  let seen: IncomingMessage['headers'] = {};
-  const { base } = await serve(t, (request, response) => {
-    seen = request.headers;
-    response.writeHead(200, {
-      'Content-Type': 'Text/HTML; Charset="UTF-8"',
-      'Last-Modified': 'Sun, 06 Nov 1994 08:49:37 GMT',
-      ETag: '"abc"',
-      'X-Two': ['a', 'b'],
+t.test(
+  'G-65, G-80: a fetch returns the page with its headers, and sends User-Agent, From and Accept-Encoding',
+  async (t) => {
+    let seen: IncomingMessage['headers'] = {};
+    const { base } = await serve(t, (request, response) => {
+      seen = request.headers;
+      response.writeHead(200, {
+        'Content-Type': 'Text/HTML; Charset="UTF-8"',
+        'Last-Modified': 'Sun, 06 Nov 1994 08:49:37 GMT',
+        ETag: '"abc"',
+        'X-Two': ['a', 'b'],
+      });
+      response.end(`you asked ${request.url}`);
     });
-    response.end(`you asked ${request.url}`);
-  });
-  const fetcher = fetcherFor(t, { from: 'robot@h.example' });
-  const result = await fetcher.fetch({ url: `${base}/%7ejoe/?a=%20b`, ...LIMITS });
-  t.match(result, {
-    url: `${base}/%7ejoe/?a=%20b`,
-    status: 200,
-    contentType: 'text/html',
-    charset: 'utf-8',
-    lastModified: 784111777,
-    etag: '"abc"',
-    truncated: false,
-    local: false,
-    remoteAddress: '127.0.0.1',
-    headers: { 'x-two': 'a, b' },
-  });
-  t.equal(text(result.body), 'you asked /%7ejoe/?a=%20b');
-  t.equal(result.body.buffer.byteLength, result.body.length, 'the buffer is the body’s own');
-  t.ok(result.endTime >= result.beginTime);
-  t.match(seen, {
-    'user-agent': 'Harvest/0.0 harvest-kit/0.0',
-    from: 'robot@h.example',
-    'accept-encoding': 'gzip, br, deflate',
-  });
-  t.notOk('cookie' in seen);
-  t.notOk('if-none-match' in seen || 'if-modified-since' in seen);
-});
+    const fetcher = fetcherFor(t, { from: 'robot@h.example' });
+    const result = await fetcher.fetch({ url: `${base}/%7ejoe/?a=%20b`, ...LIMITS });
+    t.match(result, {
+      url: `${base}/%7ejoe/?a=%20b`,
+      status: 200,
+      contentType: 'text/html',
+      charset: 'utf-8',
+      lastModified: 784111777,
+      etag: '"abc"',
+      truncated: false,
+      local: false,
+      remoteAddress: '127.0.0.1',
+      headers: { 'x-two': 'a, b' },
+    });
+    t.equal(text(result.body), 'you asked /%7ejoe/?a=%20b');
+    t.equal(result.body.buffer.byteLength, result.body.length, 'the body does not share its buffer');
+    t.ok(result.endTime >= result.beginTime);
+    t.match(seen, {
+      'user-agent': 'Harvest/0.0 harvest-kit/0.0',
+      from: 'robot@h.example',
+      'accept-encoding': 'gzip, br, deflate',
+    });
+    t.notOk('cookie' in seen);
+    t.notOk('if-none-match' in seen || 'if-modified-since' in seen);
+  },
+);
 
-t.test('redirects are reported, not followed; 404 is an answer', async (t) => {
+t.test('redirects are reported, not followed; 404 is a result, not an error', async (t) => {
   const { base } = await serve(t, (request, response) => {
     if (request.url === '/old') response.writeHead(302, { Location: '../new#frag' });
     else if (request.url === '/bad') response.writeHead(301, { Location: 'mailto:x' });
@@ -92,7 +96,7 @@ t.test('redirects are reported, not followed; 404 is an answer', async (t) => {
   });
 });
 
-t.test('G-106 conditional requests', async (t) => {
+t.test('G-106: a conditional request sends both validators and returns 304', async (t) => {
   const { base } = await serve(t, (request, response) => {
     const { 'if-none-match': tag, 'if-modified-since': since } = request.headers;
     const unchanged = tag === '"v1"' && since === 'Sun, 06 Nov 1994 08:49:37 GMT';
@@ -105,7 +109,7 @@ t.test('G-106 conditional requests', async (t) => {
   t.equal(result.body.length, 0);
 });
 
-t.test('content codings are decoded', async (t) => {
+t.test('content codings are decoded; unknown and damaged ones are errors', async (t) => {
   const plain = 'words '.repeat(500);
   const answers: Record<string, [coding: string, body: Buffer]> = {
     '/gzip': ['gzip', gzipSync(plain)],
@@ -134,7 +138,7 @@ t.test('content codings are decoded', async (t) => {
   await t.rejects(fetcher.fetch({ url: `${base}/damaged`, ...LIMITS }), { code: 'ERR_CONNECTION' });
 });
 
-t.test('G-174 decompression stops at the size and at the ratio', async (t) => {
+t.test('G-174: decompression stops at the maximum size and at the maximum ratio', async (t) => {
   const bomb = gzipSync(Buffer.alloc(32 * 1024 * 1024));
   const large = gzipSync(Buffer.alloc(3 * 1024 * 1024, 'The quick brown fox. '));
   const { base } = await serve(t, (request, response) => {
@@ -143,15 +147,19 @@ t.test('G-174 decompression stops at the size and at the ratio', async (t) => {
   });
   const fetcher = fetcherFor(t);
   const small = await fetcher.fetch({ url: `${base}/bomb`, ...LIMITS });
-  t.same([small.body.length, small.truncated], [100_000, true], 'size');
+  t.same([small.body.length, small.truncated], [100_000, true], 'the maximum size');
   const ratio = await fetcher.fetch({ url: `${base}/bomb`, timeoutMs: 20_000, maxBytes: 1e9 });
-  t.same([ratio.body.length, ratio.truncated], [bomb.length * 200, true], 'ratio 200');
+  t.same([ratio.body.length, ratio.truncated], [bomb.length * 200, true], 'the maximum ratio of 200');
   const generous = fetcherFor(t, { maxRatio: 1100 });
   const whole = await generous.fetch({ url: `${base}/large`, timeoutMs: 20_000, maxBytes: 1e9 });
-  t.same([whole.body.length, whole.truncated], [3 * 1024 * 1024, false], 'above the direct path');
+  t.same(
+    [whole.body.length, whole.truncated],
+    [3 * 1024 * 1024, false],
+    'a body too large to be decoded in one call',
+  );
 });
 
-t.test('G-86 a long body is cut; a short rest leaves the connection usable', async (t) => {
+t.test('G-86: a long body is cut; the connection is kept if the rest is short', async (t) => {
   const { base, connections } = await serve(t, (request, response) => {
     const length = Number(request.url?.slice(1));
     response.writeHead(200, { 'Content-Length': length });
@@ -160,14 +168,14 @@ t.test('G-86 a long body is cut; a short rest leaves the connection usable', asy
   const fetcher = fetcherFor(t);
   const get = (length: number) => fetcher.fetch({ url: `${base}/${length}`, ...LIMITS });
   t.match(await get(100_000), { truncated: false });
-  const little = await get(100_001);
-  t.same([little.truncated, little.body.length], [true, 100_000]);
+  const shortRest = await get(100_001);
+  t.same([shortRest.truncated, shortRest.body.length], [true, 100_000]);
   t.match(await get(150_000), { truncated: true });
-  t.equal(connections(), 1, 'one connection so far');
-  const much = await get(50_000_000);
-  t.same([much.truncated, much.body.length], [true, 100_000]);
+  t.equal(connections(), 1, 'a short rest keeps the connection');
+  const longRest = await get(50_000_000);
+  t.same([longRest.truncated, longRest.body.length], [true, 100_000]);
   t.match(await get(5), { truncated: false });
-  t.equal(connections(), 2, 'the long rest cost a connection');
+  t.equal(connections(), 2, 'a long rest closes the connection');
 });
 
 t.test('keep-alive: one connection per host by default, more by option', async (t) => {
@@ -182,7 +190,7 @@ t.test('keep-alive: one connection per host by default, more by option', async (
 });
 
 t.test(
-  'G-85 silence is given up, before the answer and inside the body; slow drips at the deadline',
+  'G-85: silence before the answer or inside the body is an error, and so is a body that exceeds the deadline',
   async (t) => {
     const { base } = await serve(t, (request, response) => {
       if (request.url === '/silent') return;
@@ -207,7 +215,7 @@ t.test(
   },
 );
 
-t.test('an abort ends a request on the wire and one in the queue', async (t) => {
+t.test('an abort ends an active and a queued request', async (t) => {
   const arrived = new Set<string>();
   const { base } = await serve(t, (request, response) => {
     arrived.add(request.url ?? '');
@@ -216,10 +224,10 @@ t.test('an abort ends a request on the wire and one in the queue', async (t) => 
   });
   const controller = new AbortController();
   const fetcher = fetcherFor(t);
-  const waits = ['/first', '/second'].map((path) =>
+  const fetches = ['/first', '/second'].map((path) =>
     fetcher.fetch({ url: base + path, signal: controller.signal, ...LIMITS }),
   );
-  for (const result of await Promise.allSettled(waits)) {
+  for (const result of await Promise.allSettled(fetches)) {
     t.match(result, { status: 'rejected', reason: { message: 'enough' } });
   }
   await t.rejects(fetcher.fetch({ url: base, signal: controller.signal, ...LIMITS }), { message: 'enough' });
@@ -252,25 +260,25 @@ t.test('network failures are ConnectionErrors with a reason', async (t) => {
   });
 });
 
-t.test('G-81, G-82 credentials of the URL and of a realm', async (t) => {
-  const asked: (string | undefined)[] = [];
+t.test('G-81, G-82: credentials come from the URL or from the realm', async (t) => {
+  const authorizations: (string | undefined)[] = [];
   const { base } = await serve(t, (request, response) => {
-    const given = request.headers.authorization;
-    asked.push(given);
-    if (given === `Basic ${Buffer.from('joe:pw').toString('base64')}`) return void response.end('in');
+    const { authorization } = request.headers;
+    authorizations.push(authorization);
+    if (authorization === `Basic ${Buffer.from('joe:pw').toString('base64')}`) return void response.end('in');
     response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="My Realm", charset="UTF-8"' });
     response.end();
   });
   const fetcher = fetcherFor(t, { httpBasicAuth: [{ realm: 'My Realm', user: 'joe', password: 'pw' }] });
   t.match(await fetcher.fetch({ url: `${base}/a`, ...LIMITS }), { status: 200 });
   t.match(await fetcher.fetch({ url: `${base}/b`, ...LIMITS }), { status: 200 });
-  t.equal(asked.length, 3, 'the second page was not refused first');
+  t.equal(authorizations.length, 3, 'the second page is requested with credentials at first');
   t.match(await fetcherFor(t).fetch({ url: `${base}/`, ...LIMITS }), { status: 401 });
   const url = base.replace('//', '//joe:p%77@');
   t.match(await fetcherFor(t).fetch({ url: `${url}/`, ...LIMITS }), { status: 200 });
 });
 
-t.test('G-84 requests to a proxy have the full URL for http and use CONNECT for https', async (t) => {
+t.test('G-84: a proxy gets the full URL for http, and CONNECT for https', async (t) => {
   const requests: string[] = [];
   const proxy = createServer((request, response) => {
     requests.push(`${request.method} ${request.url} ${request.headers.host}`);
@@ -293,11 +301,11 @@ t.test('G-84 requests to a proxy have the full URL for http and use CONNECT for 
 });
 
 t.test('close ends the requests in progress', async (t) => {
-  let began: () => void = () => {};
+  let onRequest: () => void = () => {};
   const waiting = new Promise<void>((resolve) => {
-    began = resolve;
+    onRequest = resolve;
   });
-  const { base } = await serve(t, () => began());
+  const { base } = await serve(t, () => onRequest());
   const fetcher = createFetcher({ userAgent: 'x' });
   const pending = t.rejects(fetcher.fetch({ url: base, ...LIMITS }), {
     code: 'ERR_CONNECTION',
@@ -309,38 +317,41 @@ t.test('close ends the requests in progress', async (t) => {
   await t.rejects(fetcher.fetch({ url: base, ...LIMITS }), { code: 'ERR_STATE' });
 });
 
-t.test('schemes: an unknown one is an error, a registered one is used', async (t) => {
-  const fetcher = fetcherFor(t);
-  await t.rejects(fetcher.fetch({ url: 'wais://h.example/1', ...LIMITS }), {
-    code: 'ERR_USAGE',
-    message: /wais: URLs are not supported/,
-  });
-  let closed = false;
-  const ftp = {
-    fetch: async (request: { url: string }) => ({
-      url: request.url,
-      status: 200,
-      headers: {},
-      lastModified: 0,
-      etag: '',
-      body: new Uint8Array(0),
-      truncated: false,
-      local: false,
-      beginTime: 0,
-      endTime: 0,
-    }),
-    close: async () => {
-      closed = true;
-    },
-    [Symbol.asyncDispose]: async () => {},
-  };
-  const extended = createFetcher({ userAgent: 'x', schemes: { ftp } });
-  t.match(await extended.fetch({ url: 'ftp://h.example/', ...LIMITS }), { status: 200 });
-  await extended.close();
-  t.ok(closed);
-});
+t.test(
+  'an unknown scheme is an error; a registered fetcher is used for its scheme, and closed',
+  async (t) => {
+    const fetcher = fetcherFor(t);
+    await t.rejects(fetcher.fetch({ url: 'wais://h.example/1', ...LIMITS }), {
+      code: 'ERR_USAGE',
+      message: /wais: URLs are not supported/,
+    });
+    let closed = false;
+    const ftp = {
+      fetch: async (request: { url: string }) => ({
+        url: request.url,
+        status: 200,
+        headers: {},
+        lastModified: 0,
+        etag: '',
+        body: new Uint8Array(0),
+        truncated: false,
+        local: false,
+        beginTime: 0,
+        endTime: 0,
+      }),
+      close: async () => {
+        closed = true;
+      },
+      [Symbol.asyncDispose]: async () => {},
+    };
+    const extended = createFetcher({ userAgent: 'x', schemes: { ftp } });
+    t.match(await extended.fetch({ url: 'ftp://h.example/', ...LIMITS }), { status: 200 });
+    await extended.close();
+    t.ok(closed);
+  },
+);
 
-t.test('headers', async (t) => {
+t.test('parseHttpDate reads the three formats of HTTP, splitContentType separates the charset', async (t) => {
   t.equal(parseHttpDate('Sun, 06 Nov 1994 08:49:37 GMT'), 784111777);
   t.equal(parseHttpDate('Sunday, 06-Nov-94 08:49:37 GMT'), 784111777);
   t.equal(parseHttpDate('Sun Nov  6 08:49:37 1994'), 784111777);

@@ -1,3 +1,4 @@
+// Tests protocols/nntp (URLs, replies) and the news fetcher against scripted servers.
 import type { Socket } from 'node:net';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
@@ -11,9 +12,9 @@ import {
 } from '../../../protocols/nntp/index.js';
 import { onLines, scripted, sendForever, textOf } from './scripted.js';
 
-t.test('G-55, G-70 news URLs', (t) => {
-  const nobody = { user: undefined, password: undefined };
-  const site = { host: undefined, port: 119, ...nobody };
+t.test('G-55, G-70: news and nntp URLs are parsed, and URLs of articles are formed', (t) => {
+  const noLogin = { user: undefined, password: undefined };
+  const site = { host: undefined, port: 119, ...noLogin };
   t.strictSame(parseNewsUrl('news:comp.lang.c'), {
     ...site,
     target: { kind: 'group', group: 'comp.lang.c' },
@@ -43,17 +44,17 @@ t.test('G-55, G-70 news URLs', (t) => {
 
 const STREAM = '200 hi\r\n220 1 <a@b> follows\r\n..\r\n.x\n...\r\ny\r.\r\n\r\n.\r\n430 none\r\n';
 
-t.test('dot-stuffing is removed and blocks end correctly, whatever the chunks', (t) => {
+t.test('dot-stuffing is removed and blocks end correctly, however the input is cut', (t) => {
   const input = Buffer.from(STREAM);
   fc.assert(
-    fc.property(fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 60 }), (cuts) => {
+    fc.property(fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 60 }), (sizes) => {
       const decoder = new NntpReplyDecoder();
       decoder.expect([220]);
       const events: NntpEvent[] = [];
-      let at = 0;
-      for (const cut of [...cuts, input.length]) {
-        events.push(...decoder.push(input.subarray(at, at + cut)));
-        at += cut;
+      let offset = 0;
+      for (const size of [...sizes, input.length]) {
+        events.push(...decoder.push(input.subarray(offset, offset + size)));
+        offset += size;
       }
       const data = events.flatMap((event) => (event.kind === 'data' ? [event.bytes] : []));
       t.equal(textOf(Buffer.concat(data)), '.\r\nx\n..\r\ny\r.\r\n\r\n');
@@ -71,22 +72,22 @@ t.test('dot-stuffing is removed and blocks end correctly, whatever the chunks', 
   );
   const decoder = new NntpReplyDecoder();
   t.match(decoder.push(Buffer.from('HTTP/1.0 200 OK\r\n')), [{ kind: 'broken' }]);
-  t.match(new NntpReplyDecoder().push(Buffer.alloc(10_000, 50)), [{ kind: 'broken' }], 'a line without end');
+  t.match(new NntpReplyDecoder().push(Buffer.alloc(10_000, 50)), [{ kind: 'broken' }], 'an endless line');
   t.end();
 });
 
 const ARTICLE = 'Date: Sun, 06 Nov 1994 08:49:37 +0000 (GMT)\r\nSubject: hi\r\n\r\n.dot\r\n';
 
-/** A small news server; `more` may answer a command in its place. */
+/** A small news server; `override` may answer a command instead. */
 function newsServer(
   socket: Socket,
   log: string[],
-  more: (line: string) => string | undefined = () => undefined,
+  override: (line: string) => string | undefined = () => undefined,
 ) {
   socket.write('200 ready\r\n');
   onLines(socket, (line) => {
     log.push(line);
-    const answer = more(line);
+    const answer = override(line);
     if (answer !== undefined) socket.write(answer);
     else if (line === 'MODE READER') socket.write('200 go\r\n');
     else if (line === 'GROUP a.b') socket.write('211 2 3 9 a.b\r\n');
@@ -111,7 +112,7 @@ function fetcherFor(t: Test, options: NewsFetcherOptions = {}) {
   return (url: string, more = {}) => fetcher.fetch({ url, timeoutMs: 5000, ...more });
 }
 
-t.test('G-26, G-70, G-88 articles, groups and lists over one kept connection', async (t) => {
+t.test('G-26, G-70, G-88: articles, groups and lists are fetched over one kept connection', async (t) => {
   const log: string[] = [];
   const { port, connections } = await scripted(t, (socket) => newsServer(socket, log));
   const get = fetcherFor(t, { newsServer: `127.0.0.1:${port}` });
@@ -139,7 +140,7 @@ t.test('G-26, G-70, G-88 articles, groups and lists over one kept connection', a
   t.strictSame(log.slice(0, 3), ['MODE READER', 'GROUP a.b', 'OVER 3-9']);
 });
 
-t.test('RFC 4643 a login is sent if the server requests it, and only then', async (t) => {
+t.test('RFC 4643: a login is sent only if the server requests it', async (t) => {
   const log: string[] = [];
   let authorized = false;
   const { port } = await scripted(t, (socket) =>
@@ -153,16 +154,16 @@ t.test('RFC 4643 a login is sent if the server requests it, and only then', asyn
       return line.startsWith('ARTICLE') && !authorized ? '480 who?\r\n' : undefined;
     }),
   );
-  const newsServerName = `127.0.0.1:${port}`;
-  const bare = fetcherFor(t, { newsServer: newsServerName });
-  t.match(await bare('news:m1@h'), { status: 401 });
+  const address = `127.0.0.1:${port}`;
+  const anonymous = fetcherFor(t, { newsServer: address });
+  t.match(await anonymous('news:m1@h'), { status: 401 });
   const wrong = fetcherFor(t);
-  t.match(await wrong(`news://x:y@${newsServerName}/m1@h`), {
+  t.match(await wrong(`news://x:y@${address}/m1@h`), {
     status: 401,
     headers: { 'nntp-reply': '481 no' },
   });
   const right = fetcherFor(t, {
-    newsServer: newsServerName,
+    newsServer: address,
     newsAuth: [{ host: '127.0.0.1', user: 'joe', password: 'secret' }],
   });
   t.match(await right('news:m1@h'), { status: 200 });
@@ -174,7 +175,7 @@ t.test('RFC 4643 a login is sent if the server requests it, and only then', asyn
   ]);
 });
 
-t.test('NEWNEWS shows a quiet group if the server allows it', async (t) => {
+t.test('a group without new articles is unchanged if the server allows NEWNEWS', async (t) => {
   const log: string[] = [];
   const { port } = await scripted(t, (socket) =>
     newsServer(socket, log, (line) => {
@@ -185,56 +186,63 @@ t.test('NEWNEWS shows a quiet group if the server allows it', async (t) => {
   const get = fetcherFor(t, { newsServer: `127.0.0.1:${port}` });
   t.match(await get('news:a.b', { headers: { lastModified: 784_111_777 } }), { status: 304 });
   const news = await get('news:a.b', { headers: { lastModified: 1 } });
-  t.equal(news.links?.length, 2, 'something new: the whole list');
+  t.equal(news.links?.length, 2, 'the whole list is fetched after a new article');
 });
 
-t.test('G-85, G-86, G-88 news servers that break off, fall silent, never end', async (t) => {
-  const sent = { bytes: 0 };
-  let broken = false;
-  const { port, connections } = await scripted(t, (socket) =>
-    newsServer(socket, [], (line) => {
-      if (line === 'ARTICLE <silent@h>') return '220 1 <silent@h>\r\nhalf';
-      if (line === 'ARTICLE <half@h>') {
-        socket.end('220 1 <half@h>\r\nhalf');
-        return '';
-      }
-      if (line === 'ARTICLE <once@h>' && !broken) {
-        broken = true;
-        socket.end();
-        return '';
-      }
-      if (line === 'ARTICLE <once@h>') return '220 1 <once@h>\r\nok\r\n.\r\n';
-      if (line === 'ARTICLE <endless@h>') {
-        socket.write('220 1 <endless@h>\r\n');
-        sendForever(socket, Buffer.alloc(65_536, 97), sent);
-        return '';
-      }
-      return line === 'ARTICLE <busy@h>' ? '400 come back later\r\n' : undefined;
-    }),
-  );
-  const get = fetcherFor(t, { newsServer: `127.0.0.1:${port}` });
-  await t.rejects(get('news:silent@h', { timeoutMs: 50 }), {
-    code: 'ERR_CONNECTION',
-    message: /nothing received/,
-  });
-  await t.rejects(get('news:half@h'), { code: 'ERR_CONNECTION', message: /closed the connection/ });
-  await t.rejects(get('news:busy@h'), { code: 'ERR_CONNECTION', message: /400 come back later/ });
-  const endless = await get('news:endless@h', { maxBytes: 1_000_000 });
-  t.ok(endless.truncated && endless.body.length === 1_000_000);
-  t.ok(sent.bytes < 50_000_000);
-  await get('news:m1@h');
-  const before = connections();
-  t.match(await get('news:once@h'), { status: 200 }, 'a kept connection that had ended is replaced');
-  t.equal(connections(), before + 1);
-  const stop = new AbortController();
-  const [first, second] = [get('news:silent@h'), get('news:m1@h', { signal: stop.signal })];
-  stop.abort(new Error('enough'));
-  await t.rejects(second, { message: 'enough' }, 'while it waits for its turn');
-  first.catch(() => undefined);
-  const http = await scripted(t, (socket) => socket.end('HTTP/1.0 400 Bad\r\n'));
-  await t.rejects(get(`news://127.0.0.1:${http.port}/a@b`), { message: /is not an NNTP status line/ });
-  const deaf = await scripted(t, () => {});
-  await t.rejects(get(`news://127.0.0.1:${deaf.port}/a@b`, { timeoutMs: 50 }), {
-    message: /nothing received/,
-  });
-});
+t.test(
+  'G-85, G-86, G-88: a news server that disconnects, falls silent or never ends gives an error or a cut body',
+  async (t) => {
+    const sent = { bytes: 0 };
+    let broken = false;
+    const { port, connections } = await scripted(t, (socket) =>
+      newsServer(socket, [], (line) => {
+        if (line === 'ARTICLE <silent@h>') return '220 1 <silent@h>\r\nhalf';
+        if (line === 'ARTICLE <half@h>') {
+          socket.end('220 1 <half@h>\r\nhalf');
+          return '';
+        }
+        if (line === 'ARTICLE <once@h>' && !broken) {
+          broken = true;
+          socket.end();
+          return '';
+        }
+        if (line === 'ARTICLE <once@h>') return '220 1 <once@h>\r\nok\r\n.\r\n';
+        if (line === 'ARTICLE <endless@h>') {
+          socket.write('220 1 <endless@h>\r\n');
+          sendForever(socket, Buffer.alloc(65_536, 97), sent);
+          return '';
+        }
+        return line === 'ARTICLE <busy@h>' ? '400 come back later\r\n' : undefined;
+      }),
+    );
+    const get = fetcherFor(t, { newsServer: `127.0.0.1:${port}` });
+    await t.rejects(get('news:silent@h', { timeoutMs: 50 }), {
+      code: 'ERR_CONNECTION',
+      message: /nothing received/,
+    });
+    await t.rejects(get('news:half@h'), { code: 'ERR_CONNECTION', message: /closed the connection/ });
+    await t.rejects(get('news:busy@h'), { code: 'ERR_CONNECTION', message: /400 come back later/ });
+    const endless = await get('news:endless@h', { maxBytes: 1_000_000 });
+    t.ok(endless.truncated && endless.body.length === 1_000_000);
+    t.ok(sent.bytes < 50_000_000);
+    await get('news:m1@h');
+    const before = connections();
+    t.match(
+      await get('news:once@h'),
+      { status: 200 },
+      'a kept connection that the server closed is replaced',
+    );
+    t.equal(connections(), before + 1);
+    const stop = new AbortController();
+    const [first, second] = [get('news:silent@h'), get('news:m1@h', { signal: stop.signal })];
+    stop.abort(new Error('enough'));
+    await t.rejects(second, { message: 'enough' }, 'a queued request is aborted');
+    first.catch(() => undefined);
+    const http = await scripted(t, (socket) => socket.end('HTTP/1.0 400 Bad\r\n'));
+    await t.rejects(get(`news://127.0.0.1:${http.port}/a@b`), { message: /is not an NNTP status line/ });
+    const silent = await scripted(t, () => {});
+    await t.rejects(get(`news://127.0.0.1:${silent.port}/a@b`, { timeoutMs: 50 }), {
+      message: /nothing received/,
+    });
+  },
+);

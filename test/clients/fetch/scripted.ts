@@ -1,3 +1,4 @@
+// Servers for the tests of the fetchers: a TCP server that runs a script, and a web site that counts its requests.
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
@@ -30,41 +31,41 @@ export async function scripted(t: Test, serve: (socket: Socket) => void): Promis
 }
 
 /** Calls `onLine` for each line (CR LF) that a client sends. */
-export function onLines(socket: Socket, take: (line: string) => void): void {
+export function onLines(socket: Socket, onLine: (line: string) => void): void {
   let rest = '';
   socket.setEncoding('latin1').on('data', (text) => {
     const lines = (rest + String(text)).split('\r\n');
     rest = lines.pop() ?? '';
-    for (const line of lines) take(line);
+    for (const line of lines) onLine(line);
   });
 }
 
 /** Sends bytes until the client closes. */
 export function sendForever(socket: Socket, piece: Uint8Array, sent: { bytes: number }): void {
-  const go = () => {
+  const writeUntilFull = () => {
     while (!socket.destroyed) {
       sent.bytes += piece.length;
       if (!socket.write(piece)) {
-        socket.once('drain', go);
+        socket.once('drain', writeUntilFull);
         return;
       }
     }
   };
-  go();
+  writeUntilFull();
 }
 
 export const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('latin1');
 
-/** A web site that counts its pages, with redirects to a page, to a file and to itself. */
-export async function counting(t: Test) {
-  let asked = 0;
+/** A web site whose pages show the number of the request, with redirects to a page, to a file and to itself. */
+export async function countingSite(t: Test) {
+  let requests = 0;
   const server = createHttpServer((request, response) => {
-    asked += 1;
+    requests += 1;
     if (request.url === '/moved') response.writeHead(302, { Location: '/page' }).end();
     else if (request.url === '/away') response.writeHead(302, { Location: 'file:///etc/passwd' }).end();
     else if (request.url === '/round') response.writeHead(302, { Location: '/round' }).end();
     else if (request.url === '/none') response.writeHead(404).end('no');
-    else response.writeHead(200, { ETag: '"1"', 'Content-Type': 'text/plain' }).end(`page ${asked}`);
+    else response.writeHead(200, { ETag: '"1"', 'Content-Type': 'text/plain' }).end(`page ${requests}`);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -72,5 +73,5 @@ export async function counting(t: Test) {
     server.closeAllConnections();
     server.close();
   });
-  return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked: () => asked };
+  return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests: () => requests };
 }

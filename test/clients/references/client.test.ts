@@ -1,3 +1,5 @@
+// Tests clients/references (a connection, the pool, the lists of a dispatcher) and `harvest references` against a
+// server that runs a script.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import t from 'tap';
@@ -8,8 +10,8 @@ import {
 } from '../../../clients/references/index.js';
 import { cli } from '../../helpers/cli.js';
 
-/** A server that hands each connection's octets to a script. */
-class Scripted implements AsyncDisposable {
+/** A server that calls a script for each chunk that a connection receives. */
+class ScriptedServer implements AsyncDisposable {
   readonly sockets: Socket[] = [];
   received = '';
   readonly #server: Server;
@@ -18,17 +20,19 @@ class Scripted implements AsyncDisposable {
     this.#server = server;
   }
 
-  static async start(answer: (socket: Socket, received: string, all: string) => void): Promise<Scripted> {
+  static async start(
+    onChunk: (socket: Socket, chunk: string, input: string) => void,
+  ): Promise<ScriptedServer> {
     const server = createServer();
-    const scripted = new Scripted(server);
+    const scripted = new ScriptedServer(server);
     server.on('connection', (socket) => {
       scripted.sockets.push(socket);
       socket.on('error', () => {});
-      let all = '';
+      let input = '';
       socket.setEncoding('latin1').on('data', (chunk: string) => {
-        all += chunk;
+        input += chunk;
         scripted.received += chunk;
-        answer(socket, chunk, all);
+        onChunk(socket, chunk, input);
       });
     });
     server.listen(0, '127.0.0.1');
@@ -59,11 +63,11 @@ function echo(socket: Socket, received: string): void {
 }
 
 t.test(
-  'P-23: many calls on one connection, each gets its own answer; no more on their way than allowed',
+  'P-23: concurrent calls on one connection each get their own answer, at most maxInFlight are sent at a time',
   async (t) => {
-    let most = 0;
-    await using server = await Scripted.start((socket, received) => {
-      most = Math.max(most, [...received.matchAll(/HEADER_URI_ID/g)].length);
+    let mostAtOnce = 0;
+    await using server = await ScriptedServer.start((socket, received) => {
+      mostAtOnce = Math.max(mostAtOnce, [...received.matchAll(/HEADER_URI_ID/g)].length);
       echo(socket, received);
     });
     await using client = await ReferencesClient.connect({
@@ -78,14 +82,14 @@ t.test(
       ids,
     );
     t.equal(client.pending, 0);
-    t.ok(most <= 10, `${most} at a time`);
+    t.ok(mostAtOnce <= 10, `${mostAtOnce} requests at a time`);
     t.equal(server.sockets.length, 1);
   },
 );
 
 t.test('S-39: after an aborted call the others get their answers', async (t) => {
-  await using server = await Scripted.start((socket, _chunk, all) => {
-    if ((all.match(/\r\n\r\n/g) ?? []).length === 3) echo(socket, all);
+  await using server = await ScriptedServer.start((socket, _chunk, input) => {
+    if ((input.match(/\r\n\r\n/g) ?? []).length === 3) echo(socket, input);
   });
   await using client = await ReferencesClient.connect({ host: '127.0.0.1', port: server.port });
   const abort = new AbortController();
@@ -102,7 +106,7 @@ t.test(
   'P-19, S-42, S-39: not found is empty, other codes are errors, and some end the connection',
   async (t) => {
     const answers = ['404 X\r\nHEADER_NUMFOUND: 0', '501 X', '081 X\r\nHEADER_NUMFOUND: 0', '403 FORBIDDEN'];
-    await using server = await Scripted.start((socket, received) => {
+    await using server = await ScriptedServer.start((socket, received) => {
       for (const _ of received.matchAll(/\r\n\r\n/g)) socket.write(`SSTP/1.0 ${answers.shift()}\r\n\r\n`);
     });
     await using client = await ReferencesClient.connect({ host: '127.0.0.1', port: server.port });
@@ -120,19 +124,19 @@ t.test(
   },
 );
 
-t.test('S-45: a server that is silent, breaks off, or sends garbage', async (t) => {
+t.test('S-45: a server that is silent, disconnects early, or sends garbage is an error', async (t) => {
   const connect = (port: number, replyTimeoutMs = 60_000) =>
     ReferencesClient.connect({ host: '127.0.0.1', port, replyTimeoutMs });
-  await using silent = await Scripted.start(() => {});
+  await using silent = await ScriptedServer.start(() => {});
   await using first = await connect(silent.port, 50);
   await t.rejects(first.references({ id: 1 }), {
     code: 'ERR_CONNECTION',
     message: /nothing received for 50 ms/,
   });
-  await using broken = await Scripted.start((socket) => socket.end('SSTP/1.0 081 X\r\nHEADER_'));
+  await using broken = await ScriptedServer.start((socket) => socket.end('SSTP/1.0 081 X\r\nHEADER_'));
   await using second = await connect(broken.port);
   await t.rejects(second.references({ id: 1 }), { code: 'ERR_CONNECTION' });
-  await using nonsense = await Scripted.start((socket) => socket.write('HTTP/1.0 400 Bad\r\n\r\n'));
+  await using nonsense = await ScriptedServer.start((socket) => socket.write('HTTP/1.0 400 Bad\r\n\r\n'));
   await using third = await connect(nonsense.port);
   await t.rejects(third.references({ id: 1 }), { code: 'ERR_PROTOCOL' });
   const { port } = nonsense;
@@ -143,7 +147,7 @@ t.test('S-45: a server that is silent, breaks off, or sends garbage', async (t) 
 
 t.test('R-31: pages continue at start + returned if the server sends fewer than requested', async (t) => {
   const all = Array.from({ length: 25 }, (_, i) => 100 + i);
-  await using server = await Scripted.start((socket, received) => {
+  await using server = await ScriptedServer.start((socket, received) => {
     const start = Number(/HEADER_START_RESULTS: (\d+)/.exec(received)?.[1]);
     const ids = all.slice(start, start + 4);
     socket.write(
@@ -163,8 +167,8 @@ t.test('R-31: pages continue at start + returned if the server sends fewer than 
 const DESCRIPTION =
   'SSTP/1.0 008 REQ_GET_URL_BYNAME\r\nHEADER_URI_ID: 12\r\nHEADER_SERVER_ID: 2\r\nHEADER_SERVER_PROTOCOL: http\r\nHEADER_SERVER_NAME: a.example\r\nHEADER_SERVER_PORT: 81\r\nHEADER_URI: /\r\nHEADER_URI_TIME: 1000000120\r\nHEADER_URL_CHECKTIME: 1000001200\r\nHEADER_URI_LEN: 1200\r\n\r\n';
 
-t.test('P-22: both spellings of 008 are sent as 008', async (t) => {
-  await using server = await Scripted.start((socket) => socket.write(DESCRIPTION));
+t.test('P-22: both spellings of request 008 are sent as code 008', async (t) => {
+  await using server = await ScriptedServer.start((socket) => socket.write(DESCRIPTION));
   await using client = await ReferencesClient.connect({ host: '127.0.0.1', port: server.port });
   const url = 'http://a.example:81/';
   for (const symbol of ['REQ_GET_URLBYNAME', 'REQ_GET_URL_BYNAME'])
@@ -176,7 +180,7 @@ t.test('P-22: both spellings of 008 are sent as 008', async (t) => {
 });
 
 t.test('S-39: a pool spreads calls over its connections and replaces a broken one', async (t) => {
-  await using server = await Scripted.start((socket, received) => {
+  await using server = await ScriptedServer.start((socket, received) => {
     if (received.includes('HEADER_URI_ID: 666')) socket.destroy();
     else setImmediate(() => echo(socket, received));
   });
@@ -194,48 +198,51 @@ t.test('S-39: a pool spreads calls over its connections and replaces a broken on
   await t.rejects(pool.references({ id: 1 }), { code: 'ERR_CONNECTION' });
 });
 
-t.test('P-21, S-52, S-53, S-54: lists of a dispatcher, independent of each other', async (t) => {
-  const fetchFrom = (port: number) =>
-    fetchCommonConfiguration({
-      host: '127.0.0.1',
-      port,
-      user: 'namefromadmin',
-      password: 'abrakadabra',
-      replyTimeoutMs: 100,
+t.test(
+  'P-21, S-52, S-53, S-54: each list of a dispatcher succeeds or fails independently of the others',
+  async (t) => {
+    const fetchFrom = (port: number) =>
+      fetchCommonConfiguration({
+        host: '127.0.0.1',
+        port,
+        user: 'namefromadmin',
+        password: 'abrakadabra',
+        replyTimeoutMs: 100,
+      });
+    await using server = await ScriptedServer.start((socket, _chunk, input) => {
+      if (!input.endsWith('\r\n\r\n')) return;
+      if (input.startsWith('SSTP/1.0 017'))
+        socket.write('SSTP/1.0 017 X\r\nHEADER_CONTENT_LENGTH: 24\r\n\r\n192.168.3.*\n*.turtle.ru\n');
+      else socket.end('SSTP/1.0 403 FORBIDDEN\r\n\r\n');
     });
-  await using server = await Scripted.start((socket, _chunk, all) => {
-    if (!all.endsWith('\r\n\r\n')) return;
-    if (all.startsWith('SSTP/1.0 017'))
-      socket.write('SSTP/1.0 017 X\r\nHEADER_CONTENT_LENGTH: 24\r\n\r\n192.168.3.*\n*.turtle.ru\n');
-    else socket.end('SSTP/1.0 403 FORBIDDEN\r\n\r\n');
-  });
-  const lists = await fetchFrom(server.port);
-  t.same(lists.allow, { ok: true, text: '192.168.3.*\n*.turtle.ru\n' });
-  t.match(lists.users, { ok: false, error: { code: 'ERR_PEER', status: 403 } });
-  t.match(
-    server.received,
-    /SSTP\/1\.0 017 REQ_GET_ALLOW\r\nHEADER_AUTHORIZATION: Basic bmFtZWZyb21hZG1pbjphYnJha2FkYWJyYQ==\r\n\r\n/,
-  );
-  const answers: readonly [string, object][] = [
-    ['SSTP/1.0 0$$ X\r\nHEADER_CONTENT_LENGTH: 0\r\n\r\n', { ok: true, text: '' }],
-    ['SSTP/1.0 0$$ X\r\n\r\n', { ok: false, error: { rule: 'S-52' } }],
-    ['SSTP/1.0 404 X\r\n\r\n', { ok: false, error: { status: 404 } }],
-    ['nonsense\r\n', { ok: false, error: { code: 'ERR_PROTOCOL' } }],
-    ['SSTP/1.0 0$$ X\r\nHEADER_CONTENT_LENGTH: 1\r\n\r\n\xff', { ok: false, error: { rule: 'S-52' } }],
-    ['', { ok: false, error: { code: 'ERR_CONNECTION' } }],
-    ['SSTP/1.0 0$$ X\r\nHEADER_CONTENT_LENGTH: 9999999\r\n\r\n', { ok: false, error: { rule: 'S-38' } }],
-  ];
-  for (const [answer, wanted] of answers) {
-    await using other = await Scripted.start((socket, chunk) => {
-      socket.write(answer.replace('$$', chunk.slice(10, 12)), 'latin1');
-    });
-    const got = await fetchFrom(other.port);
-    t.match(got, { allow: wanted, users: wanted }, JSON.stringify(answer));
-  }
-});
+    const lists = await fetchFrom(server.port);
+    t.same(lists.allow, { ok: true, text: '192.168.3.*\n*.turtle.ru\n' });
+    t.match(lists.users, { ok: false, error: { code: 'ERR_PEER', status: 403 } });
+    t.match(
+      server.received,
+      /SSTP\/1\.0 017 REQ_GET_ALLOW\r\nHEADER_AUTHORIZATION: Basic bmFtZWZyb21hZG1pbjphYnJha2FkYWJyYQ==\r\n\r\n/,
+    );
+    const answers: readonly [string, object][] = [
+      ['SSTP/1.0 0$$ X\r\nHEADER_CONTENT_LENGTH: 0\r\n\r\n', { ok: true, text: '' }],
+      ['SSTP/1.0 0$$ X\r\n\r\n', { ok: false, error: { rule: 'S-52' } }],
+      ['SSTP/1.0 404 X\r\n\r\n', { ok: false, error: { status: 404 } }],
+      ['nonsense\r\n', { ok: false, error: { code: 'ERR_PROTOCOL' } }],
+      ['SSTP/1.0 0$$ X\r\nHEADER_CONTENT_LENGTH: 1\r\n\r\n\xff', { ok: false, error: { rule: 'S-52' } }],
+      ['', { ok: false, error: { code: 'ERR_CONNECTION' } }],
+      ['SSTP/1.0 0$$ X\r\nHEADER_CONTENT_LENGTH: 9999999\r\n\r\n', { ok: false, error: { rule: 'S-38' } }],
+    ];
+    for (const [answer, expected] of answers) {
+      await using other = await ScriptedServer.start((socket, chunk) => {
+        socket.write(answer.replace('$$', chunk.slice(10, 12)), 'latin1');
+      });
+      const received = await fetchFrom(other.port);
+      t.match(received, { allow: expected, users: expected }, JSON.stringify(answer));
+    }
+  },
+);
 
-t.test('S-41: harvest references queries, pages and describes', async (t) => {
-  await using server = await Scripted.start((socket, received) => {
+t.test('S-41: `harvest references` lists links page by page and describes documents', async (t) => {
+  await using server = await ScriptedServer.start((socket, received) => {
     if (received.startsWith('SSTP/1.0 008')) return socket.write(DESCRIPTION);
     const code = received.slice(9, 12);
     if (received.includes('nowhere')) return socket.write('SSTP/1.0 404 X\r\nHEADER_NUMFOUND: 0\r\n\r\n');
@@ -243,23 +250,23 @@ t.test('S-41: harvest references queries, pages and describes', async (t) => {
       `SSTP/1.0 ${code} X\r\nHEADER_NUMFOUND: 3\r\nHEADER_START_RESULTS: 1\r\nHEADER_NUMRESULTS: 2\r\nHEADER_URI_ID: 20\r\nHEADER_URI_ID: ${code}\r\n\r\n`,
     );
   });
-  const where = `127.0.0.1:${server.port}`;
-  t.match(await cli('references', '--start', '1', where, '10'), {
+  const address = `127.0.0.1:${server.port}`;
+  t.match(await cli('references', '--start', '1', address, '10'), {
     code: 0,
     stdout: '20\n82\n',
     stderr: 'references: 3 found, 2 shown\n',
   });
-  t.match(await cli('references', '--site-from', '--json', '--count', '2', where, 'a.example'), {
+  t.match(await cli('references', '--site-from', '--json', '--count', '2', address, 'a.example'), {
     code: 0,
     stdout: '{"known":true,"found":3,"start":1,"ids":[20,83]}\n',
   });
   t.match(server.received, /082 REQ_GET_REFERERS\r\nHEADER_URI_ID: 10\r\nHEADER_START_RESULTS: 1\r\n\r\n/);
-  t.match(await cli('references', where, 'http://nowhere.example/'), { code: 1, stdout: '' });
-  t.match(await cli('references', '--describe', where, 'http://a.example:81/'), {
+  t.match(await cli('references', address, 'http://nowhere.example/'), { code: 1, stdout: '' });
+  t.match(await cli('references', '--describe', address, 'http://a.example:81/'), {
     code: 0,
     stdout: /^document: {2}12\nserver: {4}2 \(a\.example:81\)\n/,
   });
-  t.match(await cli('references', '--from', '--to', where, '1'), { code: 2 });
+  t.match(await cli('references', '--from', '--to', address, '1'), { code: 2 });
   const { port } = server;
   await server[Symbol.asyncDispose]();
   t.match(await cli('references', `127.0.0.1:${port}`, '1'), { code: 3, stdout: '' });

@@ -1,3 +1,4 @@
+// Tests the messages to a Broker: parser, limits, and formatter.
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
@@ -20,7 +21,7 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 const parse = (text: string) => parseMessage(bytes(text));
 
 /** Rule and offset of the ProtocolError that `action` throws. */
-function complaint(action: () => unknown): readonly [rule: string, offset: number] | undefined {
+function protocolErrorOf(action: () => unknown): readonly [rule: string, offset: number] | undefined {
   try {
     action();
     return undefined;
@@ -80,18 +81,14 @@ t.test('BRK-2.3, BRK-2.6: operator words in any case; quoted ones are terms', as
   t.same(shape(parseQuery('size GREATER-THAN 10')), ['greater-than', 'size', '10']);
 });
 
-t.test('BRK-2.4, BRK-2.5, BRK-2.7, BRK-2.8: words and strings', async (t) => {
+t.test('BRK-2.4, BRK-2.5, BRK-2.7, BRK-2.8: words and strings are terms', async (t) => {
   t.same(shape(parseQuery('(a)and(b)')), ['and', 'a', 'b'], 'parentheses need no blanks');
   t.same(shape(parseQuery('\ta\v\f b')), ['and', 'a', 'b']);
   t.same(shape(parseQuery('"two words"')), 'two words');
   t.same(shape(parseQuery(String.raw`"hello\ there"`)), String.raw`hello\ there`);
   t.same(shape(parseQuery(String.raw`"say \"hi\" \\"`)), String.raw`say "hi" \\`);
   t.same(shape(parseQuery('HCC OR "human.computer"')), ['or', 'HCC', 'human.computer']);
-  t.same(
-    shape(parseQuery('comp#tion')),
-    'comp#tion',
-    'BRK-2.22: # inside a word belongs to the search engine',
-  );
+  t.same(shape(parseQuery('comp#tion')), 'comp#tion', 'BRK-2.22: # inside a word is part of the word');
   t.same(parseMessage(Uint8Array.from([...bytes('#USER #END caf'), 0xe9])), {
     kind: 'user',
     flags: DEFAULT_FLAGS,
@@ -128,7 +125,7 @@ t.test('BRK-2.9, BRK-2.10, BRK-2.11: the form of a query message', async (t) => 
   });
 });
 
-t.test('BRK-3: messages of deployed clients and forms', async (t) => {
+t.test('BRK-3: the messages of deployed clients and forms are read', async (t) => {
   const flagsOf = (text: string): QueryFlags => {
     const message = parse(text);
     if (message.kind === 'admin') throw new Error('not a query');
@@ -160,7 +157,7 @@ t.test('BRK-3: messages of deployed clients and forms', async (t) => {
   );
 });
 
-t.test('BRK-5.1, BRK-5.5: every administrative command', async (t) => {
+t.test('BRK-5.1, BRK-5.5: every administrative command is read', async (t) => {
   const cases: readonly (readonly [string, AdminCommand])[] = [
     ['#add-object "a.soif b.soif"', { kind: 'add-object', files: ['a.soif', 'b.soif'] }],
     ['#rem-object-oid "12 4294967295" 7', { kind: 'rem-object-oid', oids: [12, 4294967295, 7] }],
@@ -196,7 +193,7 @@ t.test('BRK-5.1, BRK-5.5: every administrative command', async (t) => {
   t.same(parse('#ADMIN #password #collection').kind, 'admin', 'BRK-5.2: without a password');
 });
 
-t.test('malformed messages: rule and byte offset', async (t) => {
+t.test('a malformed message is a ProtocolError with rule and byte offset', async (t) => {
   const cases: readonly (readonly [string, string, number])[] = [
     ['', 'BRK-2.1', 0],
     ['GET / HTTP/1.0', 'BRK-2.1', 0],
@@ -232,7 +229,7 @@ t.test('malformed messages: rule and byte offset', async (t) => {
   ];
   for (const [text, rule, offset] of cases) {
     t.same(
-      complaint(() => parse(text)),
+      protocolErrorOf(() => parse(text)),
       [rule, offset],
       text,
     );
@@ -241,15 +238,15 @@ t.test('malformed messages: rule and byte offset', async (t) => {
 
 t.test('depth and size limits hold without exhausting the stack', async (t) => {
   const deep = 65536;
-  const complain = (text: string) => complaint(() => parseQuery(text));
-  t.same(complain('('.repeat(deep)), ['BRK-2.12', 64]);
-  t.same(complain('not '.repeat(deep)), ['BRK-2.3', 4]);
-  t.same(complain('not ('.repeat(deep)), ['BRK-2.12', 64 * 5 + 4]);
-  t.same(complain('a '.repeat(deep)), ['BRK-2.12', 2000]);
+  const errorOf = (text: string) => protocolErrorOf(() => parseQuery(text));
+  t.same(errorOf('('.repeat(deep)), ['BRK-2.12', 64]);
+  t.same(errorOf('not '.repeat(deep)), ['BRK-2.3', 4]);
+  t.same(errorOf('not ('.repeat(deep)), ['BRK-2.12', 64 * 5 + 4]);
+  t.same(errorOf('a '.repeat(deep)), ['BRK-2.12', 2000]);
   t.equal(formatQuery(parseQuery('a '.repeat(1000))).length, 1000 + 999 * 5);
   t.same(shape(parseQuery(`${'('.repeat(64)}a${')'.repeat(64)}`)), 'a');
   t.same(
-    complaint(() => parseQuery('((a))', { maxDepth: 1 })),
+    protocolErrorOf(() => parseQuery('((a))', { maxDepth: 1 })),
     ['BRK-2.12', 1],
   );
   let nested: Expression = { kind: 'term', text: 'a', quoted: false, offset: 0 };
@@ -259,7 +256,7 @@ t.test('depth and size limits hold without exhausting the stack', async (t) => {
 
 t.test('BRK-8.14: a lifetime is always between 10 and the maximum', async (t) => {
   t.same(
-    [undefined, 0, 9, 10, 60, 900, 5000].map((asked) => clampLifetime(asked, 900)),
+    [undefined, 0, 9, 10, 60, 900, 5000].map((requested) => clampLifetime(requested, 900)),
     [900, 10, 10, 10, 60, 900, 900],
   );
 });
@@ -279,12 +276,12 @@ t.test('formatMessage writes what the deployed clients write', async (t) => {
     formatMessage({ kind: 'admin', password: 'my secret', command: { kind: 'set', name: 'A', value: '' } }),
     '#ADMIN #password "my secret" #set A ""',
   );
-  const sneaky: BrokerMessage = {
+  const injecting: BrokerMessage = {
     kind: 'user',
     flags: { ...DEFAULT_FLAGS, unknown: ['x #END y'] },
     query: { kind: 'all' },
   };
-  t.throws(() => formatMessage(sneaky), UsageError);
+  t.throws(() => formatMessage(injecting), UsageError);
 });
 
 // Texts that a parser can produce: a backslash is always followed by a character.
@@ -381,7 +378,7 @@ t.test('property: a formatted message parses to the same message', async () => {
   );
 });
 
-t.test('property: any garbage parses or throws ProtocolError with an offset inside the line', async () => {
+t.test('property: any garbage parses or throws a ProtocolError with an offset in the line', async () => {
   const pieces = [
     '#USER',
     '#END',

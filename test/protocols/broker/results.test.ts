@@ -1,3 +1,4 @@
+// Tests the items of a Broker’s reply: encoder and decoder.
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
@@ -15,12 +16,12 @@ import { ProtocolError } from '../../../protocols/errors.js';
 const bytes = (text: string) => new TextEncoder().encode(text);
 const value = (text: string) => Buffer.from(text, 'latin1');
 
-/** Items, or the rule of the ProtocolError at its position. */
-type Read = (ResultItem | { readonly failed: string })[];
+/** The items, and the rule of the ProtocolError that ended them. */
+type Outcome = (ResultItem | { readonly failed: string })[];
 
-function read(pieces: readonly Uint8Array[], options?: ResultDecoderOptions): Read {
+function read(pieces: readonly Uint8Array[], options?: ResultDecoderOptions): Outcome {
   const decoder = new ResultDecoder(options);
-  const items: Read = [];
+  const items: Outcome = [];
   try {
     for (const piece of pieces) items.push(...decoder.push(piece));
     items.push(...decoder.end());
@@ -31,8 +32,8 @@ function read(pieces: readonly Uint8Array[], options?: ResultDecoderOptions): Re
   return plain(items);
 }
 
-/** Buffers and Uint8Arrays of the same bytes become equal, and so do objects without a prototype. */
-function plain(items: Read): Read {
+/** Makes items comparable: values become Buffers, and objects get a prototype. */
+function plain(items: Outcome): Outcome {
   return items.map((item) => ('value' in item ? { ...item, value: Buffer.from(item.value) } : { ...item }));
 }
 
@@ -47,7 +48,7 @@ function cutAt(input: Uint8Array, cuts: readonly number[]): Uint8Array[] {
 
 const END: ResultItem = { kind: 'object-end' };
 
-t.test('BRK-4.1, BRK-4.2, BRK-4.6, BRK-4.7: each item and its bytes', async (t) => {
+t.test('BRK-4.1, BRK-4.2, BRK-4.6, BRK-4.7: each item is encoded and decoded', async (t) => {
   const cases: readonly (readonly [ResultItem, string])[] = [
     [{ kind: 'message', text: 'No objects matched your query.' }, '101 - No objects matched your query.\n'],
     [{ kind: 'error', text: 'ERROR: x' }, '103 - ERROR: x\n'],
@@ -82,10 +83,14 @@ t.test('an encoded item is one line', async (t) => {
     'BRK-1.10',
   );
   t.throws(() => encodeResult({ kind: 'unknown', code: 1000, text: '' }), RangeError);
-  t.same(REPLY.busy(), { kind: 'fatal', text: 'ERROR: Broker is too busy, try again later' }, 'BRK-4.14');
+  t.same(
+    REPLY.busy(),
+    { kind: 'fatal', text: 'ERROR: Broker is too busy, try again later' },
+    'BRK-4.14: the text of a busy Broker',
+  );
 });
 
-t.test('BRK-4.4: bytes that look like items, with and without the LF after them', async (t) => {
+t.test('BRK-4.4: counted bytes may look like items, and a line end may follow them or not', async (t) => {
   const expected = plain([
     { kind: 'match', url: 'http://a.test/' },
     { kind: 'description', value: value('130 - object end\n') },
@@ -104,7 +109,7 @@ t.test('BRK-4.4: bytes that look like items, with and without the LF after them'
   t.same(
     read([value('124 - 1\nx\r130 - object end\n130 -\n')]),
     [...plain([{ kind: 'description', value: value('x') }]), END],
-    'a CR alone belongs to the next line',
+    'a CR without LF is part of the next line',
   );
 });
 
@@ -155,7 +160,7 @@ t.test(
   },
 );
 
-t.test('BRK-4.8: matched lines', async (t) => {
+t.test('BRK-4.8: matched lines are formatted and parsed', async (t) => {
   const first = formatMatchedLine({ attribute: 'title', text: 'A page', first: true }, 12);
   t.equal(first, 'Matched line: title# title{12}:\tA page');
   t.same(parseMatchedLine(first), { attribute: 'title', text: 'A page', first: true });
@@ -197,7 +202,7 @@ const item: fc.Arbitrary<ResultItem> = fc.oneof(
   }),
 );
 
-t.test('property: replies survive encoding, in pieces of any size', async () => {
+t.test('property: encoded items decode to the same items, in pieces of any size', async () => {
   fc.assert(
     fc.property(fc.array(item, { maxLength: 12 }), fc.array(fc.nat(), { maxLength: 6 }), (items, cuts) => {
       const encoded = Buffer.concat(items.map(encodeResult));
@@ -212,7 +217,7 @@ t.test('property: replies survive encoding, in pieces of any size', async () => 
   );
 });
 
-t.test('property: any garbage reads the same in any pieces, and only ProtocolError is thrown', async () => {
+t.test('property: any garbage is read alike in any pieces, and only ProtocolErrors are thrown', async () => {
   const pieces = [
     '124 - ',
     '127 - a ',

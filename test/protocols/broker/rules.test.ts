@@ -1,3 +1,4 @@
+// Tests the text of queries: tokens and ranges, faults, and the query builder of clients/broker.
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
@@ -68,7 +69,7 @@ t.test('BRK-1.2: the port is 8501, for the client and for the configuration', as
   t.equal(parseBrokerConf('', '/b/admin/broker.conf').config.brokerPort, 8501);
 });
 
-t.test('BRK-2.18: URL is an attribute of a query like others', async (t) => {
+t.test('BRK-2.18: URL is an attribute like any other in a query', async (t) => {
   t.match(parseQuery('url : "http://a.test/"'), {
     kind: 'select',
     attribute: 'url',
@@ -94,8 +95,8 @@ t.test('BRK-2.1 to BRK-2.8: the tokens of a query text, with their ranges', asyn
     'operator less-than',
     'word 3',
   ]);
-  t.same(cut('a "never closed'), ['word a', 'unclosed "never closed'], 'a malformed text too');
-  t.same(cut('😀 "é" 𝒳'), ['word 😀', 'string "é"', 'word 𝒳'], 'characters, not bytes');
+  t.same(cut('a "never closed'), ['word a', 'unclosed "never closed'], 'a malformed text has tokens too');
+  t.same(cut('😀 "é" 𝒳'), ['word 😀', 'string "é"', 'word 𝒳'], 'ranges count UTF-16 units, not bytes');
 });
 
 t.test('BRK-2.12: every node of a tree has a range of the text', async (t) => {
@@ -117,7 +118,11 @@ t.test('BRK-2.12: every node of a tree has a range of the text', async (t) => {
       'd',
     ]),
   );
-  t.equal(source.rangeOf({ kind: 'term', text: 'c', quoted: false, offset: 0 }), undefined, 'a stranger');
+  t.equal(
+    source.rangeOf({ kind: 'term', text: 'c', quoted: false, offset: 0 }),
+    undefined,
+    'a node of another tree has no range',
+  );
   t.same(parseQuerySource('#allb').query, { kind: 'all' });
 });
 
@@ -135,7 +140,7 @@ t.test('BRK-4.18: a malformed query has a range and a message', async (t) => {
   t.equal(
     fault('a and')?.message,
     'a term expected, found the end of the message',
-    'without rule and offset',
+    'the message has no rule and no offset',
   );
   t.equal(fault('a'), undefined);
 });
@@ -185,7 +190,7 @@ t.test('the query builder writes the query of its calls', async (t) => {
   );
 });
 
-t.test('the query builder refuses what no Broker reads', async (t) => {
+t.test('the query builder refuses queries that no Broker reads', async (t) => {
   const bad: readonly (() => unknown)[] = [
     () => q.phrase(' \n'),
     () => q.phrase('half \ud800'),
@@ -210,18 +215,18 @@ t.test('the query builder refuses what no Broker reads', async (t) => {
   t.throws(() => deep.toMessage(), /more than 64 nested parentheses/);
 });
 
-/** Whether a function takes an argument of a type; `never` is the builder's type for a wrong text. */
-type Takes<F, A> = F extends (argument: A) => unknown ? true : false;
+/** Whether a function accepts an argument of a type; `never` is the builder's type for a wrong text. */
+type Accepts<F, A> = F extends (argument: A) => unknown ? true : false;
 type AndOf<T> = T extends { and: infer F } ? F : never;
 type Text<T extends string> = Parameters<typeof q.word<T>>[0];
 
 t.test('wrong combinations do not compile', async (t) => {
   type And = AndOf<QueryExpression>;
   const combinations: readonly boolean[] = [
-    true satisfies Takes<And, QueryExpression>,
-    false satisfies Takes<And, EveryObject>,
-    false satisfies Takes<And, AttributeCondition>,
-    false satisfies Takes<And, string>,
+    true satisfies Accepts<And, QueryExpression>,
+    false satisfies Accepts<And, EveryObject>,
+    false satisfies Accepts<And, AttributeCondition>,
+    false satisfies Accepts<And, string>,
     false satisfies 'and' extends keyof EveryObject ? true : false,
     false satisfies 'and' extends keyof AttributeCondition ? true : false,
     true satisfies [Text<'two words'>] extends [never] ? true : false,
@@ -276,7 +281,7 @@ const built = fc.letrec<{ node: QueryExpression }>((tie) => ({
   ),
 })).node;
 
-t.test('property: built query -> text -> parser -> the same tree, also as a message', async () => {
+t.test('property: a built query parses to the same tree, as text and as a message', async () => {
   fc.assert(
     fc.property(built, (expression) => {
       const message = parseMessage(Buffer.from(expression.toMessage()).subarray(0, -2));
@@ -324,26 +329,26 @@ const piece = fc.constantFrom(
 const rawText = fc.array(piece, { maxLength: 20 }).map((parts) => parts.join(''));
 
 t.test(
-  'property: any text is cut into pieces with blanks between them, and a fault lies inside',
+  'property: the tokens of any text have only blanks between them, and a fault is within the text',
   async () => {
     fc.assert(
       fc.property(rawText, (text) => {
-        let at = 0;
+        let offset = 0;
         for (const token of scanQuery(text)) {
-          if (token.start < at || token.end <= token.start || /\S/.test(text.slice(at, token.start)))
+          if (token.start < offset || token.end <= token.start || /\S/.test(text.slice(offset, token.start)))
             return false;
-          at = token.end;
+          offset = token.end;
         }
         const found = fault(text);
-        const inside = found === undefined || (found.start <= found.end && found.end <= text.length);
-        return inside && !/\S/.test(text.slice(at));
+        const isInside = found === undefined || (found.start <= found.end && found.end <= text.length);
+        return isInside && !/\S/.test(text.slice(offset));
       }),
       { numRuns: 1000 },
     );
   },
 );
 
-t.test('property: every query that a Broker reads is written so that it reads the same', async () => {
+t.test('property: every message that is read is formatted so that it reads the same', async () => {
   let read = 0;
   fc.assert(
     fc.property(
@@ -370,13 +375,13 @@ t.test('BRK-3.6: attributes accumulate, up to a limit', async (t) => {
   t.match(message(256), { flags: { attributes: { length: 256 } } });
   try {
     message(257);
-    t.fail('one more is too many');
+    t.fail('257 attributes are accepted');
   } catch (error) {
     t.match(error, { rule: 'BRK-3.6', offset: 6 + 256 * 13 });
   }
 });
 
-t.test('BRK-3.6: any order of flags means the same, the last of a kind wins', async () => {
+t.test('BRK-3.6: flags may be in any order, and the last of a kind wins', async () => {
   const flags = [
     '#desc',
     '#opaque',

@@ -1,3 +1,4 @@
+// Tests the sessions of a Broker and of its client: greeting, ends of messages, limits, and objects from items.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
@@ -63,7 +64,7 @@ t.test('BRK-1.6, BRK-1.7, BRK-1.8: where a message ends', async (t) => {
   }
 });
 
-t.test('BRK-1.8 c: the length limit', async (t) => {
+t.test('BRK-1.8 c: a message is limited in length', async (t) => {
   const tooLong = ['fatal: ERROR: Malformed message: longer than 20 bytes'];
   const options = { maxMessageBytes: 20 };
   const cases: readonly (readonly [input: string, events: string[]])[] = [
@@ -82,7 +83,7 @@ t.test('BRK-1.8 c: the length limit', async (t) => {
   t.match(serve([bytes(`#USER #END ${'x'.repeat(65526)}\n`)], false)[0], /longer than 65536/);
 });
 
-t.test('BRK-1.8: the idle limit', async (t) => {
+t.test('BRK-1.8: an idle session ends with an error', async (t) => {
   const session = new BrokerServerSession();
   session.push(bytes('#USER #END "a\r\n'));
   t.same(session.timeout(), [
@@ -94,10 +95,14 @@ t.test('BRK-1.8: the idle limit', async (t) => {
       },
     },
   ]);
-  t.same([...session.timeout(), ...session.push(bytes('"\n')), ...session.end()], [], 'once');
+  t.same(
+    [...session.timeout(), ...session.push(bytes('"\n')), ...session.end()],
+    [],
+    'the error is returned once',
+  );
 });
 
-t.test('BRK-1.9: the bytes that a client sends', async (t) => {
+t.test('BRK-1.9: a client sends one message, framed with CR LF', async (t) => {
   t.equal(Buffer.from(frameMessage('#USER #END "é\n"')).toString(), '#USER #END "é\n"\r\n');
   for (const bad of ['', '  ', '#USER #END "a', 'a\nb', '\na', 'a\n', String.raw`"a\"`]) {
     t.throws(() => frameMessage(bad), UsageError, JSON.stringify(bad));
@@ -107,19 +112,19 @@ t.test('BRK-1.9: the bytes that a client sends', async (t) => {
   t.throws(() => session.request('#USER #END b'), StateError, 'BRK-1.6');
 });
 
-type Heard = (ClientEvent | { readonly failed: string; readonly truncated: boolean })[];
+type Outcome = (ClientEvent | { readonly failed: string; readonly truncated: boolean })[];
 
-function hear(pieces: readonly Uint8Array[], options?: BrokerClientSessionOptions): Heard {
+function receive(pieces: readonly Uint8Array[], options?: BrokerClientSessionOptions): Outcome {
   const session = new BrokerClientSession(options);
-  const heard: Heard = [];
+  const outcome: Outcome = [];
   try {
-    for (const piece of pieces) heard.push(...session.push(piece));
-    for (let last = session.end(); last.length > 0; last = session.end()) heard.push(...last);
+    for (const piece of pieces) outcome.push(...session.push(piece));
+    for (let last = session.end(); last.length > 0; last = session.end()) outcome.push(...last);
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
-    heard.push({ failed: error.rule, truncated: session.truncated });
+    outcome.push({ failed: error.rule, truncated: session.truncated });
   }
-  return heard;
+  return outcome;
 }
 
 t.test('BRK-1.5, BRK-4.3, BRK-4.11, BRK-4.17: the objects of a reply with many kinds of items', async (t) => {
@@ -147,7 +152,7 @@ t.test('BRK-1.5, BRK-4.3, BRK-4.11, BRK-4.17: the objects of a reply with many k
       '130 - object end',
     ].join('\n'),
   );
-  const expected: Heard = [
+  const expected: Outcome = [
     { kind: 'message', text: 'hello' },
     {
       kind: 'hit',
@@ -171,13 +176,13 @@ t.test('BRK-1.5, BRK-4.3, BRK-4.11, BRK-4.17: the objects of a reply with many k
       },
     },
   ];
-  t.same(hear([reply]), expected);
-  t.same(hear(singleBytes(reply)), expected, 'byte by byte');
+  t.same(receive([reply]), expected);
+  t.same(receive(singleBytes(reply)), expected, 'byte by byte');
 });
 
-t.test('BRK-4.12, BRK-4.13: how a reply ends', async (t) => {
+t.test('BRK-4.12, BRK-4.13: a reply ends complete, with an error, or cut off', async (t) => {
   const hit: ClientEvent = { kind: 'hit', hit: { url: 'u', matchedLines: [], attributes: new Map() } };
-  const cases: readonly (readonly [string, Heard])[] = [
+  const cases: readonly (readonly [string, Outcome])[] = [
     ['200 - Broker\n', []],
     ['101 - No objects matched your query.\n', [{ kind: 'message', text: 'No objects matched your query.' }]],
     [
@@ -199,10 +204,10 @@ t.test('BRK-4.12, BRK-4.13: how a reply ends', async (t) => {
     ['000 - HELLO gatherd 1.0 - are you a.test?\n', [{ failed: 'BRK-1.4', truncated: false }]],
   ];
   for (const [reply, expected] of cases) {
-    t.same(hear([bytes(reply)]), expected, JSON.stringify(reply));
-    t.same(hear(singleBytes(bytes(reply))), expected, 'byte by byte');
+    t.same(receive([bytes(reply)]), expected, JSON.stringify(reply));
+    t.same(receive(singleBytes(bytes(reply))), expected, 'byte by byte');
   }
-  t.same(hear([bytes(`120 - u\n${'122 - xxxxx\n'.repeat(9)}130 - object end\n`)], { maxHitBytes: 40 }), [
+  t.same(receive([bytes(`120 - u\n${'122 - xxxxx\n'.repeat(9)}130 - object end\n`)], { maxHitBytes: 40 }), [
     { failed: 'BRK-4.3', truncated: false },
   ]);
 });
@@ -216,10 +221,10 @@ t.test('both ends joined: the server receives the message of the client', async 
       } catch (error) {
         return error instanceof UsageError;
       }
-      const heard = serve([sent.subarray(0, cut), sent.subarray(cut)], false);
+      const messages = serve([sent.subarray(0, cut), sent.subarray(cut)], false);
       return (
-        heard.length === 1 &&
-        heard[0] === bytes(`#USER #END ${Buffer.from(text).toString('latin1')}`).toString('latin1')
+        messages.length === 1 &&
+        messages[0] === bytes(`#USER #END ${Buffer.from(text).toString('latin1')}`).toString('latin1')
       );
     }),
   );
@@ -242,12 +247,8 @@ t.test('corpus: recorded messages frame, and parse or fail as their file name sa
   const folder = fileURLToPath(new URL('test/fuzz/corpus/broker/', import.meta.resolve('#package.json')));
   for (const name of readdirSync(folder).filter((file) => file.endsWith('.message'))) {
     const input = readFileSync(folder + name);
-    const events = singleBytes(input).flatMap(
-      (
-        (session) => (piece: Uint8Array) =>
-          session.push(piece)
-      )(new BrokerServerSession()),
-    );
+    const session = new BrokerServerSession();
+    const events = singleBytes(input).flatMap((piece) => session.push(piece));
     const [event] = events;
     if (event?.kind !== 'message') {
       t.fail(`${name} is not one message`);

@@ -10,7 +10,7 @@ const flagsOf = (line: string) => {
   return message.flags;
 };
 
-t.test('BP-29: #interface 2, and 1, the shipped interface, which cancels a 2', async (t) => {
+t.test('BP-29: #interface 2 is read, and #interface 1, the shipped one, cancels it', async (t) => {
   t.equal(flagsOf('#USER #desc #interface 2 #END x').interface, 2);
   t.equal(flagsOf('#BULK #INTERFACE 2 #END #allb').interface, 2);
   t.equal('interface' in flagsOf('#BULK #interface 2 #interface 1 #END #allb'), false);
@@ -20,7 +20,7 @@ t.test('BP-29: #interface 2, and 1, the shipped interface, which cancels a 2', a
   }
 });
 
-t.test('BP-16, BP-24: #compress and #digest, written and read back', async (t) => {
+t.test('BP-16, BP-24: #compress and #digest are written and read back', async (t) => {
   const line = '#BULK #SINCE 5 #interface 2 #compress #digest 0af #END #ALLB';
   const { interface: version, compress, digest, since } = flagsOf(line);
   t.same({ version, compress, digest, since }, { version: 2, compress: true, digest: '0af', since: 5 });

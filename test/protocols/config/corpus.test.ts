@@ -1,3 +1,4 @@
+// Runs the parsers of URLs, robots.txt and configuration files over the stored inputs of test/fuzz/corpus.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
@@ -12,11 +13,11 @@ import { ConfigError } from '../../../protocols/errors.js';
 import { parseRobots } from '../../../protocols/robots/index.js';
 import { canonicalUrl } from '../../../protocols/urls/index.js';
 
-const root = fileURLToPath(new URL('test/fuzz/corpus/', import.meta.resolve('#package.json')));
+const corpusDirectory = fileURLToPath(new URL('test/fuzz/corpus/', import.meta.resolve('#package.json')));
 
 function* corpus(codec: string): Generator<[name: string, text: string]> {
-  for (const name of readdirSync(root + codec))
-    yield [name, readFileSync(`${root}${codec}/${name}`, 'latin1')];
+  for (const name of readdirSync(corpusDirectory + codec))
+    yield [name, readFileSync(`${corpusDirectory}${codec}/${name}`, 'latin1')];
 }
 
 t.test('corpus: URLs have a fixed point or no canonical form', async (t) => {
@@ -42,7 +43,7 @@ t.test('corpus: robots files are read', async (t) => {
   }
 });
 
-t.test('corpus: configurations are read or are ConfigErrors', async (t) => {
+t.test('corpus: configuration files are read or throw a ConfigError', async (t) => {
   for (const [name, text] of corpus('config')) {
     const parsers = [parseGathererConf, parseBrokerConf, parseCollectionConf, parseGatherdConf, parseFilter];
     for (const parse of parsers) {

@@ -1,3 +1,4 @@
+// Tests the configuration file of a Gatherer: variables, RootNodes and LeafNodes, errors, and the table of variables.
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
@@ -5,7 +6,6 @@ import {
   filePaths,
   GATHERER_VARIABLES,
   parseEnumeratedNode,
-  parseFilter,
   parseGathererConf,
   parseRootNode,
   parseSecrets,
@@ -14,6 +14,7 @@ import {
   variablesText,
 } from '../../../protocols/config/index.js';
 import { ConfigError } from '../../../protocols/errors.js';
+import { garbage } from '../garbage.js';
 
 /** The sample of G-17. */
 const SAMPLE = `#
@@ -50,12 +51,7 @@ function errorOf(text: string, env = {}): ConfigError {
   throw new Error(`accepted: ${text}`);
 }
 
-/** Any UTF-16 units, lone surrogates included. */
-const garbage = fc
-  .array(fc.oneof(fc.integer({ min: 0, max: 0x7f }), fc.integer({ min: 0, max: 0xffff })), { maxLength: 30 })
-  .map((units) => String.fromCharCode(...units));
-
-t.test('G-17 the sample is accepted unchanged, with the defaults of table 2.1', async (t) => {
+t.test('G-17: the sample is accepted unchanged, with the defaults of table 2.1', async (t) => {
   const { config, warnings } = parseGathererConf(SAMPLE, 'sample.cf', {}, { gathererHost: 'h.example' });
   t.same(warnings, []);
   t.match(config, {
@@ -94,7 +90,7 @@ t.test('G-17 the sample is accepted unchanged, with the defaults of table 2.1', 
   ]);
 });
 
-t.test('G-39 the seven numbered examples', async (t) => {
+t.test('G-39: the seven numbered examples are read', async (t) => {
   const defaults = {
     urlMax: 250,
     hostMax: 1,
@@ -124,7 +120,7 @@ t.test('G-39 the seven numbered examples', async (t) => {
   }
 });
 
-t.test('G-28 to G-36, G-52, G-53 EnumSpec', async (t) => {
+t.test('G-28 to G-36, G-52, G-53: the modifiers of a node are read, and wrong ones are errors', async (t) => {
   const [node] = roots(
     'http://h.example/ \\\n  url=9,u.f SITE=3,h.f Search=depth \\\n Enumeration=sitemap Delay=0.5',
   );
@@ -156,7 +152,7 @@ t.test('G-28 to G-36, G-52, G-53 EnumSpec', async (t) => {
   t.same(
     withDelay.config.rootNodes.map((root) => root.delay),
     [7, 2],
-    'G-38 Access-Delay is the default',
+    'G-38: Access-Delay is the default',
   );
 
   const wrong: [string, RegExp][] = [
@@ -180,9 +176,9 @@ t.test('G-28 to G-36, G-52, G-53 EnumSpec', async (t) => {
   }
 });
 
-t.test('G-50 nine fields of an enumeration program', async (t) => {
-  const place = { file: 'program', line: 1 };
-  t.match(parseEnumeratedNode('http://h.example/ 10 /dev/null 2 hf HTTP|FTP 5 1 /bin/false', place), {
+t.test('G-50: the nine fields of an enumeration program are read', async (t) => {
+  const location = { file: 'program', line: 1 };
+  t.match(parseEnumeratedNode('http://h.example/ 10 /dev/null 2 hf HTTP|FTP 5 1 /bin/false', location), {
     url: 'http://h.example/',
     urlMax: 10,
     urlFilter: '/dev/null',
@@ -191,13 +187,16 @@ t.test('G-50 nine fields of an enumeration program', async (t) => {
     delay: 5,
     depth: 1,
   });
-  t.equal(parseEnumeratedNode('http://h.example/ 1 a 1 b HTTP 1 1 /bin/false', place).enumeration, undefined);
-  t.equal(parseEnumeratedNode('http://h.example/ 1 a 1 b HTTP 1 1 prog', place).enumeration, 'prog');
-  t.throws(() => parseEnumeratedNode('http://h.example/ 10', place), { code: 'ERR_CONFIG' });
-  t.throws(() => parseRootNode('', place, { delay: 1 }), { code: 'ERR_CONFIG' });
+  t.equal(
+    parseEnumeratedNode('http://h.example/ 1 a 1 b HTTP 1 1 /bin/false', location).enumeration,
+    undefined,
+  );
+  t.equal(parseEnumeratedNode('http://h.example/ 1 a 1 b HTTP 1 1 prog', location).enumeration, 'prog');
+  t.throws(() => parseEnumeratedNode('http://h.example/ 10', location), { code: 'ERR_CONFIG' });
+  t.throws(() => parseRootNode('', location, { delay: 1 }), { code: 'ERR_CONFIG' });
 });
 
-t.test('G-39, G-16 the block of RootNodes as the seed prints it, without its labels (G-40)', async (t) => {
+t.test('G-39, G-16: the published block of RootNodes is read, without its labels (G-40)', async (t) => {
   const nodes = roots(`http://harvest.cs.colorado.edu/ URL=100,MyFilter
 http://www.cs.colorado.edu/ Host=50 Delay=60
 gopher://gopher.colorado.edu/ Depth=1
@@ -226,7 +225,7 @@ Depth=2 Access=HTTP|FTP`);
   );
 });
 
-t.test('G-28, G-31 every modifier alone, its defaults and its limits', async (t) => {
+t.test('G-28, G-31: every modifier has its defaults and its limits', async (t) => {
   const rows: [string, object][] = [
     ['URL=250,/dev/null', { urlMax: 250, urlFilter: '/dev/null' }],
     ['URL=2147483647', { urlMax: 2147483647, urlFilter: undefined }],
@@ -254,33 +253,7 @@ t.test('G-28, G-31 every modifier alone, its defaults and its limits', async (t)
   }
 });
 
-t.test('G-42 to G-47 the filters of the seed, in linear time', async (t) => {
-  const path = parseFilter('Deny /gatherers/\nAllow .\n', 'f');
-  t.same(
-    ['/gatherers/x', '/a/gatherers/', '/gatherers'].map((subject) => path.allows(subject)),
-    [false, false, true],
-  );
-  const below = parseFilter('# stay below\n\nAllow ^/my/cool/sutff/\nDeny .\n', 'f');
-  t.ok(below.allows('/my/cool/sutff/a'));
-  t.notOk(below.allows('/my/cool/'));
-  const hosts = parseFilter(
-    'Deny bcn.boulder.co.us:8080\nDeny bvsd.k12.co.us\nAllow ^128\\.138\\..*\nDeny .\n',
-    'f',
-  );
-  t.notOk(hosts.allows('bcn.boulder.co.us:8080', '128.138.1.2:8080'));
-  t.ok(hosts.allows('a.example:80', '128.138.1.2:80'));
-  t.notOk(hosts.allows('a.example:80', '128.139.1.2:80'));
-  const ps = parseFilter('Allow \\.html\nAllow \\.ps\nDeny .*\n', 'f');
-  t.same(
-    ['/a.html', '/a.ps', '/a.gif'].map((subject) => ps.allows(subject)),
-    [true, true, false],
-  );
-  t.ok(parseFilter('', 'f').allows('/x'), 'G-46');
-  // Backtracking would practically never end.
-  t.notOk(parseFilter('Allow ^(a|a)*(a|aa)*b$\nDeny .', 'f').allows('a'.repeat(5000)));
-});
-
-t.test('E-116, E-5 Essence-Options are the command line of essence', async (t) => {
+t.test('E-116, E-5: Essence-Options are read like the command line of essence', async (t) => {
   const read = (value: string) => parse(`${HEAD}Essence-Options: ${value}`).config.essenceOptions;
   t.same(parse(HEAD).config.essenceOptions, {});
   t.same(read('--full-text'), { fullText: true });
@@ -314,7 +287,7 @@ t.test('E-116, E-5 Essence-Options are the command line of essence', async (t) =
   }
 });
 
-t.test('G-141, CRAWL-19.2 Annotations and Crawl-Order', async (t) => {
+t.test('G-141, CRAWL-19.2: Annotations and Crawl-Order name files', async (t) => {
   const { config } = parse(
     `${HEAD}Annotations: a.txt lib/b.txt\nAnnotations: /c\nCrawl-Order: lib/order.json\n`,
   );
@@ -324,18 +297,18 @@ t.test('G-141, CRAWL-19.2 Annotations and Crawl-Order', async (t) => {
   t.equal(parse(HEAD).config.crawlOrder, undefined);
 });
 
-t.test('the table of variables is data, and the README has it', async (t) => {
+t.test('GATHERER_VARIABLES describes every variable, and the README has that table', async (t) => {
   const rows = GATHERER_VARIABLES.describe();
   for (const { name, syntax, description } of rows) {
     t.not(syntax, '', name);
     t.not(description, '', name);
   }
-  const of = (name: string) => rows.find((row) => row.name === name);
-  t.match(of('Refresh-Rate'), { syntax: 'seconds', default: '604800', many: false });
-  t.match(of('Time-To-Live'), { default: '2419200' });
-  t.match(of('Gatherer-Port'), { syntax: 'number from 1 to 65535', default: '8500' });
-  t.match(of('Keep-Cache'), { syntax: 'yes or no', default: 'no' });
-  t.match(of('Local-Mapping'), { many: true, default: '' });
+  const rowOf = (name: string) => rows.find((row) => row.name === name);
+  t.match(rowOf('Refresh-Rate'), { syntax: 'seconds', default: '604800', many: false });
+  t.match(rowOf('Time-To-Live'), { default: '2419200' });
+  t.match(rowOf('Gatherer-Port'), { syntax: 'number from 1 to 65535', default: '8500' });
+  t.match(rowOf('Keep-Cache'), { syntax: 'yes or no', default: 'no' });
+  t.match(rowOf('Local-Mapping'), { many: true, default: '' });
   const text = variablesText(rows);
   t.match(text, /^Access-Delay: seconds, decimals allowed\n {2}seconds between .*\n {2}default: 1\n/);
   t.match(text, /\nFTP-Auth: host\[:port\] user password \(may be repeated\)\n/);
@@ -343,7 +316,7 @@ t.test('the table of variables is data, and the README has it', async (t) => {
   t.ok(readFileSync(readme, 'utf8').includes(variablesMarkdown(rows)), variablesMarkdown(rows));
 });
 
-t.test('G-14, G-19, G-20, G-71, G-82, G-83 variables', async (t) => {
+t.test('G-14, G-19, G-20, G-71, G-82, G-83: variables of every syntax are read', async (t) => {
   const { config } = parse(`gatherer-NAME:x
 Local-Mapping: http://harvest.cs.colorado.edu/~hardy/ /homes/hardy/public_html/
 Local-Mapping: ftp://ftp.cs.colorado.edu/pub/cs/ /cs/ftp/
@@ -383,7 +356,7 @@ Log-File:
   t.same(filePaths({ topDirectory: '/top' }, '/etc/rules'), ['/etc/rules']);
 });
 
-t.test('G-24 errors name file, line and variable; an unknown variable is a warning', async (t) => {
+t.test('G-24: errors name file, line and variable; an unknown variable is a warning', async (t) => {
   const { warnings } = parse(`Color: blue\n${HEAD}`);
   t.same(warnings.map(String), ['ConfigError: g/x.cf:1: Color: unknown variable']);
   const rows: [string, number, RegExp][] = [
@@ -408,7 +381,7 @@ t.test('G-24 errors name file, line and variable; an unknown variable is a warni
   }
 });
 
-t.test('G-25 environment and secrets; no message has a password', async (t) => {
+t.test('G-25: the environment and the secrets file are read; no message contains a password', async (t) => {
   const env = { NAME: 'n', PW: `\${NAME}` };
   t.equal(parse(`Gatherer-Name: a-\${NAME}-b`, env).config.gathererName, 'a-n-b');
   t.match(parse(`${HEAD}FTP-Auth: h u \${PW}`, env).config.ftpAuth, [{ password: `\${NAME}` }]);
@@ -439,7 +412,7 @@ t.test('every variable of table 2.1 is known', async (t) => {
   for (const name of names) t.ok(known.has(name), name);
 });
 
-t.test('any garbage is read or is a ConfigError', async () => {
+t.test('property: any garbage is read or throws a ConfigError', async () => {
   const line = fc.oneof(
     garbage,
     fc.constantFrom(

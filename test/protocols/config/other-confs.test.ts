@@ -1,3 +1,4 @@
+// Tests broker.conf, Collection.conf and gatherd.cf.
 import fc from 'fast-check';
 import t from 'tap';
 import {
@@ -11,13 +12,9 @@ import {
   parseGatherdConf,
 } from '../../../protocols/config/index.js';
 import { ConfigError } from '../../../protocols/errors.js';
+import { garbage } from '../garbage.js';
 
-/** Any UTF-16 units, lone surrogates included. */
-const garbage = fc
-  .array(fc.oneof(fc.integer({ min: 0, max: 0x7f }), fc.integer({ min: 0, max: 0xffff })), { maxLength: 30 })
-  .map((units) => String.fromCharCode(...units));
-
-t.test('BRK-7.3 defaults', async (t) => {
+t.test('BRK-7.3: an empty broker.conf gives these defaults', async (t) => {
   const { config, warnings } = parseBrokerConf('', '/h/brokers/My Broker/admin/broker.conf');
   t.same(warnings, []);
   t.same(config, {
@@ -48,7 +45,7 @@ t.test('BRK-7.3 defaults', async (t) => {
   });
 });
 
-t.test('BRK-7.2 syntax; the file overrides the caller’s defaults', async (t) => {
+t.test('BRK-7.2: lines of every form are read; the file overrides the defaults of the caller', async (t) => {
   const { config, warnings } = parseBrokerConf(
     `# comment
 Broker-Port	9001
@@ -79,7 +76,7 @@ Max-Results 6
     logFile: '/b/admin/LOG',
   });
   t.same(
-    warnings.map((w) => [w.line, w.variable]),
+    warnings.map((warning) => [warning.line, warning.variable]),
     [
       [9, 'Color'],
       [11, 'Max-Results'],
@@ -94,7 +91,7 @@ Max-Results 6
   for (const variable of BROKER_VARIABLES.describe()) t.ok(variable.description !== '', variable.name);
 });
 
-t.test('BRK-7.4 to 7.8 Collection.conf', async (t) => {
+t.test('BRK-7.4 to 7.8: Collection.conf is read, and malformed lines are warnings', async (t) => {
   const { points, warnings } = parseCollectionConf(
     `# host port type filter
 
@@ -127,14 +124,14 @@ broker.example 8501 6 --QUERY x --FLAGS #blink
     { host: 'broker.example', port: 8501, type: 6, filter: { query: 'x', flags: '#blink' }, line: 12 },
   ]);
   t.same(
-    warnings.map((w) => w.line),
+    warnings.map((warning) => warning.line),
     [7, 8, 9, 10, 11, 12],
   );
   t.same(collectionMode(3), { peer: 'gatherer', incremental: true, compressed: true, byQuery: false });
   t.same(collectionMode(6), { peer: 'broker', incremental: false, compressed: false, byQuery: true });
 });
 
-t.test('GATHERD-9 access', async (t) => {
+t.test('GATHERD-9: gatherd.cf allows and denies by name and address', async (t) => {
   const access = parseGatherdConf(
     `# who may
 Allow cs.colorado.edu ftp.wustl.edu 192.0.2.7
@@ -148,7 +145,7 @@ Deny all
   );
   t.equal(access.gzip, '/usr/bin/gzip');
   t.same(
-    access.warnings.map((w) => w.line),
+    access.warnings.map((warning) => warning.line),
     [5, 6],
   );
   const rows: [string | undefined, string, boolean][] = [
@@ -169,11 +166,15 @@ Deny all
   ];
   for (const [name, address, expected] of rows)
     t.equal(access.decide(name, address), expected, `${name} ${address}`);
-  t.equal(decideAccess([], undefined, '203.0.113.1'), true, '9.4 no rule: allowed');
+  t.equal(
+    decideAccess([], undefined, '203.0.113.1'),
+    true,
+    'GATHERD-9.4: everything is allowed without a rule',
+  );
   t.equal(decideAccess([{ allow: false, names: ['x.example'] }], 'y.example', '203.0.113.1'), true);
 });
 
-t.test('literal addresses', async (t) => {
+t.test('parseAddress reads literal IPv4 and IPv6 addresses', async (t) => {
   const hex = (text: string) => {
     const address = parseAddress(text);
     return address && Buffer.from(address.toByteArray()).toString('hex');
@@ -205,31 +206,7 @@ t.test('literal addresses', async (t) => {
   }
 });
 
-t.test('G-42 to G-48 filters', async (t) => {
-  const allows = (filter: string, ...subjects: [string, ...string[]]) =>
-    parseFilter(filter, 'f').allows(...subjects);
-  const gatherers = '# G-44\n\nDeny /gatherers/\nAllow .\n';
-  t.equal(allows(gatherers, '/x/gatherers/y'), false);
-  t.equal(allows(gatherers, '/x'), true);
-  const below = 'Allow ^/my/cool/sutff/\ndeny .';
-  t.equal(allows(below, '/my/cool/sutff/a'), true);
-  t.equal(allows(below, '/not/my/cool/sutff/'), false);
-  const hosts = 'Deny bcn.boulder.co.us:8080\nDeny bvsd.k12.co.us\nAllow ^128\\.138\\..*\nDeny .';
-  t.equal(allows(hosts, 'bcn.boulder.co.us:8080', '128.138.1.1:8080'), false);
-  t.equal(allows(hosts, 'bcn.boulder.co.us:80', '128.138.1.1:80'), true, 'G-45 name or address');
-  t.equal(allows(hosts, 'www.example.com:80', '192.0.2.1:80'), false);
-  t.equal(allows('Allow .*\nDeny x', 'x'), true, 'G-42 the first line that matches decides');
-  t.equal(allows('', '/anything'), true, 'G-46');
-  t.equal(allows('Deny \\.(gif|jpe?g)$', '/a.jpg'), false);
-  t.throws(() => parseFilter('Allow x\nDeny *abc', 'f'), {
-    code: 'ERR_CONFIG',
-    message: /^f:2: Deny: .*\.\*/,
-  });
-  t.throws(() => parseFilter('Allow', 'f'), { code: 'ERR_CONFIG', message: /^f:1: / });
-  t.throws(() => parseFilter('Permit x', 'f'), { code: 'ERR_CONFIG' });
-});
-
-t.test('any garbage is read or is a ConfigError', async () => {
+t.test('property: any garbage is read or throws a ConfigError', async () => {
   const line = fc.oneof(
     garbage,
     fc

@@ -1,3 +1,4 @@
+// Tests the configuration file of the References Server.
 import t from 'tap';
 import {
   parseRefererConf,
@@ -51,24 +52,27 @@ t.test('C-16: an empty file gives every parameter its default', async (t) => {
   t.same(
     REFERER_VARIABLES.describe().map(({ key }) => key),
     TABLE.map(([name]) => name),
-    'the documentation has a row for each, in the order of the table',
+    'REFERER_VARIABLES has a row for each, in the order of the table',
   );
 });
 
-t.test('C-16: every parameter in capitals, with tabs around "=" and a comment after it', async (t) => {
-  for (const [name, , sample] of TABLE) {
-    const { config, warnings } = parse(
-      `\t ${name.toUpperCase()} \t=\t ${sample}\t # said ${name} = other\r\n`,
-    );
-    const expected = /^\d+$/.test(sample) ? Number(sample) : sample;
-    const file = /^(?:tmpdir|logfile|pidfile|allowdb|pwfile|urldb|srvdb|refdb)$/.test(name);
-    const value = file ? `/usr/local/turtle/${sample}` : expected;
-    t.equal(config[name], name === 'hubsdb' ? '/usr/local/turtle/base/hubs/hubs.db' : value, name);
-    t.same(warnings, [], name);
-  }
-});
+t.test(
+  'C-16: every parameter is read in capitals, with tabs around "=" and a comment after it',
+  async (t) => {
+    for (const [name, , sample] of TABLE) {
+      const { config, warnings } = parse(
+        `\t ${name.toUpperCase()} \t=\t ${sample}\t # not ${name} = other\r\n`,
+      );
+      const expected = /^\d+$/.test(sample) ? Number(sample) : sample;
+      const file = /^(?:tmpdir|logfile|pidfile|allowdb|pwfile|urldb|srvdb|refdb)$/.test(name);
+      const value = file ? `/usr/local/turtle/${sample}` : expected;
+      t.equal(config[name], name === 'hubsdb' ? '/usr/local/turtle/base/hubs/hubs.db' : value, name);
+      t.same(warnings, [], name);
+    }
+  },
+);
 
-t.test('C-17, C-18: the complete sample, sendmessage in its other spelling', async (t) => {
+t.test('C-17, C-18: the complete sample is read, with sendmessage in its other spelling', async (t) => {
   const sample = TABLE.map(([name, , value]) => {
     return `${name === 'sendmessages' ? 'sendmessage' : name} = ${value}   # a comment\n`;
   });
@@ -82,7 +86,7 @@ t.test('C-17, C-18: the complete sample, sendmessage in its other spelling', asy
   t.equal(config.maxclients, 512);
 });
 
-t.test('C-18: absolute names stay, hubsdb is below hubsdir', async (t) => {
+t.test('C-18: absolute paths stay, and hubsdb is below hubsdir', async (t) => {
   const { config } = parse('rootdir = /r\nhubsdir = h\nhubsdb = sub/x.db\npidfile = /run/r.pid\n');
   t.equal(config.hubsdb, '/r/h/sub/x.db');
   t.equal(config.pidfile, '/run/r.pid');
@@ -91,7 +95,7 @@ t.test('C-18: absolute names stay, hubsdb is below hubsdir', async (t) => {
   t.equal(below.config.logfile, '/l', 'R-56');
 });
 
-t.test('R-63, section 11: both spellings, and the last one in the file wins', async (t) => {
+t.test('R-63, section 11: both spellings are read, and the last one in the file wins', async (t) => {
   const twice = parse('sendmessages = 1\nsendmessage = 0\nurlsdb = a\nurldb = b\n');
   t.equal(twice.config.sendmessages, 0);
   t.equal(twice.config.urldb, '/usr/local/turtle/b');
@@ -144,8 +148,8 @@ t.test(
 
 t.test('R-49: parameters bound at the start take effect at the next start', async (t) => {
   const running = parse('rootdir = /a\nrefererport = 4000\n').config;
-  const read = parse('rootdir = /a\nrefererport = 4001\ndebuglevel = 80\nuser = other\n').config;
-  const { config, waiting } = rereadRefererConf(running, read);
+  const reread = parse('rootdir = /a\nrefererport = 4001\ndebuglevel = 80\nuser = other\n').config;
+  const { config, waiting } = rereadRefererConf(running, reread);
   t.same(waiting, ['refererport', 'user']);
   t.equal(config.refererport, 4000);
   t.equal(config.user, 'turtle');

@@ -1,3 +1,5 @@
+// Tests the expressions of filters and configuration files: both engines, refused patterns, limits, and patterns that
+// list strings.
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import t from 'tap';
@@ -13,14 +15,14 @@ import {
   spell,
 } from '../../../protocols/patterns/index.js';
 
-/** What each engine alone says about the expression. */
-function engines(node: EreNode): ((subject: string) => boolean)[] {
+/** The test functions of both engines for an expression: first the backtracking one, then the linear one. */
+function enginesFor(node: EreNode): ((subject: string) => boolean)[] {
   const native = new RegExp(formatEre(node, '(?:'), 'su');
   const linear = RE2JS.compile(formatEre(node), RE2JS.DOTALL);
   return [(subject) => native.test(subject), (subject) => linear.test(subject)];
 }
 
-t.test('G-43, E-9, E-144 matches of expressions, on both engines', async (t) => {
+t.test('G-43, E-9, E-144: expressions match alike on both engines', async (t) => {
   const rows: [pattern: string, subject: string, matches: boolean][] = [
     ['^[[:alpha:]_][[:alnum:]_]*$', 'a_9', true],
     ['^[[:alpha:]_][[:alnum:]_]*$', '9a', false],
@@ -98,15 +100,19 @@ t.test('G-43, E-9, E-144 matches of expressions, on both engines', async (t) => 
     const label = `${pattern} on ${JSON.stringify(subject)}`;
     t.equal(compilePattern(pattern).test(subject), matches, label);
     t.equal(compilePattern(pattern).extract(subject) !== undefined, matches, `${label}, extracted`);
-    for (const engine of engines(parseEre(pattern)))
-      t.equal(engine(subject), matches, `${label}, one engine`);
+    for (const engine of enginesFor(parseEre(pattern)))
+      t.equal(engine(subject), matches, `${label}, each engine`);
   }
-  t.equal(compilePattern('\\B').test('a\u{1f600}a'), false, 'no match between the halves of a character');
+  t.equal(
+    compilePattern('\\B').test('a\u{1f600}a'),
+    false,
+    'no match between the halves of a surrogate pair',
+  );
   t.equal(compilePattern('abc', { ignoreCase: true }).test('xABC'), true);
   t.equal(compilePattern('abc').test('xABC'), false, 'E-9');
 });
 
-t.test('G-43, E-144 refused patterns, with the offset in the pattern', async (t) => {
+t.test('G-43, E-144: a refused pattern is an error with the offset in the pattern', async (t) => {
   const rows: [pattern: string, offset: number][] = [
     ['*a', 0],
     ['+', 0],
@@ -144,10 +150,10 @@ t.test('G-43, E-144 refused patterns, with the offset in the pattern', async (t)
     const expected = { code: 'ERR_PROTOCOL', protocol: 'config', rule: 'G-43', offset };
     t.throws(() => compilePattern(pattern), expected, pattern.slice(0, 40));
   }
-  t.throws(() => compilePattern('*a'), { message: /write \.\*/ }, 'a shell glob is the usual mistake');
+  t.throws(() => compilePattern('*a'), { message: /write \.\*/ }, 'the message suggests .* for a shell glob');
 });
 
-t.test('RE2 compiles what the parser accepts, up to the limits', async (t) => {
+t.test('RE2 compiles every pattern that the parser accepts, up to the limits', async (t) => {
   for (const pattern of [
     `${'('.repeat(100)}a${')'.repeat(100)}`,
     `${'(a|b'.repeat(100)}${')*'.repeat(100)}`,
@@ -159,12 +165,12 @@ t.test('RE2 compiles what the parser accepts, up to the limits', async (t) => {
     'a{1000}'.repeat(10),
     '(a{0,10}){0,100}',
   ]) {
-    for (const engine of engines(parseEre(pattern))) engine('aab');
+    for (const engine of enginesFor(parseEre(pattern))) engine('aab');
     t.ok(compilePattern(pattern), pattern.slice(0, 40));
   }
 });
 
-t.test('E-144 the bound for the backtracking engine', async (t) => {
+t.test('E-144: isCheap bounds the length of subjects for the backtracking engine', async (t) => {
   const rows: [pattern: string, longestCheap: number][] = [
     ['\\.(gif|jpe?g|png)$', 4096],
     ['^/my/cool/stuff/', 4096],
@@ -191,7 +197,7 @@ t.test('E-144 the bound for the backtracking engine', async (t) => {
   }
 });
 
-t.test('E-144 no pattern takes more than linear time on long subjects', async (t) => {
+t.test('E-144: no pattern takes more than linear time on long subjects', async (t) => {
   for (const pattern of [
     '^(a+)+$',
     '^(a|aa)*b$',
@@ -205,15 +211,18 @@ t.test('E-144 no pattern takes more than linear time on long subjects', async (t
   }
 });
 
-t.test('E-65 extract: the first group, else the match; leftmost and longest as in POSIX', async (t) => {
-  t.equal(compilePattern('^%A[ \t]+(.*)$').extract('%A A. S. Tanenbaum'), 'A. S. Tanenbaum');
-  t.equal(compilePattern('^%A[ \t]+.*$').extract('%A A. S. Tanenbaum'), '%A A. S. Tanenbaum');
-  t.equal(compilePattern('^%A').extract('%B'), undefined);
-  t.equal(compilePattern('a(b)?').extract('xac'), 'a', 'a group that did not match');
-  t.equal(compilePattern('a|ab|abc').extract('xabcabcd'), 'abc');
-});
+t.test(
+  'E-65: extract returns the first group, or else the match, leftmost and longest as in POSIX',
+  async (t) => {
+    t.equal(compilePattern('^%A[ \t]+(.*)$').extract('%A A. S. Tanenbaum'), 'A. S. Tanenbaum');
+    t.equal(compilePattern('^%A[ \t]+.*$').extract('%A A. S. Tanenbaum'), '%A A. S. Tanenbaum');
+    t.equal(compilePattern('^%A').extract('%B'), undefined);
+    t.equal(compilePattern('a(b)?').extract('xac'), 'a', 'a group that did not match');
+    t.equal(compilePattern('a|ab|abc').extract('xabcabcd'), 'abc');
+  },
+);
 
-t.test('patterns that are lists become lists', async (t) => {
+t.test('a pattern that matches a list of strings is spelled as that list', async (t) => {
   const rows: [pattern: string, expected: unknown][] = [
     ['^.*\\.(c|cc)$', { how: 'ending', strings: ['.c', '.cc'] }],
     ['\\.jpe?g$', { how: 'ending', strings: ['.jpg', '.jpeg'] }],
@@ -253,16 +262,16 @@ const atom = fc.constantFrom(
     '\n',
   ],
 );
-const border = fc.constantFrom('^', '$', '\\<', '\\>', '\\b', '\\B', '\\`', "\\'");
-const sign = fc.constantFrom('', '', '', '*', '+', '?', '{2}', '{0,2}', '{1,}', '**', '+?', '{0}');
+const anchor = fc.constantFrom('^', '$', '\\<', '\\>', '\\b', '\\B', '\\`', "\\'");
+const quantifier = fc.constantFrom('', '', '', '*', '+', '?', '{2}', '{0,2}', '{1,}', '**', '+?', '{0}');
 const { pattern: anyPattern } = fc.letrec<{ pattern: string; sequence: string; part: string }>((tie) => ({
   pattern: fc.array(tie('sequence'), { minLength: 1, maxLength: 3 }).map((parts) => parts.join('|')),
   sequence: fc.array(tie('part'), { maxLength: 4 }).map((parts) => parts.join('')),
   part: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
-    fc.tuple(atom, sign).map(([what, times]) => what + times),
-    border,
-    fc.tuple(tie('pattern'), sign).map(([inner, times]) => `(${inner})${times}`),
+    fc.tuple(atom, quantifier).map(([what, times]) => what + times),
+    anchor,
+    fc.tuple(tie('pattern'), quantifier).map(([inner, times]) => `(${inner})${times}`),
   ),
 }));
 const anySubject = fc
@@ -288,18 +297,18 @@ const anySubject = fc
   .map((parts) => parts.join(''));
 
 t.test(
-  'the engines agree, and the compiled pattern with them; a spelled one matches what it lists',
+  'property: both engines and the compiled pattern agree, and a spelled pattern matches exactly its strings',
   async () => {
     fc.assert(
       fc.property(anyPattern, fc.array(anySubject, { minLength: 1, maxLength: 5 }), (source, subjects) => {
         const node = parseEre(source);
-        const [native, linear] = engines(node);
+        const [native, linear] = enginesFor(node);
         const compiled = compileNode(node);
         const spelling = spell(node);
         for (const subject of subjects) {
           const expected = linear!(subject);
           if (compiled.test(subject) !== expected) return false;
-          // The generator also makes patterns that would keep a backtracking engine busy for minutes.
+          // Some generated patterns would keep the backtracking engine busy for minutes.
           if (isCheap(node, subject.length) && native!(subject) !== expected) return false;
           if ((compiled.extract(subject) !== undefined) !== expected) return false;
           const listed = spelling?.strings.some((one) =>
@@ -314,7 +323,7 @@ t.test(
   },
 );
 
-t.test('any garbage compiles or is a ProtocolError with an offset in the pattern', async () => {
+t.test('property: any garbage compiles or throws a ProtocolError with an offset in the pattern', async () => {
   const piece = fc.oneof(
     fc.constantFrom(...'()[]{}*+?|^$.\\-,:=/01259abwdsB<>`\'"'),
     fc.constantFrom(

@@ -1,3 +1,4 @@
+// Tests the codec of the Broker’s Registry: header, records of both versions, damage, and Gatherer-Ids.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -31,22 +32,22 @@ import {
 function decodeAll(bytes: Uint8Array, cuts: readonly number[] = [], reading: RegistryReading = 'a') {
   const decoder = new RegistryDecoder({ reading });
   const items: RegistryItem[] = [];
-  let at = 0;
+  let offset = 0;
   for (const cut of [...cuts].sort((a, b) => a - b)) {
-    items.push(...decoder.push(bytes.subarray(at, Math.max(at, cut))));
-    at = Math.max(at, cut);
+    items.push(...decoder.push(bytes.subarray(offset, Math.max(offset, cut))));
+    offset = Math.max(offset, cut);
   }
-  return [...items, ...decoder.push(bytes.subarray(at)), ...decoder.end()];
+  return [...items, ...decoder.push(bytes.subarray(offset)), ...decoder.end()];
 }
 
-/** Results that chunk boundaries must not change. */
+/** Makes items comparable: bytes become hexadecimal. */
 function plain(items: readonly RegistryItem[]): unknown {
   return items.map((item) =>
     'data' in item ? { ...item, data: Buffer.from(item.data).toString('hex') } : item,
   );
 }
 
-t.test('REG-2, REG-3, REG-12, 3.3: the example, byte for byte, both ways', async (t) => {
+t.test('REG-2, REG-3, REG-12, 3.3: the example is encoded and decoded byte for byte', async (t) => {
   t.same(Buffer.from(encodeRegistryRecord(EXAMPLE_RECORD, 1, DEFAULT_FORMAT)), EXAMPLE);
   t.same(decodeRecordData(EXAMPLE.subarray(12), 1), EXAMPLE_RECORD);
 });
@@ -74,11 +75,11 @@ t.test('REG-8, REG-14: magic numbers and flags are parameters', async (t) => {
   const decoder = new RegistryDecoder(format);
   const items = decoder.push(Buffer.concat([u32(1, 1, 0, 0, 0), u32(1, 2, 0), Buffer.of(9)]));
   t.match(items, [{ kind: 'header' }, { kind: 'record', state: 'deleted', flag: 0 }]);
-  t.throws(() => registryFormat({ validFlag: 2 }), UsageError, 'two equal flags');
+  t.throws(() => registryFormat({ validFlag: 2 }), UsageError, 'flags must differ');
   t.throws(() => registryFormat({ recordMagic: 2 ** 32 }), UsageError);
 });
 
-t.test('REG-11: the three readings of the size field', async (t) => {
+t.test('REG-11: the size field can be read in three ways', async (t) => {
   for (const [reading, counted] of [
     ['a', 0],
     ['b', 12],
@@ -113,22 +114,19 @@ t.test('REG-15: reading stops at a wrong magic number, with its offset', async (
   t.match(items.at(-1), { rule: 'REG-15', offset: second, cut: false });
 });
 
-t.test(
-  'REG-21: bytes left over are kept; a record that is too short is damage at every length',
-  async (t) => {
-    const longer = Buffer.concat([EXAMPLE.subarray(12), Buffer.from('left')]);
-    const record = decodeRecordData(longer, 1);
-    t.equal(Buffer.from(record.rest).toString(), 'left');
-    t.same(Buffer.from(encodeRecordData(record, 1)), longer);
-    for (let length = 0; length < EXAMPLE.length - 12; length++) {
-      t.throws(() => decodeRecordData(EXAMPLE.subarray(12, 12 + length), 1, 32), {
-        name: 'ProtocolError',
-        protocol: 'registry',
-        rule: 'REG-21',
-      });
-    }
-  },
-);
+t.test('REG-21: extra bytes of a record are kept; a record of any shorter length is damage', async (t) => {
+  const longer = Buffer.concat([EXAMPLE.subarray(12), Buffer.from('left')]);
+  const record = decodeRecordData(longer, 1);
+  t.equal(Buffer.from(record.rest).toString(), 'left');
+  t.same(Buffer.from(encodeRecordData(record, 1)), longer);
+  for (let length = 0; length < EXAMPLE.length - 12; length++) {
+    t.throws(() => decodeRecordData(EXAMPLE.subarray(12, 12 + length), 1, 32), {
+      name: 'ProtocolError',
+      protocol: 'registry',
+      rule: 'REG-21',
+    });
+  }
+});
 
 t.test('REG-22: times that do not fit are clamped', async (t) => {
   const bytes = Buffer.from(
@@ -138,14 +136,18 @@ t.test('REG-22: times that do not fit are clamped', async (t) => {
     ),
   );
   t.same(bytes.subarray(-16), u32(4_294_967_295, 0, 604_800, 1));
-  t.throws(() => encodeRecordData({ ...EXAMPLE_RECORD, oid: 2 ** 32 }, 1), ProtocolError, 'an OID is not');
+  t.throws(
+    () => encodeRecordData({ ...EXAMPLE_RECORD, oid: 2 ** 32 }, 1),
+    ProtocolError,
+    'an OID is refused, not clamped',
+  );
 });
 
-t.test('REG-39: mandatory fields that are empty', async (t) => {
-  const none = new Uint8Array(0);
+t.test('REG-39: emptyFields names the mandatory fields that are empty', async (t) => {
+  const empty = new Uint8Array(0);
   t.same(emptyFields(EXAMPLE_RECORD), []);
-  t.same(emptyFields({ ...EXAMPLE_RECORD, url: none }), ['URL']);
-  t.same(emptyFields({ ...EXAMPLE_RECORD, gatherer: { name: none, host: none, version: none } }), [
+  t.same(emptyFields({ ...EXAMPLE_RECORD, url: empty }), ['URL']);
+  t.same(emptyFields({ ...EXAMPLE_RECORD, gatherer: { name: empty, host: empty, version: empty } }), [
     'Gatherer-Name',
     'Gatherer-Host',
     'Gatherer-Version',
@@ -153,29 +155,32 @@ t.test('REG-39: mandatory fields that are empty', async (t) => {
   t.same(emptyFields({ ...EXAMPLE_RECORD, gatherer: { id: 0 } }), ['Gatherer id']);
 });
 
-t.test('REG-50: version 2, byte for byte, and Gatherer-Ids', async (t) => {
-  const record: RegistryRecord = { ...EXAMPLE_RECORD, gatherer: { id: 3 }, md5: Buffer.from('ab') };
-  const bytes = Buffer.concat([
-    Buffer.from('0000000a687474703a2f2f612f78' + '000000026162' + '00000000', 'hex'),
-    u32(1, 3, 800_000_000, 0, 604_800, 2_419_200),
-  ]);
-  t.same(Buffer.from(encodeRecordData(record, 2)), bytes);
-  t.same(decodeRecordData(bytes, 2), record);
-  t.throws(() => encodeRecordData(record, 1), TypeError);
-  t.throws(() => encodeRecordData(EXAMPLE_RECORD, 2), TypeError);
+t.test(
+  'REG-50: records of version 2 are encoded byte for byte, and Gatherer-Ids are read and written',
+  async (t) => {
+    const record: RegistryRecord = { ...EXAMPLE_RECORD, gatherer: { id: 3 }, md5: Buffer.from('ab') };
+    const bytes = Buffer.concat([
+      Buffer.from('0000000a687474703a2f2f612f78' + '000000026162' + '00000000', 'hex'),
+      u32(1, 3, 800_000_000, 0, 604_800, 2_419_200),
+    ]);
+    t.same(Buffer.from(encodeRecordData(record, 2)), bytes);
+    t.same(decodeRecordData(bytes, 2), record);
+    t.throws(() => encodeRecordData(record, 1), TypeError);
+    t.throws(() => encodeRecordData(EXAMPLE_RECORD, 2), TypeError);
 
-  const text = '1\tExample\thost.test\t1.0\n7\tOther\thost.test\t1.1\n';
-  const ids = GathererIds.parse(`${text}8\tcut of`);
-  t.same(ids.get(7), { name: 'Other', host: 'host.test', version: '1.1' });
-  t.equal(ids.size, 2, 'a line that was cut off is ignored');
-  t.equal(ids.idOf({ name: 'Example', host: 'host.test', version: '1.0' }), 1);
-  t.equal(ids.idOf({ name: 'New', host: 'h', version: '' }), 8);
-  t.equal(ids.format(), `${text}8\tNew\th\t\n`, 'lines are only appended');
-  t.throws(() => ids.idOf({ name: 'a\tb', host: 'h', version: '1' }), ProtocolError);
-  for (const bad of ['0\ta\tb\tc\n', '1\ta\tb\n', '1\ta\tb\tc\td\n', `${text}7\ta\tb\tc\n`, 'x\n']) {
-    t.throws(() => GathererIds.parse(bad), { name: 'ProtocolError', rule: 'REG-50' }, JSON.stringify(bad));
-  }
-});
+    const text = '1\tExample\thost.test\t1.0\n7\tOther\thost.test\t1.1\n';
+    const ids = GathererIds.parse(`${text}8\tcut of`);
+    t.same(ids.get(7), { name: 'Other', host: 'host.test', version: '1.1' });
+    t.equal(ids.size, 2, 'an incomplete last line is ignored');
+    t.equal(ids.idOf({ name: 'Example', host: 'host.test', version: '1.0' }), 1);
+    t.equal(ids.idOf({ name: 'New', host: 'h', version: '' }), 8);
+    t.equal(ids.format(), `${text}8\tNew\th\t\n`, 'lines are only appended');
+    t.throws(() => ids.idOf({ name: 'a\tb', host: 'h', version: '1' }), ProtocolError);
+    for (const bad of ['0\ta\tb\tc\n', '1\ta\tb\n', '1\ta\tb\tc\td\n', `${text}7\ta\tb\tc\n`, 'x\n']) {
+      t.throws(() => GathererIds.parse(bad), { name: 'ProtocolError', rule: 'REG-50' }, JSON.stringify(bad));
+    }
+  },
+);
 
 const bytesOf = fc.uint8Array({ maxLength: 30 });
 const number = fc.integer({ min: 0, max: 0xffff_ffff });
@@ -189,18 +194,21 @@ const numbers = fc.record({
 });
 const triple = fc.record({ name: bytesOf, host: bytesOf, version: bytesOf });
 
-t.test('REG-3, REG-7: any record of either version comes back (property)', async (t) => {
-  fc.assert(
-    fc.property(texts, numbers, fc.oneof(triple, fc.record({ id: number })), (texts, numbers, gatherer) => {
-      const version = 'id' in gatherer ? 2 : 1;
-      const record = { ...texts, ...numbers, gatherer };
-      const again = decodeRecordData(encodeRecordData(record, version), version);
-      t.same(hexed(again), hexed(record));
-    }),
-    { numRuns: 200 },
-  );
-  t.pass();
-});
+t.test(
+  'REG-3, REG-7: an encoded record of either version decodes to the same record (property)',
+  async (t) => {
+    fc.assert(
+      fc.property(texts, numbers, fc.oneof(triple, fc.record({ id: number })), (texts, numbers, gatherer) => {
+        const version = 'id' in gatherer ? 2 : 1;
+        const record = { ...texts, ...numbers, gatherer };
+        const decoded = decodeRecordData(encodeRecordData(record, version), version);
+        t.same(hexed(decoded), hexed(record));
+      }),
+      { numRuns: 200 },
+    );
+    t.pass();
+  },
+);
 
 function hexed(value: unknown): unknown {
   return JSON.parse(
@@ -211,7 +219,7 @@ function hexed(value: unknown): unknown {
 }
 
 t.test(
-  'REG-16: chunk boundaries do not matter, and no bytes make the decoder throw (property)',
+  'REG-16: chunk boundaries have no effect, and no bytes make the decoder throw (property)',
   async (t) => {
     const records = fc.array(
       fc.record({
@@ -242,7 +250,7 @@ t.test(
         t.equal(
           items.slice(0, -1).some(({ kind }) => kind === 'damage'),
           false,
-          'a damage is the last item',
+          'damage is the last item',
         );
       }),
       { numRuns: 150 },
@@ -250,7 +258,7 @@ t.test(
   },
 );
 
-t.test('REG-11: a wrong size costs no memory: it is damage beyond the limit', async (t) => {
+t.test('REG-11: a size beyond the limit is damage and allocates nothing', async (t) => {
   const file = handFile([handRecord(1)]);
   file.writeUInt32BE(0xffff_fff0, 20);
   t.match(decodeAll(file).at(-1), { kind: 'damage', rule: 'REG-11', offset: 20, cut: false });
@@ -261,7 +269,7 @@ t.test('REG-11: a wrong size costs no memory: it is damage beyond the limit', as
   t.throws(() => decoder.end(), StateError);
 });
 
-t.test('corpus: Registries of test/fuzz/corpus/registry read as their names say', async (t) => {
+t.test('corpus: stored Registries are valid or damaged as their names say', async (t) => {
   const folder = fileURLToPath(new URL('test/fuzz/corpus/registry/', import.meta.resolve('#package.json')));
   const names = readdirSync(folder).filter((name) => name.endsWith('.hex'));
   t.ok(names.length > 5);
@@ -269,12 +277,12 @@ t.test('corpus: Registries of test/fuzz/corpus/registry read as their names say'
     const bytes = Buffer.from(readFileSync(join(folder, name), 'latin1').replace(/\s/g, ''), 'hex');
     const [outcome, reading = 'a'] = name.split(/[-.]/) as [string, RegistryReading];
     const last = decodeAll(bytes, [], reading).at(-1);
-    const damaged = last?.kind === 'damage' || shortRecord(bytes, reading);
+    const damaged = last?.kind === 'damage' || hasShortRecord(bytes, reading);
     t.equal(damaged, outcome === 'bad', name);
   }
 });
 
-function shortRecord(bytes: Uint8Array, reading: RegistryReading): boolean {
+function hasShortRecord(bytes: Uint8Array, reading: RegistryReading): boolean {
   let version = 0;
   for (const item of decodeAll(bytes, [], reading)) {
     if (item.kind === 'header') version = item.version;

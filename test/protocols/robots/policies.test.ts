@@ -1,3 +1,5 @@
+// Tests the robots policies of the crawl engine, X-Robots-Tag, agreement with another parser, and `harvest robots
+// check`.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -36,7 +38,7 @@ function decide(options: Partial<RobotsPolicyOptions>, path: string) {
   );
 }
 
-t.test('CRAWL-13.2.10 classic: the first name in file order that is part of ours', async (t) => {
+t.test('CRAWL-13.2.10: classic takes the first name in file order that is part of ours', async (t) => {
   t.same(decide({}, '/private/x'), {
     allowed: false,
     line: 'Disallow: /private',
@@ -45,7 +47,7 @@ t.test('CRAWL-13.2.10 classic: the first name in file order that is part of ours
     fetchAs: 'Harvest-Kit/1.0',
   });
   t.equal(decide({}, '/kit').allowed, true, 'harvest-kit comes later in the file');
-  t.equal(decide({}, '/more').allowed, false, 'CRAWL-13.1.7 groups of one name are merged');
+  t.equal(decide({}, '/more').allowed, false, 'CRAWL-13.1.7: groups of one name are merged');
   t.equal(decide({ userAgent: 'unlisted' }, '/x').group, '*');
   t.equal(decide({ userAgent: 'unlisted' }, '/open').lineNumber, 8);
   t.same(decide({ userAgent: 'A-HARVESTER' }, '/private').group, 'harvest', 'any case');
@@ -56,7 +58,7 @@ t.test('CRAWL-13.2.10 classic: the first name in file order that is part of ours
   });
 });
 
-t.test('CRAWL-13.9 rfc9309 chooses by product, CRAWL-13.4 ignore and custom', async (t) => {
+t.test('CRAWL-13.9: rfc9309 chooses by product; CRAWL-13.4: ignore and custom', async (t) => {
   t.equal(decide({ policy: 'rfc9309' }, '/kit').allowed, false);
   t.equal(decide({ policy: 'rfc9309' }, '/private').allowed, true);
   t.same(decide({ policy: 'ignore' }, '/private'), { allowed: true, fetchAs: 'Harvest-Kit/1.0' });
@@ -67,7 +69,7 @@ t.test('CRAWL-13.9 rfc9309 chooses by product, CRAWL-13.4 ignore and custom', as
   t.throws(() => decide({ policy: 'most-favored-set' }, '/'), { code: 'ERR_USAGE' });
 });
 
-t.test('CRAWL-13.4, 13.5 most-favored and most-favored-set, with and without masquerade', async (t) => {
+t.test('CRAWL-13.4, 13.5: most-favored and most-favored-set, with and without masquerade', async (t) => {
   const favored = decide({ policy: 'most-favored', masquerade: true }, '/private');
   t.same([favored.allowed, favored.fetchAs], [true, 'harvest-kit']);
   t.equal(decide({ policy: 'most-favored' }, '/private').fetchAs, 'Harvest-Kit/1.0', 'off by default');
@@ -75,7 +77,11 @@ t.test('CRAWL-13.4, 13.5 most-favored and most-favored-set, with and without mas
     decide({ policy: 'most-favored-set', masquerade, userAgents }, path);
   t.equal(set(true, ['harvest', 'stranger'], '/private').allowed, false);
   t.same(set(true, ['harvest', 'other'], '/private').fetchAs, 'other');
-  t.same(set(true, ['harvest'], '/private').fetchAs, 'Harvest-Kit/1.0', 'who is refused pretends nothing');
+  t.same(
+    set(true, ['harvest'], '/private').fetchAs,
+    'Harvest-Kit/1.0',
+    'an agent that is refused everywhere does not masquerade',
+  );
   const empty = parseRobots('');
   const policy = new RobotsPolicy({ policy: 'most-favored', userAgent: 'me', masquerade: true });
   t.same(policy.decide(empty, '/'), { allowed: true, fetchAs: 'me' });
@@ -83,20 +89,20 @@ t.test('CRAWL-13.4, 13.5 most-favored and most-favored-set, with and without mas
   t.same(policy.decide(onlyStar, '/').fetchAs, 'me', '* is not the name of an agent');
 });
 
-t.test('CRAWL-13.1.6 Crawl-delay follows the policy; a malformed one does not close a group', async (t) => {
+t.test('CRAWL-13.1.6: Crawl-delay follows the policy; a malformed one does not close a group', async (t) => {
   const delay = (policy: RobotsPolicyOptions['policy'], userAgent: string) =>
     new RobotsPolicy({ policy, userAgent, userAgents: ['harvest', 'other'] }).crawlDelay(robots);
   t.same(
     [delay('classic', 'harvest'), delay('rfc9309', 'other'), delay('ignore', 'harvest')],
     [3, undefined, undefined],
   );
-  t.equal(delay('most-favored-set', 'x'), undefined, 'one of them need not wait');
+  t.equal(delay('most-favored-set', 'x'), undefined, 'no delay if one of the agents has none');
   const open = parseRobots('User-agent: a\nCrawl-delay: soon\nUser-agent: b\nDisallow: /');
   t.equal(open.allowed('a', '/').allowed, false);
   t.equal(parseRobots('User-agent: a\nCrawl-delay: 1.2.3').crawlDelay('a'), undefined);
 });
 
-t.test('CRAWL-13.3 the outcome of a request for robots.txt', async (t) => {
+t.test('CRAWL-13.3: the outcome of a request for robots.txt', async (t) => {
   const status = (code: number) => robotsOutcome({ kind: 'status', status: code });
   t.same([200, 299, 301, 404, 500].map(status), ['parse', 'parse', 'allow-all', 'allow-all', 'allow-all']);
   const failure = { kind: 'failure' } as const;
@@ -119,12 +125,16 @@ t.test('CRAWL-13.3 the outcome of a request for robots.txt', async (t) => {
   );
 });
 
-t.test('X-Robots-Tag for all agents and for one agent', async (t) => {
+t.test('X-Robots-Tag has directives for all agents and for one agent', async (t) => {
   const read = (...values: string[]) => parseXRobotsTag(values, 'Harvest/1.9 harvest-kit');
   const nothing = { noindex: false, nofollow: false, noarchive: false, unavailableAfter: undefined };
   t.same(read('noindex, NOFOLLOW'), { ...nothing, noindex: true, nofollow: true });
   t.same(read('none'), { ...nothing, noindex: true, nofollow: true });
-  t.same(read('googlebot: noindex, nofollow'), nothing, 'another agent’s, to the end of the field');
+  t.same(
+    read('googlebot: noindex, nofollow'),
+    nothing,
+    'directives of another agent, up to the end of the field',
+  );
   t.same(read('harvest: noindex, other: nofollow', 'noarchive'), {
     ...nothing,
     noindex: true,
@@ -143,14 +153,15 @@ t.test('X-Robots-Tag for all agents and for one agent', async (t) => {
   );
 });
 
-interface TheirRobots {
+/** What this test uses of the package robots-parser. */
+interface OtherRobots {
   isAllowed(url: string, agent: string): boolean | undefined;
   getMatchingLineNumber(url: string, agent: string): number;
 }
 
-t.test('RFC 9309 2.2 agrees with robots-parser, in the decision and in the deciding line', async () => {
+t.test('RFC 9309 2.2: the decision and the deciding line agree with robots-parser (property)', async () => {
   // The package exports its function as module.exports, unlike its types.
-  const parseTheirs: (url: string, text: string) => TheirRobots = createRequire(import.meta.url)(
+  const parseOther: (url: string, text: string) => OtherRobots = createRequire(import.meta.url)(
     'robots-parser',
   );
   const text = fc
@@ -184,23 +195,23 @@ t.test('RFC 9309 2.2 agrees with robots-parser, in the decision and in the decid
         const { pathname, search } = new URL(url);
         if (pathname + search !== path) return; // robots-parser resolves dots first
         const ours = parseRobots(file).allowed(agent, path);
-        const theirs = parseTheirs('http://h.example/robots.txt', file);
-        const line = theirs.getMatchingLineNumber(url, agent);
-        const sameLine = (ours.lineNumber ?? -1) === line || file.split('\n')[line - 1] === ours.line;
-        if (ours.allowed !== theirs.isAllowed(url, agent) || !sameLine)
-          throw new Error(`${file}\n${path} ${agent}: ours ${JSON.stringify(ours)}, theirs ${line}`);
+        const other = parseOther('http://h.example/robots.txt', file);
+        const line = other.getMatchingLineNumber(url, agent);
+        const isSameLine = (ours.lineNumber ?? -1) === line || file.split('\n')[line - 1] === ours.line;
+        if (ours.allowed !== other.isAllowed(url, agent) || !isSameLine)
+          throw new Error(`${file}\n${path} ${agent}: ours ${JSON.stringify(ours)}, other ${line}`);
       },
     ),
     { numRuns: 3000 },
   );
 });
 
-t.test('the command harvest robots check', async (t) => {
+t.test('`harvest robots check` prints decisions, and fails on wrong options and absent files', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'robots-'));
   t.teardown(() => rm(directory, { recursive: true }));
   const file = join(directory, 'robots.txt');
   await writeFile(file, FILE);
-  const check = (...words: string[]) => cli('robots', 'check', '--file', file, '--agent', ...words);
+  const check = (...args: string[]) => cli('robots', 'check', '--file', file, '--agent', ...args);
   t.equal(
     (await check('harvest', 'http://h.example/private?x', '/y')).stdout,
     'disallow\thttp://h.example/private?x\t2\tDisallow: /private\nallow\t/y\t-\t-\n',

@@ -1,11 +1,13 @@
+// Tests the parser of robots.txt and of robots META tags (G-62, G-63, CRAWL-13.1, CRAWL-13.2).
 import fc from 'fast-check';
 import t from 'tap';
 import { normalizePath, parseRobots, parseRobotsMeta, RobotsTxt } from '../../../protocols/robots/index.js';
+import { garbage } from '../garbage.js';
 
 const AGENT = 'Harvest/1.9 harvest-kit/0.1 (robot; +http://www.example.org/robot)';
 
-/** Rules for all agents, path, expected decision. */
-const decisions: readonly (readonly [rules: string, path: string, allowed: boolean])[] = [
+/** Rules for all agents, a path, and the expected decision. */
+const DECISIONS: readonly (readonly [rules: string, path: string, allowed: boolean])[] = [
   ['Disallow: /private', '/private/x', false],
   ['Disallow: /private', '/privateer', false],
   ['Disallow: /private', '/public', true],
@@ -44,13 +46,8 @@ const decisions: readonly (readonly [rules: string, path: string, allowed: boole
   ['Disallow: /*x$', '/xax', false],
 ];
 
-/** Any UTF-16 units, lone surrogates included. */
-const garbage = fc
-  .array(fc.oneof(fc.integer({ min: 0, max: 0x7f }), fc.integer({ min: 0, max: 0xffff })), { maxLength: 30 })
-  .map((units) => String.fromCharCode(...units));
-
-t.test('CRAWL-13.2 the longest matching line decides, Allow on a tie', async (t) => {
-  for (const [rules, path, expected] of decisions) {
+t.test('CRAWL-13.2: the longest matching line decides, Allow on a tie', async (t) => {
+  for (const [rules, path, expected] of DECISIONS) {
     t.equal(
       parseRobots(`User-agent: *\n${rules}`).allowed(AGENT, path).allowed,
       expected,
@@ -66,8 +63,10 @@ t.test('the deciding line is reported with its number', async (t) => {
   t.same(robots.allowed(AGENT, '/c'), { allowed: true });
 });
 
-t.test('G-63 groups: harvest and the product name, in any case; otherwise all agents', async (t) => {
-  const file = `User-agent: other
+t.test(
+  'G-63: the groups of harvest and of the product name apply, in any case, or else those of all agents',
+  async (t) => {
+    const file = `User-agent: other
 Disallow: /
 User-agent: *
 Disallow: /star
@@ -78,25 +77,30 @@ Disallow: /also-one
 User-agent: someone
 User-agent: Harvest-Kit
 Disallow: /two`;
-  const robots = parseRobots(file);
-  t.equal(robots.allowed(AGENT, '/star').allowed, true);
-  t.equal(robots.allowed(AGENT, '/one').allowed, false, 'groups of both names are merged');
-  t.equal(robots.allowed(AGENT, '/also-one').allowed, false, 'CRAWL-13.1.2 Sitemap does not close a group');
-  t.equal(robots.allowed(AGENT, '/two').allowed, false);
-  t.equal(robots.allowed('Harvest', '/two').allowed, true);
-  t.equal(robots.allowed('Nobody/1.0 (harvest)', '/star').allowed, false, 'a comment is not a product');
-  t.equal(robots.allowed('harvester/1.0', '/one').allowed, true, 'whole names only');
-  t.equal(robots.allowed('Someone', '/two').allowed, false);
-});
+    const robots = parseRobots(file);
+    t.equal(robots.allowed(AGENT, '/star').allowed, true);
+    t.equal(robots.allowed(AGENT, '/one').allowed, false, 'groups of both names are merged');
+    t.equal(
+      robots.allowed(AGENT, '/also-one').allowed,
+      false,
+      'CRAWL-13.1.2: Sitemap does not close a group',
+    );
+    t.equal(robots.allowed(AGENT, '/two').allowed, false);
+    t.equal(robots.allowed('Harvest', '/two').allowed, true);
+    t.equal(robots.allowed('Nobody/1.0 (harvest)', '/star').allowed, false, 'a comment is not a product');
+    t.equal(robots.allowed('harvester/1.0', '/one').allowed, true, 'whole names only');
+    t.equal(robots.allowed('Someone', '/two').allowed, false);
+  },
+);
 
-t.test('CRAWL-13.1, 13.7 tolerant reading', async (t) => {
+t.test('CRAWL-13.1, 13.7: malformed files are read', async (t) => {
   const denied = (text: string) => !parseRobots(text).allowed(AGENT, '/x').allowed;
   t.ok(denied('\ufeffUser-agent: *\nDisallow: /x'), 'byte-order mark');
   t.ok(denied('User-agent : *\nDisallow : /x'), 'blank before the colon');
   t.ok(denied('USER-AGENT:*\rDISALLOW:/x\r'), 'CR line ends');
   t.ok(denied('<pre>User-agent: *<br>\nDisallow: /x<br></pre>'), 'HTML tags');
   t.ok(denied('User-agent: *\n\n\nDisallow: /x'), 'blank lines do not end a group');
-  t.notOk(denied('Disallow: /x\nUser-agent: *\n'), '13.1.4 rules before any agent');
+  t.notOk(denied('Disallow: /x\nUser-agent: *\n'), 'CRAWL-13.1.4: rules before any agent are ignored');
   t.notOk(
     denied('User-agent: *\nDisallow: /y\nUser-agent:\nDisallow: /x'),
     'a group without a name applies to no agent',
@@ -104,7 +108,7 @@ t.test('CRAWL-13.1, 13.7 tolerant reading', async (t) => {
   t.notOk(denied(''), 'empty file');
 });
 
-t.test('CRAWL-13.1.6 Crawl-delay', async (t) => {
+t.test('CRAWL-13.1.6: Crawl-delay is a decimal number, the largest of all groups', async (t) => {
   const delay = (value: string) => parseRobots(`User-agent: *\nCrawl-delay: ${value}`).crawlDelay(AGENT);
   t.equal(delay('10'), 10);
   t.equal(delay('0.5 s'), 0.5);
@@ -116,7 +120,7 @@ t.test('CRAWL-13.1.6 Crawl-delay', async (t) => {
   t.equal(merged.crawlDelay(AGENT), 7);
 });
 
-t.test('CRAWL-13.1.7 size limit: the cut line is dropped', async (t) => {
+t.test('CRAWL-13.1.7: a file is limited in length, and the cut line is dropped', async (t) => {
   const text = `User-agent: *\nDisallow: /x\nDisallow: /yes-and-more`;
   const robots = parseRobots(text, { maxLength: text.length - 5 });
   t.ok(robots.truncated);
@@ -126,12 +130,12 @@ t.test('CRAWL-13.1.7 size limit: the cut line is dropped', async (t) => {
   t.ok(parseRobots('x\n'.repeat(256_001)).truncated);
 });
 
-t.test('G-63 constants for 4xx and 5xx', async (t) => {
+t.test('G-63: the rules after a 4xx allow everything, those after a 5xx nothing', async (t) => {
   t.ok(RobotsTxt.ALLOW_ALL.allowed(AGENT, '/').allowed);
   t.notOk(RobotsTxt.DENY_ALL.allowed(AGENT, '/').allowed);
 });
 
-t.test('G-62 robots META', async (t) => {
+t.test('G-62: a robots META tag has noindex and nofollow', async (t) => {
   t.same(parseRobotsMeta('NOINDEX, follow'), { noindex: true, nofollow: false });
   t.same(parseRobotsMeta('index,NoFollow'), { noindex: false, nofollow: true });
   t.same(parseRobotsMeta('none'), { noindex: true, nofollow: true });
@@ -139,7 +143,7 @@ t.test('G-62 robots META', async (t) => {
   t.same(parseRobotsMeta(''), { noindex: false, nofollow: false });
 });
 
-/** Independent of the code under test: a recursive matcher over already plain characters. */
+/** A recursive matcher without escapes, independent of the code under test. */
 function naiveMatch(pattern: string, path: string): boolean {
   if (pattern === '') return true;
   if (pattern === '$') return path === '';
@@ -148,7 +152,7 @@ function naiveMatch(pattern: string, path: string): boolean {
   return path !== '' && path[0] === pattern[0] && naiveMatch(pattern.slice(1), path.slice(1));
 }
 
-t.test('CRAWL-13.2 longest match agrees with a naive matcher', async () => {
+t.test('CRAWL-13.2: the longest match agrees with a naive matcher (property)', async () => {
   const piece = fc
     .array(fc.constantFrom('a', 'b', '/', '*'), { maxLength: 6 })
     .map((parts) => `/${parts.join('')}`);
@@ -160,11 +164,13 @@ t.test('CRAWL-13.2 longest match agrees with a naive matcher', async () => {
   const lengthOf = (text: string) => text.replace(/\*+/g, '*').replace(/\*$/, '').length;
   fc.assert(
     fc.property(fc.array(rule, { maxLength: 8 }), path, (rules, path) => {
-      const matching = rules.filter((r) => naiveMatch(r.pattern, path));
-      const longest = Math.max(-1, ...matching.map((r) => lengthOf(r.pattern)));
-      const best = matching.filter((r) => lengthOf(r.pattern) === longest);
-      const expected = best.length === 0 || best.some((r) => r.allow);
-      const text = rules.map((r) => `${r.allow ? 'Allow' : 'Disallow'}: ${r.pattern}`).join('\n');
+      const matching = rules.filter(({ pattern }) => naiveMatch(pattern, path));
+      const longest = Math.max(-1, ...matching.map(({ pattern }) => lengthOf(pattern)));
+      const best = matching.filter(({ pattern }) => lengthOf(pattern) === longest);
+      const expected = best.length === 0 || best.some(({ allow }) => allow);
+      const text = rules
+        .map(({ allow, pattern }) => `${allow ? 'Allow' : 'Disallow'}: ${pattern}`)
+        .join('\n');
       if (parseRobots(`User-agent: *\n${text}`).allowed('x', path).allowed !== expected)
         throw new Error(`${text} | ${path}`);
     }),
@@ -172,12 +178,12 @@ t.test('CRAWL-13.2 longest match agrees with a naive matcher', async () => {
   );
 });
 
-t.test('any garbage is a valid robots.txt; normalizing is idempotent', async () => {
+t.test('property: any garbage is a valid robots.txt, and normalizing a path is idempotent', async () => {
   const line = fc.oneof(
     garbage,
     fc
       .tuple(fc.constantFrom('User-agent', 'allow', 'Disallow ', 'Crawl-delay', '<b'), fc.string())
-      .map((p) => p.join(':')),
+      .map((parts) => parts.join(':')),
   );
   fc.assert(
     fc.property(fc.array(line), garbage, (lines, text) => {

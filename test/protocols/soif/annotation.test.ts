@@ -1,3 +1,4 @@
+// Tests the decoder of annotation files (SOIF-11.1).
 import { readdir, readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import t from 'tap';
@@ -10,18 +11,18 @@ import {
   decodeSoif,
   encodeSoif,
 } from '../../../protocols/soif/index.js';
-import { bytes, cut, singly } from './reading.js';
+import { bytes, cutAt, singleBytes } from './item-lines.js';
 
-/** The items of a file, one line for each; an error of strict mode is the last line. */
-function annotations(chunks: Iterable<Uint8Array>, options: AnnotationOptions = {}): string[] {
+/** Decodes a file to one line of text per item; an error of strict mode is the last line. */
+function annotationLines(chunks: Iterable<Uint8Array>, options: AnnotationOptions = {}): string[] {
   const decoder = new AnnotationDecoder(options);
   const lines: string[] = [];
-  const take = (items: readonly AnnotationItem[]): void => {
-    for (const item of items) lines.push(show(item));
+  const append = (items: readonly AnnotationItem[]): void => {
+    for (const item of items) lines.push(formatItem(item));
   };
   try {
-    for (const chunk of chunks) take(decoder.push(chunk));
-    take(decoder.end());
+    for (const chunk of chunks) append(decoder.push(chunk));
+    append(decoder.end());
   } catch (error) {
     if (options.mode !== 'strict' || !(error instanceof ProtocolError)) throw error;
     const line = /^line (\d+): /.exec(error.message)?.[1];
@@ -30,7 +31,7 @@ function annotations(chunks: Iterable<Uint8Array>, options: AnnotationOptions = 
   return lines;
 }
 
-function show(item: AnnotationItem): string {
+function formatItem(item: AnnotationItem): string {
   if (item.kind === 'warning') {
     return `${item.dropped ? 'x' : '!'} ${item.rule} line ${item.line} @${item.offset}`;
   }
@@ -44,37 +45,37 @@ function show(item: AnnotationItem): string {
 
 const CASES: { name: string; wire: string; strict: string[]; lenient: string[] }[] = [
   {
-    name: 'SOIF-11.1, G-137 the form itself, two objects, a blank line between them',
+    name: 'SOIF-11.1, G-137: the form itself, two objects, a blank line between them',
     wire: '@FILE { http://a/\nTitle:\tOne: two\nX-y:\t-\n}\n\n@NOTE { -\n}\n',
     strict: ['FILE http://a/ [Title="One: two" X-y="-"] line 1 @0', 'NOTE - [] line 6 @44'],
     lenient: ['FILE http://a/ [Title="One: two" X-y="-"] line 1 @0', 'NOTE - [] line 6 @44'],
   },
   {
-    name: 'SOIF-11.1 a value is the rest of the line, byte for byte',
+    name: 'SOIF-11.1: a value is the rest of the line, byte for byte',
     wire: '@FILE { u\nA:\t}\nB:\t\xa0caf\xe9 @x {3}: \nC:\tx\0y\n}\n',
     strict: ['FILE u [A="}" B="\xa0caf\xe9 @x {3}: " C="x\\u0000y"] line 1 @0'],
     lenient: ['FILE u [A="}" B="\xa0caf\xe9 @x {3}: " C="x\\u0000y"] line 1 @0'],
   },
   {
-    name: 'SOIF-11.1 a blank instead of the tab',
+    name: 'SOIF-11.1: a blank instead of the tab',
     wire: '@FILE { u\nA: x\n}\n',
     strict: ['error SOIF-11.1 line 2 @10'],
     lenient: ['! SOIF-11.1 line 2 @10', 'FILE u [A="x"] line 1 @0'],
   },
   {
-    name: 'SOIF-11.1 two tabs, and no tab',
+    name: 'SOIF-11.1: two tabs, and no tab',
     wire: '@FILE { u\nA:\t\tx\nB:y\n}\n',
     strict: ['error SOIF-11.1 line 2 @10'],
     lenient: ['! SOIF-11.1 line 2 @10', '! SOIF-11.1 line 3 @16', 'FILE u [A="x" B="y"] line 1 @0'],
   },
   {
-    name: 'SOIF-11.1, 2.6 CR LF: one warning for the file',
+    name: 'SOIF-11.1, 2.6: CR LF: one warning for the file',
     wire: '@FILE { u\r\nA:\tx\r\n}\r\n',
     strict: ['error SOIF-2.6 line 1 @0'],
     lenient: ['! SOIF-2.6 line 1 @0', 'FILE u [A="x"] line 1 @0'],
   },
   {
-    name: 'SOIF-11.1 the closing brace is missing, before an object and before the end',
+    name: 'SOIF-11.1: the closing brace is missing, before an object and before the end',
     wire: '@FILE { u\nA:\tx\n@FILE { v\nB:\ty\n',
     strict: ['error SOIF-11.1 line 3 @15'],
     lenient: [
@@ -85,55 +86,55 @@ const CASES: { name: string; wire: string; strict: string[]; lenient: string[] }
     ],
   },
   {
-    name: 'SOIF-11.1 the attribute does not begin in column 0',
+    name: 'SOIF-11.1: the attribute does not begin in column 0',
     wire: '@FILE { u\n  A:\tx\n }\n',
     strict: ['error SOIF-11.1 line 2 @10'],
     lenient: ['! SOIF-11.1 line 2 @10', 'FILE u [A="x"] line 1 @0'],
   },
   {
-    name: 'SOIF-11.1, G-137 a size in braces is ignored',
+    name: 'SOIF-11.1, G-137: a size in braces is ignored',
     wire: '@FILE { u\nA{99}:\tx\n}\n',
     strict: ['error SOIF-11.1 line 2 @10'],
     lenient: ['! SOIF-11.1 line 2 @10', 'FILE u [A="x"] line 1 @0'],
   },
   {
-    name: 'SOIF-11.1 a blank before the colon',
+    name: 'SOIF-11.1: a blank before the colon',
     wire: '@FILE { u\nA :\tx\n}\n',
     strict: ['error SOIF-11.1 line 2 @10'],
     lenient: ['! SOIF-11.1 line 2 @10', 'FILE u [A="x"] line 1 @0'],
   },
   {
-    name: 'SOIF-11.1 a line without a colon, and one with a name that SOIF-2.8 forbids, are dropped',
+    name: 'SOIF-11.1: a line without a colon, and one with a name that SOIF-2.8 forbids, are dropped',
     wire: '@FILE { u\ngoes on\nd\xe9j\xe0:\tvu\nA:\tx\n}\n',
     strict: ['error SOIF-11.1 line 2 @10'],
     lenient: ['x SOIF-11.1 line 2 @10', 'x SOIF-11.1 line 3 @18', 'FILE u [A="x"] line 1 @0'],
   },
   {
-    name: 'SOIF-11.1 blank lines within an object',
+    name: 'SOIF-11.1: blank lines within an object',
     wire: '@FILE { u\n\nA:\tx\n \t\n}\n',
     strict: ['error SOIF-11.1 line 2 @10'],
     lenient: ['FILE u [A="x"] line 1 @0'],
   },
   {
-    name: 'SOIF-11.1, 5.2 a duplicate name: all are kept, the last one counts',
+    name: 'SOIF-11.1, 5.2: a duplicate name: all are kept, the last one counts',
     wire: '@FILE { u\nA:\tx\na:\ty\n}\n',
     strict: ['error SOIF-5.2 line 3 @15'],
     lenient: ['! SOIF-5.2 line 3 @15', 'FILE u [A="x" a="y"] line 1 @0'],
   },
   {
-    name: 'SOIF-11.1 an object without URL is dropped with its lines',
+    name: 'SOIF-11.1: an object without URL is dropped with its lines',
     wire: '@FILE {\nA:\tx\n}\n@FILE { v\n}\n',
     strict: ['error SOIF-11.1 line 1 @0'],
     lenient: ['x SOIF-11.1 line 1 @0', 'FILE v [] line 4 @15'],
   },
   {
-    name: 'SOIF-11.1 a type that SOIF-2.8 forbids, and a header without a brace',
+    name: 'SOIF-11.1: a type that SOIF-2.8 forbids, and a header without a brace',
     wire: '@FI_LE { u\nA:\tx\n}\n@FILE u\n}\n@FILE { v\n}\n',
     strict: ['error SOIF-11.1 line 1 @0'],
     lenient: ['x SOIF-11.1 line 1 @0', 'x SOIF-11.1 line 4 @18', 'FILE v [] line 6 @28'],
   },
   {
-    name: 'SOIF-11.1, 4.4 headers with other white space, on one line, with a blank in the URL',
+    name: 'SOIF-11.1, 4.4: headers with other white space, on one line, with a blank in the URL',
     wire: '@FILE{u\n}\n@FILE  {  v }\n@FILE { a b\n}\n',
     strict: ['error SOIF-2.2 line 1 @0'],
     lenient: [
@@ -144,55 +145,55 @@ const CASES: { name: string; wire: string; strict: string[]; lenient: string[] }
     ],
   },
   {
-    name: 'SOIF-11.1 text between objects',
+    name: 'SOIF-11.1: text between objects',
     wire: '# mine\n@FILE { u\n}\n}\n',
     strict: ['error SOIF-11.1 line 1 @0'],
     lenient: ['x SOIF-11.1 line 1 @0', 'FILE u [] line 2 @7', 'x SOIF-11.1 line 4 @19'],
   },
   {
-    name: 'SOIF-11.1 the last line has no end',
+    name: 'SOIF-11.1: the last line has no end',
     wire: '@FILE { u\n}',
     strict: ['error SOIF-11.1 line 2 @10'],
     lenient: ['FILE u [] line 1 @0'],
   },
   {
-    name: 'SOIF-11.1 strict mode returns the objects before the error',
+    name: 'SOIF-11.1: strict mode returns the objects before the error',
     wire: '@FILE { u\n}\n@FILE { v\nA x\n}\n',
     strict: ['FILE u [] line 1 @0', 'error SOIF-11.1 line 4 @22'],
     lenient: ['FILE u [] line 1 @0', 'x SOIF-11.1 line 4 @22', 'FILE v [] line 3 @12'],
   },
 ];
 
-t.test('SOIF-11.1 annotation files, whole and byte by byte', async (t) => {
+t.test('SOIF-11.1: annotation files are read whole and byte by byte', async (t) => {
   for (const { name, wire, strict, lenient } of CASES) {
     t.test(name, async (t) => {
-      for (const chunks of [[bytes(wire)], singly(bytes(wire))]) {
-        t.strictSame(annotations(chunks, { mode: 'strict' }), strict, 'strict');
-        t.strictSame(annotations(chunks), lenient, 'lenient');
+      for (const chunks of [[bytes(wire)], singleBytes(bytes(wire))]) {
+        t.strictSame(annotationLines(chunks, { mode: 'strict' }), strict, 'strict');
+        t.strictSame(annotationLines(chunks), lenient, 'lenient');
       }
     });
   }
 });
 
-t.test('SOIF-11.1 limits: long lines and objects are dropped, the rest is read', async (t) => {
+t.test('SOIF-11.1: limits: long lines and objects are dropped, the rest is read', async (t) => {
   const options = { maxLineBytes: 20, maxObjectBytes: 40 };
   const long = 'x'.repeat(20);
-  t.strictSame(annotations([bytes(`@FILE { u\nA:\t${long}\nB:\ty\n}\n`)], options), [
+  t.strictSame(annotationLines([bytes(`@FILE { u\nA:\t${long}\nB:\ty\n}\n`)], options), [
     'x SOIF-11.1 line 2 @10',
     'FILE u [B="y"] line 1 @0',
   ]);
   t.strictSame(
-    annotations([bytes(`@FILE { u\nA:\tx\n@FILE { ${long}\nB:\ty\n}\n`)], options),
+    annotationLines([bytes(`@FILE { u\nA:\tx\n@FILE { ${long}\nB:\ty\n}\n`)], options),
     ['x SOIF-11.1 line 3 @15', 'FILE u [A="x"] line 1 @0'],
-    'the lines after a header that is too long do not belong to the object before',
+    'the lines after a header that is too long are not part of the object before',
   );
   const exact = `A:\t${'x'.repeat(17)}`;
-  t.strictSame(annotations([bytes(`@FILE { u\n${exact}\r\n}\n`)], options), [
+  t.strictSame(annotationLines([bytes(`@FILE { u\n${exact}\r\n}\n`)], options), [
     '! SOIF-2.6 line 2 @10',
     'FILE u [A="xxxxxxxxxxxxxxxxx"] line 1 @0',
   ]);
   t.strictSame(
-    annotations([bytes(`@FILE { u\n${exact}\nB:\t${'y'.repeat(17)}\nC:\tz\n}\n@FILE { v\n}\n`)], options),
+    annotationLines([bytes(`@FILE { u\n${exact}\nB:\t${'y'.repeat(17)}\nC:\tz\n}\n@FILE { v\n}\n`)], options),
     ['x SOIF-11.1 line 3 @31', 'FILE v [] line 6 @59'],
   );
   t.throws(() => new AnnotationDecoder({ maxLineBytes: 0 }), RangeError);
@@ -202,7 +203,7 @@ t.test('SOIF-11.1 limits: long lines and objects are dropped, the rest is read',
   t.throws(() => decoder.push(bytes('')), StateError);
 });
 
-t.test('SOIF-11.1 hostile lines take linear time', async (t) => {
+t.test('SOIF-11.1: hostile lines take linear time', async (t) => {
   const blanks = ' '.repeat(500_000);
   for (const line of [
     `@F {${blanks}x y`,
@@ -223,7 +224,7 @@ const NAME = fc.stringMatching(/^[A-Za-z0-9._<>-]{1,12}$/);
 const VALUE = fc
   .uint8Array({ maxLength: 30 })
   .map((value) => value.filter((byte) => byte !== 0x0a && byte !== 0x0d))
-  // Blanks at the beginning would be the tab's neighbors.
+  // A blank at the beginning would be read with the tab.
   .filter((value) => value.length > 0 && !/^[\t-\r ]/.test(Buffer.from(value).toString('latin1')));
 const RECORD = fc.tuple(
   fc.stringMatching(/^[A-Z]{1,6}$/),
@@ -231,7 +232,7 @@ const RECORD = fc.tuple(
   fc.uniqueArray(fc.tuple(NAME, VALUE), { maxLength: 5, selector: ([name]) => name.toLowerCase() }),
 );
 
-t.test('SOIF-11.1 a correct file is read without a warning, in both modes', async () => {
+t.test('SOIF-11.1: a correct file is read without a warning, in both modes (property)', async () => {
   fc.assert(
     fc.property(
       fc.array(RECORD, { maxLength: 4 }),
@@ -290,7 +291,7 @@ const GARBAGE = fc.oneof(
 );
 
 t.test(
-  'SOIF-11.1 any garbage: chunking changes nothing, and what is read can be written as SOIF',
+  'SOIF-11.1: chunking changes nothing, and every object that is read can be written as SOIF (property)',
   async (t) => {
     t.doesNotThrow(() =>
       fc.assert(
@@ -302,14 +303,14 @@ t.test(
             maxLineBytes: fc.constantFrom(6, 1000),
             maxObjectBytes: fc.constantFrom(20, 1000),
           }),
-          (wire, places, options) => {
-            const whole = JSON.stringify(annotations([wire], options));
+          (wire, offsets, options) => {
+            const whole = JSON.stringify(annotationLines([wire], options));
             for (const item of options.mode === 'lenient' ? decodeAnnotations(wire, options) : []) {
               if (item.kind === 'object') decodeSoif(encodeSoif(item.object), { mode: 'strict' });
             }
             return (
-              JSON.stringify(annotations(singly(wire), options)) === whole &&
-              JSON.stringify(annotations(cut(wire, places), options)) === whole
+              JSON.stringify(annotationLines(singleBytes(wire), options)) === whole &&
+              JSON.stringify(annotationLines(cutAt(wire, offsets), options)) === whole
             );
           },
         ),
@@ -319,16 +320,16 @@ t.test(
   },
 );
 
-t.test('corpus: test/fuzz/corpus/annotation', async (t) => {
+t.test('corpus: stored annotation files give the stored items', async (t) => {
   const folder = new URL('test/fuzz/corpus/annotation/', import.meta.resolve('#package.json'));
   const cases = (await readdir(folder)).filter((file) => file.endsWith('.txt')).sort();
   t.ok(cases.length >= 6, `${cases.length} files`);
   for (const file of cases) {
     const wire = new Uint8Array(await readFile(new URL(file, folder)));
     const expected = JSON.parse(await readFile(new URL(file.replace(/txt$/, 'json'), folder), 'utf8'));
-    for (const chunks of [[wire], singly(wire)]) {
-      t.strictSame(annotations(chunks), expected.lenient, `${file}, lenient`);
-      t.strictSame(annotations(chunks, { mode: 'strict' }), expected.strict, `${file}, strict`);
+    for (const chunks of [[wire], singleBytes(wire)]) {
+      t.strictSame(annotationLines(chunks), expected.lenient, `${file}, lenient`);
+      t.strictSame(annotationLines(chunks, { mode: 'strict' }), expected.strict, `${file}, strict`);
     }
   }
 });

@@ -1,9 +1,10 @@
+// Tests the decoder of SOIF objects in both modes: well-formed input, the tolerance table, errors, limits, dialects.
 import t from 'tap';
 import { ProtocolError, StateError } from '../../../protocols/errors.js';
 import { decodeSoif, encodeSoif, SoifDecoder, SoifObject } from '../../../protocols/soif/index.js';
-import { bytes, reading, singly } from './reading.js';
+import { bytes, itemLines, singleBytes } from './item-lines.js';
 
-/** Well-formed objects: read whole, byte by byte, with trailing bytes, and written. */
+/** Well-formed objects. `shown` is the expected line, or empty if it is too long. */
 const WELL_FORMED: {
   name: string;
   wire: string;
@@ -11,7 +12,7 @@ const WELL_FORMED: {
   shown: string;
 }[] = [
   {
-    name: 'SOIF-2.2 the exact layout',
+    name: 'SOIF-2.2: the exact layout',
     wire: '@FILE { http://a.test/x\nTitle{5}:\tHello\nType{4}:\tHTML\n}\n',
     object: SoifObject.of('FILE', 'http://a.test/x', [
       ['Title', 'Hello'],
@@ -20,25 +21,25 @@ const WELL_FORMED: {
     shown: 'FILE "http://a.test/x" ["Title"="Hello" "Type"="HTML"] @0+56',
   },
   {
-    name: 'SOIF-2.3 the LF after a value is not counted; SOIF-2.4 one that ends the value is',
+    name: 'SOIF-2.3: the LF after a value is not counted; SOIF-2.4: one that ends the value is',
     wire: '@FILE { u\nTitle{13}:\tMy Home Page\n\n}\n',
     object: SoifObject.of('FILE', 'u', [['Title', 'My Home Page\n']]),
     shown: 'FILE "u" ["Title"="My Home Page\\n"] @0+37',
   },
   {
-    name: 'SOIF-1.2 nothing in a value is special: braces, @, NUL, line ends, look-alikes',
+    name: 'SOIF-1.2: nothing in a value is special: braces, @, NUL, line ends, look-alikes',
     wire: '@FILE { u\nBody{33}:\t}\n@FILE { v\nx{1}:\ty\n}\n\0\r{@}\n499 -\n}\n',
     object: SoifObject.of('FILE', 'u', [['Body', bytes('}\n@FILE { v\nx{1}:\ty\n}\n\0\r{@}\n499 -')]]),
     shown: '',
   },
   {
-    name: 'SOIF-2.7 an object without attributes',
+    name: 'SOIF-2.7: an object without attributes',
     wire: '@FILE { u\n}\n',
     object: SoifObject.of('FILE', 'u', []),
     shown: 'FILE "u" [] @0+12',
   },
   {
-    name: 'SOIF-2.8 names with angle brackets, digits and minus; SOIF-2.10 the URL "-"',
+    name: 'SOIF-2.8: names with angle brackets, digits and minus; SOIF-2.10: the URL "-"',
     wire: '@DOMAIN { -\nEmbed<1>-Type{3}:\tGIF\na_b.c{1}:\t1\n}\n',
     object: SoifObject.of('DOMAIN', '-', [
       ['Embed<1>-Type', 'GIF'],
@@ -47,38 +48,41 @@ const WELL_FORMED: {
     shown: 'DOMAIN "-" ["Embed<1>-Type"="GIF" "a_b.c"="1"] @0+48',
   },
   {
-    name: 'SOIF-7.1 sizes count bytes, not characters',
+    name: 'SOIF-7.1: sizes count bytes, not characters',
     wire: '@FILE { u\nTitle{5}:\tcaf\xc3\xa9\n}\n',
     object: SoifObject.of('FILE', 'u', [['Title', 'café']]),
     shown: 'FILE "u" ["Title"="caf\xc3\xa9"] @0+28',
   },
 ];
 
-t.test('SOIF-2 well-formed objects: whole, byte by byte, with trailing bytes, written', async (t) => {
-  for (const { name, wire, object, shown } of WELL_FORMED) {
-    t.test(name, async (t) => {
-      const input = bytes(wire);
-      for (const mode of ['strict', 'lenient'] as const) {
-        const whole = reading([input], { mode });
-        if (shown !== '') t.strictSame(whole, [shown], `${mode}, whole`);
-        t.equal(whole.length, 1, `${mode}: one item`);
-        t.strictSame(reading(singly(input), { mode }), whole, `${mode}, byte by byte`);
-        t.strictSame(
-          reading([Buffer.concat([input, bytes('@FILE {')])], { mode }).slice(0, 1),
-          whole,
-          `${mode}, more`,
-        );
-        const decoded = decodeSoif(input, { mode });
-        t.strictSame(
-          decoded.attributes.map(({ name, value }) => [name, Buffer.from(value).toString('latin1')]),
-          object.attributes.map(({ name, value }) => [name, Buffer.from(value).toString('latin1')]),
-          `${mode}: the attributes`,
-        );
-      }
-      t.strictSame(Buffer.from(encodeSoif(object)), Buffer.from(input), 'written');
-    });
-  }
-});
+t.test(
+  'SOIF-2: well-formed objects are read whole, byte by byte and with trailing bytes, and written',
+  async (t) => {
+    for (const { name, wire, object, shown } of WELL_FORMED) {
+      t.test(name, async (t) => {
+        const input = bytes(wire);
+        for (const mode of ['strict', 'lenient'] as const) {
+          const whole = itemLines([input], { mode });
+          if (shown !== '') t.strictSame(whole, [shown], `${mode}, whole`);
+          t.equal(whole.length, 1, `${mode}: one item`);
+          t.strictSame(itemLines(singleBytes(input), { mode }), whole, `${mode}, byte by byte`);
+          t.strictSame(
+            itemLines([Buffer.concat([input, bytes('@FILE {')])], { mode }).slice(0, 1),
+            whole,
+            `${mode}, with trailing bytes`,
+          );
+          const decoded = decodeSoif(input, { mode });
+          t.strictSame(
+            decoded.attributes.map(({ name, value }) => [name, Buffer.from(value).toString('latin1')]),
+            object.attributes.map(({ name, value }) => [name, Buffer.from(value).toString('latin1')]),
+            `${mode}: the attributes`,
+          );
+        }
+        t.strictSame(Buffer.from(encodeSoif(object)), Buffer.from(input), 'the encoder writes the input');
+      });
+    }
+  },
+);
 
 /** SOIF-4.4, row by row. `@` is the offset; `inexact` marks bytes that must not be passed on unchanged. */
 const TOLERANCE: { input: string; wire: string; strict: string[]; lenient: string[] }[] = [
@@ -270,25 +274,25 @@ const TOLERANCE: { input: string; wire: string; strict: string[]; lenient: strin
   },
 ];
 
-t.test('SOIF-4.4 the tolerance table, in both modes', async (t) => {
+t.test('SOIF-4.4: the tolerance table, in both modes', async (t) => {
   for (const { input, wire, strict, lenient } of TOLERANCE) {
-    t.test(`SOIF-4.4 ${input}`, async (t) => {
-      t.strictSame(reading([bytes(wire)], { mode: 'strict' }), strict, 'strict');
-      t.strictSame(reading([bytes(wire)]), lenient, 'lenient');
-      t.strictSame(reading(singly(bytes(wire)), { mode: 'strict' }), strict, 'strict, byte by byte');
-      t.strictSame(reading(singly(bytes(wire))), lenient, 'lenient, byte by byte');
+    t.test(`SOIF-4.4: ${input}`, async (t) => {
+      t.strictSame(itemLines([bytes(wire)], { mode: 'strict' }), strict, 'strict');
+      t.strictSame(itemLines([bytes(wire)]), lenient, 'lenient');
+      t.strictSame(itemLines(singleBytes(bytes(wire)), { mode: 'strict' }), strict, 'strict, byte by byte');
+      t.strictSame(itemLines(singleBytes(bytes(wire))), lenient, 'lenient, byte by byte');
     });
   }
 });
 
-t.test('SOIF-4.5 both modes continue at the next plausible start; strict mode after resume', async (t) => {
+t.test('SOIF-4.5: both modes continue at the next plausible start, strict mode after resume()', async (t) => {
   const wire = bytes('@FILE { a\n}\n@FILE { b\nA:\n}\n@FILE { c\n}\n');
   const decoder = new SoifDecoder({ mode: 'strict' });
   const first = decoder.push(wire);
   t.match(first, [{ kind: 'object', offset: 0 }], 'the objects before the error are not lost');
   t.ok(decoder.failed);
   t.throws(() => decoder.push(bytes('')), ProtocolError, 'the next call throws the error');
-  t.throws(() => decoder.push(bytes('')), ProtocolError, 'and stays');
+  t.throws(() => decoder.push(bytes('')), ProtocolError, 'every call throws it until resume()');
   t.match(decoder.resume(), [{ kind: 'object', offset: 27 }]);
   t.throws(() => decoder.resume(), StateError);
   t.strictSame(decoder.end(), []);
@@ -296,7 +300,7 @@ t.test('SOIF-4.5 both modes continue at the next plausible start; strict mode af
   t.throws(() => decoder.push(wire), StateError);
 });
 
-t.test('SOIF-4.4 URLs and types of 65 535 bytes are read in both modes, longer ones are not', async (t) => {
+t.test('SOIF-4.4: URLs and types of 65 535 bytes are read in both modes, longer ones are not', async (t) => {
   for (const mode of ['strict', 'lenient'] as const) {
     for (const [length, objects] of [
       [65_535, 1],
@@ -304,7 +308,7 @@ t.test('SOIF-4.4 URLs and types of 65 535 bytes are read in both modes, longer o
     ] as const) {
       const long = 'x'.repeat(length);
       for (const wire of [`@FILE { ${long}\n}\n`, `@${long} { u\n}\n`]) {
-        const shown = reading([bytes(wire)], { mode });
+        const shown = itemLines([bytes(wire)], { mode });
         t.equal(shown.filter((line) => !/^(?:!|error)/.test(line)).length, objects);
       }
     }
@@ -316,34 +320,38 @@ t.test(
   async (t) => {
     const wire = bytes('@FILE { a\nA{101}:\tx\n}\n@FILE { b\nA{100}:\t');
     const options = { maxValueBytes: 100, maxObjectBytes: 200 };
-    t.strictSame(reading([wire], options).slice(0, 2), ['! SOIF-4.4 @12', '! SOIF-4.5 @0']);
+    t.strictSame(itemLines([wire], options).slice(0, 2), ['! SOIF-4.4 @12', '! SOIF-4.5 @0']);
     const decoder = new SoifDecoder(options);
-    t.equal(decoder.push(wire).length, 2, 'immediately, while the second object waits for its value');
+    t.equal(
+      decoder.push(wire).length,
+      2,
+      'the items are returned while the second object waits for its value',
+    );
     const many = 'A{10}:\t0123456789\n'.repeat(20);
-    t.strictSame(reading([bytes(`@FILE { a\n${many}}\n`)], { maxObjectBytes: 200 }), [
+    t.strictSame(itemLines([bytes(`@FILE { a\n${many}}\n`)], { maxObjectBytes: 200 }), [
       '! SOIF-4.4 @192',
       '! SOIF-4.5 @0',
     ]);
     const names = bytes(`@FILE { a\n${'n'.repeat(11)}{1}:\tx\n}\n`);
-    t.strictSame(reading([names], { maxNameBytes: 10 }), ['! SOIF-4.4 @10', '! SOIF-4.5 @0']);
-    t.equal(reading([names], { maxNameBytes: 11 }).length, 1);
+    t.strictSame(itemLines([names], { maxNameBytes: 10 }), ['! SOIF-4.4 @10', '! SOIF-4.5 @0']);
+    t.equal(itemLines([names], { maxNameBytes: 11 }).length, 1);
     const five = bytes(`@FILE { a\n${[1, 2, 3, 4, 5].map((i) => `n${i}{1}:\tx\n`).join('')}}\n`);
-    t.equal(reading([five], { maxAttributes: 5 }).length, 1);
-    t.strictSame(reading([five], { maxAttributes: 4 }), ['! SOIF-4.4 @49', '! SOIF-4.5 @0']);
+    t.equal(itemLines([five], { maxAttributes: 5 }).length, 1);
+    t.strictSame(itemLines([five], { maxAttributes: 4 }), ['! SOIF-4.4 @49', '! SOIF-4.5 @0']);
     t.throws(() => new SoifDecoder({ maxObjectBytes: 0 }), RangeError);
     t.throws(() => new SoifDecoder({ maxNameBytes: 1.5 }), RangeError);
   },
 );
 
-t.test('limits: nested malformed objects are not read many times', async (t) => {
+t.test('limits: nested malformed objects take linear time', async (t) => {
   const level = 'n{12}:\t\n@FILE { u\n\n';
-  const lines = reading([bytes(`@FILE { u\n${level.repeat(20_000)}broken{x}\n`)]);
+  const lines = itemLines([bytes(`@FILE { u\n${level.repeat(20_000)}broken{x}\n`)]);
   t.ok(lines.length < 100, `${lines.length} items`);
   const stray = `@FILE { u\n${'a{1}:\txb{1}:\ty\n'.repeat(1000)}}\n`;
-  t.equal(reading([bytes(stray)]).length, 101, 'an object has at most 100 warnings');
+  t.equal(itemLines([bytes(stray)]).length, 101, 'an object has at most 100 warnings');
 });
 
-t.test('SOIF-1.3 decodeSoif requires exactly one object', async (t) => {
+t.test('SOIF-1.3: decodeSoif requires exactly one object', async (t) => {
   t.equal(decodeSoif(bytes('text\n@FILE { u\n}\n')).url, 'u');
   for (const [wire, rule, offset] of [
     ['', 'SOIF-1.3', 0],
@@ -352,18 +360,18 @@ t.test('SOIF-1.3 decodeSoif requires exactly one object', async (t) => {
     ['@FILE {\n}\n', 'SOIF-4.4', 7],
   ] as const) {
     t.strictSame(
-      complaint(() => decodeSoif(bytes(wire))),
+      protocolErrorOf(() => decodeSoif(bytes(wire))),
       [rule, offset],
     );
   }
   t.strictSame(
-    complaint(() => decodeSoif(bytes('text @FILE { u\n}\n'), { mode: 'strict' })),
+    protocolErrorOf(() => decodeSoif(bytes('text @FILE { u\n}\n'), { mode: 'strict' })),
     ['SOIF-2.2', 0],
   );
 });
 
 /** Rule and offset of the ProtocolError that `action` throws. */
-function complaint(action: () => void): [rule: string, offset: number] | undefined {
+function protocolErrorOf(action: () => void): [rule: string, offset: number] | undefined {
   try {
     action();
   } catch (error) {
@@ -373,12 +381,12 @@ function complaint(action: () => void): [rule: string, offset: number] | undefin
   return undefined;
 }
 
-t.test('SOIF-9.4 STARTS objects without URL, with the dialect option only', async (t) => {
+t.test('SOIF-9.4: STARTS objects without URL, with the dialect option only', async (t) => {
   const wire = bytes('@SQuery{\nVersion{10}:\tSTARTS 1.0\n}\n@SResource { u\n}\n');
   const starts = 'SQuery "" ["Version"="STARTS 1.0"] @0+35 inexact';
-  for (const chunks of [[wire], singly(wire)]) {
-    t.strictSame(reading(chunks, { dialect: 'starts' }), [starts, 'SResource "u" [] @35+17']);
-    t.strictSame(reading(chunks), ['! SOIF-4.4 @8', '! SOIF-4.5 @0', 'SResource "u" [] @35+17']);
+  for (const chunks of [[wire], singleBytes(wire)]) {
+    t.strictSame(itemLines(chunks, { dialect: 'starts' }), [starts, 'SResource "u" [] @35+17']);
+    t.strictSame(itemLines(chunks), ['! SOIF-4.4 @8', '! SOIF-4.5 @0', 'SResource "u" [] @35+17']);
   }
   const object = decodeSoif(wire.subarray(0, 35), { dialect: 'starts' });
   t.equal(
@@ -389,7 +397,7 @@ t.test('SOIF-9.4 STARTS objects without URL, with the dialect option only', asyn
 });
 
 t.test(
-  'SOIF-5.8, 9.3 the rdm dialect joins numbered values; the plain one leaves the names alone',
+  'SOIF-5.8, 9.3: the rdm dialect joins numbered values; the default dialect keeps the names',
   async (t) => {
     const wire = bytes(
       '@DOCUMENT { -\nauthor-2{1}:\tb\ntitle{1}:\tt\nauthor-10{1}:\tc\nAuthor-1{1}:\ta\n}\n',

@@ -1,3 +1,5 @@
+// Tests SoifObject and the functions on objects: names, numbers, text, writing, merging, embedding, order, identity,
+// times.
 import t from 'tap';
 import { ProtocolError } from '../../../protocols/errors.js';
 import {
@@ -19,14 +21,14 @@ import {
   sortAttributes,
   timesOf,
 } from '../../../protocols/soif/index.js';
-import { bytes, singly } from './reading.js';
+import { bytes, singleBytes } from './item-lines.js';
 
 const text = (value: Uint8Array): string => Buffer.from(value).toString('latin1');
 const names = (object: SoifObject): string[] => object.attributes.map(({ name }) => name);
-const of = (...attributes: [string, string][]): SoifObject => SoifObject.of('FILE', 'u', attributes);
+const fileOf = (...attributes: [string, string][]): SoifObject => SoifObject.of('FILE', 'u', attributes);
 
 t.test(
-  'SOIF-2.11, 5.2 names are compared without case, spelled as they came, and the last duplicate wins',
+  'SOIF-2.11, 5.2: names are compared without case and keep their spelling, and the last duplicate counts',
   async (t) => {
     const object = decodeSoif(bytes('@File { u\nTITLE{1}:\ta\nx{1}:\tb\nTitle{1}:\tc\n}\n'));
     t.equal(object.type, 'File');
@@ -44,7 +46,7 @@ t.test(
   },
 );
 
-t.test('SOIF-7.4 text is UTF-8, else windows-1252', async (t) => {
+t.test('SOIF-7.4: text is UTF-8, else windows-1252', async (t) => {
   t.equal(decodeText(bytes('plain')), 'plain');
   t.equal(decodeText(bytes('caf\xc3\xa9')), 'café');
   t.equal(decodeText(bytes('caf\xe9 \x80 \x93x\x94 \x9f')), 'café € “x” Ÿ');
@@ -56,7 +58,7 @@ t.test('SOIF-7.4 text is UTF-8, else windows-1252', async (t) => {
   t.equal(text(object.get('t') ?? bytes('')), '\xe9', 'bytes stay unchanged');
 });
 
-t.test('SOIF-6.1 numbers are unsigned decimal; blanks and newlines around them are ignored', async (t) => {
+t.test('SOIF-6.1: numbers are unsigned decimal; blanks and newlines around them are ignored', async (t) => {
   for (const [value, number] of [
     ['0', 0],
     ['812694072\n', 812_694_072],
@@ -73,14 +75,14 @@ t.test('SOIF-6.1 numbers are unsigned decimal; blanks and newlines around them a
   ] as const) {
     t.equal(SoifObject.of('FILE', 'u', [['N', value]]).number('n'), number, JSON.stringify(value));
   }
-  t.equal(of().number('n'), undefined);
+  t.equal(fileOf().number('n'), undefined);
 });
 
-t.test('SOIF-2.8, 2.9 types, names and URLs that an emitter must not write', async (t) => {
+t.test('SOIF-2.8, 2.9: types, names and URLs that must not be written are ProtocolErrors', async (t) => {
   for (const name of ['', 'a b', 'a{', 'dc:title', 'é', 'a\n']) {
-    t.throws(() => of([name, 'x']), ProtocolError, JSON.stringify(name));
+    t.throws(() => fileOf([name, 'x']), ProtocolError, JSON.stringify(name));
     t.throws(() => encodeAttributes([[name, 'x']]), ProtocolError, JSON.stringify(name));
-    t.throws(() => of().with([[name, 'x']]), ProtocolError, JSON.stringify(name));
+    t.throws(() => fileOf().with([[name, 'x']]), ProtocolError, JSON.stringify(name));
   }
   t.throws(() => SoifObject.of('A B', 'u', []), ProtocolError);
   t.throws(() => SoifObject.of('FILE', 'a b', []), ProtocolError);
@@ -89,14 +91,17 @@ t.test('SOIF-2.8, 2.9 types, names and URLs that an emitter must not write', asy
   t.equal(cleanName(''), '-');
 });
 
-t.test('SOIF-3.2, 5.2, 2.9 writing: no empty values, no duplicates, a safe URL', async (t) => {
-  const object = SoifObject.of('FILE', 'http://a/é{}', [
-    ['A', 'x'],
-    ['Empty', ''],
-    ['a', 'y'],
-  ]);
-  t.equal(text(encodeSoif(object)), '@FILE { http://a/%C3%A9%7B%7D\na{1}:\ty\n}\n');
-});
+t.test(
+  'SOIF-3.2, 5.2, 2.9: an object is written without empty values and duplicates, with a safe URL',
+  async (t) => {
+    const object = SoifObject.of('FILE', 'http://a/é{}', [
+      ['A', 'x'],
+      ['Empty', ''],
+      ['a', 'y'],
+    ]);
+    t.equal(text(encodeSoif(object)), '@FILE { http://a/%C3%A9%7B%7D\na{1}:\ty\n}\n');
+  },
+);
 
 t.test('every object that was read can be written, and strict mode reads it', async (t) => {
   const odd = decodeSoif(bytes('@FI/LE { {http://a b}\n{1}:\tx\nno tab{1}: y\ndc:title{1}:\tz\n}\n'));
@@ -105,8 +110,8 @@ t.test('every object that was read can be written, and strict mode reads it', as
   t.equal(decodeSoif(wire, { mode: 'strict' }).size, 3);
 });
 
-t.test('SOIF-5.4 with replaces, adds and removes', async (t) => {
-  const object = of(['A', '1'], ['B', '2'], ['a', '3'], ['C', '4']);
+t.test('SOIF-5.4: with() replaces, adds and removes attributes', async (t) => {
+  const object = fileOf(['A', '1'], ['B', '2'], ['a', '3'], ['C', '4']);
   const changed = object.with([
     ['a', 'new'],
     ['b', undefined],
@@ -116,12 +121,12 @@ t.test('SOIF-5.4 with replaces, adds and removes', async (t) => {
     changed.attributes.map(({ name, value }) => `${name}=${text(value)}`),
     ['a=new', 'C=4', 'D=\xff'],
   );
-  t.strictSame(names(object), ['A', 'B', 'a', 'C'], 'the original stays');
+  t.strictSame(names(object), ['A', 'B', 'a', 'C'], 'the original is unchanged');
   const foreign = decodeSoif(bytes('@FILE { u\ndc:title{1}:\tx\n}\n'));
   t.equal(foreign.with([['dc:title', 'y']]).text('dc:title'), 'y', 'an existing foreign name may be set');
 });
 
-t.test('SOIF-3.7 bare attribute lists', async (t) => {
+t.test('SOIF-3.7: attribute lists without an object are written and read', async (t) => {
   const wire = bytes('Title{5}:\tHello\nBody{4}:\t}\n\nx\n');
   t.equal(
     text(
@@ -135,7 +140,7 @@ t.test('SOIF-3.7 bare attribute lists', async (t) => {
   );
   for (const mode of ['strict', 'lenient'] as const) {
     const decoder = new SoifBodyDecoder({ mode });
-    for (const byte of singly(wire)) decoder.push(byte);
+    for (const byte of singleBytes(wire)) decoder.push(byte);
     for (const attributes of [decodeAttributes(wire, { mode }), decoder.end()]) {
       t.strictSame(
         attributes.map(({ name, value }) => [name, text(value)]),
@@ -159,9 +164,9 @@ t.test('SOIF-3.7 bare attribute lists', async (t) => {
   t.throws(() => decodeAttributes(bytes('A{1}:\tx'), { mode: 'strict' }), /SOIF-4.4/);
 });
 
-t.test('SOIF-5.5 merging: the second object wins, type and URL are those of the first', async (t) => {
+t.test('SOIF-5.5: in a merge the second object wins, type and URL are those of the first', async (t) => {
   const merged = mergeSoif(
-    of(['Title', 'auto'], ['Type', 'HTML']),
+    fileOf(['Title', 'auto'], ['Type', 'HTML']),
     SoifObject.of('X', 'v', [
       ['title', 'manual'],
       ['New', 'n'],
@@ -171,17 +176,20 @@ t.test('SOIF-5.5 merging: the second object wins, type and URL are those of the 
   t.strictSame([merged.text('Title'), merged.text('Type'), merged.text('New')], ['manual', 'HTML', 'n']);
 });
 
-t.test('SOIF-5.6, 5.7 embedding: the next number, the inner name, no type and URL', async (t) => {
-  const inner = SoifObject.of('INNER', 'inner', [['Type', 'GIF']]);
-  const once = embedSoif(of(['Type', 'Tar']), inner, 'a.gif');
-  t.strictSame(names(once), ['Type', 'Embed<1>-Nested-Filename', 'Embed<1>-Type']);
-  t.equal(once.text('embed<1>-nested-filename'), 'a.gif');
-  t.strictSame(names(embedSoif(of(['embed<7>-Type', 'x']), inner)), ['embed<7>-Type', 'Embed<8>-Type']);
-  t.equal(once.url, 'u');
-});
+t.test(
+  'SOIF-5.6, 5.7: an embedded object gets the next number and keeps its names, without type and URL',
+  async (t) => {
+    const inner = SoifObject.of('INNER', 'inner', [['Type', 'GIF']]);
+    const once = embedSoif(fileOf(['Type', 'Tar']), inner, 'a.gif');
+    t.strictSame(names(once), ['Type', 'Embed<1>-Nested-Filename', 'Embed<1>-Type']);
+    t.equal(once.text('embed<1>-nested-filename'), 'a.gif');
+    t.strictSame(names(embedSoif(fileOf(['embed<7>-Type', 'x']), inner)), ['embed<7>-Type', 'Embed<8>-Type']);
+    t.equal(once.url, 'u');
+  },
+);
 
-t.test('SOIF-3.5 the order of the C library; SOIF-3.4 the recommended one', async (t) => {
-  const object = of(
+t.test('SOIF-3.5: the order of the C library; SOIF-3.4: the recommended one', async (t) => {
+  const object = fileOf(
     ['b', '1'],
     ['Embed<10>-A', '2'],
     ['embed<9>-z', '3'],
@@ -214,14 +222,14 @@ t.test('SOIF-3.5 the order of the C library; SOIF-3.4 the recommended one', asyn
   );
 });
 
-t.test('SOIF-6.5, 6.6 identity', async (t) => {
+t.test('SOIF-6.5, 6.6: the identity of an object', async (t) => {
   const gathered: [string, string][] = [
     ['Gatherer-Name', 'G'],
     ['Gatherer-Host', 'h.test'],
     ['Gatherer-Version', '1'],
     ['Update-Time', '100'],
   ];
-  const one = identityOf(of(...gathered, ['MD5', 'ABCDEF\n']));
+  const one = identityOf(fileOf(...gathered, ['MD5', 'ABCDEF\n']));
   t.strictSame(one, {
     url: 'u',
     gathererName: 'G',
@@ -231,30 +239,34 @@ t.test('SOIF-6.5, 6.6 identity', async (t) => {
     md5: 'abcdef',
   });
   for (const [missing] of gathered)
-    t.equal(identityOf(of(...gathered).with([[missing, undefined]])), undefined, missing);
+    t.equal(identityOf(fileOf(...gathered).with([[missing, undefined]])), undefined, missing);
   const moved = identityOf(SoifObject.of('FILE', 'v', [...gathered, ['MD5', 'abcdef']]));
   const plain = identityOf(SoifObject.of('FILE', 'v', gathered));
-  const later = identityOf(of(...gathered).with([['Update-Time', '101']]));
+  const later = identityOf(fileOf(...gathered).with([['Update-Time', '101']]));
   if (!one || !moved || !plain || !later) throw new Error('no identity');
   t.equal(isSameObject(one, moved), true, 'the MD5 is equal');
-  t.equal(isSameObject(one, plain), false, 'neither is equal');
+  t.equal(isSameObject(one, plain), false, 'neither MD5 nor URL is equal');
   t.equal(isSameObject(plain, { ...plain }), true, 'the URL is equal');
   t.equal(isSameObject(one, later), false, 'another Update-Time');
 });
 
-t.test('SOIF-6.2, 6.7, 6.8 times and expiry', async (t) => {
-  t.strictSame(timesOf(of()), {
+t.test('SOIF-6.2, 6.7, 6.8: times have defaults, and decide about expiry', async (t) => {
+  t.strictSame(timesOf(fileOf()), {
     updateTime: undefined,
     lastModificationTime: 0,
     refreshRate: 604_800,
     timeToLive: 2_419_200,
   });
-  const object = of(['Update-Time', '100'], ['Time-to-Live', '50']);
+  const object = fileOf(['Update-Time', '100'], ['Time-to-Live', '50']);
   t.strictSame(
     [149, 150, 151].map((now) => isExpired(object, now)),
     [false, false, true],
   );
-  t.equal(isExpired(of(['Update-Time', '100']), 100 + 2_419_201), true);
-  t.equal(isExpired(of(['Update-Time', '100'], ['Time-to-Live', '0']), 1e9), false, 'SOIF-6.7 never');
-  t.equal(isExpired(of(['Time-to-Live', '1']), 1e9), false, 'no Update-Time, no expiry');
+  t.equal(isExpired(fileOf(['Update-Time', '100']), 100 + 2_419_201), true);
+  t.equal(
+    isExpired(fileOf(['Update-Time', '100'], ['Time-to-Live', '0']), 1e9),
+    false,
+    'SOIF-6.7: 0 means never',
+  );
+  t.equal(isExpired(fileOf(['Time-to-Live', '1']), 1e9), false, 'no Update-Time, no expiry');
 });

@@ -1,3 +1,4 @@
+// Property tests of the SOIF codec, and the stored inputs of test/fuzz/corpus/soif.
 import { readdir, readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import t from 'tap';
@@ -10,7 +11,7 @@ import {
   SoifDecoder,
   SoifObject,
 } from '../../../protocols/soif/index.js';
-import { bytes, cut, reading, sectionReading, singly } from './reading.js';
+import { bytes, cutAt, itemLines, sectionLines, singleBytes } from './item-lines.js';
 
 const NAME = fc.stringMatching(/^[A-Za-z0-9._<>-]{1,12}$/);
 const URL = fc.stringMatching(/^[!-z|~]{1,30}$/);
@@ -69,13 +70,13 @@ const GARBAGE = fc.oneof(
       .array(fc.tuple(fc.nat(Math.max(0, wire.length - 1)), fc.nat(255)), { maxLength: 3 })
       .map((changes) => {
         const changed = new Uint8Array(wire);
-        for (const [place, byte] of changes) if (place < changed.length) changed[place] = byte;
+        for (const [offset, byte] of changes) if (offset < changed.length) changed[offset] = byte;
         return changed;
       });
   }),
   fc.uint8Array({ maxLength: 60 }),
 );
-const PLACES = fc.array(fc.nat(200), { maxLength: 8 });
+const OFFSETS = fc.array(fc.nat(200), { maxLength: 8 });
 const OPTIONS = fc.record({
   mode: fc.constantFrom('strict' as const, 'lenient' as const),
   dialect: fc.constantFrom('harvest' as const, 'starts' as const, 'rdm' as const),
@@ -87,15 +88,15 @@ const OPTIONS = fc.record({
 
 const RUNS = { numRuns: 400 };
 
-/** Attributes as a map, for the comparison of SOIF-3.3: the last of each name, without empty ones. */
-function contents(object: SoifObject): Map<string, string> {
+/** The last value of each name, without empty ones, as the comparison of SOIF-3.3 requires. */
+function contentsOf(object: SoifObject): Map<string, string> {
   const last = new Map<string, string>();
   for (const { name, value } of object) last.set(name.toLowerCase(), Buffer.from(value).toString('latin1'));
   for (const [name, value] of last) if (value === '') last.delete(name);
   return last;
 }
 
-t.test('SOIF-3.1 a written object is read back, in both modes', async () => {
+t.test('SOIF-3.1: a written object is read back, in both modes (property)', async () => {
   fc.assert(
     fc.property(OBJECT, fc.constantFrom('strict' as const, 'lenient' as const), (object, mode) => {
       const wire = encodeSoif(object);
@@ -103,7 +104,7 @@ t.test('SOIF-3.1 a written object is read back, in both modes', async () => {
       return (
         again.type === object.type &&
         again.url === object.url &&
-        JSON.stringify([...contents(again)].sort()) === JSON.stringify([...contents(object)].sort()) &&
+        JSON.stringify([...contentsOf(again)].sort()) === JSON.stringify([...contentsOf(object)].sort()) &&
         Buffer.compare(encodeSoif(again), wire) === 0
       );
     }),
@@ -111,7 +112,7 @@ t.test('SOIF-3.1 a written object is read back, in both modes', async () => {
   );
 });
 
-t.test('SOIF-3.7 a written attribute list is read back', async () => {
+t.test('SOIF-3.7: a written attribute list is read back (property)', async () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(fc.tuple(NAME, VALUE), { selector: ([name]) => name.toLowerCase() }),
@@ -127,54 +128,51 @@ t.test('SOIF-3.7 a written attribute list is read back', async () => {
   );
 });
 
-t.test(
-  'chunking changes no item, offset or warning: objects, any garbage, both modes, all dialects',
-  async (t) => {
-    t.doesNotThrow(
-      () =>
-        fc.assert(
-          fc.property(GARBAGE, PLACES, OPTIONS, (wire, places, options) => {
-            const whole = JSON.stringify(reading([wire], options));
-            return (
-              JSON.stringify(reading(singly(wire), options)) === whole &&
-              JSON.stringify(reading(cut(wire, places), options)) === whole
-            );
-          }),
-          { numRuns: 1500 },
-        ),
-      'only ProtocolError came out, in strict mode only',
-    );
-  },
-);
+t.test('property: chunking changes no item, offset or warning, in both modes and all dialects', async (t) => {
+  t.doesNotThrow(
+    () =>
+      fc.assert(
+        fc.property(GARBAGE, OFFSETS, OPTIONS, (wire, offsets, options) => {
+          const whole = JSON.stringify(itemLines([wire], options));
+          return (
+            JSON.stringify(itemLines(singleBytes(wire), options)) === whole &&
+            JSON.stringify(itemLines(cutAt(wire, offsets), options)) === whole
+          );
+        }),
+        { numRuns: 1500 },
+      ),
+    'only ProtocolErrors are thrown, and only in strict mode',
+  );
+});
 
-t.test('chunking changes no item: sections and end lines', async () => {
+t.test('property: chunking changes no item of sections with end lines', async () => {
   fc.assert(
-    fc.property(GARBAGE, PLACES, OPTIONS, fc.boolean(), (wire, places, options, endLine) => {
-      const whole = JSON.stringify(sectionReading([wire], { ...options, endLine }));
+    fc.property(GARBAGE, OFFSETS, OPTIONS, fc.boolean(), (wire, offsets, options, endLine) => {
+      const whole = JSON.stringify(sectionLines([wire], { ...options, endLine }));
       return (
-        JSON.stringify(sectionReading(singly(wire), { ...options, endLine })) === whole &&
-        JSON.stringify(sectionReading(cut(wire, places), { ...options, endLine })) === whole
+        JSON.stringify(sectionLines(singleBytes(wire), { ...options, endLine })) === whole &&
+        JSON.stringify(sectionLines(cutAt(wire, offsets), { ...options, endLine })) === whole
       );
     }),
     { numRuns: 1500 },
   );
 });
 
-t.test('"exact" marks the bytes that strict mode reads, and only those', async () => {
+t.test('property: `exact` marks the objects whose bytes strict mode reads, and only those', async () => {
   fc.assert(
     fc.property(GARBAGE, (wire) => {
       const decoder = new SoifDecoder();
       for (const item of [...decoder.push(wire), ...decoder.end()]) {
         if (item.kind !== 'object') continue;
-        const own = wire.subarray(item.offset, item.offset + item.length);
-        let strict = true;
+        const received = wire.subarray(item.offset, item.offset + item.length);
+        let isStrict = true;
         try {
-          decodeSoif(own, { mode: 'strict' });
+          decodeSoif(received, { mode: 'strict' });
         } catch (error) {
           if (!(error instanceof ProtocolError)) throw error;
-          strict = false;
+          isStrict = false;
         }
-        if (strict !== item.exact) return false;
+        if (isStrict !== item.exact) return false;
       }
       return true;
     }),
@@ -182,7 +180,7 @@ t.test('"exact" marks the bytes that strict mode reads, and only those', async (
   );
 });
 
-t.test('every object that was read can be written and is then read by strict mode', async () => {
+t.test('property: every object that is read can be written, and strict mode reads the result', async () => {
   fc.assert(
     fc.property(GARBAGE, (wire) => {
       const decoder = new SoifDecoder();
@@ -194,7 +192,7 @@ t.test('every object that was read can be written and is then read by strict mod
   );
 });
 
-t.test('attribute lists: any garbage results in attributes or a ProtocolError', async () => {
+t.test('property: any garbage is an attribute list or a ProtocolError', async () => {
   fc.assert(
     fc.property(GARBAGE, fc.constantFrom('strict' as const, 'lenient' as const), (wire, mode) => {
       try {
@@ -207,7 +205,7 @@ t.test('attribute lists: any garbage results in attributes or a ProtocolError', 
   );
 });
 
-t.test('corpus: test/fuzz/corpus/soif', async (t) => {
+t.test('corpus: stored streams give the stored items', async (t) => {
   const folder = new globalThis.URL('test/fuzz/corpus/soif/', import.meta.resolve('#package.json'));
   const cases = (await readdir(folder)).filter((file) => file.endsWith('.soif')).sort();
   t.ok(cases.length >= 12, `${cases.length} files`);
@@ -216,9 +214,9 @@ t.test('corpus: test/fuzz/corpus/soif', async (t) => {
     const expected = JSON.parse(
       await readFile(new globalThis.URL(file.replace(/soif$/, 'json'), folder), 'utf8'),
     );
-    for (const chunks of [[wire], singly(wire)]) {
-      t.strictSame(reading(chunks), expected.lenient, `${file}, lenient`);
-      t.strictSame(reading(chunks, { mode: 'strict' }), expected.strict, `${file}, strict`);
+    for (const chunks of [[wire], singleBytes(wire)]) {
+      t.strictSame(itemLines(chunks), expected.lenient, `${file}, lenient`);
+      t.strictSame(itemLines(chunks, { mode: 'strict' }), expected.strict, `${file}, strict`);
     }
   }
 });

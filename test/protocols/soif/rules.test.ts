@@ -1,3 +1,4 @@
+// Tests the rules of soif.md that no other test covers, and that every rule has a test.
 import { readdir, readFile } from 'node:fs/promises';
 import t from 'tap';
 import { ProtocolError } from '../../../protocols/errors.js';
@@ -23,16 +24,16 @@ import {
   withoutBinary,
 } from '../../../protocols/soif/index.js';
 import { MONTH, WEEK, YEAR } from '../../../protocols/time.js';
-import { bytes, reading, sectionReading } from './reading.js';
+import { bytes, itemLines, sectionLines } from './item-lines.js';
 
 const text = (value: Uint8Array | undefined): string => Buffer.from(value ?? bytes('')).toString('latin1');
 const names = (object: SoifObject): string[] => object.attributes.map(({ name }) => name);
-const of = (...attributes: [string, string | Uint8Array][]): SoifObject =>
+const fileOf = (...attributes: [string, string | Uint8Array][]): SoifObject =>
   SoifObject.of('FILE', 'u', attributes);
-/** The first error of strict mode. */
-const strictly = (wire: string): string[] => reading([bytes(wire)], { mode: 'strict' });
+/** The items and errors of strict mode. */
+const strictLines = (wire: string): string[] => itemLines([bytes(wire)], { mode: 'strict' });
 
-t.test('SOIF-1.1 an object is a type, one URL and attributes in order', async (t) => {
+t.test('SOIF-1.1: an object is a type, one URL and attributes in order', async (t) => {
   const object = decodeSoif(bytes('@NOTE { http://a/\nB{1}:\t2\nA{1}:\t1\n}\n'));
   t.strictSame([object.type, object.url], ['NOTE', 'http://a/']);
   t.strictSame(
@@ -41,63 +42,66 @@ t.test('SOIF-1.1 an object is a type, one URL and attributes in order', async (t
   );
 });
 
-t.test('SOIF-1.4 values are bytes; text is decoded on demand', async (t) => {
+t.test('SOIF-1.4: values are bytes; text is decoded on demand', async (t) => {
   const object = decodeSoif(bytes('@FILE { u\nA{3}:\t\xff\0\xe9\n}\n'));
   t.strictSame([...(object.get('A') ?? [])], [0xff, 0x00, 0xe9]);
   t.equal(object.text('A'), 'ÿ\0é');
   t.strictSame(Buffer.from(encodeSoif(object)), Buffer.from(bytes('@FILE { u\nA{3}:\t\xff\0\xe9\n}\n')));
 });
 
-t.test('SOIF-2.1 the published grammar: one object or more, one attribute or more', async (t) => {
-  t.strictSame(strictly('@FILE { u\nA{1}:\tx\n}\n@NOTE { v\nB{1}:\ty\nC{1}:\tz\n}\n'), [
+t.test('SOIF-2.1: the published grammar has one or more objects with one or more attributes', async (t) => {
+  t.strictSame(strictLines('@FILE { u\nA{1}:\tx\n}\n@NOTE { v\nB{1}:\ty\nC{1}:\tz\n}\n'), [
     'FILE "u" ["A"="x"] @0+20',
     'NOTE "v" ["B"="y" "C"="z"] @20+28',
   ]);
 });
 
-t.test('SOIF-2.5 name{size}: and one tab, nothing between them', async (t) => {
-  t.equal(text(encodeSoif(of(['Title', 'x']))), '@FILE { u\nTitle{1}:\tx\n}\n');
+t.test('SOIF-2.5: an attribute begins with name{size}: and one tab, with nothing between them', async (t) => {
+  t.equal(text(encodeSoif(fileOf(['Title', 'x']))), '@FILE { u\nTitle{1}:\tx\n}\n');
   for (const line of ['A {1}:\tx', 'A{1} :\tx', 'A{1}: \tx', 'A{1}:x', 'A{1}:\t\tx']) {
-    t.match(strictly(`@FILE { u\n${line}\n}\n`), [/^error SOIF-4\.[34] @/], line);
+    t.match(strictLines(`@FILE { u\n${line}\n}\n`), [/^error SOIF-4\.[34] @/], line);
   }
 });
 
-t.test('SOIF-2.6 lines end with LF only', async (t) => {
-  t.notMatch(text(encodeSoif(of(['A', 'x'], ['B', 'y']))), /\r/);
+t.test('SOIF-2.6: lines end with LF only', async (t) => {
+  t.notMatch(text(encodeSoif(fileOf(['A', 'x'], ['B', 'y']))), /\r/);
   for (const wire of ['@FILE { u\r\n}\n', '@FILE { u\nA{1}:\tx\r\n}\n', '@FILE { u\n}\r\n']) {
-    t.match(strictly(wire), [/^error SOIF-4\.4 @/], JSON.stringify(wire));
+    t.match(strictLines(wire), [/^error SOIF-4\.4 @/], JSON.stringify(wire));
   }
 });
 
-t.test('SOIF-2.9 a URL: no white space, not empty, no brace first; written percent-encoded', async (t) => {
-  const written = encodeSoif(SoifObject.of('FILE', 'http://a/{\x01\x7f}é', []));
-  t.equal(text(written), '@FILE { http://a/%7B%01%7F%7D%C3%A9\n}\n');
-  t.match(strictly('@FILE { {u\n}\n'), [/^error/]);
-  t.throws(() => encodeVerbatim({ type: 'FILE', url: 'a b', attributes: [] }), ProtocolError);
-  t.throws(() => encodeVerbatim({ type: 'FILE', url: '', attributes: [] }), ProtocolError);
-  t.throws(() => encodeVerbatim({ type: 'FILE', url: '{u', attributes: [] }), ProtocolError);
-});
+t.test(
+  'SOIF-2.9: a URL is not empty, has no white space and no brace first, and is written percent-encoded',
+  async (t) => {
+    const written = encodeSoif(SoifObject.of('FILE', 'http://a/{\x01\x7f}é', []));
+    t.equal(text(written), '@FILE { http://a/%7B%01%7F%7D%C3%A9\n}\n');
+    t.match(strictLines('@FILE { {u\n}\n'), [/^error/]);
+    t.throws(() => encodeVerbatim({ type: 'FILE', url: 'a b', attributes: [] }), ProtocolError);
+    t.throws(() => encodeVerbatim({ type: 'FILE', url: '', attributes: [] }), ProtocolError);
+    t.throws(() => encodeVerbatim({ type: 'FILE', url: '{u', attributes: [] }), ProtocolError);
+  },
+);
 
-t.test('SOIF-3.6 the default type of an object is FILE', async (t) => {
+t.test('SOIF-3.6: the default type of an object is FILE', async (t) => {
   t.equal(DEFAULT_TYPE, 'FILE');
   const untyped = decodeSoif(bytes('@ { u\n}\n@X { v\n}\n'), { dialect: 'starts' });
   t.equal(untyped.url, 'v', 'text without a type is not an object');
 });
 
-t.test('SOIF-4.3 a name and its size are followed by exactly a colon and a tab', async (t) => {
+t.test('SOIF-4.3: a name and its size are followed by exactly a colon and a tab', async (t) => {
   for (const [wire, offset] of [
     ['@FILE { u\nA{1}\tx\n}\n', 14],
     ['@FILE { u\nA{1}:x\n}\n', 15],
     ['@FILE { u\nA\n}\n', 11],
   ] as const) {
-    t.match(strictly(wire), [new RegExp(`^error SOIF-4\\.[34] @${offset}$`)], JSON.stringify(wire));
-    t.match(reading([bytes(wire)])[0], /^! SOIF-4\.3 @/, JSON.stringify(wire));
+    t.match(strictLines(wire), [new RegExp(`^error SOIF-4\\.[34] @${offset}$`)], JSON.stringify(wire));
+    t.match(itemLines([bytes(wire)])[0], /^! SOIF-4\.3 @/, JSON.stringify(wire));
   }
 });
 
-t.test('SOIF-4.6 strict mode is as strict as Isearch: LF after each value, a tab before it', async (t) => {
-  t.strictSame(strictly('@FILE { u\nA{1}:\txy\n}\n'), ['error SOIF-4.4 @17']);
-  t.strictSame(strictly('@FILE { u\nA{1}: x\n}\n'), ['error SOIF-4.3 @15']);
+t.test('SOIF-4.6: strict mode requires LF after each value and a tab before it, like Isearch', async (t) => {
+  t.strictSame(strictLines('@FILE { u\nA{1}:\txy\n}\n'), ['error SOIF-4.4 @17']);
+  t.strictSame(strictLines('@FILE { u\nA{1}: x\n}\n'), ['error SOIF-4.3 @15']);
 });
 
 /** The values as the Perl library reads them (SOIF-4.4, 4.7): whole lines until the size is reached, then one byte less. */
@@ -118,9 +122,9 @@ function perlValues(wire: string): string[] {
 }
 
 t.test(
-  'SOIF-4.7 values that end with LF, as summaries have them, lose only that LF in Perl readers',
+  'SOIF-4.7: values that end with LF, as summaries have them, lose only that LF in Perl readers',
   async (t) => {
-    const wire = text(encodeSoif(of(['Body', 'one\ntwo\n'], ['Title', 'three'])));
+    const wire = text(encodeSoif(fileOf(['Body', 'one\ntwo\n'], ['Title', 'three'])));
     t.strictSame(perlValues(wire), ['one\ntwo', 'three']);
   },
 );
@@ -141,34 +145,34 @@ function roadsValues(wire: string): string[] {
   return values;
 }
 
-t.test('SOIF-4.8 the ROADS client reads our update stream', async (t) => {
-  const object = of(['Body', 'one\n\n}\n@FILE { x\ntwo\n'], ['Title', 'three']);
+t.test('SOIF-4.8: the ROADS client reads our update stream', async (t) => {
+  const object = fileOf(['Body', 'one\n\n}\n@FILE { x\ntwo\n'], ['Title', 'three']);
   const wire = Buffer.concat([SECTION_OPEN.update, encodeSoif(object), SECTION_CLOSE]);
   t.strictSame(roadsValues(text(wire)), ['Body=one\n\n}\n@FILE { x\ntwo\n', 'Title=three']);
 });
 
-t.test('SOIF-5.1 several values are one, joined by LF', async (t) => {
+t.test('SOIF-5.1: several values of a name are joined by LF', async (t) => {
   const wire = bytes('@FILE { u\nkeywords-1{1}:\ta\nkeywords-2{1}:\tb\n}\n');
   t.equal(decodeSoif(wire, { dialect: 'rdm' }).text('keywords'), 'a\nb');
   const references = decodeSoif(bytes('@FILE { u\nURL-References{17}:\thttp://a\nhttp://b\n}\n'));
   t.strictSame(references.text('url-references')?.split('\n'), ['http://a', 'http://b']);
 });
 
-t.test('SOIF-3.3, 5.3 the order in which the C library prints is the same object', async (t) => {
+t.test('SOIF-3.3, 5.3: an object in the order of the C library is the same object', async (t) => {
   const ours = decodeSoif(bytes('@FILE { u\nA{1}:\t1\nB{1}:\t2\nC{1}:\t3\nD{1}:\t4\n}\n'));
   const theirs = decodeSoif(bytes('@FILE { u\nA{1}:\t1\nD{1}:\t4\nC{1}:\t3\nB{1}:\t2\n}\n'));
   t.not(text(encodeSoif(ours)), text(encodeSoif(theirs)));
   t.equal(text(encodeSoif(sortAttributes(ours))), text(encodeSoif(sortAttributes(theirs))));
 });
 
-t.test('SOIF-5.7 type and URL of an embedded object are dropped', async (t) => {
+t.test('SOIF-5.7: type and URL of an embedded object are dropped', async (t) => {
   const wire = text(
-    encodeSoif(embedSoif(of(['A', 'x']), SoifObject.of('INNER', 'http://in/', [['B', 'y']]))),
+    encodeSoif(embedSoif(fileOf(['A', 'x']), SoifObject.of('INNER', 'http://in/', [['B', 'y']]))),
   );
   t.equal(wire, '@FILE { u\nA{1}:\tx\nEmbed<1>-B{1}:\ty\n}\n');
 });
 
-t.test('SOIF-6.3 week, month and year in seconds', async (t) => {
+t.test('SOIF-6.3: week, month and year in seconds', async (t) => {
   t.strictSame([WEEK, MONTH, YEAR], [604_800, 2_419_200, 29_030_400]);
 });
 
@@ -179,20 +183,20 @@ const GATHERED: [string, string][] = [
   ['Update-Time', '100'],
 ];
 
-t.test('SOIF-6.4 an MD5 is 32 lower-case hexadecimal digits, in any case of the input', async (t) => {
-  const identity = identityOf(of(...GATHERED, ['MD5', 'C3D79DC037EFD538CE50464089AF2FB6']));
+t.test('SOIF-6.4: an MD5 is 32 lower-case hexadecimal digits, in any case of the input', async (t) => {
+  const identity = identityOf(fileOf(...GATHERED, ['MD5', 'C3D79DC037EFD538CE50464089AF2FB6']));
   t.equal(identity?.md5, 'c3d79dc037efd538ce50464089af2fb6');
 });
 
-t.test('SOIF-6.9 without MD5 the same document under two URLs is two objects', async (t) => {
+t.test('SOIF-6.9: without an MD5, a document under two URLs is two objects', async (t) => {
   const one = identityOf(SoifObject.of('FILE', 'http://a/', GATHERED));
   const two = identityOf(SoifObject.of('FILE', 'http://b/', GATHERED));
   if (one === undefined || two === undefined) throw new Error('no identity');
   t.equal(isSameObject(one, two), false);
-  t.equal(timesOf(of()).lastModificationTime, 0);
+  t.equal(timesOf(fileOf()).lastModificationTime, 0);
 });
 
-t.test('SOIF-7.2 values are 8-bit transparent', async (t) => {
+t.test('SOIF-7.2: values are 8-bit transparent', async (t) => {
   const all = Uint8Array.from({ length: 256 }, (_, i) => i);
   const wire = Buffer.concat([bytes('@FILE { u\nA{256}:\t'), all, bytes('\n}\n')]);
   const object = decodeSoif(wire, { mode: 'strict' });
@@ -200,20 +204,20 @@ t.test('SOIF-7.2 values are 8-bit transparent', async (t) => {
   t.strictSame(Buffer.from(encodeSoif(object)), wire);
 });
 
-t.test('SOIF-7.3 UTF-8 of the Netscape line is read as UTF-8, ASCII too', async (t) => {
+t.test('SOIF-7.3: UTF-8 and ASCII are read as UTF-8', async (t) => {
   t.equal(decodeText(bytes('Gr\xc3\xbc\xc3\x9fe')), 'Grüße');
   t.equal(decodeText(bytes('plain')), 'plain');
 });
 
-t.test('SOIF-7.5 damage by text tools is detected: tabs expanded, line ends converted', async (t) => {
+t.test('SOIF-7.5: expanded tabs and converted line ends are detected', async (t) => {
   const wire = '@FILE { u\nA{3}:\ta\nb\n}\n';
-  t.equal(strictly(wire).length, 1);
-  t.strictSame(strictly(wire.replace('\t', '   ')), ['error SOIF-4.3 @15']);
-  t.strictSame(strictly(wire.replaceAll('\n', '\r\n')), ['error SOIF-4.4 @9']);
+  t.equal(strictLines(wire).length, 1);
+  t.strictSame(strictLines(wire.replace('\t', '   ')), ['error SOIF-4.3 @15']);
+  t.strictSame(strictLines(wire.replaceAll('\n', '\r\n')), ['error SOIF-4.4 @9']);
 });
 
 t.test(
-  'SOIF-8.1, 8.5 deletions, refreshments, updates, in this order; empty sections are usual',
+  'SOIF-8.1, 8.5: deletions, refreshments and updates are written in this order, also if empty',
   async (t) => {
     const sections = (['delete', 'refresh', 'update'] as const).flatMap((name) => [
       SECTION_OPEN[name],
@@ -221,7 +225,7 @@ t.test(
     ]);
     t.equal(text(Buffer.concat(sections)), '@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n}\n');
     t.strictSame(
-      sectionReading([bytes('@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n@FILE { u\n}\n}\n')], {
+      sectionLines([bytes('@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n@FILE { u\n}\n}\n')], {
         mode: 'strict',
       }),
       [
@@ -237,14 +241,14 @@ t.test(
   },
 );
 
-t.test('SOIF-8.3 sections hold objects, all three of them', async (t) => {
+t.test('SOIF-8.3: all three sections contain objects', async (t) => {
   const wire =
     '@DELETE {\n@FILE { a\n}\n}\n@REFRESH {\n@FILE { b\nUpdate-Time{1}:\t7\n}\n}\n@UPDATE {\n@FILE { c\n}\n}\n';
-  const objects = sectionReading([bytes(wire)], { mode: 'strict' }).filter((line) => line.includes('FILE'));
+  const objects = sectionLines([bytes(wire)], { mode: 'strict' }).filter((line) => line.includes('FILE'));
   t.match(objects, [/^delete FILE "a"/, /^refresh FILE "b" \["Update-Time"="7"\]/, /^update FILE "c"/]);
 });
 
-t.test('SOIF-9.1 template types are open: the known ones, in both modes', async (t) => {
+t.test('SOIF-9.1: every known template type is read in both modes', async (t) => {
   for (const type of ['FILE', 'GATHERER', 'DOMAIN', 'DELETE', 'DOCUMENT', 'RDMHEADER', 'SMetaAttributes']) {
     for (const mode of ['strict', 'lenient'] as const) {
       t.equal(decodeSoif(bytes(`@${type} { nop:x\n}\n`), { mode }).type, type);
@@ -252,55 +256,53 @@ t.test('SOIF-9.1 template types are open: the known ones, in both modes', async 
   }
 });
 
-t.test('SOIF-9.3 Netscape objects are plain SOIF: `-` as URL, numbered names', async (t) => {
-  t.strictSame(strictly('@DOCUMENT { -\nauthor-1{1}:\ta\nauthor-2{1}:\tb\n}\n'), [
+t.test('SOIF-9.3: Netscape objects are plain SOIF: `-` as URL, numbered names', async (t) => {
+  t.strictSame(strictLines('@DOCUMENT { -\nauthor-1{1}:\ta\nauthor-2{1}:\tb\n}\n'), [
     'DOCUMENT "-" ["author-1"="a" "author-2"="b"] @0+46',
   ]);
 });
 
-t.test('SOIF-10.1, 10.2, 10.5 the common names, those of the library, and any other', async (t) => {
-  const known =
-    'Abstract Author Description File-Size Full-Text Gatherer-Host Gatherer-Name Gatherer-Port Gatherer-Version ' +
-    'Keywords Last-Modification-Time MD5 Partial-Text Refresh-Rate Time-to-Live Title Type Update-Time URL ' +
-    'URL-References Generation-Time Nested-Filename References Related Print-Time my-own_1.name';
-  const object = of(...known.split(' ').map((name): [string, string] => [name, '1']));
-  t.strictSame(names(decodeSoif(encodeSoif(object), { mode: 'strict' })), known.split(' '));
-});
-
 t.test(
-  'SOIF-10.3 the counts of the manual: values of summaries end with a newline that is counted',
+  'SOIF-10.1, 10.2, 10.5: the common names, those of the library and any other name are kept',
   async (t) => {
-    const written = encodeAttributes([
-      ['title', 'My Home Page\n'],
-      ['url-references', 'http://harvest.cs.colorado.edu/\n'],
-      ['author', 'Joe T. Slacker\n'],
-    ]);
-    t.equal(
-      text(written),
-      'title{13}:\tMy Home Page\n\nurl-references{32}:\thttp://harvest.cs.colorado.edu/\n\nauthor{15}:\tJoe T. Slacker\n\n',
-    );
+    const known =
+      'Abstract Author Description File-Size Full-Text Gatherer-Host Gatherer-Name Gatherer-Port Gatherer-Version ' +
+      'Keywords Last-Modification-Time MD5 Partial-Text Refresh-Rate Time-to-Live Title Type Update-Time URL ' +
+      'URL-References Generation-Time Nested-Filename References Related Print-Time my-own_1.name';
+    const object = fileOf(...known.split(' ').map((name): [string, string] => [name, '1']));
+    t.strictSame(names(decodeSoif(encodeSoif(object), { mode: 'strict' })), known.split(' '));
   },
 );
 
-t.test('SOIF-10.4 Essence type names are values like others', async (t) => {
-  const object = of(['Type', 'GNUCompressedTar']);
+t.test('SOIF-10.3: values of summaries end with a line end that is counted, as in the manual', async (t) => {
+  const written = encodeAttributes([
+    ['title', 'My Home Page\n'],
+    ['url-references', 'http://harvest.cs.colorado.edu/\n'],
+    ['author', 'Joe T. Slacker\n'],
+  ]);
+  t.equal(
+    text(written),
+    'title{13}:\tMy Home Page\n\nurl-references{32}:\thttp://harvest.cs.colorado.edu/\n\nauthor{15}:\tJoe T. Slacker\n\n',
+  );
+});
+
+t.test('SOIF-10.4: a type name of Essence is a value like any other', async (t) => {
+  const object = fileOf(['Type', 'GNUCompressedTar']);
   t.equal(decodeSoif(encodeSoif(object)).text('type'), 'GNUCompressedTar');
 });
 
-t.test(
-  'SOIF-11.3 wrapped text is a bare attribute; SOIF-11.4 what an exploder prints is a stream',
-  async (t) => {
-    t.strictSame(
-      decodeAttributes(bytes('Abstract{12}:\tline\nline 2\n\n'), { mode: 'strict' }).map(
-        ({ name, value }) => [name, text(value)],
-      ),
-      [['Abstract', 'line\nline 2\n']],
-    );
-    t.equal(strictly('@FILE { a\n}\n@FILE { b\n}\n').length, 2);
-  },
-);
+t.test('SOIF-11.3: wrapped text is an attribute list; SOIF-11.4: an exploder prints a stream', async (t) => {
+  t.strictSame(
+    decodeAttributes(bytes('Abstract{12}:\tline\nline 2\n\n'), { mode: 'strict' }).map(({ name, value }) => [
+      name,
+      text(value),
+    ]),
+    [['Abstract', 'line\nline 2\n']],
+  );
+  t.equal(strictLines('@FILE { a\n}\n@FILE { b\n}\n').length, 2);
+});
 
-t.test('SOIF-2.2 verbatim writing keeps what ordinary writing cleans', async (t) => {
+t.test('SOIF-2.2: encodeVerbatim keeps what encodeSoif cleans', async (t) => {
   const wire = '@FI.LE { http://a/{x}\nEmpty{0}:\t\nA{1}:\tx\na{1}:\ty\ndc:title{1}:\tz\n}\n';
   const object = decodeSoif(bytes(wire), { mode: 'strict' });
   const attributes = object.attributes.map(({ name, value }): [string, Uint8Array] => [name, value]);
@@ -318,10 +320,10 @@ t.test('SOIF-2.2 verbatim writing keeps what ordinary writing cleans', async (t)
 });
 
 t.test(
-  'SOIF-11.2, G-133 rmbinary: what is not text is taken out, values that are mostly binary are dropped',
+  'SOIF-11.2, G-133: rmbinary removes bytes that are not text, and values that are mostly binary',
   async (t) => {
     const clean = (value: string): string | undefined => {
-      const object = of(['A', bytes(value)], ['B', 'stays']);
+      const object = fileOf(['A', bytes(value)], ['B', 'stays']);
       const result = withoutBinary(object);
       t.equal(result.text('B'), 'stays');
       t.equal(
@@ -359,17 +361,19 @@ t.test(
     t.equal(
       clean('some words \xe9 \x01 \x02 \x03 \x04 more words'),
       'some words      more words',
-      'with many controls high bytes are binary too',
+      'with many controls, bytes above 0x7f are binary too',
     );
     const object = withoutBinary(SoifObject.of('X', 'http://x/', [['Icon', bytes('\0\0\0')]]));
     t.equal(text(encodeSoif(object)), '@X { http://x/\n}\n');
   },
 );
 
-t.test('SOIF-11.2, G-134 cleandb -truncate: Keywords are cut at a line or word end', async (t) => {
+t.test('SOIF-11.2, G-134: cleandb -truncate cuts Keywords at the end of a line or word', async (t) => {
   const cut = (keywords: string, limit?: number): string =>
     text(
-      truncateKeywords(of(['keywords', bytes(keywords)], ['Title', 'x'.repeat(9000)]), limit).get('Keywords'),
+      truncateKeywords(fileOf(['keywords', bytes(keywords)], ['Title', 'x'.repeat(9000)]), limit).get(
+        'Keywords',
+      ),
     );
   t.equal(cut('one\ntwo\nthree\n', 10), 'one\ntwo\n');
   t.equal(cut('one two three', 10), 'one two');
@@ -377,36 +381,36 @@ t.test('SOIF-11.2, G-134 cleandb -truncate: Keywords are cut at a line or word e
   t.equal(
     cut('a\nlonger words here', 16),
     'a\nlonger words',
-    'not after a line that would lose more than half',
+    'a word end, if the line end would lose more than half',
   );
   t.equal(cut('one two', 7), 'one two');
   t.equal(cut('one two', 3), 'one', 'a word that ends at the limit');
   t.equal(cut('unbroken', 3), 'unb');
   t.equal(cut('\xc3\xa9\xc3\xa9\xc3\xa9', 3), '\xc3\xa9', 'no character is cut');
   t.equal(cut('word\n'.repeat(2000)).length, 8190, '8 kilobytes are 8192 bytes');
-  const short = of(['Keywords', 'x']);
+  const short = fileOf(['Keywords', 'x']);
   t.equal(truncateKeywords(short), short);
-  t.equal(truncateKeywords(of()).size, 0);
+  t.equal(truncateKeywords(fileOf()).size, 0);
 });
 
-t.test('SOIF-11.2, G-134 cleandb: the simple validation', async (t) => {
+t.test('SOIF-11.2, G-134: cleandb validates objects', async (t) => {
   const problem = (wire: string): string | undefined =>
     problemOf(decodeSoif(bytes(wire), { dialect: 'starts' }))?.rule;
   t.equal(problem('@FILE { u\nUpdate-Time{4}:\t123\n\n}\n'), undefined);
-  t.equal(problem('@FILE { -\n}\n'), undefined, 'a manual record needs no more attributes');
+  t.equal(problem('@FILE { -\n}\n'), undefined, 'a manual record needs no attributes');
   t.equal(problem('@FI_LE { u\n}\n'), 'SOIF-2.8');
   t.equal(problem('@FILE { u\ndc:title{1}:\tx\n}\n'), 'SOIF-2.8');
   t.equal(problem('@FILE {\n}\n'), 'SOIF-2.9');
   t.equal(problem('@FILE { {u\n}\n'), 'SOIF-2.9');
   t.equal(problem('@FILE { a b\n}\n'), 'SOIF-2.9');
   t.equal(problem('@FILE { u\nTime-to-Live{2}:\t-1\n}\n'), 'SOIF-6.1');
-  t.equal(isValid(of(['Update-Time', 'soon'])), false);
-  t.equal(isValid(of(['Update-Time', '1'])), true);
+  t.equal(isValid(fileOf(['Update-Time', 'soon'])), false);
+  t.equal(isValid(fileOf(['Update-Time', '1'])), true);
 });
 
 /**
- * Every rule of the specification but 8.x of unknown layout: 9.2 and 9.5 (registration and media type, no
- * code), 11.5 (post-summarizing, a Gatherer's rules) and chapter 12 (unknown facts).
+ * Every rule of the specification that a test can check. The others are 9.2 and 9.5 (registration and media type),
+ * 11.5 (post-summarizing, part of the Gatherer) and chapter 12 (unknown facts).
  */
 const RULES: Readonly<Record<number, readonly number[]>> = {
   1: [1, 2, 3, 4],
@@ -422,14 +426,14 @@ const RULES: Readonly<Record<number, readonly number[]>> = {
   11: [1, 2, 3, 4],
 };
 
-t.test('every rule of SOIF that can be tested is named by a test', async (t) => {
+t.test('every rule of SOIF that a test can check is in the title of a test', async (t) => {
   const folder = new URL('test/', import.meta.resolve('#package.json'));
   const named = new Set<string>();
   for (const file of await readdir(folder, { recursive: true })) {
     if (!file.endsWith('.test.ts')) continue;
     const source = await readFile(new URL(file, folder), 'utf8');
     for (const [, , words = ''] of source.matchAll(/(['"`])((?:(?!\1).)*SOIF-\d(?:(?!\1).)*)\1/g)) {
-      // Not an expected error, but a name: `SOIF-5.6, 5.7 embedding ...`, `text around objects (SOIF-4.1)`.
+      // Skips expected items such as `! SOIF-4.4 @16`; what remains are titles such as `text around objects (SOIF-4.1)`.
       if (/^(?:error |! |x )?SOIF-[\d.]+(?: (?:@|line ).*)?$/.test(words)) continue;
       for (const [list] of words.matchAll(/SOIF-\d+\.\d+(?:, \d+\.\d+)*/g)) {
         for (const [rule] of list.matchAll(/\d+\.\d+/g)) named.add(rule);
@@ -442,7 +446,7 @@ t.test('every rule of SOIF that can be tested is named by a test', async (t) => 
   t.strictSame(missing, []);
 });
 
-t.test('SOIF-4.5 errors carry protocol, rule and offset', async (t) => {
+t.test('SOIF-4.5: errors carry protocol, rule and offset', async (t) => {
   try {
     decodeSoif(bytes('@FILE { u\nA{1}x\n}\n'), { mode: 'strict' });
     t.fail('no error');

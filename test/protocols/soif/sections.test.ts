@@ -1,12 +1,13 @@
+// Tests the framing of SOIF streams: sections, end lines, and the layout that we emit.
 import t from 'tap';
 import { ProtocolError, StateError } from '../../../protocols/errors.js';
 import { SECTION_CLOSE, SECTION_OPEN, SectionDecoder, SoifDecoder } from '../../../protocols/soif/index.js';
-import { bytes, sectionReading as reading, singly } from './reading.js';
+import { bytes, sectionLines, singleBytes } from './item-lines.js';
 
 const A = '@FILE { a\nT{1}:\tx\n}\n';
 const B = '@FILE { b\n}\n';
 
-/** Streams and their items, in both modes unless there is a `strict`. */
+/** Streams and their items. Both modes give the same unless `strict` is set. */
 const STREAMS: {
   name: string;
   wire: string;
@@ -15,7 +16,7 @@ const STREAMS: {
   strict?: string[];
 }[] = [
   {
-    name: 'SOIF-8.8 the layout that we emit',
+    name: 'SOIF-8.8: the layout that we write',
     wire: `@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n${A}${B}}\n`,
     lenient: [
       'open delete @0',
@@ -29,7 +30,7 @@ const STREAMS: {
     ],
   },
   {
-    name: 'SOIF-8.7 all on one line, and words in any case',
+    name: 'SOIF-8.7: sections on one line, with names in any case',
     wire: `@Delete { } @refresh{}@UPDATE {${B}}`,
     lenient: [
       'open delete @0',
@@ -42,7 +43,7 @@ const STREAMS: {
     ],
   },
   {
-    name: 'SOIF-8.2, 8.9 any order, repeated, some missing, objects outside count as updates',
+    name: 'SOIF-8.2, 8.9: any order, repeated, some missing, objects outside count as updates',
     wire: `${B}@UPDATE {\n${B}}\n@DELETE {\n${B}}\n@UPDATE {\n}\n`,
     lenient: [
       'update FILE "b" [] @0+12',
@@ -57,7 +58,7 @@ const STREAMS: {
     ],
   },
   {
-    name: 'SOIF-8.10 an object of type UPDATE, inside a section and outside',
+    name: 'SOIF-8.10: an object of type UPDATE, inside a section and outside',
     wire: '@UPDATE { u\n}\n@REFRESH {\n@UPDATE { u\n}\n}\n',
     lenient: [
       'update UPDATE "u" [] @0+14',
@@ -67,7 +68,7 @@ const STREAMS: {
     ],
   },
   {
-    name: 'SOIF-8.9 a section that is not closed',
+    name: 'SOIF-8.9: a section that is not closed',
     wire: `@DELETE {\n${B}@UPDATE {\n${B}`,
     lenient: [
       'open delete @0',
@@ -87,13 +88,13 @@ const STREAMS: {
     ],
   },
   {
-    name: 'SOIF-8.9 an extra closing brace',
+    name: 'SOIF-8.9: an extra closing brace',
     wire: `}\n${B}`,
     lenient: ['! SOIF-8.9 @0', 'update FILE "b" [] @2+12'],
     strict: ['error SOIF-2.2 @0', 'update FILE "b" [] @2+12'],
   },
   {
-    name: 'SOIF-4.5 a malformed object does not hide the sections after it',
+    name: 'SOIF-4.5: a malformed object does not hide the sections after it',
     wire: `@DELETE {\n@FILE { x\nA{1}:x\n}\n}\n@UPDATE {\n${B}}\n`,
     lenient: [
       'open delete @0',
@@ -114,7 +115,7 @@ const STREAMS: {
     ],
   },
   {
-    name: 'GATHERD-3.7 the end line, and the bytes after it',
+    name: 'GATHERD-3.7: the end line, and the bytes after it',
     wire: `@UPDATE {\n${B}}\n499 - Sent 1 objects\r\n000 - more`,
     endLine: true,
     lenient: [
@@ -126,7 +127,7 @@ const STREAMS: {
     ],
   },
   {
-    name: 'GATHERD-3.7 a line in a value is not an end line',
+    name: 'GATHERD-3.7: a line in a value is not an end line',
     wire: '@UPDATE {\n@FILE { u\nT{16}:\tx\n}\n}\n499 - Sent\n}\n}\n499 - Sent\n',
     endLine: true,
     lenient: [
@@ -138,13 +139,13 @@ const STREAMS: {
     ],
   },
   {
-    name: 'GATHERD-3.9 only the end line',
+    name: 'GATHERD-3.9: only the end line',
     wire: '499 - Bad timestamp\n',
     endLine: true,
     lenient: ['end 499 Bad timestamp @0', 'rest ""'],
   },
   {
-    name: 'GATHERD-3.7 sections that are open or just opened at the end line',
+    name: 'GATHERD-3.7: sections that are open or just opened at the end line',
     wire: '@DELETE {\n}\n@UPDATE {\n499 - Sent 0 objects\n',
     endLine: true,
     lenient: [
@@ -164,7 +165,7 @@ const STREAMS: {
     ],
   },
   {
-    name: 'GATHERD-3.7 a malformed last object does not hide the end line',
+    name: 'GATHERD-3.7: a malformed last object does not hide the end line',
     wire: '@UPDATE {\n@FILE { x\nA{1}:x\n}\n}\n499 - Sent 1\n',
     endLine: true,
     lenient: [
@@ -178,7 +179,7 @@ const STREAMS: {
     strict: ['open update @0', 'error SOIF-4.3 @25', 'error GATHERD-3.7 @31', 'error SOIF-8.9 @44'],
   },
   {
-    name: 'GATHERD-3.7 numbers that are not an end line',
+    name: 'GATHERD-3.7: numbers that are not an end line',
     wire: `12 - x\n1234 - x\n499- x\n x 499 - x\n${B}`,
     endLine: true,
     lenient: ['update FILE "b" [] @34+12'],
@@ -186,18 +187,22 @@ const STREAMS: {
   },
 ];
 
-t.test('SOIF-8 streams: whole and byte by byte', async (t) => {
+t.test('SOIF-8: streams are read whole and byte by byte', async (t) => {
   for (const { name, wire, endLine = false, lenient, strict = lenient } of STREAMS) {
     t.test(name, async (t) => {
-      t.strictSame(reading([bytes(wire)], { endLine }), lenient, 'lenient');
-      t.strictSame(reading([bytes(wire)], { endLine, mode: 'strict' }), strict, 'strict');
-      t.strictSame(reading(singly(bytes(wire)), { endLine }), lenient, 'lenient, byte by byte');
-      t.strictSame(reading(singly(bytes(wire)), { endLine, mode: 'strict' }), strict, 'strict, byte by byte');
+      t.strictSame(sectionLines([bytes(wire)], { endLine }), lenient, 'lenient');
+      t.strictSame(sectionLines([bytes(wire)], { endLine, mode: 'strict' }), strict, 'strict');
+      t.strictSame(sectionLines(singleBytes(bytes(wire)), { endLine }), lenient, 'lenient, byte by byte');
+      t.strictSame(
+        sectionLines(singleBytes(bytes(wire)), { endLine, mode: 'strict' }),
+        strict,
+        'strict, byte by byte',
+      );
     });
   }
 });
 
-t.test('SOIF-8.8 the emitted layout', async (t) => {
+t.test('SOIF-8.8: the layout that is written', async (t) => {
   const emitted = [
     SECTION_OPEN.delete,
     SECTION_CLOSE,
@@ -209,15 +214,15 @@ t.test('SOIF-8.8 the emitted layout', async (t) => {
   t.equal(Buffer.concat(emitted).toString(), '@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n}\n');
 });
 
-t.test('the bytes of an object are those received, as a view of the chunk', async (t) => {
+t.test('the bytes of an object are a view of the received chunk', async (t) => {
   const chunk = bytes(`@UPDATE {\n${A}}\n`);
   const item = new SectionDecoder().push(chunk).find((item) => item.kind === 'object');
-  const of = item?.kind === 'object' ? item.bytes : bytes('');
-  t.equal(Buffer.from(of).toString(), A);
-  t.equal(of.buffer, chunk.buffer);
+  const objectBytes = item?.kind === 'object' ? item.bytes : bytes('');
+  t.equal(Buffer.from(objectBytes).toString(), A);
+  t.equal(objectBytes.buffer, chunk.buffer);
 });
 
-t.test('the end line: push after it is an error of the caller; `rest` has the bytes after it', async (t) => {
+t.test('`rest` has the bytes after the end line, and a push after it is a StateError', async (t) => {
   const decoder = new SectionDecoder({ endLine: true });
   decoder.push(bytes('499 - x'));
   t.equal(decoder.ended, false);
@@ -230,7 +235,7 @@ t.test('the end line: push after it is an error of the caller; `rest` has the by
 });
 
 t.test(
-  'SOIF-8.6 without the framing layer the wrappers are malformed objects, but the others are read',
+  'SOIF-8.6: without the framing layer the wrappers are malformed objects, but the others are read',
   async (t) => {
     const decoder = new SoifDecoder();
     const items = decoder.push(bytes(`@UPDATE {\n${A}${B}}\n`));
@@ -241,7 +246,7 @@ t.test(
   },
 );
 
-t.test('strict: a truncated stream is an error at its end', async (t) => {
+t.test('in strict mode a truncated stream is an error at its end', async (t) => {
   const decoder = new SectionDecoder({ mode: 'strict' });
   decoder.push(bytes('@UPDATE {\n@FILE { u\n'));
   t.throws(() => decoder.end(), ProtocolError);

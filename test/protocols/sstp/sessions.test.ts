@@ -1,3 +1,4 @@
+// Tests the SSTP sessions of server and client, the choice of the protocol, and the names of servers and documents.
 import t from 'tap';
 import {
   chooseProtocol,
@@ -14,8 +15,8 @@ import {
 } from '../../../protocols/urls/index.js';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
-const text = (octets: Uint8Array) => Buffer.from(octets).toString('latin1');
-const ask = (id: number) => `SSTP/1.0 081 REQ_GET_REFERENCES\r\nHEADER_URI_ID: ${id}\r\n\r\n`;
+const text = (data: Uint8Array) => Buffer.from(data).toString('latin1');
+const requestFor = (id: number) => `SSTP/1.0 081 REQ_GET_REFERENCES\r\nHEADER_URI_ID: ${id}\r\n\r\n`;
 
 /** Answers every link request with its own ID as the only result. */
 function serve(session: SstpServerSession): ServerRequest[] {
@@ -28,20 +29,20 @@ function serve(session: SstpServerSession): ServerRequest[] {
   return requests;
 }
 
-t.test('P-23: a thousand pipelined requests are answered in order, whatever the chunks', async (t) => {
-  const all = bytes(Array.from({ length: 1000 }, (_, i) => ask(i + 1)).join(''));
-  const wanted = Array.from({ length: 1000 }, (_, i) => i + 1);
+t.test('P-23: a thousand pipelined requests are answered in order, in chunks of any size', async (t) => {
+  const all = bytes(Array.from({ length: 1000 }, (_, i) => requestFor(i + 1)).join(''));
+  const expected = Array.from({ length: 1000 }, (_, i) => i + 1);
   for (const size of [1, 7, 1000, all.length]) {
     const session = new SstpServerSession();
-    for (let at = 0; at < all.length; at += size) {
-      session.push(all.subarray(at, at + size));
+    for (let offset = 0; offset < all.length; offset += size) {
+      session.push(all.subarray(offset, offset + size));
       serve(session);
     }
     t.ok(session.idle);
     const out = text(session.replies.take());
     t.same(
       [...out.matchAll(/HEADER_URI_ID: (\d+)/g)].map(([, id]) => Number(id)),
-      wanted,
+      expected,
       `in chunks of ${size}`,
     );
   }
@@ -49,10 +50,10 @@ t.test('P-23: a thousand pipelined requests are answered in order, whatever the 
 
 t.test('S-39: requests stay pending until next() is called', async (t) => {
   const session = new SstpServerSession();
-  session.push(bytes(ask(1) + ask(2)));
+  session.push(bytes(requestFor(1) + requestFor(2)));
   t.match(session.next(), { id: 1 });
   t.notOk(session.idle);
-  session.push(bytes(ask(3)));
+  session.push(bytes(requestFor(3)));
   t.match(session.next(), { id: 2 });
   t.match(session.next(), { id: 3 });
   t.equal(session.next(), undefined);
@@ -61,7 +62,7 @@ t.test('S-39: requests stay pending until next() is called', async (t) => {
 
 t.test('P-13: after a half-close every complete request is answered, an incomplete one is not', async (t) => {
   const session = new SstpServerSession();
-  session.push(bytes(`${ask(1)}${ask(2)}SSTP/1.0 0`));
+  session.push(bytes(`${requestFor(1)}${requestFor(2)}SSTP/1.0 0`));
   session.end();
   t.notOk(session.closing);
   t.equal(serve(session).length, 2);
@@ -72,7 +73,9 @@ t.test('P-13: after a half-close every complete request is answered, an incomple
 t.test('P-17, P-18, S-39: after 501 the session continues, 400 and 505 end it', async (t) => {
   const session = new SstpServerSession();
   session.push(
-    bytes(`SSTP/1.0 006 X\r\nHEADER_CONTENT_LENGTH: 3\r\n\r\nabc${ask(1)}SSTP/1.0 081\r\n\r\n${ask(2)}`),
+    bytes(
+      `SSTP/1.0 006 X\r\nHEADER_CONTENT_LENGTH: 3\r\n\r\nabc${requestFor(1)}SSTP/1.0 081\r\n\r\n${requestFor(2)}`,
+    ),
   );
   t.match(serve(session), [
     { kind: 'unserved', code: 6 },
@@ -80,7 +83,7 @@ t.test('P-17, P-18, S-39: after 501 the session continues, 400 and 505 end it', 
     { kind: 'malformed', code: 400, error: { rule: 'R-21' } },
   ]);
   t.ok(session.closing);
-  session.push(bytes(ask(3)));
+  session.push(bytes(requestFor(3)));
   t.equal(session.next(), undefined);
   const lines = text(session.replies.take())
     .split('\r\n')
@@ -128,7 +131,7 @@ t.test('S-39, R-64: a reply without a request is an error, a refusal is not', as
   t.equal(refused.refusal?.status, 503);
 });
 
-t.test('P-15, P-16, S-48: the first octets choose the protocol, also one at a time', async (t) => {
+t.test('P-15, P-16, S-48: the first bytes choose the protocol, also byte by byte', async (t) => {
   const cases: readonly [string, string][] = [
     ['SSTP/1.0 081', 'sstp'],
     ['SSTP/', 'sstp'],
@@ -143,18 +146,18 @@ t.test('P-15, P-16, S-48: the first octets choose the protocol, also one at a ti
     ['SST\r\n', 'neither'],
     [`GET /${'x'.repeat(9000)}`, 'neither'],
   ];
-  for (const [start, wanted] of cases) {
-    t.equal(chooseProtocol(bytes(start)), wanted, JSON.stringify(start.slice(0, 30)));
+  for (const [start, expected] of cases) {
+    t.equal(chooseProtocol(bytes(start)), expected, JSON.stringify(start.slice(0, 30)));
     let decided = 'undecided';
     for (let length = 1; length <= start.length && decided === 'undecided'; length++)
       decided = chooseProtocol(bytes(start.slice(0, length)));
-    t.equal(decided, wanted, `one at a time: ${JSON.stringify(start.slice(0, 30))}`);
+    t.equal(decided, expected, `byte by byte: ${JSON.stringify(start.slice(0, 30))}`);
   }
   for (const start of ['', 'S', 'SSTP', 'GET', 'GET / HTTP/1.0', 'GET / HTTP/1.0\r'])
     t.equal(chooseProtocol(bytes(start)), 'undecided', JSON.stringify(start));
 });
 
-t.test('R-38, R-39, R-40: names of servers', async (t) => {
+t.test('R-38, R-39, R-40: a server name is parsed from a host or a URL', async (t) => {
   const cases: readonly [string, string][] = [
     ['a.example', 'a.example:80'],
     ['a.example:81', 'a.example:81'],
@@ -167,7 +170,7 @@ t.test('R-38, R-39, R-40: names of servers', async (t) => {
     ['b\u00fccher.example', 'xn--bcher-kva.example:80'],
     ['[::1]:81', '[::1]:81'],
   ];
-  for (const [from, wanted] of cases) t.equal(formatServerName(serverNameOf(from)), wanted, from);
+  for (const [input, expected] of cases) t.equal(formatServerName(serverNameOf(input)), expected, input);
   for (const bad of [
     '',
     ' ',
@@ -181,7 +184,7 @@ t.test('R-38, R-39, R-40: names of servers', async (t) => {
     t.throws(() => serverNameOf(bad), { code: 'ERR_PROTOCOL' }, JSON.stringify(bad));
 });
 
-t.test('R-41, R-42: canonical URLs, the same by the fast and the slow path', async (t) => {
+t.test('R-41, R-42: the canonical URL of a document', async (t) => {
   const cases: readonly [string, string][] = [
     ['http://A.example:80', 'http://a.example/'],
     ['HTTP://a.example./x/../y#f', 'http://a.example/y'],
@@ -195,11 +198,10 @@ t.test('R-41, R-42: canonical URLs, the same by the fast and the slow path', asy
     ['https://a.example:443/x', 'https://a.example/x'],
     ['http://\u0430.example/', 'http://xn--80a.example/'],
   ];
-  for (const [from, wanted] of cases) {
-    t.equal(canonicalDocumentUrl(from), wanted, from);
-    t.equal(canonicalDocumentUrl(wanted), wanted, `again: ${wanted}`);
-    const { href } = new URL(wanted);
-    t.equal(href, wanted, 'what the parser of the standard yields');
+  for (const [input, expected] of cases) {
+    t.equal(canonicalDocumentUrl(input), expected, input);
+    t.equal(canonicalDocumentUrl(expected), expected, `${expected} is canonical`);
+    t.equal(new URL(expected).href, expected, `${expected} is canonical for the URL standard`);
   }
   for (const bad of ['', 'a.example', '/x', 'mailto:x@y', 'http://u@a.example/', 'http:///'])
     t.throws(() => canonicalDocumentUrl(bad), { code: 'ERR_PROTOCOL' }, JSON.stringify(bad));

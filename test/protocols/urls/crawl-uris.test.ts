@@ -1,3 +1,5 @@
+// Tests what the crawl engine computes from URIs: clean-up, SURT, canonical forms, queues, hashes, hops, costs,
+// precedences.
 import fc from 'fast-check';
 import t from 'tap';
 import {
@@ -69,7 +71,7 @@ const CLEAN: readonly (readonly [string, string | undefined, string | undefined]
   ['c', undefined, undefined],
 ];
 
-t.test('CRAWL-2.1 the clean-up of discovered strings, step by step', async (t) => {
+t.test('CRAWL-2.1: the clean-up of discovered strings, step by step', async (t) => {
   for (const [input, base, expected] of CLEAN)
     t.equal(cleanUri(input, base), expected, JSON.stringify(input));
   fc.assert(
@@ -80,7 +82,7 @@ t.test('CRAWL-2.1 the clean-up of discovered strings, step by step', async (t) =
   );
 });
 
-t.test('CRAWL-15.1 SURT', async (t) => {
+t.test('CRAWL-15.1: the SURT form of a URI', async (t) => {
   const rows: readonly (readonly [string, string])[] = [
     ['http://a.b.c.d.e/', 'http://(e,d,c,b,a,)/'],
     ['ftp://ftp.example.org/pub/', 'ftp://(org,example,ftp,)/pub/'],
@@ -96,7 +98,7 @@ t.test('CRAWL-15.1 SURT', async (t) => {
   t.equal(surt('http://A.Org/B', { preserveCase: true }), 'http://(Org,A,)/B');
 });
 
-t.test('CRAWL-15.2 implied prefixes, 15.3 prefix sets', async (t) => {
+t.test('CRAWL-15.2, 15.3: implied prefixes, and sets of prefixes', async (t) => {
   const rows: readonly (readonly [string, string])[] = [
     ['example.com', 'http://(com,example,'],
     ['http://www.example.com/~user', 'http://(com,example,www,)/'],
@@ -124,7 +126,7 @@ t.test('CRAWL-15.2 implied prefixes, 15.3 prefix sets', async (t) => {
   );
 });
 
-t.test('CRAWL-14.1 rules by name and by pattern, in the order given', async (t) => {
+t.test('CRAWL-14.1: rules by name and by pattern apply in the given order', async (t) => {
   const url = 'http://www.archive.org//A//B/index.html';
   t.equal(canonicalString(url, seenRules(['StripExtraSlashes'])), 'http://www.archive.org/A/B/index.html');
   t.equal(canonicalString(url, seenRules(['stripwww', 'lowercase'])), 'http://archive.org//a//b/index.html');
@@ -136,7 +138,7 @@ t.test('CRAWL-14.1 rules by name and by pattern, in the order given', async (t) 
   t.throws(() => regexRule('(', ''), { code: 'ERR_USAGE' });
 });
 
-t.test('CRAWL-9.2 to 9.7 the queue of a URI by each policy', async (t) => {
+t.test('CRAWL-9.2 to 9.7: the queue of a URI by each policy', async (t) => {
   const address = new Map([['www.example.com', Uint8Array.of(192, 0, 2, 1)]]);
   const addressOf = (host: string): Uint8Array | undefined => address.get(host);
   const keys = (uri: string, via?: string): readonly string[] =>
@@ -189,7 +191,7 @@ t.test('CRAWL-9.2 to 9.7 the queue of a URI by each policy', async (t) => {
   );
 });
 
-t.test('CRAWL-9.4 public suffixes from the list', async (t) => {
+t.test('CRAWL-9.4: the assigned labels of a host by the list of public suffixes', async (t) => {
   const list = PublicSuffixes.parse('// comment\ncom\nco.uk\n*.ck\n!www.ck\n\u516c\u53f8.cn\ncn');
   const assigned = (host: string): number => list.assignedLabels(host.split('.'));
   t.same(
@@ -198,30 +200,38 @@ t.test('CRAWL-9.4 public suffixes from the list', async (t) => {
   );
 });
 
-t.test('CRAWL-3.11 consistent hash, CRAWL-9.8 crawl mapping', async (t) => {
-  const hash = new ConsistentHash(50);
-  const rows = { css: [0, 2, 2, 2, 26], 2018: [1, 2, 2, 6, 26], b: [1, 1, 1, 7, 7], wiki: [0, 0, 0, 0, 24] };
-  for (const [text, buckets] of Object.entries(rows)) {
-    t.same(
-      [2, 3, 4, 10, 50].map((n) => hash.bucketOf(text, n)),
-      buckets,
-      text,
-    );
-  }
-  t.equal(new ConsistentHash(3).bucketOf('css'), 2, 'the size of the circle does not matter');
-  // fp64("a") is 3e67e43317cb4865: positive and odd.
-  t.equal(crawlerOf('a', 2), 1);
-  // fp64("http://archive.org/index.html") is c28b406a9c55d91c: negative; the last digit of its magnitude is 4.
-  t.equal(crawlerOf('http://archive.org/index.html', 16), 4, 'the magnitude of a negative remainder');
-});
+t.test(
+  'CRAWL-3.11, CRAWL-9.8: the consistent hash assigns buckets, the crawl mapping assigns crawlers',
+  async (t) => {
+    const hash = new ConsistentHash(50);
+    const rows = {
+      css: [0, 2, 2, 2, 26],
+      2018: [1, 2, 2, 6, 26],
+      b: [1, 1, 1, 7, 7],
+      wiki: [0, 0, 0, 0, 24],
+    };
+    for (const [text, buckets] of Object.entries(rows)) {
+      t.same(
+        [2, 3, 4, 10, 50].map((n) => hash.bucketOf(text, n)),
+        buckets,
+        text,
+      );
+    }
+    t.equal(new ConsistentHash(3).bucketOf('css'), 2, 'the size of the circle has no effect');
+    // fp64("a") is 3e67e43317cb4865: positive and odd.
+    t.equal(crawlerOf('a', 2), 1);
+    // fp64("http://archive.org/index.html") is c28b406a9c55d91c: negative; the last digit of its magnitude is 4.
+    t.equal(crawlerOf('http://archive.org/index.html', 16), 4, 'the magnitude of a negative remainder');
+  },
+);
 
-t.test('CRAWL-2.3, 2.4, 2.5, 2.6 hops and directives', async (t) => {
+t.test('CRAWL-2.3, 2.4, 2.5, 2.6: hop paths and scheduling directives', async (t) => {
   const fifty = 'L'.repeat(49);
   t.equal(appendHop(fifty, 'E'), `${fifty}E`);
   t.equal(appendHop(`${fifty}E`, 'X'), `1+${fifty.slice(1)}EX`);
   t.equal(appendHop(`9+${fifty}E`, 'R'), `10+${fifty.slice(1)}ER`);
   t.equal(hopCount(`10+${fifty}E`), 60);
-  t.equal(linkHops('3+LEL'), 2, 'only letters that are shown');
+  t.equal(linkHops('3+LEL'), 2, 'only the letters that are shown count');
   t.same(['', 'L', 'LE', 'LMXX', 'ER', 'LRL'].map(transHops), [0, 0, 1, 2, 2, 0]);
   t.same(
     ['L', 'LE', 'LEE', 'LR', ''].map((path) => schedulingDirective(path)),
@@ -236,20 +246,20 @@ t.test('CRAWL-2.3, 2.4, 2.5, 2.6 hops and directives', async (t) => {
   t.same(([0, 1, 2, 3] as const).map(prerequisiteDirective), [0, 0, 1, 2]);
 });
 
-t.test('CRAWL-9.10 costs', async (t) => {
+t.test('CRAWL-9.10: the cost by each policy', async (t) => {
   const { zero, unit, wag, 'anti-calendar': calendar } = COST_POLICIES;
   t.same([zero('http://a/?b'), unit('http://a/?b')], [0, 1]);
   t.same([wag('http://a/b'), wag('http://a/b?c'), wag('http://a/b?c', 'http://a/b?d')], [1, 2, 3]);
   t.equal(wag('http://a/b?c', 'http://a/'), 2);
   t.equal(calendar('http://www.example.com/calendar/2010/'), 2);
   t.equal(calendar('http://www.example.com/page'), 1);
-  t.equal(calendar('http://www.example.com/UPDATEs'), 2, 'anywhere, in any case');
+  t.equal(calendar('http://www.example.com/UPDATEs'), 2, 'the word may be anywhere, in any case');
   t.equal(calendar('http://www.example.com/x2010x'), 2);
-  t.equal(calendar('http://www.example.com/2010'), 1, 'between non-digits, not at the end');
+  t.equal(calendar('http://www.example.com/2010'), 1, 'the year must be between non-digits');
   t.equal(calendar('http://www.example.com/x12010x'), 1);
 });
 
-t.test('CRAWL-9.11 precedences', async (t) => {
+t.test('CRAWL-9.11: the precedence by each policy', async (t) => {
   const subject = { uri: 'u', hops: 'LELX', cost: 7 };
   t.equal(hopsPrecedence()(subject), 3);
   t.equal(hopsPrecedence({ allHops: true, base: 2 })(subject), 6);
@@ -263,17 +273,17 @@ t.test('CRAWL-9.11 precedences', async (t) => {
   );
 });
 
-t.test('the command harvest url', async (t) => {
-  const of = async (...words: string[]) => (await cli('url', ...words)).stdout;
+t.test('`harvest url` prints fingerprints, keys, SURT forms, canonical forms and class keys', async (t) => {
+  const run = async (...args: string[]) => (await cli('url', ...args)).stdout;
   t.equal(
-    await of('fingerprint', '--bits', '24', 'http://archive.org/index.html', ''),
+    await run('fingerprint', '--bits', '24', 'http://archive.org/index.html', ''),
     '2553d40000000000\n30733b0000000000\n',
   );
-  t.equal(await of('fingerprint', 'a'), '3e67e43317cb4865\n');
-  t.equal(await of('key', '--json', 'a'), '{"url":"a","key":"60aadf90ae15793d"}\n');
-  t.equal(await of('surt', '--prefix', 'example.com'), 'http://(com,example,\n');
-  t.equal(await of('canonical', 'HTTP://u@WWW2.A.org/B?&c=~'), 'http://a.org/b?c=~\n');
-  t.equal(await of('class', '--policy', 'surt', 'HTTPS://A.org:443/'), 'org,a,\n');
+  t.equal(await run('fingerprint', 'a'), '3e67e43317cb4865\n');
+  t.equal(await run('key', '--json', 'a'), '{"url":"a","key":"60aadf90ae15793d"}\n');
+  t.equal(await run('surt', '--prefix', 'example.com'), 'http://(com,example,\n');
+  t.equal(await run('canonical', 'HTTP://u@WWW2.A.org/B?&c=~'), 'http://a.org/b?c=~\n');
+  t.equal(await run('class', '--policy', 'surt', 'HTTPS://A.org:443/'), 'org,a,\n');
   const bad = await cli('url', 'canonical', 'http://', 'http://a/');
   t.same([bad.code, bad.stdout, bad.stderr], [1, '\nhttp://a/\n', 'url: "http://" is not a usable URI\n']);
 });

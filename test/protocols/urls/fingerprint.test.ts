@@ -1,3 +1,4 @@
+// Tests the fingerprints and keys of URIs with the test vectors of CRAWL-3.10.
 import t from 'tap';
 import {
   elfHash,
@@ -214,7 +215,7 @@ const VECTORS: readonly (readonly [string, string, string, string, string, strin
 const hex = (word: { high: number; low: number }) =>
   word.high.toString(16).padStart(8, '0') + word.low.toString(16).padStart(8, '0');
 
-t.test('CRAWL-3.10 all test vectors', async (t) => {
+t.test('CRAWL-3.10: fingerprints and keys equal the test vectors', async (t) => {
   for (const [text, fp24, fp32, fp40, fp64, key] of VECTORS) {
     const expected: [FingerprintBits, string][] = [
       [24, fp24],
@@ -229,7 +230,7 @@ t.test('CRAWL-3.10 all test vectors', async (t) => {
   }
 });
 
-t.test('CRAWL-3.8 stored keys sort as the signed numbers do', async (t) => {
+t.test('CRAWL-3.8: stored keys sort like the signed numbers', async (t) => {
   const keys = VECTORS.map(([text, , , , , , signed]) => ({
     stored: Buffer.from(uriKey(text)),
     signed: BigInt(signed),
@@ -242,13 +243,13 @@ t.test('CRAWL-3.8 stored keys sort as the signed numbers do', async (t) => {
   t.same(byBytes, byNumber);
 });
 
-t.test('CRAWL-3.12 ELF hash', async (t) => {
+t.test('CRAWL-3.12: the ELF hash equals known values', async (t) => {
   t.equal(elfHash('http://www.autohome.com.cn/'), 171146319);
   t.equal(elfHash('http://www.example.com/'), 188986399);
   t.equal(elfHash('dns:www.example.com'), 104707229);
   t.equal(elfHash(''), 0);
 });
 
-t.test('only the four named generators', async (t) => {
+t.test('an unknown generator is a RangeError', async (t) => {
   t.throws(() => fingerprint('a', 48 as FingerprintBits), RangeError);
 });

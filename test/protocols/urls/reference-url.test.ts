@@ -1,8 +1,9 @@
+// Tests the conversion of a Gatherer’s URL to its name in the link databases.
 import fc from 'fast-check';
 import t from 'tap';
 import { canonicalUrl, referenceUrl } from '../../../protocols/urls/index.js';
 
-t.test('R-41 the name of a Gatherer’s URL in the link databases', (t) => {
+t.test('R-41: referenceUrl returns the name of a Gatherer’s URL in the link databases', (t) => {
   const names: readonly (readonly [string, string | undefined])[] = [
     ['http://a.example/', 'http://a.example/'],
     ['http://a.example/%7eanna/?b=%7Ec', 'http://a.example/~anna/?b=~c'],
@@ -23,7 +24,7 @@ t.test('R-41 the name of a Gatherer’s URL in the link databases', (t) => {
   t.end();
 });
 
-t.test('R-41 the conversion is idempotent, and unifies both spellings of the tilde', (t) => {
+t.test('R-41: the conversion is idempotent, and unifies both spellings of the tilde', (t) => {
   const path = fc.string({
     unit: fc.constantFrom('/', '~', '%7e', '%7E', '%', 'a', '.', '?', '=', ' ', 'ü', '#'),
     maxLength: 12,

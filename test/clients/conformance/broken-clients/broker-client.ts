@@ -1,13 +1,15 @@
+// A client of the Broker written from the specification, without code of clients/ or protocols/, that can make one
+// mistake.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** Mistakes of a client of the Broker; `none` is correct. */
+/** Mistakes of the client; `none` is correct. */
 export type BrokerMistake =
   | 'none'
   | 'reads-lines'
   | 'counts-characters'
   | 'always-skips-a-byte'
-  | 'takes-200-for-the-end'
+  | 'treats-200-as-end'
   | 'insists-on-known-codes'
   | 'keeps-cr'
   | 'ends-at-103'
@@ -24,7 +26,7 @@ export type BrokerMistake =
   | 'ascii-only'
   | 'drops-unended-reply';
 
-/** A small client of the Broker with one mistake: queries, reads to the end, prints a line for each item. */
+/** Sends a query, reads the reply to its end, and prints the objects. */
 export async function brokerClient(
   mistake: BrokerMistake,
   port: number,
@@ -49,15 +51,15 @@ export async function brokerClient(
   if (!(mistake === 'drops-unended-reply' && reader.failed))
     await output(Buffer.from(reader.shown, 'latin1'));
   const failed = (reader.failed || isBroken) && mistake !== 'always-succeeds';
-  return { status: failed ? 1 : 0, diagnostics: reader.said };
+  return { status: failed ? 1 : 0, diagnostics: reader.diagnostics };
 }
 
 function messageOf(mistake: BrokerMistake, query: string): Buffer {
-  const asked = mistake === 'quotes-the-query' ? `"${query.replaceAll('"', '')}"` : query;
+  const text = mistake === 'quotes-the-query' ? `"${query.replaceAll('"', '')}"` : query;
   const word = mistake === 'insenstive' ? 'insenstive' : 'insensitive';
   const more = mistake === 'private-flag' ? ' #verbose' : '';
   const end = mistake === 'no-end-flag' ? '' : ' #END';
-  const message = `#USER #desc #attribute author #index case ${word}${more}${end} ${asked}`;
+  const message = `#USER #desc #attribute author #index case ${word}${more}${end} ${text}`;
   const ended = `${message}${mistake === 'lf-only' ? '\n' : '\r\n'}`;
   const sent = mistake === 'sends-twice' ? ended + ended : ended;
   return mistake === 'ascii-only' ? Buffer.from(sent.replace(/[^\n -~\r]/g, '?')) : Buffer.from(sent);
@@ -65,7 +67,7 @@ function messageOf(mistake: BrokerMistake, query: string): Buffer {
 
 class ReplyReader {
   shown = '';
-  said = '';
+  diagnostics = '';
   failed = false;
   readonly #mistake: BrokerMistake;
   #open: string | undefined;
@@ -95,7 +97,7 @@ class ReplyReader {
         const value = this.#take(rest, size);
         this.#open &&= `${this.#open}${value.toString('latin1')}\n`;
         if (value.length < size) this.failed = true;
-        rest = this.#behind(rest.subarray(value.length));
+        rest = this.#skipLineEnd(rest.subarray(value.length));
       } else if (!this.#item(code, text)) return;
     }
     if (this.#open !== undefined || this.#lines === 0) this.failed = true;
@@ -107,22 +109,22 @@ class ReplyReader {
     return rest.subarray(0, Buffer.byteLength(characters));
   }
 
-  /** One line end after counted bytes is not counted. */
-  #behind(rest: Buffer): Buffer {
+  /** Skips the line end after counted bytes, if there is one. */
+  #skipLineEnd(rest: Buffer): Buffer {
     if (this.#mistake === 'always-skips-a-byte' || rest[0] === 0x0a) return rest.subarray(1);
     return rest[0] === 0x0d && rest[1] === 0x0a ? rest.subarray(2) : rest;
   }
 
-  /** False at the end of the reply. */
+  /** Reads an item. Returns false at the end of the reply. */
   #item(code: number, text: string): boolean {
     this.#lines++;
     switch (code) {
       case 200:
-        return !(this.#mistake === 'takes-200-for-the-end' && this.#lines > 1);
+        return !(this.#mistake === 'treats-200-as-end' && this.#lines > 1);
       case 101:
       case 103:
       case 111:
-        if (this.#mistake !== 'silent-about-errors') this.said += `${text}\n`;
+        if (this.#mistake !== 'silent-about-errors') this.diagnostics += `${text}\n`;
         if (code === 111) this.failed = true;
         if (code === 111 && this.#mistake === 'shows-nothing-after-111') this.shown = '';
         return code === 101 || (code === 103 && this.#mistake !== 'ends-at-103');

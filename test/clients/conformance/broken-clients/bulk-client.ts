@@ -1,19 +1,21 @@
+// A collector of bulk transfers written from the specification, without code of clients/ or protocols/, that can make
+// one mistake. It does not know the interface of 1995.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 
-/** Mistakes of a client that collects from Brokers; `none` is correct. It does not know the interface of 1995. */
+/** Mistakes of the collector; `none` is correct. */
 export type BulkMistake =
   | 'none'
   | 'reads-lines'
   | 'counts-characters'
-  | 'wants-three-groups'
-  | 'wants-order'
-  | 'wants-capitals'
-  | 'wants-line-start'
-  | 'wants-layout'
-  | 'wants-groups'
-  | 'wants-success'
+  | 'requires-three-groups'
+  | 'requires-order'
+  | 'requires-upper-case'
+  | 'requires-line-start'
+  | 'requires-layout'
+  | 'requires-groups'
+  | 'requires-success'
   | 'knows-only-file'
   | 'stops-at-status'
   | 'ignores-end-lines'
@@ -23,14 +25,14 @@ export type BulkMistake =
   | 'drops-cut-transfer'
   | 'half-closes'
   | 'lf-only'
-  | 'asks-as-user'
-  | 'words-for-since'
+  | 'sends-user-message'
+  | 'sends-word-as-since'
   | 'sends-twice';
 
 const SPACE = /^[\s]+/;
 const GREETING = /^200 - .*broker/i;
 
-/** A small collector with one mistake: requests everything and prints it object by object. */
+/** Requests everything and prints it object by object. */
 export async function bulkClient(
   mistake: BulkMistake,
   port: number,
@@ -54,21 +56,21 @@ export async function bulkClient(
   if (!(mistake === 'drops-cut-transfer' && failed)) await output(Buffer.from(reader.shown, 'latin1'));
   return {
     status: failed && mistake !== 'always-succeeds' ? 1 : 0,
-    diagnostics: mistake === 'silent-about-errors' ? '' : reader.said,
+    diagnostics: mistake === 'silent-about-errors' ? '' : reader.diagnostics,
   };
 }
 
 function messageOf(mistake: BulkMistake): string {
-  const kind = mistake === 'asks-as-user' ? '#USER' : '#BULK';
-  const since = mistake === 'words-for-since' ? 'ever' : '0';
+  const kind = mistake === 'sends-user-message' ? '#USER' : '#BULK';
+  const since = mistake === 'sends-word-as-since' ? 'ever' : '0';
   const message = `${kind} #SINCE ${since} #END #ALLB${mistake === 'lf-only' ? '\n' : '\r\n'}`;
   return mistake === 'sends-twice' ? message + message : message;
 }
 
-/** Characters are bytes. */
+/** Reads a reply in Latin-1, so that each character is a byte. */
 class TransferReader {
   shown = '';
-  said = '';
+  diagnostics = '';
   failed = false;
   readonly #mistake: BulkMistake;
   #rest: string;
@@ -90,12 +92,12 @@ class TransferReader {
     while (!this.failed && this.#next());
     const seen = this.#groups.join();
     if (this.#inGroup || (seen === '' && this.#objects === 0)) this.failed = true;
-    if (this.#mistake === 'wants-three-groups' && new Set(this.#groups).size < 3) this.failed = true;
-    if (this.#mistake === 'wants-order' && !'delete,refresh,update'.includes(seen)) this.failed = true;
-    if (this.#mistake === 'wants-success' && !this.#success) this.failed = true;
+    if (this.#mistake === 'requires-three-groups' && new Set(this.#groups).size < 3) this.failed = true;
+    if (this.#mistake === 'requires-order' && !'delete,refresh,update'.includes(seen)) this.failed = true;
+    if (this.#mistake === 'requires-success' && !this.#success) this.failed = true;
   }
 
-  /** False at the end of the reply. */
+  /** Reads the next item. Returns false at the end of the reply. */
   #next(): boolean {
     this.#skipSpace();
     if (this.#rest === '') return false;
@@ -113,7 +115,7 @@ class TransferReader {
 
   #skipSpace(): void {
     const space = SPACE.exec(this.#rest)?.[0] ?? '';
-    if (this.#mistake === 'wants-layout' && /[ \t]|\n\n\n/.test(space)) this.failed = true;
+    if (this.#mistake === 'requires-layout' && /[ \t]|\n\n\n/.test(space)) this.failed = true;
     if (space !== '') this.#lineStart = space.includes('\n');
     this.#rest = this.#rest.slice(space.length);
   }
@@ -136,7 +138,7 @@ class TransferReader {
     this.#lineStart = true;
     if (code === '000') this.#success = true;
     if (code === '400') {
-      this.said += `${line?.[2]}\n`;
+      this.diagnostics += `${line?.[2]}\n`;
       this.failed = true;
     }
     if (this.#mistake === 'stops-at-status' && this.#groups.length > 0) return false;
@@ -144,9 +146,9 @@ class TransferReader {
   }
 
   #open(header: string, word: string): boolean {
-    if (this.#mistake === 'wants-capitals' && word !== word.toUpperCase()) return this.#fail();
-    if (this.#mistake === 'wants-line-start' && !this.#lineStart) return this.#fail();
-    if (this.#mistake === 'wants-layout' && !/^@\w+ \{$/.test(header)) return this.#fail();
+    if (this.#mistake === 'requires-upper-case' && word !== word.toUpperCase()) return this.#fail();
+    if (this.#mistake === 'requires-line-start' && !this.#lineStart) return this.#fail();
+    if (this.#mistake === 'requires-layout' && !/^@\w+ \{$/.test(header)) return this.#fail();
     this.#groups.push(word.toLowerCase());
     this.#inGroup = true;
     this.#advance(header.length);
@@ -154,7 +156,7 @@ class TransferReader {
   }
 
   #object(): boolean {
-    if (this.#mistake === 'wants-groups' && !this.#inGroup) return this.#fail();
+    if (this.#mistake === 'requires-groups' && !this.#inGroup) return this.#fail();
     const head = /^@(\w+)\s+\{\s*(\S+)\n/.exec(this.#rest);
     if (head === null) return this.#fail();
     if (this.#mistake === 'knows-only-file' && head[1] !== 'FILE') return this.#fail();

@@ -6,13 +6,13 @@ import { Wire } from './wire.js';
 type Write = (piece: Uint8Array) => void | Promise<void>;
 
 /**
- * The ROADS client: no HELLO, no compression, CR LF; ends at a line that begins 099 or 499 and does not wait for the answer
- * to QUIT. It never reports a failure.
+ * The ROADS client: no HELLO, no compression, CR LF. It ends at a line that begins with 099 or 499, does not wait for the
+ * answer to QUIT, and never reports a failure.
  */
 export async function roadsClient(port: number, write: Write): Promise<number> {
   const wire = await Wire.open('127.0.0.1', port).catch(() => undefined);
   if (wire === undefined) return 1;
-  if (!/^000 - HELLO/.test((await wire.line()) ?? '')) return 1;
+  if (!/^000 - HELLO/.test((await wire.readLine()) ?? '')) return 1;
   wire.send('SEND-UPDATE 0\r\n');
   let record: string[] | undefined;
   const flush = async () => {
@@ -20,7 +20,7 @@ export async function roadsClient(port: number, write: Write): Promise<number> {
     record = undefined;
   };
   for (;;) {
-    const line = await wire.line();
+    const line = await wire.readLine();
     if (line === undefined || /^(?:099|499)/.test(line)) break;
     const attribute = /^([^{}]+)\{(\d+)\}:\t(.*)$/s.exec(line);
     if (/^@FILE\s*\{/.test(line)) {
@@ -28,7 +28,7 @@ export async function roadsClient(port: number, write: Write): Promise<number> {
       record = [line];
     } else if (attribute !== null) {
       const missing = Number(attribute[2]) + 1 - (attribute[3] ?? '').length;
-      const rest = missing > 0 ? await wire.bytes(missing).catch(() => undefined) : Buffer.alloc(0);
+      const rest = missing > 0 ? await wire.readBytes(missing).catch(() => undefined) : Buffer.alloc(0);
       if (rest === undefined) break;
       record?.push(line + rest.toString('latin1'));
     }
@@ -40,10 +40,10 @@ export async function roadsClient(port: number, write: Write): Promise<number> {
 }
 
 /**
- * The sample client of the Metadata distribution: answers every status line with the next command, and copies the data after
- * 400 up to a line that begins 499, compressed or not.
+ * The sample client of the Metadata distribution. It answers every status line with the next command, and copies the data
+ * after 400 up to a line that begins with 499, compressed or not.
  * @param compression whether it requests compression
- * @param info its description mode: reads one object and sends QUIT
+ * @param info whether it requests the description: reads one object and sends QUIT
  */
 export async function beckettClient(
   port: number,
@@ -56,7 +56,7 @@ export async function beckettClient(
   signal?.addEventListener('abort', () => wire.close());
   try {
     for (;;) {
-      const line = await wire.line();
+      const line = await wire.readLine();
       if (line === undefined) return 1;
       const [, code, text = ''] = /^(\d+) - (.*)$/s.exec(line.replace(/\r?\n$/, '')) ?? [];
       if (code === '000') {
@@ -64,10 +64,10 @@ export async function beckettClient(
         wire.send('HELLO client.example.org\n');
       } else if (code === '100') {
         wire.send(info ? 'INFO\n' : compression ? 'SET compression\n' : 'SEND-UPDATE 0\n');
-        if (info && (await describe(wire, write))) wire.send('QUIT\n');
+        if (info && (await copyObject(wire, write))) wire.send('QUIT\n');
       } else if (code === '500') wire.send('SEND-UPDATE 0\n');
       else if (code === '400') {
-        const data = await upToEndLine(wire);
+        const data = await readToEndLine(wire);
         await write(compression ? gunzipSync(data) : data);
         wire.send('QUIT\n');
       } else if (code === '600') wire.send('QUIT\n');
@@ -80,27 +80,27 @@ export async function beckettClient(
   }
 }
 
-/** Copies lines until the one that begins 499, or the end. */
-async function upToEndLine(wire: Wire): Promise<Uint8Array> {
+/** Reads lines up to the one that begins with 499, or to the end. */
+async function readToEndLine(wire: Wire): Promise<Uint8Array> {
   const lines: Uint8Array[] = [];
   for (;;) {
-    const line = await wire.line();
-    if (line === undefined) return Buffer.concat([...lines, (await wire.chunk()) ?? Buffer.alloc(0)]);
+    const line = await wire.readLine();
+    if (line === undefined) return Buffer.concat([...lines, (await wire.readChunk()) ?? Buffer.alloc(0)]);
     if (line.startsWith('499')) return Buffer.concat(lines);
     lines.push(Buffer.from(line, 'latin1'));
   }
 }
 
-/** Reads one object after any other lines. */
-async function describe(wire: Wire, write: Write): Promise<boolean> {
+/** Copies one object, after skipping other lines. Resolves with false if the connection ends. */
+async function copyObject(wire: Wire, write: Write): Promise<boolean> {
   const lines: string[] = [];
   for (;;) {
-    const line = await wire.line();
+    const line = await wire.readLine();
     if (line === undefined) return false;
     if (lines.length === 0 && !line.startsWith('@')) continue;
     const [, size, first = ''] = /^[^{}]+\{(\d+)\}:\t(.*)$/s.exec(line) ?? [];
     const missing = size === undefined ? 0 : Number(size) + 1 - first.length;
-    lines.push(line + (missing > 0 ? (await wire.bytes(missing)).toString('latin1') : ''));
+    lines.push(line + (missing > 0 ? (await wire.readBytes(missing)).toString('latin1') : ''));
     if (line === '}\n') break;
   }
   await write(Buffer.from(lines.join(''), 'latin1'));

@@ -1,22 +1,24 @@
+// A client of the interface of 1995 (`#interface 2`) written from the specification, without code of clients/ or
+// protocols/, that can make one mistake.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createInflateRaw } from 'node:zlib';
 
-/** Mistakes of a client of the interface of 1995; `none` is correct. */
+/** Mistakes of the client; `none` is correct. */
 export type ProposedMistake =
   | 'none'
   | 'reads-version-by-line'
-  | 'wants-minor-0'
-  | 'takes-any-major'
-  | 'wants-header'
-  | 'wants-trailer'
+  | 'requires-minor-0'
+  | 'accepts-any-major'
+  | 'requires-header'
+  | 'requires-trailer'
   | 'header-in-order'
-  | 'knows-no-extensions'
+  | 'rejects-extensions'
   | 'ignores-magic'
   | 'skips-unknown-codes'
   | 'one-group-each'
   | 'searches-end-marker'
-  | 'needs-no-end-marker'
+  | 'ignores-missing-end-marker'
   | 'no-limits'
   | 'ignores-count'
   | 'ignores-errors'
@@ -29,7 +31,7 @@ const MAX_STRING = 65_536;
 
 class Failure extends Error {}
 
-/** Requests everything over `#interface 2` and prints what it received. Characters are bytes. */
+/** Requests everything over `#interface 2` and prints the received objects. */
 export async function proposedClient(
   mistake: ProposedMistake,
   port: number,
@@ -46,23 +48,24 @@ export async function proposedClient(
   socket.write('#BULK #SINCE 0 #interface 2 #END #ALLB\r\n');
   await closed;
   const reader = new ReplyReader(mistake, Buffer.concat(chunks).toString('latin1'));
-  let said = '';
+  let diagnostics = '';
   try {
     await reader.read();
-    said = reader.said;
+    diagnostics = reader.diagnostics;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    said = error.message;
+    diagnostics = error.message;
     isBroken = true;
   }
   if (!(isBroken && mistake === 'shows-nothing-when-failed'))
     await output(Buffer.from(reader.shown, 'latin1'));
-  return { status: isBroken ? 1 : 0, diagnostics: said };
+  return { status: isBroken ? 1 : 0, diagnostics };
 }
 
+/** Reads a reply in Latin-1, so that each character is a byte. */
 class ReplyReader {
   shown = '';
-  said = '';
+  diagnostics = '';
   readonly #mistake: ProposedMistake;
   #rest: string;
   #objects = 0;
@@ -108,18 +111,18 @@ class ReplyReader {
     const major = this.#number();
     const minor = this.#number();
     this.#string();
-    if (major > 1 && this.#mistake !== 'takes-any-major') throw new Failure('version');
-    if (minor > 0 && this.#mistake === 'wants-minor-0') throw new Failure('version');
+    if (major > 1 && this.#mistake !== 'accepts-any-major') throw new Failure('version');
+    if (minor > 0 && this.#mistake === 'requires-minor-0') throw new Failure('version');
   }
 
-  /** The code of what follows the Header; `@` for groups. */
+  /** Reads the Header. Returns the code of the Body or Trailer that follows, `@` for groups. */
   #header(): string {
     let last = -1;
     for (let fields = 0; ; fields++) {
       const code = this.#rest.startsWith('@') ? '@' : this.#rest.slice(0, 3);
       const field = FIELDS.indexOf(code);
       if (field < 0) {
-        if (fields === 0 && this.#mistake === 'wants-header') throw new Failure('no Header');
+        if (fields === 0 && this.#mistake === 'requires-header') throw new Failure('no Header');
         if (this.#mistake !== 'skips-unknown-codes' || !code.startsWith('16')) return code;
         this.#string();
         continue;
@@ -133,7 +136,7 @@ class ReplyReader {
   }
 
   #extension(name: string): void {
-    if (this.#mistake === 'knows-no-extensions') throw new Failure(name);
+    if (this.#mistake === 'rejects-extensions') throw new Failure(name);
     this.#take(3);
     if (this.#take(4) !== MAGIC && this.#mistake !== 'ignores-magic') throw new Failure('magic');
     this.#take(this.#number());
@@ -150,22 +153,22 @@ class ReplyReader {
     if (this.#mistake === 'searches-end-marker') {
       const found = this.#rest.indexOf(END_MARKER);
       if (found < 0) throw new Failure('no end');
-      const { text } = await inflated(bytes.subarray(10, found));
+      const { text } = await inflate(bytes.subarray(10, found));
       this.#rest = this.#rest.slice(found + END_MARKER.length);
       this.#groups(text);
       return;
     }
-    const { text, used } = await inflated(bytes.subarray(10));
-    // The deflate data, then CRC and size.
+    const { text, used } = await inflate(bytes.subarray(10));
+    // The gzip header, the deflate data, then CRC and size.
     this.#take(10 + used + 8);
     this.#groups(text);
     if (this.#rest.startsWith(END_MARKER)) this.#take(END_MARKER.length);
-    else if (this.#mistake !== 'needs-no-end-marker') throw new Failure('no end marker');
+    else if (this.#mistake !== 'ignores-missing-end-marker') throw new Failure('no end marker');
   }
 
   #trailer(): void {
     if (this.#rest === '') {
-      if (this.#mistake === 'wants-trailer' || (this.#objects === 0 && this.shown === ''))
+      if (this.#mistake === 'requires-trailer' || (this.#objects === 0 && this.shown === ''))
         throw new Failure('no Trailer');
       return;
     }
@@ -173,7 +176,7 @@ class ReplyReader {
     if (code === '144') {
       const count = this.#number();
       if (count !== this.#objects && this.#mistake !== 'ignores-count')
-        this.said = `count ${count}, not ${this.#objects}`;
+        this.diagnostics = `count ${count}, not ${this.#objects}`;
     } else if (code === '111') {
       const text = `${this.#number()}: ${this.#string()}`;
       if (this.#mistake !== 'ignores-errors') throw new Failure(text);
@@ -195,7 +198,7 @@ class ReplyReader {
       seen.push(word);
       rest = rest.slice(group[0].length).trimStart();
       while (rest.startsWith('@')) rest = this.#object(rest).trimStart();
-      if (!rest.startsWith('}')) throw new Failure('a group without end');
+      if (!rest.startsWith('}')) throw new Failure('an unclosed group');
       rest = rest.slice(1).trimStart();
     }
     if (/^[\x1f]/.test(rest)) throw new Failure('compressed');
@@ -239,7 +242,7 @@ class ReplyReader {
   }
 }
 
-async function inflated(bytes: Uint8Array): Promise<{ text: string; used: number }> {
+async function inflate(bytes: Uint8Array): Promise<{ text: string; used: number }> {
   const stream = createInflateRaw();
   const chunks: Buffer[] = [];
   stream.on('data', (chunk: Buffer) => chunks.push(chunk));

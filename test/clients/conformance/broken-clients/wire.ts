@@ -1,13 +1,14 @@
+// The connection of the clients in this folder.
 import { connect, type Socket } from 'node:net';
 
 /** The server closed before the expected data. */
-export class CutOff extends Error {}
+export class CutOffError extends Error {}
 
-/** A connection that is read by lines, by numbers of bytes, or by chunks. */
+/** A connection that is read by line, by number of bytes, or by chunk. */
 export class Wire {
   readonly #socket: Socket;
   readonly #chunks: AsyncIterator<Buffer>;
-  #held: Buffer = Buffer.alloc(0);
+  #unread: Buffer = Buffer.alloc(0);
 
   private constructor(socket: Socket) {
     this.#socket = socket;
@@ -31,55 +32,55 @@ export class Wire {
   }
 
   /** The unread bytes, or the next chunk; undefined at the end. */
-  async chunk(): Promise<Buffer | undefined> {
-    if (this.#held.length === 0 && !(await this.#more())) return undefined;
-    const chunk = this.#held;
-    this.#held = Buffer.alloc(0);
+  async readChunk(): Promise<Buffer | undefined> {
+    if (this.#unread.length === 0 && !(await this.#more())) return undefined;
+    const chunk = this.#unread;
+    this.#unread = Buffer.alloc(0);
     return chunk;
   }
 
   /** Puts bytes back to be read again. */
   unread(bytes: Buffer): void {
-    this.#held = Buffer.concat([bytes, this.#held]);
+    this.#unread = Buffer.concat([bytes, this.#unread]);
   }
 
-  /** A line with its end, a character a byte; undefined at the end of the connection. */
-  async line(): Promise<string | undefined> {
-    let from = 0;
+  /** A line with its end, in Latin-1; undefined at the end of the connection. */
+  async readLine(): Promise<string | undefined> {
+    let searched = 0;
     for (;;) {
-      const at = this.#held.indexOf(0x0a, from);
-      if (at >= 0) return (await this.bytes(at + 1)).toString('latin1');
-      from = this.#held.length;
+      const end = this.#unread.indexOf(0x0a, searched);
+      if (end >= 0) return (await this.readBytes(end + 1)).toString('latin1');
+      searched = this.#unread.length;
       if (!(await this.#more())) return undefined;
     }
   }
 
-  /** Exactly this many bytes. Rejects with {@link CutOff}. */
-  async bytes(count: number): Promise<Buffer> {
-    const parts = [this.#held];
-    let length = this.#held.length;
+  /** Exactly this many bytes. Rejects with {@link CutOffError}. */
+  async readBytes(count: number): Promise<Buffer> {
+    const parts = [this.#unread];
+    let length = this.#unread.length;
     while (length < count) {
-      this.#held = Buffer.alloc(0);
-      if (!(await this.#more())) throw new CutOff('the connection ended');
-      parts.push(this.#held);
-      length += this.#held.length;
+      this.#unread = Buffer.alloc(0);
+      if (!(await this.#more())) throw new CutOffError('the connection ended');
+      parts.push(this.#unread);
+      length += this.#unread.length;
     }
-    const all = parts.length === 1 ? this.#held : Buffer.concat(parts);
-    this.#held = all.subarray(count);
+    const all = parts.length === 1 ? this.#unread : Buffer.concat(parts);
+    this.#unread = all.subarray(count);
     return all.subarray(0, count);
   }
 
   /** The next byte, which stays unread; undefined at the end. */
   async peek(): Promise<number | undefined> {
-    if (this.#held.length === 0 && !(await this.#more())) return undefined;
-    return this.#held[0];
+    if (this.#unread.length === 0 && !(await this.#more())) return undefined;
+    return this.#unread[0];
   }
 
-  /** The bytes up to and including a byte. */
-  async until(stop: string): Promise<string> {
+  /** Reads up to a byte and skips that byte. Returns the text before it. */
+  async readUntil(stop: string): Promise<string> {
     let text = '';
     for (;;) {
-      const char = (await this.bytes(1)).toString('latin1');
+      const char = (await this.readBytes(1)).toString('latin1');
       if (char === stop) return text;
       text += char;
     }
@@ -89,7 +90,7 @@ export class Wire {
     try {
       const next = await this.#chunks.next();
       if (next.done === true) return false;
-      this.#held = this.#held.length === 0 ? next.value : Buffer.concat([this.#held, next.value]);
+      this.#unread = this.#unread.length === 0 ? next.value : Buffer.concat([this.#unread, next.value]);
       return true;
     } catch {
       return false;

@@ -1,3 +1,4 @@
+// Our own gatherd with reference data, and a run of the gatherd suite against a port.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +30,7 @@ export function entry(url: string, time: number, body: string): Entry {
   return { url, time, soif: Buffer.from(`@FILE { ${url}\n${lines.join('')}}\n`, 'latin1') };
 }
 
-/** In the order of GATHERD-4.6. The values confuse a careless reader of lines (GATHERD-3.7, SOIF-1.2). */
+/** In the order of GATHERD-4.6. The values look like status lines, to detect clients that read line by line (GATHERD-3.7, SOIF-1.2). */
 export const ENTRIES: readonly Entry[] = [
   entry('http://a.example.org/', 1000, 'plain'),
   entry('http://b.example.org/', 1000, 'x\n499 - Sent 0 objects\n}\n@UPDATE {\n'),
@@ -39,7 +40,10 @@ export const ENTRIES: readonly Entry[] = [
   entry('http://f.example.org/', 4000, 'refreshed'),
 ];
 
-/** Our own daemon over {@link ENTRIES}: the last one's content is of the time 1000, and another object was deleted at 3500. */
+/**
+ * Starts our own gatherd with {@link ENTRIES}. The last of them is refreshed: its content is of the time 1000. Another
+ * object was deleted at 3500.
+ */
 export async function referenceServer(t: Test): Promise<number> {
   const directory = await mkdtemp(join(tmpdir(), 'conformance-'));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
@@ -65,8 +69,8 @@ export async function referenceServer(t: Test): Promise<number> {
   return server.address.port;
 }
 
-/** Runs the server cases against a port of loopback. */
-export async function judgeServer(port: number, options: RunOptions = {}): Promise<CaseResult[]> {
+/** Runs the gatherd suite against a port of loopback. */
+export async function runGatherdCases(port: number, options: RunOptions = {}): Promise<CaseResult[]> {
   const suite = await loadSuite('gatherd');
   const { timeoutMs = 5000 } = options;
   await using prepared = await suite.prepare([`127.0.0.1:${port}`], { timeoutMs });

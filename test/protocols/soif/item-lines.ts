@@ -1,3 +1,5 @@
+// Decodes SOIF to one line of text per item, so that expected results can be written by hand; and cuts inputs into
+// chunks.
 import { ProtocolError } from '../../../protocols/errors.js';
 import {
   SectionDecoder,
@@ -7,51 +9,52 @@ import {
   type SoifItem,
 } from '../../../protocols/soif/index.js';
 
-/** The items of a stream, one line for each, so that expected results can be written by hand. */
-export function reading(chunks: Iterable<Uint8Array>, options: SoifDecoderOptions = {}): string[] {
-  return read(new SoifDecoder(options), chunks, options.mode === 'strict');
+/** Decodes objects: `TYPE "url" ["name"="value" ...] @offset+length`, `! rule @offset` for a warning, `error rule @offset`. */
+export function itemLines(chunks: Iterable<Uint8Array>, options: SoifDecoderOptions = {}): string[] {
+  return linesOf(new SoifDecoder(options), chunks, options.mode === 'strict');
 }
 
-export function sectionReading(
+/** Decodes a stream of sections. Also has `open` and `close` of sections, the end line, and the bytes after it. */
+export function sectionLines(
   chunks: Iterable<Uint8Array>,
   options: SoifDecoderOptions & { endLine?: boolean } = {},
 ): string[] {
-  return read(new SectionDecoder(options), chunks, options.mode === 'strict');
+  return linesOf(new SectionDecoder(options), chunks, options.mode === 'strict');
 }
 
-/** Resumes after each error at the next plausible start, as `cksoif` does. */
-function read(
+/** In strict mode, resumes after each error at the next plausible start, as `cksoif` does. */
+function linesOf(
   decoder: SoifDecoder | SectionDecoder,
   chunks: Iterable<Uint8Array>,
-  strict: boolean,
+  isStrict: boolean,
 ): string[] {
   const lines: string[] = [];
-  const turn = (step: () => (SoifItem | SectionItem)[]): void => {
+  const collect = (step: () => (SoifItem | SectionItem)[]): void => {
     for (let next = step; ; next = () => decoder.resume()) {
       try {
-        for (const item of next()) lines.push(show(item));
+        for (const item of next()) lines.push(formatItem(item));
       } catch (error) {
-        if (!strict || !(error instanceof ProtocolError)) throw error;
+        if (!isStrict || !(error instanceof ProtocolError)) throw error;
         lines.push(`error ${error.rule} @${error.offset}`);
         continue;
       }
       if (!decoder.failed) return;
     }
   };
-  const ended = (): boolean => decoder instanceof SectionDecoder && decoder.ended;
+  const hasEnded = (): boolean => decoder instanceof SectionDecoder && decoder.ended;
   const rest: Uint8Array[] = [];
   for (const chunk of chunks) {
-    if (ended()) rest.push(chunk);
-    else turn(() => decoder.push(chunk));
+    if (hasEnded()) rest.push(chunk);
+    else collect(() => decoder.push(chunk));
   }
-  if (!ended()) turn(() => decoder.end());
+  if (!hasEnded()) collect(() => decoder.end());
   if (decoder instanceof SectionDecoder && decoder.ended) {
     lines.push(`rest ${text(Buffer.concat([decoder.rest, ...rest]))}`);
   }
   return lines;
 }
 
-function show(item: SoifItem | SectionItem): string {
+function formatItem(item: SoifItem | SectionItem): string {
   switch (item.kind) {
     case 'warning':
       return `! ${item.rule} @${item.offset}`;
@@ -63,9 +66,9 @@ function show(item: SoifItem | SectionItem): string {
       const { object } = item;
       const attributes = object.attributes.map(({ name, value }) => `${JSON.stringify(name)}=${text(value)}`);
       const length = 'length' in item ? item.length : item.bytes.length;
-      const where = `@${item.offset}+${length}${item.exact ? '' : ' inexact'}`;
+      const range = `@${item.offset}+${length}${item.exact ? '' : ' inexact'}`;
       const section = 'section' in item ? `${item.section} ` : '';
-      return `${section}${object.type} ${JSON.stringify(object.url)} [${attributes.join(' ')}] ${where}`;
+      return `${section}${object.type} ${JSON.stringify(object.url)} [${attributes.join(' ')}] ${range}`;
     }
   }
 }
@@ -74,22 +77,22 @@ function text(bytes: Uint8Array): string {
   return JSON.stringify(Buffer.from(bytes).toString('latin1'));
 }
 
-/** Bytes of latin1 text. */
+/** The bytes of Latin-1 text. */
 export function bytes(latin1: string): Uint8Array {
   return new Uint8Array(Buffer.from(latin1, 'latin1'));
 }
 
 /** One chunk for each byte. */
-export function singly(whole: Uint8Array): Uint8Array[] {
+export function singleBytes(whole: Uint8Array): Uint8Array[] {
   return Array.from(whole, (byte) => Uint8Array.of(byte));
 }
 
 /** Cuts at the given offsets; offsets beyond the end have no effect. */
-export function cut(whole: Uint8Array, places: readonly number[]): Uint8Array[] {
-  const borders = [
+export function cutAt(whole: Uint8Array, offsets: readonly number[]): Uint8Array[] {
+  const boundaries = [
     0,
-    ...[...places].filter((place) => place < whole.length).sort((a, b) => a - b),
+    ...[...offsets].filter((offset) => offset < whole.length).sort((a, b) => a - b),
     whole.length,
   ];
-  return borders.slice(1).map((border, i) => whole.slice(borders[i], border));
+  return boundaries.slice(1).map((end, i) => whole.slice(boundaries[i], end));
 }
