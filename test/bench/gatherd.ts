@@ -3,7 +3,7 @@
 // process; the client is discard-client.ts. Needs nginx.
 //   npm run bench -- gatherd [--objects N] [--runs N] [--clients N] [--idle N]
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 import { encodeSoif, SoifObject } from '../../protocols/soif/index.js';
 import { GathererStore } from '../../storage/index.js';
 import { PROGRAM } from '../helpers/cli.js';
-import { freePort } from '../helpers/daemon.js';
+import { startNginx } from './bulk/nginx.js';
 import { readNaturalText } from './bulk/objects.js';
 import type { Measured, Transfer } from './discard-client.js';
 import { median, print, writeResult } from './harness.js';
@@ -41,7 +41,7 @@ export async function run(args: string[]): Promise<void> {
   try {
     const database = await makeDatabase(scratch, objects);
     const gatherd = await startGatherd(join(scratch, 'data'), servers);
-    const nginx = await startNginx(scratch, database.directory, servers);
+    const nginx = await startNginx(scratch, database.directory, 'EXPORT', (child) => servers.push(child));
     const plan = planTransfers(gatherd.port, nginx, Number(values.clients), objects);
     await measure(plan, database, gatherd, Number(values.runs), Number(values.idle));
   } finally {
@@ -121,40 +121,6 @@ async function startGatherd(directory: string, servers: ChildProcess[]): Promise
     if (ready !== null) return { pid: child.pid ?? 0, port: Number(ready[1]) };
   }
   throw new Error(`gatherd did not start: ${output}`);
-}
-
-/** Starts nginx with sendfile and one worker, as for large downloads. Returns its port. */
-async function startNginx(scratch: string, root: string, servers: ChildProcess[]): Promise<number> {
-  const port = await freePort();
-  const home = join(scratch, 'nginx');
-  mkdirSync(home);
-  const config = join(home, 'nginx.conf');
-  writeFileSync(
-    config,
-    `daemon off; master_process off; worker_processes 1; pid ${home}/pid; error_log ${home}/error.log warn;
-events { worker_connections 1024; }
-http { access_log off; sendfile on; tcp_nopush on; types {} default_type application/octet-stream;
-  client_body_temp_path ${home}/b; proxy_temp_path ${home}/p; fastcgi_temp_path ${home}/f;
-  uwsgi_temp_path ${home}/u; scgi_temp_path ${home}/s;
-  server { listen ${HOST}:${port}; root ${root}; } }
-`,
-  );
-  const child = spawn('nginx', ['-c', config, '-p', home], { stdio: 'ignore' });
-  let failure: Error | undefined;
-  child.on('error', (error) => {
-    failure = new Error(`nginx is required for the comparison: ${error.message}`);
-  });
-  servers.push(child);
-  for (let tries = 0; tries < 100; tries++) {
-    if (failure !== undefined) throw failure;
-    const up = await fetch(`http://${HOST}:${port}/EXPORT`).then(
-      async (response) => (await response.arrayBuffer()).byteLength > 0 && response.ok,
-      () => false,
-    );
-    if (up) return port;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('nginx did not start');
 }
 
 /** The transfers of one round. */

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BrokerClient } from '../../../clients/broker/index.js';
 import { PROGRAM } from '../../helpers/cli.js';
-import { freePort } from '../../helpers/daemon.js';
 import type { Measured, Transfer } from './client.js';
+import { startNginx } from './nginx.js';
 
 const CLIENT = fileURLToPath(new URL('./client.js', import.meta.url));
 const HOST = '127.0.0.1';
@@ -77,38 +77,9 @@ export class Processes {
     await checkObjectCount(broker, objects, await done);
   }
 
-  /** Starts nginx with sendfile and one worker, as for large downloads. Returns its port. */
-  async nginx(root: string, file: string): Promise<number> {
-    const port = await freePort();
-    const home = join(this.#scratch, 'nginx');
-    await mkdir(home);
-    const config = join(home, 'nginx.conf');
-    await writeFile(
-      config,
-      `daemon off; master_process off; worker_processes 1; pid ${home}/pid; error_log ${home}/error.log warn;
-events { worker_connections 1024; }
-http { access_log off; sendfile on; tcp_nopush on; types {} default_type application/octet-stream;
-  client_body_temp_path ${home}/b; proxy_temp_path ${home}/p; fastcgi_temp_path ${home}/f;
-  uwsgi_temp_path ${home}/u; scgi_temp_path ${home}/s;
-  server { listen ${HOST}:${port}; root ${root}; } }
-`,
-    );
-    const child = spawn('nginx', ['-c', config, '-p', home], { stdio: 'ignore' });
-    let failure: Error | undefined;
-    child.on('error', (error) => {
-      failure = new Error(`nginx is required for the comparison: ${error.message}`);
-    });
-    this.#running.set('nginx', child);
-    for (let tries = 0; tries < 100; tries++) {
-      if (failure !== undefined) throw failure;
-      const up = await fetch(`http://${HOST}:${port}/${file}`, { method: 'HEAD' }).then(
-        (response) => response.ok,
-        () => false,
-      );
-      if (up) return port;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    throw new Error('nginx did not start');
+  /** Starts nginx; see {@link startNginx}. Returns its port. */
+  nginx(root: string, file: string): Promise<number> {
+    return startNginx(this.#scratch, root, file, (child) => this.#running.set('nginx', child));
   }
 
   /** Runs the transfers in a client process. */
