@@ -152,7 +152,7 @@ async function checkArchives(chosen: readonly string[]): Promise<void> {
   }
   for (const { name, textOnly, pack } of ARCHIVE_FORMATS) {
     const candidates = textOnly ? bodies.filter(([, body]) => isPlainText(body)) : bodies;
-    let wrong = 0;
+    let mismatches = 0;
     let members = 0;
     let missing = false;
     for (let start = 0; start < candidates.length && start < 5 * MEMBERS && !missing; start += MEMBERS) {
@@ -177,7 +177,7 @@ async function checkArchives(chosen: readonly string[]): Promise<void> {
         files.forEach(([member, body]) => {
           members++;
           if (sums.get(member) !== createHash('md5').update(body).digest('hex')) {
-            wrong++;
+            mismatches++;
             console.log(`# ${name}: ${member} is missing or differs; ${output.warnings.join('; ')}`);
           }
         });
@@ -186,8 +186,8 @@ async function checkArchives(chosen: readonly string[]): Promise<void> {
     if (missing) console.log(`# ${name}: the program that creates it is not installed`);
     else
       check(
-        wrong === 0 && members > 0,
-        `E-43, E-44 ${name}: ${members} members are unpacked byte for byte, ${wrong} are not`,
+        mismatches === 0 && members > 0,
+        `E-43, E-44 ${name}: ${members} members are unpacked byte for byte, ${mismatches} are not`,
       );
   }
 }

@@ -1,4 +1,5 @@
-// Tests the Swish indexer with Debian's swish-e. Prints TAP; without it, only the translation of queries is tested. `.ci/run` installs it.
+// Tests the Swish indexer with Debian's swish-e. Prints TAP; without it, only the translation of queries is tested. `.ci/run`
+// installs it.
 import { spawnSync } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';

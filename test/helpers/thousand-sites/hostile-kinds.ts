@@ -1,7 +1,7 @@
 // Sites that are slow, broken, endless or lying.
 import { gzipSync } from 'node:zlib';
 import { type Answer, answer, type Delivery, html, page, redirect, text } from './answers.js';
-import type { SiteBuilder, Times } from './site.js';
+import type { SiteBuilder } from './site.js';
 
 /** 40 MB of spaces, compressed to 40 kB. */
 const GZIP_BOMB = gzipSync(Buffer.alloc(40_000_000, 0x20), { level: 9 });
@@ -24,54 +24,45 @@ export const HOSTILE_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>
   'endless headers': (site) => addBrokenPage(site, 'endless-headers'),
   'endless body': (site) => {
     site.web(3);
-    site.linked('/endless.html', html('endless', [], { delivery: 'endless-body' }), [
-      1,
-      site.options.maxAttempts,
-    ]);
+    site.linked('/endless.html', html('endless', [], { delivery: 'endless-body' }), site.retryTimes);
   },
   'huge headers': (site) => {
     const headers = { ...HTML_HEADERS, 'x-long': 'y'.repeat(12_000) };
-    site.linked('/long-header.html', html('long', ['/next.html'], { headers }), [
-      1,
-      site.options.maxAttempts,
-    ]);
+    site.linked('/long-header.html', html('long', ['/next.html'], { headers }), site.retryTimes);
     site.page('/next.html', html('next', []), [0, 1]);
     const tooLong = { ...HTML_HEADERS, 'x-long': 'y'.repeat(200_000) };
-    site.linked('/longer-header.html', html('longer', [], { headers: tooLong }), [
-      1,
-      site.options.maxAttempts,
-    ]);
+    site.linked('/longer-header.html', html('longer', [], { headers: tooLong }), site.retryTimes);
     site.web(3);
   },
   'gzip bombs': (site) => {
-    const times: Times = [1, site.options.maxAttempts];
-    site.linked('/bomb.html', bomb('gzip', GZIP_BOMB), times);
-    site.linked('/twice.html', bomb('gzip, gzip', gzipSync(GZIP_BOMB)), times);
+    site.linked('/bomb.html', bomb('gzip', GZIP_BOMB), site.retryTimes);
+    site.linked('/twice.html', bomb('gzip, gzip', gzipSync(GZIP_BOMB)), site.retryTimes);
     site.linked(
       '/file.gz',
       answer({ headers: { 'content-type': 'application/gzip' }, body: GZIP_BOMB }),
-      times,
+      site.retryTimes,
     );
-    site.linked('/lie.html', html('not gzip', [], { headers: { 'content-encoding': 'gzip' } }), times);
+    site.linked(
+      '/lie.html',
+      html('not gzip', [], { headers: { 'content-encoding': 'gzip' } }),
+      site.retryTimes,
+    );
     site.web(3);
   },
   'status 500 forever': (site) => {
     for (const status of [500, 501, 502, 504]) {
       const failing = html('failing', ['/'], { status });
-      site.linked(`/status-${status}.html`, failing, [1, site.options.maxAttempts]);
+      site.linked(`/status-${status}.html`, failing, site.retryTimes);
     }
     site.web(3);
   },
   'status 503 forever': (site) => {
-    site.linked('/busy.html', html('busy', ['/'], { status: 503 }), [1, site.options.maxAttempts]);
+    site.linked('/busy.html', html('busy', ['/'], { status: 503 }), site.retryTimes);
     site.web(3);
   },
   'statuses of all kinds': (site) => {
     for (const status of [204, 206, 300, 304, 400, 402, 404, 418, 451, 499, 599])
-      site.linked(`/status-${status}.html`, html('odd', [], { status, body: '' }), [
-        1,
-        site.options.maxAttempts,
-      ]);
+      site.linked(`/status-${status}.html`, html('odd', [], { status, body: '' }), site.retryTimes);
   },
   'status 429, seconds': (site) => addBusyPage(site, 429, '4'),
   'status 429, a date': (site) => addBusyPage(site, 429, '+5'),
@@ -81,7 +72,7 @@ export const HOSTILE_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>
     for (const [n, value] of ['-5', 'soon', '1.5', ''].entries()) {
       const headers = { ...HTML_HEADERS, 'retry-after': value };
       const answers = [html('later', [], { status: 503, headers }), html('now', [])];
-      site.linked(`/odd-${n}.html`, answers, [1, site.options.maxAttempts]);
+      site.linked(`/odd-${n}.html`, answers, site.retryTimes);
     }
   },
   'redirect chain': (site) => {
@@ -165,7 +156,7 @@ function addSlowPages(site: SiteBuilder, delivery: Delivery): void {
 function addBrokenPage(site: SiteBuilder, delivery: Delivery): void {
   site.web(3);
   const links = ['/', '/perhaps.html'];
-  site.linked('/broken.html', html('broken', links, { delivery }), [1, site.options.maxAttempts]);
+  site.linked('/broken.html', html('broken', links, { delivery }), site.retryTimes);
   // The part with this link may or may not have arrived, so following it is optional.
   site.page('/perhaps.html', html('perhaps', []), [0, 1]);
   site.linked('/good.html', html('good', ['/']));

@@ -1,4 +1,4 @@
-// Correct sites: every difference between them is allowed by HTTP and HTML.
+// Sites whose server works, with all kinds of encodings, charsets, links and markup.
 import { deflateSync, gzipSync } from 'node:zlib';
 import { answer, html, page, text } from './answers.js';
 import type { SiteBuilder } from './site.js';

@@ -1,4 +1,4 @@
-// Sites whose robots.txt is special (G-62, G-63, CRAWL-13).
+// Sites with all kinds of robots.txt files (G-62, G-63, CRAWL-13).
 import { gzipSync } from 'node:zlib';
 import { answer, html, redirect, text } from './answers.js';
 import type { SiteBuilder } from './site.js';

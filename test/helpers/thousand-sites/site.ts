@@ -77,6 +77,11 @@ export class SiteBuilder {
     return `http://${addressOf(this.index)}:${this.options.port}`;
   }
 
+  /** The number of requests for a page that may fail: 1 up to the maximum number of attempts. */
+  get retryTimes(): Times {
+    return [1, this.options.maxAttempts];
+  }
+
   /** The origin of another site of this web. */
   originOf(index: number): string {
     return `http://${addressOf(index)}:${this.options.port}`;
