@@ -1,16 +1,11 @@
 // The conformance suite detects defects of an engine, and its example in the README runs as printed.
 
-import { spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { indexerConformance } from '../../../storage/indexers/conformance.js';
 import { type Indexer, type IndexerCapabilities, openIndexer } from '../../../storage/indexers/index.js';
-import { PLAIN_NODE } from '../../helpers/plain-node.js';
+import { runReadmeExample } from '../readme-example.js';
 
 t.setTimeout(240_000);
-const root = dirname(fileURLToPath(import.meta.resolve('#package.json')));
 const CAPABILITIES: IndexerCapabilities = {
   substrings: true,
   words: true,
@@ -69,10 +64,10 @@ t.test('the suite fails a wrong engine', async (t) => {
       query: (expression, options) =>
         indexer.query(expression, { ...options, matchWord: false, errors: Math.min(options.errors, 8) }),
     })),
-    ['whole words', 'what the engine does not support is refused at the first hit'],
+    ['whole words', 'an unsupported query is refused at the first hit'],
     'finds parts of words, and runs queries that it does not support',
   );
-  const updates = /changes need a run|after a close|full rebuild/;
+  const updates = /changes need a run|opened again|full rebuild/;
   t.same(
     await failures(updates, () => ({ remove: async () => undefined })),
     ['changes need a run; add replaces, remove forgets'],
@@ -82,7 +77,7 @@ t.test('the suite fails a wrong engine', async (t) => {
     await failures(updates, () => ({ flush: async () => undefined })),
     [
       'changes need a run; add replaces, remove forgets',
-      'the index and its watermark are there after a close',
+      'an engine that is opened again has its index and watermark',
       'clear starts a full rebuild',
     ],
     'does not flush',
@@ -90,16 +85,7 @@ t.test('the suite fails a wrong engine', async (t) => {
 });
 
 t.test('the example of the README runs as printed', async (t) => {
-  const readme = await readFile(join(root, 'storage/indexers/README.md'), 'utf8');
-  const example = /```js\n(.*?)```/s.exec(readme)?.[1] ?? '';
-  // Inside the package, so that the name of the package resolves to it.
-  const directory = await mkdtemp(join(root, 'dist', 'example-'));
-  t.teardown(() => rm(directory, { recursive: true, force: true }));
-  const file = join(directory, 'example.test.mjs');
-  await writeFile(file, example);
-  const { status, stdout } = spawnSync('env', [...PLAIN_NODE, '--test', '--test-reporter=tap', file], {
-    encoding: 'utf8',
-  });
-  t.equal(status, 0, stdout);
-  t.match(stdout, /# pass [1-9]/);
+  const { status, output } = await runReadmeExample(t, 'storage/indexers/README.md');
+  t.equal(status, 0, output);
+  t.match(output, /# pass [1-9]/);
 });

@@ -1,15 +1,9 @@
 // The conformance suite finds defects in a filter, and its example in the README runs as printed.
 
-import { spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { seenFilterConformance } from '../../../storage/seen/conformance.js';
 import { openSeenFilter, type SeenFilter } from '../../../storage/seen/index.js';
-import { PLAIN_NODE } from '../../helpers/plain-node.js';
-
-const root = dirname(fileURLToPath(import.meta.resolve('#package.json')));
+import { runReadmeExample } from '../readme-example.js';
 
 /** Returns the names of the tests that a filter fails when some of its methods are replaced by `defects`. */
 async function failures(defects: (filter: SeenFilter) => Partial<SeenFilter>): Promise<string[]> {
@@ -86,16 +80,7 @@ t.test('the suite passes a correct filter and fails a wrong one', async (t) => {
 });
 
 t.test('the example of the README runs as printed', async (t) => {
-  const readme = await readFile(join(root, 'storage/seen/README.md'), 'utf8');
-  const example = /```js\n(.*?)```/s.exec(readme)?.[1] ?? '';
-  // The file is inside the package, so that it can import the package by its own name.
-  const directory = await mkdtemp(join(root, 'dist', 'example-'));
-  t.teardown(() => rm(directory, { recursive: true, force: true }));
-  const file = join(directory, 'example.test.mjs');
-  await writeFile(file, example);
-  const { status, stdout } = spawnSync('env', [...PLAIN_NODE, '--test', '--test-reporter=tap', file], {
-    encoding: 'utf8',
-  });
-  t.equal(status, 0, stdout);
-  t.match(stdout, /# pass [1-9]/);
+  const { status, output } = await runReadmeExample(t, 'storage/seen/README.md');
+  t.equal(status, 0, output);
+  t.match(output, /# pass [1-9]/);
 });
