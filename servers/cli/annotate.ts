@@ -13,7 +13,7 @@ FILE is an annotation file: facts about documents that their summaries lack, suc
 created if it does not exist. FILE alone serves a form on 127.0.0.1; the address is printed and contains a secret. A URL
 with attributes sets them; Attribute= removes one; a URL alone prints its annotation.
 
-An attribute of FILE replaces the one that was found in the document. Name FILE in the Gatherer's configuration
+An attribute of FILE replaces the attribute that was found in the document. Name FILE in the Gatherer's configuration
 (Annotations: FILE), or merge it yourself with mktemplate, template2db and mergedb.
 
 Examples:
@@ -22,7 +22,7 @@ Examples:
   harvest annotate annotations http://www.example.org/a.ps Author=               removes Author
   harvest annotate --list --json annotations
 
-Exit status: 0 done; 1 no such annotation, or FILE cannot be written; 2 usage, or FILE is not an annotation file.
+Exit status: 0 done; 1 no such annotation, or FILE cannot be read or written; 2 usage, or FILE is not an annotation file.
 `;
 
 interface AnnotateOptions {
@@ -42,27 +42,29 @@ export function annotateCommand(): Command {
     .option('--list', 'print all annotations', false)
     .option('--json', 'print as JSON lines', false)
     .addHelpText('after', HELP)
-    .action(async (file: string, url: string | undefined, words: string[], options: AnnotateOptions) => {
-      process.exitCode =
-        url !== undefined
-          ? await annotate(resolve(file), url, words, options)
-          : options.list
-            ? await list(resolve(file), options)
-            : await serve(resolve(file), options);
-    });
+    .action(
+      async (file: string, url: string | undefined, assignments: string[], options: AnnotateOptions) => {
+        process.exitCode =
+          url !== undefined
+            ? await annotate(resolve(file), url, assignments, options)
+            : options.list
+              ? await list(resolve(file), options)
+              : await serve(resolve(file), options);
+      },
+    );
 }
 
 async function annotate(
   path: string,
-  typed: string,
-  words: readonly string[],
+  typedUrl: string,
+  assignments: readonly string[],
   options: AnnotateOptions,
 ): Promise<number> {
   const file = await AnnotationFile.open(path);
   // Summaries have the canonical form (G-57); a URL that the file already has keeps its spelling.
-  const url = file.get(typed) === undefined ? (canonicalUrl(typed) ?? typed) : typed;
-  if (words.length > 0) {
-    file.change(url, words.map(assignment));
+  const url = file.get(typedUrl) === undefined ? (canonicalUrl(typedUrl) ?? typedUrl) : typedUrl;
+  if (assignments.length > 0) {
+    file.change(url, assignments.map(parseAssignment));
     await file.save();
     return EXIT.ok;
   }
@@ -76,11 +78,12 @@ async function annotate(
   return EXIT.ok;
 }
 
-function assignment(word: string): readonly [name: string, value: string | undefined] {
-  const at = word.indexOf('=');
-  if (at < 1) throw new UsageError(`${word}: must be Attribute=Value`);
-  const value = word.slice(at + 1);
-  return [word.slice(0, at), value === '' ? undefined : value];
+/** Parses `Name=Value`; the value of `Name=` is undefined, which removes the attribute. */
+function parseAssignment(text: string): readonly [name: string, value: string | undefined] {
+  const separator = text.indexOf('=');
+  if (separator < 1) throw new UsageError(`${text}: must be Attribute=Value`);
+  const value = text.slice(separator + 1);
+  return [text.slice(0, separator), value === '' ? undefined : value];
 }
 
 async function list(path: string, { json }: AnnotateOptions): Promise<number> {

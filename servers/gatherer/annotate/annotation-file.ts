@@ -1,6 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { open, readFile, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { ConfigError, errorCode, messageOf, StorageError, UsageError } from '../../../protocols/errors.js';
 import {
   AnnotationDecoder,
@@ -9,6 +8,7 @@ import {
   isAttributeName,
 } from '../../../protocols/soif/index.js';
 import { canonicalUrl } from '../../../protocols/urls/index.js';
+import { replaceFile } from '../../../storage/files/replace-file.js';
 
 /** The annotation of one document. */
 export interface Annotation {
@@ -18,7 +18,7 @@ export interface Annotation {
   readonly attributes: readonly (readonly [name: string, value: string])[];
 }
 
-/** Limit of an annotation file in bytes: the whole file is held in memory. */
+/** Maximum number of bytes of an annotation file, because the whole file is in memory. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
@@ -41,28 +41,30 @@ export class AnnotationFile {
   /**
    * Reads a file; a missing one is empty.
    *
-   * @throws ConfigError with the line of an error in the file; UsageError if the file is too large or cannot be read
+   * @throws ConfigError with the line of an error in the file; StorageError if the file is too large or cannot be read
    */
   static async open(path: string): Promise<AnnotationFile> {
-    const bytes = await contentOf(path);
+    const bytes = await readContent(path);
     return new AnnotationFile(path, parse(bytes, path), digestOf(bytes));
   }
 
+  /** Number of annotations. */
   get size(): number {
     return this.#annotations.size;
   }
 
   /** Returns the annotations in the order of the file; with `text`, those that contain it in the URL or a value, ignoring case. */
   list(text = ''): Annotation[] {
-    const searched = text.toLowerCase();
+    const query = text.toLowerCase();
     return [...this.#annotations.values()].filter(
       ({ url, attributes }) =>
-        searched === '' ||
-        url.toLowerCase().includes(searched) ||
-        attributes.some(([, value]) => value.toLowerCase().includes(searched)),
+        query === '' ||
+        url.toLowerCase().includes(query) ||
+        attributes.some(([, value]) => value.toLowerCase().includes(query)),
     );
   }
 
+  /** Returns the annotation of exactly this URL. */
   get(url: string): Annotation | undefined {
     return this.#annotations.get(url);
   }
@@ -77,7 +79,7 @@ export class AnnotationFile {
     const kept = new Map<string, readonly [string, string]>();
     for (const [name, value] of attributes) {
       if (!isAttributeName(name))
-        throw new UsageError(`${name === '' ? 'an empty name' : name}: not the name of an attribute`);
+        throw new UsageError(`${name === '' ? 'an empty name' : name}: is not the name of an attribute`);
       // G-137: DATA is one line.
       if (/[\0\n\r]/.test(value)) throw new UsageError(`${name}: a value must be one line`);
       kept.set(name.toLowerCase(), [name, value]);
@@ -110,47 +112,33 @@ export class AnnotationFile {
   /**
    * Writes the file atomically.
    *
-   * @throws UsageError if the file has changed since it was read; nothing is written then
-   * @throws StorageError if it cannot be written
+   * @throws StorageError if the file has changed since it was read, and nothing is written; or if it cannot be written
    */
   async save(): Promise<void> {
-    if (digestOf(await contentOf(this.path)) !== this.#digest)
-      throw new UsageError(`${this.path} was changed by another program; nothing was written`);
+    if (digestOf(await readContent(this.path)) !== this.#digest)
+      throw new StorageError(`${this.path} was changed by another program; nothing was written`);
     const bytes = Buffer.from(this.text());
-    const draft = join(dirname(this.path), `.${randomBytes(6).toString('hex')}.annotations`);
-    try {
-      const mode = ((await stat(this.path).catch(() => undefined))?.mode ?? 0o644) & 0o777;
-      const file = await open(draft, 'wx', mode);
-      try {
-        await file.writeFile(bytes);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      await rename(draft, this.path);
-    } catch (cause) {
-      await rm(draft, { force: true });
-      const why = messageOf(cause);
-      throw new StorageError(`${this.path} cannot be written: ${why}`, { cause });
-    }
+    const mode = ((await stat(this.path).catch(() => undefined))?.mode ?? 0o644) & 0o777;
+    await replaceFile(this.path, (temporary) => writeFile(temporary, bytes, { flag: 'wx', mode }), {
+      force: true,
+    });
     this.#digest = digestOf(bytes);
   }
 }
 
 function checkUrl(url: string): void {
-  if (/[\s{]/.test(url) || canonicalUrl(url) === undefined) throw new UsageError(`${url}: not a URL`);
+  if (/[\s{]/.test(url) || canonicalUrl(url) === undefined) throw new UsageError(`${url}: is not a URL`);
 }
 
-async function contentOf(path: string): Promise<Buffer> {
+async function readContent(path: string): Promise<Buffer> {
   try {
     const { size } = await stat(path);
-    if (size > MAX_BYTES) throw new UsageError(`${path}: more than ${MAX_BYTES} bytes`);
+    if (size > MAX_BYTES) throw new StorageError(`${path}: more than ${MAX_BYTES} bytes`);
     return await readFile(path);
   } catch (cause) {
-    if (cause instanceof UsageError) throw cause;
+    if (cause instanceof StorageError) throw cause;
     if (errorCode(cause) === 'ENOENT') return Buffer.alloc(0);
-    const why = messageOf(cause);
-    throw new UsageError(`${path}: cannot be read: ${why}`, { cause });
+    throw new StorageError(`${path}: cannot be read: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -166,8 +154,8 @@ function parse(bytes: Buffer, path: string): Map<string, Annotation> {
     const attributes = object.attributes.map(({ name, value }) => [name, decodeText(value)] as const);
     // Several annotations of a URL are merged; later values win (SOIF-5.2).
     const before = annotations.get(object.url)?.attributes ?? [];
-    const joined = new Map([...before, ...attributes].map((pair) => [pair[0].toLowerCase(), pair]));
-    annotations.set(object.url, { type: object.type, url: object.url, attributes: [...joined.values()] });
+    const merged = new Map([...before, ...attributes].map((pair) => [pair[0].toLowerCase(), pair]));
+    annotations.set(object.url, { type: object.type, url: object.url, attributes: [...merged.values()] });
   }
   return annotations;
 }

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { KitError } from '../../../protocols/errors.js';
+import { Mutex } from '../../../protocols/mutex.js';
 import { DEFAULT_TYPE } from '../../../protocols/soif/index.js';
 import { createApplication, listenOn } from '../../web/application.js';
 import { readCookie, sessionCookie } from '../../web/cookies.js';
@@ -14,17 +15,17 @@ import { editPage, listPage, messagePage } from './pages.js';
 export interface FormServerOptions {
   /** The annotation file; it may be absent. */
   readonly file: string;
-  /** 0 takes a free port. Default 0. */
+  /** TCP port; 0 for a free one. Default 0. */
   readonly port?: number;
-  /** For tests. Default: a random one. */
+  /** Token of the URL. Default: a random one. */
   readonly token?: string;
 }
 
 /** Only this machine can connect. */
 const LOOPBACK = '127.0.0.1';
 const COOKIE = 'harvest-annotate';
-/** Bytes of a submitted form at most. */
-const MAX_FORM = 1024 * 1024;
+/** Maximum number of bytes of a submitted form. */
+const MAX_FORM_BYTES = 1024 * 1024;
 
 /** Pages are not cached: the file may change between two requests. */
 const HEADERS = securityHeaders({ referrer: 'same-origin', more: { 'cache-control': 'no-store' } });
@@ -40,7 +41,7 @@ export class FormServer implements AsyncDisposable {
     readonly token: string,
   ) {}
 
-  /** @throws ConnectionError when the port is taken, and the errors of {@link AnnotationFile.open} */
+  /** @throws ConnectionError when the port is in use, and the errors of {@link AnnotationFile.open} */
   static async listen({
     file,
     port = 0,
@@ -52,13 +53,17 @@ export class FormServer implements AsyncDisposable {
       headers: HEADERS,
       assets: [{ path: '/style.css', file: '#web-assets/style.css' }],
       bodies: 'form',
-      maxBodyBytes: MAX_FORM,
+      maxBodyBytes: MAX_FORM_BYTES,
       admit: (request, reply) => admit(request, reply, token),
       notFound: (_request, reply) => sendPage(reply, 404, messagePage('There is no such page.')),
       failed: ({ error, reply, status }) => {
-        // A KitError is about the input or the file, so the user can do something.
-        const known = error instanceof KitError;
-        return sendPage(reply, known ? 400 : status, messagePage(known ? error.message : 'The form failed.'));
+        // A KitError is a problem of the input or the file, which the user can solve.
+        const isExpected = error instanceof KitError;
+        return sendPage(
+          reply,
+          isExpected ? 400 : status,
+          messagePage(isExpected ? error.message : 'The form failed.'),
+        );
       },
       routes: (app) => addRoutes(app, file),
     });
@@ -88,6 +93,8 @@ interface Query {
 }
 
 function addRoutes(app: FastifyInstance, file: string): void {
+  /** One form is saved at a time. */
+  const edits = new Mutex();
   app.get('/', async (request: FastifyRequest<{ Querystring: Query }>, reply) => {
     const { q = '', page: number = '1' } = request.query;
     const annotations = await AnnotationFile.open(file);
@@ -101,26 +108,31 @@ function addRoutes(app: FastifyInstance, file: string): void {
   });
   app.post('/edit', async (request, reply) => {
     const form = bodyFields(request);
-    const url = form.get('url')?.trim() ?? '';
-    const annotations = await AnnotationFile.open(file);
-    if (form.get('version') !== versionOf(annotations))
-      return sendPage(
-        reply,
-        409,
-        messagePage('The file was changed by another program: load the page again, and nothing is lost.'),
-      );
-    const names = form.getAll('name');
-    const values = form.getAll('value');
-    const attributes = form.has('delete')
-      ? []
-      : names.flatMap((name, i) =>
-          name.trim() === '' ? [] : [[name.trim(), (values[i] ?? '').trim()] as const],
-        );
-    const type = annotations.get(url)?.type ?? DEFAULT_TYPE;
-    annotations.put({ type, url, attributes: attributes.filter(([, value]) => value !== '') });
-    await annotations.save();
-    return reply.redirect(form.has('more') ? `/edit?url=${encodeURIComponent(url)}` : '/', 303);
+    return edits.runExclusive(() => saveForm(form, reply, file));
   });
+}
+
+/** Saves a submitted form, unless the file has changed since the form was shown. */
+async function saveForm(form: URLSearchParams, reply: FastifyReply, file: string): Promise<FastifyReply> {
+  const url = form.get('url')?.trim() ?? '';
+  const annotations = await AnnotationFile.open(file);
+  if (form.get('version') !== versionOf(annotations))
+    return sendPage(
+      reply,
+      409,
+      messagePage('The file was changed by another program. Reload the page and repeat the change.'),
+    );
+  const names = form.getAll('name');
+  const values = form.getAll('value');
+  const attributes = form.has('delete')
+    ? []
+    : names.flatMap((name, i) =>
+        name.trim() === '' ? [] : [[name.trim(), (values[i] ?? '').trim()] as const],
+      );
+  const type = annotations.get(url)?.type ?? DEFAULT_TYPE;
+  annotations.put({ type, url, attributes: attributes.filter(([, value]) => value !== '') });
+  await annotations.save();
+  return reply.redirect(form.has('more') ? `/edit?url=${encodeURIComponent(url)}` : '/', 303);
 }
 
 /**
@@ -128,10 +140,10 @@ function addRoutes(app: FastifyInstance, file: string): void {
  * rebinding) or make a browser send it.
  */
 function admit(request: FastifyRequest, reply: FastifyReply, token: string): FastifyReply | undefined {
-  const own = `${LOOPBACK}:${request.socket.localPort ?? ''}`;
+  const ownHost = `${LOOPBACK}:${request.socket.localPort ?? ''}`;
   const { host, origin } = request.headers;
   const site = request.headers['sec-fetch-site'];
-  if (host !== own || (origin !== undefined && origin !== `http://${own}`) || site === 'cross-site')
+  if (host !== ownHost || (origin !== undefined && origin !== `http://${ownHost}`) || site === 'cross-site')
     return sendPage(reply, 403, messagePage('The request came from another site.'));
   const given = (request.query as Query).token;
   if (given !== undefined && request.method === 'GET' && equalSecrets(given, token)) {
@@ -142,7 +154,7 @@ function admit(request: FastifyRequest, reply: FastifyReply, token: string): Fas
   return sendPage(reply, 403, messagePage('Please open the address that "harvest annotate" printed.'));
 }
 
-/** A digest of the annotations, so that a form does not overwrite changes made after it was shown. */
+/** Returns a digest of the annotations, so that a form does not overwrite changes made after it was shown. */
 function versionOf(annotations: AnnotationFile): string {
   return createHash('sha256').update(annotations.text()).digest('hex').slice(0, 16);
 }

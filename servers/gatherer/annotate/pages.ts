@@ -2,18 +2,18 @@ import { type Content, type Html, html } from '../../web/html.js';
 import { renderPage } from '../../web/page-shell.js';
 import type { Annotation } from './annotation-file.js';
 
-/** Annotations on one page of the list. */
-const PER_PAGE = 100;
+/** Maximum number of annotations on one page of the list. */
+const PAGE_ANNOTATIONS = 100;
 /** Empty rows of a form, for new attributes. */
 const SPARE_ROWS = 3;
 
 /** Suggested names: the attributes that users add most often (G-141). */
-const USUAL_NAMES = ['Title', 'Author', 'Description', 'Abstract', 'Keywords'];
+const SUGGESTED_NAMES = ['Title', 'Author', 'Description', 'Abstract', 'Keywords'];
 
-/** The list with a search field; `number` is the page, from 1. */
+/** Renders the list with a search field. @param number the page, from 1 */
 export function listPage(file: string, found: readonly Annotation[], q: string, number: number): Html {
-  const shown = found.slice((number - 1) * PER_PAGE, number * PER_PAGE);
-  const to = (number: number, text: string): Content =>
+  const shown = found.slice((number - 1) * PAGE_ANNOTATIONS, number * PAGE_ANNOTATIONS);
+  const pageLink = (number: number, text: string): Content =>
     html`<a href="${`/?q=${encodeURIComponent(q)}&page=${number}`}">${text}</a> `;
   return document(
     'Annotations',
@@ -28,11 +28,11 @@ ${shown.map(
 ${attributes.map(([name, value], i) => html`${i > 0 ? ', ' : ''}${name}: ${value.slice(0, 120)}`)}</li>
 `,
 )}</ul>
-<p>${number > 1 && to(number - 1, 'Back')}${found.length > number * PER_PAGE && to(number + 1, 'Next')}</p>`,
+<p>${number > 1 && pageLink(number - 1, 'Back')}${found.length > number * PAGE_ANNOTATIONS && pageLink(number + 1, 'Next')}</p>`,
   );
 }
 
-/** The form of one document. */
+/** Renders the form of one document. */
 export function editPage({ url, attributes }: Annotation, version: string): Html {
   const rows = [...attributes, ...Array.from({ length: SPARE_ROWS }, () => ['', ''] as const)];
   return document(
@@ -51,16 +51,16 @@ ${rows.map(
 <td><input type="text" name="value" size="80" value="${value}" aria-label="${`Value ${i + 1}`}"></td></tr>
 `,
 )}</tbody></table>
-<datalist id="names">${USUAL_NAMES.map((name) => html`<option value="${name}">`)}</datalist>
+<datalist id="names">${SUGGESTED_NAMES.map((name) => html`<option value="${name}">`)}</datalist>
 <p><button name="save">Save</button> <button name="more">Save, and add more</button>
 <button name="delete">Remove the annotation</button> <a href="/">Back</a></p>
 </form>`,
   );
 }
 
-/** A page with one sentence. */
+/** Renders a page with one sentence. */
 export function messagePage(text: string): Html {
-  return document('Annotations', html`<p role="alert">${text}</p><p><a href="/">To the list</a></p>`);
+  return document('Annotations', html`<p role="alert">${text}</p><p><a href="/">Back to the list</a></p>`);
 }
 
 function document(title: string, content: Content): Html {
