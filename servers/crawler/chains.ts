@@ -17,7 +17,7 @@ export interface Processor {
 export const CHAIN_NAMES = ['pre-fetch', 'fetch', 'extract', 'write', 'post-process'] as const;
 export type ChainName = (typeof CHAIN_NAMES)[number];
 
-/** The processors of a crawl, by chain. */
+/** The processors of a crawl by chain. */
 export type ProcessorChains = Readonly<Record<ChainName, readonly Processor[]>>;
 
 /**
@@ -50,7 +50,7 @@ async function runChain(
     try {
       result = await processor.process(uri);
     } catch (error) {
-      // The URI of an aborted worker stays queued.
+      // The caller returns the URI of an aborted worker to its queue.
       if (uri.signal.aborted) throw error;
       uri.status = FETCH_STATUS.runtimeError;
       uri.disposition = 'failed';

@@ -35,9 +35,9 @@ import type { CheckpointInfo } from './control.js';
 
 export interface CheckpointsOptions {
   readonly store: GathererStore;
-  /** The directory of seen filters with their own files; absent if there are none. */
+  /** The directory of seen filters with their own files; absent if the filter is in the store. */
   readonly seenDirectory?: string;
-  /** Checkpoints to keep; older ones are removed. */
+  /** Number of checkpoints to keep; older ones are removed. */
   readonly kept: number;
   /** CRAWL-17.3.1: runs work while nothing is scheduled or returned and all earlier writes are on disk. */
   readonly atRest: <T>(work: () => Promise<T>) => Promise<T>;
@@ -68,9 +68,9 @@ const manifestSchema = z.object({
 type Manifest = z.output<typeof manifestSchema>;
 
 /**
- * CRAWL-17.3: checkpoints of a running crawl. Workers wait only while the store's files are linked. A URI in process is the head of its
- * queue in the checkpoint, so nothing is lost and only URIs in process are fetched twice. A checkpoint is verified before it counts, is
- * never changed, and can be restored any number of times (CRAWL-17.3.2).
+ * CRAWL-17.3: takes the checkpoints of a running crawl. Workers wait only while the store's files are linked. A URI in process is the head
+ * of its queue in the checkpoint, so no URI is lost and only URIs in process are fetched twice. A checkpoint gets its final name after it
+ * is verified. It is never changed, and can be restored any number of times (CRAWL-17.3.2).
  */
 export class Checkpoints {
   #next: number;
@@ -90,7 +90,7 @@ export class Checkpoints {
 
   /** Removes leftovers of a killed process. Only the owner of the store may take checkpoints. */
   static async open(directory: string, options: CheckpointsOptions): Promise<Checkpoints> {
-    for (const name of await namesIn(directory))
+    for (const name of await readNames(directory))
       if (LEFTOVER.test(name)) await rm(join(directory, name), { recursive: true, force: true });
     return new Checkpoints(directory, options, await listCheckpoints(directory));
   }
@@ -138,7 +138,7 @@ export class Checkpoints {
         },
       );
     });
-    return infoOf(this.directory, name);
+    return readCheckpointInfo(this.directory, name);
   }
 
   async #write(temporary: string, time: number): Promise<void> {
@@ -152,7 +152,7 @@ export class Checkpoints {
     const { queued, succeeded, bytes } = kept.frontier;
     const files: Manifest['files'] = [];
     const digests = new Map<string, string>();
-    for (const file of await treeOf(temporary)) {
+    for (const file of await listTree(temporary)) {
       const { size, ino, mtimeMs } = await stat(join(temporary, file));
       const key = `${basename(file)} ${ino} ${size} ${mtimeMs}`;
       const sha256 = this.#digests.get(key) ?? (await digestOf(join(temporary, file)));
@@ -165,27 +165,27 @@ export class Checkpoints {
     await writeFile(join(temporary, 'valid'), `${fourteenDigits(time)}\n`);
   }
 
-  /** A checkpoint that cannot be removed is removed after the next one. */
+  /** Removes old checkpoints; one that cannot be removed now is removed after the next checkpoint. */
   async #removeOld(): Promise<void> {
     const names = await listCheckpoints(this.directory);
     for (const name of names.slice(0, -this.options.kept)) {
       // Renamed first, so that a partly removed checkpoint does not look complete.
-      const leaving = join(this.directory, `${name}.tmp`);
-      await rename(join(this.directory, name), leaving)
-        .then(() => rm(leaving, { recursive: true, force: true }))
+      const renamed = join(this.directory, `${name}.tmp`);
+      await rename(join(this.directory, name), renamed)
+        .then(() => rm(renamed, { recursive: true, force: true }))
         .catch(() => undefined);
     }
   }
 }
 
-/** Names of the complete checkpoints in a directory, the oldest first; none if the directory does not exist. */
+/** Returns the names of the complete checkpoints in a directory, the oldest first; empty if the directory does not exist. */
 export async function listCheckpoints(directory: string): Promise<string[]> {
-  const names = (await namesIn(directory)).filter((name) => NAME.test(name));
+  const names = (await readNames(directory)).filter((name) => NAME.test(name));
   return names.sort((a, b) => numberOf(a) - numberOf(b));
 }
 
-/** @throws StorageError when its manifest is damaged */
-export async function infoOf(directory: string, name: string): Promise<CheckpointInfo> {
+/** Reads the figures of a checkpoint. @throws StorageError when its manifest is damaged */
+export async function readCheckpointInfo(directory: string, name: string): Promise<CheckpointInfo> {
   const { time, queued, succeeded, bytes } = await readManifest(join(directory, name));
   return { name, directory: join(directory, name), time, queued, succeeded, bytes };
 }
@@ -201,7 +201,7 @@ export async function verifyCheckpoint(directory: string): Promise<void> {
   });
   const { files, succeeded } = await readManifest(directory);
   const names = new Set(files.map(({ name }) => name));
-  for (const name of await treeOf(directory))
+  for (const name of await listTree(directory))
     if (!names.has(name) && !OWN_FILES.has(name))
       throw new StorageError(`${join(directory, name)} does not belong to this checkpoint`);
   for (const { name, length, sha256 } of files) {
@@ -247,11 +247,11 @@ export async function restoreCheckpoint(
   name: string,
 ): Promise<Restored> {
   if (!(await listCheckpoints(checkpoints)).includes(name))
-    throw new UsageError(`${checkpoints} holds no checkpoint ${name}`);
+    throw new UsageError(`${checkpoints} has no checkpoint ${name}`);
   const checkpoint = join(checkpoints, name);
   const working = join(gatherer, 'working');
   const seen = join(gatherer, 'seen');
-  await mustBeFree(working);
+  await checkNotInUse(working);
   await verifyCheckpoint(checkpoint);
 
   await rm(`${working}.new`, { recursive: true, force: true });
@@ -266,29 +266,29 @@ export async function restoreCheckpoint(
   const suffix = `.before-${new Date().toISOString().replace(/\D/g, '')}`;
   const former: string[] = [];
   for (const directory of [seen, working]) {
-    if (await moved(directory, directory + suffix)) former.push(directory + suffix);
-    await moved(`${directory}.new`, directory);
+    if (await move(directory, directory + suffix)) former.push(directory + suffix);
+    await move(`${directory}.new`, directory);
   }
   await saveComponents(dirname(checkpoints), components);
   await syncOne(gatherer);
-  return { checkpoint: await infoOf(checkpoints, name), former };
+  return { checkpoint: await readCheckpointInfo(checkpoints, name), former };
 }
 
 /** @throws StorageError when a process has the store open */
-async function mustBeFree(working: string): Promise<void> {
-  const there = await stat(join(working, 'CURRENT')).catch(() => undefined);
-  if (there === undefined) return;
+async function checkNotInUse(working: string): Promise<void> {
+  const current = await stat(join(working, 'CURRENT')).catch(() => undefined);
+  if (current === undefined) return;
   try {
     const store = await GathererStore.open(working);
     await store.close();
   } catch (error) {
-    // A damaged store is a reason to restore a checkpoint.
+    // A damaged store does not prevent the restoration of a checkpoint.
     if (messageOf(error).includes('in use')) throw error;
   }
 }
 
 /** Renames a file or directory; returns false if it does not exist. */
-async function moved(from: string, to: string): Promise<boolean> {
+async function move(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to);
     return true;
@@ -309,14 +309,14 @@ async function readManifest(directory: string): Promise<Manifest> {
 
 /** Copies a directory; does nothing if it does not exist. */
 async function copyTree(source: string, target: string): Promise<void> {
-  for (const name of await treeOf(source)) {
+  for (const name of await listTree(source)) {
     await mkdir(dirname(join(target, name)), { recursive: true });
     await copyFile(join(source, name), join(target, name));
   }
 }
 
-/** Paths of all files below a directory, in order. */
-async function treeOf(directory: string): Promise<string[]> {
+/** Returns the paths of all files below a directory, sorted. */
+async function listTree(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { withFileTypes: true, recursive: true }).catch((error) => {
     if (isMissing(error)) return [];
     throw error;
@@ -327,7 +327,7 @@ async function treeOf(directory: string): Promise<string[]> {
     .sort();
 }
 
-async function namesIn(directory: string): Promise<string[]> {
+async function readNames(directory: string): Promise<string[]> {
   return readdir(directory).catch((error) => {
     if (isMissing(error)) return [];
     throw new StorageError(`${directory} cannot be read: ${messageOf(error)}`, { cause: error });
@@ -342,7 +342,7 @@ async function digestOf(path: string): Promise<string> {
 
 /** Syncs files and directories. LevelDB synced its tables when it wrote them. */
 async function syncTree(directory: string): Promise<void> {
-  const names = await treeOf(directory);
+  const names = await listTree(directory);
   for (const name of names) if (!name.endsWith('.ldb')) await syncOne(join(directory, name));
   for (const folder of new Set(names.map((name) => dirname(name)))) await syncOne(join(directory, folder));
   await syncOne(directory);

@@ -2,7 +2,7 @@ import type { CrawlUri } from './crawl-uri.js';
 import type { DocumentEvent } from './events.js';
 import type { FrontierCounts } from './frontier/index.js';
 
-/** Reports returned URIs once they are on disk, and counts those that are not yet. */
+/** Reports returned URIs after they are written to disk, and tracks those that are not written yet. */
 export class Completions {
   readonly #pending = new Set<Promise<void>>();
   #failure: { readonly error: unknown } | undefined;
@@ -24,8 +24,8 @@ export class Completions {
     this.#pending.add(reported);
   }
 
-  /** Waits while more than `max` URIs are not reported, so that a crash undoes no more than these. */
-  async room(max: number): Promise<void> {
+  /** Waits if more than `max` URIs are not reported yet, so that a crash loses only few results. */
+  async waitForRoom(max: number): Promise<void> {
     if (this.#pending.size > max) await Promise.race(this.#pending);
   }
 
@@ -34,6 +34,7 @@ export class Completions {
     await Promise.all(this.#pending);
   }
 
+  /** Throws the first failure, if there was one. */
   throwFailure(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
@@ -41,7 +42,7 @@ export class Completions {
 
 /**
  * Returns the event of a URI that was returned to the frontier.
- * @param begin when its worker took it, milliseconds since 1970
+ * @param begin when the worker took it, milliseconds since 1970
  */
 export function documentEvent(uri: CrawlUri, begin: number, frontier: FrontierCounts): DocumentEvent {
   const { classKey } = uri.entry;

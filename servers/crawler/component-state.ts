@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { StorageError } from '../../protocols/errors.js';
 
-/** The file in the crawl's directory. */
+/** File name in the crawl's directory. */
 const FILE = 'restored.json';
 
-const schema = z.object({ servers: z.unknown().optional(), statistics: z.unknown().optional() });
+const stateSchema = z.object({ servers: z.unknown().optional(), statistics: z.unknown().optional() });
 
-/** CRAWL-17.3.1: state that a run continues from in addition to its store. Each component validates its own part. */
+/** CRAWL-17.3.1: state that a run continues from in addition to its store. Each component validates its own state. */
 export interface ComponentState {
   /** Result of `ServerCache.snapshot`. */
   readonly servers?: unknown;
@@ -34,7 +34,7 @@ export async function takeComponents(crawlDirectory: string): Promise<ComponentS
   if (text === undefined) return undefined;
   await rm(path, { force: true });
   try {
-    return schema.parse(JSON.parse(text));
+    return stateSchema.parse(JSON.parse(text));
   } catch (cause) {
     throw new StorageError(`${path} is damaged; it is removed and the crawl continues without it`, { cause });
   }

@@ -15,14 +15,14 @@ export type EndReason =
 export const QUEUE_STATES = ['exhausted', 'inactive', 'ready', 'in-process', 'snoozed', 'retired'] as const;
 export type QueueState = (typeof QUEUE_STATES)[number];
 
-/** Why a queue with pending URIs gives none now (CRAWL-22, pain 3). */
+/** Why a queue with pending URIs provides none now (CRAWL-22, pain 3). */
 export const WAIT_REASONS = [
   'politeness', // the pause after a contact (CRAWL-7.1)
   'crawl-delay', // a longer pause in robots.txt
   'bandwidth', // of its host
   'retry', // a contact failed, or robots.txt is unavailable
-  'retry-after', // the server said so (429, 503)
-  'backlog', // inactive: enough others are ready
+  'retry-after', // the server requested it (429, 503)
+  'backlog', // inactive: enough other queues are ready
   'session-budget', // inactive: its session is over
   'total-budget', // retired
   'quota', // retired
@@ -45,7 +45,7 @@ export interface QueueReport {
   readonly precedence: number;
   readonly sessionBalance: number;
   readonly totalExpenditure: number;
-  /** -1: none. */
+  /** -1: no limit. */
   readonly totalBudget: number;
   readonly errors: number;
   readonly lastPeeked: string;
@@ -58,7 +58,7 @@ export interface HostReport {
   readonly server: string;
   readonly addresses: readonly string[];
   readonly robots: 'none' | 'rules' | 'allow-all' | 'unavailable' | 'pending';
-  /** Seconds; undefined: none. */
+  /** Seconds; absent if there is no Crawl-delay. */
   readonly crawlDelay?: number;
   readonly successes: number;
   readonly failures: number;
@@ -89,14 +89,14 @@ export interface RecentError {
   readonly reason: string;
 }
 
-/** The state and figures of the crawl at one moment. Cheap enough to be taken every second. */
+/** The state and figures of the crawl at one moment. Taking a snapshot every second costs little. */
 export interface CrawlSnapshot {
   readonly name: string;
   /** Milliseconds since 1970. */
   readonly time: number;
   readonly state: CrawlState;
   readonly end?: EndReason;
-  /** Seconds of crawling, pauses left out. */
+  /** Seconds of crawling, without pauses. */
   readonly elapsed: number;
   readonly discovered: number;
   readonly queued: number;
@@ -122,12 +122,12 @@ export interface CrawlSnapshot {
   readonly deepestQueue: number;
   readonly averageDepth: number;
   readonly seenFilter: { readonly kind: string; readonly count: number; readonly memoryBytes: number };
-  /** Of the process. */
+  /** Resident memory of the process. */
   readonly memoryBytes: number;
   readonly heapBytes: number;
   /** Free space on the disk of the data; -1 if it is not known. */
   readonly diskFreeBytes: number;
-  /** The newest checkpoint; empty: none. */
+  /** Name of the newest checkpoint; empty if there is none. */
   readonly checkpoint: string;
 }
 
@@ -152,7 +152,7 @@ export interface CrawlControl {
     /** Default 100. */
     readonly limit?: number;
   }): Promise<QueueReport[]>;
-  /** Most recently used hosts first. Default limit 100. */
+  /** Hosts and servers, the most recently used first. Default limit 100. */
   hosts(options?: { readonly limit?: number; readonly match?: string }): HostReport[];
   workers(): WorkerReport[];
   /** The newest first. */
@@ -164,11 +164,11 @@ export interface CrawlControl {
   /** Ends the crawl; pending URIs stay for the next run. */
   stop(): void;
   checkpoint(): Promise<CheckpointInfo>;
-  /** CRAWL-5.4 T20. */
+  /** CRAWL-5.4 T20: wakes snoozed queues. */
   forceWake(): void;
-  /** CRAWL-5.4 T19: reactivates retired queues. Returns how many. */
+  /** CRAWL-5.4 T19: reactivates retired queues. Returns their number. */
   reconsiderRetired(): Promise<number>;
-  /** CRAWL-5.6.6: deletes pending URIs that match the pattern, in RE2's language. Returns how many. */
+  /** CRAWL-5.6.6: deletes pending URIs that match the pattern, in RE2 syntax. Returns their number. */
   deleteUris(pattern: string, queuePattern?: string): Promise<number>;
   /** CRAWL-20.3: fails the worker's URI with -7000. Returns false if the worker is idle. */
   killWorker(worker: number): boolean;

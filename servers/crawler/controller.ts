@@ -25,12 +25,12 @@ import type { CrawlSettings } from './order/settings.js';
 import { patternMatcher } from './patterns.js';
 import { TotalBandwidth } from './servers/politeness.js';
 import type { ServerCache } from './servers/server-cache.js';
-import { runWorkers } from './worker-pool.js';
+import { revive, runWorkers, type WorkerSlot, WorkerSlots } from './worker-pool.js';
 
 export interface ControllerOptions {
   readonly name: string;
   readonly store: GathererStore;
-  /** The directory of the crawl; the free space of its disk is watched. */
+  /** The directory of the crawl; the free space on its disk is checked. */
   readonly directory: string;
   readonly frontier: CrawlFrontier<GathererBatch>;
   readonly seen: SeenFilter;
@@ -45,37 +45,30 @@ export interface ControllerOptions {
   readonly workers: number;
   /** Default: no limits. */
   readonly limits?: CrawlLimits;
+  /** Starts in the state `paused`. */
   readonly pauseAtStart?: boolean;
-  /** When nothing is left the crawl waits until it is resumed or stopped. */
+  /** Waits, when the frontier is empty, until the crawl is resumed or stopped. */
   readonly pauseAtFinish?: boolean;
   /** Adds the caller's records to the batch that finishes the URI; they are stored with it or not at all. */
   readonly onFinish?: (uri: CrawlUri, batch: GathererBatch) => void;
   /** Called for every returned URI after it is stored; its promise delays the workers. */
   readonly onDocument?: (event: DocumentEvent, uri: CrawlUri) => void | Promise<void>;
-  /** Takes a checkpoint. Default: the crawl takes none. */
+  /** Takes a checkpoint. Default: the crawl does not support checkpoints. */
   readonly checkpoint?: () => Promise<CheckpointInfo>;
-  /** Name of the newest checkpoint; empty: none. */
+  /** Returns the name of the newest checkpoint; empty if there is none. */
   readonly lastCheckpoint?: () => string;
 }
 
-/** Interval at which the limits of time and disk are checked, milliseconds. */
-const WATCH_MS = 2_000;
+/** Milliseconds between two checks of the limits of time and disk and of stuck workers. */
+const CHECK_INTERVAL_MS = 2_000;
 const MIB = 1 << 20;
 
-interface Worker {
-  /** Aborted when the run is aborted or the worker is killed. */
-  kill: AbortController;
-  uri: CrawlUri | undefined;
-  begin: number;
-  killed: boolean;
-}
-
 /**
- * The controller of the engine (CRAWL-1.1): its workers take URIs from the frontier, lead them through the chains and return them with
- * their outcome. The console, the reports and the terminal use it as {@link CrawlControl}.
+ * The controller of the engine (CRAWL-1.1): its workers take URIs from the frontier, run the chains on them and return them with their
+ * outcome. The console, the reports and the terminal use it as {@link CrawlControl}.
  */
 export class CrawlController implements CrawlControl {
-  readonly #workers: Worker[];
+  readonly #workers: WorkerSlots;
   readonly #chainCounts = new Map<string, number>();
   readonly #statistics: CrawlStatistics;
   readonly #bandwidth: TotalBandwidth;
@@ -85,7 +78,7 @@ export class CrawlController implements CrawlControl {
   readonly #completions: Completions;
   #abort: AbortController | undefined;
   #stopped = false;
-  #pauseFirst = false;
+  #pauseAtStart = false;
   #resumed: (() => void) | undefined;
   #diskFree = -1;
   #bytes = 0;
@@ -99,18 +92,13 @@ export class CrawlController implements CrawlControl {
     this.#limits = options.limits ?? NO_LIMITS;
     this.#completions = new Completions(
       async (event, uri) => {
-        options.servers.note(event);
+        options.servers.countEvent(event);
         this.#statistics.document(event);
         await options.onDocument?.(event, uri);
       },
       (error) => this.#abort?.abort(error),
     );
-    this.#workers = Array.from({ length: options.workers }, () => ({
-      kill: new AbortController(),
-      uri: undefined,
-      begin: 0,
-      killed: false,
-    }));
+    this.#workers = new WorkerSlots(options.workers);
   }
 
   /**
@@ -124,16 +112,16 @@ export class CrawlController implements CrawlControl {
     this.#abort = abort;
     // Every worker listens to the one signal, in the frontier and in its fetch.
     setMaxListeners(0, abort.signal);
-    abort.signal.addEventListener('abort', () => this.#abortWorkers(abort.signal.reason), { once: true });
+    abort.signal.addEventListener('abort', () => this.#workers.abortAll(abort.signal.reason), { once: true });
     const stop = (): void => abort.abort(signal.reason);
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, { once: true });
-    const watch = setInterval(() => void this.#watch(), WATCH_MS);
+    const checkTimer = setInterval(() => void this.#checkRun(), CHECK_INTERVAL_MS);
     try {
       this.#enter('running', 'started');
       this.#elapsedBefore = statistics.figures().elapsed;
       statistics.resume();
-      if (pauseAtStart || this.#pauseFirst) this.pause();
+      if (pauseAtStart || this.#pauseAtStart) this.pause();
       for (;;) {
         await runWorkers(
           this.options.workers,
@@ -154,7 +142,7 @@ export class CrawlController implements CrawlControl {
       this.#end ??= signal.aborted ? 'ended by operator' : 'abnormal exit';
       throw error;
     } finally {
-      clearInterval(watch);
+      clearInterval(checkTimer);
       signal.removeEventListener('abort', stop);
       await frontier.settled();
       await this.#completions.settled();
@@ -165,11 +153,11 @@ export class CrawlController implements CrawlControl {
   }
 
   pause(): void {
-    if (this.#state === 'preparing') this.#pauseFirst = true;
+    if (this.#state === 'preparing') this.#pauseAtStart = true;
     if (this.#state !== 'running') return;
     this.options.frontier.hold();
     this.#enter('pausing', 'pausing');
-    this.#notePaused();
+    this.#enterPausedIfIdle();
   }
 
   resume(): void {
@@ -186,9 +174,9 @@ export class CrawlController implements CrawlControl {
 
   async checkpoint(): Promise<CheckpointInfo> {
     const { checkpoint } = this.options;
-    if (checkpoint === undefined) throw new StateError('this crawl takes no checkpoints');
+    if (checkpoint === undefined) throw new StateError('this crawl does not support checkpoints');
     const info = await checkpoint();
-    this.#say(`checkpoint ${info.name}`);
+    this.#publish(`checkpoint ${info.name}`);
     return info;
   }
 
@@ -207,11 +195,7 @@ export class CrawlController implements CrawlControl {
   }
 
   killWorker(number: number): boolean {
-    const worker = this.#workers[number - 1];
-    if (worker?.uri === undefined) return false;
-    worker.killed = true;
-    worker.kill.abort(new Error('killed'));
-    return true;
+    return this.#workers.kill(number);
   }
 
   snapshot(): CrawlSnapshot {
@@ -233,8 +217,8 @@ export class CrawlController implements CrawlControl {
       failed,
       disregarded,
       bytes,
-      workers: this.#workers.length,
-      busyWorkers: this.#busy,
+      workers: this.#workers.size,
+      busyWorkers: this.#workers.busy,
       ...figures,
       seenFilter: { kind: seen.kind, count: seen.count, memoryBytes: seen.memoryBytes },
       memoryBytes: memory.rss,
@@ -253,10 +237,7 @@ export class CrawlController implements CrawlControl {
   }
 
   workers(): WorkerReport[] {
-    const now = Date.now();
-    return this.#workers.flatMap(({ uri, begin }, i) =>
-      uri === undefined ? [] : [{ worker: i + 1, url: uri.url, step: uri.step, milliseconds: now - begin }],
-    );
+    return this.#workers.reports();
   }
 
   recentErrors(): readonly RecentError[] {
@@ -274,17 +255,13 @@ export class CrawlController implements CrawlControl {
     );
   }
 
-  get #busy(): number {
-    return this.#workers.reduce((busy, { uri }) => busy + (uri === undefined ? 0 : 1), 0);
-  }
-
-  /** Processes one URI from `next` to `finished` (CRAWL-11.5). Returns false if nothing is left. */
+  /** Processes one URI from `next` to `finished` (CRAWL-11.5). Returns false if no URI is left. */
   async #step(number: number, signal: AbortSignal): Promise<boolean> {
     const { frontier, store, chains, settingsFor } = this.options;
-    const worker = this.#workers[number - 1]!;
+    const worker = this.#workers.slot(number);
     const entry = await frontier.next(signal);
     if (entry === undefined) return false;
-    const uri = new CrawlUri(entry, store.batch(), worker.kill.signal, settingsFor(entry.uri), number);
+    const uri = new CrawlUri(entry, store.batch(), worker.abort.signal, settingsFor(entry.uri), number);
     worker.uri = uri;
     worker.begin = Date.now();
     try {
@@ -299,26 +276,24 @@ export class CrawlController implements CrawlControl {
           if (signal.aborted) return false;
           throw error;
         }
-        this.#killed(worker, uri);
+        this.#failKilled(worker, uri);
       }
       await this.#finishUri(uri, worker.begin);
     } finally {
       worker.uri = undefined;
-      this.#notePaused();
+      this.#enterPausedIfIdle();
     }
     return true;
   }
 
   /** CRAWL-20.3: the URI ends with -7000; the worker gets a new signal. */
-  #killed(worker: Worker, uri: CrawlUri): void {
-    worker.killed = false;
-    worker.kill = new AbortController();
-    setMaxListeners(0, worker.kill.signal);
+  #failKilled(worker: WorkerSlot, uri: CrawlUri): void {
+    revive(worker);
     uri.status = FETCH_STATUS.killed;
     uri.disposition = 'failed';
     uri.reason = `killed in ${uri.step}`;
     uri.candidates = [];
-    this.#say(`worker ${uri.worker} was killed: ${uri.url}`, true);
+    this.#publish(`worker ${uri.worker} was killed: ${uri.url}`, true);
   }
 
   async #finishUri(uri: CrawlUri, begin: number): Promise<void> {
@@ -330,8 +305,8 @@ export class CrawlController implements CrawlControl {
       onFinish?.(uri, batch),
     );
     this.#completions.add(written, documentEvent(uri, begin, frontier.counts), uri);
-    await this.#completions.room(this.#workers.length);
-    this.#bandwidth.took(uri.size);
+    await this.#completions.waitForRoom(this.#workers.size);
+    this.#bandwidth.addBytes(uri.size);
     this.#bytes += uri.size;
     if (finish.outcome === 'success') this.#documents++;
     this.#checkLimits();
@@ -345,24 +320,20 @@ export class CrawlController implements CrawlControl {
   }
 
   /** Checks the limits of time and disk, and kills stuck workers. */
-  async #watch(): Promise<void> {
+  async #checkRun(): Promise<void> {
     const limits = this.#limits;
     const { directory } = this.options;
-    const now = Date.now();
     if (
       limits.maxSeconds > 0 &&
       this.#statistics.figures().elapsed - this.#elapsedBefore >= limits.maxSeconds
     )
       this.#finish('time limit');
-    this.#workers.forEach(({ uri, begin }, i) => {
-      if (limits.stuckSeconds > 0 && uri !== undefined && now - begin > limits.stuckSeconds * 1000)
-        this.killWorker(i + 1);
-    });
+    if (limits.stuckSeconds > 0) this.#workers.killStuck(limits.stuckSeconds * 1000);
     const free = await freeDiskBytes(directory);
     if (free < 0) return;
     this.#diskFree = free;
     if (limits.lowDiskMiB > 0 && this.#diskFree < limits.lowDiskMiB * MIB && this.#state === 'running') {
-      this.#say(`less than ${limits.lowDiskMiB} MiB are free in ${directory}: the crawl pauses`, true);
+      this.#publish(`less than ${limits.lowDiskMiB} MiB are free in ${directory}: the crawl pauses`, true);
       this.pause();
     }
   }
@@ -378,7 +349,7 @@ export class CrawlController implements CrawlControl {
   }
 
   async #waitForMore(signal: AbortSignal): Promise<void> {
-    this.#enter('empty', 'nothing is left; waiting');
+    this.#enter('empty', 'the frontier is empty; waiting');
     this.#statistics.pause();
     await new Promise<void>((resolve) => {
       this.#resumed = resolve;
@@ -390,22 +361,18 @@ export class CrawlController implements CrawlControl {
     this.#enter('running', 'resumed');
   }
 
-  #notePaused(): void {
-    if (this.#state !== 'pausing' || this.#busy > 0) return;
+  #enterPausedIfIdle(): void {
+    if (this.#state !== 'pausing' || this.#workers.busy > 0) return;
     this.#statistics.pause();
     this.#enter('paused', 'paused');
   }
 
-  #abortWorkers(reason: unknown): void {
-    for (const { kill } of this.#workers) kill.abort(reason);
-  }
-
   #enter(state: CrawlState, text: string): void {
     this.#state = state;
-    this.#say(text);
+    this.#publish(text);
   }
 
-  #say(text: string, alert = false): void {
+  #publish(text: string, alert = false): void {
     crawlChannel.publish({ text: `crawl ${text}`, alert });
   }
 }

@@ -11,13 +11,13 @@ import type { CrawlSettings } from './order/settings.js';
  * read our logs.
  */
 export const FETCH_STATUS = {
-  /** Never tried. */
+  /** Not attempted. */
   untried: 0,
   /** The host name does not resolve; retried. */
   unresolvable: -1,
   /** The host cannot be reached; retried. */
   connectFailed: -2,
-  /** The connection broke off; retried. */
+  /** The connection was lost; retried. */
   connectLost: -3,
   /** A processor failed unexpectedly. */
   runtimeError: -5,
@@ -27,7 +27,7 @@ export const FETCH_STATUS = {
   deferred: -50,
   /** robots.txt is unavailable: the host is skipped in this run (G-63). */
   robotsUnavailable: -61,
-  /** The name alone shows a type of the stop list (E-28), or the operator blocks the URI. */
+  /** The name shows a type of the stop list (E-28), or the operator blocks the URI. */
   stoppedByName: -5001,
   /** CRAWL-11.3: a quota is reached. */
   quotaReached: -5003,
@@ -41,7 +41,7 @@ export const FETCH_STATUS = {
 
 /** Result of the processing of a URI; counted and logged (G-108, G-148). */
 export type Disposition =
-  | 'summarized' // fetched and summarized anew
+  | 'summarized' // fetched, with a new summary
   | 'unchanged' // refreshed: the server or the digest shows that it did not change
   | 'kept' // within its Refresh-Rate: not fetched
   | 'listed' // a directory: source of links only
@@ -72,7 +72,7 @@ export class CrawlUri {
   /** Bytes of the fetched body; the body itself may have been transferred to a worker thread. */
   size = 0;
   essence: EssenceOutput | undefined;
-  /** Of the object that `essence` holds. */
+  /** Update-Time of the object in `essence`, seconds since 1970. */
   updateTime = 0;
   outLinks: readonly OutLink[] = [];
   /** Retry-After of a 429 or 503, milliseconds. */
@@ -86,9 +86,9 @@ export class CrawlUri {
   digest = '';
   /** CRAWL-16.2. */
   readonly annotations: string[] = [];
-  /** User-Agent to send instead of ours (CRAWL-13.5); empty: ours. */
+  /** User-Agent to send instead of the crawler's (CRAWL-13.5); empty for the crawler's. */
   fetchAs = '';
-  /** CRAWL-8.4: retires the queue, with this URI in it. */
+  /** CRAWL-8.4: why the queue is retired, with this URI in it; undefined if it is not retired. */
   retire: WaitReason | undefined;
   /** Name of the current processor (CRAWL-20.3). */
   step = '';
@@ -107,7 +107,7 @@ export class CrawlUri {
     readonly worker = 1,
   ) {}
 
-  /** Sets the links that the last walk of the document found, if it is not walked again. */
+  /** Sets the links that were found when the document was last read. */
   useKnownLinks(document: DocumentRecord): void {
     this.outLinks = document.links.map(({ url, hop }) => ({
       url,
@@ -120,11 +120,11 @@ export class CrawlUri {
   }
 
   /** G-81: the URL without a login, for objects, records and reports. {@link url} is for fetching and for queues. */
-  get shownUrl(): string {
+  get redactedUrl(): string {
     return withoutUserInfo(this.entry.uri.url);
   }
 
-  /** CRAWL-2.9; empty: none. */
+  /** CRAWL-2.9; empty if it has none. */
   get sourceTag(): string {
     return this.entry.uri.sourceTag;
   }

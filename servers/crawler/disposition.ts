@@ -18,18 +18,19 @@ export function disposition(uri: CrawlUri, servers: ServerCache): Finish {
   const polite = politeness(uri, servers);
   if (uri.retire !== undefined) return { outcome: 'retire', ...polite, reason: uri.retire };
   if (uri.disposition === 'retry') {
-    const robots = uri.status === FETCH_STATUS.deferred;
+    const waitsForRobots = uri.status === FETCH_STATUS.deferred;
     const retryDelayMs = settings.retryDelaySeconds * 1000;
-    if (robots) {
+    if (waitsForRobots) {
       // The next fetch of the queue is the document itself, or another attempt to get robots.txt.
       return servers.robotsKnown(uri.url) || polite.delayMs >= retryDelayMs
         ? { outcome: 'retry', ...polite, free: true }
         : { outcome: 'retry', delayMs: retryDelayMs, reason: 'retry', free: true };
     }
     if (uri.entry.uri.attempts + 1 < settings.maxRetries) {
-      const asked = Math.min(uri.retryAfterMs, settings.respectRetryAfterUpToSecs * 1000);
-      const delayMs = Math.max(polite.delayMs, retryDelayMs, asked);
-      const reason = delayMs === asked ? 'retry-after' : delayMs === retryDelayMs ? 'retry' : polite.reason;
+      const requestedMs = Math.min(uri.retryAfterMs, settings.respectRetryAfterUpToSecs * 1000);
+      const delayMs = Math.max(polite.delayMs, retryDelayMs, requestedMs);
+      const reason =
+        delayMs === requestedMs ? 'retry-after' : delayMs === retryDelayMs ? 'retry' : polite.reason;
       return { outcome: 'retry', delayMs, reason };
     }
     uri.disposition = 'failed';
@@ -47,7 +48,7 @@ export function disposition(uri: CrawlUri, servers: ServerCache): Finish {
   };
 }
 
-/** CRAWL-7: the wait after a contact; none if there was none, or for files of this machine. */
+/** CRAWL-7: returns the wait after a contact; 0 without a contact and for files of this machine. */
 function politeness(uri: CrawlUri, servers: ServerCache): Pick<Finish, 'delayMs' | 'reason'> {
   if (uri.contactEnd === 0 || uri.fetched?.local === true) return { delayMs: 0 };
   const { delayMs, reason, hostEmission } = politenessDelay(uri.settings, {

@@ -16,7 +16,7 @@ export interface DocumentEvent {
   readonly bytes: number;
   /** Read through Local-Mapping or from a file (G-77). */
   readonly local: boolean;
-  /** From `next` to `finished`. */
+  /** Time from `next` to `finished`. */
   readonly milliseconds: number;
   readonly warnings: readonly string[];
   readonly frontier: FrontierCounts;
@@ -27,7 +27,7 @@ export interface DocumentEvent {
   readonly via: string;
   /** CRAWL-2.2; empty for a seed. */
   readonly pathFromSeed: string;
-  /** CRAWL-2.9; empty: none. */
+  /** CRAWL-2.9; empty if it has none. */
   readonly sourceTag: string;
   /** Attempts, this one included. */
   readonly attempts: number;
@@ -37,15 +37,15 @@ export interface DocumentEvent {
   readonly fetchBegin: number;
   /** Duration of the fetch, milliseconds; -1 if it has no end (CRAWL-7.1). */
   readonly fetchDuration: number;
-  /** The declared media type with its parameters; empty: none. */
+  /** The declared media type with its parameters; empty if absent. */
   readonly contentType: string;
-  /** Of the body, `sha1:` and 32 letters of base32; empty: none (CRAWL-16.1 field 10). */
+  /** Digest of the body, `sha1:` and 32 characters of base32; empty if absent (CRAWL-16.1 field 10). */
   readonly digest: string;
   /** CRAWL-16.2. */
   readonly annotations: readonly string[];
 }
 
-/** `harvest:gatherer:document`, with a {@link DocumentEvent}. */
+/** Channel `harvest:gatherer:document`, with a {@link DocumentEvent}. */
 export const documentChannel = channel('harvest:gatherer:document');
 
 /** A link that is not a URI (CRAWL-16.4, uri-errors.log). */
@@ -55,15 +55,15 @@ export interface UriErrorEvent {
   readonly message: string;
 }
 
-/** `harvest:gatherer:uri-error`, with a {@link UriErrorEvent}. */
+/** Channel `harvest:gatherer:uri-error`, with a {@link UriErrorEvent}. */
 export const uriErrorChannel = channel('harvest:gatherer:uri-error');
 
 /** An event of the crawl as a whole: started, paused, checkpoint taken, limit reached ... (CRAWL-16.3). */
 export interface CrawlEvent {
   readonly text: string;
-  /** Whether an operator should look at it. */
+  /** Whether it needs the attention of an operator. */
   readonly alert: boolean;
 }
 
-/** `harvest:gatherer:crawl`, with a {@link CrawlEvent}. */
+/** Channel `harvest:gatherer:crawl`, with a {@link CrawlEvent}. */
 export const crawlChannel = channel('harvest:gatherer:crawl');

@@ -6,7 +6,7 @@ export {
   type ProcessResult,
   runChains,
 } from './chains.js';
-export { infoOf, listCheckpoints, restoreCheckpoint, verifyCheckpoint } from './checkpoint.js';
+export { listCheckpoints, readCheckpointInfo, restoreCheckpoint, verifyCheckpoint } from './checkpoint.js';
 export type { CrawlControl, CrawlSnapshot, HostReport, QueueReport } from './control.js';
 export { type ControllerOptions, CrawlController } from './controller.js';
 export { CrawlUri, type Disposition, FETCH_STATUS, type OutLink } from './crawl-uri.js';
@@ -25,7 +25,7 @@ export {
 export { CrawlStatistics } from './logs/index.js';
 export { type CrawlSettings, crawlSettingsSchema } from './order/index.js';
 export { FrontierPreparer } from './preparer.js';
-export { FetchJudge, type FetchLimits, FetchProcessor } from './processors/fetch.js';
+export { type FetchLimits, FetchProcessor, ResponseClassifier } from './processors/fetch.js';
 export { LinksScoper } from './processors/links-scoper.js';
 export { PreconditionEnforcer } from './processors/precondition-enforcer.js';
 export type { Scope } from './scope.js';

@@ -20,7 +20,7 @@ export const NO_LIMITS: CrawlLimits = {
   stuckSeconds: 0,
 };
 
-/** Bytes that are free on the disk of a directory; -1 if the system does not say. */
+/** Returns the free bytes on the disk of a directory; -1 if they cannot be determined. */
 export async function freeDiskBytes(directory: string): Promise<number> {
   const disk = await statfs(directory).catch(() => undefined);
   return disk === undefined ? -1 : disk.bavail * disk.bsize;

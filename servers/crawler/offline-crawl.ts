@@ -25,10 +25,10 @@ export interface OfflineSnapshot
     | 'averageDepth'
     | 'checkpoint'
   > {
-  /** `interrupted`: the next run continues it. `done`: the next run starts anew. */
+  /** `interrupted`: the next run continues it. `done`: the next run starts a new crawl. `none`: there was no run. */
   readonly run: 'interrupted' | 'done' | 'none';
   readonly seenFilter: { readonly kind: string; readonly count: number };
-  /** In the database. */
+  /** Number of objects in the database. */
   readonly objects: number;
 }
 
@@ -49,7 +49,7 @@ export class OfflineCrawl implements AsyncDisposable {
    */
   static async open(directory: string): Promise<OfflineCrawl | undefined> {
     const working = join(directory, 'working');
-    if (!(await isThere(join(working, 'CURRENT')))) return undefined;
+    if (!(await pathExists(join(working, 'CURRENT')))) return undefined;
     return new OfflineCrawl(directory, await GathererStore.open(working, { create: false }));
   }
 
@@ -71,7 +71,7 @@ export class OfflineCrawl implements AsyncDisposable {
       }
     }
     const state = await store.queueRecords.state();
-    const seenFilter = await this.#seen();
+    const seenFilter = await this.#readSeenFilter();
     const waiting = queues.ready + queues.snoozed + queues.inactive;
     const running = await store.meta.get('run.state');
     return {
@@ -86,7 +86,7 @@ export class OfflineCrawl implements AsyncDisposable {
       bytes: state?.bytes ?? 0,
       queues,
       reasons,
-      // CRAWL-5.6.7, as the frontier counts them.
+      // CRAWL-5.6.7, computed as in the frontier.
       congestion: queues.snoozed === 0 ? 0 : waiting / queues.snoozed,
       averageDepth: waiting === 0 ? 0 : queued / waiting,
       deepestQueue,
@@ -124,13 +124,13 @@ export class OfflineCrawl implements AsyncDisposable {
       });
   }
 
-  /** The seen filter: in the store, or with its own files. */
-  async #seen(): Promise<OfflineSnapshot['seenFilter']> {
+  /** Reads kind and count of the seen filter, which is in the store or has its own files. */
+  async #readSeenFilter(): Promise<OfflineSnapshot['seenFilter']> {
     await using inStore = await this.store.openSeenFilter();
     if (inStore.count > 0) return { kind: inStore.kind, count: inStore.count };
     for (const kind of SEEN_KINDS) {
       const directory = join(this.directory, 'seen', kind);
-      if (!(await isThere(directory))) continue;
+      if (!(await pathExists(directory))) continue;
       await using own = await openSeenFilter({ kind, directory });
       return { kind, count: own.count };
     }
@@ -138,7 +138,7 @@ export class OfflineCrawl implements AsyncDisposable {
   }
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function pathExists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
     () => false,

@@ -2,7 +2,7 @@ import { RE2JS } from 're2js';
 import { UsageError } from '../../protocols/errors.js';
 
 /**
- * Compiles a pattern in RE2's language, which matches in linear time.
+ * Compiles a pattern in RE2 syntax, which matches in linear time.
  * @param flags of RE2JS, e.g. `RE2JS.DOTALL`
  * @throws UsageError when it is not a regular expression
  */

@@ -32,7 +32,7 @@ const URI_PRECEDENCES: Readonly<Record<CrawlSettings['uriPrecedence'], UriPreced
 
 /** CRAWL-11.4: computes directive, canonical string, class key, cost and precedence of a URI from its settings. */
 export class FrontierPreparer {
-  /** Cache of what depends on the settings alone; there is one entry per set of sheets. */
+  /** Cache of the values that depend on the settings only; it has one entry per set of sheets. */
   readonly #cache = new WeakMap<CrawlSettings, { queueOf: QueueAssignment; rules: readonly SeenRule[] }>();
   readonly #fileQueues = queueAssignment({ parallelQueues: FILE_QUEUES, spreadWholeUri: true });
 
@@ -41,7 +41,7 @@ export class FrontierPreparer {
   prepare(uri: PreparedOf): Prepared {
     const { url, via, pathFromSeed } = uri;
     const settings = this.options.settingsFor(uri);
-    const { queueOf, rules } = this.#of(settings);
+    const { queueOf, rules } = this.#policiesOf(settings);
     const cost = COST_POLICIES[settings.costPolicy](url, via);
     const subject = { uri: url, via };
     return {
@@ -58,11 +58,11 @@ export class FrontierPreparer {
     };
   }
 
-  #of(settings: CrawlSettings): { queueOf: QueueAssignment; rules: readonly SeenRule[] } {
+  #policiesOf(settings: CrawlSettings): { queueOf: QueueAssignment; rules: readonly SeenRule[] } {
     const known = this.#cache.get(settings);
     if (known !== undefined) return known;
     const { addressOf } = this.options;
-    const made = {
+    const policies = {
       queueOf: queueAssignment({
         policy: settings.queueAssignment,
         parallelQueues: settings.parallelQueues,
@@ -72,8 +72,8 @@ export class FrontierPreparer {
       }),
       rules: seenRules(settings.seenRules),
     };
-    this.#cache.set(settings, made);
-    return made;
+    this.#cache.set(settings, policies);
+    return policies;
   }
 }
 

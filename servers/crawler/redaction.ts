@@ -3,7 +3,7 @@ import type { CrawlControl, QueueReport, RecentError, WorkerReport } from './con
 import type { DocumentEvent } from './events.js';
 
 /*
- * G-81: a login may be part of a URL and is for its server only. The crawl needs it in the queues, in the lists of links of documents and in
+ * G-81: a URL may contain a login, which only its server may see. The crawl needs it in the queues, in the lists of links of documents and in
  * the recovery journal; those files are readable by their owner only. Everything else has URLs without logins: objects and their keys,
  * links between documents, logs, reports and the console.
  */
@@ -26,10 +26,10 @@ export function withLoginOf<L extends { readonly url: string }>(
   url: string,
   links: readonly L[],
 ): readonly L[] {
-  const shown = withoutUserInfo(url);
-  if (shown === url) return links;
-  const server = /^[a-z]+:\/\/[^/?#]*/.exec(shown)?.[0] ?? shown;
-  const withLogin = url.slice(0, url.length - shown.length + server.length);
+  const redacted = withoutUserInfo(url);
+  if (redacted === url) return links;
+  const server = /^[a-z]+:\/\/[^/?#]*/.exec(redacted)?.[0] ?? redacted;
+  const withLogin = url.slice(0, url.length - redacted.length + server.length);
   return links.map((link) => {
     const rest = link.url.startsWith(server) ? link.url.slice(server.length) : undefined;
     return rest === '' || rest?.startsWith('/') || rest?.startsWith('?')
@@ -54,7 +54,7 @@ export function redactEvent(event: DocumentEvent): DocumentEvent {
   };
 }
 
-/** Wraps a crawl's control; its reports have no logins. For the console, the terminal and the end reports. */
+/** Wraps a crawl's control for the console, the terminal and the end reports: removes logins from its reports. */
 export function redactControl(control: CrawlControl): CrawlControl {
   return {
     snapshot: () => control.snapshot(),

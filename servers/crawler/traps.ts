@@ -2,16 +2,16 @@ import type { LRUCache } from 'lru-cache';
 import { lruCache } from './lru.js';
 
 export interface PatternBudgetOptions {
-  /** Patterns in the cache; the least recently used ones are evicted and count from 0 again. Default 100 000. */
+  /** Maximum number of patterns in the cache; the least recently used ones are evicted and count from 0 again. Default 100 000. */
   readonly maxPatterns?: number;
 }
 
-/** Characters of a pattern; longer ones are cut, and share a pattern with all that have the same beginning. */
+/** Maximum number of characters of a pattern; longer ones are truncated, so URIs with the same beginning share a pattern. */
 const MAX_PATTERN_LENGTH = 512;
 
 /**
- * A budget for URIs that differ only in their numbers (CRAWL-22 pain 5, G-173), as those of calendars, counters and endless lists do. It is
- * applied to new URIs in scope, after the seen test, since it counts them. Repeated path segments, deep paths and many hops are decide
+ * A budget for URIs that differ only in their numbers (CRAWL-22 pain 5, G-173), such as those of calendars and endless lists. It is
+ * applied to new URIs in scope, after the seen test, because it counts them. Repeated path segments, deep paths and many hops are decide
  * rules (`decide/`).
  *
  * [choice] The counts are in memory only: a resumed crawl starts from 0, and so does an evicted pattern. Both admit more URIs, never fewer.
@@ -39,7 +39,7 @@ export class PatternBudget {
     // A URI without numbers has no pattern.
     if (pattern === undefined) return undefined;
     const count = this.#counts.get(pattern) ?? 0;
-    if (count >= max) return `trap: ${max} URIs like ${pattern} are enough`;
+    if (count >= max) return `trap: the limit of ${max} URIs like ${pattern} is reached`;
     this.#counts.set(pattern, count + 1);
     return undefined;
   }

@@ -6,10 +6,10 @@ import { readCookie } from '../../web/cookies.js';
 import { PasswordThrottle } from '../../web/password-throttle.js';
 import { equalSecrets } from '../../web/secrets.js';
 
-/** Milliseconds after its last use when a session ends. */
+/** Milliseconds after its last use until a session ends. */
 const IDLE_MS = 12 * 3_600_000;
 
-/** Sessions at once; a new one replaces the least recently used. */
+/** Maximum number of sessions; a new one replaces the least recently used. */
 const MAX_SESSIONS = 100;
 
 /** A browser in which the password was entered. */
@@ -27,7 +27,7 @@ export type Caller =
   | { readonly by: 'session'; readonly session: Session }
   | { readonly by: 'token' | 'password' };
 
-/** A client without access. `seconds`: how long its address must wait; 0: it only lacks credentials. */
+/** A client without access. `seconds`: how long its address must wait; 0 if it only lacks credentials. */
 export interface Refusal {
   readonly by: 'unknown';
   readonly seconds: number;
@@ -81,8 +81,8 @@ export class ConsoleAccess {
   tryPassword(address: string, given: string): number {
     const wait = this.#throttle.secondsToWait(address);
     if (wait > 0) return wait;
-    const right = equalSecrets(given, this.password);
-    if (right && this.password !== '') return 0;
+    const isRight = equalSecrets(given, this.password);
+    if (isRight && this.password !== '') return 0;
     this.#throttle.recordFailure(address);
     return -1;
   }
@@ -113,8 +113,8 @@ export class ConsoleAccess {
 }
 
 /**
- * Whether a `Host` header names this server: by an address, `localhost` or an allowed name. Another name may have been pointed
- * here by its owner (DNS rebinding).
+ * Whether a `Host` header names this server: by an address, `localhost` or an allowed name. The owner of another name may
+ * have pointed it to this address (DNS rebinding).
  */
 export function isOurHost(header: string | undefined, allowed: ReadonlySet<string>): boolean {
   if (header === undefined || !URL.canParse(`http://${header}/`)) return false;

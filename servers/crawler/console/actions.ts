@@ -3,13 +3,13 @@ import { RE2JS, RE2JSException } from 're2js';
 import { UsageError } from '../../../protocols/errors.js';
 import type { CrawlControl } from '../control.js';
 
-/** Longest pattern, in characters. */
+/** Maximum number of characters of a pattern. */
 const MAX_PATTERN = 1024;
 
 /** Outcome of an action: a sentence for people, figures for programs. */
 export interface ActionOutcome {
   readonly text: string;
-  /** The crawl's state does not allow the action. */
+  /** Set if the state of the crawl does not allow the action. */
   readonly refused?: true;
   readonly data?: Readonly<Record<string, unknown>>;
 }
@@ -78,12 +78,12 @@ export const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
       const text = fields.get('worker') ?? '';
       if (!/^\d{1,6}$/.test(text)) throw new UsageError('the number of a worker is required');
       if (!control.killWorker(Number(text))) return { refused: true, text: `Worker ${text} is idle.` };
-      return { text: `Worker ${text} gave up its URI.` };
+      return { text: `The URI of worker ${text} was aborted.` };
     },
   ],
 ]);
 
-/** The fields of a request's body, from a form or a JSON object; values other than text and numbers are left out. */
+/** Returns the fields of a request's body, a form or a JSON object; other values than text and numbers are omitted. */
 export function fieldsOf({ body }: FastifyRequest): ActionFields {
   if (body instanceof URLSearchParams) return new Map(body);
   const fields = new Map<string, string>();
@@ -94,7 +94,7 @@ export function fieldsOf({ body }: FastifyRequest): ActionFields {
   return fields;
 }
 
-/** Patterns are RE2's, which run in linear time. An invalid one is refused before the crawl is touched. */
+/** Reads a pattern in RE2 syntax, which matches in linear time; undefined if the field is empty. */
 function patternOf(fields: ActionFields, name: string): string | undefined {
   const pattern = fields.get(name) ?? '';
   if (pattern === '') return undefined;

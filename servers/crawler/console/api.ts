@@ -5,18 +5,18 @@ import { QUEUE_STATES, type QueueState } from '../control.js';
 import type { Caller } from './access.js';
 import { ACTIONS, type ActionOutcome, fieldsOf } from './actions.js';
 import type { ConsoleContext } from './context.js';
-import { onePage } from './live.js';
+import { cutPage } from './live.js';
 import { metricsText } from './metrics.js';
 
-/** Rows of one answer at most, and by default. Servers have no paging, hence a higher limit. */
+/** Maximum and default number of rows of one answer. The list of servers has no pages, so its maximum is higher. */
 const MAX_ROWS = 1000;
 const MAX_HOSTS = 10_000;
-const ROWS = 100;
+const DEFAULT_ROWS = 100;
 
-/** Adds the figures as JSON, the metrics and the actions. Their callers were identified before. */
+/** Adds the routes of figures as JSON, metrics and actions. The callers are already identified. */
 export function addApi(app: FastifyInstance, context: ConsoleContext): void {
   const { control, feed } = context;
-  const answers: Readonly<Record<string, (query: URLSearchParams) => unknown>> = {
+  const queries: Readonly<Record<string, (query: URLSearchParams) => unknown>> = {
     snapshot: () => control.snapshot(),
     history: () => ({ samples: feed.history.samples() }),
     queues: async (query) => {
@@ -27,7 +27,7 @@ export function addApi(app: FastifyInstance, context: ConsoleContext): void {
         ...(after === '' ? {} : { after }),
         limit: limit + 1,
       });
-      const { rows, last } = onePage(found, limit);
+      const { rows, last } = cutPage(found, limit);
       return { queues: rows, ...(last === undefined ? {} : { next: last }) };
     },
     hosts: (query) => {
@@ -40,13 +40,13 @@ export function addApi(app: FastifyInstance, context: ConsoleContext): void {
     errors: () => ({ errors: control.recentErrors() }),
     chains: () => ({ processors: control.chains() }),
   };
-  for (const [name, answer] of Object.entries(answers)) {
+  for (const [name, query] of Object.entries(queries)) {
     app.get(`/api/${name}`, async (request, reply) => {
       try {
-        const value = await answer(queryFields(request));
+        const value = await query(queryFields(request));
         return reply.header('cache-control', 'no-store').send(value);
       } catch (error) {
-        return failed(reply, error, context);
+        return sendFailure(reply, error, context);
       }
     });
   }
@@ -73,19 +73,19 @@ async function performAction(
   try {
     outcome = await (ACTIONS.get(name) ?? unknownAction)(context.control, fields);
   } catch (error) {
-    if (isPage && error instanceof KitError) return toPage(reply, caller, false, error.message);
-    return failed(reply, error, context);
+    if (isPage && error instanceof KitError) return redirectToPage(reply, caller, false, error.message);
+    return sendFailure(reply, error, context);
   }
   const by = caller.by === 'session' ? 'page' : caller.by;
   context.log.info({ address: request.ip, by }, `console: ${name}: ${outcome.text}`);
   const isDone = outcome.refused !== true;
-  if (isPage) return toPage(reply, caller, isDone, outcome.text);
+  if (isPage) return redirectToPage(reply, caller, isDone, outcome.text);
   if (!isDone) return reply.code(409).send({ ok: false, error: outcome.text });
   return reply.send({ ok: true, text: outcome.text, ...outcome.data });
 }
 
-/** A page without script is loaded again, and shows the outcome. */
-function toPage(reply: FastifyReply, caller: Caller, ok: boolean, text: string): FastifyReply {
+/** Reloads a page without script, which then shows the outcome. */
+function redirectToPage(reply: FastifyReply, caller: Caller, ok: boolean, text: string): FastifyReply {
   if (caller.by === 'session') caller.session.outcome = { ok, text };
   return reply.redirect('/', 303);
 }
@@ -94,18 +94,18 @@ function unknownAction(): never {
   throw new UsageError('there is no such action');
 }
 
-function failed(reply: FastifyReply, error: unknown, { log }: ConsoleContext): FastifyReply {
+function sendFailure(reply: FastifyReply, error: unknown, { log }: ConsoleContext): FastifyReply {
   if (error instanceof UsageError) return reply.code(400).send({ ok: false, error: error.message });
   log.error({ err: error }, 'console');
-  const text = error instanceof KitError ? error.message : 'the action failed; the log of the crawl says why';
+  const text = error instanceof KitError ? error.message : 'the action failed; see the log of the crawl';
   return reply.code(500).send({ ok: false, error: text });
 }
 
-function limitOf(query: URLSearchParams, most = MAX_ROWS): number {
-  const text = query.get('limit') ?? String(ROWS);
+function limitOf(query: URLSearchParams, maximum = MAX_ROWS): number {
+  const text = query.get('limit') ?? String(DEFAULT_ROWS);
   const limit = Number(text);
-  if (!/^\d{1,6}$/.test(text) || limit < 1 || limit > most)
-    throw new UsageError(`limit: expected a number from 1 to ${most}`);
+  if (!/^\d{1,6}$/.test(text) || limit < 1 || limit > maximum)
+    throw new UsageError(`limit: expected a number from 1 to ${maximum}`);
   return limit;
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { errorCode, messageOf, StorageError } from '../../../protocols/errors.js';
 import { replaceFile } from '../../../storage/files/replace-file.js';
 
-/** Name of the file in the Gatherer's directory by which local commands find a running crawl. */
+/** Name of the file by which local commands find a running crawl. */
 export const CONSOLE_FILE = 'console.json';
 
 const SCHEMA = z.object({
@@ -47,6 +47,6 @@ export async function readConsoleFile(path: string): Promise<ConsoleFile | undef
 
 /** Removes the file, unless another console has written it since. */
 export async function removeConsoleFile(path: string, token: string): Promise<void> {
-  const now = await readConsoleFile(path).catch(() => undefined);
-  if (now?.token === token) await rm(path, { force: true });
+  const current = await readConsoleFile(path).catch(() => undefined);
+  if (current?.token === token) await rm(path, { force: true });
 }

@@ -17,17 +17,17 @@ import { SnapshotFeed } from './feed.js';
 import { messagePage } from './page.js';
 import { addPages, sendUncached } from './pages.js';
 
-/** What {@link CrawlConsole.start} needs. */
+/** Options of {@link CrawlConsole.start}. */
 export interface CrawlConsoleOptions {
   /** The crawl that is shown and controlled. */
   readonly control: CrawlControl;
-  /** Address to listen on, default 127.0.0.1. Anything beyond loopback needs a password. */
+  /** Address to listen on, default 127.0.0.1. Any other address than loopback requires a password. */
   readonly host?: string;
-  /** 0 takes a free port. */
+  /** TCP port; 0 for a free one. */
   readonly port: number;
   /** Empty: only the token in `file` gives access. */
   readonly password: string;
-  /** Ends the console. */
+  /** Closes the console when aborted. */
   readonly signal?: AbortSignal;
   /** The crawl's name, for titles. */
   readonly name: string;
@@ -38,9 +38,9 @@ export interface CrawlConsoleOptions {
   readonly file?: string;
   /** Milliseconds between snapshots, default 1000; 0: only {@link CrawlConsole.sample} takes them. */
   readonly intervalMs?: number;
-  /** Connections at once, default 128. */
+  /** Maximum number of concurrent connections; default 128. */
   readonly maxConnections?: number;
-  /** Streams of events at once, default 32. */
+  /** Maximum number of concurrent streams of events; default 32. */
   readonly maxFollowers?: number;
   /** Maximum number of bytes of a form, default 16 KiB. */
   readonly maxBodyBytes?: number;
@@ -94,7 +94,7 @@ export class CrawlConsole implements AsyncDisposable {
   /**
    * Listens, and writes the file for local commands.
    *
-   * @throws UsageError for an address beyond loopback without a password
+   * @throws UsageError without a password for any other address than loopback
    * @throws ConnectionError when the port is not available
    * @throws StorageError when the file cannot be written
    */
@@ -123,14 +123,14 @@ export class CrawlConsole implements AsyncDisposable {
     opened.use(feed);
     const app = opened.adopt(await createApp(options, context, callers), (app) => app.close());
     const address = await listenOn(app, { host, port }, 'console');
-    const made = new CrawlConsole(app, context, options, address);
-    opened.use(made);
-    await made.#begin();
+    const console = new CrawlConsole(app, context, options, address);
+    opened.use(console);
+    await console.#begin();
     opened.move();
-    return made;
+    return console;
   }
 
-  /** Takes a snapshot now, so that a change of state is visible at once. */
+  /** Takes a snapshot now, so that a change of state is visible immediately. */
   sample(): void {
     this.#feed.tick();
   }
@@ -178,11 +178,11 @@ function createApp(
     bodies: 'form and json',
     maxBodyBytes: options.maxBodyBytes ?? 16 * 1024,
     maxConnections: options.maxConnections ?? 128,
-    // `/events` streams.
+    // `/events` is a stream, so HEAD cannot be answered like GET.
     headRoutes: false,
     admit: (request, reply) => {
       if (!isOurHost(request.headers.host, allowed))
-        return refuse(request, reply, 421, 'This is not that host.');
+        return refuse(request, reply, 421, 'This server does not serve that host name.');
       if (OPEN_PATHS.has(pathOf(request))) return undefined;
       const caller = context.access.identify(request.headers, request.ip, context.cookieName(request));
       if (caller.by === 'unknown') return refuseUnknown(request, reply, caller);
@@ -192,7 +192,7 @@ function createApp(
     notFound: (request, reply) => refuse(request, reply, 404, 'There is no such page.'),
     failed: ({ request, reply, status }) =>
       status === 500
-        ? refuse(request, reply, 500, 'The console failed; the log says why.')
+        ? refuse(request, reply, 500, 'The console failed; see the log.')
         : refuse(request, reply, status, 'The request cannot be understood.'),
     logFailure: (error) => context.log.error({ err: error }, 'console'),
     routes: (app) => {
@@ -200,11 +200,16 @@ function createApp(
       app.addHook('preHandler', async (request, reply) => {
         if (request.method !== 'POST' || !callers.has(request)) return undefined;
         const caller = context.callerOf(request);
-        const isOwn =
+        const hasFormToken =
           caller.by !== 'session' ||
           context.access.isOwnForm(caller.session, fieldsOf(request).get('token') ?? '');
-        if (isOwn && !isCrossOrigin(request.headers)) return undefined;
-        return refuse(request, reply, 403, 'The page was too old, or this did not come from it. Try again.');
+        if (hasFormToken && !isCrossOrigin(request.headers)) return undefined;
+        return refuse(
+          request,
+          reply,
+          403,
+          'The form has expired or came from another page. Reload the page and try again.',
+        );
       });
       addPages(app, context);
       addApi(app, context);
@@ -223,7 +228,7 @@ function refuseUnknown(request: FastifyRequest, reply: FastifyReply, { seconds }
 }
 
 function refuse(request: FastifyRequest, reply: FastifyReply, status: number, text: string): FastifyReply {
-  if (wantsPage(request)) return sendUncached(reply, status, messagePage('Not done', text));
+  if (wantsPage(request)) return sendUncached(reply, status, messagePage('Request refused', text));
   return reply.code(status).header('cache-control', 'no-store').send({ ok: false, error: text });
 }
 

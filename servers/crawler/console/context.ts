@@ -4,15 +4,15 @@ import type { CrawlControl } from '../control.js';
 import type { Caller, ConsoleAccess } from './access.js';
 import type { SnapshotFeed } from './feed.js';
 
-/** What the routes work with. */
+/** The objects that the routes share. */
 export interface ConsoleContext {
   readonly control: CrawlControl;
   readonly feed: SnapshotFeed;
   readonly access: ConsoleAccess;
   readonly name: string;
   readonly log: Logger;
-  /** The client of a request. Every request except those for the login page and the assets has one. */
+  /** Returns the client of a request. Every request except those for the login page and the assets has one. */
   callerOf(request: FastifyRequest): Caller;
-  /** Name of the session cookie. It contains the port, because browsers send a cookie to every port of a host. */
+  /** Returns the name of the session cookie. It contains the port, because browsers send a cookie to every port of a host. */
   cookieName(request: FastifyRequest): string;
 }

@@ -14,7 +14,7 @@ export interface EventSink {
 /** A client that follows the crawl. */
 export interface Follower {
   readonly sink: EventSink;
-  /** Returns further events to send after the snapshot of this tick. */
+  /** Returns the text of more events to send after the snapshot of this tick. */
   readonly more: (snapshot: CrawlSnapshot, tick: number) => Promise<string>;
   /** Whether the client still has access. */
   readonly allowed: () => boolean;
@@ -32,7 +32,7 @@ export interface SnapshotFeedOptions {
   readonly log: Logger;
   /** Milliseconds between snapshots, default 1000; 0: only {@link SnapshotFeed.tick} takes them. */
   readonly intervalMs?: number;
-  /** Followers at once, default 32. */
+  /** Maximum number of followers; default 32. */
   readonly maxFollowers?: number;
   /** Ticks in a row that a follower may miss before its connection is closed, default 60. */
   readonly maxMissed?: number;
@@ -40,11 +40,11 @@ export interface SnapshotFeedOptions {
 
 /**
  * Takes a snapshot each second, keeps the last ten minutes and sends it to followers. A slow follower misses snapshots: its
- * buffer holds one tick at most, and no other follower waits for it.
+ * buffer contains at most one tick, and other followers do not wait for it.
  */
 export class SnapshotFeed implements Disposable {
   readonly history = new RateHistory();
-  /** Snapshots that slow followers missed, in all. */
+  /** Number of snapshots that slow followers missed. */
   missed = 0;
   readonly #followers = new Set<Following>();
   readonly #timer: NodeJS.Timeout | undefined;
@@ -68,13 +68,14 @@ export class SnapshotFeed implements Disposable {
     return this.#followers.size >= (this.options.maxFollowers ?? 32);
   }
 
-  /** Sends the first events now, then those of every tick. */
+  /** Adds a follower: sends the first events now, then those of every tick. */
   follow(follower: Follower): void {
     const following: Following = { ...follower, busy: false, missed: 0, ticks: 0 };
     this.#followers.add(following);
     void this.#send(following, this.options.control.snapshot());
   }
 
+  /** Removes the follower of this reply. */
   leave(sink: EventSink): void {
     for (const following of this.#followers) if (following.sink === sink) this.#followers.delete(following);
   }
@@ -129,7 +130,7 @@ export class SnapshotFeed implements Disposable {
   }
 }
 
-/** One server-sent event. JSON has no line ends, so that its data is one line. */
+/** Formats a server-sent event. JSON text has no line ends, so the data is one line. */
 export function eventText(event: string, data: unknown): string {
   return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }

@@ -1,9 +1,9 @@
 import type { CrawlSnapshot } from '../control.js';
 
-/** Samples kept: ten minutes, one a second. */
+/** Number of samples: ten minutes, one a second. */
 export const HISTORY_SAMPLES = 600;
 
-/** The part of a snapshot that the plots need. */
+/** The figures of a snapshot that the plots show. */
 export interface Sample {
   /** Milliseconds since 1970. */
   readonly time: number;
@@ -31,7 +31,7 @@ export class RateHistory {
     this.#next = (this.#next + 1) % this.capacity;
   }
 
-  /** The samples, oldest first. */
+  /** Returns the samples, the oldest first. */
   samples(): Sample[] {
     if (this.#ring.length < this.capacity) return [...this.#ring];
     return [...this.#ring.slice(this.#next), ...this.#ring.slice(0, this.#next)];

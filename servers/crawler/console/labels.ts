@@ -1,10 +1,20 @@
-import type { CrawlState, HostReport, QueueReport, QueueState, WaitReason } from '../control.js';
+import { byteSize } from '../../web/values.js';
+import {
+  type CrawlSnapshot,
+  type CrawlState,
+  type HostReport,
+  QUEUE_STATES,
+  type QueueReport,
+  type QueueState,
+  WAIT_REASONS,
+  type WaitReason,
+} from '../control.js';
 
 /** Labels of the crawl's states (CRAWL-20.1). */
 export const CRAWL_STATE_LABELS: Readonly<Record<CrawlState, string>> = {
   preparing: 'preparing',
   running: 'running',
-  empty: 'empty: everything is done, waiting for more URIs',
+  empty: 'empty: no URI is left, waiting for more',
   pausing: 'pausing: the URIs in process are finished first',
   paused: 'paused',
   stopping: 'stopping: the URIs in process are finished first',
@@ -44,15 +54,37 @@ export const ROBOTS_LABELS: Readonly<Record<HostReport['robots'], string>> = {
   pending: 'requested',
 };
 
-/** Why a queue waits and for how long; empty if it does not wait. `now` in milliseconds since 1970. */
-export function waitText({ reason, wakeTime }: QueueReport, now: number): string {
+/** Returns the number of queues in each state, with its label. */
+export function countsByState({
+  queues,
+}: Pick<CrawlSnapshot, 'queues'>): { readonly label: string; readonly count: number }[] {
+  return QUEUE_STATES.map((state) => ({ label: QUEUE_STATE_LABELS[state], count: queues[state] }));
+}
+
+/** Returns the number of waiting queues for each reason that occurs, with its label. */
+export function countsByReason({
+  reasons,
+}: Pick<CrawlSnapshot, 'reasons'>): { readonly label: string; readonly count: number }[] {
+  return WAIT_REASONS.flatMap((reason) => {
+    const count = reasons[reason] ?? 0;
+    return count === 0 ? [] : [{ label: REASON_LABELS[reason], count }];
+  });
+}
+
+/** Formats the free disk space of a snapshot. */
+export function formatDiskFree({ diskFreeBytes }: Pick<CrawlSnapshot, 'diskFreeBytes'>): string {
+  return diskFreeBytes < 0 ? 'not known' : byteSize(diskFreeBytes);
+}
+
+/** Formats why a queue waits and for how long; empty if it does not wait. @param now milliseconds since 1970 */
+export function formatWait({ reason, wakeTime }: QueueReport, now: number): string {
   const label = reason === undefined ? '' : REASON_LABELS[reason];
-  const left = wakeTime > now ? `${span(wakeTime - now)} left` : '';
+  const left = wakeTime > now ? `${formatDuration(wakeTime - now)} left` : '';
   return [label, left].filter((text) => text !== '').join(', ');
 }
 
-/** A duration in milliseconds as text, two units at most: `450 ms`, `12 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
-export function span(milliseconds: number): string {
+/** Formats a duration with at most two units: `450 ms`, `12 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
+export function formatDuration(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.max(0, Math.round(milliseconds))} ms`;
   const seconds = Math.round(milliseconds / 1000);
   const units: readonly (readonly [number, string])[] = [
@@ -72,12 +104,12 @@ export function span(milliseconds: number): string {
   return parts.join(' ');
 }
 
-/** A time relative to `now`, as `12 s ago`; empty for 0. Both in milliseconds since 1970. */
-export function ago(time: number, now: number): string {
-  return time <= 0 ? '' : `${span(Math.max(0, now - time))} ago`;
+/** Formats a time relative to `now`, as `12 s ago`; empty for 0. Both are milliseconds since 1970. */
+export function formatAgo(time: number, now: number): string {
+  return time <= 0 ? '' : `${formatDuration(Math.max(0, now - time))} ago`;
 }
 
-/** A number as text, as `1,234`; below 100 with one digit after the point at most. */
-export function number(value: number): string {
+/** Formats a number as `1,234`; below 100 with at most one decimal. */
+export function formatNumber(value: number): string {
   return value.toLocaleString('en', { maximumFractionDigits: Math.abs(value) < 100 ? 1 : 0 });
 }

@@ -14,31 +14,31 @@ import {
   workersSection,
 } from './sections.js';
 
-/** Rows of each long table on the page. */
-const ROWS = 50;
+/** Maximum number of rows of each long table on the page. */
+const MAX_ROWS = 50;
 
-/** The sections that change every second. */
-export function quickSections(control: CrawlControl, snapshot: CrawlSnapshot): Sections {
+/** Renders the sections that change every second. */
+export function renderQuickSections(control: CrawlControl, snapshot: CrawlSnapshot): Sections {
   return {
     state: stateSection(snapshot),
     totals: totalsSection(snapshot),
     states: statesSection(snapshot),
     workers: workersSection(control.workers()),
-    errors: errorsSection(control.recentErrors().slice(0, ROWS), snapshot.time),
+    errors: errorsSection(control.recentErrors().slice(0, MAX_ROWS), snapshot.time),
   };
 }
 
-/** The sections that are long or read from disk. */
-export async function slowSections(
+/** Renders the sections that are long or read from disk. */
+export async function renderSlowSections(
   control: CrawlControl,
   snapshot: CrawlSnapshot,
   history: RateHistory,
   view: View,
 ): Promise<{ readonly sections: Sections; readonly next: string | undefined }> {
   const { state, after, host } = view;
-  const wanted = { ...(state === undefined ? {} : { state }), ...(after === '' ? {} : { after }) };
-  const { rows, last } = onePage(await control.queues({ ...wanted, limit: ROWS + 1 }), ROWS);
-  const hosts = control.hosts({ limit: ROWS, ...(host === '' ? {} : { match: host }) });
+  const selection = { ...(state === undefined ? {} : { state }), ...(after === '' ? {} : { after }) };
+  const { rows, last } = cutPage(await control.queues({ ...selection, limit: MAX_ROWS + 1 }), MAX_ROWS);
+  const hosts = control.hosts({ limit: MAX_ROWS, ...(host === '' ? {} : { match: host }) });
   return {
     sections: {
       plots: plotsSection(history.samples(), snapshot.time),
@@ -50,8 +50,8 @@ export async function slowSections(
   };
 }
 
-/** Cuts a list that may have one row more than a page; `last` is the class key after which the next page begins. */
-export function onePage(
+/** Cuts a list to a page. If it has more rows, `last` is the class key after which the next page begins. */
+export function cutPage(
   queues: readonly QueueReport[],
   limit: number,
 ): { readonly rows: readonly QueueReport[]; readonly last: string | undefined } {

@@ -7,23 +7,23 @@ const METRICS: readonly (readonly [string, Kind, string, (snapshot: CrawlSnapsho
   ['elapsed_seconds_total', 'counter', 'Seconds of crawling without pauses.', (s) => s.elapsed],
   ['uris_discovered_total', 'counter', 'URIs that the crawl knows.', (s) => s.discovered],
   ['uris_succeeded_total', 'counter', 'URIs that were fetched.', (s) => s.succeeded],
-  ['uris_failed_total', 'counter', 'URIs that were given up.', (s) => s.failed],
-  ['uris_disregarded_total', 'counter', 'URIs that rules kept from being fetched.', (s) => s.disregarded],
+  ['uris_failed_total', 'counter', 'URIs that failed.', (s) => s.failed],
+  ['uris_disregarded_total', 'counter', 'URIs that rules excluded.', (s) => s.disregarded],
   ['bytes_total', 'counter', 'Bytes that were received.', (s) => s.bytes],
-  ['uris_queued', 'gauge', 'URIs that wait.', (s) => s.queued],
-  ['uris_in_process', 'gauge', 'URIs that workers have.', (s) => s.inProcess],
+  ['uris_queued', 'gauge', 'URIs in the queues.', (s) => s.queued],
+  ['uris_in_process', 'gauge', 'URIs in process.', (s) => s.inProcess],
   ['workers', 'gauge', 'Workers.', (s) => s.workers],
-  ['workers_busy', 'gauge', 'Workers that have a URI.', (s) => s.busyWorkers],
-  ['congestion_ratio', 'gauge', 'Queues that could work for each that does.', (s) => s.congestion],
+  ['workers_busy', 'gauge', 'Workers that process a URI.', (s) => s.busyWorkers],
+  ['congestion_ratio', 'gauge', 'Eligible queues per busy queue.', (s) => s.congestion],
   ['queue_depth_max', 'gauge', 'URIs in the deepest queue.', (s) => s.deepestQueue],
   ['queue_depth_average', 'gauge', 'URIs in a queue on average.', (s) => s.averageDepth],
-  ['seen_uris', 'gauge', 'URIs in the filter of those seen.', (s) => s.seenFilter.count],
-  ['seen_memory_bytes', 'gauge', 'Memory of the filter of those seen.', (s) => s.seenFilter.memoryBytes],
+  ['seen_uris', 'gauge', 'URIs in the seen filter.', (s) => s.seenFilter.count],
+  ['seen_memory_bytes', 'gauge', 'Memory of the seen filter.', (s) => s.seenFilter.memoryBytes],
   ['memory_bytes', 'gauge', 'Resident memory of the process.', (s) => s.memoryBytes],
   ['heap_bytes', 'gauge', 'Heap in use.', (s) => s.heapBytes],
 ];
 
-/** A snapshot in the text format of Prometheus. */
+/** Formats a snapshot in the text format of Prometheus. */
 export function metricsText(snapshot: CrawlSnapshot): string {
   const lines: string[] = [];
   const crawl = label('crawl', snapshot.name);
@@ -35,15 +35,15 @@ export function metricsText(snapshot: CrawlSnapshot): string {
     lines.push(`harvest_crawl_${name}{${crawl}} ${value(snapshot)}`);
   }
   if (snapshot.diskFreeBytes >= 0) {
-    describe('disk_free_bytes', 'gauge', 'Free on the disk of the data.');
+    describe('disk_free_bytes', 'gauge', 'Free space on the disk of the data.');
     lines.push(`harvest_crawl_disk_free_bytes{${crawl}} ${snapshot.diskFreeBytes}`);
   }
-  describe('state', 'gauge', '1 for the state that the crawl is in.');
+  describe('state', 'gauge', '1 for the current state of the crawl.');
   lines.push(`harvest_crawl_state{${crawl},${label('state', snapshot.state)}} 1`);
   describe('queues', 'gauge', 'Queues by state.');
   for (const state of QUEUE_STATES)
     lines.push(`harvest_crawl_queues{${crawl},${label('state', state)}} ${snapshot.queues[state]}`);
-  describe('queues_waiting', 'gauge', 'Queues in memory that wait, by reason.');
+  describe('queues_waiting', 'gauge', 'Waiting queues in memory by reason.');
   for (const reason of WAIT_REASONS)
     lines.push(
       `harvest_crawl_queues_waiting{${crawl},${label('reason', reason)}} ${snapshot.reasons[reason] ?? 0}`,

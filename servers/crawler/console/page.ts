@@ -24,7 +24,7 @@ export function readView(query: URLSearchParams): View {
   };
 }
 
-/** The view as the query of a URL, without empty values. */
+/** Formats a view as the query of a URL, without empty values. */
 export function viewQuery(view: View): string {
   const fields = Object.entries({ state: view.state ?? '', after: view.after, host: view.host });
   const query = new URLSearchParams(fields.filter(([, value]) => value !== ''));
@@ -48,11 +48,11 @@ export interface PageContent {
   readonly state: CrawlState;
   readonly sections: Sections;
   readonly view: View;
-  /** URL of the table's next page; undefined if this is the last. */
+  /** URL of the next page of the table of queues; undefined if this is the last page. */
   readonly next: string | undefined;
 }
 
-/** The whole page. Sections that change are in elements with `data-part`, and have no element that can have the focus. */
+/** Renders the whole page. Sections that change are in elements with `data-part`, and contain no focusable element. */
 export function consolePage(content: PageContent): Html {
   const { name, session, sections, view } = content;
   const section = (key: string) => html`<div data-part="${key}">${sections[key]}</div>`;
@@ -106,13 +106,13 @@ function controls({ session, state, view }: PageContent): Html {
   return html`<div class="controls" role="group" aria-label="The crawl">
 ${BUTTONS.map(button)}
 <details class="stop"><summary>Stop …</summary><form method="post" action="/api/stop" data-act>${tokenField(session)}<p>The crawl ends; the remaining URIs stay for the next run.</p><button type="submit" data-states="preparing running empty pausing paused"${state === 'finished' || state === 'stopping' ? html` disabled` : ''}>Stop now</button></form></details>
-<a class="look" href="/${viewQuery(view)}">Look again</a>
+<a class="look" href="/${viewQuery(view)}">Reload</a>
 <button class="quiet" type="button" id="live" aria-pressed="true" hidden>Live</button>
 </div>
 <details class="more"><summary>More</summary>
-${action('force-wake', 'Wake all', '', 'Snoozed queues continue at once. Servers that asked for a pause get less of it.')}
+${action('force-wake', 'Wake all', '', 'Snoozed queues continue immediately. Servers that requested a pause get a shorter one.')}
 ${action('reconsider-retired', 'Reconsider', '', 'Retired queues may continue; budgets are read again.')}
-${action('delete-uris', 'Delete URIs', html`<label>that match <input type="text" name="pattern" required maxlength="1024" autocapitalize="none" spellcheck="false"></label> <label>in queues that match <input type="text" name="queuePattern" maxlength="1024" autocapitalize="none" spellcheck="false"></label>`, 'Regular expressions (RE2). They match anywhere in the URI, and in the name of the queue; without the second: all queues.')}
+${action('delete-uris', 'Delete URIs', html`<label>that match <input type="text" name="pattern" required maxlength="1024" autocapitalize="none" spellcheck="false"></label> <label>in queues that match <input type="text" name="queuePattern" maxlength="1024" autocapitalize="none" spellcheck="false"></label>`, 'Regular expressions (RE2). They match anywhere in the URI and in the name of the queue. Without the second one all queues are searched.')}
 ${action('kill-worker', 'Kill', html`<label>worker <input type="text" name="worker" required inputmode="numeric" pattern="[0-9]{1,6}" size="6"></label>`, 'Its URI ends with status -7000 (killed).')}
 </details>`;
 }
@@ -125,7 +125,7 @@ function tokenField({ formToken }: Session): Html {
   return html`<input type="hidden" name="token" value="${formToken}">`;
 }
 
-/** The login page. */
+/** Renders the login page. */
 export function loginPage(name: string, message: string): Html {
   return document(
     `${name}: log in`,
@@ -141,12 +141,12 @@ ${message === '' ? '' : html`<p class="error" role="alert">${message}</p>\n`}<fo
   );
 }
 
-/** A page with one sentence. */
+/** Renders a page with one sentence. */
 export function messagePage(title: string, text: string): Html {
   return document(
     title,
     '',
-    html`<h1>${title}</h1>\n<p class="note">${text}</p>\n<p><a href="/">To the console</a></p>`,
+    html`<h1>${title}</h1>\n<p class="note">${text}</p>\n<p><a href="/">Back to the console</a></p>`,
     '',
   );
 }

@@ -8,36 +8,36 @@ import type { Caller } from './access.js';
 import { fieldsOf } from './actions.js';
 import type { ConsoleContext } from './context.js';
 import { eventText } from './feed.js';
-import { quickSections, slowSections } from './live.js';
+import { renderQuickSections, renderSlowSections } from './live.js';
 import { consolePage, loginPage, messagePage, readView } from './page.js';
 import type { Sections } from './sections.js';
 
-/** Ticks between the slow sections of the page. */
+/** Number of ticks after which the slow sections are sent again. */
 const SLOW_TICKS = 3;
 
-/** Adds the page, its events, login and logout. */
+/** Adds the routes of the page, its events, login and logout. */
 export function addPages(app: FastifyInstance, context: ConsoleContext): void {
   const { control, feed, access, name } = context;
 
   app.get('/', async (request, reply) => {
     const caller = context.callerOf(request);
     if (caller.by !== 'session') {
-      const text = 'The page is for browsers that log in; programs use the paths below /api/.';
-      return sendUncached(reply, 403, messagePage('Not here', text));
+      const text = 'This page requires a login in a browser; programs use the paths below /api/.';
+      return sendUncached(reply, 403, messagePage('Not available', text));
     }
     const view = readView(queryFields(request));
     const snapshot = control.snapshot();
-    const slow = await slowSections(control, snapshot, feed.history, view);
-    const shown = consolePage({
+    const slow = await renderSlowSections(control, snapshot, feed.history, view);
+    const page = consolePage({
       name,
       session: caller.session,
       state: snapshot.state,
-      sections: { ...quickSections(control, snapshot), ...slow.sections },
+      sections: { ...renderQuickSections(control, snapshot), ...slow.sections },
       view,
       next: slow.next,
     });
     caller.session.outcome = undefined;
-    return sendUncached(reply, 200, shown);
+    return sendUncached(reply, 200, page);
   });
 
   // A snapshot each second; with `parts` also the sections of the page in this view.
@@ -52,9 +52,9 @@ export function addPages(app: FastifyInstance, context: ConsoleContext): void {
       allowed: () => isAllowed(caller, context),
       more: async (snapshot: ReturnType<typeof control.snapshot>, tick: number) => {
         if (!wantsSections) return '';
-        const quick = quickSections(control, snapshot);
+        const quick = renderQuickSections(control, snapshot);
         if (tick % SLOW_TICKS !== 0) return sectionsEvent(quick);
-        const slow = await slowSections(control, snapshot, feed.history, view);
+        const slow = await renderSlowSections(control, snapshot, feed.history, view);
         return sectionsEvent({ ...quick, ...slow.sections });
       },
     };
@@ -77,7 +77,7 @@ export function addPages(app: FastifyInstance, context: ConsoleContext): void {
       return sendUncached(
         reply,
         403,
-        loginPage(name, 'The form did not come from here. Log in on this page.'),
+        loginPage(name, 'The form came from another site. Log in on this page.'),
       );
     const wait = access.tryPassword(request.ip, fieldsOf(request).get('password') ?? '');
     if (wait > 0) {
@@ -86,8 +86,8 @@ export function addPages(app: FastifyInstance, context: ConsoleContext): void {
       return sendUncached(reply, 429, loginPage(name, text));
     }
     if (wait < 0) {
-      context.log.warn({ address: request.ip }, 'console: a wrong password');
-      return sendUncached(reply, 403, loginPage(name, 'That is not the password.'));
+      context.log.warn({ address: request.ip }, 'console: wrong password');
+      return sendUncached(reply, 403, loginPage(name, 'The password is wrong.'));
     }
     const { id } = access.begin();
     return reply.header('set-cookie', sessionCookie(context.cookieName(request), id)).redirect('/', 303);
@@ -100,7 +100,7 @@ export function addPages(app: FastifyInstance, context: ConsoleContext): void {
   });
 }
 
-/** A stream of events ends with its session. */
+/** Whether the client still has access: a stream of events ends with its session. */
 function isAllowed(caller: Caller, { access }: ConsoleContext): boolean {
   return caller.by !== 'session' || access.session(caller.session.id) !== undefined;
 }
@@ -110,7 +110,7 @@ function sectionsEvent(sections: Sections): string {
   return eventText('parts', Object.fromEntries(texts));
 }
 
-/** Sends a page that no cache keeps. */
+/** Sends a page that must not be cached. */
 export function sendUncached(reply: FastifyReply, status: number, content: Html): FastifyReply {
   return sendPage(reply.header('cache-control', 'no-store'), status, content);
 }

@@ -1,13 +1,13 @@
 import { type Html, html } from '../../web/html.js';
 import { HISTORY_SAMPLES, type Sample } from './history.js';
-import { number } from './labels.js';
+import { formatNumber } from './labels.js';
 
 /** Width and height of a drawing in its own units. */
 const WIDTH = 600;
 const HEIGHT = 120;
 
-/** Seconds whose mean is one point of a line, so that a plot is short and does not flicker. */
-const SECONDS_A_POINT = 3;
+/** Seconds whose mean is one point of a line, so that a plot has few points and does not flicker. */
+const SECONDS_PER_POINT = 3;
 
 interface Plot {
   readonly title: string;
@@ -21,15 +21,15 @@ const PLOTS: readonly Plot[] = [
   { title: 'Busy workers', value: (sample) => sample.busyWorkers },
 ];
 
-/** The last ten minutes as line plots, each with its figures as text. */
+/** Renders the last ten minutes as line plots, each with its figures as text. */
 export function plotsSection(samples: readonly Sample[], now: number): Html {
-  return html`${PLOTS.map((plot) => onePlot(plot, samples, now))}`;
+  return html`${PLOTS.map((plot) => renderPlot(plot, samples, now))}`;
 }
 
-function onePlot({ title, value }: Plot, samples: readonly Sample[], now: number): Html {
-  const points = means(samples, value);
-  const most = points.reduce((max, point) => Math.max(max, point.value), 0);
-  const top = niceAbove(most);
+function renderPlot({ title, value }: Plot, samples: readonly Sample[], now: number): Html {
+  const points = computeMeans(samples, value);
+  const maximum = points.reduce((max, point) => Math.max(max, point.value), 0);
+  const top = roundUp(maximum);
   const last = samples.at(-1);
   const current = last === undefined ? 0 : value(last);
   const begin = now - HISTORY_SAMPLES * 1000;
@@ -39,10 +39,10 @@ function onePlot({ title, value }: Plot, samples: readonly Sample[], now: number
       return `${x.toFixed(0)},${(HEIGHT - (value / top) * HEIGHT).toFixed(1)}`;
     })
     .join(' ');
-  const label = `${title}: now ${number(current)}, at most ${number(most)} in the last ten minutes`;
+  const label = `${title}: now ${formatNumber(current)}, at most ${formatNumber(maximum)} in the last ten minutes`;
   return html`<figure class="plot">
-<figcaption>${title} <strong class="number">${number(current)}</strong></figcaption>
-<div class="frame"><span class="top number" aria-hidden="true">${number(top)}</span>
+<figcaption>${title} <strong class="number">${formatNumber(current)}</strong></figcaption>
+<div class="frame"><span class="top number" aria-hidden="true">${formatNumber(top)}</span>
 <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${label}" focusable="false">
 <line class="grid" x1="0" y1="${HEIGHT / 2}" x2="${WIDTH}" y2="${HEIGHT / 2}"/><line class="grid" x1="0" y1="0" x2="${WIDTH}" y2="0"/><line class="grid" x1="${WIDTH / 2}" y1="0" x2="${WIDTH / 2}" y2="${HEIGHT}"/>
 <polyline class="line" points="${line}"/>
@@ -52,13 +52,13 @@ function onePlot({ title, value }: Plot, samples: readonly Sample[], now: number
 `;
 }
 
-/** Means over intervals of three seconds that begin at multiples of three. */
-function means(
+/** Returns the means over intervals of three seconds that begin at multiples of three. */
+function computeMeans(
   samples: readonly Sample[],
   value: (sample: Sample) => number,
 ): readonly { readonly time: number; readonly value: number }[] {
   const means: { time: number; value: number; count: number }[] = [];
-  const step = SECONDS_A_POINT * 1000;
+  const step = SECONDS_PER_POINT * 1000;
   for (const sample of samples) {
     const time = Math.floor(sample.time / step) * step;
     const last = means.at(-1);
@@ -72,8 +72,8 @@ function means(
   return means;
 }
 
-/** The value of a plot's upper edge: the least of 1, 2, 5 times a power of ten that is not below `value`. */
-export function niceAbove(value: number): number {
+/** Returns the value of a plot's upper edge: the least of 1, 2, 5 times a power of ten that is not below `value`. */
+export function roundUp(value: number): number {
   if (!(value > 1)) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
   return ([1, 2, 5, 10].find((factor) => factor * power >= value) ?? 10) * power;

@@ -1,25 +1,25 @@
 import { type Content, type Html, html } from '../../web/html.js';
 import { byteSize } from '../../web/values.js';
-import {
-  type CrawlControl,
-  type CrawlSnapshot,
-  type HostReport,
-  QUEUE_STATES,
-  type QueueReport,
-  type QueueState,
-  type RecentError,
-  WAIT_REASONS,
-  type WorkerReport,
+import type {
+  CrawlControl,
+  CrawlSnapshot,
+  HostReport,
+  QueueReport,
+  QueueState,
+  RecentError,
+  WorkerReport,
 } from '../control.js';
 import {
-  ago,
   CRAWL_STATE_LABELS,
-  number,
+  countsByReason,
+  countsByState,
+  formatAgo,
+  formatDiskFree,
+  formatDuration,
+  formatNumber,
+  formatWait,
   QUEUE_STATE_LABELS,
-  REASON_LABELS,
   ROBOTS_LABELS,
-  span,
-  waitText,
 } from './labels.js';
 
 /** Sections of the page by the name of their element. */
@@ -30,41 +30,37 @@ export function stateSection({ state, end }: CrawlSnapshot): Html {
   return html`<span class="state ${state}">${CRAWL_STATE_LABELS[state]}</span>${end === undefined || end === 'finished' ? '' : html` ended by: ${end}`}`;
 }
 
-/** The totals. */
+/** The totals as tiles. */
 export function totalsSection(s: CrawlSnapshot): Html {
   const tile = (name: string, value: Content, note: Content = '') =>
     html`<div><dt>${name}</dt><dd>${value}${note === '' ? '' : html` <small>${note}</small>`}</dd></div>\n`;
   return html`<dl class="tiles">
-${tile('Succeeded', number(s.succeeded), byteSize(s.bytes))}
-${tile('Queued', number(s.queued), `of ${number(s.discovered)} discovered`)}
-${tile('Failed', number(s.failed), `${number(s.disregarded)} disregarded`)}
-${tile('Documents a second', number(s.currentDocumentsPerSecond), `${number(s.documentsPerSecond)} on average`)}
-${tile('Kilobytes a second', number(s.currentKilobytesPerSecond), `${number(s.kilobytesPerSecond)} on average`)}
-${tile('Busy workers', number(s.busyWorkers), `of ${number(s.workers)}`)}
-${tile('Crawling for', span(s.elapsed * 1000))}
-${tile('Congestion', number(s.congestion), `deepest ${number(s.deepestQueue)}, average ${number(s.averageDepth)}`)}
-${tile('Seen', number(s.seenFilter.count), `${s.seenFilter.kind}, ${byteSize(s.seenFilter.memoryBytes)}`)}
+${tile('Succeeded', formatNumber(s.succeeded), byteSize(s.bytes))}
+${tile('Queued', formatNumber(s.queued), `of ${formatNumber(s.discovered)} discovered`)}
+${tile('Failed', formatNumber(s.failed), `${formatNumber(s.disregarded)} disregarded`)}
+${tile('Documents a second', formatNumber(s.currentDocumentsPerSecond), `${formatNumber(s.documentsPerSecond)} on average`)}
+${tile('Kilobytes a second', formatNumber(s.currentKilobytesPerSecond), `${formatNumber(s.kilobytesPerSecond)} on average`)}
+${tile('Busy workers', formatNumber(s.busyWorkers), `of ${formatNumber(s.workers)}`)}
+${tile('Crawling for', formatDuration(s.elapsed * 1000))}
+${tile('Congestion', formatNumber(s.congestion), `deepest ${formatNumber(s.deepestQueue)}, average ${formatNumber(s.averageDepth)}`)}
+${tile('Seen', formatNumber(s.seenFilter.count), `${s.seenFilter.kind}, ${byteSize(s.seenFilter.memoryBytes)}`)}
 ${tile('Memory', byteSize(s.memoryBytes), `heap ${byteSize(s.heapBytes)}`)}
-${tile('Disk free', s.diskFreeBytes < 0 ? 'not known' : byteSize(s.diskFreeBytes))}
+${tile('Disk free', formatDiskFree(s))}
 ${tile('Newest checkpoint', s.checkpoint === '' ? 'none' : html`<span class="name">${s.checkpoint}</span>`)}
 </dl>`;
 }
 
 /** Queues by state and by the reason they wait, as tables with bars. */
 export function statesSection(s: CrawlSnapshot): Html {
-  const states = QUEUE_STATES.map((state) => ({ name: QUEUE_STATE_LABELS[state], count: s.queues[state] }));
-  const reasons = WAIT_REASONS.flatMap((reason) => {
-    const count = s.reasons[reason] ?? 0;
-    return count === 0 ? [] : [{ name: REASON_LABELS[reason], count }];
-  });
-  return html`${bars('Queues by state', 'State', states)}
+  const reasons = countsByReason(s);
+  return html`${bars('Queues by state', 'State', countsByState(s))}
 ${reasons.length === 0 ? html`<section class="chart"><h3>Queues by the reason they wait</h3><p class="count">No queue in memory waits.</p></section>` : bars('Queues by the reason they wait', 'Reason', reasons)}`;
 }
 
 function bars(
   title: string,
   column: string,
-  rows: readonly { readonly name: string; readonly count: number }[],
+  rows: readonly { readonly label: string; readonly count: number }[],
 ): Html {
   const most = Math.max(1, ...rows.map(({ count }) => count));
   const bar = (count: number) =>
@@ -72,7 +68,7 @@ function bars(
   return html`<section class="chart"><h3>${title}</h3>
 <table><thead><tr><th scope="col">${column}</th><th scope="col" class="number">Queues</th><td class="bar"></td></tr></thead>
 <tbody>
-${rows.map(({ name, count }) => html`<tr><th scope="row">${name}</th><td class="number">${number(count)}</td><td class="bar">${bar(count)}</td></tr>\n`)}</tbody></table></section>`;
+${rows.map(({ label, count }) => html`<tr><th scope="row">${label}</th><td class="number">${formatNumber(count)}</td><td class="bar">${bar(count)}</td></tr>\n`)}</tbody></table></section>`;
 }
 
 /** Queues, each with the reason why it waits and the time left. */
@@ -86,16 +82,16 @@ export function queuesSection(
     queues.map((queue) => [
       queue.classKey,
       QUEUE_STATE_LABELS[queue.state],
-      number(queue.count),
-      waitText(queue, now),
-      number(queue.precedence),
+      formatNumber(queue.count),
+      formatWait(queue, now),
+      formatNumber(queue.precedence),
       queue.totalBudget < 0
-        ? number(queue.totalExpenditure)
-        : `${number(queue.totalExpenditure)} of ${number(queue.totalBudget)}`,
-      number(queue.errors),
+        ? formatNumber(queue.totalExpenditure)
+        : `${formatNumber(queue.totalExpenditure)} of ${formatNumber(queue.totalBudget)}`,
+      formatNumber(queue.errors),
       queue.lastPeeked,
     ]),
-    state === undefined ? 'There is no queue.' : `No queue is ${QUEUE_STATE_LABELS[state]}.`,
+    state === undefined ? 'There are no queues.' : `No queue is ${QUEUE_STATE_LABELS[state]}.`,
   );
 }
 
@@ -114,17 +110,17 @@ export function hostsSection(hosts: readonly HostReport[], now: number): Html {
     ],
     hosts.map((host) => [
       host.server,
-      number(host.successes),
+      formatNumber(host.successes),
       host.connectionErrors === 0
-        ? number(host.failures)
-        : `${number(host.failures)} (${number(host.connectionErrors)} in a row)`,
+        ? formatNumber(host.failures)
+        : `${formatNumber(host.failures)} (${formatNumber(host.connectionErrors)} in a row)`,
       host.crawlDelay === undefined
         ? ROBOTS_LABELS[host.robots]
-        : `${ROBOTS_LABELS[host.robots]}, delay ${number(host.crawlDelay)} s`,
-      number(host.robotsDenials),
-      number(host.disregarded),
+        : `${ROBOTS_LABELS[host.robots]}, delay ${formatNumber(host.crawlDelay)} s`,
+      formatNumber(host.robotsDenials),
+      formatNumber(host.disregarded),
       byteSize(host.bytes),
-      ago(host.lastContact, now),
+      formatAgo(host.lastContact, now),
     ]),
     'No server was contacted yet.',
   );
@@ -138,7 +134,7 @@ export function workersSection(workers: readonly WorkerReport[]): Html {
       String(worker),
       url === '' ? 'idle' : url,
       step,
-      url === '' ? '' : span(milliseconds),
+      url === '' ? '' : formatDuration(milliseconds),
     ]),
     'There are no workers.',
   );
@@ -148,7 +144,7 @@ export function workersSection(workers: readonly WorkerReport[]): Html {
 export function errorsSection(errors: readonly RecentError[], now: number): Html {
   return table(
     ['When', '#Status', 'URL', 'Reason'],
-    errors.map(({ time, status, url, reason }) => [ago(time, now), String(status), url, reason]),
+    errors.map(({ time, status, url, reason }) => [formatAgo(time, now), String(status), url, reason]),
     'No recent errors.',
   );
 }
@@ -157,14 +153,14 @@ export function errorsSection(errors: readonly RecentError[], now: number): Html
 export function chainsSection(chains: ReturnType<CrawlControl['chains']>): Html {
   return table(
     ['Chain', 'Processor', '#URIs'],
-    chains.map(({ chain, processor, uris }) => [chain, processor, number(uris)]),
+    chains.map(({ chain, processor, uris }) => [chain, processor, formatNumber(uris)]),
     'There are no processors.',
   );
 }
 
-/** A table. Columns marked `#` hold numbers, `=` single words; those marked `+` are hidden on narrow screens. */
-function table(columns: readonly string[], rows: readonly (readonly string[])[], none: string): Html {
-  if (rows.length === 0) return html`<p class="count">${none}</p>`;
+/** Renders a table. Columns marked `#` have numbers, `=` single words; those marked `+` are hidden on narrow screens. */
+function table(columns: readonly string[], rows: readonly (readonly string[])[], emptyText: string): Html {
+  if (rows.length === 0) return html`<p class="count">${emptyText}</p>`;
   const classes = columns.map((column) => {
     const mark = /^[+#=]*/.exec(column)?.[0] ?? '';
     const names = [

@@ -81,7 +81,7 @@ function predicateOf(config: RuleConfig, seeds: readonly string[]): Predicate {
     case 'scheme-not-in':
       return schemeNotIn(config.schemes);
     case 'not-matches':
-      return not(matching('uri', config));
+      return not(matchesPatterns('uri', config));
     case 'matches':
     case 'via-matches':
     case 'hops-match':
@@ -90,7 +90,7 @@ function predicateOf(config: RuleConfig, seeds: readonly string[]): Predicate {
     case 'status-matches':
     case 'content-type-matches':
     case 'response-matches':
-      return matching(FIELDS[config.rule], config);
+      return matchesPatterns(FIELDS[config.rule], config);
     case 'file-pattern':
       return hasFileSuffix(config.preset);
     case 'has-via':
@@ -127,12 +127,12 @@ const FIELDS = {
   'response-matches': 'response',
 } as const satisfies Readonly<Record<string, TextField>>;
 
-interface Matching {
+interface PatternConfig {
   readonly patterns: readonly string[];
   readonly logic: 'OR' | 'AND';
 }
 
-function matching(field: TextField, { patterns, logic }: Matching): Predicate {
+function matchesPatterns(field: TextField, { patterns, logic }: PatternConfig): Predicate {
   return textMatches(
     field,
     patterns.map((source) => new WholePattern(source)),

@@ -22,7 +22,7 @@ export interface DecideSubject {
   readonly contentLength?: number;
   /** The server's address as text. */
   readonly address?: string;
-  /** Location of the address by an external service, e.g. a country code. */
+  /** Location of the address from an external service, e.g. a country code. */
   readonly location?: string;
   /** The head of the response as text. */
   readonly response?: string;
@@ -32,7 +32,7 @@ export interface DecideSubject {
   readonly queueOverBudget?: boolean;
 }
 
-/** A rule. Pure and synchronous. */
+/** A rule; pure and synchronous. */
 export interface DecideRule {
   readonly name: string;
   /** The answer of the rule if it applies; otherwise it answers NONE. */

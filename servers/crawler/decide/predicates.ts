@@ -3,7 +3,7 @@ import { type SurtPrefixSet, shownHops } from '../../../protocols/urls/index.js'
 import { compilePattern } from '../patterns.js';
 import type { DecideSubject } from './decision.js';
 
-/** The test of a rule. */
+/** Tests whether a rule applies to a URI. */
 export type Predicate = (subject: DecideSubject) => boolean;
 
 /** CRAWL-10.2.2, 3: more than `max` hops from the seed. */
@@ -66,8 +66,8 @@ export function isPathological(max: number): Predicate {
       });
     for (let group = 1; group * (max + 1) <= segments.length; group++) {
       let equal = 0;
-      for (let at = group; at < segments.length; at++) {
-        equal = segments[at] === segments[at - group] ? equal + 1 : 0;
+      for (let i = group; i < segments.length; i++) {
+        equal = segments[i] === segments[i - group] ? equal + 1 : 0;
         if (equal >= group * max) return true;
       }
     }

@@ -88,10 +88,10 @@ export function parseRules(input: unknown): RuleConfig[] {
   const result = sequenceConfigSchema.safeParse(input);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  const [place, ...field] = issue?.path ?? [];
-  const where = typeof place === 'number' ? `rule ${place + 1}` : 'the rules';
+  const [index, ...field] = issue?.path ?? [];
+  const subject = typeof index === 'number' ? `rule ${index + 1}` : 'the rules';
   throw new UsageError(
-    `${where}: ${field.length > 0 ? `${field.join('.')}: ` : ''}${issue?.message ?? 'wrong'}`,
+    `${subject}: ${field.length > 0 ? `${field.join('.')}: ` : ''}${issue?.message ?? 'not valid'}`,
   );
 }
 
@@ -105,7 +105,7 @@ export function defaultRules(
   generation: 'default' | '1.x' | '3.x' = 'default',
   reject: { readonly surts?: readonly string[]; readonly patterns?: readonly string[] } = {},
 ): RuleInput[] {
-  const early: RuleInput[] = [
+  const firstRules: RuleInput[] = [
     { rule: 'all', answer: 'REJECT' },
     { rule: 'surt-prefixed' },
     { rule: 'too-many-hops', max: 20 },
@@ -115,11 +115,11 @@ export function defaultRules(
     { rule: 'surt-prefixed', answer: 'REJECT', seeds: false, lines: [...(reject.surts ?? [])] },
     { rule: 'matches', answer: 'REJECT', patterns: [...(reject.patterns ?? [])] },
   ];
-  const late: RuleInput[] = [
+  const lastRules: RuleInput[] = [
     { rule: 'pathological-path', maxRepetitions: 2 },
     { rule: 'too-many-path-segments', max: 20 },
     { rule: 'prerequisite' },
   ];
-  if (generation === '1.x') return [...early, ...late];
-  return [...early, ...negative, ...late, { rule: 'scheme-not-in' }];
+  if (generation === '1.x') return [...firstRules, ...lastRules];
+  return [...firstRules, ...negative, ...lastRules, { rule: 'scheme-not-in' }];
 }

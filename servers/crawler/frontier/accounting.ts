@@ -13,7 +13,7 @@ export interface Counters {
 }
 
 /** CRAWL-8.4: adds the outcome of a URI to the counters and to the budget of its queue. */
-export function account(
+export function countOutcome(
   counters: Counters,
   queue: WorkQueue,
   cost: number,
@@ -43,8 +43,8 @@ export function account(
   counters.bytes += bytes;
 }
 
-/** CRAWL-5.6.7. */
-export function figuresOf(memory: QueueMemory, queued: number): FrontierFigures {
+/** Computes the figures of the frontier (CRAWL-5.6.7). */
+export function computeFigures(memory: QueueMemory, queued: number): FrontierFigures {
   const { status } = memory;
   const reasons: Partial<Record<WaitReason, number>> = {};
   let deepest = 0;

@@ -1,4 +1,4 @@
-/** The time that a frontier goes by, so that a test can move it. */
+/** The clock of a frontier, which a test can replace. */
 export interface FrontierClock {
   /** Milliseconds since 1970. */
   now(): number;

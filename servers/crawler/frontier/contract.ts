@@ -16,7 +16,7 @@ export interface Candidate {
   readonly isLeaf: boolean;
   /** CRAWL-2.7: scheduled even if it was seen. */
   readonly forceFetch: boolean;
-  /** CRAWL-2.9; empty: none. */
+  /** CRAWL-2.9; empty if it has none. */
   readonly sourceTag: string;
   /** CRAWL-2.5; default normal. */
   readonly directive?: number;
@@ -33,7 +33,7 @@ export interface Budgets {
   readonly replenish: number;
   /** -1: no limit. */
   readonly totalBudget: number;
-  /** CRAWL-9.11: with `success-counts` a queue that brought many documents comes later. */
+  /** CRAWL-9.11: with `success-counts` a queue with many successes comes later. */
   readonly precedence?: 'base' | 'success-counts';
 }
 
@@ -44,7 +44,7 @@ export interface Prepared {
   readonly seenKey: string;
   readonly directive: number;
   readonly cost: number;
-  /** Of the URI (CRAWL-9.11). */
+  /** Precedence of the URI in its queue (CRAWL-9.11). */
   readonly precedence: number;
   readonly budgets: Budgets;
 }
@@ -52,7 +52,7 @@ export interface Prepared {
 /** Outcome of a URI (CRAWL-8.4). */
 export type Outcome = 'success' | 'failed' | 'disregarded' | 'retry' | 'retire';
 
-/** How the frontier disposes of a URI that a worker returns. */
+/** What a worker returns with a URI: its outcome, and how long its queue sleeps. */
 export interface Finish {
   readonly outcome: Outcome;
   /** Milliseconds from now for which the queue sleeps (CRAWL-7.1 step 5, 8.3). */
@@ -96,7 +96,7 @@ export interface FrontierFigures {
 export interface QueueSelection {
   /** Default: queues with pending URIs. */
   readonly state?: QueueState;
-  /** The last class key of the page before. */
+  /** The last class key of the previous page. */
   readonly after?: string;
   /** Default 100. */
   readonly limit?: number;
@@ -119,7 +119,7 @@ export interface CrawlFrontier<Batch> {
   readonly empty: boolean;
 
   /**
-   * CRAWL-5.6.1: schedules URIs that were not found on a finished one (seeds, a journal's, an operator's). `admitted` is called after
+   * CRAWL-5.6.1: schedules URIs that were not found on a finished one: seeds, and URIs of a journal or an operator. `admitted` is called after
    * the candidates were admitted and before the batch is written.
    * @returns how many were new
    */
@@ -127,15 +127,15 @@ export interface CrawlFrontier<Batch> {
   /** CRAWL-4.3 note: marks these URLs as seen without fetching them. */
   note(urls: readonly string[]): Promise<void>;
   /**
-   * CRAWL-5.6.2: waits until a queue may give a URI and returns it; undefined when the frontier is empty or closed, or when `signal` is
+   * CRAWL-5.6.2: waits until a queue provides a URI and returns it; undefined when the frontier is empty or closed, or when `signal` is
    * aborted. The queue is locked until the URI is returned (CRAWL-5.6.4).
    */
   next(signal: AbortSignal): Promise<QueueEntry | undefined>;
-  /** Returns the next URI if a queue may give one now, else undefined. It waits for reads and writes, not for time or a worker. */
+  /** Returns the next URI if a queue provides one now, else undefined. It waits for reads and writes, not for time or a worker. */
   poll(): Promise<QueueEntry | undefined>;
   /**
    * CRAWL-5.6.3: a worker returns a URI. One atomic write stores the batch, removes the URI from its queue and queues the candidates.
-   * The worker may take another URI before it is on disk; the queue gives none until then.
+   * The worker may take another URI before the write is on disk; the queue provides none until then.
    */
   finished(
     entry: QueueEntry,
@@ -144,7 +144,7 @@ export interface CrawlFrontier<Batch> {
     candidates?: readonly Candidate[],
     admitted?: () => void,
   ): Promise<Written>;
-  /** A worker was stopped: the URI stays the head of its queue as if it had not been given out. */
+  /** Returns the URI of a worker that was stopped: it stays the head of its queue as if it had not been given out. */
   abandoned(entry: QueueEntry): void;
 
   /** True if the URL is known; false if it is not, or if the frontier would have to look it up. */
@@ -152,7 +152,7 @@ export interface CrawlFrontier<Batch> {
   /** CRAWL-16.6, 11.3: the traffic of a queue in memory. */
   traffic(classKey: string): QueueTraffic;
 
-  /** CRAWL-5.6.5: `next` gives nothing until {@link release}. */
+  /** CRAWL-5.6.5: makes `next` wait until {@link release}. */
   hold(): void;
   release(): void;
   /** CRAWL-5.4 T20: wakes every snoozed queue. */
@@ -168,7 +168,7 @@ export interface CrawlFrontier<Batch> {
   settled(): Promise<void>;
   /** CRAWL-17.3.1: runs `work` while nothing is scheduled or returned, after all earlier writes are on disk. */
   atRest<T>(work: () => Promise<T>): Promise<T>;
-  /** Ends every {@link next}. Its store stays open. */
+  /** Ends every {@link next}. The store stays open. */
   close(): void;
 }
 

@@ -15,7 +15,7 @@ export class FrontierWriter {
   /** Callers that wait for the seen filter to be written. */
   readonly #seenWaiters: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = [];
   /** Callbacks to run after a batch is written. */
-  readonly #followers = new Map<GathererBatch, (() => void)[]>();
+  readonly #callbacks = new Map<GathererBatch, (() => void)[]>();
 
   constructor(
     readonly store: GathererStore,
@@ -33,28 +33,29 @@ export class FrontierWriter {
       batch.putQueue(queue.toRecord());
     }
     batch.putFrontierState({ ...this.counters, nextSequence: this.inactive.nextSequence });
-    const followers = this.#followers.get(batch);
-    this.#followers.delete(batch);
+    const callbacks = this.#callbacks.get(batch);
+    this.#callbacks.delete(batch);
     const written = batch.commit({ lazy }).then(() => {
       for (const queue of changed) queue.writes--;
-      for (const follow of followers ?? []) follow();
+      for (const callback of callbacks ?? []) callback();
     });
     this.#writes = written.catch(() => undefined);
     return written;
   }
 
-  /** {@link submit} without waiting: `then` runs after the write; a failure ends the crawl. */
-  submitAside(batch: GathererBatch, queues: readonly WorkQueue[], then: () => void): void {
+  /** {@link submit} without waiting: runs `then` after the write; a failure ends the crawl. */
+  submitInBackground(batch: GathererBatch, queues: readonly WorkQueue[], then: () => void): void {
     this.submit(batch, queues).then(then, (error) => this.fail(error));
   }
 
   /** Runs `work` after the batch is written. */
   after(batch: GathererBatch, work: () => void): void {
-    const followers = this.#followers.get(batch);
-    if (followers === undefined) this.#followers.set(batch, [work]);
-    else followers.push(work);
+    const callbacks = this.#callbacks.get(batch);
+    if (callbacks === undefined) this.#callbacks.set(batch, [work]);
+    else callbacks.push(work);
   }
 
+  /** Records a failure, which ends the crawl. */
   fail(error: unknown): void {
     this.failure ??= { error };
     this.onFailure();
@@ -70,7 +71,7 @@ export class FrontierWriter {
    * Writes the seen filter to disk. A filter with its own files must not be written before the batches that queue its URIs. It is written
    * while no batch is in flight, once for all callers that wait.
    */
-  keepSeen(): Promise<void> {
+  persistSeen(): Promise<void> {
     if (this.seen.inStore) return Promise.resolve();
     return new Promise((resolve, reject) => {
       if (this.#seenWaiters.push({ resolve, reject }) === 1)
@@ -78,13 +79,13 @@ export class FrontierWriter {
     });
   }
 
-  /** The caller holds the mutex. */
+  /** {@link persistSeen} for a caller that holds the mutex. */
   async writeSeen(): Promise<void> {
     try {
       await this.settled();
       // Callers whose batch was just written arrive here in the next tick.
       await nextTick();
-      await this.seen.written();
+      await this.seen.commit();
       for (const { resolve } of this.#seenWaiters.splice(0)) resolve();
     } catch (error) {
       for (const { reject } of this.#seenWaiters.splice(0)) reject(error);

@@ -2,7 +2,7 @@ import { Mutex } from '../../../protocols/mutex.js';
 import type { GathererBatch, GathererStore, QueueEntry } from '../../../storage/index.js';
 import type { SeenFilter } from '../../../storage/seen/index.js';
 import type { QueueReport } from '../control.js';
-import { account, figuresOf } from './accounting.js';
+import { computeFigures, countOutcome } from './accounting.js';
 import { type FrontierClock, systemClock } from './clock.js';
 import type {
   Candidate,
@@ -20,19 +20,20 @@ import { FrontierWriter } from './frontier-writer.js';
 import { InactiveQueues } from './inactive-queues.js';
 import { CandidateIntake } from './intake.js';
 import { QueueLifeCycle } from './life-cycle.js';
-import { deleteUris, type OperatorScene, queueReports, reconsiderRetired } from './operator-actions.js';
+import { deleteUris, type OperatorContext, queueReports, reconsiderRetired } from './operator-actions.js';
 import { QueueMemory } from './queue-memory.js';
 import { restoreFrontier } from './restore.js';
 import { SeenUris } from './seen-uris.js';
 import { QueueSupply } from './supply.js';
 import { UrlCache } from './url-cache.js';
+import { Waiters } from './waiters.js';
 import type { WorkQueue } from './work-queue.js';
 
 export interface FrontierOptions {
   readonly store: GathererStore;
-  /** Its owner closes it. A filter in the store itself is written in the batches that queue the new URIs. */
+  /** The caller closes it. A filter in the store itself is written in the batches that queue the new URIs. */
   readonly seen: SeenFilter;
-  /** CRAWL-11.4, FrontierPreparer. */
+  /** Computes class key, cost and precedence of a URI (CRAWL-11.4), see FrontierPreparer. */
   readonly prepare: (uri: PreparedOf) => Prepared;
   /** CRAWL-5.4 T1: default true. */
   readonly holdQueues?: boolean;
@@ -53,17 +54,17 @@ export interface FrontierOptions {
   readonly clock?: FrontierClock;
 }
 
-/** What `next` can do at a moment: take from a ready queue, wait for an activation, or wait for a wake-up or a time. */
+/** What `next` can do now: take from a ready queue, wait for an activation, wait for a wake-up or a time, or end. */
 type Offer =
   | { readonly queue: WorkQueue }
-  | { readonly filling: Promise<void> }
+  | { readonly activation: Promise<void> }
   | { readonly waitMs: number | undefined }
   | { readonly over: true };
 
 /**
  * The frontier over the working store (CRAWL-1.2). A URI leaves its queue in the same atomic batch that stores its outcome and queues
- * the links found on it. A crash therefore loses nothing and doubles nothing: the URI is either still the head of its queue, or all
- * of its work is stored.
+ * the links found on it. A crash therefore neither loses nor repeats work: the URI is either still the head of its queue, or all of its
+ * results are stored.
  *
  * `next` suspends until a queue is ready (CRAWL-20.5). Between `next` and `finished` a queue is locked (CRAWL-5.6.4). The reads that
  * precede a write run under a mutex, so that two URIs cannot both be the first to find a third; the writes themselves are grouped by
@@ -82,10 +83,10 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
   readonly #intake: CandidateIntake;
   readonly #supply: QueueSupply;
   readonly #seen: SeenUris;
-  readonly #recent = new UrlCache();
+  readonly #knownUrls = new UrlCache();
   readonly #mutex = new Mutex();
   readonly #clock: FrontierClock;
-  readonly #waiters: (() => void)[] = [];
+  readonly #waiters: Waiters;
   #held = false;
   #closed = false;
   #inProcess = 0;
@@ -99,21 +100,24 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
       targetReadyBacklog = 50,
     } = options;
     this.#clock = options.clock ?? systemClock;
+    this.#waiters = new Waiters(this.#clock);
     this.#inactive = new InactiveQueues(async (limit, after) => {
       await store.flush();
       return store.queueRecords.inactive(limit, after);
     });
     this.#seen = new SeenUris(options.seen);
-    this.#writer = new FrontierWriter(store, this.#seen, this.#mutex, this.#inactive, () => this.#wakeAll());
+    this.#writer = new FrontierWriter(store, this.#seen, this.#mutex, this.#inactive, () =>
+      this.#waiters.wakeAll(),
+    );
     this.#memory = new QueueMemory(store.queueRecords, { restingQueues, windowEntries });
     this.#cycle = new QueueLifeCycle(this.#memory, this.#inactive, this.#writer, {
       holdQueues: options.holdQueues ?? true,
       targetReadyBacklog,
       snoozeDeactivateMs: options.snoozeDeactivateMs ?? 300_000,
       clock: this.#clock,
-      onReady: () => this.#waiters.shift()?.(),
+      onReady: () => this.#waiters.wakeOne(),
     });
-    this.#intake = new CandidateIntake(this.#memory, this.#cycle, this.#writer, this.#seen, this.#recent, {
+    this.#intake = new CandidateIntake(this.#memory, this.#cycle, this.#writer, this.#seen, this.#knownUrls, {
       prepare,
       onAdded: (entry) => options.onAdded?.(entry),
     });
@@ -122,7 +126,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
       targetReadyBacklog,
       exclusive: (work) => this.#exclusive(work),
       onActivated: () => {
-        if (this.empty) this.#wakeAll();
+        if (this.empty) this.#waiters.wakeAll();
       },
     });
   }
@@ -144,13 +148,13 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
 
   get counts(): FrontierCounts {
     const { status } = this.#memory;
-    const { exhausted: _, ...held } = status;
+    const { exhausted: _, ...pending } = status;
     const { succeeded, failed, disregarded, bytes } = this.#writer.counters;
     return {
       queued: this.#cycle.queued,
       discovered: this.#seen.count,
       inProcess: this.#inProcess,
-      queues: Object.values(held).reduce((sum, count) => sum + count, 0),
+      queues: Object.values(pending).reduce((sum, count) => sum + count, 0),
       snoozed: status.snoozed,
       succeeded,
       failed,
@@ -160,7 +164,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
   }
 
   get figures(): FrontierFigures {
-    return figuresOf(this.#memory, this.#cycle.queued);
+    return computeFigures(this.#memory, this.#cycle.queued);
   }
 
   get empty(): boolean {
@@ -173,7 +177,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
   }
 
   surelyKnows(url: string): boolean {
-    return this.#recent.has(url);
+    return this.#knownUrls.has(url);
   }
 
   async schedule(
@@ -182,13 +186,13 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
     admitted: () => void = () => undefined,
   ): Promise<number> {
     const { entries, written } = await this.#exclusive(async () => {
-      const entries = await this.#intake.take(candidates, batch);
+      const entries = await this.#intake.enqueueNew(candidates, batch);
       admitted();
       return { entries, written: this.#writer.submit(batch, this.#intake.queuesOf(entries)) };
     });
     await written;
-    await this.#writer.keepSeen();
-    this.#intake.available(entries);
+    await this.#writer.persistSeen();
+    this.#intake.markAvailable(entries);
     return entries.length;
   }
 
@@ -197,47 +201,47 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
     await this.#exclusive(async () => {
       await seen.add(urls.map((url) => prepare({ url, via: '', pathFromSeed: '' }).seenKey));
       const batch = store.batch();
-      const written = this.#seen.into(batch);
+      const written = this.#seen.addChangesTo(batch);
       await batch.commit();
       written();
     });
-    await this.#writer.keepSeen();
+    await this.#writer.persistSeen();
   }
 
   async next(signal: AbortSignal): Promise<QueueEntry | undefined> {
     for (;;) {
-      const offer = this.#offer(signal.aborted);
+      const offer = this.#findOffer(signal.aborted);
       if ('queue' in offer) {
-        const entry = await this.#give(offer.queue);
+        const entry = await this.#takeHead(offer.queue);
         if (entry !== undefined) return entry;
-      } else if ('filling' in offer) {
-        await offer.filling;
+      } else if ('activation' in offer) {
+        await offer.activation;
       } else if ('over' in offer) {
-        this.#wakeAll();
+        this.#waiters.wakeAll();
         return undefined;
       } else {
-        await this.#wait(signal, offer.waitMs);
+        await this.#waiters.wait(signal, offer.waitMs);
       }
     }
   }
 
   async poll(): Promise<QueueEntry | undefined> {
     for (let settled = false; ; ) {
-      const offer = this.#offer(false);
+      const offer = this.#findOffer(false);
       if ('over' in offer) return undefined;
       if ('waitMs' in offer) {
-        // A write in flight may make a queue available; without one only time or a worker can.
+        // A write in flight may make a queue available; after it only time or a worker can.
         if (settled) return undefined;
         await this.settled();
         settled = true;
         continue;
       }
       settled = false;
-      if ('filling' in offer) {
-        await offer.filling;
+      if ('activation' in offer) {
+        await offer.activation;
         continue;
       }
-      const entry = await this.#give(offer.queue);
+      const entry = await this.#takeHead(offer.queue);
       if (entry !== undefined) return entry;
     }
   }
@@ -250,22 +254,22 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
     admitted: () => void = () => undefined,
   ): Promise<Written> {
     const queue = this.#memory.get(entry.classKey)!;
-    const stays = finish.outcome === 'retry' || finish.outcome === 'retire';
-    // CRAWL-5.2.3: a retried URI is rewritten under its own key and keeps its place.
-    const again: QueueEntry = { ...entry, uri: { ...entry.uri, attempts: entry.uri.attempts + 1 } };
+    const staysQueued = finish.outcome === 'retry' || finish.outcome === 'retire';
+    // CRAWL-5.2.3: a retried URI is rewritten under its own key and keeps its position.
+    const retried: QueueEntry = { ...entry, uri: { ...entry.uri, attempts: entry.uri.attempts + 1 } };
     const { entries, settle, written } = await this.#exclusive(async () => {
-      const entries = await this.#intake.take(candidates, batch);
+      const entries = await this.#intake.enqueueNew(candidates, batch);
       admitted();
       if (finish.forget === true) {
         await this.#seen.forget(this.options.prepare(entry.uri).seenKey);
-        this.#writer.after(batch, this.#seen.into(batch));
-        this.#recent.delete(entry.uri.url);
+        this.#writer.after(batch, this.#seen.addChangesTo(batch));
+        this.#knownUrls.delete(entry.uri.url);
       }
       if (finish.outcome === 'retire') batch.enqueue(entry);
-      else if (stays) batch.enqueue(again);
+      else if (staysQueued) batch.enqueue(retried);
       else batch.dequeue(entry);
-      account(this.#writer.counters, queue, entry.uri.cost, finish);
-      if (!stays) {
+      countOutcome(this.#writer.counters, queue, entry.uri.cost, finish);
+      if (!staysQueued) {
         queue.count--;
         this.#cycle.queued--;
       }
@@ -274,14 +278,14 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
       return { entries, settle, written };
     });
     const settled = written
-      .then(() => this.#writer.keepSeen())
+      .then(() => this.#writer.persistSeen())
       .then(() => {
-        if (stays) queue.unpeek(finish.outcome === 'retire' ? entry : again);
+        if (staysQueued) queue.unpeek(finish.outcome === 'retire' ? entry : retried);
         else queue.peeked = undefined;
         this.#inProcess--;
-        this.#intake.available(entries);
+        this.#intake.markAvailable(entries);
         settle();
-        if (this.empty) this.#wakeAll();
+        if (this.empty) this.#waiters.wakeAll();
       });
     return { written: settled };
   }
@@ -290,7 +294,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
     const queue = this.#memory.get(entry.classKey)!;
     queue.unpeek(entry);
     this.#inProcess--;
-    this.#cycle.list(queue);
+    this.#cycle.makeReady(queue);
   }
 
   hold(): void {
@@ -299,28 +303,28 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
 
   release(): void {
     this.#held = false;
-    this.#wakeAll();
+    this.#waiters.wakeAll();
   }
 
   forceWake(): void {
     this.#cycle.wakeAll();
-    this.#wakeAll();
+    this.#waiters.wakeAll();
   }
 
   async reconsiderRetired(budgets?: (classKey: string) => number): Promise<number> {
-    const count = await reconsiderRetired(this.#scene, budgets);
-    this.#wakeAll();
+    const count = await reconsiderRetired(this.#context, budgets);
+    this.#waiters.wakeAll();
     return count;
   }
 
   async deleteUris(matches: (url: string, classKey: string) => boolean): Promise<number> {
-    const count = await deleteUris(this.#scene, matches);
-    this.#wakeAll();
+    const count = await deleteUris(this.#context, matches);
+    this.#waiters.wakeAll();
     return count;
   }
 
   reports(selection: QueueSelection = {}): Promise<QueueReport[]> {
-    return queueReports(this.#scene, selection);
+    return queueReports(this.#context, selection);
   }
 
   async settled(): Promise<void> {
@@ -330,7 +334,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
 
   atRest<T>(work: () => Promise<T>): Promise<T> {
     return this.#mutex.runExclusive(async () => {
-      // Callers that wait for their write may continue: their URIs are counted too.
+      // Callers that wait for their write may continue, so that their URIs are counted too.
       await this.#writer.writeSeen();
       await this.options.seen.commit();
       return work();
@@ -340,10 +344,10 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
   close(): void {
     this.#closed = true;
     this.#cycle.close();
-    this.#wakeAll();
+    this.#waiters.wakeAll();
   }
 
-  get #scene(): OperatorScene {
+  get #context(): OperatorContext {
     return {
       memory: this.#memory,
       cycle: this.#cycle,
@@ -352,7 +356,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
     };
   }
 
-  /** Queues are loaded, changed and removed from memory only here, so that none is removed while it is in use. */
+  /** Loads, changes and removes queues in memory under the mutex, so that no queue is removed while it is in use. */
   #exclusive<T>(work: () => Promise<T>): Promise<T> {
     return this.#mutex.runExclusive(async () => {
       const result = await work();
@@ -361,8 +365,8 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
     });
   }
 
-  /** CRAWL-5.6.2 (a) to (d). Synchronous, so that no wake-up can be missed between this and {@link #wait}. */
-  #offer(aborted: boolean): Offer {
+  /** CRAWL-5.6.2 (a) to (d). Synchronous, so that no wake-up can be missed between this and the wait. */
+  #findOffer(aborted: boolean): Offer {
     if (this.#writer.failure !== undefined) throw this.#writer.failure.error;
     if (aborted || this.#closed || (this.empty && !this.#held)) return { over: true };
     if (this.#held) return { waitMs: undefined };
@@ -372,37 +376,19 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
     this.#supply.topUp();
     const queue = this.#cycle.takeReady();
     if (queue !== undefined) return { queue };
-    const { filling } = this.#supply;
-    return filling === undefined ? { waitMs: undefined } : { filling };
+    const { activation } = this.#supply;
+    return activation === undefined ? { waitMs: undefined } : { activation };
   }
 
-  async #give(queue: WorkQueue): Promise<QueueEntry | undefined> {
+  async #takeHead(queue: WorkQueue): Promise<QueueEntry | undefined> {
     this.#inProcess++;
     let entry: QueueEntry | undefined;
     try {
-      entry = await this.#supply.give(queue);
+      entry = await this.#supply.takeHead(queue);
     } finally {
       if (entry === undefined) this.#inProcess--;
     }
     if (entry !== undefined) this.options.onEmitted?.(entry);
     return entry;
-  }
-
-  async #wait(signal: AbortSignal, milliseconds: number | undefined): Promise<void> {
-    let cancel: (() => void) | undefined;
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      signal.addEventListener('abort', done, { once: true });
-      if (milliseconds === undefined) this.#waiters.push(done);
-      else cancel = this.#clock.setTimer(done, milliseconds);
-    });
-    cancel?.();
-  }
-
-  #wakeAll(): void {
-    for (const wake of this.#waiters.splice(0)) wake();
   }
 }

@@ -3,11 +3,11 @@
  *
  * ```
  *   disk:    e1 e2 e3 e4 e5 e6 ... en
- *   window:        e3 e4 e5            taken: e1 e2; `complete` when it reaches to en
+ *   window:        e3 e4 e5            taken: e1 e2; `complete` if it includes en
  * ```
  *
  * An item is added after it was written to disk. An item that was taken may still be on disk; reads continue after it, so that they do not
- * step over the deleted rows of a long queue each time.
+ * scan the deleted rows of a long queue each time.
  */
 export class HeadWindow<T> {
   #items: T[] = [];
@@ -35,8 +35,8 @@ export class HeadWindow<T> {
     return item;
   }
 
-  /** Returns the item that was taken last; items that were added meanwhile may precede it. */
-  giveBack(item: T): void {
+  /** Puts back the item that was taken last; items that were added meanwhile may precede it. */
+  putBack(item: T): void {
     if (this.needsRefill) this.#after = undefined;
     else this.#insert(item);
   }
@@ -60,12 +60,12 @@ export class HeadWindow<T> {
 
   #insert(item: T): void {
     const items = this.#items;
-    let at = items.length;
-    while (at > 0 && this.compare(item, items[at - 1]!) < 0) at--;
-    items.splice(at, 0, item);
+    let index = items.length;
+    while (index > 0 && this.compare(item, items[index - 1]!) < 0) index--;
+    items.splice(index, 0, item);
   }
 
-  /** Removes all items from memory; `onDisk` says whether there may be any on disk. */
+  /** Removes all items from memory. @param onDisk whether items may be on disk */
   clear(onDisk: boolean): void {
     this.#items = [];
     this.#complete = !onDisk;

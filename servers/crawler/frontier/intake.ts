@@ -23,46 +23,46 @@ export class CandidateIntake {
     private readonly cycle: QueueLifeCycle,
     private readonly writer: FrontierWriter,
     private readonly seen: SeenUris,
-    private readonly recent: UrlCache,
+    private readonly knownUrls: UrlCache,
     private readonly options: IntakeOptions,
   ) {}
 
   /** Adds the new candidates to the batch and to their queues. The caller holds the frontier's mutex. */
-  async take(candidates: readonly Candidate[], batch: GathererBatch): Promise<QueueEntry[]> {
+  async enqueueNew(candidates: readonly Candidate[], batch: GathererBatch): Promise<QueueEntry[]> {
     if (candidates.length === 0) return [];
     const prepared = candidates.map((candidate) => this.options.prepare(candidate));
-    const fresh = await this.seen.add(prepared.map(({ seenKey }) => seenKey));
+    const isNew = await this.seen.add(prepared.map(({ seenKey }) => seenKey));
     const refused: string[] = [];
     const taken: { readonly candidate: Candidate; readonly prepared: Prepared }[] = [];
     candidates.forEach((candidate, i) => {
-      const known = fresh[i] !== 1;
-      const one = prepared[i]!;
-      if (known && !candidate.forceFetch) this.recent.add(candidate.url);
+      const known = isNew[i] !== 1;
+      const uri = prepared[i]!;
+      if (known && !candidate.forceFetch) this.knownUrls.add(candidate.url);
       else if (candidate.admit?.() === false) {
-        if (!known) refused.push(one.seenKey);
+        if (!known) refused.push(uri.seenKey);
       } else {
-        this.recent.add(candidate.url);
-        taken.push({ candidate, prepared: one });
+        this.knownUrls.add(candidate.url);
+        taken.push({ candidate, prepared: uri });
       }
     });
     // A refused URI does not count as seen: another RootNode may admit it.
-    await this.seen.refuse(refused);
+    await this.seen.remove(refused);
     const queues = await this.memory.load([...new Set(taken.map(({ prepared: { classKey } }) => classKey))]);
-    this.writer.after(batch, this.seen.into(batch));
-    const entries = taken.map(({ candidate, prepared: one }) => this.#enqueue(candidate, one, batch));
+    this.writer.after(batch, this.seen.addChangesTo(batch));
+    const entries = taken.map(({ candidate, prepared: uri }) => this.#enqueue(candidate, uri, batch));
     for (const queue of queues) this.cycle.hold(queue, batch);
     return entries;
   }
 
-  /** The entries are on disk: their queues may give them. */
-  available(entries: readonly QueueEntry[]): void {
+  /** Makes entries that are on disk available in their queues. */
+  markAvailable(entries: readonly QueueEntry[]): void {
     const limit = this.memory.windowSize;
     for (const entry of entries) {
       const queue = this.memory.get(entry.classKey);
-      // The queue has left memory meanwhile; its entries are read from disk later.
+      // The queue was removed from memory meanwhile; its entries are read from disk later.
       if (queue === undefined) continue;
       queue.window.added(entry, limit);
-      if (queue.state === 'ready' && !queue.listed) this.cycle.list(queue);
+      if (queue.state === 'ready' && !queue.listed) this.cycle.makeReady(queue);
     }
   }
 

@@ -3,7 +3,7 @@ import type { WaitReason } from '../control.js';
 import type { FrontierClock } from './clock.js';
 import type { Finish } from './contract.js';
 import type { FrontierWriter } from './frontier-writer.js';
-import { type InactiveQueues, placeOf } from './inactive-queues.js';
+import { type InactiveQueues, inactiveRowOf } from './inactive-queues.js';
 import type { QueueMemory } from './queue-memory.js';
 import { WakeHeap } from './wake-heap.js';
 import type { WorkQueue } from './work-queue.js';
@@ -42,7 +42,7 @@ export class QueueLifeCycle {
     private readonly options: LifeCycleOptions,
   ) {}
 
-  /** T1, T2: URIs were queued in an exhausted queue. */
+  /** T1, T2: leaves the state `exhausted`, after URIs were queued. */
   hold(queue: WorkQueue, batch: GathererBatch): void {
     if (queue.state !== 'exhausted') return;
     const { holdQueues, targetReadyBacklog, clock } = this.options;
@@ -58,23 +58,23 @@ export class QueueLifeCycle {
     }
   }
 
-  /** T10 to T18: the next state of a queue whose URI is returned. */
+  /** T10 to T18: sets the next state of a queue whose URI is returned. */
   dispose(queue: WorkQueue, { outcome, delayMs, reason }: Finish, batch: GathererBatch): () => void {
     if (outcome === 'retire') return this.retire(queue, reason ?? 'operator');
     queue.reason = reason ?? '';
     if (delayMs <= 0) return this.#reenqueue(queue, batch);
     queue.wakeTime = this.options.clock.now() + delayMs;
-    // T18: a queue with a long sleep makes room for others.
+    // T18: a queue with a long sleep becomes inactive, so that another one can be active.
     if (delayMs > this.options.snoozeDeactivateMs && this.inactive.size > 0 && queue.count > 0)
       return this.deactivate(queue, batch, reason ?? 'politeness');
     return () => this.snooze(queue);
   }
 
-  /** T15, T16. */
+  /** T15, T16: makes the queue ready, or inactive if its session is over. */
   #reenqueue(queue: WorkQueue, batch: GathererBatch): () => void {
     queue.wakeTime = 0;
     queue.reason = '';
-    if (queue.count === 0 || !queue.overBudget) return () => this.list(queue);
+    if (queue.count === 0 || !queue.isOverBudget) return () => this.makeReady(queue);
     queue.sessionBalance = 0;
     return this.deactivate(queue, batch, 'session-budget');
   }
@@ -90,9 +90,9 @@ export class QueueLifeCycle {
   deactivate(queue: WorkQueue, batch: GathererBatch, reason: WaitReason): () => void {
     this.memory.setState(queue, 'inactive');
     queue.reason = reason;
-    const place = this.inactive.push(queue, batch);
+    const row = this.inactive.push(queue, batch);
     return () => {
-      this.inactive.written(place);
+      this.inactive.markWritten(row);
       this.memory.rest(queue);
       this.options.onReady();
     };
@@ -100,22 +100,22 @@ export class QueueLifeCycle {
 
   /** T4 to T6: activates an inactive queue. */
   activate(queue: WorkQueue, batch: GathererBatch): () => void {
-    this.inactive.remove(placeOf(queue), batch);
+    this.inactive.remove(inactiveRowOf(queue), batch);
     queue.replenishBalance();
-    if (queue.count > 0 && queue.overBudget) return this.retire(queue, 'total-budget');
+    if (queue.count > 0 && queue.isOverBudget) return this.retire(queue, 'total-budget');
     if (queue.precedence >= PRECEDENCE_FLOOR) return this.retire(queue, 'operator');
     if (queue.wakeTime > this.options.clock.now()) {
       this.snooze(queue);
     } else {
       queue.wakeTime = 0;
       queue.reason = '';
-      this.list(queue);
+      this.makeReady(queue);
     }
     return () => undefined;
   }
 
   /** Appends a queue to the ready queues; an empty queue becomes exhausted (T9). */
-  list(queue: WorkQueue): void {
+  makeReady(queue: WorkQueue): void {
     if (queue.count === 0) {
       this.exhaust(queue);
       return;
@@ -151,14 +151,14 @@ export class QueueLifeCycle {
     this.#setTimer();
   }
 
-  /** T17 for all queues that are due. */
+  /** T17: wakes the queues whose wake time has come. */
   wakeDue(): void {
     const now = this.options.clock.now();
     for (let queue = this.#snoozed.popDue(now); queue !== undefined; queue = this.#snoozed.popDue(now))
       this.#wake(queue);
   }
 
-  /** T20. */
+  /** T20: wakes all snoozed queues. */
   wakeAll(): void {
     for (let queue = this.#snoozed.pop(); queue !== undefined; queue = this.#snoozed.pop()) this.#wake(queue);
     this.#setTimer();
@@ -171,10 +171,10 @@ export class QueueLifeCycle {
 
   #wake(queue: WorkQueue): void {
     const batch = this.writer.store.batch();
-    const over = queue.count > 0 && queue.overBudget;
-    const settle = this.#reenqueue(queue, batch);
-    if (over) this.writer.submitAside(batch, [queue], settle);
-    else settle();
+    const wasOverBudget = queue.count > 0 && queue.isOverBudget;
+    const complete = this.#reenqueue(queue, batch);
+    if (wasOverBudget) this.writer.submitInBackground(batch, [queue], complete);
+    else complete();
   }
 
   #setTimer(): void {

@@ -6,8 +6,8 @@ import type { QueueLifeCycle } from './life-cycle.js';
 import type { QueueMemory } from './queue-memory.js';
 import { WorkQueue } from './work-queue.js';
 
-/** The parts of a frontier that the actions work on. */
-export interface OperatorScene {
+/** The parts of a frontier that an operator's actions use. */
+export interface OperatorContext {
   readonly memory: QueueMemory;
   readonly cycle: QueueLifeCycle;
   readonly writer: FrontierWriter;
@@ -17,27 +17,27 @@ export interface OperatorScene {
 
 /** CRAWL-5.4 T19: all retired queues become inactive; those still over budget retire again at their activation. */
 export async function reconsiderRetired(
-  { memory, cycle, writer, exclusive }: OperatorScene,
+  { memory, cycle, writer, exclusive }: OperatorContext,
   budgets?: (classKey: string) => number,
 ): Promise<number> {
   let count = 0;
   for await (const records of writer.store.queueRecords.pages()) {
     const retired = records.filter(({ status }) => status === QUEUE_STATUS.retired);
     if (retired.length === 0) continue;
-    const { settle, written } = await exclusive(async () => {
+    const { completions, written } = await exclusive(async () => {
       const batch = writer.store.batch();
       const loaded = await memory.load(retired.map(({ classKey }) => classKey));
       const queues = loaded.filter(({ state }) => state === 'retired');
-      const settle = queues.map((queue) => {
+      const completions = queues.map((queue) => {
         queue.totalBudget = budgets?.(queue.classKey) ?? queue.totalBudget;
         cycle.queued += queue.count;
         return cycle.deactivate(queue, batch, 'backlog');
       });
       count += queues.length;
-      return { settle, written: writer.submit(batch, queues) };
+      return { completions, written: writer.submit(batch, queues) };
     });
     await written;
-    for (const done of settle) done();
+    for (const complete of completions) complete();
   }
   return count;
 }
@@ -47,7 +47,7 @@ export async function reconsiderRetired(
  * @returns the number of deleted URIs
  */
 export async function deleteUris(
-  { memory, cycle, writer, exclusive }: OperatorScene,
+  { memory, cycle, writer, exclusive }: OperatorContext,
   matches: (url: string, classKey: string) => boolean,
 ): Promise<number> {
   let deleted = 0;
@@ -63,8 +63,8 @@ export async function deleteUris(
         // Skips a URI that is in process, or was returned or finished since the page was read.
         if (queue.peeked?.ordinal === entry.ordinal) continue;
         const justBefore = { ...entry, ordinal: entry.ordinal - 1 };
-        const [now] = await writer.store.queues.heads(entry.classKey, 1, justBefore);
-        if (now?.ordinal !== entry.ordinal) continue;
+        const [current] = await writer.store.queues.heads(entry.classKey, 1, justBefore);
+        if (current?.ordinal !== entry.ordinal) continue;
         batch.dequeue(entry);
         queue.count--;
         if (queue.state !== 'retired') cycle.queued--;
@@ -81,7 +81,7 @@ export async function deleteUris(
 
 /** Reports of queues in the order of their class keys, with the state in memory if they are in memory. */
 export async function queueReports(
-  { memory, writer }: Pick<OperatorScene, 'memory' | 'writer'>,
+  { memory, writer }: Pick<OperatorContext, 'memory' | 'writer'>,
   selection: QueueSelection,
 ): Promise<QueueReport[]> {
   const { state, after, limit = 100 } = selection;

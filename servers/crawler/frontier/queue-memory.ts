@@ -81,12 +81,12 @@ export class QueueMemory {
   trim(): void {
     let surplus = this.#resting.size - this.options.restingQueues;
     if (surplus <= 0) return;
-    for (const one of this.#resting) {
+    for (const queue of this.#resting) {
       if (surplus-- <= 0) return;
-      if (one.writes > 0) continue;
-      this.#resting.delete(one);
-      this.#queues.delete(one.classKey);
-      if (one.state === 'exhausted') this.status.exhausted--;
+      if (queue.writes > 0) continue;
+      this.#resting.delete(queue);
+      this.#queues.delete(queue.classKey);
+      if (queue.state === 'exhausted') this.status.exhausted--;
     }
   }
 

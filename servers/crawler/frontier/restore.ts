@@ -7,8 +7,8 @@ import type { QueueLifeCycle } from './life-cycle.js';
 import type { QueueMemory } from './queue-memory.js';
 import { WorkQueue } from './work-queue.js';
 
-/** The parts of a new frontier that a restart fills. */
-export interface RestoreScene {
+/** The parts of a new frontier that are restored. */
+export interface RestoreContext {
   readonly memory: QueueMemory;
   readonly cycle: QueueLifeCycle;
   readonly inactive: InactiveQueues;
@@ -20,23 +20,23 @@ export interface RestoreScene {
   readonly now: number;
 }
 
-/** Takes over the queues and counters that an interrupted crawl left in the store (CRAWL-17.2.2). */
-export async function restoreFrontier(scene: RestoreScene): Promise<void> {
-  const { memory, inactive, writer, ownFilter, prepare } = scene;
+/** Restores the queues and counters that an interrupted crawl left in the store (CRAWL-17.2.2). */
+export async function restoreFrontier(context: RestoreContext): Promise<void> {
+  const { memory, inactive, writer, ownFilter, prepare } = context;
   const state = await writer.store.queueRecords.state();
   if (state === undefined) return;
   const { nextSequence, ...counters } = state;
   inactive.nextSequence = nextSequence;
   Object.assign(writer.counters, counters);
   for await (const records of writer.store.queueRecords.pages())
-    for (const record of records) restoreQueue(scene, WorkQueue.restored(record), record.status);
+    for (const record of records) restoreQueue(context, WorkQueue.restored(record), record.status);
   inactive.restored(memory.status.inactive);
   if (ownFilter === undefined) return;
   for await (const entries of writer.store.queues.pages())
     await ownFilter.add(entries.map(({ uri }) => prepare(uri).seenKey));
 }
 
-function restoreQueue({ memory, cycle, now }: RestoreScene, queue: WorkQueue, status: number): void {
+function restoreQueue({ memory, cycle, now }: RestoreContext, queue: WorkQueue, status: number): void {
   if (status === QUEUE_STATUS.retired) {
     memory.status.retired++;
     return;
@@ -46,9 +46,9 @@ function restoreQueue({ memory, cycle, now }: RestoreScene, queue: WorkQueue, st
     memory.status.inactive++;
     return;
   }
-  const sleeps = queue.wakeTime > now;
-  if (queue.count === 0 && !sleeps) return;
+  const isAsleep = queue.wakeTime > now;
+  if (queue.count === 0 && !isAsleep) return;
   memory.add(queue);
-  if (sleeps) cycle.snooze(queue);
-  else cycle.list(queue);
+  if (isAsleep) cycle.snooze(queue);
+  else cycle.makeReady(queue);
 }

@@ -1,9 +1,9 @@
 import type { GathererBatch } from '../../../storage/index.js';
 import { LevelFilter, type SeenFilter } from '../../../storage/seen/index.js';
 
-/** Temporary failures of a URI after which it stays seen, so that links to a dead page do not revive it forever. */
+/** Number of temporary failures after which a URI stays seen, so that links to a dead page do not revive it forever. */
 const MAX_REVIVALS = 2;
-/** URIs whose failures are counted; a further one stays seen. */
+/** Maximum number of URIs whose failures are counted; other URIs stay seen. */
 const MAX_COUNTED = 65_536;
 
 /**
@@ -31,7 +31,7 @@ export class SeenUris {
   }
 
   /** Removes keys that {@link add} reported as new. */
-  async refuse(keys: readonly string[]): Promise<void> {
+  async remove(keys: readonly string[]): Promise<void> {
     if (keys.length > 0) await this.filter.forget(keys);
   }
 
@@ -43,8 +43,8 @@ export class SeenUris {
     await this.filter.forget([key]);
   }
 
-  /** Adds the changes to the batch; returns a function to call after it is written. */
-  into(batch: GathererBatch): () => void {
+  /** Adds the filter's changes to the batch; returns a function to call after it is written. */
+  addChangesTo(batch: GathererBatch): () => void {
     const changes = this.#inStore?.takeChanges();
     if (changes === undefined || changes.rows.length === 0) return () => undefined;
     batch.putSeen(changes.rows);
@@ -52,7 +52,7 @@ export class SeenUris {
   }
 
   /** Commits a filter with its own files. All earlier batches must be on disk. */
-  async written(): Promise<void> {
+  async commit(): Promise<void> {
     if (this.#inStore === undefined && this.filter.uncommitted > 0) await this.filter.commit();
   }
 }

@@ -12,13 +12,13 @@ export interface SupplyOptions {
   readonly targetReadyBacklog: number;
   /** Runs work with the frontier's mutex held. */
   readonly exclusive: <T>(work: () => Promise<T>) => Promise<T>;
-  /** An activation is on disk. */
+  /** Called when an activation is on disk. */
   readonly onActivated: () => void;
 }
 
 /** Provides `next` with URIs: the heads of ready queues, and inactive queues that become ready. */
 export class QueueSupply {
-  #filling: Promise<void> | undefined;
+  #activation: Promise<void> | undefined;
 
   constructor(
     private readonly memory: QueueMemory,
@@ -30,24 +30,25 @@ export class QueueSupply {
   ) {}
 
   /** The activation of inactive queues that is in flight. */
-  get filling(): Promise<void> | undefined {
-    return this.#filling;
+  get activation(): Promise<void> | undefined {
+    return this.#activation;
   }
 
   /** CRAWL-5.6.2 (c): activates inactive queues until enough are ready; one activation at a time. */
   topUp(): void {
     const { targetReadyBacklog } = this.options;
     const { ready } = this.memory.status;
-    if (this.#filling !== undefined || this.inactive.available === 0 || ready >= targetReadyBacklog) return;
-    this.#filling = this.#activate(targetReadyBacklog - ready)
+    if (this.#activation !== undefined || this.inactive.available === 0 || ready >= targetReadyBacklog)
+      return;
+    this.#activation = this.#activate(targetReadyBacklog - ready)
       .catch((error: unknown) => this.writer.fail(error))
       .finally(() => {
-        this.#filling = undefined;
+        this.#activation = undefined;
       });
   }
 
   /** T7 to T9: returns the head of a ready queue; undefined if the queue is empty or its head moved to another queue. */
-  async give(queue: WorkQueue): Promise<QueueEntry | undefined> {
+  async takeHead(queue: WorkQueue): Promise<QueueEntry | undefined> {
     this.memory.setState(queue, 'in-process');
     while (queue.window.needsRefill) {
       // The writes in flight may add or remove entries of the range that is read.
@@ -86,19 +87,19 @@ export class QueueSupply {
     });
     await written;
     queue.peeked = undefined;
-    this.intake.available([moved]);
-    this.cycle.list(queue);
+    this.intake.markAvailable([moved]);
+    this.cycle.makeReady(queue);
   }
 
   async #activate(count: number): Promise<void> {
     await this.options.exclusive(async () => {
-      const places = await this.inactive.take(count);
+      const rows = await this.inactive.take(count);
       const batch = this.writer.store.batch();
-      const loaded = await this.memory.load(places.map(({ classKey }) => classKey));
+      const loaded = await this.memory.load(rows.map(({ classKey }) => classKey));
       const queues = loaded.filter(({ state }) => state === 'inactive');
-      const settle = queues.map((queue) => this.cycle.activate(queue, batch));
-      this.writer.submitAside(batch, queues, () => {
-        for (const done of settle) done();
+      const completions = queues.map((queue) => this.cycle.activate(queue, batch));
+      this.writer.submitInBackground(batch, queues, () => {
+        for (const complete of completions) complete();
         this.options.onActivated();
       });
     });

@@ -1,6 +1,6 @@
 /** A binary heap of values by wake time, milliseconds; the earliest is on top. */
 export class WakeHeap<T> {
-  readonly #items: { readonly at: number; readonly value: T }[] = [];
+  readonly #items: { readonly wakeTime: number; readonly value: T }[] = [];
 
   get size(): number {
     return this.#items.length;
@@ -8,16 +8,16 @@ export class WakeHeap<T> {
 
   /** The earliest wake time; undefined if the heap is empty. */
   get earliest(): number | undefined {
-    return this.#items[0]?.at;
+    return this.#items[0]?.wakeTime;
   }
 
-  push(at: number, value: T): void {
+  push(wakeTime: number, value: T): void {
     const items = this.#items;
-    items.push({ at, value });
+    items.push({ wakeTime, value });
     let child = items.length - 1;
     while (child > 0) {
       const parent = (child - 1) >> 1;
-      if (items[parent]!.at <= items[child]!.at) break;
+      if (items[parent]!.wakeTime <= items[child]!.wakeTime) break;
       [items[parent], items[child]] = [items[child]!, items[parent]!];
       child = parent;
     }
@@ -42,8 +42,8 @@ export class WakeHeap<T> {
         const left = 2 * parent + 1;
         if (left >= items.length) break;
         const right = left + 1;
-        const child = right < items.length && items[right]!.at < items[left]!.at ? right : left;
-        if (items[parent]!.at <= items[child]!.at) break;
+        const child = right < items.length && items[right]!.wakeTime < items[left]!.wakeTime ? right : left;
+        if (items[parent]!.wakeTime <= items[child]!.wakeTime) break;
         [items[parent], items[child]] = [items[child]!, items[parent]!];
         parent = child;
       }

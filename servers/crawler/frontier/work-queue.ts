@@ -7,7 +7,7 @@ import { HeadWindow } from './head-window.js';
 
 /**
  * The pending URIs of one class key (CRAWL-5.2). The URIs are on disk; this object holds the queue's state and its first entries. A queue
- * has one URI in process at a time and gives none while it sleeps (CRAWL-5.6.4).
+ * has one URI in process at a time and provides none while it sleeps (CRAWL-5.6.4).
  */
 export class WorkQueue {
   state: QueueState = 'exhausted';
@@ -28,8 +28,8 @@ export class WorkQueue {
   reason: WaitReason | '' = '';
   /** CRAWL-9.11. */
   precedence = 0;
-  /** Its place among the inactive queues: its precedence at that time and its sequence number. */
-  placedAt = 0;
+  /** Its row among the inactive queues: its precedence when it became inactive, and its sequence number. */
+  inactivePrecedence = 0;
   sequence = 0;
   lastQueued = '';
   lastPeeked = '';
@@ -55,7 +55,7 @@ export class WorkQueue {
         : status === QUEUE_STATUS.retired
           ? 'retired'
           : 'exhausted';
-    queue.placedAt = record.precedence;
+    queue.inactivePrecedence = record.precedence;
     queue.window.clear(record.count > 0);
     return queue;
   }
@@ -94,8 +94,8 @@ export class WorkQueue {
       lastCost,
       wakeTime,
       reason,
-      // The record of an inactive queue has its place.
-      precedence: this.state === 'inactive' ? this.placedAt : precedence,
+      // The record of an inactive queue has the precedence of its row.
+      precedence: this.state === 'inactive' ? this.inactivePrecedence : precedence,
       sequence,
       lastQueued,
       lastPeeked,
@@ -123,12 +123,12 @@ export class WorkQueue {
     };
   }
 
-  /** CRAWL-5.4.1, of the 1.x generation. */
-  get overBudget(): boolean {
-    return this.sessionBalance <= 0 || this.overTotalBudget;
+  /** Whether the session or the total budget is spent (CRAWL-5.4.1, as in Heritrix 1.x). */
+  get isOverBudget(): boolean {
+    return this.sessionBalance <= 0 || this.isOverTotalBudget;
   }
 
-  get overTotalBudget(): boolean {
+  get isOverTotalBudget(): boolean {
     return this.totalBudget >= 0 && this.totalExpenditure >= this.totalBudget;
   }
 
@@ -137,7 +137,7 @@ export class WorkQueue {
     this.sessionBalance = this.replenish;
   }
 
-  /** CRAWL-8.4. */
+  /** Charges the cost of a URI to the budgets (CRAWL-8.4). */
   charge(cost: number): void {
     this.sessionBalance -= cost;
     this.totalExpenditure += cost;
@@ -158,10 +158,10 @@ export class WorkQueue {
     return this.peeked;
   }
 
-  /** A worker returned the head: it is the head again unless a URI of higher priority was queued (CRAWL-5.2.2). */
+  /** Returns the head to the queue: it is the head again unless a URI of higher priority was queued (CRAWL-5.2.2). */
   unpeek(entry: QueueEntry): void {
     this.peeked = undefined;
-    this.window.giveBack(entry);
+    this.window.putBack(entry);
   }
 }
 

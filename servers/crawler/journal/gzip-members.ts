@@ -18,7 +18,7 @@ const deflate = promisify<Buffer, ZlibOptions, Buffer>(deflateRaw);
 
 /** Window of deflate, bytes. */
 const WINDOW_BYTES = 32_768;
-/** Text of one member, bytes. The repair of a torn file reads a whole member, so this is small. */
+/** Text of one member, bytes. It is small because the repair of a torn file reads a whole member. */
 const MEMBER_BYTES = 8_388_608;
 /** Compressed bytes that are searched for the header of the last member; more than a member can have. */
 const SEARCH_BYTES = 12 * 1_048_576;
@@ -110,42 +110,42 @@ export async function repairGzipMembers(path: string): Promise<number> {
 
 /** Returns the valid length of a member's body and the bytes that complete it. */
 function lastFlush(body: Buffer): { keep: number; end: Uint8Array } {
-  const whole = wholeLength(body);
-  if (whole !== undefined) return { keep: whole, end: new Uint8Array() };
+  const complete = completeLength(body);
+  if (complete !== undefined) return { keep: complete, end: new Uint8Array() };
   const flushes: number[] = [];
-  for (let at = body.indexOf(FLUSH_END); at >= 0; at = body.indexOf(FLUSH_END, at + 1))
-    flushes.push(at + FLUSH_END.length);
+  for (let offset = body.indexOf(FLUSH_END); offset >= 0; offset = body.indexOf(FLUSH_END, offset + 1))
+    flushes.push(offset + FLUSH_END.length);
   // If a body is valid up to one flush, it is valid up to all flushes before it. The last flush is tried first.
-  let good = { keep: 0, end: memberEnd(0, 0) };
+  let valid = { keep: 0, end: memberEnd(0, 0) };
   for (let low = 0, high = flushes.length - 1, i = high; low <= high; i = (low + high) >> 1) {
     const keep = flushes[i]!;
-    const text = inflated(body.subarray(0, keep));
+    const text = inflateFlushed(body.subarray(0, keep));
     if (text === undefined) high = i - 1;
     else {
-      good = { keep, end: memberEnd(crc32(text), text.length) };
+      valid = { keep, end: memberEnd(crc32(text), text.length) };
       low = i + 1;
     }
   }
-  return good;
+  return valid;
 }
 
 /** Length of a complete member with a correct checksum; undefined for any other. */
-function wholeLength(body: Buffer): number | undefined {
+function completeLength(body: Buffer): number | undefined {
   try {
     const result: unknown = inflateRawSync(body, { info: true, maxOutputLength: INFLATED_BYTES });
     if (!isInflated(result)) return undefined;
     const { buffer } = result;
     const length = result.engine.bytesWritten;
     if (body.length < length + 8) return undefined;
-    const right =
+    const isValid =
       body.readUInt32LE(length) === crc32(buffer) && body.readUInt32LE(length + 4) === buffer.length;
-    return right ? length + 8 : undefined;
+    return isValid ? length + 8 : undefined;
   } catch {
     return undefined;
   }
 }
 
-function inflated(flushed: Buffer): Buffer | undefined {
+function inflateFlushed(flushed: Buffer): Buffer | undefined {
   try {
     return inflateRawSync(Buffer.concat([flushed, LAST_BLOCK]), { maxOutputLength: INFLATED_BYTES });
   } catch {

@@ -37,9 +37,9 @@ export interface ImportJournalOptions {
   /** Default 1 000 000 (CRAWL-17.1.2). */
   readonly progressLines?: number;
   /** Number of scheduled URIs after which the crawl can start while the import continues (CRAWL-17.1.2). Default 100 000. */
-  readonly enough?: number;
-  /** Called once, when {@link enough} URIs are scheduled or at the end. */
-  readonly onEnough?: () => void;
+  readonly startThreshold?: number;
+  /** Called once, when {@link startThreshold} URIs are scheduled or at the end. */
+  readonly onStartThreshold?: () => void;
   /** URIs per call of the sink. Default 1000. */
   readonly batchSize?: number;
   /** See {@link readJournal}; by default a damaged journal is an error. */
@@ -59,7 +59,13 @@ export async function importJournal(
   options: ImportJournalOptions = {},
 ): Promise<ImportProgress> {
   const { signal, retainFailures = false, scope, checkScope = true, onDamage } = options;
-  const { progress, progressLines = 1_000_000, enough = 100_000, onEnough, batchSize = 1000 } = options;
+  const {
+    progress,
+    progressLines = 1_000_000,
+    startThreshold = 100_000,
+    onStartThreshold,
+    batchSize = 1000,
+  } = options;
   const files = typeof paths === 'string' ? [paths] : paths;
   const counts = { noted: 0, scheduled: 0, outOfScope: 0, badLines: 0 };
   let started = false;
@@ -71,10 +77,10 @@ export async function importJournal(
     return false;
   };
   const report = (pass: 1 | 2): void => progress?.({ pass, lines, ...counts });
-  const startWhenEnough = (limit: number): void => {
+  const startAtThreshold = (limit: number): void => {
     if (started || counts.scheduled < limit) return;
     started = true;
-    onEnough?.();
+    onStartThreshold?.();
   };
   const count = (pass: 1 | 2): void => {
     if (++lines % progressLines === 0) report(pass);
@@ -88,12 +94,12 @@ export async function importJournal(
   const onBadLine = (): void => {
     counts.badLines++;
   };
-  for await (const event of events(files, { ...reading(signal, onDamage), onBadLine })) {
+  for await (const event of readEvents(files, { ...readOptions(signal, onDamage), onBadLine })) {
     count(1);
     if (event.tag === 'Fs' || (event.tag === 'Ff' && retainFailures)) {
       if (await accepts(event)) await finished.add(event.url);
     }
-    // Included by hand: seen, but never fetched. Its hops path is unknown, so the scope cannot decide.
+    // Included by hand: the URI counts as seen and was never fetched. Its hops path is unknown, so the scope cannot decide.
     else if (event.tag === 'Fi') await finished.add(event.url);
   }
   await finished.end();
@@ -104,25 +110,25 @@ export async function importJournal(
     signal?.throwIfAborted();
     await sink.schedule(uris);
     counts.scheduled += uris.length;
-    startWhenEnough(enough);
+    startAtThreshold(startThreshold);
   });
-  for await (const event of events(files, reading(signal, onDamage))) {
+  for await (const event of readEvents(files, readOptions(signal, onDamage))) {
     count(2);
     if (event.tag !== 'F+') continue;
     const { url, pathFromSeed, via } = event;
     if (await accepts(event)) await queued.add({ url, pathFromSeed, via });
   }
   await queued.end();
-  startWhenEnough(0);
+  startAtThreshold(0);
   report(2);
   return { pass: 2, lines, ...counts };
 }
 
-async function* events(paths: readonly string[], options: ReadJournalOptions) {
+async function* readEvents(paths: readonly string[], options: ReadJournalOptions) {
   for (const path of paths) yield* readJournal(path, options);
 }
 
-function reading(
+function readOptions(
   signal: AbortSignal | undefined,
   onDamage: ReadJournalOptions['onDamage'],
 ): ReadJournalOptions {
@@ -135,7 +141,7 @@ class Batch<T> {
 
   constructor(
     readonly size: number,
-    readonly give: (items: T[]) => Promise<void>,
+    readonly flush: (items: T[]) => Promise<void>,
   ) {}
 
   async add(item: T): Promise<void> {
@@ -146,6 +152,6 @@ class Batch<T> {
   async end(): Promise<void> {
     const items = this.#items;
     this.#items = [];
-    if (items.length > 0) await this.give(items);
+    if (items.length > 0) await this.flush(items);
   }
 }

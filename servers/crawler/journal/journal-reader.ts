@@ -6,18 +6,18 @@ import { type JournalEvent, parseJournalLine } from './journal-line.js';
 
 export interface ReadJournalOptions {
   readonly signal?: AbortSignal;
-  /** Longest line, bytes; longer ones are bad lines. Default 65 536. */
+  /** Maximum number of bytes of a line; longer ones are bad lines. Default 65 536. */
   readonly maxLineLength?: number;
   /** Called for a line that is not an event; it is skipped. */
   readonly onBadLine?: (lineNumber: number, text: string) => void;
   /**
-   * Called if the compressed data is damaged, not only cut off. The events before the damage were returned, those after it are lost.
+   * Called if the compressed data is damaged, not only cut off. The events before the damage have been returned, those after it are lost.
    * Without this callback the error is thrown.
    */
   readonly onDamage?: (error: StorageError) => void;
 }
 
-/** Compressed bytes per decompression; gzip expands them at most a thousand times. */
+/** Compressed bytes per step of decompression; gzip expands them at most a thousandfold. */
 const CHUNK_BYTES = 16_384;
 
 /**
@@ -31,10 +31,10 @@ export async function* readJournal(
   options: ReadJournalOptions = {},
 ): AsyncGenerator<JournalEvent, void, undefined> {
   const { signal, onBadLine, onDamage } = options;
-  const lines = new Lines(options.maxLineLength ?? 65_536);
+  const lines = new LineSplitter(options.maxLineLength ?? 65_536);
   let number = 0;
   try {
-    for await (const chunk of (await isGzip(path)) ? unpacked(path) : createReadStream(path)) {
+    for await (const chunk of (await isGzip(path)) ? decompress(path) : createReadStream(path)) {
       signal?.throwIfAborted();
       for (const line of lines.push(chunk as Buffer)) {
         number++;
@@ -63,23 +63,23 @@ async function isGzip(path: string): Promise<boolean> {
 }
 
 /** Decompresses all members of a gzip file. Node's stream discards output when an error follows, so its output is collected here. */
-async function* unpacked(path: string): AsyncGenerator<Buffer> {
+async function* decompress(path: string): AsyncGenerator<Buffer> {
   // A truncated member is read like a flushed one.
   const gunzip = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
-  const ready: Buffer[] = [];
+  const output: Buffer[] = [];
   const error = new Promise<Error>((resolve) => gunzip.once('error', resolve));
   const ended = new Promise<void>((resolve) => gunzip.once('end', resolve));
-  gunzip.on('data', (chunk: Buffer) => ready.push(chunk));
+  gunzip.on('data', (chunk: Buffer) => output.push(chunk));
   try {
     for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES })) {
       const written = new Promise<unknown>((resolve) => gunzip.write(chunk, resolve));
       const problem = await Promise.race([error, written]);
-      yield* ready.splice(0);
+      yield* output.splice(0);
       if (problem instanceof Error) throw problem;
     }
     gunzip.end();
     const problem = await Promise.race([error, ended]);
-    yield* ready.splice(0);
+    yield* output.splice(0);
     if (problem instanceof Error) throw problem;
   } finally {
     gunzip.destroy();
@@ -87,7 +87,7 @@ async function* unpacked(path: string): AsyncGenerator<Buffer> {
 }
 
 /** Splits chunks into lines; a line longer than the limit is undefined. */
-class Lines {
+class LineSplitter {
   #parts: Buffer[] = [];
   #length = 0;
 

@@ -13,7 +13,7 @@ const TIME_MARK_LINES = 10_000;
 export interface JournalWriterOptions {
   /** Milliseconds since 1970. Default `Date.now`. */
   readonly now?: () => number;
-  /** Longest time for which an event stays in memory, milliseconds. Default 1000. */
+  /** Maximum number of milliseconds for which an event stays in memory. Default 1000. */
   readonly flushMs?: number;
   /** Characters in memory at which {@link JournalWriter.full} becomes true. Default 1 048 576. */
   readonly limit?: number;
@@ -39,7 +39,7 @@ export class JournalWriter implements AsyncDisposable {
    */
   static async open(path: string, options: JournalWriterOptions = {}): Promise<JournalWriter> {
     const { now = Date.now, flushMs, limit, onError } = options;
-    const cut = await repairGzipMembers(path);
+    const cutBytes = await repairGzipMembers(path);
     const encoder = new GzipMembers();
     const file = await AppendFile.open(path, {
       ...(flushMs !== undefined && { flushMs }),
@@ -50,7 +50,8 @@ export class JournalWriter implements AsyncDisposable {
       ...(onError && { onError }),
     });
     const writer = new JournalWriter(file, now);
-    if (cut > 0) writer.write({ tag: 'E', text: `the file was torn: ${cut} bytes at its end were cut off` });
+    if (cutBytes > 0)
+      writer.write({ tag: 'E', text: `the file was torn: ${cutBytes} bytes at its end were cut off` });
     return writer;
   }
 

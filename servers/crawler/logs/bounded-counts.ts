@@ -1,4 +1,4 @@
-/** The name under which the rest is counted. */
+/** The name under which names beyond the limit are counted. */
 const OTHER = 'other';
 
 /** URIs and bytes of one kind. */

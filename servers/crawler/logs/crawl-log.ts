@@ -52,8 +52,8 @@ export function mimeType(contentType: string): string {
   return /^\s*([^;\s]*)/.exec(contentType)?.[1] ?? '';
 }
 
-function field(text: string, none = '-'): string {
-  return text === '' ? none : escapeField(text);
+function field(text: string, empty = '-'): string {
+  return text === '' ? empty : escapeField(text);
 }
 
 /** CRAWL-16.1 field 3: a response without a body has size 0; without a response there is no size. */
@@ -63,8 +63,8 @@ function sizeField({ bytes, status, fetchBegin }: DocumentEvent): string {
 
 /** CRAWL-16.2: the number of attempts comes first, if there was more than one. */
 function annotationsOf({ annotations, attempts }: DocumentEvent): readonly string[] {
-  const tries = `${attempts}t`;
-  return attempts > 1 && !annotations.includes(tries) ? [tries, ...annotations] : annotations;
+  const attemptCount = `${attempts}t`;
+  return attempts > 1 && !annotations.includes(attemptCount) ? [attemptCount, ...annotations] : annotations;
 }
 
 /**
@@ -76,12 +76,17 @@ export function parseCrawlLogLine(line: string): CrawlLogEntry | undefined {
   const fields = line.trim().split(/ +/);
   if (fields.length < 12) return undefined;
   const [time, status, size, url, path, via, type, worker, fetched, digest, tag, annotations] = fields;
-  const at = Date.parse(time!);
-  if (Number.isNaN(at) || !/^-?\d+$/.test(status!) || !/^(\d+|-)$/.test(size!) || !/^#\d+$/.test(worker!))
+  const loggedAt = Date.parse(time!);
+  if (
+    Number.isNaN(loggedAt) ||
+    !/^-?\d+$/.test(status!) ||
+    !/^(\d+|-)$/.test(size!) ||
+    !/^#\d+$/.test(worker!)
+  )
     return undefined;
   const [begin, duration] = fetched!.split('+');
   return {
-    time: at,
+    time: loggedAt,
     status: Number(status),
     size: size === '-' ? undefined : Number(size),
     url: url!,

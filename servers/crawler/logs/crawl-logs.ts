@@ -4,11 +4,11 @@ import { CloseStack } from '../../../protocols/close-stack.js';
 import type { StorageError } from '../../../protocols/errors.js';
 import { AppendFile } from '../../host/append-file.js';
 import type { CrawlSnapshot } from '../control.js';
+import { FETCH_STATUS } from '../crawl-uri.js';
 import type { CrawlEvent, DocumentEvent, UriErrorEvent } from '../events.js';
 import { redactEvent, redactLogins } from '../redaction.js';
 import { crawlLogLine } from './crawl-log.js';
 import { escapeField, isoSeconds, isoTime, quoted } from './line-fields.js';
-import { DEFERRED, RUNTIME_ERROR } from './outcome.js';
 import { PROGRESS_LEGEND, progressLine } from './progress.js';
 
 /** CRAWL-16.1, 16.3, 16.4: the files of a crawl's log directory. */
@@ -26,7 +26,7 @@ type LogName = keyof typeof CRAWL_LOG_FILES;
 export interface CrawlLogsOptions {
   /** Milliseconds since 1970. Default `Date.now`. */
   readonly now?: () => number;
-  /** Longest time for which a line stays in memory, milliseconds. Default 1000. */
+  /** Maximum number of milliseconds for which a line stays in memory. Default 1000. */
   readonly flushMs?: number;
   /** Interval of lines in progress-statistics.log, milliseconds (CRAWL-16.3). Default 20 000. */
   readonly progressMs?: number;
@@ -77,13 +77,14 @@ export class CrawlLogs implements AsyncDisposable {
    * Logs a returned URI. A disposed one has a line in crawl.log (CRAWL-16.1). The reason of a retry and warnings have lines in
    * local-errors.log (CRAWL-16.4).
    */
-  document(given: DocumentEvent): void {
-    const event = redactEvent(given);
+  document(unredacted: DocumentEvent): void {
+    const event = redactEvent(unredacted);
     const time = this.#now();
     if (event.disposition !== 'retry') this.files.crawl.write(crawlLogLine(event, time));
-    if (event.status === RUNTIME_ERROR) this.files.runtimeErrors.write(errorLine(event, event.reason, time));
+    if (event.status === FETCH_STATUS.runtimeError)
+      this.files.runtimeErrors.write(errorLine(event, event.reason, time));
     // CRAWL-8.1: waiting for a prerequisite is not an error.
-    else if (event.disposition === 'retry' && event.status !== DEFERRED)
+    else if (event.disposition === 'retry' && event.status !== FETCH_STATUS.deferred)
       this.files.localErrors.write(errorLine(event, event.reason, time));
     for (const warning of event.warnings) this.files.localErrors.write(errorLine(event, warning, time));
   }
@@ -91,9 +92,10 @@ export class CrawlLogs implements AsyncDisposable {
   /** CRAWL-16.4: logs time, page, message and the text that is not a URI. */
   uriError({ url, source, message }: UriErrorEvent): void {
     const shown = redactLogins(url);
-    const bad = shown.length > 2083 ? `${shown.slice(0, 2083)}…` : shown; // CRAWL-2.1: longer than any URI
+    // CRAWL-2.1: the maximum length of a URI.
+    const link = shown.length > 2083 ? `${shown.slice(0, 2083)}…` : shown;
     this.files.uriErrors.write(
-      `${isoTime(this.#now())} ${escapeField(redactLogins(source)) || '-'} ${quoted(redactLogins(message))} ${escapeField(bad) || '-'}`,
+      `${isoTime(this.#now())} ${escapeField(redactLogins(source)) || '-'} ${quoted(redactLogins(message))} ${escapeField(link) || '-'}`,
     );
   }
 
@@ -114,8 +116,8 @@ export class CrawlLogs implements AsyncDisposable {
   trackProgress(snapshot: () => CrawlSnapshot): void {
     clearInterval(this.#timer);
     this.#timer = setInterval(() => {
-      const now = snapshot();
-      if (now.state !== 'paused') this.progress(now);
+      const current = snapshot();
+      if (current.state !== 'paused') this.progress(current);
     }, this.#progressMs).unref();
   }
 
@@ -158,8 +160,8 @@ export class CrawlLogs implements AsyncDisposable {
 }
 
 /** [choice] Fields: time, status, attempt, URI, hops path, via, and the message in quotes. */
-function errorLine(event: DocumentEvent, what: string, time: number): string {
+function errorLine(event: DocumentEvent, message: string, time: number): string {
   const { status, attempts, url, pathFromSeed, via } = event;
   const fields = [url, pathFromSeed, via].map((text) => escapeField(text) || '-');
-  return [isoTime(time), String(status).padStart(5), `${attempts}t`, ...fields, quoted(what)].join(' ');
+  return [isoTime(time), String(status).padStart(5), `${attempts}t`, ...fields, quoted(message)].join(' ');
 }

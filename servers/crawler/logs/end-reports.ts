@@ -36,8 +36,8 @@ export interface ReportOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Queues per request. */
-const PAGE = 500;
+/** Maximum number of queues per request. */
+const PAGE_QUEUES = 500;
 
 /** Returns a report of a crawl; undefined if it requires statistics that are absent. */
 export async function makeReport(
@@ -66,7 +66,7 @@ export async function makeReport(
     case 'frontier':
       return frontierReport(control.snapshot());
     case 'queues':
-      return queues(control, limit, options);
+      return listQueues(control, limit, options);
     case 'workers':
       return workersReport(control.workers());
     case 'errors':
@@ -76,34 +76,39 @@ export async function makeReport(
   }
 }
 
-async function queues(
+async function listQueues(
   control: Pick<CrawlControl, 'snapshot' | 'queues'>,
   limit: number,
   { state, signal }: ReportOptions,
 ): Promise<Report> {
-  const found: QueueReport[] = [];
+  const reports: QueueReport[] = [];
   const notes: string[] = [];
   const { time, queues: counts } = control.snapshot();
   // Exhausted queues are empty and shown on request only.
-  const states = state === undefined ? QUEUE_STATES.filter((one) => one !== 'exhausted') : [state];
-  for (const one of states) {
+  const states = state === undefined ? QUEUE_STATES.filter((name) => name !== 'exhausted') : [state];
+  for (const queueState of states) {
     let shown = 0;
     let after: string | undefined;
     while (shown < limit) {
       signal?.throwIfAborted();
-      const size = Math.min(PAGE, limit - shown);
-      const page = await control.queues({ state: one, limit: size, ...(after !== undefined && { after }) });
-      found.push(...page);
+      const size = Math.min(PAGE_QUEUES, limit - shown);
+      const page = await control.queues({
+        state: queueState,
+        limit: size,
+        ...(after !== undefined && { after }),
+      });
+      reports.push(...page);
       shown += page.length;
       after = page.at(-1)?.classKey;
       if (page.length < size) break;
     }
-    if (counts[one] > shown) notes.push(`${shown} of ${counts[one]} queues ${one} are shown.`);
+    if (counts[queueState] > shown)
+      notes.push(`${shown} of ${counts[queueState]} queues ${queueState} are shown.`);
   }
-  return { ...queuesReport(found, time), notes };
+  return { ...queuesReport(reports, time), notes };
 }
 
-/** CRAWL-16.7: the reports at the end of a crawl and their files; also the pending queues and the recent errors. */
+/** CRAWL-16.7: the reports at the end of a crawl and their files, with the pending queues and the recent errors. */
 const END_REPORTS: readonly (readonly [ReportKind, string])[] = [
   ['crawl', 'crawl-report.txt'],
   ['seeds', 'seeds-report.txt'],

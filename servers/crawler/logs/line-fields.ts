@@ -1,5 +1,5 @@
-/** White space of any alphabet, controls, and halves of characters that UTF-8 cannot hold. */
-const BREAKS_A_FIELD = /[\s\u0000-\u0020\u007f-\u00a0]|\p{Cs}/gu;
+/** White space of any script, controls, and lone surrogates, which UTF-8 cannot represent. */
+const FIELD_BREAKERS = /[\s\u0000-\u0020\u007f-\u00a0]|\p{Cs}/gu;
 
 /** Text without characters to escape, as nearly all URIs are. */
 const PLAIN = /^[!-~]*$/;
@@ -9,7 +9,7 @@ const PLAIN = /^[!-~]*$/;
  * CRAWL-2.1 escapes these characters too. The function is idempotent.
  */
 export function escapeField(text: string): string {
-  return PLAIN.test(text) ? text : text.replace(BREAKS_A_FIELD, escapeCharacter);
+  return PLAIN.test(text) ? text : text.replace(FIELD_BREAKERS, escapeCharacter);
 }
 
 /** Escapes an annotation: {@link escapeField}, and commas, which separate annotations (CRAWL-16.1 field 12). */

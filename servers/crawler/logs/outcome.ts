@@ -6,11 +6,6 @@ export type Outcome = 'succeeded' | 'failed' | 'disregarded' | 'retry';
 /** CRAWL-8.1: statuses of URIs that were excluded rather than failed. */
 const DISREGARDED: ReadonlySet<number> = new Set([-4001, -4002, -5000, -5001, -5002, -6000, -9998]);
 
-/** CRAWL-8.1: the URI waits for a prerequisite and is given out again without cost. */
-export const DEFERRED = -50;
-/** CRAWL-8.1: an exception in a processor. */
-export const RUNTIME_ERROR = -5;
-
 /**
  * CRAWL-8.2, 8.4: returns the outcome. Every positive status is a success, including 404 and 500. URIs that an operator, the scope or
  * robots.txt excludes are disregarded; all others failed.

@@ -1,7 +1,7 @@
 import type { CrawlSnapshot } from '../control.js';
 import { isoSeconds } from './line-fields.js';
 
-/** CRAWL-16.3: the columns and their ends; values are right-aligned. */
+/** CRAWL-16.3: the names of the columns and the positions of their ends; values are right-aligned. */
 const COLUMNS = [
   ['timestamp', 20],
   ['discovered', 32],
@@ -19,11 +19,11 @@ const COLUMNS = [
 ] as const;
 
 /** First line of progress-statistics.log: the column names. */
-export const PROGRESS_LEGEND = aligned(COLUMNS.map(([name]) => name));
+export const PROGRESS_LEGEND = align(COLUMNS.map(([name]) => name));
 
 /** CRAWL-16.3: formats the crawl's figures as one line. Current rates are followed by those of the whole crawl in parentheses. */
 export function progressLine(snapshot: CrawlSnapshot): string {
-  return aligned([
+  return align([
     isoSeconds(snapshot.time),
     String(snapshot.discovered),
     String(snapshot.queued),
@@ -40,8 +40,8 @@ export function progressLine(snapshot: CrawlSnapshot): string {
   ]);
 }
 
-/** A value that is wider than its column shifts the rest to the right; values are separated by at least one space. */
-function aligned(values: readonly string[]): string {
+/** Right-aligns values. One that is wider than its column shifts the rest to the right; at least one space separates values. */
+function align(values: readonly string[]): string {
   let line = '';
   for (const [i, value] of values.entries()) {
     const end = COLUMNS[i]![1];

@@ -6,10 +6,10 @@ import type {
   RecentError,
   WorkerReport,
 } from '../control.js';
-import type { CrawlStatistics, SeedFate } from './statistics.js';
+import type { CrawlStatistics, SeedState } from './statistics.js';
 import { type Column, humanBytes, humanSeconds, type Report, type Unit } from './table.js';
 
-/** The kinds of reports, as `harvest crawl report KIND` and the end reports (CRAWL-16.7) name them. */
+/** The kinds of reports (CRAWL-16.7). */
 export const REPORT_KINDS = [
   'crawl',
   'seeds',
@@ -71,13 +71,13 @@ export function crawlReport(snapshot: CrawlSnapshot, statistics?: CrawlStatistic
       ['duplicates', `${duplicate.uris} (${humanBytes(duplicate.bytes)})`],
     );
   }
-  return report('crawl', `Crawl ${snapshot.name}`, FIGURES, figures(rows));
+  return report('crawl', `Crawl ${snapshot.name}`, FIGURES, figureRows(rows));
 }
 
 /** The state of each seed; `seeds` adds those that were not reached. */
-export function seedsReport(fates: readonly SeedFate[], seeds: readonly string[] = []): Report {
-  const known = new Set(fates.map(({ url }) => url));
-  const rows = fates.map(({ url, status, disposed, redirect }) => ({
+export function seedsReport(states: readonly SeedState[], seeds: readonly string[] = []): Report {
+  const known = new Set(states.map(({ url }) => url));
+  const rows = states.map(({ url, status, disposed, redirect }) => ({
     status,
     state: disposed ? (status > 0 ? 'crawled' : 'not crawled') : 'to be tried again',
     seed: url,
@@ -136,9 +136,14 @@ export function robotsReport(hosts: readonly HostReport[]): Report {
   );
 }
 
-type Counted = readonly { readonly name: string; readonly uris: number; readonly bytes: number }[];
+type NamedCounts = readonly { readonly name: string; readonly uris: number; readonly bytes: number }[];
 
-function counted(kind: ReportKind, title: string, name: readonly [string, Unit], counts: Counted): Report {
+function countsReport(
+  kind: ReportKind,
+  title: string,
+  name: readonly [string, Unit],
+  counts: NamedCounts,
+): Report {
   return report(
     kind,
     title,
@@ -149,18 +154,18 @@ function counted(kind: ReportKind, title: string, name: readonly [string, Unit],
 
 /** Disposed URIs by their seed (CRAWL-2.9). */
 export function sourceReport(statistics: CrawlStatistics): Report {
-  const table = counted('source', 'Sources', ['source', 'text'], statistics.sources());
+  const table = countsReport('source', 'Sources', ['source', 'text'], statistics.sources());
   return table.rows.length > 0
     ? table
     : { ...table, notes: ['No source tags: the order does not set sourceTagSeeds.'] };
 }
 
 export function mimeTypesReport(statistics: CrawlStatistics): Report {
-  return counted('mimetype', 'Media types', ['type', 'text'], statistics.mimeTypes());
+  return countsReport('mimetype', 'Media types', ['type', 'text'], statistics.mimeTypes());
 }
 
 export function responseCodesReport(statistics: CrawlStatistics): Report {
-  return counted('responsecode', 'Statuses', ['status', 'text'], statistics.responseCodes());
+  return countsReport('responsecode', 'Statuses', ['status', 'text'], statistics.responseCodes());
 }
 
 /** The processors in the order of their chains. */
@@ -169,7 +174,7 @@ export function processorsReport(chains: ReturnType<CrawlControl['chains']>): Re
     'processors',
     'Processors',
     { chain: ['chain', 'text'], processor: ['processor', 'text'], uris: ['URIs', 'number'] },
-    chains.map((one) => ({ ...one })),
+    chains.map((chain) => ({ ...chain })),
   );
 }
 
@@ -187,10 +192,10 @@ export function frontierReport(snapshot: CrawlSnapshot): Report {
     ['deepest queue', snapshot.deepestQueue],
     ['average depth', rounded(snapshot.averageDepth)],
   ];
-  return report('frontier', 'Frontier', FIGURES, figures(rows), [frontierLine(snapshot)]);
+  return report('frontier', 'Frontier', FIGURES, figureRows(rows), [frontierLine(snapshot)]);
 }
 
-/** The frontier in one line. */
+/** Formats the frontier as one line. */
 export function frontierLine(snapshot: CrawlSnapshot): string {
   const { queues, seenFilter } = snapshot;
   const all = Object.values(queues).reduce((sum, count) => sum + count, 0);
@@ -272,7 +277,7 @@ export function seenReport({ seenFilter, memoryBytes, heapBytes, diskFreeBytes }
     'seen',
     'Already-seen filter',
     FIGURES,
-    figures([
+    figureRows([
       ['kind', seenFilter.kind],
       ['URIs', seenFilter.count],
       ['memory of the filter', humanBytes(seenFilter.memoryBytes)],
@@ -283,7 +288,7 @@ export function seenReport({ seenFilter, memoryBytes, heapBytes, diskFreeBytes }
   );
 }
 
-function figures(rows: readonly [string, string | number | undefined][]): Report['rows'] {
+function figureRows(rows: readonly [string, string | number | undefined][]): Report['rows'] {
   return rows
     .filter(([, value]) => value !== undefined && value !== '')
     .map(([name, value]) => ({ name, value }));

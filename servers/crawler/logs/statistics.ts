@@ -9,21 +9,21 @@ import { mimeType } from './crawl-log.js';
 import { outcomeOf } from './outcome.js';
 
 /** Window of the current rates, seconds (CRAWL-16.3). */
-const WINDOW = 20;
-/** Number of recent errors to keep. */
-const ERRORS = 100;
+const WINDOW_SECONDS = 20;
+/** Maximum number of recent errors in memory. */
+const MAX_ERRORS = 100;
 
 export interface CrawlStatisticsOptions {
   /** Milliseconds since 1970, monotonic. Default: the monotonic clock of the process. */
   readonly now?: () => number;
-  /** Media types, source tags and statuses that are counted by name; the rest is `other`. Default 1000. */
+  /** Maximum number of media types, source tags and statuses that are counted by name; others count as `other`. Default 1000. */
   readonly namesLimit?: number;
-  /** Seeds in the seeds report. Default 100 000. */
+  /** Maximum number of seeds in the seeds report. Default 100 000. */
   readonly seedsLimit?: number;
 }
 
 /** The state of a seed (CRAWL-16.7). */
-export interface SeedFate {
+export interface SeedState {
   readonly url: string;
   /** CRAWL-8.1, of the last attempt. */
   readonly status: number;
@@ -103,11 +103,11 @@ export class CrawlStatistics {
   readonly #statuses: BoundedCounts;
   readonly #mimeTypes: BoundedCounts;
   readonly #sources: BoundedCounts;
-  readonly #seeds = new Map<string, SeedFate>();
+  readonly #seeds = new Map<string, SeedState>();
   /** The newest last. */
   #errors: RecentError[] = [];
   /** Ring buffer of the last seconds of crawling, one slot per second. */
-  readonly #window = Array.from({ length: WINDOW }, () => ({ second: -1, uris: 0, bytes: 0 }));
+  readonly #window = Array.from({ length: WINDOW_SECONDS }, () => ({ second: -1, uris: 0, bytes: 0 }));
 
   constructor(options: CrawlStatisticsOptions = {}) {
     const { namesLimit = 1000, seedsLimit = 100_000 } = options;
@@ -129,13 +129,14 @@ export class CrawlStatistics {
     this.#since = undefined;
   }
 
-  document(given: DocumentEvent): void {
-    const event = redactEvent(given);
+  /** Counts a returned URI. */
+  document(unredacted: DocumentEvent): void {
+    const event = redactEvent(unredacted);
     const { url, status, bytes, reason, pathFromSeed } = event;
     const outcome = outcomeOf(event);
-    if (pathFromSeed === '') this.#seed(event, outcome !== 'retry');
+    if (pathFromSeed === '') this.#recordSeed(event, outcome !== 'retry');
     // CRAWL-2.2: a redirect from a seed.
-    else if (pathFromSeed === 'R') this.#redirected(event.via, url);
+    else if (pathFromSeed === 'R') this.#recordRedirect(event.via, url);
 
     if (outcome === 'retry') {
       this.#retries++;
@@ -150,7 +151,7 @@ export class CrawlStatistics {
     if (outcome === 'failed') {
       this.#failed++;
       this.#errors.push({ time: Math.floor(this.#now()), url, status, reason });
-      if (this.#errors.length > ERRORS) this.#errors.shift();
+      if (this.#errors.length > MAX_ERRORS) this.#errors.shift();
       return;
     }
     // CRAWL-8.4: only bytes of successes count.
@@ -160,7 +161,7 @@ export class CrawlStatistics {
     const kind = this.#novelty[noveltyOf(event)];
     kind.uris++;
     kind.bytes += bytes;
-    const slot = this.#slot();
+    const slot = this.#currentSlot();
     slot.uris++;
     slot.bytes += bytes;
   }
@@ -168,7 +169,7 @@ export class CrawlStatistics {
   /** The figures of a snapshot. */
   figures(): StatisticsFigures {
     const elapsed = this.#elapsedMs() / 1000;
-    const first = Math.floor(elapsed) - WINDOW + 1;
+    const first = Math.floor(elapsed) - WINDOW_SECONDS + 1;
     // The first second is not extrapolated to a rate.
     const span = Math.max(1, elapsed - Math.max(0, first));
     const recent = { uris: 0, bytes: 0 };
@@ -220,7 +221,7 @@ export class CrawlStatistics {
   }
 
   /** Returns the seeds in the order of their first fetch. */
-  seeds(): SeedFate[] {
+  seeds(): SeedState[] {
     return [...this.#seeds.values()];
   }
 
@@ -251,7 +252,7 @@ export class CrawlStatistics {
   static restore(stored: unknown, options: CrawlStatisticsOptions = {}): CrawlStatistics {
     const read = storedSchema.safeParse(stored);
     if (!read.success)
-      throw new StorageError(`statistics of a checkpoint are damaged: ${z.prettifyError(read.error)}`);
+      throw new StorageError(`the statistics of a checkpoint are damaged: ${z.prettifyError(read.error)}`);
     const statistics = new CrawlStatistics(options);
     const { data } = read;
     statistics.#before = data.elapsed;
@@ -265,7 +266,7 @@ export class CrawlStatistics {
     for (const { name, uris, bytes } of data.mimeTypes) statistics.#mimeTypes.add(name, bytes, uris);
     for (const { name, uris, bytes } of data.sources) statistics.#sources.add(name, bytes, uris);
     for (const seed of data.seeds) statistics.#seeds.set(seed.url, seed);
-    statistics.#errors = data.errors.slice(-ERRORS);
+    statistics.#errors = data.errors.slice(-MAX_ERRORS);
     return statistics;
   }
 
@@ -273,20 +274,20 @@ export class CrawlStatistics {
     return this.#before + (this.#since === undefined ? 0 : Math.max(0, this.#now() - this.#since));
   }
 
-  #slot(): { second: number; uris: number; bytes: number } {
+  #currentSlot(): { second: number; uris: number; bytes: number } {
     const second = Math.floor(this.#elapsedMs() / 1000);
-    const slot = this.#window[second % WINDOW]!;
+    const slot = this.#window[second % WINDOW_SECONDS]!;
     if (slot.second !== second) Object.assign(slot, { second, uris: 0, bytes: 0 });
     return slot;
   }
 
-  #seed({ url, status }: DocumentEvent, disposed: boolean): void {
+  #recordSeed({ url, status }: DocumentEvent, disposed: boolean): void {
     const known = this.#seeds.get(url);
     if (known === undefined && this.#seeds.size >= this.#seedsLimit) return;
     this.#seeds.set(url, { url, status, disposed, redirect: known?.redirect ?? '' });
   }
 
-  #redirected(seed: string, redirect: string): void {
+  #recordRedirect(seed: string, redirect: string): void {
     const known = this.#seeds.get(seed);
     if (known !== undefined) this.#seeds.set(seed, { ...known, redirect });
   }

@@ -17,7 +17,7 @@ export interface Report {
   readonly title: string;
   readonly columns: readonly Column[];
   readonly rows: readonly Readonly<Record<string, Cell>>[];
-  /** Sentences after the table, e.g. that it is not complete. */
+  /** Sentences after the table, e.g. that the table is not complete. */
   readonly notes: readonly string[];
 }
 
@@ -29,7 +29,8 @@ export interface ReportLinesOptions {
 }
 
 /** Smallest width of a text column. */
-const LEAST_WIDTH = 8;
+const MIN_WIDTH = 8;
+/** Spaces between columns. */
 const GAP = 2;
 
 /** Formats a report: title, header, rows and notes, one line each. Numbers are right-aligned; the widest texts are truncated to `width`. */
@@ -38,12 +39,12 @@ export function reportLines(report: Report, options: ReportLinesOptions = {}): s
   const { title, columns, rows, notes } = report;
   const cells = rows.map((row) => columns.map(({ key, unit }) => cellText(row[key], unit, human)));
   const widths = columns.map(({ title }, i) =>
-    cells.reduce((most, row) => Math.max(most, row[i]!.length), title.length),
+    cells.reduce((width, row) => Math.max(width, row[i]!.length), title.length),
   );
   shrink(widths, columns, width);
   const line = (texts: readonly string[]): string =>
     texts
-      .map((text, i) => fitted(text, widths[i]!, columns[i]!.unit))
+      .map((text, i) => fitCell(text, widths[i]!, columns[i]!.unit))
       .join(' '.repeat(GAP))
       .trimEnd();
   const lines = [title];
@@ -61,7 +62,7 @@ export function reportJson({ kind, rows, notes }: Report): {
   return { report: kind, rows, notes };
 }
 
-/** `999 B`, `1.5 KiB`, `12 MiB`. */
+/** Formats bytes as `999 B`, `1.5 KiB`, `12 MiB`. */
 export function humanBytes(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
   let value = bytes;
@@ -70,7 +71,7 @@ export function humanBytes(bytes: number): string {
   return `${unit > 0 && value < 9.95 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
 }
 
-/** `0.4s`, `42s`, `3m05s`, `2h05m`, `4d03h`. */
+/** Formats a duration as `0.4s`, `42s`, `3m05s`, `2h05m`, `4d03h`. */
 export function humanSeconds(seconds: number): string {
   if (seconds < 9.95) return `${Math.round(seconds * 10) / 10}s`;
   const total = Math.round(seconds);
@@ -99,18 +100,18 @@ function cellText(value: Cell, unit: Unit, human: boolean): string {
 
 /** Shrinks the widest text column until the line fits or no column can shrink. */
 function shrink(widths: number[], columns: readonly Column[], width: number): void {
-  const total = (): number => widths.reduce((sum, one) => sum + one, GAP * (widths.length - 1));
+  const total = (): number => widths.reduce((sum, column) => sum + column, GAP * (widths.length - 1));
   while (total() > width) {
     let widest = -1;
     for (const [i, { unit }] of columns.entries())
-      if (unit === 'text' && widths[i]! > LEAST_WIDTH && (widest < 0 || widths[i]! > widths[widest]!))
+      if (unit === 'text' && widths[i]! > MIN_WIDTH && (widest < 0 || widths[i]! > widths[widest]!))
         widest = i;
     if (widest < 0) return;
     widths[widest]!--;
   }
 }
 
-function fitted(text: string, width: number, unit: Unit): string {
+function fitCell(text: string, width: number, unit: Unit): string {
   const short = cut(text, width);
   return unit === 'text' ? short.padEnd(width) : short.padStart(width);
 }

@@ -5,9 +5,9 @@ import { WholePattern } from '../decide/predicates.js';
 import { patternMatcher } from '../patterns.js';
 import type { CrawlOrderConfig } from './order.js';
 import type { CrawlSettings } from './settings.js';
-import { overridden } from './sheets.js';
+import { applyOverrides } from './sheets.js';
 
-/** A problem of an order whose values are all legal. */
+/** A problem of an order whose values are all valid. */
 export interface OrderProblem {
   /** Property names and array indexes. */
   readonly path: readonly (string | number)[];
@@ -20,9 +20,9 @@ export interface OrderProblem {
  */
 export function orderProblems(order: CrawlOrderConfig): OrderProblem[] {
   const problems: OrderProblem[] = [];
-  const check = (path: OrderProblem['path'], attempt: () => unknown): void => {
+  const check = (path: OrderProblem['path'], action: () => unknown): void => {
     try {
-      attempt();
+      action();
     } catch (error) {
       if (!(error instanceof KitError)) throw error;
       problems.push({ path, problem: error.message });
@@ -42,7 +42,7 @@ export function orderProblems(order: CrawlOrderConfig): OrderProblem[] {
   if (order.warc.digestHistory && order.warc.directory === '')
     problems.push({
       path: ['warc', 'digestHistory'],
-      problem: 'it needs a directory of WARC files (CRAWL-18.5)',
+      problem: 'it requires a directory of WARC files (CRAWL-18.5)',
     });
   check(['scope'], () => decideSequence(order.scope, { seeds: order.seeds }));
   checkSettings(order.settings, ['settings']);
@@ -54,7 +54,7 @@ export function orderProblems(order: CrawlOrderConfig): OrderProblem[] {
     if (surts.length === 0 && rules.length === 0)
       problems.push({ path: ['sheets', i], problem: 'it has neither surts nor rules, so it never applies' });
     check(['sheets', i, 'rules'], () => decideSequence(rules, { seeds: order.seeds }));
-    checkSettings(overridden(order.settings, settings), ['sheets', i, 'settings']);
+    checkSettings(applyOverrides(order.settings, settings), ['sheets', i, 'settings']);
   });
   return problems;
 }
@@ -66,8 +66,11 @@ function contradictions(settings: CrawlSettings): { readonly name: string; reado
     found.push({ name: 'minDelayMs', problem });
   }
   if (settings.robotsPolicy === 'custom' && settings.customRobots.trim() === '')
-    found.push({ name: 'robotsPolicy', problem: 'custom needs a text in customRobots (CRAWL-13.4)' });
+    found.push({ name: 'robotsPolicy', problem: 'custom requires a text in customRobots (CRAWL-13.4)' });
   if (settings.robotsPolicy === 'most-favored-set' && settings.userAgents.length === 0)
-    found.push({ name: 'robotsPolicy', problem: 'most-favored-set needs names in userAgents (CRAWL-13.4)' });
+    found.push({
+      name: 'robotsPolicy',
+      problem: 'most-favored-set requires names in userAgents (CRAWL-13.4)',
+    });
   return found;
 }

@@ -21,11 +21,11 @@ export interface SettingDescription {
 /** Describes every setting of an order, from the schemas. */
 export function describeSettings(): SettingDescription[] {
   return [
-    ...described('', crawlOrderSchema.shape),
-    ...described('warc.', warcSchema.shape),
-    ...described('console.', consoleSchema.shape),
-    ...described('settings.', crawlSettingsSchema.shape),
-    ...described('settings.quotas.', quotasSchema.shape),
+    ...describeShape('', crawlOrderSchema.shape),
+    ...describeShape('warc.', warcSchema.shape),
+    ...describeShape('console.', consoleSchema.shape),
+    ...describeShape('settings.', crawlSettingsSchema.shape),
+    ...describeShape('settings.quotas.', quotasSchema.shape),
   ];
 }
 
@@ -60,7 +60,7 @@ export function defaultOrderText(): string {
 
 const SECTIONS: Readonly<Record<string, { readonly head: string; readonly shape?: z.core.$ZodShape }>> = {
   warc: { head: 'WARC files', shape: warcSchema.shape },
-  console: { head: 'The console; absent: there is none', shape: consoleSchema.shape },
+  console: { head: 'The console; absent: no console', shape: consoleSchema.shape },
   settings: { head: 'Settings, which sheets can override', shape: crawlSettingsSchema.shape },
   'settings.quotas': { head: 'Quotas', shape: quotasSchema.shape },
   sheets: {
@@ -93,14 +93,14 @@ function writeMembers(lines: string[], prefix: string, shape: z.core.$ZodShape, 
   }
 }
 
-function described(prefix: string, shape: z.core.$ZodShape): SettingDescription[] {
+function describeShape(prefix: string, shape: z.core.$ZodShape): SettingDescription[] {
   return Object.entries(shape).flatMap(([name, schema]) =>
     SECTIONS[prefix + name] === undefined ? [describe(prefix + name, schema)] : [],
   );
 }
 
-/** The fields of a JSON schema that are used. */
-const jsonForm = z.object({
+/** The fields of a JSON schema that the description uses. */
+const jsonSchemaFields = z.object({
   type: z.string().optional(),
   enum: z.array(z.string()).optional(),
   minimum: z.number().optional(),
@@ -110,7 +110,7 @@ const jsonForm = z.object({
 });
 
 function describe(path: string, schema: z.core.$ZodType): SettingDescription {
-  const form = jsonForm.parse(z.toJSONSchema(schema, { io: 'input' }));
+  const form = jsonSchemaFields.parse(z.toJSONSchema(schema, { io: 'input' }));
   const { text = '', unit = '', rule = '' } = settingNotes.get(schema) ?? {};
   return {
     path,
@@ -123,7 +123,7 @@ function describe(path: string, schema: z.core.$ZodType): SettingDescription {
   };
 }
 
-function legalValues(form: z.output<typeof jsonForm>): string {
+function legalValues(form: z.output<typeof jsonSchemaFields>): string {
   if (form.enum !== undefined) return form.enum.join(' | ');
   switch (form.type) {
     case 'boolean':
@@ -134,14 +134,14 @@ function legalValues(form: z.output<typeof jsonForm>): string {
     case 'array':
       return 'a list';
     default:
-      return form.pattern === undefined ? 'a text' : `a text like ${form.pattern}`;
+      return form.pattern === undefined ? 'text' : `text that matches ${form.pattern}`;
   }
 }
 
-function rangeOf({ type, minimum, maximum }: z.output<typeof jsonForm>): string {
+function rangeOf({ type, minimum, maximum }: z.output<typeof jsonSchemaFields>): string {
   const kind = type === 'integer' ? 'a whole number' : 'a number';
   // Zod writes the largest exact integer for an unlimited one.
-  const top = maximum === undefined || maximum >= Number.MAX_SAFE_INTEGER ? undefined : maximum;
-  if (minimum !== undefined && top !== undefined) return `${kind} from ${minimum} to ${top}`;
-  return minimum === undefined ? kind : `${kind} from ${minimum} on`;
+  const limit = maximum === undefined || maximum >= Number.MAX_SAFE_INTEGER ? undefined : maximum;
+  if (minimum !== undefined && limit !== undefined) return `${kind} from ${minimum} to ${limit}`;
+  return minimum === undefined ? kind : `${kind} of at least ${minimum}`;
 }

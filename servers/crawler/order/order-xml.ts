@@ -3,7 +3,7 @@ import type { CrawlOrderConfig } from './order.js';
 import {
   BUILT_IN_CLASSES,
   COST_CLASSES,
-  MEANINGLESS_NAMES,
+  IGNORED_NAMES,
   MODULE_SETTINGS,
   ORDER_NAMES,
   QUEUE_CLASSES,
@@ -14,7 +14,7 @@ import {
   SETTING_NAMES,
 } from './original-names.js';
 import { originalScope } from './original-scope.js';
-import { checkedOrder } from './read-order.js';
+import { validateOrder } from './read-order.js';
 import { parseXml, type XmlElement } from './xml-tree.js';
 
 /** A part of the file that was not converted. */
@@ -35,9 +35,9 @@ export interface HostSettings {
 
 export interface OrderFromXml {
   readonly order: CrawlOrderConfig;
-  /** CRAWL-10.1.5: the seed file that the order names, relative to it; '' if there is none. The caller adds its seeds to the order. */
+  /** CRAWL-10.1.5: path of the seed file, relative to the order; '' if the order has none. The caller adds its seeds to the order. */
   readonly seedsFile: string;
-  /** Parts without a counterpart here. */
+  /** Parts without an equivalent in this project. */
   readonly warnings: readonly OrderWarning[];
 }
 
@@ -75,7 +75,7 @@ export function readOrderXml(
   const draftOf = (path: readonly PropertyKey[]): Draft =>
     (path[0] === 'sheets' ? sheets[Number(path[1])]?.draft : undefined) ?? draft;
   return {
-    order: checkedOrder(value, file, (path) => draftOf(path).lineOf(path)),
+    order: validateOrder(value, file, (path) => draftOf(path).lineOf(path)),
     seedsFile: draft.seedsFile,
     warnings: [draft, ...sheets.map((sheet) => sheet.draft)].flatMap(({ warnings }) => warnings),
   };
@@ -148,8 +148,8 @@ class Draft {
     // A disabled module has no effect.
     if (childOf(element, 'enabled')?.text === 'false') return;
     if (element.tag === 'newObject' && !BUILT_IN_CLASSES.has(element.className)) {
-      if (!MEANINGLESS_NAMES.has(element.name.replace(/^.*#/, '')))
-        this.#warn(element, `the module ${element.name} (${element.className}) has no counterpart here`);
+      if (!IGNORED_NAMES.has(element.name.replace(/^.*#/, '')))
+        this.#warn(element, `the module ${element.name} (${element.className}) has no equivalent here`);
       return;
     }
     for (const [name, value] of Object.entries(MODULE_SETTINGS.get(element.className) ?? {}))
@@ -159,7 +159,7 @@ class Draft {
 
   #value(element: XmlElement, target: Target): void {
     const { name, text } = element;
-    if (MEANINGLESS_NAMES.has(name)) return;
+    if (IGNORED_NAMES.has(name)) return;
     const setting = SETTING_NAMES.get(name);
     const quota = QUOTA_NAMES.get(name);
     const order = ORDER_NAMES.get(name);
@@ -201,7 +201,7 @@ class Draft {
 
   #scope(element: XmlElement, order: Values): void {
     this.seedsFile = childOf(element, 'seedsfile')?.text ?? '';
-    const scope = originalScope(element, (at, problem) => this.#warn(at, problem));
+    const scope = originalScope(element, (source, problem) => this.#warn(source, problem));
     if (scope === undefined) this.#warn(element, `the scope ${element.className} is unknown and left out`);
     else this.put(order, [], 'scope', scope, element);
   }
@@ -224,7 +224,7 @@ class Draft {
   }
 
   #unknown(element: XmlElement): void {
-    this.#warn(element, `${element.name} has no counterpart here`);
+    this.#warn(element, `${element.name} has no equivalent here`);
   }
 
   #warn({ line }: XmlElement, text: string): void {
@@ -232,7 +232,7 @@ class Draft {
   }
 }
 
-/** Returns whether an element is a module or a map of modules. A list of texts is a value. */
+/** Whether an element is a module or a map of modules. A list of texts is a value. */
 function isModule({ tag, name, children }: XmlElement): boolean {
   return tag === 'newObject' || (children.length > 0 && !SETTING_NAMES.has(name));
 }
@@ -256,8 +256,7 @@ function typedValue({ tag, text, children }: XmlElement): unknown {
 
 function rootOf(text: string, file: string, tag: string): XmlElement {
   const root = parseXml(text, file);
-  if (root.tag !== tag)
-    throw new ConfigError(file, root.line, root.tag, `the outermost element must be ${tag}`);
+  if (root.tag !== tag) throw new ConfigError(file, root.line, root.tag, `the root element must be ${tag}`);
   return root;
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SEEN_KINDS } from '../../../storage/seen/index.js';
 import { sequenceConfigSchema } from '../decide/rule-config.js';
-import { crawlSettingsSchema, noted, settingsOverridesSchema } from './settings.js';
+import { crawlSettingsSchema, settingsOverridesSchema, withNote } from './settings.js';
 
 const count = z.int().min(0);
 
@@ -17,29 +17,29 @@ const sheetSchema = z.strictObject({
 
 /** CRAWL-18.6. */
 export const warcSchema = z.strictObject({
-  directory: noted(
+  directory: withNote(
     z.string().default(''),
     'CRAWL-18.6',
-    'Directory of the WARC files; empty: none are written',
+    'Directory of the WARC files; empty: no files are written',
   ),
-  maxFileBytes: noted(
+  maxFileBytes: withNote(
     z.int().min(1024).default(1_000_000_000),
     'CRAWL-18.6',
     'Size at which a new file begins',
     'bytes',
   ),
-  compress: noted(z.boolean().default(true), 'CRAWL-18.6', 'Each record is a gzip member'),
-  skipIdenticalDigests: noted(
+  compress: withNote(z.boolean().default(true), 'CRAWL-18.6', 'Each record is a gzip member'),
+  skipIdenticalDigests: withNote(
     z.boolean().default(false),
     'CRAWL-18.6',
     'A document with a known digest is not written',
   ),
-  digestHistory: noted(
+  digestHistory: withNote(
     z.boolean().default(false),
     'CRAWL-18.5',
     'A body that is archived under any URI is written as a revisit record',
   ),
-  prefix: noted(
+  prefix: withNote(
     z
       .string()
       .regex(/^[\w.-]+$/)
@@ -51,9 +51,9 @@ export const warcSchema = z.strictObject({
 
 /** The console (CRAWL-22 pain 3). */
 export const consoleSchema = z.strictObject({
-  host: noted(z.string().default('127.0.0.1'), 'CRAWL-22 pain 3', 'Address on which the console listens'),
-  port: noted(z.int().min(0).max(65_535), 'CRAWL-22 pain 3', 'Its port; 0: a free one'),
-  passwordEnvironment: noted(
+  host: withNote(z.string().default('127.0.0.1'), 'CRAWL-22 pain 3', 'Address on which the console listens'),
+  port: withNote(z.int().min(0).max(65_535), 'CRAWL-22 pain 3', 'Its port; 0: a free one'),
+  passwordEnvironment: withNote(
     z.string().default('HARVEST_CONSOLE_PASSWORD'),
     'CRAWL-22 pain 3',
     'Name of the environment variable that holds the password',
@@ -62,90 +62,95 @@ export const consoleSchema = z.strictObject({
 
 /** The order of a crawl (CRAWL-19.2): options of the whole crawl, the settings of all URIs, and the sheets that override them. */
 export const crawlOrderSchema = z.strictObject({
-  name: noted(z.string().default('crawl'), 'CRAWL-19.2', 'Name of the crawl'),
-  seeds: noted(
+  name: withNote(z.string().default('crawl'), 'CRAWL-19.2', 'Name of the crawl'),
+  seeds: withNote(
     z.array(z.string()).default([]),
     'CRAWL-10.1.5',
     "The seeds, in addition to a Gatherer's RootNodes and LeafNodes",
   ),
-  scope: noted(
+  scope: withNote(
     sequenceConfigSchema.default([]),
     'CRAWL-10.2',
     'Decide rules in addition to the limits of the RootNodes',
   ),
-  userAgent: noted(
+  userAgent: withNote(
     z.string().default(''),
     'G-65, CRAWL-19.2',
     "The User-Agent of requests; empty: the Gatherer's",
   ),
-  from: noted(z.string().default(''), 'G-65, CRAWL-19.2', "The From of requests; empty: the Gatherer's"),
+  from: withNote(z.string().default(''), 'G-65, CRAWL-19.2', "The From of requests; empty: the Gatherer's"),
 
-  workers: noted(
+  workers: withNote(
     z.int().min(1).max(1000).default(16),
     'CRAWL-20.3',
     'Number of URIs that are processed concurrently',
     'workers',
   ),
-  holdQueues: noted(
+  holdQueues: withNote(
     z.boolean().default(true),
     'CRAWL-5.4 T1',
     'New queues are inactive when enough are ready',
   ),
-  targetReadyBacklog: noted(
+  targetReadyBacklog: withNote(
     z.int().min(1).default(50),
     'CRAWL-5.4 T1',
-    'Number of ready queues that is enough',
+    'Number of ready queues from which new ones are inactive',
     'queues',
   ),
-  snoozeDeactivateMs: noted(
+  snoozeDeactivateMs: withNote(
     count.default(300_000),
     'CRAWL-5.4 T18',
-    'A queue with a longer sleep makes room for another',
+    'A queue that sleeps longer becomes inactive, so that another one can be active',
     'ms',
   ),
-  totalBandwidthKBs: noted(
+  totalBandwidthKBs: withNote(
     z.number().min(0).default(0),
     'CRAWL-7.6',
-    'Bandwidth limit of the whole crawl; 0: none',
+    'Bandwidth limit of the whole crawl; 0: no limit',
     'KB/s',
   ),
-  seen: noted(z.enum(SEEN_KINDS).default('level'), 'CRAWL-4.4', 'Kind of the seen filter'),
-  sourceTagSeeds: noted(z.boolean().default(false), 'CRAWL-2.9', 'Every URI is tagged with its seed'),
+  seen: withNote(z.enum(SEEN_KINDS).default('level'), 'CRAWL-4.4', 'Kind of the seen filter'),
+  sourceTagSeeds: withNote(z.boolean().default(false), 'CRAWL-2.9', 'Every URI is tagged with its seed'),
 
-  maxBytes: noted(count.default(0), 'CRAWL-20.2', 'The crawl ends after this; 0: no limit', 'bytes'),
-  maxDocuments: noted(count.default(0), 'CRAWL-20.2', 'The crawl ends after this; 0: no limit', 'documents'),
-  maxSeconds: noted(count.default(0), 'CRAWL-20.2', 'The crawl ends after this; 0: no limit', 's'),
-  lowDiskMiB: noted(
+  maxBytes: withNote(count.default(0), 'CRAWL-20.2', 'The crawl ends after this; 0: no limit', 'bytes'),
+  maxDocuments: withNote(
+    count.default(0),
+    'CRAWL-20.2',
+    'The crawl ends after this; 0: no limit',
+    'documents',
+  ),
+  maxSeconds: withNote(count.default(0), 'CRAWL-20.2', 'The crawl ends after this; 0: no limit', 's'),
+  lowDiskMiB: withNote(
     count.default(512),
     'CRAWL-20.4',
     'The crawl pauses when less disk space is free; 0: never',
     'MiB',
   ),
-  pauseAtStart: noted(z.boolean().default(false), 'CRAWL-6.1', 'The crawl starts paused'),
-  pauseAtFinish: noted(z.boolean().default(false), 'CRAWL-6.1', 'The crawl waits when no URI is left'),
-  stuckSeconds: noted(
+  pauseAtStart: withNote(z.boolean().default(false), 'CRAWL-6.1', 'The crawl starts paused'),
+  pauseAtFinish: withNote(z.boolean().default(false), 'CRAWL-6.1', 'The crawl waits when no URI is left'),
+  stuckSeconds: withNote(
     count.default(1200),
     'CRAWL-20.3',
     'A worker that is busy with one URI for longer is killed (-7000); 0: never',
     's',
   ),
 
-  recoveryJournal: noted(z.boolean().default(false), 'CRAWL-17.1', 'The recovery journal is written'),
-  checkpointMinutes: noted(
+  recoveryJournal: withNote(z.boolean().default(false), 'CRAWL-17.1', 'The recovery journal is written'),
+  checkpointMinutes: withNote(
     z.number().min(0).default(0),
     'CRAWL-17.3.1',
     'Interval of checkpoints; 0: on request only',
     'min',
   ),
-  checkpointsKept: noted(
+  checkpointsKept: withNote(
     z.int().min(1).default(3),
     'CRAWL-17.3',
     'Number of checkpoints to keep',
     'checkpoints',
   ),
-  logs: noted(z.boolean().default(true), 'CRAWL-16', 'The logs of the crawl are written'),
+  logs: withNote(z.boolean().default(true), 'CRAWL-16', 'The logs of the crawl are written'),
   warc: warcSchema.prefault({}),
-  /** Absent if there is no console. */
+  /** Absent: the crawl has no console. */
   console: consoleSchema.optional(),
 
   settings: crawlSettingsSchema.prefault({}),

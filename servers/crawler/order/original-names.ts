@@ -64,17 +64,17 @@ export const ORDER_NAMES: ReadonlyMap<string, keyof CrawlOrderConfig> = new Map(
   ['from', 'from'],
 ]);
 
-/** CRAWL-11.3. */
+/** Quotas by their names in a 1.x order (CRAWL-11.3). */
 export const QUOTA_NAMES: ReadonlyMap<string, keyof CrawlSettings['quotas']> = new Map(
-  (['server', 'host', 'group'] as const).flatMap((of) => [
-    [`${of}-max-fetch-successes`, `${of}MaxSuccesses`] as const,
-    [`${of}-max-success-kb`, `${of}MaxSuccessKB`] as const,
-    [`${of}-max-fetch-responses`, `${of}MaxResponses`] as const,
-    [`${of}-max-all-kb`, `${of}MaxAllKB`] as const,
+  (['server', 'host', 'group'] as const).flatMap((subject) => [
+    [`${subject}-max-fetch-successes`, `${subject}MaxSuccesses`] as const,
+    [`${subject}-max-success-kb`, `${subject}MaxSuccessKB`] as const,
+    [`${subject}-max-fetch-responses`, `${subject}MaxResponses`] as const,
+    [`${subject}-max-all-kb`, `${subject}MaxAllKB`] as const,
   ]),
 );
 
-/** CRAWL-9. */
+/** Queue assignment policies by class (CRAWL-9). */
 export const QUEUE_CLASSES: ReadonlyMap<string, QueuePolicy> = new Map([
   ['HostnameQueueAssignmentPolicy', 'host'],
   ['SurtAuthorityQueueAssignmentPolicy', 'surt'],
@@ -84,7 +84,7 @@ export const QUEUE_CLASSES: ReadonlyMap<string, QueuePolicy> = new Map([
   ['ELFHashQueueAssignmentPolicy', 'elf'],
 ]);
 
-/** CRAWL-9.10. */
+/** Cost policies by class (CRAWL-9.10). */
 export const COST_CLASSES: ReadonlyMap<string, CrawlSettings['costPolicy']> = new Map([
   ['ZeroCostAssignmentPolicy', 'zero'],
   ['UnitCostAssignmentPolicy', 'unit'],
@@ -92,7 +92,7 @@ export const COST_CLASSES: ReadonlyMap<string, CrawlSettings['costPolicy']> = ne
   ['AntiCalendarCostAssignmentPolicy', 'anti-calendar'],
 ]);
 
-/** CRAWL-4. */
+/** Seen filters by class (CRAWL-4). */
 export const SEEN_CLASSES: ReadonlyMap<string, SeenKind> = new Map([
   ['BdbUriUniqFilter', 'level'],
   ['BloomUriUniqFilter', 'bloom'],
@@ -102,7 +102,7 @@ export const SEEN_CLASSES: ReadonlyMap<string, SeenKind> = new Map([
   ['DiskFPMergeUriUniqFilter', 'disk-merge'],
 ]);
 
-/** CRAWL-14: the rules of the seen test. */
+/** Rules of the seen test by class (CRAWL-14). */
 export const SEEN_RULE_CLASSES: ReadonlyMap<string, string> = new Map([
   ['LowercaseRule', 'Lowercase'],
   ['StripUserinfoRule', 'StripUserinfo'],
@@ -114,7 +114,7 @@ export const SEEN_RULE_CLASSES: ReadonlyMap<string, string> = new Map([
   ['StripExtraSlashes', 'StripExtraSlashes'],
 ]);
 
-/** Modules with a counterpart here. */
+/** Modules with an equivalent in this project. */
 export const BUILT_IN_CLASSES: ReadonlySet<string> = new Set([
   'BdbFrontier',
   'ChangeEvaluator',
@@ -136,8 +136,8 @@ export const BUILT_IN_CLASSES: ReadonlySet<string> = new Set([
   'StatisticsTracker',
 ]);
 
-/** Names without a meaning here: paths of files, sizes of buffers, logging of the original. */
-export const MEANINGLESS_NAMES: ReadonlySet<string> = new Set([
+/** Names that are ignored: paths of files, sizes of buffers, logging of the original. */
+export const IGNORED_NAMES: ReadonlySet<string> = new Set([
   'bdb-cache-percent',
   'checkpoints-path',
   'checkpoint-copy-bdbje-logs',

@@ -1,7 +1,7 @@
 import type { RuleInput } from '../decide/index.js';
 import type { XmlElement } from './xml-tree.js';
 
-/** Reports a part that is left out. */
+/** Reports a part that is not converted. */
 export type Warn = (element: XmlElement, problem: string) => void;
 
 /**
@@ -16,12 +16,12 @@ export function originalScope(scope: XmlElement, warn: Warn): RuleInput[] | unde
   const rules = sequence?.children.find(({ name }) => name === 'rules')?.children ?? [];
   return rules.flatMap((rule) => {
     if (textOf(rule, 'enabled') === 'false') return [];
-    const made = RULES[rule.className]?.(rule);
-    if (made === undefined) warn(rule, `the rule ${rule.className} is unknown and left out`);
+    const converted = RULES[rule.className]?.(rule);
+    if (converted === undefined) warn(rule, `the rule ${rule.className} is unknown and left out`);
     for (const name of ['surts-source-file', 'surts-source'])
       if (textOf(rule, name) !== undefined)
-        warn(rule, `the prefixes of ${textOf(rule, name)} are to be written into lines`);
-    return made ?? [];
+        warn(rule, `the prefixes of ${textOf(rule, name)} are not read: write them into lines`);
+    return converted ?? [];
   });
 }
 
@@ -41,12 +41,12 @@ function classicRules(scope: XmlElement, focus: RuleInput, warn: Warn): RuleInpu
     warn(exclude, 'the exclude filter is left out: write it as rules that REJECT');
   // CRAWL-10.1.4: on by default.
   const media = scope.children.find(({ name }) => name === 'additionalScopeFocus');
-  const mediaPass = media === undefined || textOf(media, 'enabled') !== 'false';
+  const acceptsMedia = media === undefined || textOf(media, 'enabled') !== 'false';
   return [
     { rule: 'all', answer: 'REJECT' },
     { rule: 'seed' },
     focus,
-    ...(mediaPass ? [{ rule: 'file-pattern', preset: 'all' } as const] : []),
+    ...(acceptsMedia ? [{ rule: 'file-pattern', preset: 'all' } as const] : []),
     { rule: 'transclusion', maxTransHops: numberOf(scope, 'max-trans-hops') ?? 5 },
     { rule: 'too-many-link-hops', max: numberOf(scope, 'max-link-hops') ?? 25 },
   ];
@@ -124,10 +124,10 @@ function patternsOf(rule: XmlElement): {
 } {
   const list =
     rule.children.find(({ name }) => name === 'regexp-list')?.children.map(({ text }) => text) ?? [];
-  const one = textOf(rule, 'regexp');
+  const pattern = textOf(rule, 'regexp');
   return {
     answer: answerOf(rule).answer ?? 'ACCEPT',
-    patterns: [...(one === undefined ? [] : [one]), ...list].filter((pattern) => pattern !== ''),
+    patterns: [...(pattern === undefined ? [] : [pattern]), ...list].filter((text) => text !== ''),
     logic: textOf(rule, 'list-logic') === 'AND' ? 'AND' : 'OR',
   };
 }

@@ -5,8 +5,8 @@ import { parseJsonWithComments } from './json-with-comments.js';
 import { type CrawlOrderConfig, crawlOrderSchema } from './order.js';
 import { crawlSettingsSchema } from './settings.js';
 
-/** Longest value in an error, characters. */
-const SHOWN = 60;
+/** Maximum number of characters of a value in an error. */
+const MAX_VALUE_LENGTH = 60;
 
 /**
  * Reads a crawl order: JSON with `//` and block comments and with commas after last elements.
@@ -15,7 +15,7 @@ const SHOWN = 60;
  */
 export function readOrder(text: string, file: string): CrawlOrderConfig {
   const { value, lineOf } = parseJsonWithComments(text, file);
-  return checkedOrder(value, file, lineOf);
+  return validateOrder(value, file, lineOf);
 }
 
 /**
@@ -23,7 +23,7 @@ export function readOrder(text: string, file: string): CrawlOrderConfig {
  * @param lineOf returns the line of a path, from 1; 0 if unknown
  * @throws ConfigError as {@link readOrder}
  */
-export function checkedOrder(
+export function validateOrder(
   value: unknown,
   file: string,
   lineOf: (path: readonly PropertyKey[]) => number,
@@ -33,11 +33,11 @@ export function checkedOrder(
     const [issue] = result.error.issues;
     if (issue === undefined) throw new ConfigError(file, 0, '', 'it is not a crawl order');
     const path = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : issue.path;
-    throw new ConfigError(file, lineOf(path), shownPath(path), problemOf(issue, value));
+    throw new ConfigError(file, lineOf(path), formatPath(path), problemOf(issue, value));
   }
   const [problem] = orderProblems(result.data);
   if (problem === undefined) return result.data;
-  throw new ConfigError(file, lineOf(problem.path), shownPath(problem.path), problem.problem);
+  throw new ConfigError(file, lineOf(problem.path), formatPath(problem.path), problem.problem);
 }
 
 function problemOf(issue: z.core.$ZodIssue, order: unknown): string {
@@ -51,22 +51,22 @@ function problemOf(issue: z.core.$ZodIssue, order: unknown): string {
 
 /** Suggests a name for one in the spelling of the original, as `max-delay-ms`, or at the wrong level. */
 function hintFor(name: string, path: readonly PropertyKey[]): string {
-  const plain = plainName(name);
-  const named = (names: readonly string[]): string | undefined =>
-    names.find((known) => plainName(known) === plain);
-  const setting = named(Object.keys(crawlSettingsSchema.shape));
+  const normalized = normalizeName(name);
+  const findName = (names: readonly string[]): string | undefined =>
+    names.find((known) => normalizeName(known) === normalized);
+  const setting = findName(Object.keys(crawlSettingsSchema.shape));
   if (setting !== undefined)
     return path.includes('settings') ? `; ${setting} is meant?` : `; settings.${setting} is meant?`;
-  const top = named(Object.keys(crawlOrderSchema.shape));
+  const top = findName(Object.keys(crawlOrderSchema.shape));
   return top === undefined ? '' : `; ${top}, at the top of the order, is meant?`;
 }
 
-function plainName(name: string): string {
+function normalizeName(name: string): string {
   return name.replace(/[-_]/g, '').toLowerCase();
 }
 
-/** `sheets[0].settings.minDelayMs`. */
-function shownPath(path: readonly PropertyKey[]): string {
+/** Formats a path as `sheets[0].settings.minDelayMs`. */
+function formatPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>((shown, part) => {
     if (typeof part === 'number') return `${shown}[${part}]`;
     return shown === '' ? String(part) : `${shown}.${String(part)}`;
@@ -74,14 +74,14 @@ function shownPath(path: readonly PropertyKey[]): string {
 }
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  let at = value;
+  let current = value;
   for (const part of path) {
-    if (typeof at !== 'object' || at === null) return undefined;
-    at = Object.entries(at).find(([name]) => name === String(part))?.[1];
+    if (typeof current !== 'object' || current === null) return undefined;
+    current = Object.entries(current).find(([name]) => name === String(part))?.[1];
   }
-  return at;
+  return current;
 }
 
 function cut(text: string): string {
-  return text.length <= SHOWN ? text : `${text.slice(0, SHOWN)}...`;
+  return text.length <= MAX_VALUE_LENGTH ? text : `${text.slice(0, MAX_VALUE_LENGTH)}...`;
 }

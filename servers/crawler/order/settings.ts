@@ -14,8 +14,8 @@ export interface SettingNote {
 /** The notes of all settings by schema. */
 export const settingNotes = z.registry<SettingNote>();
 
-/** Adds the note to the schema. */
-export function noted<T extends z.ZodType>(schema: T, rule: string, text: string, unit = ''): T {
+/** Registers a note for a schema and returns the schema. */
+export function withNote<T extends z.ZodType>(schema: T, rule: string, text: string, unit = ''): T {
   settingNotes.add(schema, { text, unit, rule });
   return schema;
 }
@@ -30,9 +30,9 @@ const bandwidth = z.number().min(0);
 
 const QUOTA_UNITS = { Successes: 'URIs', SuccessKB: 'KB', Responses: 'URIs', AllKB: 'KB' } as const;
 
-/** CRAWL-11.3: the schema of a quota. */
-function quota(unit: string, what: string): z.ZodDefault<typeof limit> {
-  return noted(limit.default(-1), 'CRAWL-11.3', `Limit of ${what}; -1: none`, unit);
+/** Returns the schema of a quota (CRAWL-11.3). */
+function quota(unit: string, subject: string): z.ZodDefault<typeof limit> {
+  return withNote(limit.default(-1), 'CRAWL-11.3', `Limit of ${subject}; -1: no limit`, unit);
 }
 
 const { Successes, SuccessKB, Responses, AllKB } = QUOTA_UNITS;
@@ -58,57 +58,57 @@ export const quotasSchema = z.strictObject({
  * spelling.
  */
 export const crawlSettingsSchema = z.strictObject({
-  delayFactor: noted(
+  delayFactor: withNote(
     z.number().min(0).default(5),
     'CRAWL-7.1 step 1',
     'A queue waits this many times the duration of its last fetch',
   ),
-  minDelayMs: noted(
+  minDelayMs: withNote(
     milliseconds.default(3000),
     'CRAWL-7.1 step 2',
     'Shortest wait of a queue after a fetch',
     'ms',
   ),
-  maxDelayMs: noted(
+  maxDelayMs: withNote(
     milliseconds.default(30_000),
     'CRAWL-7.1 step 2',
     'Longest wait of a queue after a fetch',
     'ms',
   ),
-  respectCrawlDelayUpToSecs: noted(
+  respectCrawlDelayUpToSecs: withNote(
     seconds.default(300),
     'CRAWL-7.1 step 3',
     'A Crawl-delay of robots.txt is honored up to this',
     's',
   ),
-  maxPerHostBandwidthKBs: noted(
+  maxPerHostBandwidthKBs: withNote(
     bandwidth.default(0),
     'CRAWL-7.1 step 4',
-    'Bandwidth limit of one host; 0: none',
+    'Bandwidth limit of one host; 0: no limit',
     'KB/s',
   ),
-  bandwidthReading: noted(
+  bandwidthReading: withNote(
     z.enum(['sum', 'maximum']).default('sum'),
     'CRAWL-7.5',
-    'sum: the wait for bandwidth is added to the other; maximum: the longer of both, one document late (CRAWL-7.4)',
+    'sum: the wait for bandwidth is added to the other wait; maximum: the longer of both, one document later (CRAWL-7.4)',
   ),
-  respectRetryAfterUpToSecs: noted(
+  respectRetryAfterUpToSecs: withNote(
     seconds.default(300),
     'CRAWL-22 pain 4',
     'The Retry-After of a 429 or 503 is honored up to this',
     's',
   ),
 
-  maxRetries: noted(count.default(30), 'CRAWL-8.3', 'Attempts before a URI fails for good', 'attempts'),
-  retryDelaySeconds: noted(
+  maxRetries: withNote(count.default(30), 'CRAWL-8.3', 'Attempts before a URI fails for good', 'attempts'),
+  retryDelaySeconds: withNote(
     seconds.default(900),
     'CRAWL-8.3',
-    'Wait before the retry of a URI whose contact failed',
+    'Wait before the retry of a URI after a failed contact',
     's',
   ),
 
-  queueAssignment: noted(z.enum(QUEUE_POLICIES).default('host'), 'CRAWL-9', 'Which URIs share a queue'),
-  forceQueue: noted(
+  queueAssignment: withNote(z.enum(QUEUE_POLICIES).default('host'), 'CRAWL-9', 'Which URIs share a queue'),
+  forceQueue: withNote(
     z
       .string()
       .regex(/^[\w.,:#-]*$/)
@@ -116,156 +116,156 @@ export const crawlSettingsSchema = z.strictObject({
     'CRAWL-9.7',
     'A fixed class key; empty: queueAssignment decides',
   ),
-  parallelQueues: noted(
+  parallelQueues: withNote(
     z.int().min(1).max(64).default(1),
     'CRAWL-9.7',
     'Number of queues per class key, by the first segment of the path',
     'queues',
   ),
-  costPolicy: noted(
+  costPolicy: withNote(
     z.enum(['zero', 'unit', 'wag', 'anti-calendar']).default('unit'),
     'CRAWL-9.10',
     "Cost of a URI to its queue's budgets",
   ),
-  uriPrecedence: noted(
+  uriPrecedence: withNote(
     z.enum(['cost', 'base', 'hops']).default('cost'),
     'CRAWL-9.11',
     'Precedence of the URIs of a queue',
   ),
-  queuePrecedence: noted(
+  queuePrecedence: withNote(
     z.enum(['base', 'success-counts']).default('base'),
     'CRAWL-9.11',
     'Precedence of the queues',
   ),
-  preferenceEmbedHops: noted(
+  preferenceEmbedHops: withNote(
     z.int().min(0).default(1),
     'CRAWL-2.6',
     'Embeds of up to this many hops precede other URIs',
     'hops',
   ),
-  preferenceDepthHops: noted(
+  preferenceDepthHops: withNote(
     z.int().min(-1).default(-1),
     'CRAWL-2.6',
     'Hops up to which the crawl is depth-first; -1: never',
     'hops',
   ),
 
-  balanceReplenishAmount: noted(
+  balanceReplenishAmount: withNote(
     count.default(3000),
     'CRAWL-5.4.1',
     'Budget of a session, in costs of URIs, after which other queues follow',
     'cost',
   ),
-  errorPenaltyAmount: noted(count.default(100), 'CRAWL-6.1', 'Extra cost of a failed URI', 'cost'),
-  queueTotalBudget: noted(
+  errorPenaltyAmount: withNote(count.default(100), 'CRAWL-6.1', 'Extra cost of a failed URI', 'cost'),
+  queueTotalBudget: withNote(
     limit.default(-1),
     'CRAWL-6.1',
     'Budget of a queue, after which it is retired; -1: no limit',
     'cost',
   ),
 
-  seenRules: noted(
+  seenRules: withNote(
     z.array(z.string()).default([]),
     'CRAWL-14',
     "Rules of the seen test in their order; empty: the key is the Gatherer's canonical URL (G-57)",
   ),
-  maxUrisPerPattern: noted(
+  maxUrisPerPattern: withNote(
     count.default(0),
     'CRAWL-22, G-173',
-    'Limit of URIs of a host that differ only in their numbers; 0: none',
+    'Limit of URIs of a host that differ only in their numbers; 0: no limit',
     'URIs',
   ),
-  maxOutlinks: noted(count.default(10_000), 'G-173, CRAWL-6.1', 'Limit of links per document', 'links'),
+  maxOutlinks: withNote(count.default(10_000), 'G-173, CRAWL-6.1', 'Limit of links per document', 'links'),
 
-  robotsPolicy: noted(
+  robotsPolicy: withNote(
     z.enum(ROBOTS_POLICIES).default('classic'),
     'CRAWL-13.4, 13.6',
     'How robots.txt is honored',
   ),
-  robotsAnswers: noted(
+  robotsAnswers: withNote(
     z.enum(['strict', 'original']).default('strict'),
     'G-63, CRAWL-13.3 item 11',
     'strict: redirects of robots.txt are followed, and a 5xx is a failure; original: both allow everything',
   ),
-  customRobots: noted(
+  customRobots: withNote(
     z.string().default(''),
     'CRAWL-13.4',
     "The operator's own robots.txt, for the policy custom",
   ),
-  userAgents: noted(
+  userAgents: withNote(
     z.array(z.string()).default([]),
     'CRAWL-13.4',
     'The agents of the policy most-favored-set',
   ),
-  masquerade: noted(
+  masquerade: withNote(
     z.boolean().default(false),
     'CRAWL-13.5',
     'With a most-favored policy: fetch as the agent that is allowed',
   ),
-  robotsUnreachable: noted(
+  robotsUnreachable: withNote(
     z.enum(['forbid', 'allow']).default('forbid'),
     'CRAWL-13.3 item 12, 21',
     'The effect of three failures to get robots.txt',
   ),
-  calculateRobotsOnly: noted(
+  calculateRobotsOnly: withNote(
     z.boolean().default(false),
     'CRAWL-12.5',
     'robots.txt forbids nothing; URIs that it would forbid are annotated (robotExcluded)',
   ),
-  robotsValiditySeconds: noted(
+  robotsValiditySeconds: withNote(
     seconds.default(86_400),
     'CRAWL-13.3 item 13',
     'Validity of a robots.txt; 0: no expiry',
     's',
   ),
-  ipValiditySeconds: noted(
+  ipValiditySeconds: withNote(
     seconds.default(21_600),
     'CRAWL-12.3',
     'Validity of the addresses of a name; 0: no expiry',
     's',
   ),
 
-  digestStripPattern: noted(
+  digestStripPattern: withNote(
     z.string().default(''),
     'CRAWL-18.7',
-    'Text that matches this, e.g. a counter or a date, does not count for the digest of a page; empty: all of it counts',
+    'Text that matches this, e.g. a counter or a date, does not count for the digest of a page; empty: all text counts',
   ),
-  digestStripMaxKB: noted(
+  digestStripMaxKB: withNote(
     limit.default(1024),
     'CRAWL-18.7',
     'Larger pages are digested as they are; -1: no limit',
     'KB',
   ),
-  skipUnchanged: noted(
+  skipUnchanged: withNote(
     z.boolean().default(false),
     'CRAWL-18.8',
     'A page with the digest of its last fetch is not read again: its links are not followed, its object is not refreshed',
   ),
-  runtimeSeconds: noted(
+  runtimeSeconds: withNote(
     count.default(0),
     'CRAWL-11.3',
     'Seconds of crawling after which runtimeOperation applies; 0: never',
     's',
   ),
-  runtimeOperation: noted(
+  runtimeOperation: withNote(
     z.enum(['pause', 'terminate', 'block']).default('pause'),
     'CRAWL-11.3',
     'pause or end the crawl, or fail the URIs that follow (-5004); a sheet should only block',
   ),
 
   quotas: quotasSchema.prefault({}),
-  quotaForceRetire: noted(
+  quotaForceRetire: withNote(
     z.boolean().default(true),
     'CRAWL-11.3',
     'At a quota the queue is retired, instead of failing the URI',
   ),
-  blockAll: noted(z.boolean().default(false), 'CRAWL-11.2', 'No URI is fetched (-5001)'),
-  blockPattern: noted(
+  blockAll: withNote(z.boolean().default(false), 'CRAWL-11.2', 'No URI is fetched (-5001)'),
+  blockPattern: withNote(
     z.string().default(''),
     'CRAWL-11.2',
-    'URIs that match this as a whole are not fetched (-5001); empty: none',
+    'URIs that match this as a whole are not fetched (-5001); empty: no URI is blocked',
   ),
-  allowPattern: noted(
+  allowPattern: withNote(
     z.string().default(''),
     'CRAWL-11.2',
     'Only URIs that match this as a whole are fetched; empty: all',
@@ -278,16 +278,16 @@ export type CrawlSettings = z.output<typeof crawlSettingsSchema>;
 export type CrawlSettingsInput = z.input<typeof crawlSettingsSchema>;
 
 /** A field without its default: an absent value stays absent. */
-type Undefaulted<T> = T extends z.ZodDefault<infer Inner> ? z.ZodOptional<Inner> : T;
-type UndefaultedShape<S> = { [K in keyof S]: Undefaulted<S[K]> };
+type WithoutDefault<T> = T extends z.ZodDefault<infer Inner> ? z.ZodOptional<Inner> : T;
+type ShapeWithoutDefaults<S> = { [K in keyof S]: WithoutDefault<S[K]> };
 
 /** Removes the defaults of fields, which `partial()` would apply. */
-function withoutDefaults<S extends z.core.$ZodLooseShape>(shape: S): UndefaultedShape<S> {
+function withoutDefaults<S extends z.core.$ZodLooseShape>(shape: S): ShapeWithoutDefaults<S> {
   const fields = Object.entries(shape).map(([name, field]) => [
     name,
     field instanceof z.ZodDefault ? z.optional(field.unwrap()) : field,
   ]);
-  return Object.fromEntries(fields) as UndefaultedShape<S>;
+  return Object.fromEntries(fields) as ShapeWithoutDefaults<S>;
 }
 
 const { quotas: _, ...plainSettings } = crawlSettingsSchema.shape;

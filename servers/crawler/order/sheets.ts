@@ -18,7 +18,7 @@ interface RuledSheet {
   readonly rules: DecideSequence;
 }
 
-/** Sets of sheets in the cache of resolved settings; an order usually has few. */
+/** Maximum number of sets of sheets in the cache of resolved settings; an order usually has few. */
 const MAX_RESOLVED = 1000;
 
 /**
@@ -42,10 +42,10 @@ export class SheetOverlays {
     this.#base = order.settings;
     this.#sheets = order.sheets;
     order.sheets.forEach(({ surts }, sheet) => {
-      for (const prefix of new Set(surts.flatMap(prefixOfLine))) {
-        const sharing = this.#byPrefix.get(prefix);
-        if (sharing === undefined) this.#byPrefix.set(prefix, [sheet]);
-        else sharing.push(sheet);
+      for (const prefix of new Set(surts.flatMap(parsePrefix))) {
+        const sheets = this.#byPrefix.get(prefix);
+        if (sheets === undefined) this.#byPrefix.set(prefix, [sheet]);
+        else sheets.push(sheet);
       }
     });
     const lengths = new Set([...this.#byPrefix.keys()].map(({ length }) => length));
@@ -69,7 +69,7 @@ export class SheetOverlays {
     return applied.length === 0 ? this.#base : this.#settingsOf(applied);
   }
 
-  /** The sheets that {@link settingsFor} applies, in their order; the last one wins. */
+  /** Returns the sheets that {@link settingsFor} applies, in their order; the last one wins. */
   explain(subject: DecideSubject): AppliedSheet[] {
     const applied: AppliedSheet[] = [];
     this.#eachPrefix(subject.uri, (sheet, surt) =>
@@ -97,7 +97,7 @@ export class SheetOverlays {
     const known = this.#resolved.get(key);
     if (known !== undefined) return known;
     let settings = this.#base;
-    for (const sheet of applied) settings = overridden(settings, this.#sheets[sheet]!.settings);
+    for (const sheet of applied) settings = applyOverrides(settings, this.#sheets[sheet]!.settings);
     this.#resolved.set(key, settings);
     return settings;
   }
@@ -108,18 +108,22 @@ export class SheetOverlays {
 }
 
 /** CRAWL-19.4: applies overrides setting by setting and quota by quota. */
-export function overridden(base: CrawlSettings, { quotas, ...rest }: SettingsOverrides): CrawlSettings {
-  return { ...base, ...defined(rest), quotas: { ...base.quotas, ...defined(quotas ?? {}) } };
+export function applyOverrides(base: CrawlSettings, { quotas, ...rest }: SettingsOverrides): CrawlSettings {
+  return {
+    ...base,
+    ...withoutUndefined(rest),
+    quotas: { ...base.quotas, ...withoutUndefined(quotas ?? {}) },
+  };
 }
 
 /** Removes undefined values. */
-function defined<T extends object>(overrides: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+function withoutUndefined<T extends object>(overrides: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const entries = Object.entries(overrides).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
 /** CRAWL-15.2: returns the prefix of a line: a formal one, with `(`, or that of a URI or host; empty for a comment. */
-function prefixOfLine(line: string): string[] {
+function parsePrefix(line: string): string[] {
   const text = line.trim();
   if (text === '' || text.startsWith('#')) return [];
   // CRAWL-15.3: https is compared as http.

@@ -4,9 +4,9 @@ import { ConfigError } from '../../../protocols/errors.js';
 /** An element of an order file of the original. */
 export interface XmlElement {
   readonly tag: string;
-  /** The attribute `name`; the tag if there is none. */
+  /** The attribute `name`; without it the tag. */
   readonly name: string;
-  /** The last part of the attribute `class`, e.g. `BdbFrontier`; '' if there is none. */
+  /** The last part of the attribute `class`, e.g. `BdbFrontier`; '' without the attribute. */
   readonly className: string;
   /** The text between its tags, without that of inner elements, trimmed. */
   readonly text: string;
@@ -19,7 +19,7 @@ const MAX_DEPTH = 100;
 
 /**
  * Returns the root element of an XML text.
- * @throws ConfigError when there is none, or the nesting is too deep
+ * @throws ConfigError when the text is not XML, or the nesting is too deep
  */
 export function parseXml(text: string, file: string): XmlElement {
   const root = rootOf(text);
@@ -69,9 +69,9 @@ function textOf(node: DomNode): string {
 /** Returns a function from offsets that never decrease to lines, from 1. */
 function lineCounter(text: string): (offset: number) => number {
   let line = 1;
-  let at = 0;
+  let position = 0;
   return (offset) => {
-    for (; at < offset; at++) if (text[at] === '\n') line++;
+    for (; position < offset; position++) if (text[position] === '\n') line++;
     return line;
   };
 }

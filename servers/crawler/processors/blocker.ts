@@ -9,7 +9,7 @@ export interface BlockerOptions {
   readonly settings: (uri: CrawlUri) => Pick<CrawlSettings, 'blockAll' | 'blockPattern' | 'allowPattern'>;
 }
 
-/** Compiled patterns in the cache; settings and their sheets have few. */
+/** Maximum number of compiled patterns in the cache; settings and their sheets have few. */
 const MAX_PATTERNS = 1000;
 
 /**
@@ -35,12 +35,13 @@ export class Blocker implements Processor {
   #blockedBy(uri: CrawlUri): string | undefined {
     const { blockAll, blockPattern, allowPattern } = this.options.settings(uri);
     if (blockAll) return 'blockAll';
-    if (allowPattern !== '' && !this.#pattern(allowPattern).matches(uri.url)) return 'not under allowPattern';
-    if (blockPattern !== '' && this.#pattern(blockPattern).matches(uri.url)) return 'blockPattern';
+    if (allowPattern !== '' && !this.#compile(allowPattern).matches(uri.url))
+      return 'not matched by allowPattern';
+    if (blockPattern !== '' && this.#compile(blockPattern).matches(uri.url)) return 'blockPattern';
     return undefined;
   }
 
-  #pattern(source: string): WholePattern {
+  #compile(source: string): WholePattern {
     let pattern = this.#patterns.get(source);
     if (pattern === undefined) {
       pattern = new WholePattern(source);

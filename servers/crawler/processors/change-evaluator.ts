@@ -2,13 +2,13 @@ import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
 import type { FetchHistory } from './fetch-history.js';
 
-/** The annotation of a URI that {@link ChangeEvaluator} ends. */
+/** The annotation of a URI whose processing {@link ChangeEvaluator} ends. */
 export const UNCHANGED = 'unchanged';
 
 /**
  * CRAWL-18.8, with the setting `skipUnchanged`: a document with the digest of its last fetch gets the annotation `unchanged`; its links
- * are not followed, and nothing is extracted or written. It serves crawls that look for changes on known pages; a crawl
- * that finds new pages through unchanged ones does not use it.
+ * are not followed, and nothing is extracted or written. It is for crawls that look for changes on known pages; it does not suit
+ * a crawl that finds new pages through unchanged ones.
  */
 export class ChangeEvaluator implements Processor {
   readonly name = 'ChangeEvaluator';

@@ -10,19 +10,19 @@ import { sha1Base32 } from '../warc/digest.js';
 export type DigestSettings = Pick<CrawlSettings, 'digestStripPattern' | 'digestStripMaxKB'>;
 
 export interface ContentDigestOptions {
-  /** Timeout for stripping one page, milliseconds; the rest of its text is digested unchanged. Default 1000. */
+  /** Maximum number of milliseconds for stripping one page; the rest of its text is digested unchanged. Default 1000. */
   readonly maxStripMs?: number;
 }
 
 /** Characters per match. A longer line is cut into pieces of this length. */
-const PIECE = 2048;
-/** Compiled patterns in the cache; settings and their sheets have few. */
+const PIECE_LENGTH = 2048;
+/** Maximum number of compiled patterns in the cache; settings and their sheets have few. */
 const MAX_PATTERNS = 1000;
 
 /**
  * Computes the digest of the body (CRAWL-11.8, 16.1 field 10) into `uri.digest`: `sha1:` and base32. The setting
  * `digestStripPattern` selects the digest of HTTPContentDigest (CRAWL-18.7): each match, text that changes on every fetch, is replaced by a
- * space first. Such a digest serves comparisons only. The processor must run before Essence, which transfers the body to a thread.
+ * space first. Such a digest is for comparisons only. The processor must run before Essence, which transfers the body to a thread.
  */
 export class ContentDigest implements Processor {
   readonly name = 'ContentDigest';
@@ -53,11 +53,11 @@ export class ContentDigest implements Processor {
   ): string {
     const tooLarge = digestStripMaxKB >= 0 && body.length > digestStripMaxKB * 1024;
     if (digestStripPattern === '' || tooLarge || !isText(contentType)) return sha1Base32(body);
-    const pattern = this.#patternOf(digestStripPattern);
-    return sha1Base32(Buffer.from(this.#stripped(decoded(body, charset), pattern), 'utf8'));
+    const pattern = this.#compile(digestStripPattern);
+    return sha1Base32(Buffer.from(this.#strip(decode(body, charset), pattern), 'utf8'));
   }
 
-  #patternOf(source: string): RE2JS {
+  #compile(source: string): RE2JS {
     let pattern = this.#patterns.get(source);
     if (pattern === undefined) {
       pattern = compilePattern(source);
@@ -70,34 +70,34 @@ export class ContentDigest implements Processor {
    * RE2 finds one match in linear time, but finding all of them may take quadratic time. The text is therefore matched in pieces, and a
    * hostile page costs no more than the time limit.
    */
-  #stripped(text: string, pattern: RE2JS): string {
+  #strip(text: string, pattern: RE2JS): string {
     const parts: string[] = [];
     const deadline = performance.now() + this.#maxMs;
-    for (let at = 0; at < text.length; ) {
+    for (let start = 0; start < text.length; ) {
       if (performance.now() > deadline) {
-        parts.push(text.slice(at));
+        parts.push(text.slice(start));
         break;
       }
-      const end = pieceEnd(text, at);
-      parts.push(pattern.matcher(text.slice(at, end)).replaceAll(' '));
-      at = end;
+      const end = pieceEnd(text, start);
+      parts.push(pattern.matcher(text.slice(start, end)).replaceAll(' '));
+      start = end;
     }
     return parts.join('');
   }
 }
 
 /** Returns the end of the last whole line within a piece; within a longer line, the end of the piece. */
-function pieceEnd(text: string, at: number): number {
-  if (text.length - at <= PIECE) return text.length;
-  const newline = text.lastIndexOf('\n', at + PIECE - 1);
-  return newline < at ? at + PIECE : newline + 1;
+function pieceEnd(text: string, start: number): number {
+  if (text.length - start <= PIECE_LENGTH) return text.length;
+  const newline = text.lastIndexOf('\n', start + PIECE_LENGTH - 1);
+  return newline < start ? start + PIECE_LENGTH : newline + 1;
 }
 
 function isText(contentType: string | undefined): boolean {
   return contentType?.startsWith('text/') === true || contentType === 'application/xhtml+xml';
 }
 
-function decoded(body: Uint8Array, charset: string | undefined): string {
+function decode(body: Uint8Array, charset: string | undefined): string {
   try {
     return new TextDecoder(charset).decode(body);
   } catch {

@@ -1,7 +1,7 @@
 import type { GathererBatch } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
-import type { Revisit, WarcPlace } from '../warc/index.js';
+import type { Revisit, WarcPosition } from '../warc/index.js';
 import type { RevisitSource } from './warc-writer.js';
 
 /** The first archived record of a body, whatever its URI (CRAWL-18.5). */
@@ -32,7 +32,7 @@ export class DigestHistory implements Processor, RevisitSource {
   readonly name = 'DigestHistory';
   readonly keeper: Processor = { name: 'DigestHistoryKeeper', process: (uri) => this.#keep(uri) };
   readonly #found = new WeakMap<CrawlUri, DigestRecord>();
-  readonly #fresh = new WeakMap<CrawlUri, DigestRecord>();
+  readonly #captured = new WeakMap<CrawlUri, DigestRecord>();
 
   constructor(readonly store: DigestStore) {}
 
@@ -50,20 +50,20 @@ export class DigestHistory implements Processor, RevisitSource {
     return { kind: 'identical-payload-digest', url, date, recordId, payloadDigest: uri.digest };
   }
 
-  captured(uri: CrawlUri, { recordId, file, offset }: WarcPlace, payloadDigest: string): void {
+  captured(uri: CrawlUri, { recordId, file, offset }: WarcPosition, payloadDigest: string): void {
     // A stripped digest (CRAWL-18.7) does not identify a body.
     if (payloadDigest !== uri.digest || uri.size === 0) return;
     const date = uri.fetched?.beginTime ?? 0;
-    this.#fresh.set(uri, { url: uri.url, date, recordId, file, offset, count: 1 });
+    this.#captured.set(uri, { url: uri.url, date, recordId, file, offset, count: 1 });
   }
 
   #keep(uri: CrawlUri): ProcessResult {
     const found = this.#found.get(uri);
-    const fresh = this.#fresh.get(uri);
-    const record = fresh ?? (found === undefined ? undefined : { ...found, count: found.count + 1 });
+    const captured = this.#captured.get(uri);
+    const record = captured ?? (found === undefined ? undefined : { ...found, count: found.count + 1 });
     if (record !== undefined && uri.digest !== '') this.store.put(uri.digest, record, uri.batch);
     this.#found.delete(uri);
-    this.#fresh.delete(uri);
+    this.#captured.delete(uri);
     return 'proceed';
   }
 }

@@ -4,7 +4,7 @@ import { surt } from '../../../protocols/urls/index.js';
 import type { GathererBatch } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
-import type { Revisit, WarcPlace } from '../warc/index.js';
+import type { Revisit, WarcPosition } from '../warc/index.js';
 import type { RevisitSource } from './warc-writer.js';
 
 /** One fetch of a URI (CRAWL-18.2). */
@@ -21,7 +21,7 @@ export interface FetchRecord {
   readonly lastModified: UnixSeconds;
   /** Bytes of the body. */
   readonly length: number;
-  /** The WARC record with this body: its own, or that of the fetch that it repeats; absent if none was written. */
+  /** The WARC record with this body: its own, or that of the fetch that it repeats; absent if no record was written. */
   readonly capture?: FetchCapture;
 }
 
@@ -56,8 +56,8 @@ export function historyKey(url: string): string {
 
 /** History of a URI in process. */
 interface Entry {
-  readonly former: readonly FetchRecord[];
-  now?: FetchRecord;
+  readonly earlier: readonly FetchRecord[];
+  current?: FetchRecord;
   /** The fetch that this one repeats. */
   repeats?: { readonly kind: Revisit['kind']; readonly fetch: FetchRecord };
   capture?: FetchCapture;
@@ -76,14 +76,14 @@ export class FetchHistory implements Processor, RevisitSource {
   constructor(readonly options: FetchHistoryOptions) {}
 
   /** Returns the earlier fetches of the URI, the newest first. */
-  former(uri: CrawlUri): readonly FetchRecord[] {
-    return this.#entries.get(uri)?.former ?? [];
+  earlier(uri: CrawlUri): readonly FetchRecord[] {
+    return this.#entries.get(uri)?.earlier ?? [];
   }
 
   /** Returns the headers of a conditional request (CRAWL-18.3); empty if the last fetch failed. */
   conditionalHeaders(uri: CrawlUri): NonNullable<FetchRequest['headers']> {
     const { sendIfNoneMatch = true, sendIfModifiedSince = true } = this.options;
-    const last = this.former(uri)[0];
+    const last = this.earlier(uri)[0];
     if (last === undefined || last.status <= 0) return {};
     return {
       ...(sendIfNoneMatch && last.etag !== '' ? { etag: last.etag } : {}),
@@ -96,14 +96,14 @@ export class FetchHistory implements Processor, RevisitSource {
     const { fetched } = uri;
     if (fetched === undefined || !uri.succeeded) return 'proceed';
     const entry = this.#entry(uri);
-    if (entry.now !== undefined) return 'proceed';
+    if (entry.current !== undefined) return 'proceed';
     const notModified = fetched.status === 304;
-    const last = entry.former[0];
+    const last = entry.earlier[0];
     // A failed fetch has no digest; the digest of the page is in an earlier record.
-    const known = notModified ? entry.former.find(({ digest }) => digest !== '') : last;
+    const known = notModified ? entry.earlier.find(({ digest }) => digest !== '') : last;
     const { status, beginTime: begin, etag, lastModified } = fetched;
     if (notModified) {
-      entry.now = {
+      entry.current = {
         status,
         begin,
         digest: known?.digest ?? '',
@@ -111,12 +111,12 @@ export class FetchHistory implements Processor, RevisitSource {
         lastModified: lastModified || (known?.lastModified ?? 0),
         length: known?.length ?? 0,
       };
-      uri.digest = entry.now.digest;
+      uri.digest = entry.current.digest;
       uri.annotations.push('duplicate:server-not-modified');
       if (known !== undefined) entry.repeats = { kind: 'server-not-modified', fetch: known };
       return 'proceed';
     }
-    entry.now = { status, begin, digest: uri.digest, etag, lastModified, length: uri.size };
+    entry.current = { status, begin, digest: uri.digest, etag, lastModified, length: uri.size };
     if (known !== undefined && uri.digest !== '' && known.digest === uri.digest) {
       uri.annotations.push('duplicate:digest');
       entry.repeats = { kind: 'identical-payload-digest', fetch: known };
@@ -143,7 +143,7 @@ export class FetchHistory implements Processor, RevisitSource {
     };
   }
 
-  captured(uri: CrawlUri, { recordId }: WarcPlace, payloadDigest: string): void {
+  captured(uri: CrawlUri, { recordId }: WarcPosition, payloadDigest: string): void {
     const date = uri.fetched?.beginTime ?? 0;
     this.#entry(uri).capture = { recordId, date, payloadDigest };
   }
@@ -151,7 +151,7 @@ export class FetchHistory implements Processor, RevisitSource {
   #entry(uri: CrawlUri): Entry {
     let entry = this.#entries.get(uri);
     if (entry === undefined) {
-      entry = { former: [] };
+      entry = { earlier: [] };
       this.#entries.set(uri, entry);
     }
     return entry;
@@ -160,7 +160,7 @@ export class FetchHistory implements Processor, RevisitSource {
   /** CRAWL-18.4: loads the history, once. */
   async #load(uri: CrawlUri): Promise<ProcessResult> {
     if (!this.#entries.has(uri) && isKept(uri.url)) {
-      this.#entries.set(uri, { former: await this.options.store.get(historyKey(uri.url)) });
+      this.#entries.set(uri, { earlier: await this.options.store.get(historyKey(uri.url)) });
     }
     return 'proceed';
   }
@@ -170,12 +170,12 @@ export class FetchHistory implements Processor, RevisitSource {
     this.process(uri);
     const entry = this.#entries.get(uri);
     // A URI that is retried is not finished: the record of a 503 would hide the ETag of the page.
-    if (entry?.now === undefined || uri.disposition === 'retry' || !isKept(uri.url)) return 'proceed';
+    if (entry?.current === undefined || uri.disposition === 'retry' || !isKept(uri.url)) return 'proceed';
     if (uri.annotations.some((text) => text.startsWith('unwritten:') && text !== 'unwritten:identicalDigest'))
       return 'proceed';
     const capture = entry.capture ?? entry.repeats?.fetch.capture;
-    const now = capture === undefined ? entry.now : { ...entry.now, capture };
-    const history = [now, ...entry.former].slice(0, this.options.length ?? 2);
+    const current = capture === undefined ? entry.current : { ...entry.current, capture };
+    const history = [current, ...entry.earlier].slice(0, this.options.length ?? 2);
     this.options.store.put(historyKey(uri.url), history, uri.batch);
     return 'proceed';
   }

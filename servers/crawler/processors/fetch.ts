@@ -12,7 +12,7 @@ import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
 import { redactLogins, withLoginOf } from '../redaction.js';
 import type { ServerCache } from '../servers/index.js';
 
-/** Options of requests, for every access method. */
+/** Limits and options of requests, for every access method. */
 export interface FetchLimits {
   /** Largest document, bytes (G-86). */
   readonly maxBytes: number;
@@ -20,13 +20,13 @@ export interface FetchLimits {
   readonly timeoutMs: number;
   /** Whether the request for a known document carries If-None-Match and If-Modified-Since (G-106, G-110). Default: always. */
   readonly conditional?: (known: DocumentRecord) => boolean;
-  /** User names and passwords of the configuration, which are hidden in reasons (G-81). */
+  /** User names and passwords of the configuration, which are hidden in error texts (G-81). */
   readonly logins?: readonly string[];
   /** G-174: whether a request for `to`, found on `from`, must not reach private addresses. */
   readonly mustBePublic?: (from: string, to: string) => boolean;
 }
 
-/** Returns the request for a URI; it is conditional if the document is known (G-106) and {@link FetchLimits.conditional} agrees. */
+/** Returns the request for a URI; it is conditional if the document is known (G-106) and {@link FetchLimits.conditional} returns true. */
 export function fetchRequest(uri: CrawlUri, limits: FetchLimits): FetchRequest {
   const { maxBytes, timeoutMs, conditional = () => true, mustBePublic } = limits;
   const known = uri.document;
@@ -66,7 +66,7 @@ export class FetchProcessor implements Processor {
       uri.fetched ??= await this.#fetch(uri);
     } catch (error) {
       if (uri.signal.aborted) throw error;
-      this.#failed(uri, error, begin);
+      this.#handleFailure(uri, error, begin);
       return 'post';
     }
     uri.fetchBegin = uri.fetched.beginTime;
@@ -78,12 +78,12 @@ export class FetchProcessor implements Processor {
   }
 
   #fetch(uri: CrawlUri): Promise<FetchResult> {
-    const ask = (): Promise<FetchResult> => this.fetcher.fetch(fetchRequest(uri, this.limits));
+    const fetchUri = (): Promise<FetchResult> => this.fetcher.fetch(fetchRequest(uri, this.limits));
     const { host } = new URL(uri.url);
-    return host === '' ? ask() : this.servers.locks.shared(host, uri.signal, ask);
+    return host === '' ? fetchUri() : this.servers.locks.shared(host, uri.signal, fetchUri);
   }
 
-  #failed(uri: CrawlUri, error: unknown, begin: number): void {
+  #handleFailure(uri: CrawlUri, error: unknown, begin: number): void {
     uri.reason = messageOf(error);
     uri.disposition = 'failed';
     uri.status =
@@ -117,9 +117,9 @@ function codeOf({ cause }: ConnectionError): string {
   return errorCode(cause) ?? '';
 }
 
-/** CRAWL-8: continues with a document, or ends with redirects, listings and failures in the post-process chain. */
-export class FetchJudge implements Processor {
-  readonly name = 'Judge';
+/** CRAWL-8: classifies the response. A document continues; redirects, listings and failures skip to the post-process chain. */
+export class ResponseClassifier implements Processor {
+  readonly name = 'ResponseClassifier';
 
   constructor(readonly limits: Pick<FetchLimits, 'maxBytes' | 'logins'>) {}
 
@@ -140,7 +140,7 @@ export class FetchJudge implements Processor {
     if (fetched.status === 429 || fetched.status === 503) {
       uri.retryAfterMs = retryAfter(fetched.headers['retry-after'] ?? '');
       uri.disposition = 'retry';
-      uri.reason = this.#refusal(uri, fetched);
+      uri.reason = this.#describeRefusal(uri, fetched);
       return 'post';
     }
     if (fetched.entries !== undefined) {
@@ -155,7 +155,7 @@ export class FetchJudge implements Processor {
     }
     if (fetched.status < 200 || fetched.status > 299) {
       uri.disposition = 'failed';
-      uri.reason = this.#refusal(uri, fetched);
+      uri.reason = this.#describeRefusal(uri, fetched);
       return 'post';
     }
     if (fetched.truncated) {
@@ -167,8 +167,8 @@ export class FetchJudge implements Processor {
     return 'proceed';
   }
 
-  /** The status, with the reply text of protocols that have few status codes. */
-  #refusal(uri: CrawlUri, { status, headers }: FetchResult): string {
+  /** Returns the status, with the reply text of protocols that have few status codes. */
+  #describeRefusal(uri: CrawlUri, { status, headers }: FetchResult): string {
     const reply = headers['ftp-reply'] ?? headers['nntp-reply'] ?? headers['gopher-error'];
     if (reply === undefined) return `status ${status}`;
     const { logins = [] } = this.limits;
@@ -176,7 +176,7 @@ export class FetchJudge implements Processor {
   }
 }
 
-/** Characters of a server's reply that are shown. */
+/** Maximum number of characters of a server's reply to show. */
 const MAX_REPLY = 300;
 
 /** Returns the user name and password of a URL, escaped and unescaped (G-81). */
@@ -194,7 +194,7 @@ function unescaped(text: string): string {
   }
 }
 
-/** Returns the text on one line, with each of the words hidden where it is a whole word. */
+/** Returns the text on one line; each of the words is replaced where it is a whole word. */
 function hideWords(text: string, words: readonly string[]): string {
   let shown = redactLogins(text.replace(/[\0-\x1f\x7f]+/g, ' '));
   // The longest first: one may be a prefix of another.

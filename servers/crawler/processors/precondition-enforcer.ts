@@ -12,7 +12,7 @@ export class PreconditionEnforcer implements Processor {
   constructor(readonly servers: ServerCache) {}
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
-    // A kept document (G-108) and one that was read locally (G-71) need no contact.
+    // A kept document (G-108) and a document that was read locally (G-71) require no contact with the server.
     if (uri.disposition === 'kept' || uri.fetched !== undefined) return 'proceed';
     if (!this.servers.robotsKnown(uri.url)) {
       const contact = await this.servers.fetchRobots(uri.url, uri.signal);

@@ -43,7 +43,7 @@ export class QuotaEnforcer implements Processor {
   process(uri: CrawlUri): ProcessResult {
     const { settings } = this.options;
     const { quotas, quotaForceRetire } = settings(uri);
-    const reached = this.#reached(uri, quotas);
+    const reached = this.#reachedQuota(uri, quotas);
     if (reached === undefined) return 'proceed';
     uri.annotations.push(`Q:${reached}`);
     uri.reason = `quota ${reached} of ${quotas[reached]} is reached`;
@@ -58,8 +58,8 @@ export class QuotaEnforcer implements Processor {
     return 'post';
   }
 
-  #reached(uri: CrawlUri, quotas: Quotas): keyof Quotas | undefined {
-    // By default all quotas are off, and no counts are read.
+  #reachedQuota(uri: CrawlUri, quotas: Quotas): keyof Quotas | undefined {
+    // By default there are no quotas, so no counts are read.
     if (Object.values(quotas).every((quota) => quota < 0)) return undefined;
     const { counters } = this.options;
     const server = counters.server(uri.url);
@@ -83,7 +83,7 @@ export class QuotaEnforcer implements Processor {
   }
 }
 
-/** In the order of the checks. */
+/** The quotas in the order in which they are checked. */
 const QUOTA_NAMES = [
   'serverMaxSuccesses',
   'serverMaxSuccessKB',

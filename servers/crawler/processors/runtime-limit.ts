@@ -30,7 +30,7 @@ export class RuntimeLimit implements Processor {
       uri.reason = `the crawl has run for ${seconds} seconds`;
       return 'post';
     }
-    // Once: an operator who resumes a paused crawl knows the limit.
+    // The operation runs once: an operator who resumes a paused crawl knows the limit.
     if (this.#done.has(operation)) return 'proceed';
     this.#done.add(operation);
     uri.annotations.push(annotation);

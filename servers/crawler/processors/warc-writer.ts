@@ -8,7 +8,7 @@ import {
   type RequestHead,
   type Revisit,
   type WarcFiles,
-  type WarcPlace,
+  type WarcPosition,
 } from '../warc/index.js';
 
 /** Finds earlier captures and records new ones: a fetch history (CRAWL-18.2), a history of digests (CRAWL-18.5). */
@@ -16,7 +16,7 @@ export interface RevisitSource {
   /** Returns the capture that this one repeats; undefined if it is new. */
   revisitOf(uri: CrawlUri): Revisit | undefined;
   /** Called after a record with the complete payload was written. */
-  captured(uri: CrawlUri, place: WarcPlace, payloadDigest: string): void;
+  captured(uri: CrawlUri, position: WarcPosition, payloadDigest: string): void;
 }
 
 export interface WarcWriterOptions {
@@ -29,7 +29,7 @@ export interface WarcWriterOptions {
   readonly requestHead?: (uri: CrawlUri) => RequestHead | undefined;
 }
 
-/** The capture's record, which its metadata record names. */
+/** The record of a capture, to which its metadata record refers. */
 interface Written {
   readonly id: string;
 }
@@ -42,7 +42,7 @@ interface Written {
 export class WarcWriter implements Processor {
   readonly name = 'WarcWriter';
   /** Writes the metadata record. */
-  readonly metadata: Processor = { name: 'WarcMetadata', process: (uri) => this.#describe(uri) };
+  readonly metadata: Processor = { name: 'WarcMetadata', process: (uri) => this.#writeMetadata(uri) };
   /** Keyed by the URI in process; undefined if no record was written. */
   readonly #written = new WeakMap<CrawlUri, Written | undefined>();
 
@@ -51,11 +51,11 @@ export class WarcWriter implements Processor {
   async process(uri: CrawlUri): Promise<ProcessResult> {
     const { fetched } = uri;
     if (fetched === undefined || !uri.succeeded || this.#written.has(uri)) return 'proceed';
-    const refusal = unwritable(uri, fetched);
-    if (refusal === undefined) this.#written.set(uri, await this.#capture(uri, fetched));
+    const obstacle = obstacleOf(uri, fetched);
+    if (obstacle === undefined) this.#written.set(uri, await this.#capture(uri, fetched));
     else {
       this.#written.set(uri, undefined);
-      uri.annotations.push(`unwritten:${refusal}`);
+      uri.annotations.push(`unwritten:${obstacle}`);
     }
     return 'proceed';
   }
@@ -75,19 +75,19 @@ export class WarcWriter implements Processor {
       uri.annotations.push('unwritten:identicalDigest');
       return undefined;
     }
-    const [place] = await files.write(capture.records, uri.signal);
-    this.#note(uri, capture, place!);
+    const [position] = await files.write(capture.records, uri.signal);
+    this.#annotate(uri, capture, position!);
     return { id: capture.id };
   }
 
-  /** CRAWL-16.2. */
-  #note(uri: CrawlUri, { kind, payloadDigest }: CaptureRecords, place: WarcPlace): void {
+  /** Adds the annotation of a revisit (CRAWL-16.2), or passes a new capture to the sources. */
+  #annotate(uri: CrawlUri, { kind, payloadDigest }: CaptureRecords, position: WarcPosition): void {
     if (kind === 'identical-payload-digest') uri.annotations.push('warcRevisit:digest');
     else if (kind === 'server-not-modified') uri.annotations.push('warcRevisit:notModified');
-    else for (const source of this.options.revisits ?? []) source.captured(uri, place, payloadDigest);
+    else for (const source of this.options.revisits ?? []) source.captured(uri, position, payloadDigest);
   }
 
-  async #describe(uri: CrawlUri): Promise<ProcessResult> {
+  async #writeMetadata(uri: CrawlUri): Promise<ProcessResult> {
     await this.process(uri);
     const written = this.#written.get(uri);
     const { fetched } = uri;
@@ -109,12 +109,12 @@ export class WarcWriter implements Processor {
 }
 
 /** Returns why the document cannot be archived (CRAWL-16.2 `unwritten:`); undefined if it can. */
-function unwritable(uri: CrawlUri, fetched: FetchResult): string | undefined {
-  // The time would be wrong: no server was contacted.
+function obstacleOf(uri: CrawlUri, fetched: FetchResult): string | undefined {
+  // No server was contacted, so the time of the record would be wrong.
   if (fetched.cached === true) return 'cached';
-  // A listing has no bytes of its own.
+  // A listing is assembled by the fetcher and has no body.
   if (!/^https?:/.test(fetched.url) && fetched.body.length === 0) return 'empty';
-  // The body was transferred.
+  // The body was transferred to a worker thread.
   if (fetched.body.length < uri.size) return 'body';
   return undefined;
 }

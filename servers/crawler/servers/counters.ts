@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FETCH_STATUS } from '../crawl-uri.js';
 import type { DocumentEvent } from '../events.js';
 
 const count = z.int().min(0);
@@ -27,6 +28,7 @@ export const trafficSchema = z.strictObject({
 
 export type Traffic = z.output<typeof trafficSchema>;
 
+/** Returns counts of 0. */
 export function noTraffic(): Traffic {
   return {
     successes: 0,
@@ -46,10 +48,6 @@ export function noTraffic(): Traffic {
   };
 }
 
-/** CRAWL-8.1: the prerequisite was fetched instead; counts neither as a response nor as a missing one. */
-const DEFERRED = -50;
-const FORBIDDEN_BY_ROBOTS = -9998;
-
 /** The fields of an event that are counted. */
 export type CountedEvent = Pick<DocumentEvent, 'status' | 'disposition' | 'bytes' | 'annotations'>;
 
@@ -58,14 +56,15 @@ export function countEvent(
   traffic: Traffic,
   { status, disposition, bytes, annotations }: CountedEvent,
 ): void {
+  // A deferred URI counts neither as a response nor as a missing one: robots.txt was fetched instead.
   if (status > 0) {
     traffic.responses++;
     traffic.totalBytes += bytes;
-  } else if (disposition === 'failed' || (disposition === 'retry' && status !== DEFERRED)) {
+  } else if (disposition === 'failed' || (disposition === 'retry' && status !== FETCH_STATUS.deferred)) {
     traffic.nonResponses++;
   }
   if (disposition === 'retry') return;
-  if (status === FORBIDDEN_BY_ROBOTS) traffic.robotsDenials++;
+  if (status === FETCH_STATUS.robotsForbidden) traffic.robotsDenials++;
   if (status > 0) {
     traffic.successes++;
     traffic.successBytes += bytes;

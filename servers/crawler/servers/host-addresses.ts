@@ -4,7 +4,7 @@ import type { LRUCache } from 'lru-cache';
 import { lruCache } from '../lru.js';
 
 /** The result of a look-up. */
-interface LookedUp {
+interface LookupResult {
   /** Addresses as text, in any order; empty if the name does not resolve. */
   readonly addresses: readonly string[];
   /** Time to live, seconds; absent if it is not known (CRAWL-12.3). */
@@ -12,15 +12,15 @@ interface LookedUp {
 }
 
 /** Resolves a name. A rejection means that it does not resolve. */
-type Lookup = (hostname: string) => Promise<LookedUp>;
+type Lookup = (hostname: string) => Promise<LookupResult>;
 
 export interface HostAddressesOptions {
-  /** Default: the system's. */
+  /** Default: the look-up of the operating system. */
   readonly lookup?: Lookup;
   /** Timeout of a look-up, milliseconds; the name then counts as unresolved. Default 3000. */
   readonly timeoutMs?: number;
-  /** Concurrent look-ups; each of the system's occupies a thread of the pool that the store uses too. Default 2. */
-  readonly atOnce?: number;
+  /** Maximum number of concurrent look-ups; each of the system's occupies a thread of the pool that the store uses too. Default 2. */
+  readonly maxConcurrent?: number;
   /** Validity of addresses, seconds (CRAWL-12.3). Default 0: they do not expire, and each name is resolved once per run. */
   readonly validitySeconds?: number | ((hostname: string) => number);
   /** Names in the cache. Default 100 000. */
@@ -29,7 +29,7 @@ export interface HostAddressesOptions {
   readonly now?: () => number;
 }
 
-/** CRAWL-12.3: time to live of an answer without one, as those of the system's look-up. */
+/** CRAWL-12.3: time to live of an answer without one, such as an answer of the system's look-up. */
 const SYSTEM_TTL_SECONDS = 21_600;
 
 interface Resolved {
@@ -61,7 +61,7 @@ export class HostAddresses {
   }
 
   /**
-   * Resolves these names for {@link identity} and {@link of}. Concurrent calls share look-ups.
+   * Resolves these names for {@link identity} and {@link addressesOf}. Concurrent calls share look-ups.
    * @param signal ends the wait, not the look-ups, which other callers may wait for
    */
   async resolve(hostnames: Iterable<string>, signal?: AbortSignal): Promise<void> {
@@ -88,22 +88,22 @@ export class HostAddresses {
     return this.#now() < resolved.time + Math.max(validity, resolved.ttlSeconds) * 1000;
   }
 
-  /** The name's addresses, sorted, expired or not; empty if it does not resolve or was not looked up. */
-  of(hostname: string): readonly string[] {
+  /** Returns the addresses of a name, sorted, expired or not; empty if it does not resolve or was not looked up. */
+  addressesOf(hostname: string): readonly string[] {
     return this.#resolved.get(hostname)?.addresses ?? [];
   }
 
-  /** CRAWL-9.5, 9.6: the first address as 4 or 16 bytes; undefined if none is known. */
+  /** CRAWL-9.5, 9.6: returns the first address as 4 or 16 bytes; undefined if no address is known. */
   bytesOf(hostname: string): Uint8Array | undefined {
-    const [address] = this.of(hostname);
+    const [address] = this.addressesOf(hostname);
     return address === undefined ? undefined : addressBytes(address);
   }
 
-  /** The identity by which the host is counted. */
+  /** Returns the identity by which the host is counted. */
   identity(hostname: string): string {
     const known = this.#identities.get(hostname);
     if (known !== undefined) return known;
-    const addresses = this.of(hostname);
+    const addresses = this.addressesOf(hostname);
     const alias = addresses.map((address) => this.#byAddress.get(address)).find((name) => name !== undefined);
     const identity = alias ?? addresses[0] ?? hostname;
     for (const address of addresses) this.#byAddress.set(address, identity);
@@ -112,15 +112,15 @@ export class HostAddresses {
   }
 
   async #resolveOne(hostname: string): Promise<void> {
-    const bare = hostname.replace(/^\[|\]$/g, '');
-    const { atOnce = 2, timeoutMs = 3000, lookup = lookUpBySystem } = this.options;
-    if (isIP(bare) !== 0) {
-      this.#keep(hostname, { addresses: [bare], ttlSeconds: -1 });
+    const name = hostname.replace(/^\[|\]$/g, '');
+    const { maxConcurrent = 2, timeoutMs = 3000, lookup = lookUpWithSystem } = this.options;
+    if (isIP(name) !== 0) {
+      this.#keep(hostname, { addresses: [name], ttlSeconds: -1 });
     } else {
       // A look-up that ends passes its slot to the next one in the queue.
-      if (this.#running >= atOnce) await new Promise<void>((start) => this.#queue.push(start));
+      if (this.#running >= maxConcurrent) await new Promise<void>((start) => this.#queue.push(start));
       else this.#running++;
-      const found = await inTime(lookup(bare), timeoutMs);
+      const found = await withTimeout(lookup(name), timeoutMs);
       const next = this.#queue.shift();
       if (next === undefined) this.#running--;
       else next();
@@ -139,18 +139,18 @@ export class HostAddresses {
   }
 }
 
-async function lookUpBySystem(hostname: string): Promise<LookedUp> {
+async function lookUpWithSystem(hostname: string): Promise<LookupResult> {
   const list = await systemLookup(hostname, { all: true });
   return { addresses: list.map(({ address }) => address) };
 }
 
 /** Returns the answer; a failure or a timeout counts as unresolved. */
-async function inTime(answer: Promise<LookedUp>, timeoutMs: number): Promise<LookedUp> {
+async function withTimeout(answer: Promise<LookupResult>, timeoutMs: number): Promise<LookupResult> {
   let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<LookedUp>((resolve) => {
+  const timeout = new Promise<LookupResult>((resolve) => {
     timer = setTimeout(() => resolve({ addresses: [] }), timeoutMs);
   });
-  const found = await Promise.race([answer.catch((): LookedUp => ({ addresses: [] })), timeout]);
+  const found = await Promise.race([answer.catch((): LookupResult => ({ addresses: [] })), timeout]);
   clearTimeout(timer);
   return found;
 }
@@ -171,19 +171,19 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal 
   }
 }
 
-/** Returns the bytes of an address. */
+/** Returns the bytes of an IP address; undefined if the text is not one. */
 export function addressBytes(address: string): Uint8Array | undefined {
   if (isIPv4(address)) return Uint8Array.from(address.split('.'), Number);
   if (isIP(address) === 0) return undefined;
   // The URL parser converts an IPv4 tail to hexadecimal; a zone is not part of the address.
   const plain = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1);
   const [head = '', tail] = plain.split('::');
-  const left = wordsOf(head);
-  const right = wordsOf(tail ?? '');
+  const left = parseGroups(head);
+  const right = parseGroups(tail ?? '');
   const words = [...left, ...new Array<number>(8 - left.length - right.length).fill(0), ...right];
   return Uint8Array.from(words.flatMap((word) => [word >> 8, word & 0xff]));
 }
 
-function wordsOf(text: string): number[] {
+function parseGroups(text: string): number[] {
   return text === '' ? [] : text.split(':').map((word) => Number.parseInt(word, 16));
 }

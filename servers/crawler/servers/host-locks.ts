@@ -12,13 +12,13 @@ interface HostLock {
   readonly waiting: (() => void)[];
 }
 
-/** Locks in memory; when there are more, unused ones are removed. */
+/** Number of locks in memory above which unused ones are removed. */
 const MAX_LOCKS = 100_000;
 
 /**
  * A readers-writer lock for each host, with pauses. The state of a queue separates its own URIs (CRAWL-5.6.4), but a redirected
- * robots.txt leads to a host whose queues do not know of it. Such a request is exclusive: it waits until no other is in flight and the
- * pause is over, and a pause follows it. So no host sees two connections at once or a request before its time.
+ * robots.txt leads to a host whose queues are not involved. Such a request is exclusive: it waits until no other is in flight and the
+ * pause is over, and a pause follows it. So a host never gets two connections at the same time, or a request before its pause is over.
  */
 export class HostLocks {
   readonly #locks = new Map<string, HostLock>();
@@ -26,7 +26,7 @@ export class HostLocks {
   /** Runs a request of one of the host's own queues; it waits for an exclusive request and the pause after it. */
   async shared<T>(host: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const lock = this.#lock(host);
-    if (lock.notBefore > Date.now()) await this.#until(lock, signal, () => lock.notBefore - Date.now());
+    if (lock.notBefore > Date.now()) await this.#waitUntil(lock, signal, () => lock.notBefore - Date.now());
     lock.inFlight++;
     try {
       return await work();
@@ -39,9 +39,9 @@ export class HostLocks {
   async exclusive<T>(host: string, delayMs: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const lock = this.#lock(host);
     for (;;) {
-      await this.#until(lock, signal, () => lock.lastEnd + delayMs - Date.now());
+      await this.#waitUntil(lock, signal, () => lock.lastEnd + delayMs - Date.now());
       if (lock.inFlight === 0) break;
-      await this.#released(lock, signal);
+      await this.#waitForRelease(lock, signal);
     }
     lock.inFlight++;
     lock.notBefore = Number.POSITIVE_INFINITY;
@@ -59,14 +59,14 @@ export class HostLocks {
     for (const wake of lock.waiting.splice(0)) wake();
   }
 
-  #released(lock: HostLock, signal: AbortSignal): Promise<void> {
+  #waitForRelease(lock: HostLock, signal: AbortSignal): Promise<void> {
     return unlessAborted(new Promise<void>((resolve) => lock.waiting.push(resolve)), signal);
   }
 
-  async #until(lock: HostLock, signal: AbortSignal, left: () => number): Promise<void> {
-    for (let wait = left(); wait > 0; wait = left()) {
+  async #waitUntil(lock: HostLock, signal: AbortSignal, remainingMs: () => number): Promise<void> {
+    for (let wait = remainingMs(); wait > 0; wait = remainingMs()) {
       if (Number.isFinite(wait)) await sleep(Math.ceil(wait), undefined, { signal });
-      else await this.#released(lock, signal);
+      else await this.#waitForRelease(lock, signal);
     }
   }
 

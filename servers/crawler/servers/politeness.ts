@@ -27,9 +27,9 @@ export interface Contact {
   readonly now: number;
   /** Crawl-delay of robots.txt, seconds. */
   readonly crawlDelay?: number | undefined;
-  /** Retry-After of a 429 or 503, milliseconds; 0 or absent if there is none. */
+  /** Retry-After of a 429 or 503, milliseconds; 0 or absent without the header. */
   readonly retryAfterMs?: number | undefined;
-  /** The host's next emission time; 0 if there is none (CRAWL-12.2). */
+  /** The host's next emission time, milliseconds since 1970; 0 without a bandwidth limit (CRAWL-12.2). */
   readonly hostEmission?: number | undefined;
 }
 
@@ -93,26 +93,26 @@ function bandwidthWait(
 class LongestWait {
   delay = 0;
   reason: WaitReason = 'politeness';
-  #part = 0;
+  #longest = 0;
 
   raise(wait: number, reason: WaitReason): void {
     if (wait <= this.delay) return;
     this.delay = Math.ceil(wait);
-    this.#part = wait;
+    this.#longest = wait;
     this.reason = reason;
   }
 
   add(wait: number, reason: WaitReason): void {
     this.delay += Math.ceil(wait);
-    if (wait <= this.#part) return;
-    this.#part = wait;
+    if (wait <= this.#longest) return;
+    this.#longest = wait;
     this.reason = reason;
   }
 }
 
 /**
- * The bandwidth of the whole crawl (CRAWL-7.6): every worker waits before it takes a URI. All wait until the same time, so the limit holds on
- * average only.
+ * The bandwidth of the whole crawl (CRAWL-7.6): every worker waits before it takes a URI. All of them wait until the same time, so the limit is
+ * kept on average only.
  */
 export class TotalBandwidth {
   #limit: number;
@@ -136,7 +136,7 @@ export class TotalBandwidth {
   }
 
   /** Adds received bytes. */
-  took(bytes: number): void {
+  addBytes(bytes: number): void {
     this.#bytes += bytes;
   }
 

@@ -30,7 +30,7 @@ export interface RobotsContact {
   /** 0 if the connection failed: then the retry delay follows instead of the politeness wait. */
   readonly end: number;
   readonly bytes: number;
-  /** Status of the last response; 0 if there was none. */
+  /** Status of the last response; 0 without a response. */
   readonly status: number;
   /** Why it is unavailable; empty if it is available. */
   readonly reason: string;
@@ -42,11 +42,11 @@ export interface RobotsFilesOptions {
   readonly timeoutMs: number;
   /** Locks of the hosts that a redirect may lead to; default: new ones. */
   readonly locks?: HostLocks;
-  /** CRAWL-13.3.12: default 3. */
+  /** Attempts after which robots.txt counts as unavailable (CRAWL-13.3.12). Default 3. */
   readonly tries?: number;
-  /** Servers whose failed attempts are counted; default 100 000. */
+  /** Maximum number of servers whose failed attempts are counted; default 100 000. */
   readonly maxServers?: number;
-  /** Bytes of robots.txt files in the cache; evicted ones are fetched again. Default 64 MiB. */
+  /** Maximum number of bytes of robots.txt files in the cache; evicted ones are fetched again. Default 64 MiB. */
   readonly maxBytes?: number;
   /** Milliseconds since 1970; default: the clock. */
   readonly now?: () => number;
@@ -62,7 +62,7 @@ interface CachedRobots {
 interface Attempt {
   readonly contact: Promise<RobotsContact>;
   readonly stop: AbortController;
-  /** Callers that wait for it. */
+  /** Number of callers that wait for it. */
   waiting: number;
 }
 
@@ -88,7 +88,7 @@ export class RobotsFiles {
     const { maxServers = 100_000, maxBytes = 64 * 1024 * 1024 } = options;
     this.#cache = new LRUCache({
       maxSize: maxBytes,
-      // The newest file stays even if it alone is too large.
+      // A file that is larger than the cache replaces all others.
       sizeCalculation: ({ bytes }) => Math.min(bytes + ENTRY_BYTES, maxBytes),
     });
     this.#tries = lruCache(maxServers);
@@ -96,11 +96,11 @@ export class RobotsFiles {
   }
 
   /** Returns the valid robots.txt; undefined if it is not known or has expired (CRAWL-13.3.13). */
-  of(origin: string, { robotsValiditySeconds }: CrawlSettings): RobotsState | undefined {
-    const kept = this.#cache.get(origin);
-    if (kept === undefined) return undefined;
-    const expired = isRobotsExpired(kept.fetched, this.#seconds(), robotsValiditySeconds);
-    return expired ? undefined : kept.robots;
+  get(origin: string, { robotsValiditySeconds }: CrawlSettings): RobotsState | undefined {
+    const cached = this.#cache.get(origin);
+    if (cached === undefined) return undefined;
+    const expired = isRobotsExpired(cached.fetched, this.#seconds(), robotsValiditySeconds);
+    return expired ? undefined : cached.robots;
   }
 
   /** Returns robots.txt, expired or not, without marking it as used; for reports. */
@@ -108,13 +108,13 @@ export class RobotsFiles {
     return this.#cache.peek(origin)?.robots;
   }
 
-  /** Whether it is being fetched or another attempt is due. */
+  /** Whether robots.txt is being fetched or another attempt is due. */
   pending(origin: string): boolean {
     return this.#attempts.has(origin) || this.#tries.peek(origin) !== undefined;
   }
 
   /**
-   * Makes one attempt; concurrent callers share it. After it {@link of} returns the file unless another attempt is due (CRAWL-13.3.12).
+   * Makes one attempt; concurrent callers share it. After it {@link get} returns the file unless another attempt is due (CRAWL-13.3.12).
    * @param signal ends the wait; the attempt is aborted when no caller waits
    * @throws the signal's reason
    */
@@ -139,16 +139,16 @@ export class RobotsFiles {
     const contact = this.#attempt(origin, settings, stop.signal);
     const attempt: Attempt = { contact, stop, waiting: 0 };
     this.#attempts.set(origin, attempt);
-    const end = (): void => {
+    const remove = (): void => {
       if (this.#attempts.get(origin) === attempt) this.#attempts.delete(origin);
     };
-    contact.then(end, end);
+    contact.then(remove, remove);
     return attempt;
   }
 
   async #attempt(origin: string, settings: CrawlSettings, signal: AbortSignal): Promise<RobotsContact> {
     const tries = (this.#tries.get(origin) ?? 0) + 1;
-    const answer = await this.#ask(
+    const answer = await this.#request(
       `${origin}/robots.txt`,
       rulesOf(settings, this.options.tries ?? 3),
       tries,
@@ -181,15 +181,15 @@ export class RobotsFiles {
     this.#cache.set(origin, { robots, fetched: this.#seconds(), bytes: body.length });
   }
 
-  async #ask(
+  async #request(
     url: string,
-    judged: JudgedBy,
+    interpretation: ResponseRules,
     tries: number,
     delayMs: number,
     signal: AbortSignal,
   ): Promise<Answer> {
     const begin = this.#now();
-    let at = url;
+    let currentUrl = url;
     let publicOnly = false;
     let bytes = 0;
     for (let redirects = 0; ; redirects++) {
@@ -197,30 +197,30 @@ export class RobotsFiles {
       try {
         const { fetcher, timeoutMs } = this.options;
         // CRAWL-13.1.7: a longer file is truncated.
-        const request = { url: at, maxBytes: MAX_ROBOTS_LENGTH, timeoutMs, signal, publicOnly };
+        const request = { url: currentUrl, maxBytes: MAX_ROBOTS_LENGTH, timeoutMs, signal, publicOnly };
         // The first request belongs to a queue of the host; the host of a redirect does not expect one.
-        const { host } = new URL(at);
-        const ask = (): Promise<FetchResult> => fetcher.fetch(request);
+        const { host } = new URL(currentUrl);
+        const fetchFile = (): Promise<FetchResult> => fetcher.fetch(request);
         result = await (redirects === 0
-          ? this.#locks.shared(host, signal, ask)
-          : this.#locks.exclusive(host, delayMs, signal, ask));
+          ? this.#locks.shared(host, signal, fetchFile)
+          : this.#locks.exclusive(host, delayMs, signal, fetchFile));
       } catch (error) {
-        // G-174: a redirect that is refused leads nowhere.
+        // G-174: a redirect that is refused counts as a missing robots.txt.
         if ((error instanceof RefusedError || error instanceof UsageError) && redirects > 0)
           return { outcome: 'allow-all', contact: { begin, end: this.#now(), bytes, status: 0, reason: '' } };
         if (signal.aborted || !(error instanceof ConnectionError)) throw error;
-        const outcome = robotsOutcome(judged.failure(error), judged.rules, tries);
+        const outcome = robotsOutcome(interpretation.failure(error), interpretation.rules, tries);
         return { outcome, contact: { begin, end: 0, bytes, status: 0, reason: error.message } };
       }
       bytes += result.body.length;
       const { status } = result;
-      const outcome = robotsOutcome(judged.answer(status), judged.rules, tries, redirects);
+      const outcome = robotsOutcome(interpretation.answer(status), interpretation.rules, tries, redirects);
       const reason = outcome === 'retry' || outcome === 'unavailable' ? `status ${status}` : '';
       const contact = { begin, end: this.#now(), bytes, status, reason };
       if (outcome !== 'follow') return { outcome, contact, body: result.body };
       if (result.location === undefined || !/^https?:/.test(result.location))
         return { outcome: 'allow-all', contact };
-      at = result.location;
+      currentUrl = result.location;
       publicOnly ||= result.remoteAddress === undefined || !isPrivateAddress(result.remoteAddress);
     }
   }
@@ -234,14 +234,14 @@ export class RobotsFiles {
   }
 }
 
-/** How responses are interpreted. */
-interface JudgedBy {
+/** How the responses to the request for robots.txt are interpreted. */
+interface ResponseRules {
   readonly rules: RobotsFetchRules;
   answer(status: number): RobotsAnswer;
   failure(error: ConnectionError): RobotsAnswer;
 }
 
-function rulesOf(settings: CrawlSettings, tries: number): JudgedBy {
+function rulesOf(settings: CrawlSettings, tries: number): ResponseRules {
   const common = {
     tries,
     unreachable: settings.robotsUnreachable === 'allow' ? 'allow-all' : 'unavailable',
@@ -254,7 +254,7 @@ function rulesOf(settings: CrawlSettings, tries: number): JudgedBy {
     return {
       rules: common,
       answer: (status) => ({ kind: 'status', status }),
-      failure: (error) => ({ kind: brokeOff(error) ? 'empty' : 'failure' }),
+      failure: (error) => ({ kind: isConnectionLost(error) ? 'empty' : 'failure' }),
     };
   }
   return {
@@ -267,8 +267,8 @@ function rulesOf(settings: CrawlSettings, tries: number): JudgedBy {
 }
 
 /** Error codes of a connection that was lost after it was established. */
-const LOST = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'ERR_STREAM_PREMATURE_CLOSE']);
+const LOST_CODES = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'ERR_STREAM_PREMATURE_CLOSE']);
 
-function brokeOff({ cause }: ConnectionError): boolean {
-  return cause instanceof Error && 'code' in cause && LOST.has(String(cause.code));
+function isConnectionLost({ cause }: ConnectionError): boolean {
+  return cause instanceof Error && 'code' in cause && LOST_CODES.has(String(cause.code));
 }

@@ -11,7 +11,7 @@ import { type CountedEvent, countEvent, noTraffic, type Traffic, trafficSchema }
 import { HostAddresses } from './host-addresses.js';
 import { HostLocks } from './host-locks.js';
 import { type RobotsContact, RobotsFiles, type RobotsState } from './robots-files.js';
-import { hasRobots, partsOf, type ServerOfUrl, serverOf } from './server-key.js';
+import { hasRobots, parseServer, type ServerOfUrl, serverOf } from './server-key.js';
 
 export interface ServerCacheOptions {
   readonly fetcher: Fetcher;
@@ -27,9 +27,9 @@ export interface ServerCacheOptions {
   readonly robotsTries?: number;
   /** Default: a new one. */
   readonly addresses?: HostAddresses;
-  /** Servers, and hosts, in the cache; the least recently used are evicted. Default 100 000. */
+  /** Maximum number of servers, and of hosts, in the cache; the least recently used are evicted. Default 100 000. */
   readonly maxServers?: number;
-  /** Bytes of robots.txt files in the cache; default 64 MiB. */
+  /** Maximum number of bytes of robots.txt files in the cache; default 64 MiB. */
   readonly maxRobotsBytes?: number;
   /** Milliseconds since 1970; default: the clock. */
   readonly now?: () => number;
@@ -42,13 +42,13 @@ export interface RobotsVerdict {
   readonly unavailable: boolean;
   /** The deciding line and its number, or why the server is skipped; empty if the URL is allowed. */
   readonly reason: string;
-  /** The User-Agent to send: ours, or an allowed one (CRAWL-13.5). */
+  /** The User-Agent to send: the crawler's, or an allowed one (CRAWL-13.5). */
   readonly fetchAs: string;
   /** CRAWL-12.5: the annotation of a URL that robots.txt forbids, if it is only noted. */
   readonly annotation?: 'robotExcluded';
 }
 
-/** CRAWL-12.2. */
+/** The counters of a server (CRAWL-12.2). */
 interface ServerRecord {
   readonly traffic: Traffic;
   /** Failed contacts in a row. */
@@ -57,7 +57,7 @@ interface ServerRecord {
   lastContact: number;
 }
 
-/** CRAWL-12.2. */
+/** The counters of a host (CRAWL-12.2). */
 interface HostRecord {
   readonly traffic: Traffic;
   /** Milliseconds since 1970 before which its bandwidth is used up (CRAWL-7.1 step 4); 0: free. */
@@ -82,7 +82,7 @@ export type ServerCacheSnapshot = z.output<typeof snapshotSchema>;
 
 const NO_TRAFFIC: Readonly<Traffic> = noTraffic();
 
-/** The operator's robots texts in the cache, parsed; each sheet may have one. */
+/** Maximum number of parsed robots texts of the operator in the cache; each sheet may have one. */
 const MAX_CUSTOM_ROBOTS = 100;
 
 /**
@@ -90,7 +90,7 @@ const MAX_CUSTOM_ROBOTS = 100;
  * evicted servers are looked up again.
  */
 export class ServerCache {
-  /** CRAWL-12.3. */
+  /** Addresses of hosts (CRAWL-12.3). */
   readonly addresses: HostAddresses;
   /** Every request to a host runs under its lock. */
   readonly locks: HostLocks;
@@ -125,7 +125,7 @@ export class ServerCache {
     });
   }
 
-  /** Whether robots.txt of the URL's server is known, or known to be unavailable. Always true except for http and https (CRAWL-12.4). */
+  /** Whether robots.txt of the URL's server is known, or known to be unavailable. True for other schemes than http and https (CRAWL-12.4). */
   robotsKnown(url: string): boolean {
     return !hasRobots(url) || this.#robotsOf(url) !== undefined;
   }
@@ -165,7 +165,7 @@ export class ServerCache {
       : { allowed: false, unavailable: false, reason, fetchAs };
   }
 
-  /** Crawl-delay for us, seconds (CRAWL-7.1 step 3), from robots.txt or the operator's text; undefined if there is none. */
+  /** Returns the Crawl-delay for this crawler in seconds (CRAWL-7.1 step 3), from robots.txt or the operator's text; undefined if there is none. */
   crawlDelay(url: string): number | undefined {
     const robots = hasRobots(url) ? this.#robotsOf(url) : undefined;
     if (robots === undefined || robots.state === 'unavailable') return undefined;
@@ -181,11 +181,11 @@ export class ServerCache {
   }
 
   /** CRAWL-16.6: counts a URI that was returned to the frontier. */
-  note(event: CountedEvent & Pick<DocumentEvent, 'url'>): void {
-    const at = serverOf(event.url);
-    if (at.host === '') return;
-    countEvent(this.#server(at).traffic, event);
-    countEvent(this.#host(at.host).traffic, event);
+  countEvent(event: CountedEvent & Pick<DocumentEvent, 'url'>): void {
+    const server = serverOf(event.url);
+    if (server.host === '') return;
+    countEvent(this.#server(server).traffic, event);
+    countEvent(this.#host(server.host).traffic, event);
   }
 
   /** CRAWL-11.3: the counts of the URL's server. */
@@ -198,7 +198,7 @@ export class ServerCache {
     return this.#hosts.peek(serverOf(url).host)?.traffic ?? NO_TRAFFIC;
   }
 
-  /** CRAWL-12.2: the next emission time of the URL's host, milliseconds since 1970; 0: none. */
+  /** CRAWL-12.2: the next emission time of the URL's host, milliseconds since 1970; 0 if there is none. */
   hostEmission(url: string): number {
     return this.#hosts.peek(serverOf(url).host)?.emission ?? 0;
   }
@@ -210,7 +210,7 @@ export class ServerCache {
       this.#host(host).emission = emission;
   }
 
-  /** CRAWL-12.2, 16.6: reports of servers, most recently used first. Default limit 100; `match` is a part of the name, ignoring case. */
+  /** CRAWL-12.2, 16.6: reports servers, the most recently used first. Default limit 100; `match` is a part of the name, ignoring case. */
   report({
     limit = 100,
     match = '',
@@ -270,20 +270,20 @@ export class ServerCache {
   restore(snapshot: unknown): void {
     const result = snapshotSchema.safeParse(snapshot);
     if (!result.success)
-      throw new StorageError(`the servers of a checkpoint: ${z.prettifyError(result.error)}`);
+      throw new StorageError(`the servers of a checkpoint are damaged: ${z.prettifyError(result.error)}`);
     for (const { server, ...record } of result.data.servers) this.#servers.set(server, record);
     for (const { host, ...record } of result.data.hosts) this.#hosts.set(host, record);
   }
 
   #report(server: string, { traffic, connectionErrors, lastContact }: ServerRecord): HostReport {
-    const { host, origins } = partsOf(server);
+    const { host, origins } = parseServer(server);
     const robots = origins.map((origin) => this.#robots.peek(origin)).find((state) => state !== undefined);
     const pending = origins.some((origin) => this.#robots.pending(origin));
     const origin = origins[0] ?? '';
     const crawlDelay = robots?.state === 'rules' ? this.crawlDelay(`${origin}/`) : undefined;
     return {
       server,
-      addresses: this.addresses.of(host),
+      addresses: this.addresses.addressesOf(host),
       robots: robots?.state ?? (pending ? 'pending' : 'none'),
       ...(crawlDelay === undefined ? {} : { crawlDelay }),
       successes: traffic.successes,
@@ -301,7 +301,7 @@ export class ServerCache {
   }
 
   #robotsOf(url: string): RobotsState | undefined {
-    return this.#robots.of(serverOf(url).origin, this.options.settingsFor(url));
+    return this.#robots.get(serverOf(url).origin, this.options.settingsFor(url));
   }
 
   #policyOf(settings: CrawlSettings): RobotsPolicy {

@@ -10,23 +10,23 @@ export interface ServerOfUrl {
 
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { https: '443', ftp: '21', gopher: '70' };
 
-const PARTS = /^([a-z][a-z0-9+.-]*):\/\/(?:[^/?#]*@)?(\[[^\]]*\]|[^/?#:]*)(?::(\d*))?/i;
+const URL_PARTS = /^([a-z][a-z0-9+.-]*):\/\/(?:[^/?#]*@)?(\[[^\]]*\]|[^/?#:]*)(?::(\d*))?/i;
 
 /** CRAWL-12.1: returns the server of a URL. The server of `dns:` is the host in the query. */
 export function serverOf(url: string): ServerOfUrl {
-  const [, scheme = '', name = '', port = ''] = PARTS.exec(url) ?? [];
+  const [, scheme = '', name = '', port = ''] = URL_PARTS.exec(url) ?? [];
   if (scheme === '') {
-    const asked = /^dns:(?:\/\/[^/]*\/)?([^?;/]*)/i.exec(url)?.[1]?.toLowerCase() ?? '';
-    return { server: asked, host: asked, origin: '' };
+    const queriedHost = /^dns:(?:\/\/[^/]*\/)?([^?;/]*)/i.exec(url)?.[1]?.toLowerCase() ?? '';
+    return { server: queriedHost, host: queriedHost, origin: '' };
   }
   const host = name.toLowerCase();
   if (host === '') return { server: '', host: '', origin: '' };
-  const lower = scheme.toLowerCase();
-  const shown = port === '' ? (DEFAULT_PORTS[lower] ?? '') : port;
+  const lowerScheme = scheme.toLowerCase();
+  const shownPort = port === '' ? (DEFAULT_PORTS[lowerScheme] ?? '') : port;
   return {
-    server: shown === '' ? host : `${host}:${shown}`,
+    server: shownPort === '' ? host : `${host}:${shownPort}`,
     host,
-    origin: `${lower}://${host}${port === '' ? '' : `:${port}`}`,
+    origin: `${lowerScheme}://${host}${port === '' ? '' : `:${port}`}`,
   };
 }
 
@@ -35,8 +35,8 @@ export function hasRobots(url: string): boolean {
   return /^https?:/i.test(url);
 }
 
-/** Returns the host of a {@link ServerOfUrl.server} and the origins that share its name, the likeliest first. */
-export function partsOf(server: string): { readonly host: string; readonly origins: readonly string[] } {
+/** Returns the host of a {@link ServerOfUrl.server} and the origins that have this name, the most likely first. */
+export function parseServer(server: string): { readonly host: string; readonly origins: readonly string[] } {
   const port = /:(\d+)$/.exec(server)?.[1];
   if (port === undefined) return { host: server, origins: [`http://${server}`] };
   const host = server.slice(0, -port.length - 1);

@@ -11,13 +11,13 @@ export interface Revisit {
   readonly url: string;
   /** Its WARC-Date, milliseconds since 1970. */
   readonly date: number;
-  /** WARC-Record-ID of its record; empty if none was written. An identical payload is then written. */
+  /** WARC-Record-ID of its record; empty if no record was written; an identical payload is then written. */
   readonly recordId: string;
   /** Digest of its payload, `sha1:` and base32. */
   readonly payloadDigest: string;
 }
 
-/** A request as it was sent. */
+/** The head of a request as it was sent. */
 export interface RequestHead {
   /** `GET /path HTTP/1.1` */
   readonly line: string;
@@ -71,7 +71,7 @@ export function captureRecords(
   const payloadDigest = sha1Base32(fetched.body);
   const id = newRecordId();
   const http = /^https?:/.test(fetched.url) && !fetched.local;
-  const original = http ? usable(revisit, payloadDigest) : undefined;
+  const original = http ? usableRevisit(revisit, payloadDigest) : undefined;
   const common: [string, string][] = [['WARC-Target-URI', withoutUserInfo(fetched.url)]];
   if (fetched.remoteAddress !== undefined) common.push(['WARC-IP-Address', fetched.remoteAddress]);
   const date = fetched.beginTime;
@@ -123,7 +123,8 @@ export function metadataRecord(metadata: CaptureMetadata): NewWarcRecord {
   };
 }
 
-function usable(revisit: Revisit | undefined, payloadDigest: string): Revisit | undefined {
+/** Returns the revisit if its record has this payload. */
+function usableRevisit(revisit: Revisit | undefined, payloadDigest: string): Revisit | undefined {
   if (revisit === undefined || revisit.kind === 'server-not-modified') return revisit;
   return revisit.recordId !== '' && revisit.payloadDigest === payloadDigest ? revisit : undefined;
 }
@@ -165,14 +166,14 @@ function responseHead({ status, headers, body }: FetchResult): Uint8Array {
   const line = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
   const coded = headers['content-encoding'] !== undefined || headers['transfer-encoding'] !== undefined;
   if (status === 304 || !coded) return headBytes(line, Object.entries(headers));
-  const said = Object.entries(headers).map(([name, value]): [string, string] => [
+  const renamed = Object.entries(headers).map(([name, value]): [string, string] => [
     /^(?:content-encoding|transfer-encoding|content-length)$/.test(name) ? `x-orig-${name}` : name,
     value,
   ]);
-  return headBytes(line, [...said, ['content-length', String(body.length)]]);
+  return headBytes(line, [...renamed, ['content-length', String(body.length)]]);
 }
 
-/** Header values are Latin-1 text, so every byte is written as it was received. */
+/** Encodes a header. Its values are Latin-1 text, so every byte is written as it was received. */
 function headBytes(line: string, headers: readonly (readonly [string, string])[]): Uint8Array {
   const lines = [line, ...headers.map(([name, value]) => `${name}: ${value}`), '', ''];
   return Buffer.from(lines.join('\r\n'), 'latin1');

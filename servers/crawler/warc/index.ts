@@ -8,4 +8,4 @@ export {
 } from './captures.js';
 export { sha1Base32 } from './digest.js';
 export { type NewWarcRecord, newRecordId, type WarcRecordType, warcDate } from './new-record.js';
-export { type RecoveredFile, WarcFiles, type WarcFilesOptions, type WarcPlace } from './warc-files.js';
+export { type RecoveredFile, WarcFiles, type WarcFilesOptions, type WarcPosition } from './warc-files.js';

@@ -4,7 +4,7 @@ import { gzip } from 'node:zlib';
 import { HeadersMultiMap, StatusAndHeaders, WARC_1_1, WARCRecord, WARCSerializer } from 'warcio';
 import { sha1Base32 } from './digest.js';
 
-const compressed = promisify(gzip);
+const compressGzip = promisify(gzip);
 
 /** The record types that a crawl writes (WARC 1.1, 6). */
 export type WarcRecordType = 'warcinfo' | 'response' | 'request' | 'resource' | 'revisit' | 'metadata';
@@ -58,12 +58,12 @@ export async function serializeRecord(record: NewWarcRecord, compress: boolean):
   headers.set('Content-Type', oneLine(record.contentType));
   const warcHeaders = new StatusAndHeaders({ statusline: WARC_1_1, headers });
   const bytes = await WARCSerializer.serialize(new WARCRecord({ warcHeaders, reader: record.block }));
-  return compress ? await compressed(bytes) : bytes;
+  return compress ? await compressGzip(bytes) : bytes;
 }
 
 /**
- * The library splits values at `,,,` and refuses several values in fields that allow one, e.g. in the WARC-Target-URI of a page whose URI has
- * three commas in a row.
+ * Headers whose values are not split. The library splits values at `,,,` and refuses several values in fields that allow only one, e.g. in
+ * the WARC-Target-URI of a page whose URI has three commas in a row.
  */
 class SingleValues extends HeadersMultiMap {
   override isMultiValue(): boolean {

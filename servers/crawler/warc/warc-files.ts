@@ -3,15 +3,15 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { StateError, StorageError } from '../../../protocols/errors.js';
 import { Mutex } from '../../../protocols/mutex.js';
+import { completeRecordsLength } from './complete-records.js';
 import { type NewWarcRecord, newRecordId, serializeRecord, warcFields } from './new-record.js';
-import { wholeRecords } from './whole-records.js';
 
 export interface WarcFilesOptions {
   /** Created if it does not exist. Only one writer at a time may use a directory, prefix and host. */
   readonly directory: string;
   /** First part of the file names; default `HARVEST`. Letters, digits, `_`, `.`, `-`. */
   readonly prefix?: string;
-  /** Last part of the file names; default the name of this machine. Other characters than the prefix's become `-`. */
+  /** Last part of the file names; default the name of this machine. Characters that a prefix cannot contain become `-`. */
   readonly host?: string;
   /** A file is finished after the write that reaches this many bytes. Default 1 000 000 000. */
   readonly maxFileBytes?: number;
@@ -19,7 +19,7 @@ export interface WarcFilesOptions {
   readonly compress?: boolean;
   /** Fields of the warcinfo record in addition to `software`, `format`, `conformsTo` and `hostname`, e.g. `isPartOf`, `robots`. */
   readonly info?: Readonly<Record<string, string>>;
-  /** Longest queue of writes; a write beyond it is rejected. Default 1000, the largest number of workers. */
+  /** Maximum number of waiting writes; more are rejected. Default 1000, the largest number of workers. */
   readonly maxWaiting?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
@@ -27,7 +27,7 @@ export interface WarcFilesOptions {
 }
 
 /** The position of a record. */
-export interface WarcPlace {
+export interface WarcPosition {
   /** Name of the finished file, without its directory and without `.open`. */
   readonly file: string;
   /** Bytes from the start of the file. */
@@ -40,9 +40,9 @@ export interface WarcPlace {
 /** A file that an earlier writer left open. */
 export interface RecoveredFile {
   readonly file: string;
-  /** Bytes of complete records; 0 if there were none and the file was removed. */
+  /** Bytes of complete records; 0 if the file had no complete record and was removed. */
   readonly bytes: number;
-  /** Bytes that were cut off after them. */
+  /** Bytes that were cut off after these records. */
   readonly cut: number;
 }
 
@@ -70,7 +70,7 @@ export class WarcFiles implements AsyncDisposable {
   readonly #options: WarcFilesOptions;
   readonly #now: () => number;
   readonly #compress: boolean;
-  readonly #ending: string;
+  readonly #nameEnding: string;
   #file: OpenFile | undefined;
   #serial = 0;
   #waiting = 0;
@@ -81,12 +81,12 @@ export class WarcFiles implements AsyncDisposable {
   /** Finishes the files that an earlier writer left open. The first write creates the first file. */
   static async open(options: WarcFilesOptions): Promise<WarcFiles> {
     const { directory, prefix = 'HARVEST', signal } = options;
-    if (!/^[\w.-]+$/.test(prefix)) throw new TypeError(`a prefix of WARC files must not be ${prefix}`);
+    if (!/^[\w.-]+$/.test(prefix)) throw new TypeError(`${prefix} is not a valid prefix of WARC files`);
     try {
       await mkdir(directory, { recursive: true });
       const recovered: RecoveredFile[] = [];
       for (const name of (await readdir(directory)).sort()) {
-        if (isLeftOpen(name, prefix, endingOf(options)))
+        if (isLeftOpen(name, prefix, nameEndingOf(options)))
           recovered.push(await recover(directory, name, signal));
       }
       return new WarcFiles(options, recovered);
@@ -101,17 +101,17 @@ export class WarcFiles implements AsyncDisposable {
     this.recovered = recovered;
     this.#now = options.now ?? Date.now;
     this.#compress = options.compress ?? true;
-    this.#ending = endingOf(options);
+    this.#nameEnding = nameEndingOf(options);
   }
 
   /**
-   * Writes records into one file, all of them or none.
+   * Writes records into one file; a failed write leaves none of them.
    *
    * @throws StateError when it is closed, or too many writes wait
    * @throws StorageError when a write fails
    * @throws the signal's reason when it is aborted before the write begins; a write that has begun is finished
    */
-  write(records: readonly NewWarcRecord[], signal?: AbortSignal): Promise<readonly WarcPlace[]> {
+  write(records: readonly NewWarcRecord[], signal?: AbortSignal): Promise<readonly WarcPosition[]> {
     if (this.#waiting >= (this.#options.maxWaiting ?? 1000)) {
       return Promise.reject(new StateError('too many WARC records wait to be written'));
     }
@@ -145,16 +145,16 @@ export class WarcFiles implements AsyncDisposable {
     return this.#mutex.runExclusive(work);
   }
 
-  async #write(records: readonly NewWarcRecord[]): Promise<readonly WarcPlace[]> {
+  async #write(records: readonly NewWarcRecord[]): Promise<readonly WarcPosition[]> {
     let file: OpenFile | undefined;
     let start = 0;
     try {
       file = await this.#current();
       start = file.size;
-      const places: WarcPlace[] = [];
-      for (const record of records) places.push(await this.#append(file, record));
+      const positions: WarcPosition[] = [];
+      for (const record of records) positions.push(await this.#append(file, record));
       if (file.size >= (this.#options.maxFileBytes ?? 1_000_000_000)) await this.#finish();
-      return places;
+      return positions;
     } catch (error) {
       if (file !== undefined && this.#file === file) await this.#undo(file, start);
       throw new StorageError(`${this.#options.directory}: a WARC record cannot be written`, { cause: error });
@@ -167,7 +167,7 @@ export class WarcFiles implements AsyncDisposable {
     const { directory, prefix = 'HARVEST' } = this.#options;
     const date = this.#now();
     const serial = String(this.#serial).padStart(5, '0');
-    const name = `${prefix}-${stamp(date)}-${serial}${this.#ending}`;
+    const name = `${prefix}-${timestamp17(date)}-${serial}${this.#nameEnding}`;
     const handle = await open(join(directory, name + SUFFIX), 'wx');
     const file: OpenFile = { name, handle, infoId: newRecordId(), size: 0 };
     this.#file = file;
@@ -199,14 +199,14 @@ export class WarcFiles implements AsyncDisposable {
     };
   }
 
-  async #append(file: OpenFile, record: NewWarcRecord): Promise<WarcPlace> {
+  async #append(file: OpenFile, record: NewWarcRecord): Promise<WarcPosition> {
     const offset = file.size;
     const fields: NewWarcRecord['fields'] =
       record.type === 'warcinfo' ? record.fields : [...record.fields, ['WARC-Warcinfo-ID', file.infoId]];
     const bytes = await serializeRecord({ ...record, fields }, this.#compress);
-    for (let at = 0; at < bytes.length; ) {
-      const { bytesWritten } = await file.handle.write(bytes, at, bytes.length - at, file.size);
-      at += bytesWritten;
+    for (let written = 0; written < bytes.length; ) {
+      const { bytesWritten } = await file.handle.write(bytes, written, bytes.length - written, file.size);
+      written += bytesWritten;
       file.size += bytesWritten;
     }
     return { file: file.name, offset, length: file.size - offset, recordId: record.id };
@@ -238,22 +238,22 @@ export class WarcFiles implements AsyncDisposable {
   }
 }
 
+/** Outcomes of the cleanup after an error: the first error is reported, those of the cleanup are ignored. */
 function succeeded(): boolean {
   return true;
 }
 
-/** The first error is reported; errors of the cleanup are ignored. */
 function failed(): boolean {
   return false;
 }
 
 /** Returns the end of file names after the serial number: `-HOST.warc.gz`. */
-function endingOf({ host = hostname(), compress = true }: WarcFilesOptions): string {
+function nameEndingOf({ host = hostname(), compress = true }: WarcFilesOptions): string {
   return `-${host.replace(/[^\w.-]/g, '-')}.warc${compress ? '.gz' : ''}`;
 }
 
 /** Returns the time as 17 digits, UTC. */
-function stamp(milliseconds: number): string {
+function timestamp17(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/\D/g, '');
 }
 
@@ -275,7 +275,7 @@ async function recover(
   let size = 0;
   try {
     size = (await handle.stat()).size;
-    bytes = await wholeRecords(handle, { compressed: file.endsWith('.gz'), signal });
+    bytes = await completeRecordsLength(handle, { compressed: file.endsWith('.gz'), signal });
     if (bytes < size) await handle.truncate(bytes);
     await handle.sync();
   } finally {

@@ -26,8 +26,8 @@ t.test('CRAWL-12.3 addresses expire after the setting or their longer lifetime',
   t.notOk(hosts.knows('short.example'), 'an address is unknown before its look-up');
   await hosts.resolve([...names, ...names]);
   t.equal(lookups.length, 4, 'each name is looked up once; a numeric host needs no look-up');
-  t.same(hosts.of('short.example'), ['192.0.2.1', '192.0.2.2']);
-  t.same(hosts.of('fails.example'), []);
+  t.same(hosts.addressesOf('short.example'), ['192.0.2.1', '192.0.2.2']);
+  t.same(hosts.addressesOf('fails.example'), []);
   const known = (): string[] => names.filter((name) => hosts.knows(name));
   clock.now = 59_999;
   t.same(known(), names);
@@ -52,7 +52,7 @@ t.test('CRAWL-12.3 look-ups are limited in number and time, and callers share th
   let maxRunning = 0;
   const releases: (() => void)[] = [];
   const hosts = new HostAddresses({
-    atOnce: 2,
+    maxConcurrent: 2,
     lookup: (name) =>
       new Promise((resolve) => {
         maxRunning = Math.max(maxRunning, ++running);
@@ -75,11 +75,11 @@ t.test('CRAWL-12.3 look-ups are limited in number and time, and callers share th
   }
   await Promise.all([all, again]);
   t.equal(maxRunning, 2);
-  t.same(hosts.of('h5'), ['192.0.2.5']);
+  t.same(hosts.addressesOf('h5'), ['192.0.2.5']);
 
   const slow = new HostAddresses({ lookup: () => new Promise(() => {}), timeoutMs: 1 });
   await slow.resolve(['never.example']);
-  t.same([slow.knows('never.example'), slow.of('never.example')], [true, []]);
+  t.same([slow.knows('never.example'), slow.addressesOf('never.example')], [true, []]);
   t.equal(
     slow.identity('never.example'),
     'never.example',
@@ -106,7 +106,7 @@ t.test('G-33 aliases count as one host, even after their addresses change', asyn
   answers.a = ['192.0.2.77'];
   clock.now = 10_000;
   await hosts.resolve(['a']);
-  t.same(hosts.of('a'), ['192.0.2.77']);
+  t.same(hosts.addressesOf('a'), ['192.0.2.77']);
   t.equal(hosts.identity('a'), identity);
 });
 

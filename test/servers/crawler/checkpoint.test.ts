@@ -18,8 +18,8 @@ import { decodeSoif } from '../../../protocols/soif/index.js';
 import {
   Checkpoints,
   type CheckpointsOptions,
-  infoOf,
   listCheckpoints,
+  readCheckpointInfo,
   restoreCheckpoint,
   verifyCheckpoint,
 } from '../../../servers/crawler/checkpoint.js';
@@ -133,7 +133,7 @@ for (const seen of ['level', 'memory-set', 'disk-merge'] as const) {
       one !== undefined && one.succeeded >= 19 && one.succeeded < PAGES,
       'the first checkpoint was taken in the middle of the crawl',
     );
-    t.same(await infoOf(checkpoints, one?.name ?? ''), one);
+    t.same(await readCheckpointInfo(checkpoints, one?.name ?? ''), one);
 
     const before = filesOf(join(checkpoints, one?.name ?? ''));
     for (const round of seen === 'level' ? ['first', 'second'] : ['first']) {
@@ -444,7 +444,7 @@ t.test('CRAWL-17.2.2 a store that is open is not replaced', async (t) => {
   const { name } = await checkpoints.take();
   await t.rejects(restoreCheckpoint(directory, checkpointsDirectory, name), { message: /in use/ });
   await t.rejects(restoreCheckpoint(directory, checkpointsDirectory, 'cp00009-20260101000000'), {
-    message: /holds no checkpoint/,
+    message: /has no checkpoint/,
   });
   t.equal(await store.meta.get('some'), 'row');
 });

@@ -9,8 +9,8 @@ import { ConsoleAccess, isOurHost } from '../../../servers/crawler/console/acces
 import { eventText, SnapshotFeed } from '../../../servers/crawler/console/feed.js';
 import { RateHistory } from '../../../servers/crawler/console/history.js';
 import { CrawlConsole } from '../../../servers/crawler/console/index.js';
-import { span } from '../../../servers/crawler/console/labels.js';
-import { niceAbove, plotsSection } from '../../../servers/crawler/console/plots.js';
+import { formatDuration } from '../../../servers/crawler/console/labels.js';
+import { plotsSection, roundUp } from '../../../servers/crawler/console/plots.js';
 import type { HostReport, QueueReport, RecentError, WorkerReport } from '../../../servers/crawler/control.js';
 import { consoleScene, LOG, PASSWORD } from './console-scene.js';
 import { FakeCrawl, NOW, queue } from './fake-control.js';
@@ -440,8 +440,8 @@ t.test('a ring buffer holds the last ten minutes for the plots', (t) => {
     'the upper edge is 5, the right edge is now',
   );
   t.match($('svg').first().attr('aria-label'), /^Documents a second: now 5, at most 5 /);
-  t.same([0, 0.3, 1, 1.1, 2, 3, 5.1, 99, 1234].map(niceAbove), [1, 1, 1, 2, 2, 5, 10, 100, 2000]);
-  t.same([0, 450, 12_000, 60_000, 200_000, 7_500_000, 273_600_000].map(span), [
+  t.same([0, 0.3, 1, 1.1, 2, 3, 5.1, 99, 1234].map(roundUp), [1, 1, 1, 2, 2, 5, 10, 100, 2000]);
+  t.same([0, 450, 12_000, 60_000, 200_000, 7_500_000, 273_600_000].map(formatDuration), [
     '0 ms',
     '450 ms',
     '12 s',

@@ -49,7 +49,7 @@ t.test('CRAWL-17.1.2 pass 1 notes successes, pass 2 schedules all URIs that were
   const counts = await importJournal(path, sink, {
     progressLines: 4,
     progress: ({ pass, lines, noted, scheduled }) => order.push(`${pass}:${lines}:${noted}:${scheduled}`),
-    onEnough: () => order.push('enough'),
+    onStartThreshold: () => order.push('enough'),
   });
   t.same(sink.noted, ['http://a.test/', 'http://a.test/by-hand']);
   t.same(sink.scheduled, [
@@ -101,8 +101,8 @@ t.test(
     const starts: number[] = [];
     await importJournal(files, sink, {
       batchSize: 100,
-      enough: 300,
-      onEnough: () => starts.push(sink.scheduled.length),
+      startThreshold: 300,
+      onStartThreshold: () => starts.push(sink.scheduled.length),
     });
     t.same(sink.sizes, [2, 100, 100, 100, 100, 100]);
     t.same(starts, [300]);

@@ -147,7 +147,7 @@ t.test('CRAWL-19.2 an order of the 1.x line is converted', async (t) => {
     warnings.map(({ line, text }) => [line, text]),
     [
       [29, 'the rule BeanShellDecideRule is unknown and left out'],
-      [82, 'the module ExtractorSWF (ExtractorSWF) has no counterpart here'],
+      [82, 'the module ExtractorSWF (ExtractorSWF) has no equivalent here'],
     ],
   );
 });
@@ -214,7 +214,7 @@ t.test('CRAWL-19.2 an error in a 1.x order names its line', async (t) => {
       frontier('<integer name="max-delay-ms">soon</integer>'),
       'o.xml:4: settings.maxDelayMs: expected number, received string: "soon"',
     ],
-    ['<html/>', 'o.xml:1: html: the outermost element must be crawl-order'],
+    ['<html/>', 'o.xml:1: html: the root element must be crawl-order'],
     ['no xml', 'o.xml:1: it is not XML'],
     ['<crawl-order/>', 'o.xml:1: controller: it is missing'],
     [`<crawl-order><controller>${'<a>'.repeat(200)}`, 'o.xml:1: a: nested too deeply'],
@@ -235,6 +235,6 @@ t.test('CRAWL-19.2 an error in a 1.x order names its line', async (t) => {
   );
   t.same(warnings, [
     { file: 'o.xml', line: 4, text: 'cost-policy: x.OddPolicy is unknown' },
-    { file: 'o.xml', line: 5, text: 'color has no counterpart here' },
+    { file: 'o.xml', line: 5, text: 'color has no equivalent here' },
   ]);
 });

@@ -133,23 +133,23 @@ t.test(
 t.test('CRAWL-7.6 the bandwidth of the whole crawl is limited', async (t) => {
   const total = new TotalBandwidth(100);
   t.equal(total.wait(1000), 0, 'the first fetch does not wait');
-  total.took(102_400);
+  total.addBytes(102_400);
   t.equal(total.wait(1000), 0, 'received bytes delay the fetch after the next one');
   t.equal(total.wait(1000), 1000, '102 400 bytes at 100 KB/s are a second');
   t.equal(total.wait(1400), 600);
   t.equal(total.wait(2100), 0);
 
-  total.took(1_024_000);
+  total.addBytes(1_024_000);
   total.limitKBs = 200;
   t.equal(total.wait(2100), 0);
   t.equal(total.wait(2100), 0, 'a changed limit restarts the count');
-  total.took(204_800);
+  total.addBytes(204_800);
   total.limitKBs = 200;
   total.wait(2100);
   t.equal(total.wait(2100), 900, 'the same limit does not restart the count; 100 unused ms are credited');
 
   const free = new TotalBandwidth(0);
-  free.took(1e9);
+  free.addBytes(1e9);
   t.equal(free.wait(5), 0);
   t.equal(free.wait(5), 0);
 });

@@ -27,7 +27,7 @@ import {
 import { RuntimeLimit } from '../../../servers/crawler/processors/runtime-limit.js';
 import { WarcWriter } from '../../../servers/crawler/processors/warc-writer.js';
 import { PatternBudget, uriPattern } from '../../../servers/crawler/traps.js';
-import type { NewWarcRecord, WarcPlace } from '../../../servers/crawler/warc/index.js';
+import type { NewWarcRecord, WarcPosition } from '../../../servers/crawler/warc/index.js';
 import { GathererBatch } from '../../../storage/index.js';
 
 const DEFAULTS = crawlSettingsSchema.parse({});
@@ -107,7 +107,7 @@ class MemoryHistory implements HistoryStore {
 /** Collects records in memory, in place of `WarcFiles`. */
 class MemoryFiles {
   readonly records: NewWarcRecord[] = [];
-  async write(records: readonly NewWarcRecord[]): Promise<readonly WarcPlace[]> {
+  async write(records: readonly NewWarcRecord[]): Promise<readonly WarcPosition[]> {
     this.records.push(...records);
     return records.map(({ id }) => ({ file: 'x.warc.gz', offset: 100, length: 50, recordId: id }));
   }
@@ -253,7 +253,7 @@ t.test('CRAWL-18.4: keys keep their case; failures and retries leave no history'
     { status: 200, begin: 1, digest: '', etag: '"9"', lastModified: 0, length: 0 },
   ]);
   await history.loader.process(uri);
-  t.same(history.former(uri), []);
+  t.same(history.earlier(uri), []);
 });
 
 t.test(
@@ -467,7 +467,7 @@ t.test(
     t.equal(blocked(url, { blockPattern: '.*/a' }), 'blockPattern');
     t.equal(blocked(url, { blockPattern: 'example' }), '', 'a partial match does not block');
     t.equal(blocked(url, { allowPattern: 'http://example\\.org/.*' }), '');
-    t.equal(blocked(url, { allowPattern: 'https:.*' }), 'not under allowPattern');
+    t.equal(blocked(url, { allowPattern: 'https:.*' }), 'not matched by allowPattern');
     t.equal(blocked(url, { allowPattern: '.*', blockPattern: '.*' }), 'blockPattern');
     t.throws(() => blocked(url, { blockPattern: '(' }), { code: 'ERR_USAGE' });
   },
@@ -485,7 +485,10 @@ t.test('CRAWL-22 pain 5: the number of URIs that differ only in their digits is 
   const budget = new PatternBudget({ maxPatterns: 2 });
   t.equal(budget.admit('http://example.org/cal/1', 2), undefined);
   t.equal(budget.admit('http://example.org/cal/22', 2), undefined);
-  t.match(budget.admit('http://example.org/cal/333', 2), /^trap: 2 URIs like http:\/\/example\.org\/cal\/# /);
+  t.match(
+    budget.admit('http://example.org/cal/333', 2),
+    /^trap: the limit of 2 URIs like http:\/\/example\.org\/cal\/# /,
+  );
   t.equal(budget.admit('http://example.com/cal/333', 2), undefined, 'another host has its own budget');
   for (let n = 0; n < 5; n++) t.equal(budget.admit('http://example.org/plain', 2), undefined);
   t.ok(budget.admit('http://example.org/cal/1', 2));

@@ -30,7 +30,7 @@ t.test('CRAWL-16.6 CRAWL-8.4 finished URIs are counted for servers and hosts', a
     disposition: 'summarized' | 'failed' | 'rejected' | 'retry',
     bytes = 0,
     annotations: string[] = [],
-  ): void => servers.note({ url, status, disposition, bytes, annotations });
+  ): void => servers.countEvent({ url, status, disposition, bytes, annotations });
   note(page('/1'), 200, 'summarized', 100);
   note(page('/2'), 404, 'failed', 10);
   note(page('/3'), -2, 'retry');
@@ -104,7 +104,13 @@ t.test('CRAWL-12.2 reports list contacts, addresses and the state of robots.txt'
 t.test('CRAWL-17.2 a checkpoint keeps counters and waits, but no robots.txt', async (t) => {
   const setup = setUp(robotsOf('User-agent: *\nDisallow: /'));
   await settle(setup);
-  setup.servers.note({ url: page('/'), status: 200, disposition: 'summarized', bytes: 9, annotations: [] });
+  setup.servers.countEvent({
+    url: page('/'),
+    status: 200,
+    disposition: 'summarized',
+    bytes: 9,
+    annotations: [],
+  });
   setup.servers.contact(page('/'), false);
   setup.servers.setHostEmission(page('/'), 77);
   const text = JSON.stringify(setup.servers.snapshot());

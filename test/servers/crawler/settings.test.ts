@@ -223,7 +223,7 @@ t.test('CRAWL-22 pain 8: an error names file, line, path and value', async (t) =
     ['{"settings": {"blockPattern": "("}}', 'o.json:1: settings.blockPattern: ( is not a regular expression'],
     [
       '{"settings": {"robotsPolicy": "custom"}}',
-      'o.json:1: settings.robotsPolicy: custom needs a text in customRobots (CRAWL-13.4)',
+      'o.json:1: settings.robotsPolicy: custom requires a text in customRobots (CRAWL-13.4)',
     ],
     [
       '{"sheets": [{"name": "a"}]}',
@@ -241,7 +241,7 @@ t.test('CRAWL-22 pain 8: problems that the schema cannot express are found', asy
     orderProblems(crawlOrderSchema.parse(input)).map(({ path, problem }) => `${path.join('.')}: ${problem}`);
   t.same(problemsOf({}), []);
   t.same(problemsOf({ warc: { digestHistory: true }, settings: { digestStripPattern: '(' } }), [
-    'warc.digestHistory: it needs a directory of WARC files (CRAWL-18.5)',
+    'warc.digestHistory: it requires a directory of WARC files (CRAWL-18.5)',
     'settings.digestStripPattern: ( is not a regular expression',
   ]);
   const found = problemsOf({
@@ -282,7 +282,7 @@ t.test('CRAWL-19.3 every setting has a note, a default and legal values', async 
     {
       default: 3000,
       unit: 'ms',
-      legal: 'a whole number from 0 on',
+      legal: 'a whole number of at least 0',
       rule: 'CRAWL-7.1 step 2',
       overridable: true,
     },

@@ -6,13 +6,13 @@ import { canonicalUrl } from '../../../protocols/urls/index.js';
 import {
   CrawlController,
   crawlSettingsSchema,
-  FetchJudge,
   FetchProcessor,
   Frontier,
   FrontierPreparer,
   LinksScoper,
   PreconditionEnforcer,
   type Processor,
+  ResponseClassifier,
   type Scope,
   ServerCache,
 } from '../../../servers/crawler/index.js';
@@ -67,7 +67,7 @@ export async function crawlTitles(directory: string, seed: string): Promise<Map<
     workers: 4,
     chains: {
       'pre-fetch': [new PreconditionEnforcer(servers)],
-      fetch: [new FetchProcessor(fetcher, limits, servers), new FetchJudge(limits)],
+      fetch: [new FetchProcessor(fetcher, limits, servers), new ResponseClassifier(limits)],
       extract: [pages],
       write: [],
       'post-process': [new LinksScoper({ frontier, scope: sameSite })],

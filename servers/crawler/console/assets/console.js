@@ -3,20 +3,20 @@
 const live = document.getElementById('live');
 const outcome = document.getElementById('outcome');
 
-/** Milliseconds between changes for users who prefer reduced motion. */
+/** Milliseconds between updates for users who prefer reduced motion. */
 const REDUCED_MS = 5000;
 const reduced = window.matchMedia('(prefers-reduced-motion: reduce)');
 
 const shown = new Map();
-let waiting = {};
+let pending = {};
 let shownAt = 0;
 
 /** Replaces the sections of the page that changed. */
 function show(sections, now) {
-  waiting = { ...waiting, ...sections };
+  pending = { ...pending, ...sections };
   if (reduced.matches && now - shownAt < REDUCED_MS) return;
   shownAt = now;
-  for (const [name, html] of Object.entries(waiting)) {
+  for (const [name, html] of Object.entries(pending)) {
     const element = document.querySelector(`[data-part="${name}"]`);
     if (element === null || shown.get(name) === html || isSelected(element)) continue;
     shown.set(name, html);
@@ -24,7 +24,7 @@ function show(sections, now) {
     element.innerHTML = html;
     element.scrollTo({ left: scrollLeft, top: scrollTop, behavior: 'instant' });
   }
-  waiting = {};
+  pending = {};
 }
 
 /** Whether text in the element is selected, perhaps to be copied. */
@@ -34,18 +34,19 @@ function isSelected(element) {
 }
 
 /** Enables the buttons that the crawl's state allows. A button with the focus keeps it: it is only marked as disabled. */
-function offer(state) {
+function updateButtons(state) {
   for (const button of document.querySelectorAll('[data-states]')) {
-    const isOffered = button.dataset.states.split(' ').includes(state);
-    if (document.activeElement === button) button.setAttribute('aria-disabled', String(!isOffered));
+    const isAllowed = button.dataset.states.split(' ').includes(state);
+    if (document.activeElement === button) button.setAttribute('aria-disabled', String(!isAllowed));
     else {
-      button.disabled = !isOffered;
+      button.disabled = !isAllowed;
       button.removeAttribute('aria-disabled');
     }
   }
 }
 
-function say(ok, text) {
+/** Shows the outcome of an action. */
+function showOutcome(ok, text) {
   outcome.hidden = false;
   outcome.className = ok ? 'note' : 'error';
   outcome.textContent = text;
@@ -59,14 +60,14 @@ function follow() {
   address.searchParams.set('parts', 'yes');
   stream = new EventSource(address);
   stream.addEventListener('parts', (event) => show(JSON.parse(event.data), performance.now()));
-  stream.addEventListener('snapshot', (event) => offer(JSON.parse(event.data).state));
+  stream.addEventListener('snapshot', (event) => updateButtons(JSON.parse(event.data).state));
   stream.addEventListener('open', () => document.body.classList.remove('away'));
   stream.addEventListener('error', () => {
     if (document.body.classList.contains('away')) return;
     document.body.classList.add('away');
-    say(
+    showOutcome(
       false,
-      'The console does not answer: the crawl ended, or you were logged out. The figures are the last that arrived.',
+      'The console does not answer: the crawl ended, or you were logged out. The page shows the last figures that were received.',
     );
   });
 }
@@ -86,7 +87,7 @@ for (const form of document.querySelectorAll('form[data-act]')) {
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     if (form.querySelector('button').getAttribute('aria-disabled') === 'true') return;
-    say(true, 'Sending …');
+    showOutcome(true, 'Sending …');
     try {
       const reply = await fetch(form.action, {
         method: 'POST',
@@ -94,10 +95,10 @@ for (const form of document.querySelectorAll('form[data-act]')) {
         body: new URLSearchParams(new FormData(form)),
       });
       const { ok, text, error } = await reply.json();
-      say(ok, text ?? error);
+      showOutcome(ok, text ?? error);
       form.closest('details.stop')?.removeAttribute('open');
     } catch {
-      say(false, 'The console does not answer.');
+      showOutcome(false, 'The console does not answer.');
     }
   });
 }

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
+import type { OpenHarness, RegisterTest } from './harness.js';
 import { ManualClock } from './manual-clock.js';
-import type { OpenScene, RegisterTest } from './scene.js';
 
-/** Random crawls with restarts. Each seed is one history. */
-export function historyTests<B>(test: RegisterTest<B>, histories: number, firstSeed: number): void {
+/** Registers tests of random crawls with restarts; each seed gives one history. */
+export function registerHistoryTests<B>(test: RegisterTest<B>, histories: number, firstSeed: number): void {
   for (let seed = firstSeed; seed < firstSeed + histories; seed++)
     test(`random history ${seed}: every URI is given out once, whatever the budgets, delays and restarts`, (open) =>
-      history(open, seed));
+      runHistory(open, seed));
 }
 
-/** Crawls a small random web and restarts the frontier now and then. */
-async function history<B>(open: OpenScene<B>, seed: number): Promise<void> {
-  const random = generator(seed);
+/** Crawls a small random web and restarts the frontier at random. */
+async function runHistory<B>(open: OpenHarness<B>, seed: number): Promise<void> {
+  const random = createRandom(seed);
   const pick = (count: number): number => Math.floor(random() * count);
   const clock = new ManualClock();
   const options = { targetReadyBacklog: 1 + pick(4), smallMemory: true, replenish: 2, clock };
@@ -46,7 +46,7 @@ async function history<B>(open: OpenScene<B>, seed: number): Promise<void> {
     assert.deepEqual([...done.keys()].sort(), [...added].sort(), 'every URI is finished');
     assert.ok(
       [...done.values()].every((times) => times === 1),
-      'and none twice',
+      'no URI is finished twice',
     );
   } finally {
     await s[Symbol.asyncDispose]();
@@ -54,7 +54,7 @@ async function history<B>(open: OpenScene<B>, seed: number): Promise<void> {
 }
 
 /** Mulberry32: equal seeds give equal histories. */
-function generator(seed: number): () => number {
+function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

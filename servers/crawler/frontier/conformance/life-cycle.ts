@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { hosts, pages, type RegisterTest, urls } from './scene.js';
+import { hosts, pages, type RegisterTest, urls } from './harness.js';
 
 /** The transitions T1 to T20 of a queue (CRAWL-5.4). */
-export function lifeCycleTests<B>(
+export function registerLifeCycleTests<B>(
   test: RegisterTest<B>,
   { withoutHolding, relocation }: { readonly withoutHolding: boolean; readonly relocation: boolean },
 ): void {
@@ -20,7 +20,7 @@ export function lifeCycleTests<B>(
     assert.deepEqual(hosts(await s.drain()), ['b', 'c', 'd'], 'CRAWL-5.3: first in, first out');
   });
 
-  test('CRAWL-5.4 T3 a URI for a queue that is held changes only counts', async (open) => {
+  test('CRAWL-5.4 T3 a URI for a ready or inactive queue changes only counts', async (open) => {
     await using s = await open({ targetReadyBacklog: 1 });
     await s.add(['http://a/1', 'http://b/1']);
     await s.add(['http://a/2', 'http://b/2']);
@@ -65,7 +65,7 @@ export function lifeCycleTests<B>(
     await s.finish(await s.take(), { delayMs: 1000, reason: 'politeness' });
     assert.equal(await s.state('a'), 'snoozed: politeness');
     s.clock.advance(1000);
-    assert.equal((await s.take()).classKey, 'b', 'b was first in line');
+    assert.equal((await s.take()).classKey, 'b', 'b was first in the queue of inactive queues');
     assert.equal((await s.take()).classKey, 'a');
   });
 
@@ -79,7 +79,7 @@ export function lifeCycleTests<B>(
     assert.equal(s.frontier.counts.queued, 0, 'the URIs of a retired queue are not counted as queued');
     assert.ok(s.frontier.empty, 'the crawl can end');
     await s.add(['http://a/more']);
-    assert.equal(s.frontier.counts.queued, 0, 'nor are those that are added to it');
+    assert.equal(s.frontier.counts.queued, 0, 'URIs that are added to it are not counted either');
     assert.equal(await s.frontier.reconsiderRetired(() => 4), 1, 'T19 with a larger budget');
     assert.equal(s.frontier.counts.queued, 4, 'its URIs count again');
     await s.finish(await s.take());
@@ -88,7 +88,7 @@ export function lifeCycleTests<B>(
     assert.equal(await s.state('a'), 'retired: total-budget', 'it retires again');
   });
 
-  test('CRAWL-5.4 T10 retire keeps the URI; T18 a long sleep makes room; T5 its wake time holds; T20 force wake', async (open) => {
+  test('CRAWL-5.4 T10 retire keeps the URI; T18 a long sleep makes a queue inactive; T5 it keeps its wake time; T20 force wake', async (open) => {
     await using s = await open({ targetReadyBacklog: 1, snoozeDeactivateMs: 300_000 });
     await s.add(['http://a/1', 'http://b/1', 'http://c/1']);
     await s.finish(await s.take(), { outcome: 'retire', reason: 'quota' });

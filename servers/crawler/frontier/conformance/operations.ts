@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { DIRECTIVE, type Finish } from '../contract.js';
-import { pages, type RegisterTest, urls } from './scene.js';
+import { pages, type RegisterTest, urls } from './harness.js';
 
 /** `schedule`, `next` and `finished` (CRAWL-5.6), charges and counts. */
-export function operationTests<B>(test: RegisterTest<B>): void {
+export function registerOperationTests<B>(test: RegisterTest<B>): void {
   test('CRAWL-5.6 schedule, next, finished', async (open) => {
     await using s = await open();
     assert.equal(await s.add(['http://a/1', 'http://a/2', 'http://b/1']), 3);
@@ -20,7 +20,7 @@ export function operationTests<B>(test: RegisterTest<B>): void {
     assert.equal(s.frontier.counts.discovered, 3);
     const [first, second] = [await s.take(), await s.take()];
     assert.deepEqual(urls([first, second]), ['http://a/1', 'http://b/1'], 'one URI of each queue');
-    assert.equal(await s.poll(), undefined, 'CRAWL-5.6.4: a queue in process gives nothing');
+    assert.equal(await s.poll(), undefined, 'CRAWL-5.6.4: a queue in process provides no URI');
     assert.equal(await s.state('a'), 'in-process', 'T7');
     await s.finish(first, { delayMs: 3000, reason: 'politeness' }, [
       'http://a/3',
@@ -31,7 +31,7 @@ export function operationTests<B>(test: RegisterTest<B>): void {
     assert.equal((await s.take()).uri.url, 'http://c/1', 'the links found on it are queued');
     assert.equal(await s.poll(), undefined, 'CRAWL-7.1: the queue sleeps');
     s.clock.advance(2999);
-    assert.equal(await s.poll(), undefined, 'not a millisecond less');
+    assert.equal(await s.poll(), undefined, 'the queue sleeps to the last millisecond');
     s.clock.advance(1);
     const third = await s.take();
     assert.equal(third.uri.url, 'http://a/2', 'CRAWL-1.9: first in, first out');
@@ -46,11 +46,11 @@ export function operationTests<B>(test: RegisterTest<B>): void {
     assert.deepEqual(
       [again.uri.url, again.uri.attempts],
       ['http://a/2', 1],
-      'CRAWL-8.5, 8.3: place and attempts',
+      'CRAWL-8.5, 8.3: the retried URI keeps its position and counts attempts',
     );
   });
 
-  test('CRAWL-2.5, 5.1.1 directive, then precedence, then age; CRAWL-5.2.2 a returned head gives way', async (open) => {
+  test('CRAWL-2.5, 5.1.1 directive, then precedence, then age; CRAWL-5.2.2 a returned head follows a URI of higher priority', async (open) => {
     await using s = await open();
     await s.add(['http://a/normal-1', 'http://a/normal-2']);
     const head = await s.take();

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTick } from 'node:timers/promises';
-import { pages, type RegisterTest, urls } from './scene.js';
+import { pages, type RegisterTest, urls } from './harness.js';
 
 /** Actions of the operator: deletion, hold and release, reports, and the checkpoint callback. */
-export function operatorTests<B>(test: RegisterTest<B>): void {
+export function registerOperatorTests<B>(test: RegisterTest<B>): void {
   test('CRAWL-5.6.6, T21 URIs are deleted by pattern; the one in process stays', async (open) => {
     await using s = await open();
     await s.add([...pages('a', 4), ...pages('b', 2)]);
@@ -36,7 +36,7 @@ export function operatorTests<B>(test: RegisterTest<B>): void {
     assert.equal(s.frontier.figures.queues.ready, 3);
   });
 
-  test('CRAWL-17.3.1 atRest runs after the writes before it, and nothing is scheduled meanwhile', async (open) => {
+  test('CRAWL-17.3.1 atRest runs after all earlier writes, and no URI is scheduled meanwhile', async (open) => {
     await using s = await open();
     await s.add(pages('a', 1));
     const order: string[] = [];

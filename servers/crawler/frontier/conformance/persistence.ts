@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
+import { pages, type RegisterTest, urls } from './harness.js';
 import { ManualClock } from './manual-clock.js';
-import { pages, type RegisterTest, urls } from './scene.js';
 
 /** Restarts and crash copies (CRAWL-17.2.2). */
-export function persistenceTests<B>(test: RegisterTest<B>, crashCopies: boolean): void {
+export function registerPersistenceTests<B>(test: RegisterTest<B>, crashCopies: boolean): void {
   test('CRAWL-17.2.2 a frontier that is opened again continues: order, budgets, sleep, retired and inactive queues, counters', async (open) => {
     const clock = new ManualClock();
     const options = { targetReadyBacklog: 2, replenish: 2, clock };
@@ -30,7 +30,7 @@ export function persistenceTests<B>(test: RegisterTest<B>, crashCopies: boolean)
   });
 
   if (crashCopies)
-    test('CRAWL-17.2.2 a crash loses nothing and doubles nothing', async (open) => {
+    test('CRAWL-17.2.2 a crash neither loses nor repeats URIs', async (open) => {
       await using s = await open();
       await s.add(pages('a', 20));
       await s.finish(await s.take(), {}, pages('a', 25));
@@ -48,11 +48,11 @@ export function persistenceTests<B>(test: RegisterTest<B>, crashCopies: boolean)
 }
 
 /** More queues than the frontier keeps in memory (CRAWL-5.3). */
-export function memoryTests<B>(test: RegisterTest<B>): void {
+export function registerMemoryTests<B>(test: RegisterTest<B>): void {
   test('CRAWL-5.3 hundreds of queues in little memory: every URI is given out once', async (open) => {
     await using s = await open({ targetReadyBacklog: 10, smallMemory: true, replenish: 1 });
     const all = Array.from({ length: 300 }, (_, i) => pages(`h${i}`, 2)).flat();
-    for (let at = 0; at < all.length; at += 500) await s.add(all.slice(at, at + 500));
+    for (let start = 0; start < all.length; start += 500) await s.add(all.slice(start, start + 500));
     assert.equal(s.frontier.counts.queued, 600);
     assert.deepEqual(urls(await s.drain()).sort(), [...all].sort());
   });

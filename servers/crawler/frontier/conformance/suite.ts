@@ -1,15 +1,15 @@
-import { historyTests } from './histories.js';
-import { lifeCycleTests } from './life-cycle.js';
-import { operationTests } from './operations.js';
-import { operatorTests } from './operators.js';
+import { createHarnessOpener, inDirectory, type OpenHarness } from './harness.js';
+import { registerHistoryTests } from './histories.js';
+import { registerLifeCycleTests } from './life-cycle.js';
+import { registerOperationTests } from './operations.js';
+import { registerOperatorTests } from './operators.js';
 import type { FrontierConformance } from './options.js';
-import { memoryTests, persistenceTests } from './persistence.js';
-import { inDirectory, type OpenScene, sceneOpener } from './scene.js';
-import { waitingTests } from './waiting.js';
+import { registerMemoryTests, registerPersistenceTests } from './persistence.js';
+import { registerWaitingTests } from './waiting.js';
 
 /**
- * Registers the tests of the frontier's contract (CRAWL-5) with a test runner. Time passes only on the clock that the factory receives;
- * no test depends on the speed of the machine.
+ * Registers the tests of the frontier's contract (CRAWL-5) with a test runner. Time passes only on the clock that the factory
+ * receives, so no test depends on the speed of the machine.
  */
 export function frontierConformance<Batch>(options: FrontierConformance<Batch>): void {
   const {
@@ -18,14 +18,14 @@ export function frontierConformance<Batch>(options: FrontierConformance<Batch>):
     withoutHolding = true,
     relocation = true,
   } = options.manifest ?? {};
-  const test = (name: string, run: (open: OpenScene<Batch>) => Promise<void>): void => {
-    options.test(name, () => inDirectory((directory) => run(sceneOpener(options, directory))));
+  const test = (name: string, run: (open: OpenHarness<Batch>) => Promise<void>): void => {
+    options.test(name, () => inDirectory((directory) => run(createHarnessOpener(options, directory))));
   };
-  operationTests(test);
-  lifeCycleTests(test, { withoutHolding, relocation });
-  operatorTests(test);
-  waitingTests(test);
-  if (persistence) persistenceTests(test, crashCopies);
-  memoryTests(test);
-  if (persistence) historyTests(test, options.histories ?? 15, options.seed ?? 1);
+  registerOperationTests(test);
+  registerLifeCycleTests(test, { withoutHolding, relocation });
+  registerOperatorTests(test);
+  registerWaitingTests(test);
+  if (persistence) registerPersistenceTests(test, crashCopies);
+  registerMemoryTests(test);
+  if (persistence) registerHistoryTests(test, options.histories ?? 15, options.seed ?? 1);
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { QueueEntry } from '../../../../storage/index.js';
-import { pages, type RegisterTest } from './scene.js';
+import { pages, type RegisterTest } from './harness.js';
 
 /** When a waiting `next` resolves (CRAWL-20.5). */
-export function waitingTests<B>(test: RegisterTest<B>): void {
+export function registerWaitingTests<B>(test: RegisterTest<B>): void {
   const never = new AbortController().signal;
 
-  test('CRAWL-20.5 a waiting next gets the URI that a worker finds, and the one whose time comes', async (open) => {
+  test('CRAWL-20.5 a waiting next gets the URI that a worker finds, and the URI whose queue wakes', async (open) => {
     await using s = await open();
     await s.add(pages('a', 2));
     const first = await s.take();
@@ -26,7 +26,7 @@ export function waitingTests<B>(test: RegisterTest<B>): void {
     assert.equal(late?.uri.url, 'http://a/1');
   });
 
-  test('next ends when nothing is left, when its signal is aborted, and when the frontier is closed', async (open) => {
+  test('next ends when the frontier is empty, when its signal is aborted, and when the frontier is closed', async (open) => {
     await using s = await open();
     assert.equal(await s.frontier.next(never), undefined, 'CRAWL-4.9: empty');
     await s.add(pages('a', 1));

@@ -8,7 +8,7 @@ import { type Candidate, type CrawlFrontier, DIRECTIVE, type Finish } from '../c
 import { ManualClock } from './manual-clock.js';
 import type { FrontierConformance, FrontierSetup, FrontierUnderTest } from './options.js';
 
-interface SceneOptions extends Partial<Omit<FrontierSetup, 'clock' | 'prepare'>> {
+interface HarnessOptions extends Partial<Omit<FrontierSetup, 'clock' | 'prepare'>> {
   readonly clock?: ManualClock;
   readonly replenish?: number;
   readonly totalBudget?: number;
@@ -16,8 +16,8 @@ interface SceneOptions extends Partial<Omit<FrontierSetup, 'clock' | 'prepare'>>
   readonly classKeyOf?: (url: string) => string;
 }
 
-/** A frontier with shorthands for what tests do. The class key of a URI is its host. */
-class Scene<Batch> implements AsyncDisposable {
+/** A frontier under test with short methods for the steps of a test. The class key of a URI is its host. */
+class Harness<Batch> implements AsyncDisposable {
   private constructor(
     private readonly opened: FrontierUnderTest<Batch>,
     readonly clock: ManualClock,
@@ -26,8 +26,8 @@ class Scene<Batch> implements AsyncDisposable {
   static async open<B>(
     { open }: Pick<FrontierConformance<B>, 'open'>,
     directory: string,
-    options: SceneOptions = {},
-  ): Promise<Scene<B>> {
+    options: HarnessOptions = {},
+  ): Promise<Harness<B>> {
     const { replenish = 3000, totalBudget = -1, cost = 1, clock = new ManualClock() } = options;
     const { classKeyOf = (url: string) => new URL(url).host } = options;
     const opened = await open(directory, {
@@ -45,7 +45,7 @@ class Scene<Batch> implements AsyncDisposable {
       snoozeDeactivateMs: options.snoozeDeactivateMs ?? 300_000,
       smallMemory: options.smallMemory ?? false,
     });
-    return new Scene(opened, clock);
+    return new Harness(opened, clock);
   }
 
   get frontier(): CrawlFrontier<Batch> {
@@ -61,7 +61,7 @@ class Scene<Batch> implements AsyncDisposable {
     return this.frontier.poll();
   }
 
-  /** The URI that must be available now. */
+  /** Takes the next URI, which must be available now. */
   async take(): Promise<QueueEntry> {
     const entry = await this.poll();
     assert.ok(entry, 'a URI is available');
@@ -107,22 +107,28 @@ class Scene<Batch> implements AsyncDisposable {
   }
 }
 
-export type OpenScene<B> = ((options?: SceneOptions) => Promise<Scene<B>>) & {
+/** Opens the frontier of a test; every call opens the same directory. */
+export type OpenHarness<B> = ((options?: HarnessOptions) => Promise<Harness<B>>) & {
   /** Copies the directory; returns the opener of the copy. */
-  readonly copy: () => Promise<OpenScene<B>>;
+  readonly copy: () => Promise<OpenHarness<B>>;
 };
-export type RegisterTest<B> = (name: string, run: (open: OpenScene<B>) => Promise<void>) => void;
+export type RegisterTest<B> = (name: string, run: (open: OpenHarness<B>) => Promise<void>) => void;
 
-export function sceneOpener<B>(conformance: FrontierConformance<B>, directory: string): OpenScene<B> {
+/** Returns the function by which tests open a frontier on a directory. */
+export function createHarnessOpener<B>(
+  conformance: FrontierConformance<B>,
+  directory: string,
+): OpenHarness<B> {
   const files = join(directory, 'files');
-  return Object.assign((options?: SceneOptions) => Scene.open(conformance, files, options), {
+  return Object.assign((options?: HarnessOptions) => Harness.open(conformance, files, options), {
     copy: async () => {
       await cp(files, join(directory, 'copy', 'files'), { recursive: true });
-      return sceneOpener(conformance, join(directory, 'copy'));
+      return createHarnessOpener(conformance, join(directory, 'copy'));
     },
   });
 }
 
+/** Runs a test in a new temporary directory. */
 export async function inDirectory(run: (directory: string) => Promise<void>): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'frontier-conformance-'));
   try {

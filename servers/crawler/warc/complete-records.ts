@@ -15,7 +15,7 @@ const GZIP_TRAILER_BYTES = 8;
  * Returns the number of bytes of complete records at the start of a WARC file; a killed writer may leave an incomplete one after them. The
  * file is read once, in bounded memory.
  */
-export async function wholeRecords(
+export async function completeRecordsLength(
   file: FileHandle,
   { compressed, signal }: { readonly compressed: boolean; readonly signal?: AbortSignal | undefined },
 ): Promise<number> {
@@ -39,10 +39,10 @@ interface Inflated {
 /** Returns the end of the gzip member that begins at `at`; undefined if it is incomplete. */
 async function endOfMember(window: ReadWindow, at: number): Promise<number | undefined> {
   const bytes = await window.from(at);
-  // Deflate without optional fields, as the writer writes it.
+  // Deflate without optional fields: the header that the writer writes.
   if (bytes.length < GZIP_HEADER_BYTES || bytes.readUInt32BE(0) !== 0x1f8b0800) return undefined;
   const body =
-    inflatedAtOnce(bytes.subarray(GZIP_HEADER_BYTES)) ?? (await inflated(window, at + GZIP_HEADER_BYTES));
+    inflateShort(bytes.subarray(GZIP_HEADER_BYTES)) ?? (await inflateLong(window, at + GZIP_HEADER_BYTES));
   if (body === undefined) return undefined;
   const bodyEnd = at + GZIP_HEADER_BYTES + body.consumed;
   const trailer = await window.from(bodyEnd);
@@ -51,8 +51,8 @@ async function endOfMember(window: ReadWindow, at: number): Promise<number | und
   return bodyEnd + GZIP_TRAILER_BYTES;
 }
 
-/** Inflates a short member; undefined for a longer or damaged one. */
-function inflatedAtOnce(bytes: Uint8Array): Inflated | undefined {
+/** Inflates a short member; returns undefined for a longer or damaged one. */
+function inflateShort(bytes: Uint8Array): Inflated | undefined {
   try {
     const result: unknown = inflateRawSync(bytes, { info: true, maxOutputLength: MAX_INFLATED_BYTES });
     if (!hasInfo(result)) return undefined;
@@ -71,7 +71,7 @@ function hasInfo(
 }
 
 /** Inflates a member of any length. */
-async function inflated(window: ReadWindow, start: number): Promise<Inflated | undefined> {
+async function inflateLong(window: ReadWindow, start: number): Promise<Inflated | undefined> {
   const source = Readable.from(pieces(window, start), { highWaterMark: 1 });
   const inflate = createInflateRaw();
   let crc = 0;
@@ -107,15 +107,15 @@ async function endOfPlainRecord(window: ReadWindow, at: number): Promise<number 
   const head = (await window.from(at)).subarray(0, SHORT_BYTES).toString('latin1');
   const headEnd = head.indexOf('\r\n\r\n');
   if (!head.startsWith('WARC/') || headEnd < 0) return undefined;
-  const said = /\r\nContent-Length: (\d{1,15})\r\n/i.exec(head.slice(0, headEnd + 2))?.[1];
-  if (said === undefined) return undefined;
-  const blockEnd = at + headEnd + 4 + Number(said);
+  const contentLength = /\r\nContent-Length: (\d{1,15})\r\n/i.exec(head.slice(0, headEnd + 2))?.[1];
+  if (contentLength === undefined) return undefined;
+  const blockEnd = at + headEnd + 4 + Number(contentLength);
   return (await window.from(blockEnd)).subarray(0, 4).toString('latin1') === '\r\n\r\n'
     ? blockEnd + 4
     : undefined;
 }
 
-/** A part of the file in memory, which moves with the reader. */
+/** The part of a file around the reading position, in memory. */
 class ReadWindow {
   #start = 0;
   #bytes: Buffer = Buffer.alloc(0);
@@ -138,11 +138,16 @@ class ReadWindow {
 /** Reads `length` bytes, fewer only at the end of the file. */
 async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(length);
-  let got = 0;
-  while (got < length) {
-    const { bytesRead } = await file.read(buffer, got, length - got, position + got);
+  let bytesInBuffer = 0;
+  while (bytesInBuffer < length) {
+    const { bytesRead } = await file.read(
+      buffer,
+      bytesInBuffer,
+      length - bytesInBuffer,
+      position + bytesInBuffer,
+    );
     if (bytesRead === 0) break;
-    got += bytesRead;
+    bytesInBuffer += bytesRead;
   }
-  return buffer.subarray(0, got);
+  return buffer.subarray(0, bytesInBuffer);
 }

@@ -1,0 +1,35 @@
+import type { FrontierClock } from './clock.js';
+
+/** The calls of `next` that wait until a queue is ready (CRAWL-20.5), the longest waiting first. */
+export class Waiters {
+  readonly #wakes: (() => void)[] = [];
+
+  constructor(private readonly clock: FrontierClock) {}
+
+  /**
+   * Waits for a wake-up or the signal.
+   * @param milliseconds waits for this time instead of a wake-up
+   */
+  async wait(signal: AbortSignal, milliseconds?: number): Promise<void> {
+    let cancelTimer: (() => void) | undefined;
+    await new Promise<void>((resolve) => {
+      const wake = (): void => {
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      signal.addEventListener('abort', wake, { once: true });
+      if (milliseconds === undefined) this.#wakes.push(wake);
+      else cancelTimer = this.clock.setTimer(wake, milliseconds);
+    });
+    cancelTimer?.();
+  }
+
+  /** Wakes the call that has waited longest. */
+  wakeOne(): void {
+    this.#wakes.shift()?.();
+  }
+
+  wakeAll(): void {
+    for (const wake of this.#wakes.splice(0)) wake();
+  }
+}
