@@ -27,7 +27,7 @@ const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 export class Annotations {
   static readonly NONE = new Annotations(new Map());
 
-  /** Digest of all annotations: two with the same digest merge in the same way. */
+  /** Digest of all annotations: instances with equal digests merge in the same way. */
   readonly digest: string;
   readonly #objects: ReadonlyMap<string, SoifObject>;
 
@@ -65,21 +65,21 @@ export class Annotations {
     return this.#objects.size;
   }
 
-  /** Returns the annotation of a URL. */
-  for(url: string): SoifObject | undefined {
+  /** Returns the annotation of a URL; undefined if it is not annotated. */
+  get(url: string): SoifObject | undefined {
     return this.#objects.get(keyOf(url));
   }
 
-  /** Returns the digest of a URL's annotation, which changes when the object must be merged again; undefined if there is none. */
+  /** Returns the digest of a URL's annotation, which changes when the object must be merged again; undefined if it is not annotated. */
   digestFor(url: string): string | undefined {
-    const object = this.for(url);
+    const object = this.get(url);
     if (object === undefined) return undefined;
     return createHash('sha256').update(encodeSoif(object)).digest('hex').slice(0, 32);
   }
 
-  /** Returns the object with its annotation; the same object if it has none. Keeps its type and URL. */
+  /** Returns the object with its annotation; the same object if it is not annotated. Keeps its type and URL. */
   merge(automatic: SoifObject): SoifObject {
-    const manual = this.for(automatic.url);
+    const manual = this.get(automatic.url);
     if (manual === undefined) return automatic;
     const merged = overlay(manual, automatic);
     return SoifObject.of(
@@ -91,10 +91,10 @@ export class Annotations {
 
   /**
    * Yields the annotations of URLs without an object, as objects (G-139).
-   * @param known whether the Gatherer has an object of this canonical URL
+   * @param isKnown whether the Gatherer has an object of this canonical URL
    */
-  *unmatched(known: (url: string) => boolean): Generator<SoifObject, void, undefined> {
-    for (const [url, object] of this.#objects) if (!known(url)) yield object;
+  *unmatched(isKnown: (url: string) => boolean): Generator<SoifObject, void, undefined> {
+    for (const [url, object] of this.#objects) if (!isKnown(url)) yield object;
   }
 }
 
@@ -125,8 +125,7 @@ async function* objectsOf(
     for await (const chunk of stream) yield* take(decoder.push(chunk as Buffer));
   } catch (cause) {
     signal?.throwIfAborted();
-    const why = messageOf(cause);
-    throw new StorageError(`${file}: the annotations cannot be read: ${why}`, { cause });
+    throw new StorageError(`${file}: the annotations cannot be read: ${messageOf(cause)}`, { cause });
   }
   yield* take(decoder.end());
 }

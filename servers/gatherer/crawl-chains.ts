@@ -9,7 +9,7 @@ import { Blocker } from '../crawler/processors/blocker.js';
 import { ChangeEvaluator } from '../crawler/processors/change-evaluator.js';
 import { ContentDigest } from '../crawler/processors/content-digest.js';
 import { DigestHistory } from '../crawler/processors/digest-history.js';
-import { FetchJudge, FetchProcessor } from '../crawler/processors/fetch.js';
+import { FetchProcessor, ResponseClassifier } from '../crawler/processors/fetch.js';
 import { FetchHistory } from '../crawler/processors/fetch-history.js';
 import { LinksScoper } from '../crawler/processors/links-scoper.js';
 import { PreconditionEnforcer } from '../crawler/processors/precondition-enforcer.js';
@@ -46,19 +46,19 @@ export interface ChainOptions {
   readonly robotsAgent: string;
   /** G-174: whether a link from `from` to `to` may lead to public addresses only. */
   readonly mustBePublic: (from: string, to: string) => boolean;
-  /** Digest of everything besides the document that its summary depends on (G-110). */
+  /** Digest of everything other than the document that affects its summary (G-110). */
   readonly rulesDigest: RulesDigest;
   readonly annotations: Annotations | undefined;
   readonly force: boolean;
   readonly readTimeoutMs: number;
   readonly now: () => UnixSeconds;
-  /** The configuration names an order: its quotas, blocks, digests and fetch histories apply. */
+  /** Whether the configuration names an order, so that its quotas, blocks, digests and fetch histories apply. */
   readonly ordered: boolean;
   readonly warc:
     | { readonly files: WarcFiles; readonly skipIdenticalDigests: boolean; readonly digestHistory: boolean }
     | undefined;
   readonly runtime: RuntimeLimitOptions;
-  /** Those of `extract` run before Essence, which transfers the body to a thread; the others at the end of their chain. */
+  /** Processors of the caller. Those of `extract` run before Essence, which transfers the body to a thread, the others at the end of their chain. */
   readonly extraProcessors: Partial<Record<ChainName, readonly Processor[]>>;
 }
 
@@ -81,8 +81,8 @@ export function crawlChains(options: ChainOptions): ProcessorChains {
   return {
     'pre-fetch': [
       new Preselector({
-        stopped: (url) => stoppedByUrl(url, essence),
-        // On the first run there is nothing to look up.
+        stoppedType: (url) => stoppedByUrl(url, essence),
+        // The first run has no earlier records.
         ...(store.summaries.count > 0 ? { documents: store.documents } : {}),
         now,
       }),
@@ -93,7 +93,7 @@ export function crawlChains(options: ChainOptions): ProcessorChains {
       ...when(history !== undefined, () => [history!.loader]),
       new History({
         documents: store.documents,
-        known: store.summaries.count > 0,
+        hasRecords: store.summaries.count > 0,
         force: options.force,
         timeToLive: config.timeToLive,
         rulesDigest,
@@ -105,12 +105,12 @@ export function crawlChains(options: ChainOptions): ProcessorChains {
     ],
     fetch: [
       new FetchProcessor(fetcher, limits, servers),
-      // Before the judge, so that redirects and error pages get digests and records too.
+      // Before the ResponseClassifier, so that redirects and error pages get digests and records too.
       ...when(options.ordered || warc !== undefined, () => [new ContentDigest()]),
       ...when(history !== undefined, () => [history!]),
       ...when(digests !== undefined, () => [digests!]),
       ...when(warc !== undefined, () => [warc!]),
-      new FetchJudge(limits),
+      new ResponseClassifier(limits),
       ...(extraProcessors.fetch ?? []),
     ],
     extract: [
@@ -142,7 +142,7 @@ export function crawlChains(options: ChainOptions): ProcessorChains {
   };
 }
 
-/** All user names and passwords of the configuration. */
+/** Returns all user names and passwords of the configuration. */
 function loginsOf({ httpBasicAuth, ftpAuth }: GathererConfig): string[] {
   return [...httpBasicAuth, ...ftpAuth].flatMap(({ user, password }) => [user, password]);
 }
@@ -162,13 +162,14 @@ function orderedChecks(servers: ServerCache, frontier: Frontier): Processor[] {
   ];
 }
 
-/** E-28: returns the type if the URL alone shows that the document is rejected and holds no links (E-25). */
+/** E-28: returns the type if the URL shows that the document is rejected and contains no links (E-25). */
 function stoppedByUrl(url: string, { rules }: EssencePool): string | undefined {
   const type = typeByUrl(url, rules);
   if (type === undefined || mayContainLinks(type)) return undefined;
   return isRejected(type, rules) ? type : undefined;
 }
 
-function when(condition: boolean, make: () => readonly Processor[]): readonly Processor[] {
-  return condition ? make() : [];
+/** Returns the processors if the condition is true. */
+function when(condition: boolean, create: () => readonly Processor[]): readonly Processor[] {
+  return condition ? create() : [];
 }

@@ -36,7 +36,7 @@ import { FilterFiles } from './filters.js';
 import { GatherSettings } from './gather-settings.js';
 import { MinTimeToLive } from './min-time-to-live.js';
 import { RootLimits, readProgress } from './root-limits.js';
-import { type RulesDigest, type RunNodes, type RunState, startsOf } from './run-state.js';
+import { type RulesDigest, type RunNodes, type RunState, startUrlsOf } from './run-state.js';
 import { RootNodeScope } from './scope.js';
 
 /** Product token in robots.txt (G-63, G-65). */
@@ -54,7 +54,7 @@ export interface CrawlJobOptions {
   readonly rulesDigest: RulesDigest;
   readonly annotations: Annotations | undefined;
   readonly order: CrawlOrderConfig;
-  /** The configuration names the order. */
+  /** Whether the configuration names the order. */
   readonly ordered: boolean;
   readonly force: boolean;
   readonly readTimeoutMs: number;
@@ -66,7 +66,7 @@ export interface CrawlJobOptions {
 
 /**
  * One run of the crawl engine, assembled from a configuration and an order, with its logs, journal, WARC files, console and
- * checkpoints. It owns all of them and closes them, the latest first.
+ * checkpoints. It owns all of them and closes them in reverse order.
  */
 export class CrawlJob implements AsyncDisposable {
   constructor(
@@ -83,7 +83,7 @@ export class CrawlJob implements AsyncDisposable {
     return redactControl(this.controller);
   }
 
-  /** Crawls until nothing is left. @throws the signal's reason when aborted */
+  /** Crawls until no URI is left. @throws the signal's reason when aborted */
   async run(signal: AbortSignal): Promise<EndReason> {
     const end = await this.controller.run(signal);
     const { order, directory } = this.options;
@@ -102,7 +102,7 @@ function crawlDirectoryOf(gatherer: string): string {
 }
 
 /**
- * Assembles a run. Nothing stays open when a part of it cannot be opened.
+ * Assembles a run. If a part of it cannot be opened, everything is closed again.
  *
  * @param nodes the RootNodes and LeafNodes of the run
  * @param resumed true continues the run in the store; false schedules the nodes as seeds
@@ -118,10 +118,10 @@ export async function openCrawlJob(
   const crawlDirectory = crawlDirectoryOf(directory);
   const settings = new GatherSettings(order, options.ordered, nodes.roots);
   const addresses = new HostAddresses({
-    validitySeconds: (host) => settings.ofUrl(`http://${host}/`).ipValiditySeconds,
+    validitySeconds: (host) => settings.forUrl(`http://${host}/`).ipValiditySeconds,
   });
   const preparer = new FrontierPreparer({
-    settingsFor: (uri) => settings.of(uri),
+    settingsFor: (uri) => settings.forUri(uri),
     addressOf: (host) => addresses.bytesOf(host),
   });
   const seen = resources.adopt(await openSeen(options, resumed), (filter) => filter.close());
@@ -143,15 +143,15 @@ export async function openCrawlJob(
         }),
   });
   resources.defer(() => frontier.close());
-  const roots = await rootLimits(options, nodes, addresses, resumed);
+  const roots = await openRootLimits(options, nodes, addresses, resumed);
   const hosts = roots.map(({ rules }) => new URL(rules.root.url).hostname).filter((host) => host !== '');
   await addresses.resolve(hosts);
   const minTimeToLive = await MinTimeToLive.read(store.meta);
-  if (!resumed) await seed(options, nodes, state, frontier, roots, minTimeToLive);
+  if (!resumed) await scheduleSeeds(options, nodes, state, frontier, roots, minTimeToLive);
 
   const servers = new ServerCache({
     fetcher,
-    settingsFor: (url) => settings.ofUrl(url),
+    settingsFor: (url) => settings.forUrl(url),
     robotsAgent: ROBOTS_AGENT,
     userAgent: config.httpUserAgent ?? USER_AGENT,
     timeoutMs: options.readTimeoutMs,
@@ -177,7 +177,7 @@ export async function openCrawlJob(
   const rules = order.scope.length === 0 ? undefined : decideSequence(order.scope, { seeds: seedsOf(nodes) });
   const configured = new Set(seedsOf(nodes).map((url) => new URL(url).hostname));
   const hostKnowledge = {
-    addresses: (host: string) => addresses.of(host),
+    addresses: (host: string) => addresses.addressesOf(host),
     isConfigured: (host: string) => configured.has(host),
   };
   // G-81: checkpoints copy the working store, whose queues contain logins.
@@ -217,7 +217,7 @@ export async function openCrawlJob(
       },
     }),
     servers,
-    settingsFor: (uri) => settings.of(uri),
+    settingsFor: (uri) => settings.forUri(uri),
     statistics,
     bandwidth,
     workers: order.workers,
@@ -236,7 +236,7 @@ export async function openCrawlJob(
     lastCheckpoint: () => checkpoints.newest,
   });
   if (logs !== undefined) followProgress(logs, controller, resources);
-  if (order.checkpointMinutes > 0) takeCheckpointsRegularly(order.checkpointMinutes, controller, resources);
+  if (order.checkpointMinutes > 0) scheduleCheckpoints(order.checkpointMinutes, controller, resources);
   const console = await openConsole(options, controller, crawlDirectory, resources);
   return new CrawlJob(options, controller, roots, console?.url, resources.move());
 }
@@ -247,13 +247,14 @@ export async function openSeen(
   resumed: boolean,
 ): Promise<SeenFilter> {
   if (order.seen === 'level') return store.openSeenFilter();
-  const own = join(directory, 'seen', order.seen);
-  if (!resumed) await rm(own, { recursive: true, force: true });
-  await mkdir(own, { recursive: true });
-  return openSeenFilter({ kind: order.seen, directory: own });
+  const filterDirectory = join(directory, 'seen', order.seen);
+  if (!resumed) await rm(filterDirectory, { recursive: true, force: true });
+  await mkdir(filterDirectory, { recursive: true });
+  return openSeenFilter({ kind: order.seen, directory: filterDirectory });
 }
 
-export async function rootLimits(
+/** Reads the filters of the RootNodes and, for a resumed run, their counters. */
+export async function openRootLimits(
   { config, store }: Pick<CrawlJobOptions, 'config' | 'store'>,
   { roots }: RunNodes,
   addresses: HostAddresses,
@@ -269,7 +270,7 @@ export async function rootLimits(
 }
 
 /** G-69: schedules the RootNodes in the order of the file, then the LeafNodes, and marks the run as begun, in one batch. */
-export async function seed(
+export async function scheduleSeeds(
   { store, order, config }: Pick<CrawlJobOptions, 'store' | 'order' | 'config'>,
   nodes: RunNodes,
   state: RunState,
@@ -282,9 +283,9 @@ export async function seed(
   const tag = (url: string): string => (order.sourceTagSeeds ? url : '');
   const candidates: Candidate[] = [];
   roots.forEach((limits, root) => {
-    for (const url of startsOf(limits.rules.root)) {
+    for (const url of startUrlsOf(limits.rules.root)) {
       const admit = (): boolean => {
-        limits.take(new URL(url));
+        limits.countUrl(new URL(url));
         return true;
       };
       candidates.push({ ...common, url, root, isLeaf: false, sourceTag: tag(url), admit });
@@ -292,13 +293,14 @@ export async function seed(
   });
   for (const { url } of nodes.leaves)
     candidates.push({ ...common, url, root: roots.length, isLeaf: true, sourceTag: tag(url) });
-  minTimeToLive.note(config.timeToLive, batch);
+  minTimeToLive.record(config.timeToLive, batch);
   state.markBegun(nodes, batch);
   await frontier.schedule(candidates, batch, () => {
     for (const [root, limits] of roots.entries()) limits.store(root, batch);
   });
 }
 
+/** Returns the URLs of the RootNodes and LeafNodes. */
 export function seedsOf({ roots, leaves }: RunNodes): string[] {
   return [...roots, ...leaves].map(({ url }) => url);
 }
@@ -340,16 +342,16 @@ function followProgress(logs: CrawlLogs, controller: CrawlController, resources:
   });
 }
 
-function takeCheckpointsRegularly(minutes: number, controller: CrawlController, resources: CloseStack): void {
-  let taking: Promise<unknown> = Promise.resolve();
+function scheduleCheckpoints(minutes: number, controller: CrawlController, resources: CloseStack): void {
+  let current: Promise<unknown> = Promise.resolve();
   const timer = setInterval(() => {
-    taking = controller.checkpoint().catch((error: unknown) => {
-      crawlChannel.publish({ text: `no checkpoint: ${String(error)}`, alert: true });
+    current = controller.checkpoint().catch((error: unknown) => {
+      crawlChannel.publish({ text: `the checkpoint failed: ${String(error)}`, alert: true });
     });
   }, minutes * 60_000);
   resources.defer(async () => {
     clearInterval(timer);
-    await taking;
+    await current;
   });
 }
 

@@ -14,33 +14,33 @@ import { redactLogins } from '../crawler/redaction.js';
 import type { Debug } from '../host/index.js';
 
 /**
- * Writes the messages of a Gatherer's debug sections 20 to 69 (G-150) until disposed. Without it none of them is computed. Sections 40 to
+ * Writes the messages of a Gatherer's debug sections 20 to 69 (G-150) until disposed. Without it no message is computed. Sections 40 to
  * 48 and 61 of a run also need {@link debugProcessors}.
  */
 export function followDebug(debug: Debug): Disposable {
-  const debugMessage = (event: unknown): void => {
+  const onDebugMessage = (event: unknown): void => {
     const { section, level, text } = event as DebugMessage;
     debug(section, level, () => redactLogins(text()));
   };
-  const document = (event: unknown): void => {
+  const onDocument = (event: unknown): void => {
     const { url, disposition, type, status, bytes, milliseconds } = event as DocumentEvent;
     publishDebug(62, 1, () => {
       const what = `${disposition}, type ${type}, status ${status}, ${bytes} bytes`;
       return `${url}: ${what}, ${milliseconds} ms`;
     });
     const { queued, inProcess, discovered } = (event as DocumentEvent).frontier;
-    publishDebug(40, 9, () => `${discovered} URLs known, ${queued} queued, ${inProcess} in work`);
+    publishDebug(40, 9, () => `${discovered} URLs known, ${queued} queued, ${inProcess} in process`);
   };
-  const uriError = (event: unknown): void => {
+  const onUriError = (event: unknown): void => {
     const { url, source, message } = event as UriErrorEvent;
     publishDebug(41, 1, () => `${url}, found in ${source}: ${message}`);
   };
-  const crawl = (event: unknown): void => {
+  const onCrawlEvent = (event: unknown): void => {
     const { text } = event as CrawlEvent;
     publishDebug(62, 1, () => text);
   };
   // Level 1: denied subjects, level 5: all.
-  const filter = (event: unknown): void => {
+  const onFilter = (event: unknown): void => {
     const { file, subjects, allowed, rule } = event as FilterEvent;
     publishDebug(44, allowed ? 5 : 1, () => {
       const by = rule === undefined ? 'no line' : `line ${rule.line}, ${rule.expression}`;
@@ -48,11 +48,11 @@ export function followDebug(debug: Debug): Disposable {
     });
   };
   const subscriptions = [
-    { channel: filterChannel, listen: filter },
-    { channel: debugChannel, listen: debugMessage },
-    { channel: documentChannel, listen: document },
-    { channel: uriErrorChannel, listen: uriError },
-    { channel: crawlChannel, listen: crawl },
+    { channel: filterChannel, listen: onFilter },
+    { channel: debugChannel, listen: onDebugMessage },
+    { channel: documentChannel, listen: onDocument },
+    { channel: uriErrorChannel, listen: onUriError },
+    { channel: crawlChannel, listen: onCrawlEvent },
   ];
   for (const { channel, listen } of subscriptions) channel.subscribe(listen);
   return {
@@ -65,9 +65,9 @@ export function followDebug(debug: Debug): Disposable {
 /** Processors that only write debug messages, for `GathererOptions.processors`. */
 export function debugProcessors(): Partial<Record<ChainName, readonly Processor[]>> {
   return {
-    'pre-fetch': [debugProcessor('DebugPreFetch', robots, decision)],
-    write: [debugProcessor('DebugWrite', database)],
-    'post-process': [debugProcessor('DebugLinks', forbidden, links)],
+    'pre-fetch': [debugProcessor('DebugPreFetch', reportRobots, reportDecision)],
+    write: [debugProcessor('DebugWrite', reportDatabase)],
+    'post-process': [debugProcessor('DebugLinks', reportForbidden, reportLinks)],
   };
 }
 
@@ -81,23 +81,23 @@ function debugProcessor(name: string, ...reports: readonly ((uri: CrawlUri) => v
   };
 }
 
-/** Section 48: robots.txt. A URI that it forbids leaves the chain earlier; {@link forbidden} reports it. */
-function robots(uri: CrawlUri): void {
+/** Section 48: robots.txt. A URI that it forbids leaves the chain earlier; {@link reportForbidden} reports it. */
+function reportRobots(uri: CrawlUri): void {
   if (uri.disposition === 'kept' || uri.fetched !== undefined) return;
   if (/^https?:/.test(uri.url)) publishDebug(48, 5, () => `${uri.url}: allowed`);
 }
 
-function forbidden(uri: CrawlUri): void {
+function reportForbidden(uri: CrawlUri): void {
   const { url, status, reason } = uri;
   if (status === FETCH_STATUS.robotsForbidden || status === FETCH_STATUS.robotsUnavailable) {
     publishDebug(48, 1, () => `${url}: ${reason}`);
   } else if (status === FETCH_STATUS.deferred) {
-    publishDebug(48, 1, () => `${url}: robots.txt comes first${reason === '' ? '' : `: ${reason}`}`);
+    publishDebug(48, 1, () => `${url}: robots.txt is fetched first${reason === '' ? '' : `: ${reason}`}`);
   }
 }
 
 /** Section 41: whether the URL is fetched again (G-108), and why. */
-function decision({ url, disposition, document, fetched }: CrawlUri): void {
+function reportDecision({ url, disposition, document, fetched }: CrawlUri): void {
   publishDebug(41, 1, () => {
     if (document === undefined) return `${url}: not known`;
     const { updateTime, refreshRate, lastModificationTime, etag, md5 } = document;
@@ -108,7 +108,7 @@ function decision({ url, disposition, document, fetched }: CrawlUri): void {
 }
 
 /** Section 61: the changes of the database. */
-function database({ url, disposition, document, updateTime, reason }: CrawlUri): void {
+function reportDatabase({ url, disposition, document, updateTime, reason }: CrawlUri): void {
   publishDebug(61, 1, () => {
     switch (disposition) {
       case 'summarized':
@@ -118,7 +118,7 @@ function database({ url, disposition, document, updateTime, reason }: CrawlUri):
       case 'rejected':
         return `${url}: no object: ${reason}`;
       default:
-        return `${url}: nothing, ${disposition}`;
+        return `${url}: no change, ${disposition}`;
     }
   });
 }
@@ -127,11 +127,11 @@ function database({ url, disposition, document, updateTime, reason }: CrawlUri):
 const ENUMERATION: Readonly<Record<string, number>> = { http: 42, https: 42, gopher: 43, ftp: 45, file: 46 };
 /** Sections that have level 1 only, which then includes the links. */
 const FLAT: ReadonlySet<number> = new Set([45, 46]);
-/** Links that one line shows. */
+/** Maximum number of links in one line. */
 const MAX_SHOWN = 100;
 
 /** Sections 40, 42, 43, 45, 46: the links of a document, before limits and filters. */
-function links(uri: CrawlUri): void {
+function reportLinks(uri: CrawlUri): void {
   const { url, disposition, outLinks } = uri;
   if (disposition === 'retry') return;
   const { depth, pathFromSeed, via } = uri.entry.uri;
@@ -142,14 +142,14 @@ function links(uri: CrawlUri): void {
   if (section === undefined) return;
   publishDebug(section, 1, () => {
     const what = disposition === 'listed' ? 'a list' : 'a document';
-    return `${url}: ${what} of ${outLinks.length} links${FLAT.has(section) ? list(outLinks) : ''}`;
+    return `${url}: ${what} of ${outLinks.length} links${FLAT.has(section) ? formatLinks(outLinks) : ''}`;
   });
   if (FLAT.has(section)) return;
-  publishDebug(section, 5, () => `${url}: links${list(outLinks.filter(({ hop }) => hop !== 'E'))}`);
-  publishDebug(section, 9, () => `${url}: embedded${list(outLinks.filter(({ hop }) => hop === 'E'))}`);
+  publishDebug(section, 5, () => `${url}: links${formatLinks(outLinks.filter(({ hop }) => hop !== 'E'))}`);
+  publishDebug(section, 9, () => `${url}: embedded${formatLinks(outLinks.filter(({ hop }) => hop === 'E'))}`);
 }
 
-function list(found: readonly OutLink[]): string {
+function formatLinks(found: readonly OutLink[]): string {
   const shown = found.slice(0, MAX_SHOWN).map(({ url, hop }) => `${hop} ${url}`);
   const more = found.length > MAX_SHOWN ? ` and ${found.length - MAX_SHOWN} more` : '';
   return `: ${shown.length === 0 ? 'none' : shown.join(' ')}${more}`;

@@ -25,7 +25,7 @@ export class FilterFiles {
     return {
       root,
       // G-31: without a URL filter the default one applies.
-      urlFilter: await this.#filter(urlFilter ?? defaultFilter(), root),
+      urlFilter: await this.#filter(urlFilter ?? defaultFilterPath(), root),
       hostFilter: hostFilter === undefined ? undefined : await this.#filter(hostFilter, root),
     };
   }
@@ -49,7 +49,7 @@ export class FilterFiles {
   }
 }
 
-function defaultFilter(): string {
+function defaultFilterPath(): string {
   return fileURLToPath(import.meta.resolve('#essence-lib/URL-filter-default'));
 }
 

@@ -5,7 +5,7 @@ import type { CrawlSettings } from '../crawler/order/settings.js';
 import { SheetOverlays } from '../crawler/order/sheets.js';
 import { searchSettings } from './enumerate/index.js';
 
-/** The run's options that set the crawl settings when there is no order. */
+/** The options of a run that determine the crawl settings if there is no order. */
 export interface PlainSettings {
   /** Seconds between contacts (G-38). */
   readonly accessDelay: number;
@@ -16,8 +16,8 @@ export interface PlainSettings {
 }
 
 /**
- * Returns the order of a Gatherer whose configuration names none: only the RootNodes' delays apply (G-38), retries end sooner than in
- * a crawl of weeks, and the crawl engine writes no logs.
+ * Returns the order of a Gatherer whose configuration names no order: only the RootNodes' delays apply (G-38), retries end earlier than in
+ * a long crawl, and the crawl engine writes no logs.
  */
 export function plainOrder(plain: PlainSettings): CrawlOrderConfig {
   return crawlOrderSchema.parse({
@@ -47,19 +47,20 @@ export interface SettingsSubject {
 /** The settings of each URI: from the order, its sheets, and the URI's RootNode (G-30, G-38). */
 export class GatherSettings {
   readonly #sheets: SheetOverlays;
-  /** Cache: settings of the sheets, then index of the RootNode. */
+  /** Cache by settings of the sheets and index of the RootNode. */
   readonly #ofRoots = new WeakMap<CrawlSettings, Map<number, CrawlSettings>>();
 
   constructor(
     readonly order: CrawlOrderConfig,
-    /** The configuration names the order: a RootNode's Delay can then only lengthen its pauses. */
+    /** Whether the configuration names the order; a RootNode's Delay can then only lengthen its pauses. */
     readonly ordered: boolean,
     readonly roots: readonly RootNode[],
   ) {
     this.#sheets = SheetOverlays.of(order);
   }
 
-  of({ url, via, pathFromSeed, sourceTag = '', root }: SettingsSubject): CrawlSettings {
+  /** Returns the settings of a URI. */
+  forUri({ url, via, pathFromSeed, sourceTag = '', root }: SettingsSubject): CrawlSettings {
     const subject: DecideSubject = {
       uri: url,
       hops: pathFromSeed,
@@ -71,9 +72,9 @@ export class GatherSettings {
     return root === undefined ? settings : this.#ofRoot(settings, root);
   }
 
-  /** For a server, of which only the URL is known. */
-  ofUrl(url: string): CrawlSettings {
-    return this.of({ url, via: '', pathFromSeed: '' });
+  /** Returns the settings of a server, of which only the URL is known. */
+  forUrl(url: string): CrawlSettings {
+    return this.forUri({ url, via: '', pathFromSeed: '' });
   }
 
   #ofRoot(settings: CrawlSettings, index: number): CrawlSettings {
@@ -88,13 +89,13 @@ export class GatherSettings {
     if (known !== undefined) return known;
     const delayMs = Math.round(root.delay * 1000);
     const minDelayMs = this.ordered ? Math.max(settings.minDelayMs, delayMs) : delayMs;
-    const made = {
+    const rootSettings = {
       ...settings,
       ...searchSettings(root),
       minDelayMs,
       maxDelayMs: this.ordered ? Math.max(settings.maxDelayMs, minDelayMs) : delayMs,
     };
-    ofRoots.set(index, made);
-    return made;
+    ofRoots.set(index, rootSettings);
+    return rootSettings;
   }
 }

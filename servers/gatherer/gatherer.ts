@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheSettings, createFetcher, DiskCache, type Fetcher } from '../../clients/fetch/index.js';
 import { CloseStack } from '../../protocols/close-stack.js';
-import { filePaths, type GathererConfig } from '../../protocols/config/index.js';
+import type { GathererConfig } from '../../protocols/config/index.js';
 import { ConfigError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { withoutUserInfo } from '../../protocols/urls/index.js';
@@ -20,6 +19,7 @@ import { readOrder } from '../crawler/order/read-order.js';
 import { EssencePool, readEssenceSources } from '../essence/index.js';
 import type { Logger } from '../host/index.js';
 import { Annotations } from './annotations.js';
+import { findConfigFile } from './config-files.js';
 import { type CrawlJob, openCrawlJob, USER_AGENT } from './crawl-job.js';
 import { essenceOptionsOf } from './essence-options.js';
 import { plainOrder } from './gather-settings.js';
@@ -28,45 +28,45 @@ import { digest, expandNodes, type RulesDigest, RunState } from './run-state.js'
 import { withSecrets } from './secrets.js';
 import { Tally } from './tally.js';
 
-/** How a Gatherer runs; `config` says what it gathers. */
+/** Options of a Gatherer. `config` determines what it gathers, the other options how it runs. */
 export interface GathererOptions {
-  /** Holds `working/` (the store) and `generations/` (what gatherd serves). */
+  /** Contains `working/` (the store) and `generations/` (the published summaries, for gatherd). */
   readonly directory: string;
   readonly config: GathererConfig;
-  /** URIs in process at one time, over all hosts. Default 16. */
+  /** Maximum number of URIs in process, over all hosts. Default 16. */
   readonly workers?: number;
   /**
-   * Queues that the URIs of one host are spread over (CRAWL-9.7). Default 1: one connection a host. More than one opens several
-   * connections to a host; use it for your own hosts only.
+   * Number of queues for the URIs of one host (CRAWL-9.7). Default 1: one connection per host. More queues open several connections to a
+   * host; use them for your own hosts only.
    */
   readonly queuesPerHost?: number;
-  /** Threads that summarize; 0 summarizes in the calling thread. Default: by the number of processors. */
+  /** Number of threads that summarize; 0 summarizes in the calling thread. Default: depends on the number of processors. */
   readonly essenceWorkers?: number;
-  /** Fetch documents again although their Refresh-Rate is not over (G-108). Default false. */
+  /** Fetches documents again although their Refresh-Rate has not passed (G-108). Default false. */
   readonly force?: boolean;
   /** Attempts before a URI fails, deferrals included (CRAWL-8.3). Default 4. */
   readonly maxRetries?: number;
-  /** Milliseconds before a failed contact is tried again. Default 10 000. */
+  /** Milliseconds before the retry of a failed contact. Default 10 000. */
   readonly retryDelayMs?: number;
-  /** Milliseconds without a byte after which a read is given up (G-85). Default 120 000. */
+  /** Milliseconds without a byte after which a read fails (G-85). Default 120 000. */
   readonly readTimeoutMs?: number;
   /** Milliseconds to establish a connection, TLS and greeting included. Default 30 000; at most {@link readTimeoutMs}. */
   readonly connectTimeoutMs?: number;
-  /** Milliseconds from a request to the last byte of its response: a limit for servers that send a byte now and then. Default 1 200 000. */
+  /** Milliseconds from a request to the last byte of its response: a limit for very slow servers. Default 1 200 000. */
   readonly maxTransferMs?: number;
-  /** In place of the order that the configuration names (`Crawl-Order`). */
+  /** Replaces the order that the configuration names (`Crawl-Order`). */
   readonly order?: CrawlOrderConfig;
   /** Name of the configuration file, for messages. */
   readonly configFile?: string;
   /** Extra processors of the chains: those of `extract` run before Essence, the others at the end of their chain. */
   readonly processors?: Partial<Record<ChainName, readonly Processor[]>>;
-  /** Receives what could not be used in the configuration's files. */
+  /** Receives the problems of the files that the configuration names. */
   readonly onProblem?: (problem: Error) => void;
-  /** For the console, if the order has one. */
+  /** Log of the console; without it the order's console is not started. */
   readonly log?: Logger;
-  /** Called when a run can be watched and controlled. */
+  /** Called at the start of a run with the control of its crawl. */
   readonly onControl?: (control: CrawlControl, consoleUrl: string | undefined) => void;
-  /** For tests: the clock, in seconds since 1970. */
+  /** Returns the time in seconds since 1970. Default: the system clock. */
   readonly now?: () => UnixSeconds;
 }
 
@@ -89,13 +89,13 @@ export interface RootReport {
   readonly url: string;
   readonly urls: number;
   readonly hosts: number;
-  /** Links refused, by limit. */
+  /** Number of refused links by limit. */
   readonly refused: Readonly<Record<string, number>>;
 }
 
 /**
- * The Gatherer (G-5): expands RootNodes, fetches, summarizes, keeps the database, publishes it. It never starts an update on its
- * own (G-6): each {@link run} processes the configured URLs once. A run that was killed continues at the next call.
+ * The Gatherer (G-5): expands RootNodes, fetches and summarizes documents, updates the database and publishes it. It never starts an update
+ * itself (G-6): each {@link run} processes the configured URLs once. The next call continues a run that was killed.
  */
 export class Gatherer implements AsyncDisposable {
   private constructor(
@@ -112,10 +112,10 @@ export class Gatherer implements AsyncDisposable {
   ) {}
 
   /**
-   * Opens the working store, starts the threads that summarize, reads the files that the configuration names. Nothing stays open
-   * when one of these fails.
+   * Opens the working store, starts the threads that summarize, and reads the files that the configuration names. If a step fails,
+   * everything is closed again.
    *
-   * @throws ConfigError, StorageError
+   * @throws ConfigError if a file of the configuration is not valid; StorageError if the store or a file cannot be read
    */
   static async open(options: GathererOptions): Promise<Gatherer> {
     const { directory, onProblem = () => undefined } = options;
@@ -137,10 +137,10 @@ export class Gatherer implements AsyncDisposable {
       config.annotations.length === 0
         ? undefined
         : await Annotations.load(
-            config.annotations.map((name) => existing(config, name)),
+            config.annotations.map((name) => findConfigFile(config, name)),
             { onProblem },
           );
-    // The store resumes an interrupted run better than a cache (G-91), so the cache is used only when the configuration asks for it.
+    // The store resumes an interrupted run better than a cache (G-91), so the cache is used only if the configuration enables it.
     const cache = config.keepCache
       ? await DiskCache.open(cacheDirectory(options), cacheSettings(process.env))
       : undefined;
@@ -169,7 +169,7 @@ export class Gatherer implements AsyncDisposable {
     return join(this.options.directory, 'generations');
   }
 
-  /** Gathers until nothing is left. Throws the signal's reason when aborted; the next call continues the run. */
+  /** Gathers until no URI is left. The next call continues an aborted run. @throws the signal's reason when aborted */
   async run(signal: AbortSignal): Promise<GatherReport> {
     const begin = Date.now();
     const tally = new Tally();
@@ -183,7 +183,7 @@ export class Gatherer implements AsyncDisposable {
         ...(this.options.onProblem === undefined ? {} : { onProblem: this.options.onProblem }),
       }));
     if (interrupted === undefined) await this.store.clearFrontier();
-    await using job = await this.#job(nodes, state, interrupted !== undefined, (event) => {
+    await using job = await this.#openJob(nodes, state, interrupted !== undefined, (event) => {
       tally.add(event);
       documentChannel.publish(event);
     });
@@ -205,16 +205,16 @@ export class Gatherer implements AsyncDisposable {
     };
   }
 
-  async #job(
+  async #openJob(
     nodes: Parameters<typeof openCrawlJob>[1],
     state: RunState,
     resumed: boolean,
     onDocument: (event: DocumentEvent) => void,
   ): Promise<CrawlJob> {
     const { options, config, store, fetcher, essence, annotations } = this;
-    const given = options.order ?? (await orderOf(config, options.onProblem));
+    const configuredOrder = options.order ?? (await readConfiguredOrder(config, options.onProblem));
     const order =
-      given ??
+      configuredOrder ??
       plainOrder({
         accessDelay: config.accessDelay,
         queuesPerHost: options.queuesPerHost ?? 1,
@@ -232,7 +232,7 @@ export class Gatherer implements AsyncDisposable {
         rulesDigest: (document) => this.#digestOf(document),
         annotations,
         order: options.workers === undefined ? order : { ...order, workers: options.workers },
-        ordered: given !== undefined,
+        ordered: configuredOrder !== undefined,
         force: options.force ?? false,
         readTimeoutMs: readTimeoutOf(options),
         now: () => this.#now(),
@@ -250,8 +250,8 @@ export class Gatherer implements AsyncDisposable {
   #digestOf({ url, objects }: Parameters<RulesDigest>[0]): string {
     const { annotations, rulesDigest } = this;
     if (annotations === undefined) return rulesDigest;
-    const notes = [url, ...objects].flatMap((object) => annotations.digestFor(object) ?? []);
-    return notes.length === 0 ? rulesDigest : digest([rulesDigest, ...notes]);
+    const annotationDigests = [url, ...objects].flatMap((object) => annotations.digestFor(object) ?? []);
+    return annotationDigests.length === 0 ? rulesDigest : digest([rulesDigest, ...annotationDigests]);
   }
 
   /** G-92, G-99: marks the run as finished and removes its cache. */
@@ -260,7 +260,7 @@ export class Gatherer implements AsyncDisposable {
     if (!this.config.keepCache) await rm(cacheDirectory(this.options), { recursive: true, force: true });
   }
 
-  /** Drops expired objects (G-103) and publishes the others as a generation for gatherd. Returns its number. */
+  /** Deletes expired objects (G-103) and publishes the others as a generation for gatherd. Returns its number. */
   async publish(): Promise<number> {
     await this.#expire();
     const { gathererName, gathererHost, gathererVersion } = this.config;
@@ -271,8 +271,8 @@ export class Gatherer implements AsyncDisposable {
 
   /**
    * Publishes the links that were found as a generation of references for refererd, in `references/` of the directory. Returns
-   * undefined if nothing changed since the last one or the configuration says `References: off`. Call it after {@link publish},
-   * which drops what has expired. An abort keeps the former generation.
+   * undefined if no link changed since the last generation or the configuration has `References: off`. Call it after {@link publish},
+   * which deletes expired objects. An abort keeps the previous generation.
    */
   async publishReferences(signal?: AbortSignal): Promise<PublishedReferences | undefined> {
     if (!this.config.references) return undefined;
@@ -297,7 +297,7 @@ export class Gatherer implements AsyncDisposable {
     await this.store.purgeTombstones(now);
     const { seconds: shortest } = await MinTimeToLive.read(this.store.meta);
     for await (const page of this.store.summaries.iterate()) {
-      // Rows are ordered by Update-Time. An object that was updated within the shortest time to live of all cannot have expired.
+      // Rows are ordered by Update-Time. An object that was updated within the shortest time to live cannot have expired.
       if (page[0]!.updateTime >= now - shortest) return;
       const batch = this.store.batch();
       for (const { url, updateTime, timeToLive } of page) {
@@ -316,7 +316,7 @@ function readTimeoutOf({ readTimeoutMs = 120_000 }: GathererOptions): number {
 /** Directories that `file:` URLs may reach: those that the configuration names (G-174). */
 function fileRoots({ rootNodes, leafNodes }: GathererConfig): string[] {
   const urls = [...rootNodes, ...leafNodes].map(({ url }) => url).filter((url) => url.startsWith('file:'));
-  // The fetcher checks the host (G-87): it refuses another machine's files one by one.
+  // The host is not checked here: the fetcher refuses files of other machines (G-87).
   return urls.map((url) => fileURLToPath(new URL('.', url.replace(/^file:\/\/[^/]*/, 'file://'))));
 }
 
@@ -325,22 +325,17 @@ function cacheDirectory({ directory }: GathererOptions): string {
   return join(directory, 'cache');
 }
 
-/** G-20: looks for a file in Top-Directory, then in the current directory. */
-function existing(config: GathererConfig, name: string): string {
-  return filePaths(config, name).find((path) => existsSync(path)) ?? name;
-}
-
 /**
- * Reads the order of the crawl engine that the configuration names; undefined if it names none.
+ * Reads the order of the crawl engine that the configuration names; returns undefined if it names no order.
  *
- * @throws ConfigError
+ * @throws ConfigError if the order cannot be read or is not valid
  */
-export async function orderOf(
+export async function readConfiguredOrder(
   config: GathererConfig,
   onProblem: (problem: Error) => void = () => undefined,
 ): Promise<CrawlOrderConfig | undefined> {
   if (config.crawlOrder === undefined) return undefined;
-  const file = existing(config, config.crawlOrder);
+  const file = findConfigFile(config, config.crawlOrder);
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new ConfigError('configuration', 0, 'Crawl-Order', `${file} cannot be read: ${String(cause)}`);
   });

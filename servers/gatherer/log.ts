@@ -8,15 +8,15 @@ import { redactEvent, redactLogins } from '../crawler/redaction.js';
 import type { Logger } from '../host/index.js';
 import type { GatherReport, RootReport } from './gatherer.js';
 
-/** Limit of retrievals whose notes are kept until their document is finished; those of robots.txt files never are and leave first. */
+/** Maximum number of retrievals whose notes are kept until their document is finished. Notes of robots.txt files are evicted in time. */
 const MAX_NOTED = 10_000;
 
 /**
- * Writes the two logs of G-145 in the format of G-148. `log` gets one line a URL: URL, type, status, `[L]` if it was read locally (G-77),
+ * Writes the two logs of G-145 in the format of G-148. `log` gets one line per URL: URL, type, status, `[L]` if it was read locally (G-77),
  * `[C]` if it came from the disk cache, `[N]` if it was not modified, the reason of a rejection, and why a Local-Mapping failed (G-75).
  * `errors` gets failures, with a remedy if there is one, and warnings.
  *
- * @returns stops the logging when disposed
+ * @returns an object that ends the logging when it is disposed of
  */
 export function logDocuments(log: Logger, errors: Logger): Disposable {
   const notes = new LRUCache<string, readonly FetchNote[]>({ max: MAX_NOTED });
@@ -42,7 +42,7 @@ export function logDocuments(log: Logger, errors: Logger): Disposable {
     // G-174: a redirect has a reason only if the scope refused its target.
     if (event.disposition === 'redirected' && event.reason !== '') errors.error(`${url}: ${event.reason}`);
     for (const warning of event.warnings) errors.warn(`${url}: ${warning}`);
-    if (event.disposition !== 'kept') log.info(line(url, event, noted));
+    if (event.disposition !== 'kept') log.info(documentLine(url, event, noted));
   };
   fetchNoteChannel.subscribe(onNote);
   documentChannel.subscribe(onDocument);
@@ -54,17 +54,17 @@ export function logDocuments(log: Logger, errors: Logger): Disposable {
   };
 }
 
-function line(url: string, event: DocumentEvent, notes: readonly FetchNote[]): string {
+function documentLine(url: string, event: DocumentEvent, notes: readonly FetchNote[]): string {
   const { type, status, disposition, reason, local } = event;
   const cached = notes.some(({ kind }) => kind === 'cached');
   const unchanged = disposition === 'unchanged';
   const marks = `${local ? ' [L]' : ''}${cached ? ' [C]' : ''}${unchanged ? ' [N]' : ''}`;
-  const what = disposition === 'summarized' || unchanged ? type : disposition;
-  const why = [...(reason === '' ? [] : [reason]), ...notMapped(notes)];
-  return `${url} ${what} ${status}${marks}${why.length === 0 ? '' : `: ${why.join('; ')}`}`;
+  const typeOrDisposition = disposition === 'summarized' || unchanged ? type : disposition;
+  const reasons = [...(reason === '' ? [] : [reason]), ...mappingFailures(notes)];
+  return `${url} ${typeOrDisposition} ${status}${marks}${reasons.length === 0 ? '' : `: ${reasons.join('; ')}`}`;
 }
 
-function notMapped(notes: readonly FetchNote[]): string[] {
+function mappingFailures(notes: readonly FetchNote[]): string[] {
   return notes.flatMap((note) =>
     note.kind === 'not-mapped' ? [`Local-Mapping: ${note.path} ${note.why}`] : [],
   );
@@ -72,23 +72,23 @@ function notMapped(notes: readonly FetchNote[]): string[] {
 
 /** Returns remedies for a failure (gatherer.md 14). */
 function remedies({ url, status }: DocumentEvent, notes: readonly FetchNote[]): string[] {
-  return [...(status === 401 ? [login(url, notes)] : []), ...notMapped(notes)];
+  return [...(status === 401 ? [loginRemedy(url, notes)] : []), ...mappingFailures(notes)];
 }
 
-/** G-82, G-83. */
-function login(url: string, notes: readonly FetchNote[]): string {
+/** Returns the remedy for a refused or missing login (G-82, G-83). */
+function loginRemedy(url: string, notes: readonly FetchNote[]): string {
   const { host, protocol } = new URL(url);
   const challenge = notes.find((note) => note.kind === 'login');
   if (challenge !== undefined && challenge.realm !== undefined) {
     const realm = /\s/.test(challenge.realm) ? JSON.stringify(challenge.realm) : challenge.realm;
     return challenge.refused
       ? `the server refuses the login for its realm ${realm}`
-      : `no login is known for its realm; the configuration can have it: HTTP-Basic-Auth: ${realm} username password`;
+      : `no login is known for its realm; add it to the configuration: HTTP-Basic-Auth: ${realm} username password`;
   }
   if (protocol === 'ftp:')
-    return `the configuration can have another login: FTP-Auth: ${host} username password`;
+    return `add another login to the configuration: FTP-Auth: ${host} username password`;
   return protocol.startsWith('http')
-    ? 'the server names no realm to look up in HTTP-Basic-Auth'
+    ? 'the server names no realm, so HTTP-Basic-Auth cannot apply'
     : 'the server requires a login';
 }
 
@@ -108,7 +108,7 @@ export async function logRun(
     report = await run();
   } catch (error) {
     errors.error(`the run ended early: ${messageOf(error)}`);
-    log.info('end: early; the next run continues from here');
+    log.info('end: early; the next run continues');
     throw error;
   }
   for (const root of report.roots) log.info(rootLine(root));

@@ -18,13 +18,13 @@ export class MinTimeToLive {
     return new MinTimeToLive(stored === undefined ? undefined : Number(stored));
   }
 
-  /** 0 if unknown. */
+  /** Seconds; 0 if unknown. */
   get seconds(): number {
     return this.#seconds ?? 0;
   }
 
   /** Records the time to live of an object that is stored with the batch; 0 means that it never expires. */
-  note(seconds: number, batch: GathererBatch): void {
+  record(seconds: number, batch: GathererBatch): void {
     if (seconds === 0 || (this.#seconds !== undefined && seconds >= this.#seconds)) return;
     this.#seconds = seconds;
     batch.putMeta(NAME, seconds);

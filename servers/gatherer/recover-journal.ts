@@ -14,7 +14,7 @@ import {
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
 import { FrontierPreparer } from '../crawler/preparer.js';
 import { HostAddresses } from '../crawler/servers/index.js';
-import { openSeen, rootLimits, seed, seedsOf } from './crawl-job.js';
+import { openRootLimits, openSeen, scheduleSeeds, seedsOf } from './crawl-job.js';
 import { isListed } from './enumerate/index.js';
 import { GatherSettings, plainOrder } from './gather-settings.js';
 import { MinTimeToLive } from './min-time-to-live.js';
@@ -26,13 +26,13 @@ export interface RecoverJournalOptions
   /** The Gatherer's directory. */
   readonly directory: string;
   readonly config: GathererConfig;
-  /** Undefined if the configuration names none. */
+  /** Undefined if the configuration names no order. */
   readonly order: CrawlOrderConfig | undefined;
   /** Name of the configuration file, for messages. */
   readonly configFile: string;
   /** The journal's files, the oldest first. */
   readonly journals: readonly string[];
-  /** Drop an interrupted run. Default false. */
+  /** Discards an interrupted run. Default false. */
   readonly replace?: boolean;
   readonly signal: AbortSignal;
 }
@@ -63,10 +63,10 @@ export async function recoverJournal(options: RecoverJournalOptions): Promise<Re
   await using seen = await openSeen({ store, order, directory }, false);
   const settings = new GatherSettings(order, options.order !== undefined, nodes.roots);
   const addresses = new HostAddresses({
-    validitySeconds: (host) => settings.ofUrl(`http://${host}/`).ipValiditySeconds,
+    validitySeconds: (host) => settings.forUrl(`http://${host}/`).ipValiditySeconds,
   });
   const preparer = new FrontierPreparer({
-    settingsFor: (uri) => settings.of(uri),
+    settingsFor: (uri) => settings.forUri(uri),
     addressOf: (host) => addresses.bytesOf(host),
   });
   const frontier = await Frontier.open({
@@ -77,7 +77,7 @@ export async function recoverJournal(options: RecoverJournalOptions): Promise<Re
     targetReadyBacklog: order.targetReadyBacklog,
   });
   try {
-    const roots = await rootLimits({ config, store }, nodes, addresses, false);
+    const roots = await openRootLimits({ config, store }, nodes, addresses, false);
     const scope = new JournalScope(order, nodes, roots, addresses);
     const { retainFailures, progress, onDamage } = options;
     const imported = await importJournal(
@@ -90,14 +90,21 @@ export async function recoverJournal(options: RecoverJournalOptions): Promise<Re
       },
       {
         signal,
-        scope: (uri) => scope.takes(uri),
+        scope: (uri) => scope.accepts(uri),
         ...(retainFailures === undefined ? {} : { retainFailures }),
         ...(progress === undefined ? {} : { progress }),
         ...(onDamage === undefined ? {} : { onDamage }),
       },
     );
-    // The last batch makes it a run; it also queues seeds that are not in the journal.
-    await seed({ store, order, config }, nodes, state, frontier, roots, await MinTimeToLive.read(store.meta));
+    // The last batch marks the run as begun, and queues seeds that are not in the journal.
+    await scheduleSeeds(
+      { store, order, config },
+      nodes,
+      state,
+      frontier,
+      roots,
+      await MinTimeToLive.read(store.meta),
+    );
     return { ...imported, queued: frontier.counts.queued };
   } finally {
     await frontier.settled();
@@ -126,7 +133,7 @@ class JournalScope {
   }
 
   /** CRAWL-17.1.2: whether the scope accepts the URI now. */
-  async takes(uri: JournalUri): Promise<boolean> {
+  async accepts(uri: JournalUri): Promise<boolean> {
     if (!URL.canParse(uri.url)) return false;
     const { hostname } = new URL(uri.url);
     if (hostname !== '') await this.addresses.resolve([hostname]);
@@ -147,24 +154,26 @@ class JournalScope {
       depth,
       isLeaf: pathFromSeed.endsWith('L') && isListed(limits.rules.root),
       admit: () => {
-        const late = limits.refusal(parsed, depth) ?? limits.hostRefusal(parsed, depth);
-        if (late === undefined) limits.take(parsed);
-        return late === undefined;
+        const refusal = limits.refusal(parsed, depth) ?? limits.hostRefusal(parsed, depth);
+        if (refusal === undefined) limits.countUrl(parsed);
+        return refusal === undefined;
       },
     };
   }
 
   #rootOf(url: URL, depth: number): number | undefined {
-    const takers = [...this.roots.keys()].filter((index) => {
+    const accepting = [...this.roots.keys()].filter((index) => {
       const limits = this.roots[index]!;
       return limits.refusal(url, depth) === undefined && limits.hostRefusal(url, depth) === undefined;
     });
-    return takers.find((index) => new URL(this.roots[index]!.rules.root.url).host === url.host) ?? takers[0];
+    return (
+      accepting.find((index) => new URL(this.roots[index]!.rules.root.url).host === url.host) ?? accepting[0]
+    );
   }
 
   #refuses(uri: string, hops: string, via: string): boolean {
-    const seeded = hops === '';
-    return this.#rules?.accepts({ uri, hops, seed: seeded, ...(seeded ? {} : { via }) }) === false;
+    const isSeed = hops === '';
+    return this.#rules?.accepts({ uri, hops, seed: isSeed, ...(isSeed ? {} : { via }) }) === false;
   }
 }
 

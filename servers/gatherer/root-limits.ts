@@ -14,9 +14,9 @@ export type Refusal =
   | 'host-filter'
   /** The rules of the crawl's order. */
   | 'scope'
-  /** Too many that differ only in their numbers (G-173). */
+  /** Too many URIs that differ only in their numbers (G-173). */
   | 'pattern'
-  /** A private address, found at a public one (G-174). */
+  /** A private address, linked from a public host (G-174). */
   | 'private';
 
 /** A RootNode's counters, which are stored so that an interrupted run continues with them. */
@@ -30,7 +30,7 @@ export interface RootProgress {
 
 /** The part of {@link HostAddresses} that the limits use. */
 export interface KnownAddresses {
-  of(hostname: string): readonly string[];
+  addressesOf(hostname: string): readonly string[];
   identity(hostname: string): string;
 }
 
@@ -50,7 +50,7 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = {
 
 /**
  * The enumeration limits of one RootNode (G-27 to G-38): URLs, hosts, depth, access methods, filters. Everything is synchronous, so that a
- * check and the following {@link take} are atomic; names must be resolved before.
+ * check and the following {@link countUrl} are atomic; names must be resolved beforehand.
  */
 export class RootLimits {
   readonly refused = new Map<Refusal, number>();
@@ -75,12 +75,12 @@ export class RootLimits {
     this.#names = new Set(progress?.names ?? []);
   }
 
-  /** URLs generated so far. */
+  /** Number of URLs generated so far. */
   get urls(): number {
     return this.#urls;
   }
 
-  /** Hosts touched so far. */
+  /** Number of hosts so far. */
   get hosts(): number {
     return this.#hosts.size;
   }
@@ -100,7 +100,7 @@ export class RootLimits {
   }
 
   /**
-   * Checks the limits that need no lookup for a URL that is `depth` steps from the RootNode. Only URL-Max applies to the RootNode itself
+   * Checks the limits that require no look-up for a URL that is `depth` steps from the RootNode. Only URL-Max applies to the RootNode itself
    * (depth 0).
    */
   refusal(url: URL, depth: number): Refusal | undefined {
@@ -118,7 +118,7 @@ export class RootLimits {
 
   /**
    * Whether the name must be resolved before {@link hostRefusal} can decide. Below Host-Max it must, because the host would be contacted
-   * anyway. At Host-Max only an alias of a counted host can pass (G-33), and a page may name hundreds of foreign hosts whose lookups may
+   * anyway. At Host-Max only an alias of a counted host can pass (G-33), and a page may name hundreds of foreign hosts whose look-ups may
    * hang: only names without a dot, or of a counted host's domain, are resolved then.
    */
   needsAddress(hostname: string): boolean {
@@ -142,14 +142,14 @@ export class RootLimits {
     if (depth > 0 && hostFilter !== undefined) {
       // G-45: `name:port` and `address:port` are tried; a line matches if either does.
       const port = url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? '') : url.port;
-      const names = [url.hostname, ...this.addresses.of(url.hostname)];
+      const names = [url.hostname, ...this.addresses.addressesOf(url.hostname)];
       if (!names.some((name) => hostFilter.allows(`${name}:${port}`))) return 'host-filter';
     }
     return undefined;
   }
 
   /** Counts an accepted URL and its host. */
-  take(url: URL): void {
+  countUrl(url: URL): void {
     // G-26: a directory is expanded to LeafNodes and is not one itself.
     if (url.protocol !== 'file:' || !url.pathname.endsWith('/')) this.#urls++;
     this.#dirty = true;
@@ -161,7 +161,8 @@ export class RootLimits {
     this.#hosts.add(host);
   }
 
-  refuse(reason: Refusal): void {
+  /** Counts a refused link. */
+  countRefusal(reason: Refusal): void {
     this.refused.set(reason, (this.refused.get(reason) ?? 0) + 1);
   }
 
@@ -181,7 +182,7 @@ const storedProgress = z.object({
 });
 const storedHosts = z.object({ hosts: z.array(z.string()), names: z.array(z.string()) });
 
-/** Reads the counters that {@link RootLimits.store} wrote; undefined if there are none. */
+/** Reads the counters that {@link RootLimits.store} wrote; undefined if there are no counters. */
 export async function readProgress(
   meta: Pick<MetaStore, 'get'>,
   root: number,
@@ -201,8 +202,8 @@ export async function readProgress(
 /** G-36: Access limits the links of an HTTP RootNode; other RootNodes always follow their own method. */
 function isFollowed({ url, access }: RootNode, method: AccessMethod): boolean {
   if (access.includes(method)) return true;
-  const own = accessMethod(url);
-  return own !== 'http' && own !== 'https' && own === method;
+  const rootMethod = accessMethod(url);
+  return rootMethod !== 'http' && rootMethod !== 'https' && rootMethod === method;
 }
 
 /** Returns the last two labels, which a site's aliases usually share. */

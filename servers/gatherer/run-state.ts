@@ -31,7 +31,7 @@ export async function expandNodes(
 }
 
 /** Returns the first URLs of a RootNode (G-172): its own, or those of its site's sitemaps. */
-export function startsOf(root: RootNode): readonly string[] {
+export function startUrlsOf(root: RootNode): readonly string[] {
   return isListed(root) ? sitemapUrls(root.url) : [root.url];
 }
 
@@ -42,39 +42,42 @@ const storedNodes = z.object({
 
 /** The state of the current run in the store, so that an interrupted one can be continued (G-171). */
 export class RunState {
-  readonly #job: string;
+  readonly #configDigest: string;
 
   constructor(
     private readonly store: GathererStore,
     config: GathererConfig,
   ) {
-    this.#job = digest([JSON.stringify(config.rootNodes), JSON.stringify(config.leafNodes)]);
+    this.#configDigest = digest([JSON.stringify(config.rootNodes), JSON.stringify(config.leafNodes)]);
   }
 
   /** Returns the nodes of an interrupted run with the same lists; its programs are not run again. */
   async interrupted(): Promise<RunNodes | undefined> {
     const { meta } = this.store;
-    if ((await meta.get('run.state')) !== 'running' || (await meta.get('run.job')) !== this.#job)
+    if ((await meta.get('run.state')) !== 'running' || (await meta.get('run.job')) !== this.#configDigest)
       return undefined;
     const nodes = await meta.get('run.nodes');
     return typeof nodes === 'string' ? storedNodes.parse(JSON.parse(nodes)) : undefined;
   }
 
+  /** Marks the run as begun, in the batch that schedules its seeds. */
   markBegun(nodes: RunNodes, batch: GathererBatch): void {
     batch
       .putMeta('run.state', 'running')
-      .putMeta('run.job', this.#job)
+      .putMeta('run.job', this.#configDigest)
       .putMeta('run.nodes', JSON.stringify(nodes));
   }
 
+  /** Marks the run as finished. */
   async markDone(): Promise<void> {
     await this.store.batch().putMeta('run.state', 'done').deleteMeta('run.nodes').commit({ sync: true });
   }
 }
 
-/** Digest of everything besides the document that its objects depend on (G-110). */
+/** Computes the digest of everything other than the document that affects its objects (G-110). */
 export type RulesDigest = (document: Pick<DocumentRecord, 'url' | 'objects'>) => string;
 
+/** Returns a digest of texts, 32 hexadecimal characters. */
 export function digest(parts: readonly string[]): string {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(`${part.length}:${part}`);

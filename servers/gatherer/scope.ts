@@ -30,17 +30,17 @@ export class RootNodeScope implements Scope {
   ) {}
 
   async prepare(uri: CrawlUri, links: readonly OutLink[]): Promise<void> {
-    const unknown = new Set<string>();
+    const unresolved = new Set<string>();
     const limits = this.roots[uri.entry.uri.root];
     if (limits === undefined) return;
     for (const link of links) {
       const hostname = hostOf(link.url);
-      if (hostname === '' || this.addresses.knows(hostname) || unknown.has(hostname)) continue;
+      if (hostname === '' || this.addresses.knows(hostname) || unresolved.has(hostname)) continue;
       // A name is resolved only if the other limits accept the link.
       if (!limits.needsAddress(hostname)) continue;
-      if (limits.refusal(new URL(link.url), depthOf(uri, link)) === undefined) unknown.add(hostname);
+      if (limits.refusal(new URL(link.url), depthOf(uri, link)) === undefined) unresolved.add(hostname);
     }
-    if (unknown.size > 0) await this.addresses.resolve(unknown);
+    if (unresolved.size > 0) await this.addresses.resolve(unresolved);
   }
 
   candidate(uri: CrawlUri, link: OutLink): Candidate | undefined {
@@ -51,10 +51,10 @@ export class RootNodeScope implements Scope {
     const url = new URL(link.url);
     const hops = appendHop(pathFromSeed, link.hop);
     const refusal = limits.refusal(url, depth) ?? limits.hostRefusal(url, depth);
-    if (refusal !== undefined) return this.#refused(uri, link, limits, refusal);
-    if (!this.mayReach(uri.url, link.url)) return this.#refused(uri, link, limits, 'private');
+    if (refusal !== undefined) return this.#refuse(uri, link, limits, refusal);
+    if (!this.mayReach(uri.url, link.url)) return this.#refuse(uri, link, limits, 'private');
     if (this.rules?.accepts(subjectOf(uri, link, hops)) === false)
-      return this.#refused(uri, link, limits, 'scope');
+      return this.#refuse(uri, link, limits, 'scope');
     return {
       url: link.url,
       via: uri.url,
@@ -65,24 +65,24 @@ export class RootNodeScope implements Scope {
       isLeaf: link.hop === 'L' && isListed(limits.rules.root),
       forceFetch: false,
       sourceTag,
-      // The link is known to be new only now; other links may have reached the limits meanwhile.
+      // Called when the link is known to be new; other links may have reached the limits meanwhile.
       admit: () => {
         const { maxUrisPerPattern } = uri.settings;
         const trap = this.#patterns.admit(link.url, maxUrisPerPattern) === undefined ? undefined : 'pattern';
-        const late = limits.refusal(url, depth) ?? limits.hostRefusal(url, depth) ?? trap;
-        if (late === undefined) limits.take(url);
-        else this.#refused(uri, link, limits, late);
-        return late === undefined;
+        const refusal = limits.refusal(url, depth) ?? limits.hostRefusal(url, depth) ?? trap;
+        if (refusal === undefined) limits.countUrl(url);
+        else this.#refuse(uri, link, limits, refusal);
+        return refusal === undefined;
       },
     };
   }
 
-  /** Counts a refused link (G-148). Logs a redirect to a local file or a private host: a server may try to get there (G-174). */
-  #refused(uri: CrawlUri, { url, hop }: OutLink, limits: RootLimits, refusal: Refusal): undefined {
-    limits.refuse(refusal);
+  /** Counts a refused link (G-148). Logs a redirect to a local file or a private host, which may be an attack (G-174). */
+  #refuse(uri: CrawlUri, { url, hop }: OutLink, limits: RootLimits, refusal: Refusal): undefined {
+    limits.countRefusal(refusal);
     publishDebug(40, 5, () => `${url}, found in ${uri.url}: refused: ${refusal}`);
     if (hop === 'R' && (refusal === 'private' || !this.mayReach(uri.url, url)))
-      uri.reason = `the redirect to ${url} is not followed: nothing public leads to private addresses or files (G-174)`;
+      uri.reason = `the redirect to ${url} is not followed: redirects of public hosts must not lead to private addresses or files (G-174)`;
     return undefined;
   }
 }

@@ -43,7 +43,7 @@ function runGatherer(options: GathererScriptOptions): string {
   const command = [...harvest, 'gatherer', ...gathererOptions];
   return `#!/bin/sh
 ${SCRIPT_MARK}
-# Gathers once, publishes, starts gatherd if none is running. For cron.
+# Gathers once, publishes, starts gatherd if it is not running. For cron.
 ${ENVIRONMENT}
 PATH=${shellWord(join(resolve(directory), 'bin'))}:"$PATH"
 NNTPSERVER="\${NNTPSERVER:-localhost}"

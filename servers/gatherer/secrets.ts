@@ -12,7 +12,7 @@ const READABLE_BY_OTHERS = 0o044;
 
 /**
  * Returns the configuration with the logins of its Secrets-File after its own (G-25, G-19: the first match is used). The file is searched
- * for in Top-Directory, then in the current directory (G-20). A file that other users may read causes a warning.
+ * for in Top-Directory, then in the current directory (G-20). A file that other users can read causes a warning.
  * @throws ConfigError if the file is missing or wrong; the message names file, line and variable, never a value
  */
 export async function withSecrets(
@@ -22,32 +22,31 @@ export async function withSecrets(
   const name = config.secretsFile;
   if (name === undefined) return { config, warnings: [] };
   for (const file of filePaths(config, name)) {
-    const text = await textOf(file);
+    const text = await readIfExists(file);
     if (text === undefined) continue;
     const { secrets, warnings } = parseSecrets(text, file, env);
     const { mode } = await stat(file);
-    const open =
+    const permissionWarnings =
       (mode & READABLE_BY_OTHERS) === 0
         ? []
-        : [new ConfigError(file, 0, 'Secrets-File', 'others than its owner may read it')];
+        : [new ConfigError(file, 0, 'Secrets-File', 'other users than its owner can read it')];
     return {
       config: {
         ...config,
         httpBasicAuth: [...config.httpBasicAuth, ...secrets.httpBasicAuth],
         ftpAuth: [...config.ftpAuth, ...secrets.ftpAuth],
       },
-      warnings: [...warnings, ...open],
+      warnings: [...warnings, ...permissionWarnings],
     };
   }
   throw new ConfigError(name, 0, 'Secrets-File', 'there is no such file');
 }
 
-async function textOf(file: string): Promise<string | undefined> {
+async function readIfExists(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
-    const why = messageOf(error);
-    throw new ConfigError(file, 0, 'Secrets-File', `cannot be read: ${why}`);
+    throw new ConfigError(file, 0, 'Secrets-File', `cannot be read: ${messageOf(error)}`);
   }
 }

@@ -1,7 +1,7 @@
 import type { Disposition } from '../crawler/crawl-uri.js';
 import type { DocumentEvent } from '../crawler/events.js';
 
-/** Counts what becomes of the URIs of one run. */
+/** Counts the URIs of one run by disposition, and their bytes. */
 export class Tally {
   readonly counts: Record<Disposition, number> = {
     summarized: 0,

@@ -131,7 +131,7 @@ t.test('a crawl from the command line with every feature enabled', async (t) => 
     stdout: /5 succeeded, 1 queued.*working\.before-\d+;.*Start/s,
   });
   t.match((await crawl('report', 'frontier', '--json')).lines, [{ queued: 1, queues: { ready: 1 } }]);
-  t.match(await crawl('recover', 'cp00009-20260101000000'), { code: 2, stderr: /holds no checkpoint/ });
+  t.match(await crawl('recover', 'cp00009-20260101000000'), { code: 2, stderr: /has no checkpoint/ });
   const logs = join(data, 'crawl', 'logs');
   const journals = readdirSync(logs)
     .filter((name) => name.startsWith('recover.gz.'))
@@ -206,7 +206,7 @@ t.test('CRAWL-19 harvest crawl order and settings', async (t) => {
   const text = await cli('crawl', 'order', '--default');
   t.match(text, {
     code: 0,
-    stdout: /\/\/ Bandwidth limit of the whole crawl; 0: none \(.*KB\/s; CRAWL-7\.6\)/,
+    stdout: /\/\/ Bandwidth limit of the whole crawl; 0: no limit \(.*KB\/s; CRAWL-7\.6\)/,
   });
   t.equal(
     (await cli('crawl', 'order')).stdout,

@@ -3,7 +3,7 @@ import type { ElementReader, ListedElement, ListedReference } from './listing-mo
 
 /** Elements with an entry's time of change: RSS 2.0; RSS 1.0 by Dublin Core; Atom. */
 const DATES: ReadonlySet<string> = new Set(['pubdate', 'date', 'updated', 'modified', 'published']);
-/** Elements around entries: `rel=next` in them is the feed's next page. */
+/** Elements that contain entries; `rel=next` in them is the feed's next page. */
 const CHANNELS: ReadonlySet<string> = new Set(['channel', 'feed']);
 
 /**
@@ -14,12 +14,12 @@ const CHANNELS: ReadonlySet<string> = new Set(['channel', 'feed']);
 export class FeedEntries implements ElementReader {
   #inEntry = false;
   #link: { reference: string; base: string } | undefined;
-  #other = '';
+  #fallback = '';
   #lastModified = 0;
 
   constructor(
     readonly kind: 'rss' | 'atom',
-    private readonly found: (reference: ListedReference) => void,
+    private readonly onReference: (reference: ListedReference) => void,
   ) {}
 
   open(element: ListedElement): void {
@@ -27,13 +27,13 @@ export class FeedEntries implements ElementReader {
     if (isEntry(name)) {
       this.#inEntry = true;
       this.#link = undefined;
-      this.#other = attributes['rdf:about'] ?? '';
+      this.#fallback = attributes['rdf:about'] ?? '';
       this.#lastModified = 0;
     } else if (name === 'link' && attributes.href !== undefined) {
       const { href: reference, rel = 'alternate' } = attributes;
       const relation = rel.toLowerCase();
       if (relation === 'next' && CHANNELS.has(parent)) {
-        this.found({ reference, base, lastModified: 0, kind: 'listing' });
+        this.onReference({ reference, base, lastModified: 0, kind: 'listing' });
       } else if (this.kind === 'atom' && relation === 'alternate' && isEntry(parent)) {
         this.#link ??= { reference, base };
       }
@@ -44,15 +44,15 @@ export class FeedEntries implements ElementReader {
     if (!this.#inEntry) return;
     if (isEntry(name)) {
       this.#inEntry = false;
-      const { reference, base: from } = this.#link ?? { reference: this.#other, base };
+      const { reference, base: linkBase } = this.#link ?? { reference: this.#fallback, base };
       if (reference !== '')
-        this.found({ reference, base: from, lastModified: this.#lastModified, kind: 'document' });
+        this.onReference({ reference, base: linkBase, lastModified: this.#lastModified, kind: 'document' });
     } else if (!isEntry(parent) || text === '') {
       // Elements nested in elements of an entry, e.g. in its author, do not describe the entry.
     } else if (name === 'link') {
       this.#link ??= { reference: text, base };
     } else if (name === 'guid') {
-      if (attributes.isPermaLink !== 'false' && /^https?:\/\//.test(text)) this.#other = text;
+      if (attributes.isPermaLink !== 'false' && /^https?:\/\//.test(text)) this.#fallback = text;
     } else if (DATES.has(name)) {
       this.#lastModified = Math.max(this.#lastModified, parseListedDate(text));
     }

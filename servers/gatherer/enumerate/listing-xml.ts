@@ -10,16 +10,16 @@ import type {
 } from './listing-model.js';
 import { FeedLinks, SitemapEntries } from './sitemaps.js';
 
-/** Limit of an element's text in UTF-16 units: more than any URL or date has. */
+/** Maximum length of an element's text in UTF-16 units: more than any URL or date needs. */
 const MAX_TEXT = 8192;
-/** Limit of open elements, ten times what the formats need. */
+/** Maximum number of open elements: ten times what the formats need. */
 const MAX_DEPTH = 100;
-/** Limit for pages, whose head may have elements without end tags. */
+/** The same for pages, whose head may have elements without end tags. */
 const MAX_PAGE_DEPTH = 1000;
 
 /**
- * Reads XML as a stream of elements; the root element determines the format. Entities of the document are not expanded, external ones not
- * fetched. A document that is not well-formed is read up to the error.
+ * Reads XML as a stream of elements; the root element determines the format. Entities of the document are not expanded, and external ones
+ * are not fetched. A document that is not well-formed is read up to the error.
  */
 export class ListingXml implements ListingFormat {
   readonly found: ListedReference[] = [];
@@ -27,15 +27,15 @@ export class ListingXml implements ListingFormat {
   readonly #parser: Parser;
   readonly #open: { element: ListedElement; text: string }[] = [];
   #reader: ElementReader | undefined;
-  /** The head of a page has ended: only it can name feeds. */
-  #done = false;
+  /** Whether the head of a page, which can name feeds, has ended. */
+  #headEnded = false;
 
   constructor() {
     this.#parser = new Parser(
       {
-        onopentag: (name, attributes) => this.#opened(name, attributes),
-        ontext: (text) => this.#text(text),
-        onclosetag: () => this.#closed(),
+        onopentag: (name, attributes) => this.#onOpen(name, attributes),
+        ontext: (text) => this.#onText(text),
+        onclosetag: () => this.#onClose(),
       },
       { xmlMode: true, decodeEntities: true },
     );
@@ -46,67 +46,72 @@ export class ListingXml implements ListingFormat {
   }
 
   write(text: string): void {
-    if (this.problem === undefined && !this.#done) this.#parser.write(text);
+    if (this.problem === undefined && !this.#headEnded) this.#parser.write(text);
   }
 
   end(): void {
     // An element that the end of the file closes may be truncated: it is ignored.
-    this.problem ??=
-      this.#open.length > 0 && this.kind !== 'page' ? 'it breaks off in the middle' : undefined;
+    this.problem ??= this.#open.length > 0 && this.kind !== 'page' ? 'it is truncated' : undefined;
     this.#parser.end();
   }
 
-  #opened(qualified: string, attributes: Readonly<Record<string, string>>): void {
-    if (this.problem !== undefined || this.#done) return;
-    const around = this.#open.at(-1)?.element;
+  #onOpen(qualified: string, attributes: Readonly<Record<string, string>>): void {
+    if (this.problem !== undefined || this.#headEnded) return;
+    const parent = this.#open.at(-1)?.element;
     const name = localName(qualified);
-    if (around === undefined && this.#reader === undefined) {
-      this.#reader = readerFor(name, (reference) => this.found.push(reference));
+    if (parent === undefined && this.#reader === undefined) {
+      this.#reader = createReader(name, (reference) => this.found.push(reference));
       if (this.#reader === undefined) {
         this.problem = 'it is not a sitemap or feed';
         return;
       }
     }
-    if (this.kind === 'page' && (name === 'body' || this.#open.length >= MAX_PAGE_DEPTH)) this.#done = true;
-    if (this.#done) return;
+    if (this.kind === 'page' && (name === 'body' || this.#open.length >= MAX_PAGE_DEPTH))
+      this.#headEnded = true;
+    if (this.#headEnded) return;
     if (this.kind !== 'page' && this.#open.length >= MAX_DEPTH) {
       this.problem = `elements nested deeper than ${MAX_DEPTH}`;
       return;
     }
-    const outer = around?.base ?? '';
-    const written = attributes['xml:base'];
+    const parentBase = parent?.base ?? '';
+    const ownBase = attributes['xml:base'];
     const base =
-      written === undefined ? outer : (canonicalUrl(written, outer === '' ? undefined : outer) ?? outer);
-    const element = { name, parent: around?.name ?? '', attributes, base };
+      ownBase === undefined
+        ? parentBase
+        : (canonicalUrl(ownBase, parentBase === '' ? undefined : parentBase) ?? parentBase);
+    const element = { name, parent: parent?.name ?? '', attributes, base };
     this.#open.push({ element, text: '' });
     this.#reader?.open(element);
   }
 
-  #text(text: string): void {
+  #onText(text: string): void {
     const top = this.#open.at(-1);
     if (top !== undefined && top.text.length < MAX_TEXT) top.text += text;
   }
 
-  #closed(): void {
+  #onClose(): void {
     const top = this.#open.pop();
     if (top === undefined || this.problem !== undefined) return;
     this.#reader?.close(top.element, top.text.trim());
   }
 }
 
-function readerFor(root: string, found: (reference: ListedReference) => void): ElementReader | undefined {
+function createReader(
+  root: string,
+  onReference: (reference: ListedReference) => void,
+): ElementReader | undefined {
   switch (root) {
     case 'urlset':
-      return new SitemapEntries('sitemap', found);
+      return new SitemapEntries('sitemap', onReference);
     case 'sitemapindex':
-      return new SitemapEntries('sitemap-index', found);
+      return new SitemapEntries('sitemap-index', onReference);
     case 'rss':
     case 'rdf':
-      return new FeedEntries('rss', found);
+      return new FeedEntries('rss', onReference);
     case 'feed':
-      return new FeedEntries('atom', found);
+      return new FeedEntries('atom', onReference);
     case 'html':
-      return new FeedLinks(found);
+      return new FeedLinks(onReference);
     default:
       return undefined;
   }

@@ -23,7 +23,7 @@ export interface ListingOptions {
   readonly maxEntries?: number;
   /** Bytes of one listing, decompressed. Default 50 MiB, the limit of the sitemap protocol. */
   readonly maxBytes?: number;
-  /** Receives a sentence for each kind of URL that was left out. */
+  /** Receives a sentence for each reason for which URLs were omitted. */
   readonly onWarning?: (message: string) => void;
   readonly signal?: AbortSignal;
 }
@@ -40,17 +40,17 @@ const DEFAULT_MAX_ENTRIES = 50_000;
 const DEFAULT_MAX_LISTING_BYTES = 50 * 1024 * 1024;
 const DEFAULT_MAX_LISTING_DEPTH = 3;
 
-/** Bytes that are decoded before the event loop gets a turn. */
-const SLICE = 64 * 1024;
-/** Bytes that determine the format of a listing and its encoding. */
-const HEAD = 1024;
+/** Bytes to decode before other tasks of the event loop can run. */
+const SLICE_BYTES = 64 * 1024;
+/** Bytes at the start of a listing that determine its format and encoding. */
+const HEAD_BYTES = 1024;
 const GZIP_MAGIC = [0x1f, 0x8b] as const;
 /** G-60: the schemes that can be enumerated. */
 const ENUMERABLE = /^(?:https?|ftp|gopher|news|nntp|file):/;
 
 /**
  * Yields the URLs of a sitemap, a sitemap index, a text sitemap, a robots.txt, an RSS or Atom feed (G-172), compressed by gzip or not,
- * while it reads them: memory does not grow with the listing. The content determines the format. Repeated URLs are yielded repeatedly. Of
+ * while it reads them, so that memory does not grow with the listing. The content determines the format. Repeated URLs are yielded repeatedly. Of
  * a truncated or damaged listing it yields the URLs before the damage.
  * @throws the signal's reason when aborted; errors of the body
  */
@@ -60,10 +60,10 @@ export async function* readListing(
 ): AsyncGenerator<ListedUrl, ListingKind | undefined, undefined> {
   const warn = options.onWarning ?? (() => undefined);
   const { maxEntries = DEFAULT_MAX_ENTRIES } = options;
-  const acceptance = new Acceptance(options);
+  const acceptance = new UrlAcceptance(options);
   let format: ListingFormat | undefined;
   let count = 0;
-  for await (const { text, last } of texts(body, options, warn)) {
+  for await (const { text, last } of decodePieces(body, options, warn)) {
     format ??= formatOf(text, options.url);
     format.write(text);
     if (last) format.end();
@@ -71,7 +71,7 @@ export async function* readListing(
       const url = acceptance.accept(reference);
       if (url === undefined) continue;
       if (count >= maxEntries) {
-        warn(`URLs beyond the first ${maxEntries} are left out`);
+        warn(`URLs after the first ${maxEntries} are skipped`);
         acceptance.report(warn);
         return format.kind;
       }
@@ -102,34 +102,34 @@ export async function listedUrls(body: Uint8Array, options: ListingOptions): Pro
 }
 
 /** Accepts or refuses the URLs of one listing, and counts the refused ones. */
-class Acceptance {
+class UrlAcceptance {
   readonly #refused = new Map<string, number>();
   readonly #options: ListingOptions;
   readonly #allows: (url: string) => boolean;
-  readonly #deepest: boolean;
+  readonly #isDeepest: boolean;
   readonly #mayNameFiles: boolean;
 
   constructor(options: ListingOptions) {
     this.#options = options;
-    const own = hostOf(options.url);
-    this.#allows = options.allows ?? ((url) => hostOf(url) === own);
-    this.#deepest = (options.depth ?? 0) >= (options.maxDepth ?? DEFAULT_MAX_LISTING_DEPTH);
+    const listingHost = hostOf(options.url);
+    this.#allows = options.allows ?? ((url) => hostOf(url) === listingHost);
+    this.#isDeepest = (options.depth ?? 0) >= (options.maxDepth ?? DEFAULT_MAX_LISTING_DEPTH);
     // G-174: listings from the network never refer to local files.
     this.#mayNameFiles = options.url.startsWith('file:');
   }
 
   accept({ reference, base, lastModified, kind }: ListedReference): ListedUrl | undefined {
     const url = canonicalUrl(reference, base === '' ? this.#options.url : base);
-    if (url === undefined || !ENUMERABLE.test(url)) return this.#refuse('no URLs that can be gathered');
+    if (url === undefined || !ENUMERABLE.test(url)) return this.#refuse('not URLs that can be gathered');
     if (url.startsWith('file:') && !this.#mayNameFiles) return this.#refuse('files of this machine (G-174)');
-    if (kind === 'listing' && this.#deepest)
+    if (kind === 'listing' && this.#isDeepest)
       return this.#refuse('listings of listings that are nested too deep');
     if (!this.#allows(url)) return this.#refuse('on other hosts');
     return { url, lastModified, kind };
   }
 
   report(warn: (message: string) => void): void {
-    for (const [why, count] of this.#refused) warn(`${count} left out: ${why}`);
+    for (const [why, count] of this.#refused) warn(`${count} URLs skipped: ${why}`);
   }
 
   #refuse(why: string): undefined {
@@ -150,7 +150,7 @@ interface TextPiece {
 }
 
 /** Yields the body as text, decompressed, within the limit; at least one piece. */
-async function* texts(
+async function* decodePieces(
   body: Uint8Array | AsyncIterable<Uint8Array>,
   options: ListingOptions,
   warn: (message: string) => void,
@@ -158,30 +158,33 @@ async function* texts(
   const { maxBytes = DEFAULT_MAX_LISTING_BYTES, signal } = options;
   let decoder: TextDecoder | undefined;
   let size = 0;
-  let cut = false;
-  for await (const piece of unpacked(headFirst(body), warn, signal)) {
+  let isTruncated = false;
+  for await (const piece of decompress(withCompleteHead(body), warn, signal)) {
     signal?.throwIfAborted();
-    const room = maxBytes - size;
-    const kept = piece.length <= room ? piece : piece.subarray(0, room);
+    const bytesLeft = maxBytes - size;
+    const kept = piece.length <= bytesLeft ? piece : piece.subarray(0, bytesLeft);
     size += kept.length;
-    decoder ??= decoderFor(kept, options.charset, warn);
-    for (let at = 0; at < kept.length; at += SLICE) {
-      yield { text: decoder.decode(kept.subarray(at, at + SLICE), { stream: true }), last: false };
+    decoder ??= createDecoder(kept, options.charset, warn);
+    for (let start = 0; start < kept.length; start += SLICE_BYTES) {
+      yield {
+        text: decoder.decode(kept.subarray(start, start + SLICE_BYTES), { stream: true }),
+        last: false,
+      };
       // A large listing must not block the event loop.
-      if (at > 0) await nextTurn(undefined, signal === undefined ? {} : { signal });
+      if (start > 0) await nextTurn(undefined, signal === undefined ? {} : { signal });
     }
     if (kept.length < piece.length) {
-      cut = true;
+      isTruncated = true;
       warn(`only the first ${maxBytes} bytes are read`);
       break;
     }
   }
   // A URL that the limit cuts off is dropped.
-  yield { text: cut ? '' : (decoder?.decode() ?? ''), last: !cut };
+  yield { text: isTruncated ? '' : (decoder?.decode() ?? ''), last: !isTruncated };
 }
 
 /** Yields the body in pieces, the first of which is long enough to determine the format. */
-async function* headFirst(
+async function* withCompleteHead(
   body: Uint8Array | AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   if (body instanceof Uint8Array) {
@@ -197,14 +200,14 @@ async function* headFirst(
     }
     head.push(chunk);
     length += chunk.length;
-    if (length < HEAD) continue;
+    if (length < HEAD_BYTES) continue;
     yield Buffer.concat(head);
     head = undefined;
   }
   if (head !== undefined) yield Buffer.concat(head);
 }
 
-async function* unpacked(
+async function* decompress(
   pieces: AsyncGenerator<Uint8Array, void, undefined>,
   warn: (message: string) => void,
   signal: AbortSignal | undefined,
@@ -219,33 +222,35 @@ async function* unpacked(
     yield* all();
     return;
   }
-  const packed = Readable.from(all());
+  const compressed = Readable.from(all());
   const gunzip = createGunzip();
-  let broken: Error | undefined;
-  packed.once('error', (error) => {
-    broken = error;
+  let bodyError: Error | undefined;
+  compressed.once('error', (error) => {
+    bodyError = error;
     gunzip.destroy();
   });
-  packed.pipe(gunzip);
+  compressed.pipe(gunzip);
   try {
     for await (const chunk of gunzip) yield chunk as Buffer;
   } catch (error) {
     signal?.throwIfAborted();
-    if (broken !== undefined) throw broken;
+    if (bodyError !== undefined) throw bodyError;
     warn(`it is damaged: ${messageOf(error)}`);
   } finally {
-    packed.destroy();
+    compressed.destroy();
     gunzip.destroy();
   }
 }
 
 /** Chooses the encoding: byte order mark, the server's declaration, the XML declaration, UTF-8. */
-function decoderFor(
+function createDecoder(
   head: Uint8Array,
   charset: string | undefined,
   warn: (message: string) => void,
 ): TextDecoder {
-  const start = Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, HEAD)).toString('latin1');
+  const start = Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, HEAD_BYTES)).toString(
+    'latin1',
+  );
   const marked = start.startsWith('\xff\xfe')
     ? 'utf-16le'
     : start.startsWith('\xfe\xff')

@@ -22,7 +22,7 @@ export interface EnumerationOptions {
   readonly programs: EnumerationPrograms;
   /** Receives every line and program that could not be used, and the programs' own messages. */
   readonly onProblem?: (problem: ConfigError) => void;
-  /** Kills the program that runs; the call then throws the signal's reason. */
+  /** Kills the running program; the call then throws the signal's reason. */
   readonly signal?: AbortSignal;
   /** Longest chain of programs that read each other's output (G-51). Default 16. */
   readonly maxLevels?: number;
@@ -32,21 +32,21 @@ export interface EnumerationOptions {
   readonly maxProblems?: number;
 }
 
-/** Plain data: directories are absolute. */
+/** Settings of the programs; plain data with absolute directories. */
 export interface EnumerationPrograms extends ProgramSettings {
   /** Top-Directory: programs run in it, and relative paths are below it (G-54). */
   readonly topDirectory: string;
 }
 
-/** G-51. */
+/** Defaults of the limits (G-51). */
 const DEFAULT_MAX_LEVELS = 16;
 const DEFAULT_MAX_LINES = 200_000;
 
 /** Enumeration programs may use the network, so they get more time than summarizers. */
 const LIMITS: ProgramLimits = { timeMs: 600_000, cpuSeconds: 300, outputBytes: 32 * 1024 * 1024 };
-/** URLs that one run of an enumeration program gets. */
-const URLS_A_RUN = 1000;
-/** Limit of a line in UTF-16 units; a URL may have 2083. */
+/** Maximum number of URLs that one run of an enumeration program gets. */
+const MAX_URLS_PER_RUN = 1000;
+/** Maximum length of a line in UTF-16 units; a URL may have 2083. */
 const MAX_LINE_LENGTH = 8192;
 /** Environment variables that programs get in addition to PATH: those that the original scripts set or need (G-70, G-153), no secrets. */
 const ENVIRONMENT = ['HARVEST_HOME', 'HOME', 'NNTPSERVER', 'TZ'] as const;
@@ -98,7 +98,7 @@ export async function* expandRootNodes(
   nodes: readonly RootNode[],
   options: EnumerationOptions,
 ): AsyncGenerator<RootNode, void, undefined> {
-  yield* new Expansion(options).roots(nodes);
+  yield* new Expansion(options).expandRoots(nodes);
 }
 
 /** Yields the LeafNodes of a configuration with `|program` replaced by the URLs that it prints (G-52). @see expandRootNodes */
@@ -106,7 +106,7 @@ export async function* expandLeafNodes(
   nodes: readonly LeafNode[],
   options: EnumerationOptions,
 ): AsyncGenerator<LeafNode, void, undefined> {
-  yield* new Expansion(options).leaves(nodes);
+  yield* new Expansion(options).expandLeaves(nodes);
 }
 
 /** One line of a program's output. */
@@ -116,41 +116,42 @@ interface OutputLine {
   readonly number: number;
 }
 
+/** Replaces programs in lists of nodes by their output. The limits apply to all programs together. */
 class Expansion {
   readonly #options: EnumerationOptions;
   #lines = 0;
-  #full = false;
+  #isLimitReported = false;
 
   constructor(options: EnumerationOptions) {
     this.#options = options;
   }
 
-  async *roots(nodes: readonly RootNode[]): AsyncGenerator<RootNode, void, undefined> {
+  async *expandRoots(nodes: readonly RootNode[]): AsyncGenerator<RootNode, void, undefined> {
     for (const node of nodes) {
       if (node.program === undefined) {
-        yield* this.#enumerated([node], 1);
+        yield* this.#enumerate([node], 1);
         continue;
       }
       const { program, line } = node;
       // The EnumSpec after the program applies to each of its URLs.
       const { program: _, ...spec } = node;
-      const generated = this.#parsed(program.command, program.args, '', line, (text, place) => ({
+      const generated = this.#parseOutput(program.command, program.args, '', line, (text, place) => ({
         ...spec,
         ...parseUrlLine(text, place),
         line,
       }));
-      for await (const batch of batches(generated)) yield* this.#enumerated(batch, 1);
+      for await (const batch of batches(generated)) yield* this.#enumerate(batch, 1);
     }
   }
 
-  async *leaves(nodes: readonly LeafNode[]): AsyncGenerator<LeafNode, void, undefined> {
+  async *expandLeaves(nodes: readonly LeafNode[]): AsyncGenerator<LeafNode, void, undefined> {
     for (const node of nodes) {
       if (node.program === undefined) {
         yield node;
         continue;
       }
       const { program, line } = node;
-      yield* this.#parsed(program.command, program.args, '', line, (text, place) => ({
+      yield* this.#parseOutput(program.command, program.args, '', line, (text, place) => ({
         ...parseUrlLine(text, place),
         line,
       }));
@@ -158,7 +159,7 @@ class Expansion {
   }
 
   /** G-50, G-51. All nodes of a batch have the same program, so one run gets all their URLs. */
-  async *#enumerated(batch: readonly RootNode[], level: number): AsyncGenerator<RootNode, void, undefined> {
+  async *#enumerate(batch: readonly RootNode[], level: number): AsyncGenerator<RootNode, void, undefined> {
     const [first] = batch;
     const program = first?.enumeration;
     if (first === undefined || program === undefined || isListed(first)) {
@@ -167,22 +168,22 @@ class Expansion {
     }
     const { maxLevels = DEFAULT_MAX_LEVELS } = this.#options;
     if (level > maxLevels) {
-      this.#problem(first.line, program, `not run: ${maxLevels} programs have followed each other (G-51)`);
+      this.#reportProblem(first.line, program, `not run: ${maxLevels} programs were already chained (G-51)`);
       return;
     }
     const input = batch.map(({ url }) => `${url}\n`).join('');
     const { line, search } = first;
-    const nodes = this.#parsed(program, [], input, line, (text, place) => ({
+    const nodes = this.#parseOutput(program, [], input, line, (text, place) => ({
       ...parseEnumeratedNode(text, place),
-      // The nine fields do not include it.
+      // The nine fields of the output do not include Search.
       search,
       line,
     }));
-    for await (const next of batches(nodes)) yield* this.#enumerated(next, level + 1);
+    for await (const next of batches(nodes)) yield* this.#enumerate(next, level + 1);
   }
 
   /** Yields a program's parsed lines; reports those that `parse` refuses. */
-  async *#parsed<T>(
+  async *#parseOutput<T>(
     command: string,
     args: readonly string[],
     input: string,
@@ -190,12 +191,13 @@ class Expansion {
     parse: (text: string, place: NodeLocation) => T,
   ): AsyncGenerator<T, void, undefined> {
     const { maxProblems = 20, maxLines = DEFAULT_MAX_LINES, onProblem } = this.#options;
-    let wrong = 0;
+    let invalidLines = 0;
     for (const { text, number } of await this.#run(command, args, input, line)) {
       this.#options.signal?.throwIfAborted();
       if (this.#lines >= maxLines) {
-        if (!this.#full) this.#problem(line, command, `lines beyond the first ${maxLines} are left out`);
-        this.#full = true;
+        if (!this.#isLimitReported)
+          this.#reportProblem(line, command, `lines after the first ${maxLines} are skipped`);
+        this.#isLimitReported = true;
         break;
       }
       this.#lines++;
@@ -203,10 +205,11 @@ class Expansion {
         yield parse(text, { file: command, line: number });
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error;
-        if (++wrong <= maxProblems) onProblem?.(error);
+        if (++invalidLines <= maxProblems) onProblem?.(error);
       }
     }
-    if (wrong > maxProblems) this.#problem(line, command, `${wrong - maxProblems} more lines are wrong`);
+    if (invalidLines > maxProblems)
+      this.#reportProblem(line, command, `${invalidLines - maxProblems} more lines are not valid`);
   }
 
   async #run(
@@ -228,14 +231,14 @@ class Expansion {
       programs,
     );
     const message = result.stderr.trim();
-    if (result.failure !== undefined) this.#problem(line, command, `failed: ${result.failure}`);
-    else if (message !== '') this.#problem(line, command, `says: ${message}`);
+    if (result.failure !== undefined) this.#reportProblem(line, command, `failed: ${result.failure}`);
+    else if (message !== '') this.#reportProblem(line, command, `wrote to standard error: ${message}`);
     const { lines, tooLong } = linesOf(result.output, result.failure !== undefined);
-    if (tooLong > 0) this.#problem(line, command, `${tooLong} lines of its output are too long`);
+    if (tooLong > 0) this.#reportProblem(line, command, `${tooLong} lines of its output are too long`);
     return lines;
   }
 
-  #problem(line: number, command: string, problem: string): void {
+  #reportProblem(line: number, command: string, problem: string): void {
     this.#options.onProblem?.(new ConfigError(this.#options.file, line, '', `${command} ${problem}`));
   }
 }
@@ -244,7 +247,7 @@ class Expansion {
 function parseUrlLine(text: string, place: NodeLocation): LeafNode {
   const node = parseLeafNode(text, place);
   if (node.program !== undefined)
-    throw new ConfigError(place.file, place.line, '', 'a URL is needed, not a program');
+    throw new ConfigError(place.file, place.line, '', 'must be a URL, not a program');
   return node;
 }
 
@@ -253,10 +256,10 @@ function programPath(command: string, topDirectory: string): string {
   return command.includes('/') && !isAbsolute(command) ? join(topDirectory, command) : command;
 }
 
-/** Returns the lines without comments and empty ones. @param broken the output is truncated: a last line without a line end is dropped */
-function linesOf(output: Buffer, broken: boolean): { lines: OutputLine[]; tooLong: number } {
+/** Returns the lines without comments and empty ones. @param isTruncated drops a last line without a line end */
+function linesOf(output: Buffer, isTruncated: boolean): { lines: OutputLine[]; tooLong: number } {
   const physical = output.toString('utf8').split('\n');
-  if (broken) physical.pop();
+  if (isTruncated) physical.pop();
   const lines: OutputLine[] = [];
   let tooLong = 0;
   physical.forEach((content, index) => {
@@ -268,13 +271,16 @@ function linesOf(output: Buffer, broken: boolean): { lines: OutputLine[]; tooLon
   return { lines, tooLong };
 }
 
-/** Groups adjacent nodes with the same program (or none), in bounded batches. */
+/** Groups adjacent nodes with the same program, or without a program, in bounded batches. */
 async function* batches(
   nodes: AsyncIterable<RootNode>,
 ): AsyncGenerator<readonly RootNode[], void, undefined> {
   let batch: RootNode[] = [];
   for await (const node of nodes) {
-    if (batch.length >= URLS_A_RUN || (batch.length > 0 && batch[0]!.enumeration !== node.enumeration)) {
+    if (
+      batch.length >= MAX_URLS_PER_RUN ||
+      (batch.length > 0 && batch[0]!.enumeration !== node.enumeration)
+    ) {
       yield batch;
       batch = [];
     }

@@ -12,18 +12,18 @@ const LISTING_NAME = /\.(?:xml|rss|rdf|atom|txt)(?:\.gz)?$/i;
 export function sitemapUrls(url: string): readonly string[] {
   const { origin, pathname, protocol } = new URL(url);
   if (!/^https?:$/.test(protocol) || LISTING_NAME.test(pathname)) return [url];
-  const found = [`${origin}/robots.txt`, `${origin}/sitemap.xml`];
-  return pathname === '/' ? found : [url, ...found];
+  const listings = [`${origin}/robots.txt`, `${origin}/sitemap.xml`];
+  return pathname === '/' ? listings : [url, ...listings];
 }
 
-/** Reads `urlset` and `sitemapindex` of the sitemap protocol. Only `loc` directly in `url` is used: `image:loc` is not a page. */
+/** Reads `urlset` and `sitemapindex` of the sitemap protocol. Only the `loc` children of `url` are used: `image:loc` is not a page. */
 export class SitemapEntries implements ElementReader {
   #reference = '';
   #lastModified = 0;
 
   constructor(
     readonly kind: 'sitemap' | 'sitemap-index',
-    private readonly found: (reference: ListedReference) => void,
+    private readonly onReference: (reference: ListedReference) => void,
   ) {}
 
   open({ name }: ListedElement): void {
@@ -38,7 +38,7 @@ export class SitemapEntries implements ElementReader {
       else if (name === 'lastmod') this.#lastModified = parseListedDate(text);
     } else if ((name === 'url' || name === 'sitemap') && this.#reference !== '') {
       const kind = name === 'url' ? 'document' : 'listing';
-      this.found({ reference: this.#reference, base, lastModified: this.#lastModified, kind });
+      this.onReference({ reference: this.#reference, base, lastModified: this.#lastModified, kind });
       this.#reference = '';
     }
   }
@@ -51,15 +51,15 @@ export class FeedLinks implements ElementReader {
   readonly kind = 'page';
   #base = '';
 
-  constructor(private readonly found: (reference: ListedReference) => void) {}
+  constructor(private readonly onReference: (reference: ListedReference) => void) {}
 
   open({ name, attributes }: ListedElement): void {
-    const { rel = '', type = '', href } = lowerCased(attributes);
+    const { rel = '', type = '', href } = lowerCaseNames(attributes);
     if (href === undefined) return;
     if (name === 'base' && this.#base === '' && /^https?:/.test(href)) this.#base = href;
     if (name !== 'link' || !FEED_TYPE.test(type) || !rel.toLowerCase().split(/\s+/).includes('alternate'))
       return;
-    this.found({ reference: href, base: this.#base, lastModified: 0, kind: 'listing' });
+    this.onReference({ reference: href, base: this.#base, lastModified: 0, kind: 'listing' });
   }
 
   close(): void {
@@ -67,6 +67,6 @@ export class FeedLinks implements ElementReader {
   }
 }
 
-function lowerCased(attributes: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function lowerCaseNames(attributes: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name.toLowerCase(), value]));
 }

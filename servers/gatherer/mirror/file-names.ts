@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
-/** Limit of a path component in bytes; file systems allow 255, and a suffix may be added. */
+/** Maximum number of bytes of a path component; file systems allow 255, and a suffix may be added. */
 const MAX_COMPONENT = 200;
-/** Limits of a path below the mirror's directory: components and bytes. */
+/** Maximum number of components and of bytes of a path below the mirror's directory. */
 const MAX_DEPTH = 40;
 const MAX_PATH = 1500;
 
@@ -28,22 +28,25 @@ export interface NamePart {
  */
 export function namePartsOf(url: string): readonly NamePart[] {
   const parsed = new URL(url);
-  const top = topOf(parsed);
+  const hostDirectory = hostDirectoryOf(parsed);
   const segments = parsed.pathname.replace(/^\//, '').split('/');
   const last = segments.pop() ?? '';
   const name = `${last === '' ? 'index.html' : last}${parsed.search}`;
-  const root = { name: escaped(top.replaceAll(':', '+')).replace(/^\./, '%2E'), owner: top };
+  const root = {
+    name: escapeName(hostDirectory.replaceAll(':', '+')).replace(/^\./, '%2E'),
+    owner: hostDirectory,
+  };
   const parts: NamePart[] = [root];
-  let owner = top;
+  let owner = hostDirectory;
   for (const segment of segments) {
     owner += `/${segment}`;
-    parts.push({ name: escaped(segment), owner });
+    parts.push({ name: escapeName(segment), owner });
   }
-  parts.push({ name: escaped(name), owner: url });
+  parts.push({ name: escapeName(name), owner: url });
   const length = parts.reduce((sum, part) => sum + part.name.length + 1, 0);
   if (parts.length <= MAX_DEPTH && length <= MAX_PATH) return parts;
-  const short = `${hashOf(url, 40)}${extensionOf(escaped(name))}`;
-  return [root, { name: '~long', owner: `${top}/~long` }, { name: short, owner: url }];
+  const short = `${hashOf(url, 40)}${extensionOf(escapeName(name))}`;
+  return [root, { name: '~long', owner: `${hostDirectory}/~long` }, { name: short, owner: url }];
 }
 
 /** Makes a name unique by a hash of its owner; the extension stays at the end. */
@@ -52,13 +55,13 @@ export function distinctName(name: string, owner: string, digits: number): strin
   return `${name.slice(0, name.length - extension.length)}~${hashOf(owner, digits)}${extension}`;
 }
 
-/** http and https of one host share a directory. */
-function topOf({ protocol, hostname, port }: URL): string {
+/** Returns the directory of a host; http and https share it. */
+function hostDirectoryOf({ protocol, hostname, port }: URL): string {
   if (hostname === '') return protocol === 'file:' ? 'localhost' : protocol.slice(0, -1);
   return port === '' ? hostname : `${hostname}:${port}`;
 }
 
-function escaped(text: string): string {
+function escapeName(text: string): string {
   let name = text.replace(UNSAFE, (character) => [...Buffer.from(character)].map(percent).join(''));
   if (name === '') name = '%2F';
   if (/^\.+$/.test(name)) name = name.replaceAll('.', '%2E');
@@ -74,7 +77,7 @@ function percent(byte: number): string {
   return `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
 }
 
-/** Returns an extension of at most 16 characters, e.g. `.tar.gz` or `.html`; '' if there is none. */
+/** Returns an extension of at most 16 characters, e.g. `.tar.gz` or `.html`; '' if the name has no extension. */
 function extensionOf(name: string): string {
   return /[^.](\.[A-Za-z0-9]{1,10}(?:\.[A-Za-z0-9]{1,4})?)$/.exec(name)?.[1] ?? '';
 }

@@ -13,7 +13,7 @@ export interface MirrorEntry {
   readonly run: number;
   /** Bytes of the file; -1 if it was never written. */
   readonly size: number;
-  /** In that run the server said that it is gone (404, 410). */
+  /** Whether the server reported in that run that the document is gone (404, 410). */
   readonly gone: boolean;
 }
 
@@ -26,23 +26,23 @@ interface Claim {
 
 const RUN = 'm!run';
 const STATE = 'm!state';
-const DOUBTS = 'm!doubts';
+const MISSES = 'm!doubts';
 
 /**
  * Maps URLs to files and to the last run that saw them, in its own LevelDB. A URL keeps its file forever; no two URLs share one,
- * also on file systems that ignore case.
+ * even on file systems that ignore case.
  */
 export class MirrorIndex implements AsyncDisposable {
   readonly #level: ClassicLevel<string, string>;
   /** Names are assigned one at a time: two URLs may prefer the same one. */
   readonly #assigning = new Mutex();
   #run: number;
-  #doubts: number;
+  #misses: number;
 
-  private constructor(level: ClassicLevel<string, string>, run: number, doubts: number) {
+  private constructor(level: ClassicLevel<string, string>, run: number, misses: number) {
     this.#level = level;
     this.#run = run;
-    this.#doubts = doubts;
+    this.#misses = misses;
   }
 
   /** @throws StorageError when another process has it open */
@@ -54,20 +54,20 @@ export class MirrorIndex implements AsyncDisposable {
     } catch (cause) {
       throw new StorageError(`${directory} cannot be opened; does another mirror run there?`, { cause });
     }
-    const [run, doubts] = await Promise.all([level.get(RUN), level.get(DOUBTS)]);
+    const [run, misses] = await Promise.all([level.get(RUN), level.get(MISSES)]);
     resources.move();
-    return new MirrorIndex(level, Number(run ?? 0), Number(doubts ?? 0));
+    return new MirrorIndex(level, Number(run ?? 0), Number(misses ?? 0));
   }
 
   /** Begins a run, or continues one that did not end. */
   async begin(): Promise<void> {
     if ((await this.#level.get(STATE)) === 'running') return;
     this.#run += 1;
-    this.#doubts = 0;
+    this.#misses = 0;
     await this.#level.batch([
       { type: 'put', key: RUN, value: String(this.#run) },
       { type: 'put', key: STATE, value: 'running' },
-      { type: 'put', key: DOUBTS, value: '0' },
+      { type: 'put', key: MISSES, value: '0' },
     ]);
   }
 
@@ -76,14 +76,14 @@ export class MirrorIndex implements AsyncDisposable {
   }
 
   /** Records that a document could not be fetched: documents that this run did not see may still exist. */
-  async doubt(): Promise<void> {
-    this.#doubts += 1;
-    await this.#level.put(DOUBTS, String(this.#doubts));
+  async markIncomplete(): Promise<void> {
+    this.#misses += 1;
+    await this.#level.put(MISSES, String(this.#misses));
   }
 
-  /** This run has seen every document that exists. */
+  /** Whether this run has seen every document that exists. */
   get isComplete(): boolean {
-    return this.#doubts === 0;
+    return this.#misses === 0;
   }
 
   async get(url: string): Promise<MirrorEntry | undefined> {
@@ -104,12 +104,12 @@ export class MirrorIndex implements AsyncDisposable {
     await this.#put({ ...entry, run: this.#run, size, gone: false });
   }
 
-  /** Records that the server says the document no longer exists. */
+  /** Records that the server reports the document as gone. */
   async markGone(entry: MirrorEntry): Promise<void> {
     await this.#put({ ...entry, run: this.#run, gone: true });
   }
 
-  /** The URLs that a page needed to be displayed when it was fetched. */
+  /** Returns the URLs of the images, style sheets and scripts of a page when it was fetched. */
   async requisites(url: string): Promise<readonly string[]> {
     const value = await this.#level.get(`r!${url}`);
     return value === undefined ? [] : (JSON.parse(value) as string[]);
@@ -128,12 +128,12 @@ export class MirrorIndex implements AsyncDisposable {
     }
   }
 
-  /** Whether its document no longer exists: the server said so, or a complete run did not see it. */
+  /** Whether the document no longer exists: the server reported it as gone, or a complete run did not see it. */
   isStale(entry: MirrorEntry): boolean {
     return entry.gone || (this.isComplete && entry.run < this.#run);
   }
 
-  /** Forgets the file of a URL but keeps its name for the case that the document reappears. */
+  /** Records that the file of a URL was deleted; keeps its name in case the document reappears. */
   async forget(entry: MirrorEntry): Promise<void> {
     await this.#put({ ...entry, size: -1 });
   }
@@ -161,17 +161,17 @@ export class MirrorIndex implements AsyncDisposable {
   }
 
   async #claim(parent: string, claim: Claim): Promise<string> {
-    const { name: plain, directory, owner } = claim;
+    const { name: preferred, directory, owner } = claim;
     for (const digits of [0, 8, 32]) {
-      const name = digits === 0 ? plain : distinctName(plain, owner, digits);
+      const name = digits === 0 ? preferred : distinctName(preferred, owner, digits);
       const key = `n!${`${parent}/${name}`.toLowerCase()}`;
       const value = await this.#level.get(key);
       if (value === undefined) {
         await this.#level.put(key, JSON.stringify([name, directory, owner]));
         return name;
       }
-      const [taken, isDirectory, by] = JSON.parse(value) as [string, boolean, string];
-      if (isDirectory === directory && by === owner) return taken;
+      const [claimed, isDirectory, claimedBy] = JSON.parse(value) as [string, boolean, string];
+      if (isDirectory === directory && claimedBy === owner) return claimed;
     }
     throw new StorageError(`no file name is free for ${owner}`);
   }

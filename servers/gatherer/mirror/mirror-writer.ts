@@ -24,15 +24,15 @@ export class BodyKeeper implements Processor {
 
 export interface MirrorWriterOptions {
   readonly index: MirrorIndex;
-  /** The tree of files. */
+  /** Root of the mirror's files. */
   readonly directory: string;
-  /** For files while they are written; on the same file system. */
+  /** Directory for files while they are written; on the same file system. */
   readonly temporaryDirectory: string;
 }
 
 /**
- * G-8: writes the body of every fetched document into the mirror's tree, after the summary's writer. A file appears complete or not at
- * all; its modification time is the document's. A document that did not change is marked as seen, so that its file stays.
+ * G-8: writes the body of every fetched document into the mirror's tree, after the summary's writer. A file is written
+ * atomically; its modification time is the document's. A document that did not change is marked as seen, so that its file stays.
  */
 export class MirrorWriter implements Processor {
   readonly name = 'MirrorWriter';
@@ -47,16 +47,16 @@ export class MirrorWriter implements Processor {
     const { index } = this.options;
     const { fetched } = uri;
     const hasBody = fetched !== undefined && fetched.status >= 200 && fetched.status <= 299;
-    const known = hasBody ? await index.entryFor(uri.shownUrl) : await index.get(uri.shownUrl);
+    const known = hasBody ? await index.entryFor(uri.redactedUrl) : await index.get(uri.redactedUrl);
     if (known === undefined) return 'proceed';
     if (hasBody && fetched.body.length !== uri.size)
       throw new StateError('the body was transferred to a thread');
     if (hasBody) {
       const { body, contentType = '' } = fetched;
-      await index.setRequisites(uri.shownUrl, requisitesOf(body, contentType, uri.shownUrl));
+      await index.setRequisites(uri.redactedUrl, requisitesOf(body, contentType, uri.redactedUrl));
     }
-    await this.#follow(uri);
-    if (!hasBody || (uri.disposition === 'unchanged' && (await this.#isThere(known, uri.size)))) {
+    await this.#addRequisites(uri);
+    if (!hasBody || (uri.disposition === 'unchanged' && (await this.#hasFile(known, uri.size)))) {
       await index.markSeen(known);
       return 'proceed';
     }
@@ -68,15 +68,15 @@ export class MirrorWriter implements Processor {
   }
 
   /** Adds the page's requisites to its links, so that they pass the scope and the queues like every link. */
-  async #follow(uri: CrawlUri): Promise<void> {
-    const requisites = await this.options.index.requisites(uri.shownUrl);
+  async #addRequisites(uri: CrawlUri): Promise<void> {
+    const requisites = await this.options.index.requisites(uri.redactedUrl);
     const known = new Set(uri.outLinks.map(({ url }) => url));
     const links = requisites.map((url) => ({ url, hop: 'E' as const }));
     const added = withLoginOf(uri.url, links).filter(({ url }) => !known.has(url));
     if (added.length > 0) uri.outLinks = [...uri.outLinks, ...added];
   }
 
-  async #isThere({ path }: MirrorEntry, size: number): Promise<boolean> {
+  async #hasFile({ path }: MirrorEntry, size: number): Promise<boolean> {
     const found = await stat(join(this.options.directory, path)).catch(() => undefined);
     return found?.isFile() === true && found.size === size;
   }

@@ -16,12 +16,12 @@ export const MIRROR_DATA = '.harvest';
 export interface MirrorOptions {
   /** Root of the files; the summaries are in {@link MIRROR_DATA} below it. */
   readonly directory: string;
-  /** What to mirror. Lib-Directory and URL filters are replaced where the configuration names none: a mirror leaves nothing out. */
+  /** What to mirror. Lib-Directory and URL filters that the configuration does not set are replaced, so that all documents are mirrored. */
   readonly config: GathererConfig;
-  /** Delete files whose documents are gone. Default false. */
+  /** Deletes files whose documents are gone. Default false. */
   readonly delete?: boolean;
   readonly gatherer?: Omit<GathererOptions, 'directory' | 'config' | 'processors'>;
-  /** Receive a run's beginning and end, a line for each document, and problems of the configuration's files (G-145, G-148). */
+  /** Logs of a run's beginning and end, a line for each document, and problems of the configuration's files (G-145, G-148). */
   readonly logs?: { readonly log: Logger; readonly errors: Logger };
 }
 
@@ -36,13 +36,13 @@ export interface MirrorReport {
   /** Files whose documents are gone; deleted only with the option `delete`. */
   readonly stale: number;
   readonly deleted: number;
-  /** False if a fetch failed or a limit was reached: then only documents that their servers call gone are stale. */
+  /** False if a fetch failed or a limit was reached: then only documents that their servers report as gone are stale. */
   readonly complete: boolean;
 }
 
-/** Statuses of documents that do not exist (any more). */
+/** Statuses of documents that do not exist, or no longer. */
 const GONE: ReadonlySet<number> = new Set([404, 410]);
-/** Limits that leave out documents which may exist. */
+/** Limits at which documents that exist may be missed. */
 const TRUNCATING_LIMITS: readonly string[] = ['url-max', 'host-max'];
 
 /**
@@ -86,14 +86,14 @@ export class Mirror implements AsyncDisposable {
     return new Mirror({ ...options, directory }, gatherer, index, writer, resources.move());
   }
 
-  /** Mirrors once. Throws the signal's reason when aborted; the next call continues the run. */
+  /** Mirrors once. The next call continues an aborted run. @throws the signal's reason when aborted */
   async run(signal: AbortSignal): Promise<MirrorReport> {
-    await this.#requestMissing();
+    await this.#invalidateMissing();
     await this.index.begin();
     const gathered = await this.#gather(signal);
     if (gathered.roots.some(({ refused }) => TRUNCATING_LIMITS.some((limit) => (refused[limit] ?? 0) > 0)))
-      await this.index.doubt();
-    const { stale, deleted } = await this.#clean(signal);
+      await this.index.markIncomplete();
+    const { stale, deleted } = await this.#handleStale(signal);
     const generation = await this.gatherer.publish();
     const { isComplete: complete } = this.index;
     await this.index.end();
@@ -110,7 +110,7 @@ export class Mirror implements AsyncDisposable {
     return this.close();
   }
 
-  /** Gathers, and records failed and rejected documents in the order of their events, all of them before the run ends. */
+  /** Gathers, and records failed and rejected documents in the order of their events before it returns. */
   async #gather(signal: AbortSignal): Promise<GatherReport> {
     const mutex = new Mutex();
     let failure: unknown;
@@ -118,7 +118,7 @@ export class Mirror implements AsyncDisposable {
       const event = message as DocumentEvent;
       if (event.disposition !== 'failed' && event.disposition !== 'rejected') return;
       mutex
-        .runExclusive(() => this.#record(event))
+        .runExclusive(() => this.#recordOutcome(event))
         .catch((error: unknown) => {
           failure ??= error;
         });
@@ -143,18 +143,18 @@ export class Mirror implements AsyncDisposable {
     return await logRun(log, errors, gatherer.config, () => gatherer.run(signal));
   }
 
-  async #record({ url, disposition, status }: DocumentEvent): Promise<void> {
+  async #recordOutcome({ url, disposition, status }: DocumentEvent): Promise<void> {
     const known = await this.index.get(url);
     if (disposition === 'rejected') {
-      // A robots.txt that forbids it now does not remove a file that it allowed before.
+      // A file that robots.txt allowed earlier stays.
       if (known !== undefined) await this.index.markSeen(known);
     } else if (GONE.has(status)) {
       if (known !== undefined) await this.index.markGone(known);
-    } else await this.index.doubt();
+    } else await this.index.markIncomplete();
   }
 
   /** Makes the run fetch documents whose files are missing unconditionally, as if the rules had changed (G-110). */
-  async #requestMissing(): Promise<void> {
+  async #invalidateMissing(): Promise<void> {
     const { store } = this.gatherer;
     for await (const { url, path } of this.index.files()) {
       if ((await stat(join(this.options.directory, path)).catch(() => undefined)) !== undefined) continue;
@@ -167,7 +167,8 @@ export class Mirror implements AsyncDisposable {
     }
   }
 
-  async #clean(signal: AbortSignal): Promise<{ readonly stale: number; readonly deleted: number }> {
+  /** Counts the stale files, and deletes them with the option `delete`. */
+  async #handleStale(signal: AbortSignal): Promise<{ readonly stale: number; readonly deleted: number }> {
     let stale = 0;
     let deleted = 0;
     for await (const entry of this.index.files()) {
@@ -176,7 +177,7 @@ export class Mirror implements AsyncDisposable {
       stale += 1;
       if (this.options.delete !== true) continue;
       await rm(join(this.options.directory, entry.path), { force: true });
-      await this.#dropEmpty(dirname(entry.path));
+      await this.#removeEmptyDirectories(dirname(entry.path));
       await this.index.forget(entry);
       deleted += 1;
     }
@@ -184,10 +185,10 @@ export class Mirror implements AsyncDisposable {
   }
 
   /** Removes directories that are now empty, the innermost first. */
-  async #dropEmpty(path: string): Promise<void> {
-    for (let at = path; at !== '.'; at = dirname(at)) {
+  async #removeEmptyDirectories(path: string): Promise<void> {
+    for (let directory = path; directory !== '.'; directory = dirname(directory)) {
       try {
-        await rmdir(join(this.options.directory, at));
+        await rmdir(join(this.options.directory, directory));
       } catch {
         return;
       }
@@ -195,8 +196,8 @@ export class Mirror implements AsyncDisposable {
   }
 }
 
-/** E-24. */
-const EMPTY_STOP_LIST = '# A mirror leaves no type out (E-24).\n';
+/** Content of the stop list (E-24). */
+const EMPTY_STOP_LIST = '# A mirror includes all types (E-24).\n';
 
 /** G-8: full text, no stop list, no URL filter. */
 function mirrorConfig(config: GathererConfig, data: string): GathererConfig {

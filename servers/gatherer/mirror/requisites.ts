@@ -1,7 +1,7 @@
 import { Parser } from 'htmlparser2';
 import { canonicalUrl } from '../../../protocols/urls/index.js';
 
-/** Limit of the URLs of one document, against traps (G-173). */
+/** Maximum number of URLs of one document, against traps (G-173). */
 const MAX_REQUISITES = 10_000;
 
 /** Attributes with the URLs of embedded documents, by element. */
@@ -29,7 +29,7 @@ const IN_STYLE =
 
 /**
  * Returns the images, style sheets, scripts and sounds of a page or a style sheet, which a Gatherer does not follow (G-60) and a mirror
- * needs (G-8). It reads a stream of tags: no tree is needed, and hostile nesting costs nothing.
+ * needs (G-8). It reads a stream of tags, so that deep nesting does no harm.
  *
  * @param contentType media type without parameters
  * @returns canonical URLs of http and https, each once

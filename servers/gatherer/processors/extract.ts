@@ -11,7 +11,7 @@ import type { RulesDigest } from '../run-state.js';
 export interface ExtractOptions {
   readonly essence: EssencePool;
   readonly rulesDigest: RulesDigest;
-  /** The product token in X-Robots-Tag. */
+  /** The product token that X-Robots-Tag may name. */
   readonly robotsAgent: string;
   readonly now: () => number;
 }
@@ -41,7 +41,7 @@ export class ExtractProcessor implements Processor {
     uri.essence = await essence.summarize(
       {
         // G-81: without the login, so that no attribute can contain it.
-        url: uri.shownUrl,
+        url: uri.redactedUrl,
         body: fetched.body,
         ...(fetched.contentType === undefined ? {} : { contentType: fetched.contentType }),
         ...(fetched.charset === undefined ? {} : { charset: fetched.charset }),
@@ -56,13 +56,13 @@ export class ExtractProcessor implements Processor {
       uri.reason = uri.essence.warnings[0] ?? `type ${uri.essence.type} is not indexed`;
     if (uri.essence.malformedLinks !== undefined) reportMalformed(uri, uri.essence.malformedLinks);
     uri.outLinks = withLoginOf(uri.url, uri.essence.links);
-    obeyRobotsTag(uri, this.options.robotsAgent);
+    applyRobotsTag(uri, this.options.robotsAgent);
     return 'proceed';
   }
 }
 
 /** CRAWL-13.6: the header X-Robots-Tag has the effect of a META tag of the page, unless the policy is `ignore`. */
-function obeyRobotsTag(uri: CrawlUri, agent: string): void {
+function applyRobotsTag(uri: CrawlUri, agent: string): void {
   const value = uri.fetched?.headers['x-robots-tag'];
   if (value === undefined || uri.settings.robotsPolicy === 'ignore') return;
   const { noindex, nofollow, unavailableAfter } = parseXRobotsTag([value], agent);
@@ -73,7 +73,7 @@ function obeyRobotsTag(uri: CrawlUri, agent: string): void {
 }
 
 /** CRAWL-16.4: publishes the links that could not be made absolute. */
-function reportMalformed({ shownUrl: source }: CrawlUri, links: readonly string[]): void {
+function reportMalformed({ redactedUrl: source }: CrawlUri, links: readonly string[]): void {
   for (const url of links) {
     const message = url.length > MAX_URL_LENGTH ? `longer than ${MAX_URL_LENGTH} characters` : 'not a URL';
     uriErrorChannel.publish({ url, source, message } satisfies UriErrorEvent);

@@ -5,13 +5,13 @@ import type { RulesDigest } from '../run-state.js';
 
 export interface HistoryOptions {
   readonly documents: Pick<DocumentStore, 'get'>;
-  /** False on the first run, which has nothing to look up. */
-  readonly known: boolean;
-  /** Fetch documents that are not due yet (`--force`). */
+  /** False on the first run: there are no earlier records. */
+  readonly hasRecords: boolean;
+  /** Whether to fetch documents that are not due yet (`--force`). */
   readonly force: boolean;
   /** Seconds (G-100). */
   readonly timeToLive: number;
-  /** Digest of what a summary depends on besides the document (G-110). */
+  /** Digest of everything other than the document that affects a summary (G-110). */
   readonly rulesDigest: RulesDigest;
   /** Seconds since 1970. */
   readonly now: () => number;
@@ -27,17 +27,17 @@ export class History implements Processor {
   constructor(readonly options: HistoryOptions) {}
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
-    const { documents, known, force, timeToLive, rulesDigest, now } = this.options;
-    if (!known) return 'proceed';
-    const stored = await documents.get(uri.shownUrl);
-    // Its objects have expired one by one, which its record does not know: it is a new document.
-    const expired =
+    const { documents, hasRecords, force, timeToLive, rulesDigest, now } = this.options;
+    if (!hasRecords) return 'proceed';
+    const stored = await documents.get(uri.redactedUrl);
+    // The objects of the document have expired one by one, which its record does not show: it counts as a new document.
+    const isExpired =
       stored !== undefined && stored.objects.length > 0 && stored.updateTime + timeToLive < now();
-    const document = expired ? undefined : stored;
+    const document = isExpired ? undefined : stored;
     uri.document = document;
     if (document === undefined || force || uri.url.startsWith('file:')) return 'proceed';
-    const fresh = document.updateTime + document.refreshRate > now();
-    if (document.updateTime > 0 && fresh && document.rulesDigest === rulesDigest(document)) {
+    const isFresh = document.updateTime + document.refreshRate > now();
+    if (document.updateTime > 0 && isFresh && document.rulesDigest === rulesDigest(document)) {
       uri.disposition = 'kept';
       uri.status = document.status;
       uri.useKnownLinks(document);

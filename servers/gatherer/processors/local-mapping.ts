@@ -5,7 +5,7 @@ import { type FetchLimits, fetchRequest } from '../../crawler/processors/fetch.j
 
 /**
  * G-71 to G-79: reads a document from the local file system if a Local-Mapping applies. It runs before robots.txt is requested, because
- * no server is contacted. If the mapping fails (G-75), the URI is fetched from its server.
+ * it contacts no server. If the mapping fails (G-75), the URI is fetched from its server.
  */
 export class LocalMappingProcessor implements Processor {
   readonly name = 'LocalMapping';

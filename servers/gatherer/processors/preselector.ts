@@ -4,8 +4,8 @@ import { type CrawlUri, FETCH_STATUS } from '../../crawler/crawl-uri.js';
 import { dropObjects } from './drop-objects.js';
 
 export interface PreselectorOptions {
-  /** Returns the type's name if it is on the stop list by the URL alone. */
-  readonly stopped: (url: string) => string | undefined;
+  /** Returns the name of a URL's type if it is on the stop list; undefined for other types. */
+  readonly stoppedType: (url: string) => string | undefined;
   /** The records of earlier runs; absent on the first run. */
   readonly documents?: Pick<DocumentStore, 'get'>;
   /** Seconds since 1970. */
@@ -13,7 +13,7 @@ export interface PreselectorOptions {
 }
 
 /**
- * E-28, G-5: rejects URIs whose type is on the stop list by their URL alone, so that no server is contacted for them. If the stop list has
+ * E-28, G-5: rejects URIs whose URL shows a type of the stop list, so that no server is contacted for them. If the stop list has
  * changed, an earlier object is deleted, as for a document that is rejected after its transfer (E-25).
  */
 export class Preselector implements Processor {
@@ -22,13 +22,13 @@ export class Preselector implements Processor {
   constructor(readonly options: PreselectorOptions) {}
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
-    const { stopped, documents, now } = this.options;
-    const type = stopped(uri.shownUrl);
+    const { stoppedType, documents, now } = this.options;
+    const type = stoppedType(uri.redactedUrl);
     if (type === undefined) return 'proceed';
     uri.status = FETCH_STATUS.stoppedByName;
     uri.disposition = 'rejected';
     uri.reason = `type ${type} is on the stop list`;
-    const known = await documents?.get(uri.shownUrl);
+    const known = await documents?.get(uri.redactedUrl);
     if (known !== undefined) {
       dropObjects(known, uri.batch, now());
       // It will not be fetched again, so its record and links are deleted too.

@@ -8,14 +8,14 @@ export interface ReferencesWriterOptions {
   readonly now: () => number;
 }
 
-/** Statuses of documents that do not exist (any more). */
+/** Statuses of documents that do not exist, or no longer. */
 const GONE: ReadonlySet<number> = new Set([404, 410]);
 
 /**
  * Adds the document's links to the URI's batch, so that the link databases (R-8 to R-12) change together with the object and the
  * document's record. It must run before the LinksScoper, which removes known links.
  *
- * - The links of every document that was fetched and read are stored, also if it has no object (E-25). A document that did not change
+ * - The links of every document that was fetched and read are stored, even without an object (E-25). A document that did not change
  *   keeps its links.
  * - A redirect is a document with one link to its target, so that links through it can be followed.
  * - A document that is gone has no links, although its object stays until it expires (G-103). Other failures change nothing.
@@ -31,16 +31,16 @@ export class ReferencesWriter implements Processor {
       case 'summarized':
       case 'unchanged':
       case 'rejected':
-        this.#fetched(uri);
+        this.#putFetched(uri);
         break;
       case 'redirected':
         this.#put(uri, 0, 0);
         break;
       case 'kept':
-        this.#kept(uri);
+        this.#putKept(uri);
         break;
       case 'failed':
-        if (GONE.has(uri.status)) uri.batch.dropReferences(uri.shownUrl);
+        if (GONE.has(uri.status)) uri.batch.dropReferences(uri.redactedUrl);
         break;
       case 'listed':
       case 'retry':
@@ -49,11 +49,11 @@ export class ReferencesWriter implements Processor {
     return 'proceed';
   }
 
-  #fetched(uri: CrawlUri): void {
+  #putFetched(uri: CrawlUri): void {
     const { fetched, document } = uri;
-    // Rejected by robots.txt or by its name: it was not read.
+    // The document was rejected by robots.txt or by its name, so it was not read.
     if (fetched === undefined) return;
-    // The ChangeEvaluator has removed its links, which are still those of the document.
+    // The ChangeEvaluator has removed the links from the URI; those of the document have not changed.
     if (uri.annotations.includes(UNCHANGED)) return;
     const known = uri.disposition === 'unchanged' ? document : undefined;
     this.#put(
@@ -64,7 +64,7 @@ export class ReferencesWriter implements Processor {
   }
 
   /** Stores the links of a document that an older version stored without them. */
-  #kept(uri: CrawlUri): void {
+  #putKept(uri: CrawlUri): void {
     const known = uri.document;
     if (known === undefined || known.referenced) return;
     const { lastModificationTime, fetchTime, size } = known;
@@ -75,6 +75,6 @@ export class ReferencesWriter implements Processor {
   #put(uri: CrawlUri, time: number, length: number, checkTime = this.options.now()): void {
     // G-81: links are published, so they contain no logins.
     const links = [...new Set(uri.outLinks.map(({ url }) => withoutUserInfo(url)))];
-    uri.batch.putReferences({ url: uri.shownUrl, time, checkTime, length, links });
+    uri.batch.putReferences({ url: uri.redactedUrl, time, checkTime, length, links });
   }
 }

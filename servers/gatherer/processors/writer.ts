@@ -15,8 +15,8 @@ export interface WriterOptions {
   /** Records the time to live of every object that is stored. */
   readonly minTimeToLive: MinTimeToLive;
   readonly rulesDigest: RulesDigest;
-  /** G-141: merged into every object. */
-  readonly annotations?: Pick<Annotations, 'merge' | 'for'>;
+  /** Annotations to merge into every object (G-141). */
+  readonly annotations?: Pick<Annotations, 'merge' | 'get'>;
   readonly now: () => number;
 }
 
@@ -28,15 +28,15 @@ export class WriterProcessor implements Processor {
   readonly name = 'Writer';
 
   /**
-   * G-81: this run has stored a URL with a login. The same URL without it may be crawled too, and both have the same object: from then
-   * on the store has to look up the former summary.
+   * G-81: whether this run has stored a URL with a login. The same URL without the login may be crawled too, and both have the same
+   * object, so from then on the store must look up the former summary.
    */
   #loginSeen = false;
 
   constructor(readonly options: WriterOptions) {}
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
-    this.#loginSeen ||= uri.shownUrl !== uri.url;
+    this.#loginSeen ||= uri.redactedUrl !== uri.url;
     if (uri.disposition === 'summarized') this.#store(uri);
     else if (uri.disposition === 'unchanged') await this.#refresh(uri);
     else if (uri.disposition === 'rejected') this.#reject(uri);
@@ -46,36 +46,36 @@ export class WriterProcessor implements Processor {
   #store(uri: CrawlUri): void {
     const { now } = this.options;
     const essence = uri.essence!;
-    // Exports rely on this being the object's own Update-Time.
+    // Exports rely on this time being the Update-Time in the object.
     const updateTime = uri.updateTime;
     const known = uri.document;
-    const url = uri.shownUrl;
-    const { own, others } = this.#annotated(objectsOf(url, essence), url);
-    const former = known?.objects ?? [];
+    const url = uri.redactedUrl;
+    const { own, others } = this.#annotate(objectsOf(url, essence), url);
+    const formerObjects = known?.objects ?? [];
     if (own !== undefined) {
-      // An unknown document has no summary either: both are written in one batch.
-      const previous = known === undefined ? null : former.length > 0 ? undefined : known.updateTime;
+      // An unknown document has no summary, because both are written in one batch.
+      const previous = known === undefined ? null : formerObjects.length > 0 ? undefined : known.updateTime;
       uri.batch.putSummary(
         { url, updateTime, timeToLive: this.#timeToLive(own, uri.batch), soif: own },
-        this.#former(previous),
+        this.#formerUpdateTime(previous),
       );
     } else if (known !== undefined) uri.batch.deleteSummary(url, undefined, { deletedAt: now() });
     for (const other of others)
       uri.batch.putSummary({ ...other, updateTime, timeToLive: this.#timeToLive(other.soif, uri.batch) });
     const objects = others.map(({ url }) => url);
     const kept = new Set(objects);
-    for (const object of former)
+    for (const object of formerObjects)
       if (!kept.has(object)) uri.batch.deleteSummary(object, undefined, { deletedAt: now() });
     if (url !== uri.url) forgetLogin(uri);
     const { md5, type } = essence;
     uri.batch.putDocument({ ...this.#document(uri, objects), updateTime, md5, type });
   }
 
-  #annotated(objects: DocumentObjects, url: string): DocumentObjects {
+  #annotate(objects: DocumentObjects, url: string): DocumentObjects {
     const { annotations } = this.options;
     if (annotations === undefined) return objects;
-    const merged = (soif: Uint8Array, at: string): Uint8Array =>
-      annotations.for(at) === undefined ? soif : encodeSoif(annotations.merge(decodeSoif(soif)));
+    const merged = (soif: Uint8Array, objectUrl: string): Uint8Array =>
+      annotations.get(objectUrl) === undefined ? soif : encodeSoif(annotations.merge(decodeSoif(soif)));
     const { own, others } = objects;
     return {
       own: own === undefined ? undefined : merged(own, url),
@@ -83,7 +83,7 @@ export class WriterProcessor implements Processor {
     };
   }
 
-  /** Keeps the summary and sets its Update-Time to now; the same for every object that was made from the document. */
+  /** Sets the Update-Time of the summary, and of every other object from the document, to the current time. */
   async #refresh(uri: CrawlUri): Promise<void> {
     const { summaries, now } = this.options;
     const known = uri.document!;
@@ -100,7 +100,7 @@ export class WriterProcessor implements Processor {
       const { contentTime } = summary;
       uri.batch.putSummary(
         { url, updateTime, timeToLive: summary.timeToLive, soif: encodeSoif(object), contentTime },
-        url === known.url ? this.#former(known.updateTime) : undefined,
+        url === known.url ? this.#formerUpdateTime(known.updateTime) : undefined,
       );
       refreshed++;
     }
@@ -113,8 +113,8 @@ export class WriterProcessor implements Processor {
     });
   }
 
-  /** The Update-Time of the former summary; undefined makes the store look it up. */
-  #former<T>(updateTime: T): T | undefined {
+  /** Returns the Update-Time of the former summary; undefined makes the store look it up. */
+  #formerUpdateTime<T>(updateTime: T): T | undefined {
     return this.#loginSeen ? undefined : updateTime;
   }
 
@@ -130,15 +130,15 @@ export class WriterProcessor implements Processor {
 
   /** G-100, E-120: the object's own Time-to-Live, which a rule may have set; else the configured one. */
   #timeToLive(soif: Uint8Array, batch: GathererBatch): number {
-    const written = decodeSoif(soif).text('Time-to-Live')?.trim() ?? '';
-    const seconds = /^\d{1,15}$/.test(written) ? Number(written) : this.options.timeToLive;
-    this.options.minTimeToLive.note(seconds, batch);
+    const attribute = decodeSoif(soif).text('Time-to-Live')?.trim() ?? '';
+    const seconds = /^\d{1,15}$/.test(attribute) ? Number(attribute) : this.options.timeToLive;
+    this.options.minTimeToLive.record(seconds, batch);
     return seconds;
   }
 
   #document(uri: CrawlUri, objects: readonly string[] = []): DocumentRecord {
     const fetched = uri.fetched!;
-    const url = uri.shownUrl;
+    const url = uri.redactedUrl;
     return {
       url,
       status: fetched.status,
@@ -158,7 +158,7 @@ export class WriterProcessor implements Processor {
   }
 }
 
-/** G-81: older versions stored everything by the URL with its login. No tombstone is left, because it would show the login. */
+/** G-81: deletes what older versions stored under the URL with its login. No tombstone is left, because it would show the login. */
 function forgetLogin({ url, batch }: CrawlUri): void {
   batch.deleteSummary(url).deleteDocument(url).dropReferences(url);
 }

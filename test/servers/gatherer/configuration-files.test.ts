@@ -84,7 +84,7 @@ t.test('G-25, G-20: the logins of the secrets file follow those of the configura
   ]);
   t.same(full.httpBasicAuth, [{ realm: 'My Realm', user: 'ann', password: 'hunter2' }]);
   await chmod(file, 0o644);
-  t.match((await withSecrets(config, { PW: 'two' })).warnings, [{ message: /others than its owner/ }]);
+  t.match((await withSecrets(config, { PW: 'two' })).warnings, [{ message: /other users than its owner/ }]);
   await writeFile(file, 'FTP-Auth: hunter2\n');
   const error = await withSecrets(config).catch((problem: Error) => problem);
   t.match(error, { message: /secrets:1: FTP-Auth: needs/ });

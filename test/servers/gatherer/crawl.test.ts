@@ -38,9 +38,9 @@ t.test('G-27 to G-45: the limits of a RootNode refuse URLs and hosts', async (t)
   const urlAt = (path: string, host = '127.0.0.1:8080'): URL => new URL(`http://${host}${path}`);
 
   const urls = limits('http://127.0.0.1:8080/ URL=2');
-  urls.take(urlAt('/'));
+  urls.countUrl(urlAt('/'));
   t.equal(urls.refusal(urlAt('/a'), 1), undefined);
-  urls.take(urlAt('/a'));
+  urls.countUrl(urlAt('/a'));
   t.equal(urls.refusal(urlAt('/b'), 1), 'url-max', 'G-32: a third URL is over URL=2');
 
   const depth = limits('http://127.0.0.1:8080/ Depth=2');
@@ -69,7 +69,7 @@ t.test('G-27 to G-45: the limits of a RootNode refuse URLs and hosts', async (t)
   t.equal(filtered.refusal(urlAt('/x'), 1), undefined, 'G-44: the filter allows the path');
 
   const hosts = limits('http://127.0.0.1:8080/ Host=1');
-  hosts.take(urlAt('/'));
+  hosts.countUrl(urlAt('/'));
   t.equal(
     hosts.hostRefusal(urlAt('/x', '127.0.0.2:8080'), 1),
     'host-max',

@@ -316,10 +316,7 @@ t.test('G-148: both logs report a run that ends early', async (t) => {
     }),
     { message: 'no space left' },
   );
-  t.same(log.lines, [
-    'begin: Test: 0 RootNodes, 0 LeafNodes',
-    'end: early; the next run continues from here',
-  ]);
+  t.same(log.lines, ['begin: Test: 0 RootNodes, 0 LeafNodes', 'end: early; the next run continues']);
   t.same(errors.lines, ['the run ended early: no space left']);
 });
 
@@ -335,13 +332,13 @@ t.test('G-82: the message about a 401 names the realm and the remedy', async (t)
   };
   t.equal(
     await errorFor('Basic realm="My Realm"'),
-    'no login is known for its realm; the configuration can have it: HTTP-Basic-Auth: "My Realm" username password',
+    'no login is known for its realm; add it to the configuration: HTTP-Basic-Auth: "My Realm" username password',
   );
   t.equal(
     await errorFor('Basic realm="Staff"', 'HTTP-Basic-Auth: Staff joe secret\n'),
     'the server refuses the login for its realm Staff',
   );
-  t.equal(await errorFor(''), 'the server names no realm to look up in HTTP-Basic-Auth');
+  t.equal(await errorFor(''), 'the server names no realm, so HTTP-Basic-Auth cannot apply');
 });
 
 t.test('gatherer.md 14: messages about network failures name the remedy', async (t) => {

@@ -166,7 +166,7 @@ t.test('G-51: programs that call themselves terminate', async (t) => {
   const program = { 'bin/again': `#!/bin/sh\n${line}\n` };
   const recursive = await createGatherer(t, program, rootNodes('http://h.example/ Enumeration=again'));
   t.same(await collect(expandRootNodes(recursive.config.rootNodes, recursive.options)), []);
-  t.same(recursive.problems, ['x.cf:5: again not run: 16 programs have followed each other (G-51)']);
+  t.same(recursive.problems, ['x.cf:5: again not run: 16 programs were already chained (G-51)']);
 
   const many = await createGatherer(
     t,
@@ -174,7 +174,7 @@ t.test('G-51: programs that call themselves terminate', async (t) => {
     rootNodes('http://h.example/ Enumeration=again'),
   );
   t.same(await collect(expandRootNodes(many.config.rootNodes, { ...many.options, maxLines: 120 })), []);
-  t.ok(many.problems.includes('x.cf:5: again lines beyond the first 120 are left out'), many.problems.join());
+  t.ok(many.problems.includes('x.cf:5: again lines after the first 120 are skipped'), many.problems.join());
 });
 
 t.test(
@@ -228,7 +228,7 @@ t.test('G-51: invalid lines are reported with their numbers, up to a limit', asy
   t.same(problems, [
     'wrong:2: is not a URL of a supported form',
     'wrong:3: is not a URL of a supported form',
-    'x.cf:5: wrong 29 more lines are wrong',
+    'x.cf:5: wrong 29 more lines are not valid',
   ]);
 });
 

@@ -51,7 +51,7 @@ t.test('G-172: a sitemap gives locations on the same host with their dates, and 
   const { kind, urls, warnings } = await read(URLSET);
   t.equal(kind, 'sitemap');
   t.same(urls, FROM_URLSET);
-  t.same(warnings, ['1 left out: on other hosts', '1 left out: files of this machine (G-174)']);
+  t.same(warnings, ['1 URLs skipped: on other hosts', '1 URLs skipped: files of this machine (G-174)']);
   t.same((await read(gzipSync(URLSET))).urls, FROM_URLSET, 'a gzip sitemap is recognized by its content');
   const unrestricted = await read(URLSET, { allows: () => true });
   t.ok(unrestricted.urls.some(({ url }) => url === 'http://other.example/'));
@@ -75,7 +75,7 @@ t.test('G-172: sitemap indexes lead to sitemaps, to a limited depth', async (t) 
     ],
   });
   t.equal((await read(index, { depth: 2 })).urls.length, 2);
-  t.match(await read(index, { depth: 3 }), { urls: [], warnings: [/^2 left out: .*too deep/] });
+  t.match(await read(index, { depth: 3 }), { urls: [], warnings: [/^2 URLs skipped: .*too deep/] });
 });
 
 t.test('G-172: text sitemaps, and the Sitemap lines of robots.txt, give URLs', async (t) => {
@@ -84,7 +84,7 @@ t.test('G-172: text sitemaps, and the Sitemap lines of robots.txt, give URLs', a
   t.match(await read(text, { url: 'http://h.example/list.txt' }), {
     kind: 'text',
     urls: ['1', '2', '4'].map((name) => ({ url: `http://h.example/${name}`, kind: 'document' })),
-    warnings: ['1 left out: on other hosts'],
+    warnings: ['1 URLs skipped: on other hosts'],
   });
   const robots = `User-agent: other\nDisallow: /\nSITEMAP : http://h.example/a.xml # ours\nsitemap:/b.xml\n`;
   t.match(await read(robots, { url: 'http://h.example/robots.txt' }), {
@@ -163,7 +163,7 @@ t.test(
     const many = `<urlset>${Array.from({ length: 40 }, (_, n) => entry(n)).join('')}</urlset>`;
     t.match(await read(many, { maxEntries: 30 }), {
       urls: { length: 30 },
-      warnings: ['URLs beyond the first 30 are left out'],
+      warnings: ['URLs after the first 30 are skipped'],
     });
     // 8 bytes of header, then 27 of each of the first URLs: the third one is truncated.
     t.match(await read(many, { maxBytes: 80 }), {
@@ -172,7 +172,7 @@ t.test(
     });
     t.match(await read(many.slice(0, 80)), {
       urls: { length: 2 },
-      warnings: ['it breaks off in the middle'],
+      warnings: ['it is truncated'],
     });
     const packed = gzipSync(many);
     const damaged = await read(packed.subarray(0, packed.length - 12));
