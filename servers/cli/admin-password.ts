@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { messageOf, UsageError } from '../../protocols/errors.js';
 import { firstLine, hiddenAnswer } from './hidden-answer.js';
 
-/** Sources of a Broker's administrative password. */
+/** Command-line options with a Broker's administrative password. */
 export interface PasswordSources {
   /** Clear text on the command line. */
   readonly password?: string;
@@ -11,19 +11,19 @@ export interface PasswordSources {
   readonly passwordFile?: string;
 }
 
-/** Environment variable with the password. */
+/** Environment variable that may contain the password. */
 const PASSWORD_VARIABLE = 'HARVEST_ADMIN_PASSWORD';
 
-/** Lines that are the same in the help of every command with a password. */
+/** Explains the password in the help of every command that needs it. */
 export const PASSWORD_HELP = `The password is Admin-Password of broker.conf. It is read from --password-file, from $${PASSWORD_VARIABLE}, or
 from the terminal, in this order. --password shows it to every user who can list processes.`;
 
 /**
- * Reads the password that the command line gives; undefined if it gives none.
+ * Reads the password from the options; returns undefined if neither is set.
  *
- * @throws UsageError if it gives two, or the file cannot be read
+ * @throws UsageError if both are set, or the file cannot be read
  */
-export async function givenPassword({
+export async function readPasswordOption({
   password,
   passwordFile,
 }: PasswordSources): Promise<string | undefined> {
@@ -37,12 +37,12 @@ export async function givenPassword({
 }
 
 /**
- * Reads the password from the first source that is given: an option, the environment, the terminal.
+ * Reads the password from the first source that has it: an option, the environment, the terminal.
  *
- * @throws UsageError if no source is given or the file cannot be read
+ * @throws UsageError if there is no source or the file cannot be read
  */
-export async function adminPassword(sources: PasswordSources): Promise<string> {
-  const password = (await givenPassword(sources)) ?? process.env[PASSWORD_VARIABLE];
+export async function readAdminPassword(sources: PasswordSources): Promise<string> {
+  const password = (await readPasswordOption(sources)) ?? process.env[PASSWORD_VARIABLE];
   if (password !== undefined) return password;
   if (process.stdin.isTTY) return hiddenAnswer('Password: ');
   throw new UsageError(`a password is required: use --password-file, $${PASSWORD_VARIABLE}, or a terminal`);

@@ -41,10 +41,10 @@ async function send(
   const signal = timeout === undefined ? undefined : AbortSignal.timeout(timeout * 1000);
   const output = new StandardOutput();
   const client = new BrokerClient({ host, port });
-  const verdict = new FatalWatch();
+  const detector = new FatalDetector();
   try {
     for await (const piece of client.raw(message, signal === undefined ? {} : { signal })) {
-      verdict.push(piece);
+      detector.push(piece);
       // The reader has closed the pipe.
       if (!(await output.write(piece))) return EXIT.ok;
     }
@@ -53,11 +53,11 @@ async function send(
     complain('brkclient', `no complete answer within ${timeout} s`);
     return EXIT.connection;
   }
-  return verdict.fatal ? EXIT.failure : EXIT.ok;
+  return detector.fatal ? EXIT.failure : EXIT.ok;
 }
 
-/** Notices a `111` item in a reply that is passed through. Counted bytes that look like one do not count (BRK-4.4). */
-class FatalWatch {
+/** Detects a `111` item in a reply that is passed through unchanged. Bytes inside a counted block that look like one do not count (BRK-4.4). */
+class FatalDetector {
   fatal = false;
   #decoder: ResultDecoder | undefined = new ResultDecoder();
 
@@ -66,7 +66,7 @@ class FatalWatch {
       this.fatal ||= this.#decoder?.push(piece).some(({ kind }) => kind === 'fatal') === true;
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
-      // A reply beyond the decoder's limits is still shown, but no longer decoded.
+      // A reply that exceeds the decoder's limits is still shown, but no longer decoded.
       this.#decoder = undefined;
     }
   }

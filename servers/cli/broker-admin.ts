@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { BrokerClient } from '../../clients/broker/index.js';
 import { ADMIN_COMMANDS, buildAdminCommand } from '../../protocols/broker/index.js';
 import { ConnectionError, PeerError, ProtocolError, UsageError } from '../../protocols/errors.js';
-import { adminPassword, PASSWORD_HELP, type PasswordSources } from './admin-password.js';
+import { PASSWORD_HELP, type PasswordSources, readAdminPassword } from './admin-password.js';
 import { complain, EXIT } from './exit.js';
 import { type PeerAddress, peerAddress } from './peer-address.js';
 import { StandardOutput } from './standard-output.js';
@@ -16,7 +16,7 @@ const HELP = `
 COMMAND is one of these, with or without #:
 ${COMMAND_TABLE}
 
-A collection, indexing and a restart are only started: the broker's log tells their outcome. A change lasts until the broker
+A collection, indexing and a restart are only started: the broker's log shows their outcome. A change lasts until the broker
 ends; permanent changes go into broker.conf.
 
 ${PASSWORD_HELP}
@@ -62,7 +62,7 @@ export function brokerAdminCommand(): Command {
 /**
  * Sends a command and prints the broker's reply.
  *
- * @param program name that error messages begin with
+ * @param program the name at the start of error messages
  * @returns the exit status
  * @throws UsageError if the command cannot be sent
  */
@@ -74,7 +74,7 @@ export async function sendAdminCommand(
   program: string,
 ): Promise<number> {
   const command = readCommand(keyword, parameters);
-  const password = await adminPassword(options);
+  const password = await readAdminPassword(options);
   const output = new StandardOutput();
   const finish = async (status: number, lines: readonly string[], error?: string): Promise<number> => {
     if (options.json) {

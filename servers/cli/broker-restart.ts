@@ -26,9 +26,9 @@ export function brokerRestartCommand(): Command {
     .option('--password-file <file>', 'file whose first line is the password; - is standard input')
     .addHelpText('after', HELP)
     .action(async (peer: PeerAddress, port: number | undefined, options: PasswordSources) => {
-      const at = { host: peer.host, port: peer.port ?? port };
+      const address = { host: peer.host, port: peer.port ?? port };
       process.exitCode = await sendAdminCommand(
-        at,
+        address,
         'restart',
         [],
         { ...options, json: false },

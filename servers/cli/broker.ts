@@ -1,12 +1,12 @@
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
-import { ConnectionError, UsageError } from '../../protocols/errors.js';
+import { UsageError } from '../../protocols/errors.js';
 import { readBrokerConf, runBroker } from '../broker/index.js';
-import { DebugFlags, startDetached } from '../host/index.js';
+import { DebugFlags } from '../host/index.js';
 import { brokerAdminCommand } from './broker-admin.js';
 import { EXIT } from './exit.js';
-import { portOption, secondsOption } from './option-values.js';
-import { HARVEST_PROGRAM } from './start-gatherd.js';
+import { portOption, repeatedOption, secondsOption } from './option-values.js';
+import { debugArguments, HARVEST_PROGRAM, startInBackground } from './start-program.js';
 
 const HELP = `
 FILE is a broker.conf: a variable and its value on each line. Collection.conf in the same directory lists the collection
@@ -57,7 +57,7 @@ export function brokerCommand(): Command {
     .option('--log <file>', 'file for the output of broker.out (default: standard error)')
     .option('--grace <seconds>', 'time for replies in progress when stopped', secondsOption, 10)
     .option('--json-log', 'log as JSON lines', false)
-    .option('-D, --debug <section,level>', 'show debugging messages (may be repeated)', collect, [])
+    .option('-D, --debug <section,level>', 'show debugging messages (may be repeated)', repeatedOption, [])
     .addHelpText('after', HELP)
     .action(async (file: string, options: BrokerOptions) => {
       if (options.new && options.nocol) throw new UsageError('-new and -nocol are mutually exclusive');
@@ -82,22 +82,19 @@ export function brokerCommand(): Command {
     .addCommand(brokerAdminCommand());
 }
 
-function collect(value: string, before: readonly string[]): string[] {
-  return [...before, value];
-}
-
-/** Starts the same command as a process without a terminal and waits until it accepts connections. */
+/** Starts the same command in the background and waits until it accepts connections. */
 async function detach(file: string, options: BrokerOptions): Promise<void> {
-  // A fault of the configuration is reported here, not only in the log.
+  // An error in the configuration is reported here, not only in the log.
   const { config } = await readBrokerConf(file);
   const log = resolve(options.log ?? join(config.brokerDirectory, 'broker.out'));
-  const words = [
+  const args = [
+    'broker',
     resolve(file),
     ...(options.new ? ['--new'] : []),
     ...(options.nocol ? ['--nocol'] : []),
     ...(options.webPort === undefined ? [] : ['--web-port', String(options.webPort)]),
     ...(options.jsonLog ? ['--json-log'] : []),
-    ...options.debug.map((flag) => `-D${flag.replace(/^-D/, '')}`),
+    ...debugArguments(options.debug),
     '--host',
     options.host,
     '--grace',
@@ -105,18 +102,12 @@ async function detach(file: string, options: BrokerOptions): Promise<void> {
     '--log',
     log,
   ];
-  try {
-    const { pid, match } = await startDetached({
-      command: [process.execPath, HARVEST_PROGRAM, 'broker', ...words],
-      logFile: log,
-      ready: /^ready (broker=.*)$/m,
-    });
-    process.stdout.write(`ready ${match[1] ?? ''} pid=${pid}\n`);
-  } catch (cause) {
-    if (!(cause instanceof ConnectionError)) throw cause;
-    // The last line of its output begins with a program name, as the message of this process will.
-    const why = cause.message.replace(/^\s*[\w.-]+: /, '');
-    throw new ConnectionError(`the broker did not start: ${why}`, { cause });
-  }
+  const { pid, address } = await startInBackground({
+    name: 'the broker',
+    args,
+    logFile: log,
+    ready: /^ready (broker=.*)$/m,
+  });
+  process.stdout.write(`ready ${address} pid=${pid}\n`);
   process.exitCode = EXIT.ok;
 }

@@ -1,20 +1,20 @@
 import { createWriteStream } from 'node:fs';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { BulkClient, type BulkReceived, type BulkTransfer } from '../../clients/bulk/index.js';
 import { jsonLine } from '../../clients/soif-tools/index.js';
 import { CHANGE_KINDS, type ChangeKind, groupClose, groupOpen } from '../../protocols/bulk/index.js';
 import { PeerError, UsageError } from '../../protocols/errors.js';
-import { parseTimestamp } from '../../protocols/gatherd/index.js';
 import { encodeSoif } from '../../protocols/soif/index.js';
 import { complain, complainOrThrow, EXIT } from './exit.js';
 import { timeoutOption } from './option-values.js';
 import { type PeerAddress, peerAddress } from './peer-address.js';
 import { StandardOutput } from './standard-output.js';
+import { timestampOption } from './timestamp-option.js';
 
 const HELP = `
 Fetches the objects of a broker, as brokers do from each other, and writes them as SOIF in three groups: @DELETE (deleted
 objects: their identity), @REFRESH (unchanged objects with newer times), @UPDATE (new and changed objects in full).
-Standard error then tells how many objects were received, and the value of --since that fetches only later changes.
+Standard error then shows how many objects were received, and the value of --since that fetches only later changes.
 
 Examples:
   harvest bulk localhost:8501                     everything
@@ -46,7 +46,12 @@ export function bulkCommand(): Command {
   return new Command('bulk')
     .summary("fetch a broker's objects, or what changed of them")
     .argument('<broker>', 'host of the broker: HOST or HOST:PORT (default port 8501)', peerAddress)
-    .option('--since <timestamp>', 'only what changed after this time, seconds since 1970-01-01 UTC', time, 0)
+    .option(
+      '--since <timestamp>',
+      'only what changed after this time, seconds since 1970-01-01 UTC',
+      timestampOption,
+      0,
+    )
     .option('--query <query>', 'only objects that match (default: #ALLB, every object)')
     .option('--flags <flags>', "more flags of the message, e.g. '#index case insensitive'")
     .addOption(
@@ -66,13 +71,6 @@ export function bulkCommand(): Command {
       }
       process.exitCode = await bulk(broker, options);
     });
-}
-
-/** A time as in GATHERD-4.1, also after the year 2038. */
-function time(value: string): number {
-  const number = parseTimestamp(value);
-  if (number === undefined) throw new InvalidArgumentError('must be a whole number');
-  return number;
 }
 
 async function bulk({ host, port }: PeerAddress, options: BulkOptions): Promise<number> {
@@ -101,16 +99,17 @@ async function bulk({ host, port }: PeerAddress, options: BulkOptions): Promise<
       complain('bulk', `the transfer is not complete within ${options.timeout} s`);
       return EXIT.connection;
     }
-    const isOurs = error instanceof PeerError || (file?.errored ?? null) !== null;
-    return complainOrThrow('bulk', error, isOurs ? EXIT.failure : EXIT.connection);
+    // The broker answered, or the fault is in the output file.
+    const isConnected = error instanceof PeerError || (file?.errored ?? null) !== null;
+    return complainOrThrow('bulk', error, isConnected ? EXIT.failure : EXIT.connection);
   } finally {
     file?.end();
   }
 }
 
-/** Writes the objects as they arrive; false if the reader of the output has closed the pipe. */
+/** Writes the objects as they arrive. Returns false if the reader of the output has closed the pipe. */
 async function write(transfer: BulkTransfer, output: StandardOutput, options: BulkOptions): Promise<boolean> {
-  const groups = new GroupText();
+  const groups = new GroupWriter();
   for await (const batch of transfer.batches()) {
     if (options.count) continue;
     const pieces = options.json
@@ -126,7 +125,7 @@ async function write(transfer: BulkTransfer, output: StandardOutput, options: Bu
 }
 
 /** Writes objects in their groups (BT-17), in the order of arrival; every group is written, empty ones too. */
-class GroupText {
+class GroupWriter {
   #open: ChangeKind | undefined;
   readonly #written = new Set<ChangeKind>();
 
@@ -138,7 +137,7 @@ class GroupText {
     return [...head, exact ? bytes : encodeSoif(object)];
   }
 
-  /** The end of the open group, and the groups without objects. */
+  /** Returns the end of the open group, and the groups without objects. */
   end(): Uint8Array[] {
     const pieces = this.#close();
     for (const change of CHANGE_KINDS) {

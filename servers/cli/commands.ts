@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
 
-/** The groups of `harvest --help`, in its order, with their headings. */
+/** The groups of `harvest --help` in the order of the help, with their headings. */
 export const GROUPS = {
-  running: 'Gatherers, Brokers and other servers:',
-  asking: 'Clients:',
+  servers: 'Gatherers, Brokers and other servers:',
+  clients: 'Clients:',
   soif: 'SOIF streams:',
   databases: "A Gatherer's databases:",
   testing: 'Testing:',
 } as const;
 
-/** One command of `harvest`, as the help shows it before anything of it is loaded. */
+/** One command of `harvest`: the data that the help shows without loading the command's module. */
 export interface CommandEntry {
-  /** The command's name after `harvest`, and the name of a link to the program that runs it. */
+  /** The command's name after `harvest`; also the name of a link to `harvest.js` that runs the command. */
   readonly name: string;
-  /** Other names of links that run it: that of the original program, if it differs. */
+  /** Other names of such links: the name of the original program, if it differs. */
   readonly originals?: readonly string[];
   readonly group: keyof typeof GROUPS;
   /** One line for `harvest --help`. */
@@ -26,175 +26,175 @@ export interface CommandEntry {
 export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'run',
-    group: 'running',
+    group: 'servers',
     summary: 'gather documents, serve the summaries, search them: everything in one process',
     load: async () => (await import('./run.js')).runCommand(),
   },
   {
     name: 'init',
     originals: ['RunHarvest'],
-    group: 'running',
+    group: 'servers',
     summary: 'create a Gatherer and a Broker by answering a few questions, and run them',
     load: async () => (await import('./init.js')).initCommand(),
   },
   {
     name: 'mirror',
-    group: 'running',
+    group: 'servers',
     summary: 'keep a copy of the documents of sites as files, with their summaries',
     load: async () => (await import('./mirror.js')).mirrorCommand(),
   },
   {
     name: 'schedule',
-    group: 'running',
+    group: 'servers',
     summary: 'print cron lines or systemd units that gather and collect',
     load: async () => (await import('./schedule.js')).scheduleCommand(),
   },
   {
     name: 'gatherer',
     originals: ['Gatherer'],
-    group: 'running',
+    group: 'servers',
     summary: 'gather by a configuration file, publish, start gatherd',
     load: async () => (await import('./gatherer.js')).gathererCommand(),
   },
   {
     name: 'crawl',
-    group: 'running',
+    group: 'servers',
     summary: 'inspect a crawl, pause it, end it, restore a checkpoint',
     load: async () => (await import('./crawl.js')).crawlCommand(),
   },
   {
     name: 'gatherd',
-    group: 'running',
+    group: 'servers',
     summary: "serve a Gatherer's published summaries to collectors",
     load: async () => (await import('./gatherd.js')).gatherdCommand(),
   },
   {
     name: 'in.gatherd',
-    group: 'running',
+    group: 'servers',
     summary: 'serve one collector on standard input and output, for inetd',
     load: async () => (await import('./gatherd.js')).inGatherdCommand(),
   },
   {
     name: 'kill-gatherd',
-    group: 'running',
+    group: 'servers',
     summary: 'stop the gatherd that serves a directory',
     load: async () => (await import('./kill-gatherd.js')).killGatherdCommand(),
   },
   {
     name: 'broker',
-    group: 'running',
+    group: 'servers',
     summary: 'collect summaries and answer queries about them',
     load: async () => (await import('./broker.js')).brokerCommand(),
   },
   {
     name: 'broker-restart',
     originals: ['BrokerRestart'],
-    group: 'running',
+    group: 'servers',
     summary: 'make a broker read its configuration again and reindex',
     load: async () => (await import('./broker-restart.js')).brokerRestartCommand(),
   },
   {
     name: 'dumpregistry',
-    group: 'running',
+    group: 'servers',
     summary: "print a broker's Registry",
     load: async () => (await import('./dumpregistry.js')).dumpregistryCommand(),
   },
   {
     name: 'mkbrokerstats',
-    group: 'running',
+    group: 'servers',
     summary: "print a page of a stopped broker's statistics",
     load: async () => (await import('./mkbrokerstats.js')).mkbrokerstatsCommand(),
   },
   {
     name: 'registry',
-    group: 'running',
+    group: 'servers',
     summary: "read, write, check and repair an original broker's directory",
     load: async () => (await import('./registry.js')).registryCommand(),
   },
   {
     name: 'refererd',
-    group: 'running',
+    group: 'servers',
     summary: 'serve the link graph: who links to whom',
     load: async () => (await import('./refererd.js')).refererdCommand(),
   },
   {
     name: 'turtle-passwd',
     originals: ['turtle_passwd'],
-    group: 'running',
+    group: 'servers',
     summary: 'edit the user base of a references server',
     load: async () => (await import('./turtle-passwd.js')).turtlePasswdCommand(),
   },
   {
     name: 'query',
-    group: 'asking',
+    group: 'clients',
     summary: 'search a broker',
     load: async () => (await import('./query.js')).queryCommand(),
   },
   {
     name: 'references',
-    group: 'asking',
+    group: 'clients',
     summary: 'ask a references server who links to whom',
     load: async () => (await import('./references.js')).referencesCommand(),
   },
   {
     name: 'bulk',
-    group: 'asking',
+    group: 'clients',
     summary: "fetch a broker's objects, or the changes since a time",
     load: async () => (await import('./bulk.js')).bulkCommand(),
   },
   {
     name: 'compare',
-    group: 'asking',
+    group: 'clients',
     summary: 'compare the objects of two brokers',
     load: async () => (await import('./compare.js')).compareCommand(),
   },
   {
     name: 'brkclient',
-    group: 'asking',
+    group: 'clients',
     summary: 'send one message to a broker and print the raw reply',
     load: async () => (await import('./brkclient.js')).brkclientCommand(),
   },
   {
     name: 'gather',
-    group: 'asking',
+    group: 'clients',
     summary: "fetch a Gatherer's summaries as one SOIF stream",
     load: async () => (await import('./gather.js')).gatherCommand(),
   },
   {
     name: 'urlget',
-    group: 'asking',
+    group: 'clients',
     summary: 'fetch one document by any access method',
     load: async () => (await import('./urlget.js')).urlgetCommand(),
   },
   {
     name: 'urlpurge',
-    group: 'asking',
+    group: 'clients',
     summary: 'empty the disk cache of urlget and the Gatherer',
     load: async () => (await import('./urlpurge.js')).urlpurgeCommand(),
   },
   {
     name: 'ftpget',
-    group: 'asking',
+    group: 'clients',
     summary: 'fetch a file or a directory by FTP',
     load: async () => (await import('./ftpget.js')).ftpgetCommand(),
   },
   {
     name: 'gopherget',
     originals: ['gopherget.pl'],
-    group: 'asking',
+    group: 'clients',
     summary: 'fetch a document or a menu by Gopher',
     load: async () => (await import('./gopherget.js')).gophergetCommand(),
   },
   {
     name: 'newsget',
     originals: ['newsget.pl'],
-    group: 'asking',
+    group: 'clients',
     summary: 'fetch articles and group summaries by NNTP',
     load: async () => (await import('./newsget.js')).newsgetCommand(),
   },
   {
     name: 'essence',
-    group: 'asking',
+    group: 'clients',
     summary: 'recognize types, unpack and summarize files and URLs',
     load: async () => (await import('./essence.js')).essenceCommand(),
   },
@@ -351,7 +351,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
 ];
 
-/** Returns the command of that name; undefined if there is none. */
+/** Returns the command with this name or original name; undefined if there is no such command. */
 export function findCommand(name: string): CommandEntry | undefined {
   return COMMANDS.find((entry) => entry.name === name || entry.originals?.includes(name));
 }

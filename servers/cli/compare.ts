@@ -12,7 +12,7 @@ import { printable } from './printable.js';
 import { StandardOutput } from './standard-output.js';
 
 const HELP = `
-Tells whether two brokers hold the same objects. Brokers of this kit send digests, so that only differing ranges are
+Checks whether two brokers have the same objects. Brokers of this kit send digests, so that only differing ranges are
 transferred; otherwise both brokers are read completely. Two objects are the same if URL, Gatherer, Update-Time and MD5
 agree, so an object that is newer on one side is listed twice.
 

@@ -14,14 +14,14 @@ import {
 import { ConnectionError, UsageError } from '../../protocols/errors.js';
 import { StopSignal } from '../host/index.js';
 import { complain, complainOrThrow, EXIT } from './exit.js';
-import { secondsOption } from './option-values.js';
+import { repeatedOption, secondsOption } from './option-values.js';
 import { StandardOutput } from './standard-output.js';
 
 const HELP = `
 Tests a server, a client or data against the rules of a specification. Each case names its rules, their source, and MUST or
 SHOULD: a peer that fails a MUST does not speak the protocol; one that fails a SHOULD makes its peers compensate. A case that
 cannot be decided with this peer is skipped with the reason. The report is TAP 14; a failed case includes the dialogue. SUITE
-is a kind of peer, WORDs are its parameters: see --list.
+is a kind of peer, PARAMETERs are its parameters: see --list.
 
 Examples:
   harvest conformance --list                                  the suites and their parameters
@@ -32,7 +32,7 @@ Examples:
   harvest conformance bulk localhost:8501                     test a Broker as a sender of bulk transfers
   harvest conformance soif All-Templates.gz                   test a stream
 
-Exit status: 0 no MUST failed (with --strict: no SHOULD either); 1 one failed; 2 usage; 3 no server answers there.
+Exit status: 0 no MUST failed (with --strict: no SHOULD either); 1 one failed; 2 usage; 3 no server answers at this address.
 `;
 
 interface ConformanceOptions {
@@ -44,21 +44,21 @@ interface ConformanceOptions {
   readonly strict: boolean;
 }
 
-/** `harvest conformance [options] SUITE [WORD...]`; the suites are the folders of clients/conformance. */
+/** `harvest conformance [options] SUITE [PARAMETER...]`; the suites are the folders of clients/conformance. */
 export function conformanceCommand(): Command {
   return (
     new Command('conformance')
       .summary('test a server, a client or SOIF against the specification')
-      .usage('[options] SUITE [WORD...] [-- COMMAND...]')
+      .usage('[options] SUITE [PARAMETER...] [-- COMMAND...]')
       .argument('[suite]', 'kind of peer')
-      .argument('[word...]', 'parameters of the suite, e.g. HOST:PORT')
+      .argument('[parameter...]', 'parameters of the suite, e.g. HOST:PORT')
       // Unknown options may belong to the suite.
       .allowUnknownOption()
       .option('--list', 'list the suites, or the cases of SUITE, and test nothing', false)
       .option(
         '--only <pattern>',
         'only cases with this id or rule; * matches any text; may be repeated',
-        collect,
+        repeatedOption,
         [],
       )
       .option(
@@ -71,29 +71,30 @@ export function conformanceCommand(): Command {
       .addOption(new Option('--json', 'one JSON document instead of TAP').default(false).conflicts('junit'))
       .option('--junit', 'JUnit XML instead of TAP', false)
       .addHelpText('after', HELP)
-      .action(async (_suite, _words, options: ConformanceOptions, command: Command) => {
-        const [name, ...words] = wordsOf(command.args, process.argv);
+      .action(async (_suite, _parameters, options: ConformanceOptions, command: Command) => {
+        const [name, ...parameters] = operandsOf(command.args, process.argv);
         if (options.list) process.exitCode = await list(name, options);
         else if (name === undefined) throw new UsageError('SUITE is required; --list shows the suites');
-        else process.exitCode = await judge(await loadSuite(name), words, options);
+        else process.exitCode = await run(await loadSuite(name), parameters, options);
       })
   );
 }
 
-function collect(pattern: string, patterns: readonly string[]): readonly string[] {
-  return [...patterns, pattern];
-}
-
-/** The operands with the `--` that commander removes; it separates a suite's parameters from those of a client's command. */
-function wordsOf(operands: readonly string[], argv: readonly string[]): string[] {
+/** Returns the operands with the `--` that commander removes; it separates a suite's parameters from a client's command. */
+function operandsOf(operands: readonly string[], argv: readonly string[]): string[] {
   const separator = argv.indexOf('--');
   if (separator < 0) return [...operands];
   const after = argv.slice(separator + 1);
   const before = operands.slice(0, operands.length - after.length);
-  return [...before.filter((word) => word !== '--'), '--', ...after];
+  return [...before.filter((operand) => operand !== '--'), '--', ...after];
 }
 
-async function judge(suite: Suite, words: readonly string[], options: ConformanceOptions): Promise<number> {
+/** Runs the cases of a suite and prints the report. */
+async function run(
+  suite: Suite,
+  parameters: readonly string[],
+  options: ConformanceOptions,
+): Promise<number> {
   const { only, strict } = options;
   const timeoutMs = Math.ceil(options.timeout * 1000);
   if (timeoutMs === 0) throw new UsageError('--timeout: must be more than 0 seconds');
@@ -104,11 +105,11 @@ async function judge(suite: Suite, words: readonly string[], options: Conformanc
   const { signal } = stop;
   const tally = new Tally();
   try {
-    await using prepared = await suite.prepare(words, { timeoutMs, signal });
-    const results = counted(runSuite(prepared, { only, timeoutMs, signal }), tally);
+    await using prepared = await suite.prepare(parameters, { timeoutMs, signal });
+    const results = countResults(runSuite(prepared, { only, timeoutMs, signal }), tally);
     const about = { suite: suite.name, target: prepared.target, strict };
     const output = new StandardOutput();
-    for await (const piece of reporter(options)(results, about)) {
+    for await (const piece of reporterOf(options)(results, about)) {
       if (!(await output.write(piece))) break;
     }
   } catch (error) {
@@ -120,12 +121,13 @@ async function judge(suite: Suite, words: readonly string[], options: Conformanc
   return tally.decided && tally.failures(strict) === 0 ? EXIT.ok : EXIT.failure;
 }
 
-function reporter(options: ConformanceOptions): typeof tap {
+function reporterOf(options: ConformanceOptions): typeof tap {
   if (options.json) return json;
   return options.junit ? junit : tap;
 }
 
-async function* counted(
+/** Adds each result to the tally and passes it on. */
+async function* countResults(
   results: AsyncIterable<CaseResult>,
   tally: Tally,
 ): AsyncGenerator<CaseResult, void, undefined> {

@@ -27,7 +27,7 @@ interface DumpOptions {
   readonly json: boolean;
 }
 
-/** The fields of an object that REG-32 prints. */
+/** The printed fields of an object (REG-32). */
 type DumpEntry = Omit<RegistryEntry, 'type' | 'length' | 'changed' | 'contentChanged' | 'contentTime'>;
 
 /** `dumpregistry [-count] [BrokerDirectory]` (BRK-6.7, REG-32). */
@@ -44,11 +44,11 @@ export function dumpregistryCommand(): Command {
 }
 
 async function dump(path: string, options: DumpOptions): Promise<number> {
-  const place = await locateBroker(path);
-  if (place.directory !== undefined) await refuseRunning(place.directory);
-  return place.kind === 'store'
-    ? dumpStore(place.directory, options)
-    : dumpFile(place.registry, place.directory, options);
+  const located = await locateBroker(path);
+  if (located.directory !== undefined) await refuseRunning(located.directory);
+  return located.kind === 'store'
+    ? dumpStore(located.directory, options)
+    : dumpFile(located.registry, located.directory, options);
 }
 
 async function dumpStore(directory: string, { count, json }: DumpOptions): Promise<number> {
@@ -60,14 +60,14 @@ async function dumpStore(directory: string, { count, json }: DumpOptions): Promi
     return EXIT.ok;
   }
   for await (const page of store.all()) {
-    const text = page.map((entry) => (json ? `${JSON.stringify(entry)}\n` : block(entry))).join('');
+    const text = page.map((entry) => (json ? `${JSON.stringify(entry)}\n` : entryText(entry))).join('');
     // The reader has closed the pipe.
     if (!(await output.write(text))) return EXIT.ok;
   }
   return EXIT.ok;
 }
 
-/** Prints an original broker's Registry up to the first damage, which is then the error. */
+/** Prints an original broker's Registry up to the first damage, which is thrown. */
 async function dumpFile(
   path: string,
   directory: string | undefined,
@@ -89,7 +89,7 @@ async function dumpFile(
   for await (const { state, record } of registry.records()) {
     if (state !== 'valid' || record === undefined) continue;
     const entry = entryOf(record, ids);
-    if (!(await output.write(json ? `${JSON.stringify(entry)}\n` : block(entry)))) return EXIT.ok;
+    if (!(await output.write(json ? `${JSON.stringify(entry)}\n` : entryText(entry)))) return EXIT.ok;
   }
   return EXIT.ok;
 }
@@ -119,7 +119,7 @@ function entryOf(record: RegistryRecord, ids: GathererIds | undefined): DumpEntr
   };
 }
 
-/** REG-32. */
+/** Formats the numbers of records (REG-32). */
 function countsText(
   counts: { readonly records: number; readonly valid: number; readonly deleted: number },
   json: boolean,
@@ -128,8 +128,8 @@ function countsText(
   return `Records: ${counts.records}\nValid: ${counts.valid}\nDeleted: ${counts.deleted}\n`;
 }
 
-/** REG-32. */
-function block(entry: DumpEntry): string {
+/** Formats an object as a block of `Name: value` lines (REG-32). */
+function entryText(entry: DumpEntry): string {
   const fields: readonly (readonly [string, string | number])[] = [
     ['OID', entry.oid],
     ['URL', entry.url],

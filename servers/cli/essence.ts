@@ -20,7 +20,7 @@ import { MAX_DELETIONS, storeObjects } from './essence/database.js';
 import { type Messages, openMessages } from './essence/messages.js';
 import { readDocument, readStandardInput } from './essence/read-document.js';
 import { EXIT, isExpected } from './exit.js';
-import { countOption, integerOption, timeoutOption } from './option-values.js';
+import { countOption, integerOption, repeatedOption, timeoutOption } from './option-values.js';
 import { StandardOutput } from './standard-output.js';
 
 const HELP = `
@@ -95,7 +95,7 @@ export function essenceCommand(): Command {
     .option(
       '--bindir <directory>',
       'directory with TypeName.sum and TypeName.unnest (may be repeated)',
-      collect,
+      repeatedOption,
       [],
     )
     .option('--rules <file>', 'post-summarizing rules')
@@ -141,15 +141,11 @@ export function essenceCommand(): Command {
     });
 }
 
-function collect(value: string, before: readonly string[]): string[] {
-  return [...before, value];
-}
-
 async function essence(documents: readonly string[], options: EssenceCliOptions): Promise<number> {
   if (documents.length === 0 && options.file === undefined) {
     throw new UsageError('essence: a file or URL is required');
   }
-  const names = [...documents, ...(options.file === undefined ? [] : await listed(options.file))];
+  const names = [...documents, ...(options.file === undefined ? [] : await readNames(options.file))];
   if (options.dbdir !== undefined && options.typeOnly) {
     throw new UsageError('essence: --type-only and --dbdir are mutually exclusive');
   }
@@ -161,20 +157,20 @@ async function essence(documents: readonly string[], options: EssenceCliOptions)
   });
   await using fetcher = createFetcher({ userAgent: 'Harvest/1.8 (harvest-kit)' });
   const outcome = { failed: false };
-  const results = reported(inOrder(names, pool, fetcher, options), messages, outcome);
+  const results = reportMessages(summarizeInOrder(names, pool, fetcher, options), messages, outcome);
   if (options.dbdir === undefined) {
     for await (const { pieces } of results) {
       for (const piece of pieces) if (!(await output.write(piece))) return EXIT.ok;
     }
   } else {
-    const counts = await storeObjects(options.dbdir, soifOf(results), options.maxDeletions);
+    const counts = await storeObjects(options.dbdir, objectsIn(results), options.maxDeletions);
     await output.write(options.json ? `${JSON.stringify(counts)}\n` : `essence: ${sentenceOf(counts)}\n`);
   }
   return outcome.failed ? EXIT.failure : EXIT.ok;
 }
 
-/** Reports notes and errors of the documents; yields the results. */
-async function* reported(
+/** Prints notes and errors of the documents; yields the results. */
+async function* reportMessages(
   settled: AsyncIterable<Settled>,
   messages: Messages,
   outcome: { failed: boolean },
@@ -191,17 +187,17 @@ async function* reported(
   }
 }
 
-async function* soifOf(results: AsyncIterable<Result>): AsyncGenerator<Uint8Array> {
+async function* objectsIn(results: AsyncIterable<Result>): AsyncGenerator<Uint8Array> {
   for await (const { objects } of results) yield* objects;
 }
 
-/** Every thread loads all summarizers, so no more than documents are started, and none for types alone. */
+/** Returns the number of threads: at most one a document, because every thread loads all summarizers; 0 if only types are printed. */
 function threadsFor(names: readonly string[], { typeOnly }: EssenceCliOptions): number {
   return typeOnly ? 0 : Math.min(names.length, 4, Math.max(1, availableParallelism() - 1));
 }
 
-/** E-5: the names in a file, one a line. */
-async function listed(file: string): Promise<string[]> {
+/** E-5: reads the names of documents from a file, one a line. */
+async function readNames(file: string): Promise<string[]> {
   const text = file === '-' ? (await readStandardInput(64 * 1024 * 1024)).toString() : await readText(file);
   return text
     .split('\n')
@@ -250,7 +246,7 @@ function poolOptions(options: EssenceCliOptions): EssenceOptions & { timeLimitMs
       ...(options.maxComponents === undefined ? {} : { maxComponents: options.maxComponents }),
       ...(options.maxUnpacked === undefined ? {} : { maxUnpackedBytes: options.maxUnpacked }),
       ...(options.maxRatio === undefined ? {} : { maxRatio: options.maxRatio }),
-      // Less than the document's limit, so that components unpacked by then are kept.
+      // Less than the document's limit, so that the components that were unpacked in time are kept.
       ...(timeMs === undefined ? {} : { timeLimitMs: (timeMs * 2) / 3 }),
     },
   };
@@ -276,8 +272,8 @@ interface Settled {
   readonly error?: unknown;
 }
 
-/** The results in the order of the documents, a few of which are in process at a time. */
-async function* inOrder(
+/** Yields the results in the order of the documents; as many documents as there are threads are in process at a time. */
+async function* summarizeInOrder(
   names: readonly string[],
   pool: EssencePool,
   fetcher: Fetcher,
@@ -286,7 +282,7 @@ async function* inOrder(
   const inProcess: Promise<Settled>[] = [];
   for (const name of names) {
     inProcess.push(
-      one(name, pool, fetcher, options).then(
+      summarizeOne(name, pool, fetcher, options).then(
         (result) => ({ name, result }),
         (error: unknown) => ({ name, error }),
       ),
@@ -296,7 +292,7 @@ async function* inOrder(
   for (const settled of inProcess) yield await settled;
 }
 
-async function one(
+async function summarizeOne(
   name: string,
   pool: EssencePool,
   fetcher: Fetcher,
@@ -305,7 +301,7 @@ async function one(
   const { input, notes } = await readDocument(name, pool.rules, fetcher, options);
   const steps: RecognitionStep[] = [];
   const { type } = recognize(input, pool.rules, { access: options.access, steps });
-  const explained = options.explain ? [...steps.map(sentence), selection(type, pool)] : [];
+  const explained = options.explain ? [...steps.map(describeStep), describeSelection(type, pool)] : [];
   if (options.typeOnly) {
     const line = options.json
       ? JSON.stringify({ url: input.url, type, ...(options.explain ? { steps } : {}) })
@@ -313,7 +309,7 @@ async function one(
     return { pieces: [`${line}\n`], objects: [], notes: [...notes, ...(options.json ? [] : explained)] };
   }
   const output = await pool.summarize(input);
-  const verbose = options.verbose ? [`${output.type}${output.rejected ? ', left out' : ''}`] : [];
+  const verbose = options.verbose ? [`${output.type}${output.rejected ? ', skipped' : ''}`] : [];
   const objects = objectsOf(output);
   return {
     pieces: objects.map((soif) => (options.json ? `${jsonLine(decodeSoif(soif))}\n` : soif)),
@@ -322,14 +318,14 @@ async function one(
   };
 }
 
-/** The document's object, then the objects found in it. */
+/** Returns the document's object, then the objects found in it. */
 function objectsOf(output: EssenceOutput): Uint8Array[] {
   const found = output.exploded?.map(({ soif }) => soif) ?? [];
   return output.soif === undefined ? found : [output.soif, ...found];
 }
 
-function sentence({ how, subject, type, rule, note }: RecognitionStep): string {
-  const looked = {
+function describeStep({ how, subject, type, rule, note }: RecognitionStep): string {
+  const methods = {
     url: 'by URL',
     name: 'by name',
     declared: 'as declared',
@@ -338,10 +334,10 @@ function sentence({ how, subject, type, rule, note }: RecognitionStep): string {
   };
   const where = rule === undefined || rule.line === 0 ? '' : ` (${rule.file}:${rule.line})`;
   const why = note === undefined ? '' : `: ${note}`;
-  return `${looked[how]}, ${JSON.stringify(subject)}: ${type ?? 'nothing'}${where}${why}`;
+  return `${methods[how]}, ${JSON.stringify(subject)}: ${type ?? 'nothing'}${where}${why}`;
 }
 
-function selection(type: string, pool: EssencePool): string {
+function describeSelection(type: string, pool: EssencePool): string {
   if (!isRejected(type, pool.rules)) return `${type} is accepted`;
   return pool.rules.stoplist.has(type)
     ? `${type} is on the stop list`

@@ -25,35 +25,35 @@ export const EXIT = {
 } as const;
 
 /**
- * Whether the sentence of an error is all that a user needs: the kit's own errors and those of the operating system.
- * Anything else is a bug, StateError (wrong use of an API) among it.
+ * Whether an error is expected in use, so that its message is all that a user needs: the kit's own errors and those of the operating
+ * system. Any other error is a bug, and so is StateError, the wrong use of an API.
  */
 export function isExpected(error: unknown): error is Error {
   if (error instanceof StateError) return false;
   return error instanceof KitError || (error instanceof Error && 'syscall' in error);
 }
 
-/** Exit status of an error that ends a command. */
+/** Returns the exit status for an error that ends a command. */
 export function exitStatusOf(error: unknown): number {
   if (!isExpected(error)) return EXIT.software;
   return error instanceof UsageError || error instanceof ConfigError ? EXIT.usage : EXIT.failure;
 }
 
 /**
- * Writes the error that ends a program to standard error: one sentence, for a bug the stack with all causes.
+ * Writes the error that ends a program to standard error: one sentence, or for a bug the stack with all causes.
  *
- * @param program name that the message begins with, unless it begins with that of the command already
+ * @param program the name at the start of the message, unless the message already begins with that of the program or command
  */
 export function reportError(error: unknown, program: string, command = program): void {
   const message = messageOf(error);
   const isNamed = [program, command].some((name) => message.startsWith(`${name}: `));
-  const begin = isNamed ? '' : `${program}: `;
+  const prefix = isNamed ? '' : `${program}: `;
   if (!isExpected(error)) {
-    process.stderr.write(`${begin}internal error: ${inspect(error)}\n`);
+    process.stderr.write(`${prefix}internal error: ${inspect(error)}\n`);
     return;
   }
   const hint = errorCode(error.cause) === 'EADDRINUSE' ? ' (another port can be given)' : '';
-  process.stderr.write(`${begin}${message}${hint}\n`);
+  process.stderr.write(`${prefix}${message}${hint}\n`);
 }
 
 /** Writes a message of a command to standard error, with each of its lines made printable. */

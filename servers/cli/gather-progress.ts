@@ -6,7 +6,7 @@ const PHASES = { gather: 'Gathering', publish: 'Publishing', collect: 'Collectin
 
 /**
  * Shows a run of a Gatherer on standard error: a bar on a terminal, a line every five seconds elsewhere, or JSON lines of
- * `log`. It only listens to the Gatherer's diagnostics channel.
+ * `log`. It subscribes to the Gatherer's diagnostics channel.
  */
 export class GatherProgress implements Disposable {
   readonly #progress: Progress;
@@ -25,8 +25,8 @@ export class GatherProgress implements Disposable {
     documentChannel.subscribe(this.#onDocument);
   }
 
-  /** Tells that a phase of the run begins. */
-  phase(phase: keyof typeof PHASES): void {
+  /** Shows that a phase of the run begins. */
+  showPhase(phase: keyof typeof PHASES): void {
     if (phase === 'gather' && this.#progress.terminal) {
       this.#show();
       return;

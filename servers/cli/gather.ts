@@ -1,11 +1,11 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { GatherdClient } from '../../clients/gatherd/index.js';
 import { UsageError } from '../../protocols/errors.js';
-import { parseTimestamp } from '../../protocols/gatherd/index.js';
 import { encodeSoif } from '../../protocols/soif/index.js';
 import { complain, complainOrThrow, EXIT } from './exit.js';
 import { type PeerAddress, peerAddress } from './peer-address.js';
 import { StandardOutput } from './standard-output.js';
+import { timestampOption } from './timestamp-option.js';
 
 const HELP = `
 Fetches the summaries that a Gatherer exports and writes them to standard output as one SOIF stream with the groups @DELETE,
@@ -35,40 +35,36 @@ interface GatherOptions {
 
 /** `harvest gather [-info] [-nocompress] host [port] [timestamp]` (GATHERD-11.4, GATHERD-11.5). */
 export function gatherCommand(): Command {
-  return new Command('gather')
-    .summary("fetch a Gatherer's summaries as one SOIF stream")
-    .argument('<host>', 'host of gatherd: HOST or HOST:PORT', peerAddress)
-    .argument('[port]', 'its TCP port (default: 8500); not after HOST:PORT', numberArgument)
-    .argument('[timestamp]', 'only objects changed since this time', numberArgument)
-    .option('--info', 'fetch only the short description of the database (-info)', false)
-    .option('--no-compress', 'do not use compression (-nocompress)')
-    .option('--changes', 'also request deleted and refreshed objects', false)
-    .addHelpText('after', HELP)
-    .action(
-      async (
-        peer: PeerAddress,
-        first: number | undefined,
-        second: number | undefined,
-        options: GatherOptions,
-      ) => {
-        if (peer.port !== undefined && second !== undefined)
-          throw new UsageError('gather: two ports are given');
-        const [port, since = 0] = peer.port === undefined ? [first, second] : [peer.port, first];
-        if (port !== undefined && port > MAX_PORT)
-          throw new UsageError(`gather: a port must be at most ${MAX_PORT}`);
-        process.exitCode = await gather({ host: peer.host, port }, since, options);
-      },
-    );
+  return (
+    new Command('gather')
+      .summary("fetch a Gatherer's summaries as one SOIF stream")
+      .argument('<host>', 'host of gatherd: HOST or HOST:PORT', peerAddress)
+      // After HOST:PORT the first number is the timestamp, so both are parsed alike.
+      .argument('[port]', 'its TCP port (default: 8500); not after HOST:PORT', timestampOption)
+      .argument('[timestamp]', 'only objects changed since this time', timestampOption)
+      .option('--info', 'fetch only the short description of the database (-info)', false)
+      .option('--no-compress', 'do not use compression (-nocompress)')
+      .option('--changes', 'also request deleted and refreshed objects', false)
+      .addHelpText('after', HELP)
+      .action(
+        async (
+          peer: PeerAddress,
+          first: number | undefined,
+          second: number | undefined,
+          options: GatherOptions,
+        ) => {
+          if (peer.port !== undefined && second !== undefined)
+            throw new UsageError('gather: two ports are given');
+          const [port, since = 0] = peer.port === undefined ? [first, second] : [peer.port, first];
+          if (port !== undefined && port > MAX_PORT)
+            throw new UsageError(`gather: a port must be at most ${MAX_PORT}`);
+          process.exitCode = await gather({ host: peer.host, port }, since, options);
+        },
+      )
+  );
 }
 
 const MAX_PORT = 65_535;
-
-/** A port or a time as in GATHERD-4.1, also after the year 2038. */
-function numberArgument(value: string): number {
-  const number = parseTimestamp(value);
-  if (number === undefined) throw new InvalidArgumentError('must be a whole number');
-  return number;
-}
 
 async function gather(peer: PeerAddress, since: number, options: GatherOptions): Promise<number> {
   const { host, port } = peer;
@@ -87,7 +83,7 @@ async function gather(peer: PeerAddress, since: number, options: GatherOptions):
       }
       await output.write(encodeSoif(info));
     } else {
-      // GATHERD-4.4: original readers take every object of the stream for a new one, so deletions are sent only on request.
+      // GATHERD-4.4: original readers treat every object of the stream as new, so deletions are requested only with --changes.
       const request = { since, compression: options.compress, sections: options.changes };
       for await (const piece of client.stream(request)) {
         // The reader has closed the pipe.

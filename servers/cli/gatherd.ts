@@ -4,8 +4,8 @@ import { UsageError } from '../../protocols/errors.js';
 import { type GatherdProgramOptions, runDaemon, runInetd } from '../gatherd/index.js';
 import { DebugFlags, shieldStandardError } from '../host/index.js';
 import { EXIT } from './exit.js';
-import { countOption, portOption, secondsOption, timeoutOption } from './option-values.js';
-import { startGatherd } from './start-gatherd.js';
+import { countOption, portOption, repeatedOption, secondsOption, timeoutOption } from './option-values.js';
+import { debugArguments, startGatherd } from './start-program.js';
 
 const FILES_HELP = `
 DIR is a Gatherer's data directory. Relative names of the other files are relative to it:
@@ -94,7 +94,7 @@ export function gatherdCommand(): Command {
 
 /** `in.gatherd [-db | -index | -log | -zip | -cf FILE] [-dir DIR]` (GATHERD-11.2). */
 export function inGatherdCommand(): Command {
-  // First of all: standard error may be the peer's socket, and no message must reach the peer.
+  // This comes first: standard error may be the peer's socket, and no message must reach the peer.
   shieldStandardError();
   return withFileOptions(new Command('in.gatherd'))
     .description('Serves one collector on standard input and output, for inetd.')
@@ -117,14 +117,10 @@ function withFileOptions(command: Command): Command {
     .option('--timeout <seconds>', 'end a session after this time without progress', timeoutOption, 120)
     .option('--grace <seconds>', 'time for transfers in progress when stopped', secondsOption, 10)
     .option('--json-log', 'log as JSON lines', false)
-    .option('-D, --debug <section,level>', 'show debugging messages (may be repeated)', collect, []);
+    .option('-D, --debug <section,level>', 'show debugging messages (may be repeated)', repeatedOption, []);
 }
 
-function collect(value: string, before: readonly string[]): string[] {
-  return [...before, value];
-}
-
-/** GATHERD-3.5: the greeting is split at blanks. */
+/** GATHERD-3.5: clients split the greeting at blanks, so the name contains none. */
 function hostNameOption(value: string): string {
   if (!/^\S+$/.test(value)) throw new UsageError('--hostname: must be a name without blanks');
   return value;
@@ -145,16 +141,16 @@ function programOptions(options: FileOptions & { readonly pidFile?: string }): G
   };
 }
 
-/** Starts the same command as a process without a terminal and waits until it accepts connections. */
+/** Starts the same command in the background and waits until it accepts connections. */
 async function detach(port: number, options: DaemonOptions): Promise<void> {
   const { dir, log, db, index, zip, cf, hostname, pidFile } = options;
-  // Faults of the options are reported here, not only in the log.
+  // Errors in the options are reported here, not only in the log.
   programOptions(options);
   const given = Object.entries({ db, index, zip, cf, hostname, 'pid-file': pidFile });
-  const words = given.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
+  const fileArguments = given.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
   const { pid, address } = await startGatherd(dir, log, [
-    ...words,
-    ...options.debug.map((flag) => `-D${flag.replace(/^-D/, '')}`),
+    ...fileArguments,
+    ...debugArguments(options.debug),
     ...(options.jsonLog ? ['--json-log'] : []),
     '--timeout',
     String(options.timeout),

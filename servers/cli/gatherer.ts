@@ -21,7 +21,8 @@ import { createDebug, createLogger, DebugFlags, runningProcess, StopSignal } fro
 import { writeExportFiles } from './db/export-files.js';
 import { EXIT } from './exit.js';
 import { GatherProgress } from './gather-progress.js';
-import { HARVEST_PROGRAM, startGatherd } from './start-gatherd.js';
+import { repeatedOption } from './option-values.js';
+import { debugArguments, HARVEST_PROGRAM, startGatherd } from './start-program.js';
 
 const HELP = `
 FILE is a Gatherer's configuration file. The command gathers its documents once, publishes the summaries, and starts gatherd
@@ -104,7 +105,7 @@ export function gathererCommand(): Command {
       .option('--json', 'print the counts as one JSON line', false)
       .option('--log-json', 'write the logs as JSON lines', false)
       .option('--help-variables', "describe the configuration file's variables")
-      .option('-D, --debug <section,level>', 'show debugging messages (may be repeated)', collect, [])
+      .option('-D, --debug <section,level>', 'show debugging messages (may be repeated)', repeatedOption, [])
       .addHelpText('after', HELP)
       // Like --help, it needs no FILE.
       .on('option:help-variables', () => {
@@ -115,10 +116,6 @@ export function gathererCommand(): Command {
         process.exitCode = await gatherOnce(file, options);
       })
   );
-}
-
-function collect(value: string, before: readonly string[]): string[] {
-  return [...before, value];
 }
 
 async function gatherOnce(file: string, options: GathererCliOptions): Promise<number> {
@@ -150,9 +147,9 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
     });
     if (options.only !== undefined) await refuseToDiscard(gatherer);
     using _log = logDocuments(log, errors);
-    progress.phase('gather');
+    progress.showPhase('gather');
     gathered = await logRun(log, errors, config, () => gatherer.run(stop));
-    progress.phase('publish');
+    progress.showPhase('publish');
     const generation = await gatherer.publish();
     const references = await gatherer.publishReferences(stop);
     await writeExportFiles(config.dataDirectory, Math.floor(Date.now() / 1000));
@@ -176,12 +173,12 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
     harvest: [process.execPath, HARVEST_PROGRAM],
   });
   // G-117: a running gatherd finds the new generation itself; inetd starts its own.
-  const wanted = options.daemon && !config.gatherdInetd;
-  const daemon = wanted ? await ensureGatherd(config, options.host, flags) : undefined;
+  const needsGatherd = options.daemon && !config.gatherdInetd;
+  const daemon = needsGatherd ? await ensureGatherd(config, options.host, flags) : undefined;
   process.stdout.write(
     options.json
       ? `${JSON.stringify({ gathered, ...published, scripts, gatherd: daemon })}\n`
-      : sentence(gathered, published, daemon),
+      : reportText(gathered, published, daemon),
   );
   return EXIT.ok;
 }
@@ -194,7 +191,7 @@ function readConfiguration(file: string, options: GathererCliOptions): GathererC
   const { config, warnings } = configFromRoots([path], {}, options.data ?? '.');
   for (const { message } of warnings) process.stderr.write(`warning: ${message}\n`);
   return {
-    ...(options.only === undefined ? config : limitedTo(config, options.only)),
+    ...(options.only === undefined ? config : withOnlyUrls(config, options.only)),
     topDirectory: resolve(config.topDirectory),
     dataDirectory: resolve(options.data ?? config.dataDirectory),
     logFile: resolve(config.logFile),
@@ -202,8 +199,8 @@ function readConfiguration(file: string, options: GathererCliOptions): GathererC
   };
 }
 
-/** G-9: the URLs as LeafNodes, without any RootNode. */
-function limitedTo(config: GathererConfig, urls: readonly string[]): GathererConfig {
+/** G-9: replaces the nodes of a configuration by the URLs as LeafNodes. */
+function withOnlyUrls(config: GathererConfig, urls: readonly string[]): GathererConfig {
   const leafNodes = urls.map((configuredUrl) => {
     const url = canonicalUrl(configuredUrl);
     if (url === undefined) throw new UsageError(`--only: ${configuredUrl} is not a URL that can be gathered`);
@@ -212,7 +209,7 @@ function limitedTo(config: GathererConfig, urls: readonly string[]): GathererCon
   return { ...config, rootNodes: [], leafNodes };
 }
 
-/** Throws UsageError if a run with `--only` would discard the rest of an interrupted run (G-171). */
+/** @throws UsageError if a run with `--only` would discard the rest of an interrupted run (G-171) */
 async function refuseToDiscard({ store, config }: Gatherer): Promise<void> {
   if ((await store.meta.get('run.state')) !== 'running') return;
   if ((await new RunState(store, config).interrupted()) !== undefined) return;
@@ -226,16 +223,11 @@ async function ensureGatherd(
 ): Promise<Daemon> {
   const running = await runningProcess((await gatherdFiles(dataDirectory)).pid);
   if (running !== undefined) return { address: running.address, pid: running.pid, started: false };
-  const words = [
-    ...flags.map((flag) => `-D${flag.replace(/^-D/, '')}`),
-    '--host',
-    host,
-    String(gathererPort),
-  ];
-  return { ...(await startGatherd(dataDirectory, undefined, words)), started: true };
+  const args = [...debugArguments(flags), '--host', host, String(gathererPort)];
+  return { ...(await startGatherd(dataDirectory, undefined, args)), started: true };
 }
 
-function sentence(
+function reportText(
   { counts, seconds, resumed }: GatherReport,
   { generation, objects, references }: Published,
   daemon: Daemon | undefined,

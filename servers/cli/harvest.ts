@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// More threads than the default four: DNS look-ups, deflate and the stores share the pool. Must be set before its first use.
+// The thread pool is shared by DNS look-ups, deflate and the stores, so the default of four threads is too small. The variable must be
+// set before the first use of the pool.
 process.env.UV_THREADPOOL_SIZE ??= '8';
 
 import { readFileSync } from 'node:fs';
@@ -31,15 +32,15 @@ function version(): string {
   return version;
 }
 
-/** The command that a link names (`cksoif -> harvest.js`): npm and users create such links, and Node keeps their names. */
+/** Returns the command named by the link that started the program (`cksoif -> harvest.js`). npm and users create such links. */
 function linkedCommand(): { readonly entry: CommandEntry; readonly name: string } | undefined {
   const name = basename(process.argv[1] ?? '').replace(/\.m?js$/, '');
   const entry = findCommand(name);
   return entry && { entry, name };
 }
 
-/** Builds `harvest COMMAND ...`. Only that command is loaded; the others serve the help and suggestions for wrong names. */
-async function harvest(words: readonly string[]): Promise<Command> {
+/** Builds `harvest COMMAND ...`. Only that command is loaded; the others are for the help and for suggestions for wrong names. */
+async function harvest(args: readonly string[]): Promise<Command> {
   const program = new Command('harvest')
     .description(
       'Gather documents politely, export and replicate their summaries, search them: the Harvest protocols.',
@@ -49,11 +50,11 @@ async function harvest(words: readonly string[]): Promise<Command> {
     .enablePositionalOptions()
     .commandsGroup('Help:')
     .addHelpText('after', HELP);
-  const [first, second] = words.filter((word) => !word.startsWith('-'));
-  const wanted = findCommand((first === 'help' ? second : first) ?? '');
+  const [first, second] = args.filter((arg) => !arg.startsWith('-'));
+  const selected = findCommand((first === 'help' ? second : first) ?? '');
   for (const heading of Object.keys(GROUPS) as (keyof typeof GROUPS)[]) {
     for (const entry of COMMANDS.filter(({ group }) => group === heading)) {
-      const command = entry === wanted ? await entry.load() : new Command(entry.name);
+      const command = entry === selected ? await entry.load() : new Command(entry.name);
       program.addCommand(command.summary(entry.summary).helpGroup(GROUPS[heading]));
     }
   }
@@ -72,7 +73,7 @@ function prepare(command: Command, name: string): void {
   for (const child of command.commands) prepare(child, name);
 }
 
-/** The description of an option with its default, unless that is "off" or an empty list. */
+/** Returns the description of an option with its default, unless the default is "off" or an empty list. */
 function optionDescription(option: Option): string {
   return new Help().optionDescription(option).replace(/ \(default: (?:false|\[\])\)$/, '');
 }
@@ -86,25 +87,25 @@ function printHelp(text: string): void {
 }
 
 /** Reports an error and returns the exit status. Commander has already reported its own errors. */
-function statusAfter(error: unknown): number {
+function reportFailure(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-  reportError(error, name, linked?.entry.name ?? words.find((word) => !word.startsWith('-')));
+  reportError(error, name, linked?.entry.name ?? args.find((arg) => !arg.startsWith('-')));
   return exitStatusOf(error);
 }
 
-const words = process.argv.slice(2);
+const args = process.argv.slice(2);
 const linked = linkedCommand();
 const name = linked?.name ?? 'harvest';
-// Errors of event listeners and timers. A server with a listener of its own decides itself (R-72).
+// Errors thrown in event listeners and timers. A server that adds its own listener handles them itself (R-72).
 process.on('uncaughtException', (error) => {
-  if (process.listenerCount('uncaughtException') === 1) process.exit(statusAfter(error));
+  if (process.listenerCount('uncaughtException') === 1) process.exit(reportFailure(error));
 });
 try {
-  const program = linked === undefined ? await harvest(words) : (await linked.entry.load()).name(name);
+  const program = linked === undefined ? await harvest(args) : (await linked.entry.load()).name(name);
   prepare(program, name);
   // The meaning of original options depends on the command, which may be the name of the link.
-  const line = originalOptions(['', '', ...(linked === undefined ? [] : [linked.entry.name]), ...words]);
-  await program.parseAsync(line.slice(linked === undefined ? 2 : 3), { from: 'user' });
+  const argv = originalOptions(['', '', ...(linked === undefined ? [] : [linked.entry.name]), ...args]);
+  await program.parseAsync(argv.slice(linked === undefined ? 2 : 3), { from: 'user' });
 } catch (error) {
-  process.exitCode = statusAfter(error);
+  process.exitCode = reportFailure(error);
 }

@@ -24,7 +24,7 @@ export async function hiddenAnswer(question: string): Promise<string> {
   }
 }
 
-/** The first line of a text. */
+/** Returns the first line of a text. */
 export function firstLine(content: string): string {
   return content.split(/\r?\n/, 1)[0] ?? '';
 }

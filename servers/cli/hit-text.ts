@@ -2,7 +2,7 @@ import { type BrokerHit, parseMatchedLine } from '../../protocols/broker/index.j
 import { decodeText } from '../../protocols/soif/index.js';
 import { printable } from './printable.js';
 
-/** A match as text: number, URL, description, attributes, matched lines. */
+/** Formats a match of a query as text: number, URL, description, attributes, matched lines. */
 export function hitAsText(hit: BrokerHit, number: number): string {
   const lines = [`${number}. ${printable(hit.url)}`];
   const description = printable(hit.description ?? '').trim();
@@ -18,7 +18,7 @@ export function hitAsText(hit: BrokerHit, number: number): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** A match as one line of JSON. Values of attributes are text. */
+/** Formats a match as one line of JSON. Values of attributes are text. */
 export function hitAsJson(hit: BrokerHit): string {
   const attributes = Object.fromEntries(
     Array.from(hit.attributes, ([name, value]) => [name, decodeText(value)] as const),

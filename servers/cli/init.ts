@@ -7,17 +7,17 @@ import { ConnectionError, messageOf, StorageError, UsageError } from '../../prot
 import { replaceFile } from '../../storage/files/replace-file.js';
 import { writeRunBroker } from '../broker/index.js';
 import { writeGathererScripts } from '../gatherer/index.js';
-import { givenPassword, type PasswordSources } from './admin-password.js';
+import { type PasswordSources, readPasswordOption } from './admin-password.js';
 import { EXIT } from './exit.js';
 import type { Answers } from './init/answers.js';
 import { Dialogue } from './init/dialogue.js';
 import { type Plan, type PlannedFile, planServer } from './init/layout.js';
-import { HARVEST_PROGRAM } from './start-gatherd.js';
+import { HARVEST_PROGRAM } from './start-program.js';
 
 const HELP = `
 Creates a Harvest server: a Gatherer, which summarizes documents, and a Broker, which collects the summaries and answers
 queries. The command asks ten questions, each with a default in brackets; every answer can also be given as an option. Then
-it writes the two directories and, unless told otherwise, gathers and starts both. Existing files are not overwritten without
+it writes the two directories, gathers, and starts both (--dont-run: only writes). Existing files are not overwritten without
 asking; --yes keeps them, --force replaces them.
 
 Gatherers and Brokers are created below $HARVEST_HOME (default: ./harvest). Everything listens on 127.0.0.1 only. By default
@@ -53,7 +53,7 @@ interface InitOptions extends PasswordSources, Partial<Omit<Answers, 'password'>
   readonly json: boolean;
 }
 
-/** Outcome for the planned files. */
+/** Paths of the planned files, by whether they were written. */
 interface Written {
   readonly written: readonly string[];
   /** Existing files that were not overwritten. */
@@ -113,12 +113,12 @@ async function init(options: InitOptions): Promise<number> {
     return EXIT.ok;
   }
   const { written, kept } = await write(plan, answers, options, dialogue);
-  const wanted = !options.dontRun && (await dialogue.confirm('Gather, and start both now?', true, true));
-  const running = wanted ? await start(plan, answers, options.json) : false;
+  const mayStart = !options.dontRun && (await dialogue.confirm('Gather, and start both now?', true, true));
+  const running = mayStart ? await start(plan, answers, options.json) : false;
   if (options.json) {
     const { gathererDirectory, gathererFile, brokerDirectory, brokerFile } = plan;
-    const made = { gathererDirectory, gathererFile, brokerDirectory, brokerFile, written, kept, running };
-    process.stdout.write(`${JSON.stringify({ ...made, page: pageOf(answers) })}\n`);
+    const created = { gathererDirectory, gathererFile, brokerDirectory, brokerFile, written, kept, running };
+    process.stdout.write(`${JSON.stringify({ ...created, page: pageOf(answers) })}\n`);
   } else process.stdout.write(report(plan, answers, kept, running));
   return EXIT.ok;
 }
@@ -129,7 +129,7 @@ async function givenAnswers(options: InitOptions): Promise<Partial<Answers>> {
     const value = options[key];
     if (value !== undefined) given[key] = value;
   }
-  const password = await givenPassword(options);
+  const password = await readPasswordOption(options);
   return password === undefined ? given : { ...given, password };
 }
 
@@ -206,18 +206,18 @@ async function exists(path: string): Promise<boolean> {
 /** Gathers once, then starts the Broker, which collects at its start. */
 async function start(plan: Plan, { wwwPort }: Answers, json: boolean): Promise<boolean> {
   await run(['gatherer', plan.gathererFile], 'the Gatherer', json);
-  const words = ['broker', plan.brokerFile, '--detach', '--host', LOOPBACK, '--web-port', wwwPort];
-  await run(words, 'the Broker', json);
+  const args = ['broker', plan.brokerFile, '--detach', '--host', LOOPBACK, '--web-port', wwwPort];
+  await run(args, 'the Broker', json);
   return true;
 }
 
 /** Runs a command with the same standard error; with `--json` its standard output goes there too. */
-async function run(words: readonly string[], what: string, json: boolean): Promise<void> {
+async function run(args: readonly string[], name: string, json: boolean): Promise<void> {
   const out = json ? 2 : 'inherit';
-  const child = spawn(process.execPath, [HARVEST_PROGRAM, ...words], { stdio: ['ignore', out, 'inherit'] });
+  const child = spawn(process.execPath, [HARVEST_PROGRAM, ...args], { stdio: ['ignore', out, 'inherit'] });
   const [code] = (await once(child, 'exit')) as [number | null];
   if (code !== 0)
-    throw new ConnectionError(`${what} ended with status ${code ?? 'unknown'}; all files are written`);
+    throw new ConnectionError(`${name} ended with status ${code ?? 'unknown'}; all files are written`);
 }
 
 function pageOf({ wwwHost, wwwPort }: Answers): string {
@@ -227,7 +227,7 @@ function pageOf({ wwwHost, wwwPort }: Answers): string {
 function fakeReport({ directories, files }: Plan, json: boolean): string {
   if (json) return `${JSON.stringify({ directories, files: files.map(({ path }) => path) })}\n`;
   const shown = files.map(({ path, content, mode }) => {
-    // The password is left out; of the long rule files only the names are printed.
+    // The password is not printed; of the long rule files only the names are.
     if (path.includes('/lib/')) return `--- ${path}\n`;
     const text = mode === 0o600 ? content.replace(/^(Admin-Password) .*$/m, '$1 ...') : content;
     return `--- ${path}\n${text}`;
@@ -236,9 +236,10 @@ function fakeReport({ directories, files }: Plan, json: boolean): string {
 }
 
 function report(plan: Plan, answers: Answers, kept: readonly string[], running: boolean): string {
-  const { gathererDirectory, gathererFile, brokerDirectory, brokerFile, passwordMadeUp } = plan;
+  const { gathererDirectory, gathererFile, brokerDirectory, brokerFile, isPasswordGenerated } = plan;
   const lines = kept.map((path) => `Kept: ${path}`);
-  if (passwordMadeUp && !kept.includes(brokerFile)) lines.push(`The Broker's password is in ${brokerFile}`);
+  if (isPasswordGenerated && !kept.includes(brokerFile))
+    lines.push(`The Broker's password is in ${brokerFile}`);
   const next = running
     ? [
         `Search:          ${pageOf(answers)}`,

@@ -5,13 +5,13 @@ import { complain, EXIT } from './exit.js';
 import { secondsOption } from './option-values.js';
 
 const HELP = `
-Reads DIR/gatherd.pid, sends SIGTERM to that gatherd and waits for its end. Another process with the same id is not
-touched.
+Reads DIR/gatherd.pid, sends SIGTERM to that gatherd and waits until it ends. If the id belongs to another process by
+now, nothing is sent.
 
 Example:
   harvest kill-gatherd -d ./data/gatherer
 
-Exit status: 0 stopped; 1 gatherd does not run, or did not stop in time; 2 usage.
+Exit status: 0 stopped; 1 gatherd is not running, or did not stop in time; 2 usage.
 `;
 
 interface KillOptions {
@@ -26,7 +26,7 @@ export function killGatherdCommand(): Command {
     .description('Stops the gatherd that serves a directory.')
     .option('-d, --dir <directory>', "the Gatherer's data directory (-dir)", '.')
     .option('--pid-file <file>', 'file with the process id (default: gatherd.pid)')
-    .option('--timeout <seconds>', 'how long to wait for its end', secondsOption, 30)
+    .option('--timeout <seconds>', 'maximum time to wait until it ends', secondsOption, 30)
     .addHelpText('after', HELP)
     .action(async (options: KillOptions) => {
       process.exitCode = await killGatherd(options);

@@ -3,7 +3,7 @@ import { dumpCommand } from './links/dump.js';
 import { loadCommand } from './links/load.js';
 
 const HELP = `
-The link graph answers who links to whom. load builds one from documents and links and publishes it in the data directory DATA as
+The link graph records which document links to which. load builds one from documents and links and publishes it in the data directory DATA as
 a new generation. A references server that serves DATA switches to it immediately; a load that fails or is killed changes
 nothing. dump writes the graph as text.
 

@@ -31,7 +31,7 @@ Examples:
 Exit status: 0 all documents are copied; 1 some documents failed, or the run failed; 2 usage; 130 stopped.
 `;
 
-/** G-32 has no "unlimited". */
+/** The default of --urls: G-32 has no value for "unlimited". */
 const MANY_URLS = 1_000_000;
 const MEBIBYTE = 1024 * 1024;
 
@@ -71,16 +71,16 @@ export function mirrorCommand(): Command {
     .option('--max-size <MiB>', 'skip larger documents, with an error in the log', countOption, 64)
     .option('--json', 'print the counts as one JSON line', false)
     .addHelpText('after', HELP)
-    .action(async (words: string[], options: MirrorCliOptions) => {
-      process.exitCode = await mirror(words, options);
+    .action(async (operands: string[], options: MirrorCliOptions) => {
+      process.exitCode = await mirror(operands, options);
     });
 }
 
-async function mirror(words: readonly string[], options: MirrorCliOptions): Promise<number> {
-  const directory = resolve(words.at(-1) ?? '');
-  const roots = words.slice(0, -1);
+async function mirror(operands: readonly string[], options: MirrorCliOptions): Promise<number> {
+  const directory = resolve(operands.at(-1) ?? '');
+  const roots = operands.slice(0, -1);
   if (roots.length === 0) throw new UsageError('at least one ROOT and a DIRECTORY are required');
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(words.at(-1) ?? ''))
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(operands.at(-1) ?? ''))
     throw new UsageError('the last argument must be the directory to write to, not a URL');
   const data = join(directory, MIRROR_DATA);
   await mkdir(data, { recursive: true });
@@ -105,18 +105,18 @@ async function mirror(words: readonly string[], options: MirrorCliOptions): Prom
       gatherer: { queuesPerHost: options.connections, force: options.check },
       logs: { log, errors },
     });
-    progress.phase('gather');
+    progress.showPhase('gather');
     report = await copy.run(stop.signal);
   } catch (error) {
     if (!stop.signal.aborted) throw error;
     process.stderr.write('mirror: stopped; the copied files are kept, and the next run continues\n');
     return EXIT.interrupted;
   }
-  process.stdout.write(options.json ? `${JSON.stringify(report)}\n` : sentence(report, options, data));
+  process.stdout.write(options.json ? `${JSON.stringify(report)}\n` : reportText(report, options, data));
   return report.gathered.counts.failed > 0 ? EXIT.failure : EXIT.ok;
 }
 
-function sentence(report: MirrorReport, options: MirrorCliOptions, data: string): string {
+function reportText(report: MirrorReport, options: MirrorCliOptions, data: string): string {
   const { gathered, written, writtenBytes, stale, deleted, complete } = report;
   const { summarized, unchanged, kept, failed } = gathered.counts;
   const lines = [

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { MAX_OBJECT_BYTES } from '../../protocols/soif/index.js';
 
-/** The largest number that a RootNode's limits may be (G-28). */
+/** The maximum of a RootNode's limits (G-28). */
 const MAX_INTEGER = 0x7fff_ffff;
 
 /** A whole number from 0. */
@@ -32,7 +32,7 @@ export function portOption(value: string): number {
   return port;
 }
 
-/** Timers of Node count milliseconds in 31 bits; a longer one would fire immediately. */
+/** Node's timers count milliseconds in 31 bits; a longer timer fires immediately. */
 const MAX_SECONDS = 2_147_483;
 
 /** Seconds, fractions allowed. */
@@ -47,4 +47,9 @@ export function timeoutOption(value: string): number {
   const seconds = secondsOption(value);
   if (seconds < 0.001) throw new InvalidArgumentError('must be more than 0 seconds');
   return seconds;
+}
+
+/** Collects the values of an option that may be repeated. */
+export function repeatedOption(value: string, previous: readonly string[]): string[] {
+  return [...previous, value];
 }

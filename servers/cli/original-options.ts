@@ -1,5 +1,5 @@
 /** Options that gatherd and in.gatherd share (GATHERD-11.1, 11.2). */
-const GATHERD = {
+const GATHERD_OPTIONS = {
   '-dir': '--dir',
   '-db': '--db',
   '-index': '--index',
@@ -8,11 +8,11 @@ const GATHERD = {
   '-cf': '--cf',
 };
 
-/** The single-dash long options of the original programs (GATHERD-11.1, GATHERD-11.4, BRK-6.1), by our command. */
-const ORIGINAL: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+/** The single-dash long options of the original programs (GATHERD-11.1, GATHERD-11.4, BRK-6.1), by command of the kit. */
+const ORIGINAL_OPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   gather: { '-info': '--info', '-nocompress': '--no-compress' },
-  gatherd: GATHERD,
-  'in.gatherd': GATHERD,
+  gatherd: GATHERD_OPTIONS,
+  'in.gatherd': GATHERD_OPTIONS,
   // G-159.
   init: {
     '-novice': '--novice',
@@ -36,15 +36,15 @@ const ORIGINAL: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /**
- * Rewrites the original programs' options (`-info`) to ours (`--info`); commander would read them as a group of one-letter
+ * Rewrites the original programs' options (`-info`) to ours (`--info`); commander would read `-info` as a group of one-letter
  * options. `argv` is `process.argv`: interpreter, script, options of the program, command, its arguments. Arguments after `--`
  * and those of other commands stay unchanged.
  */
 export function originalOptions(argv: readonly string[]): string[] {
-  const at = argv.findIndex((word, i) => i >= 2 && !word.startsWith('-'));
-  const options = at < 0 ? undefined : ORIGINAL[argv[at]!];
+  const commandIndex = argv.findIndex((word, i) => i >= 2 && !word.startsWith('-'));
+  const options = commandIndex < 0 ? undefined : ORIGINAL_OPTIONS[argv[commandIndex]!];
   if (options === undefined) return [...argv];
-  const separator = argv.indexOf('--', at);
+  const separator = argv.indexOf('--', commandIndex);
   const end = separator < 0 ? argv.length : separator;
-  return argv.map((word, i) => (i > at && i < end ? (options[word] ?? word) : word));
+  return argv.map((word, i) => (i > commandIndex && i < end ? (options[word] ?? word) : word));
 }

@@ -1,8 +1,10 @@
 import { InvalidArgumentError } from 'commander';
 import { portOption } from './option-values.js';
 
+/** Address of a server on the command line. */
 export interface PeerAddress {
   readonly host: string;
+  /** Undefined if the address has no port: the command's default applies. */
   readonly port: number | undefined;
 }
 

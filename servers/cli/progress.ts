@@ -1,8 +1,8 @@
 import { SingleBar } from 'cli-progress';
 
-/** How often a bar is drawn, a second. */
+/** Redraws of a bar per second. */
 const DRAWINGS_PER_SECOND = 8;
-/** Milliseconds before a bar appears: short work shows none. */
+/** Milliseconds before a bar appears, so that short work shows no bar. */
 const DEFAULT_DELAY_MS = 500;
 /** Milliseconds between lines where there is no terminal. */
 const LINE_INTERVAL_MS = 5_000;
@@ -12,20 +12,20 @@ export interface ProgressOptions {
   readonly format: string;
   /** Default: 500. */
   readonly delayMs?: number;
-  /** Called every five seconds if anything changed, where there is no terminal. Without it nothing is shown there. */
+  /** Without a terminal: called every five seconds if anything changed. Default: nothing is shown. */
   readonly onLine?: () => void;
   /** Default: whether standard error is a terminal. */
   readonly terminal?: boolean;
 }
 
-/** Shows on standard error how far some work is: by a bar on a terminal, else by a line now and then. */
+/** Shows the progress of a task on standard error: a bar on a terminal, otherwise a line every five seconds. */
 export class Progress implements Disposable {
-  /** Whether a bar is drawn; otherwise lines are written, if at all. */
+  /** Whether a bar is drawn; otherwise {@link ProgressOptions.onLine} is called. */
   readonly terminal: boolean;
   readonly #format: string;
   readonly #delayMs: number;
   readonly #onLine: (() => void) | undefined;
-  readonly #begin = Date.now();
+  readonly #startMs = Date.now();
   readonly #timer: NodeJS.Timeout | undefined;
   #bar: SingleBar | undefined;
   #changed = false;
@@ -42,7 +42,7 @@ export class Progress implements Disposable {
   /** Shows that `value` of `total` is done. A total that grows may be smaller than the final one. */
   update(value: number, total: number, fields: Readonly<Record<string, string | number>> = {}): void {
     this.#changed = true;
-    if (!this.terminal || Date.now() - this.#begin < this.#delayMs) return;
+    if (!this.terminal || Date.now() - this.#startMs < this.#delayMs) return;
     const shown = { ...fields, rate: this.rate(value) };
     if (this.#bar === undefined) {
       this.#bar = new SingleBar({
@@ -61,9 +61,9 @@ export class Progress implements Disposable {
     this.#bar.update(value, shown);
   }
 
-  /** `value` for each second since the beginning, with one decimal. */
+  /** Returns `value` per second since the beginning, with one decimal. */
   rate(value: number): string {
-    return (value / Math.max(0.001, (Date.now() - this.#begin) / 1000)).toFixed(1);
+    return (value / Math.max(0.001, (Date.now() - this.#startMs) / 1000)).toFixed(1);
   }
 
   /** Removes the bar, because something else is printed; the next update draws it again. */
@@ -72,7 +72,7 @@ export class Progress implements Disposable {
     this.#bar = undefined;
   }
 
-  /** Writes the pending line now; without a change since the last one nothing is written. */
+  /** Writes the pending line now, if anything changed since the last one. */
   flushLine(): void {
     if (this.#changed && !this.terminal) this.#onLine?.();
     this.#changed = false;

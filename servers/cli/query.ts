@@ -9,7 +9,7 @@ import { parseQuery, queryFault } from '../../protocols/broker/index.js';
 import { ProtocolError, UsageError } from '../../protocols/errors.js';
 import { complain, complainOrThrow, EXIT } from './exit.js';
 import { hitAsJson, hitAsText } from './hit-text.js';
-import { countOption, integerOption, secondsOption } from './option-values.js';
+import { countOption, integerOption, repeatedOption, secondsOption } from './option-values.js';
 import { type PeerAddress, peerAddress } from './peer-address.js';
 import { printable } from './printable.js';
 import { StandardOutput } from './standard-output.js';
@@ -81,7 +81,7 @@ export function queryCommand(): Command {
     .option('--no-desc', 'do not show descriptions')
     .option('--lines', 'show matched lines (default)', true)
     .option('--no-lines', 'do not show matched lines')
-    .option('--attribute <name>', 'also show this attribute; may be repeated', collect, [])
+    .option('--attribute <name>', 'also show this attribute; may be repeated', repeatedOption, [])
     .option(
       '--max-results <number>',
       'maximum number of all matched lines (#index maxresult); 0 = no limit',
@@ -94,7 +94,12 @@ export function queryCommand(): Command {
       'only objects changed after this time, seconds since 1970-01-01 UTC',
       integerOption,
     )
-    .option('--index <flag>', "another #index flag, NAME or 'NAME VALUE'; may be repeated", collect, [])
+    .option(
+      '--index <flag>',
+      "another #index flag, NAME or 'NAME VALUE'; may be repeated",
+      repeatedOption,
+      [],
+    )
     .option('--lifetime <seconds>', 'maximum time of the search at the broker', integerOption)
     .option('--timeout <seconds>', 'give up if the answer is not complete by then', secondsOption)
     .addOption(
@@ -107,16 +112,12 @@ export function queryCommand(): Command {
       if (options.linesPage > 1 && options.maxLines === undefined)
         throw new UsageError('query: --lines-page needs --max-lines, the length of a page');
       const query = words.join(' ');
-      process.exitCode = isQuery(query) ? await ask(broker, query, options) : EXIT.usage;
+      process.exitCode = checkQuery(query) ? await runQuery(broker, query, options) : EXIT.usage;
     });
 }
 
-function collect(name: string, names: readonly string[]): readonly string[] {
-  return [...names, name];
-}
-
-/** Whether the syntax of the query is valid; if not, the error and its position are printed. */
-function isQuery(query: string): boolean {
+/** Returns whether the syntax of the query is valid; if not, prints the error and its position. */
+function checkQuery(query: string): boolean {
   try {
     parseQuery(query);
     return true;
@@ -129,7 +130,7 @@ function isQuery(query: string): boolean {
   }
 }
 
-async function ask(broker: PeerAddress, query: string, options: QueryOptions): Promise<number> {
+async function runQuery(broker: PeerAddress, query: string, options: QueryOptions): Promise<number> {
   const client = new BrokerClient({
     host: broker.host,
     port: broker.port ?? DEFAULT_BROKER_PORT,
@@ -137,19 +138,22 @@ async function ask(broker: PeerAddress, query: string, options: QueryOptions): P
   });
   const signal = options.timeout === undefined ? undefined : AbortSignal.timeout(options.timeout * 1000);
   const output = new StandardOutput();
-  let shown = 0;
+  let count = 0;
   try {
-    const results = client.query(query, { ...request(options), ...(signal === undefined ? {} : { signal }) });
+    const results = client.query(query, {
+      ...requestOf(options),
+      ...(signal === undefined ? {} : { signal }),
+    });
     for await (const hit of results) {
-      if (options.max > 0 && shown === options.max) {
+      if (options.max > 0 && count === options.max) {
         complain('query', `there are more matches than ${options.max}; use --max`);
         break;
       }
-      shown++;
+      count++;
       const page = pageOfLines(hit.matchedLines, options);
       const text = options.json
         ? hitAsJson({ ...hit, matchedLines: page.lines })
-        : hitAsText({ ...hit, matchedLines: page.lines }, shown) + page.note;
+        : hitAsText({ ...hit, matchedLines: page.lines }, count) + page.note;
       if (!(await output.write(text))) return EXIT.ok;
     }
     for (const text of [...results.messages, ...results.errors]) complain('query', printable(text));
@@ -158,7 +162,7 @@ async function ask(broker: PeerAddress, query: string, options: QueryOptions): P
     complain('query', `no complete answer within ${options.timeout} s`);
     return EXIT.connection;
   }
-  return shown > 0 ? EXIT.ok : EXIT.failure;
+  return count > 0 ? EXIT.ok : EXIT.failure;
 }
 
 /** The printed part of the matched lines of one match, and the note below them. */
@@ -174,7 +178,7 @@ function pageOfLines(all: readonly string[], { maxLines, linesPage }: QueryOptio
   return { lines: all.slice(end - maxLines, end), note: more };
 }
 
-function request(options: QueryOptions): QueryRequest {
+function requestOf(options: QueryOptions): QueryRequest {
   return {
     desc: options.desc,
     matchedLines: options.lines,
@@ -182,7 +186,7 @@ function request(options: QueryOptions): QueryRequest {
     matchWord: options.words,
     errors: options.errors,
     attributes: options.attribute,
-    // BRK-4.16: one more than is printed, to notice that there are more.
+    // BRK-4.16: one more than is printed, to detect that there are more.
     ...(options.max > 0 ? { maxFiles: options.max + 1 } : {}),
     ...(options.maxResults === undefined ? {} : { maxResults: options.maxResults }),
     // One line more than the last printed one, for the same reason.

@@ -43,7 +43,8 @@ interface ReferencesOptions {
   readonly timeout: number;
 }
 
-const PAGE = 1000;
+/** IDs of one request with `--all`. */
+const PAGE_SIZE = 1000;
 
 /** `harvest references [options] HOST[:PORT] URL|ID`: asks a References Server. */
 export function referencesCommand(): Command {
@@ -79,7 +80,7 @@ function flagOf(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-/** S-34 */
+/** A number of 32 bits (S-34). */
 function u32Option(value: string): number {
   if (!/^\d{1,10}$/.test(value) || Number(value) > 0xffff_ffff)
     throw new InvalidArgumentError('must be a whole number up to 4294967295');
@@ -87,7 +88,7 @@ function u32Option(value: string): number {
 }
 
 async function run({ host, port }: PeerAddress, what: string, options: ReferencesOptions): Promise<number> {
-  const question = questionOf(what, options);
+  const query = queryOf(what, options);
   const timeoutMs = Math.ceil(options.timeout * 1000);
   try {
     await using client = await ReferencesClient.connect({
@@ -97,14 +98,14 @@ async function run({ host, port }: PeerAddress, what: string, options: Reference
       replyTimeoutMs: timeoutMs,
     });
     if (options.describe === true) return await describe(client, what, options);
-    return await show(pages(client, question, options), options);
+    return await printPages(pages(client, query, options), options);
   } catch (error) {
     return complainOrThrow('references', error, EXIT.connection);
   }
 }
 
-/** @throws UsageError */
-function questionOf(what: string, { describe, start }: ReferencesOptions): PagesQuery {
+/** @throws UsageError if WHAT is an ID that is not valid, or cannot be described */
+function queryOf(what: string, { describe, start }: ReferencesOptions): PagesQuery {
   const isId = /^\d+$/.test(what);
   if (describe === true && isId)
     throw new UsageError('references: --describe requires a URL: the protocol has no request for an ID');
@@ -115,14 +116,14 @@ function questionOf(what: string, { describe, start }: ReferencesOptions): Pages
 
 async function* pages(
   client: ReferencesClient,
-  question: PagesQuery,
+  query: PagesQuery,
   options: ReferencesOptions,
 ): AsyncGenerator<LinkReply> {
   const kind = kindOf(options);
-  if (options.all) yield* client.pages(kind, { ...question, pageSize: PAGE });
+  if (options.all) yield* client.pages(kind, { ...query, pageSize: PAGE_SIZE });
   else
     yield await client.links(kind, {
-      ...question,
+      ...query,
       ...(options.count === undefined ? {} : { count: options.count }),
     });
 }
@@ -133,7 +134,7 @@ function kindOf({ from, siteTo, siteFrom }: ReferencesOptions): LinkKind {
   return siteFrom === true ? 'site-references' : 'referers';
 }
 
-async function show(replies: AsyncIterable<LinkReply>, { json }: ReferencesOptions): Promise<number> {
+async function printPages(replies: AsyncIterable<LinkReply>, { json }: ReferencesOptions): Promise<number> {
   const output = new StandardOutput();
   let found = 0;
   let known = true;

@@ -12,11 +12,11 @@ import {
 } from '../refererd/index.js';
 import { EXIT } from './exit.js';
 import { countOption, integerOption, portOption, timeoutOption } from './option-values.js';
-import { HARVEST_PROGRAM } from './start-gatherd.js';
+import { HARVEST_PROGRAM } from './start-program.js';
 
 const HELP = `
 Answers who links to whom, over SSTP and, on the same port, over HTTP: / is a page of links for people, /stat the statistics,
-/clean clears them, /reload reads the configuration again (these three want a user of the user base: harvest turtle-passwd).
+/clean clears them, /reload reads the configuration again (these three require a user of the user base: harvest turtle-passwd).
 
 Without --data the command behaves as the original program. It reads referer.cf in the current directory, or -c FILE:
   name = value   # comment          names in any case; relative file names are relative to rootdir
@@ -103,10 +103,10 @@ export function refererdCommand(): Command {
     });
 }
 
-/** A parent process and a server process (R-71). */
+/** Runs a parent process that starts and supervises the server process (R-71). */
 function supervise(options: RefererdOptions): Promise<number> {
   return superviseRefererd({
-    ...place(options),
+    ...processOptions(options),
     program: [process.execPath, HARVEST_PROGRAM],
     args: options.rankOrder ? ['--rank-order'] : [],
     relay: options.mailRelay,
@@ -115,7 +115,7 @@ function supervise(options: RefererdOptions): Promise<number> {
 
 function serveConfigured(options: RefererdOptions): Promise<number> {
   return runRefererProcess({
-    ...place(options),
+    ...processOptions(options),
     rankOrder: options.rankOrder,
     daytime: process.env.LOG_DAYTIME !== undefined,
     syslog: process.env.USE_SYSLOG !== undefined,
@@ -123,7 +123,7 @@ function serveConfigured(options: RefererdOptions): Promise<number> {
   });
 }
 
-function place({ config, chrooted }: RefererdOptions) {
+function processOptions({ config, chrooted }: RefererdOptions) {
   return { file: resolve(config), progname: 'refererd', chrooted };
 }
 

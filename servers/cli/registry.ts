@@ -81,7 +81,7 @@ function exportCommand(): Command {
       options: FormatOptions & { data: string; to: string; version: string; force: boolean; json: boolean },
     ) => {
       await runTool('registry export', async (tool) => {
-        const { directory, store: path } = await ourDirectory(options.data);
+        const { directory, store: path } = await locateStore(options.data);
         const to = resolve(options.to);
         const version: RegistryVersion = options.version === '2' ? 2 : 1;
         await using store = await BrokerStore.open(path, { create: false });
@@ -141,13 +141,13 @@ function checkCommand(): Command {
   return withFormat(
     new Command('check')
       .description('Checks a Registry.')
-      .argument('<place>', "the Registry, or an original broker's directory")
+      .argument('<path>', "the Registry, or an original broker's directory")
       .option('--json', 'print JSON lines', false)
       .addHelpText('after', CHECK_HELP),
-  ).action(async (place: string, options: FormatOptions & { json: boolean }) => {
+  ).action(async (path: string, options: FormatOptions & { json: boolean }) => {
     let problems = 0;
     await runTool('registry check', async (tool) => {
-      const { registry, directory } = await originalPlace(place);
+      const { registry, directory } = await locateOriginal(path);
       const { version, counts, ...rest } = await checkRegistry(
         registry,
         scanOptions(tool, options),
@@ -175,13 +175,13 @@ function repairCommand(): Command {
   return withFormat(
     new Command('repair')
       .description('Repairs a Registry.')
-      .argument('<place>', "the Registry, or an original broker's directory")
+      .argument('<path>', "the Registry, or an original broker's directory")
       .option('--dry-run', 'only report what would be done', false)
       .option('--json', 'print JSON lines', false)
       .addHelpText('after', REPAIR_HELP),
-  ).action(async (place: string, options: FormatOptions & { dryRun: boolean; json: boolean }) => {
+  ).action(async (path: string, options: FormatOptions & { dryRun: boolean; json: boolean }) => {
     await runTool('registry repair', async (tool) => {
-      const { registry, directory } = await originalPlace(place);
+      const { registry, directory } = await locateOriginal(path);
       if (directory !== undefined) await refuseRunning(directory);
       const { dryRun } = options;
       const { version, counts, kept, ...rest } = await repairRegistry(registry, {
@@ -202,30 +202,31 @@ function scanOptions(tool: Tool, options: FormatOptions & { readonly json: boole
     signal: tool.signal,
     onRecord: () => tool.onObject?.(),
     onProblem: async (problem: RegistryProblem) => {
-      await tool.output.write(options.json ? `${JSON.stringify(problem)}\n` : lineOf(problem));
+      await tool.output.write(options.json ? `${JSON.stringify(problem)}\n` : problemLine(problem));
     },
   };
 }
 
-function lineOf({ rule, offset, message, lost }: RegistryProblem): string {
-  const place = offset === undefined ? '' : `offset ${offset}: `;
-  return `${place}${message}${lost === undefined ? '' : `, ${lost} bytes`} (${rule})\n`;
+function problemLine({ rule, offset, message, lost }: RegistryProblem): string {
+  const position = offset === undefined ? '' : `offset ${offset}: `;
+  return `${position}${message}${lost === undefined ? '' : `, ${lost} bytes`} (${rule})\n`;
 }
 
-/** The store of a stopped broker of this kit. */
-async function ourDirectory(path: string): Promise<{ readonly directory: string; readonly store: string }> {
-  const place = await locateBroker(resolve(path));
-  if (place.kind !== 'store') throw new StorageError(`${path} has no store of a broker of this kit`);
-  await refuseRunning(place.directory);
-  return { directory: place.directory, store: join(place.directory, 'store') };
+/** Finds the store of a broker of this kit. @throws StorageError if the broker runs or there is no store */
+async function locateStore(path: string): Promise<{ readonly directory: string; readonly store: string }> {
+  const located = await locateBroker(resolve(path));
+  if (located.kind !== 'store') throw new StorageError(`${path} has no store of a broker of this kit`);
+  await refuseRunning(located.directory);
+  return { directory: located.directory, store: join(located.directory, 'store') };
 }
 
-async function originalPlace(
+/** Finds the Registry of an original broker. @throws StorageError if the path is a broker of this kit */
+async function locateOriginal(
   path: string,
 ): Promise<{ readonly registry: string; readonly directory: string | undefined }> {
-  const place = await locateBroker(resolve(path));
-  if (place.kind === 'registry') return place;
-  const registry = join(place.directory, 'admin', 'Registry');
+  const located = await locateBroker(resolve(path));
+  if (located.kind === 'registry') return located;
+  const registry = join(located.directory, 'admin', 'Registry');
   throw new StorageError(`${path} is a broker of this kit; give ${registry} itself if it was exported there`);
 }
 

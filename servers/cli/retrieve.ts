@@ -23,9 +23,9 @@ export interface Retrieval {
   readonly request?: Partial<FetchRequest>;
   /** File to write; `-` or undefined is standard output. */
   readonly file?: string | undefined;
-  /** Print the metadata as one JSON line; the document is written only to a file. */
+  /** Prints the metadata as one JSON line; the document is then written only to a file. */
   readonly json?: boolean;
-  /** Returns the bytes to write for an answer; default {@link documentOf}. */
+  /** Returns the bytes to write for an answer. Default: {@link documentOf}. */
   readonly render?: (result: FetchResult) => Uint8Array;
 }
 
@@ -69,11 +69,11 @@ async function report({ command, file, json, render }: Retrieval, result: FetchR
     if (toFile) await save(file, document);
     else await output.write(document);
   }
-  if (json === true) await output.write(`${JSON.stringify(aboutOf(result))}\n`);
+  if (json === true) await output.write(`${JSON.stringify(metadataOf(result))}\n`);
   if (result.truncated)
     complain(command, `the document is longer than ${result.body.length} bytes: truncated`);
   if (isFound && !result.truncated) return EXIT.ok;
-  if (!isFound) complain(command, refusalOf(result));
+  if (!isFound) complain(command, describeRefusal(result));
   return EXIT.failure;
 }
 
@@ -85,23 +85,23 @@ async function save(file: string, document: Uint8Array): Promise<void> {
   }
 }
 
-/** The URLs in a listing; undefined if the answer is a document. */
+/** Returns the URLs in a listing; undefined if the answer is a document. */
 function listedUrls(result: FetchResult): readonly string[] | undefined {
   return result.entries?.map((entry) => entryUrl(result.url, entry)) ?? result.links;
 }
 
-/** The body of a document; for a directory the URLs in it, one per line. */
+/** Returns the body of a document; for a directory the URLs in it, one per line. */
 export function documentOf(result: FetchResult): Uint8Array {
   if (result.entries === undefined) return result.body;
   return Buffer.from(result.entries.map((entry) => `${entryUrl(result.url, entry)}\n`).join(''));
 }
 
-function aboutOf(result: FetchResult): object {
-  const { body, entries: _, beginTime, endTime, ...about } = result;
-  return { ...about, length: body.length, links: listedUrls(result), milliseconds: endTime - beginTime };
+function metadataOf(result: FetchResult): object {
+  const { body, entries: _, beginTime, endTime, ...metadata } = result;
+  return { ...metadata, length: body.length, links: listedUrls(result), milliseconds: endTime - beginTime };
 }
 
-function refusalOf(result: FetchResult): string {
-  const said = result.headers['ftp-reply'] ?? result.headers['nntp-reply'] ?? result.headers['gopher-error'];
-  return `${result.url}: status ${result.status}${said === undefined ? '' : ` (${said})`}`;
+function describeRefusal(result: FetchResult): string {
+  const reply = result.headers['ftp-reply'] ?? result.headers['nntp-reply'] ?? result.headers['gopher-error'];
+  return `${result.url}: status ${result.status}${reply === undefined ? '' : ` (${reply})`}`;
 }

@@ -10,7 +10,7 @@ import {
 import { cleanUri } from '../../protocols/urls/index.js';
 import { complain, EXIT } from './exit.js';
 import { StandardOutput } from './standard-output.js';
-import { wordsOrLines } from './url.js';
+import { argumentsOrLines } from './url.js';
 
 const HELP = `
 Tells for each URL whether the robots.txt in FILE allows the agent to fetch it. Output is allow or disallow, the URL, the number
@@ -75,35 +75,35 @@ function checkCommand(): Command {
 
 async function check(urls: readonly string[], options: CheckOptions): Promise<number> {
   const { agent, policy, masquerade, json } = options;
-  const robots = await read(options.file);
-  const decider = new RobotsPolicy({
+  const robots = await readRobots(options.file);
+  const robotsPolicy = new RobotsPolicy({
     policy,
     userAgent: agent,
     masquerade,
     userAgents: options.set === undefined ? [] : options.set.split(','),
-    ...(options.customFile === undefined ? {} : { customRobots: await read(options.customFile) }),
+    ...(options.customFile === undefined ? {} : { customRobots: await readRobots(options.customFile) }),
   });
   const output = new StandardOutput();
   let status: number = EXIT.ok;
-  for await (const url of wordsOrLines(urls)) {
+  for await (const url of argumentsOrLines(urls)) {
     const path = pathOf(url);
     if (path === undefined) {
       status = EXIT.failure;
       complain('robots', `${JSON.stringify(url)} is not a usable URL`);
       continue;
     }
-    const decision = decider.decide(robots, path);
+    const decision = robotsPolicy.decide(robots, path);
     if (!(await output.write(`${json ? jsonLine(url, decision) : textLine(url, decision, masquerade)}\n`)))
       break;
   }
   return status;
 }
 
-async function read(file: string): Promise<ReturnType<typeof parseRobots>> {
+async function readRobots(file: string): Promise<ReturnType<typeof parseRobots>> {
   return parseRobots(await readFile(file, 'utf8'));
 }
 
-/** CRAWL-13.2.8: path and query, escaped. */
+/** Returns path and query of a URL, escaped (CRAWL-13.2.8); undefined if it is not a URL. */
 function pathOf(url: string): string | undefined {
   const clean = cleanUri(url, 'http://robots.invalid/');
   return clean === undefined ? undefined : /^[a-z][a-z0-9+.-]*:\/\/[^/?]*(.*)$/.exec(clean)?.[1];

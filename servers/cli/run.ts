@@ -101,7 +101,7 @@ function connectionsOption(value: string): number {
 async function run(roots: readonly string[], options: RunOptions): Promise<number> {
   const { config, warnings } = configFromRoots(roots, options, options.data);
   const jsonLog = options.jsonLog ? logger('gatherer', options) : undefined;
-  const say = (text: string): void => {
+  const print = (text: string): void => {
     if (jsonLog === undefined) process.stderr.write(text);
     else for (const line of text.trimEnd().split('\n')) jsonLog.info(line);
   };
@@ -125,21 +125,21 @@ async function run(roots: readonly string[], options: RunOptions): Promise<numbe
   let report: CycleReport;
   try {
     using progress = new GatherProgress(jsonLog);
-    report = await kit.cycle(stop.signal, (phase) => progress.phase(phase));
+    report = await kit.cycle(stop.signal, (phase) => progress.showPhase(phase));
   } catch (error) {
     if (!stop.signal.aborted) throw error;
-    say('Stopped. The gathered documents are kept; the next run continues.\n');
+    print('Stopped. The gathered documents are kept; the next run continues.\n');
     return EXIT.interrupted;
   }
   if (options.once) {
     process.stdout.write(`${JSON.stringify(summary(report))}\n`);
     return EXIT.ok;
   }
-  say(sentence(report));
+  print(reportText(report));
   process.stdout.write(readyLines(kit));
-  // An administrator may end it too (BRK-5.1, #shutdown).
+  // An administrator may stop the broker too (BRK-5.1, #shutdown).
   await Promise.race([stop.stopped, kit.broker.shutdownRequested]);
-  say('Stopping.\n');
+  print('Stopping.\n');
   return EXIT.ok;
 }
 
@@ -159,7 +159,7 @@ function logger(log: LogName, options: RunOptions): Logger {
   return createLogger({ program, file: join(options.data, file) });
 }
 
-/** The counts printed by `--once`. */
+/** Returns the counts that `--once` prints. */
 function summary({
   gathered,
   generation,
@@ -199,12 +199,12 @@ function summary({
   };
 }
 
-/** The counts of the published links. */
+/** Returns the counts of the published links. */
 function referencesSummary({ generation, documents, servers, links }: PublishedReferences) {
   return { generation, documents, servers, links };
 }
 
-function sentence({ gathered, exported, generation, references, collected, objects }: CycleReport): string {
+function reportText({ gathered, exported, generation, references, collected, objects }: CycleReport): string {
   const { summarized, unchanged, kept, rejected, failed } = gathered.counts;
   const roots = gathered.roots
     .filter(({ refused }) => refused['url-max'] !== undefined)

@@ -2,11 +2,11 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../../protocols/errors.js';
 import { EXIT } from './exit.js';
 import { integerOption } from './option-values.js';
-import { jobsOf } from './schedule/jobs.js';
+import { readJobs } from './schedule/jobs.js';
 import { cronLine, systemdUnits, type TimedJob } from './schedule/lines.js';
 import { PERIODS, type Period, spreadTimes, type TimeOfDay } from './schedule/times.js';
 import { StandardOutput } from './standard-output.js';
-import { HARVEST_PROGRAM } from './start-gatherd.js';
+import { HARVEST_PROGRAM } from './start-program.js';
 
 const HELP = `
 Prints lines for cron, or units for systemd, that run Gatherers. FILE is a Gatherer's configuration file or a broker.conf. A
@@ -42,7 +42,7 @@ export function scheduleCommand(): Command {
   return new Command('schedule')
     .description('Prints cron lines or systemd units that run Gatherers and the following collections.')
     .argument('<file...>', "Gatherers' configuration files, and broker.conf files")
-    .option('--user <name>', 'account: for lines of /etc/cron.d, and User= of systemd', userOption)
+    .option('--user <name>', 'account for lines of /etc/cron.d, and User= of systemd', userOption)
     .addOption(new Option('--cron', 'lines of a crontab (the default)').default(false).conflicts('systemd'))
     .option('--systemd', 'a service and a timer for each Gatherer', false)
     .addOption(
@@ -63,7 +63,7 @@ export function scheduleCommand(): Command {
 
 async function schedule(files: readonly string[], options: ScheduleOptions): Promise<number> {
   const harvest = [process.execPath, HARVEST_PROGRAM];
-  const jobs = jobsOf(files);
+  const jobs = readJobs(files);
   const period: Period = PERIODS.find((name) => options[name]) ?? 'daily';
   const times = spreadTimes(
     jobs.map(({ id }) => id),

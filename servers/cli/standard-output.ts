@@ -3,11 +3,11 @@ import type { Writable } from 'node:stream';
 export interface StandardOutputOptions {
   /** Default: standard output. */
   readonly stream?: Writable | undefined;
-  /** Bytes that are collected before a write; the rest is written on disposal. Default 0: every piece is written as it is. */
+  /** Bytes that are collected before a write; the rest is written on disposal. Default 0: every piece is written immediately. */
   readonly bufferBytes?: number;
 }
 
-/** Enough for the cost of a write to disappear behind that of the data. */
+/** A buffer so large that the cost of the write calls is negligible. */
 export const OUTPUT_BUFFER_BYTES = 64 * 1024;
 
 /**
@@ -24,13 +24,13 @@ export class StandardOutput implements AsyncDisposable {
   constructor({ stream = process.stdout, bufferBytes = 0 }: StandardOutputOptions = {}) {
     this.#stream = stream;
     this.#bufferBytes = bufferBytes;
-    // Failures come back from write(); without a listener the event would end the process.
+    // write() returns failures; without a listener the event would end the process.
     stream.on('error', () => {});
   }
 
   /**
-   * Takes a piece, whose bytes must not change later. Resolves when it is written, or kept in the buffer; false when the
-   * reader has closed the pipe.
+   * Writes a piece; its bytes must not change later. Resolves to true when it is written or in the buffer, to false when
+   * the reader has closed the pipe.
    */
   async write(piece: string | Uint8Array): Promise<boolean> {
     const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;

@@ -11,7 +11,7 @@ const HELP = `
 FILE is the password file of a references server (pwfile in referer.cf, --pwfile of harvest refererd). Its users have access to /stat,
 /clean and /reload. Passwords are stored as scrypt hashes; only the owner can read the file, which is replaced atomically.
 
-At a terminal the password is asked for twice and not shown; otherwise it is the first line of standard input.
+At a terminal the command asks for the password twice and does not show it; otherwise it is the first line of standard input.
 
 Examples:
   harvest turtle-passwd --create conf/turtle.passwd anna     a new file with one user
@@ -63,7 +63,7 @@ export function turtlePasswdCommand(): Command {
 }
 
 async function setPassword(file: string, user: string, create: boolean): Promise<number> {
-  // Before the user types a password.
+  // A file that cannot be used is reported before the user types a password.
   const before = create ? '' : await readBase(file);
   if (create && (await exists(file))) throw new UsageError(`${file} exists already: omit --create`);
   const password = await newPassword();
@@ -84,9 +84,9 @@ async function removeUser(file: string, user: string): Promise<number> {
 
 async function checkPassword(file: string, user: string): Promise<number> {
   const base = UserBase.parse(await readBase(file));
-  const right = await base.check(user, await readPassword('Password: '));
-  process.stderr.write(right === true ? 'right\n' : 'wrong\n');
-  return right === true ? EXIT.ok : EXIT.failure;
+  const isRight = await base.check(user, await readPassword('Password: '));
+  process.stderr.write(isRight === true ? 'right\n' : 'wrong\n');
+  return isRight === true ? EXIT.ok : EXIT.failure;
 }
 
 function hasUser(base: string, user: string): boolean {

@@ -43,7 +43,13 @@ export function urlCommand(): Command {
     .summary('print canonical form, SURT, fingerprint and queue of a URI')
     .description('Prints canonical strings, SURT, fingerprints, keys and queues of URIs.')
     .addHelpText('after', HELP);
-  for (const command of [canonical(), surtForm(), fingerprintCommand(), key(), classCommand()]) {
+  for (const command of [
+    canonicalCommand(),
+    surtCommand(),
+    fingerprintCommand(),
+    keyCommand(),
+    classCommand(),
+  ]) {
     url.addCommand(command);
   }
   return url;
@@ -65,13 +71,13 @@ The URI is cleaned like every discovered one (CRAWL-2.1), then these rules are a
   ${SEEN_RULES.map(({ name }) => name).join(' ')}
 `;
 
-function canonical(): Command {
+function canonicalCommand(): Command {
   return subcommand('canonical', 'print the string that is compared to recognize seen URIs (CRAWL-14)')
     .option('--rules <names>', 'the rules, separated by commas; none only cleans the URI', namesOption)
     .option('--gatherer', "print the form of the Gatherer's summaries instead (G-57 to G-59)", false)
     .addHelpText('after', RULES_HELP)
     .action(async (uris: string[], { rules, gatherer, json }: CanonicalCommandOptions) => {
-      await answer('canonical', uris, json, () => {
+      await printResults('canonical', uris, json, () => {
         const chosen = rules === undefined ? DEFAULT_SEEN_RULES : seenRules(rules);
         return (uri) => {
           if (gatherer) return canonicalUrl(uri);
@@ -87,12 +93,12 @@ interface SurtCommandOptions extends OutputOptions {
   readonly preserveCase: boolean;
 }
 
-function surtForm(): Command {
+function surtCommand(): Command {
   return subcommand('surt', 'print the SURT: the labels of the host in reverse order (CRAWL-15)')
     .option('--prefix', 'print the prefix that the URI implies as a seed', false)
     .option('--preserve-case', 'keep capitals', false)
     .action(async (uris: string[], { prefix, preserveCase, json }: SurtCommandOptions) => {
-      await answer('surt', uris, json, () =>
+      await printResults('surt', uris, json, () =>
         prefix ? impliedSurtPrefix : (uri) => surt(uri, { preserveCase }),
       );
     });
@@ -106,14 +112,14 @@ function fingerprintCommand(): Command {
   return subcommand('fingerprint', 'print the Rabin fingerprint of the unchanged text (CRAWL-3)')
     .option('--bits <n>', '24, 32, 40 or 64: the first bits of the printed 64-bit word', bitsOption, 64)
     .action(async (uris: string[], { bits, json }: FingerprintCommandOptions) => {
-      await answer('fingerprint', uris, json, () => (uri) => formatWord(fingerprint(uri, bits)));
+      await printResults('fingerprint', uris, json, () => (uri) => formatWord(fingerprint(uri, bits)));
     });
 }
 
-function key(): Command {
+function keyCommand(): Command {
   return subcommand('key', 'print the key of the seen filter for the unchanged text (CRAWL-3.7)').action(
     async (uris: string[], { json }: OutputOptions) => {
-      await answer('key', uris, json, () => (uri) => formatWord(uriKeyHalves(uri)));
+      await printResults('key', uris, json, () => (uri) => formatWord(uriKeyHalves(uri)));
     },
   );
 }
@@ -133,7 +139,7 @@ function classCommand(): Command {
     .option('--parallel <n>', 'number of queues per key', parallelOption, 1)
     .action(async (uris: string[], options: ClassCommandOptions) => {
       const { policy, via, publicSuffixes: file, parallel: parallelQueues, json } = options;
-      await answer('class', uris, json, async () => {
+      await printResults('class', uris, json, async () => {
         const publicSuffixes =
           file === undefined ? PublicSuffixes.HEURISTIC : PublicSuffixes.parse(await readFile(file, 'utf8'));
         const assign = queueAssignment({ policy, publicSuffixes, parallelQueues });
@@ -165,33 +171,34 @@ function parallelOption(value: string): number {
   return Number(value);
 }
 
-type Ask = (uri: string) => string | undefined;
+/** Computes a property of a URI; undefined if the URI is not usable. */
+type UriFunction = (uri: string) => string | undefined;
 
-/** Prints one line per URI; for a URI without an answer an empty one, with a message on standard error. */
-async function answer(
-  what: string,
+/** Prints one line per URI: the result, or an empty line and a message on standard error if the URI is not usable. */
+async function printResults(
+  field: string,
   uris: readonly string[],
   json: boolean,
-  prepare: () => Ask | Promise<Ask>,
+  prepare: () => UriFunction | Promise<UriFunction>,
 ): Promise<void> {
   const output = new StandardOutput();
-  const ask = await prepare();
+  const compute = await prepare();
   let status: number = EXIT.ok;
-  for await (const uri of wordsOrLines(uris)) {
-    const found = ask(uri);
+  for await (const uri of argumentsOrLines(uris)) {
+    const found = compute(uri);
     if (found === undefined) {
       status = EXIT.failure;
       complain('url', `${JSON.stringify(uri)} is not a usable URI`);
     }
-    const line = json ? JSON.stringify({ url: uri, [what]: found ?? null }) : (found ?? '');
+    const line = json ? JSON.stringify({ url: uri, [field]: found ?? null }) : (found ?? '');
     if (!(await output.write(`${line}\n`))) break;
   }
   process.exitCode = status;
 }
 
-/** The arguments of the command line; for `-` alone the lines of standard input. */
-export async function* wordsOrLines(words: readonly string[]): AsyncGenerator<string, void, undefined> {
-  if (words.length === 1 && words[0] === '-') {
+/** Yields the arguments of the command line; if `-` is the only one, the lines of standard input. */
+export async function* argumentsOrLines(args: readonly string[]): AsyncGenerator<string, void, undefined> {
+  if (args.length === 1 && args[0] === '-') {
     yield* createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
-  } else yield* words;
+  } else yield* args;
 }

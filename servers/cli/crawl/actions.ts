@@ -18,7 +18,7 @@ interface ActionOptions extends CrawlSelection {
 }
 
 /** Commands without parameters: name, the console's name of the action, summary, description. */
-const PLAIN: readonly (readonly [string, string, string, string])[] = [
+const PLAIN_ACTIONS: readonly (readonly [string, string, string, string])[] = [
   ['pause', 'pause', 'pause a crawl', 'URIs in process are finished; no new ones are started.'],
   ['resume', 'resume', 'continue a paused crawl', ''],
   [
@@ -44,7 +44,7 @@ const PLAIN: readonly (readonly [string, string, string, string])[] = [
 
 /** `harvest crawl pause`, `stop`, `delete` ...: actions on a running crawl. */
 export function actionCommands(): Command[] {
-  const plain = PLAIN.map(([name, action, summary, description]) =>
+  const plain = PLAIN_ACTIONS.map(([name, action, summary, description]) =>
     command(name, summary, description).action(async (options: ActionOptions) => {
       process.exitCode = await exitStatus(() => send(action, {}, options));
     }),

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { infoOf, listCheckpoints, verifyCheckpoint } from '../../crawler/checkpoint.js';
-import { number } from '../../crawler/console/labels.js';
+import { listCheckpoints, readCheckpointInfo, verifyCheckpoint } from '../../crawler/checkpoint.js';
+import { formatNumber } from '../../crawler/console/labels.js';
 import type { CheckpointInfo } from '../../crawler/control.js';
 import { byteSize } from '../../web/values.js';
 import { complain, EXIT, isExpected } from '../exit.js';
@@ -27,7 +27,7 @@ interface CheckpointsCommandOptions {
   readonly json: boolean;
 }
 
-/** The directory of a Gatherer's checkpoints. */
+/** Returns the directory of a Gatherer's checkpoints. */
 export function checkpointsOf(gatherer: string): string {
   return join(gatherer, 'crawl', 'checkpoints');
 }
@@ -46,18 +46,19 @@ export function checkpointsCommand(): Command {
     });
 }
 
-/** A checkpoint and its fault; empty if none was found. */
 interface Row {
   readonly name: string;
+  /** Undefined if the manifest cannot be read. */
   readonly info: CheckpointInfo | undefined;
+  /** Empty if the checkpoint can be used. */
   readonly problem: string;
 }
 
 const TABLE = new TextTable<Row>([
   ['CHECKPOINT', 23, ({ name }) => name],
   ['TAKEN', 24, ({ info }) => (info === undefined ? '' : new Date(info.time).toISOString())],
-  ['QUEUED', -10, ({ info }) => (info === undefined ? '' : number(info.queued))],
-  ['SUCCEEDED', -10, ({ info }) => (info === undefined ? '' : number(info.succeeded))],
+  ['QUEUED', -10, ({ info }) => (info === undefined ? '' : formatNumber(info.queued))],
+  ['SUCCEEDED', -10, ({ info }) => (info === undefined ? '' : formatNumber(info.succeeded))],
   ['RECEIVED', -10, ({ info }) => (info === undefined ? '' : byteSize(info.bytes))],
   ['', 0, ({ problem }) => problem],
 ]);
@@ -89,7 +90,7 @@ async function list({ data, verify, json }: CheckpointsCommandOptions): Promise<
 async function examine(directory: string, name: string, verify: boolean): Promise<Row> {
   let info: CheckpointInfo | undefined;
   try {
-    info = await infoOf(directory, name);
+    info = await readCheckpointInfo(directory, name);
     if (verify) await verifyCheckpoint(join(directory, name));
     return { name, info, problem: '' };
   } catch (error) {

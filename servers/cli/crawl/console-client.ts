@@ -10,15 +10,15 @@ import type {
   WorkerReport,
 } from '../../crawler/control.js';
 
-/** Milliseconds for an answer; a checkpoint of a large crawl takes longer. */
-const QUERY_MS = 30_000;
-const ACTION_MS = 15 * 60_000;
+/** Timeouts of a query and of an action; the longest action is a checkpoint of a large crawl. */
+const QUERY_TIMEOUT_MS = 30_000;
+const ACTION_TIMEOUT_MS = 15 * 60_000;
 
-/** Rows of one request. */
-const ROWS = 1000;
+/** Maximum number of queues in the answer to one request. */
+const PAGE_ROWS = 1000;
 
 /** Maximum number of servers that a console lists. */
-const HOSTS = 10_000;
+const MAX_HOSTS = 10_000;
 
 /** Result of an action. */
 export interface ActionReply {
@@ -58,7 +58,7 @@ export class ConsoleClient {
   } = {}): AsyncGenerator<readonly QueueReport[]> {
     let after: string | undefined;
     do {
-      const query = new URLSearchParams({ limit: String(Math.min(limit ?? ROWS, ROWS)) });
+      const query = new URLSearchParams({ limit: String(Math.min(limit ?? PAGE_ROWS, PAGE_ROWS)) });
       if (state !== undefined) query.set('state', state);
       if (after !== undefined) query.set('after', after);
       const page = await this.#get<{ queues: readonly QueueReport[]; next?: string }>(`queues?${query}`);
@@ -68,7 +68,7 @@ export class ConsoleClient {
   }
 
   /** The servers contacted last, the latest first. */
-  async hosts(limit = HOSTS): Promise<readonly HostReport[]> {
+  async hosts(limit = MAX_HOSTS): Promise<readonly HostReport[]> {
     return (await this.#get<{ hosts: readonly HostReport[] }>(`hosts?limit=${limit}`)).hosts;
   }
 
@@ -86,7 +86,7 @@ export class ConsoleClient {
 
   /** Runs an action: `pause`, `delete-uris` ... */
   runAction(name: string, fields: Readonly<Record<string, string>> = {}): Promise<ActionReply> {
-    return this.#ask<ActionReply>(name, ACTION_MS, {
+    return this.#request<ActionReply>(name, ACTION_TIMEOUT_MS, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(fields),
@@ -94,11 +94,11 @@ export class ConsoleClient {
   }
 
   #get<T>(path: string): Promise<T> {
-    return this.#ask<T>(path, QUERY_MS, {});
+    return this.#request<T>(path, QUERY_TIMEOUT_MS, {});
   }
 
-  async #ask<T>(path: string, milliseconds: number, init: RequestInit): Promise<T> {
-    const late = AbortSignal.timeout(milliseconds);
+  async #request<T>(path: string, timeoutMs: number, init: RequestInit): Promise<T> {
+    const timeout = AbortSignal.timeout(timeoutMs);
     let reply: Response;
     let text: string;
     try {
@@ -106,20 +106,20 @@ export class ConsoleClient {
         ...init,
         headers: { ...init.headers, authorization: this.authorization },
         redirect: 'error',
-        signal: this.signal === undefined ? late : AbortSignal.any([this.signal, late]),
+        signal: this.signal === undefined ? timeout : AbortSignal.any([this.signal, timeout]),
       });
       text = await reply.text();
     } catch (cause) {
       this.signal?.throwIfAborted();
-      const why = late.aborted ? 'no answer in time' : reasonOf(cause);
+      const why = timeout.aborted ? 'no answer in time' : reasonOf(cause);
       throw new ConnectionError(`the console at ${this.url} cannot be reached: ${why}`, { cause });
     }
     const value = parse(text);
     if (reply.ok) return value as T;
     const problem = (value as { error?: unknown }).error;
-    const sentence = typeof problem === 'string' ? problem : `HTTP status ${reply.status}`;
-    if (reply.status === 400) throw new UsageError(sentence);
-    throw new PeerError(sentence, reply.status);
+    const message = typeof problem === 'string' ? problem : `HTTP status ${reply.status}`;
+    if (reply.status === 400) throw new UsageError(message);
+    throw new PeerError(message, reply.status);
   }
 }
 
@@ -137,7 +137,7 @@ function parse(text: string): object {
   });
 }
 
-/** The reason of a failed fetch, which is in the cause of its error. */
+/** Returns the reason of a failed fetch, which is in the cause of its error. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message : error.message;

@@ -30,12 +30,12 @@ function urlOption(text: string): string {
   return url.href;
 }
 
-/** Directories where a Gatherer may be: below the directory of `harvest run`, or in its own. */
+/** Returns the possible directories of a Gatherer: `gatherer/` below the directory of `harvest run`, or the directory itself. */
 function gatherersOf(data: string): readonly string[] {
   return [join(data, 'gatherer'), data];
 }
 
-/** The Gatherer's directory in a data directory: the one with a store, by default the data directory itself. */
+/** Finds the Gatherer's directory in a data directory: the one with a store, by default the data directory itself. */
 export async function gathererOf(data: string): Promise<string> {
   for (const directory of gatherersOf(data)) {
     const found = await stat(join(directory, 'working')).catch(() => undefined);
@@ -44,7 +44,7 @@ export async function gathererOf(data: string): Promise<string> {
   return data;
 }
 
-/** Paths where a console may have written its file. */
+/** Returns the paths where a console may have written its file. */
 function filesOf(data: string): readonly string[] {
   return gatherersOf(data).flatMap((gatherer) => [
     join(gatherer, 'crawl', CONSOLE_FILE),
@@ -53,7 +53,7 @@ function filesOf(data: string): readonly string[] {
 }
 
 /**
- * Returns a client of the selected crawl's console; undefined if no crawl runs there. With `--url` nothing is sent yet.
+ * Returns a client of the selected crawl's console; undefined if no crawl runs there. With `--url` the console is not contacted yet.
  *
  * @throws UsageError without a password, StorageError if the file cannot be used
  */
@@ -64,8 +64,8 @@ export async function runningCrawl(
   if (url !== undefined) {
     const password = process.env[PASSWORD_VARIABLE];
     if (password === undefined) throw new UsageError(`--url requires $${PASSWORD_VARIABLE}`);
-    const words = Buffer.from(`harvest:${password}`).toString('base64');
-    return new ConsoleClient(url, `Basic ${words}`, signal);
+    const credentials = Buffer.from(`harvest:${password}`).toString('base64');
+    return new ConsoleClient(url, `Basic ${credentials}`, signal);
   }
   for (const file of filesOf(data)) {
     const found = await readConsoleFile(file);
@@ -75,7 +75,7 @@ export async function runningCrawl(
       await client.snapshot();
       return client;
     } catch (error) {
-      // A killed crawl leaves its file.
+      // A crawl that was killed leaves its file behind.
       if (!(error instanceof ConnectionError) || isRunning(found.pid)) throw error;
     }
   }

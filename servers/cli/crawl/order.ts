@@ -45,14 +45,14 @@ export function orderCommand(): Command {
     .option('--json', 'print the table as JSON lines, or the checked order with all defaults', false)
     .addHelpText('after', ORDER_HELP)
     .action(async (options: OrderOptions) => {
-      process.exitCode = await order(options);
+      process.exitCode = await printOrder(options);
     });
 }
 
-async function order({ check, table, json }: OrderOptions): Promise<number> {
+async function printOrder({ check, table, json }: OrderOptions): Promise<number> {
   const output = new StandardOutput();
   if (check !== undefined) {
-    const read = await orderFrom(check);
+    const read = await readOrderFile(check);
     const { name, sheets, scope } = read;
     await output.write(
       json
@@ -102,13 +102,13 @@ export function settingsCommand(): Command {
     .option('--json', 'one JSON line', false)
     .addHelpText('after', SETTINGS_HELP)
     .action(async (url: string, options: SettingsOptions) => {
-      process.exitCode = await settings(url, options);
+      process.exitCode = await printSettings(url, options);
     });
 }
 
-async function settings(url: string, options: SettingsOptions): Promise<number> {
+async function printSettings(url: string, options: SettingsOptions): Promise<number> {
   const { via, hops, all, json } = options;
-  const read = await orderFrom(options.order);
+  const read = await readOrderFile(options.order);
   const overlays = SheetOverlays.of(read);
   const subject = { uri: url, hops, seed: hops === '', ...(via === undefined ? {} : { via }) };
   const sheets = overlays.explain(subject);
@@ -142,13 +142,14 @@ function settingLines(base: CrawlSettings, found: CrawlSettings, all: boolean): 
   });
 }
 
-async function orderFrom(file: string): Promise<CrawlOrderConfig> {
+/** Reads an order, JSON or order.xml, and prints the warnings. */
+async function readOrderFile(file: string): Promise<CrawlOrderConfig> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new UsageError(`crawl: ${file} cannot be read: ${messageOf(cause)}`);
   });
   if (!text.trimStart().startsWith('<')) return readOrder(text, file);
   const { order: read, warnings } = readOrderXml(text, file);
-  for (const { line, text: said } of warnings) process.stderr.write(`warning: ${file}:${line}: ${said}\n`);
+  for (const warning of warnings) process.stderr.write(`warning: ${file}:${warning.line}: ${warning.text}\n`);
   return read;
 }
 

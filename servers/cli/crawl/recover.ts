@@ -3,8 +3,8 @@ import { Command } from 'commander';
 import { UsageError } from '../../../protocols/errors.js';
 import { configFromRoots } from '../../all-in-one/index.js';
 import { listCheckpoints, restoreCheckpoint } from '../../crawler/checkpoint.js';
-import { number } from '../../crawler/console/labels.js';
-import { orderOf } from '../../gatherer/gatherer.js';
+import { formatNumber } from '../../crawler/console/labels.js';
+import { readConfiguredOrder } from '../../gatherer/gatherer.js';
 import { type RecoveredJournal, recoverJournal } from '../../gatherer/recover-journal.js';
 import { StopSignal } from '../../host/index.js';
 import { complain, EXIT } from '../exit.js';
@@ -15,12 +15,12 @@ import { exitStatus, gathererOf } from './find-crawl.js';
 
 const HELP = `
 With the name of a checkpoint ("newest" for the last one) the crawl returns to it: store, queues, seen URIs, counters. The
-checkpoint stays usable; the previous state is kept under the printed names. The crawl must not run; start it again as
-before.
+checkpoint stays usable; the previous state is kept under the printed names. The crawl must be stopped; start it again
+as before.
 
 With --journal a new run of the configuration file WHAT is created from a recovery journal: finished URIs of the journal count
 as seen, queued ones are queued if the RootNodes and the scope still accept them. Give all parts, the oldest first, then start
-the Gatherer. A crawl that was only killed needs neither: its next run continues it.
+the Gatherer. A crawl that was only killed needs neither: its next run continues.
 
 Examples:
   harvest crawl checkpoints --data DIR
@@ -50,24 +50,24 @@ export function recoverCommand(): Command {
     .option('--replace', 'with --journal: discard an interrupted run', false)
     .option('--json', 'print the result as one JSON line', false)
     .addHelpText('after', HELP)
-    .action(async (what: string, options: RecoverCommandOptions) => {
+    .action(async (target: string, options: RecoverCommandOptions) => {
       process.exitCode = await exitStatus(() =>
         options.journal === undefined
-          ? fromCheckpoint(what, options)
-          : fromJournal(what, options.journal, options),
+          ? recoverFromCheckpoint(target, options)
+          : recoverFromJournal(target, options.journal, options),
       );
     });
 }
 
-async function fromCheckpoint(what: string, { data, json }: RecoverCommandOptions): Promise<number> {
+async function recoverFromCheckpoint(target: string, { data, json }: RecoverCommandOptions): Promise<number> {
   const gatherer = await gathererOf(data);
   const directory = checkpointsOf(gatherer);
-  const name = what === 'newest' ? (await listCheckpoints(directory)).at(-1) : what;
+  const name = target === 'newest' ? (await listCheckpoints(directory)).at(-1) : target;
   if (name === undefined) throw new UsageError(`crawl: there are no checkpoints in ${directory}`);
   const restored = await restoreCheckpoint(gatherer, directory, name);
   const { queued, succeeded } = restored.checkpoint;
   const lines = [
-    `The crawl is restored to ${name}: ${number(succeeded)} succeeded, ${number(queued)} queued.`,
+    `The crawl is restored to ${name}: ${formatNumber(succeeded)} succeeded, ${formatNumber(queued)} queued.`,
     ...restored.former.map((path) => `The previous state is ${path}; remove it if you do not need it.`),
     'Start the Gatherer as before: it continues from there.',
   ];
@@ -75,14 +75,16 @@ async function fromCheckpoint(what: string, { data, json }: RecoverCommandOption
   return EXIT.ok;
 }
 
-async function fromJournal(
+async function recoverFromJournal(
   file: string,
   journals: readonly string[],
   { data, json, retainFailures, replace }: RecoverCommandOptions,
 ): Promise<number> {
   const { config, warnings } = configFromRoots([resolve(file)], {}, data);
   for (const { message } of warnings) process.stderr.write(`warning: ${message}\n`);
-  const order = await orderOf(config, ({ message }) => process.stderr.write(`warning: ${message}\n`));
+  const order = await readConfiguredOrder(config, ({ message }) =>
+    process.stderr.write(`warning: ${message}\n`),
+  );
   using stop = new StopSignal();
   let recovered: RecoveredJournal;
   try {
@@ -106,7 +108,7 @@ async function fromJournal(
   }
   const { noted, queued, outOfScope, badLines } = recovered;
   const lines = [
-    `${number(noted)} URIs count as seen, ${number(queued)} are queued; ${number(outOfScope)} are out of scope, ${number(badLines)} lines are not valid.`,
+    `${formatNumber(noted)} URIs count as seen, ${formatNumber(queued)} are queued; ${formatNumber(outOfScope)} are out of scope, ${formatNumber(badLines)} lines are not valid.`,
     `Now run: harvest gatherer ${file} --data ${data}`,
   ];
   await new StandardOutput().write(json ? `${JSON.stringify(recovered)}\n` : `${lines.join('\n')}\n`);

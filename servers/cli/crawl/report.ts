@@ -77,10 +77,10 @@ export function reportCommand(): Command {
 
 async function report(kind: Kind | 'all', options: ReportOptions): Promise<number> {
   const crawl = await runningCrawl(options);
-  if (crawl !== undefined) return print(lines(kind, crawl, options));
+  if (crawl !== undefined) return print(reportLines(kind, crawl, options));
   await using offline = await OfflineCrawl.open(await gathererOf(options.data));
   if (offline === undefined) return reportNoCrawl(options);
-  if (isOne(OFFLINE_KINDS, kind)) return await print(offlineReport(kind, offline, options));
+  if (isOneOf(OFFLINE_KINDS, kind)) return await print(offlineReportLines(kind, offline, options));
   complain('crawl', `no crawl runs on ${options.data}; its store has ${OFFLINE_KINDS.join(', ')}`);
   return EXIT.failure;
 }
@@ -93,14 +93,14 @@ async function print(lines: AsyncIterable<string>): Promise<number> {
   return EXIT.ok;
 }
 
-/** Reports that the store of a stopped crawl has. */
+/** Reports that can be read from the store of a stopped crawl. */
 const OFFLINE_KINDS = ['queues', 'seen', 'frontier', 'all'] as const;
 
-function isOne<T extends string>(kinds: readonly T[], kind: string): kind is T {
+function isOneOf<T extends string>(kinds: readonly T[], kind: string): kind is T {
   return (kinds as readonly string[]).includes(kind);
 }
 
-async function* offlineReport(
+async function* offlineReportLines(
   kind: (typeof OFFLINE_KINDS)[number],
   crawl: OfflineCrawl,
   { json, state }: ReportOptions,
@@ -123,28 +123,28 @@ async function* offlineReport(
   }
 }
 
-async function* lines(
+async function* reportLines(
   kind: Kind | 'all',
   crawl: ConsoleClient,
   options: ReportOptions,
 ): AsyncGenerator<string> {
   const snapshot = await crawl.snapshot();
   if (kind !== 'all') {
-    yield* ofKind(kind, crawl, snapshot, options, undefined);
+    yield* linesOfKind(kind, crawl, snapshot, options, undefined);
     return;
   }
   if (options.json) yield JSON.stringify({ report: 'totals', ...snapshot });
   else yield* totalLines(snapshot);
   for (const each of KINDS) {
-    // The totals have them in their lines.
+    // The totals include them.
     if (each === 'seen' || each === 'frontier') continue;
     if (!options.json) yield `\n${each[0]?.toUpperCase()}${each.slice(1)}`;
-    yield* ofKind(each, crawl, snapshot, options, each);
+    yield* linesOfKind(each, crawl, snapshot, options, each);
   }
 }
 
-/** One report; `label` is added to every JSON line if there are several reports. */
-async function* ofKind(
+/** Yields the lines of one report; `label` is added to every JSON line if there are several reports. */
+async function* linesOfKind(
   kind: Kind,
   crawl: ConsoleClient,
   snapshot: CrawlSnapshot,
@@ -152,13 +152,13 @@ async function* ofKind(
   label: string | undefined,
 ): AsyncGenerator<string> {
   const now = snapshot.time;
-  const asJson = (row: object) => JSON.stringify(label === undefined ? row : { report: label, ...row });
+  const toJson = (row: object) => JSON.stringify(label === undefined ? row : { report: label, ...row });
   async function* rows<T extends object>(
     table: TextTable<T>,
     pages: AsyncIterable<readonly T[]> | readonly (readonly T[])[],
   ): AsyncGenerator<string> {
     if (!json) yield table.head();
-    for await (const page of pages) for (const row of page) yield json ? asJson(row) : table.row(row);
+    for await (const page of pages) for (const row of page) yield json ? toJson(row) : table.row(row);
   }
   switch (kind) {
     case 'queues':
@@ -180,10 +180,10 @@ async function* ofKind(
       yield* rows(CHAIN_TABLE, [await crawl.chains()]);
       break;
     case 'seen':
-      yield json ? asJson(snapshot.seenFilter) : seenLine(snapshot);
+      yield json ? toJson(snapshot.seenFilter) : seenLine(snapshot);
       break;
     case 'frontier':
-      yield json ? asJson(frontierOf(snapshot)) : frontierLine(snapshot);
+      yield json ? toJson(frontierOf(snapshot)) : frontierLine(snapshot);
       break;
   }
 }

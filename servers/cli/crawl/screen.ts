@@ -15,7 +15,7 @@ import {
   WORKER_TABLE,
 } from './tables.js';
 
-/** What `harvest crawl watch` shows: a snapshot of the crawl and its tables. */
+/** The data that `harvest crawl watch` shows: a snapshot of the crawl and its tables. */
 export interface Screen {
   readonly snapshot: CrawlSnapshot;
   /** Documents per second, the oldest first. */
@@ -26,7 +26,7 @@ export interface Screen {
   readonly errors: readonly RecentError[];
 }
 
-/** The lines of a screen, cut to the size of the terminal; tables that do not fit are shortened equally. */
+/** Returns the lines of a screen, cut to the size of the terminal; tables that do not fit are shortened equally. */
 export function screenText(screen: Screen, columns: number, rows: number): readonly string[] {
   const { snapshot, rates } = screen;
   const head = [
@@ -41,14 +41,14 @@ export function screenText(screen: Screen, columns: number, rows: number): reado
     tableLines(errorTable(snapshot.time), screen.errors),
   ].filter((lines) => lines.length > 1);
   const lines = [...head];
-  let left = rows - head.length;
+  let rowsLeft = rows - head.length;
   tables.forEach((table, i) => {
     // A blank line, the head and at least one row, or no table.
-    const share = Math.floor(left / (tables.length - i)) - 1;
+    const share = Math.floor(rowsLeft / (tables.length - i)) - 1;
     if (share < 2) return;
     const shown = table.slice(0, share);
     lines.push('', ...shown);
-    left -= shown.length + 1;
+    rowsLeft -= shown.length + 1;
   });
   return lines.slice(0, rows).map((line) => [...line].slice(0, columns).join(''));
 }

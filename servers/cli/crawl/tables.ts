@@ -1,22 +1,22 @@
 import {
-  ago,
   CRAWL_STATE_LABELS,
-  number,
+  countsByReason,
+  countsByState,
+  formatAgo,
+  formatDiskFree,
+  formatDuration,
+  formatNumber,
+  formatWait,
   QUEUE_STATE_LABELS,
-  REASON_LABELS,
   ROBOTS_LABELS,
-  span,
-  waitText,
 } from '../../crawler/console/labels.js';
-import {
-  type CrawlControl,
-  type CrawlSnapshot,
-  type HostReport,
-  QUEUE_STATES,
-  type QueueReport,
-  type RecentError,
-  WAIT_REASONS,
-  type WorkerReport,
+import type {
+  CrawlControl,
+  CrawlSnapshot,
+  HostReport,
+  QueueReport,
+  RecentError,
+  WorkerReport,
 } from '../../crawler/control.js';
 import type { OfflineSnapshot } from '../../crawler/offline-crawl.js';
 import { byteSize } from '../../web/values.js';
@@ -53,22 +53,22 @@ export function queueTable(now: number): TextTable<QueueReport> {
   return new TextTable<QueueReport>([
     ['QUEUE', 28, (queue) => queue.classKey],
     ['STATE', 10, (queue) => QUEUE_STATE_LABELS[queue.state]],
-    ['URIS', -9, (queue) => number(queue.count)],
-    ['SPENT', -9, (queue) => number(queue.totalExpenditure)],
-    ['ERRORS', -6, (queue) => number(queue.errors)],
-    ['WAITS', 0, (queue) => waitText(queue, now)],
+    ['URIS', -9, (queue) => formatNumber(queue.count)],
+    ['SPENT', -9, (queue) => formatNumber(queue.totalExpenditure)],
+    ['ERRORS', -6, (queue) => formatNumber(queue.errors)],
+    ['WAITS', 0, (queue) => formatWait(queue, now)],
   ]);
 }
 
 export function hostTable(now: number): TextTable<HostReport> {
   return new TextTable<HostReport>([
     ['SERVER', 28, (host) => host.server],
-    ['SUCCEEDED', -9, (host) => number(host.successes)],
-    ['FAILED', -7, (host) => number(host.failures)],
-    ['IN A ROW', -8, (host) => number(host.connectionErrors)],
-    ['DISREGARDED', -11, (host) => number(host.disregarded)],
+    ['SUCCEEDED', -9, (host) => formatNumber(host.successes)],
+    ['FAILED', -7, (host) => formatNumber(host.failures)],
+    ['IN A ROW', -8, (host) => formatNumber(host.connectionErrors)],
+    ['DISREGARDED', -11, (host) => formatNumber(host.disregarded)],
     ['RECEIVED', -10, (host) => byteSize(host.bytes)],
-    ['CONTACTED', 14, (host) => ago(host.lastContact, now)],
+    ['CONTACTED', 14, (host) => formatAgo(host.lastContact, now)],
     ['ADDRESSES', 0, (host) => host.addresses.join(' ')],
   ]);
 }
@@ -76,20 +76,20 @@ export function hostTable(now: number): TextTable<HostReport> {
 export const ROBOTS_TABLE = new TextTable<HostReport>([
   ['SERVER', 28, (host) => host.server],
   ['ROBOTS.TXT', 18, (host) => ROBOTS_LABELS[host.robots]],
-  ['DELAY', -8, (host) => (host.crawlDelay === undefined ? '' : `${number(host.crawlDelay)} s`)],
-  ['DENIED', -8, (host) => number(host.robotsDenials)],
+  ['DELAY', -8, (host) => (host.crawlDelay === undefined ? '' : `${formatNumber(host.crawlDelay)} s`)],
+  ['DENIED', -8, (host) => formatNumber(host.robotsDenials)],
 ]);
 
 export const WORKER_TABLE = new TextTable<WorkerReport>([
   ['WORKER', -6, ({ worker }) => String(worker)],
-  ['FOR', -11, ({ url, milliseconds }) => (url === '' ? '' : span(milliseconds))],
+  ['FOR', -11, ({ url, milliseconds }) => (url === '' ? '' : formatDuration(milliseconds))],
   ['STEP', 16, ({ step }) => step],
   ['URL', 0, ({ url }) => (url === '' ? 'idle' : url)],
 ]);
 
 export function errorTable(now: number): TextTable<RecentError> {
   return new TextTable<RecentError>([
-    ['WHEN', 14, ({ time }) => ago(time, now)],
+    ['WHEN', 14, ({ time }) => formatAgo(time, now)],
     ['STATUS', -6, ({ status }) => String(status)],
     ['URL', 48, ({ url }) => url],
     ['REASON', 0, ({ reason }) => reason],
@@ -99,16 +99,16 @@ export function errorTable(now: number): TextTable<RecentError> {
 export const CHAIN_TABLE = new TextTable<ReturnType<CrawlControl['chains']>[number]>([
   ['CHAIN', 14, ({ chain }) => chain],
   ['PROCESSOR', 26, ({ processor }) => processor],
-  ['URIS', -12, ({ uris }) => number(uris)],
+  ['URIS', -12, ({ uris }) => formatNumber(uris)],
 ]);
 
-/** The filter of seen URIs in one line. */
+/** Formats the filter of seen URIs as one line. */
 export function seenLine({
   seenFilter: { kind, count, memoryBytes },
 }: {
   readonly seenFilter: OfflineSnapshot['seenFilter'] & { readonly memoryBytes?: number };
 }): string {
-  return `${kind}: ${number(count)} URIs${memoryBytes === undefined ? '' : `, ${byteSize(memoryBytes)} of memory`}`;
+  return `${kind}: ${formatNumber(count)} URIs${memoryBytes === undefined ? '' : `, ${byteSize(memoryBytes)} of memory`}`;
 }
 
 /** The figures of the frontier that running and stopped crawls have. */
@@ -117,30 +117,31 @@ export type FrontierView = Pick<
   'queued' | 'inProcess' | 'queues' | 'reasons' | 'congestion' | 'deepestQueue' | 'averageDepth'
 >;
 
-/** The frontier in one line. */
+/** Formats the frontier as one line. */
 export function frontierLine(s: FrontierView): string {
-  return `${number(s.queued)} queued, ${number(s.inProcess)} in process; queues: ${statesText(s)}; ${depthText(s)}`;
+  return `${formatNumber(s.queued)} queued, ${formatNumber(s.inProcess)} in process; queues: ${statesText(s)}; ${depthText(s)}`;
 }
 
 function statesText(s: FrontierView): string {
-  return QUEUE_STATES.map((state) => `${number(s.queues[state])} ${QUEUE_STATE_LABELS[state]}`).join(', ');
+  return countsText(countsByState(s));
 }
 
-/** CRAWL-5.6.7 */
+function countsText(counts: ReturnType<typeof countsByState>): string {
+  return counts.map(({ label, count }) => `${formatNumber(count)} ${label}`).join(', ');
+}
+
+/** Formats the depths and the congestion (CRAWL-5.6.7). */
 function depthText(s: FrontierView): string {
-  return `deepest ${number(s.deepestQueue)}, average ${number(s.averageDepth)}, congestion ${number(s.congestion)}`;
+  return `deepest ${formatNumber(s.deepestQueue)}, average ${formatNumber(s.averageDepth)}, congestion ${formatNumber(s.congestion)}`;
 }
 
-/** The crawl in one line, for output that is not a terminal. */
+/** Formats a snapshot as one line, for output that is not a terminal. */
 export function progressLine(s: CrawlSnapshot): string {
-  return `${new Date(s.time).toISOString()} ${s.state}: ${number(s.succeeded)} succeeded, ${number(s.failed)} failed, ${number(s.disregarded)} disregarded, ${number(s.queued)} queued, ${number(s.currentDocumentsPerSecond)} doc/s, ${number(s.currentKilobytesPerSecond)} KB/s, ${s.busyWorkers} of ${s.workers} workers`;
+  return `${new Date(s.time).toISOString()} ${s.state}: ${formatNumber(s.succeeded)} succeeded, ${formatNumber(s.failed)} failed, ${formatNumber(s.disregarded)} disregarded, ${formatNumber(s.queued)} queued, ${formatNumber(s.currentDocumentsPerSecond)} doc/s, ${formatNumber(s.currentKilobytesPerSecond)} KB/s, ${s.busyWorkers} of ${s.workers} workers`;
 }
 
 function reasonsText(s: FrontierView): string {
-  return WAIT_REASONS.flatMap((reason) => {
-    const count = s.reasons[reason] ?? 0;
-    return count === 0 ? [] : [`${number(count)} ${REASON_LABELS[reason]}`];
-  }).join(', ');
+  return countsText(countsByReason(s));
 }
 
 const RUN_LABELS: Readonly<Record<OfflineSnapshot['run'], string>> = {
@@ -149,31 +150,30 @@ const RUN_LABELS: Readonly<Record<OfflineSnapshot['run'], string>> = {
   none: 'has not begun',
 };
 
-/** The totals of a stopped crawl. */
+/** Formats the totals of a stopped crawl. */
 export function offlineLines(s: OfflineSnapshot): readonly string[] {
   return [
     `The crawl ${RUN_LABELS[s.run]}`,
-    `URIs      ${number(s.succeeded)} succeeded (${byteSize(s.bytes)}), ${number(s.failed)} failed, ${number(s.disregarded)} disregarded, ${number(s.queued)} queued of ${number(s.discovered)} discovered`,
+    `URIs      ${formatNumber(s.succeeded)} succeeded (${byteSize(s.bytes)}), ${formatNumber(s.failed)} failed, ${formatNumber(s.disregarded)} disregarded, ${formatNumber(s.queued)} queued of ${formatNumber(s.discovered)} discovered`,
     `Queues    ${statesText(s)}`,
     `Depth     ${depthText(s)}`,
     `Waiting   ${reasonsText(s) || 'none'}`,
     `Seen      ${seenLine(s)}`,
-    `Database  ${number(s.objects)} objects, checkpoint ${s.checkpoint === '' ? 'none' : s.checkpoint}`,
+    `Database  ${formatNumber(s.objects)} objects, checkpoint ${s.checkpoint === '' ? 'none' : s.checkpoint}`,
   ].map(printable);
 }
 
-/** The totals of a running crawl. */
+/** Formats the totals of a running crawl. */
 export function totalLines(s: CrawlSnapshot): readonly string[] {
-  const disk = s.diskFreeBytes < 0 ? 'not known' : byteSize(s.diskFreeBytes);
   return [
-    `${s.name}: ${CRAWL_STATE_LABELS[s.state]}${s.end === undefined || s.end === 'finished' ? '' : `, ended by: ${s.end}`}, crawling for ${span(s.elapsed * 1000)}`,
-    `URIs      ${number(s.succeeded)} succeeded (${byteSize(s.bytes)}), ${number(s.failed)} failed, ${number(s.disregarded)} disregarded, ${number(s.queued)} queued of ${number(s.discovered)} discovered`,
-    `Rates     ${number(s.currentDocumentsPerSecond)} doc/s (${number(s.documentsPerSecond)} on average), ${number(s.currentKilobytesPerSecond)} KB/s (${number(s.kilobytesPerSecond)}), ${s.busyWorkers} of ${s.workers} workers busy`,
+    `${s.name}: ${CRAWL_STATE_LABELS[s.state]}${s.end === undefined || s.end === 'finished' ? '' : `, ended by: ${s.end}`}, crawling for ${formatDuration(s.elapsed * 1000)}`,
+    `URIs      ${formatNumber(s.succeeded)} succeeded (${byteSize(s.bytes)}), ${formatNumber(s.failed)} failed, ${formatNumber(s.disregarded)} disregarded, ${formatNumber(s.queued)} queued of ${formatNumber(s.discovered)} discovered`,
+    `Rates     ${formatNumber(s.currentDocumentsPerSecond)} doc/s (${formatNumber(s.documentsPerSecond)} on average), ${formatNumber(s.currentKilobytesPerSecond)} KB/s (${formatNumber(s.kilobytesPerSecond)}), ${s.busyWorkers} of ${s.workers} workers busy`,
     `Queues    ${statesText(s)}`,
     `Depth     ${depthText(s)}`,
     `Waiting   ${reasonsText(s) || 'none in memory'}`,
     `Seen      ${seenLine(s)}`,
-    `Process   ${byteSize(s.memoryBytes)} of memory, heap ${byteSize(s.heapBytes)}, disk free ${disk}, checkpoint ${s.checkpoint === '' ? 'none' : s.checkpoint}`,
+    `Process   ${byteSize(s.memoryBytes)} of memory, heap ${byteSize(s.heapBytes)}, disk free ${formatDiskFree(s)}, checkpoint ${s.checkpoint === '' ? 'none' : s.checkpoint}`,
   ].map(printable);
 }
 
@@ -182,14 +182,14 @@ const BLOCKS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /** Draws values as a line of at most `width` blocks, each the mean of equally many values, the latest at the right. */
 export function sparkline(values: readonly number[], width: number): string {
   if (values.length === 0 || width < 1) return '';
-  const stretch = Math.ceil(values.length / width);
+  const valuesPerBlock = Math.ceil(values.length / width);
   const means: number[] = [];
-  for (let end = values.length; end > 0; end -= stretch) {
-    const part = values.slice(Math.max(0, end - stretch), end);
+  for (let end = values.length; end > 0; end -= valuesPerBlock) {
+    const part = values.slice(Math.max(0, end - valuesPerBlock), end);
     means.unshift(part.reduce((sum, value) => sum + value, 0) / part.length);
   }
-  const most = Math.max(...means);
+  const maximum = Math.max(...means);
   return means
-    .map((mean) => BLOCKS[most <= 0 ? 0 : Math.round((Math.max(0, mean) / most) * (BLOCKS.length - 1))])
+    .map((mean) => BLOCKS[maximum <= 0 ? 0 : Math.round((Math.max(0, mean) / maximum) * (BLOCKS.length - 1))])
     .join('');
 }

@@ -27,13 +27,13 @@ import { progressLine } from './tables.js';
 const TERMINAL_SECONDS = 1;
 const LINE_SECONDS = 5;
 
-/** Rows of a request; a screen shows fewer. */
-const ROWS = 100;
+/** Maximum number of rows to request; a screen shows fewer. */
+const MAX_ROWS = 100;
 
 const HELP = `
 On a terminal the screen is drawn in place: totals, rates of the last ten minutes, queues with the reason each waits, workers,
-errors. Elsewhere one line is written every five seconds. The command ends with the crawl, or at Ctrl-C, which does not stop
-the crawl.
+errors. Elsewhere one line is written every five seconds. The command ends when the crawl ends, or at Ctrl-C, which does
+not stop the crawl.
 
 Examples:
   harvest crawl watch --data DIR
@@ -115,10 +115,10 @@ async function draw(
   await output.write('\x1b[?1049h\x1b[?25l');
   try {
     return await follow(seconds, signal, async () => {
-      const screen = await screenOf(crawl, state, history, past);
+      const screen = await takeScreen(crawl, state, history, past);
       last = screen;
       const { columns = 80, rows = 24 } = process.stdout;
-      // Cursor home, each line over the old one, then the rest is cleared: nothing scrolls or flickers.
+      // Moves the cursor home, overwrites each line and clears the rest, so that nothing scrolls or flickers.
       const text = screenText(screen, columns, rows)
         .map((line) => `\x1b[2K${line}`)
         .join('\r\n');
@@ -130,7 +130,7 @@ async function draw(
   }
 }
 
-async function screenOf(
+async function takeScreen(
   crawl: ConsoleClient,
   state: QueueState | undefined,
   history: RateHistory,
@@ -139,13 +139,13 @@ async function screenOf(
   const snapshot = await crawl.snapshot();
   history.add(snapshot);
   const queues: QueueReport[] = [];
-  for await (const page of crawl.queues({ ...(state === undefined ? {} : { state }), limit: ROWS }))
+  for await (const page of crawl.queues({ ...(state === undefined ? {} : { state }), limit: MAX_ROWS }))
     queues.push(...page);
   return {
     snapshot,
     rates: [...past, ...history.samples()].slice(-600).map(({ documentsPerSecond }) => documentsPerSecond),
     queues,
-    hosts: await crawl.hosts(ROWS),
+    hosts: await crawl.hosts(MAX_ROWS),
     workers: await crawl.workers(),
     errors: await crawl.errors(),
   };

@@ -6,7 +6,7 @@ import type { UnixSeconds } from '../../../protocols/time.js';
 import { GENERATIONS_DIRECTORY, TEMPLATES_FILE } from '../../../storage/databases/index.js';
 import { replaceFile } from '../../../storage/files/replace-file.js';
 import { Generations, type SummarySnapshot } from '../../../storage/index.js';
-// Not by the index, which would load the whole server.
+// Imported directly, because the index would load the whole server.
 import { encodeInfo } from '../../gatherd/info.js';
 
 /** File with the statistics of a data directory (GATHERD-10.1). */
@@ -25,8 +25,8 @@ export async function openGeneration(directory: string): Promise<SummarySnapshot
 }
 
 /**
- * `mkcompressed` (GATHERD-10.1, 10.2): All-Templates.gz, one gzip member with the whole wrapped stream, as gatherd sends it.
- * The generation contains this file already, so it only gets a second name.
+ * `mkcompressed` (GATHERD-10.1, 10.2): writes All-Templates.gz, one gzip member with the whole wrapped stream, as gatherd sends
+ * it. The generation contains this file already, so a hard link suffices.
  * @returns the number of objects and the length in bytes
  */
 export async function writeTemplates(
@@ -40,13 +40,13 @@ export async function writeTemplates(
   return { objects: snapshot.count, bytes: (await stat(target)).size };
 }
 
-/** File systems without hard links get a copy. */
+/** Creates a hard link, or a copy on file systems without hard links. */
 async function linkOrCopy(source: string, target: string): Promise<void> {
   await link(source, target).catch(() => copyFile(source, target));
 }
 
-/** `mkgathererstats` (GATHERD-8.2, 10.1, G-121): the description of what is exported, as SOIF. */
-export async function statistics(snapshot: SummarySnapshot, now: UnixSeconds): Promise<Uint8Array> {
+/** `mkgathererstats` (GATHERD-8.2, 10.1, G-121): returns the description of the exported objects as SOIF. */
+export async function encodeStatistics(snapshot: SummarySnapshot, now: UnixSeconds): Promise<Uint8Array> {
   // The names in the objects take precedence over this identity.
   const identity = { name: '', host: hostname(), port: DEFAULT_PORT, version: VERSION };
   return encodeInfo(identity, await snapshot.info(), now);
@@ -61,5 +61,5 @@ export async function writeStatistics(directory: string, info: Uint8Array): Prom
 export async function writeExportFiles(directory: string, now: UnixSeconds): Promise<void> {
   await using snapshot = await openGeneration(directory);
   await writeTemplates(directory, snapshot);
-  await writeStatistics(directory, await statistics(snapshot, now));
+  await writeStatistics(directory, await encodeStatistics(snapshot, now));
 }

@@ -15,7 +15,7 @@ import {
   WORKING_FILE,
 } from '../../../storage/databases/index.js';
 import { integerOption } from '../option-values.js';
-import { openGeneration, statistics, writeStatistics, writeTemplates } from './export-files.js';
+import { encodeStatistics, openGeneration, writeStatistics, writeTemplates } from './export-files.js';
 import { type GathererOptions, gathererOf, publicationCounts, withGathererOptions } from './publish.js';
 import { type Counts, EXIT_HELP, nowOf, runTool, sentenceOf, type Tool } from './run-tool.js';
 
@@ -31,7 +31,7 @@ Runs all steps that prepare a data directory (DIR; default: the current one) for
   mkgathererstats   writes INFO.soif
 
 An original GDBM file, or an All-Templates.gz without a database, is only read: the steps work on a copy. The Gatherer's working
-store is published as it is, because the Gatherer has done the first four steps.
+store is published unchanged, because the Gatherer has done the first four steps.
 
 Examples:
   harvest folddb data
@@ -77,13 +77,13 @@ async function fold(directory: string, options: FoldOptions, tool: Tool, step: S
     await step('mkindex', publicationCounts(await publishDirectory(directory, publication)));
   } else {
     await using copy = exported.kind === 'database' ? undefined : await temporaryCopy(exported, tool);
-    using own = copy === undefined ? DatabaseFile.open(exported.path) : undefined;
-    const database = copy?.database ?? own;
+    using opened = copy === undefined ? DatabaseFile.open(exported.path) : undefined;
+    const database = copy?.database ?? opened;
     if (database === undefined) throw new StorageError(`${exported.path} no longer exists`);
     await maintain(directory, database, options, tool, step);
     await step('mkindex', publicationCounts(await publishDirectory(directory, publication, database)));
   }
-  await describe(directory, exported, options, step);
+  await writeExports(directory, exported, options, step);
 }
 
 async function maintain(
@@ -116,17 +116,17 @@ async function workingSource(directory: string): Promise<string | undefined> {
   }
 }
 
-async function describe(
+async function writeExports(
   directory: string,
   exported: LocatedSource,
   options: FoldOptions,
   step: Step,
 ): Promise<void> {
   await using snapshot = await openGeneration(directory);
-  // The published objects came from this file: it stays as it is.
+  // The published objects came from this file, so it is not replaced.
   if (exported.path !== join(directory, TEMPLATES_FILE)) {
     await step('mkcompressed', await writeTemplates(directory, snapshot));
   }
-  await writeStatistics(directory, await statistics(snapshot, nowOf(options)));
+  await writeStatistics(directory, await encodeStatistics(snapshot, nowOf(options)));
   await step('mkgathererstats', { objects: snapshot.count });
 }

@@ -43,18 +43,19 @@ export function gdbmutilCommand(): Command {
     .addHelpText('after', HELP);
 }
 
-interface Json {
+interface JsonOption {
   readonly json: boolean;
 }
 
-function tool(name: string, description: string): Command {
+/** Creates a subcommand with the argument DB. */
+function subcommand(name: string, description: string): Command {
   return new Command(name).description(description).argument('<db>', 'the database');
 }
 
 function listCommand(): Command {
-  return tool('list', 'print the URLs')
+  return subcommand('list', 'print the URLs')
     .option('--json', 'one JSON object a line, with times and size', false)
-    .action((path: string, { json }: Json) =>
+    .action((path: string, { json }: JsonOption) =>
       runTool('gdbmutil', async (run) => {
         for await (const { object, bytes } of openSource(path, run)) {
           const { url } = object;
@@ -67,7 +68,7 @@ function listCommand(): Command {
 }
 
 function getCommand(): Command {
-  return tool('get', "print a URL's object")
+  return subcommand('get', "print a URL's object")
     .argument('<url>', 'its URL')
     .action((path: string, url: string) =>
       runTool('gdbmutil', async (run) => {
@@ -78,7 +79,7 @@ function getCommand(): Command {
     );
 }
 
-/** Looks a URL up in a database file; any other source is read from its beginning. */
+/** Looks a URL up in a database file; reads any other source from its beginning. */
 async function find(path: string, url: string, run: Tool): Promise<Uint8Array | undefined> {
   const located = await locateSource(path);
   if (located.kind === 'database') {
@@ -92,10 +93,10 @@ async function find(path: string, url: string, run: Tool): Promise<Uint8Array | 
 }
 
 function putCommand(): Command {
-  return tool('put', 'store the single object on standard input')
+  return subcommand('put', 'store the single object on standard input')
     .argument('[url]', 'URL that the object must have')
     .option('--json', 'print the counts as JSON', false)
-    .action((path: string, url: string | undefined, { json }: Json) =>
+    .action((path: string, url: string | undefined, { json }: JsonOption) =>
       runTool('gdbmutil', async (run) => {
         const objects: SourceObject[] = [];
         for await (const item of readStream(process.stdin, 'standard input', run)) {
@@ -117,10 +118,10 @@ function putCommand(): Command {
 }
 
 function deleteCommand(): Command {
-  return tool('delete', 'delete the objects of these URLs')
+  return subcommand('delete', 'delete the objects of these URLs')
     .argument('<urls...>', 'their URLs')
     .option('--json', 'print the counts as JSON', false)
-    .action((path: string, urls: string[], { json }: Json) =>
+    .action((path: string, urls: string[], { json }: JsonOption) =>
       runTool('gdbmutil', async (run) => {
         using database = DatabaseFile.open(path);
         const deleted = await database.transaction(
@@ -133,7 +134,7 @@ function deleteCommand(): Command {
 }
 
 function dumpCommand(): Command {
-  return tool('dump', 'print all objects as SOIF').action((path: string) =>
+  return subcommand('dump', 'print all objects as SOIF').action((path: string) =>
     runTool('gdbmutil', async (run) => {
       for await (const { bytes } of openSource(path, run)) {
         if (!(await run.output.write(bytes))) return;
@@ -143,11 +144,11 @@ function dumpCommand(): Command {
 }
 
 function loadCommand(): Command {
-  return tool('load', 'store the objects of a SOIF stream')
+  return subcommand('load', 'store the objects of a SOIF stream')
     .argument('[file]', 'SOIF stream; - or none is standard input')
     .option('--replace', 'first delete all objects of the database', false)
     .option('--json', 'print the counts as JSON', false)
-    .action((path: string, file: string | undefined, { json, replace }: Json & { replace: boolean }) =>
+    .action((path: string, file: string | undefined, { json, replace }: JsonOption & { replace: boolean }) =>
       runTool('gdbmutil', async (run) => {
         const objects =
           file === undefined || file === '-'
@@ -161,14 +162,14 @@ function loadCommand(): Command {
 }
 
 function countCommand(): Command {
-  return tool('count', 'print the number of objects').action((path: string) =>
+  return subcommand('count', 'print the number of objects').action((path: string) =>
     runTool('gdbmutil', async (run) => {
-      await run.output.write(`${await countOf(path, run)}\n`);
+      await run.output.write(`${await countObjects(path, run)}\n`);
     }),
   );
 }
 
-async function countOf(path: string, run: Tool): Promise<number> {
+async function countObjects(path: string, run: Tool): Promise<number> {
   const located = await locateSource(path);
   if (located.kind === 'database') {
     using database = DatabaseFile.open(located.path, { readOnly: true });
@@ -180,9 +181,9 @@ async function countOf(path: string, run: Tool): Promise<number> {
 }
 
 function reorganizeCommand(): Command {
-  return tool('reorganize', 'rewrite the file without the space of deleted objects')
+  return subcommand('reorganize', 'rewrite the file without the space of deleted objects')
     .option('--json', 'print the counts as JSON', false)
-    .action((path: string, { json }: Json) =>
+    .action((path: string, { json }: JsonOption) =>
       runTool('gdbmutil', async (run) => {
         using database = DatabaseFile.open(path);
         database.reorganize();
@@ -197,7 +198,7 @@ function importCommand(): Command {
     .argument('<source>', 'the GDBM file')
     .argument('<db>', 'the database file; created if missing')
     .option('--json', 'print the counts as JSON', false)
-    .action((source: string, path: string, { json }: Json) =>
+    .action((source: string, path: string, { json }: JsonOption) =>
       runTool('gdbmutil', async (run) => {
         await locateSource(source);
         using database = DatabaseFile.open(path, { create: true });

@@ -31,7 +31,7 @@ export function template2dbCommand(): Command {
     .addHelpText('after', HELP)
     .action(async (path: string, files: string[], options: { json: boolean }) => {
       await runTool('template2db', async (tool) => {
-        // Before the database is created, so that a wrong name leaves no file.
+        // Sources are checked before the database is created, so that a wrong name leaves no file.
         for (const file of files) if (file !== '-') await locateSource(file);
         using database = DatabaseFile.open(path, { create: true });
         const counts = await loadObjects(database, objectsOf(files, tool), tool);
@@ -40,7 +40,7 @@ export function template2dbCommand(): Command {
     });
 }
 
-/** The objects of all files in sequence, so that they become one transaction. */
+/** Yields the objects of all files in sequence, so that they become one transaction. */
 async function* objectsOf(files: readonly string[], tool: Tool): ReturnType<typeof openSource> {
   for (const file of files.length === 0 ? ['-'] : files) {
     if (file !== '-') yield* openSource(file, tool);

@@ -35,7 +35,7 @@ export function expiredbCommand(): Command {
 
 const CLEAN_HELP = `
 Deletes records that are not valid SOIF objects: damaged ones, and those with a URL other than their key or with invalid names or
-times. Standard error tells the reason for each.
+times. The reason for each is printed on standard error.
 ${TARGET_HELP}
 
 Examples:

@@ -60,7 +60,7 @@ export function consoldbCommand(): Command {
     .addHelpText('after', CONSOLIDATE_HELP)
     .action(async (target: string, sources: string[], options: { json: boolean }) => {
       await runTool('consoldb', async (tool) => {
-        // Before the database is created, so that a wrong name leaves no file.
+        // Sources are checked before the database is created, so that a wrong name leaves no file.
         for (const source of sources) await locateSource(source);
         using database = DatabaseFile.open(target, { create: true });
         const counts = await consolidate(database, sources, tool);

@@ -3,7 +3,7 @@ import { UsageError } from '../../../protocols/errors.js';
 import { type PublishedDirectory, publishDirectory } from '../../../storage/databases/index.js';
 import type { GathererNames } from '../../../storage/index.js';
 import { integerOption } from '../option-values.js';
-import { openGeneration, statistics, writeStatistics, writeTemplates } from './export-files.js';
+import { encodeStatistics, openGeneration, writeStatistics, writeTemplates } from './export-files.js';
 import { type Counts, EXIT_HELP, nowOf, report, runTool } from './run-tool.js';
 
 const INDEX_HELP = `
@@ -35,18 +35,18 @@ export function withGathererOptions(command: Command): Command {
     .option('--gatherer-version <version>', 'Gatherer-Version of objects that have none');
 }
 
-/** The names to add (GATHERD-13.9), if any is given. */
+/** Returns the names to add (GATHERD-13.9), if any is given. */
 export function gathererOf(options: GathererOptions): { readonly gatherer?: GathererNames } {
   const { gathererName = '', gathererHost = '', gathererVersion = '' } = options;
   if (gathererName === '' && gathererHost === '' && gathererVersion === '') return {};
   return { gatherer: { gathererName, gathererHost, gathererVersion } };
 }
 
-/** The counts of a publication. */
+/** Returns the counts of a publication. */
 export function publicationCounts({ generation, objects, changes, source }: PublishedDirectory): Counts {
   const { added, changed, refreshed, deleted } = changes ?? {};
-  const told = { objects, added, changed, refreshed, deleted, generation, source };
-  return Object.fromEntries(Object.entries(told).filter(([, value]) => value !== undefined)) as Counts;
+  const counts = { objects, added, changed, refreshed, deleted, generation, source };
+  return Object.fromEntries(Object.entries(counts).filter(([, value]) => value !== undefined)) as Counts;
 }
 
 interface IndexOptions extends GathererOptions {
@@ -120,7 +120,7 @@ export function mkgathererstatsCommand(): Command {
       if (options.json && !options.write) throw new UsageError('mkgathererstats: --json requires --write');
       await runTool('mkgathererstats', async (tool) => {
         await using snapshot = await openGeneration(directory);
-        const info = await statistics(snapshot, nowOf(options));
+        const info = await encodeStatistics(snapshot, nowOf(options));
         if (!options.write) await tool.output.write(info);
         else {
           await writeStatistics(directory, info);

@@ -5,7 +5,7 @@ import { complain, complainOrThrow, EXIT } from '../exit.js';
 import { Progress } from '../progress.js';
 import { StandardOutput } from '../standard-output.js';
 
-/** The environment of a database tool. */
+/** Output, signal and callbacks of a database tool. */
 export type Tool = ToolOptions & { readonly output: StandardOutput; readonly signal: AbortSignal };
 
 /** The end of every tool's help. */
@@ -24,7 +24,7 @@ const MAX_WARNINGS = 20;
 export async function runTool(name: string, work: (tool: Tool) => Promise<void>): Promise<void> {
   using stop = new StopSignal();
   let warnings = 0;
-  // How many objects there are is not known before the end: the sources are streams.
+  // The sources are streams, so the total is not known before the end.
   using progress = new Progress({ format: `${name}: {value} objects, {rate}/s, {duration_formatted}` });
   let objects = 0;
   try {
@@ -59,21 +59,21 @@ export async function report(tool: Tool, json: boolean, name: string, counts: Co
   await tool.output.write(json ? `${JSON.stringify(counts)}\n` : `${name}: ${sentenceOf(counts)}\n`);
 }
 
-/** Numbers that are not counts. */
-const NAMES_FIRST = new Set(['generation']);
+/** Names of numbers that are not counts, written as `generation 3`. */
+const NOT_COUNTS = new Set(['generation']);
 
-/** `added: 2, manualOnly: 1, generation: 3` as `2 added, 1 manual only, generation 3`. */
+/** Formats `{ added: 2, manualOnly: 1, generation: 3 }` as `2 added, 1 manual only, generation 3`. */
 export function sentenceOf(counts: Counts): string {
   return Object.entries(counts)
     .map(([key, value]) => {
       const words = key.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-      const counts = typeof value === 'number' && !NAMES_FIRST.has(key);
-      return counts ? `${value} ${words}` : `${words} ${value}`;
+      const isCount = typeof value === 'number' && !NOT_COUNTS.has(key);
+      return isCount ? `${value} ${words}` : `${words} ${value}`;
     })
     .join(', ');
 }
 
-/** The time of `--now`, by default the current time. */
+/** Returns the time of `--now`; by default the current time. */
 export function nowOf(options: { readonly now?: number | undefined }): UnixSeconds {
   return options.now ?? Math.floor(Date.now() / 1000);
 }

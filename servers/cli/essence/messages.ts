@@ -1,10 +1,10 @@
 import { createLogger } from '../../host/index.js';
 
-/** Receiver of messages about documents. */
+/** Receives the messages about documents. */
 export interface Messages {
-  /** A note about a document that was read. */
+  /** Writes a note about a document that was read. */
   note(text: string): void;
-  /** A document that could not be read. */
+  /** Writes why a document could not be read. */
   error(text: string): void;
   [Symbol.dispose](): void;
 }

@@ -15,8 +15,8 @@ export interface ReadOptions {
 }
 
 /**
- * Reads a file, a URL or, for `-`, standard input; returns it with notes. Nothing is read if the type of the name is on the stop
- * list, or with `--no-access` (E-28).
+ * Reads a file, a URL or, for `-`, standard input; returns it with notes. The body is empty with `--no-access`, and if the type that
+ * the name shows is on the stop list (E-28).
  *
  * @throws StorageError if it cannot be read, ConnectionError or PeerError if it cannot be fetched
  */
@@ -36,15 +36,15 @@ export async function readDocument(
     ? ''
     : resolve(name.startsWith('file:') ? decodeURIComponent(new URL(name).pathname) : name);
   const url = isUrl ? name : pathToFileURL(path).href.replace('file:///', 'file://localhost/');
-  const named = typeByUrl(url, rules);
+  const namedType = typeByUrl(url, rules);
   const blank = { url, body: new Uint8Array(), lastModificationTime: 0, updateTime };
   if (!options.access) return { input: blank, notes: [] };
-  if (named !== undefined && isRejected(named, rules)) return { input: blank, notes: [] };
-  if (isUrl) return fetched(url, fetcher, options.maxSize, updateTime);
-  return fromFile(path, url, named, options.maxSize, updateTime);
+  if (namedType !== undefined && isRejected(namedType, rules)) return { input: blank, notes: [] };
+  if (isUrl) return fetchDocument(url, fetcher, options.maxSize, updateTime);
+  return readFileDocument(path, url, namedType, options.maxSize, updateTime);
 }
 
-async function fetched(
+async function fetchDocument(
   url: string,
   fetcher: Fetcher,
   maxBytes: number,
@@ -62,21 +62,21 @@ async function fetched(
       lastModificationTime: lastModified,
       updateTime,
     },
-    notes: truncated ? [cut(maxBytes)] : [],
+    notes: truncated ? [truncationNote(maxBytes)] : [],
   };
 }
 
-async function fromFile(
+async function readFileDocument(
   path: string,
   url: string,
-  named: string | undefined,
+  namedType: string | undefined,
   maxBytes: number,
   updateTime: number,
 ): Promise<{ input: EssenceInput; notes: string[] }> {
   try {
     const link = await lstat(path);
     // Like file(1), recognition does not follow links: a link whose name has no type is a symbolic link (E-6).
-    const target = link.isSymbolicLink() && named === undefined ? await readlink(path) : undefined;
+    const target = link.isSymbolicLink() && namedType === undefined ? await readlink(path) : undefined;
     const stats = target === undefined ? await stat(path) : link;
     if (stats.isDirectory()) throw new StorageError('is a directory; give its files');
     const body = target === undefined ? await readStart(path, maxBytes) : new Uint8Array();
@@ -88,7 +88,7 @@ async function fromFile(
         updateTime,
         ...(target === undefined ? {} : { linkTarget: target }),
       },
-      notes: target === undefined && stats.size > maxBytes ? [cut(maxBytes)] : [],
+      notes: target === undefined && stats.size > maxBytes ? [truncationNote(maxBytes)] : [],
     };
   } catch (cause) {
     if (cause instanceof KitError) throw cause;
@@ -118,6 +118,6 @@ export async function readStandardInput(maxBytes: number): Promise<Buffer> {
   return Buffer.concat(chunks).subarray(0, maxBytes);
 }
 
-function cut(maxBytes: number): string {
+function truncationNote(maxBytes: number): string {
   return `only its first ${maxBytes} bytes are read (--max-size)`;
 }

@@ -33,7 +33,7 @@ export interface Question {
   /** The answer is not shown while typed. */
   readonly secret?: boolean;
   /** The default; it may depend on earlier answers. */
-  readonly proposal: (before: Partial<Answers>, home: string) => Promise<string> | string;
+  readonly defaultAnswer: (before: Partial<Answers>, home: string) => Promise<string> | string;
   /** The fault of an answer, as the end of a sentence; undefined if it is valid. */
   readonly problem: (answer: string) => string | undefined;
 }
@@ -41,13 +41,13 @@ export interface Question {
 /** The kit's own directory, which is indexed by default. */
 export const KIT_HOME = dirname(fileURLToPath(import.meta.resolve('#package.json')));
 
-/** The answer must fit into a line of a configuration file: `\` at its end continues the line, `${` is a variable (G-16, G-25). */
-const anything = (answer: string): string | undefined =>
+/** Checks that an answer fits into one line of a configuration file: `\` at its end continues the line, `${` is a variable (G-16, G-25). */
+const validLine = (answer: string): string | undefined =>
   /[\0-\x1f\x7f]|\\$|\$\{/.test(answer)
     ? 'contains characters that a configuration file cannot hold'
     : undefined;
-const something = (answer: string): string | undefined =>
-  answer.trim() === '' ? 'is required' : anything(answer);
+const requiredLine = (answer: string): string | undefined =>
+  answer.trim() === '' ? 'is required' : validLine(answer);
 
 /** G-160: the questions in their order, with the defaults of G-160 and G-161. */
 export const QUESTIONS: readonly Question[] = [
@@ -55,57 +55,57 @@ export const QUESTIONS: readonly Question[] = [
     key: 'wwwHost',
     text: 'Host of the search page (WWW server)',
     novice: false,
-    proposal: () => 'localhost',
+    defaultAnswer: () => 'localhost',
     problem: (answer) => (/^[\w.:[\]-]+$/.test(answer) ? undefined : 'must be the name of a host'),
   },
   {
     key: 'wwwPort',
     text: 'Port of the search page',
     novice: false,
-    proposal: () => freePort(8080),
+    defaultAnswer: () => freePort(8080),
     problem: portProblem,
   },
   {
     key: 'index',
     text: 'What to index (URLs or directories, separated by blanks)',
     novice: true,
-    proposal: () => KIT_HOME,
+    defaultAnswer: () => KIT_HOME,
     problem: indexProblem,
   },
   {
     key: 'name',
     text: 'Name of this Harvest server',
     novice: true,
-    proposal: () => `Harvest server of ${hostname()}`,
-    problem: something,
+    defaultAnswer: () => `Harvest server of ${hostname()}`,
+    problem: requiredLine,
   },
   {
     key: 'gathererDirectory',
     text: 'Directory of the Gatherer',
     novice: false,
-    proposal: ({ name = '' }, home) => join(home, 'gatherers', fileNameOf(name)),
-    problem: something,
+    defaultAnswer: ({ name = '' }, home) => join(home, 'gatherers', fileNameOf(name)),
+    problem: requiredLine,
   },
   {
     key: 'gathererPort',
     text: 'Port of the Gatherer',
     novice: false,
-    proposal: () => freePort(8500),
+    defaultAnswer: () => freePort(8500),
     problem: portProblem,
   },
   {
     key: 'brokerDirectory',
     text: 'Directory of the Broker',
     novice: false,
-    proposal: ({ name = '' }, home) => join(home, 'brokers', fileNameOf(name)),
-    problem: something,
+    defaultAnswer: ({ name = '' }, home) => join(home, 'brokers', fileNameOf(name)),
+    problem: requiredLine,
   },
   {
     key: 'brokerPort',
     text: 'Port of the Broker',
     novice: false,
     // G-160: one above the Gatherer's.
-    proposal: ({ gathererPort = '8500' }) => freePort(Math.min(Number(gathererPort) + 1, MAX_PORT)),
+    defaultAnswer: ({ gathererPort = '8500' }) => freePort(Math.min(Number(gathererPort) + 1, MAX_PORT)),
     problem: portProblem,
   },
   {
@@ -113,14 +113,14 @@ export const QUESTIONS: readonly Question[] = [
     text: "The Broker's administrative password (empty: generate one)",
     novice: false,
     secret: true,
-    proposal: () => '',
-    problem: anything,
+    defaultAnswer: () => '',
+    problem: validLine,
   },
   {
     key: 'email',
     text: 'Your e-mail address, sent to the servers for their operators (empty: not sent)',
     novice: false,
-    proposal: () => '',
+    defaultAnswer: () => '',
     problem: (answer) =>
       answer === '' || /^[^\s@]+@[^\s@]+$/.test(answer) ? undefined : 'must be an address, name@host',
   },
@@ -136,7 +136,7 @@ export function harvestHome(): string {
  *
  * @throws UsageError if two of them conflict
  */
-export function checkTogether(answers: Answers): void {
+export function checkCombination(answers: Answers): void {
   const { wwwPort, gathererPort, brokerPort, gathererDirectory, brokerDirectory } = answers;
   if (new Set([wwwPort, gathererPort, brokerPort].map(Number)).size < 3) {
     throw new UsageError('the search page, the Gatherer and the Broker need three different ports');
@@ -158,7 +158,7 @@ export function fileNameOf(name: string): string {
 }
 
 /** Splits the answer about what to index into URLs and directories. */
-export function indexWords(answer: string): string[] {
+export function splitIndexAnswer(answer: string): string[] {
   return answer.split(/\s+/).filter((word) => word !== '');
 }
 
@@ -168,11 +168,11 @@ export function isUrl(word: string): boolean {
 }
 
 function indexProblem(answer: string): string | undefined {
-  const words = indexWords(answer);
+  const words = splitIndexAnswer(answer);
   if (words.length === 0) return 'is required';
   const wrong = words.find((word) => isUrl(word) && canonicalUrl(word) === undefined);
   return wrong === undefined
-    ? anything(answer)
+    ? validLine(answer)
     : `contains ${wrong}, which is not a URL that can be gathered`;
 }
 
@@ -183,15 +183,15 @@ function portProblem(answer: string): string | undefined {
   return port >= 1 && port <= MAX_PORT ? undefined : 'must be a port, 1 to 65535';
 }
 
-/** Ports that are tried after the usual one, before the usual one is proposed anyway. */
-const TRIES = 20;
+/** Number of ports to try, beginning with the preferred one. */
+const MAX_TRIES = 20;
 
-/** Returns the usual port or, if it is in use, the next free one. */
-async function freePort(usual: number): Promise<string> {
-  for (let port = usual; port < usual + TRIES && port <= MAX_PORT; port++) {
+/** Returns the preferred port or, if it is in use, the next free one; the preferred one if none is free. */
+async function freePort(preferred: number): Promise<string> {
+  for (let port = preferred; port < preferred + MAX_TRIES && port <= MAX_PORT; port++) {
     if (await isFree(port)) return String(port);
   }
-  return String(usual);
+  return String(preferred);
 }
 
 async function isFree(port: number): Promise<boolean> {

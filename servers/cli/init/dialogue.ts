@@ -1,9 +1,9 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import { UsageError } from '../../../protocols/errors.js';
 import { hiddenAnswer } from '../hidden-answer.js';
-import { type Answers, checkTogether, harvestHome, QUESTIONS, type Question } from './answers.js';
+import { type Answers, checkCombination, harvestHome, QUESTIONS, type Question } from './answers.js';
 
-/** Sources of the answers. */
+/** Given answers, and how to get the others. */
 export interface DialogueOptions {
   /** Answers of the command line; they are not asked for. */
   readonly given: Partial<Answers>;
@@ -35,16 +35,16 @@ export class Dialogue implements Disposable {
     const found: Partial<Record<keyof Answers, string>> = {};
     for (const question of QUESTIONS) found[question.key] = await this.#answer(question, found, home);
     const answers = complete(found);
-    checkTogether(answers);
+    checkCombination(answers);
     return answers;
   }
 
-  /** Asks for yes or no; `otherwise` is the answer if nothing may be asked. */
-  async confirm(text: string, proposal: boolean, otherwise: boolean): Promise<boolean> {
-    if (this.#options.silent) return otherwise;
+  /** Asks for yes or no; returns `silentAnswer` if no question may be asked. */
+  async confirm(text: string, defaultAnswer: boolean, silentAnswer: boolean): Promise<boolean> {
+    if (this.#options.silent) return silentAnswer;
     for (;;) {
-      const answer = (await this.#line(`${text} [${proposal ? 'yes' : 'no'}] `)).trim().toLowerCase();
-      if (answer === '') return proposal;
+      const answer = (await this.#line(`${text} [${defaultAnswer ? 'yes' : 'no'}] `)).trim().toLowerCase();
+      if (answer === '') return defaultAnswer;
       if (/^(?:y|yes|n|no)$/.test(answer)) return answer.startsWith('y');
       process.stderr.write('Please answer yes or no.\n');
     }
@@ -55,7 +55,7 @@ export class Dialogue implements Disposable {
   }
 
   async #answer(question: Question, before: Partial<Answers>, home: string): Promise<string> {
-    const { key, text, novice, proposal, problem } = question;
+    const { key, text, novice, defaultAnswer, problem } = question;
     const given = this.#options.given[key];
     if (given !== undefined) {
       const wrong = problem(given);
@@ -63,20 +63,20 @@ export class Dialogue implements Disposable {
       if (wrong !== undefined) throw new UsageError(`${optionOf(key)} ${wrong}`);
       return given;
     }
-    const proposed = await proposal(before, home);
-    if (this.#options.silent || (this.#options.novice && !novice)) return proposed;
+    const defaultValue = await defaultAnswer(before, home);
+    if (this.#options.silent || (this.#options.novice && !novice)) return defaultValue;
     for (;;) {
-      const prompt = `${text}${proposed === '' ? '' : ` [${proposed}]`}: `;
+      const prompt = `${text}${defaultValue === '' ? '' : ` [${defaultValue}]`}: `;
       const hidden = question.secret === true && !this.#options.dumb && process.stdin.isTTY;
       const typed = (hidden ? await this.#hidden(prompt) : await this.#line(prompt)).trim();
-      const answer = typed === '' ? proposed : typed;
+      const answer = typed === '' ? defaultValue : typed;
       const wrong = problem(answer);
       if (wrong === undefined) return answer;
       process.stderr.write(`The answer ${wrong}.\n`);
     }
   }
 
-  /** Closes the line reader first: only one reader may listen to the terminal. */
+  /** Asks for a secret answer. Closes the line reader first: only one reader may listen to the terminal. */
   async #hidden(prompt: string): Promise<string> {
     this.#terminal?.close();
     this.#terminal = undefined;
@@ -102,18 +102,19 @@ function optionOf(key: keyof Answers): string {
   return `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
+/** Returns all answers; those that were not found are empty. */
 function complete(found: Partial<Answers>): Answers {
-  const of = (key: keyof Answers): string => found[key] ?? '';
+  const answerTo = (key: keyof Answers): string => found[key] ?? '';
   return {
-    wwwHost: of('wwwHost'),
-    wwwPort: of('wwwPort'),
-    index: of('index'),
-    name: of('name'),
-    gathererDirectory: of('gathererDirectory'),
-    gathererPort: of('gathererPort'),
-    brokerDirectory: of('brokerDirectory'),
-    brokerPort: of('brokerPort'),
-    password: of('password'),
-    email: of('email'),
+    wwwHost: answerTo('wwwHost'),
+    wwwPort: answerTo('wwwPort'),
+    index: answerTo('index'),
+    name: answerTo('name'),
+    gathererDirectory: answerTo('gathererDirectory'),
+    gathererPort: answerTo('gathererPort'),
+    brokerDirectory: answerTo('brokerDirectory'),
+    brokerPort: answerTo('brokerPort'),
+    password: answerTo('password'),
+    email: answerTo('email'),
   };
 }

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { UsageError } from '../../../protocols/errors.js';
 import { accessMethod, canonicalUrl } from '../../../protocols/urls/index.js';
-import { type Answers, fileNameOf, indexWords, isUrl, KIT_HOME } from './answers.js';
+import { type Answers, fileNameOf, isUrl, KIT_HOME, splitIndexAnswer } from './answers.js';
 
 /** A file that `harvest init` writes. */
 export interface PlannedFile {
@@ -25,7 +25,7 @@ export interface Plan {
   readonly directories: readonly string[];
   readonly files: readonly PlannedFile[];
   /** Whether the password is generated. */
-  readonly passwordMadeUp: boolean;
+  readonly isPasswordGenerated: boolean;
 }
 
 /** Settings that the answers do not cover. */
@@ -42,7 +42,7 @@ const RULE_FILES = ['bycontent.cf', 'byname.cf', 'byurl.cf', 'quick-sum.cf', 'st
 /** URL-Max of a directory: it loads no server. */
 const DIRECTORY_URL_MAX = 100_000;
 
-/** The filter that accepts only the kit's own documents. */
+/** File name of the filter that accepts only the kit's own documents. */
 const OWN_FILTER = 'own-documents.filter';
 
 /**
@@ -58,7 +58,7 @@ export async function planServer(answers: Answers, options: PlanOptions): Promis
   const file = (path: string, content: string, mode = 0o644): PlannedFile => ({ path, content, mode });
   const password = answers.password === '' ? randomBytes(12).toString('base64url') : answers.password;
   const roots = await rootLines(answers.index);
-  const own = roots.some((line) => line.includes(OWN_FILTER));
+  const hasOwnDocuments = roots.some((line) => line.includes(OWN_FILTER));
   return {
     gathererDirectory: gatherer,
     gathererFile,
@@ -75,12 +75,12 @@ export async function planServer(answers: Answers, options: PlanOptions): Promis
       ...(await Promise.all(
         RULE_FILES.map(async (name) => file(join(gatherer, 'lib', name), await shippedRules(name))),
       )),
-      ...(own ? [file(join(gatherer, 'lib', OWN_FILTER), await ownRules())] : []),
+      ...(hasOwnDocuments ? [file(join(gatherer, 'lib', OWN_FILTER), await ownDocumentsFilter())] : []),
       // The file contains the password.
       file(brokerFile, brokerConf(answers, broker, password, options), 0o600),
       file(join(broker, 'admin', 'Collection.conf'), collectionConf(answers)),
     ],
-    passwordMadeUp: answers.password === '',
+    isPasswordGenerated: answers.password === '',
   };
 }
 
@@ -90,7 +90,7 @@ async function shippedRules(name: string): Promise<string> {
 
 /** Lines of `<RootNodes>` (G-28). */
 async function rootLines(index: string): Promise<string[]> {
-  return Promise.all(indexWords(index).map(rootLine));
+  return Promise.all(splitIndexAnswer(index).map(rootLine));
 }
 
 async function rootLine(word: string): Promise<string> {
@@ -111,8 +111,8 @@ async function rootLine(word: string): Promise<string> {
   return `${canonicalUrl(url) ?? url} URL=${DIRECTORY_URL_MAX}${filter} Access=FILE Delay=0`;
 }
 
-/** The filter for the kit's own documents, with the path of this installation. */
-async function ownRules(): Promise<string> {
+/** Returns the filter for the kit's own documents, with the path of this installation. */
+async function ownDocumentsFilter(): Promise<string> {
   const template = await readFile(fileURLToPath(import.meta.resolve('#own-documents.filter')), 'utf8');
   const path = `${pathToFileURL(KIT_HOME).pathname}/`;
   return template.replaceAll('@HOME@', path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));

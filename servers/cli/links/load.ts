@@ -13,7 +13,7 @@ may give the ID of the server; otherwise servers (host and port) are numbered in
 
 Links are either lines of two document IDs, the linking one first,
   10 20
-or the output of Berkeley DB's db_dump for refdb, with or without -p; the first line tells which. Answers keep their order. A
+or the output of Berkeley DB's db_dump for refdb, with or without -p; the first line determines the format. Answers keep their order. A
 repeated pair is skipped and counted. --hubs takes the dump of the reverse database to keep its order too; it must contain the
 same pairs. A link may begin or end at an ID without a document.
 
@@ -48,8 +48,8 @@ export const PHASE_LABELS: Readonly<Record<BuildPhase, string>> = {
   ranks: 'numbering links',
 };
 
-/** Sizes of files in bytes, each looked up once; 0 for standard input, whose size is not known. */
-function fileSizes(): (file: string) => number {
+/** Returns a function from a file to its size in bytes, cached; 0 for standard input, whose size is not known. */
+function createSizeLookup(): (file: string) => number {
   const sizes = new Map<string, number>();
   return (file) => {
     const known = sizes.get(file);
@@ -80,7 +80,7 @@ export function loadCommand(): Command {
     .action(async ({ memory, json, ...files }: LoadCommandOptions) => {
       await runTool('links load', async (tool) => {
         using progress = new Progress({ format: 'links load: {bar} {percentage}%  {what}' });
-        const sizeOf = fileSizes();
+        const sizeOf = createSizeLookup();
         const published = await loadReferences({
           ...files,
           memoryBytes: memory * MEBIBYTE,

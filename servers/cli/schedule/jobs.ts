@@ -37,13 +37,13 @@ export interface Job {
  * Reads the configuration files of Gatherers and Brokers and combines them: a Broker collects from a Gatherer if its
  * Collection.conf names the Gatherer's port on this machine.
  *
- * @throws UsageError if a file cannot be read or is neither; ConfigError if it is wrong
+ * @throws UsageError if a file cannot be read or is not a configuration file; ConfigError if it has an error
  */
-export function jobsOf(files: readonly string[]): Job[] {
+export function readJobs(files: readonly string[]): Job[] {
   const gatherers: { readonly file: string; readonly config: GathererConfig }[] = [];
   const brokers: { readonly file: string; readonly config: BrokerConfig }[] = [];
   for (const name of new Set(files.map((file) => resolve(file)))) {
-    const text = contentOf(name);
+    const text = readText(name);
     if (/^(?:Gatherer-Name\s*:|\s*<(?:RootNodes|LeafNodes)>)/im.test(text)) {
       const { config } = parseGathererConf(text, name, process.env, { gathererHost: hostname() });
       gatherers.push({ file: name, config });
@@ -70,12 +70,11 @@ export function jobsOf(files: readonly string[]): Job[] {
   }));
 }
 
-function contentOf(file: string): string {
+function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    const why = messageOf(cause);
-    throw new UsageError(`${file}: cannot be read: ${why}`, { cause });
+    throw new UsageError(`${file}: cannot be read: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -86,7 +85,7 @@ function scriptOf(directory: string): string | undefined {
 
 function collectsFrom(broker: BrokerConfig, { gathererHost, gathererPort }: GathererConfig): boolean {
   if (!existsSync(broker.collectionFile)) return false;
-  const { points } = parseCollectionConf(contentOf(broker.collectionFile), broker.collectionFile);
+  const { points } = parseCollectionConf(readText(broker.collectionFile), broker.collectionFile);
   const here = new Set([
     'localhost',
     '127.0.0.1',

@@ -18,28 +18,28 @@ export interface Unit {
 }
 
 /** Command that runs `harvest`, with absolute paths: cron and systemd do not use the user's PATH. */
-export type HarvestWords = readonly string[];
+export type HarvestCommand = readonly string[];
 
-/** The command that gathers. */
-function gatherWords({ script, file }: Job, harvest: HarvestWords): readonly string[] {
+/** Returns the command that gathers: RunGatherer if it exists. */
+function gatherCommand({ script, file }: Job, harvest: HarvestCommand): readonly string[] {
   return script === undefined ? [...harvest, 'gatherer', file] : [script];
 }
 
 /**
- * The shell command that makes a Broker collect. The password goes from broker.conf through a pipe, so it is neither stored twice
+ * Returns the shell command that makes a Broker collect. The password goes from broker.conf through a pipe, so it is neither stored twice
  * nor visible in the list of processes.
  */
-function collectLine({ file, port }: Collection, harvest: HarvestWords): string {
+function collectCommand({ file, port }: Collection, harvest: HarvestCommand): string {
   const password = `sed -n 's/^[Aa]dmin-[Pp]assword[[:blank:]:]*//p' ${shellWord(file)}`;
   const admin = [...harvest, 'broker', 'admin', '--password-file', '-', `localhost:${port}`, 'collection'];
   return `${password} | ${admin.map(shellWord).join(' ')}`;
 }
 
-/** A line of a crontab, or with a user of a file in /etc/cron.d. The Brokers collect after the Gatherer (G-157). */
-export function cronLine({ job, time, period, user }: TimedJob, harvest: HarvestWords): string {
+/** Returns a line of a crontab, or with a user of a file in /etc/cron.d. The Brokers collect after the Gatherer (G-157). */
+export function cronLine({ job, time, period, user }: TimedJob, harvest: HarvestCommand): string {
   const steps = [
-    gatherWords(job, harvest).map(shellWord).join(' '),
-    ...job.collections.map((collection) => collectLine(collection, harvest)),
+    gatherCommand(job, harvest).map(shellWord).join(' '),
+    ...job.collections.map((collection) => collectCommand(collection, harvest)),
   ];
   // For cron an unescaped % ends the command.
   const command = steps
@@ -49,8 +49,11 @@ export function cronLine({ job, time, period, user }: TimedJob, harvest: Harvest
   return `${cronTime(time, period)} ${user === undefined ? '' : `${user} `}${command}`;
 }
 
-/** The service of a Gatherer and the timer that starts it. */
-export function systemdUnits({ job, time, period, user }: TimedJob, harvest: HarvestWords): readonly Unit[] {
+/** Returns the service of a Gatherer and the timer that starts it. */
+export function systemdUnits(
+  { job, time, period, user }: TimedJob,
+  harvest: HarvestCommand,
+): readonly Unit[] {
   const name = `harvest-${job.id}`;
   const description = job.name.replaceAll('%', '%%');
   const service = [
@@ -65,10 +68,10 @@ export function systemdUnits({ job, time, period, user }: TimedJob, harvest: Har
     'KillMode=process',
     ...(user === undefined ? [] : [`User=${user}`]),
     `WorkingDirectory=${job.directory.replaceAll('%', '%%')}`,
-    `ExecStart=${gatherWords(job, harvest).map(systemdWord).join(' ')}`,
-    // G-157: only after a successful run.
+    `ExecStart=${gatherCommand(job, harvest).map(systemdWord).join(' ')}`,
+    // G-157: Brokers collect only after a successful run.
     ...job.collections.map(
-      (collection) => `ExecStartPost=/bin/sh -c ${systemdWord(collectLine(collection, harvest))}`,
+      (collection) => `ExecStartPost=/bin/sh -c ${systemdWord(collectCommand(collection, harvest))}`,
     ),
     'Nice=10',
     '',
@@ -79,7 +82,7 @@ export function systemdUnits({ job, time, period, user }: TimedJob, harvest: Har
     '',
     '[Timer]',
     `OnCalendar=${calendarTime(time, period)}`,
-    // Runs that were missed while the machine was off are made up.
+    // A run that was missed while the machine was off is run after the start.
     'Persistent=true',
     '',
     '[Install]',

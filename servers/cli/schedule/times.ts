@@ -13,8 +13,8 @@ export interface TimeOfDay {
 const DAY_MINUTES = 24 * 60;
 
 /**
- * Spreads jobs over `spread` minutes from `begin`, so that they do not run at the same time, and different machines not at the
- * full hour. The same ids always get the same times.
+ * Spreads jobs over `spread` minutes from `begin`, so that they do not run at the same time, and so that not all machines run at
+ * the full hour. The same ids always get the same times.
  */
 export function spreadTimes(ids: readonly string[], begin: TimeOfDay, spread: number): TimeOfDay[] {
   const share = spread / Math.max(1, ids.length);
@@ -25,13 +25,13 @@ export function spreadTimes(ids: readonly string[], begin: TimeOfDay, spread: nu
   });
 }
 
-/** The five time fields of a crontab line; weekly is on Sunday, monthly on the first. */
+/** Returns the five time fields of a crontab line; weekly is on Sunday, monthly on the first. */
 export function cronTime({ hour, minute }: TimeOfDay, period: Period): string {
   const days = { daily: '* * *', weekly: '* * 0', monthly: '1 * *' }[period];
   return `${minute} ${hour} ${days}`;
 }
 
-/** OnCalendar= of a systemd timer. */
+/** Returns the value of OnCalendar= of a systemd timer. */
 export function calendarTime({ hour, minute }: TimeOfDay, period: Period): string {
   const days = { daily: '*-*-*', weekly: 'Sun *-*-*', monthly: '*-*-01' }[period];
   const two = (number: number): string => String(number).padStart(2, '0');

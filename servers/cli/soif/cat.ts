@@ -54,28 +54,29 @@ export function catCommand(): Command {
 }
 
 async function cat(files: readonly string[], options: CatOptions): Promise<number> {
-  const wanted = await selection(options);
+  const isSelected = await createSelection(options);
   await using output = new StandardOutput({ bufferBytes: OUTPUT_BUFFER_BYTES });
   const reader = new ObjectReader('cat', options.maxObject);
   const { jsonLine } = options.json ? await import('../../../clients/soif-tools/json-lines.js') : {};
   for await (const item of reader.objects(files)) {
-    if (!wanted(item)) continue;
+    if (!isSelected(item)) continue;
     const piece = jsonLine === undefined ? exactBytes(item) : `${jsonLine(item.object, item.section)}\n`;
     if (piece !== undefined && !(await output.write(piece))) return EXIT.ok;
   }
   return reader.incomplete ? EXIT.failure : EXIT.ok;
 }
 
-async function selection({ type, url, section }: CatOptions): Promise<(item: StreamObject) => boolean> {
+/** Returns a test for the objects that the options select. */
+async function createSelection({ type, url, section }: CatOptions): Promise<(item: StreamObject) => boolean> {
   const pattern = url === undefined ? undefined : await patternOf(url);
-  const folded = type?.toLowerCase();
+  const lowerType = type?.toLowerCase();
   return (item) =>
-    (folded === undefined || item.object.type.toLowerCase() === folded) &&
+    (lowerType === undefined || item.object.type.toLowerCase() === lowerType) &&
     (section === undefined || item.section === section) &&
     (pattern === undefined || pattern.test(item.object.url));
 }
 
-/** @throws UsageError if it is not a valid regular expression. */
+/** Compiles the pattern of --url. @throws UsageError if it is not a valid regular expression */
 async function patternOf(source: string): Promise<Pattern> {
   // Imported only when needed: the engine takes a while to load.
   const { compilePattern } = await import('../../../protocols/patterns/index.js');

@@ -8,7 +8,7 @@ import { OUTPUT_BUFFER_BYTES, StandardOutput } from '../standard-output.js';
 import { openFile } from './files.js';
 
 const HELP = `
-Tells for each attempt at an object whether it is valid, in the format of the original cksoif; an invalid one is followed by the
+Prints for each attempt at an object whether it is valid, in the format of the original cksoif; an invalid one is followed by the
 rule it breaks, the byte offset and the reason. Objects must have the exact layout of SOIF writers. With --lenient everything
 that a tolerant reader of network data accepts is valid, and each tolerated fault is listed. Update streams with @DELETE,
 @REFRESH and @UPDATE groups and gzip files are recognized.
@@ -28,7 +28,7 @@ const ORIGINAL_HELP = `
 The original validator: reads SOIF on standard input and prints one line for each attempt at an object. Its verdicts are those of
 the original reader, which tolerates some faults (CR LF, blank lines, a size like {1x}) but not others (a blank instead of the
 tab, a URL of more than 8190 bytes, an "@" in text before an object), and does not mention an object that is truncated at the end
-of the input. \`harvest soif check\` is strict and tells the fault and its position.
+of the input. \`harvest soif check\` is strict and prints the fault and its position.
 
 It does not know the @DELETE, @REFRESH and @UPDATE groups of an update stream and loses objects after them; \`harvest soif cat\`
 removes the groups.
@@ -40,7 +40,7 @@ Example:
 Exit status: 0 for any input, as the original; 1 the input cannot be read.
 `;
 
-/** SOIF-8.6: tells users of `gather | cksoif` that the objects are not at fault. */
+/** SOIF-8.6: explains to users of `gather | cksoif` why valid objects are reported as invalid. */
 const WRAPPED_NOTE =
   'cksoif: this is an update stream, whose groups are not SOIF; `harvest soif cat` removes them\n';
 
@@ -122,7 +122,7 @@ function explanation({ problem, warnings }: SoifAttempt): string {
 
 function attemptJson(attempt: SoifAttempt, lenient: boolean): string {
   const { number, valid, offset, type, url, problem, warnings } = attempt;
-  const told = warnings.map(({ rule, offset, message }) => ({ rule, offset, message }));
+  const shownWarnings = warnings.map(({ rule, offset, message }) => ({ rule, offset, message }));
   const line = {
     attempt: number,
     valid,
@@ -131,7 +131,7 @@ function attemptJson(attempt: SoifAttempt, lenient: boolean): string {
     url,
     rule: problem?.rule,
     message: problem?.message,
-    ...(lenient ? { warnings: told } : {}),
+    ...(lenient ? { warnings: shownWarnings } : {}),
   };
   return `${JSON.stringify(line)}\n`;
 }

@@ -7,7 +7,7 @@ import { filesOf } from './files.js';
 import { ObjectReader } from './reader.js';
 
 const EXIT_HELP = `
-Exit status: 0 all objects were read; 1 some were not (standard error tells which); 2 usage.
+Exit status: 0 all objects were read; 1 some were not (reported on standard error); 2 usage.
 `;
 
 const ATTR_HELP = `
@@ -36,14 +36,14 @@ Example:
   harvest gather localhost | print-urlrefs | sort -u
 ${EXIT_HELP}`;
 
-const FILES = 'SOIF files, plain or gzip; - or none is standard input';
+const FILES_HELP = 'SOIF files, plain or gzip; - or none is standard input';
 
 /** `print-attr Attribute` (G-132). */
 export function printAttrCommand(): Command {
   return new Command('print-attr')
     .summary("print one attribute's value of each object")
     .argument('<attribute>', "the attribute's name")
-    .argument('[files...]', FILES)
+    .argument('[files...]', FILES_HELP)
     .addHelpText('after', ATTR_HELP)
     .action(async (attribute: string, files: string[]) => {
       process.exitCode = await print('print-attr', files, ({ object }) => {
@@ -57,7 +57,7 @@ export function printAttrCommand(): Command {
 export function printTemplateCommand(): Command {
   return new Command('print-template')
     .summary('print each object with the time of printing')
-    .argument('[files...]', FILES)
+    .argument('[files...]', FILES_HELP)
     .option('--no-print-time', 'do not add Print-Time')
     .addHelpText('after', TEMPLATE_HELP)
     .action(async (files: string[], { printTime }: { readonly printTime: boolean }) => {
@@ -73,7 +73,7 @@ export function printTemplateCommand(): Command {
 export function printUrlrefsCommand(): Command {
   return new Command('print-urlrefs')
     .summary("print each object's references and its URL, normalized")
-    .argument('[files...]', FILES)
+    .argument('[files...]', FILES_HELP)
     .addHelpText('after', URLREFS_HELP)
     .action(async (files: string[]) => {
       const { urlReferences } = await import('../../../clients/soif-tools/attributes.js');
@@ -83,16 +83,16 @@ export function printUrlrefsCommand(): Command {
     });
 }
 
-/** Prints the result of `show` for each object. */
+/** Prints the result of `render` for each object; returns the exit status. */
 async function print(
   command: string,
   files: readonly string[],
-  show: (item: StreamObject) => string | readonly (string | Uint8Array)[],
+  render: (item: StreamObject) => string | readonly (string | Uint8Array)[],
 ): Promise<number> {
   await using output = new StandardOutput({ bufferBytes: OUTPUT_BUFFER_BYTES });
   const reader = new ObjectReader(command);
   for await (const item of reader.objects(filesOf(files))) {
-    const pieces = show(item);
+    const pieces = render(item);
     for (const piece of typeof pieces === 'string' ? [pieces] : pieces) {
       if (!(await output.write(piece))) return EXIT.ok;
     }

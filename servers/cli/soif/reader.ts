@@ -4,15 +4,18 @@ import type { SoifWarning } from '../../../protocols/soif/index.js';
 import { complain } from '../exit.js';
 import { openFile } from './files.js';
 
-/** Maximum number of warnings about one file. */
-const MAX_TOLD = 100;
+/** Maximum number of warnings to print about one file. */
+const MAX_WARNINGS = 100;
 
 /** Reads objects from the files of a command line and reports their faults on standard error. */
 export class ObjectReader {
   /** Whether something unreadable was skipped (SOIF-4.5). */
   incomplete = false;
 
-  /** @param command name that messages begin with. @param maxObjectBytes larger objects are skipped. */
+  /**
+   * @param command the name at the start of messages
+   * @param maxObjectBytes larger objects are skipped
+   */
   constructor(
     private readonly command: string,
     private readonly maxObjectBytes?: number,
@@ -21,13 +24,13 @@ export class ObjectReader {
   /** @throws StorageError if a file cannot be read. */
   async *objects(files: readonly string[]): AsyncGenerator<StreamObject, void, undefined> {
     for (const file of files) {
-      let told = 0;
+      let warnings = 0;
       const onWarning = ({ rule, offset, message }: SoifWarning): void => {
         if (rule === 'SOIF-4.5') this.incomplete = true;
-        told++;
-        if (told > MAX_TOLD + 1) return;
+        warnings++;
+        if (warnings > MAX_WARNINGS + 1) return;
         const sentence =
-          told > MAX_TOLD ? 'more warnings are not shown' : `${message} (${rule}, offset ${offset})`;
+          warnings > MAX_WARNINGS ? 'more warnings are not shown' : `${message} (${rule}, offset ${offset})`;
         complain(this.command, `${inputName(file)}: ${sentence}`);
       };
       yield* readObjects(openFile(file), {

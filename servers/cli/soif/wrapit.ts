@@ -6,7 +6,7 @@ import { StandardOutput } from '../standard-output.js';
 
 const HELP = `
 Reads raw data from standard input and prints it as one SOIF attribute with its byte count, the output format of summarizer
-programs. Every byte counts, also a final newline. Without data no attribute is printed.
+programs. All bytes are counted, including a final newline. Without data no attribute is printed.
 
 Example (a summarizer Abstract.sum):
   head -50 "$1" | wrapit Abstract
