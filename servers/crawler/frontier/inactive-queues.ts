@@ -23,7 +23,10 @@ export class InactiveQueues {
 
   constructor(
     /** Reads the next rows from disk, after all earlier writes. */
-    private readonly read: (limit: number, after: InactivePosition | undefined) => Promise<InactivePosition[]>,
+    private readonly read: (
+      limit: number,
+      after: InactivePosition | undefined,
+    ) => Promise<InactivePosition[]>,
   ) {}
 
   /** Sets the number of inactive queues that a restart found on disk. */
