@@ -318,7 +318,7 @@ function updateTests({ test, name, open, manifest }: IndexerConformance): void {
     });
   };
 
-  define('BRK-8.2 changes need a run; add replaces, remove forgets', async (base) => {
+  define('BRK-8.2 changes need a run; add replaces an object, remove deletes it', async (base) => {
     const { indexer } = base;
     same(indexer.capabilities, capabilities);
     assert.equal(indexer.watermark, 0);

@@ -70,13 +70,13 @@ t.test('the suite fails a wrong engine', async (t) => {
   const updates = /changes need a run|opened again|full rebuild/;
   t.same(
     await failures(updates, () => ({ remove: async () => undefined })),
-    ['changes need a run; add replaces, remove forgets'],
-    'forgets nothing',
+    ['changes need a run; add replaces an object, remove deletes it'],
+    'does not delete',
   );
   t.same(
     await failures(updates, () => ({ flush: async () => undefined })),
     [
-      'changes need a run; add replaces, remove forgets',
+      'changes need a run; add replaces an object, remove deletes it',
       'an engine that is opened again has its index and watermark',
       'clear starts a full rebuild',
     ],
