@@ -52,7 +52,7 @@ export async function readLocal(
 export interface NotMapped {
   readonly kind: 'not-mapped';
   /** The condition of G-75 that failed, as text. */
-  readonly why: string;
+  readonly reason: string;
 }
 
 /**
@@ -79,8 +79,8 @@ export async function readMapped(
   }
 }
 
-function notMapped(why: string): NotMapped {
-  return { kind: 'not-mapped', why };
+function notMapped(reason: string): NotMapped {
+  return { kind: 'not-mapped', reason };
 }
 
 function describeKind(stats: Stats): string {

@@ -53,17 +53,17 @@ export class LocalMapper {
       });
       if (file.kind !== 'not-mapped') return fileResult(request.url, file, beginTime);
       const escaped = /%[0-9a-f]{2}/i.test(rest) ? '; escapes in the URL are not undone (G-76)' : '';
-      return fallBack(request.url, name, file.why + escaped);
+      return fallBack(request.url, name, file.reason + escaped);
     }
     return undefined;
   }
 }
 
-function fallBack(url: string, path: string, why: string): undefined {
+function fallBack(url: string, path: string, reason: string): undefined {
   publishDebug(
     20,
     1,
-    () => `Local-Mapping: ${url}: ${path} ${why}: the document is requested from the server`,
+    () => `Local-Mapping: ${url}: ${path} ${reason}: the document is requested from the server`,
   );
-  publishNote({ kind: 'not-mapped', url, path, why });
+  publishNote({ kind: 'not-mapped', url, path, reason });
 }

@@ -16,7 +16,7 @@ export type FetchNote =
       readonly refused: boolean;
     }
   /** A Local-Mapping applies but its file cannot be used (G-75, G-76): the document is requested from the server. */
-  | { readonly kind: 'not-mapped'; readonly url: string; readonly path: string; readonly why: string };
+  | { readonly kind: 'not-mapped'; readonly url: string; readonly path: string; readonly reason: string };
 
 /** `harvest:fetch:note`, with a {@link FetchNote}; published before the result of the retrieval. */
 export const fetchNoteChannel = channel('harvest:fetch:note');

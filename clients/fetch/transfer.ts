@@ -30,7 +30,7 @@ const DEFAULT_TRANSFER_MS = 1_200_000;
 
 /**
  * Watches the deadline and the signal of one transfer. Either calls `stop`, which has to destroy the connection, so that
- * operations waiting for it fail; {@link reason} is why.
+ * operations waiting for it fail; {@link reason} is the cause.
  */
 export class TransferWatch {
   readonly #signal: AbortSignal | undefined;

@@ -31,12 +31,12 @@ export {
   type SourceRange,
 } from './query-parser.js';
 export {
+  locateQueryFault,
   parseQuerySource,
   type QueryFault,
   type QuerySource,
   type QueryToken,
   type QueryTokenKind,
-  queryFault,
   scanQuery,
 } from './query-source.js';
 export { quoteId } from './quoting.js';

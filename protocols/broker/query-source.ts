@@ -32,7 +32,7 @@ export interface QueryFault extends SourceRange {
 
 /**
  * Parses the part after `#END` as `parseQuery` does and keeps the range of each node.
- * @throws ProtocolError; {@link queryFault} turns it into a range of the text
+ * @throws ProtocolError; {@link locateQueryFault} turns it into a range of the text
  */
 export function parseQuerySource(text: string, limits: QueryLimits = {}): QuerySource {
   const ranges = new Map<Expression, SourceRange>();
@@ -67,7 +67,7 @@ export function scanQuery(text: string): QueryToken[] {
 }
 
 /** Locates an error that `parseQuery(text)` threw: the range of the offending token, empty at the end of the text. */
-export function queryFault(text: string, error: ProtocolError): QueryFault {
+export function locateQueryFault(text: string, error: ProtocolError): QueryFault {
   const start = characterOffsets(text)(error.offset);
   const token = scanQuery(text).find((candidate) => candidate.start === start);
   return { start, end: token?.end ?? start, message: error.problem, rule: error.rule };

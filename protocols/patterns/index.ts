@@ -1,4 +1,4 @@
 export { isCheap } from './cost.js';
 export { type CharRange, type EreNode, formatEre, MAX_PATTERN_LENGTH, parseEre } from './ere.js';
 export { compileNode, compilePattern, type Pattern, type PatternOptions } from './pattern.js';
-export { finiteLanguage, type Spelling, spell } from './spelling.js';
+export { finiteLanguage, listSpellings, type Spelling } from './spelling.js';

@@ -7,23 +7,23 @@ const MAX_SPELLINGS = 512;
 
 /** A pattern that is only a list: it matches subjects that are equal to, or end with, one of `strings`. */
 export interface Spelling {
-  readonly how: 'whole' | 'ending';
+  readonly match: 'whole' | 'ending';
   readonly strings: readonly string[];
 }
 
 /** `^.*\.(c|cc)$` is the endings `.c` and `.cc`, `^Makefile$` a whole name; undefined for more complex patterns. */
-export function spell(node: EreNode): Spelling | undefined {
+export function listSpellings(node: EreNode): Spelling | undefined {
   if (node.kind !== 'sequence') return undefined;
   const parts = [...node.parts];
   if (parts.pop()?.kind !== 'end') return undefined;
-  let how: Spelling['how'] = 'ending';
+  let match: Spelling['match'] = 'ending';
   if (parts[0]?.kind === 'start') {
     parts.shift();
     if (matchesAnything(parts[0])) parts.shift();
-    else how = 'whole';
+    else match = 'whole';
   }
   const strings = finiteLanguage({ kind: 'sequence', parts }, MAX_SPELLINGS);
-  return strings === undefined ? undefined : { how, strings };
+  return strings === undefined ? undefined : { match, strings };
 }
 
 /** All strings that the expression matches; undefined when there are more than `limit`, or when context matters. */

@@ -223,7 +223,7 @@ export class SstpDecoder {
     this.#message =
       run === undefined
         ? { code: this.#code, headers, body }
-        : new IdListMessage(this.#code, headers, run.ids, run.at, body);
+        : new IdListMessage(this.#code, headers, run.ids, run.headersBefore, body);
     this.#headers = [];
     this.#headerBytes = 0;
     this.#headerLines = 0;

@@ -12,7 +12,7 @@ const MAX_KEPT_CAPACITY = 16_384;
 export class IdRun {
   #ids: Uint32Array = new Uint32Array(MIN_CAPACITY);
   #length = 0;
-  #at = 0;
+  #headersBefore = 0;
 
   get length(): number {
     return this.#length;
@@ -20,7 +20,7 @@ export class IdRun {
 
   /** Whether a line after `headers` other headers continues the run: the run has not begun, or no other header followed it. */
   continuesAt(headers: number): boolean {
-    return this.#length === 0 || this.#at === headers;
+    return this.#length === 0 || this.#headersBefore === headers;
   }
 
   /**
@@ -55,17 +55,17 @@ export class IdRun {
       at = position + 1;
     }
     this.#length = length;
-    if (before === 0 && length > 0) this.#at = headers;
+    if (before === 0 && length > 0) this.#headersBefore = headers;
     return at;
   }
 
   /** Takes the IDs and the number of headers before them; `undefined` when the run is empty. */
-  take(): { readonly ids: Uint32Array; readonly at: number } | undefined {
+  take(): { readonly ids: Uint32Array; readonly headersBefore: number } | undefined {
     if (this.#length === 0) return undefined;
     const ids = this.#ids.slice(0, this.#length);
     if (this.#ids.length > MAX_KEPT_CAPACITY) this.#ids = new Uint32Array(MIN_CAPACITY);
     this.#length = 0;
-    return { ids, at: this.#at };
+    return { ids, headersBefore: this.#headersBefore };
   }
 
   #grow(): Uint32Array {

@@ -5,7 +5,7 @@ import {
   type OpaqueMode,
   type QueryRequest,
 } from '../../clients/broker/index.js';
-import { parseQuery, queryFault } from '../../protocols/broker/index.js';
+import { locateQueryFault, parseQuery } from '../../protocols/broker/index.js';
 import { ProtocolError, UsageError } from '../../protocols/errors.js';
 import { complain, complainOrThrow, EXIT } from './exit.js';
 import { hitAsJson, hitAsText } from './hit-text.js';
@@ -123,7 +123,7 @@ function checkQuery(query: string): boolean {
     return true;
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
-    const { start, end } = queryFault(query, error);
+    const { start, end } = locateQueryFault(query, error);
     const marks = ' '.repeat(start) + '^'.repeat(Math.max(1, end - start));
     complain('query', `${error.message}\n  ${printable(query)}\n  ${marks}`);
     return false;

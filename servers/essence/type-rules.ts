@@ -2,9 +2,9 @@ import { ConfigError, ProtocolError } from '../../protocols/errors.js';
 import {
   compileNode,
   compilePattern,
+  listSpellings,
   type Pattern,
   parseEre,
-  spell,
 } from '../../protocols/patterns/index.js';
 
 /** E-13: spellings of one type in the sources; the first one is written. */
@@ -58,8 +58,8 @@ export class TypeRules {
     let dots = 0;
     lines.forEach(({ expression }, rank) => {
       const node = parseEre(expression);
-      const spelling = spell(node);
-      if (spelling?.how === 'whole') {
+      const spelling = listSpellings(node);
+      if (spelling?.match === 'whole') {
         for (const name of spelling.strings) if (!whole.has(name)) whole.set(name, rank);
       } else if (spelling?.strings.every((ending) => ending.startsWith('.'))) {
         for (const ending of spelling.strings) {

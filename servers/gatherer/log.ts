@@ -66,7 +66,7 @@ function documentLine(url: string, event: DocumentEvent, notes: readonly FetchNo
 
 function mappingFailures(notes: readonly FetchNote[]): string[] {
   return notes.flatMap((note) =>
-    note.kind === 'not-mapped' ? [`Local-Mapping: ${note.path} ${note.why}`] : [],
+    note.kind === 'not-mapped' ? [`Local-Mapping: ${note.path} ${note.reason}`] : [],
   );
 }
 

@@ -1,5 +1,10 @@
 import { BrokerClient } from '../../../clients/broker/index.js';
-import { parseQuery, type Query, type QueryFault, queryFault } from '../../../protocols/broker/index.js';
+import {
+  locateQueryFault,
+  parseQuery,
+  type Query,
+  type QueryFault,
+} from '../../../protocols/broker/index.js';
 import { PeerError, ProtocolError } from '../../../protocols/errors.js';
 import { type QueryForm, toRequest } from './form.js';
 import { type Results, SHOWN_ATTRIBUTES, type ShownHit, shownHit } from './results.js';
@@ -15,7 +20,7 @@ export function readQuery(text: string): { readonly kind: 'query'; readonly quer
     return { kind: 'query', query: parseQuery(text) };
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
-    return { kind: 'fault', ...queryFault(text, error) };
+    return { kind: 'fault', ...locateQueryFault(text, error) };
   }
 }
 

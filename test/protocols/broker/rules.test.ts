@@ -15,11 +15,11 @@ import {
   DEFAULT_FLAGS,
   type Expression,
   formatMessage,
+  locateQueryFault,
   parseMessage,
   parseQuery,
   parseQuerySource,
   type Query,
-  queryFault,
   scanQuery,
 } from '../../../protocols/broker/index.js';
 import { parseBrokerConf } from '../../../protocols/config/index.js';
@@ -51,7 +51,7 @@ function fault(text: string) {
   try {
     parseQuery(text);
   } catch (error) {
-    if (error instanceof ProtocolError) return queryFault(text, error);
+    if (error instanceof ProtocolError) return locateQueryFault(text, error);
     throw error;
   }
   return undefined;

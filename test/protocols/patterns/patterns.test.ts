@@ -11,8 +11,8 @@ import {
   finiteLanguage,
   formatEre,
   isCheap,
+  listSpellings,
   parseEre,
-  spell,
 } from '../../../protocols/patterns/index.js';
 
 /** The test functions of both engines for an expression: first the backtracking one, then the linear one. */
@@ -224,17 +224,17 @@ t.test(
 
 t.test('a pattern that matches a list of strings is spelled as that list', async (t) => {
   const rows: [pattern: string, expected: unknown][] = [
-    ['^.*\\.(c|cc)$', { how: 'ending', strings: ['.c', '.cc'] }],
-    ['\\.jpe?g$', { how: 'ending', strings: ['.jpg', '.jpeg'] }],
-    ['^[mM]akefile$', { how: 'whole', strings: ['makefile', 'Makefile'] }],
-    ['^a{0}b{1}$', { how: 'whole', strings: ['b'] }],
+    ['^.*\\.(c|cc)$', { match: 'ending', strings: ['.c', '.cc'] }],
+    ['\\.jpe?g$', { match: 'ending', strings: ['.jpg', '.jpeg'] }],
+    ['^[mM]akefile$', { match: 'whole', strings: ['makefile', 'Makefile'] }],
+    ['^a{0}b{1}$', { match: 'whole', strings: ['b'] }],
     ['^Makefile', undefined],
     ['^.*\\.[^c]$', undefined],
     ['^a*$', undefined],
     ['^[a-z][a-z][a-z]$', undefined],
     ['a\\>$', undefined],
   ];
-  for (const [pattern, expected] of rows) t.same(spell(parseEre(pattern)), expected, pattern);
+  for (const [pattern, expected] of rows) t.same(listSpellings(parseEre(pattern)), expected, pattern);
   t.same(finiteLanguage(parseEre('(a|b)c?'), 4), ['a', 'ac', 'b', 'bc']);
   t.equal(finiteLanguage(parseEre('(a|b)c?'), 3), undefined);
 });
@@ -304,7 +304,7 @@ t.test(
         const node = parseEre(source);
         const [native, linear] = enginesFor(node);
         const compiled = compileNode(node);
-        const spelling = spell(node);
+        const spelling = listSpellings(node);
         for (const subject of subjects) {
           const expected = linear!(subject);
           if (compiled.test(subject) !== expected) return false;
@@ -312,7 +312,7 @@ t.test(
           if (isCheap(node, subject.length) && native!(subject) !== expected) return false;
           if ((compiled.extract(subject) !== undefined) !== expected) return false;
           const listed = spelling?.strings.some((one) =>
-            spelling.how === 'whole' ? subject === one : subject.endsWith(one),
+            spelling.match === 'whole' ? subject === one : subject.endsWith(one),
           );
           if (listed !== undefined && listed !== expected) return false;
         }
