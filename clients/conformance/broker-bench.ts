@@ -7,6 +7,11 @@ import { type Delivery, Recorder } from './recorder.js';
 import { type ClientLine, type Script, ScriptedServer } from './scripted-server.js';
 import { Transcript } from './transcript.js';
 
+/*
+ * Shared by the suites about clients of a Broker: runs a client against a scripted Broker, and the checks of
+ * such a run.
+ */
+
 /** Bytes of output that are kept; the replies of scripts are far smaller. */
 const MAX_OUTPUT = 8 << 20;
 /** A client that closes its side early does so within this time. */

@@ -2,6 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { UsageError } from '../../protocols/errors.js';
 import type { Suite } from './runner.js';
 
+/* Finds and loads the suites. */
+
 /** Returns the names of all suites, which are the folders next to this module. A new folder adds a suite. */
 export async function suiteNames(): Promise<string[]> {
   const entries = await readdir(new URL('.', import.meta.url), { withFileTypes: true });

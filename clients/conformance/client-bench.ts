@@ -7,6 +7,8 @@ import type { BoundCase, PreparedSuite } from './runner.js';
 import type { ClientSession } from './scripted-server.js';
 import type { Transcript } from './transcript.js';
 
+/* Shared by the suites about clients: the context of a case, shared runs, checks of the exit status. */
+
 /** Context of a case about a client. */
 export interface ClientContext<Bench> {
   readonly bench: Bench;

@@ -1,3 +1,5 @@
+/* The interface of a client under test. */
+
 /** The address of the scripted server. */
 export interface Address {
   readonly host: string;

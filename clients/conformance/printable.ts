@@ -1,3 +1,5 @@
+/* Formats bytes for reports. */
+
 /** Bytes of a text that are shown by default. */
 const SHOWN_BYTES = 200;
 

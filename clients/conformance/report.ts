@@ -2,6 +2,8 @@ import type { CaseResult } from './runner.js';
 import { Tally } from './tally.js';
 import type { TranscriptEntry } from './transcript.js';
 
+/* Reports of a run: TAP 14, JSON, JUnit XML. */
+
 /** What a report shows in addition to the results. */
 export interface ReportOptions {
   readonly suite: string;

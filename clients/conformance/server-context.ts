@@ -4,6 +4,8 @@ import { type Target, targetText } from './target.js';
 import { Transcript } from './transcript.js';
 import { Wire } from './wire.js';
 
+/* Shared by the suites about servers: the connections of a case, and binding cases to a server. */
+
 /** Facts that the cases of a run against one server share. */
 export interface ServerFacts {
   readonly target: Target;

@@ -1,5 +1,7 @@
 import { UsageError } from '../../protocols/errors.js';
 
+/* Parses and formats the address of a server under test. */
+
 /** Address of the server under test. */
 export interface Target {
   readonly host: string;

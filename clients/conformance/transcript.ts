@@ -1,5 +1,7 @@
 import { printable } from './printable.js';
 
+/* The dialogue of a case as printable text of limited size. */
+
 /** One turn of a dialogue. */
 export interface TranscriptEntry {
   readonly direction: 'sent' | 'received' | 'note';

@@ -5,6 +5,8 @@ import { printable } from './printable.js';
 import type { Target } from './target.js';
 import type { Transcript } from './transcript.js';
 
+/* A raw connection to a server under test. */
+
 /** A status line. Its number decides what it means (GATHERD-1.6). */
 export interface Status {
   readonly code: number;

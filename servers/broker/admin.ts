@@ -5,6 +5,8 @@ import { equalSecrets } from '../web/secrets.js';
 import type { Broker } from './broker.js';
 import { oidOfName } from './object-path.js';
 
+/* The administrative commands (BRK-5). */
+
 /** The members of a broker that commands use. */
 export type AdministeredBroker = Pick<
   Broker,

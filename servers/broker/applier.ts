@@ -3,6 +3,8 @@ import type { ApplyOptions, CollectedChange, CollectionPointState } from '../../
 import type { CollectContext } from './collect-context.js';
 import type { Tally } from './collect-report.js';
 
+/* Applies the changes of a collection to the store in batches. */
+
 /** A change as a peer sent it. */
 export interface ReceivedChange {
   readonly kind: CollectedChange['kind'];

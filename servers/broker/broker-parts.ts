@@ -11,6 +11,8 @@ import { EventLog, logTypesByName } from './event-log.js';
 import { IndexKeeper, type IndexKeeperOptions } from './index-keeper.js';
 import type { StatisticsOptions } from './statistics.js';
 
+/* Opens the resources of a broker: store, index, event log. */
+
 /** Options of {@link Broker.open}. */
 export interface BrokerOptions {
   readonly config: BrokerConfig;

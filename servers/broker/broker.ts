@@ -32,6 +32,8 @@ import { type BrokerStatistics, StatisticsCache } from './statistics.js';
 import { addTimedEvents } from './timed-events.js';
 import { Timetable, type TimetableRow } from './timetable.js';
 
+/* The Broker without its ports: collections, timed events, commands, queries. */
+
 /** BRK-6.2 to 6.4: what a broker does when it starts. */
 export type StartMode = 'collect' | 'new' | 'nocol';
 

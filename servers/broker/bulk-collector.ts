@@ -8,6 +8,8 @@ import { type PointReport, Tally } from './collect-report.js';
 import { pointKey } from './collector.js';
 import { readLastCollections, writeLastCollections } from './last-collection.js';
 
+/* Collects from another Broker (types 4 to 7). */
+
 /** Context of {@link collectFromBroker}. */
 export interface BulkCollectContext extends CollectContext {
   /** BT-7: the file with `<last>` for points that the store does not know. */

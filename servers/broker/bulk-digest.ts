@@ -11,6 +11,8 @@ import {
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { BrokerStore, RegistryEntry } from '../../storage/index.js';
 
+/* Digests of the stored objects, by which two Brokers compare themselves. */
+
 /** Hex digits that select a bucket: 65 536 buckets. */
 const DIGITS = 4;
 const BUCKETS = 16 ** DIGITS;

@@ -18,6 +18,8 @@ import type { HostConnection } from '../host/index.js';
 import type { Broker } from './broker.js';
 import type { BulkRefusal, BulkTransfer } from './bulk-transfer.js';
 
+/* The reply to `#BULK`, in the shipped format and in the interface of 1995. */
+
 /** The members of a broker that the reply to a bulk request uses. */
 export type BulkServingBroker = Pick<
   Broker,

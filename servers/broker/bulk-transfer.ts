@@ -7,6 +7,8 @@ import type { BrokerStore, RegistryEntry, Removal, StoredCopy } from '../../stor
 import type { Indexer } from '../../storage/indexers/index.js';
 import { groupByBytes } from './object-groups.js';
 
+/* Selects and reads the objects of a bulk transfer. */
+
 /** Context of a bulk transfer. */
 export interface BulkTransferContext {
   readonly store: BrokerStore;

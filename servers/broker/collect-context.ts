@@ -1,6 +1,8 @@
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { ApplyObserver, BrokerStore } from '../../storage/index.js';
 
+/* Context and limits that both collectors share. */
+
 /** Limits of a collection from one point. */
 export interface CollectLimits {
   /** Objects applied in one batch, default 256. */

@@ -12,6 +12,8 @@ import type { EventLog, LogType } from './event-log.js';
 import type { IndexKeeper } from './index-keeper.js';
 import { type LastCollection, writeLastCollections } from './last-collection.js';
 
+/* A collection from all points (BRK-7.12). */
+
 /** The result of a collection. */
 export interface CollectionReport {
   readonly points: readonly PointReport[];

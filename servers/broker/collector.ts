@@ -7,6 +7,8 @@ import { Applier } from './applier.js';
 import { type CollectContext, connectionTimeouts } from './collect-context.js';
 import { type PointReport, Tally } from './collect-report.js';
 
+/* Collects from a Gatherer (types 0 to 3). */
+
 /** An `Update-Time` further ahead of our clock does not move `<last>`. */
 const MAX_AHEAD_SECONDS: UnixSeconds = 86_400;
 

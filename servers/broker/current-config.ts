@@ -1,5 +1,7 @@
 import { type BrokerConfig, rereadBrokerConfig, setBrokerVariable } from '../../protocols/config/index.js';
 
+/* The configuration of a running broker, which commands change. */
+
 /** Options of {@link CurrentConfig}. */
 export interface CurrentConfigOptions {
   readonly initial: BrokerConfig;

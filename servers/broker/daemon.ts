@@ -10,6 +10,8 @@ import { writeRunBroker } from './script.js';
 import { BrokerServer } from './server.js';
 import { WebServer } from './web/server.js';
 
+/* The program broker: configuration, log, pid file, signals. */
+
 /** Options of the program broker. */
 export interface BrokerProgramOptions {
   /** `broker.conf`. */

@@ -4,6 +4,8 @@ import { StateError, StorageError, UsageError } from '../../protocols/errors.js'
 import type { UnixSeconds } from '../../protocols/time.js';
 import { AppendFileSync } from '../host/index.js';
 
+/* The event log `admin/LOG` (BRK-5.7, 5.8). */
+
 /** BRK-5.7: the types of events for `Log-Types`, `#add-log` and `#rem-log`, which also accept `All`. */
 export const LOG_TYPES = [
   'Update',

@@ -3,6 +3,8 @@ import type { BrokerStore } from '../../storage/index.js';
 import type { Indexer } from '../../storage/indexers/index.js';
 import { storedObjects } from './object-groups.js';
 
+/* Keeps the index up to date with the store. */
+
 /** Limits of {@link IndexKeeper}. */
 export interface IndexKeeperOptions {
   /** Changes after which the index is flushed, default 4096. A crash makes the broker index this many again. */

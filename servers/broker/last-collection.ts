@@ -5,6 +5,8 @@ import { messageOf, StorageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { replaceFile } from '../../storage/files/replace-file.js';
 
+/* The file `admin/LAST-COLLECTION` (BT-7). */
+
 /** BT-7: the state of a collection point that is a Broker. */
 export interface LastCollection {
   readonly point: CollectionPoint;

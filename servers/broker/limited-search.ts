@@ -9,6 +9,8 @@ import type { Debug } from '../host/index.js';
 import type { QuerySlots } from './query-slots.js';
 import { type SearchContext, type SearchSummary, search } from './search.js';
 
+/* Runs a query within a slot of `Max-Queries`. */
+
 /** Longest delay of a timer, milliseconds. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 

@@ -16,6 +16,8 @@ import { addCounts } from './collect-report.js';
 import type { EventLog } from './event-log.js';
 import type { IndexKeeper } from './index-keeper.js';
 
+/* Cleaning, deleting, adding by hand and compressing the Registry. */
+
 /** Context of {@link Maintenance}. */
 export interface MaintenanceContext {
   readonly store: BrokerStore;

@@ -1,5 +1,7 @@
 import type { BrokerStore, RegistryEntry } from '../../storage/index.js';
 
+/* Reads stored objects in groups of limited size. */
+
 /** An object and its entry in the Registry. */
 export interface StoredObject {
   readonly entry: RegistryEntry;

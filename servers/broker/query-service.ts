@@ -11,6 +11,8 @@ import type { PublishedUrls } from './published-urls.js';
 import { QuerySlots } from './query-slots.js';
 import type { SearchSummary } from './search.js';
 
+/* Queries, bulk transfers and digests of a broker. */
+
 /** Context of {@link QueryService}. */
 export interface QueryServiceContext extends BrokerParts {
   /** Returns the current configuration. */

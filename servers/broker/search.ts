@@ -14,6 +14,8 @@ import type { Hit, Indexer, MatchedLine } from '../../storage/indexers/index.js'
 import { isAscii, lineBytes } from './line-bytes.js';
 import { groupByBytes } from './object-groups.js';
 
+/* Answers a query as pages of result items (BRK-4.3). */
+
 /** Context of {@link search}. */
 export interface SearchContext {
   readonly store: BrokerStore;

@@ -17,6 +17,8 @@ import { ObjectList } from './bulk-list.js';
 import { answerBulk, type BulkServingBroker } from './bulk-reply.js';
 import type { SearchSummary } from './search.js';
 
+/* The Broker's port (BRK-1). */
+
 /** The members of a {@link Broker} that its port uses. */
 export type ServedBroker = Pick<
   Broker,

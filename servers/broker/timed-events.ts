@@ -2,6 +2,8 @@ import type { BrokerConfig } from '../../protocols/config/index.js';
 import type { Debug } from '../host/index.js';
 import { nextRun, type TimedEvent, type Timetable } from './timetable.js';
 
+/* The timed events of a broker (BRK-7.10). */
+
 /** The members of a broker that the timed events use. */
 export interface TimedBroker {
   readonly config: Pick<BrokerConfig, 'cleanInterval' | 'collectionInterval' | 'collectionTime'>;

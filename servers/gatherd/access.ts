@@ -3,6 +3,8 @@ import { type GatherdAccess, parseGatherdConf } from '../../protocols/config/ind
 import { errorCode } from '../../protocols/errors.js';
 import type { Logger, Peer } from '../host/index.js';
 
+/* Decides by gatherd.cf whether a peer may connect (GATHERD-9). */
+
 /** Whether a peer may connect. */
 export interface AccessDecision {
   readonly allowed: boolean;

@@ -1,3 +1,5 @@
+/* Caches chunks of files that transfers are sending. */
+
 /** A file whose chunks are cached, e.g. the compressed file of a generation. */
 export interface ChunkSource {
   /** Reads into `target` and returns the number of bytes: fewer than its length only at the end. */

@@ -4,6 +4,8 @@ import { type GatherdFileNames, type GatherdFiles, gatherdFiles, reportDatabase 
 import { serveInetd } from './inetd.js';
 import { GatherdServer } from './server.js';
 
+/* The programs gatherd and in.gatherd: files, log, pid file, signals (GATHERD-10 to 12). */
+
 /** Options of the program gatherd, which serves a Gatherer's data directory: as a daemon or under inetd. */
 export interface GatherdProgramOptions {
   readonly directory: string;

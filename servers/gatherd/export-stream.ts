@@ -6,6 +6,8 @@ import type { UnixSeconds } from '../../protocols/time.js';
 import type { SummarySnapshot } from '../../storage/index.js';
 import { isRefreshed, keepBookkeeping } from './refreshed.js';
 
+/* Update streams that are read from the database, and their compression. */
+
 /** Counts the objects of an update stream while it is sent. */
 export interface ExportCount {
   objects: number;

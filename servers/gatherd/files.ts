@@ -4,6 +4,8 @@ import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { Generations } from '../../storage/index.js';
 import type { Logger } from '../host/index.js';
 
+/* Paths of the daemon's files in a Gatherer's data directory (GATHERD-10.1). */
+
 /** Names of the daemon's files (GATHERD-10.1), relative to the directory. */
 export interface GatherdFileNames {
   /** Directory of the generations. Default `generations`. */

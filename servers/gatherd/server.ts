@@ -2,6 +2,8 @@ import { CloseStack } from '../../protocols/close-stack.js';
 import { type HostOptions, TcpHost } from '../host/index.js';
 import { GatherdService, type GatherdServiceOptions } from './service.js';
 
+/* The TCP server of gatherd. */
+
 export interface GatherdServerOptions
   extends GatherdServiceOptions,
     Pick<HostOptions, 'drainTimeoutMs' | 'lingerMs' | 'backlog' | 'lookup'> {

@@ -9,6 +9,8 @@ import { CurrentSnapshot, type SnapshotSource } from './current-snapshot.js';
 import type { GathererIdentity } from './info.js';
 import { type GatherdTransfer, type SessionContext, serveGatherd } from './session.js';
 
+/* Serves a Gatherer's database to any kind of connection. */
+
 /** Options of gatherd that do not depend on the kind of connection. */
 export interface GatherdServiceOptions {
   /** Directory in which the Gatherer publishes (DESIGN 4). Before the first generation the database is empty. */

@@ -21,6 +21,8 @@ import { encodeInfo, type GathererIdentity } from './info.js';
 import { Output } from './output.js';
 import { streamReadyMember } from './ready-member.js';
 
+/* One session of gatherd, from the greeting to the end (GATHERD-1, 7). */
+
 /** Receives a {@link GatherdTransfer} for every update that was sent completely. */
 const transferChannel = channel('harvest:gatherd:transfer');
 

@@ -8,6 +8,8 @@ import type { CommonLists } from './service.js';
 import type { ListSource } from './statistics.js';
 import { UserBase } from './user-base.js';
 
+/* Loads the lists of allowed hosts and of users. */
+
 /** The configuration parameters for the lists. */
 export type ListsConfig = Pick<
   RefererConfig,

@@ -4,6 +4,8 @@ import { parseRefererConf, type RefererConfig } from '../../protocols/config/ind
 import type { ConfigError } from '../../protocols/errors.js';
 import { messageOf, StorageError } from '../../protocols/errors.js';
 
+/* Reads the configuration file of the original program. */
+
 /** The configuration file, and the facts about the start that its values depend on. */
 export interface ConfigurationSource {
   /** Absolute: the program changes its directory (R-54). */

@@ -14,6 +14,8 @@ import { LEVEL, type RefererLog } from './log.js';
 import type { HttpClient, RefererSettings } from './service.js';
 import type { Statistics } from './statistics.js';
 
+/* One connection of a references server: choice of protocol, replies, timeouts. */
+
 /** Replies are collected up to this many bytes, plus one reply, before they are written. */
 const WRITE_BYTES = 128 * 1024;
 /** Bytes that one connection writes in one turn of the event loop, before the other connections get a turn. */

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import type { RefererConfig } from '../../protocols/config/index.js';
 import { sendMail } from './smtp.js';
 
+/* Reports a fault to the maintainer by mail. */
+
 /** A server process that a fault has ended. */
 export interface Fault {
   readonly signal: NodeJS.Signals;

@@ -16,6 +16,8 @@ import { NO_LISTS, RefererService, type RefererSettings } from './service.js';
 import { openReferences } from './start.js';
 import { Syslog } from './syslog.js';
 
+/* The server process of the original program. */
+
 export interface RefererProcessOptions extends ConfigurationSource {
   /** */
   readonly rankOrder: boolean;

@@ -7,6 +7,8 @@ import { LEVEL } from './log.js';
 import type { RefererService } from './service.js';
 import { createHttpServer, type HttpServer } from './web/http-server.js';
 
+/* The listening side of a references server. */
+
 /** Clients that receive a refusal at the same time; the connections of further ones are closed without it. */
 const MAX_REFUSED = 32;
 const REFUSAL_MS = 1000;

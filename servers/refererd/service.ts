@@ -7,6 +7,8 @@ import { LEVEL, type RefererLog, withoutPasswords } from './log.js';
 import { type ListSource, Statistics } from './statistics.js';
 import { UserBase } from './user-base.js';
 
+/* State and answers that the connections of a references server share. */
+
 /** Settings of the configuration that a reload may change. */
 export interface RefererSettings {
   readonly program: string;

@@ -9,6 +9,8 @@ import { RefererServer } from './server.js';
 import { type CommonLists, RefererService, type RefererSettings } from './service.js';
 import { UserBase } from './user-base.js';
 
+/* Starts a references server in this process, without a configuration file. */
+
 /** Version of the program in statistics and mail without a configuration (9.2). */
 const VERSION = '1.0';
 

@@ -9,6 +9,8 @@ import { type ConfigurationSource, readConfiguration } from './configuration.js'
 import { type MailRelay, reportFault } from './fault-report.js';
 import { FileLog, LEVEL } from './log.js';
 
+/* The parent process of the original program. */
+
 /** the signals that count as faults. */
 const FAULTS: ReadonlySet<NodeJS.Signals> = new Set(['SIGBUS', 'SIGILL', 'SIGSEGV', 'SIGQUIT', 'SIGABRT']);
 /** SIGQUIT is one of them: Ctrl-\ at a terminal reaches both processes, and the parent must survive to report it. */

@@ -15,6 +15,8 @@ import {
   urlOf,
 } from './replies.js';
 
+/* Cases about the replies that a client of the Broker must understand (BRK section 4). */
+
 const TWO = (requested: Requested) => full('otter', requested) + full('heron', requested);
 const TWO_TEXTS = fullTexts('otter', 'heron');
 const LARGE = `first${' large'.repeat(50_000)} last`;

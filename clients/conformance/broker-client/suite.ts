@@ -6,6 +6,8 @@ import { Bench, type ClientCase, type QueryTask } from './bench.js';
 import { replyCases } from './reply-cases.js';
 import { sentCases } from './sent-cases.js';
 
+/* The suite `broker-client`. */
+
 export type { QueryTask } from './bench.js';
 export const CLIENT_CASES: readonly ClientCase[] = [...sentCases, ...replyCases];
 

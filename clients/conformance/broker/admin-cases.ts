@@ -4,6 +4,8 @@ import { checkNotRefused, checkRefused } from './checks.js';
 import type { BrokerCase, BrokerContext } from './context.js';
 import { type Reply, shown, textsOf } from './reply.js';
 
+/* Cases about administrative messages (BRK section 5). */
+
 /** Time within which a command that takes long must be answered. */
 const IMMEDIATE_MS = 5_000;
 

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { ConfigError, messageOf, UsageError } from '../../../protocols/errors.js';
 
+/* Reads the arguments of the suite `broker`, and its password file. */
+
 /** The arguments of the suite. */
 export interface SuiteArguments {
   /** HOST, HOST:PORT, or HOST PORT. */

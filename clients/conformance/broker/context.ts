@@ -6,6 +6,8 @@ import { type Reply, type ReplyLimits, readReply, shown } from './reply.js';
 import type { Survey } from './survey.js';
 import { takeSurvey } from './take-survey.js';
 
+/* The context of the cases for a Broker: sends messages and holds the survey of its data. */
+
 export type BrokerCase = ConformanceCase<BrokerContext>;
 
 /**

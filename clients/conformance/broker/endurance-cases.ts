@@ -4,6 +4,8 @@ import { type BrokerCase, PLAIN_FLAGS } from './context.js';
 import { readReply, textsOf } from './reply.js';
 import { anyWord, SURVEY_MS } from './survey.js';
 
+/* Cases about the robustness of a Broker's port. */
+
 /** Number of concurrent clients. */
 const TOGETHER = 30;
 

@@ -6,6 +6,8 @@ import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
 import { readReply, shown } from './reply.js';
 import { anyWord, SURVEY_MS } from './survey.js';
 
+/* Cases about the greeting and the end of a message (BRK section 1). */
+
 /** BRK-1.8: bytes of the longest message. */
 const LONGEST = 64 * 1024;
 /** Bytes after which no Broker may still wait for the end of the message. */

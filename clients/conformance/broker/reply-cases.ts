@@ -5,6 +5,8 @@ import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
 import { type FoundObject, type Problem, type Reply, shown, textsOf } from './reply.js';
 import { anyWord, SURVEY_MS } from './survey.js';
 
+/* Cases about the layout of replies (BRK section 4). */
+
 /** The codes of a reply (BRK-4.1). */
 const KNOWN = new Set([101, 103, 111, 120, 122, 124, 125, 126, 127, 130]);
 /** Number of objects of a reply that are checked. */

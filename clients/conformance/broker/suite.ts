@@ -14,6 +14,8 @@ import { messageCases } from './message-cases.js';
 import { queryCases } from './query-cases.js';
 import { replyCases } from './reply-cases.js';
 
+/* The suite `broker`. */
+
 const CASES: readonly BrokerCase[] = [
   ...messageCases,
   ...queryCases,

@@ -4,6 +4,8 @@ import type { ClientContext } from '../client-bench.js';
 import type { Address } from '../client-under-test.js';
 import { full, group, type Kind, SUCCESS, updated, urlOf } from './replies.js';
 
+/* Runs a client that collects from Brokers against a scripted Broker. */
+
 export type BulkClientContext = ClientContext<Bench>;
 export type BulkClientCase = ConformanceCase<BulkClientContext>;
 

@@ -4,6 +4,8 @@ import { printable } from '../printable.js';
 import type { Behavior, BulkClientCase, BulkClientContext } from './bench.js';
 import type { Kind } from './replies.js';
 
+/* Builds cases from a scripted reply and the output that it requires of the client. */
+
 /** Description of a case that sends one reply to the client under test and checks its output. */
 export interface ReplyCase {
   readonly id: string;

@@ -7,6 +7,8 @@ import { proposedCases } from './proposed-cases.js';
 import { sentCases } from './sent-cases.js';
 import { shippedCases } from './shipped-cases.js';
 
+/* The suite `bulk-client`. */
+
 export const BULK_CLIENT_CASES: readonly BulkClientCase[] = [...sentCases, ...shippedCases, ...proposedCases];
 
 /** Binds the cases to a client, a program or a function. The command line does it by {@link suite}. */

@@ -8,6 +8,11 @@ import { ServerContext, type ServerFacts } from '../server-context.js';
 import type { Wire } from '../wire.js';
 import { type OnObject, readTransfer, requireTransfer, type Transfer } from './transfer.js';
 
+/*
+ * The context of the cases for bulk transfers: sends requests and holds the survey of the transfer of
+ * everything.
+ */
+
 export type BulkCase = ConformanceCase<BulkContext>;
 
 /** The request of deployed clients for everything (BT-3). */

@@ -5,6 +5,8 @@ import { type BulkCase, type BulkContext, TRANSFER_MS } from './context.js';
 import { isProposed, type ProposedReply, readProposed } from './proposed-reader.js';
 import { readTransfer, shown, updatesOf } from './transfer.js';
 
+/* Cases about the interface of 1995 (Part B), for a Broker that knows `#interface 2`. */
+
 const EVERYTHING = '#BULK #SINCE 0 #interface 2 #END #ALLB';
 /** BP-12 */
 const INFO_FIELDS = [126, 140, 141, 101, 142];

@@ -6,6 +6,8 @@ import { printable } from '../printable.js';
 import type { Wire } from '../wire.js';
 import { GroupCheck, type Transfer } from './transfer.js';
 
+/* Reads a reply in the interface of 1995 by token (Part B), independent of `protocols/bulk`. */
+
 /** BP-8: codes of the items that a Separator follows, and its bytes. */
 const FORMS = {
   '126': 'string',

@@ -4,6 +4,8 @@ import { printable } from '../printable.js';
 import { type BulkCase, type BulkContext, EVERYTHING, TRANSFER_MS, urlOf } from './context.js';
 import { requireTransfer, type Transfer, updatesOf } from './transfer.js';
 
+/* Cases about the objects that a transfer selects: `#SINCE` and queries. */
+
 /** 2100-01-01: later than any change. */
 const FAR_FUTURE = 4_102_444_800;
 /** A word that no object has. */

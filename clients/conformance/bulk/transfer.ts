@@ -5,6 +5,8 @@ import { printable } from '../printable.js';
 import type { Wire } from '../wire.js';
 import { GroupLayout } from './group-layout.js';
 
+/* Reads the reply to `#BULK`: its status lines, and facts about its groups and objects. */
+
 /** A line that is not data. */
 export interface StatusLine {
   readonly code: number;

@@ -1,5 +1,7 @@
 import { UsageError } from '../../../protocols/errors.js';
 
+/* Reads the arguments of the suite `gatherd-client`. */
+
 /** The arguments of the suite. */
 export interface SuiteArguments {
   /** The program that fetches everything, with its arguments; empty when only `--info` is given. */

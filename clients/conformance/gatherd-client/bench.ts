@@ -7,6 +7,8 @@ import { type Behavior, dialogue } from './dialogue.js';
 import { bytes, type Content } from './objects.js';
 import { OutputReader } from './output.js';
 
+/* Runs clients of gatherd against scripted servers. */
+
 export type ClientContext = Context<Bench>;
 
 /** The observable results of a run of the client. */

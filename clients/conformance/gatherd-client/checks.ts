@@ -7,6 +7,8 @@ import { type Behavior, compressed, inClear, type Step } from './dialogue.js';
 import { gzipMember, stored } from './gzip-member.js';
 import { type Content, PLAIN } from './objects.js';
 
+/* Checks of a run that several cases share: complete, or reported as failed. */
+
 /** The ordinary session: two objects, compressed if the client requests it. Several cases check this run. */
 export const ORDINARY: Behavior = {
   update: (isCompressed) => (isCompressed ? compressed(gzipMember(PLAIN.stream, stored)) : inClear(PLAIN)),

@@ -4,6 +4,8 @@ import { Mismatch } from '../case.js';
 import { printable } from '../printable.js';
 import type { Content, Section, SectionObject, WireObject } from './objects.js';
 
+/* Reads the output of a client and compares its objects with those that were sent. */
+
 /** Largest output of a client, in bytes; the largest object of a script has 10 MiB. */
 const MAX_OUTPUT_BYTES = 128 << 20;
 const MAX_OBJECTS = 1_000;

@@ -10,6 +10,8 @@ import { INCOMPLETE_CASES, SECTION_CASES, VALUE_CASES } from './cases/data.js';
 import { INFO_CASES } from './cases/info.js';
 import { DELIVERY_CASES, LINE_CASES, REFUSAL_CASES, SESSION_CASES } from './cases/session.js';
 
+/* The suite `gatherd-client`. */
+
 export const CLIENT_CASES: readonly ClientCase[] = [
   ...SESSION_CASES,
   ...LINE_CASES,

@@ -4,6 +4,8 @@ import type { Wire } from '../wire.js';
 import { type Survey, Surveyor } from './survey.js';
 import { readUpdate } from './transfer.js';
 
+/* The context of the cases for a gatherd: opens sessions and holds the survey of its database. */
+
 export type GatherdCase = ConformanceCase<GatherdContext>;
 
 /** A time stamp after every Update-Time (year 2286). */

@@ -3,6 +3,8 @@ import { checkSameStream, checkStillServes } from './session-cases.js';
 import { readUpdate, receiveUpdate } from './transfer.js';
 import { TRANSFER_MS } from './update-cases.js';
 
+/* Cases about the robustness of a gatherd (GATHERD sections 7.3 and 12). */
+
 /** GATHERD-12.4. */
 const SESSIONS = 32;
 /** Bytes requested by a client that does not read: more than the buffers of a connection hold. */

@@ -4,6 +4,10 @@ import { Mismatch } from '../case.js';
 import { printable } from '../printable.js';
 import type { Status, Wire } from '../wire.js';
 
+/*
+ * Reads compressed data from a raw connection, with the trailer of each gzip member and the bytes after it.
+ */
+
 /** The values in the trailer of a member, and those of its data. */
 export interface MemberFacts {
   readonly crc: number;

@@ -8,6 +8,8 @@ import {
 } from '../../../protocols/soif/index.js';
 import { printable } from '../printable.js';
 
+/* Checks an update stream while it is read: counts, digest, layout, order. */
+
 /** An object of a stream. */
 export type StreamObject = Extract<SectionItem, { kind: 'object' }>;
 

@@ -13,6 +13,8 @@ import { objectCases } from './object-cases.js';
 import { sessionCases } from './session-cases.js';
 import { updateCases } from './update-cases.js';
 
+/* The suite `gatherd`. */
+
 const CASES: readonly GatherdCase[] = [
   ...dialogueCases,
   ...updateCases,

@@ -5,6 +5,8 @@ import { Findings } from './findings.js';
 import { LayoutChecker } from './layout-checker.js';
 import type { StreamKind } from './wrapper-checker.js';
 
+/* Checks a SOIF stream by every rule, in one pass. */
+
 /** The findings about a stream. */
 export interface StreamReport {
   readonly findings: Findings;

@@ -1,3 +1,5 @@
+/* Counts the checks and violations of each rule. */
+
 /** The rules for a stream, each with its own verdict. */
 export type RuleId =
   | 'layout'

@@ -2,6 +2,8 @@ import type { Findings, RuleId } from './findings.js';
 import { ObjectChecker } from './object-checker.js';
 import { type StreamKind, WrapperChecker } from './wrapper-checker.js';
 
+/* Checks the bytes of a SOIF stream against the layout of SOIF-2.2. */
+
 const HT = 0x09;
 const LF = 0x0a;
 const CR = 0x0d;

@@ -1,6 +1,8 @@
 import type { Findings } from './findings.js';
 import { ValueChecker } from './value-checker.js';
 
+/* Checks type, URL and attribute names of an object. */
+
 /** SOIF-6.5. */
 const REQUIRED = ['gatherer-name', 'gatherer-host', 'gatherer-version', 'update-time'];
 /** Names of one object that are remembered; an object with more names is checked for duplicates of these. */

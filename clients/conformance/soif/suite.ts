@@ -6,6 +6,8 @@ import { checkStream, type StreamReport } from './check-stream.js';
 import type { Findings, RuleId } from './findings.js';
 import type { StreamKind } from './wrapper-checker.js';
 
+/* The suite `soif`: one case for each rule. */
+
 interface RuleCase extends CaseDescription {
   readonly id: RuleId;
 }

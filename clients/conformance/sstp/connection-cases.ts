@@ -5,6 +5,8 @@ import { printable } from '../printable.js';
 import { PLAIN, type SstpCase } from './context.js';
 import { checkServed, readReply, shown } from './reply.js';
 
+/* Cases about connections to a References Server (SSTP sections 7 and 8). */
+
 const PIPELINED = 1000;
 /** Time in which a server that speaks first would have done so. */
 const SILENCE_MS = 700;

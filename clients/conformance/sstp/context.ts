@@ -2,6 +2,8 @@ import { type ConformanceCase, NotApplicable } from '../case.js';
 import { ServerContext, type ServerFacts } from '../server-context.js';
 import { checkCode, type Reply, readReply, resultOf } from './reply.js';
 
+/* The context of the cases for a References Server. */
+
 export type SstpCase = ConformanceCase<SstpContext>;
 
 /** A request for the links of a document, which every References Server answers with its code or with 404. */

@@ -7,6 +7,8 @@ import { type SharedFacts, type SstpCase, SstpContext } from './context.js';
 import { fixtureCases } from './fixture-cases.js';
 import { messageCases } from './message-cases.js';
 
+/* The suite `sstp`. */
+
 const CASES: readonly SstpCase[] = [...messageCases, ...connectionCases, ...fixtureCases];
 
 /** Checks a References Server over SSTP, and by the fixture if it serves that. */

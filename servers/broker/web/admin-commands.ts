@@ -4,6 +4,8 @@ import {
   type AdminCommandTitle,
 } from '../../../protocols/broker/index.js';
 
+/* The administrative commands of the form and the help, in groups. */
+
 /** An administrative command in the form (BRK-5.1). */
 interface OfferedCommand extends AdminCommandTitle {
   /** Whether it deletes objects or ends the program; the page's script then asks for confirmation. */

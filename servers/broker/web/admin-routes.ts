@@ -16,6 +16,8 @@ import type { SiteLinks } from './layout.js';
 import { renderNotice } from './results-page.js';
 import type { PageReply, RouteContext } from './route-context.js';
 
+/* The routes of the administration page: checks the form and sends the command to the Broker. */
+
 /** Lines of a reply that are shown. */
 const MAX_REPLY_LINES = 5000;
 

@@ -1,5 +1,7 @@
 import { type Content, type Html, html } from '../../web/html.js';
 
+/* Renders charts as SVG. */
+
 /** One value of a chart. */
 export interface ChartValue {
   readonly name: string;

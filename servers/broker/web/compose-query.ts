@@ -1,3 +1,5 @@
+/* Composes a query from the fields of the advanced form. */
+
 /** Rows for attributes in the advanced form. */
 export const ATTRIBUTE_ROWS = 3;
 

@@ -10,6 +10,8 @@ import { type ListedBroker, parseBrokersCf } from '../../../protocols/config/bro
 import { errorCode, messageOf } from '../../../protocols/errors.js';
 import type { Logger } from '../../host/index.js';
 
+/* Reads `BrokerQuery.cf` and `Brokers.cf` in the Broker's directory. */
+
 /** Names of the files in the Broker's directory that a form may name: not a path, and not broker.conf. */
 const FILE_NAME = /^\w[\w.-]{0,100}\.cf$/;
 

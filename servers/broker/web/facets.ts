@@ -6,6 +6,8 @@ import type { Broker } from '../broker.js';
 import { hostOfUrl, NameCounter } from '../name-counter.js';
 import { NARROW_KINDS, type NarrowKind } from './narrow.js';
 
+/* Counts the objects of a result by type, host and Gatherer. */
+
 /** One value of a facet. */
 interface FacetValue {
   /** Empty for objects without the property. */

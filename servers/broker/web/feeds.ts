@@ -3,6 +3,8 @@ import type { FacetCounts } from './facets.js';
 import { type QueryForm, writeForm } from './form.js';
 import type { Results, ShownHit } from './results.js';
 
+/* Formats results as JSON and RSS. */
+
 /** Content of a result in a format for programs. */
 export interface FeedSource {
   readonly brokerName: string;

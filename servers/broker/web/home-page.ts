@@ -5,6 +5,8 @@ import type { QueryForm } from './form.js';
 import type { Narrowing } from './narrow.js';
 import { renderSearchForm, type SearchFormOptions } from './search-form.js';
 
+/* Renders the search page. */
+
 /** Links for each property. */
 const MAX_LINKS = 8;
 

@@ -1,6 +1,8 @@
 import { type Content, type Html, html, link } from '../../web/html.js';
 import { type Alternate, type PageShell, renderPage } from '../../web/page-shell.js';
 
+/* The frame of every page: navigation and footer. */
+
 /** URLs that every page links to. */
 export interface SiteLinks {
   readonly brokerName: string;

@@ -4,6 +4,8 @@ import { ReferencesPool } from '../../../clients/references/index.js';
 import { referenceUrl } from '../../../protocols/urls/index.js';
 import type { ShownHit } from './results.js';
 
+/* Requests from a References Server how many documents link to each hit. */
+
 /** Time limits for a References Server. */
 export interface LinkedFromOptions {
   /** Time for all requests of a page. Default 300. */

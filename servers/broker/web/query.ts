@@ -9,6 +9,8 @@ import { PeerError, ProtocolError } from '../../../protocols/errors.js';
 import { type QueryForm, toRequest } from './form.js';
 import { type Results, SHOWN_ATTRIBUTES, type ShownHit, shownHit } from './results.js';
 
+/* Sends the query of the form to a Broker. */
+
 /** A syntax error in a query; its positions count characters. */
 export interface FaultyQuery extends QueryFault {
   readonly kind: 'fault';

@@ -26,6 +26,8 @@ import type { RouteContext } from './route-context.js';
 import { renderSearchForm, type SearchFormOptions } from './search-form.js';
 import { objectVariables, renderDefinition, renderTemplate, type Variables } from './templates.js';
 
+/* Answers a query of the form as a page, RSS or JSON. */
+
 /** The reply to a query in the requested format. */
 export interface ResultReply {
   readonly status: number;

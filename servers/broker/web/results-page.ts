@@ -6,6 +6,8 @@ import { type QueryForm, writeForm } from './form.js';
 import type { Results, ShownHit } from './results.js';
 import type { Variables } from './templates.js';
 
+/* Renders the list of results. */
+
 /** Objects on one page of results. */
 export const PAGE_OBJECTS = 20;
 

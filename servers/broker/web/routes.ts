@@ -20,6 +20,8 @@ import type { PageReply, RouteContext } from './route-context.js';
 import type { SearchFormOptions } from './search-form.js';
 import { renderStatistics } from './stats-page.js';
 
+/* The routes of the web pages, and the pages themselves. */
+
 /** Path of the programs of the original (BRK-9.4). */
 const CGI = '/Harvest/cgi-bin';
 const QUERY_PROGRAMS = ['BrokerQuery.cgi', 'BrokerQuery.pl.cgi', 'nph-search.cgi'];

@@ -5,6 +5,8 @@ import { securityHeaders } from '../../web/security-headers.js';
 import type { RouteContext } from './route-context.js';
 import { addRoutes, BrokerPages } from './routes.js';
 
+/* The application of the web pages and its port. */
+
 /** Options of {@link createWebApp}. */
 export interface WebAppOptions extends RouteContext {
   /** Maximum number of bytes of a form sent by POST, default 64 KiB. */

@@ -7,6 +7,8 @@ import { AgeStatistics } from './ages.js';
 import { browseUrl } from './facet-list.js';
 import { renderStatistics } from './stats-page.js';
 
+/* Renders the statistics as a single file (BRK-6.7). */
+
 /** Options of {@link statsFile}. */
 export interface StatsFileOptions {
   readonly brokerName: string;

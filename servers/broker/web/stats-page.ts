@@ -7,6 +7,8 @@ import type { AgeSpan } from './ages.js';
 import { type ChartValue, renderBarTable, renderColumnChart } from './charts.js';
 import type { Narrowing } from './narrow.js';
 
+/* Renders the page of statistics (BRK-9.12). */
+
 /** Content of the page. */
 export interface StatsSource {
   readonly statistics: BrokerStatistics;

@@ -11,6 +11,8 @@ import type { HttpClient, RefererService } from '../service.js';
 import { addAdministration } from './administration.js';
 import { addLinkPages } from './link-pages.js';
 
+/* The HTTP side of a references server. */
+
 /** other methods get 405. */
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST'];
 

@@ -3,6 +3,8 @@ import { type Content, type Html, html, link } from '../../web/html.js';
 import { renderPage } from '../../web/page-shell.js';
 import type { LinksView, ViewName } from './links-view.js';
 
+/* Renders the pages of links. */
+
 const TITLES: Readonly<Record<ViewName, string>> = {
   to: 'Links to this document',
   from: 'Links from this document',

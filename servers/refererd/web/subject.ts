@@ -3,6 +3,8 @@ import { MAX_U32 } from '../../../protocols/sstp/index.js';
 import { canonicalDocumentUrl, formatServerName, serverNameOf } from '../../../protocols/urls/index.js';
 import type { References, ServerRecord, UrlRecord } from '../../../storage/references/index.js';
 
+/* Finds the document and the site that a query names. */
+
 /** The document and the site that a query names. */
 export interface Subject {
   /** u32; undefined if no document is known. */

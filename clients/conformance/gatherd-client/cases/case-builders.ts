@@ -10,6 +10,8 @@ import {
 import type { Behavior, Step } from '../dialogue.js';
 import { type Content, PLAIN } from '../objects.js';
 
+/* Builds cases about complete and failed transfers, in clear and compressed. */
+
 export type ClientCase = ConformanceCase<ClientContext>;
 
 /** A transfer in clear that the client must receive completely. */

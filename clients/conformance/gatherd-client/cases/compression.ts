@@ -7,6 +7,8 @@ import { PLAIN, updates, wireObject } from '../objects.js';
 import { brokenMemberCase, type ClientCase, completeMemberCase } from './case-builders.js';
 import { ALL_BYTES, around, FORGED_END, largeValue } from './data.js';
 
+/* Cases about compressed transfers (GATHERD section 6). */
+
 const MEBIBYTE = 1 << 20;
 const START = '400 - Sending all objects\n';
 const END = '499 - Sent all objects\n';

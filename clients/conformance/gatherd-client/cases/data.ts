@@ -16,6 +16,8 @@ import {
 } from '../objects.js';
 import { brokenCase, type ClientCase, completeCase } from './case-builders.js';
 
+/* Cases about values, sections and incomplete transfers (SOIF sections 1 and 8, GATHERD-3.11). */
+
 const URL = 'http://gatherer.example.org/values';
 const LAST = wireObject('http://gatherer.example.org/last', [['Title', 'behind the others\n']]);
 const MEBIBYTE = 1 << 20;

@@ -5,6 +5,8 @@ import type { Behavior, Step } from '../dialogue.js';
 import { inSection, streamOf, wireObject } from '../objects.js';
 import type { ClientCase } from './case-builders.js';
 
+/* Cases about the answer to INFO (GATHERD-3.6). */
+
 const DESCRIPTION = wireObject(
   '-',
   [

@@ -8,6 +8,8 @@ import { gzipMember, stored } from '../gzip-member.js';
 import { PLAIN } from '../objects.js';
 import { brokenCase, type ClientCase, completeCase, completeMemberCase } from './case-builders.js';
 
+/* Cases about the session: commands, status lines, refusals, delivery. */
+
 /** GATHERD-2.1, 2.2, 6.11: the exact lines that a client may send; other cases check the arguments. */
 const SPELLING =
   /^(?:HELLO(?: .*)?|HELP|INFO|QUIT|SEND-OBJECT .+|SEND-UPDATE .+|SET compression|SET changes)$/;
