@@ -80,7 +80,7 @@ export abstract class BrokerBench<
       await peer.send(bytes(greeting), delivery);
       const line = await peer.line();
       if (line !== undefined) {
-        if (behavior.watch === true) closedEarly ||= await closes(peer, signal);
+        if (behavior.watch === true) closedEarly ||= await closesSoon(peer, signal);
         await peer.send(bytes(this.replyTo(behavior, line.text)), delivery);
       }
       if (behavior.reset === true) peer.reset();
@@ -228,7 +228,7 @@ export function bytes(text: string): Buffer {
 }
 
 /** Whether the client closes its direction within a moment. */
-async function closes(peer: { line(): Promise<unknown> }, signal: AbortSignal): Promise<boolean> {
+async function closesSoon(peer: { line(): Promise<unknown> }, signal: AbortSignal): Promise<boolean> {
   const stop = new AbortController();
   const closed = peer.line().then((line) => line === undefined);
   const waited = setTimeout(WATCH_MS, false, { signal: AbortSignal.any([signal, stop.signal]) });

@@ -48,13 +48,13 @@ export class CommandClient<Task extends Address = Address> implements ClientUnde
     signal: AbortSignal,
   ): Promise<ClientEnd> {
     signal.throwIfAborted();
-    const args = this.#args.map((word) => this.#filledIn(word, task));
+    const args = this.#args.map((word) => this.#fillIn(word, task));
     // The program gets its own process group, so that programs started by a wrapper script are killed with it.
     const child = spawn(this.#program, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
-    const kill = () => endGroup(child);
+    const kill = () => killGroup(child);
     signal.addEventListener('abort', kill, { once: true });
     try {
-      const ended = ending(child);
+      const ended = waitForExit(child);
       ended.catch(() => {});
       let diagnostics = '';
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -71,7 +71,7 @@ export class CommandClient<Task extends Address = Address> implements ClientUnde
   }
 
   /** Replaces the placeholders in one pass, so that a placeholder inside a value is kept. */
-  #filledIn(word: string, task: Task): string {
+  #fillIn(word: string, task: Task): string {
     return word.replace(/\{(\w+)\}/g, (text, name: string) => {
       const known = this.#names.find((one) => one === name);
       return known === undefined ? text : String(task[known]);
@@ -99,7 +99,7 @@ async function isProgram(word: string): Promise<boolean> {
   return false;
 }
 
-function ending(child: ChildProcess): Promise<number | undefined> {
+function waitForExit(child: ChildProcess): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     child.once('error', (error) => {
       reject(new UsageError(`the client cannot be started: ${error.message}`, { cause: error }));
@@ -108,7 +108,7 @@ function ending(child: ChildProcess): Promise<number | undefined> {
   });
 }
 
-function endGroup(child: ChildProcess): void {
+function killGroup(child: ChildProcess): void {
   if (child.pid === undefined) return;
   try {
     process.kill(-child.pid, 'SIGKILL');

@@ -16,11 +16,11 @@ type Results = AsyncIterable<CaseResult> | Iterable<CaseResult>;
 type Report = AsyncGenerator<string, void, undefined>;
 
 /** Formats a turn: `>` from the kit to the peer, `<` from the peer, `#` a note. */
-function turn({ direction, text }: TranscriptEntry): string {
+function formatTurn({ direction, text }: TranscriptEntry): string {
   return `${{ sent: '>', received: '<', note: '#' }[direction]} ${text}`;
 }
 
-function label({ id, title, level, rules }: CaseResult): string {
+function formatLabel({ id, title, level, rules }: CaseResult): string {
   return `${id}: ${title} (${level} ${rules.join(', ')})`;
 }
 
@@ -34,12 +34,15 @@ export async function* tap(results: Results, options: ReportOptions): Report {
   for await (const result of results) {
     tally.add(result);
     const ok = result.verdict === 'fail' ? 'not ok' : 'ok';
-    yield `${ok} ${tally.total} - ${escapeTap(label(result))}${directive(result, options)}\n${diagnostics(result)}`;
+    yield `${ok} ${tally.total} - ${escapeTap(formatLabel(result))}${formatDirective(result, options)}\n${formatDiagnostics(result)}`;
   }
   yield `1..${tally.total}\n# ${tally}\n`;
 }
 
-function directive({ verdict, level, message = '' }: CaseResult, { strict = false }: ReportOptions): string {
+function formatDirective(
+  { verdict, level, message = '' }: CaseResult,
+  { strict = false }: ReportOptions,
+): string {
   if (verdict === 'skip') return ` # SKIP ${escapeTap(message)}`;
   return verdict === 'fail' && level === 'SHOULD' && !strict ? ' # TODO a SHOULD' : '';
 }
@@ -50,7 +53,7 @@ function escapeTap(text: string): string {
 }
 
 /** The YAML block. JSON strings are YAML strings, so no text can end the block. A pass has no transcript. */
-function diagnostics(result: CaseResult): string {
+function formatDiagnostics(result: CaseResult): string {
   const { message, expected, received, source, milliseconds, verdict, transcript } = result;
   const lines: string[] = [];
   const add = (name: string, value: string | undefined) => {
@@ -65,7 +68,7 @@ function diagnostics(result: CaseResult): string {
   lines.push(`  milliseconds: ${milliseconds}\n`);
   if (verdict === 'fail' && transcript.length > 0) {
     lines.push('  transcript:\n');
-    for (const entry of transcript) lines.push(`    - ${JSON.stringify(turn(entry))}\n`);
+    for (const entry of transcript) lines.push(`    - ${JSON.stringify(formatTurn(entry))}\n`);
   }
   return `  ---\n${lines.join('')}  ...\n`;
 }
@@ -99,12 +102,12 @@ export async function* junit(results: Results, options: ReportOptions): Report {
   for await (const result of results) {
     tally.add(result);
     milliseconds += result.milliseconds;
-    cases.push(testcase(result, strict));
+    cases.push(formatTestcase(result, strict));
   }
   const failures = tally.failures(strict);
   const counts = [
     `tests="${tally.total}" failures="${failures}" errors="0"`,
-    `skipped="${tally.total - tally.pass - failures}" time="${seconds(milliseconds)}"`,
+    `skipped="${tally.total - tally.pass - failures}" time="${formatSeconds(milliseconds)}"`,
   ].join(' ');
   yield `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="harvest conformance" ${counts}>\n`;
   yield `<testsuite name="${escapeXml(`${suite} ${target}`)}" ${counts}>\n`;
@@ -112,14 +115,14 @@ export async function* junit(results: Results, options: ReportOptions): Report {
   yield '</testsuite>\n</testsuites>\n';
 }
 
-function testcase(result: CaseResult, strict: boolean): string {
+function formatTestcase(result: CaseResult, strict: boolean): string {
   const { suite, milliseconds, transcript, source } = result;
-  const attributes = `classname="${escapeXml(suite)}" name="${escapeXml(label(result))}" time="${seconds(milliseconds)}"`;
-  const output = [`source: ${source}`, ...transcript.map(turn)].join('\n');
-  return `<testcase ${attributes}>\n${verdictXml(result, strict)}<system-out>${escapeXml(output)}</system-out>\n</testcase>\n`;
+  const attributes = `classname="${escapeXml(suite)}" name="${escapeXml(formatLabel(result))}" time="${formatSeconds(milliseconds)}"`;
+  const output = [`source: ${source}`, ...transcript.map(formatTurn)].join('\n');
+  return `<testcase ${attributes}>\n${formatVerdict(result, strict)}<system-out>${escapeXml(output)}</system-out>\n</testcase>\n`;
 }
 
-function verdictXml(result: CaseResult, strict: boolean): string {
+function formatVerdict(result: CaseResult, strict: boolean): string {
   const { verdict, level, message = '', expected, received } = result;
   if (verdict === 'pass') return '';
   if (verdict === 'skip') return `<skipped message="${escapeXml(message)}"/>\n`;
@@ -130,7 +133,7 @@ function verdictXml(result: CaseResult, strict: boolean): string {
   return `<failure type="${level}" message="${escapeXml(message)}">${escapeXml(details)}</failure>\n`;
 }
 
-function seconds(milliseconds: number): string {
+function formatSeconds(milliseconds: number): string {
   return (milliseconds / 1000).toFixed(3);
 }
 

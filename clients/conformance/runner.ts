@@ -82,7 +82,7 @@ export async function* runSuite(
   for (const bound of selectCases(prepared.cases, only)) {
     signal?.throwIfAborted();
     if (silence.reason !== undefined) {
-      yield skipped(prepared.suite, bound, silence.reason);
+      yield skippedResult(prepared.suite, bound, silence.reason);
       continue;
     }
     const transcript = new Transcript();
@@ -112,7 +112,7 @@ class SilenceDetector {
   }
 }
 
-function skipped(suite: string, bound: BoundCase, message: string): CaseResult {
+function skippedResult(suite: string, bound: BoundCase, message: string): CaseResult {
   const { id, title, rules, source, level } = bound;
   return {
     suite,

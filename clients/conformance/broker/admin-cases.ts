@@ -2,7 +2,7 @@ import { check } from '../case.js';
 import { printable } from '../printable.js';
 import { checkNotRefused, checkRefused } from './checks.js';
 import type { BrokerCase, BrokerContext } from './context.js';
-import { type Reply, shown, textsOf } from './reply.js';
+import { formatReply, type Reply, textsOf } from './reply.js';
 
 /* Cases about administrative messages (BRK section 5). */
 
@@ -67,7 +67,7 @@ export const adminCases: readonly BrokerCase[] = [
       checkExecuted(reply, '#do-stats');
       check(textsOf(reply, 101).length > 0, 'no statistics', {
         expected: '101 - ...',
-        received: shown(reply),
+        received: formatReply(reply),
       });
     },
   ),
@@ -160,6 +160,6 @@ function checkExecuted(reply: Reply, text: string): void {
   const [stranger] = reply.items.filter(({ code }) => code !== 101 && code !== 103);
   check(stranger === undefined && reply.items.length > 0, `the reply to ${text} is not its outcome`, {
     expected: '101 - ...',
-    received: shown(reply),
+    received: formatReply(reply),
   });
 }

@@ -4,7 +4,7 @@ import { checkIncludes, checkNotRefused, checkRefused, checkSameUrls, urlsOf } f
 import type { BrokerCase, BrokerContext } from './context.js';
 import { queryCase } from './query-cases.js';
 import { textsOf } from './reply.js';
-import { anyWord, type Survey, union, wordsOf } from './survey.js';
+import { pickWord, type Survey, union, wordsOf } from './survey.js';
 
 /** Queries about one attribute, and the select operators: BRK-2.14 to 2.19. */
 export const attributeCases: readonly BrokerCase[] = [
@@ -94,7 +94,7 @@ export const attributeCases: readonly BrokerCase[] = [
     'MUST',
     async (context) => {
       const { survey, part } = await partOfUrl(context);
-      const word = anyWord(survey);
+      const word = pickWord(survey);
       const urls = await findStructured(context, `url : "${part}"`);
       const query = `${word.text} or (url : "${part}")`;
       checkSameUrls(union(word.urls, urls), await findStructured(context, query), survey, query);

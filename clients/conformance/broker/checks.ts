@@ -1,6 +1,6 @@
 import { check, Mismatch, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
-import { type Reply, shown, textsOf } from './reply.js';
+import { formatReply, type Reply, textsOf } from './reply.js';
 import type { Survey } from './survey.js';
 
 /* Checks of replies that several cases share: equal sets of URLs, refusals. */
@@ -37,7 +37,7 @@ export function checkRefused(reply: Reply, message: string): void {
   check(
     fatal?.code === 111 && more.length === 0 && last === fatal && fatal.text.includes('ERROR'),
     `not refused: ${printable(message, 80)}`,
-    { expected: '111 - ... ERROR ..., and nothing after it', received: shown(reply) },
+    { expected: '111 - ... ERROR ..., and nothing after it', received: formatReply(reply) },
   );
 }
 

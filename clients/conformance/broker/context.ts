@@ -2,7 +2,7 @@ import { type ConformanceCase, NotApplicable } from '../case.js';
 import { ServerContext, type ServerFacts } from '../server-context.js';
 import type { Wire } from '../wire.js';
 import { checkNotRefused, type OnRefusal, urlsOf } from './checks.js';
-import { type Reply, type ReplyLimits, readReply, shown } from './reply.js';
+import { formatReply, type Reply, type ReplyLimits, readReply } from './reply.js';
 import type { Survey } from './survey.js';
 import { takeSurvey } from './take-survey.js';
 
@@ -53,7 +53,7 @@ export class BrokerContext extends ServerContext<SharedFacts> {
     const id = `"${password.replaceAll('"', '\\"')}"`;
     await wire.send(Buffer.from(`#ADMIN ${keyword} ${id} ${command}\r\n`));
     const reply = await readReply(wire);
-    this.transcript.note(`the reply: ${shown(reply)}`);
+    this.transcript.note(`the reply: ${formatReply(reply)}`);
     return reply;
   }
 

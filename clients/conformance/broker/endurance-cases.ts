@@ -2,7 +2,7 @@ import { check } from '../case.js';
 import { checkNotRefused, checkSameUrls, urlsOf } from './checks.js';
 import { type BrokerCase, PLAIN_FLAGS } from './context.js';
 import { readReply, textsOf } from './reply.js';
-import { anyWord, SURVEY_MS } from './survey.js';
+import { pickWord, SURVEY_MS } from './survey.js';
 
 /* Cases about the robustness of a Broker's port. */
 
@@ -20,7 +20,7 @@ export const enduranceCases: readonly BrokerCase[] = [
     timeoutMs: SURVEY_MS,
     async run(context) {
       const survey = await context.survey();
-      const word = anyWord(survey);
+      const word = pickWord(survey);
       const replies = await Promise.all(
         Array.from({ length: TOGETHER }, async () => {
           const wire = await context.session(false);

@@ -2,8 +2,8 @@ import { check, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
 import { checkIncludes, checkNotRefused, checkRefused, checkSameUrls, urlsOf } from './checks.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
-import { type Reply, shown, textsOf } from './reply.js';
-import { anyWord, SURVEY_MS, type Survey, type Word } from './survey.js';
+import { formatReply, type Reply, textsOf } from './reply.js';
+import { pickWord, SURVEY_MS, type Survey, type Word } from './survey.js';
 
 /** Flags: section 3. */
 export const flagCases: readonly BrokerCase[] = [
@@ -42,7 +42,7 @@ export const flagCases: readonly BrokerCase[] = [
     'SHOULD',
     async (context) => {
       const survey = await context.survey();
-      const word = anyWord(survey);
+      const word = pickWord(survey);
       checkSameUrls(new Set(), await context.found(oddCase(word), 'fail', '#opaque'), survey, oddCase(word));
     },
   ),
@@ -54,7 +54,7 @@ export const flagCases: readonly BrokerCase[] = [
     'SHOULD',
     async (context) => {
       const survey = await context.survey();
-      const word = anyWord(survey);
+      const word = pickWord(survey);
       const odd = oddCase(word);
       const both = '#opaque #index matchword #index case sensitive #index case insensitive';
       checkSameUrls(word.urls, await context.found(odd, 'fail', both), survey, odd);
@@ -70,7 +70,7 @@ export const flagCases: readonly BrokerCase[] = [
     'SHOULD',
     async (context) => {
       const survey = await context.survey();
-      const word = anyWord(survey);
+      const word = pickWord(survey);
       const flags = ['#opaque', '#index matchword', '#desc', '#index case insensitive'];
       const expected = describeObjects(await context.ask(`#USER ${flags.join(' ')} #END ${word.text}`));
       for (const order of [flags.toReversed(), [...flags.slice(2), ...flags.slice(0, 2)]]) {
@@ -113,7 +113,7 @@ export const flagCases: readonly BrokerCase[] = [
     'MUST',
     async (context) => {
       const survey = await context.survey();
-      const word = anyWord(survey, 6);
+      const word = pickWord(survey, 6);
       const middle = Math.floor(word.text.length / 2);
       const letter = word.text.charAt(middle) === 'q' ? 'x' : 'q';
       const misspelled = `${word.text.slice(0, middle)}${letter}${word.text.slice(middle + 1)}`;
@@ -132,7 +132,7 @@ export const flagCases: readonly BrokerCase[] = [
     'S; M1.4',
     'MUST',
     async (context) => {
-      const { text } = anyWord(await context.survey());
+      const { text } = pickWord(await context.survey());
       const flags = '#index case insensitive #index matchword';
       const [without, given] = [
         await context.ask(`#USER ${flags} #END ${text}`),
@@ -152,11 +152,11 @@ export const flagCases: readonly BrokerCase[] = [
     'S, against M1.4',
     'SHOULD',
     async (context) => {
-      const { text } = anyWord(await context.survey());
+      const { text } = pickWord(await context.survey());
       const reply = await context.ask(`#USER ${PLAIN_FLAGS} #END ${text}`);
       check(textsOf(reply, 122).length === 0, 'matched lines are sent with #opaque', {
         expected: 'no 122',
-        received: shown(reply),
+        received: formatReply(reply),
       });
     },
   ),
@@ -189,7 +189,7 @@ export const flagCases: readonly BrokerCase[] = [
     const word = commonWord(await context.survey());
     const reply = await askWithLateFlag(context, `#index maxfiles 1`, word.text);
     checkObjectCount(reply, 1);
-    check(reply.objects.length === 1, 'no object', { expected: '1 object', received: shown(reply) });
+    check(reply.objects.length === 1, 'no object', { expected: '1 object', received: formatReply(reply) });
   }),
   flagCase('no-limit', 'the limit 0 is no limit', ['BRK-8.11'], 'G', 'SHOULD', async (context) => {
     const survey = await context.survey();
@@ -204,7 +204,7 @@ export const flagCases: readonly BrokerCase[] = [
     'project choice',
     'SHOULD',
     async (context) => {
-      const { text } = anyWord(await context.survey());
+      const { text } = pickWord(await context.survey());
       const reply = await context.ask(`#USER #index case insensitive #index maxlines 1 #END ${text}`);
       checkNotRefused(reply, '#index maxlines 1');
       for (const { items, url } of reply.objects) {
@@ -224,7 +224,7 @@ export const flagCases: readonly BrokerCase[] = [
     'SHOULD',
     async (context) => {
       const survey = await context.survey();
-      const word = anyWord(survey);
+      const word = pickWord(survey);
       for (const seconds of [1, 30, 100_000]) {
         const flags = `${PLAIN_FLAGS} #index lifetime ${seconds}`;
         checkSameUrls(word.urls, await context.found(word.text, 'fail', flags), survey, word.text);
@@ -239,12 +239,15 @@ export const flagCases: readonly BrokerCase[] = [
     'SHOULD',
     async (context) => {
       const survey = await context.survey();
-      const word = anyWord(survey);
+      const word = pickWord(survey);
       for (const unknown of ['#index zzyzx', '#index zzyzx plugh']) {
         const reply = await context.ask(`#USER ${PLAIN_FLAGS} ${unknown} #END ${word.text}`);
         checkNotRefused(reply, unknown);
         checkSameUrls(word.urls, urlsOf(reply), survey, word.text);
-        check(textsOf(reply, 101).length > 0, 'no notice', { expected: '101 - ...', received: shown(reply) });
+        check(textsOf(reply, 101).length > 0, 'no notice', {
+          expected: '101 - ...',
+          received: formatReply(reply),
+        });
       }
     },
   ),
@@ -285,7 +288,7 @@ function caseFlagCase(
 ): BrokerCase {
   return flagCase(id, title, rules, source, level, async (context) => {
     const survey = await context.survey();
-    const word = anyWord(survey);
+    const word = pickWord(survey);
     const flags = `#opaque #index matchword #index ${setting}`;
     const expected = finds ? word.urls : new Set<string>();
     checkSameUrls(
@@ -304,7 +307,7 @@ function oddCase({ text }: Word): string {
 
 /** Returns a word without its first and last letter, which is not a word itself. */
 function partOfWord(survey: Survey): { readonly word: Word; readonly part: string } {
-  const word = anyWord(survey, 6);
+  const word = pickWord(survey, 6);
   return { word, part: word.text.slice(1, -1) };
 }
 

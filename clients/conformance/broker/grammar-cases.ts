@@ -2,7 +2,7 @@ import { check } from '../case.js';
 import { printable } from '../printable.js';
 import { checkNotRefused, checkRefused, checkSameUrls, urlsOf } from './checks.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
-import { anyWord, intersect, minus, overlapping, phrase, SURVEY_MS, type Survey } from './survey.js';
+import { intersect, minus, pickOverlapping, pickPhrase, pickWord, SURVEY_MS, type Survey } from './survey.js';
 
 /** Words, quotes, keywords, malformed messages: section 2.1 and the grammar. */
 export const grammarCases: readonly BrokerCase[] = [
@@ -15,7 +15,7 @@ export const grammarCases: readonly BrokerCase[] = [
     timeoutMs: SURVEY_MS,
     async run(context) {
       const survey = await context.survey();
-      const word = anyWord(survey);
+      const word = pickWord(survey);
       const reply = await context.ask(
         `#user #Opaque #INDEX case insensitive #Index matchword #end ${word.text}`,
       );
@@ -116,7 +116,7 @@ export const grammarCases: readonly BrokerCase[] = [
     level: 'MUST',
     timeoutMs: SURVEY_MS,
     async run(context) {
-      const { words, url } = phrase(await context.survey());
+      const { words, url } = pickPhrase(await context.survey());
       const query = `"${words.join('\\ ')}"`;
       const urls = await context.found(query, 'fail', '#opaque #index case insensitive');
       check(urls.has(url), `an object is not found by ${printable(query)}`, {
@@ -235,7 +235,7 @@ async function checkMeaning(
   query: string,
   meaning: 'and' | 'except',
 ): Promise<void> {
-  const [a, b] = overlapping(survey);
+  const [a, b] = pickOverlapping(survey);
   const expected = meaning === 'and' ? intersect(a.urls, b.urls) : minus(a.urls, b.urls);
   const spelled = query.replace('{a}', a.text).replace('{b}', b.text);
   checkSameUrls(expected, await context.found(spelled, 'fail'), survey, spelled);

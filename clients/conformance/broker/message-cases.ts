@@ -3,8 +3,8 @@ import { check } from '../case.js';
 import { printable } from '../printable.js';
 import { checkNotRefused, checkRefused, checkSameUrls, urlsOf } from './checks.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
-import { readReply, shown } from './reply.js';
-import { anyWord, SURVEY_MS } from './survey.js';
+import { formatReply, readReply } from './reply.js';
+import { pickWord, SURVEY_MS } from './survey.js';
 
 /* Cases about the greeting and the end of a message (BRK section 1). */
 
@@ -192,7 +192,7 @@ export const messageCases: readonly BrokerCase[] = [
       check(
         reply.items.every(({ code }) => [101, 103, 111, 120, 122, 124, 125, 126, 127, 130].includes(code)),
         'an item with another code',
-        { expected: '101 103 111 120 122 124 125 126 127 130, or 200', received: shown(reply) },
+        { expected: '101 103 111 120 122 124 125 126 127 130, or 200', received: formatReply(reply) },
       );
     },
   },
@@ -223,7 +223,7 @@ function sameAnswerCase(
 /** Returns a message whose answer is known. */
 async function knownQuery(context: BrokerContext) {
   const survey = await context.survey();
-  const word = anyWord(survey);
+  const word = pickWord(survey);
   return { survey, word, line: `#USER ${PLAIN_FLAGS} #END ${word.text}` };
 }
 

@@ -2,13 +2,13 @@ import { check } from '../case.js';
 import { checkIncludes, checkNotRefused, checkSameUrls, type OnRefusal } from './checks.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
 import {
-  anyWord,
   intersect,
   minus,
-  overlapping,
-  phrase,
+  pickOverlapping,
+  pickPhrase,
+  pickTriple,
+  pickWord,
   SURVEY_MS,
-  triple,
   union,
   type Word,
   wordsOf,
@@ -115,7 +115,7 @@ export const queryCases: readonly BrokerCase[] = [
     'MUST',
     async (context) => {
       const survey = await context.survey();
-      const word = anyWord(survey);
+      const word = pickWord(survey);
       const query = `not ${word.text}`;
       const urls = await context.found(query, 'skip');
       checkSameUrls(minus(urls, word.urls), urls, survey, query);
@@ -133,7 +133,7 @@ export const queryCases: readonly BrokerCase[] = [
     'MUST',
     async (context) => {
       const survey = await context.survey();
-      const [a, b] = overlapping(survey);
+      const [a, b] = pickOverlapping(survey);
       const query = `not ${a.text} or ${b.text}`;
       const urls = await context.found(query, 'skip');
       checkIncludes(intersect(a.urls, b.urls), urls, query);
@@ -149,7 +149,7 @@ export const queryCases: readonly BrokerCase[] = [
     'MUST',
     async (context) => {
       const survey = await context.survey();
-      const [a, b, c] = triple(survey);
+      const [a, b, c] = pickTriple(survey);
       const query = `${a.text} and ${b.text} or ${c.text}`;
       checkSameUrls(
         intersect(a.urls, union(b.urls, c.urls)),
@@ -167,7 +167,7 @@ export const queryCases: readonly BrokerCase[] = [
     'MUST',
     async (context) => {
       const survey = await context.survey();
-      const [a, b, c] = triple(survey);
+      const [a, b, c] = pickTriple(survey);
       const query = `(${a.text} and ${b.text}) or ${c.text}`;
       checkSameUrls(
         union(intersect(a.urls, b.urls), c.urls),
@@ -185,7 +185,7 @@ export const queryCases: readonly BrokerCase[] = [
     'SHOULD',
     async (context) => {
       const survey = await context.survey();
-      const [a, b, c] = triple(survey);
+      const [a, b, c] = pickTriple(survey);
       const query = `${c.text} except ${b.text} or ${a.text}`;
       checkSameUrls(minus(c.urls, union(b.urls, a.urls)), await context.found(query, 'skip'), survey, query);
     },
@@ -198,7 +198,7 @@ export const queryCases: readonly BrokerCase[] = [
     'MUST',
     async (context) => {
       const survey = await context.survey();
-      const { url, words } = phrase(survey);
+      const { url, words } = pickPhrase(survey);
       const quoted = `"${words.join(' ')}"`;
       const urls = await context.found(quoted, 'skip');
       checkIncludes(new Set([url]), urls, quoted);
@@ -235,7 +235,7 @@ function twoWordsCase(
 ): BrokerCase {
   return queryCase(id, title, rules, source, level, async (context) => {
     const survey = await context.survey();
-    const [a, b] = overlapping(survey);
+    const [a, b] = pickOverlapping(survey);
     const spelled = text.replaceAll('{a}', a.text).replaceAll('{b}', b.text);
     checkSameUrls(combine(a.urls, b.urls), await context.found(spelled, onRefusal), survey, spelled);
   });

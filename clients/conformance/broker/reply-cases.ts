@@ -2,8 +2,8 @@ import { check, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
 import { checkNotRefused, checkSameUrls, urlsOf } from './checks.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
-import { type FoundObject, type Problem, type Reply, shown, textsOf } from './reply.js';
-import { anyWord, SURVEY_MS } from './survey.js';
+import { type FoundObject, formatReply, type Problem, type Reply, textsOf } from './reply.js';
+import { pickWord, SURVEY_MS } from './survey.js';
 
 /* Cases about the layout of replies (BRK section 4). */
 
@@ -135,11 +135,11 @@ export const replyCases: readonly BrokerCase[] = [
     level: 'MUST',
     timeoutMs: SURVEY_MS,
     async run(context) {
-      const { text } = anyWord(await context.survey());
+      const { text } = pickWord(await context.survey());
       const reply = await context.ask(`#USER ${PLAIN_FLAGS} #END ${text}`);
       check(!reply.items.some(({ code }) => code === 124), 'a 124 without #desc', {
         expected: 'no 124',
-        received: shown(reply),
+        received: formatReply(reply),
       });
     },
   },
@@ -171,7 +171,7 @@ export const replyCases: readonly BrokerCase[] = [
     level: 'SHOULD',
     timeoutMs: SURVEY_MS,
     async run(context) {
-      const { text } = anyWord(await context.survey());
+      const { text } = pickWord(await context.survey());
       const lines = await matchedLines(context, text);
       const other = lines.find((line) => !/^Matched line: [^\s#]+# /.test(line));
       check(other === undefined, 'a matched line in another form', {
@@ -196,7 +196,10 @@ export const replyCases: readonly BrokerCase[] = [
     level: 'SHOULD',
     async run(context) {
       const reply = await context.ask(`#USER ${PLAIN_FLAGS} #END zzyzxplugh`);
-      check(textsOf(reply, 101).length > 0, 'no message', { expected: '101 - ...', received: shown(reply) });
+      check(textsOf(reply, 101).length > 0, 'no message', {
+        expected: '101 - ...',
+        received: formatReply(reply),
+      });
     },
   },
   attributeCase(
@@ -273,11 +276,11 @@ export const replyCases: readonly BrokerCase[] = [
     'RC',
     'MUST',
     async (context) => {
-      const { text } = anyWord(await context.survey());
+      const { text } = pickWord(await context.survey());
       const reply = await context.ask(`#USER #desc ${PLAIN_FLAGS} #END ${text}`);
       check(valuesOf(reply).length === 0, 'a 127 without #attribute', {
         expected: 'no 127',
-        received: shown(reply),
+        received: formatReply(reply),
       });
     },
   ),
@@ -290,7 +293,7 @@ export const replyCases: readonly BrokerCase[] = [
     timeoutMs: SURVEY_MS,
     async run(context) {
       const survey = await context.survey();
-      const word = anyWord(survey);
+      const word = pickWord(survey);
       const future = await context.ask(`#USER ${PLAIN_FLAGS} #since 4000000000 #END ${word.text}`);
       checkNotRefused(future, '#since 4000000000', 'skip');
       checkSameUrls(new Set(), urlsOf(future), survey, `${word.text} since the future`);
@@ -371,7 +374,7 @@ function attributeCase(
 }
 
 async function askForAttributes(context: BrokerContext, names: readonly string[]): Promise<Reply> {
-  const { text } = anyWord(await context.survey());
+  const { text } = pickWord(await context.survey());
   const flags = names.map((name) => `#attribute ${name}`).join(' ');
   const reply = await context.ask(`#USER ${PLAIN_FLAGS} ${flags} #END ${text}`);
   checkNotRefused(reply, flags);

@@ -64,7 +64,7 @@ export async function readReply(wire: Wire, limits: ReplyLimits = {}): Promise<R
       await wire.close();
       break;
     }
-    const line = await lastLine(wire, problem);
+    const line = await readLine(wire, problem);
     size += line.length;
     if (line.endsWith('\r')) problem('cr', printable(line));
     const match = /^(\d{3}) - ?(.*)$/s.exec(line.endsWith('\r') ? line.slice(0, -1) : line);
@@ -84,7 +84,7 @@ export async function readReply(wire: Wire, limits: ReplyLimits = {}): Promise<R
       items.push({ code, text });
       continue;
     }
-    const value = await counted(wire, count, problem);
+    const value = await readCounted(wire, count, problem);
     size += value.length;
     items.push({ code, text, value });
   }
@@ -97,7 +97,7 @@ function countOf(code: number, text: string): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-async function lastLine(wire: Wire, problem: (kind: 'cut', text: string) => void): Promise<string> {
+async function readLine(wire: Wire, problem: (kind: 'cut', text: string) => void): Promise<string> {
   try {
     return await wire.line();
   } catch (error) {
@@ -109,7 +109,7 @@ async function lastLine(wire: Wire, problem: (kind: 'cut', text: string) => void
   }
 }
 
-async function counted(
+async function readCounted(
   wire: Wire,
   count: number,
   problem: (kind: 'cut' | 'no-lf', text: string) => void,
@@ -161,7 +161,7 @@ export function textsOf({ items }: Pick<Reply, 'items'>, code: number): string[]
 }
 
 /** Formats the first lines of a reply for a report. */
-export function shown({ items }: Reply): string {
+export function formatReply({ items }: Reply): string {
   const lines = items.slice(0, 6).map(({ code, text }) => `${code} - ${text}`);
   const more = items.length > lines.length ? [`... ${items.length - lines.length} items more`] : [];
   return lines.length === 0 ? 'nothing' : printable([...lines, ...more].join('\n'));

@@ -42,7 +42,7 @@ export function wordsOf(text: string): string[] {
 }
 
 /** Returns a word that finds few objects, preferably a long one. @throws NotApplicable if there is none */
-export function anyWord({ words }: Survey, atLeast = 3): Word {
+export function pickWord({ words }: Survey, atLeast = 3): Word {
   const fitting = words.filter(({ text }) => text.length >= atLeast);
   const [word] = fitting.toSorted((a, b) => a.urls.size - b.urls.size || b.text.length - a.text.length);
   if (word === undefined) {
@@ -52,7 +52,7 @@ export function anyWord({ words }: Survey, atLeast = 3): Word {
 }
 
 /** Returns two words that find some common objects, and each some that the other does not find. @throws NotApplicable */
-export function overlapping({ words }: Survey): readonly [Word, Word] {
+export function pickOverlapping({ words }: Survey): readonly [Word, Word] {
   for (const a of words) {
     for (const b of words) {
       if (
@@ -67,7 +67,7 @@ export function overlapping({ words }: Survey): readonly [Word, Word] {
 }
 
 /** Returns three words for which `a and (b or c)` is not `(a and b) or c` (BRK-2.12). @throws NotApplicable */
-export function triple({ words }: Survey): readonly [Word, Word, Word] {
+export function pickTriple({ words }: Survey): readonly [Word, Word, Word] {
   for (const a of words) {
     for (const b of words) {
       if (a === b || intersect(a.urls, b.urls).size === 0) continue;
@@ -80,7 +80,7 @@ export function triple({ words }: Survey): readonly [Word, Word, Word] {
 }
 
 /** Returns two adjacent words in a line of a sample. @throws NotApplicable */
-export function phrase({ samples }: Survey): {
+export function pickPhrase({ samples }: Survey): {
   readonly url: string;
   readonly words: readonly [string, string];
 } {

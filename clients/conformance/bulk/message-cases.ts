@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { check } from '../case.js';
 import { type BulkCase, type BulkContext, EVERYTHING, TRANSFER_MS } from './context.js';
 import { checkSameCount } from './selection-cases.js';
-import { readTransfer, requireTransfer, shown, type Transfer } from './transfer.js';
+import { formatTransfer, readTransfer, requireTransfer, type Transfer } from './transfer.js';
 
 /** The form of a request, and requests that are refused: section A1, BT-10. */
 export const messageCases: readonly BulkCase[] = [
@@ -82,7 +82,7 @@ function refusedCase(id: string, what: string, message: string): BulkCase {
     check(
       lines.length === 1 && answer.bytes === 0 && line?.code === 400 && line.text.startsWith('ERROR'),
       `not refused with a line 400: ${message}`,
-      { expected: '400 - ERROR: ..., and nothing after it', received: shown(answer) },
+      { expected: '400 - ERROR: ..., and nothing after it', received: formatTransfer(answer) },
     );
   };
   return {

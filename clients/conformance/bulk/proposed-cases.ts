@@ -3,7 +3,7 @@ import { check, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
 import { type BulkCase, type BulkContext, TRANSFER_MS } from './context.js';
 import { isProposed, type ProposedReply, readProposed } from './proposed-reader.js';
-import { readTransfer, shown, updatesOf } from './transfer.js';
+import { formatTransfer, readTransfer, updatesOf } from './transfer.js';
 
 /* Cases about the interface of 1995 (Part B), for a Broker that knows `#interface 2`. */
 
@@ -171,5 +171,5 @@ async function readReply(context: BulkContext, message: string): Promise<Propose
   await wire.send(`${message}\r\n`);
   if (await isProposed(wire)) return readProposed(wire);
   const answer = await readTransfer(wire);
-  throw new NotApplicable(`the broker does not know #interface 2: ${shown(answer)}`);
+  throw new NotApplicable(`the broker does not know #interface 2: ${formatTransfer(answer)}`);
 }

@@ -61,38 +61,38 @@ const SEPARATOR = ' - ';
 
 /** Whether a Version of this interface follows (BP-29): `200 - ` and a byte 00. Consumes nothing. */
 export async function isProposed(wire: Wire): Promise<boolean> {
-  const head = await upTo(wire, 7);
+  const head = await readUpTo(wire, 7);
   wire.unread(head);
   return head.length === 7 && head.toString('latin1').startsWith('200 - ') && head[6] === 0;
 }
 
 /** Reads a reply from its Version (BP-11) to the end of the connection. @throws Mismatch where it is malformed (BP-26 to BP-28) */
 export async function readProposed(wire: Wire): Promise<ProposedReply> {
-  await literal(wire, '200 - ', 'BP-11');
-  const major = await number(wire);
-  const minor = await number(wire);
-  await string(wire);
+  await readLiteral(wire, '200 - ', 'BP-11');
+  const major = await readNumber(wire);
+  const minor = await readNumber(wire);
+  await readString(wire);
   const items: ProposedItem[] = [];
   let groups: ProposedReply['groups'];
   for (let next = await wire.peek(); next !== undefined; next = await wire.peek()) {
     if (items.length > MAX_ITEMS) throw new ConnectionError(`more than ${MAX_ITEMS} items`);
     if (next === AT && groups === undefined) {
-      groups = await rawGroups(wire);
+      groups = await readRawGroups(wire);
       items.push({ code: GROUPS, text: '' });
       continue;
     }
-    const code = (await exactly(wire, 3)).toString('latin1');
+    const code = (await readExactly(wire, 3)).toString('latin1');
     const whole = LITERALS.find((one) => one.startsWith(code));
     if (whole !== undefined) {
-      await literal(wire, whole.slice(3), 'BP-10');
+      await readLiteral(wire, whole.slice(3), 'BP-10');
       items.push({ code: Number(code), text: '' });
-      if (code === '150' && groups === undefined) groups = await compressedGroups(wire);
-    } else items.push(await item(wire, code));
+      if (code === '150' && groups === undefined) groups = await readCompressedGroups(wire);
+    } else items.push(await readItem(wire, code));
   }
   return { major, minor, items, groups };
 }
 
-async function item(wire: Wire, code: string): Promise<ProposedItem> {
+async function readItem(wire: Wire, code: string): Promise<ProposedItem> {
   const form = isKnown(code) ? FORMS[code] : undefined;
   if (form === undefined) {
     throw new Mismatch('an unknown code, whose length is unknown (BP-28)', {
@@ -100,25 +100,25 @@ async function item(wire: Wire, code: string): Promise<ProposedItem> {
       received: printable(Buffer.from(code, 'latin1')),
     });
   }
-  await literal(wire, SEPARATOR, 'BP-7');
+  await readLiteral(wire, SEPARATOR, 'BP-7');
   switch (form) {
     case 'string':
-      return { code: Number(code), text: await string(wire) };
+      return { code: Number(code), text: await readString(wire) };
     case 'number':
-      return { code: Number(code), text: '', number: await number(wire) };
+      return { code: Number(code), text: '', number: await readNumber(wire) };
     case 'numbered': {
       // BP-18, BP-23: no separator between them.
-      const value = await number(wire);
-      return { code: Number(code), text: await string(wire), number: value };
+      const value = await readNumber(wire);
+      return { code: Number(code), text: await readString(wire), number: value };
     }
     case 'named': {
       // BP-13: the separator follows the LF of the name.
-      const text = await string(wire);
-      await literal(wire, SEPARATOR, 'BP-13');
-      return { code: Number(code), text, number: await data(wire) };
+      const text = await readString(wire);
+      await readLiteral(wire, SEPARATOR, 'BP-13');
+      return { code: Number(code), text, number: await readData(wire) };
     }
     case 'data':
-      return { code: Number(code), text: '', number: await data(wire) };
+      return { code: Number(code), text: '', number: await readData(wire) };
   }
 }
 
@@ -127,7 +127,7 @@ function isKnown(code: string): code is keyof typeof FORMS {
 }
 
 /** BP-15: reads groups until the bytes after one do not open another. */
-async function rawGroups(wire: Wire): Promise<ProposedReply['groups']> {
+async function readRawGroups(wire: Wire): Promise<ProposedReply['groups']> {
   const ends = new SectionDecoder({ mode: 'strict' });
   const check = new GroupCheck();
   let between = false;
@@ -138,7 +138,7 @@ async function rawGroups(wire: Wire): Promise<ProposedReply['groups']> {
       wire.unread(bytes.subarray(space));
       break;
     }
-    const end = endOfGroups(ends, bytes, at, between);
+    const end = findGroupsEnd(ends, bytes, at, between);
     check.push(bytes.subarray(0, end.length));
     if (end.over) {
       wire.unread(bytes.subarray(end.length));
@@ -151,7 +151,7 @@ async function rawGroups(wire: Wire): Promise<ProposedReply['groups']> {
 }
 
 /** Returns the number of bytes that belong to groups, and whether the groups have ended. */
-function endOfGroups(
+function findGroupsEnd(
   decoder: SectionDecoder,
   bytes: Uint8Array,
   at: number,
@@ -159,7 +159,7 @@ function endOfGroups(
 ): { readonly length: number; readonly over: boolean; readonly between: boolean } {
   // The decoder may report a header or a brace only with the bytes after it.
   let between = wasBetween && bytes.every(isSpace);
-  const items = strictly(() => decoder.push(bytes));
+  const items = decodeStrictly(() => decoder.push(bytes));
   for (const item of items) {
     between = false;
     if (item.kind !== 'section' || item.open) continue;
@@ -176,7 +176,7 @@ function isSpace(byte: number | undefined): boolean {
 }
 
 /** @throws Mismatch for bytes that cannot be read by token (BP-5) */
-function strictly<T>(step: () => T): T {
+function decodeStrictly<T>(step: () => T): T {
   try {
     return step();
   } catch (error) {
@@ -186,7 +186,7 @@ function strictly<T>(step: () => T): T {
 }
 
 /** BP-16: reads one gzip member, which contains its own end. */
-async function compressedGroups(wire: Wire): Promise<ProposedReply['groups']> {
+async function readCompressedGroups(wire: Wire): Promise<ProposedReply['groups']> {
   const check = new GroupCheck();
   const { crc, trailerCrc } = await readMember(wire, (bytes) => check.push(bytes));
   if (crc !== trailerCrc) {
@@ -199,32 +199,32 @@ async function compressedGroups(wire: Wire): Promise<ProposedReply['groups']> {
 }
 
 /** BP-4: reads Data and returns its length. */
-async function data(wire: Wire): Promise<number> {
-  const magic = await number(wire);
+async function readData(wire: Wire): Promise<number> {
+  const magic = await readNumber(wire);
   if (magic !== MAGIC) {
     throw new Mismatch('a wrong magic number (BP-3)', {
       expected: MAGIC.toString(16),
       received: magic.toString(16).padStart(8, '0'),
     });
   }
-  const length = await number(wire);
+  const length = await readNumber(wire);
   if (length > MAX_DATA) {
     throw new Mismatch('Data too long (BP-27)', {
       expected: `${MAX_DATA} bytes`,
       received: `${length} bytes`,
     });
   }
-  await exactly(wire, length);
+  await readExactly(wire, length);
   return length;
 }
 
 /** BP-1: reads a number. */
-async function number(wire: Wire): Promise<number> {
-  return (await exactly(wire, 4)).readUInt32BE(0);
+async function readNumber(wire: Wire): Promise<number> {
+  return (await readExactly(wire, 4)).readUInt32BE(0);
 }
 
 /** BP-2: reads a string. */
-async function string(wire: Wire): Promise<string> {
+async function readString(wire: Wire): Promise<string> {
   const line = await wire.line();
   if (line.length < MAX_STRING) return line;
   throw new Mismatch('a string too long (BP-27)', {
@@ -233,8 +233,8 @@ async function string(wire: Wire): Promise<string> {
   });
 }
 
-async function literal(wire: Wire, expected: string, rule: string): Promise<void> {
-  const bytes = await upTo(wire, expected.length);
+async function readLiteral(wire: Wire, expected: string, rule: string): Promise<void> {
+  const bytes = await readUpTo(wire, expected.length);
   if (bytes.toString('latin1') === expected) return;
   throw new Mismatch(`other bytes than the literal (${rule})`, {
     expected: printable(expected),
@@ -242,8 +242,8 @@ async function literal(wire: Wire, expected: string, rule: string): Promise<void
   });
 }
 
-async function exactly(wire: Wire, length: number): Promise<Buffer> {
-  const bytes = await upTo(wire, length);
+async function readExactly(wire: Wire, length: number): Promise<Buffer> {
+  const bytes = await readUpTo(wire, length);
   if (bytes.length === length) return bytes;
   throw new Mismatch('the reply ends within an item', {
     expected: `${length} bytes`,
@@ -252,7 +252,7 @@ async function exactly(wire: Wire, length: number): Promise<Buffer> {
 }
 
 /** Reads this number of bytes, or fewer at the end of the connection. */
-async function upTo(wire: Wire, length: number): Promise<Buffer> {
+async function readUpTo(wire: Wire, length: number): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let missing = length;
   while (missing > 0) {

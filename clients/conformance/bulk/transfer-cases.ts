@@ -1,7 +1,7 @@
 import { check, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
 import { type BulkCase, type BulkContext, lackingOf, type Survey, TRANSFER_MS } from './context.js';
-import { requireTransfer, shown } from './transfer.js';
+import { formatTransfer, requireTransfer } from './transfer.js';
 
 /** The form of a transfer: sections A2 and A3. */
 export const transferCases: readonly BulkCase[] = [
@@ -37,7 +37,7 @@ export const transferCases: readonly BulkCase[] = [
       const codes = transfer.lines.filter(({ code }) => code !== 200).map(({ code }) => code);
       check(codes.length === 1 && codes[0] === 0, 'other lines', {
         expected: '000 - ..., then @DELETE {',
-        received: shown(transfer),
+        received: formatTransfer(transfer),
       });
     },
   ),

@@ -36,7 +36,7 @@ const GZIP_MAGIC = 0x1f;
 
 /** Reads the reply after the version line, until the Broker closes (BT-12). Rejects with ConnectionError on silence. */
 export async function readTransfer(wire: Wire, onObject?: OnObject): Promise<Transfer> {
-  const lines = await statusLines(wire);
+  const lines = await readStatusLines(wire);
   const compressed = (await wire.peek()) === GZIP_MAGIC;
   const check = new GroupCheck(onObject);
   for (let bytes = await wire.read(); bytes !== undefined; bytes = await wire.read()) check.push(bytes);
@@ -44,7 +44,7 @@ export async function readTransfer(wire: Wire, onObject?: OnObject): Promise<Tra
 }
 
 /** Reads the lines before the data. @throws Mismatch if there are too many */
-async function statusLines(wire: Wire): Promise<StatusLine[]> {
+async function readStatusLines(wire: Wire): Promise<StatusLine[]> {
   const lines: StatusLine[] = [];
   for (;;) {
     const first = await wire.peek();
@@ -101,7 +101,7 @@ export function requireTransfer(
   const refusal = transfer.lines.find(({ code }) => code === 400 || code === 111);
   const { compressed, sections, objects } = transfer;
   if (refusal === undefined && !compressed && sections.length + objects > 0) return transfer;
-  const received = compressed ? 'compressed data (BT-13)' : shown(transfer);
+  const received = compressed ? 'compressed data (BT-13)' : formatTransfer(transfer);
   if (refusal !== undefined && onRefusal === 'skip') {
     throw new NotApplicable(`the broker does not support this: ${received}`);
   }
@@ -112,7 +112,7 @@ export function requireTransfer(
 }
 
 /** Formats a reply for a report. */
-export function shown({ lines, bytes, objects }: Transfer): string {
+export function formatTransfer({ lines, bytes, objects }: Transfer): string {
   const first = lines.slice(0, 3).map(({ code, text }) => `${String(code).padStart(3, '0')} - ${text}`);
   if (bytes > 0) first.push(`${bytes} bytes of data, ${objects} objects`);
   return printable(first.join('\n')) || 'nothing';

@@ -40,7 +40,7 @@ export async function checkComplete(
 ): Promise<void> {
   check(linesOf(observation, 'SEND-UPDATE').length > 0, 'the client does not request an update', {
     expected: 'SEND-UPDATE <timestamp>',
-    received: commands(observation),
+    received: formatCommands(observation),
   });
   context.bench.compareOutput(observation, content);
   checkExited(observation);
@@ -62,7 +62,7 @@ export function checkReportsFailure(end: ClientEnd): void {
   });
 }
 
-function commands(observation: Observation): string {
+function formatCommands(observation: Observation): string {
   const lines = observation.sessions.flatMap((session) => session.lines.map(({ text }) => text));
   return lines.length === 0 ? 'no command' : printable(lines.join('\n'));
 }

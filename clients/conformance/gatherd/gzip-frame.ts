@@ -47,11 +47,11 @@ export async function readCompressed(
       received: bytes === undefined ? 'end of the connection' : printable(bytes),
     });
   }
-  return { members, ...(await endLine(wire)) };
+  return { members, ...(await readEndLine(wire)) };
 }
 
 /** Reads the end line, and the bytes before it, of which there should be none. */
-async function endLine(wire: Wire): Promise<Pick<CompressedFacts, 'gap' | 'end'>> {
+async function readEndLine(wire: Wire): Promise<Pick<CompressedFacts, 'gap' | 'end'>> {
   let gap = '';
   for (let lines = 0; lines < MAX_GAP_LINES; lines++) {
     const line = await wire.line();
@@ -67,7 +67,7 @@ async function endLine(wire: Wire): Promise<Pick<CompressedFacts, 'gap' | 'end'>
 
 export async function readMember(wire: Wire, content: (bytes: Uint8Array) => void): Promise<MemberFacts> {
   const header = new GzipHeaderReader();
-  while (!header.done) wire.unread(header.push(await more(wire, 'header')));
+  while (!header.done) wire.unread(header.push(await readMore(wire, 'header')));
   let crc = 0;
   let size = 0;
   await inflate(wire, (bytes) => {
@@ -75,7 +75,7 @@ export async function readMember(wire: Wire, content: (bytes: Uint8Array) => voi
     size += bytes.length;
     content(bytes);
   });
-  const trailer = await take(wire, 8, 'trailer');
+  const trailer = await readExactly(wire, 8, 'trailer');
   return {
     crc,
     size: size % 2 ** 32,
@@ -84,7 +84,7 @@ export async function readMember(wire: Wire, content: (bytes: Uint8Array) => voi
   };
 }
 
-async function more(wire: Wire, part: string): Promise<Uint8Array> {
+async function readMore(wire: Wire, part: string): Promise<Uint8Array> {
   const bytes = await wire.read();
   if (bytes !== undefined) return bytes;
   throw new Mismatch(`the connection was closed inside the member's ${part}`, {
@@ -93,10 +93,10 @@ async function more(wire: Wire, part: string): Promise<Uint8Array> {
   });
 }
 
-async function take(wire: Wire, length: number, part: string): Promise<Buffer> {
+async function readExactly(wire: Wire, length: number, part: string): Promise<Buffer> {
   let taken = Buffer.alloc(0);
   while (taken.length < length) {
-    const bytes = await more(wire, part);
+    const bytes = await readMore(wire, part);
     const missing = length - taken.length;
     taken = Buffer.concat([taken, bytes.subarray(0, missing)]);
     wire.unread(bytes.subarray(missing));
@@ -119,9 +119,9 @@ async function inflate(wire: Wire, content: (bytes: Uint8Array) => void): Promis
   });
   try {
     while (!ended) {
-      const chunk = await more(wire, 'deflate data');
+      const chunk = await readMore(wire, 'deflate data');
       written += chunk.length;
-      await digested(stream, chunk);
+      await writeAndWait(stream, chunk);
       if (failure !== undefined) {
         const details = { expected: 'deflate data', received: failure.message };
         throw new Mismatch('the deflate data is damaged', details);
@@ -136,7 +136,7 @@ async function inflate(wire: Wire, content: (bytes: Uint8Array) => void): Promis
 }
 
 /** Waits until the stream has processed a chunk. After its end the stream does not call the callback. */
-function digested(stream: InflateRaw, chunk: Uint8Array): Promise<void> {
+function writeAndWait(stream: InflateRaw, chunk: Uint8Array): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       stream.off('end', done).off('error', done);

@@ -94,7 +94,7 @@ async function readClear(wire: Wire, check: StreamCheck): Promise<Status> {
     const items = decoder.push(chunk);
     held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
     const last = items.findLast((item) => item.kind === 'end-line');
-    const upTo = last === undefined ? certain(held) : last.offset - before;
+    const upTo = last === undefined ? certainDataLength(held) : last.offset - before;
     check.bytes(held.subarray(0, upTo));
     check.items(items);
     if (last !== undefined) {
@@ -109,7 +109,7 @@ async function readClear(wire: Wire, check: StreamCheck): Promise<Status> {
 }
 
 /** Returns the number of bytes that are certainly data. */
-function certain(held: Uint8Array): number {
+function certainDataLength(held: Uint8Array): number {
   const line = held.lastIndexOf(LF) + 1;
   return held.length - line > MAX_END_LINE ? held.length : line;
 }

@@ -29,7 +29,7 @@ export async function checkStream(
   const findings = new Findings();
   const layout = new LayoutChecker(findings, kind);
   const tolerant = new TolerantReaderCheck(findings);
-  const { compressed, stream } = await decompressed(source);
+  const { compressed, stream } = await openStream(source);
   for await (const piece of stream) {
     const chunk = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
     findings.bytes += chunk.length;
@@ -69,7 +69,7 @@ class TolerantReaderCheck {
   }
 }
 
-async function decompressed(
+async function openStream(
   source: AsyncIterable<Uint8Array>,
 ): Promise<{ compressed: boolean; stream: AsyncIterable<Uint8Array> }> {
   const pieces = source[Symbol.asyncIterator]();
@@ -82,12 +82,12 @@ async function decompressed(
     length += value.length;
   }
   const [magic0, magic1] = Buffer.concat(first);
-  const all = rejoined(first, pieces);
+  const all = rejoin(first, pieces);
   if (magic0 !== 0x1f || magic1 !== 0x8b) return { compressed: false, stream: all };
-  return { compressed: true, stream: gunzipped(all) };
+  return { compressed: true, stream: gunzip(all) };
 }
 
-async function* rejoined(
+async function* rejoin(
   first: readonly Uint8Array[],
   rest: AsyncIterator<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
@@ -95,11 +95,11 @@ async function* rejoined(
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
 }
 
-async function* gunzipped(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  // The pipeline passes the error of either stream to the other; the iteration over gunzip throws it.
-  const gunzip = createGunzip();
-  const piped = pipeline(source, gunzip);
+async function* gunzip(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  // The pipeline passes the error of either stream to the other; the iteration over the decompressor throws it.
+  const decompressor = createGunzip();
+  const piped = pipeline(source, decompressor);
   piped.catch(() => {});
-  yield* gunzip;
+  yield* decompressor;
   await piped;
 }

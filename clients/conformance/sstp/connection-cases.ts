@@ -3,7 +3,7 @@ import { ConnectionError } from '../../../protocols/errors.js';
 import { check, Mismatch } from '../case.js';
 import { printable } from '../printable.js';
 import { PLAIN, type SstpCase } from './context.js';
-import { checkServed, readReply, shown } from './reply.js';
+import { checkServed, formatReply, readReply } from './reply.js';
 
 /* Cases about connections to a References Server (SSTP sections 7 and 8). */
 
@@ -98,7 +98,7 @@ export const connectionCases: readonly SstpCase[] = [
         if (!expected.includes(reply.code))
           throw new Mismatch(`reply ${i + 1} is not that of request ${i + 1}`, {
             expected: expected.join(' or '),
-            received: shown(reply),
+            received: formatReply(reply),
           });
       }
       await sent;

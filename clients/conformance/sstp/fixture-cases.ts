@@ -1,6 +1,6 @@
 import { check } from '../case.js';
 import type { SstpCase } from './context.js';
-import { checkCode, type Reply, resultOf, shown, valuesOf } from './reply.js';
+import { checkCode, formatReply, type Reply, resultOf, valuesOf } from './reply.js';
 
 /* Cases about the five requests, for a server that serves the fixture of references-server.md 13. */
 
@@ -158,7 +158,7 @@ export const fixtureCases: readonly SstpCase[] = [
         const values = valuesOf(reply, name);
         check(values.length === 1 && values[0] === value, `${name} is wrong`, {
           expected: `${name}: ${value}`,
-          received: shown(reply),
+          received: formatReply(reply),
         });
       }
     },

@@ -2,7 +2,7 @@ import { ConnectionError } from '../../../protocols/errors.js';
 import { check } from '../case.js';
 import { printable } from '../printable.js';
 import { PLAIN, type SstpCase } from './context.js';
-import { checkCode, checkServed, readReply, resultOf, shown } from './reply.js';
+import { checkCode, checkServed, formatReply, readReply, resultOf } from './reply.js';
 
 /* Cases about the form of messages (SSTP sections 6 and 7). */
 
@@ -26,7 +26,7 @@ export const messageCases: readonly SstpCase[] = [
         reply.lines.slice(1).every((line) => /^[A-Z0-9_]+: [^ \t].*\r$/.test(line));
       check(sound, 'not the form of a reply', {
         expected: 'SSTP/1.0 081 REQ_GET_REFERENCES\\r\\nHEADER_NUMFOUND: ...',
-        received: shown(reply),
+        received: formatReply(reply),
       });
     },
   },
@@ -183,7 +183,7 @@ function equivalentCase(name: string, title: string, rules: readonly string[], r
       } catch (error) {
         if (!(error instanceof ConnectionError)) throw error;
         check(false, `not answered: ${title}`, {
-          expected: shown(expected),
+          expected: formatReply(expected),
           received: printable(error.message),
         });
       }
@@ -191,8 +191,8 @@ function equivalentCase(name: string, title: string, rules: readonly string[], r
         reply.code === expected.code && resultOf(reply) === resultOf(expected),
         `another answer: ${title}`,
         {
-          expected: shown(expected),
-          received: shown(reply),
+          expected: formatReply(expected),
+          received: formatReply(reply),
         },
       );
     },

@@ -36,7 +36,7 @@ export async function readReply(wire: Wire): Promise<Reply> {
   return { code: Number(/ (\d{3})/.exec(lines[0]!)![1]), lines, headers };
 }
 
-export function shown(reply: Reply): string {
+export function formatReply(reply: Reply): string {
   return printable(reply.lines.map((line) => `${line}\n`).join(''), 300);
 }
 
@@ -49,7 +49,7 @@ export function valuesOf({ headers }: Reply, name: string): readonly string[] {
 export function checkCode(reply: Reply, code: number, what: string): void {
   check(reply.code === code, `wrong answer to ${what}`, {
     expected: `SSTP/1.0 ${String(code).padStart(3, '0')}`,
-    received: shown(reply),
+    received: formatReply(reply),
   });
 }
 
@@ -57,7 +57,7 @@ export function checkCode(reply: Reply, code: number, what: string): void {
 export function checkServed(reply: Reply, code: number, what: string): void {
   check(reply.code === code || reply.code === 404, `not served: ${what}`, {
     expected: `SSTP/1.0 ${String(code).padStart(3, '0')}, or 404`,
-    received: shown(reply),
+    received: formatReply(reply),
   });
 }
 
