@@ -4,7 +4,7 @@ import type { TranscriptEntry } from './transcript.js';
 
 /* Reports of a run: TAP 14, JSON, JUnit XML. */
 
-/** What a report shows in addition to the results. */
+/** Options of a report. */
 export interface ReportOptions {
   readonly suite: string;
   readonly target: string;

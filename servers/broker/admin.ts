@@ -132,7 +132,7 @@ async function execute(
     case 'restart':
       return inBackground(broker, RESTART, async () => {
         const waiting = await broker.restart();
-        const rest = waiting.length === 0 ? '' : `; in force at the next start: ${waiting.join(', ')}`;
+        const rest = waiting.length === 0 ? '' : `; effective at the next start: ${waiting.join(', ')}`;
         return `configuration and Registry read again, everything indexed${rest}`;
       });
     case 'clean-broker':

@@ -11,7 +11,7 @@ export interface StoredObject {
 
 /** Limits of a group, which bound the memory for large objects. */
 export interface GroupLimits {
-  /** Default 4 MiB; a larger object forms a group of its own. */
+  /** Default 4 MiB; a larger object forms its own group. */
   readonly maxBytes?: number;
 }
 

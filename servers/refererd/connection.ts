@@ -24,7 +24,7 @@ const TURN_BYTES = 1024 * 1024;
 const LINGER_MS = 2000;
 const LINGER_BYTES = 1 << 20;
 
-/** What a connection needs from its server. */
+/** Members of the server that a connection uses. */
 export interface ConnectionContext {
   readonly settings: RefererSettings;
   readonly statistics: Statistics;

@@ -3,7 +3,7 @@ import type { SentText } from '../broker-bench.js';
 /** The texts of an object that a client may show. Every text is one plain word or URL, so that it is found in any output. */
 export type Kind = 'url' | 'description' | 'line' | 'attribute';
 
-/** What the client's message requests, as far as a script needs it. */
+/** The flags of the client's message that the scripts use. */
 export interface Requested {
   readonly desc: boolean;
   /** The first `#attribute`, as the client spells it. */

@@ -190,7 +190,7 @@ export const replyCases: readonly BrokerCase[] = [
   },
   {
     id: 'reply/nothing-matched',
-    title: 'a reply without objects says so with 101',
+    title: 'a reply without objects has a 101 message',
     rules: ['BRK-4.18'],
     source: 'project choice',
     level: 'SHOULD',

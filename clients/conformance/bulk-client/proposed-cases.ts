@@ -135,7 +135,7 @@ export const proposedCases: readonly BulkClientCase[] = [
     ['BP-23'],
     `${version()}111 - ${number(4)}pelican\n`,
     {
-      says: 'pelican',
+      shownMessage: 'pelican',
     },
   ),
   failureCase(
@@ -144,13 +144,13 @@ export const proposedCases: readonly BulkClientCase[] = [
     ['BP-21', 'BP-23'],
     `${version()}${BODY}111 - ${number(6)}pelican\n`,
     {
-      shows: TWO_TEXTS,
+      shownTexts: TWO_TEXTS,
     },
   ),
   proposedCase('wrong-count', 'reports a count that differs from the number received', ['BP-22'], {
     behavior: { reply: version() + BODY + count(7701) },
-    shows: TWO_TEXTS,
-    says: '7701',
+    shownTexts: TWO_TEXTS,
+    shownMessage: '7701',
     level: 'SHOULD',
     source: 'project choice',
   }),
@@ -160,7 +160,7 @@ export const proposedCases: readonly BulkClientCase[] = [
     ['BP-28', 'BT-19'],
     {
       behavior: { reply: `${version()}${BODY}${group('DELETE')}160 - what\n` },
-      shows: [{ kind: 'update', text: urlOf('otter') }],
+      shownTexts: [{ kind: 'update', text: urlOf('otter') }],
       level: 'SHOULD',
       source: 'project choice',
     },
@@ -184,7 +184,7 @@ function readsCase(
   more: Partial<ReplyCase> = {},
 ): BulkClientCase {
   const behavior = { reply: version() + afterVersion.join('') };
-  return proposedCase(id, title, rules, { behavior, shows: TWO_TEXTS, ends: 'well', ...more });
+  return proposedCase(id, title, rules, { behavior, shownTexts: TWO_TEXTS, outcome: 'success', ...more });
 }
 
 function failureCase(
@@ -197,7 +197,7 @@ function failureCase(
   const source = 'project choice';
   return proposedCase(id, title, rules, {
     behavior: { reply },
-    ends: 'failed',
+    outcome: 'failure',
     level: 'SHOULD',
     source,
     ...more,

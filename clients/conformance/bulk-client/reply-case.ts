@@ -15,13 +15,13 @@ export interface ReplyCase {
   readonly level?: 'MUST' | 'SHOULD';
   readonly behavior: Behavior;
   /** Texts that the output must have, if the client shows texts of their kind. */
-  readonly shows?: readonly SentText<Kind>[];
+  readonly shownTexts?: readonly SentText<Kind>[];
   /** Texts that must not be shown. */
-  readonly hides?: readonly string[];
+  readonly hiddenTexts?: readonly string[];
   /** A word that standard output or standard error must have. */
-  readonly says?: string;
+  readonly shownMessage?: string;
   /** The required outcome of the run; not checked if undefined. */
-  readonly ends?: 'well' | 'failed';
+  readonly outcome?: 'success' | 'failure';
   /** Only for clients that request the 1995 interface (`#interface 2`). */
   readonly proposed?: boolean;
 }
@@ -29,10 +29,10 @@ export interface ReplyCase {
 /** Builds a case from its description. */
 export function replyCase({
   behavior,
-  shows = [],
-  hides = [],
-  says,
-  ends,
+  shownTexts = [],
+  hiddenTexts = [],
+  shownMessage,
+  outcome,
   proposed,
   ...rest
 }: ReplyCase): BulkClientCase {
@@ -41,14 +41,17 @@ export function replyCase({
     if (proposed === true) await context.bench.requireProposed(context);
     await context.bench.shownKinds(context);
     const observation = await context.bench.observe(behavior, context);
-    await context.bench.checkShowsAll(observation, shows, context);
-    checkShowsNone(observation, hides);
-    if (says !== undefined) {
+    await context.bench.checkShowsAll(observation, shownTexts, context);
+    checkShowsNone(observation, hiddenTexts);
+    if (shownMessage !== undefined) {
       const all = observation.output + observation.diagnostics;
-      check(all.includes(says), 'the message is not shown', { expected: says, received: printable(all) });
+      check(all.includes(shownMessage), 'the message is not shown', {
+        expected: shownMessage,
+        received: printable(all),
+      });
     }
-    if (ends === 'well') await context.bench.checkSucceeds(observation, context);
-    if (ends === 'failed') checkReportsFailure(observation);
+    if (outcome === 'success') await context.bench.checkSucceeds(observation, context);
+    if (outcome === 'failure') checkReportsFailure(observation);
   };
   return { id, title, rules, source, level, run };
 }
@@ -60,10 +63,19 @@ export function readsCase(
   rules: readonly string[],
   source: string,
   reply: string,
-  shows: readonly SentText<Kind>[],
+  shownTexts: readonly SentText<Kind>[],
   more: Partial<ReplyCase> = {},
 ): BulkClientCase {
-  return replyCase({ id, title, rules, source, behavior: { reply }, shows, ends: 'well', ...more });
+  return replyCase({
+    id,
+    title,
+    rules,
+    source,
+    behavior: { reply },
+    shownTexts,
+    outcome: 'success',
+    ...more,
+  });
 }
 
 /** Checks that none of the texts is in the output. @throws Mismatch */

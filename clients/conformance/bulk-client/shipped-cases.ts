@@ -56,7 +56,7 @@ export const shippedCases: readonly BulkClientCase[] = [
     SUCCESS + updates(''),
     [],
     {
-      hides: ['otter'],
+      hiddenTexts: ['otter'],
     },
   ),
   readsCase(
@@ -74,7 +74,7 @@ export const shippedCases: readonly BulkClientCase[] = [
     'G',
     `${SUCCESS}@delete {\n}\n@Refresh {\n}\n@update {\n${TWO}}\n`,
     TWO_TEXTS,
-    { hides: ['trap'] },
+    { hiddenTexts: ['trap'] },
   ),
   readsCase(
     'groups/white-space',
@@ -166,8 +166,8 @@ export const shippedCases: readonly BulkClientCase[] = [
     source: 'RC; project choice',
     level: 'SHOULD',
     behavior: { reply: `${PLAIN}099 - end\n@UPDATE {\n${full('trap')}}\n` },
-    shows: TWO_TEXTS,
-    hides: ['trap'],
+    shownTexts: TWO_TEXTS,
+    hiddenTexts: ['trap'],
   }),
   replyCase({
     id: 'lines/end-error',
@@ -176,8 +176,8 @@ export const shippedCases: readonly BulkClientCase[] = [
     source: 'RC; project choice',
     level: 'SHOULD',
     behavior: { reply: `${PLAIN}499 - end\n@UPDATE {\n${full('trap')}}\n` },
-    shows: TWO_TEXTS,
-    hides: ['trap'],
+    shownTexts: TWO_TEXTS,
+    hiddenTexts: ['trap'],
   }),
   replyCase({
     id: 'error/status',
@@ -186,7 +186,7 @@ export const shippedCases: readonly BulkClientCase[] = [
     source: 'S',
     level: 'SHOULD',
     behavior: { reply: '400 - ERROR: pelican\n' },
-    ends: 'failed',
+    outcome: 'failure',
   }),
   replyCase({
     id: 'error/shown',
@@ -195,7 +195,7 @@ export const shippedCases: readonly BulkClientCase[] = [
     source: 'S',
     level: 'SHOULD',
     behavior: { reply: '400 - ERROR: pelican\n' },
-    says: 'pelican',
+    shownMessage: 'pelican',
   }),
   cutCase('in-object', 'inside an object', SUCCESS + updates(TWO).slice(0, -30)),
   cutCase('in-group', 'inside a group', SUCCESS + updates(TWO).slice(0, -2)),
@@ -209,8 +209,8 @@ export const shippedCases: readonly BulkClientCase[] = [
     source: 'project choice',
     level: 'SHOULD',
     behavior: { reply: SUCCESS + updates(full('otter') + full('heron') + full('stork')).slice(0, -30) },
-    shows: TWO_TEXTS,
-    hides: ['stork'],
+    shownTexts: TWO_TEXTS,
+    hiddenTexts: ['stork'],
   }),
   replyCase({
     id: 'refused/gatherer',
@@ -219,7 +219,7 @@ export const shippedCases: readonly BulkClientCase[] = [
     source: 'RC; project choice',
     level: 'SHOULD',
     behavior: { greeting: '000 - HELLO 1.8 gatherer.example.org\n', reply: '900 - Unknown command\n' },
-    ends: 'failed',
+    outcome: 'failure',
   }),
   readsCase(
     'gzip/tolerated',
@@ -260,6 +260,6 @@ function cutCase(
     source: 'project choice',
     level: 'SHOULD',
     behavior: { reply, ...more },
-    ends: 'failed',
+    outcome: 'failure',
   });
 }

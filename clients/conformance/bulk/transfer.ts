@@ -10,7 +10,7 @@ import { GroupLayout } from './group-layout.js';
 /** A line that is not data. */
 export interface StatusLine {
   readonly code: number;
-  /** What follows `NNN - `, as Latin-1. */
+  /** The text after `NNN - `, as Latin-1. */
   readonly text: string;
 }
 

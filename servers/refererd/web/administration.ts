@@ -63,7 +63,7 @@ export function addAdministration(app: FastifyInstance, service: RefererService)
       if (request.method === 'HEAD') return sendLine(reply, 200, 'the configuration would be read again');
       try {
         await service.reload();
-        return sendLine(reply, 200, 'the configuration is in force');
+        return sendLine(reply, 200, 'the configuration was read again');
       } catch (error) {
         // The message names file, line and parameter, never a value.
         const why = error instanceof KitError ? error.message : 'the server failed';

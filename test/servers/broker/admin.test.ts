@@ -404,7 +404,7 @@ t.test('BRK-5.1, REG-31: #restart reads the configuration again, forgets #set, a
   await broker.jobs.settled();
   t.match(broker.config, { maxResults: 8, glimpseMaxLife: 900, brokerPort: 8501 });
   t.same(await findUrls(broker, 'Mosaic'), [MOSAIC]);
-  t.ok(fixture.log.some((line) => line.includes('in force at the next start: Broker-Port')));
+  t.ok(fixture.log.some((line) => line.includes('effective at the next start: Broker-Port')));
 });
 
 t.test(
