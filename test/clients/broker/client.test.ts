@@ -11,6 +11,7 @@ import {
   StateError,
   UsageError,
 } from '../../../protocols/errors.js';
+import { freePort } from '../../helpers/daemon.js';
 import { fakeBroker } from './fake-broker.js';
 
 const OBJECT = '120 - http://a.test/1\n130 - object end\n';
@@ -146,15 +147,10 @@ t.test('incomplete replies, other servers and silence are errors after the compl
 });
 
 t.test('the error about an unreachable Broker names it and suggests its usual port', async (t) => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  server.close();
-  await once(server, 'close');
-  const { error } = await collect(clientOf(address).query('a'));
+  const port = await freePort();
+  const { error } = await collect(clientOf({ port }).query('a'));
   t.ok(error instanceof ConnectionError);
-  t.match(String(error), new RegExp(`127.0.0.1:${address.port}.*refused.*8501`));
+  t.match(String(error), new RegExp(`127.0.0.1:${port}.*refused.*8501`));
 });
 
 t.test('an abort ends a query before it connects and while it waits', async (t) => {

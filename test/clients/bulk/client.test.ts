@@ -1,7 +1,6 @@
 // Tests clients/bulk, `harvest bulk` and `harvest compare` over real sockets, against a Broker whose every byte the test determines.
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
@@ -22,6 +21,7 @@ import {
 } from '../../../protocols/bulk/index.js';
 import { ConnectionError, PeerError, ProtocolError, StateError } from '../../../protocols/errors.js';
 import { cli } from '../../helpers/cli.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { type FakeBroker, fakeBroker } from '../broker/fake-broker.js';
 
 const answering = (t: Test, reply: string | Uint8Array): Promise<FakeBroker> =>
@@ -309,9 +309,7 @@ t.test('BT-9, BT-10: an error of compareBrokers names its Broker', async (t) => 
 t.test('`harvest bulk` writes groups, JSON lines, counts or a file, and sets its exit status', async (t) => {
   const broker = await answering(t, `000 - ${formatTransferText(900)}\n${TWO}`);
   const address = `127.0.0.1:${broker.port}`;
-  const folder = await mkdtemp(join(tmpdir(), 'bulk-'));
-  t.teardown(() => rm(folder, { recursive: true }));
-  const file = join(folder, 'all.soif');
+  const file = join(await temporaryDirectory(t), 'all.soif');
   const refusing = await answering(t, '400 - ERROR: no\n');
   const cut = await answering(t, TWO.slice(0, -20));
   const [soif, json, count, output, refused, broken, usage] = await Promise.all([

@@ -1,9 +1,9 @@
 // Our own Broker with reference data, and a run of the Broker suite against a port.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { type CaseResult, loadSuite, type RunOptions, runSuite } from '../../../clients/conformance/index.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import {
   document,
   type GathererDocument,
@@ -73,9 +73,7 @@ export async function referenceBroker(t: Test, pages: readonly Page[] = PAGES): 
 
 /** Runs the Broker suite against a port of loopback, with the password. */
 export async function runBrokerCases(t: Test, port: number, options: RunOptions = {}): Promise<CaseResult[]> {
-  const directory = await mkdtemp(join(tmpdir(), 'conformance-'));
-  t.teardown(() => rm(directory, { recursive: true, force: true }));
-  const file = join(directory, 'password');
+  const file = join(await temporaryDirectory(t), 'password');
   await writeFile(file, `${PASSWORD}\n`);
   const suite = await loadSuite('broker');
   const { timeoutMs = 3000 } = options;

@@ -1,6 +1,4 @@
 // Our own gatherd with reference data, and a run of the gatherd suite against a port.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import type { CaseResult, RunOptions } from '../../../clients/conformance/index.js';
@@ -8,6 +6,7 @@ import { loadSuite, runSuite } from '../../../clients/conformance/index.js';
 import { GatherdServer } from '../../../servers/gatherd/index.js';
 import { createLoggerOn } from '../../../servers/host/index.js';
 import { GathererStore } from '../../../storage/index.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 export interface Entry {
   readonly url: string;
@@ -45,8 +44,7 @@ export const ENTRIES: readonly Entry[] = [
  * object was deleted at 3500.
  */
 export async function referenceServer(t: Test): Promise<number> {
-  const directory = await mkdtemp(join(tmpdir(), 'conformance-'));
-  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  const directory = await temporaryDirectory(t);
   const generationsDirectory = join(directory, 'generations');
   await using store = await GathererStore.open(join(directory, 'working'));
   const put = async ({ url, time, soif }: Entry, contentTime = time) => {

@@ -1,6 +1,5 @@
 // Tests the conformance suite for SOIF streams: good streams pass, and each defect fails the rules about it.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
@@ -11,6 +10,7 @@ import { prepareStreamReport, STREAM_CASES, suite } from '../../../clients/confo
 import type { StreamKind } from '../../../clients/conformance/soif/wrapper-checker.js';
 import { encodeSoif, SoifObject } from '../../../protocols/soif/index.js';
 import { cli } from '../../helpers/cli.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
 
@@ -295,8 +295,7 @@ t.test('SOIF-4.4: lines without an end and values of any size are read in bounde
 });
 
 t.test('`harvest conformance soif` checks a file and sets its exit status', async (t) => {
-  const directory = await mkdtemp(join(tmpdir(), 'conformance-soif-'));
-  t.teardown(() => rm(directory, { recursive: true }));
+  const directory = await temporaryDirectory(t);
   const file = join(directory, 'All-Templates.gz');
   await writeFile(file, Buffer.concat([gzipSync(latin1(wrapped(GOOD))), gzipSync(Buffer.alloc(0))]));
   const good = await cli('conformance', 'soif', '--gatherd-stream', file);

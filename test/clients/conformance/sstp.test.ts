@@ -205,7 +205,7 @@ t.test('C-01: the cases on the fixture are skipped if the server does not serve 
 for (const { defect, behavior, fails, only = QUICK } of BROKEN) {
   t.test(`a References Server with one defect fails only the cases about it: ${defect}`, async (t) => {
     const port = await simpleRefererd(t, { ...CORRECT_REFERERD, ...behavior });
-    const results = await runCases(port, { timeoutMs: 800, only });
+    const results = await runCases(port, { timeoutMs: 2500, only });
     const failed = results.filter(({ verdict }) => verdict === 'fail');
     const explained = failed.map(({ id, message }) => `${id}: ${message}`).join('; ');
     t.same(failed.map(({ id }) => id).sort(), [...fails].sort(), explained.slice(0, 2000));

@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import { Connection, type ConnectionOptions, exchange } from '../../../clients/connection/index.js';
 import { ConnectionError } from '../../../protocols/errors.js';
+import { freePort } from '../../helpers/daemon.js';
 
 /** A TCP server on a free port; its side of each connection goes to `serve`. */
 async function listen(t: Test, serve: (socket: Socket) => void): Promise<ConnectionOptions> {
@@ -79,11 +80,7 @@ t.test('half close: the peer answers after our end; write after end is a StateEr
 
 t.test('open rejects if the port is closed, the host is unknown or the signal is aborted', async (t) => {
   const options = await listen(t, () => {});
-  const gone = createServer().listen(0, '127.0.0.1');
-  await once(gone, 'listening');
-  const { port } = gone.address() as AddressInfo;
-  gone.close();
-  await once(gone, 'close');
+  const port = await freePort();
   await t.rejects(Connection.open({ ...options, port }), {
     code: 'ERR_CONNECTION',
     message: `127.0.0.1:${port}: connection refused: nothing listens on that port`,

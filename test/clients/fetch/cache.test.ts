@@ -4,28 +4,20 @@ import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { cacheSettings, createFetcher, DiskCache, type FetchResult } from '../../../clients/fetch/index.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { countingSite, textOf } from './scripted.js';
 
 const MEGABYTE = 1024 * 1024;
-
-function scratch(t: Test): string {
-  const directory = mkdtempSync(join(tmpdir(), 'harvest-cache-test-'));
-  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
 
 function page(url: string, body: string | Uint8Array, more: Partial<FetchResult> = {}): FetchResult {
   const now = Date.now();
@@ -69,7 +61,7 @@ t.test('G-93, G-94: the environment sets the time to live and the size', (t) => 
 });
 
 t.test('G-96, G-98: entries are returned until they expire', async (t) => {
-  const directory = scratch(t);
+  const directory = await temporaryDirectory(t);
   const cache = await DiskCache.open(directory);
   const url = 'http://h.example/a';
   t.equal(await cache.get(url), undefined);
@@ -99,7 +91,7 @@ t.test('G-96, G-98: entries are returned until they expire', async (t) => {
 });
 
 t.test('G-90: a damaged entry is ignored and removed', async (t) => {
-  const directory = scratch(t);
+  const directory = await temporaryDirectory(t);
   const cache = await DiskCache.open(directory);
   const url = 'http://h.example/a';
   const damages: ((file: Buffer) => Buffer)[] = [
@@ -122,7 +114,7 @@ t.test('G-90: a damaged entry is ignored and removed', async (t) => {
 t.test(
   'G-94: the least recently used entries are evicted; purge also removes abandoned files, and nothing else',
   async (t) => {
-    const directory = scratch(t);
+    const directory = await temporaryDirectory(t);
     const cache = await DiskCache.open(directory, { maxBytes: 320_000 });
     const url = (n: number) => `http://h.example/${n}`;
     for (let n = 0; n < 10; n++) {
@@ -184,7 +176,7 @@ function startWriter(directory: string, seed: number, rounds: number): ChildProc
 }
 
 t.test('G-95: ten processes share a cache; kill -9 leaves it intact', async (t) => {
-  const directory = scratch(t);
+  const directory = await temporaryDirectory(t);
   await DiskCache.open(directory);
   const children = Array.from({ length: 10 }, (_, seed) => startWriter(directory, seed, 30));
   const outputs = await Promise.all(
@@ -229,7 +221,7 @@ t.test(
 );
 
 t.test('G-91, G-98: a fetcher with a cache requests a page once, and again for reload', async (t) => {
-  const cache = await DiskCache.open(scratch(t));
+  const cache = await DiskCache.open(await temporaryDirectory(t));
   const { base, requests } = await countingSite(t);
   await using fetcher = createFetcher({ userAgent: 'x', cache });
   t.equal(textOf((await fetcher.fetch({ url: `${base}/` })).body), 'page 1');

@@ -6,6 +6,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import t, { type Test } from 'tap';
 import { parseHttpDate, splitContentType } from '../../../clients/fetch/headers.js';
 import { createFetcher, type FetcherOptions } from '../../../clients/fetch/index.js';
+import { freePort } from '../../helpers/daemon.js';
 
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 const LIMITS = { maxBytes: 100_000, timeoutMs: 20_000 };
@@ -248,15 +249,10 @@ t.test('network failures are ConnectionErrors with a reason', async (t) => {
     code: 'ERR_CONNECTION',
     message: /the server broke the connection/,
   });
-  const free = createTcpServer();
-  free.listen(0, '127.0.0.1');
-  await once(free, 'listening');
-  const freePort = (free.address() as AddressInfo).port;
-  free.close();
-  await once(free, 'close');
-  await t.rejects(fetcher.fetch({ url: `http://u:secret@127.0.0.1:${freePort}/`, ...LIMITS }), {
+  const closedPort = await freePort();
+  await t.rejects(fetcher.fetch({ url: `http://u:secret@127.0.0.1:${closedPort}/`, ...LIMITS }), {
     code: 'ERR_CONNECTION',
-    message: new RegExp(`^127\\.0\\.0\\.1:${freePort}: connection refused`),
+    message: new RegExp(`^127\\.0\\.0\\.1:${closedPort}: connection refused`),
   });
 });
 

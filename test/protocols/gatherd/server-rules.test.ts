@@ -1,11 +1,12 @@
 // Tests the rules of gatherd.md for servers that no other test covers, over the wire, with bytes written by hand.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { decodeSoif } from '../../../protocols/soif/index.js';
 import { CliProcess } from '../../helpers/cli.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import {
   Database,
   exchange,
@@ -250,8 +251,7 @@ t.test('GATHERD-8.1, 8.2, 8.3: INFO is one object of type GATHERER, in the layou
 });
 
 t.test('GATHERD-9.1, 9.2, 11.1: gatherd.cf in the data directory is read for each connection', async (t) => {
-  const directory = await mkdtemp(join(tmpdir(), 'gatherd-rules-'));
-  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  const directory = await temporaryDirectory(t);
   await new Database(directory).publish([A]);
   const daemon = new CliProcess(['gatherd', '-dir', directory, '0']);
   t.teardown(() => daemon.kill('SIGKILL'));

@@ -1,8 +1,7 @@
 // Tests the robots policies of the crawl engine, X-Robots-Tag, agreement with another parser, and `harvest robots
 // check`.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
@@ -16,6 +15,7 @@ import {
   robotsOutcome,
 } from '../../../protocols/robots/index.js';
 import { cli } from '../../helpers/cli.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 const FILE = `User-agent: harvest
 Disallow: /private
@@ -207,8 +207,7 @@ t.test('RFC 9309 2.2: the decision and the deciding line agree with robots-parse
 });
 
 t.test('`harvest robots check` prints decisions, and fails on wrong options and absent files', async (t) => {
-  const directory = await mkdtemp(join(tmpdir(), 'robots-'));
-  t.teardown(() => rm(directory, { recursive: true }));
+  const directory = await temporaryDirectory(t);
   const file = join(directory, 'robots.txt');
   await writeFile(file, FILE);
   const check = (...args: string[]) => cli('robots', 'check', '--file', file, '--agent', ...args);
