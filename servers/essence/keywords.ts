@@ -32,11 +32,11 @@ const ASCII_WORD = /[a-z0-9]+(?:['.-][a-z0-9]+)*/g;
 const WORD = /[\p{L}\p{N}\p{M}]+(?:['.-][\p{L}\p{N}\p{M}]+)*/gu;
 
 /**
- * Returns the keyword list of an object (E-106, E-109): its own phrases first, one per line, then the words of its other attributes,
- * folded, sorted, one per line, without repetitions. At most `limit` bytes, cut at a line end (E-108).
+ * Returns the keyword list of an object (E-106, E-109): first the phrases of the summarizer, one per line, then the words of the other
+ * attributes, folded, sorted, one per line, without repetitions. At most `limit` bytes, cut at a line end (E-108).
  *
- * @param attributes what the summarizer emitted, by name
- * @param phrases lines of its own `keywords`
+ * @param attributes the attributes of the summarizer, by name
+ * @param phrases lines of the `keywords` that the summarizer emitted
  */
 export function generateKeywords(
   attributes: Iterable<readonly [name: string, value: string]>,
@@ -67,7 +67,8 @@ export function generateKeywords(
     else if (key === 'partial-text') partial = value;
   }
   const words: string[] = [];
-  // Words are taken in the order of the text until the list is full: cutting after sorting would keep only the first letters of the alphabet.
+  // Words are taken in the order of the text until the list is full: cutting after sorting would keep only the first letters of the
+  // alphabet.
   collect: for (const source of sources.length > 0 ? sources : [partial]) {
     for (const word of wordsOf(source)) {
       if (

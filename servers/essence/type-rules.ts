@@ -98,7 +98,10 @@ export class TypeRules {
   }
 }
 
-/** Yields the lines of a file without comments and empty ones, with their numbers. `#` begins a comment only at the start of a line, because patterns contain it. */
+/**
+ * Yields the lines of a file without comments and empty ones, with their numbers. `#` begins a comment only at the start of a line, because
+ * patterns contain it.
+ */
 function* significantLines(text: string): Generator<{ readonly line: number; readonly content: string }> {
   let line = 0;
   for (const raw of text.split('\n')) {

@@ -61,7 +61,9 @@ export interface BinaryCounts {
   readonly changed: number;
 }
 
-/** `rmbinary` (G-133): removes binary data from every object, in one transaction. Skips records that are not SOIF; `cleandb` deletes those. */
+/**
+ * `rmbinary` (G-133): removes binary data from every object, in one transaction. Skips records that are not SOIF; `cleandb` deletes those.
+ */
 export function removeBinary(database: DatabaseFile, options: ToolOptions = {}): Promise<BinaryCounts> {
   const maybeYield = yieldRegularly(options.signal);
   return database.transaction(async () => {

@@ -11,8 +11,8 @@ const COPIED = /^(?:CURRENT|MANIFEST-\d+|\d+\.log)$/;
 const LINK_UNSUPPORTED = new Set(['EXDEV', 'EPERM', 'EACCES', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
 /**
- * Makes `target`, an existing directory, an independent database with the content of `source`, whose files must not change meanwhile. Tables are hard links,
- * since LevelDB never writes a table twice; the small files are copied.
+ * Makes `target`, an existing directory, an independent database with the content of `source`, whose files must not change meanwhile.
+ * Tables are hard links, since LevelDB never writes a table twice; the small files are copied.
  */
 export async function cloneDatabase(source: string, target: string): Promise<void> {
   const names = await readdir(source);

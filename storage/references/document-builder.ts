@@ -224,8 +224,8 @@ export class DocumentBuilder implements Disposable {
   }
 
   /**
-   * Writes the table from URL hashes to the indexes of documents. Compares the URLs of equal hashes, because a lookup finds only the first of
-   * two documents with the same URL.
+   * Writes the table from URL hashes to the indexes of documents. Compares the URLs of equal hashes, because a lookup finds only the first
+   * of two documents with the same URL.
    */
   async #writeUrls(sorted: RecordCursor, ids: Uint32Array): Promise<void> {
     // Both files are read from the disk.

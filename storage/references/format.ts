@@ -20,7 +20,9 @@ import { StorageError } from '../../protocols/errors.js';
  *     ranks.values        f32 for each
  */
 
-/** The tables: the four link lists, the documents of each server, and the indexes of documents and servers by the hash of their URL or name. */
+/**
+ * The tables: the four link lists, the documents of each server, and the indexes of documents and servers by the hash of their URL or name.
+ */
 export const TABLES = ['refs', 'hubs', 'siterefs', 'sitehubs', 'sitedocs', 'urls', 'servernames'] as const;
 
 export type TableName = (typeof TABLES)[number];

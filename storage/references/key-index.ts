@@ -29,8 +29,8 @@ export class KeyIndex {
     const buckets = new Uint32Array(Math.ceil(range / 2 ** shift) + 1);
     let bucket = 0;
     for (let index = 0; index < count; index++) {
-      const own = ((keys[index] ?? 0) - this.#first) >>> shift;
-      while (bucket < own) buckets[++bucket] = index;
+      const keyBucket = ((keys[index] ?? 0) - this.#first) >>> shift;
+      while (bucket < keyBucket) buckets[++bucket] = index;
     }
     while (bucket + 1 < buckets.length) buckets[++bucket] = count;
     this.#buckets = buckets;

@@ -7,7 +7,9 @@ import { type ByteOrder, PairParser } from './pair-parser.js';
 export interface LoadOptions extends ReferencesBuilderOptions {
   /** The data directory. */
   readonly data: string;
-  /** The file of documents, in the format of {@link DocumentLines}. In all three names `-` is standard input; `.gz` files are decompressed. */
+  /**
+   * The file of documents, in the format of {@link DocumentLines}. In all three names `-` is standard input; `.gz` files are decompressed.
+   */
   readonly documents?: string | undefined;
   /** The file of links, in a format of {@link PairParser}. */
   readonly refs: string;

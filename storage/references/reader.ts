@@ -30,8 +30,8 @@ import { RankTable } from './rank-table.js';
 
 export interface ReferencesReaderOptions {
   /**
-   * Files are loaded into memory as long as they fit in this number of bytes, the links first; default 256 MiB. Keys and offsets, about 20 bytes
-   * for each document, are always in memory.
+   * Files are loaded into memory as long as they fit in this number of bytes, the links first; default 256 MiB. Keys and offsets, about 20
+   * bytes for each document, are always in memory.
    */
   readonly residentBytes?: number;
 }

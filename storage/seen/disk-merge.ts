@@ -218,9 +218,9 @@ export class DiskMergeFilter extends SerialFilter {
 
   /** The log holds only effective changes, so a key that is not pending is in a run. */
   #replay(change: 'add' | 'forget', keys: KeyWords): void {
-    for (let at = 0; at < keys.length; at += 2) {
-      const low = keys[at]!;
-      const high = keys[at + 1]!;
+    for (let offset = 0; offset < keys.length; offset += 2) {
+      const low = keys[offset]!;
+      const high = keys[offset + 1]!;
       if (change === 'add') {
         if (!this.#forgotten.delete(low, high)) this.#pending.add(low, high);
       } else if (!this.#pending.delete(low, high)) this.#forgotten.add(low, high);

@@ -15,7 +15,7 @@ export function fingerprintsOf(texts: readonly string[], bits: FingerprintBits =
 /** The 24+40-bit keys of texts (CRAWL-3.7), in signed order (CRAWL-3.8). */
 export function uriKeysOf(texts: readonly string[]): KeyWords {
   const keys = wordsOf(texts, uriKeyHalves);
-  for (let at = 1; at < keys.length; at += 2) keys[at] = (keys[at]! ^ 0x80000000) >>> 0;
+  for (let offset = 1; offset < keys.length; offset += 2) keys[offset] = (keys[offset]! ^ 0x80000000) >>> 0;
   return keys;
 }
 
@@ -38,7 +38,10 @@ export function sortKeys(keys: KeyWords): void {
   if (!LITTLE_ENDIAN) swapWords(keys);
 }
 
-/** Converts keys to the bytes of a file: eight each, the most significant first (CRAWL-4.4). Works in place: `keys` is not usable afterwards. */
+/**
+ * Converts keys to the bytes of a file: eight each, the most significant first (CRAWL-4.4). Works in place: `keys` is not usable
+ * afterwards.
+ */
 export function toFileBytes(keys: KeyWords): Uint8Array {
   if (!LITTLE_ENDIAN) swapWords(keys);
   const bytes = Buffer.from(keys.buffer, keys.byteOffset, keys.byteLength);
@@ -55,10 +58,10 @@ export function fromFileBytes(bytes: Uint8Array): KeyWords {
 }
 
 function swapWords(keys: KeyWords): void {
-  for (let at = 0; at < keys.length; at += 2) {
-    const first = keys[at]!;
-    keys[at] = keys[at + 1]!;
-    keys[at + 1] = first;
+  for (let offset = 0; offset < keys.length; offset += 2) {
+    const first = keys[offset]!;
+    keys[offset] = keys[offset + 1]!;
+    keys[offset + 1] = first;
   }
 }
 

@@ -20,8 +20,8 @@ export class KeyTable {
 
   has(low: number, high: number): boolean {
     if ((low | high) === 0) return this.#hasZero;
-    const at = 2 * this.#slot(low, high);
-    return (this.#words[at]! | this.#words[at + 1]!) !== 0;
+    const offset = 2 * this.#slot(low, high);
+    return (this.#words[offset]! | this.#words[offset + 1]!) !== 0;
   }
 
   /** Returns true if the key was absent. */
@@ -31,10 +31,10 @@ export class KeyTable {
       this.#hasZero = true;
       return added;
     }
-    const at = 2 * this.#slot(low, high);
-    if ((this.#words[at]! | this.#words[at + 1]!) !== 0) return false;
-    this.#words[at] = low;
-    this.#words[at + 1] = high;
+    const offset = 2 * this.#slot(low, high);
+    if ((this.#words[offset]! | this.#words[offset + 1]!) !== 0) return false;
+    this.#words[offset] = low;
+    this.#words[offset + 1] = high;
     this.#used++;
     if (this.#used * 4 > (this.#mask + 1) * 3) this.#grow();
     return true;
@@ -79,10 +79,10 @@ export class KeyTable {
     const keys = new Uint32Array(2 * this.size);
     let to = this.#hasZero ? 2 : 0;
     const words = this.#words;
-    for (let at = 0; at < words.length; at += 2) {
-      if ((words[at]! | words[at + 1]!) === 0) continue;
-      keys[to++] = words[at]!;
-      keys[to++] = words[at + 1]!;
+    for (let offset = 0; offset < words.length; offset += 2) {
+      if ((words[offset]! | words[offset + 1]!) === 0) continue;
+      keys[to++] = words[offset]!;
+      keys[to++] = words[offset + 1]!;
     }
     return keys;
   }
@@ -103,9 +103,9 @@ export class KeyTable {
     const old = this.#words;
     this.#words = new Uint32Array(2 * old.length);
     this.#mask = old.length - 1;
-    for (let at = 0; at < old.length; at += 2) {
-      const low = old[at]!;
-      const high = old[at + 1]!;
+    for (let offset = 0; offset < old.length; offset += 2) {
+      const low = old[offset]!;
+      const high = old[offset + 1]!;
       if ((low | high) === 0) continue;
       const to = 2 * this.#slot(low, high);
       this.#words[to] = low;

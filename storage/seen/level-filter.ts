@@ -199,7 +199,7 @@ async function loadBloom(level: Level, count: number): Promise<BloomBits | undef
 }
 
 function forEachKey(keys: KeyWords, work: (low: number, high: number) => unknown): void {
-  for (let at = 0; at < keys.length; at += 2) work(keys[at]!, keys[at + 1]!);
+  for (let offset = 0; offset < keys.length; offset += 2) work(keys[offset]!, keys[offset + 1]!);
 }
 
 /** CRAWL-3.8: big-endian. The words from {@link uriKeysOf} are in signed order already. */

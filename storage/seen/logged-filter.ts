@@ -40,7 +40,8 @@ export class LoggedFilter extends SerialFilter {
     if (directory === undefined) return new LoggedFilter(keys, undefined, options);
     await mkdir(directory, { recursive: true });
     const log = await KeyLog.open(join(directory, LOG_NAME), (change, words) => {
-      for (let at = 0; at < words.length; at += 2) keys[change](words[at]!, words[at + 1]!);
+      for (let offset = 0; offset < words.length; offset += 2)
+        keys[change](words[offset]!, words[offset + 1]!);
     });
     return new LoggedFilter(keys, log, options);
   }
@@ -76,9 +77,9 @@ export class LoggedFilter extends SerialFilter {
 
   protected async forgetUris(uris: readonly string[]): Promise<void> {
     const words = fingerprintsOf(uris);
-    for (let at = 0; at < words.length; at += 2) {
-      const low = words[at]!;
-      const high = words[at + 1]!;
+    for (let offset = 0; offset < words.length; offset += 2) {
+      const low = words[offset]!;
+      const high = words[offset + 1]!;
       if (this.keys.forget(low, high) && this.log !== undefined) this.#changes.push('forget', low, high);
     }
   }

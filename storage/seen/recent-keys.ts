@@ -22,24 +22,24 @@ export class RecentKeys {
 
   add(low: number, high: number): void {
     if (this.#find(low, high) >= 0) return;
-    const at = 2 * (firstSlot(low, high) + (this.#nextWay++ % WAYS));
-    this.#words[at] = low;
-    this.#words[at + 1] = high;
+    const offset = 2 * (firstSlot(low, high) + (this.#nextWay++ % WAYS));
+    this.#words[offset] = low;
+    this.#words[offset + 1] = high;
   }
 
   delete(low: number, high: number): void {
-    const at = this.#find(low, high);
-    if (at < 0) return;
-    this.#words[at] = 0;
-    this.#words[at + 1] = 0;
+    const offset = this.#find(low, high);
+    if (offset < 0) return;
+    this.#words[offset] = 0;
+    this.#words[offset + 1] = 0;
   }
 
   /** Index of the key's first word; -1 if the key is absent. */
   #find(low: number, high: number): number {
     if ((low | high) === 0) return -1;
     const start = 2 * firstSlot(low, high);
-    for (let at = start; at < start + 2 * WAYS; at += 2) {
-      if (this.#words[at] === low && this.#words[at + 1] === high) return at;
+    for (let offset = start; offset < start + 2 * WAYS; offset += 2) {
+      if (this.#words[offset] === low && this.#words[offset + 1] === high) return offset;
     }
     return -1;
   }

@@ -138,9 +138,9 @@ class RunIndex {
 
   /** Returns false if the keys are not in ascending order. */
   add(keys: KeyWords): boolean {
-    for (let at = 0; at < keys.length; at += 2) {
-      const low = keys[at]!;
-      const high = keys[at + 1]!;
+    for (let offset = 0; offset < keys.length; offset += 2) {
+      const low = keys[offset]!;
+      const high = keys[offset + 1]!;
       if (compareKeys(this.#lastLow, this.#lastHigh, low, high) >= 0) return false;
       this.#lastLow = low;
       this.#lastHigh = high;
@@ -171,8 +171,8 @@ function spansOf(blocks: readonly number[]): BlockSpan[] {
 
 /** Whether the sorted keys from..to include the key. */
 function includesKey(words: KeyWords, from: number, to: number, low: number, high: number): boolean {
-  const at = lastAtMost(words, from, to, low, high);
-  return at >= from && words[2 * at] === low && words[2 * at + 1] === high;
+  const index = lastAtMost(words, from, to, low, high);
+  return index >= from && words[2 * index] === low && words[2 * index + 1] === high;
 }
 
 /** Index of the last of the sorted keys from..to that is at most the key; from - 1 if there is none. */

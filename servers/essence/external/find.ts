@@ -27,8 +27,8 @@ export interface SgmlCommand {
 const MAX_WRAPPER_BYTES = 4096;
 
 /**
- * Finds `TypeName.sum` and `TypeName.unnest` in the directories; earlier directories take precedence (E-61: that of the Gatherer is first). Missing
- * directories are skipped; the warnings name files that cannot be executed.
+ * Finds `TypeName.sum` and `TypeName.unnest` in the directories; earlier directories take precedence (E-61: that of the Gatherer is first).
+ * Missing directories are skipped; the warnings name files that cannot be executed.
  *
  * @param harvestHome value of `$HARVEST_HOME` in the wrappers of E-86 and E-101
  */

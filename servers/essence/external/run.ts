@@ -96,8 +96,8 @@ function supervise(
       resolve({ output, stderr, ...(failure === undefined ? {} : { failure }) });
     };
     child.stdout.on('data', (chunk: Buffer) => {
-      const room = limits.outputBytes - size;
-      chunks.push(chunk.length <= room ? chunk : chunk.subarray(0, Math.max(0, room)));
+      const available = limits.outputBytes - size;
+      chunks.push(chunk.length <= available ? chunk : chunk.subarray(0, Math.max(0, available)));
       size += chunk.length;
       if (size > limits.outputBytes) kill('output');
     });

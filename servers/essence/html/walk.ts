@@ -37,7 +37,7 @@ interface Frame {
 /** The result of a walk. */
 export interface HtmlSummary extends Summary {
   readonly links: readonly EssenceLink[];
-  /** G-63: the page asks not to be indexed. */
+  /** G-63: the page has the META robots directive `noindex`. */
   readonly noindex: boolean;
 }
 
