@@ -1,6 +1,8 @@
 /* A conformance case: its description, and the errors by which it fails or is skipped. */
 
-/** MUST: a peer that fails the case does not speak the protocol. SHOULD: it does, but other programs must work around the failure. */
+/**
+ * MUST: a peer that fails the case does not speak the protocol. SHOULD: it does, but other programs must work around the failure.
+ */
 export type Level = 'MUST' | 'SHOULD';
 
 /** The description of a case, which lists it without a peer. */

@@ -53,7 +53,10 @@ export class SharedRuns<Behavior, Run extends ClientRun> {
   readonly #runs = new Map<Behavior, Promise<Run>>();
   readonly #ended = new Map<Behavior, Run>();
 
-  /** Returns the run with a behavior, which the first case starts. @throws Mismatch when an earlier case has started it and it did not end */
+  /**
+   * Returns the run with a behavior, which the first case starts.
+   * @throws Mismatch when an earlier case has started it and it did not end
+   */
   async get(behavior: Behavior, transcript: Transcript, start: () => Promise<Run>): Promise<Run> {
     const known = this.#runs.get(behavior);
     if (known === undefined) {

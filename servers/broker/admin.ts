@@ -57,7 +57,9 @@ const FULL_INDEX = 'Index corpus';
 const CHANGES_INDEX = 'Index changes';
 const RESTART = 'Restart';
 
-/** Compares a message's password with the configured one in constant time. An empty configured password matches none (BRK-5.2). */
+/**
+ * Compares a message's password with the configured one in constant time. An empty configured password matches none (BRK-5.2).
+ */
 export function passwordMatches(given: string, configured: string): boolean {
   return equalSecrets(given, configured) && configured !== '';
 }
@@ -229,7 +231,9 @@ async function waitForJob(
   return lines;
 }
 
-/** Lines of the reply to a deletion. BRK-5.6 tells the administrator to index the corpus, but this index is already up to date. */
+/**
+ * Lines of the reply to a deletion. BRK-5.6 tells the administrator to index the corpus, but this index is already up to date.
+ */
 function deletionLines(count: number): readonly string[] {
   return [`Deleted ${count} objects`, 'The index is up to date; Index corpus is not needed'];
 }

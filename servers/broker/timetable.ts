@@ -90,7 +90,9 @@ export class Timetable implements Disposable {
     this.#arm();
   }
 
-  /** Runs the events that are due, and resolves when they have ended. Called by the timer, and by tests after moving the clock. */
+  /**
+   * Runs the events that are due, and resolves when they have ended. Called by the timer, and by tests after moving the clock.
+   */
   tick(): Promise<void> {
     this.#ticking ??= this.#tick().finally(() => {
       this.#ticking = undefined;

@@ -73,7 +73,9 @@ function parseSteps(pattern: string): Step[] {
   return steps;
 }
 
-/** Parses the set that begins with the `[` at `begin`; undefined if it is not closed. A `]` directly after the `[` is a member. */
+/**
+ * Parses the set that begins with the `[` at `begin`; undefined if it is not closed. A `]` directly after the `[` is a member.
+ */
 function parseSet(
   pattern: string,
   begin: number,

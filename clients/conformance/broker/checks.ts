@@ -29,7 +29,10 @@ export function checkNotRefused(reply: Reply, what: string, onRefusal: OnRefusal
   });
 }
 
-/** Checks that the message is refused: only notices, then one `111` with the word ERROR, then the end (BRK-4.13, 4.14). @throws Mismatch */
+/**
+ * Checks that the message is refused: only notices, then one `111` with the word ERROR, then the end (BRK-4.13, 4.14).
+ * @throws Mismatch
+ */
 export function checkRefused(reply: Reply, message: string): void {
   const results = reply.items.filter(({ code }) => code !== 101 && code !== 103);
   const [fatal, ...more] = results;

@@ -44,7 +44,10 @@ export class BrokerContext extends ServerContext<SharedFacts> {
     return this.exchange(`${message}\r\n`, limits);
   }
 
-  /** Sends an administrative message with the password of the run, which the report does not show. @throws NotApplicable without a password */
+  /**
+   * Sends an administrative message with the password of the run, which the report does not show.
+   * @throws NotApplicable without a password
+   */
   async command(command: string, keyword = '#password'): Promise<Reply> {
     const { password } = this.shared;
     if (password === undefined) throw new NotApplicable('no password is given (--password-file)');
@@ -67,7 +70,10 @@ export class BrokerContext extends ServerContext<SharedFacts> {
     return urlsOf(reply);
   }
 
-  /** Returns words of the Broker's data and the objects that they find. @throws NotApplicable if there are none, for which another case fails */
+  /**
+   * Returns words of the Broker's data and the objects that they find.
+   * @throws NotApplicable if there are none, for which another case fails
+   */
   async survey(): Promise<Survey> {
     const { survey } = this.shared;
     if (survey === 'failed') throw new NotApplicable('no words were found in the data: see query/all');

@@ -385,7 +385,10 @@ function valuesOf({ items }: Reply) {
   return items.filter(({ code }) => code === 127);
 }
 
-/** Returns the matched lines of a reply, for either meaning of `#opaque` (BRK-3.2). @throws NotApplicable if the Broker sends none */
+/**
+ * Returns the matched lines of a reply, for either meaning of `#opaque` (BRK-3.2).
+ * @throws NotApplicable if the Broker sends none
+ */
 async function matchedLines(context: BrokerContext, text: string): Promise<readonly string[]> {
   for (const opaque of ['', '#opaque ']) {
     const reply = await context.ask(`#USER ${opaque}#index case insensitive #index matchword #END ${text}`);

@@ -15,7 +15,10 @@ interface Item {
 
 /** A defect in the layout of a reply. Cases about the layout check it, the others ignore it. */
 export interface Problem {
-  /** `form`: no `NNN - text`. `cr`: a CR before an LF. `no-lf`: no LF after counted bytes. `count`: no byte count. `cut`: it ends within an item. */
+  /**
+   * `form`: no `NNN - text`. `cr`: a CR before an LF. `no-lf`: no LF after counted bytes. `count`: no byte count. `cut`: it ends
+   * within an item.
+   */
   readonly kind: 'form' | 'cr' | 'no-lf' | 'count' | 'cut';
   readonly text: string;
 }

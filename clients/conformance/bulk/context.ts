@@ -66,7 +66,10 @@ export class BulkContext extends ServerContext<SharedFacts> {
     return this.exchange(`${message}\r\n`, onObject);
   }
 
-  /** Returns the survey of the transfer of everything, which is made once. @throws NotApplicable if it failed, for which another case fails */
+  /**
+   * Returns the survey of the transfer of everything, which is made once.
+   * @throws NotApplicable if it failed, for which another case fails
+   */
   async survey(): Promise<Survey> {
     const { survey } = this.shared;
     if (survey === 'failed')

@@ -66,7 +66,10 @@ export async function isProposed(wire: Wire): Promise<boolean> {
   return head.length === 7 && head.toString('latin1').startsWith('200 - ') && head[6] === 0;
 }
 
-/** Reads a reply from its Version (BP-11) to the end of the connection. @throws Mismatch where it is malformed (BP-26 to BP-28) */
+/**
+ * Reads a reply from its Version (BP-11) to the end of the connection.
+ * @throws Mismatch where it is malformed (BP-26 to BP-28)
+ */
 export async function readProposed(wire: Wire): Promise<ProposedReply> {
   await readLiteral(wire, '200 - ', 'BP-11');
   const major = await readNumber(wire);

@@ -72,7 +72,10 @@ export function behaviorInClear(content: Content, behavior: Behavior = {}): Beha
   return { ...WITHOUT_COMPRESSION, update: () => inClear(content), ...behavior };
 }
 
-/** Runs the client against a server without compression. @throws NotApplicable if the client gives up when compression is refused */
+/**
+ * Runs the client against a server without compression.
+ * @throws NotApplicable if the client gives up when compression is refused
+ */
 export async function observeInClear(behavior: Behavior, context: ClientContext): Promise<Observation> {
   const observation = await context.bench.observe(behavior, context);
   const refused = requestedCompression(observation) && linesOf(observation, 'SEND-UPDATE').length === 0;

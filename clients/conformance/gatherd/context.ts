@@ -40,7 +40,10 @@ export class GatherdContext extends ServerContext<SharedFacts> {
     if (code !== 500) throw new NotApplicable(`the server refuses SET ${what}: ${line}`);
   }
 
-  /** Returns the survey of the first full transfer of the run. @throws NotApplicable if it failed, for which another case fails */
+  /**
+   * Returns the survey of the first full transfer of the run.
+   * @throws NotApplicable if it failed, for which another case fails
+   */
   async survey(): Promise<Survey> {
     const { survey } = this.shared;
     if (survey === 'failed')

@@ -152,7 +152,9 @@ export class StreamCheck {
     this.#misplaced ??= how;
   }
 
-  /** GATHERD-4.6: ascending Update-Time, then URL. The order restarts in every section; objects without a time may be anywhere. */
+  /**
+   * GATHERD-4.6: ascending Update-Time, then URL. The order restarts in every section; objects without a time may be anywhere.
+   */
   #follow({ object, offset }: StreamObject): void {
     const time = object.number('Update-Time');
     if (time === undefined || this.#open === 'delete' || this.#open === 'refresh') return;

@@ -246,7 +246,10 @@ function disconnectSignal(reply: FastifyReply): AbortSignal {
   return gone.signal;
 }
 
-/** Returns the character set of an object. SOIF does not define one (SOIF-7.4): UTF-8 if the bytes are valid UTF-8, else windows-1252. */
+/**
+ * Returns the character set of an object. SOIF does not define one (SOIF-7.4): UTF-8 if the bytes are valid UTF-8, else
+ * windows-1252.
+ */
 function detectCharset(bytes: Uint8Array): string {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes);
