@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, inflateRawSync, type ZlibOptions } from 'node:zlib';
 import { errorCode, StorageError } from '../../../protocols/errors.js';
 import type { LineEncoder } from '../../host/append-file.js';
+import { inflateMember, readAt } from '../inflate-member.js';
 
 /**
  * The header of the journal's gzip members (RFC 1952): deflate, no name, no time, Unix, and an empty extra field `HK`. Readers skip the
@@ -85,12 +86,7 @@ export async function repairGzipMembers(path: string): Promise<number> {
     const { size } = await handle.stat();
     if (size === 0) return 0;
     const start = Math.max(0, size - SEARCH_BYTES);
-    const tail = Buffer.alloc(size - start);
-    for (let read = 0; read < tail.length; ) {
-      const { bytesRead } = await handle.read(tail, read, tail.length - read, start + read);
-      if (bytesRead === 0) break;
-      read += bytesRead;
-    }
+    const tail = await readAt(handle, start, size - start);
     const head = tail.lastIndexOf(MEMBER_HEAD);
     if (head < 0 && start === 0 && MEMBER_HEAD.subarray(0, size).equals(tail)) {
       await handle.truncate(0); // torn within its first bytes
@@ -131,18 +127,13 @@ function lastFlush(body: Buffer): { keep: number; end: Uint8Array } {
 
 /** Length of a complete member with a correct checksum; undefined for any other. */
 function completeLength(body: Buffer): number | undefined {
-  try {
-    const result: unknown = inflateRawSync(body, { info: true, maxOutputLength: INFLATED_BYTES });
-    if (!isInflated(result)) return undefined;
-    const { buffer } = result;
-    const length = result.engine.bytesWritten;
-    if (body.length < length + 8) return undefined;
-    const isValid =
-      body.readUInt32LE(length) === crc32(buffer) && body.readUInt32LE(length + 4) === buffer.length;
-    return isValid ? length + 8 : undefined;
-  } catch {
-    return undefined;
-  }
+  const inflated = inflateMember(body, INFLATED_BYTES);
+  if (inflated === undefined) return undefined;
+  const { buffer, consumed } = inflated;
+  if (body.length < consumed + 8) return undefined;
+  const isValid =
+    body.readUInt32LE(consumed) === crc32(buffer) && body.readUInt32LE(consumed + 4) === buffer.length;
+  return isValid ? consumed + 8 : undefined;
 }
 
 function inflateFlushed(flushed: Buffer): Buffer | undefined {
@@ -151,9 +142,4 @@ function inflateFlushed(flushed: Buffer): Buffer | undefined {
   } catch {
     return undefined; // the four bytes are not a flush, or the data before them is damaged
   }
-}
-
-/** The result of `inflateRawSync` with the option `info`, which its type does not describe. */
-function isInflated(result: unknown): result is { buffer: Buffer; engine: { bytesWritten: number } } {
-  return typeof result === 'object' && result !== null && 'buffer' in result && 'engine' in result;
 }

@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib';
+import { crc32, createInflateRaw } from 'node:zlib';
+import { inflateMember, readAt } from '../inflate-member.js';
 
 /** Bytes per read. */
 const READ_BYTES = 1024 * 1024;
@@ -53,21 +54,10 @@ async function endOfMember(window: ReadWindow, at: number): Promise<number | und
 
 /** Inflates a short member; returns undefined for a longer or damaged one. */
 function inflateShort(bytes: Uint8Array): Inflated | undefined {
-  try {
-    const result: unknown = inflateRawSync(bytes, { info: true, maxOutputLength: MAX_INFLATED_BYTES });
-    if (!hasInfo(result)) return undefined;
-    const { buffer, engine } = result;
-    return { consumed: engine.bytesWritten, crc: crc32(buffer), length: buffer.length };
-  } catch {
-    return undefined; // longer than the window, or damaged
-  }
-}
-
-/** The result of `inflateRawSync` with the option `info`, which its type does not describe. */
-function hasInfo(
-  result: unknown,
-): result is { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } } {
-  return typeof result === 'object' && result !== null && 'engine' in result;
+  const inflated = inflateMember(bytes, MAX_INFLATED_BYTES);
+  if (inflated === undefined) return undefined;
+  const { buffer, consumed } = inflated;
+  return { consumed, crc: crc32(buffer), length: buffer.length };
 }
 
 /** Inflates a member of any length. */
@@ -133,21 +123,4 @@ class ReadWindow {
     }
     return this.#bytes.subarray(at - this.#start);
   }
-}
-
-/** Reads `length` bytes, fewer only at the end of the file. */
-async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafe(length);
-  let bytesInBuffer = 0;
-  while (bytesInBuffer < length) {
-    const { bytesRead } = await file.read(
-      buffer,
-      bytesInBuffer,
-      length - bytesInBuffer,
-      position + bytesInBuffer,
-    );
-    if (bytesRead === 0) break;
-    bytesInBuffer += bytesRead;
-  }
-  return buffer.subarray(0, bytesInBuffer);
 }

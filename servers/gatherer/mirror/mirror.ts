@@ -6,6 +6,7 @@ import { Mutex } from '../../../protocols/mutex.js';
 import { type DocumentEvent, documentChannel } from '../../crawler/events.js';
 import type { Logger } from '../../host/index.js';
 import { Gatherer, type GathererOptions, type GatherReport } from '../gatherer.js';
+import { GONE_STATUSES } from '../gone-statuses.js';
 import { logDocuments, logRun } from '../log.js';
 import { MirrorIndex } from './mirror-index.js';
 import { BodyKeeper, MirrorWriter } from './mirror-writer.js';
@@ -40,8 +41,6 @@ export interface MirrorReport {
   readonly complete: boolean;
 }
 
-/** Statuses of documents that do not exist, or no longer. */
-const GONE: ReadonlySet<number> = new Set([404, 410]);
 /** Limits at which documents that exist may be missed. */
 const TRUNCATING_LIMITS: readonly string[] = ['url-max', 'host-max'];
 
@@ -148,7 +147,7 @@ export class Mirror implements AsyncDisposable {
     if (disposition === 'rejected') {
       // A file that robots.txt allowed earlier stays.
       if (known !== undefined) await this.index.markSeen(known);
-    } else if (GONE.has(status)) {
+    } else if (GONE_STATUSES.has(status)) {
       if (known !== undefined) await this.index.markGone(known);
     } else await this.index.markIncomplete();
   }

@@ -2,14 +2,12 @@ import { withoutUserInfo } from '../../../protocols/urls/index.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import type { CrawlUri } from '../../crawler/crawl-uri.js';
 import { UNCHANGED } from '../../crawler/processors/change-evaluator.js';
+import { GONE_STATUSES } from '../gone-statuses.js';
 
 export interface ReferencesWriterOptions {
   /** Seconds since 1970. */
   readonly now: () => number;
 }
-
-/** Statuses of documents that do not exist, or no longer. */
-const GONE: ReadonlySet<number> = new Set([404, 410]);
 
 /**
  * Adds the document's links to the URI's batch, so that the link databases (R-8 to R-12) change together with the object and the
@@ -40,7 +38,7 @@ export class ReferencesWriter implements Processor {
         this.#putKept(uri);
         break;
       case 'failed':
-        if (GONE.has(uri.status)) uri.batch.dropReferences(uri.redactedUrl);
+        if (GONE_STATUSES.has(uri.status)) uri.batch.dropReferences(uri.redactedUrl);
         break;
       case 'listed':
       case 'retry':
