@@ -14,7 +14,7 @@ import {
   type QuickRule,
   type TypeRules,
 } from './type-rules.js';
-import { DEFAULT_UNNEST_LIMITS } from './unnest/limits.js';
+import { DEFAULT_UNNEST_LIMITS } from './unnest-limits.js';
 
 /** Names of Essence's configuration files. */
 const LIB_FILES = [

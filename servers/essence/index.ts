@@ -12,4 +12,4 @@ export { isRejected, mayContainLinks, type RecognitionStep, recognize, typeByUrl
 export { summarizeDocument } from './summarize.js';
 export { SUMMARIZERS } from './summarizers/index.js';
 export { parseTypeList, parseTypeRules } from './type-rules.js';
-export type { UnnestLimits } from './unnest/limits.js';
+export type { UnnestLimits } from './unnest-limits.js';

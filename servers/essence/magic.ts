@@ -1,4 +1,4 @@
-import { isTarHead } from './unnest/tar.js';
+import { isTarHead } from './tar-head.js';
 
 /** Bytes of a document that are examined. */
 const WINDOW_BYTES = 4096;

@@ -1,6 +1,6 @@
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { ProgramSettings } from './external/limits.js';
-import type { UnnestLimits } from './unnest/limits.js';
+import type { UnnestLimits } from './unnest-limits.js';
 
 /** How documents are summarized. Plain data, because it is posted to worker threads. */
 export interface EssenceOptions {

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { EssencePool } from '../../servers/essence/index.js';
 import type { Chunks } from '../../servers/essence/unnest/chunks.js';
-import { UnnestMeter } from '../../servers/essence/unnest/limits.js';
+import { UnnestMeter } from '../../servers/essence/unnest/meter.js';
 import { type Leaf, unnest } from '../../servers/essence/unnest/walk.js';
 import { ARCHIVE_FORMATS, ar, cpio, mail, shar, uuencode, zip } from '../helpers/archives.js';
 import { EXCEL_FILE, WORD_FILE } from '../servers/essence/fixtures/office-files.js';

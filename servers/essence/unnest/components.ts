@@ -8,7 +8,7 @@ import { chunksOf } from './chunks.js';
 import { CONVERTERS } from './converters/index.js';
 import { explode } from './explode.js';
 import { FORMATS, MESSAGE_TYPES } from './formats.js';
-import { UnnestMeter } from './limits.js';
+import { UnnestMeter } from './meter.js';
 import { hasParts } from './mime.js';
 import { withoutRedundant } from './redundant-files.js';
 import { type Leaf, unnest } from './walk.js';

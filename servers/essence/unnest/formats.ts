@@ -1,15 +1,16 @@
 import { describeContent } from '../magic.js';
+import { isTarHead } from '../tar-head.js';
 import { arMembers, cpioMembers } from './ar-cpio.js';
 import { binhexMembers } from './binhex.js';
 import { decompressBzip2 } from './bzip2.js';
 import type { Chunks } from './chunks.js';
 import { decompressXz, decompressZstd, gunzip } from './decompress.js';
-import type { UnnestMeter } from './limits.js';
 import { decompressLzw } from './lzw.js';
 import type { Member } from './member.js';
+import type { UnnestMeter } from './meter.js';
 import { mimeMembers } from './mime.js';
 import { sharMembers } from './shar.js';
-import { isTarHead, tarMembers } from './tar.js';
+import { tarMembers } from './tar.js';
 import { uuencodedMembers } from './uuencode.js';
 import { zipMembers } from './zip.js';
 

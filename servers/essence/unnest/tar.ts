@@ -1,24 +1,10 @@
 import { UnnestError } from '../errors.js';
+import { isTarHead, parseOctal, TAR_BLOCK_BYTES } from '../tar-head.js';
 import { ByteReader, type Chunks } from './chunks.js';
 import { emptyContent, type Member, nameOf } from './member.js';
 
-const BLOCK = 512;
 /** Maximum size of a long name and of extended headers; larger ones are skipped. */
 const MAX_HEADER_BYTES = 1024 * 1024;
-
-/** Whether the bytes begin with a member's header, by the checksum that V7, POSIX and GNU tar share. */
-export function isTarHead(head: Uint8Array): boolean {
-  if (head.length < BLOCK || head[0] === 0) return false;
-  let sum = 8 * 0x20;
-  let signed = sum;
-  for (let i = 0; i < BLOCK; i++) {
-    if (i >= 148 && i < 156) continue;
-    sum += head[i]!;
-    signed += (head[i]! << 24) >> 24;
-  }
-  const recorded = octal(head.subarray(148, 156));
-  return recorded === sum || recorded === signed;
-}
 
 /** Yields the members of a tar archive (E-43): V7, POSIX with extended headers, GNU with long names and large sizes. */
 export async function* tarMembers(chunks: Chunks): AsyncIterable<Member> {
@@ -26,7 +12,7 @@ export async function* tarMembers(chunks: Chunks): AsyncIterable<Member> {
   let longName: string | undefined;
   let extended = new Map<string, string>();
   for (;;) {
-    const head = Uint8Array.from(await reader.read(BLOCK));
+    const head = Uint8Array.from(await reader.read(TAR_BLOCK_BYTES));
     if (head.length === 0 || head.every((byte) => byte === 0)) return;
     if (!isTarHead(head)) {
       throw new UnnestError(
@@ -36,7 +22,7 @@ export async function* tarMembers(chunks: Chunks): AsyncIterable<Member> {
     }
     const flag = String.fromCharCode(head[156]!);
     const size = Number(extended.get('size') ?? sizeOf(head.subarray(124, 136)));
-    const padding = (BLOCK - (size % BLOCK)) % BLOCK;
+    const padding = (TAR_BLOCK_BYTES - (size % TAR_BLOCK_BYTES)) % TAR_BLOCK_BYTES;
     if ('xgLK'.includes(flag)) {
       const small = size <= MAX_HEADER_BYTES;
       const bytes = small ? await reader.exactly(size) : new Uint8Array();
@@ -72,14 +58,9 @@ function shortName(head: Uint8Array): string {
   return prefix === '' ? name : `${prefix}/${name}`;
 }
 
-function octal(field: Uint8Array): number {
-  const found = /[0-7]+/.exec(Buffer.from(field).toString('latin1'));
-  return found === null ? 0 : Number.parseInt(found[0], 8);
-}
-
 /** Parses octal digits, or GNU's binary number, which has the first bit set. */
 function sizeOf(field: Uint8Array): number {
-  if ((field[0]! & 0x80) === 0) return octal(field);
+  if ((field[0]! & 0x80) === 0) return parseOctal(field);
   const size = field.subarray(1).reduce((sum, byte) => sum * 256 + byte, field[0]! & 0x7f);
   if (!Number.isSafeInteger(size)) throw new UnnestError('a member of an impossible size', 'E-43');
   return size;

@@ -11,8 +11,8 @@ import {
   MESSAGE_FORMAT,
   MESSAGE_TYPES,
 } from './formats.js';
-import type { UnnestMeter } from './limits.js';
 import { cleanPath, isUnsafe, type Member, unpackedName } from './member.js';
+import type { UnnestMeter } from './meter.js';
 import { hasParts } from './mime.js';
 
 /** Number of bytes that are examined to recognize the type of a component. */
