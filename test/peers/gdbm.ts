@@ -54,7 +54,7 @@ t.test('original GDBM databases', { skip: installed ? false : 'gdbmtool is not i
   for (let i = 0; i < 500; i++) records.set(`http://h/${i}`, object(`http://h/${i}`, `title ${i}`));
   records.set('http://h/large', object('http://h/large', Buffer.alloc(3_000_000, 'large ')));
   records.set('http://h/binary', object('http://h/binary', Buffer.from([0, 1, 2, 0xff, 10, 125, 10])));
-  records.set('http://h/c-string', Buffer.concat([object('http://h/c-string', 'NUL behind'), Buffer.of(0)]));
+  records.set('http://h/c-string', Buffer.concat([object('http://h/c-string', 'NUL ends it'), Buffer.of(0)]));
   const urls = [...records.keys()].sort();
   const original = join(scratch, 'PRODUCTION.gdbm');
   await createGdbm(original, records);
@@ -72,12 +72,12 @@ t.test('original GDBM databases', { skip: installed ? false : 'gdbmtool is not i
   });
 
   await t.test('gdbmtool and the kit find the same records', async (t) => {
-    const made = join(scratch, 'tool.gdbm');
+    const created = join(scratch, 'tool.gdbm');
     const script = join(scratch, 'script');
     writeFileSync(script, 'store "http://t/" "@FILE { http://t/\\nTitle{4}:\\tfour\\n}\\n"\n');
-    t.equal((await run('gdbmtool', '--newdb', `--file=${script}`, made)).code, 0);
+    t.equal((await run('gdbmtool', '--newdb', `--file=${script}`, created)).code, 0);
     t.equal(
-      (await cli('gdbmutil', 'get', made, 'http://t/')).stdout,
+      (await cli('gdbmutil', 'get', created, 'http://t/')).stdout,
       '@FILE { http://t/\nTitle{4}:\tfour\n}\n',
     );
     t.match((await run('gdbmtool', '--read-only', original, 'count')).stdout, String(records.size));

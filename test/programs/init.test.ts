@@ -34,7 +34,7 @@ t.test('G-160, G-161 init --yes creates a running server without questions', asy
   const directory = t.testdir({ docs: DOCUMENTS });
   const options = await serverOptions(directory);
   const [gatherer, broker] = [join(directory, 'g'), join(directory, 'b')];
-  const made = await cli(
+  const result = await cli(
     'init',
     '--yes',
     '--json',
@@ -50,8 +50,8 @@ t.test('G-160, G-161 init --yes creates a running server without questions', asy
   t.teardown(() => {
     for (const pid of pids) process.kill(pid, 'SIGTERM');
   });
-  t.equal(made.code, 0, made.stderr);
-  const report = JSON.parse(made.stdout) as {
+  t.equal(result.code, 0, result.stderr);
+  const report = JSON.parse(result.stdout) as {
     running: boolean;
     page: string;
     gathererFile: string;
@@ -191,8 +191,8 @@ t.test('G-157 schedule spreads times, quotes words, and collects after each gath
   const directory = t.testdir({});
   const directoryWithQuotes = join(directory, 'it\'s 100% "$HOME"');
   const conf = (port: number): string => `Gatherer-Name: Gatherer ${port}\nGatherer-Port: ${port}\n`;
-  const made = spawnSync('mkdir', ['-p', join(directoryWithQuotes, 'b/admin')]);
-  t.equal(made.status, 0);
+  const mkdir = spawnSync('mkdir', ['-p', join(directoryWithQuotes, 'b/admin')]);
+  t.equal(mkdir.status, 0);
   const [one, two, broker] = [
     join(directoryWithQuotes, 'one.cf'),
     join(directoryWithQuotes, 'two.cf'),

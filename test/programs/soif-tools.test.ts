@@ -248,7 +248,7 @@ t.test('SOIF-2.2 JSON lines: exact objects are restored byte for byte', async ()
     fc.asyncProperty(
       fc.array(EXACT, { maxLength: 4 }),
       fc.array(fc.nat(300), { maxLength: 5 }),
-      async (wires, places) => {
+      async (wires, offsets) => {
         const lines: string[] = [];
         for await (const { object, section, exact } of readObjects(stream(Buffer.concat(wires)))) {
           if (!exact) return false;
@@ -256,7 +256,7 @@ t.test('SOIF-2.2 JSON lines: exact objects are restored byte for byte', async ()
         }
         const json = Buffer.from(lines.join(''));
         const again: Uint8Array[] = [];
-        for await (const { bytes: wire } of readJsonLines(stream(...cutAt(json, places)))) again.push(wire);
+        for await (const { bytes: wire } of readJsonLines(stream(...cutAt(json, offsets)))) again.push(wire);
         return (
           lines.length === wires.length && Buffer.compare(Buffer.concat(again), Buffer.concat(wires)) === 0
         );

@@ -189,7 +189,7 @@ export async function startPygopherd(t: Test, scratch: string, root: string): Pr
 const AS_NEWS = ['--reuid=news', '--regid=news', '--init-groups'];
 const NEWS_BIN = '/usr/lib/news/bin';
 
-/** Starts INN with its spool below `scratch`, independent of the configuration of this machine. */
+/** Starts INN with its spool below `scratch`, without load limit and independent of the configuration of this machine. */
 export async function startInn(t: Test, scratch: string, groups: readonly string[]): Promise<number> {
   const port = await freePort();
   const home = join(scratch, `inn-${port}`);
@@ -204,7 +204,7 @@ export async function startInn(t: Test, scratch: string, groups: readonly string
 ovmethod: tradindexed\nhismethod: hisv6\npathnews: /usr/lib/news\npathbin: ${NEWS_BIN}\npathetc: ${home}/etc\npathdb: ${home}/db
 pathrun: ${home}/run\npathlog: ${home}/log\npathtmp: ${home}/tmp\npathspool: ${home}/spool\npatharticles: ${home}/spool/articles
 pathoverview: ${home}/spool/overview\npathincoming: ${home}/spool/incoming\npathoutgoing: ${home}/spool/outgoing
-pathfilter: ${home}/etc/filter\nenableoverview: true\nwireformat: true\n`,
+pathfilter: ${home}/etc/filter\nenableoverview: true\nwireformat: true\nnnrpdloadlimit: 0\n`,
   );
   writeFileSync(
     join(home, 'etc', 'readers.conf'),

@@ -1,21 +1,21 @@
 #!/usr/bin/perl
 # A gateway from another search protocol to a Broker, which reads as one of 1998 did (broker.md RC, hints 10.4). It passes and/or/not of
-# its user on, puts every other word into double quotes and spaces around parentheses, and requests one object more than WANTED. It ends
+# its user on, puts every other word into double quotes and spaces around parentheses, and requests one object more than LIMIT. It ends
 # lines with CR LF, does not half-close, and opens a new connection for each query.
-#   perl gateway.pl HOST PORT WANTED [-attribute NAME]... TERM...
-# Prints `url`, `NAME=VALUE`, `record` and `error LINE` lines, at the end `records N`, and `truncated` if there are more than WANTED.
+#   perl gateway.pl HOST PORT LIMIT [-attribute NAME]... TERM...
+# Prints `url`, `NAME=VALUE`, `record` and `error LINE` lines, at the end `records N`, and `truncated` if there are more than LIMIT.
 use strict;
 use warnings;
 use IO::Socket::INET;
 
-my ($host, $port, $wanted, @terms) = @ARGV;
+my ($host, $port, $limit, @terms) = @ARGV;
 my @attributes;
 while (@terms && $terms[0] eq '-attribute') { shift @terms; push @attributes, shift @terms; }
 
 # Its users type `name=value` for a field, and (, ), and, or, not for structure.
 my @words = map { /^(?:and|or|not|\(|\))$/i ? $_ : "\"$_\"" } @terms;
 my $flags = join '', map { "#attribute $_ " } @attributes;
-my $message = "#USER #desc #opaque #index case insensitive #index maxfiles " . ($wanted + 1) . " $flags#END " . join(' ', @words);
+my $message = "#USER #desc #opaque #index case insensitive #index maxfiles " . ($limit + 1) . " $flags#END " . join(' ', @words);
 
 my $socket = IO::Socket::INET->new(PeerAddr => $host, PeerPort => $port, Proto => 'tcp') or die "no connection: $!";
 binmode $socket;
@@ -55,4 +55,4 @@ while (defined($line = <$socket>)) {
     }
 }
 print "records $records\n";
-print "truncated\n" if $records > $wanted;
+print "truncated\n" if $records > $limit;
