@@ -32,7 +32,7 @@ export const QUEUE_STATE_LABELS: Readonly<Record<QueueState, string>> = {
 };
 
 /** Labels of the reasons why a queue waits (CRAWL-22). */
-export const REASON_LABELS: Readonly<Record<WaitReason, string>> = {
+const REASON_LABELS: Readonly<Record<WaitReason, string>> = {
   politeness: 'pause after a contact',
   'crawl-delay': 'robots.txt asks for a longer pause',
   bandwidth: 'bandwidth of its host',
