@@ -72,7 +72,7 @@ export function seenFilterConformance({ test, name, open, manifest = {} }: SeenF
 
   test(`${name}: a closed filter refuses calls, and the close waits for those in flight`, () =>
     withDirectory(async (directory) => {
-      const filter = await open(directory);
+      await using filter = await open(directory);
       const adding = filter.add(['a']);
       await Promise.all([filter.close(), filter.close()]);
       assert.deepEqual([...(await adding)], [1]);
@@ -90,7 +90,7 @@ export function seenFilterConformance({ test, name, open, manifest = {} }: SeenF
   if (persistence)
     test(`${name}: a filter that is opened again has its keys`, () =>
       withDirectory(async (directory) => {
-        const filter = await open(directory);
+        await using filter = await open(directory);
         await addInSteps(filter, 1000);
         assert.equal(await countNew(filter, uris(1000, 1010)), 10);
         assert.ok(filter.uncommitted >= 10, 'the additions since the commit are uncommitted');
