@@ -34,7 +34,7 @@ for (const { defect, behavior, fails } of BROKEN_BROKERS) {
   t.test(`a Broker with one defect fails only the cases about it: ${defect}`, async (t) => {
     const port = await simpleBroker(t, PAGES, { ...CORRECT_BROKER, ...behavior });
     const only = cases.map(({ id }) => id).filter((id) => !SLOW.test(id) || fails.includes(id));
-    const results = await runBrokerCases(t, port, { timeoutMs: 800, only });
+    const results = await runBrokerCases(t, port, { timeoutMs: 2500, only });
     const failed = results.filter(({ verdict }) => verdict === 'fail');
     const explained = failed.map(({ id, message }) => `${id}: ${message}`);
     t.same(failed.map(({ id }) => id).sort(), [...fails].sort(), explained.join('; ').slice(0, 2000));

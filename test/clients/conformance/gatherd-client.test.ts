@@ -171,9 +171,9 @@ t.test(
 
 t.test('GATHERD-3.11: a client that hangs fails the case, and the suite continues', async (t) => {
   const only = ['incomplete/nothing', 'gzip/cut-data', 'session/plain'];
-  const all = await results(clientsWith('hangs'), { only, timeoutMs: 700 });
+  const all = await results(clientsWith('hangs'), { only, timeoutMs: 2500 });
   t.same(named(all, 'fail'), ['incomplete/nothing', 'gzip/cut-data']);
-  t.match(all.find(({ id }) => id === 'gzip/cut-data')?.message, /no verdict within 700 ms/);
+  t.match(all.find(({ id }) => id === 'gzip/cut-data')?.message, /no verdict within 2500 ms/);
 });
 
 t.test('GATHERD-7.3: the ROADS client fails the cases about its known defects', async (t) => {
@@ -213,7 +213,7 @@ t.test('GATHERD-7.2: the sample client fails the cases about its known defects',
   ]);
   const compressed = await results(
     { client: sample(true, false) },
-    { only: ['gzip/dynamic', 'gzip/cut-header', 'refused/no-greeting'], timeoutMs: 700 },
+    { only: ['gzip/dynamic', 'gzip/cut-header', 'refused/no-greeting'], timeoutMs: 2500 },
   );
   t.same(
     named(compressed, 'fail'),
