@@ -1,5 +1,4 @@
-/* ASCII bytes that several grammars name, with tests and conversions for them. */
-
+// ASCII bytes that several grammars name, with tests and conversions for them.
 /** Bytes of ASCII that the grammars of several protocols name. */
 export const HT = 0x09;
 export const LF = 0x0a;

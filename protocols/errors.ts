@@ -1,5 +1,4 @@
-/* The errors of the whole kit. README.md lists them with exit statuses and remedies. */
-
+// The errors of the whole kit. README.md lists them with exit statuses and remedies.
 /** Names of the protocols whose rules an error can cite. */
 export type ProtocolName =
   | 'soif'

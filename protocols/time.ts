@@ -1,5 +1,4 @@
-/* Times and the default lifetimes of objects, all in seconds. */
-
+// Times and the default lifetimes of objects, all in seconds.
 /** Seconds since 1970-01-01 00:00:00 UTC (SOIF-6.1). */
 export type UnixSeconds = number;
 

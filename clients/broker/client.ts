@@ -1,3 +1,4 @@
+// The client of a Broker: queries, administrative commands, other messages.
 import {
   type AdminCommand,
   BrokerClientSession,
@@ -13,8 +14,6 @@ import {
 import { ConnectionError, PeerError, StateError } from '../../protocols/errors.js';
 import { exchangeWithBroker } from './exchange.js';
 import { type OpaqueMode, type QueryInput, type QueryRequest, queryMessage } from './request.js';
-
-/* The client of a Broker: queries, administrative commands, other messages. */
 
 export interface BrokerClientOptions {
   readonly host: string;

@@ -1,3 +1,4 @@
+// Builds queries by method calls that the compiler checks.
 import {
   type Expression,
   formatQuery,
@@ -9,8 +10,6 @@ import {
 } from '../../protocols/broker/index.js';
 import { ProtocolError, UsageError } from '../../protocols/errors.js';
 import { type OpaqueMode, type QueryRequest, queryMessage } from './request.js';
-
-/* Builds queries by method calls that the compiler checks. */
 
 type Blank = ' ' | '\t' | '\n' | '\r';
 

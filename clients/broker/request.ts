@@ -1,3 +1,4 @@
+// Turns the options of a query into flags and a message line.
 import {
   DEFAULT_FLAGS,
   formatQuery,
@@ -8,8 +9,6 @@ import {
 } from '../../protocols/broker/index.js';
 import { UsageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-
-/* Turns the options of a query into flags and a message line. */
 
 /** The options of a query. The defaults are those of the shipped query pages (BRK-8.6). */
 export interface QueryRequest {

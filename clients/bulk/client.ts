@@ -1,3 +1,4 @@
+// Requests bulk transfers and digests from a Broker.
 import {
   type BulkReplyDecoderOptions,
   type BulkRequest,
@@ -12,8 +13,6 @@ import { exchangeWithBroker } from '../broker/exchange.js';
 import { DEFAULT_BROKER_PORT } from '../broker/index.js';
 import { type BulkWarning, readReply } from './reply.js';
 import { BulkTransfer } from './transfer.js';
-
-/* Requests bulk transfers and digests from a Broker. */
 
 export interface BulkClientOptions {
   readonly host: string;

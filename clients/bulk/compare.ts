@@ -1,3 +1,4 @@
+// Finds the differences between the objects of two Brokers.
 import { createHash } from 'node:crypto';
 import {
   CHANGE_KINDS,
@@ -11,8 +12,6 @@ import {
 import { ConnectionError, KitError } from '../../protocols/errors.js';
 import { identityOf } from '../../protocols/soif/index.js';
 import type { BulkClient } from './client.js';
-
-/* Finds the differences between the objects of two Brokers. */
 
 export interface CompareOptions {
   /** Differences to list, both sides together. Default 1000. The comparison stops when they are found. */

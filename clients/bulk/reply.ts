@@ -1,3 +1,4 @@
+// Turns the bytes of a bulk reply into events and inflates compressed groups.
 import {
   type BulkEvent,
   BulkReplyDecoder,
@@ -5,8 +6,6 @@ import {
 } from '../../protocols/bulk/index.js';
 import { ProtocolError } from '../../protocols/errors.js';
 import { InflateBudget, type InflateLimits, MemberInflater } from '../gatherd/inflater.js';
-
-/* Turns the bytes of a bulk reply into events and inflates compressed groups. */
 
 export interface ReplyOptions extends InflateLimits {
   readonly decoder: BulkReplyDecoderOptions;

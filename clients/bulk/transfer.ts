@@ -1,10 +1,9 @@
+// The changes and totals of one bulk transfer.
 import { type BulkEvent, type ChangeKind, parseTransferTime } from '../../protocols/bulk/index.js';
 import { ConnectionError, type KitError, PeerError, StateError } from '../../protocols/errors.js';
 import type { SoifObject } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { BulkWarning } from './reply.js';
-
-/* The changes and totals of one bulk transfer. */
 
 /** A change that a Broker sent. */
 export interface BulkReceived {

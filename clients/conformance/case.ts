@@ -1,5 +1,4 @@
-/* A conformance case: its description, and the errors by which it fails or is skipped. */
-
+// A conformance case: its description, and the errors by which it fails or is skipped.
 /**
  * MUST: a peer that fails the case does not speak the protocol. SHOULD: it does, but other programs must work around the failure.
  */

@@ -1,8 +1,7 @@
+// Finds and loads the suites.
 import { readdir } from 'node:fs/promises';
 import { UsageError } from '../../protocols/errors.js';
 import type { Suite } from './runner.js';
-
-/* Finds and loads the suites. */
 
 /** Returns the names of all suites, which are the folders next to this module. A new folder adds a suite. */
 export async function suiteNames(): Promise<string[]> {

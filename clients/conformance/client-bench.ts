@@ -1,3 +1,4 @@
+// Shared by the suites about clients: the context of a case, shared runs, checks of the exit status.
 import { UsageError } from '../../protocols/errors.js';
 import { type ConformanceCase, check, Mismatch } from './case.js';
 import type { ClientEnd } from './client-under-test.js';
@@ -6,8 +7,6 @@ import type { Recorder } from './recorder.js';
 import type { BoundCase, PreparedSuite } from './runner.js';
 import type { ClientSession } from './scripted-server.js';
 import type { Transcript } from './transcript.js';
-
-/* Shared by the suites about clients: the context of a case, shared runs, checks of the exit status. */
 
 /** Context of a case about a client. */
 export interface ClientContext<Bench> {

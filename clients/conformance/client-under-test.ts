@@ -1,5 +1,4 @@
-/* The interface of a client under test. */
-
+// The interface of a client under test.
 /** The address of the scripted server. */
 export interface Address {
   readonly host: string;

@@ -1,10 +1,9 @@
+// Runs a client under test that is a program.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { access, constants, stat } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { errorCode, UsageError } from '../../protocols/errors.js';
 import type { Address, ClientEnd, ClientUnderTest } from './client-under-test.js';
-
-/* Runs a client under test that is a program. */
 
 /** Characters that are kept of the end of standard error. */
 const MAX_DIAGNOSTICS = 2_000;

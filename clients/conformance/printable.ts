@@ -1,5 +1,4 @@
-/* Formats bytes for reports. */
-
+// Formats bytes for reports.
 /** Bytes of a text that are shown by default. */
 const SHOWN_BYTES = 200;
 

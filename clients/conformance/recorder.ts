@@ -1,6 +1,5 @@
+// Records the dialogue of a run, so that every case that checks the run can show it.
 import type { Transcript } from './transcript.js';
-
-/* Records the dialogue of a run, so that every case that checks the run can show it. */
 
 /** How bytes are sent: in one write, one byte per segment, or in pieces with pauses. */
 export type Delivery = 'whole' | 'bytes' | 'slow';

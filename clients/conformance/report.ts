@@ -1,8 +1,7 @@
+// Reports of a run: TAP 14, JSON, JUnit XML.
 import type { CaseResult } from './runner.js';
 import { Tally } from './tally.js';
 import type { TranscriptEntry } from './transcript.js';
-
-/* Reports of a run: TAP 14, JSON, JUnit XML. */
 
 /** Options of a report. */
 export interface ReportOptions {

@@ -1,8 +1,7 @@
+// Suites, and the runner that executes their cases one after the other.
 import { ConnectionError, KitError } from '../../protocols/errors.js';
 import { type CaseDescription, Mismatch, NotApplicable } from './case.js';
 import { Transcript, type TranscriptEntry } from './transcript.js';
-
-/* Suites, and the runner that executes their cases one after the other. */
 
 /** Default time limit of a case. */
 export const CASE_TIMEOUT_MS = 10_000;

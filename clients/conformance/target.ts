@@ -1,6 +1,5 @@
+// Parses and formats the address of a server under test.
 import { UsageError } from '../../protocols/errors.js';
-
-/* Parses and formats the address of a server under test. */
 
 /** Address of the server under test. */
 export interface Target {

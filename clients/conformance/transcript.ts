@@ -1,6 +1,5 @@
+// The dialogue of a case as printable text of limited size.
 import { printable } from './printable.js';
-
-/* The dialogue of a case as printable text of limited size. */
 
 /** One turn of a dialogue. */
 export interface TranscriptEntry {

@@ -1,11 +1,10 @@
+// A raw connection to a server under test.
 import { ConnectionError, messageOf } from '../../protocols/errors.js';
 import { Connection } from '../connection/index.js';
 import { Mismatch } from './case.js';
 import { printable } from './printable.js';
 import type { Target } from './target.js';
 import type { Transcript } from './transcript.js';
-
-/* A raw connection to a server under test. */
 
 /** A status line. Its number decides what it means (GATHERD-1.6). */
 export interface Status {

@@ -1,10 +1,9 @@
+// A TCP connection as clients use it: time limits, abort, backpressure. Times are milliseconds.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { ConnectionError, StateError } from '../../protocols/errors.js';
 import { asConnectionError } from './network-errors.js';
 import { Wait } from './wait.js';
-
-/* A TCP connection as clients use it: time limits, abort, backpressure. Times are milliseconds. */
 
 export interface ConnectionOptions {
   readonly host: string;

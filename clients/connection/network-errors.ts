@@ -1,6 +1,5 @@
+// Turns network errors into messages for users.
 import { ConnectionError, errorCode } from '../../protocols/errors.js';
-
-/* Turns network errors into messages for users. */
 
 /** Messages for the error codes of the system, Node and undici (gatherer.md 14). */
 const REASONS: Readonly<Record<string, string>> = {

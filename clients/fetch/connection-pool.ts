@@ -1,6 +1,5 @@
+// Keeps connections for reuse, by server and login.
 import { ConnectionError, StateError } from '../../protocols/errors.js';
-
-/* Keeps connections for reuse, by server and login. */
 
 /** A connection that can be used again. */
 export interface PooledConnection {

@@ -1,3 +1,4 @@
+// Creates one fetcher for all schemes, with the disk cache and Local-Mapping in front.
 import { UsageError } from '../../protocols/errors.js';
 import { CachingFetcher } from './cache/caching-fetcher.js';
 import type { DiskCache } from './cache/disk-cache.js';
@@ -10,8 +11,6 @@ import { HttpFetcher, type HttpFetcherOptions } from './http-fetcher.js';
 import { LocalMapper, type LocalMapping } from './local-mapping.js';
 import { NewsFetcher, type NewsFetcherOptions } from './news-fetcher.js';
 import type { Fetcher, FetchRequest, FetchResult } from './types.js';
-
-/* Creates one fetcher for all schemes, with the disk cache and Local-Mapping in front. */
 
 export interface FetcherOptions
   extends HttpFetcherOptions,

@@ -1,6 +1,5 @@
+// The diagnostics channel for debugging messages (G-150).
 import { channel } from 'node:diagnostics_channel';
-
-/* The diagnostics channel for debugging messages (G-150). */
 
 /** One debugging message (G-150). A subscriber decides by section and level whether it computes the text. */
 export interface DebugMessage {

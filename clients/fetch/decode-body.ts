@@ -1,3 +1,4 @@
+// Decodes the Content-Encoding of a body within limits.
 import { once } from 'node:events';
 import type { Transform } from 'node:stream';
 import {
@@ -12,8 +13,6 @@ import {
   inflateSync,
 } from 'node:zlib';
 import { ConnectionError, errorCode } from '../../protocols/errors.js';
-
-/* Decodes the Content-Encoding of a body within limits. */
 
 export interface DecodeLimits {
   /** Bytes of decoded output. */

@@ -1,8 +1,7 @@
+// Receives one HTTP response from undici, up to a size.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { joinBytes } from './decode-body.js';
-
-/* Receives one HTTP response from undici, up to a size. */
 
 export interface RawResponse {
   readonly status: number;

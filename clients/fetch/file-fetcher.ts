@@ -1,3 +1,4 @@
+// Fetches `file:` URLs (G-87).
 import { hostname } from 'node:os';
 import { UsageError } from '../../protocols/errors.js';
 import { unescapeBytes } from '../../protocols/urls/index.js';
@@ -9,8 +10,6 @@ import {
   type FetchRequest,
   type FetchResult,
 } from './types.js';
-
-/* Fetches `file:` URLs (G-87). */
 
 export interface FileFetcherOptions {
   /** Directories that `file:` URLs may reach, symbolic links followed; default `['/']`. */

@@ -1,9 +1,8 @@
+// Fetches a document and follows its redirects.
 import { ConnectionError, RefusedError } from '../../protocols/errors.js';
 import { publishDebug } from './debug-channel.js';
 import { isPrivateAddress } from './private-addresses.js';
 import type { Fetcher, FetchRequest, FetchResult } from './types.js';
-
-/* Fetches a document and follows its redirects. */
 
 /** G-173: the number of redirects that are followed. */
 export const MAX_REDIRECTS = 5;

@@ -1,3 +1,4 @@
+// One login at an FTP server.
 import { Writable } from 'node:stream';
 import { Client, type FileInfo, FTPError } from 'basic-ftp';
 import { ConnectionError, errorCode } from '../../protocols/errors.js';
@@ -8,8 +9,6 @@ import type { PooledConnection } from './connection-pool.js';
 import { resolveHost } from './private-addresses.js';
 import { DEFAULT_CONNECT_MS, idleTimeoutOf, type TransferOptions, TransferWatch } from './transfer.js';
 import type { FetchRequest } from './types.js';
-
-/* One login at an FTP server. */
 
 export interface FtpLogin {
   readonly user: string;

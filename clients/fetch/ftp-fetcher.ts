@@ -1,3 +1,4 @@
+// Fetches `ftp:` URLs.
 import { type FileInfo, FileType } from 'basic-ftp';
 import { ConnectionError } from '../../protocols/errors.js';
 import { BoundedBody } from './bounded-body.js';
@@ -14,8 +15,6 @@ import {
   type FetchRequest,
   type FetchResult,
 } from './types.js';
-
-/* Fetches `ftp:` URLs. */
 
 export interface FtpFetcherOptions extends TransferOptions {
   /** Logins by server (G-83); the first match is used. The user of a URL takes precedence (G-81). */

@@ -1,3 +1,4 @@
+// Fetches `ftp:` URLs through an HTTP proxy (G-84).
 import { once } from 'node:events';
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { ConnectionError, StateError } from '../../protocols/errors.js';
@@ -9,8 +10,6 @@ import { basicCredentials, parseHttpDate, plainHeaders, splitContentType } from 
 import { resolveHost } from './private-addresses.js';
 import { idleTimeoutOf, type TransferOptions, TransferWatch } from './transfer.js';
 import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult } from './types.js';
-
-/* Fetches `ftp:` URLs through an HTTP proxy (G-84). */
 
 export interface FtpProxyOptions extends TransferOptions {
   readonly userAgent: string;

@@ -1,7 +1,6 @@
+// Parses `ftp:` URLs.
 import { UsageError } from '../../protocols/errors.js';
 import { unescapeBytes, withoutBrackets } from '../../protocols/urls/index.js';
-
-/* Parses `ftp:` URLs. */
 
 /** The parts of an FTP URL. */
 export interface FtpAddress {

@@ -1,3 +1,4 @@
+// Fetches `gopher:` URLs.
 import { ConnectionError, StateError, UsageError } from '../../protocols/errors.js';
 import {
   decodeGopherText,
@@ -16,8 +17,6 @@ import { BoundedBody } from './bounded-body.js';
 import { publishDebug } from './debug-channel.js';
 import { connectTo, type TransferOptions, TransferWatch } from './transfer.js';
 import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult } from './types.js';
-
-/* Fetches `gopher:` URLs. */
 
 export interface GopherFetcherOptions extends TransferOptions {
   /** Maximum number of items of a menu that become links; default 100 000. */

@@ -1,7 +1,6 @@
+// Reads and writes the values of HTTP headers.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { UnixSeconds } from '../../protocols/time.js';
-
-/* Reads and writes the values of HTTP headers. */
 
 /** Joins the values of repeated headers. */
 export function plainHeaders(headers: IncomingHttpHeaders): Record<string, string> {

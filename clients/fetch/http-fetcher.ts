@@ -1,3 +1,4 @@
+// Fetches http and https URLs (G-80).
 import { LRUCache } from 'lru-cache';
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { ConnectionError, KitError, StateError, UsageError } from '../../protocols/errors.js';
@@ -16,8 +17,6 @@ import {
   type FetchRequest,
   type FetchResult,
 } from './types.js';
-
-/* Fetches http and https URLs (G-80). */
 
 export interface HttpFetcherOptions {
   /** G-65. */

@@ -1,8 +1,7 @@
+// Reads files and directories of this machine, only below given roots.
 import { constants, type Dirent, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, realpath } from 'node:fs/promises';
 import { ConnectionError } from '../../protocols/errors.js';
-
-/* Reads files and directories of this machine, only below given roots. */
 
 /** A file or directory that was read, or the reason that it was not. */
 export type LocalFile =

@@ -1,3 +1,4 @@
+// Fetches `news:` and `nntp:` URLs (G-55, G-70).
 import {
   articleUrl,
   formatNntpTime,
@@ -18,8 +19,6 @@ import { NntpConnection, type NntpLogin, type NntpStatus } from './nntp-connecti
 import { refusePrivate } from './private-addresses.js';
 import { type ServerLogin, type TransferOptions, TransferWatch } from './transfer.js';
 import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult } from './types.js';
-
-/* Fetches `news:` and `nntp:` URLs (G-55, G-70). */
 
 export interface NewsFetcherOptions extends TransferOptions {
   /** `host[:port]` for URLs without a host (G-70); default `$NNTPSERVER`, else the host `news`. */

@@ -1,11 +1,10 @@
+// One connection to a news server.
 import { ConnectionError } from '../../protocols/errors.js';
 import { type NntpEvent, NntpReplyDecoder } from '../../protocols/nntp/index.js';
 import type { Connection } from '../connection/index.js';
 import type { PooledConnection } from './connection-pool.js';
 import { connectTo, idleTimeoutOf, type TransferOptions, TransferWatch } from './transfer.js';
 import type { FetchRequest } from './types.js';
-
-/* One connection to a news server. */
 
 /** A server's status line. */
 export interface NntpStatus {

@@ -1,6 +1,5 @@
+// The diagnostics channel for notes about retrievals (G-148).
 import { channel } from 'node:diagnostics_channel';
-
-/* The diagnostics channel for notes about retrievals (G-148). */
 
 /** A fact about a retrieval that logs report in addition to its result. */
 export type FetchNote =

@@ -1,10 +1,9 @@
+// Recognizes private addresses, and decides which redirects and links may lead to them (G-174).
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { RefusedError } from '../../protocols/errors.js';
 import { withoutBrackets } from '../../protocols/urls/index.js';
 import { asConnectionError } from '../connection/index.js';
-
-/* Recognizes private addresses, and decides which redirects and links may lead to them (G-174). */
 
 const PRIVATE_V4 = [
   ['0.0.0.0', 8],

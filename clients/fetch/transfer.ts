@@ -1,9 +1,8 @@
+// Connecting, deadlines and limits of FTP, Gopher and news. Times are milliseconds.
 import { ConnectionError } from '../../protocols/errors.js';
 import { asError, Connection } from '../connection/index.js';
 import { resolveHost } from './private-addresses.js';
 import { DEFAULT_TIMEOUT_MS, type FetchRequest } from './types.js';
-
-/* Connecting, deadlines and limits of FTP, Gopher and news. Times are milliseconds. */
 
 /** Limits of FTP, Gopher and news. */
 export interface TransferOptions {

@@ -1,6 +1,5 @@
+// The interface that all fetchers share.
 import type { UnixSeconds } from '../../protocols/time.js';
-
-/* The interface that all fetchers share. */
 
 /** One retrieval. */
 export interface FetchRequest {

@@ -1,3 +1,4 @@
+// One session with a gatherd.
 import { hostname } from 'node:os';
 import { ConnectionError, StateError, UsageError } from '../../protocols/errors.js';
 import {
@@ -10,8 +11,6 @@ import type { SectionName, SoifDecoderOptions, SoifObject } from '../../protocol
 import type { UnixSeconds } from '../../protocols/time.js';
 import { Connection } from '../connection/index.js';
 import { InflateBudget, type InflateLimits, MemberInflater } from './inflater.js';
-
-/* One session with a gatherd. */
 
 /** Errors of calls that the client refuses before it sends anything. */
 const REFUSED_CALL = [UsageError, StateError, RangeError] as const;

@@ -1,3 +1,4 @@
+// Collects the changes of a gatherd over as many connections as it takes.
 import { setTimeout as pause } from 'node:timers/promises';
 import { ConnectionError, StateError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
@@ -8,8 +9,6 @@ import {
   type UpdateRequest,
 } from './client.js';
 import { ResumeState } from './resume-state.js';
-
-/* Collects the changes of a gatherd over as many connections as it takes. */
 
 export interface CollectOptions
   extends GatherdClientConnectOptions,

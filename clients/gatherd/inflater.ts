@@ -1,7 +1,6 @@
+// Inflates gzip members within limits.
 import { crc32, createInflateRaw, type InflateRaw } from 'node:zlib';
 import { ProtocolError } from '../../protocols/errors.js';
-
-/* Inflates gzip members within limits. */
 
 /** Limits against decompression bombs. */
 export interface InflateLimits {

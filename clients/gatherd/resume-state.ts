@@ -1,8 +1,7 @@
+// Decides where a collection resumes after a connection broke.
 import { bufferOf } from '../../protocols/ascii.js';
 import type { SectionName, SoifObject } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-
-/* Decides where a collection resumes after a connection broke. */
 
 /** Bytes of an entry in addition to the characters of its key, measured in a map of 400 000. */
 const ENTRY_BYTES = 165;

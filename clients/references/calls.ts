@@ -1,3 +1,4 @@
+// The requests of a References Server as methods; the client and the pool inherit them.
 import { ProtocolError, UsageError } from '../../protocols/errors.js';
 import {
   CODES,
@@ -14,8 +15,6 @@ import {
   type SstpMessage,
   type UrlDescription,
 } from '../../protocols/sstp/index.js';
-
-/* The requests of a References Server as methods; the client and the pool inherit them. */
 
 export interface CallOptions {
   /** Gives up this call; the connection stays open. */

@@ -1,3 +1,4 @@
+// One pipelined connection to a References Server.
 import { ConnectionError } from '../../protocols/errors.js';
 import {
   DEFAULT_REFERENCES_PORT,
@@ -8,8 +9,6 @@ import {
 } from '../../protocols/sstp/index.js';
 import { asError, Connection } from '../connection/index.js';
 import { ReferencesCalls } from './calls.js';
-
-/* One pipelined connection to a References Server. */
 
 export interface ReferencesClientOptions {
   readonly host: string;

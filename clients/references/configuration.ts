@@ -1,8 +1,7 @@
+// Fetches the common configuration lists from a dispatcher (S-50 to S-54).
 import { ConnectionError, KitError, ProtocolError } from '../../protocols/errors.js';
 import { CODES, DEFAULT_DISPATCHER_PORT, HEADERS, replyError } from '../../protocols/sstp/index.js';
 import { ReferencesClient } from './client.js';
-
-/* Fetches the common configuration lists from a dispatcher (S-50 to S-54). */
 
 /** One list of the common configuration: its text, or the reason to use the local file instead (S-53). */
 export type ConfigurationList =

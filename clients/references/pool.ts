@@ -1,9 +1,8 @@
+// Several connections to one References Server.
 import { ConnectionError } from '../../protocols/errors.js';
 import type { SstpMessage } from '../../protocols/sstp/index.js';
 import { ReferencesCalls } from './calls.js';
 import { ReferencesClient, type ReferencesClientOptions } from './client.js';
-
-/* Several connections to one References Server. */
 
 export interface ReferencesPoolOptions extends Omit<ReferencesClientOptions, 'signal'> {
   /** Maximum number of connections. Default 4. */

@@ -1,3 +1,4 @@
+// Converts annotation files to SOIF: `mktemplate`.
 import {
   AnnotationDecoder,
   type AnnotationItem,
@@ -5,8 +6,6 @@ import {
   type AnnotationWarning,
   encodeSoif,
 } from '../../protocols/soif/index.js';
-
-/* Converts annotation files to SOIF: `mktemplate`. */
 
 export interface TemplateOptions extends AnnotationOptions {
   /** Called for each departure from SOIF-11.1, in the order of the file. */

@@ -1,8 +1,7 @@
+// Writes one attribute, and lists the URLs of an object: `wrapit`, `print-urlrefs`.
 import { ProtocolError, UsageError } from '../../protocols/errors.js';
 import { encodeAttributes, isAttributeName, type SoifObject } from '../../protocols/soif/index.js';
 import { canonicalUrl, UrlResolver } from '../../protocols/urls/index.js';
-
-/* Writes one attribute, and lists the URLs of an object: `wrapit`, `print-urlrefs`. */
 
 /** Default limit of a value that `wrapit` writes, the same as that of the decoders. */
 const MAX_VALUE_BYTES = 64 * 1024 * 1024;

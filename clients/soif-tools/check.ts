@@ -1,3 +1,4 @@
+// Validates a SOIF stream attempt by attempt (SOIF-4.9), with rules and offsets.
 import { ProtocolError } from '../../protocols/errors.js';
 import {
   SectionDecoder,
@@ -7,8 +8,6 @@ import {
   type SoifItem,
   type SoifWarning,
 } from '../../protocols/soif/index.js';
-
-/* Validates a SOIF stream attempt by attempt (SOIF-4.9), with rules and offsets. */
 
 /** The result of one attempt to read an object (SOIF-4.9). */
 export interface SoifAttempt {

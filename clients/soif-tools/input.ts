@@ -1,10 +1,9 @@
+// Reads a file or standard input, and unpacks gzip.
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { KitError, StorageError } from '../../protocols/errors.js';
-
-/* Reads a file or standard input, and unpacks gzip. */
 
 /** The name of standard input on a command line. */
 export const STANDARD_INPUT = '-';

@@ -1,10 +1,9 @@
+// Converts SOIF to JSON lines and back.
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { bufferOf, LF } from '../../protocols/ascii.js';
 import { ProtocolError } from '../../protocols/errors.js';
 import { encodeVerbatim, type SectionName, type SoifObject } from '../../protocols/soif/index.js';
-
-/* Converts SOIF to JSON lines and back. */
 
 /** Text without lone surrogates, which UTF-8 cannot encode. */
 const TEXT = z.string().refine((text) => !/\p{Surrogate}/u.test(text), 'a lone surrogate is not text');

@@ -1,3 +1,4 @@
+// Reads the objects of a SOIF stream leniently.
 import {
   encodeSoif,
   SectionDecoder,
@@ -5,8 +6,6 @@ import {
   type SoifDecoderOptions,
   type SoifWarning,
 } from '../../protocols/soif/index.js';
-
-/* Reads the objects of a SOIF stream leniently. */
 
 /** An object of a stream, with its bytes as received. */
 export type StreamObject = Extract<SectionItem, { kind: 'object' }>;

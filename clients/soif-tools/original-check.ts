@@ -1,7 +1,6 @@
+// Validates a SOIF stream exactly as the original `cksoif` does.
 import { AT, COLON, HT, isSpace } from '../../protocols/ascii.js';
 import type { SoifCounts } from './check.js';
-
-/* Validates a SOIF stream exactly as the original `cksoif` does. */
 
 /** The original validator's verdict on one attempt (SOIF-4.9). */
 export interface OriginalAttempt {

@@ -1,10 +1,9 @@
+// The administrative commands of a Broker (BRK-5): parsing, formatting, and the table for forms and help texts.
 import { UsageError } from '../errors.js';
 import { describeToken, MAX_NUMBER, malformed, parseDecimal, TokenReader } from './lexer.js';
 import { type AdminCommand, PLAIN_ADMIN_KEYWORDS, type PlainAdminKeyword } from './messages.js';
 import { parseQueryTokens, type QueryLimits } from './query-parser.js';
 import { quoteId, quoteString } from './quoting.js';
-
-/* The administrative commands of a Broker (BRK-5): parsing, formatting, and the table for forms and help texts. */
 
 /**
  * Parses `#password ID COMMAND` (BRK-5.1). A message without a password gets an empty one, which the server refuses like

@@ -1,10 +1,9 @@
+// The client's end of a connection to a Broker: one message out, the objects and lines of its reply in.
 import { ProtocolError, StateError } from '../errors.js';
 import { decodeText } from '../soif/index.js';
 import { frameMessage } from './framing.js';
 import { ResultDecoder, type ResultDecoderOptions } from './result-decoder.js';
 import type { ResultItem } from './results.js';
-
-/* The client's end of a connection to a Broker: one message out, the objects and lines of its reply in. */
 
 /** One object of a reply, assembled from its items `120` to `130` (BRK-4.3). */
 export interface BrokerHit {

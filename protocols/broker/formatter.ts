@@ -1,3 +1,4 @@
+// Writes messages of the Broker's protocol. Parsing them gives the same tree.
 import { UsageError } from '../errors.js';
 import { formatAdminCommand } from './admin.js';
 import {
@@ -10,8 +11,6 @@ import {
 import { splitStructured } from './query-parser.js';
 import { scanQuery } from './query-source.js';
 import { quoteId, quoteString } from './quoting.js';
-
-/* Writes messages of the Broker's protocol. Parsing them gives the same tree. */
 
 /** Nested parentheses of a formatted query; a tree that needs more was not made by `parseQuery`. */
 const MAX_FORMAT_DEPTH = 1000;

@@ -1,8 +1,7 @@
+// Finds and writes the end of a message (BRK-1.8, 1.9).
 import { BACKSLASH, CR, isSpace, LF, QUOTE } from '../ascii.js';
 import { ByteBuffer } from '../byte-buffer.js';
 import { UsageError } from '../errors.js';
-
-/* Finds and writes the end of a message (BRK-1.8, 1.9). */
 
 /** BRK-1.8: the longest message in bytes, without its line end. */
 export const DEFAULT_MAX_MESSAGE_BYTES = 64 * 1024;

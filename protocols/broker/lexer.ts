@@ -1,8 +1,7 @@
+// Splits a message into tokens (BRK-2.1 to 2.8). Offsets are bytes of the message.
 import { BACKSLASH, COLON, isSpace, QUOTE } from '../ascii.js';
 import { ProtocolError } from '../errors.js';
 import { decodeText } from '../soif/index.js';
-
-/* Splits a message into tokens (BRK-2.1 to 2.8). Offsets are bytes of the message. */
 
 /** Position of a token: bytes from the start of the message, `end` after its last byte. */
 interface Position {

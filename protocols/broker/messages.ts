@@ -1,5 +1,4 @@
-/* The messages of the Broker's protocol as types: queries, flags, administrative commands. */
-
+// The messages of the Broker's protocol as types: queries, flags, administrative commands.
 /** The comparison of a structured term (BRK-2.14, BRK-2.17); `contains` is the user-level `tag : value`. */
 export type SelectOperator = 'contains' | 'exact' | 'regexp' | 'less-than' | 'greater-than';
 

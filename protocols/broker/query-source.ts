@@ -1,9 +1,8 @@
+// A query text with the positions of its nodes, tokens and errors. All ranges count characters, as `slice` does.
 import { ProtocolError } from '../errors.js';
 import { TokenReader } from './lexer.js';
 import type { Expression, Query } from './messages.js';
 import { isOperatorWord, parseQueryTokens, type QueryLimits, type SourceRange } from './query-parser.js';
-
-/* A query text with the positions of its nodes, tokens and errors. All ranges count characters, as `slice` does. */
 
 /** The kind of a token. `unclosed` is a string whose quote is never closed: it extends to the end. */
 export type QueryTokenKind = 'word' | 'string' | 'operator' | 'keyword' | '(' | ')' | ':' | 'unclosed';

@@ -1,6 +1,5 @@
+// Writes words and strings of a message (BRK-2.5 to 2.8).
 import { isOperatorWord } from './query-parser.js';
-
-/* Writes words and strings of a message (BRK-2.5 to 2.8). */
 
 /** A word that the lexer reads back as itself (BRK-2.6, BRK-2.8); only ASCII blanks end a word. */
 function isBareWord(text: string): boolean {

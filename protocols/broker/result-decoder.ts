@@ -1,10 +1,9 @@
+// Reads the reply to a query (BRK-4) from chunks of any size.
 import { CR, LF } from '../ascii.js';
 import { ByteBuffer } from '../byte-buffer.js';
 import { ProtocolError } from '../errors.js';
 import { decodeText } from '../soif/index.js';
 import type { ResultItem } from './results.js';
-
-/* Reads the reply to a query (BRK-4) from chunks of any size. */
 
 export interface ResultDecoderOptions {
   /** Longest line in bytes. A matched line may be a whole paragraph. Default 1 MiB. */

@@ -1,7 +1,6 @@
+// The items of a reply (BRK-4): types, encoding, and the replies with a fixed text.
 import { threeDigits } from '../ascii.js';
 import type { ProtocolError } from '../errors.js';
-
-/* The items of a reply (BRK-4): types, encoding, and the replies with a fixed text. */
 
 /** One item of a reply (BRK-4.1). Text is decoded (UTF-8, else windows-1252); counted values are bytes. */
 export type ResultItem =

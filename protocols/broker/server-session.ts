@@ -1,7 +1,6 @@
+// The Broker's end of a connection: a greeting out, one message in.
 import { DEFAULT_MAX_MESSAGE_BYTES, type Framed, MessageFramer } from './framing.js';
 import { encodeResult, fatalItem, type ResultItem, VERSION_TEXT } from './results.js';
-
-/* The Broker's end of a connection: a greeting out, one message in. */
 
 /** The result of the peer's bytes: its one message, or the item that refuses it. Either is the last event. */
 export type ServerEvent =

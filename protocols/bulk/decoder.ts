@@ -1,3 +1,4 @@
+// Reads a bulk reply of either interface from chunks of any size.
 import { StateError } from '../errors.js';
 import type { SoifDecoderOptions } from '../soif/index.js';
 import type { CompressedGroups } from './compressed.js';
@@ -8,8 +9,6 @@ import { Input, type Reading, TruncatedError } from './input.js';
 import { ProposedReader } from './proposed-reader.js';
 import { ShippedReader } from './shipped-reader.js';
 import { DEFAULT_TOKENS, type TokenBytes, type TokenTable, tokenBytes } from './tokens.js';
-
-/* Reads a bulk reply of either interface from chunks of any size. */
 
 export interface BulkReplyDecoderOptions {
   /** Limits and mode for the objects. The bare groups of interface 2 are always read strictly. */

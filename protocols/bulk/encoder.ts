@@ -1,8 +1,7 @@
+// Writes a bulk reply in the interface of 1995 (Part B).
 import { ProtocolError } from '../errors.js';
 import type { BulkInfo, BulkListedObject, BulkTrailer } from './events.js';
 import { DEFAULT_TOKENS, type TokenBytes, type TokenName, type TokenTable, tokenBytes } from './tokens.js';
-
-/* Writes a bulk reply in the interface of 1995 (Part B). */
 
 /** BP-3: before every Data. */
 export const MAGIC_NUMBER = 0x329fa1d2;

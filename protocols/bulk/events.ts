@@ -1,6 +1,5 @@
+// The events of a bulk reply and the data that they carry.
 import type { SoifObject } from '../soif/index.js';
-
-/* The events of a bulk reply and the data that they carry. */
 
 /** The kinds of changes (BT-14, BT-21), in the order in which their groups are sent (BT-15). */
 export const CHANGE_KINDS = ['delete', 'refresh', 'update'] as const;

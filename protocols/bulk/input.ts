@@ -1,7 +1,6 @@
+// The input of the readers of a bulk reply: bytes that arrive in chunks, and generators that wait for them.
 import { isSpace, LF } from '../ascii.js';
 import { ProtocolError } from '../errors.js';
-
-/* The input of the readers of a bulk reply: bytes that arrive in chunks, and generators that wait for them. */
 
 /**
  * A reader as a generator. It yields when it needs more bytes, and is resumed when more have arrived or the input has

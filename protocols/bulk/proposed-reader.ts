@@ -1,3 +1,4 @@
+// Reads a bulk reply in the interface proposed in 1995 (Part B), production by production.
 import { AT, isSpace } from '../ascii.js';
 import { decodeText, SectionDecoder, type SoifDecoderOptions } from '../soif/index.js';
 import { CompressedGroups } from './compressed.js';
@@ -6,8 +7,6 @@ import type { BulkEvent, BulkExtension, BulkInfo, BulkListedObject } from './eve
 import type { Groups } from './groups.js';
 import { bulkError, type Input, type Reading, TruncatedError } from './input.js';
 import { TOKEN_NAMES, type TokenBytes, type TokenName } from './tokens.js';
-
-/* Reads a bulk reply in the interface proposed in 1995 (Part B), production by production. */
 
 export interface ProposedLimits {
   readonly soif: SoifDecoderOptions;

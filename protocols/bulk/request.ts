@@ -1,7 +1,6 @@
+// The message that requests a bulk transfer (BT-2 to BT-6), with the extensions of this kit.
 import { frameMessage } from '../broker/index.js';
 import type { UnixSeconds } from '../time.js';
-
-/* The message that requests a bulk transfer (BT-2 to BT-6), with the extensions of this kit. */
 
 /** The parameters of a request (BT-2 to BT-6). */
 export interface BulkRequest {

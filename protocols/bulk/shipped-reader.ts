@@ -1,3 +1,4 @@
+// Reads a bulk reply in the shipped format (Part A).
 import { AT, isSpace, NINE, ZERO } from '../ascii.js';
 import type { ProtocolError } from '../errors.js';
 import { decodeText, SECTION_OPEN, SectionDecoder, type SoifDecoderOptions } from '../soif/index.js';
@@ -6,8 +7,6 @@ import type { BulkEvent, ChangeKind } from './events.js';
 import type { Groups } from './groups.js';
 import { bulkError, type Input, type Reading, TruncatedError } from './input.js';
 import { BULK_STATUS, parseTransferTime } from './shipped.js';
-
-/* Reads a bulk reply in the shipped format (Part A). */
 
 export interface ShippedLimits {
   readonly soif: SoifDecoderOptions;

@@ -1,9 +1,8 @@
+// The lines of a bulk reply in the shipped format (Part A).
 import { encodeResult } from '../broker/index.js';
 import { SECTION_CLOSE, SECTION_OPEN } from '../soif/index.js';
 import type { UnixSeconds } from '../time.js';
 import { CHANGE_KINDS, type ChangeKind } from './events.js';
-
-/* The lines of a bulk reply in the shipped format (Part A). */
 
 /** Status codes of a bulk answer (BT-10, BT-11). `end` and `endError` are only read, never sent. */
 export const BULK_STATUS = { success: 0, error: 400, end: 99, endError: 499 } as const;

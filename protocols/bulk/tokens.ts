@@ -1,5 +1,4 @@
-/* The literals of the 1995 interface (BP-7 to BP-10), as a table that an implementation can replace. */
-
+// The literals of the 1995 interface (BP-7 to BP-10), as a table that an implementation can replace.
 /** Names of the tokens of the 1995 interface; the proposal's capital words in lower case. */
 export const TOKEN_NAMES = [
   'version',

@@ -1,6 +1,5 @@
+// Literal IP addresses and ranges in configuration files.
 import ipaddr from 'ipaddr.js';
-
-/* Literal IP addresses and ranges in configuration files. */
 
 /** A literal IPv4 or IPv6 address. */
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;

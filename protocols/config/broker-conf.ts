@@ -1,3 +1,4 @@
+// Parses `broker.conf`, the configuration of a Broker (BRK-7.1 to 7.3).
 import { z } from 'zod';
 import { ConfigError } from '../errors.js';
 import { readLines } from './lines.js';
@@ -16,8 +17,6 @@ import {
   yesNo,
 } from './values.js';
 import { type Assignment, VariableTable } from './variables.js';
-
-/* Parses `broker.conf`, the configuration of a Broker (BRK-7.1 to 7.3). */
 
 /** `HH:MM`, as seconds since midnight. */
 const timeOfDay = parsed((value) => {

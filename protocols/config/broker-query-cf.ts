@@ -1,7 +1,6 @@
+// Parses `BrokerQuery.cf`, the templates of a result page (BRK-9.5, 9.6).
 import { ConfigError } from '../errors.js';
 import { type LineRule, parseLineRules } from './line-rules.js';
-
-/* Parses `BrokerQuery.cf`, the templates of a result page (BRK-9.5, 9.6). */
 
 /** BRK-9.6: the definitions with variables, in the order of a page (BRK-9.8). */
 const BROKER_QUERY_TEMPLATES = [

@@ -1,7 +1,6 @@
+// Parses `Brokers.cf`, the Brokers of a query page (BRK-9.3).
 import { ConfigError } from '../errors.js';
 import { readLines, wordsOf } from './lines.js';
-
-/* Parses `Brokers.cf`, the Brokers of a query page (BRK-9.3). */
 
 /** One line of `Brokers.cf` (BRK-9.3). */
 export interface ListedBroker {

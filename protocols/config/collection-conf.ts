@@ -1,7 +1,6 @@
+// Parses `Collection.conf`, the collection points of a Broker (BRK-7.4 to 7.8).
 import { ConfigError } from '../errors.js';
 import { readLines } from './lines.js';
-
-/* Parses `Collection.conf`, the collection points of a Broker (BRK-7.4 to 7.8). */
 
 /** BRK-7.5: 0 to 3 are Gatherers, 4 to 7 Brokers; odd means incremental; 2 and 3 compressed; 6 and 7 by query. */
 export type CollectionType = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7;

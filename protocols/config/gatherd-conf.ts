@@ -1,8 +1,7 @@
+// Parses `gatherd.cf`, the access rules of gatherd (GATHERD-9).
 import { ConfigError } from '../errors.js';
 import { type Address, isInRange, parseAddress, parseAddressRange } from './addresses.js';
 import { readLines, wordsOf } from './lines.js';
-
-/* Parses `gatherd.cf`, the access rules of gatherd (GATHERD-9). */
 
 /** One `Allow` or `Deny` line of gatherd.cf (GATHERD-9.2). */
 export interface AccessRule {

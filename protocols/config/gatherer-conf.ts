@@ -1,3 +1,4 @@
+// Parses a Gatherer's configuration file and its secrets file (G-11 to G-39).
 import { ConfigError } from '../errors.js';
 import {
   type LeafNode,
@@ -15,8 +16,6 @@ import {
 import { type ConfigLine, readLines } from './lines.js';
 import { directoryOf, isAbsolutePath, joinPath } from './paths.js';
 import type { Assignment } from './variables.js';
-
-/* Parses a Gatherer's configuration file and its secrets file (G-11 to G-39). */
 
 /** Variables whose defaults depend on other variables or on the host. */
 type Derived =

@@ -1,3 +1,4 @@
+// The variables of a Gatherer's configuration file: syntax, defaults, descriptions (G-18).
 import { z } from 'zod';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE } from '../time.js';
 import { canonicalUrl } from '../urls/index.js';
@@ -16,8 +17,6 @@ import {
   yesNo,
 } from './values.js';
 import { VariableTable } from './variables.js';
-
-/* The variables of a Gatherer's configuration file: syntax, defaults, descriptions (G-18). */
 
 /** G-71: a URL that begins with `prefix` is read from the file whose name is `path` plus the rest of the URL. */
 export interface LocalMapping {

@@ -1,7 +1,6 @@
+// Substitutions in the syntax of sed for matched lines (`MatchedLineSub`, BRK-9.9).
 import { RE2JS } from 're2js';
 import { messageOf } from '../errors.js';
-
-/* Substitutions in the syntax of sed for matched lines (`MatchedLineSub`, BRK-9.9). */
 
 /** One `s/pattern/replacement/` (BRK-9.9). */
 export interface LineRule {

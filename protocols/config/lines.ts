@@ -1,5 +1,4 @@
-/* The lines and words of configuration files. */
-
+// The lines and words of configuration files.
 /** One logical line of a configuration file. */
 export interface ConfigLine {
   /** Without its line end and trailing blanks. Leading blanks are kept, because column one can matter. */

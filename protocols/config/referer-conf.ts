@@ -1,11 +1,10 @@
+// Parses `referer.cf`, the configuration of a References Server (R-62 to R-65).
 import { z } from 'zod';
 import { trimBlanks } from '../ascii.js';
 import { ConfigError } from '../errors.js';
 import { joinPath } from './paths.js';
 import { INT_MAX, integer, port, text } from './values.js';
 import { type Assignment, VariableTable } from './variables.js';
-
-/* Parses `referer.cf`, the configuration of a References Server (R-62 to R-65). */
 
 /** R-65: seconds of a timeout. */
 const timeout = integer(1, 86_400);

@@ -1,6 +1,5 @@
+// Formats the variables of a configuration file for help texts and READMEs.
 import type { VariableRow } from './variables.js';
-
-/* Formats the variables of a configuration file for help texts and READMEs. */
 
 const REPEATABLE = ' (may be repeated)';
 

@@ -1,7 +1,6 @@
+// The variables of a configuration file: one zod object gives their names, checks and documentation.
 import { z } from 'zod';
 import { ConfigError } from '../errors.js';
-
-/* The variables of a configuration file: one zod object gives their names, checks and documentation. */
 
 /** One assignment of a file. */
 export interface Assignment {

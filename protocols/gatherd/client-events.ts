@@ -1,7 +1,6 @@
+// The options and events of a client session.
 import type { SoifDecoderOptions, SoifObject } from '../soif/index.js';
 import type { UpdateEvent } from './update-reader.js';
-
-/* The options and events of a client session. */
 
 export interface GatherdClientOptions {
   /** Bytes of the longest status line. Default 8192. */

@@ -1,3 +1,4 @@
+// The server's end of a session: client bytes in, effects out.
 import { StateError, UsageError } from '../errors.js';
 import { decodeText } from '../soif/index.js';
 import { LineCollector } from './line-collector.js';
@@ -12,8 +13,6 @@ import {
   MAX_LINE_BYTES,
   parseCommand,
 } from './vocabulary.js';
-
-/* The server's end of a session: client bytes in, effects out. */
 
 export interface GatherdServerOptions {
   /** Full host name of the server, for the greeting; white space is not allowed (GATHERD-3.5). */

@@ -1,6 +1,5 @@
+// The states of both ends of a session as tables. All transitions are defined here.
 import { StateError } from '../errors.js';
-
-/* The states of both ends of a session as tables. All transitions are defined here. */
 
 /** State -> event -> next state. A transition that is not in the table is not allowed. */
 export type StateTable<State extends string, Event extends string> = Readonly<

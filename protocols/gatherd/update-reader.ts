@@ -1,8 +1,7 @@
+// Reads the data of one SEND-UPDATE, as objects or as bytes.
 import { LF } from '../ascii.js';
 import { SectionDecoder, type SectionItem, type SoifDecoderOptions } from '../soif/index.js';
 import { MAX_LINE_BYTES } from './vocabulary.js';
-
-/* Reads the data of one SEND-UPDATE, as objects or as bytes. */
 
 /** How an update is delivered: as objects, or as the bytes of the wrapped stream. */
 export type UpdateDelivery = 'items' | 'bytes';

@@ -1,6 +1,5 @@
+// Codes, commands and status lines of gatherd (GATHERD-1 to 3): parsing and encoding.
 import { threeDigits, trimBlanks } from '../ascii.js';
-
-/* Codes, commands and status lines of gatherd (GATHERD-1 to 3): parsing and encoding. */
 
 const encoder = new TextEncoder();
 

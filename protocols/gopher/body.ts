@@ -1,7 +1,6 @@
+// The body of a Gopher reply: the end of a text, an error, the first line of Gopher+.
 import { CR, LF } from '../ascii.js';
 import { byteString, parseGopherItem } from './menu-decoder.js';
-
-/* The body of a Gopher reply: the end of a text, an error, the first line of Gopher+. */
 
 const DOT = 0x2e;
 

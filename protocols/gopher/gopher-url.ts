@@ -1,8 +1,7 @@
+// Gopher URLs: from a URL to the request line, from a menu item to its URL (G-55).
 import { UsageError } from '../errors.js';
 import { canonicalUrl, unescapeBytes, withoutBrackets } from '../urls/index.js';
 import type { GopherItem } from './menu-decoder.js';
-
-/* Gopher URLs: from a URL to the request line, from a menu item to its URL (G-55). */
 
 /** G-55: the parts of a Gopher URL. Strings have one UTF-16 unit from 0 to 255 for each byte. */
 export interface GopherAddress {

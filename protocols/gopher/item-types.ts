@@ -1,5 +1,4 @@
-/* The item types of Gopher: the form of the reply, and its media type. */
-
+// The item types of Gopher: the form of the reply, and its media type.
 /** The form of the reply to a selector. */
 export type GopherKind =
   /** Lines of items; `search` needs search words. */

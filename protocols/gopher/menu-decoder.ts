@@ -1,6 +1,5 @@
+// Reads Gopher menus from chunks of any size.
 import { bufferOf, LF } from '../ascii.js';
-
-/* Reads Gopher menus from chunks of any size. */
 
 /** One line of a menu. Strings have one UTF-16 unit from 0 to 255 for each byte. */
 export interface GopherItem {

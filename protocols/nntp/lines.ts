@@ -1,5 +1,4 @@
-/* The lines of NNTP replies: overviews, group status, lists of groups. */
-
+// The lines of NNTP replies: overviews, group status, lists of groups.
 /** One line of an overview (RFC 3977 8.3): an article in the listing of a group. */
 export interface OverviewLine {
   readonly number: number;

@@ -1,6 +1,5 @@
+// `news:` and `nntp:` URLs (RFC 5538, G-55, G-70).
 import { UsageError } from '../errors.js';
-
-/* `news:` and `nntp:` URLs (RFC 5538, G-55, G-70). */
 
 /** The target of a `news:` or `nntp:` URL. */
 export type NewsTarget =

@@ -1,6 +1,5 @@
+// Reads a news server's replies from chunks of any size.
 import { CR, LF } from '../ascii.js';
-
-/* Reads a news server's replies from chunks of any size. */
 
 /** An event of a server's replies, in order. */
 export type NntpEvent =

@@ -1,6 +1,5 @@
+// An upper bound for the steps of a backtracking engine on a pattern (E-144).
 import type { EreNode } from './ere.js';
-
-/* An upper bound for the steps of a backtracking engine on a pattern (E-144). */
 
 /** Worst-case steps of a backtracking engine for one subject: a few milliseconds. */
 const MAX_STEPS = 1_000_000;

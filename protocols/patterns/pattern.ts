@@ -1,9 +1,8 @@
+// Compiles patterns and chooses an engine for each subject (E-144).
 import { RE2JS } from 're2js';
 import { isCheap } from './cost.js';
 import { type EreNode, formatEre, parseEre, patternProblem } from './ere.js';
 import { matchesAnything } from './spelling.js';
-
-/* Compiles patterns and chooses an engine for each subject (E-144). */
 
 /** A compiled POSIX extended regular expression. It matches anywhere in the subject unless it is anchored (E-9, G-43). */
 export interface Pattern {

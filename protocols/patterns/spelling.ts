@@ -1,6 +1,5 @@
+// Recognizes patterns that are lists of strings, such as `^.*\.(c|cc)$`.
 import type { EreNode } from './ere.js';
-
-/* Recognizes patterns that are lists of strings, such as `^.*\.(c|cc)$`. */
 
 /** The largest number of strings of one pattern. */
 const MAX_SPELLINGS = 512;

@@ -1,3 +1,4 @@
+// Reads a Registry file from chunks of any size.
 import { ByteBuffer } from '../byte-buffer.js';
 import { StateError } from '../errors.js';
 import {
@@ -10,8 +11,6 @@ import {
   stateOf,
 } from './format.js';
 import { decodeRecordHeader, decodeRegistryHeader, formatHex, type RegistryHeader } from './header.js';
-
-/* Reads a Registry file from chunks of any size. */
 
 /** Options of {@link RegistryDecoder}. */
 export interface RegistryDecoderOptions extends Partial<RegistryFormat> {

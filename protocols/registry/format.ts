@@ -1,6 +1,5 @@
+// The constants of the Registry that no source records, and the size fields and flags of its records.
 import { UsageError } from '../errors.js';
-
-/* The constants of the Registry that no source records, and the size fields and flags of its records. */
 
 /** REG-5: magic, version, and the three counts, 4 bytes each. */
 export const FILE_HEADER_BYTES = 20;

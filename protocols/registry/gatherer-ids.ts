@@ -1,8 +1,7 @@
+// The file `admin/Gatherer-Ids` of a Registry of version 2 (REG-50).
 import { ProtocolError } from '../errors.js';
 import { U32_MAX } from './format.js';
 import { unwritable } from './record.js';
-
-/* The file `admin/Gatherer-Ids` of a Registry of version 2 (REG-50). */
 
 /** The identity of a Gatherer, for which version 2 of the Registry has a number (REG-50). */
 export interface GathererTriple {

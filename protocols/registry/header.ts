@@ -1,3 +1,4 @@
+// The headers of a Registry: 20 bytes for the file, 12 for each record.
 import { ProtocolError } from '../errors.js';
 import {
   FILE_HEADER_BYTES,
@@ -8,8 +9,6 @@ import {
   sizeFieldOf,
   U32_MAX,
 } from './format.js';
-
-/* The headers of a Registry: 20 bytes for the file, 12 for each record. */
 
 /** The number of records of a Registry. Only `records` counts a record with an unknown flag (REG-14). */
 export interface RegistryCounts {

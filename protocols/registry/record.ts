@@ -1,9 +1,8 @@
+// The data of a Registry record, in both versions.
 import { ProtocolError } from '../errors.js';
 import type { UnixSeconds } from '../time.js';
 import { clampU32, isU32, type RegistryFormat, U32_MAX } from './format.js';
 import { encodeRecordHeader, viewOf } from './header.js';
-
-/* The data of a Registry record, in both versions. */
 
 /** REG-9: the versions of a file's header. */
 export type RegistryVersion = 1 | 2;

@@ -1,6 +1,5 @@
+// The outcome of a request for robots.txt, and how long it is valid (CRAWL-13.3).
 import type { UnixSeconds } from '../time.js';
-
-/* The outcome of a request for robots.txt, and how long it is valid (CRAWL-13.3). */
 
 /** The end of an attempt to fetch a robots.txt. */
 export type RobotsAnswer =

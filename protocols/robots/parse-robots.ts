@@ -1,7 +1,6 @@
+// Parses robots.txt (CRAWL-13.1, RFC 9309).
 import { PathPattern } from './pattern.js';
 import { productName, type RobotsGroup, type RobotsRule, RobotsTxt } from './robots-txt.js';
-
-/* Parses robots.txt (CRAWL-13.1, RFC 9309). */
 
 /** CRAWL-13.1.7: characters of a robots.txt that are read; RFC 9309 requires at least 500 KiB. */
 export const MAX_ROBOTS_LENGTH = 512_000;

@@ -1,8 +1,7 @@
+// Parses `X-Robots-Tag` headers.
 import type { UnixSeconds } from '../time.js';
 import type { RobotsMeta } from './robots-meta.js';
 import { productName, productTokens } from './robots-txt.js';
-
-/* Parses `X-Robots-Tag` headers. */
 
 /** The directives of `X-Robots-Tag` headers or META elements for one agent. */
 export interface RobotsTag extends RobotsMeta {

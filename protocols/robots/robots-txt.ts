@@ -1,7 +1,6 @@
+// The rules of one robots.txt, and decisions about paths.
 import { LRUCache } from 'lru-cache';
 import { normalizePath, PathPattern } from './pattern.js';
-
-/* The rules of one robots.txt, and decisions about paths. */
 
 /** One `Allow` or `Disallow` line. */
 export interface RobotsRule {

@@ -1,10 +1,9 @@
+// Reads annotation files: hand-written records without sizes (SOIF-11.1).
 import { bufferOf, LF, trimSpace } from '../ascii.js';
 import { ProtocolError, StateError } from '../errors.js';
 import { isTemplateType } from './names.js';
 import { assemble, type SoifObject } from './object.js';
 import { checkLimit, MEBIBYTE } from './options.js';
-
-/* Reads annotation files: hand-written records without sizes (SOIF-11.1). */
 
 /** Options of {@link AnnotationDecoder}. */
 export interface AnnotationOptions {

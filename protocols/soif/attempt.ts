@@ -1,7 +1,6 @@
+// The types and the state that the readers of one object share.
 import type { ProtocolErrorDetails } from '../errors.js';
 import type { DecoderLimits } from './options.js';
-
-/* The types and the state that the readers of one object share. */
 
 /** A defect that was tolerated, or input that was dropped. */
 export interface SoifWarning {

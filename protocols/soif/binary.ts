@@ -1,7 +1,6 @@
+// Removes binary data from objects and shortens their `Keywords` (G-133, G-134).
 import { CR, isBlank, isSpace, LF, SP } from '../ascii.js';
 import { assemble, type SoifObject } from './object.js';
-
-/* Removes binary data from objects and shortens their `Keywords` (G-133, G-134). */
 
 /** G-133: a value is dropped when more than this share of its bytes is binary. */
 const BINARY_SHARE = 0.3;

@@ -1,7 +1,6 @@
+// The identity and the times of an object (SOIF-6).
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE, type UnixSeconds } from '../time.js';
 import type { SoifObject } from './object.js';
-
-/* The identity and the times of an object (SOIF-6). */
 
 /** The attributes by which two objects are the same (SOIF-6.5, 6.6). */
 export interface SoifIdentity {

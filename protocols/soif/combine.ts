@@ -1,6 +1,5 @@
+// Merges, embeds, orders and folds attributes (SOIF-3.4, 3.5, 5.4 to 5.8).
 import { assemble, type SoifObject } from './object.js';
-
-/* Merges, embeds, orders and folds attributes (SOIF-3.4, 3.5, 5.4 to 5.8). */
 
 type Pair = readonly [name: string, value: Uint8Array];
 

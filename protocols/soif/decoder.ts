@@ -1,3 +1,4 @@
+// Reads SOIF objects from a stream, or one object from its bytes.
 import { ProtocolError } from '../errors.js';
 import type { SoifWarning } from './attempt.js';
 import { DeliveryQueue } from './delivery-queue.js';
@@ -6,8 +7,6 @@ import { NameTable } from './names.js';
 import type { SoifObject } from './object.js';
 import { decoderLimits, type SoifDecoderOptions } from './options.js';
 import { StreamReader, type StreamSink } from './stream-reader.js';
-
-/* Reads SOIF objects from a stream, or one object from its bytes. */
 
 /** An item of {@link SoifDecoder}. */
 export type SoifItem =

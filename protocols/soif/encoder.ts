@@ -1,11 +1,10 @@
+// Writes objects and attribute lists in the layout of SOIF-2.2.
 import { bufferOf, SP } from '../ascii.js';
 import { CLOSE_BRACE, OPEN_BRACE } from './bytes.js';
 import { cleanName, isAttributeName } from './names.js';
 import { DEFAULT_TYPE, type SoifObject, type SoifValue, unwritable } from './object.js';
 import type { SoifDialect } from './options.js';
 import { encodeText } from './text.js';
-
-/* Writes objects and attribute lists in the layout of SOIF-2.2. */
 
 /** Options of {@link encodeSoif}. */
 export interface SoifEncoderOptions {

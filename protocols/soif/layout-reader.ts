@@ -1,3 +1,4 @@
+// The slow path: reads one object in any layout that SOIF-4 allows.
 import { COLON, CR, HT, isBlank, isSpace, LF, SP } from '../ascii.js';
 import type { Progress, State } from './attempt.js';
 import { CLOSE_BRACE, OPEN_BRACE, parseDecimal } from './bytes.js';
@@ -5,8 +6,6 @@ import { HeaderReader } from './header-reader.js';
 import type { NameTable } from './names.js';
 import { SoifObject } from './object.js';
 import type { Window } from './window.js';
-
-/* The slow path: reads one object in any layout that SOIF-4 allows. */
 
 /** SOIF-4.4: blanks around the digits are tolerated, so the bytes between the braces need a limit. */
 const MAX_SIZE_BYTES = 32;

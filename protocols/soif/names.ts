@@ -1,6 +1,5 @@
+// Attribute names: interned for the decoders, checked for the encoders.
 import { decodeText } from './text.js';
-
-/* Attribute names: interned for the decoders, checked for the encoders. */
 
 /** Names by number. All objects of one decoder share a list; it only grows. */
 export class NameList {

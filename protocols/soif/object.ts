@@ -1,10 +1,9 @@
+// An immutable SOIF object over memory that many objects share.
 import { isSpace } from '../ascii.js';
 import { ProtocolError } from '../errors.js';
 import { parseDecimal } from './bytes.js';
 import { isAttributeName, isTemplateType, NameList } from './names.js';
 import { decodeText, encodeText } from './text.js';
-
-/* An immutable SOIF object over memory that many objects share. */
 
 /** One attribute: its name as spelled in the object, its value as bytes (SOIF-1.2). */
 export interface SoifAttribute {

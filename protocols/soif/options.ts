@@ -1,5 +1,4 @@
-/* The options and limits of the SOIF decoders. */
-
+// The options and limits of the SOIF decoders.
 /**
  * `harvest`: plain SOIF. `rdm`: Netscape/Sun, where `name-1`, `name-2`... are the values of one attribute
  * `name` (SOIF-5.8, 9.3); they are joined by LF (SOIF-5.1). `starts`: objects may lack the URL, as in

@@ -1,10 +1,9 @@
+// Reads update streams, whose objects are in sections (SOIF-8).
 import type { SoifWarning } from './attempt.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import type { SoifObject } from './object.js';
 import { decoderLimits, type SoifDecoderOptions } from './options.js';
 import { type SectionName, StreamReader, type StreamSink } from './stream-reader.js';
-
-/* Reads update streams, whose objects are in sections (SOIF-8). */
 
 /** An item of {@link SectionDecoder}. Offsets are bytes from the start of the stream. */
 export type SectionItem =

@@ -1,3 +1,4 @@
+// Reads a stream of objects and the text between them. The decoders are built on it.
 import { AT, CR, isDigit, isSpace, LF, SP } from '../ascii.js';
 import { ProtocolError, StateError } from '../errors.js';
 import type { Defect, SoifWarning, Surroundings } from './attempt.js';
@@ -9,8 +10,6 @@ import { NameTable } from './names.js';
 import type { SoifObject } from './object.js';
 import type { DecoderLimits } from './options.js';
 import { Window } from './window.js';
-
-/* Reads a stream of objects and the text between them. The decoders are built on it. */
 
 /** The three parts of an update stream (SOIF-8.1). */
 export type SectionName = 'delete' | 'refresh' | 'update';

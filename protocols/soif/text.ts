@@ -1,7 +1,6 @@
+// Text in SOIF values (SOIF-7.4).
 import { isAscii, isUtf8 } from 'node:buffer';
 import { bufferOf } from '../ascii.js';
-
-/* Text in SOIF values (SOIF-7.4). */
 
 /** The characters of windows-1252 at 0x80 to 0x9F; the five codes it leaves free stay C1 controls. */
 const WINDOWS_1252_HIGH =

@@ -1,9 +1,8 @@
+// Validates objects as `cleandb` does (G-134).
 import { isSpace } from '../ascii.js';
 import { OPEN_BRACE } from './bytes.js';
 import { isAttributeName, isTemplateType } from './names.js';
 import type { SoifObject } from './object.js';
-
-/* Validates objects as `cleandb` does (G-134). */
 
 /** The reason an object is not valid, with the rule that it breaks. */
 export interface SoifProblem {

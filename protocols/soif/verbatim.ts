@@ -1,9 +1,8 @@
+// Writes an object unchanged, or refuses it.
 import { bufferOf, isSpace } from '../ascii.js';
 import { CLOSE_BRACE, OPEN_BRACE } from './bytes.js';
 import { type SoifValue, unwritable } from './object.js';
 import { encodeText } from './text.js';
-
-/* Writes an object unchanged, or refuses it. */
 
 /** The parts of an object, as another notation holds them. */
 export interface SoifParts {

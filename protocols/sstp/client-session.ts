@@ -1,11 +1,10 @@
+// The client's end of an SSTP connection.
 import { type PeerError, ProtocolError, StateError } from '../errors.js';
 import { SstpDecoder, type SstpDecoderOptions } from './codec.js';
 import { formatHead } from './encoder.js';
 import type { SstpMessage } from './message.js';
 import { codeEntry } from './registry.js';
 import { replyError } from './replies.js';
-
-/* The client's end of an SSTP connection. */
 
 /** A reply and the code of the request that it answers. */
 export interface SstpReply {

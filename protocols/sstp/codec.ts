@@ -1,3 +1,4 @@
+// Splits a stream into SSTP messages.
 import { bufferOf, COLON, CR, isBlank, LF } from '../ascii.js';
 import { ByteBuffer } from '../byte-buffer.js';
 import { ProtocolError } from '../errors.js';
@@ -7,8 +8,6 @@ import { IdRun } from './id-run.js';
 import { REPLY_LIMITS, REQUEST_LIMITS, type SstpLimits } from './limits.js';
 import { NO_BODY, type SstpHeader, type SstpMessage } from './message.js';
 import { codeEntry, HEADERS, VERSION, VERSION_PREFIX } from './registry.js';
-
-/* Splits a stream into SSTP messages. */
 
 export interface SstpDecoderOptions extends Partial<SstpLimits> {
   /** Reads runs of IDs in replies straight into numbers. Default true; false is for comparing the two. */

@@ -1,8 +1,7 @@
+// Writes SSTP messages.
 import { threeDigits } from '../ascii.js';
 import type { SstpHeader, SstpMessage } from './message.js';
 import { codeEntry, HEADERS, VERSION, VERSION_PREFIX } from './registry.js';
-
-/* Writes SSTP messages. */
 
 /** A header name (6.2). */
 const NAME = /^[A-Za-z0-9_]+$/;

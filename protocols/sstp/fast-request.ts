@@ -1,3 +1,4 @@
+// The fast path for link requests in the usual form.
 import { asciiBytes, bufferOf, CR, LF, NINE, SP, ZERO } from '../ascii.js';
 import { ProtocolError } from '../errors.js';
 import { formatStartLine } from './encoder.js';
@@ -11,8 +12,6 @@ import {
   MAX_URL_BYTES,
   requestedName,
 } from './requests.js';
-
-/* The fast path for link requests in the usual form. */
 
 /** The start line of a link request as a sender writes it (S-28), and the headers that are parameters of it. */
 interface Form {

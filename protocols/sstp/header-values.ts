@@ -1,8 +1,7 @@
+// Reads the values of SSTP headers.
 import { ProtocolError } from '../errors.js';
 import type { SstpHeader } from './message.js';
 import { MAX_U32 } from './registry.js';
-
-/* Reads the values of SSTP headers. */
 
 /**
  * The value of a single-valued header; `undefined` when it is absent.

@@ -1,7 +1,6 @@
+// The fast path for the IDs of a reply.
 import { asciiBytes, CR, LF, NINE, ZERO } from '../ascii.js';
 import { HEADERS, MAX_U32 } from './registry.js';
-
-/* The fast path for the IDs of a reply. */
 
 const PREFIX = asciiBytes(`${HEADERS.uriId.name}: `);
 const MIN_CAPACITY = 64;

@@ -1,7 +1,6 @@
+// Distinguishes SSTP and HTTP by the first octets of a connection (S-47).
 import { asciiBytes, LF, SP } from '../ascii.js';
 import { VERSION_PREFIX } from './registry.js';
-
-/* Distinguishes SSTP and HTTP by the first octets of a connection (S-47). */
 
 /** S-47: for `neither`, the server sends `SSTP/1.0 400 BAD REQUEST` and closes. */
 export type ProtocolChoice = 'sstp' | 'http' | 'neither' | 'undecided';

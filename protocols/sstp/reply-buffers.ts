@@ -1,5 +1,4 @@
-/* Memory that reply writers reuse. */
-
+// Memory that reply writers reuse.
 const MIN_BYTES = 1024;
 /** Larger buffers are not kept. */
 const MAX_KEPT_BYTES = 512 * 1024;

@@ -1,10 +1,9 @@
+// Writes replies into one growing buffer. It is the hot path of a References Server.
 import { asciiBytes, ZERO } from '../ascii.js';
 import { formatHead, formatStartLine } from './encoder.js';
 import { CODES, codeEntry, HEADERS, START_RESULTS_BASE } from './registry.js';
 import { descriptionHeaders, type UrlDescription } from './replies.js';
 import { ReplyBuffers } from './reply-buffers.js';
-
-/* Writes replies into one growing buffer. It is the hot path of a References Server. */
 
 const WORD = 8;
 

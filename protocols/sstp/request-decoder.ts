@@ -1,9 +1,8 @@
+// Reads requests one at a time, on the fast path where possible.
 import { SstpDecoder } from './codec.js';
 import { type FastResult, fitsFastRequests, readFastRequest } from './fast-request.js';
 import { REQUEST_LIMITS, type SstpLimits } from './limits.js';
 import { parseRequest, type SstpRequest } from './requests.js';
-
-/* Reads requests one at a time, on the fast path where possible. */
 
 export interface RequestDecoderOptions extends Partial<SstpLimits> {
   /** Reads usual requests directly from the octets. Default true; tests compare both ways. */

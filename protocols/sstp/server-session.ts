@@ -1,11 +1,10 @@
+// The server's end of an SSTP connection.
 import { ProtocolError } from '../errors.js';
 import { CODES } from './registry.js';
 import type { ReplyBuffers } from './reply-buffers.js';
 import { ReplyWriter } from './reply-writer.js';
 import { RequestDecoder, type RequestDecoderOptions } from './request-decoder.js';
 import type { SstpRequest } from './requests.js';
-
-/* The server's end of an SSTP connection. */
 
 /** A malformed request. The session has answered it, and it is the last one (S-39). */
 export interface MalformedRequest {

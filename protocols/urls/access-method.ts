@@ -1,6 +1,5 @@
+// The access methods of URLs (G-36).
 import { UsageError } from '../errors.js';
-
-/* The access methods of URLs (G-36). */
 
 /** G-36, G-55, G-56: the access methods of a configuration, in lower case. `nntp:` counts as `news`. */
 export const ACCESS_METHODS = ['file', 'ftp', 'gopher', 'http', 'https', 'news', 'telnet', 'wais'] as const;

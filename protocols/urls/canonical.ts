@@ -1,6 +1,5 @@
+// The canonical form of document URLs (G-57 to G-59), and the resolution of references into it.
 import { parseHierarchical, parseNews, schemeOf } from './parse-url.js';
-
-/* The canonical form of document URLs (G-57 to G-59), and the resolution of references into it. */
 
 /** CRAWL-2.1: no URI is longer, before or after escaping. */
 export const MAX_URL_LENGTH = 2083;

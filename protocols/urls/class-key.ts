@@ -1,6 +1,5 @@
+// The class key of a URL: URLs with the same key share a queue (CRAWL-9.2).
 import { hostOfDns } from './host.js';
-
-/* The class key of a URL: URLs with the same key share a queue (CRAWL-9.2). */
 
 /** The input of a class key. */
 export interface ClassKeySubject {

@@ -1,6 +1,5 @@
+// Cleans discovered URIs before a crawl uses them (CRAWL-2.1).
 import { MAX_URL_LENGTH } from './canonical.js';
-
-/* Cleans discovered URIs before a crawl uses them (CRAWL-2.1). */
 
 export interface CleanUriOptions {
   /** UTF-16 units, before and after escaping; default {@link MAX_URL_LENGTH}. */

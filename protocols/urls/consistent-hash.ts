@@ -1,6 +1,5 @@
+// Spreads keys over buckets and crawlers (CRAWL-3.11, 9.8).
 import { fingerprint, type Word64 } from './fingerprint.js';
-
-/* Spreads keys over buckets and crawlers (CRAWL-3.11, 9.8). */
 
 /** CRAWL-3.11: points of a bucket on the circle. */
 const REPLICAS = 128;

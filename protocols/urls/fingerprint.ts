@@ -1,5 +1,4 @@
-/* Rabin fingerprints and the keys of the already-seen store (CRAWL-3). */
-
+// Rabin fingerprints and the keys of the already-seen store (CRAWL-3).
 /** A 64-bit value as two unsigned 32-bit halves; `high` holds bits 63 to 32. */
 export interface Word64 {
   readonly high: number;

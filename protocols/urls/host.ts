@@ -1,5 +1,4 @@
-/* The host in a URL, found by pattern: no URL is parsed as a whole. */
-
+// The host in a URL, found by pattern: no URL is parsed as a whole.
 /**
  * Returns the host of a URI as it is written, an IPv6 address in brackets, or the name in a `dns:` URI; '' if the URI has no
  * authority.

@@ -1,6 +1,5 @@
+// Parses URLs into their canonical form by the platform's `URL` class.
 import { methodOfScheme } from './access-method.js';
-
-/* Parses URLs into their canonical form by the platform's `URL` class. */
 
 /** G-59: default ports that the URL standard does not have. */
 const DEFAULT_PORTS: ReadonlyMap<string, string> = new Map([

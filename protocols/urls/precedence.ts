@@ -1,6 +1,5 @@
+// The precedence of URIs and queues (CRAWL-9.11).
 import { hopCount, linkHops } from './hops.js';
-
-/* The precedence of URIs and queues (CRAWL-9.11). */
 
 /** The input of a precedence policy (CRAWL-9.11). */
 export interface PrecedenceSubject {

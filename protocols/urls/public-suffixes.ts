@@ -1,5 +1,4 @@
-/* The public suffixes of host names (CRAWL-9.4). */
-
+// The public suffixes of host names (CRAWL-9.4).
 /** Second-level labels under which countries assign names, used without a list. */
 const GENERIC_LABELS = new Set(
   'ac co com edu gob go gov gv int ltd me mil ne net nom or org plc sch'.split(' '),

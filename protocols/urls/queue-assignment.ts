@@ -1,11 +1,10 @@
+// Assigns URIs to queues, by one of several policies (CRAWL-9.1 to 9.9).
 import { type ClassKeySubject, classKey, NO_AUTHORITY } from './class-key.js';
 import { ConsistentHash } from './consistent-hash.js';
 import { elfHash } from './fingerprint.js';
 import { hostOf, hostOfDns } from './host.js';
 import { PublicSuffixes } from './public-suffixes.js';
 import { surt } from './surt.js';
-
-/* Assigns URIs to queues, by one of several policies (CRAWL-9.1 to 9.9). */
 
 /** CRAWL-9: the policies that assign URIs to queues. `host` is the default (CRAWL-21). */
 export const QUEUE_POLICIES = ['host', 'surt', 'topmost', 'limits', 'ip', 'bucket', 'elf'] as const;

@@ -1,7 +1,6 @@
+// The string by which a crawl recognizes a URL that it has seen (CRAWL-14.1).
 import { RE2JS } from 're2js';
 import { UsageError } from '../errors.js';
-
-/* The string by which a crawl recognizes a URL that it has seen (CRAWL-14.1). */
 
 /** CRAWL-14.1: a rule that unifies URLs of the same page. The result is compared, never fetched. */
 export interface SeenRule {

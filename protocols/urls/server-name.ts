@@ -1,6 +1,5 @@
+// The names of servers and documents in the link databases (R-38 to R-42).
 import { ProtocolError } from '../errors.js';
-
-/* The names of servers and documents in the link databases (R-38 to R-42). */
 
 /** The identity of a server in the link databases (R-38): `site.name:80` and `site.name:81` are two. */
 export interface ServerName {

@@ -1,6 +1,5 @@
+// SURTs and sets of SURT prefixes (CRAWL-15).
 import { cleanUri } from './clean-uri.js';
-
-/* SURTs and sets of SURT prefixes (CRAWL-15). */
 
 export interface SurtOptions {
   /** CRAWL-15.1: keep capitals; default false. */

@@ -1,3 +1,4 @@
+// Runs all servers in one process.
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -21,8 +22,6 @@ import {
 } from '../gatherer/index.js';
 import type { Logger } from '../host/index.js';
 import { LEVEL, logTo, type RunningRefererd, startRefererd } from '../refererd/index.js';
-
-/* Runs all servers in one process. */
 
 /** The logs: `gatherer` and `errors` are the two of G-145. */
 export type LogName = 'gatherer' | 'errors' | 'gatherd' | 'refererd' | 'broker' | 'web';

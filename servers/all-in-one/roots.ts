@@ -1,3 +1,4 @@
+// Turns the roots of a command line into a Gatherer's configuration.
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -10,8 +11,6 @@ import {
 } from '../../protocols/config/index.js';
 import { type ConfigError, messageOf, UsageError } from '../../protocols/errors.js';
 import { accessMethod, canonicalUrl } from '../../protocols/urls/index.js';
-
-/* Turns the roots of a command line into a Gatherer's configuration. */
 
 /** Limits of RootNodes given on the command line (G-28). Defaults depend on the kind of root. */
 export interface RootLimitOptions {

@@ -1,11 +1,10 @@
+// The administrative commands (BRK-5).
 import { setTimeout as pause } from 'node:timers/promises';
 import { type AdminCommand, fatalItem, REPLY, type ResultItem } from '../../protocols/broker/index.js';
 import { KitError, UsageError } from '../../protocols/errors.js';
 import { equalSecrets } from '../web/secrets.js';
 import type { Broker } from './broker.js';
 import { oidOfName } from './object-path.js';
-
-/* The administrative commands (BRK-5). */
 
 /** The members of a broker that commands use. */
 export type AdministeredBroker = Pick<

@@ -1,9 +1,8 @@
+// Applies the changes of a collection to the store in batches.
 import { encodeSoif, identityOf, isExpired, type SoifObject } from '../../protocols/soif/index.js';
 import type { ApplyOptions, CollectedChange, CollectionPointState } from '../../storage/index.js';
 import type { CollectContext } from './collect-context.js';
 import type { Tally } from './collect-report.js';
-
-/* Applies the changes of a collection to the store in batches. */
 
 /** A change as a peer sent it. */
 export interface ReceivedChange {

@@ -1,3 +1,4 @@
+// Opens the resources of a broker: store, index, event log.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CloseStack } from '../../protocols/close-stack.js';
@@ -10,8 +11,6 @@ import type { CollectLimits } from './collect-context.js';
 import { EventLog, logTypesByName } from './event-log.js';
 import { IndexKeeper, type IndexKeeperOptions } from './index-keeper.js';
 import type { StatisticsOptions } from './statistics.js';
-
-/* Opens the resources of a broker: store, index, event log. */
 
 /** Options of {@link Broker.open}. */
 export interface BrokerOptions {

@@ -1,3 +1,4 @@
+// The Broker without its ports: collections, timed events, commands, queries.
 import type { Query, QueryFlags, ResultItem } from '../../protocols/broker/index.js';
 import type { DigestReport } from '../../protocols/bulk/index.js';
 import { CloseStack } from '../../protocols/close-stack.js';
@@ -31,8 +32,6 @@ import type { SearchSummary } from './search.js';
 import { type BrokerStatistics, StatisticsCache } from './statistics.js';
 import { addTimedEvents } from './timed-events.js';
 import { Timetable, type TimetableRow } from './timetable.js';
-
-/* The Broker without its ports: collections, timed events, commands, queries. */
 
 /** BRK-6.2 to 6.4: what a broker does when it starts. */
 export type StartMode = 'collect' | 'new' | 'nocol';

@@ -1,3 +1,4 @@
+// Collects from another Broker (types 4 to 7).
 import { BulkClient } from '../../clients/bulk/index.js';
 import { type CollectionPoint, collectionMode } from '../../protocols/config/index.js';
 import { messageOf } from '../../protocols/errors.js';
@@ -7,8 +8,6 @@ import { type CollectContext, connectionTimeouts } from './collect-context.js';
 import { type PointReport, Tally } from './collect-report.js';
 import { pointKey } from './collector.js';
 import { readLastCollections, writeLastCollections } from './last-collection.js';
-
-/* Collects from another Broker (types 4 to 7). */
 
 /** Context of {@link collectFromBroker}. */
 export interface BulkCollectContext extends CollectContext {

@@ -1,3 +1,4 @@
+// Digests of the stored objects, by which two Brokers compare themselves.
 import { createHash } from 'node:crypto';
 import {
   type DigestIdentity,
@@ -10,8 +11,6 @@ import {
 } from '../../protocols/bulk/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { BrokerStore, RegistryEntry } from '../../storage/index.js';
-
-/* Digests of the stored objects, by which two Brokers compare themselves. */
 
 /** Hex digits that select a bucket: 65 536 buckets. */
 const DIGITS = 4;

@@ -1,3 +1,4 @@
+// The reply to `#BULK`, in the shipped format and in the interface of 1995.
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
@@ -17,8 +18,6 @@ import {
 import type { HostConnection } from '../host/index.js';
 import type { Broker } from './broker.js';
 import type { BulkRefusal, BulkTransfer } from './bulk-transfer.js';
-
-/* The reply to `#BULK`, in the shipped format and in the interface of 1995. */
 
 /** The members of a broker that the reply to a bulk request uses. */
 export type BulkServingBroker = Pick<

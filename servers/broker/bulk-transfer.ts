@@ -1,3 +1,4 @@
+// Selects and reads the objects of a bulk transfer.
 import type { Query, QueryFlags } from '../../protocols/broker/index.js';
 import type { ChangeKind } from '../../protocols/bulk/index.js';
 import { PeerError } from '../../protocols/errors.js';
@@ -6,8 +7,6 @@ import type { UnixSeconds } from '../../protocols/time.js';
 import type { BrokerStore, RegistryEntry, Removal, StoredCopy } from '../../storage/index.js';
 import type { Indexer } from '../../storage/indexers/index.js';
 import { groupByBytes } from './object-groups.js';
-
-/* Selects and reads the objects of a bulk transfer. */
 
 /** Context of a bulk transfer. */
 export interface BulkTransferContext {

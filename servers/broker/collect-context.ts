@@ -1,7 +1,6 @@
+// Context and limits that both collectors share.
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { ApplyObserver, BrokerStore } from '../../storage/index.js';
-
-/* Context and limits that both collectors share. */
 
 /** Limits of a collection from one point. */
 export interface CollectLimits {

@@ -1,9 +1,8 @@
+// Counts and reports of a collection, and the diagnostics channel of its progress.
 import { channel } from 'node:diagnostics_channel';
 import type { CollectionPoint } from '../../protocols/config/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { ApplyCounts, ApplyResult } from '../../storage/index.js';
-
-/* Counts and reports of a collection, and the diagnostics channel of its progress. */
 
 /** Reasons kept in one report. */
 const MAX_REASONS = 10;

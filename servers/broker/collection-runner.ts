@@ -1,7 +1,6 @@
+// Runs at most one collection at a time.
 import { type CollectionContext, type CollectionReport, collectAll } from './collection.js';
 import type { Timetable } from './timetable.js';
-
-/* Runs at most one collection at a time. */
 
 /** Context of {@link CollectionRunner}. */
 export interface CollectionRunnerContext extends CollectionContext {

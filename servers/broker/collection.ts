@@ -1,3 +1,4 @@
+// A collection from all points (BRK-7.12).
 import { readFile } from 'node:fs/promises';
 import { type CollectionPoint, parseCollectionConf } from '../../protocols/config/index.js';
 import { ConfigError, messageOf } from '../../protocols/errors.js';
@@ -11,8 +12,6 @@ import { collectPoint, isGathererType, pointKey } from './collector.js';
 import type { EventLog, LogType } from './event-log.js';
 import type { IndexKeeper } from './index-keeper.js';
 import { type LastCollection, writeLastCollections } from './last-collection.js';
-
-/* A collection from all points (BRK-7.12). */
 
 /** The result of a collection. */
 export interface CollectionReport {

@@ -1,3 +1,4 @@
+// Collects from a Gatherer (types 0 to 3).
 import { collectChanges, GatherdClient } from '../../clients/gatherd/index.js';
 import { type CollectionPoint, collectionMode } from '../../protocols/config/index.js';
 import { messageOf } from '../../protocols/errors.js';
@@ -6,8 +7,6 @@ import type { UnixSeconds } from '../../protocols/time.js';
 import { Applier } from './applier.js';
 import { type CollectContext, connectionTimeouts } from './collect-context.js';
 import { type PointReport, Tally } from './collect-report.js';
-
-/* Collects from a Gatherer (types 0 to 3). */
 
 /** An `Update-Time` further ahead of our clock does not move `<last>`. */
 const MAX_AHEAD_SECONDS: UnixSeconds = 86_400;

@@ -1,6 +1,5 @@
+// The configuration of a running broker, which commands change.
 import { type BrokerConfig, rereadBrokerConfig, setBrokerVariable } from '../../protocols/config/index.js';
-
-/* The configuration of a running broker, which commands change. */
 
 /** Options of {@link CurrentConfig}. */
 export interface CurrentConfigOptions {

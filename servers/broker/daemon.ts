@@ -1,3 +1,4 @@
+// The program broker: configuration, log, pid file, signals.
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type BrokerConfig, parseBrokerConf } from '../../protocols/config/index.js';
@@ -9,8 +10,6 @@ import { type CollectEvent, collectChannel } from './collect-report.js';
 import { writeRunBroker } from './script.js';
 import { BrokerServer } from './server.js';
 import { WebServer } from './web/server.js';
-
-/* The program broker: configuration, log, pid file, signals. */
 
 /** Options of the program broker. */
 export interface BrokerProgramOptions {

@@ -1,10 +1,9 @@
+// The event log `admin/LOG` (BRK-5.7, 5.8).
 import { closeSync, existsSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { StateError, StorageError, UsageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { AppendFileSync } from '../host/index.js';
-
-/* The event log `admin/LOG` (BRK-5.7, 5.8). */
 
 /** BRK-5.7: the types of events for `Log-Types`, `#add-log` and `#rem-log`, which also accept `All`. */
 export const LOG_TYPES = [

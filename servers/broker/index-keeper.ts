@@ -1,9 +1,8 @@
+// Keeps the index up to date with the store.
 import { Mutex } from '../../protocols/mutex.js';
 import type { BrokerStore } from '../../storage/index.js';
 import type { Indexer } from '../../storage/indexers/index.js';
 import { storedObjects } from './object-groups.js';
-
-/* Keeps the index up to date with the store. */
 
 /** Limits of {@link IndexKeeper}. */
 export interface IndexKeeperOptions {

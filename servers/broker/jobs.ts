@@ -1,7 +1,6 @@
+// Runs work that continues after the reply to its command (BRK-5.4).
 import { messageOf } from '../../protocols/errors.js';
 import type { Logger } from '../host/index.js';
-
-/* Runs work that continues after the reply to its command (BRK-5.4). */
 
 /** The outcome of a job. */
 export type JobOutcome =

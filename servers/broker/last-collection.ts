@@ -1,11 +1,10 @@
+// The file `admin/LAST-COLLECTION` (BT-7).
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { CollectionPoint } from '../../protocols/config/index.js';
 import { messageOf, StorageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { replaceFile } from '../../storage/files/replace-file.js';
-
-/* The file `admin/LAST-COLLECTION` (BT-7). */
 
 /** BT-7: the state of a collection point that is a Broker. */
 export interface LastCollection {

@@ -1,3 +1,4 @@
+// Runs a query within a slot of `Max-Queries`.
 import {
   clampLifetime,
   formatQuery,
@@ -8,8 +9,6 @@ import {
 import type { Debug } from '../host/index.js';
 import type { QuerySlots } from './query-slots.js';
 import { type SearchContext, type SearchSummary, search } from './search.js';
-
-/* Runs a query within a slot of `Max-Queries`. */
 
 /** Longest delay of a timer, milliseconds. */
 const MAX_TIMER_MS = 2 ** 31 - 1;

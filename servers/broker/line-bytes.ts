@@ -1,6 +1,5 @@
+// Finds the bytes of a matched line in its object (BRK-1.10).
 import { decodeText } from '../../protocols/soif/index.js';
-
-/* Finds the bytes of a matched line in its object (BRK-1.10). */
 
 /** Whether a text is ASCII, so that its bytes are the same in every character set that this kit reads. */
 export function isAscii(text: string): boolean {

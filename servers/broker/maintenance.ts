@@ -1,3 +1,4 @@
+// Cleaning, deleting, adding by hand and compressing the Registry.
 import { resolve } from 'node:path';
 import { exactBytes, readInput, readObjects } from '../../clients/soif-tools/index.js';
 import type { Query } from '../../protocols/broker/index.js';
@@ -15,8 +16,6 @@ import type { Debug } from '../host/index.js';
 import { addCounts } from './collect-report.js';
 import type { EventLog } from './event-log.js';
 import type { IndexKeeper } from './index-keeper.js';
-
-/* Cleaning, deleting, adding by hand and compressing the Registry. */
 
 /** Context of {@link Maintenance}. */
 export interface MaintenanceContext {

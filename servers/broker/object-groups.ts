@@ -1,6 +1,5 @@
+// Reads stored objects in groups of limited size.
 import type { BrokerStore, RegistryEntry } from '../../storage/index.js';
-
-/* Reads stored objects in groups of limited size. */
 
 /** An object and its entry in the Registry. */
 export interface StoredObject {

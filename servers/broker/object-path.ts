@@ -1,5 +1,4 @@
-/* Paths of a broker's pages and of its objects (BRK-4.10). */
-
+// Paths of a broker's pages and of its objects (BRK-4.10).
 /** Objects in a numbered directory, as in the original's `objects/` (BRK-6.6). */
 const OBJECTS_PER_DIRECTORY = 1000;
 

@@ -1,3 +1,4 @@
+// Queries, bulk transfers and digests of a broker.
 import type { Query, QueryFlags, ResultItem } from '../../protocols/broker/index.js';
 import type { DigestReport } from '../../protocols/bulk/index.js';
 import type { BrokerConfig } from '../../protocols/config/index.js';
@@ -10,8 +11,6 @@ import { limitedSearch } from './limited-search.js';
 import type { PublishedUrls } from './published-urls.js';
 import { QuerySlots } from './query-slots.js';
 import type { SearchSummary } from './search.js';
-
-/* Queries, bulk transfers and digests of a broker. */
 
 /** Context of {@link QueryService}. */
 export interface QueryServiceContext extends BrokerParts {

@@ -1,7 +1,6 @@
+// Finds the objects that are due for refresh (BRK-7.14).
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { BrokerStore, RegistryEntry } from '../../storage/index.js';
-
-/* Finds the objects that are due for refresh (BRK-7.14). */
 
 /** BRK-7.14: whether an object's summary is older than its Refresh-Rate. */
 export function isDueForRefresh(entry: RegistryEntry, now: UnixSeconds): boolean {

@@ -1,7 +1,6 @@
+// Writes the script `RunBroker` (BRK-6.6).
 import { join, resolve } from 'node:path';
 import { SCRIPT_MARK, shellWord, writeScript } from '../host/index.js';
-
-/* Writes the script `RunBroker` (BRK-6.6). */
 
 /** Options of {@link writeRunBroker}. */
 export interface RunBrokerOptions {

@@ -1,3 +1,4 @@
+// Answers a query as pages of result items (BRK-4.3).
 import {
   clampLifetime,
   errorItem,
@@ -13,8 +14,6 @@ import type { BrokerStore, RegistryEntry } from '../../storage/index.js';
 import type { Hit, Indexer, MatchedLine } from '../../storage/indexers/index.js';
 import { isAscii, lineBytes } from './line-bytes.js';
 import { groupByBytes } from './object-groups.js';
-
-/* Answers a query as pages of result items (BRK-4.3). */
 
 /** Context of {@link search}. */
 export interface SearchContext {

@@ -1,3 +1,4 @@
+// The Broker's port (BRK-1).
 import {
   type BrokerMessage,
   BrokerServerSession,
@@ -16,8 +17,6 @@ import type { Broker } from './broker.js';
 import { ObjectList } from './bulk-list.js';
 import { answerBulk, type BulkServingBroker } from './bulk-reply.js';
 import type { SearchSummary } from './search.js';
-
-/* The Broker's port (BRK-1). */
 
 /** The members of a {@link Broker} that its port uses. */
 export type ServedBroker = Pick<

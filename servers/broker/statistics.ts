@@ -1,8 +1,7 @@
+// Statistics of the stored objects (BRK-9.12).
 import type { UnixSeconds } from '../../protocols/time.js';
 import { hostOfUrl, NameCounter } from './name-counter.js';
 import { WalkCache, type WalkedStore } from './walk-cache.js';
-
-/* Statistics of the stored objects (BRK-9.12). */
 
 /** One row of a table of counts. */
 export interface Count {

@@ -1,8 +1,7 @@
+// The timed events of a broker (BRK-7.10).
 import type { BrokerConfig } from '../../protocols/config/index.js';
 import type { Debug } from '../host/index.js';
 import { nextRun, type TimedEvent, type Timetable } from './timetable.js';
-
-/* The timed events of a broker (BRK-7.10). */
 
 /** The members of a broker that the timed events use. */
 export interface TimedBroker {

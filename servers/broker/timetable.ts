@@ -1,7 +1,6 @@
+// Runs timed events on one timer, and records their outcomes.
 import { messageOf } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-
-/* Runs timed events on one timer, and records their outcomes. */
 
 /** Longest delay of the timer; a longer wait takes several. */
 const MAX_DELAY_MS = 24 * 3600 * 1000;

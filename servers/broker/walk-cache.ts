@@ -1,7 +1,6 @@
+// Caches a value that costs a walk over the store.
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { BrokerStore } from '../../storage/index.js';
-
-/* Caches a value that costs a walk over the store. */
 
 /** The members of a store that a walk uses. */
 export type WalkedStore = Pick<BrokerStore, 'all' | 'lastSequence'>;

@@ -1,9 +1,8 @@
+// Decides by gatherd.cf whether a peer may connect (GATHERD-9).
 import { readFile } from 'node:fs/promises';
 import { type GatherdAccess, parseGatherdConf } from '../../protocols/config/index.js';
 import { errorCode } from '../../protocols/errors.js';
 import type { Logger, Peer } from '../host/index.js';
-
-/* Decides by gatherd.cf whether a peer may connect (GATHERD-9). */
 
 /** Whether a peer may connect. */
 export interface AccessDecision {

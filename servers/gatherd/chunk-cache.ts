@@ -1,5 +1,4 @@
-/* Caches chunks of files that transfers are sending. */
-
+// Caches chunks of files that transfers are sending.
 /** A file whose chunks are cached, e.g. the compressed file of a generation. */
 export interface ChunkSource {
   /** Reads into `target` and returns the number of bytes: fewer than its length only at the end. */

@@ -1,7 +1,6 @@
+// Keeps the newest generation of the database open.
 import type { SummarySnapshot } from '../../storage/index.js';
 import type { Logger } from '../host/index.js';
-
-/* Keeps the newest generation of the database open. */
 
 /** Source of generations, e.g. `Generations` of storage. */
 export interface SnapshotSource {

@@ -1,10 +1,9 @@
+// The programs gatherd and in.gatherd: files, log, pid file, signals (GATHERD-10 to 12).
 import { StorageError } from '../../protocols/errors.js';
 import { createDebug, DebugFlags, type OpenLog, openLog, PidFile, StopSignal } from '../host/index.js';
 import { type GatherdFileNames, type GatherdFiles, gatherdFiles, reportDatabase } from './files.js';
 import { serveInetd } from './inetd.js';
 import { GatherdServer } from './server.js';
-
-/* The programs gatherd and in.gatherd: files, log, pid file, signals (GATHERD-10 to 12). */
 
 /** Options of the program gatherd, which serves a Gatherer's data directory: as a daemon or under inetd. */
 export interface GatherdProgramOptions {

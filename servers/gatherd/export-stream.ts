@@ -1,3 +1,4 @@
+// Update streams that are read from the database, and their compression.
 import { once } from 'node:events';
 import { constants, crc32, createDeflateRaw } from 'node:zlib';
 import { encodeGzipTrailer, GZIP_HEADER } from '../../protocols/gatherd/index.js';
@@ -5,8 +6,6 @@ import { SECTION_CLOSE, SECTION_OPEN } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { SummarySnapshot } from '../../storage/index.js';
 import { isRefreshed, keepBookkeeping } from './refreshed.js';
-
-/* Update streams that are read from the database, and their compression. */
 
 /** Counts the objects of an update stream while it is sent. */
 export interface ExportCount {

@@ -1,10 +1,9 @@
+// Paths of the daemon's files in a Gatherer's data directory (GATHERD-10.1).
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { Generations } from '../../storage/index.js';
 import type { Logger } from '../host/index.js';
-
-/* Paths of the daemon's files in a Gatherer's data directory (GATHERD-10.1). */
 
 /** Names of the daemon's files (GATHERD-10.1), relative to the directory. */
 export interface GatherdFileNames {

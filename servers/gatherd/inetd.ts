@@ -1,7 +1,6 @@
+// Serves one session on standard input and output (GATHERD-11.2).
 import { openStandardConnection, runSession, type StandardConnectionOptions } from '../host/index.js';
 import { GatherdService, type GatherdServiceOptions } from './service.js';
-
-/* Serves one session on standard input and output (GATHERD-11.2). */
 
 export interface GatherdInetdOptions
   extends GatherdServiceOptions,

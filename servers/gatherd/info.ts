@@ -1,8 +1,7 @@
+// The answer to INFO (GATHERD-8).
 import { encodeSoif, SoifObject } from '../../protocols/soif/index.js';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE, type UnixSeconds } from '../../protocols/time.js';
 import type { SnapshotInfo } from '../../storage/index.js';
-
-/* The answer to INFO (GATHERD-8). */
 
 /** The Gatherer's description of itself in INFO. */
 export interface GathererIdentity {

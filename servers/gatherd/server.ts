@@ -1,8 +1,7 @@
+// The TCP server of gatherd.
 import { CloseStack } from '../../protocols/close-stack.js';
 import { type HostOptions, TcpHost } from '../host/index.js';
 import { GatherdService, type GatherdServiceOptions } from './service.js';
-
-/* The TCP server of gatherd. */
 
 export interface GatherdServerOptions
   extends GatherdServiceOptions,

@@ -1,3 +1,4 @@
+// Serves a Gatherer's database to any kind of connection.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { hostname as systemHostname } from 'node:os';
 import { GATHERD_VERSION } from '../../protocols/gatherd/index.js';
@@ -8,8 +9,6 @@ import { ChunkCache } from './chunk-cache.js';
 import { CurrentSnapshot, type SnapshotSource } from './current-snapshot.js';
 import type { GathererIdentity } from './info.js';
 import { type GatherdTransfer, type SessionContext, serveGatherd } from './session.js';
-
-/* Serves a Gatherer's database to any kind of connection. */
 
 /** Options of gatherd that do not depend on the kind of connection. */
 export interface GatherdServiceOptions {

@@ -1,3 +1,4 @@
+// One session of gatherd, from the greeting to the end (GATHERD-1, 7).
 import { channel } from 'node:diagnostics_channel';
 import { ConnectionError, KitError } from '../../protocols/errors.js';
 import {
@@ -20,8 +21,6 @@ import {
 import { encodeInfo, type GathererIdentity } from './info.js';
 import { Output } from './output.js';
 import { streamReadyMember } from './ready-member.js';
-
-/* One session of gatherd, from the greeting to the end (GATHERD-1, 7). */
 
 /** Receives a {@link GatherdTransfer} for every update that was sent completely. */
 const transferChannel = channel('harvest:gatherd:transfer');

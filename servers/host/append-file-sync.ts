@@ -1,8 +1,7 @@
+// A log file with blocking writes, for daemons whose last lines matter after a crash.
 import { closeSync, existsSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf, StorageError } from '../../protocols/errors.js';
-
-/* A log file with blocking writes, for daemons whose last lines matter after a crash. */
 
 export interface AppendFileSyncOptions {
   /** Characters that are collected before they are written. Default 0: each line is written by the call that adds it. */

@@ -1,7 +1,6 @@
+// A log file with asynchronous writes, for logs with many lines.
 import { type FileHandle, open, rename, stat } from 'node:fs/promises';
 import { messageOf, StateError, StorageError } from '../../protocols/errors.js';
-
-/* A log file with asynchronous writes, for logs with many lines. */
 
 /** Encodes the lines of a file. By default they are written as UTF-8. */
 export interface LineEncoder {

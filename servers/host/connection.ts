@@ -1,8 +1,7 @@
+// The server's side of one connection: reading on demand, backpressure, an orderly close.
 import type { Duplex } from 'node:stream';
 import { ConnectionError, StateError } from '../../protocols/errors.js';
 import type { Peer } from './peer.js';
-
-/* The server's side of one connection: reading on demand, backpressure, an orderly close. */
 
 /** One connection of a session: a TCP connection, or standard input and output. */
 export interface HostConnection {

@@ -1,7 +1,6 @@
+// `-Dsection,level`: which debugging messages a program writes (GATHERD-12.5, G-149).
 import { UsageError } from '../../protocols/errors.js';
 import type { Logger } from './logger.js';
-
-/* `-Dsection,level`: which debugging messages a program writes (GATHERD-12.5, G-149). */
 
 /** Numbers that sections and levels may have (GATHERD-12.5). */
 const MAX_SECTION = 255;

@@ -1,9 +1,8 @@
+// Starts a daemon in the background.
 import { spawn } from 'node:child_process';
 import { closeSync, createReadStream, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ConnectionError, messageOf, StorageError } from '../../protocols/errors.js';
-
-/* Starts a daemon in the background. */
 
 export interface DetachOptions {
   /** The program and its arguments. */

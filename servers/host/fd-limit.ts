@@ -1,6 +1,5 @@
+// The number of connections that the limit of open files allows.
 import { readFile } from 'node:fs/promises';
-
-/* The number of connections that the limit of open files allows. */
 
 /** Descriptors that are not for connections: logs, databases, listening sockets. */
 const RESERVED_DESCRIPTORS = 32;

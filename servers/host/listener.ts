@@ -1,8 +1,7 @@
+// The listening sockets of a server.
 import { createServer, type DropArgument, type Server, type Socket } from 'node:net';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { ConnectionError } from '../../protocols/errors.js';
-
-/* The listening sockets of a server. */
 
 export interface ListenerOptions {
   /** Addresses or names to listen on, all with the same port. */

@@ -1,7 +1,6 @@
+// Loggers that write Harvest's log lines or JSON lines.
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { AppendFileSync } from './append-file-sync.js';
-
-/* Loggers that write Harvest's log lines or JSON lines. */
 
 export type { Logger } from 'pino';
 

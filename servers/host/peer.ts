@@ -1,7 +1,6 @@
+// The peer of a connection: its address and its confirmed name (GATHERD-9.5).
 import { promises as dns } from 'node:dns';
 import { errorCode } from '../../protocols/errors.js';
-
-/* The peer of a connection: its address and its confirmed name (GATHERD-9.5). */
 
 /** The other end of a connection. */
 export interface Peer {

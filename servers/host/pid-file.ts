@@ -1,11 +1,10 @@
+// The pid file of a daemon: which process runs in a directory, and how to stop exactly that process.
 import { createHash, randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StorageError } from '../../protocols/errors.js';
 import { processIdentity } from './process-identity.js';
-
-/* The pid file of a daemon: which process runs in a directory, and how to stop exactly that process. */
 
 /** The process that a pid file names. */
 export interface PidRecord {

@@ -1,7 +1,6 @@
+// Joins two one-way streams to one two-way stream.
 import { Duplex, type Readable, type Writable } from 'node:stream';
 import type { ByteStream } from './connection.js';
-
-/* Joins two one-way streams to one two-way stream. */
 
 /** A writable stream that may report a stalled reader, as sockets and pipes do. */
 export type PairedOutput = Writable & { setTimeout?(milliseconds: number): unknown };

@@ -1,8 +1,7 @@
+// Identifies a process by its start time, because process ids are reused.
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-
-/* Identifies a process by its start time, because process ids are reused. */
 
 /** State of a process that has ended and whose parent has not waited for it yet. */
 const ZOMBIE = /^Z/;

@@ -1,8 +1,7 @@
+// Writes shell scripts for cron and the boot file.
 import { randomBytes } from 'node:crypto';
 import { chmod, lstat, readFile, rename, writeFile } from 'node:fs/promises';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
-
-/* Writes shell scripts for cron and the boot file. */
 
 /** A script with this line may be replaced. */
 export const SCRIPT_MARK = '# Written by harvest-kit. Take this line away to keep changes.';

@@ -1,3 +1,4 @@
+// Standard input and output as a connection, for inetd (GATHERD-11.2).
 import { closeSync, fstatSync, openSync, type Stats } from 'node:fs';
 import { Socket, type SocketConstructorOpts } from 'node:net';
 import type { DuplexOptions, Readable } from 'node:stream';
@@ -5,8 +6,6 @@ import { ConnectionError } from '../../protocols/errors.js';
 import { type ByteStream, type ConnectionLimits, SocketConnection } from './connection.js';
 import { createPeer, type NameLookup, NO_ADDRESS, systemLookup } from './peer.js';
 import { type PairedOutput, PipePair } from './pipe-pair.js';
-
-/* Standard input and output as a connection, for inetd (GATHERD-11.2). */
 
 /** Bytes buffered in each direction before we stop reading or the session has to wait. */
 const BUFFER_BYTES = 64 * 1024;

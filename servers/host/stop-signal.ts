@@ -1,5 +1,4 @@
-/* Turns SIGINT, SIGTERM and SIGHUP into an AbortSignal. */
-
+// Turns SIGINT, SIGTERM and SIGHUP into an AbortSignal.
 export interface StopSignalOptions {
   /**
    * Signals that are caught immediately although {@link StopSignal.on} sets their handler later; those that arrive before

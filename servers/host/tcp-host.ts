@@ -1,11 +1,10 @@
+// Accepts TCP connections and runs a session on each.
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { type HostConnection, SocketConnection } from './connection.js';
 import { Listener } from './listener.js';
 import { createPeer, type NameLookup, systemLookup } from './peer.js';
 import { runSession } from './run-session.js';
-
-/* Accepts TCP connections and runs a session on each. */
 
 export interface HostOptions {
   /** Address or name to listen on. */

@@ -1,6 +1,5 @@
+// Reports the chunks of a connection, for debugging.
 import type { HostConnection } from './connection.js';
-
-/* Reports the chunks of a connection, for debugging. */
 
 /** Bytes of each chunk that a trace shows. */
 const SHOWN_BYTES = 96;

@@ -1,8 +1,7 @@
+// Decides which hosts may connect.
 import { LRUCache } from 'lru-cache';
 import { createPeer, type NameLookup, plainAddress, systemLookup } from '../host/index.js';
 import { type HostnamePattern, parseHostnamePatterns } from './hostname-patterns.js';
-
-/* Decides which hosts may connect. */
 
 /** a peer whose name is not found in this time counts as nameless. */
 const NAME_TIMEOUT_MS = 5000;

@@ -1,3 +1,4 @@
+// Looks up links and documents, and writes the replies to the five requests.
 import {
   CODES,
   codeOfKind,
@@ -8,8 +9,6 @@ import {
   type UrlByNameRequest,
 } from '../../protocols/sstp/index.js';
 import type { LinkKind, LinkList, References } from '../../storage/references/index.js';
-
-/* Looks up links and documents, and writes the replies to the five requests. */
 
 /** limit of the IDs in one reply. */
 export const MAX_RESULTS = 10_000;

@@ -1,3 +1,4 @@
+// Loads the lists of allowed hosts and of users.
 import { readFile } from 'node:fs/promises';
 import { fetchCommonConfiguration } from '../../clients/references/index.js';
 import type { RefererConfig } from '../../protocols/config/index.js';
@@ -7,8 +8,6 @@ import { LEVEL, type RefererLog } from './log.js';
 import type { CommonLists } from './service.js';
 import type { ListSource } from './statistics.js';
 import { UserBase } from './user-base.js';
-
-/* Loads the lists of allowed hosts and of users. */
 
 /** The configuration parameters for the lists. */
 export type ListsConfig = Pick<

@@ -1,3 +1,4 @@
+// One connection of a references server: choice of protocol, replies, timeouts.
 import type { Socket } from 'node:net';
 import {
   CODES,
@@ -13,8 +14,6 @@ import { ExchangeLog } from './exchange-log.js';
 import { LEVEL, type RefererLog } from './log.js';
 import type { HttpClient, RefererSettings } from './service.js';
 import type { Statistics } from './statistics.js';
-
-/* One connection of a references server: choice of protocol, replies, timeouts. */
 
 /** Replies are collected up to this many bytes, plus one reply, before they are written. */
 const WRITE_BYTES = 128 * 1024;

@@ -1,11 +1,10 @@
+// Finds the links that a configuration names, and loads them if a dump is newer.
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { RefererConfig } from '../../protocols/config/index.js';
 import { StorageError } from '../../protocols/errors.js';
 import { loadReferences, referencesDirectory } from '../../storage/references/index.js';
 import { LEVEL, type RefererLog } from './log.js';
-
-/* Finds the links that a configuration names, and loads them if a dump is newer. */
 
 /** The parameters that name the databases. */
 export type DatabaseNames = Pick<RefererConfig, 'refdb' | 'urldb' | 'hubsdb'>;

@@ -1,6 +1,5 @@
+// Logs the lines that are exchanged with a peer.
 import { LEVEL, type RefererLog, withoutPasswords } from './log.js';
-
-/* Logs the lines that are exchanged with a peer. */
 
 /** Characters of a line that are logged. */
 const MAX_LINE_LENGTH = 1024;

@@ -1,10 +1,9 @@
+// Reports a fault to the maintainer by mail.
 import { stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { RefererConfig } from '../../protocols/config/index.js';
 import { sendMail } from './smtp.js';
-
-/* Reports a fault to the maintainer by mail. */
 
 /** A server process that a fault has ended. */
 export interface Fault {

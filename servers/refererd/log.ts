@@ -1,7 +1,6 @@
+// The log of the original program (R-66 to R-69).
 import { messageOf } from '../../protocols/errors.js';
 import { AppendFileSync, type Logger } from '../host/index.js';
-
-/* The log of the original program (R-66 to R-69). */
 
 /** R-66: a message is written if its level is not above `debuglevel`. */
 export const LEVEL = {

@@ -1,3 +1,4 @@
+// The server process of the original program.
 import { promises as dns } from 'node:dns';
 import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
@@ -15,8 +16,6 @@ import { RefererServer } from './server.js';
 import { NO_LISTS, RefererService, type RefererSettings } from './service.js';
 import { openReferences } from './start.js';
 import { Syslog } from './syslog.js';
-
-/* The server process of the original program. */
 
 export interface RefererProcessOptions extends ConfigurationSource {
   /** */

@@ -1,8 +1,7 @@
+// Orders links by PageRank.
 import { LRUCache } from 'lru-cache';
 import type { LinkList, References } from '../../storage/references/index.js';
 import { naturalOrder, type Pager } from './answers.js';
-
-/* Orders links by PageRank. */
 
 /** Longer lists keep their natural order, because a single page would require sorting all of the list. */
 const MAX_SORTED = 1_000_000;

@@ -1,3 +1,4 @@
+// The listening side of a references server.
 import type { Socket } from 'node:net';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { CODES, ReplyBuffers, ReplyWriter } from '../../protocols/sstp/index.js';
@@ -6,8 +7,6 @@ import { type ConnectionContext, RefererConnection } from './connection.js';
 import { LEVEL } from './log.js';
 import type { RefererService } from './service.js';
 import { createHttpServer, type HttpServer } from './web/http-server.js';
-
-/* The listening side of a references server. */
 
 /** Clients that receive a refusal at the same time; the connections of further ones are closed without it. */
 const MAX_REFUSED = 32;

@@ -1,3 +1,4 @@
+// State and answers that the connections of a references server share.
 import { messageOf } from '../../protocols/errors.js';
 import { CODES, type ReplyWriter, type ServerRequest } from '../../protocols/sstp/index.js';
 import type { CurrentReferences } from '../../storage/references/index.js';
@@ -6,8 +7,6 @@ import { answerDescription, answerLinks, counterOf, type Pager } from './answers
 import { LEVEL, type RefererLog, withoutPasswords } from './log.js';
 import { type ListSource, Statistics } from './statistics.js';
 import { UserBase } from './user-base.js';
-
-/* State and answers that the connections of a references server share. */
 
 /** Settings of the configuration that a reload may change. */
 export interface RefererSettings {

@@ -1,9 +1,8 @@
+// Delivers one message by plain SMTP.
 import type { Readable } from 'node:stream';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { ConnectionError, messageOf, PeerError } from '../../protocols/errors.js';
-
-/* Delivers one message by plain SMTP. */
 
 /** A message and the relay that delivers it. */
 export interface Mail {

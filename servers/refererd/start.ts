@@ -1,3 +1,4 @@
+// Starts a references server in this process, without a configuration file.
 import { readFile } from 'node:fs/promises';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { messageOf, StorageError } from '../../protocols/errors.js';
@@ -8,8 +9,6 @@ import { rankOrder } from './rank-order.js';
 import { RefererServer } from './server.js';
 import { type CommonLists, RefererService, type RefererSettings } from './service.js';
 import { UserBase } from './user-base.js';
-
-/* Starts a references server in this process, without a configuration file. */
 
 /** Version of the program in statistics and mail without a configuration (9.2). */
 const VERSION = '1.0';

@@ -1,5 +1,4 @@
-/* The counters of a references server (R-47). */
-
+// The counters of a references server (R-47).
 /** The counters (R-47), in the order of the page; `/clean` sets all of them to 0 (R-48). */
 const ZERO = {
   requests_total: 0,

@@ -1,3 +1,4 @@
+// The parent process of the original program.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -8,8 +9,6 @@ import { removePidFile } from '../host/index.js';
 import { type ConfigurationSource, readConfiguration } from './configuration.js';
 import { type MailRelay, reportFault } from './fault-report.js';
 import { FileLog, LEVEL } from './log.js';
-
-/* The parent process of the original program. */
 
 /** the signals that count as faults. */
 const FAULTS: ReadonlySet<NodeJS.Signals> = new Set(['SIGBUS', 'SIGILL', 'SIGSEGV', 'SIGQUIT', 'SIGABRT']);

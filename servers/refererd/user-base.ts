@@ -1,7 +1,6 @@
+// The users of the statistics and their passwords.
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { UsageError } from '../../protocols/errors.js';
-
-/* The users of the statistics and their passwords. */
 
 /** Cost of new passwords: 16 MiB and about 50 ms each. */
 const COST = { N: 16_384, r: 8, p: 1 } as const;

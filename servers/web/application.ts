@@ -1,10 +1,9 @@
+// Creates a fastify application and opens its port.
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { ConnectionError, messageOf } from '../../protocols/errors.js';
 import { type Asset, addAssets } from './assets.js';
 import { decodeFields } from './form-fields.js';
-
-/* Creates a fastify application and opens its port. */
 
 /** Maximum number of bytes of a request's body, unless an application sets its own limit. */
 const MAX_BODY_BYTES = 64 * 1024;

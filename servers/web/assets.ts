@@ -1,8 +1,7 @@
+// Serves style sheets, scripts and icons.
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-
-/* Serves style sheets, scripts and icons. */
 
 /** A file of the package and the path under which browsers load it. */
 export interface Asset {

@@ -1,7 +1,6 @@
+// Reads and writes session cookies.
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseCookie, stringifySetCookie } from 'cookie';
-
-/* Reads and writes session cookies. */
 
 /** The value of a cookie that the request carries; undefined if it carries none of this name. */
 export function readCookie({ cookie }: IncomingHttpHeaders, name: string): string | undefined {

@@ -1,8 +1,7 @@
+// Decodes the fields of forms and query strings.
 import type { FastifyRequest } from 'fastify';
 import { decodeText } from '../../protocols/soif/index.js';
 import { unescapeBytes } from '../../protocols/urls/index.js';
-
-/* Decodes the fields of forms and query strings. */
 
 /**
  * Decodes the fields of a form, `name=value&...`. Pages of the 1990s send Latin-1, which is not valid UTF-8, so each part

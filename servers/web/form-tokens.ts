@@ -1,10 +1,9 @@
+// Protects forms against cross-site request forgery.
 import { createHmac, randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { readCookie, sessionCookie } from './cookies.js';
 import { isCrossOrigin } from './request-origin.js';
 import { equalSecrets } from './secrets.js';
-
-/* Protects forms against cross-site request forgery. */
 
 /** Name of the cookie that a form's token belongs to. */
 const COOKIE = 'harvest-admin';

@@ -1,5 +1,4 @@
-/* HTML templates that escape their values. */
-
+// HTML templates that escape their values.
 /** Text that is HTML already, and is not escaped again. */
 export class Html {
   constructor(readonly text: string) {}

@@ -1,6 +1,5 @@
+// The document around a page's content.
 import { type Content, Html, html } from './html.js';
-
-/* The document around a page's content. */
 
 /** The same page in another format, for programs. */
 export interface Alternate {

@@ -1,6 +1,5 @@
+// Limits the guessing of passwords.
 import { LRUCache } from 'lru-cache';
-
-/* Limits the guessing of passwords. */
 
 /** Wrong passwords of one address within {@link WINDOW_MS} before it must wait. */
 const MAX_FAILURES = 10;

@@ -1,5 +1,4 @@
-/* The security headers of every reply. */
-
+// The security headers of every reply.
 /** The resources that the pages of an application load beyond their style sheet. */
 export interface HeaderPolicy {
   /** Whether the pages load scripts of this server. */

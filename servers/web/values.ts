@@ -1,7 +1,6 @@
+// Formats dates, sizes, durations and counts for pages.
 import type { UnixSeconds } from '../../protocols/time.js';
 import { type Content, html } from './html.js';
-
-/* Formats dates, sizes, durations and counts for pages. */
 
 /** Latest time with a date: the end of the year 9999. */
 const LATEST: UnixSeconds = 253_402_300_799;

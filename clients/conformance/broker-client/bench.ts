@@ -1,10 +1,9 @@
+// Runs a client of the Broker against a scripted Broker that answers its query.
 import { type BrokerBehavior, BrokerBench } from '../broker-bench.js';
 import type { ConformanceCase } from '../case.js';
 import type { ClientContext as Context } from '../client-bench.js';
 import type { Address } from '../client-under-test.js';
 import { full, fullTexts, type Kind, type Requested, requestedBy } from './replies.js';
-
-/* Runs a client of the Broker against a scripted Broker that answers its query. */
 
 export type ClientContext = Context<Bench>;
 export type ClientCase = ConformanceCase<ClientContext>;

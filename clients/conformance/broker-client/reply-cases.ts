@@ -1,3 +1,4 @@
+// Cases about the replies that a client of the Broker must understand (BRK section 4).
 import { checkReportsFailure, GREETING, type SentText } from '../broker-bench.js';
 import { check, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
@@ -14,8 +15,6 @@ import {
   type Requested,
   urlOf,
 } from './replies.js';
-
-/* Cases about the replies that a client of the Broker must understand (BRK section 4). */
 
 const TWO = (requested: Requested) => full('otter', requested) + full('heron', requested);
 const TWO_TEXTS = fullTexts('otter', 'heron');

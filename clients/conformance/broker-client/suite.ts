@@ -1,3 +1,4 @@
+// The suite `broker-client`.
 import { commandOf, prepareClients } from '../client-bench.js';
 import type { ClientUnderTest } from '../client-under-test.js';
 import { CommandClient } from '../command-client.js';
@@ -5,8 +6,6 @@ import type { PreparedSuite, Suite } from '../runner.js';
 import { Bench, type ClientCase, type QueryTask } from './bench.js';
 import { replyCases } from './reply-cases.js';
 import { sentCases } from './sent-cases.js';
-
-/* The suite `broker-client`. */
 
 export type { QueryTask } from './bench.js';
 export const CLIENT_CASES: readonly ClientCase[] = [...sentCases, ...replyCases];

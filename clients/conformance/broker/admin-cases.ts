@@ -1,10 +1,9 @@
+// Cases about administrative messages (BRK section 5).
 import { check } from '../case.js';
 import { printable } from '../printable.js';
 import { checkNotRefused, checkRefused } from './checks.js';
 import type { BrokerCase, BrokerContext } from './context.js';
 import { formatReply, type Reply, textsOf } from './reply.js';
-
-/* Cases about administrative messages (BRK section 5). */
 
 /** Time within which a command that takes long must be answered. */
 const IMMEDIATE_MS = 5_000;

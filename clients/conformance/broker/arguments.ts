@@ -1,7 +1,6 @@
+// Reads the arguments of the suite `broker`, and its password file.
 import { readFile } from 'node:fs/promises';
 import { ConfigError, messageOf, UsageError } from '../../../protocols/errors.js';
-
-/* Reads the arguments of the suite `broker`, and its password file. */
 
 /** The arguments of the suite. */
 export interface SuiteArguments {

@@ -1,9 +1,8 @@
+// Checks of replies that several cases share: equal sets of URLs, refusals.
 import { check, Mismatch, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
 import { formatReply, type Reply, textsOf } from './reply.js';
 import type { Survey } from './survey.js';
-
-/* Checks of replies that several cases share: equal sets of URLs, refusals. */
 
 /** Whether a refusal of the query fails the case, or skips it because the engine does not support the query (BRK-2.19). */
 export type OnRefusal = 'fail' | 'skip';

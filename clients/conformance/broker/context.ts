@@ -1,3 +1,4 @@
+// The context of the cases for a Broker: sends messages and holds the survey of its data.
 import { type ConformanceCase, NotApplicable } from '../case.js';
 import { ServerContext, type ServerFacts } from '../server-context.js';
 import type { Wire } from '../wire.js';
@@ -5,8 +6,6 @@ import { checkNotRefused, type OnRefusal, urlsOf } from './checks.js';
 import { formatReply, type Reply, type ReplyLimits, readReply } from './reply.js';
 import type { Survey } from './survey.js';
 import { takeSurvey } from './take-survey.js';
-
-/* The context of the cases for a Broker: sends messages and holds the survey of its data. */
 
 export type BrokerCase = ConformanceCase<BrokerContext>;
 

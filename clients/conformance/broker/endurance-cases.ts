@@ -1,10 +1,9 @@
+// Cases about the robustness of a Broker's port.
 import { check } from '../case.js';
 import { checkNotRefused, checkSameUrls, urlsOf } from './checks.js';
 import { type BrokerCase, PLAIN_FLAGS } from './context.js';
 import { readReply, textsOf } from './reply.js';
 import { pickWord, SURVEY_MS } from './survey.js';
-
-/* Cases about the robustness of a Broker's port. */
 
 /** Number of concurrent clients. */
 const TOGETHER = 30;

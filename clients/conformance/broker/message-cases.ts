@@ -1,3 +1,4 @@
+// Cases about the greeting and the end of a message (BRK section 1).
 import { ConnectionError } from '../../../protocols/errors.js';
 import { check } from '../case.js';
 import { printable } from '../printable.js';
@@ -5,8 +6,6 @@ import { checkNotRefused, checkRefused, checkSameUrls, urlsOf } from './checks.j
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
 import { formatReply, readReply } from './reply.js';
 import { pickWord, SURVEY_MS } from './survey.js';
-
-/* Cases about the greeting and the end of a message (BRK section 1). */
 
 /** BRK-1.8: bytes of the longest message. */
 const LONGEST = 64 * 1024;

@@ -1,11 +1,10 @@
+// Cases about the layout of replies (BRK section 4).
 import { check, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
 import { checkNotRefused, checkSameUrls, urlsOf } from './checks.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
 import { type FoundObject, formatReply, type Problem, type Reply, textsOf } from './reply.js';
 import { pickWord, SURVEY_MS } from './survey.js';
-
-/* Cases about the layout of replies (BRK section 4). */
 
 /** The codes of a reply (BRK-4.1). */
 const KNOWN = new Set([101, 103, 111, 120, 122, 124, 125, 126, 127, 130]);

@@ -1,8 +1,7 @@
+// Reads a Broker's reply leniently, of limited size, and notes the defects of its layout.
 import { ConnectionError } from '../../../protocols/errors.js';
 import { printable } from '../printable.js';
 import type { Wire } from '../wire.js';
-
-/* Reads a Broker's reply leniently, of limited size, and notes the defects of its layout. */
 
 /** One item of a reply (BRK-4.1), with text and bytes as received. `200` lines are not items; they are ignored (BRK-1.5). */
 interface Item {

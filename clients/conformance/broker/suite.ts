@@ -1,3 +1,4 @@
+// The suite `broker`.
 import { DEFAULT_BROKER_PORT } from '../../broker/index.js';
 import type { Suite } from '../runner.js';
 import { factsOf, prepareServer } from '../server-context.js';
@@ -13,8 +14,6 @@ import { grammarCases } from './grammar-cases.js';
 import { messageCases } from './message-cases.js';
 import { queryCases } from './query-cases.js';
 import { replyCases } from './reply-cases.js';
-
-/* The suite `broker`. */
 
 const CASES: readonly BrokerCase[] = [
   ...messageCases,

@@ -1,6 +1,5 @@
+// Facts about a Broker's data that its cases compare with: words, and the URLs that they find.
 import { NotApplicable } from '../case.js';
-
-/* Facts about a Broker's data that its cases compare with: words, and the URLs that they find. */
 
 /** Time limit of a case that may have to take the survey first. */
 export const SURVEY_MS = 60_000;

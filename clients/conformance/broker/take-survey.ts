@@ -1,9 +1,8 @@
+// Takes the survey of a Broker's data: dumps it, extracts words, and queries each word.
 import { Mismatch } from '../case.js';
 import { checkNotRefused, urlsOf } from './checks.js';
 import { type Reply, textsOf } from './reply.js';
 import { type Sample, type Survey, type Word, wordsOf } from './survey.js';
-
-/* Takes the survey of a Broker's data: dumps it, extracts words, and queries each word. */
 
 /** Objects whose texts are searched for words. */
 const MAX_SAMPLES = 2_000;

@@ -1,10 +1,9 @@
+// Runs a client that collects from Brokers against a scripted Broker.
 import { type BrokerBehavior, BrokerBench, type BrokerRun } from '../broker-bench.js';
 import { type ConformanceCase, NotApplicable } from '../case.js';
 import type { ClientContext } from '../client-bench.js';
 import type { Address } from '../client-under-test.js';
 import { full, group, type Kind, SUCCESS, updated, urlOf } from './replies.js';
-
-/* Runs a client that collects from Brokers against a scripted Broker. */
 
 export type BulkClientContext = ClientContext<Bench>;
 export type BulkClientCase = ConformanceCase<BulkClientContext>;

@@ -1,10 +1,9 @@
+// Cases about the interface of 1995 (Part B), for a client that requests it.
 import { constants, gzipSync } from 'node:zlib';
 import { bytes } from '../broker-bench.js';
 import type { BulkClientCase } from './bench.js';
 import { count, data, full, group, number, object, updated, updates, urlOf, version } from './replies.js';
 import { type ReplyCase, replyCase } from './reply-case.js';
-
-/* Cases about the interface of 1995 (Part B), for a client that requests it. */
 
 const TWO = full('otter') + full('heron');
 const TWO_TEXTS = updated('otter', 'heron');

@@ -1,10 +1,9 @@
+// Builds cases from a scripted reply and the output that it requires of the client.
 import { type BrokerRun, checkReportsFailure, type SentText } from '../broker-bench.js';
 import { check } from '../case.js';
 import { printable } from '../printable.js';
 import type { Behavior, BulkClientCase, BulkClientContext } from './bench.js';
 import type { Kind } from './replies.js';
-
-/* Builds cases from a scripted reply and the output that it requires of the client. */
 
 /** Description of a case that sends one reply to the client under test and checks its output. */
 export interface ReplyCase {

@@ -1,10 +1,9 @@
+// Cases about the shipped format of a bulk transfer (Part A).
 import { gzipSync } from 'node:zlib';
 import { bytes, type SentText } from '../broker-bench.js';
 import type { BulkClientCase } from './bench.js';
 import { full, group, object, SUCCESS, updated, updates, urlOf } from './replies.js';
 import { readsCase, replyCase } from './reply-case.js';
-
-/* Cases about the shipped format of a bulk transfer (Part A). */
 
 const TWO = full('otter') + full('heron');
 const TWO_TEXTS = updated('otter', 'heron');

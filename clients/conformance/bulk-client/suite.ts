@@ -1,3 +1,4 @@
+// The suite `bulk-client`.
 import { commandOf, prepareClients } from '../client-bench.js';
 import type { ClientUnderTest } from '../client-under-test.js';
 import { CommandClient } from '../command-client.js';
@@ -6,8 +7,6 @@ import { Bench, type BulkClientCase } from './bench.js';
 import { proposedCases } from './proposed-cases.js';
 import { sentCases } from './sent-cases.js';
 import { shippedCases } from './shipped-cases.js';
-
-/* The suite `bulk-client`. */
 
 export const BULK_CLIENT_CASES: readonly BulkClientCase[] = [...sentCases, ...shippedCases, ...proposedCases];
 

@@ -1,9 +1,8 @@
+// Cases about the robustness of a Broker that serves bulk transfers.
 import { setTimeout } from 'node:timers/promises';
 import { type BulkCase, EVERYTHING, TRANSFER_MS } from './context.js';
 import { checkSameCount } from './selection-cases.js';
 import { readTransfer, requireTransfer } from './transfer.js';
-
-/* Cases about the robustness of a Broker that serves bulk transfers. */
 
 const TOGETHER = 5;
 /** Time that a slow reader waits before it reads. */

@@ -1,7 +1,6 @@
+// Compares a transfer byte by byte with the recommended layout of groups (BT-17).
 import type { SectionItem } from '../../../protocols/soif/index.js';
 import { printable } from '../printable.js';
-
-/* Compares a transfer byte by byte with the recommended layout of groups (BT-17). */
 
 type Section = Extract<SectionItem, { kind: 'section' }>['section'];
 

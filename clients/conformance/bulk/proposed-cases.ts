@@ -1,11 +1,10 @@
+// Cases about the interface of 1995 (Part B), for a Broker that knows `#interface 2`.
 import { PLAIN_FLAGS } from '../broker/context.js';
 import { check, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
 import { type BulkCase, type BulkContext, TRANSFER_MS } from './context.js';
 import { isProposed, type ProposedReply, readProposed } from './proposed-reader.js';
 import { formatTransfer, readTransfer, updatesOf } from './transfer.js';
-
-/* Cases about the interface of 1995 (Part B), for a Broker that knows `#interface 2`. */
 
 const EVERYTHING = '#BULK #SINCE 0 #interface 2 #END #ALLB';
 /** BP-12 */

@@ -1,3 +1,4 @@
+// Reads a reply in the interface of 1995 by token (Part B), independent of `protocols/bulk`.
 import { ConnectionError, ProtocolError } from '../../../protocols/errors.js';
 import { SectionDecoder } from '../../../protocols/soif/index.js';
 import { Mismatch } from '../case.js';
@@ -5,8 +6,6 @@ import { readMember } from '../gatherd/gzip-frame.js';
 import { printable } from '../printable.js';
 import type { Wire } from '../wire.js';
 import { GroupCheck, type Transfer } from './transfer.js';
-
-/* Reads a reply in the interface of 1995 by token (Part B), independent of `protocols/bulk`. */
 
 /** BP-8: codes of the items that a Separator follows, and its bytes. */
 const FORMS = {

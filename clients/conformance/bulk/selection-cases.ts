@@ -1,10 +1,9 @@
+// Cases about the objects that a transfer selects: `#SINCE` and queries.
 import { PLAIN_FLAGS } from '../broker/context.js';
 import { check, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
 import { type BulkCase, type BulkContext, EVERYTHING, TRANSFER_MS, urlOf } from './context.js';
 import { requireTransfer, type Transfer, updatesOf } from './transfer.js';
-
-/* Cases about the objects that a transfer selects: `#SINCE` and queries. */
 
 /** 2100-01-01: later than any change. */
 const FAR_FUTURE = 4_102_444_800;

@@ -1,11 +1,10 @@
+// Reads the reply to `#BULK`: its status lines, and facts about its groups and objects.
 import { SectionDecoder } from '../../../protocols/soif/index.js';
 import { Mismatch, NotApplicable } from '../case.js';
 import { StreamCheck, type StreamFacts, type StreamObject } from '../gatherd/stream-check.js';
 import { printable } from '../printable.js';
 import type { Wire } from '../wire.js';
 import { GroupLayout } from './group-layout.js';
-
-/* Reads the reply to `#BULK`: its status lines, and facts about its groups and objects. */
 
 /** A line that is not data. */
 export interface StatusLine {

@@ -1,6 +1,5 @@
+// Reads the arguments of the suite `gatherd-client`.
 import { UsageError } from '../../../protocols/errors.js';
-
-/* Reads the arguments of the suite `gatherd-client`. */
 
 /** The arguments of the suite. */
 export interface SuiteArguments {

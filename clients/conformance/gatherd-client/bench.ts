@@ -1,3 +1,4 @@
+// Runs clients of gatherd against scripted servers.
 import { NotApplicable } from '../case.js';
 import { type ClientRun, type ClientContext as Context, noteEnd, SharedRuns } from '../client-bench.js';
 import type { Address, ClientEnd, ClientUnderTest } from '../client-under-test.js';
@@ -6,8 +7,6 @@ import { type Script, ScriptedServer } from '../scripted-server.js';
 import { type Behavior, dialogue } from './dialogue.js';
 import { bytes, type Content } from './objects.js';
 import { OutputReader } from './output.js';
-
-/* Runs clients of gatherd against scripted servers. */
 
 export type ClientContext = Context<Bench>;
 

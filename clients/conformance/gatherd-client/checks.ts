@@ -1,3 +1,4 @@
+// Checks of a run that several cases share: complete, or reported as failed.
 import { check, NotApplicable } from '../case.js';
 import { checkExited } from '../client-bench.js';
 import type { ClientEnd } from '../client-under-test.js';
@@ -6,8 +7,6 @@ import type { ClientContext, Observation } from './bench.js';
 import { type Behavior, compressed, inClear, type Step } from './dialogue.js';
 import { gzipMember, stored } from './gzip-member.js';
 import { type Content, PLAIN } from './objects.js';
-
-/* Checks of a run that several cases share: complete, or reported as failed. */
 
 /** The ordinary session: two objects, compressed if the client requests it. Several cases check this run. */
 export const ORDINARY: Behavior = {

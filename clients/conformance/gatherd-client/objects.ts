@@ -1,5 +1,4 @@
-/* Builds the SOIF objects and update streams that the scripted server sends. */
-
+// Builds the SOIF objects and update streams that the scripted server sends.
 /** Returns the bytes of a text whose characters are bytes (0x00 to 0xff). */
 export function bytes(text: string): Buffer {
   return Buffer.from(text, 'latin1');

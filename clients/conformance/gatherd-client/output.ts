@@ -1,10 +1,9 @@
+// Reads the output of a client and compares its objects with those that were sent.
 import { createHash } from 'node:crypto';
 import { SectionDecoder, type SectionItem, type SoifObject } from '../../../protocols/soif/index.js';
 import { Mismatch } from '../case.js';
 import { printable } from '../printable.js';
 import type { Content, Section, SectionObject, WireObject } from './objects.js';
-
-/* Reads the output of a client and compares its objects with those that were sent. */
 
 /** Largest output of a client, in bytes; the largest object of a script has 10 MiB. */
 const MAX_OUTPUT_BYTES = 128 << 20;

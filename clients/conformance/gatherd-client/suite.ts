@@ -1,3 +1,4 @@
+// The suite `gatherd-client`.
 import { prepareClients as prepare } from '../client-bench.js';
 import type { ClientUnderTest } from '../client-under-test.js';
 import { CommandClient } from '../command-client.js';
@@ -9,8 +10,6 @@ import { COMPRESSION_CASES } from './cases/compression.js';
 import { INCOMPLETE_CASES, SECTION_CASES, VALUE_CASES } from './cases/data.js';
 import { INFO_CASES } from './cases/info.js';
 import { DELIVERY_CASES, LINE_CASES, REFUSAL_CASES, SESSION_CASES } from './cases/session.js';
-
-/* The suite `gatherd-client`. */
 
 export const CLIENT_CASES: readonly ClientCase[] = [
   ...SESSION_CASES,

@@ -1,3 +1,4 @@
+// Cases about `SET changes`, our extension (GATHERD-6.11).
 import { BOOKKEEPING_NAMES } from '../../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { check, NotApplicable } from '../case.js';
@@ -7,8 +8,6 @@ import type { GatherdCase, GatherdContext } from './context.js';
 import type { SectionName, StreamObject } from './stream-check.js';
 import { receiveCompressed, receiveUpdate, type Transfer } from './transfer.js';
 import { TRANSFER_MS } from './update-cases.js';
-
-/* Cases about `SET changes`, our extension (GATHERD-6.11). */
 
 /** Attributes that an object in @REFRESH or @DELETE may have in addition to its URL (GATHERD-4.4, 4.9; SOIF-8.4). */
 const KNOWN = new Set([...BOOKKEEPING_NAMES, 'Gatherer-Port'].map((name) => name.toLowerCase()));

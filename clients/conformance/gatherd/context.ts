@@ -1,10 +1,9 @@
+// The context of the cases for a gatherd: opens sessions and holds the survey of its database.
 import { type ConformanceCase, NotApplicable } from '../case.js';
 import { ServerContext, type ServerFacts } from '../server-context.js';
 import type { Wire } from '../wire.js';
 import { type Survey, Surveyor } from './survey.js';
 import { readUpdate } from './transfer.js';
-
-/* The context of the cases for a gatherd: opens sessions and holds the survey of its database. */
 
 export type GatherdCase = ConformanceCase<GatherdContext>;
 

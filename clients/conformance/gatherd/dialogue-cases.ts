@@ -1,10 +1,9 @@
+// Cases about the greeting, lines, and the commands without data (GATHERD sections 1 to 3).
 import { check } from '../case.js';
 import { printable } from '../printable.js';
 import type { Wire } from '../wire.js';
 import { FAR_FUTURE, type GatherdCase } from './context.js';
 import { readUpdate } from './transfer.js';
-
-/* Cases about the greeting, lines, and the commands without data (GATHERD sections 1 to 3). */
 
 /** GATHERD-2.4: bytes of the longest command line. */
 const LONGEST = 8192;

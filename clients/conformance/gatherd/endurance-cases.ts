@@ -1,9 +1,8 @@
+// Cases about the robustness of a gatherd (GATHERD sections 7.3 and 12).
 import { FAR_FUTURE, type GatherdCase } from './context.js';
 import { checkSameStream, checkStillServes } from './session-cases.js';
 import { readUpdate, receiveUpdate } from './transfer.js';
 import { TRANSFER_MS } from './update-cases.js';
-
-/* Cases about the robustness of a gatherd (GATHERD sections 7.3 and 12). */
 
 /** GATHERD-12.4. */
 const SESSIONS = 32;

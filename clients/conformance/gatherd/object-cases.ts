@@ -1,3 +1,4 @@
+// Cases about SEND-OBJECT and INFO (GATHERD sections 3.6, 3.8, 5 and 8).
 import { check, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
 import type { Wire } from '../wire.js';
@@ -5,8 +6,6 @@ import type { GatherdCase } from './context.js';
 import { digestOf, type Sample } from './survey.js';
 import { type LoneObject, readObject } from './transfer.js';
 import { TRANSFER_MS } from './update-cases.js';
-
-/* Cases about SEND-OBJECT and INFO (GATHERD sections 3.6, 3.8, 5 and 8). */
 
 /** GATHERD-8.3: attributes of a Gatherer's description, as printed in the notes. */
 const DESCRIPTION = [

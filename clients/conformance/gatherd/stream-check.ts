@@ -1,3 +1,4 @@
+// Checks an update stream while it is read: counts, digest, layout, order.
 import { createHash } from 'node:crypto';
 import { ProtocolError } from '../../../protocols/errors.js';
 import {
@@ -7,8 +8,6 @@ import {
   type SectionItem,
 } from '../../../protocols/soif/index.js';
 import { printable } from '../printable.js';
-
-/* Checks an update stream while it is read: counts, digest, layout, order. */
 
 /** An object of a stream. */
 export type StreamObject = Extract<SectionItem, { kind: 'object' }>;

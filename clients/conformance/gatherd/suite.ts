@@ -1,3 +1,4 @@
+// The suite `gatherd`.
 import { ConnectionError } from '../../../protocols/errors.js';
 import { GATHERD_PORT } from '../../../protocols/gatherd/index.js';
 import { printable } from '../printable.js';
@@ -12,8 +13,6 @@ import { enduranceCases } from './endurance-cases.js';
 import { objectCases } from './object-cases.js';
 import { sessionCases } from './session-cases.js';
 import { updateCases } from './update-cases.js';
-
-/* The suite `gatherd`. */
 
 const CASES: readonly GatherdCase[] = [
   ...dialogueCases,

@@ -1,10 +1,9 @@
+// Facts about a gatherd's database that its cases compare with, from the first full transfer.
 import { createHash } from 'node:crypto';
 import { REQUIRED_NAMES } from '../../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import type { StreamObject } from './stream-check.js';
 import type { Transfer } from './transfer.js';
-
-/* Facts about a gatherd's database that its cases compare with, from the first full transfer. */
 
 /** An object in the database of the server. */
 export interface Sample {

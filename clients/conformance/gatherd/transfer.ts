@@ -1,11 +1,10 @@
+// Requests and reads updates and single objects over a raw connection.
 import { SectionDecoder } from '../../../protocols/soif/index.js';
 import { Mismatch } from '../case.js';
 import { printable } from '../printable.js';
 import type { Status, Wire } from '../wire.js';
 import { type MemberFacts, readCompressed } from './gzip-frame.js';
 import { StreamCheck, type StreamFacts, type StreamObject } from './stream-check.js';
-
-/* Requests and reads updates and single objects over a raw connection. */
 
 /** A SEND-UPDATE from its 400 line to its end line. */
 export interface Transfer extends StreamFacts {

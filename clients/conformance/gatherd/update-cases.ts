@@ -1,10 +1,9 @@
+// Cases about SEND-UPDATE in clear (GATHERD sections 3.7 and 4, SOIF section 8).
 import { check, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
 import { FAR_FUTURE, type GatherdCase, type GatherdContext } from './context.js';
 import type { StreamObject } from './stream-check.js';
 import { readUpdate, receiveUpdate } from './transfer.js';
-
-/* Cases about SEND-UPDATE in clear (GATHERD sections 3.7 and 4, SOIF section 8). */
 
 /** Time limit of a case that may transfer a large database; a server that sends nothing fails it earlier. */
 export const TRANSFER_MS = 600_000;

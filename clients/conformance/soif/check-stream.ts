@@ -1,11 +1,10 @@
+// Checks a SOIF stream by every rule, in one pass.
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { SectionDecoder, type SectionItem } from '../../../protocols/soif/index.js';
 import { Findings } from './findings.js';
 import { LayoutChecker } from './layout-checker.js';
 import type { StreamKind } from './wrapper-checker.js';
-
-/* Checks a SOIF stream by every rule, in one pass. */
 
 /** The findings about a stream. */
 export interface StreamReport {

@@ -1,5 +1,4 @@
-/* Counts the checks and violations of each rule. */
-
+// Counts the checks and violations of each rule.
 /** The rules for a stream, each with its own verdict. */
 export type RuleId =
   | 'layout'

@@ -1,8 +1,7 @@
+// Checks the bytes of a SOIF stream against the layout of SOIF-2.2.
 import type { Findings, RuleId } from './findings.js';
 import { ObjectChecker } from './object-checker.js';
 import { type StreamKind, WrapperChecker } from './wrapper-checker.js';
-
-/* Checks the bytes of a SOIF stream against the layout of SOIF-2.2. */
 
 const HT = 0x09;
 const LF = 0x0a;

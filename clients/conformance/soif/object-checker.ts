@@ -1,7 +1,6 @@
+// Checks type, URL and attribute names of an object.
 import type { Findings } from './findings.js';
 import { ValueChecker } from './value-checker.js';
-
-/* Checks type, URL and attribute names of an object. */
 
 /** SOIF-6.5. */
 const REQUIRED = ['gatherer-name', 'gatherer-host', 'gatherer-version', 'update-time'];

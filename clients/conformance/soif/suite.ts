@@ -1,3 +1,4 @@
+// The suite `soif`: one case for each rule.
 import { createReadStream } from 'node:fs';
 import { UsageError } from '../../../protocols/errors.js';
 import { type CaseDescription, type Level, Mismatch, NotApplicable } from '../case.js';
@@ -5,8 +6,6 @@ import type { BoundCase, PreparedSuite, Suite } from '../runner.js';
 import { checkStream, type StreamReport } from './check-stream.js';
 import type { Findings, RuleId } from './findings.js';
 import type { StreamKind } from './wrapper-checker.js';
-
-/* The suite `soif`: one case for each rule. */
 
 interface RuleCase extends CaseDescription {
   readonly id: RuleId;

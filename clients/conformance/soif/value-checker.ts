@@ -1,8 +1,7 @@
+// Checks the values of attributes.
 import { isAscii } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import type { Findings } from './findings.js';
-
-/* Checks the values of attributes. */
 
 const LF = 0x0a;
 /** Bytes of a value that are kept; every value with a defined form is shorter. */

@@ -1,6 +1,5 @@
+// Checks the wrappers of a gatherd stream (SOIF-8.8).
 import type { Findings } from './findings.js';
-
-/* Checks the wrappers of a gatherd stream (SOIF-8.8). */
 
 /** SOIF-8.8: the sections of a stream, in this order, each once. */
 const ORDER = ['DELETE', 'REFRESH', 'UPDATE'];

@@ -1,11 +1,10 @@
+// Cases about connections to a References Server (SSTP sections 7 and 8).
 import { setTimeout } from 'node:timers/promises';
 import { ConnectionError } from '../../../protocols/errors.js';
 import { check, Mismatch } from '../case.js';
 import { printable } from '../printable.js';
 import { PLAIN, type SstpCase } from './context.js';
 import { checkServed, formatReply, readReply } from './reply.js';
-
-/* Cases about connections to a References Server (SSTP sections 7 and 8). */
 
 const PIPELINED = 1000;
 /** Time in which a server that speaks first would have done so. */

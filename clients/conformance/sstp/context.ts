@@ -1,8 +1,7 @@
+// The context of the cases for a References Server.
 import { type ConformanceCase, NotApplicable } from '../case.js';
 import { ServerContext, type ServerFacts } from '../server-context.js';
 import { checkCode, type Reply, readReply, resultOf } from './reply.js';
-
-/* The context of the cases for a References Server. */
 
 export type SstpCase = ConformanceCase<SstpContext>;
 

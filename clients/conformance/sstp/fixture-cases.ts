@@ -1,8 +1,7 @@
+// Cases about the five requests, for a server that serves the fixture of references-server.md 13.
 import { check } from '../case.js';
 import type { SstpCase } from './context.js';
 import { checkCode, formatReply, type Reply, resultOf, valuesOf } from './reply.js';
-
-/* Cases about the five requests, for a server that serves the fixture of references-server.md 13. */
 
 /** A request and the reply of a server that serves the fixture: references-server.md 13 and C-01. */
 interface Row {

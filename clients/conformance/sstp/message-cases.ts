@@ -1,10 +1,9 @@
+// Cases about the form of messages (SSTP sections 6 and 7).
 import { ConnectionError } from '../../../protocols/errors.js';
 import { check } from '../case.js';
 import { printable } from '../printable.js';
 import { PLAIN, type SstpCase } from './context.js';
 import { checkCode, checkServed, formatReply, readReply, resultOf } from './reply.js';
-
-/* Cases about the form of messages (SSTP sections 6 and 7). */
 
 const HEAD = 'SSTP/1.0 081 REQ_GET_REFERENCES\r\n';
 const ID = 'HEADER_URI_ID: 10\r\n';

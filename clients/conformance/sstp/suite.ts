@@ -1,3 +1,4 @@
+// The suite `sstp`.
 import { DEFAULT_REFERENCES_PORT } from '../../../protocols/sstp/index.js';
 import type { Suite } from '../runner.js';
 import { factsOf, prepareServer } from '../server-context.js';
@@ -6,8 +7,6 @@ import { connectionCases } from './connection-cases.js';
 import { type SharedFacts, type SstpCase, SstpContext } from './context.js';
 import { fixtureCases } from './fixture-cases.js';
 import { messageCases } from './message-cases.js';
-
-/* The suite `sstp`. */
 
 const CASES: readonly SstpCase[] = [...messageCases, ...connectionCases, ...fixtureCases];
 

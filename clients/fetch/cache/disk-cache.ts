@@ -1,3 +1,4 @@
+// The Gatherer's disk cache (G-91 to G-98).
 import { createHash, randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { lstat, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises';
@@ -7,8 +8,6 @@ import { Mutex } from '../../../protocols/mutex.js';
 import type { FetchResult } from '../types.js';
 import { decodeEntry, encodeEntry, isCacheable } from './entry.js';
 import { CACHE_BYTES, CACHE_TTL, type CacheSettings } from './settings.js';
-
-/* The Gatherer's disk cache (G-91 to G-98). */
 
 /** A temporary file of this age belongs to a process that was killed. */
 const ABANDONED_MS = 3_600_000;

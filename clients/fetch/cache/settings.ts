@@ -1,8 +1,7 @@
+// The limits and the default directory of the disk cache.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UsageError } from '../../../protocols/errors.js';
-
-/* The limits and the default directory of the disk cache. */
 
 /** Seconds (G-93); the environment can only shorten it. */
 export const CACHE_TTL = 7 * 86_400;

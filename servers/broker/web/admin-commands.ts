@@ -1,10 +1,9 @@
+// The administrative commands of the form and the help, in groups.
 import {
   ADMIN_COMMANDS,
   type AdminCommand,
   type AdminCommandTitle,
 } from '../../../protocols/broker/index.js';
-
-/* The administrative commands of the form and the help, in groups. */
 
 /** An administrative command in the form (BRK-5.1). */
 interface OfferedCommand extends AdminCommandTitle {

@@ -1,7 +1,6 @@
+// Renders the administration page (BRK-9.10).
 import { type Content, type Html, html } from '../../web/html.js';
 import { COMMAND_GROUPS } from './admin-commands.js';
-
-/* Renders the administration page (BRK-9.10). */
 
 /** Contents of the administration form. */
 export interface AdminForm {

@@ -1,3 +1,4 @@
+// The routes of the administration page: checks the form and sends the command to the Broker.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BrokerClient } from '../../../clients/broker/index.js';
 import {
@@ -15,8 +16,6 @@ import { renderAdminForm, renderOutcome } from './admin-page.js';
 import type { SiteLinks } from './layout.js';
 import { renderNotice } from './results-page.js';
 import type { PageReply, RouteContext } from './route-context.js';
-
-/* The routes of the administration page: checks the form and sends the command to the Broker. */
 
 /** Lines of a reply that are shown. */
 const MAX_REPLY_LINES = 5000;

@@ -1,9 +1,8 @@
+// Renders the advanced search form.
 import { type Html, html } from '../../web/html.js';
 import { ATTRIBUTE_ROWS, SELECT_OPERATORS } from './compose-query.js';
 import type { QueryForm } from './form.js';
 import { renderSettings, type SearchFormOptions } from './search-form.js';
-
-/* Renders the advanced search form. */
 
 /** Attributes that the form suggests; the user may type any other (SOIF-6). */
 const ATTRIBUTES = ['title', 'author', 'keywords', 'description', 'abstract', 'full-text', 'type', 'url'];

@@ -1,6 +1,5 @@
+// Renders charts as SVG.
 import { type Content, type Html, html } from '../../web/html.js';
-
-/* Renders charts as SVG. */
 
 /** One value of a chart. */
 export interface ChartValue {

@@ -1,5 +1,4 @@
-/* Composes a query from the fields of the advanced form. */
-
+// Composes a query from the fields of the advanced form.
 /** Rows for attributes in the advanced form. */
 export const ATTRIBUTE_ROWS = 3;
 

@@ -1,3 +1,4 @@
+// Reads `BrokerQuery.cf` and `Brokers.cf` in the Broker's directory.
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
@@ -9,8 +10,6 @@ import {
 import { type ListedBroker, parseBrokersCf } from '../../../protocols/config/brokers-cf.js';
 import { errorCode, messageOf } from '../../../protocols/errors.js';
 import type { Logger } from '../../host/index.js';
-
-/* Reads `BrokerQuery.cf` and `Brokers.cf` in the Broker's directory. */
 
 /** Names of the files in the Broker's directory that a form may name: not a path, and not broker.conf. */
 const FILE_NAME = /^\w[\w.-]{0,100}\.cf$/;

@@ -1,3 +1,4 @@
+// Counts the objects of a result by type, host and Gatherer.
 import { LRUCache } from 'lru-cache';
 import { formatQuery, type Query } from '../../../protocols/broker/index.js';
 import { PeerError } from '../../../protocols/errors.js';
@@ -5,8 +6,6 @@ import type { RegistryEntry } from '../../../storage/index.js';
 import type { Broker } from '../broker.js';
 import { hostOfUrl, NameCounter } from '../name-counter.js';
 import { NARROW_KINDS, type NarrowKind } from './narrow.js';
-
-/* Counts the objects of a result by type, host and Gatherer. */
 
 /** One value of a facet. */
 interface FacetValue {

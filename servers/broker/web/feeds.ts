@@ -1,9 +1,8 @@
+// Formats results as JSON and RSS.
 import { escapeHtml, isLinkable } from '../../web/html.js';
 import type { FacetCounts } from './facets.js';
 import { type QueryForm, writeForm } from './form.js';
 import type { Results, ShownHit } from './results.js';
-
-/* Formats results as JSON and RSS. */
 
 /** Content of a result in a format for programs. */
 export interface FeedSource {

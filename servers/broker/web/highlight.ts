@@ -1,7 +1,6 @@
+// Marks the words of a query in the results.
 import type { Query } from '../../../protocols/broker/index.js';
 import { type Content, html } from '../../web/html.js';
-
-/* Marks the words of a query in the results. */
 
 /** Terms that are marked; queries with more come from programs. */
 const MAX_WORDS = 32;

@@ -1,7 +1,6 @@
+// The frame of every page: navigation and footer.
 import { type Content, type Html, html, link } from '../../web/html.js';
 import { type Alternate, type PageShell, renderPage } from '../../web/page-shell.js';
-
-/* The frame of every page: navigation and footer. */
 
 /** URLs that every page links to. */
 export interface SiteLinks {

@@ -1,10 +1,9 @@
+// Requests from a References Server how many documents link to each hit.
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ReferencesPool } from '../../../clients/references/index.js';
 import { referenceUrl } from '../../../protocols/urls/index.js';
 import type { ShownHit } from './results.js';
-
-/* Requests from a References Server how many documents link to each hit. */
 
 /** Time limits for a References Server. */
 export interface LinkedFromOptions {

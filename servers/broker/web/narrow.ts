@@ -1,5 +1,4 @@
-/* Restrictions of a result, chosen from its facets. */
-
+// Restrictions of a result, chosen from its facets.
 /** The properties by which a result can be narrowed. */
 export const NARROW_KINDS = ['type', 'host', 'gatherer'] as const;
 export type NarrowKind = (typeof NARROW_KINDS)[number];

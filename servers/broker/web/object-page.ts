@@ -1,8 +1,7 @@
+// Renders the readable view of an object.
 import { decodeText, type SoifObject } from '../../../protocols/soif/index.js';
 import { type Content, type Html, html, link } from '../../web/html.js';
 import { byteSize, dateTime, duration } from '../../web/values.js';
-
-/* Renders the readable view of an object. */
 
 /** Attributes whose value is a time (SOIF-6.1), in lower case. */
 const TIMES = new Set(['update-time', 'last-modification-time', 'creation-time', 'expiry-time', 'expires']);

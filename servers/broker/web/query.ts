@@ -1,3 +1,4 @@
+// Sends the query of the form to a Broker.
 import { BrokerClient } from '../../../clients/broker/index.js';
 import {
   locateQueryFault,
@@ -8,8 +9,6 @@ import {
 import { PeerError, ProtocolError } from '../../../protocols/errors.js';
 import { type QueryForm, toRequest } from './form.js';
 import { type Results, SHOWN_ATTRIBUTES, type ShownHit, shownHit } from './results.js';
-
-/* Sends the query of the form to a Broker. */
 
 /** A syntax error in a query; its positions count characters. */
 export interface FaultyQuery extends QueryFault {

@@ -1,3 +1,4 @@
+// Answers a query of the form as a page, RSS or JSON.
 import { queryMessage } from '../../../clients/broker/index.js';
 import { formatQuery, type Query } from '../../../protocols/broker/index.js';
 import { type BrokerQueryConfig, usesVariable } from '../../../protocols/config/broker-query-cf.js';
@@ -25,8 +26,6 @@ import {
 import type { RouteContext } from './route-context.js';
 import { renderSearchForm, type SearchFormOptions } from './search-form.js';
 import { objectVariables, renderDefinition, renderTemplate, type Variables } from './templates.js';
-
-/* Answers a query of the form as a page, RSS or JSON. */
 
 /** The reply to a query in the requested format. */
 export interface ResultReply {

@@ -1,3 +1,4 @@
+// Renders the list of results.
 import { type Content, type Html, html, link } from '../../web/html.js';
 import { byteSize, date, plural } from '../../web/values.js';
 import { renderFacets, renderNarrowings } from './facet-list.js';
@@ -5,8 +6,6 @@ import type { FacetCounts } from './facets.js';
 import { type QueryForm, writeForm } from './form.js';
 import type { Results, ShownHit } from './results.js';
 import type { Variables } from './templates.js';
-
-/* Renders the list of results. */
 
 /** Objects on one page of results. */
 export const PAGE_OBJECTS = 20;

@@ -1,7 +1,6 @@
+// Extracts the shown part of each hit.
 import { type BrokerHit, parseMatchedLine } from '../../../protocols/broker/index.js';
 import { decodeText } from '../../../protocols/soif/index.js';
-
-/* Extracts the shown part of each hit. */
 
 /** Attributes that the page requests in addition to those of every result. */
 export const SHOWN_ATTRIBUTES = [

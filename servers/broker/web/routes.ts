@@ -1,3 +1,4 @@
+// The routes of the web pages, and the pages themselves.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { decodeSoif } from '../../../protocols/soif/index.js';
 import { queryFields } from '../../web/form-fields.js';
@@ -19,8 +20,6 @@ import { Results } from './result-reply.js';
 import type { PageReply, RouteContext } from './route-context.js';
 import type { SearchFormOptions } from './search-form.js';
 import { renderStatistics } from './stats-page.js';
-
-/* The routes of the web pages, and the pages themselves. */
 
 /** Path of the programs of the original (BRK-9.4). */
 const CGI = '/Harvest/cgi-bin';

@@ -1,8 +1,7 @@
+// Renders the search form (BRK-9.1).
 import { type Html, html } from '../../web/html.js';
 import type { QueryForm } from './form.js';
 import { writeNarrowing } from './narrow.js';
-
-/* Renders the search form (BRK-9.1). */
 
 /** The choices for "Objects at most". */
 const MAX_OBJECTS = [20, 50, 100, 200, 500, 1000];

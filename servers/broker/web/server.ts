@@ -1,11 +1,10 @@
+// The application of the web pages and its port.
 import type { FastifyInstance } from 'fastify';
 import { type Address, createApplication, listenOn, localUrl } from '../../web/application.js';
 import type { Asset } from '../../web/assets.js';
 import { securityHeaders } from '../../web/security-headers.js';
 import type { RouteContext } from './route-context.js';
 import { addRoutes, BrokerPages } from './routes.js';
-
-/* The application of the web pages and its port. */
 
 /** Options of {@link createWebApp}. */
 export interface WebAppOptions extends RouteContext {

@@ -1,3 +1,4 @@
+// Renders the statistics as a single file (BRK-6.7).
 import { readFile } from 'node:fs/promises';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import type { BrokerStore } from '../../../storage/index.js';
@@ -6,8 +7,6 @@ import { StatisticsCache } from '../statistics.js';
 import { AgeStatistics } from './ages.js';
 import { browseUrl } from './facet-list.js';
 import { renderStatistics } from './stats-page.js';
-
-/* Renders the statistics as a single file (BRK-6.7). */
 
 /** Options of {@link statsFile}. */
 export interface StatsFileOptions {

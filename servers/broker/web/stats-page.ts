@@ -1,3 +1,4 @@
+// Renders the page of statistics (BRK-9.12).
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { type Html, html } from '../../web/html.js';
 import { byteSize, date, dateTime } from '../../web/values.js';
@@ -6,8 +7,6 @@ import type { TimetableRow } from '../timetable.js';
 import type { AgeSpan } from './ages.js';
 import { type ChartValue, renderBarTable, renderColumnChart } from './charts.js';
 import type { Narrowing } from './narrow.js';
-
-/* Renders the page of statistics (BRK-9.12). */
 
 /** Content of the page. */
 export interface StatsSource {

@@ -1,3 +1,4 @@
+// Renders the definitions of BrokerQuery.cf (BRK-9.5 to 9.7).
 import {
   type BrokerQueryConfig,
   type BrokerQueryTemplate,
@@ -7,8 +8,6 @@ import {
 import { applyLineRules } from '../../../protocols/config/line-rules.js';
 import { type Content, escapeHtml, Html, html, isLinkable } from '../../web/html.js';
 import type { ShownHit } from './results.js';
-
-/* Renders the definitions of BrokerQuery.cf (BRK-9.5 to 9.7). */
 
 /** The variables of a definition by name, without the dollar sign. Text is escaped for its context, HTML is not. */
 export type Variables = Readonly<Record<string, Content>>;

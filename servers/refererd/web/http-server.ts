@@ -1,3 +1,4 @@
+// The HTTP side of a references server.
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { messageOf } from '../../../protocols/errors.js';
@@ -10,8 +11,6 @@ import { LEVEL } from '../log.js';
 import type { HttpClient, RefererService } from '../service.js';
 import { addAdministration } from './administration.js';
 import { addLinkPages } from './link-pages.js';
-
-/* The HTTP side of a references server. */
 
 /** other methods get 405. */
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST'];

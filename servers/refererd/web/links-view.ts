@@ -1,7 +1,6 @@
+// Reads one page of the links of a document or a site.
 import type { LinkKind, References } from '../../../storage/references/index.js';
 import { findSubject, type Subject } from './subject.js';
-
-/* Reads one page of the links of a document or a site. */
 
 /** Links on one page. */
 const PAGE_LINKS = 50;

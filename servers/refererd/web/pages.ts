@@ -1,9 +1,8 @@
+// Renders the pages of links.
 import type { ReferencesCounts } from '../../../storage/references/index.js';
 import { type Content, type Html, html, link } from '../../web/html.js';
 import { renderPage } from '../../web/page-shell.js';
 import type { LinksView, ViewName } from './links-view.js';
-
-/* Renders the pages of links. */
 
 const TITLES: Readonly<Record<ViewName, string>> = {
   to: 'Links to this document',

@@ -1,9 +1,8 @@
+// Finds the document and the site that a query names.
 import { KitError } from '../../../protocols/errors.js';
 import { MAX_U32 } from '../../../protocols/sstp/index.js';
 import { canonicalDocumentUrl, formatServerName, serverNameOf } from '../../../protocols/urls/index.js';
 import type { References, ServerRecord, UrlRecord } from '../../../storage/references/index.js';
-
-/* Finds the document and the site that a query names. */
 
 /** The document and the site that a query names. */
 export interface Subject {

@@ -1,3 +1,4 @@
+// Builds cases about complete and failed transfers, in clear and compressed.
 import type { CaseDescription, ConformanceCase } from '../../case.js';
 import type { ClientContext } from '../bench.js';
 import {
@@ -9,8 +10,6 @@ import {
 } from '../checks.js';
 import type { Behavior, Step } from '../dialogue.js';
 import { type Content, PLAIN } from '../objects.js';
-
-/* Builds cases about complete and failed transfers, in clear and compressed. */
 
 export type ClientCase = ConformanceCase<ClientContext>;
 

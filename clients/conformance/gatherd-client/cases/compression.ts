@@ -1,3 +1,4 @@
+// Cases about compressed transfers (GATHERD section 6).
 import { check, NotApplicable } from '../../case.js';
 import type { ClientContext } from '../bench.js';
 import { checkComplete, linesOf, requestedCompression, WITHOUT_COMPRESSION } from '../checks.js';
@@ -6,8 +7,6 @@ import { dynamic, fixed, flushed, gzipMember, stored } from '../gzip-member.js';
 import { PLAIN, updates, wireObject } from '../objects.js';
 import { brokenMemberCase, type ClientCase, completeMemberCase } from './case-builders.js';
 import { ALL_BYTES, around, FORGED_END, largeValue } from './data.js';
-
-/* Cases about compressed transfers (GATHERD section 6). */
 
 const MEBIBYTE = 1 << 20;
 const START = '400 - Sending all objects\n';

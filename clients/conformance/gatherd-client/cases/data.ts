@@ -1,3 +1,4 @@
+// Cases about values, sections and incomplete transfers (SOIF sections 1 and 8, GATHERD-3.11).
 import type { CaseDescription } from '../../case.js';
 import type { Step } from '../dialogue.js';
 import {
@@ -15,8 +16,6 @@ import {
   wireObject,
 } from '../objects.js';
 import { brokenCase, type ClientCase, completeCase } from './case-builders.js';
-
-/* Cases about values, sections and incomplete transfers (SOIF sections 1 and 8, GATHERD-3.11). */
 
 const URL = 'http://gatherer.example.org/values';
 const LAST = wireObject('http://gatherer.example.org/last', [['Title', 'behind the others\n']]);

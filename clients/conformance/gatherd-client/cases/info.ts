@@ -1,11 +1,10 @@
+// Cases about the answer to INFO (GATHERD-3.6).
 import { check } from '../../case.js';
 import type { ClientContext } from '../bench.js';
 import { linesOf } from '../checks.js';
 import type { Behavior, Step } from '../dialogue.js';
 import { inSection, streamOf, wireObject } from '../objects.js';
 import type { ClientCase } from './case-builders.js';
-
-/* Cases about the answer to INFO (GATHERD-3.6). */
 
 const DESCRIPTION = wireObject(
   '-',

@@ -1,3 +1,4 @@
+// Cases about the session: commands, status lines, refusals, delivery.
 import { check, NotApplicable } from '../../case.js';
 import { checkReportsSuccess } from '../../client-bench.js';
 import { printable } from '../../printable.js';
@@ -7,8 +8,6 @@ import { compressed, inClear } from '../dialogue.js';
 import { gzipMember, stored } from '../gzip-member.js';
 import { PLAIN } from '../objects.js';
 import { brokenCase, type ClientCase, completeCase, completeMemberCase } from './case-builders.js';
-
-/* Cases about the session: commands, status lines, refusals, delivery. */
 
 /** GATHERD-2.1, 2.2, 6.11: the exact lines that a client may send; other cases check the arguments. */
 const SPELLING =
