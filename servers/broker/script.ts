@@ -36,7 +36,7 @@ function scriptText({ brokerDirectory, configFile, host, webPort, harvest }: Run
   ];
   return `#!/bin/sh
 ${SCRIPT_MARK}
-# Starts the broker in the background, with its output in broker.out. For the boot file. Accepts -new and -nocol.
+# Starts the broker in the background, with its output in broker.out. For system startup. Accepts -new and -nocol.
 cd ${shellWord(resolve(brokerDirectory))} || exit 1
 exec ${command.map(shellWord).join(' ')} "$@"
 `;

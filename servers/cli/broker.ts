@@ -10,7 +10,7 @@ import { debugArguments, HARVEST_PROGRAM, startInBackground } from './start-prog
 
 const HELP = `
 FILE is a broker.conf: a variable and its value on each line. Collection.conf in the same directory lists the collection
-points: host, port, type (0 full, 1 incremental, 2 and 3 the same compressed), and -- for "no filter".
+points: host, port, type (0 to 3: a Gatherer; 4 to 7: a Broker; odd: incremental; 2 and 3: compressed; 6 and 7: by query), and a filter, or -- for none.
 
 Without a flag the broker collects when it starts and then once a day. The original single-dash flags work:
   harvest broker admin/broker.conf            collect now, then daily
@@ -54,7 +54,7 @@ export function brokerCommand(): Command {
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--web-port <port>', 'serve the search page too, on this port', portOption)
     .option('--detach', 'run in the background, output to broker.out', false)
-    .option('--log <file>', 'file for the output of broker.out (default: standard error)')
+    .option('--log <file>', 'log file (default: standard error; with --detach: broker.out)')
     .option('--grace <seconds>', 'time for replies in progress when stopped', secondsOption, 10)
     .option('--json-log', 'log as JSON lines', false)
     .option('-D, --debug <section,level>', 'show debugging messages (may be repeated)', repeatedOption, [])

@@ -20,7 +20,7 @@ Examples:
   harvest bulk localhost:8501                     everything
   harvest bulk localhost --since 1735689600       what changed since the beginning of 2025
   harvest bulk localhost --query 'type : HTML'    only objects that match; the language is that of "harvest query"
-  harvest bulk localhost --json | jq -r .url      one JSON object a line, as "harvest soif convert" writes it
+  harvest bulk localhost --json | jq -r .url      one JSON object per line, as "harvest soif convert" writes it
   harvest bulk localhost --count                  only the counts, as one JSON line
   harvest bulk localhost --interface 2 --compress --output all.soif
                                                   over the interface proposed in 1995, compressed

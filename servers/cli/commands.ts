@@ -53,7 +53,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'gatherer',
     originals: ['Gatherer'],
     group: 'servers',
-    summary: 'gather by a configuration file, publish, start gatherd',
+    summary: 'gather the documents of a configuration file, publish the summaries, start gatherd',
     load: async () => (await import('./gatherer.js')).gathererCommand(),
   },
   {
@@ -237,7 +237,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'print-template',
     group: 'soif',
-    summary: 'print each object with the time of printing',
+    summary: 'print each object, with Print-Time added',
     load: async () => (await import('./soif/print.js')).printTemplateCommand(),
   },
   {

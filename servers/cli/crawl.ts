@@ -17,7 +17,7 @@ Examples:
   harvest crawl pause; harvest crawl checkpoint; harvest crawl resume
   harvest crawl checkpoints; harvest crawl recover newest    restore the last checkpoint of a stopped crawl
   harvest crawl order --default > order.json     a crawl order, for "Crawl-Order: order.json" in a configuration file
-  harvest help crawl report                      more about reports
+  harvest crawl report --help                      more about reports
 `;
 
 /**

@@ -25,8 +25,7 @@ import { StandardOutput } from './standard-output.js';
 
 const HELP = `
 Recognizes the type of each file or URL, unpacks archives (tar, gzip, compress, bzip2, xz, zstd, zip, ar, cpio, uuencode, shell
-archives, BinHex, mail with attachments) and prints a summary of each document as SOIF. No content of a document is executed
-or written to disk. - reads the document from standard input.
+archives, BinHex, mail with attachments) and prints a summary of each document as SOIF. No content of a document is executed. Documents are written to disk only as temporary files for your own programs (--bindir, --rules). - reads the document from standard input.
 
 Types come from the rule files byurl.cf, byname.cf and bycontent.cf, in this order; a file of the same name in --libdir replaces
 one of them. Types on the stop list are skipped. --explain prints the deciding line on standard error.
@@ -89,7 +88,7 @@ export function essenceCommand(): Command {
     .summary('recognize types, unpack and summarize files and URLs')
     .argument('[documents...]', 'files or URLs; - is standard input')
     .option('-f, --file <file>', 'read the files or URLs from this file, one a line; - is standard input')
-    .option('--allowlist <file>', 'file with the only types to summarize')
+    .option('--allowlist <file>', 'file that lists the types to summarize; all others are skipped')
     .option('--stoplist <file>', 'file with the types to skip (default: the shipped stoplist.cf)')
     .option('--libdir <directory>', 'directory whose files replace the shipped files of the same name')
     .option(
@@ -115,7 +114,7 @@ export function essenceCommand(): Command {
     )
     .option('--language', 'guess the Language of texts that do not state it', false)
     .option('--raw-references', 'references as written, not made absolute', false)
-    .option('--fast-summarizing', 'accepted without effect: summaries are always checked', false)
+    .option('--fast-summarizing', 'accepted and ignored: summaries are always checked', false)
     .option('--dbdir <directory>', 'store the objects in WORKING.gdbm there instead of printing them')
     .option(
       '--max-deletions <n>',

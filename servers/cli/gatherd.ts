@@ -12,7 +12,7 @@ DIR is a Gatherer's data directory. Relative names of the other files are relati
   generations/   the published generations (-db); a new one is served as soon as it is published
   gatherd.cf     the access list (-cf): Allow and Deny lines with host and domain names, addresses, ranges, or "all";
                  the first line that matches the peer decides; without the file every host may connect
--index FILE and -zip FILE are accepted without effect: a generation contains the index and the compressed copy.
+-index FILE and -zip FILE are accepted and ignored: a generation contains the index and the compressed copy.
 The original options with one dash (-dir, -db, -index, -log, -zip, -cf) and their forms with two dashes are accepted.
 `;
 
@@ -38,8 +38,7 @@ Exit status: 0 stopped by a signal, or started by --detach; 1 failure; 2 usage.
 `;
 
 const INETD_HELP = `${FILES_HELP}
-Serves one session on standard input and output, then exits. Standard input is a socket (inetd, systemd) or a pair of pipes with
-standard output. The log is DIR/gatherd.log or -log FILE, never the peer. gatherd.cf applies to the address of the socket;
+Serves one session on standard input and output, then exits. Standard input and output are one socket (inetd, systemd) or two pipes. The log goes to DIR/gatherd.log or -log FILE, never to the peer. gatherd.cf applies to the address of the socket;
 a peer on a pipe matches only "all".
 ${DEBUG_HELP}
 A line of inetd.conf:
@@ -109,9 +108,9 @@ function withFileOptions(command: Command): Command {
   return command
     .option('-d, --dir <directory>', "the Gatherer's data directory (-dir)", '.')
     .option('--db <directory>', 'directory of the generations (-db; default: generations)')
-    .option('--index <file>', 'accepted without effect (-index)')
+    .option('--index <file>', 'accepted and ignored (-index)')
     .option('--log <file>', 'log to this file (-log)')
-    .option('--zip <file>', 'accepted without effect (-zip)')
+    .option('--zip <file>', 'accepted and ignored (-zip)')
     .option('--cf <file>', 'access list (-cf; default: gatherd.cf)')
     .option('--hostname <name>', "name in the greeting (default: the system's)", hostNameOption)
     .option('--timeout <seconds>', 'end a session after this time without progress', timeoutOption, 120)

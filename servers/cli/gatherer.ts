@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { GATHERER_VARIABLES, type GathererConfig, variablesText } from '../../protocols/config/index.js';
 import { UsageError } from '../../protocols/errors.js';
 import { canonicalUrl } from '../../protocols/urls/index.js';
@@ -26,12 +26,11 @@ import { debugArguments, HARVEST_PROGRAM, startGatherd } from './start-program.j
 
 const HELP = `
 FILE is a Gatherer's configuration file. The command gathers its documents once, publishes the summaries, and starts gatherd
-in the background on Gatherer-Port. gatherd is not started with Gatherd-Inetd, or if one is running: it serves the new
-summaries itself. The links of the documents are published too, for "harvest refererd --data DIR" (unless FILE says
-References: off). The next run finishes an interrupted one; documents whose Refresh-Rate has not passed are skipped.
+in the background on Gatherer-Port. gatherd is not started if FILE sets Gatherd-Inetd, or if one is already running; that one serves the new summaries. The links of the documents are published too, for "harvest refererd --data DIR" (unless FILE says
+References: off). The next run finishes an interrupted one; documents that are not yet due (Refresh-Rate) are skipped.
 
 Top-Directory (default: FILE's directory) receives log.gatherer, log.errors, and the scripts RunGatherer, for cron, and
-RunGatherd, for the boot file; an edited script (without its "Written by" line) is not overwritten.
+RunGatherd, for system startup; an edited script (without its "Written by" line) is not overwritten.
 
 --only gathers just these URLs, whatever their Refresh-Rate, and enumerates nothing: for programs that know which documents
 have changed. All other objects stay unchanged.
@@ -52,7 +51,7 @@ Messages go to log.gatherer; gatherd gets the same flags.
 
 Examples:
   harvest gatherer sample.cf
-  harvest gatherer -force sample.cf        also documents whose Refresh-Rate has not passed
+  harvest gatherer -force sample.cf        also documents that are not yet due (Refresh-Rate)
   harvest gatherer --no-daemon sample.cf   gather and publish only
   harvest gatherer sample.cf --only http://www.example.org/news.html http://www.example.org/
   harvest gatherer -D20,1 sample.cf        how Local-Mapping maps URLs to files, and why it fails
@@ -70,7 +69,7 @@ interface GathererCliOptions {
   readonly daemon: boolean;
   readonly host: string;
   readonly json: boolean;
-  readonly logJson: boolean;
+  readonly jsonLog: boolean;
   readonly only?: readonly string[];
   readonly debug: readonly string[];
 }
@@ -97,13 +96,16 @@ export function gathererCommand(): Command {
     new Command('gatherer')
       .description('Gathers by a configuration file, publishes the summaries, starts gatherd.')
       .argument('<file>', 'configuration file')
-      .option('--force', 'also gather documents whose Refresh-Rate has not passed (-force)', false)
+      .option('--force', 'also gather documents that are not yet due (Refresh-Rate) (-force)', false)
       .option('--data <directory>', 'directory of the database (default: Data-Directory)')
       .option('--no-daemon', 'do not start gatherd')
       .option('--host <address>', 'address that gatherd listens on', LOOPBACK)
       .option('--only <url...>', 'gather these URLs and nothing else')
       .option('--json', 'print the counts as one JSON line', false)
-      .option('--log-json', 'write the logs as JSON lines', false)
+      .option('--json-log', 'write the logs as JSON lines', false)
+      .addOption(
+        new Option('--log-json', 'the former name of --json-log').hideHelp().implies({ jsonLog: true }),
+      )
       .option('--help-variables', "describe the configuration file's variables")
       .option('-D, --debug <section,level>', 'show debugging messages (may be repeated)', repeatedOption, [])
       .addHelpText('after', HELP)
@@ -123,7 +125,7 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
   const flags = [...config.debugOptions, ...options.debug];
   const debugFlags = DebugFlags.parse(flags, process.env.HARVEST_DEBUG);
   const level = debugFlags.any ? 'debug' : 'info';
-  const json = options.logJson;
+  const json = options.jsonLog;
   const log = createLogger({ program: 'essence', file: config.logFile, level, json });
   const errors = createLogger({ program: 'essence', file: config.errorlogFile, json });
   using stopSignal = new StopSignal();

@@ -23,7 +23,7 @@ this program with the name of a command, or of an original program, runs that co
 
 Exit status: 0 done; 1 failure, or a negative answer; 2 the command line or a configuration file is wrong; 3 the peer cannot
 be reached; 70 a bug in this program, with a stack on standard error; 130 stopped by a signal. The help of each command
-tells which ones it uses.
+lists the ones it uses.
 `;
 
 function version(): string {
@@ -43,7 +43,7 @@ function linkedCommand(): { readonly entry: CommandEntry; readonly name: string 
 async function harvest(args: readonly string[]): Promise<Command> {
   const program = new Command('harvest')
     .description(
-      'Gather documents politely, export and replicate their summaries, search them: the Harvest protocols.',
+      'Gathers documents politely; exports, replicates and searches their summaries. Implements the Harvest protocols.',
     )
     .version(version())
     // A command receives its arguments as typed, including "--".

@@ -5,8 +5,7 @@ import { complain, EXIT } from './exit.js';
 import { secondsOption } from './option-values.js';
 
 const HELP = `
-Reads DIR/gatherd.pid, sends SIGTERM to that gatherd and waits until it ends. If the id belongs to another process by
-now, nothing is sent.
+Reads DIR/gatherd.pid, sends SIGTERM to that gatherd and waits until it ends. If another process now has that id, no signal is sent.
 
 Example:
   harvest kill-gatherd -d ./data/gatherer

@@ -10,7 +10,7 @@ nothing. dump writes the graph as text.
 Examples:
   harvest links load --documents documents.jsonl --refs links.txt --data DATA
   harvest links dump --refs --format pairs --data DATA
-  harvest help links load                        details about files and formats
+  harvest links load --help                        details about files and formats
 `;
 
 /** `harvest links load | dump` (R-12, R-13, R-19). */

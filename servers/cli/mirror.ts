@@ -53,7 +53,7 @@ export function mirrorCommand(): Command {
     .description('Keeps a copy of the documents of sites as files, with their summaries.')
     .argument('<root-and-directory...>', 'URLs or configuration files to mirror; then the directory')
     .option('--delete', 'remove files whose documents no longer exist', false)
-    .option('--check', 'also check documents whose Refresh-Rate has not passed', false)
+    .option('--check', 'also check documents that are not yet due (Refresh-Rate)', false)
     .option('--urls <number>', 'maximum number of URLs of each ROOT', countOption, MANY_URLS)
     .option('--hosts <number>', 'maximum number of hosts of each ROOT', countOption, 1)
     .option('--depth <steps>', 'maximum number of steps from each ROOT; 0 = no limit', integerOption, 0)

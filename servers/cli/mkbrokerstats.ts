@@ -7,7 +7,7 @@ import { StandardOutput } from './standard-output.js';
 import { refuseRunning } from './stopped-broker.js';
 
 const HELP = `
-Prints stats.html of the broker's web pages as one file without references to others. The broker must be stopped; a running
+Prints stats.html of the broker's web pages as one self-contained file. The broker must be stopped; a running
 broker serves the page itself.
 
 Example:

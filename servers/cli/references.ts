@@ -12,7 +12,7 @@ Asks a References Server (refererd) over SSTP who links to whom. WHAT is a docum
 --site-from it is a site, given by any URL of it, HOST, HOST:PORT, or the ID of a server. Links inside a site do not count;
 a.example:80 and a.example:81 are different sites.
 
-The answer is the IDs of documents, one per line, in the order of the server; standard error tells their number. A server
+The answer is the IDs of documents, one per line, in the order of the server; their number goes to standard error. A server
 limits the IDs of one answer (usually to 10000): --all repeats the request until all are received.
 
 Examples:

@@ -18,7 +18,7 @@ const HELP = `
 Answers who links to whom, over SSTP and, on the same port, over HTTP: / is a page of links for people, /stat the statistics,
 /clean clears them, /reload reads the configuration again (these three require a user of the user base: harvest turtle-passwd).
 
-Without --data the command behaves as the original program. It reads referer.cf in the current directory, or -c FILE:
+Without --data the command behaves like the original program. It reads referer.cf in the current directory, or -c FILE:
   name = value   # comment          names in any case; relative file names are relative to rootdir
   referername = refs.example.org    the only name that it listens on        refererport = 3324
   refdb = base/refs.db              links published in base (harvest links load --data base), or a dump to load at the start

@@ -30,9 +30,7 @@ Exit status: 0 done; 1 failure, or check found problems; 2 usage; 130 interrupte
 `;
 
 const FORMAT_HELP = `
-The magic numbers and flags of the original are not documented. --magic, --record-magic, --valid and --deleted read a Registry with
-others. The meaning of its size fields is detected, or given by --reading: a the data, b the whole record, c the bytes after
-the size.`;
+The magic numbers and flags of the original are not documented. Use --magic, --record-magic, --valid and --deleted for a Registry with other values. What a size field counts is detected; --reading sets it: a = the data, b = the whole record, c = the bytes after the size.`;
 
 interface FormatOptions {
   readonly reading?: RegistryReading;
@@ -128,7 +126,7 @@ function importCommand(): Command {
 }
 
 const CHECK_HELP = `
-Reports each damage with its byte offset and the rule it breaks. In a directory the object files are checked too. --json prints a
+Reports each defect with its byte offset and the rule it breaks. In a directory the object files are checked too. --json prints a
 line for each problem and one for the totals.
 ${FORMAT_HELP}
 

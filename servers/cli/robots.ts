@@ -13,7 +13,7 @@ import { StandardOutput } from './standard-output.js';
 import { argumentsOrLines } from './url.js';
 
 const HELP = `
-Tells for each URL whether the robots.txt in FILE allows the agent to fetch it. Output is allow or disallow, the URL, the number
+Reports for each URL whether the robots.txt in FILE allows the agent to fetch it. Output is allow or disallow, the URL, the number
 of the deciding line and the line, separated by tabs; - if no line applies. A URL may be a path. If - is the only URL, URLs
 are lines of standard input.
 
@@ -54,7 +54,7 @@ export function robotsCommand(): Command {
 function checkCommand(): Command {
   return new Command('check')
     .summary('tell whether an agent may fetch URLs, and by which line')
-    .description('Tells for each URL whether a robots.txt allows it, and by which line.')
+    .description('Reports for each URL whether a robots.txt allows it, and by which line.')
     .argument('<url...>', 'URLs or paths, or - for lines of standard input')
     .requiredOption('--file <file>', 'the robots.txt')
     .requiredOption('--agent <name>', "the agent's name or its User-Agent text")
@@ -65,7 +65,7 @@ function checkCommand(): Command {
     )
     .option('--custom-file <file>', 'robots.txt that --policy custom uses instead of FILE')
     .option('--set <agents>', 'the agents of --policy most-favored-set, separated by commas')
-    .option('--masquerade', 'with the most-favored policies: fetch as the agent that is allowed', false)
+    .option('--masquerade', 'with the most-favored policies: also print the agent to fetch as', false)
     .option('--json', 'print a JSON object for each URL', false)
     .addHelpText('after', HELP)
     .action(async (urls: string[], options: CheckOptions) => {

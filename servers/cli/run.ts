@@ -29,14 +29,14 @@ ROOT is a URL, a directory, or an original Gatherer configuration file; several 
 the kit and its dependencies, so that a first look needs no network.
 
 All data is stored below --data. A second run on the same directory continues: it finishes an interrupted run, skips documents
-whose Refresh-Rate has not passed, and requests the others conditionally.
+that are not yet due (Refresh-Rate), and requests the others conditionally.
 
 The links of http, https, ftp and gopher documents are published in gatherer/ below --data, for the references server; result
 pages show the number of links to each document. harvest pagerank --data DIR/gatherer ranks them.
 
 Examples:
   harvest run                                      try it with local documents
-  harvest run http://www.example.org/              at most 250 pages of one host, one a second
+  harvest run http://www.example.org/              at most 250 pages of one host, one per second
   harvest run http://www.example.org/ --urls 2000 --delay 2 --depth 5
   harvest run /usr/share/doc                       a directory
   harvest run sample.cf                            an original configuration file
@@ -84,7 +84,7 @@ export function runCommand(): Command {
       connectionsOption,
       1,
     )
-    .option('--force', 'also gather documents whose Refresh-Rate has not passed', false)
+    .option('--force', 'also gather documents that are not yet due (Refresh-Rate)', false)
     .option('--json-log', 'log as JSON lines on standard error', false)
     .addHelpText('after', HELP)
     .action(async (roots: string[], options: RunOptions) => {

@@ -13,7 +13,7 @@ Prints lines for cron, or units for systemd, that run Gatherers. FILE is a Gathe
 Broker among the files collects as soon as a Gatherer of its Collection.conf has finished, so new documents are searchable
 before its next daily collection. Nothing is installed.
 
-Documents whose Refresh-Rate has not passed are skipped, so a daily run requests each document at most once a week (the default
+Documents that are not yet due (Refresh-Rate) are skipped, so a daily run requests each document at most once a week (the default
 rate). The runs of several Gatherers are spread over --spread minutes.
 
 Examples:

@@ -9,7 +9,7 @@ export const TROUBLESHOOTING = `Troubleshooting a Gatherer. A Gatherer is a WWW 
 
 Not all documents of a RootNode are gathered
     Enumeration has limits: 250 URLs, 1 host, unless the RootNode says otherwise. Raise them: URL=5000 Host=10 Depth=0. The
-    default URL filter leaves images and sounds out; URL=250,/dev/null switches it off. The last lines of the log tell what stopped
+    default URL filter excludes images and sounds; URL=250,/dev/null switches it off. The last lines of the log say what stopped
     each RootNode.
 
 Only a few pages are gathered
@@ -19,11 +19,11 @@ A Local-Mapping does not work
     The file is fetched from the server if it cannot be read, is not a regular file, or is executable; the rest of the URL is
     not unescaped (~ and %7e differ). Documents that were read locally have [L] in the log; -D20,1 shows the file names.
 
-Own types or summarizers are ignored
+Your own types or summarizers are ignored
     Lib-Directory does not point to your lib. Try: harvest essence --explain --type-only --libdir lib FILE
 
 URLs differ from those in the configuration
-    URLs are made canonical: harvest url canonical URL shows how. A tilde becomes %7e. Queries (cgi-bin) are on the stop list.
+    URLs are made canonical: harvest url canonical --gatherer URL shows the result. A tilde becomes %7e. Queries (cgi-bin) are on the stop list.
 
 Data is not updated
     A Gatherer runs only when it is started: harvest schedule FILE prints lines for cron. Documents whose Refresh-Rate has not

@@ -42,7 +42,7 @@ export interface GathererOptions {
   readonly queuesPerHost?: number;
   /** Number of threads that summarize; 0 summarizes in the calling thread. Default: depends on the number of processors. */
   readonly essenceWorkers?: number;
-  /** Fetches documents again although their Refresh-Rate has not passed (G-108). Default false. */
+  /** Fetches documents again although they are not yet due (G-108). Default false. */
   readonly force?: boolean;
   /** Attempts before a URI fails, deferrals included (CRAWL-8.3). Default 4. */
   readonly maxRetries?: number;

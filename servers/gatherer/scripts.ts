@@ -18,7 +18,7 @@ export interface GathererScriptOptions {
 }
 
 /**
- * Writes `RunGatherer`, for cron (G-153), and `RunGatherd`, for the boot file (G-154), into a Gatherer's directory (G-152), unless the
+ * Writes `RunGatherer`, for cron (G-153), and `RunGatherd`, for system startup (G-154), into a Gatherer's directory (G-152), unless the
  * user has changed them. They work from any directory.
  *
  * @returns the names of the scripts that were written
@@ -57,7 +57,7 @@ exec ${command.map(shellWord).join(' ')} "$@" ${shellWord(basename(file))}
 function runGatherd({ dataDirectory, host, port, harvest }: GathererScriptOptions): string {
   return `#!/bin/sh
 ${SCRIPT_MARK}
-# Starts gatherd in the background. For the boot file.
+# Starts gatherd in the background. For system startup.
 ${ENVIRONMENT}
 exec ${harvest.map(shellWord).join(' ')} gatherd --detach --host ${shellWord(host)} -d ${shellWord(resolve(dataDirectory))} "$@" ${port}
 `;

@@ -1,4 +1,4 @@
-// Writes shell scripts for cron and the boot file.
+// Writes shell scripts for cron and system startup.
 import { randomBytes } from 'node:crypto';
 import { chmod, lstat, readFile, rename, writeFile } from 'node:fs/promises';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';

@@ -63,7 +63,7 @@ t.test('harvest crawl: actions on a running crawl', async (t) => {
   t.match(bad.stderr, /not a regular expression/);
   t.same([...crawl.actions].sort(), ['checkpoint', 'delete calendar in ^a', 'kill 1']);
   t.equal(none.code, 1);
-  t.match(none.stderr, /^crawl: no crawl runs on .*harvest run starts one\.\n$/);
+  t.match(none.stderr, /^crawl: no crawl is running on .*harvest run starts one\.\n$/);
 });
 
 t.test('harvest crawl watch', async (t) => {

@@ -10,7 +10,7 @@ import {
 } from './find-crawl.js';
 
 const EXIT_HELP = `
-Exit status: 0 done; 1 no crawl runs, or it refused; 2 usage; 3 the console cannot be reached.
+Exit status: 0 done; 1 no crawl is running, or the console refused; 2 usage; 3 the console cannot be reached.
 `;
 
 interface ActionOptions extends CrawlSelection {
@@ -19,7 +19,7 @@ interface ActionOptions extends CrawlSelection {
 
 /** Commands without parameters: name, the console's name of the action, summary, description. */
 const PLAIN_ACTIONS: readonly (readonly [string, string, string, string])[] = [
-  ['pause', 'pause', 'pause a crawl', 'URIs in process are finished; no new ones are started.'],
+  ['pause', 'pause', 'pause a crawl', 'URIs in flight are finished; no new ones are started.'],
   ['resume', 'resume', 'continue a paused crawl', ''],
   [
     'checkpoint',
@@ -27,12 +27,12 @@ const PLAIN_ACTIONS: readonly (readonly [string, string, string, string])[] = [
     'take a checkpoint of a running crawl',
     'Waits until the checkpoint is taken and verified, and prints its name. The crawl continues meanwhile.',
   ],
-  ['stop', 'stop', 'end a crawl', 'URIs in process are finished; the others stay queued for the next run.'],
+  ['stop', 'stop', 'end a crawl', 'URIs in flight are finished; the others stay queued for the next run.'],
   [
     'wake',
     'force-wake',
     'wake snoozed queues immediately',
-    'Shortens the pause that servers requested: only for your own hosts.',
+    'Cuts short the pauses that servers requested. Use it only on your own hosts.',
   ],
   [
     'reconsider',
@@ -65,7 +65,11 @@ Examples:
       const fields = { pattern, ...(queues === undefined ? {} : { queuePattern: queues }) };
       process.exitCode = await exitStatus(() => send('delete-uris', fields, options));
     });
-  const kill = command('kill', "abort a worker's URI", 'Its URI ends with status -7000 (killed).')
+  const kill = command(
+    'kill',
+    "abort a worker's URI",
+    'Aborts the URI that a worker is processing; it ends with status -7000 (killed).',
+  )
     .argument('<worker>', 'number of the worker, from harvest crawl report workers', workerArgument)
     .action(async (worker: string, options: ActionOptions) => {
       process.exitCode = await exitStatus(() => send('kill-worker', { worker }, options));

@@ -53,7 +53,7 @@ function filesOf(data: string): readonly string[] {
 }
 
 /**
- * Returns a client of the selected crawl's console; undefined if no crawl runs there. With `--url` the console is not contacted yet.
+ * Returns a client of the selected crawl's console; undefined if no crawl is running there. With `--url` the console is not contacted yet.
  *
  * @throws UsageError without a password, StorageError if the file cannot be used
  */
@@ -91,11 +91,11 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Reports that no crawl runs; returns the exit status. */
+/** Reports that no crawl is running; returns the exit status. */
 export function reportNoCrawl({ data }: CrawlSelection): number {
   complain(
     'crawl',
-    `no crawl runs on ${data}. --data names its directory, or --url its console; harvest run starts one.`,
+    `no crawl is running on ${data}. --data names its directory, or --url its console; harvest run starts one.`,
   );
   return EXIT.failure;
 }

@@ -17,7 +17,7 @@ import { printable } from '../printable.js';
 import { StandardOutput } from '../standard-output.js';
 
 const ORDER_HELP = `
-A configuration file names its order with "Crawl-Order: FILE". An order is JSON with comments, or order.xml of a 1.x crawler.
+A configuration file names its order with "Crawl-Order: FILE". An order is JSON with comments, or the order.xml of Heritrix 1.x.
 
 Examples:
   harvest crawl order --default > order.json     a file to start from

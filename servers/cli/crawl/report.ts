@@ -42,7 +42,7 @@ KIND is one of
   errors     the latest failures
   all        the totals and all of these
 
-With --json queues, hosts, robots, chain, workers and errors are one JSON object a line, seen and frontier one object; with
+With --json queues, hosts, robots, chain, workers and errors are one JSON object per line, seen and frontier one object; with
 "all" each line has its kind in "report".
 
 For a stopped crawl queues, seen, frontier and all are read from its store.
@@ -53,7 +53,7 @@ Examples:
   harvest crawl report queues --json | jq 'select(.reason == "retry-after")'
   HARVEST_CONSOLE_PASSWORD=... harvest crawl report all --url http://crawler.example.org:8090/
 
-Exit status: 0 done; 1 no crawl runs, or it refused; 2 usage; 3 the console cannot be reached.
+Exit status: 0 done; 1 no crawl is running, or the console refused; 2 usage; 3 the console cannot be reached.
 `;
 
 interface ReportOptions extends CrawlSelection {
@@ -81,7 +81,7 @@ async function report(kind: Kind | 'all', options: ReportOptions): Promise<numbe
   await using offline = await OfflineCrawl.open(await gathererOf(options.data));
   if (offline === undefined) return reportNoCrawl(options);
   if (isOneOf(OFFLINE_KINDS, kind)) return await print(offlineReportLines(kind, offline, options));
-  complain('crawl', `no crawl runs on ${options.data}; its store has ${OFFLINE_KINDS.join(', ')}`);
+  complain('crawl', `no crawl is running on ${options.data}; its store has ${OFFLINE_KINDS.join(', ')}`);
   return EXIT.failure;
 }
 

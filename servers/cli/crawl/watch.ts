@@ -41,7 +41,7 @@ Examples:
   harvest crawl watch --json --interval 60 >> progress.jsonl
   harvest crawl watch --once                      one snapshot
 
-Exit status: 0 the crawl ended, or --once; 1 no crawl runs, or it refused; 2 usage; 3 the console cannot be reached;
+Exit status: 0 the crawl ended, or --once; 1 no crawl is running, or the console refused; 2 usage; 3 the console cannot be reached;
 130 stopped.
 `;
 

@@ -15,7 +15,7 @@ import {
 import { EXIT_HELP, report, runTool, type Tool } from './run-tool.js';
 
 const HELP = `
-Reads and edits databases by hand. DB is a database file; list, get, dump, count and import read every kind of source: an
+Reads and edits database files. DB is a database file; list, get, dump, count and import read every kind of source: an
 original GDBM file (if Debian's gdbmtool is installed) or its dump, a SOIF stream, a Gatherer's data directory.
 
 Examples:
@@ -54,7 +54,7 @@ function subcommand(name: string, description: string): Command {
 
 function listCommand(): Command {
   return subcommand('list', 'print the URLs')
-    .option('--json', 'one JSON object a line, with times and size', false)
+    .option('--json', 'one JSON object per line, with times and size', false)
     .action((path: string, { json }: JsonOption) =>
       runTool('gdbmutil', async (run) => {
         for await (const { object, bytes } of openSource(path, run)) {

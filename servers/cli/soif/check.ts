@@ -53,7 +53,7 @@ interface CheckOptions {
 /** `harvest soif check` (SOIF-4.9). */
 export function checkCommand(): Command {
   return new Command('check')
-    .summary('tell for each object whether it is valid, and which rule it breaks')
+    .summary('report for each object whether it is valid, and which rule it breaks')
     .argument('[file]', 'a SOIF file, plain or gzip; - is standard input', STANDARD_INPUT)
     .option('--lenient', 'accept faults that readers tolerate, with warnings', false)
     .option('--json', 'print JSON lines', false)

@@ -56,7 +56,7 @@ export function printAttrCommand(): Command {
 /** `print-template` (G-132, SOIF-10.2). */
 export function printTemplateCommand(): Command {
   return new Command('print-template')
-    .summary('print each object with the time of printing')
+    .summary('print each object, with Print-Time added')
     .argument('[files...]', FILES_HELP)
     .option('--no-print-time', 'do not add Print-Time')
     .addHelpText('after', TEMPLATE_HELP)
