@@ -9,9 +9,9 @@ import type { TimeSlice } from './time-slice.js';
 import type { Vocabulary, WordPosition } from './vocabulary.js';
 import { MAX_LOOKUP, phraseOf, type Word, wordsOf } from './words.js';
 
-/** The bounds of a query's answer by the index: two sets, which are equal where the index decides. */
+/** What the index knows about the answer to a query: a subset and a superset of it. They are equal if the index alone decides. */
 export interface Candidates {
-  /** Objects that satisfy the query. */
+  /** Objects that satisfy the query; others may satisfy it too. */
   readonly certain: OidSet;
   /** A superset of the objects that satisfy the query; undefined for all objects. */
   readonly possible: OidSet | undefined;
@@ -19,7 +19,7 @@ export interface Candidates {
 
 /** Limits on the use of the index. */
 export interface CandidateLimits {
-  /** A part that occurs in more words of the vocabulary than this does not narrow: all objects are candidates. */
+  /** Maximum number of words with a searched part of a word. A part that occurs in more words excludes no object. */
   readonly maxTermsPerPart: number;
 }
 
@@ -61,12 +61,13 @@ export class CandidateFinder {
   }
 
   /**
-   * Objects that satisfy a leaf by a single word, found before {@link find} knows all candidates; empty if single words decide nothing.
+   * Returns objects that satisfy a leaf because of a single word. This is faster than {@link find}, which returns all candidates, and serves
+   * the first hits of a query. The set is empty if no single word proves a match.
    */
-  async certain({ terms, attribute }: Leaf, slice: TimeSlice): Promise<OidSet> {
+  async findCertain({ terms, attribute }: Leaf, slice: TimeSlice): Promise<OidSet> {
     const found = new OidSet();
     const column = attribute === undefined ? undefined : columnOf(attribute);
-    if (terms === undefined || column?.alone === false) return found;
+    if (terms === undefined || column?.hasOneAttribute === false) return found;
     const { certain } = await this.#vocabulary.classify(terms, this.#limits.maxTermsPerPart, slice);
     await this.#postings.ofTerms(certain, filterOf(column?.name), found, slice);
     return found;
@@ -85,16 +86,16 @@ export class CandidateFinder {
 
   async #leaf(leaf: Leaf, slice: TimeSlice): Promise<Candidates> {
     const column = leaf.attribute === undefined ? undefined : columnOf(leaf.attribute);
-    const alone = column?.alone ?? true;
+    const isExactColumn = column?.hasOneAttribute ?? true;
     const bounds = leaf.terms === undefined ? undefined : await this.#bounds(leaf.terms, column?.name, slice);
     // In a column of several attributes the word may occur in another one.
-    const certain = alone && bounds !== undefined ? bounds.certain : new OidSet();
+    const certain = isExactColumn && bounds !== undefined ? bounds.certain : new OidSet();
     if (bounds?.possible !== undefined) {
-      return { certain: alone ? bounds.certain : new OidSet(), possible: bounds.possible };
+      return { certain: isExactColumn ? bounds.certain : new OidSet(), possible: bounds.possible };
     }
     const possible = await this.#lookUp(leaf, column?.name, slice);
     if (possible === undefined) return { certain, possible };
-    const exact = leaf.decidedByIndex && alone && isShort(leaf);
+    const exact = leaf.decidedByIndex && isExactColumn && isShort(leaf);
     return exact ? { certain: possible, possible } : { certain, possible: possible.unite(certain) };
   }
 
@@ -105,8 +106,10 @@ export class CandidateFinder {
     const filter = filterOf(column);
     await this.#postings.ofTerms(verdicts.certain, filter, certain, slice);
     if (!verdicts.all || !terms.complete) return { certain, possible: undefined };
-    if (verdicts.possible.length === 0 && verdicts.fresh.isEmpty) return { certain, possible: certain };
-    const possible = verdicts.fresh.unite(certain);
+    // Objects that changed after the vocabulary was read may have words that it lacks.
+    const { changed } = verdicts;
+    if (verdicts.possible.length === 0 && changed.isEmpty) return { certain, possible: certain };
+    const possible = changed.unite(certain);
     await this.#postings.ofTerms(verdicts.possible, filter, possible, slice);
     return { certain, possible };
   }
@@ -128,7 +131,7 @@ export class CandidateFinder {
     return found;
   }
 
-  /** The objects with all words of a text; undefined if the words do not narrow. */
+  /** The objects with all words of a text; undefined if the words exclude no object. */
   async #literal(
     literal: LiteralLookup,
     column: string | undefined,
@@ -160,7 +163,7 @@ export class CandidateFinder {
   ): Promise<OidSet | undefined> {
     const result = await this.#vocabulary.find(text, position, this.#limits.maxTermsPerPart, slice);
     if (result === undefined) return undefined;
-    const found = result.fresh;
+    const found = result.changed;
     await this.#postings.ofTerms([...result.terms], filter, found, slice);
     return found;
   }

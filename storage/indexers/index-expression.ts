@@ -89,7 +89,7 @@ function translateLeaf({ lookup, attribute, decidedByIndex }: Leaf): IndexExpres
   }
   return {
     match: phrases.join(' AND '),
-    exact: decidedByIndex && (column?.alone ?? true),
+    exact: decidedByIndex && (column?.hasOneAttribute ?? true),
     phrases,
     nodes: phrases.length,
   };

@@ -35,10 +35,10 @@ const COLUMN_OF = new Map<string, number>(
 /** The rank of FTS5 with the weights of {@link COLUMNS}; lower is better. */
 export const RANK = `bm25(words, ${COLUMNS.map((column) => column.weight).join(', ')})`;
 
-/** The column that holds an attribute's words, and whether it holds no other attribute. */
-export function columnOf(attributeKey: string): { readonly name: string; readonly alone: boolean } {
+/** The column with an attribute's words, and whether no other attribute shares it. */
+export function columnOf(attributeKey: string): { readonly name: string; readonly hasOneAttribute: boolean } {
   const column = COLUMNS[COLUMN_OF.get(attributeKey) ?? REST]!;
-  return { name: column.name, alone: column.attributes.length === 1 };
+  return { name: column.name, hasOneAttribute: column.attributes.length === 1 };
 }
 
 /** The text of each column for one object. */

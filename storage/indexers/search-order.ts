@@ -59,7 +59,7 @@ export async function* candidateRuns(context: OrderContext): AsyncGenerator<Cand
     if (exact && wantedHits <= MAX_FIRST)
       yield first({ oids: await postings.first(match, wantedHits, slice), scores: new Map() }, isCertain);
   } else if (matcher.plan.kind === 'leaf' && wantedHits <= MAX_FIRST) {
-    const certain = await finder.certain(matcher.plan.leaf, slice);
+    const certain = await finder.findCertain(matcher.plan.leaf, slice);
     if (!certain.isEmpty)
       yield first(await rank(certain, matcher.positive, postings, maxRanked, slice), () => true);
   }

@@ -13,8 +13,8 @@ export interface TermVerdicts {
   readonly possible: readonly string[];
   /** Whether the lists contain every term that has a verdict. */
   readonly all: boolean;
-  /** Objects whose words the searched vocabulary may lack. */
-  readonly fresh: OidSet;
+  /** Objects that changed after the searched vocabulary was read: it may lack their words. */
+  readonly changed: OidSet;
 }
 
 /** Terms tried between two reads of the clock. */
@@ -22,9 +22,9 @@ const TERMS_PER_YIELD = 64;
 /** Terms read by one statement. */
 const BLOCK_TERMS = 4_096;
 /** The vocabulary is reloaded when this share of all objects has changed, but at least and at most these numbers. */
-const MIN_FRESH = 1_000;
-const MAX_FRESH = 10_000;
-const FRESH_SHARE = 0.05;
+const MIN_CHANGED = 1_000;
+const MAX_CHANGED = 10_000;
+const CHANGED_SHARE = 0.05;
 
 /** A text of terms, each between two line ends, so that a search is one `indexOf`. */
 type Block = string;
@@ -59,7 +59,7 @@ export class Vocabulary {
   }
 
   /**
-   * Returns the terms that contain `text` and the objects whose words the searched vocabulary may lack; undefined if
+   * Returns the terms that contain `text` and the objects that changed after the searched vocabulary was read; undefined if
    * there are more than `limit` terms.
    */
   async find(
@@ -67,7 +67,7 @@ export class Vocabulary {
     position: WordPosition,
     limit: number,
     slice: TimeSlice,
-  ): Promise<{ readonly terms: ReadonlySet<string>; readonly fresh: OidSet } | undefined> {
+  ): Promise<{ readonly terms: ReadonlySet<string>; readonly changed: OidSet } | undefined> {
     const searched = `${position === 'start' ? '\n' : ''}${text}${position === 'end' ? '\n' : ''}`;
     const terms = new Set<string>();
     await this.#refresh();
@@ -78,7 +78,7 @@ export class Vocabulary {
       if (terms.size > limit) return undefined;
       await slice.yield();
     }
-    return { terms, fresh: cached === undefined ? new OidSet() : this.#postings.since(cached.batch) };
+    return { terms, changed: cached === undefined ? new OidSet() : this.#postings.since(cached.batch) };
   }
 
   /** Returns the terms that have a verdict on a leaf, about `limit` of them at most. */
@@ -88,7 +88,7 @@ export class Vocabulary {
     await this.#refresh();
     const snapshot = this.#snapshot;
     const cached = snapshot === undefined || snapshot === 'too-large' ? undefined : snapshot;
-    const fresh = cached === undefined ? new OidSet() : this.#postings.since(cached.batch);
+    const changed = cached === undefined ? new OidSet() : this.#postings.since(cached.batch);
     let tried = 0;
     for await (const block of cached?.blocks ?? this.#read(slice)) {
       const terms = new Set<string>();
@@ -98,17 +98,20 @@ export class Vocabulary {
         const verdict = lookup.verdict(term);
         if (verdict !== undefined) (verdict === 'certain' ? certain : possible).push(term);
       }
-      if (certain.length + possible.length > limit) return { certain, possible, all: false, fresh };
+      if (certain.length + possible.length > limit) return { certain, possible, all: false, changed };
       await slice.yield();
     }
-    return { certain, possible, all: true, fresh };
+    return { certain, possible, all: true, changed };
   }
 
   /** Reloads the cache if it is too old; concurrent queries share one load. */
   async #refresh(): Promise<void> {
     const snapshot = this.#snapshot;
     if (snapshot !== undefined && snapshot !== 'too-large') {
-      const few = Math.min(MAX_FRESH, Math.max(MIN_FRESH, Math.floor(this.#postings.count * FRESH_SHARE)));
+      const few = Math.min(
+        MAX_CHANGED,
+        Math.max(MIN_CHANGED, Math.floor(this.#postings.count * CHANGED_SHARE)),
+      );
       if (this.#postings.countSince(snapshot.batch, few + 1) <= few) return;
     }
     if (snapshot === 'too-large') return;
