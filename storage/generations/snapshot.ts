@@ -12,7 +12,7 @@ import {
   SummaryStore,
 } from '../summaries/summary-store.js';
 import { type Tombstone, TombstoneStore } from '../summaries/tombstones.js';
-import { withDefaults } from './export/gatherer-defaults.js';
+import { addGathererToBytes } from './export/gatherer-defaults.js';
 import { ReadyExport } from './export/ready-export.js';
 import type { GathererNames } from './export/survey.js';
 import { writeExport } from './export/write-export.js';
@@ -120,7 +120,7 @@ class LevelSnapshot implements SummarySnapshot {
   ): AsyncGenerator<readonly Required<Summary>[], void, undefined> {
     const { defaults } = this.ready;
     for await (const page of this.#whileOpen(this.#summaries.iterate({ ...options, since }))) {
-      yield page.map((summary) => ({ ...summary, soif: withDefaults(summary.soif, defaults) }));
+      yield page.map((summary) => ({ ...summary, soif: addGathererToBytes(summary.soif, defaults) }));
     }
   }
 
@@ -130,7 +130,7 @@ class LevelSnapshot implements SummarySnapshot {
 
   async get(url: string): Promise<Uint8Array | undefined> {
     const summary = await this.#summaries.get(url);
-    return summary && withDefaults(summary.soif, this.ready.defaults);
+    return summary && addGathererToBytes(summary.soif, this.ready.defaults);
   }
 
   async info(): Promise<SnapshotInfo> {

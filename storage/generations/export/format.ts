@@ -1,15 +1,12 @@
+// The files of an export (DESIGN 5):
+//
+//     All-Templates.gz    gzip header | head | block | block | ... | tail | trailer
+//     EXPORT              ExportIndex of records.proto
+//
+// The head and the blocks are deflate data that ends with a full flush: byte-aligned, without references to earlier data. So any of them
+// can be combined into another member; the tail ends it.
 import { deflateRawSync, constants as zlib } from 'node:zlib';
 import { SECTION_CLOSE, SECTION_OPEN } from '../../../protocols/soif/index.js';
-
-/*
- * The ready-made export of a generation (DESIGN 5):
- *
- *     All-Templates.gz    gzip header | head | block | block | ... | tail | trailer
- *     EXPORT              ExportIndex of records.proto
- *
- * The head and the blocks are deflate data that ends with a full flush: byte-aligned, without references to earlier data. So any of them
- * can be combined into another member; the tail ends it.
- */
 
 /** GATHERD-10.2: the whole database as one gzip member, wrappers included: it can be sent as it is. */
 export const COMPRESSED_FILE = 'All-Templates.gz';

@@ -1,9 +1,10 @@
+// Cuts a block of an export where an update begins.
 import { SoifDecoder } from '../../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 
 /**
- * The last objects of a block, from the first one with `Update-Time >= since`. The objects ascend by Update-Time, and each contains its own.
- * The result is a view of the block.
+ * Returns the last objects of an inflated block, from the first one with `Update-Time >= since`. The objects ascend by Update-Time, and
+ * each contains this attribute. The result is a view of the block.
  */
 export function objectsFrom(
   block: Uint8Array,
@@ -14,6 +15,7 @@ export function objectsFrom(
   let objects = 0;
   for (const item of decoder.push(block)) {
     if (item.kind !== 'object') continue;
+    // An object without a time is kept: it is sent with every update (GATHERD-4.3).
     if (objects === 0 && (item.object.number('Update-Time') ?? since) < since) continue;
     if (objects === 0) start = item.offset;
     objects++;

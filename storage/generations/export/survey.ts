@@ -1,3 +1,4 @@
+// Collects the facts that a gatherd reports by INFO while an export is written.
 import { identityOf, type SoifIdentity, type SoifObject } from '../../../protocols/soif/index.js';
 
 export type GathererNames = Pick<SoifIdentity, 'gathererName' | 'gathererHost' | 'gathererVersion'>;

@@ -20,7 +20,7 @@ import {
   EXPORT_VERSION,
   INDEX_FILE,
 } from './format.js';
-import { withGatherer } from './gatherer-defaults.js';
+import { addGatherer } from './gatherer-defaults.js';
 import type { ReadyExport } from './ready-export.js';
 import { type GathererNames, Survey } from './survey.js';
 
@@ -153,7 +153,7 @@ class ExportWriter {
       return soif;
     }
     this.#survey.add(item.object);
-    return gatherer === undefined ? soif : (withGatherer(item.object, gatherer) ?? soif);
+    return gatherer === undefined ? soif : (addGatherer(item.object, gatherer) ?? soif);
   }
 
   async #compress(block: Block): Promise<void> {
