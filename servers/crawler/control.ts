@@ -15,7 +15,7 @@ export type EndReason =
 export const QUEUE_STATES = ['exhausted', 'inactive', 'ready', 'in-process', 'snoozed', 'retired'] as const;
 export type QueueState = (typeof QUEUE_STATES)[number];
 
-/** Why a queue with pending URIs provides none now (CRAWL-22, pain 3). */
+/** Why a queue with pending URIs provides none now (CRAWL-22). */
 export const WAIT_REASONS = [
   'politeness', // the pause after a contact (CRAWL-7.1)
   'crawl-delay', // a longer pause in robots.txt

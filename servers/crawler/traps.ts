@@ -10,7 +10,7 @@ export interface PatternBudgetOptions {
 const MAX_PATTERN_LENGTH = 512;
 
 /**
- * A budget for URIs that differ only in their numbers (CRAWL-22 pain 5, G-173), such as those of calendars and endless lists. It is
+ * A budget for URIs that differ only in their numbers (CRAWL-22, G-173), such as those of calendars and endless lists. It is
  * applied to new URIs in scope, after the seen test, because it counts them. Repeated path segments, deep paths and many hops are decide
  * rules (`decide/`).
  *

@@ -152,7 +152,7 @@ const CITED: Readonly<Record<(typeof RULES)[number], string>> = {
   'one request at a time': 'CRAWL-5.6.4',
   'one connection at a time': 'CRAWL-9.1',
   'requests keep the delay': 'CRAWL-7.1, G-38, G-63',
-  'Retry-After is obeyed': 'CRAWL-22 pain 4',
+  'Retry-After is obeyed': 'CRAWL-22',
   'robots.txt is the first request': 'CRAWL-12.4',
   'no forbidden page is requested': 'G-62, CRAWL-13.2',
   'every page is requested once': 'G-68, CRAWL-4.1',

@@ -67,7 +67,7 @@ export class DecideSequence {
     return this.decide(subject) === 'REJECT';
   }
 
-  /** Returns the decision for a URI and the rule that made it (CRAWL-22, 9). */
+  /** Returns the decision for a URI and the rule that made it (CRAWL-22). */
   explain(subject: DecideSubject): Explanation {
     let decision: Decision = 'NONE';
     let deciding = -1;

@@ -210,7 +210,7 @@ export function frontierLine(snapshot: CrawlSnapshot): string {
   ].join('; ');
 }
 
-/** The queues, with the reason why each one waits (CRAWL-22, pain 3). @param now milliseconds since 1970 */
+/** The queues, with the reason why each one waits (CRAWL-22). @param now milliseconds since 1970 */
 export function queuesReport(queues: readonly QueueReport[], now: number): Report {
   return report(
     'queues',

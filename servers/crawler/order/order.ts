@@ -1,3 +1,4 @@
+// The schema of a crawl order, with the notes that `harvest crawl order` prints for operators.
 import { z } from 'zod';
 import { SEEN_KINDS } from '../../../storage/seen/index.js';
 import { sequenceConfigSchema } from '../decide/rule-config.js';
@@ -25,19 +26,19 @@ export const warcSchema = z.strictObject({
   maxFileBytes: withNote(
     z.int().min(1024).default(1_000_000_000),
     'CRAWL-18.6',
-    'Size at which a new file begins',
+    'Size of a file after which a new one begins',
     'bytes',
   ),
   compress: withNote(z.boolean().default(true), 'CRAWL-18.6', 'Each record is a gzip member'),
   skipIdenticalDigests: withNote(
     z.boolean().default(false),
     'CRAWL-18.6',
-    'A document with a known digest is not written',
+    'A document with the same digest as at its last fetch is not written',
   ),
   digestHistory: withNote(
     z.boolean().default(false),
     'CRAWL-18.5',
-    'A body that is archived under any URI is written as a revisit record',
+    'A body that was already written, under any URI, becomes a revisit record',
   ),
   prefix: withNote(
     z
@@ -49,13 +50,13 @@ export const warcSchema = z.strictObject({
   ),
 });
 
-/** The console (CRAWL-22 pain 3). */
+/** The console (CRAWL-22). */
 export const consoleSchema = z.strictObject({
-  host: withNote(z.string().default('127.0.0.1'), 'CRAWL-22 pain 3', 'Address on which the console listens'),
-  port: withNote(z.int().min(0).max(65_535), 'CRAWL-22 pain 3', 'Its port; 0: a free one'),
+  host: withNote(z.string().default('127.0.0.1'), 'CRAWL-22', 'Address on which the console listens'),
+  port: withNote(z.int().min(0).max(65_535), 'CRAWL-22', 'Port of the console; 0: any free port'),
   passwordEnvironment: withNote(
     z.string().default('HARVEST_CONSOLE_PASSWORD'),
-    'CRAWL-22 pain 3',
+    'CRAWL-22',
     'Name of the environment variable that holds the password',
   ),
 });
@@ -89,18 +90,18 @@ export const crawlOrderSchema = z.strictObject({
   holdQueues: withNote(
     z.boolean().default(true),
     'CRAWL-5.4 T1',
-    'New queues are inactive when enough are ready',
+    'New queues stay inactive while enough queues are ready (targetReadyBacklog)',
   ),
   targetReadyBacklog: withNote(
     z.int().min(1).default(50),
     'CRAWL-5.4 T1',
-    'Number of ready queues from which new ones are inactive',
+    'Number of ready queues at which new queues stay inactive',
     'queues',
   ),
   snoozeDeactivateMs: withNote(
     count.default(300_000),
     'CRAWL-5.4 T18',
-    'A queue that sleeps longer becomes inactive, so that another one can be active',
+    'A queue that must wait longer than this becomes inactive, so that another one can be active',
     'ms',
   ),
   totalBandwidthKBs: withNote(
@@ -112,14 +113,19 @@ export const crawlOrderSchema = z.strictObject({
   seen: withNote(z.enum(SEEN_KINDS).default('level'), 'CRAWL-4.4', 'Kind of the seen filter'),
   sourceTagSeeds: withNote(z.boolean().default(false), 'CRAWL-2.9', 'Every URI is tagged with its seed'),
 
-  maxBytes: withNote(count.default(0), 'CRAWL-20.2', 'The crawl ends after this; 0: no limit', 'bytes'),
+  maxBytes: withNote(
+    count.default(0),
+    'CRAWL-20.2',
+    'The crawl ends after this many bytes; 0: no limit',
+    'bytes',
+  ),
   maxDocuments: withNote(
     count.default(0),
     'CRAWL-20.2',
-    'The crawl ends after this; 0: no limit',
+    'The crawl ends after this many documents; 0: no limit',
     'documents',
   ),
-  maxSeconds: withNote(count.default(0), 'CRAWL-20.2', 'The crawl ends after this; 0: no limit', 's'),
+  maxSeconds: withNote(count.default(0), 'CRAWL-20.2', 'The crawl ends after this time; 0: no limit', 's'),
   lowDiskMiB: withNote(
     count.default(512),
     'CRAWL-20.4',
@@ -127,11 +133,15 @@ export const crawlOrderSchema = z.strictObject({
     'MiB',
   ),
   pauseAtStart: withNote(z.boolean().default(false), 'CRAWL-6.1', 'The crawl starts paused'),
-  pauseAtFinish: withNote(z.boolean().default(false), 'CRAWL-6.1', 'The crawl waits when no URI is left'),
+  pauseAtFinish: withNote(
+    z.boolean().default(false),
+    'CRAWL-6.1',
+    'The crawl pauses, instead of ending, when no URI is left',
+  ),
   stuckSeconds: withNote(
     count.default(1200),
     'CRAWL-20.3',
-    'A worker that is busy with one URI for longer is killed (-7000); 0: never',
+    'A worker that is busy with one URI for longer than this is killed (-7000); 0: never',
     's',
   ),
 

@@ -1,3 +1,4 @@
+// The settings of a URI in a crawl order: names, types, defaults, and the notes that `harvest crawl order` prints for operators.
 import { z } from 'zod';
 import { ROBOTS_POLICIES } from '../../../protocols/robots/index.js';
 import { QUEUE_POLICIES } from '../../../protocols/urls/index.js';
@@ -32,36 +33,36 @@ const QUOTA_UNITS = { Successes: 'URIs', SuccessKB: 'KB', Responses: 'URIs', All
 
 /** Returns the schema of a quota (CRAWL-11.3). */
 function quota(unit: string, subject: string): z.ZodDefault<typeof limit> {
-  return withNote(limit.default(-1), 'CRAWL-11.3', `Limit of ${subject}; -1: no limit`, unit);
+  return withNote(limit.default(-1), 'CRAWL-11.3', `Maximum ${subject}; -1: no limit`, unit);
 }
 
 const { Successes, SuccessKB, Responses, AllKB } = QUOTA_UNITS;
 
 /** CRAWL-11.3. */
 export const quotasSchema = z.strictObject({
-  serverMaxSuccesses: quota(Successes, 'successes of one server'),
-  serverMaxSuccessKB: quota(SuccessKB, 'bytes of the successes of one server'),
-  serverMaxResponses: quota(Responses, 'responses of one server'),
-  serverMaxAllKB: quota(AllKB, 'bytes of all responses of one server'),
-  hostMaxSuccesses: quota(Successes, 'successes of one host'),
-  hostMaxSuccessKB: quota(SuccessKB, 'bytes of the successes of one host'),
-  hostMaxResponses: quota(Responses, 'responses of one host'),
-  hostMaxAllKB: quota(AllKB, 'bytes of all responses of one host'),
-  groupMaxSuccesses: quota(Successes, 'successes of one queue'),
-  groupMaxSuccessKB: quota(SuccessKB, 'bytes of the successes of one queue'),
-  groupMaxResponses: quota(Responses, 'responses of one queue'),
-  groupMaxAllKB: quota(AllKB, 'bytes of all responses of one queue'),
+  serverMaxSuccesses: quota(Successes, 'number of successful responses of one server'),
+  serverMaxSuccessKB: quota(SuccessKB, 'size of the successful responses of one server'),
+  serverMaxResponses: quota(Responses, 'number of responses of one server'),
+  serverMaxAllKB: quota(AllKB, 'size of all responses of one server'),
+  hostMaxSuccesses: quota(Successes, 'number of successful responses of one host'),
+  hostMaxSuccessKB: quota(SuccessKB, 'size of the successful responses of one host'),
+  hostMaxResponses: quota(Responses, 'number of responses of one host'),
+  hostMaxAllKB: quota(AllKB, 'size of all responses of one host'),
+  groupMaxSuccesses: quota(Successes, 'number of successful responses of one queue'),
+  groupMaxSuccessKB: quota(SuccessKB, 'size of the successful responses of one queue'),
+  groupMaxResponses: quota(Responses, 'number of responses of one queue'),
+  groupMaxAllKB: quota(AllKB, 'size of all responses of one queue'),
 });
 
 /**
- * The settings of a URI, which sheets can override (CRAWL-19.5). Names and defaults are those of CRAWL-6.1, 6.4 and 11.3, in this project's
- * spelling.
+ * The settings of a URI, which sheets can override (CRAWL-19.5). The defaults are those of CRAWL-6.1, 6.4 and 11.3, and so are the names,
+ * written in camel case (`min-delay-ms` is `minDelayMs`).
  */
 export const crawlSettingsSchema = z.strictObject({
   delayFactor: withNote(
     z.number().min(0).default(5),
     'CRAWL-7.1 step 1',
-    'A queue waits this many times the duration of its last fetch',
+    'A queue waits this many times as long as its last fetch took',
   ),
   minDelayMs: withNote(
     milliseconds.default(3000),
@@ -78,7 +79,7 @@ export const crawlSettingsSchema = z.strictObject({
   respectCrawlDelayUpToSecs: withNote(
     seconds.default(300),
     'CRAWL-7.1 step 3',
-    'A Crawl-delay of robots.txt is honored up to this',
+    'Longest Crawl-delay of robots.txt that is obeyed; a longer one is cut to this',
     's',
   ),
   maxPerHostBandwidthKBs: withNote(
@@ -90,20 +91,25 @@ export const crawlSettingsSchema = z.strictObject({
   bandwidthReading: withNote(
     z.enum(['sum', 'maximum']).default('sum'),
     'CRAWL-7.5',
-    'sum: the wait for bandwidth is added to the other wait; maximum: the longer of both, one document later (CRAWL-7.4)',
+    'sum: a queue waits for the bandwidth limit in addition to its other wait; maximum: for the longer of the two, and a large document delays the fetch after the next one (CRAWL-7.4)',
   ),
   respectRetryAfterUpToSecs: withNote(
     seconds.default(300),
-    'CRAWL-22 pain 4',
-    'The Retry-After of a 429 or 503 is honored up to this',
+    'CRAWL-22',
+    'Longest Retry-After of a 429 or 503 that is obeyed; a longer one is cut to this',
     's',
   ),
 
-  maxRetries: withNote(count.default(30), 'CRAWL-8.3', 'Attempts before a URI fails for good', 'attempts'),
+  maxRetries: withNote(
+    count.default(30),
+    'CRAWL-8.3',
+    'Maximum number of attempts to fetch a URI, the first one included',
+    'attempts',
+  ),
   retryDelaySeconds: withNote(
     seconds.default(900),
     'CRAWL-8.3',
-    'Wait before the retry of a URI after a failed contact',
+    'Wait before a URI is tried again after a failure',
     's',
   ),
 
@@ -114,73 +120,83 @@ export const crawlSettingsSchema = z.strictObject({
       .regex(/^[\w.,:#-]*$/)
       .default(''),
     'CRAWL-9.7',
-    'A fixed class key; empty: queueAssignment decides',
+    'Name of the queue of these URIs; empty: queueAssignment decides',
   ),
   parallelQueues: withNote(
     z.int().min(1).max(64).default(1),
     'CRAWL-9.7',
-    'Number of queues per class key, by the first segment of the path',
+    'Number of queues into which a queue is split, by the first segment of the path',
     'queues',
   ),
   costPolicy: withNote(
     z.enum(['zero', 'unit', 'wag', 'anti-calendar']).default('unit'),
     'CRAWL-9.10',
-    "Cost of a URI to its queue's budgets",
+    'How much a URI costs the budgets of its queue',
   ),
   uriPrecedence: withNote(
     z.enum(['cost', 'base', 'hops']).default('cost'),
     'CRAWL-9.11',
-    'Precedence of the URIs of a queue',
+    'What determines the order of the URIs within a queue',
   ),
   queuePrecedence: withNote(
     z.enum(['base', 'success-counts']).default('base'),
     'CRAWL-9.11',
-    'Precedence of the queues',
+    'What determines the order of the queues',
   ),
   preferenceEmbedHops: withNote(
     z.int().min(0).default(1),
     'CRAWL-2.6',
-    'Embeds of up to this many hops precede other URIs',
+    'Embedded documents (images, frames) up to this many hops from their page precede other URIs',
     'hops',
   ),
   preferenceDepthHops: withNote(
     z.int().min(-1).default(-1),
     'CRAWL-2.6',
-    'Hops up to which the crawl is depth-first; -1: never',
+    'Number of hops up to which the crawl is depth-first; -1: it is breadth-first',
     'hops',
   ),
 
   balanceReplenishAmount: withNote(
     count.default(3000),
     'CRAWL-5.4.1',
-    'Budget of a session, in costs of URIs, after which other queues follow',
+    'Total cost of the URIs that a queue may process before it yields to other queues',
     'cost',
   ),
-  errorPenaltyAmount: withNote(count.default(100), 'CRAWL-6.1', 'Extra cost of a failed URI', 'cost'),
+  errorPenaltyAmount: withNote(
+    count.default(100),
+    'CRAWL-6.1',
+    'Additional cost of a URI that failed',
+    'cost',
+  ),
   queueTotalBudget: withNote(
     limit.default(-1),
     'CRAWL-6.1',
-    'Budget of a queue, after which it is retired; -1: no limit',
+    'Total cost of URIs after which a queue is retired; -1: no limit',
     'cost',
   ),
 
   seenRules: withNote(
     z.array(z.string()).default([]),
     'CRAWL-14',
-    "Rules of the seen test in their order; empty: the key is the Gatherer's canonical URL (G-57)",
+    'Rewriting rules, in their order, that decide which URIs count as the same; empty: those with equal canonical URLs (G-57)',
   ),
   maxUrisPerPattern: withNote(
     count.default(0),
     'CRAWL-22, G-173',
-    'Limit of URIs of a host that differ only in their numbers; 0: no limit',
+    'Maximum number of URIs of a host that differ only in their digits; 0: no limit',
     'URIs',
   ),
-  maxOutlinks: withNote(count.default(10_000), 'G-173, CRAWL-6.1', 'Limit of links per document', 'links'),
+  maxOutlinks: withNote(
+    count.default(10_000),
+    'G-173, CRAWL-6.1',
+    'Maximum number of links that are followed from one document',
+    'links',
+  ),
 
   robotsPolicy: withNote(
     z.enum(ROBOTS_POLICIES).default('classic'),
     'CRAWL-13.4, 13.6',
-    'How robots.txt is honored',
+    'How robots.txt is obeyed',
   ),
   robotsAnswers: withNote(
     z.enum(['strict', 'original']).default('strict'),
@@ -200,12 +216,12 @@ export const crawlSettingsSchema = z.strictObject({
   masquerade: withNote(
     z.boolean().default(false),
     'CRAWL-13.5',
-    'With a most-favored policy: fetch as the agent that is allowed',
+    'With a most-favored policy: requests name the agent that robots.txt allows',
   ),
   robotsUnreachable: withNote(
     z.enum(['forbid', 'allow']).default('forbid'),
     'CRAWL-13.3 item 12, 21',
-    'The effect of three failures to get robots.txt',
+    'Whether a site is fetched after three failures to get its robots.txt',
   ),
   calculateRobotsOnly: withNote(
     z.boolean().default(false),
@@ -215,31 +231,31 @@ export const crawlSettingsSchema = z.strictObject({
   robotsValiditySeconds: withNote(
     seconds.default(86_400),
     'CRAWL-13.3 item 13',
-    'Validity of a robots.txt; 0: no expiry',
+    'Time after which a robots.txt is fetched again; 0: never',
     's',
   ),
   ipValiditySeconds: withNote(
     seconds.default(21_600),
     'CRAWL-12.3',
-    'Validity of the addresses of a name; 0: no expiry',
+    'Time after which a host name is looked up again; 0: never',
     's',
   ),
 
   digestStripPattern: withNote(
     z.string().default(''),
     'CRAWL-18.7',
-    'Text that matches this, e.g. a counter or a date, does not count for the digest of a page; empty: all text counts',
+    'Regular expression; text that matches it, e.g. a counter or a date, is left out of the digest of a page; empty: nothing is left out',
   ),
   digestStripMaxKB: withNote(
     limit.default(1024),
     'CRAWL-18.7',
-    'Larger pages are digested as they are; -1: no limit',
+    'Nothing is left out of the digest of a larger page; -1: no limit',
     'KB',
   ),
   skipUnchanged: withNote(
     z.boolean().default(false),
     'CRAWL-18.8',
-    'A page with the digest of its last fetch is not read again: its links are not followed, its object is not refreshed',
+    'If a page has the same digest as at its last fetch, its links are not followed and its object is not updated',
   ),
   runtimeSeconds: withNote(
     count.default(0),
@@ -250,25 +266,25 @@ export const crawlSettingsSchema = z.strictObject({
   runtimeOperation: withNote(
     z.enum(['pause', 'terminate', 'block']).default('pause'),
     'CRAWL-11.3',
-    'pause or end the crawl, or fail the URIs that follow (-5004); a sheet should only block',
+    'pause: the crawl pauses; terminate: it ends; block: further URIs fail (-5004). A sheet should only use block',
   ),
 
   quotas: quotasSchema.prefault({}),
   quotaForceRetire: withNote(
     z.boolean().default(true),
     'CRAWL-11.3',
-    'At a quota the queue is retired, instead of failing the URI',
+    'When a quota is reached, true: the queue is retired; false: the URI fails',
   ),
-  blockAll: withNote(z.boolean().default(false), 'CRAWL-11.2', 'No URI is fetched (-5001)'),
+  blockAll: withNote(z.boolean().default(false), 'CRAWL-11.2', 'true: no URI is fetched (-5001)'),
   blockPattern: withNote(
     z.string().default(''),
     'CRAWL-11.2',
-    'URIs that match this as a whole are not fetched (-5001); empty: no URI is blocked',
+    'Regular expression; a URI that matches it as a whole is not fetched (-5001); empty: no URI is blocked',
   ),
   allowPattern: withNote(
     z.string().default(''),
     'CRAWL-11.2',
-    'Only URIs that match this as a whole are fetched; empty: all',
+    'Regular expression; only URIs that match it as a whole are fetched; empty: all URIs',
   ),
 });
 

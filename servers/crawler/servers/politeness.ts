@@ -36,7 +36,7 @@ export interface Contact {
 export interface PolitenessDelay {
   /** Sleep of the queue from `now`, milliseconds. */
   readonly delayMs: number;
-  /** Reason of the longest wait, for the operator (CRAWL-22 pain 3). */
+  /** Reason of the longest wait, for the operator (CRAWL-22). */
   readonly reason: WaitReason;
   /** The host's emission time for its next contact. */
   readonly hostEmission: number;

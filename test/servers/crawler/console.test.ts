@@ -194,7 +194,7 @@ t.test('the name in Host must be allowed (DNS rebinding)', async (t) => {
   );
 });
 
-t.test('CRAWL-22 JSON says why each queue waits', async (t) => {
+t.test('CRAWL-22: JSON says why each queue waits', async (t) => {
   const { request, bearer, crawl, crawlConsole } = await consoleScene(t);
   const json = async (path: string, status = 200) => {
     const reply = await request(path, { headers: bearer });

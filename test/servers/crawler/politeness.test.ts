@@ -95,7 +95,7 @@ t.test('CRAWL-7.5 with bandwidthReading sum the wait for bandwidth is added to t
   t.same(slow, { delayMs: 2000, reason: 'politeness', hostEmission: 1_001_000 });
 });
 
-t.test('CRAWL-22 pain 4: Retry-After is obeyed up to its limit', async (t) => {
+t.test('CRAWL-22: Retry-After is obeyed up to its limit', async (t) => {
   t.same(delay({}, fetched(10, { retryAfterMs: 120_000 })), [120_000, 'retry-after']);
   t.same(delay({}, fetched(10, { retryAfterMs: 900_000 })), [300_000, 'retry-after']);
   t.same(delay({}, fetched(1000, { retryAfterMs: 10 })), [5000, 'politeness']);

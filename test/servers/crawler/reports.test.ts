@@ -182,7 +182,7 @@ const HOST: HostReport = {
   lastContact: TIME,
 };
 
-t.test('CRAWL-22 pain 3: the report says why each queue waits, in aligned columns', (t) => {
+t.test('CRAWL-22: the report says why each queue waits, in aligned columns', (t) => {
   const other: QueueReport = {
     ...QUEUE,
     classKey: 'long-name.example',

@@ -176,7 +176,7 @@ t.test('CRAWL-19.6 URIs of the same sheets share their settings', async (t) => {
   t.equal(overlaysOf({}).settingsFor(subject('http://a.example/')).maxRetries, 30);
 });
 
-t.test('CRAWL-22 pain 8: an order may have comments, and the line of each value is known', async (t) => {
+t.test('CRAWL-22: an order may have comments, and the line of each value is known', async (t) => {
   const text =
     '\ufeff// an order\n{ /* one\n two */ "a": [1, -2.5e1, {"b": "x // no comment",},],\n"c": null, "__proto__": true }\n//';
   const { value, lineOf } = parseJsonWithComments(text, 'f');
@@ -199,7 +199,7 @@ t.test('CRAWL-22 pain 8: an order may have comments, and the line of each value 
   for (const [text, message] of invalid) t.throws(() => parseJsonWithComments(text, 'f'), { message });
 });
 
-t.test('CRAWL-22 pain 8: an error names file, line, path and value', async (t) => {
+t.test('CRAWL-22: an error names file, line, path and value', async (t) => {
   const invalid: [string, string][] = [
     ['{\n"workers": "3"\n}', 'o.json:2: workers: expected number, received string: "3"'],
     [
@@ -236,7 +236,7 @@ t.test('CRAWL-22 pain 8: an error names file, line, path and value', async (t) =
   t.equal(readOrder('{"workers": 3}', 'o.json').workers, 3);
 });
 
-t.test('CRAWL-22 pain 8: problems that the schema cannot express are found', async (t) => {
+t.test('CRAWL-22: problems that the schema cannot express are found', async (t) => {
   const problemsOf = (input: CrawlOrderInput): string[] =>
     orderProblems(crawlOrderSchema.parse(input)).map(({ path, problem }) => `${path.join('.')}: ${problem}`);
   t.same(problemsOf({}), []);
@@ -299,7 +299,7 @@ t.test('CRAWL-19.3 every setting has a note, a default and legal values', async 
     settings.find(({ path }) => path === 'settings.quotas.groupMaxAllKB'),
     { default: -1, unit: 'KB' },
   );
-  t.match(settingsTable(), /^settings\.robotsPolicy +"classic" .*\n {4}How robots\.txt is honored\.$/m);
+  t.match(settingsTable(), /^settings\.robotsPolicy +"classic" .*\n {4}How robots\.txt is obeyed\.$/m);
   t.same(
     readOrder(defaultOrderText(), 'default'),
     crawlOrderSchema.parse({}),
