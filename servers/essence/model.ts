@@ -1,3 +1,4 @@
+// The public types of Essence: its options, one document as input, and the summary and links as output.
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { ProgramSettings } from './external/limits.js';
 import type { UnnestLimits } from './unnest-limits.js';
@@ -26,15 +27,15 @@ export interface EssenceOptions {
   readonly keywords?: boolean;
   /** E-141: derive a `Description` if the document has none. Default true. */
   readonly description?: boolean;
-  /** E-117: the extracted text of every document as `Full-Text` instead of a summary. Default false. */
+  /** E-117: write the text that was extracted from every document as `Full-Text`, instead of a summary. Default false. */
   readonly fullText?: boolean;
   /** E-141: guess the `Language` of texts that do not state it. Default false. */
   readonly language?: boolean;
-  /** E-117: the raw content of every document as `Full-Text`, as in the original. Default false. */
+  /** E-117: write every document as it is, markup included, as `Full-Text`, as the original does. It precedes {@link fullText}. Default false. */
   readonly rawText?: boolean;
   /** E-118: false uses the URL and the name only, without reading contents. Default true. */
   readonly access?: boolean;
-  /** G-111: MD5 for objects that come from Exploders. Default false. */
+  /** G-111: MD5 for objects from Exploders: documents that are lists of ready summaries (E-46). Default false. */
   readonly fakeMd5s?: boolean;
   /** E-27: omit components that were generated from another component of the same archive. Default false. */
   readonly grouping?: boolean;
@@ -100,7 +101,7 @@ export interface EssenceLink {
   readonly hop: 'L' | 'E';
 }
 
-/** An object that an Exploder produced (E-46, E-47). */
+/** An object that was found in an Exploder, a document that lists ready summaries (E-46, E-47). */
 export interface ExplodedObject {
   readonly url: string;
   /** The complete object as it goes over the wire. */
@@ -117,7 +118,7 @@ export interface EssenceOutput {
   readonly soif?: Uint8Array;
   /** E-130, E-134: the object's URL if a rule changed it; the object is stored under it. */
   readonly url?: string;
-  /** E-47: objects that Exploders found in the document, each to be stored under its own URL. */
+  /** E-47: the objects of an Exploder, each to be stored under its own URL. */
   readonly exploded?: readonly ExplodedObject[];
   /** MD5 of the gathered bytes, 32 lower-case hexadecimal digits (E-111). */
   readonly md5: string;

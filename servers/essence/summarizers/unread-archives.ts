@@ -31,7 +31,7 @@ export function unreadArchive(type: keyof typeof SIGNATURES): (document: SourceD
 
 function reason(type: keyof typeof SIGNATURES, body: Uint8Array): string {
   if (SIGNATURES[type](Buffer.from(body.subarray(0, 24)))) {
-    return `${type} archives are not read: the files in it have no summaries; a program ${type}.unnest can unpack them (E-46)`;
+    return `${type} archives are not read, so the files in this one have no summaries; a program ${type}.unnest can unpack them (E-46)`;
   }
   return `its name says ${type} archive, but it is not one (${describeContent(body)}); it is not read (E-40)`;
 }

@@ -67,7 +67,7 @@ function withBookkeeping(object: SoifObject, input: EssenceInput, context: Essen
   const { settings } = context;
   const missing: (readonly [string, SoifValue])[] = bookkeeping(
     { ...input, type: SOIF_STREAM },
-    { ...settings, timeToLive: settings.timeToLive },
+    settings,
   ).filter(([name]) => object.get(name) === undefined);
   if (settings.fakeMd5s && object.get('MD5') === undefined) {
     missing.push(['MD5', createHash('md5').update(encodeSoif(object)).digest('hex')]);

@@ -28,7 +28,7 @@ t.test(
         t.equal(output.rejected, false, `${type} is not on the stop list`);
         t.same(contentOf(output), { Title: `${name}\n` });
         t.equal(output.warnings.length, 1);
-        t.match(output.warnings[0], new RegExp(`^${type} archives are not read: `));
+        t.match(output.warnings[0], new RegExp(`^${type} archives are not read, `));
         t.match(output.warnings[0], ` ${type}.unnest `);
       }
     }

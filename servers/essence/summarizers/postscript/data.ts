@@ -162,7 +162,7 @@ function search(m: PsMachine, anchored: boolean): void {
 function store(m: PsMachine): void {
   const value = m.pop();
   const key = m.key();
-  const dict = [...m.dicts].reverse().find((candidate) => candidate.entries.has(key)) ?? m.current;
+  const dict = [...m.dicts].reverse().find((candidate) => candidate.entries.has(key)) ?? m.currentDict;
   dict.entries.set(key, value);
 }
 
@@ -182,8 +182,8 @@ function newArray(m: PsMachine): void {
 function define(m: PsMachine): void {
   const value = m.pop();
   const key = m.key();
-  m.current.entries.set(key, value);
-  if (key === '/FontType' && value === 3) m.shown.beginFont(m.current);
+  m.currentDict.entries.set(key, value);
+  if (key === '/FontType' && value === 3) m.shown.beginFont(m.currentDict);
 }
 
 function newString(m: PsMachine): void {
@@ -324,7 +324,7 @@ export const DATA_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
       m.dict().entries.delete(key);
     },
   ],
-  ['currentdict', (m) => m.push(m.current)],
+  ['currentdict', (m) => m.push(m.currentDict)],
   ['maxlength', (m) => m.push(m.dict().entries.size + 100)],
   ['get', get],
   ['put', put],

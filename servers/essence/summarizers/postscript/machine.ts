@@ -1,3 +1,4 @@
+// The interpreter of PostScript: stacks, dictionaries, execution and the limits of a program.
 import { type GraphicsState, initialGraphics } from './graphics.js';
 import {
   keyOf,
@@ -27,7 +28,7 @@ const MAX_DEPTH = 250;
 const MAX_OPERANDS = 100_000;
 /** Maximum number of elements in all arrays and strings of a program. */
 const MAX_CELLS = 20_000_000;
-/** Maximum number of errors outside of `stopped`. */
+/** Maximum number of errors that the program does not catch itself with the operator `stopped`. */
 const MAX_ERRORS = 1000;
 
 /**
@@ -41,14 +42,15 @@ export class PsMachine {
   readonly dicts: PsDict[] = [this.system, this.user];
   readonly fonts = new PsDict();
   readonly resources = new PsDict();
+  /** The text that the program has shown so far. */
   readonly shown: ShownText;
-  /** Maximum length of the text, in characters. */
-  readonly limit: number;
+  /** Maximum length of the shown text, in characters. */
+  readonly maxTextLength: number;
   readonly #operators: ReadonlyMap<string, OperatorBody>;
   readonly #saved: GraphicsState[] = [];
   graphics = initialGraphics();
   scanner: PsScanner;
-  /** First error outside of `stopped`. */
+  /** The first error that the program did not catch itself with the operator `stopped`. */
   failure: string | undefined;
   #steps = 0;
   #depth = 0;
@@ -59,10 +61,10 @@ export class PsMachine {
     program: Uint8Array,
     operators: ReadonlyMap<string, OperatorBody>,
     shown: ShownText,
-    limit: number,
+    maxTextLength: number,
   ) {
     this.#operators = operators;
-    this.limit = limit;
+    this.maxTextLength = maxTextLength;
     this.shown = shown;
     this.scanner = new PsScanner(program, (line) => shown.comment(line));
     for (const name of operators.keys()) this.system.set(name, new PsOperator(name));
@@ -153,6 +155,7 @@ export class PsMachine {
     return value;
   }
 
+  /** Returns the value of a key in the innermost dictionary that has it. */
   find(key: string): PsObject | undefined {
     for (let i = this.dicts.length - 1; i >= 0; i--) {
       const value = this.dicts[i]!.entries.get(key);
@@ -161,7 +164,8 @@ export class PsMachine {
     return undefined;
   }
 
-  get current(): PsDict {
+  /** The dictionary on top of the dictionary stack, in which `def` defines names. */
+  get currentDict(): PsDict {
     return this.dicts[this.dicts.length - 1]!;
   }
 

@@ -99,7 +99,7 @@ function show(
   );
   graphics.x += wx;
   graphics.y += wy;
-  if (shown.text.length > m.limit) m.finish();
+  if (shown.text.length > m.maxTextLength) m.finish();
 }
 
 function directionOf(font: Font): [number, number] {
