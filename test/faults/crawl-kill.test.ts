@@ -35,7 +35,7 @@ class ProcessSequence {
     return spawn('env', [...PLAIN_NODE, CHILD, ...this.argv], { stdio: ['pipe', 'pipe', 'inherit'] });
   }
 
-  /** Lets the next process run; if it is the last one, no other process is loaded. */
+  /** Lets the loaded process run, and loads another one unless it is the last. */
   start(isLast = false): { readonly child: ChildProcess; readonly output: string[] } {
     const child = this.#next;
     const output: string[] = [];
@@ -105,7 +105,8 @@ async function crawl({ site, directory, configuration }: CrawlSetup, name: strin
 
 /**
  * Waits for a random number of requests and milliseconds, or, in one of ten cases, for a short time during which files are opened.
- * The limit of 60 s is for a busy machine, where seconds pass before the first request; a kill before it is no progress.
+ * The limit of 60 s is for a busy machine, where seconds pass before the first request. A process that is killed before its first request
+ * does not advance the crawl.
  */
 async function randomMoment(site: RecordingSite, exit: Promise<unknown>): Promise<void> {
   if (Math.random() < 0.1) return pause(Math.random() * 150);

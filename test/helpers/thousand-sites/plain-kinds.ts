@@ -3,7 +3,10 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import { answer, html, page, text } from './answers.js';
 import type { SiteBuilder } from './site.js';
 
-/** The kinds by name. */
+/**
+ * The kinds by name; a function adds the pages of its kind to a site. A kind that needs the next site stands directly before it: the table's
+ * order is that of the sites (sites.ts).
+ */
 export const PLAIN_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>> = {
   plain: (site) => site.web(8),
   'plain, more': (site) => site.web(14),
@@ -51,6 +54,7 @@ export const PLAIN_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>> 
     const headers = { 'content-type': 'text/plain' };
     site.linked('/page.txt', html('a page', ['/perhaps.html'], { headers }));
     site.linked('/page.html', html('a page', ['/perhaps.html'], { headers: {} }));
+    // 0 or 1 requests: the pages that link to it have a wrong type or none, so a crawler need not read them for links.
     site.page('/perhaps.html', html('perhaps', []), [0, 1]);
     site.linked('/empty.html', html('', [], { body: '' }));
   },
@@ -82,7 +86,7 @@ export const PLAIN_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>> 
     for (const path of ['/base/one.html', '/base/two.html', '/three.html', '/four.html', '/five.html'])
       site.page(path, html('found', []));
     for (const path of ['/six.html', '/seven.html', '/eight.html']) site.page(path, html('found', []));
-    // An empty reference is the document itself, or the base.
+    // 0 or 1 requests: an empty reference is the document itself, or the base.
     site.page('/base/', html('base', []), [0, 1]);
     site.forbidden('/comment.html');
     site.forbidden('/script.html');

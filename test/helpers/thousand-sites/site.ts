@@ -1,4 +1,4 @@
-// One site of the web: its answers, and the requests that a polite crawler sends to it.
+// One site of the web that the server imitates: its answers, and the requests that a polite crawler sends to it.
 import { type Answer, answer, html } from './answers.js';
 
 /** Minimum and maximum number of requests for a path. */
@@ -7,6 +7,7 @@ export type Times = readonly [min: number, max: number];
 /** One site: its answers, and the requests that a polite crawler must and must not send. */
 export interface Site {
   readonly index: number;
+  /** Name in one of the tables of kinds. */
   readonly kind: string;
   /** `127.x.y.z` */
   readonly address: string;
@@ -121,7 +122,7 @@ export class SiteBuilder {
   }
 
   /**
-   * Defines `count` pages: a tree, so that all can be reached, with links across it in every spelling that means the same URL.
+   * Defines a small web of `count` pages: a tree, so that all can be reached, with links across it in every spelling that means the same URL.
    */
   web(count = 4 + this.random(4), times?: Times): void {
     const paths = Array.from({ length: count }, (_, k) => pathOf(k));
