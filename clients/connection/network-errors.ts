@@ -23,7 +23,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 const ADD_AUTHORITY_HINT =
-  'a file with the certificate of its authority in NODE_EXTRA_CA_CERTS makes it known';
+  'to trust it, set NODE_EXTRA_CA_CERTS to the name of a file with the certificate of its authority';
 
 /** Why a server's certificate is not accepted, by the codes of OpenSSL and Node. */
 const CERTIFICATE_REASONS: Readonly<Record<string, string>> = {

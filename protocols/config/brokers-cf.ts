@@ -1,15 +1,15 @@
-// Parses `Brokers.cf`, the Brokers of a query page (BRK-9.3).
+// `Brokers.cf`: the other Brokers that a query page offers, one on each line: name, host and port (BRK-9.3).
 import { ConfigError } from '../errors.js';
 import { readLines, wordsOf } from './lines.js';
 
-/** One line of `Brokers.cf` (BRK-9.3). */
+/** A Broker that the page offers. */
 export interface ListedBroker {
   readonly name: string;
   readonly host: string;
   readonly port: number;
 }
 
-/** Parses a `Brokers.cf`: name, host and port on each line (BRK-9.3). An unusable line is skipped and reported. */
+/** Parses the file. A line that is not valid is skipped and becomes a warning. */
 export function parseBrokersCf(
   text: string,
   file: string,

@@ -1,8 +1,9 @@
+// Reads the replies of gatherd that consist of one object.
 import { SectionDecoder, type SoifDecoderOptions, type SoifObject } from '../soif/index.js';
 
 const NOTHING = new Uint8Array(0);
 
-/** The part of a reply that one chunk completes. */
+/** What the reader knows after a chunk of the reply. */
 export interface ObjectProgress {
   /** The object, in the chunk that completes it. */
   readonly object: SoifObject | undefined;

@@ -110,7 +110,7 @@ export function isNotFound({ code }: SstpMessage, requestCode: number): boolean 
   throw replyError(code);
 }
 
-/** S-42: the server's sstpError as an error; its `status` is the reply's code. */
+/** Turns an error reply of the server into an error; its `status` is the reply's code (S-42). */
 export function replyError(code: number): PeerError {
   const phrase = codeEntry(code)?.symbol.toLowerCase() ?? 'an unexpected code';
   return new PeerError(`the server answered ${threeDigits(code)}: ${phrase}`, code);

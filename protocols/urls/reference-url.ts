@@ -1,8 +1,9 @@
+// Converts URLs from the form of the Gatherer to that of the link databases.
 import { ProtocolError } from '../errors.js';
 import { canonicalDocumentUrl } from './server-name.js';
 
-/** URLs with a server (R-38). A file of this machine has no server. */
-const SCHEMES = /^(?:https?|ftp|gopher|file):\/\/(?!\/)/;
+/** The start of a URL with a scheme and a host that link databases have (R-38). A file of this machine (`file:///`) has no host. */
+const LINKABLE_URL = /^(?:https?|ftp|gopher|file):\/\/(?!\/)/;
 
 /**
  * Converts a URL from the Gatherer's canonical form (G-57) to that of the link databases (R-41). They differ in the tilde,
@@ -12,7 +13,7 @@ const SCHEMES = /^(?:https?|ftp|gopher|file):\/\/(?!\/)/;
  * @returns `undefined` for a URL that link databases do not have: another access method, no host, user information (R-41)
  */
 export function referenceUrl(url: string): string | undefined {
-  if (!SCHEMES.test(url)) return undefined;
+  if (!LINKABLE_URL.test(url)) return undefined;
   try {
     return canonicalDocumentUrl(url.includes('%7') ? url.replaceAll(/%7e/gi, '~') : url);
   } catch (error) {

@@ -88,6 +88,7 @@ async function mirror(operands: readonly string[], options: MirrorCliOptions): P
   for (const { message } of warnings) process.stderr.write(`warning: ${message}\n`);
 
   using stop = new StopSignal();
+  // G-145: these logs contain the messages of Essence, in the original and in `harvest gatherer`.
   const log = createLogger({ program: 'essence', file: join(data, 'log.gatherer') });
   const errors = createLogger({ program: 'essence', file: join(data, 'log.errors') });
   let report: MirrorReport;

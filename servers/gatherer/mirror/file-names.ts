@@ -1,3 +1,4 @@
+// Names the files of a mirror by the URLs of its documents.
 import { createHash } from 'node:crypto';
 
 /** Maximum number of bytes of a path component; file systems allow 255, and a suffix may be added. */
@@ -21,8 +22,9 @@ export interface NamePart {
 
 /**
  * Returns the path of a document below a mirror's directory: the host, then the escaped path of its URL. A final `/` becomes
- * `/index.html`; a query is part of the name; user and password never appear. No URL leads outside the directory. The caller resolves
- * names that differ only in case, or are those of a file and a directory.
+ * `/index.html`; a query is part of the name; user and password never appear. A path that is too deep or too long is replaced by a hash of
+ * the URL in the directory `~long` of the host. No URL leads outside the mirror. The caller resolves names that differ only in case, or are
+ * those of a file and a directory.
  *
  * @param url a canonical URL
  */
