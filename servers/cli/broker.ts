@@ -10,7 +10,8 @@ import { debugArguments, HARVEST_PROGRAM, startInBackground } from './start-prog
 
 const HELP = `
 FILE is a broker.conf: a variable and its value on each line. Collection.conf in the same directory lists the collection
-points: host, port, type (0 to 3: a Gatherer; 4 to 7: a Broker; odd: incremental; 2 and 3: compressed; 6 and 7: by query), and a filter, or -- for none.
+points: host, port, type (0 to 3: a Gatherer; 4 to 7: a Broker; odd: incremental; 2 and 3: compressed; 6 and 7: by query),
+and a filter, or -- for none.
 
 Without a flag the broker collects when it starts and then once a day. The original single-dash flags work:
   harvest broker admin/broker.conf            collect now, then daily

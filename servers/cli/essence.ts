@@ -24,8 +24,10 @@ import { countOption, integerOption, repeatedOption, timeoutOption } from './opt
 import { StandardOutput } from './standard-output.js';
 
 const HELP = `
-Recognizes the type of each file or URL, unpacks archives (tar, gzip, compress, bzip2, xz, zstd, zip, ar, cpio, uuencode, shell
-archives, BinHex, mail with attachments) and prints a summary of each document as SOIF. No content of a document is executed. Documents are written to disk only as temporary files for your own programs (--bindir, --rules). - reads the document from standard input.
+Recognizes the type of each file or URL, unpacks archives (tar, gzip, compress, bzip2, xz, zstd, zip, ar, cpio, uuencode,
+shell archives, BinHex, mail with attachments) and prints a summary of each document as SOIF. No content of a document is
+executed. Documents are written to disk only as temporary files for your own programs (--bindir, --rules). The
+name - reads the document from standard input.
 
 Types come from the rule files byurl.cf, byname.cf and bycontent.cf, in this order; a file of the same name in --libdir replaces
 one of them. Types on the stop list are skipped. --explain prints the deciding line on standard error.

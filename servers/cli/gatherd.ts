@@ -38,7 +38,8 @@ Exit status: 0 stopped by a signal, or started by --detach; 1 failure; 2 usage.
 `;
 
 const INETD_HELP = `${FILES_HELP}
-Serves one session on standard input and output, then exits. Standard input and output are one socket (inetd, systemd) or two pipes. The log goes to DIR/gatherd.log or -log FILE, never to the peer. gatherd.cf applies to the address of the socket;
+Serves one session on standard input and output, then exits. Standard input and output are one socket (inetd, systemd) or
+two pipes. The log goes to DIR/gatherd.log or -log FILE, never to the peer. gatherd.cf applies to the address of the socket;
 a peer on a pipe matches only "all".
 ${DEBUG_HELP}
 A line of inetd.conf:

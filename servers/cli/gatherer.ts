@@ -26,8 +26,9 @@ import { debugArguments, HARVEST_PROGRAM, startGatherd } from './start-program.j
 
 const HELP = `
 FILE is a Gatherer's configuration file. The command gathers its documents once, publishes the summaries, and starts gatherd
-in the background on Gatherer-Port. gatherd is not started if FILE sets Gatherd-Inetd, or if one is already running; that one serves the new summaries. The links of the documents are published too, for "harvest refererd --data DIR" (unless FILE says
-References: off). The next run finishes an interrupted one; documents that are not yet due (Refresh-Rate) are skipped.
+in the background on Gatherer-Port. gatherd is not started if FILE sets Gatherd-Inetd, or if one is already running; that
+one serves the new summaries. The links of the documents are published too, for "harvest refererd --data DIR" (unless FILE
+says References: off). The next run finishes an interrupted one; documents that are not yet due (Refresh-Rate) are skipped.
 
 Top-Directory (default: FILE's directory) receives log.gatherer, log.errors, and the scripts RunGatherer, for cron, and
 RunGatherd, for system startup; an edited script (without its "Written by" line) is not overwritten.

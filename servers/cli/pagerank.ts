@@ -6,8 +6,10 @@ import { countOption, integerOption } from './option-values.js';
 import { Progress } from './progress.js';
 
 const HELP = `
-Computes the PageRank of every document in the published link graph of the data directory DATA, and of every ID that only appears in a link. A document passes its rank in equal shares to the documents it links to; one without links passes it to all. The
-ranks sum to 1. They are published with the graph as a new generation; the next links load publishes one without ranks.
+Computes the PageRank of every document in the published link graph of the data directory DATA, and of every ID that only
+appears in a link. A document passes its rank in equal shares to the documents it links to; one without links passes it to
+all. The ranks sum to 1. They are published with the graph as a new generation; the next links load publishes one without
+ranks.
 
 The command prints the highest ranks: rank, ID and URL, separated by tabs; with --json one object, with the list in "top".
 

@@ -30,7 +30,9 @@ Exit status: 0 done; 1 failure, or check found problems; 2 usage; 130 interrupte
 `;
 
 const FORMAT_HELP = `
-The magic numbers and flags of the original are not documented. Use --magic, --record-magic, --valid and --deleted for a Registry with other values. What a size field counts is detected; --reading sets it: a = the data, b = the whole record, c = the bytes after the size.`;
+The magic numbers and flags of the original are not documented. Use --magic, --record-magic, --valid and --deleted for a
+Registry with other values. What a size field counts is detected; --reading sets it: a = the data, b = the whole record, c =
+the bytes after the size.`;
 
 interface FormatOptions {
   readonly reading?: RegistryReading;

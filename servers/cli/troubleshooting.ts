@@ -23,7 +23,8 @@ Your own types or summarizers are ignored
     Lib-Directory does not point to your lib. Try: harvest essence --explain --type-only --libdir lib FILE
 
 URLs differ from those in the configuration
-    URLs are made canonical: harvest url canonical --gatherer URL shows the result. A tilde becomes %7e. Queries (cgi-bin) are on the stop list.
+    URLs are made canonical: harvest url canonical --gatherer URL shows the result. A tilde becomes %7e. Queries
+    (cgi-bin) are on the stop list.
 
 Data is not updated
     A Gatherer runs only when it is started: harvest schedule FILE prints lines for cron. Documents whose Refresh-Rate has not

@@ -4,7 +4,8 @@ import { countOption, timeoutOption } from './option-values.js';
 import { retrieve } from './retrieve.js';
 
 const HELP = `
-Fetches one document by http, https, ftp, gopher, news, nntp or file and writes it to standard output. Up to five redirects are followed, but never to local files, and never from a public host to a private address. A directory is written as the
+Fetches one document by http, https, ftp, gopher, news, nntp or file and writes it to standard output. Up to five redirects
+are followed, but never to local files, and never from a public host to a private address. A directory is written as the
 URLs in it, one per line. Recently fetched documents come from the disk cache, which is shared with the Gatherer; urlpurge
 empties it.
 

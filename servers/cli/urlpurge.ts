@@ -3,7 +3,9 @@ import { cacheSettings, DiskCache, defaultCacheDirectory } from '../../clients/f
 import { StandardOutput } from './standard-output.js';
 
 const HELP = `
-The disk cache keeps documents that urlget and the Gatherer fetched, for at most 7 days (GATHERER_CACHE_TTL shortens this). Empty it if it hides changes to documents. Only the cache's own files are removed; other programs may use the cache meanwhile.
+The disk cache keeps documents that urlget and the Gatherer fetched, for at most 7 days (GATHERER_CACHE_TTL shortens this).
+Empty it if it hides changes to documents. Only the cache's own files are removed; other programs may use the cache
+meanwhile.
 
 Examples:
   urlpurge
