@@ -63,11 +63,24 @@ export function timesOf(object: SoifObject): SoifTimes {
   };
 }
 
+/** The times that decide when an object expires. */
+export type Lifetime = Pick<SoifTimes, 'updateTime' | 'timeToLive'>;
+
 /**
- * SOIF-6.8: whether `Update-Time` + `Time-to-Live` has passed. An object with a `Time-to-Live` of 0 (SOIF-6.7) or without
- * an `Update-Time` never expires.
+ * SOIF-6.8: the last second at which an object is valid, `Update-Time` + `Time-to-Live`. Infinity for an object that never expires: with a
+ * `Time-to-Live` of 0 (SOIF-6.7), or without an `Update-Time`. Every other result is a safe integer, because stores use it as a key.
  */
+export function lastValidSecond({ updateTime, timeToLive }: Lifetime): number {
+  if (updateTime === undefined || timeToLive === 0) return Number.POSITIVE_INFINITY;
+  return Math.min(updateTime + timeToLive, Number.MAX_SAFE_INTEGER);
+}
+
+/** SOIF-6.8: whether an object with these times has expired. */
+export function hasExpired(times: Lifetime, now: UnixSeconds): boolean {
+  return lastValidSecond(times) < now;
+}
+
+/** {@link hasExpired} for a decoded object. */
 export function isExpired(object: SoifObject, now: UnixSeconds): boolean {
-  const { updateTime, timeToLive } = timesOf(object);
-  return updateTime !== undefined && timeToLive !== 0 && updateTime + timeToLive < now;
+  return hasExpired(timesOf(object), now);
 }

@@ -9,9 +9,12 @@ export type { SoifWarning } from './attempt.js';
 export { truncateKeywords, withoutBinary } from './binary.js';
 export { decodeAttributes, SoifBodyDecoder } from './body.js';
 export {
+  hasExpired,
   identityOf,
   isExpired,
   isSameObject,
+  type Lifetime,
+  lastValidSecond,
   REQUIRED_NAMES,
   type SoifIdentity,
   type SoifTimes,

@@ -9,6 +9,7 @@ import {
   MAX_PREFIX,
   SetDigest,
 } from '../../protocols/bulk/index.js';
+import { hasExpired, lastValidSecond } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { BrokerStore, RegistryEntry } from '../../storage/index.js';
 
@@ -24,7 +25,7 @@ interface DigestSnapshot {
   readonly sequence: number;
   /** Objects that had expired at this time are left out, as in a transfer (REG-48). */
   readonly takenAt: UnixSeconds;
-  /** When the first of the other objects expires. */
+  /** The last second at which all other objects are valid. */
   readonly validUntil: UnixSeconds;
   readonly sets: readonly (SetDigest | undefined)[];
   /** OIDs by bucket. */
@@ -77,7 +78,7 @@ export class DigestCache {
     const identities: DigestIdentity[] = [];
     for (let at = 0; at < oids.length; at += PAGE_ENTRIES) {
       for (const entry of await this.#store.entries(oids.slice(at, at + PAGE_ENTRIES))) {
-        if (entry === undefined || expiryOf(entry) < snapshot.takenAt) continue;
+        if (entry === undefined || hasExpired(entry, snapshot.takenAt)) continue;
         const digest = digestOf(entry);
         const hex = hexOf(digest);
         if (!hex.startsWith(prefix)) continue;
@@ -119,11 +120,6 @@ function isOutdated({ takenAt, validUntil }: DigestSnapshot, now: UnixSeconds): 
   return now > validUntil && now - takenAt >= MAX_AGE_SECONDS;
 }
 
-/** REG-48: the last second in which an object is valid. */
-function expiryOf({ timeToLive, updateTime }: RegistryEntry): UnixSeconds {
-  return timeToLive === 0 ? Number.POSITIVE_INFINITY : updateTime + timeToLive;
-}
-
 async function takeSnapshot(store: BrokerStore, takenAt: UnixSeconds): Promise<DigestSnapshot> {
   const sequence = store.lastSequence;
   const sets: (SetDigest | undefined)[] = Array.from({ length: BUCKETS });
@@ -134,9 +130,8 @@ async function takeSnapshot(store: BrokerStore, takenAt: UnixSeconds): Promise<D
   let validUntil = Number.POSITIVE_INFINITY;
   for await (const page of store.all()) {
     for (const entry of page) {
-      const expiry = expiryOf(entry);
-      if (expiry < takenAt) continue;
-      validUntil = Math.min(validUntil, expiry);
+      if (hasExpired(entry, takenAt)) continue;
+      validUntil = Math.min(validUntil, lastValidSecond(entry));
       const digest = digestOf(entry);
       const bucket = ((digest[0] ?? 0) << 8) | (digest[1] ?? 0);
       const set = sets[bucket] ?? new SetDigest();

@@ -2,7 +2,7 @@
 import type { Query, QueryFlags } from '../../protocols/broker/index.js';
 import type { ChangeKind } from '../../protocols/bulk/index.js';
 import { PeerError } from '../../protocols/errors.js';
-import { decodeSoif, encodeSoif, SoifObject } from '../../protocols/soif/index.js';
+import { decodeSoif, encodeSoif, hasExpired, SoifObject } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { BrokerStore, RegistryEntry, Removal, StoredCopy } from '../../storage/index.js';
 import type { Indexer } from '../../storage/indexers/index.js';
@@ -171,12 +171,12 @@ class Transfer implements BulkTransfer {
   #isRefreshed(entry: RegistryEntry, since: UnixSeconds): boolean {
     if (entry.contentChanged > since || entry.contentTime > since) return false;
     if (entry.contentTime === entry.updateTime) return false;
-    return entry.timeToLive === 0 || entry.contentTime + entry.timeToLive >= this.context.now();
+    return !hasExpired({ updateTime: entry.contentTime, timeToLive: entry.timeToLive }, this.context.now());
   }
 
   /** REG-48: expired objects are not relayed, even before the cleaning. */
   #isValid(entry: RegistryEntry): boolean {
-    return entry.timeToLive === 0 || entry.updateTime + entry.timeToLive >= this.context.now();
+    return !hasExpired(entry, this.context.now());
   }
 }
 

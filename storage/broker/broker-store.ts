@@ -16,6 +16,7 @@ import {
 } from '../records/records.js';
 import { readChanges, type StoreChange } from './change-log.js';
 import { readObjects } from './object-reader.js';
+import { expiredRange } from './registry.js';
 import {
   type ApplyObserver,
   type ApplyOptions,
@@ -147,14 +148,11 @@ export class BrokerStore implements AsyncDisposable {
   }
 
   /**
-   * Removes the objects with `Update-Time + Time-to-Live < now` (SOIF-6.8, BRK-7.14) and returns their number. It leaves no removals,
+   * Removes the expired objects (SOIF-6.8, BRK-7.14) and returns their number. It leaves no removals,
    * since the objects expire at every Broker. Also deletes the removals that no Broker needs any more.
    */
   async expire(now: UnixSeconds): Promise<number> {
-    const range = {
-      ...tableRange(TABLE.expiries),
-      lt: orderedKey(TABLE.expiries, requireInteger(now, 'now')),
-    };
+    const range = expiredRange(now);
     let removed = 0;
     for (;;) {
       const count = await this.#change(async (rows) => {

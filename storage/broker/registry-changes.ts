@@ -13,6 +13,7 @@ import {
 import type { Level, Row } from '../level/level.js';
 import { type RegistryEntry, type Removal, registryEntryCodec, removalCodec } from '../records/records.js';
 import { OidSet } from './oid-set.js';
+import { expiredRange } from './registry.js';
 import { identityOfKey, removalKey } from './registry-removals.js';
 
 export interface ChangedSinceOptions {
@@ -154,11 +155,8 @@ export async function* validInOrder(
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array[], void, undefined> {
   const expired = new OidSet();
-  const outdated = {
-    ...tableRange(TABLE.expiries),
-    lt: orderedKey(TABLE.expiries, requireInteger(now, 'now')),
-  };
-  for await (const keys of level.pagesOfKeys(outdated)) for (const key of keys) expired.add(keyOid(key));
+  for await (const keys of level.pagesOfKeys(expiredRange(now)))
+    for (const key of keys) expired.add(keyOid(key));
   for await (const page of objectPages(level)) {
     signal?.throwIfAborted();
     const valid = expired.isEmpty ? page : page.filter(([key]) => !expired.has(keyOid(key)));

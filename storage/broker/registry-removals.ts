@@ -1,9 +1,10 @@
 // The removals of objects, which tell other Brokers that an object is gone (BT-5): their identity, their keys and how long they are kept.
 import { createHash } from 'node:crypto';
+import { lastValidSecond } from '../../protocols/soif/index.js';
 import { DEFAULT_TIME_TO_LIVE, type UnixSeconds, YEAR } from '../../protocols/time.js';
 import { bytesKey, orderedBytesKey, TABLE } from '../level/keys.js';
 import type { RegistryEntry, Removal } from '../records/records.js';
-import { type Bookkeeping, lastValidSecond } from './registry.js';
+import type { Bookkeeping } from './registry.js';
 
 /** Digest of a URL and its Gatherer, for which a store has an object, a removal or neither; 32 hexadecimal digits. */
 export type RemovalIdentity = string;
@@ -55,8 +56,10 @@ export function identityOfKey(key: Uint8Array): RemovalIdentity {
 export function removalOf(entry: RegistryEntry, removed: UnixSeconds, deletionTime = 0): Removal | undefined {
   const { url, gathererName, gathererHost, gathererVersion, md5, timeToLive } = entry;
   const updateTime = Math.max(entry.updateTime, deletionTime);
-  const latest = Math.max(removed + UNEXPIRING_REMOVAL_SECONDS, lastValidSecond(entry) ?? 0);
-  const expires = timeToLive === 0 ? latest : Math.min(updateTime + timeToLive, latest);
+  const unexpiring = removed + UNEXPIRING_REMOVAL_SECONDS;
+  const ownLast = lastValidSecond(entry);
+  const latest = Number.isFinite(ownLast) ? Math.max(unexpiring, ownLast) : unexpiring;
+  const expires = Math.min(lastValidSecond({ updateTime, timeToLive }), latest);
   if (expires < removed) return undefined;
   const object = { url, gathererName, gathererHost, gathererVersion, md5, timeToLive };
   return { ...object, updateTime, removed, expires };
@@ -70,8 +73,7 @@ export function relayedRemoval(url: string, book: Bookkeeping, removed: UnixSeco
   const { gathererName, gathererHost, updateTime } = book;
   if (gathererName === undefined || gathererHost === undefined || updateTime === undefined) return undefined;
   const timeToLive = book.timeToLive ?? DEFAULT_TIME_TO_LIVE;
-  const latest = removed + UNEXPIRING_REMOVAL_SECONDS;
-  const expires = timeToLive === 0 ? latest : Math.min(updateTime + timeToLive, latest);
+  const expires = Math.min(lastValidSecond({ updateTime, timeToLive }), removed + UNEXPIRING_REMOVAL_SECONDS);
   if (expires < removed) return undefined;
   const gathererVersion = book.gathererVersion ?? '';
   const md5 = book.md5 ?? '';

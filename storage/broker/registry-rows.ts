@@ -13,7 +13,7 @@ import {
   removalCodec,
   urlObjectsCodec,
 } from '../records/records.js';
-import { type ContentMark, contentMark, contentMarkKey, lastValidSecond } from './registry.js';
+import { type ContentMark, contentMark, contentMarkKey, expiryKey } from './registry.js';
 import {
   identityOfEntry,
   type RemovalIdentity,
@@ -206,8 +206,8 @@ export class RegistryRows {
     this.#put(oidKey(TABLE.objects, oid), bytes);
     this.#put(orderedOidKey(TABLE.times, entry.updateTime, oid), EMPTY);
     this.#put(orderedOidKey(TABLE.copies, entry.changed, oid), EMPTY);
-    const expiry = lastValidSecond(entry);
-    if (expiry !== undefined) this.#put(orderedOidKey(TABLE.expiries, expiry, oid), EMPTY);
+    const expiry = expiryKey(entry);
+    if (expiry !== undefined) this.#put(expiry, EMPTY);
     const mark = contentMark(entry);
     if (mark !== undefined && !this.#marks.get(mark)) {
       this.#marks.set(mark, oid);
@@ -283,8 +283,10 @@ export class RegistryRows {
   #dropIndexes(entry: RegistryEntry): void {
     this.#delete(orderedOidKey(TABLE.times, entry.updateTime, entry.oid));
     this.#delete(orderedOidKey(TABLE.copies, entry.changed, entry.oid));
-    const expiry = lastValidSecond(entry);
-    if (expiry !== undefined) this.#delete(orderedOidKey(TABLE.expiries, expiry, entry.oid));
+    // Computes the key that an earlier process may have written. A changed rule of expiry would leave the old row, which then deletes a
+    // valid object: it requires a new SCHEMA_VERSION.
+    const expiry = expiryKey(entry);
+    if (expiry !== undefined) this.#delete(expiry);
     const mark = contentMark(entry);
     if (mark !== undefined && this.#marks.get(mark) === entry.oid) {
       this.#marks.set(mark, 0);

@@ -1,8 +1,16 @@
 // An object's bookkeeping attributes as a Registry entry, and the values that decide whether two objects are the same (SOIF-6.6).
 import { createHash } from 'node:crypto';
-import type { SoifObject } from '../../protocols/soif/index.js';
+import { lastValidSecond, type SoifObject } from '../../protocols/soif/index.js';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE, type UnixSeconds } from '../../protocols/time.js';
-import { TABLE, textKey } from '../level/keys.js';
+import {
+  type KeyRange,
+  orderedKey,
+  orderedOidKey,
+  requireInteger,
+  TABLE,
+  tableRange,
+  textKey,
+} from '../level/keys.js';
 import type { RegistryEntry } from '../records/records.js';
 
 /** The longest content mark that is a key as it is. */
@@ -69,12 +77,17 @@ export function entryOf(oid: number, object: SoifObject, book: Bookkeeping, leng
 }
 
 /**
- * The last second at which an entry is valid (SOIF-6.8, BRK-7.14); undefined if its Time-to-Live is 0, so that it never expires
- * (SOIF-6.7).
+ * Key of an entry in the table of expiries, which is ordered by the last valid second (SOIF-6.8, BRK-7.14); undefined if the entry never
+ * expires. {@link expiredRange} selects the keys of expired entries.
  */
-export function lastValidSecond(entry: RegistryEntry): UnixSeconds | undefined {
-  if (entry.timeToLive === 0) return undefined;
-  return Math.min(entry.updateTime + entry.timeToLive, Number.MAX_SAFE_INTEGER);
+export function expiryKey(entry: RegistryEntry): Uint8Array | undefined {
+  const last = lastValidSecond(entry);
+  return Number.isFinite(last) ? orderedOidKey(TABLE.expiries, last, entry.oid) : undefined;
+}
+
+/** The keys of the entries that have expired at `now`: those whose last valid second is before it. */
+export function expiredRange(now: UnixSeconds): KeyRange {
+  return { ...tableRange(TABLE.expiries), lt: orderedKey(TABLE.expiries, requireInteger(now, 'now')) };
 }
 
 /** Whether `entry` can be an object of `book`'s Gatherer; names that `book` lacks match any (SOIF-8.4). */

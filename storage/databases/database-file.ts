@@ -130,7 +130,7 @@ export class DatabaseFile implements Disposable {
   }
 
   /**
-   * Deletes the expired records (G-103, SOIF-6.8). A record with a Time-to-Live of 0 (SOIF-6.7) or without an Update-Time never expires.
+   * Deletes the expired records (G-103, SOIF-6.8): the rule of `hasExpired` (protocols/soif) in SQL. A record with a Time-to-Live of 0 (SOIF-6.7) or without an Update-Time never expires.
    * @returns the number of deleted records
    */
   deleteExpired(now: UnixSeconds): number {

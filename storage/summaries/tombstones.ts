@@ -1,5 +1,5 @@
 // Deleted summaries, which Brokers receive until the objects would have expired (GATHERD-4.9).
-import { decodeSoif, encodeSoif, SoifObject } from '../../protocols/soif/index.js';
+import { decodeSoif, encodeSoif, lastValidSecond, SoifObject } from '../../protocols/soif/index.js';
 import { type UnixSeconds, YEAR } from '../../protocols/time.js';
 import { keyOrder, keyText, orderedKey, TABLE, tableRange, textKey } from '../level/keys.js';
 import type { Level } from '../level/level.js';
@@ -62,8 +62,9 @@ export function tombstoneOf(
   deletedAt: UnixSeconds,
 ): TombstoneRecord | undefined {
   const { updateTime, timeToLive, soif } = summary;
-  const expires =
-    updateTime > 0 && timeToLive > 0 ? updateTime + timeToLive : deletedAt + UNEXPIRING_TOMBSTONE_SECONDS;
+  // A summary without an Update-Time is stored under 0.
+  const lastValid = lastValidSecond({ updateTime: updateTime === 0 ? undefined : updateTime, timeToLive });
+  const expires = Number.isFinite(lastValid) ? lastValid : deletedAt + UNEXPIRING_TOMBSTONE_SECONDS;
   if (expires < deletedAt) return undefined;
   const object = decodeSoif(soif, { maxObjectBytes: Math.max(soif.length, 1) });
   const identity = IDENTITY.flatMap((name) => {

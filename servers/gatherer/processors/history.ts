@@ -1,3 +1,4 @@
+import { hasExpired } from '../../../protocols/soif/index.js';
 import type { DocumentStore } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import type { CrawlUri } from '../../crawler/crawl-uri.js';
@@ -32,7 +33,9 @@ export class History implements Processor {
     const stored = await documents.get(uri.redactedUrl);
     // The objects of the document have expired one by one, which its record does not show: it counts as a new document.
     const isExpired =
-      stored !== undefined && stored.objects.length > 0 && stored.updateTime + timeToLive < now();
+      stored !== undefined &&
+      stored.objects.length > 0 &&
+      hasExpired({ updateTime: stored.updateTime, timeToLive }, now());
     const document = isExpired ? undefined : stored;
     uri.document = document;
     if (document === undefined || force || uri.url.startsWith('file:')) return 'proceed';

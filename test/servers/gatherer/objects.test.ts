@@ -66,6 +66,19 @@ t.test(
   },
 );
 
+t.test('SOIF-6.7: exploded objects with a Time-To-Live of 0 do not expire', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'objects-'));
+  await using site = await Site.start({
+    '/': page('Start', ['/one.lsm']),
+    '/one.lsm': (_, response) =>
+      response.writeHead(200, { 'content-type': 'text/plain' }).end(lsm('One', 'one.tgz')),
+  });
+  const text = `Gatherer-Name: T\nGatherer-Host: g\nAccess-Delay: 0\nTime-To-Live: 0\n<RootNodes>\n${site.url}/\n</RootNodes>\n`;
+  const start = 1_700_000_000;
+  t.match((await gather(directory, text, start)).counts, { summarized: 2 });
+  t.match((await gather(directory, text, start + DAY)).counts, { unchanged: 2 }, 'the file is known');
+});
+
 t.test(
   'E-121, E-128, E-130: rules of the configuration change objects, their URLs and their lifetimes',
   async (t) => {
