@@ -5,6 +5,7 @@ import { cacheSettings, createFetcher, DiskCache, type Fetcher } from '../../cli
 import { CloseStack } from '../../protocols/close-stack.js';
 import type { GathererConfig } from '../../protocols/config/index.js';
 import { ConfigError } from '../../protocols/errors.js';
+import { hasExpired } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { withoutUserInfo } from '../../protocols/urls/index.js';
 import { GathererStore } from '../../storage/index.js';
@@ -24,6 +25,7 @@ import { type CrawlJob, openCrawlJob, USER_AGENT } from './crawl-job.js';
 import { essenceOptionsOf } from './essence-options.js';
 import { plainOrder } from './gather-settings.js';
 import { MinTimeToLive } from './min-time-to-live.js';
+import type { Refusal } from './root-limits.js';
 import { digest, expandNodes, type RulesDigest, RunState } from './run-state.js';
 import { withSecrets } from './secrets.js';
 import { Tally } from './tally.js';
@@ -89,8 +91,8 @@ export interface RootReport {
   readonly url: string;
   readonly urls: number;
   readonly hosts: number;
-  /** Number of refused links by limit. */
-  readonly refused: Readonly<Record<string, number>>;
+  /** Number of refused links by reason. */
+  readonly refused: Readonly<Partial<Record<Refusal, number>>>;
 }
 
 /**
@@ -301,7 +303,7 @@ export class Gatherer implements AsyncDisposable {
       if (page[0]!.updateTime >= now - shortest) return;
       const batch = this.store.batch();
       for (const { url, updateTime, timeToLive } of page) {
-        if (timeToLive > 0 && updateTime + timeToLive < now)
+        if (hasExpired({ updateTime, timeToLive }, now))
           batch.deleteSummary(url, updateTime).deleteDocument(url).dropReferences(url);
       }
       if (batch.size > 0) await batch.commit();
@@ -320,7 +322,7 @@ function fileRoots({ rootNodes, leafNodes }: GathererConfig): string[] {
   return urls.map((url) => fileURLToPath(new URL('.', url.replace(/^file:\/\/[^/]*/, 'file://'))));
 }
 
-/** G-95: the cache is in the Working-Directory. */
+/** G-95: the directory of the disk cache, in the data directory instead of the Working-Directory. */
 function cacheDirectory({ directory }: GathererOptions): string {
   return join(directory, 'cache');
 }

@@ -7,6 +7,7 @@ import { type DocumentEvent, documentChannel } from '../crawler/events.js';
 import { redactEvent, redactLogins } from '../crawler/redaction.js';
 import type { Logger } from '../host/index.js';
 import type { GatherReport, RootReport } from './gatherer.js';
+import type { Refusal } from './root-limits.js';
 
 /** Maximum number of retrievals whose notes are kept until their document is finished. Notes of robots.txt files are evicted in time. */
 const MAX_NOTED = 10_000;
@@ -102,7 +103,8 @@ export async function logRun(
   { rootNodes, leafNodes, gathererName }: Pick<GathererConfig, 'rootNodes' | 'leafNodes' | 'gathererName'>,
   run: () => Promise<GatherReport>,
 ): Promise<GatherReport> {
-  log.info(`begin: ${gathererName}: ${rootNodes.length} RootNodes, ${leafNodes.length} LeafNodes`);
+  const nodes = `${counted(rootNodes.length, 'RootNode')}, ${counted(leafNodes.length, 'LeafNode')}`;
+  log.info(`begin: ${gathererName}: ${nodes}`);
   let report: GatherReport;
   try {
     report = await run();
@@ -124,8 +126,8 @@ function endLine({ counts, bytes, seconds, end, resumed }: GatherReport): string
   return `end: ${how}: ${totals.join(', ')}, ${bytes} bytes in ${seconds.toFixed(1)} s`;
 }
 
-/** Reasons for refusing links, with the remedies in the RootNode's line of the configuration. */
-const REMEDIES: Readonly<Record<string, string>> = {
+/** Why links were refused, with the remedy in the RootNode's line or in the crawl order. Continues "3 links ...". */
+const REFUSALS: Readonly<Record<Refusal, string>> = {
   'url-max': 'over the number of URLs: raise URL= in the RootNode',
   'host-max': 'to more hosts than allowed: raise Host= in the RootNode',
   depth: 'too deep: raise Depth= in the RootNode, 0 is no limit',
@@ -133,13 +135,19 @@ const REMEDIES: Readonly<Record<string, string>> = {
   'url-filter': 'forbidden by the URL filter',
   'host-filter': 'forbidden by the host filter',
   scope: "out of scope by the order's rules",
+  pattern:
+    'that differ from others only in their numbers: raise maxUrisPerPattern in the crawl order, 0 is no limit',
   private: 'from a public host to private addresses (G-174)',
 };
 
 function rootLine({ url, urls, hosts, refused }: RootReport): string {
-  const limits = Object.entries(refused).map(
-    ([limit, count]) => `${count} links ${REMEDIES[limit] ?? `refused: ${limit}`}`,
-  );
+  // Object.entries widens the keys to strings.
+  const counts = Object.entries(refused) as [Refusal, number][];
+  const limits = counts.map(([reason, count]) => `${counted(count, 'link')} ${REFUSALS[reason]}`);
   const why = limits.length === 0 ? 'all links were followed' : limits.join('; ');
-  return `RootNode ${redactLogins(url)}: ${urls} URLs, ${hosts} hosts; ${why}`;
+  return `RootNode ${redactLogins(url)}: ${counted(urls, 'URL')}, ${counted(hosts, 'host')}; ${why}`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

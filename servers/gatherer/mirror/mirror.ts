@@ -8,6 +8,7 @@ import type { Logger } from '../../host/index.js';
 import { Gatherer, type GathererOptions, type GatherReport } from '../gatherer.js';
 import { GONE_STATUSES } from '../gone-statuses.js';
 import { logDocuments, logRun } from '../log.js';
+import type { Refusal } from '../root-limits.js';
 import { MirrorIndex } from './mirror-index.js';
 import { BodyKeeper, MirrorWriter } from './mirror-writer.js';
 
@@ -42,7 +43,7 @@ export interface MirrorReport {
 }
 
 /** Limits at which documents that exist may be missed. */
-const TRUNCATING_LIMITS: readonly string[] = ['url-max', 'host-max'];
+const TRUNCATING_LIMITS: readonly Refusal[] = ['url-max', 'host-max'];
 
 /**
  * A Gatherer as a mirror (G-8): documents as files, and their summaries with full text. The next call continues a run that was killed;

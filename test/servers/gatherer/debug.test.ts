@@ -281,11 +281,11 @@ t.test(
     const { url } = site;
     const directory = t.testdir();
     const first = await gather(directory, `Keep-Cache: yes\n${rootNodes(`${url}/ URL=3`)}`);
-    t.equal(first.log[0], 'begin: Test: 1 RootNodes, 0 LeafNodes');
+    t.equal(first.log[0], 'begin: Test: 1 RootNode, 0 LeafNodes');
     t.ok(first.log.includes(`${url}/ HTML 200`));
     t.match(
       lineOf(t, first.log, `RootNode ${url}/: `),
-      /^3 URLs, 1 hosts; .*1 links over the number of URLs: raise URL= in the RootNode/,
+      /^3 URLs, 1 host; .*1 link over the number of URLs: raise URL= in the RootNode/,
       'gatherer.md 14: the log names the remedy for the limit',
     );
     t.match(
@@ -299,10 +299,10 @@ t.test(
     t.ok(again.log.includes(`${url}/no.html rejected -9998: robots.txt: Disallow: /no (line 2)`));
     t.match(
       lineOf(t, again.log, `RootNode ${url}/: `),
-      /^4 URLs, 1 hosts; 1 links to more hosts than allowed: raise Host= in the RootNode$/,
+      /^4 URLs, 1 host; 1 link to more hosts than allowed: raise Host= in the RootNode$/,
     );
     const whole = await gather(t.testdir(), rootNodes(`${url}/a.html`));
-    t.equal(lineOf(t, whole.log, `RootNode ${url}/a.html: `), '1 URLs, 1 hosts; all links were followed');
+    t.equal(lineOf(t, whole.log, `RootNode ${url}/a.html: `), '1 URL, 1 host; all links were followed');
   },
 );
 
@@ -318,6 +318,29 @@ t.test('G-148: both logs report a run that ends early', async (t) => {
   );
   t.same(log.lines, ['begin: Test: 0 RootNodes, 0 LeafNodes', 'end: early; the next run continues']);
   t.same(errors.lines, ['the run ended early: no space left']);
+});
+
+t.test('G-148, G-173: the log names a remedy for links that differ only in their numbers', async (t) => {
+  const log = memoryLog();
+  const { config } = parseGathererConf('Gatherer-Name: Test\n', 'test.cf', {});
+  const counts = {
+    summarized: 1,
+    unchanged: 0,
+    kept: 0,
+    listed: 0,
+    redirected: 0,
+    rejected: 0,
+    failed: 0,
+    retry: 0,
+  };
+  const root = { url: 'http://a.test/', urls: 1, hosts: 1, refused: { pattern: 2, depth: 1 } };
+  const report = { counts, bytes: 0, seconds: 1, end: 'finished', resumed: false, roots: [root] } as const;
+  await logRun(log.log, memoryLog().log, config, async () => report);
+  t.equal(
+    lineOf(t, log.lines, 'RootNode http://a.test/: '),
+    '1 URL, 1 host; 2 links that differ from others only in their numbers: raise maxUrisPerPattern in the crawl order, ' +
+      '0 is no limit; 1 link too deep: raise Depth= in the RootNode, 0 is no limit',
+  );
 });
 
 t.test('G-82: the message about a 401 names the realm and the remedy', async (t) => {

@@ -375,7 +375,7 @@ t.test(
     t.match(JSON.parse(log[0]!), {
       level: 'info',
       name: 'essence',
-      msg: 'begin: Mine: 0 RootNodes, 1 LeafNodes',
+      msg: 'begin: Mine: 0 RootNodes, 1 LeafNode',
     });
 
     const wrong = await cli(...args, '--only', 'mailto:joe@example.org');
