@@ -1,5 +1,5 @@
 // One process for gathering and fetching: starting one for each file takes longer than its tests.
-import '../servers/all-in-one/all-in-one.test.js';
+import '../servers/all-in-one/logs.test.js';
 import '../servers/gatherer/annotate.test.js';
 import '../servers/gatherer/configuration-files.test.js';
 import '../servers/gatherer/crawl.test.js';

@@ -17,6 +17,7 @@ export const READS_COMPRESSED = [
     'empty-update',
     'stays-on',
   ]),
+  // The compressed full copy in the order of the sample client by D. Beckett.
   'session/beckett',
 ];
 

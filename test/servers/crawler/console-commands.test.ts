@@ -10,7 +10,7 @@ import { readConsoleFile } from '../../../servers/crawler/console/index.js';
 import { consoleScene, PASSWORD } from './console-scene.js';
 import { FakeCrawl } from './fake-control.js';
 
-t.test('the console file lets local commands log in, and is removed with the console', async (t) => {
+t.test('the console file has the URL and token, is private, and is removed with the console', async (t) => {
   const scene = await consoleScene(t);
   t.equal((await stat(scene.file)).mode & 0o777, 0o600);
   const { url, token } = scene.crawlConsole;
@@ -81,6 +81,9 @@ t.test('a screen is never larger than the terminal', async (t) => {
   t.match(whole, /doc\/s {5}▂▃▅█ max 8\.0/);
   t.match(whole, /c\.example +snoozed +40 +30 +0 {2}its server asked to wait, 3 min 20 s left/);
   t.match(whole, /0 +2 s {2}fetch +http:\/\/a\.example/);
+});
+
+t.test('a sparkline is as wide as its data, and never wider than its limit', async (t) => {
   t.equal(sparkline([], 10), '');
   t.equal(sparkline([0, 0], 10), '▁▁');
   t.equal(

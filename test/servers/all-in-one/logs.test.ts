@@ -68,12 +68,12 @@ t.test(
     });
     t.equal((await kit.cycle(never, () => undefined)).objects, 2);
     const lines = logs.lines('gatherer');
-    t.match(lines[0], /^begin: Test: 1 RootNodes, 0 LeafNodes$/);
+    t.match(lines[0], /^begin: Test: 1 RootNode, 0 LeafNodes$/);
     t.ok(
       lines.some((line) => /^the crawl's console is http:\/\/127\.0\.0\.1:\d+\/$/.test(line)),
       lines.join('\n'),
     );
-    t.match(lines.at(-2), /^RootNode http:.*: 2 URLs, 1 hosts; 1 links over the number of URLs/);
+    t.match(lines.at(-2), /^RootNode http:.*: 2 URLs, 1 host; 1 link over the number of URLs/);
     t.match(lines.at(-1), /^end: finished: 2 summarized/);
     t.match(logs.lines('errors').join('\n'), /notes/, 'the invalid annotation is reported');
   },
@@ -92,7 +92,7 @@ t.test('G-8, G-148: a mirror logs its run and the problems of its configuration'
   });
   t.equal((await mirror.run(never)).written, 2);
   const lines = logs.lines('gatherer');
-  t.equal(lines[0], 'begin: Mirror: 1 RootNodes, 0 LeafNodes');
+  t.equal(lines[0], 'begin: Mirror: 1 RootNode, 0 LeafNodes');
   t.match(lines.at(-1), /^end: finished: 2 summarized/);
   t.match(logs.lines('errors').join('\n'), /notes/);
 });
