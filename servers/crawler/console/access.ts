@@ -33,6 +33,11 @@ export interface Refusal {
   readonly seconds: number;
 }
 
+/** Result of {@link ConsoleAccess.tryPassword}. */
+export type PasswordAttempt =
+  | { readonly outcome: 'right' | 'wrong' }
+  | { readonly outcome: 'throttled'; readonly waitSeconds: number };
+
 /**
  * Decides who may use the console. Secrets are compared in constant time. After ten wrong passwords within five minutes an
  * address must wait, as on the Broker's administration page.
@@ -73,18 +78,19 @@ export class ConsoleAccess {
     const basic = /^Basic +([\w+/=-]+) *$/i.exec(authorization)?.[1];
     if (basic === undefined) return { by: 'unknown', seconds: 0 };
     const credentials = Buffer.from(basic, 'base64').toString('utf8');
-    const seconds = this.tryPassword(address, credentials.slice(credentials.indexOf(':') + 1));
-    return seconds === 0 ? { by: 'password' } : { by: 'unknown', seconds: Math.max(0, seconds) };
+    const attempt = this.tryPassword(address, credentials.slice(credentials.indexOf(':') + 1));
+    if (attempt.outcome === 'right') return { by: 'password' };
+    return { by: 'unknown', seconds: attempt.outcome === 'throttled' ? attempt.waitSeconds : 0 };
   }
 
-  /** Returns 0 for the right password, -1 for a wrong one, else the seconds that the address must wait before another try. */
-  tryPassword(address: string, given: string): number {
-    const wait = this.#throttle.secondsToWait(address);
-    if (wait > 0) return wait;
+  /** Checks a password. After too many wrong ones the address must wait; then the password is not looked at. */
+  tryPassword(address: string, given: string): PasswordAttempt {
+    const waitSeconds = this.#throttle.secondsToWait(address);
+    if (waitSeconds > 0) return { outcome: 'throttled', waitSeconds };
     const isRight = equalSecrets(given, this.password);
-    if (isRight && this.password !== '') return 0;
+    if (isRight && this.password !== '') return { outcome: 'right' };
     this.#throttle.recordFailure(address);
-    return -1;
+    return { outcome: 'wrong' };
   }
 
   /** Begins a session. The caller has checked the password. */

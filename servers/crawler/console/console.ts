@@ -15,7 +15,7 @@ import { removeConsoleFile, writeConsoleFile } from './console-file.js';
 import type { ConsoleContext } from './context.js';
 import { SnapshotFeed } from './feed.js';
 import { messagePage } from './page.js';
-import { addPages, sendUncached } from './pages.js';
+import { addPageRoutes, sendUncached } from './routes.js';
 
 /** Options of {@link CrawlConsole.start}. */
 export interface CrawlConsoleOptions {
@@ -211,7 +211,7 @@ function createApp(
           'The form has expired or came from another page. Reload the page and try again.',
         );
       });
-      addPages(app, context);
+      addPageRoutes(app, context);
       addApi(app, context);
     },
   });

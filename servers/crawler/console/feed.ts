@@ -14,17 +14,18 @@ export interface EventSink {
 /** A client that follows the crawl. */
 export interface Follower {
   readonly sink: EventSink;
-  /** Returns the text of more events to send after the snapshot of this tick. */
-  readonly more: (snapshot: CrawlSnapshot, tick: number) => Promise<string>;
+  /** Returns the text of the events that follow a snapshot. `index` is the number of snapshots that the follower received before. */
+  readonly moreEvents: (snapshot: CrawlSnapshot, index: number) => Promise<string>;
   /** Whether the client still has access. */
   readonly allowed: () => boolean;
 }
 
 interface Following extends Follower {
   busy: boolean;
-  /** Ticks in a row that the follower missed. */
+  /** Number of snapshots in a row that the follower missed. */
   missed: number;
-  ticks: number;
+  /** Number of snapshots that the follower received. */
+  received: number;
 }
 
 export interface SnapshotFeedOptions {
@@ -34,13 +35,13 @@ export interface SnapshotFeedOptions {
   readonly intervalMs?: number;
   /** Maximum number of followers; default 32. */
   readonly maxFollowers?: number;
-  /** Ticks in a row that a follower may miss before its connection is closed, default 60. */
+  /** Number of snapshots in a row that a follower may miss before its connection is closed, default 60. */
   readonly maxMissed?: number;
 }
 
 /**
  * Takes a snapshot each second, keeps the last ten minutes and sends it to followers. A slow follower misses snapshots: its
- * buffer contains at most one tick, and other followers do not wait for it.
+ * buffer contains at most one, and other followers do not wait for it.
  */
 export class SnapshotFeed implements Disposable {
   readonly history = new RateHistory();
@@ -68,9 +69,9 @@ export class SnapshotFeed implements Disposable {
     return this.#followers.size >= (this.options.maxFollowers ?? 32);
   }
 
-  /** Adds a follower: sends the first events now, then those of every tick. */
+  /** Adds a follower: sends the first events now, then those of every snapshot. */
   follow(follower: Follower): void {
-    const following: Following = { ...follower, busy: false, missed: 0, ticks: 0 };
+    const following: Following = { ...follower, busy: false, missed: 0, received: 0 };
     this.#followers.add(following);
     void this.#send(following, this.options.control.snapshot());
   }
@@ -117,7 +118,7 @@ export class SnapshotFeed implements Disposable {
     following.missed = 0;
     following.busy = true;
     try {
-      const more = await following.more(snapshot, following.ticks++);
+      const more = await following.moreEvents(snapshot, following.received++);
       if (!sink.destroyed && this.#followers.has(following))
         sink.write(eventText('snapshot', snapshot) + more);
     } catch (error) {

@@ -136,9 +136,9 @@ t.test('wrong passwords are throttled, and sessions expire', async (t) => {
   const first = access.begin();
   for (let i = 0; i < 100; i++) access.begin();
   t.equal(access.session(first.id), undefined, 'at most a hundred sessions');
-  t.equal(
+  t.same(
     new ConsoleAccess('').tryPassword('192.0.2.1', ''),
-    -1,
+    { outcome: 'wrong' },
     'without a password the empty one is refused',
   );
 });
@@ -390,7 +390,7 @@ t.test('a slow listener misses snapshots and does not delay the others', async (
     },
   };
   let allowed = true;
-  const follower = { sink, more: async () => '', allowed: () => allowed };
+  const follower = { sink, moreEvents: async () => '', allowed: () => allowed };
   const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
   feed.follow(follower);
   await nextTurn();

@@ -12,11 +12,11 @@ import { renderQuickSections, renderSlowSections } from './live.js';
 import { consolePage, loginPage, messagePage, readView } from './page.js';
 import type { Sections } from './sections.js';
 
-/** Number of ticks after which the slow sections are sent again. */
-const SLOW_TICKS = 3;
+/** Sections that are long or read from disk are sent with every third snapshot only. */
+const SNAPSHOTS_PER_SLOW_SECTIONS = 3;
 
 /** Adds the routes of the page, its events, login and logout. */
-export function addPages(app: FastifyInstance, context: ConsoleContext): void {
+export function addPageRoutes(app: FastifyInstance, context: ConsoleContext): void {
   const { control, feed, access, name } = context;
 
   app.get('/', async (request, reply) => {
@@ -50,10 +50,10 @@ export function addPages(app: FastifyInstance, context: ConsoleContext): void {
     const follower = {
       sink: raw,
       allowed: () => isAllowed(caller, context),
-      more: async (snapshot: ReturnType<typeof control.snapshot>, tick: number) => {
+      moreEvents: async (snapshot: ReturnType<typeof control.snapshot>, index: number) => {
         if (!wantsSections) return '';
         const quick = renderQuickSections(control, snapshot);
-        if (tick % SLOW_TICKS !== 0) return sectionsEvent(quick);
+        if (index % SNAPSHOTS_PER_SLOW_SECTIONS !== 0) return sectionsEvent(quick);
         const slow = await renderSlowSections(control, snapshot, feed.history, view);
         return sectionsEvent({ ...quick, ...slow.sections });
       },
@@ -79,13 +79,13 @@ export function addPages(app: FastifyInstance, context: ConsoleContext): void {
         403,
         loginPage(name, 'The form came from another site. Log in on this page.'),
       );
-    const wait = access.tryPassword(request.ip, fieldsOf(request).get('password') ?? '');
-    if (wait > 0) {
-      reply.header('retry-after', String(wait));
-      const text = `Too many wrong passwords: wait ${Math.ceil(wait / 60)} minutes.`;
+    const attempt = access.tryPassword(request.ip, fieldsOf(request).get('password') ?? '');
+    if (attempt.outcome === 'throttled') {
+      reply.header('retry-after', String(attempt.waitSeconds));
+      const text = `Too many wrong passwords: wait ${Math.ceil(attempt.waitSeconds / 60)} minutes.`;
       return sendUncached(reply, 429, loginPage(name, text));
     }
-    if (wait < 0) {
+    if (attempt.outcome === 'wrong') {
       context.log.warn({ address: request.ip }, 'console: wrong password');
       return sendUncached(reply, 403, loginPage(name, 'The password is wrong.'));
     }
