@@ -25,7 +25,10 @@ export class FrontierWriter {
     private readonly onFailure: () => void,
   ) {}
 
-  /** Adds the records of the queues to the batch and submits it to the store, which writes batches in the order of submission. */
+  /**
+   * Adds the records of the queues to the batch and submits it to the store, which writes batches in the order of submission. Resolves after
+   * the write and the callbacks of {@link after}. A lazy batch waits up to 5 ms for others, so that one write stores them all.
+   */
   submit(batch: GathererBatch, queues: readonly WorkQueue[], lazy = false): Promise<void> {
     const changed = new Set(queues);
     for (const queue of changed) {
@@ -48,7 +51,7 @@ export class FrontierWriter {
     this.submit(batch, queues).then(then, (error) => this.fail(error));
   }
 
-  /** Runs `work` after the batch is written. */
+  /** Registers `work` to run after the batch is written. Must be called before the batch is submitted. */
   after(batch: GathererBatch, work: () => void): void {
     const callbacks = this.#callbacks.get(batch);
     if (callbacks === undefined) this.#callbacks.set(batch, [work]);
@@ -68,19 +71,19 @@ export class FrontierWriter {
   }
 
   /**
-   * Writes the seen filter to disk. A filter with its own files must not be written before the batches that queue its URIs. It is written
+   * Writes the seen filter to disk under the mutex. A filter with its own files must not be written before the batches that queue its URIs. It is written
    * while no batch is in flight, once for all callers that wait.
    */
-  persistSeen(): Promise<void> {
+  flushSeen(): Promise<void> {
     if (this.seen.inStore) return Promise.resolve();
     return new Promise((resolve, reject) => {
       if (this.#seenWaiters.push({ resolve, reject }) === 1)
-        void this.mutex.runExclusive(() => this.writeSeen());
+        void this.mutex.runExclusive(() => this.flushSeenUnderMutex());
     });
   }
 
-  /** {@link persistSeen} for a caller that holds the mutex. */
-  async writeSeen(): Promise<void> {
+  /** {@link flushSeen} for a caller that holds the mutex. A failure is reported to the callers of {@link flushSeen} only. */
+  async flushSeenUnderMutex(): Promise<void> {
     try {
       await this.settled();
       // Callers whose batch was just written arrive here in the next tick.

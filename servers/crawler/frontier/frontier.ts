@@ -191,7 +191,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
       return { entries, written: this.#writer.submit(batch, this.#intake.queuesOf(entries)) };
     });
     await written;
-    await this.#writer.persistSeen();
+    await this.#writer.flushSeen();
     this.#intake.markAvailable(entries);
     return entries.length;
   }
@@ -205,7 +205,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
       await batch.commit();
       written();
     });
-    await this.#writer.persistSeen();
+    await this.#writer.flushSeen();
   }
 
   async next(signal: AbortSignal): Promise<QueueEntry | undefined> {
@@ -278,7 +278,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
       return { entries, settle, written };
     });
     const settled = written
-      .then(() => this.#writer.persistSeen())
+      .then(() => this.#writer.flushSeen())
       .then(() => {
         if (staysQueued) queue.unpeek(finish.outcome === 'retire' ? entry : retried);
         else queue.peeked = undefined;
@@ -335,7 +335,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
   atRest<T>(work: () => Promise<T>): Promise<T> {
     return this.#mutex.runExclusive(async () => {
       // Callers that wait for their write may continue, so that their URIs are counted too.
-      await this.#writer.writeSeen();
+      await this.#writer.flushSeenUnderMutex();
       await this.options.seen.commit();
       return work();
     });

@@ -2,13 +2,14 @@ import type { QueueRecordStore } from '../../../storage/index.js';
 import type { QueueState } from '../control.js';
 import { WorkQueue } from './work-queue.js';
 
+/** Bounds of the URIs in memory of one active queue. */
 const MIN_WINDOW = 8;
 const MAX_WINDOW = 256;
 
 export interface QueueMemoryOptions {
-  /** Resting queues that stay in memory. */
+  /** Number of resting queues that stay in memory. A queue rests while it is exhausted, inactive or retired. */
   readonly restingQueues: number;
-  /** URIs in memory over all queues. */
+  /** Number of URIs in memory that the active queues share. An active queue has at least 8, so many active queues exceed it. */
   readonly windowEntries: number;
 }
 
@@ -18,7 +19,7 @@ export interface QueueMemoryOptions {
  */
 export class QueueMemory {
   readonly #queues = new Map<string, WorkQueue>();
-  /** Queues that may be removed from memory, the longest resting first. */
+  /** The resting queues, which may be removed from memory; the longest resting first. */
   readonly #resting = new Set<WorkQueue>();
   /** Number of queues by state, in memory and on disk; exhausted ones only in memory. */
   readonly status: Record<QueueState, number> = {
@@ -70,7 +71,7 @@ export class QueueMemory {
     if (state === 'ready' || state === 'in-process' || state === 'snoozed') this.#resting.delete(queue);
   }
 
-  /** Marks a queue as resting: it has no work and may be removed from memory. */
+  /** Marks a queue as resting: no worker will take a URI from it soon, so it may be removed from memory. */
   rest(queue: WorkQueue): void {
     queue.window.clear(queue.count > 0);
     this.#resting.delete(queue);
@@ -90,7 +91,7 @@ export class QueueMemory {
     }
   }
 
-  /** URIs of one queue in memory. */
+  /** Number of URIs of one active queue in memory. */
   get windowSize(): number {
     const active = Math.max(1, this.#queues.size - this.#resting.size);
     return Math.max(MIN_WINDOW, Math.min(MAX_WINDOW, Math.floor(this.options.windowEntries / active)));
