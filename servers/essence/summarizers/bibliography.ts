@@ -2,7 +2,7 @@ import type { EssenceContext } from '../context.js';
 import type { SourceDocument } from '../document.js';
 import type { Summary } from '../summary.js';
 import { oneLine, present, summarizeFields } from './extracted.js';
-import { TexReader } from './tex/de-tex.js';
+import { TexReader } from './tex/tex-reader.js';
 import { summarizeUnrecognized } from './text.js';
 
 /** Maximum number of entries of one bibliography that are read. */

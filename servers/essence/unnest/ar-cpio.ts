@@ -1,6 +1,6 @@
 import { UnnestError } from '../errors.js';
 import { ByteReader, type Chunks } from './chunks.js';
-import { emptyContent, type Member, nameOf } from './member.js';
+import { decodeName, emptyContent, type Member } from './member.js';
 
 /** Maximum size of a table of long names, and of a name. */
 const MAX_NAME_TABLE_BYTES = 4 * 1024 * 1024;
@@ -9,10 +9,10 @@ const MAX_NAME_BYTES = 64 * 1024;
 /** Yields the members of an ar archive (E-44), e.g. a Debian package, with the long names of GNU and BSD. Symbol tables are skipped. */
 export async function* arMembers(chunks: Chunks): AsyncIterable<Member> {
   const reader = new ByteReader(chunks);
-  if (nameOf(await reader.read(8)) !== '!<arch>\n') throw new UnnestError('not an ar archive', 'E-44');
+  if (decodeName(await reader.read(8)) !== '!<arch>\n') throw new UnnestError('not an ar archive', 'E-44');
   let longNames = '';
   for (;;) {
-    const head = nameOf(await reader.read(60));
+    const head = decodeName(await reader.read(60));
     if (head.trim() === '') return;
     const size = Number(head.slice(48, 58));
     if (head.slice(58) !== '`\n' || !Number.isSafeInteger(size) || size < 0) {
@@ -24,9 +24,9 @@ export async function* arMembers(chunks: Chunks): AsyncIterable<Member> {
     const end = reader.position + size;
     const written = head.slice(0, 16).trimEnd();
     const bsd = /^#1\/(\d{1,5})$/.exec(written);
-    if (written === '//' && size <= MAX_NAME_TABLE_BYTES) longNames = nameOf(await reader.exactly(size));
+    if (written === '//' && size <= MAX_NAME_TABLE_BYTES) longNames = decodeName(await reader.exactly(size));
     let name = written.replace(/\/$/, '');
-    if (bsd !== null) name = nameOf(await reader.exactly(Math.min(size, Number(bsd[1]))));
+    if (bsd !== null) name = decodeName(await reader.exactly(Math.min(size, Number(bsd[1]))));
     else if (/^\/\d+$/.test(written))
       name = longNames.slice(Number(written.slice(1))).split(/\/?\n/, 1)[0] ?? '';
     if (!isTable(written) && !name.startsWith('__.SYMDEF')) {
@@ -56,7 +56,7 @@ export async function* cpioMembers(chunks: Chunks): AsyncIterable<Member> {
     const begin = reader.position;
     const { mode, nameSize, size, align } = await cpioHead(reader);
     if (nameSize > MAX_NAME_BYTES) throw new UnnestError(`a cpio name of ${nameSize} bytes`, 'E-44');
-    const name = nameOf(await reader.exactly(nameSize));
+    const name = decodeName(await reader.exactly(nameSize));
     await reader.skip((align - ((reader.position - begin) % align)) % align);
     if (name === 'TRAILER!!!') return;
     const end = reader.position + size;

@@ -1,6 +1,6 @@
 import { UnnestError } from '../errors.js';
 import { ByteReader, type Chunks } from './chunks.js';
-import { type Member, nameOf } from './member.js';
+import { decodeName, type Member } from './member.js';
 
 const ALPHABET = '!"#$%&\'()*+,-012345689@ABCDEFGHIJKLMNPQRSTUVXYZ[`abcdefhijklmpqr';
 const VALUES = new Int8Array(128).fill(-1);
@@ -13,7 +13,7 @@ const RUN = 0x90;
 export async function* binhexMembers(chunks: Chunks): AsyncIterable<Member> {
   const reader = new ByteReader(decodeText(chunks));
   const [length = 0] = await reader.exactly(1);
-  const name = nameOf(Buffer.from(await reader.exactly(length)));
+  const name = decodeName(Buffer.from(await reader.exactly(length)));
   // Version, type, creator, flags; then the sizes of the forks and the checksum of the header.
   const head = Buffer.from(await reader.exactly(1 + 4 + 4 + 2 + 4 + 4 + 2));
   const size = head.readUInt32BE(11);

@@ -12,8 +12,8 @@ export interface Member {
 /** The content of a member without one. */
 export async function* emptyContent(): Chunks {}
 
-/** Decodes a name of an archive as UTF-8 if valid, else as Latin-1. */
-export function nameOf(bytes: Uint8Array): string {
+/** Decodes a name or another text of an archive's header up to its first NUL: as UTF-8 if valid, else as Latin-1. */
+export function decodeName(bytes: Uint8Array): string {
   const end = bytes.indexOf(0);
   const buffer = Buffer.from(end < 0 ? bytes : bytes.subarray(0, end));
   const text = buffer.toString('utf8');

@@ -1,10 +1,25 @@
 import { UnnestError } from '../errors.js';
 import { isTarHead, parseOctal, TAR_BLOCK_BYTES } from '../tar-head.js';
 import { ByteReader, type Chunks } from './chunks.js';
-import { emptyContent, type Member, nameOf } from './member.js';
+import { decodeName, emptyContent, type Member } from './member.js';
 
 /** Maximum size of a long name and of extended headers; larger ones are skipped. */
 const MAX_HEADER_BYTES = 1024 * 1024;
+
+/** Type flags of headers that describe the next member: POSIX extended header for one member, and for all of them. */
+const EXTENDED = 'x';
+const EXTENDED_GLOBAL = 'g';
+/** GNU: the content is the name of the next member, or the target of its link, which is not needed. */
+const LONG_NAME = 'L';
+const LONG_LINK = 'K';
+const DESCRIPTIONS = new Set([EXTENDED, EXTENDED_GLOBAL, LONG_NAME, LONG_LINK]);
+const HARD_LINK = '1';
+const SYMBOLIC_LINK = '2';
+const DIRECTORY = '5';
+/** A V7 archive has NUL for files, and for directories, whose names end with a slash. */
+const V7_FILE = '\0';
+/** Flags with content: files of POSIX, V7 and old programs (blank), contiguous files (`7`), GNU's files with holes (`S`). */
+const FILES = new Set(['0', V7_FILE, ' ', '7', 'S']);
 
 /** Yields the members of a tar archive (E-43): V7, POSIX with extended headers, GNU with long names and large sizes. */
 export async function* tarMembers(chunks: Chunks): AsyncIterable<Member> {
@@ -23,24 +38,24 @@ export async function* tarMembers(chunks: Chunks): AsyncIterable<Member> {
     const flag = String.fromCharCode(head[156]!);
     const size = Number(extended.get('size') ?? sizeOf(head.subarray(124, 136)));
     const padding = (TAR_BLOCK_BYTES - (size % TAR_BLOCK_BYTES)) % TAR_BLOCK_BYTES;
-    if ('xgLK'.includes(flag)) {
+    if (DESCRIPTIONS.has(flag)) {
       const small = size <= MAX_HEADER_BYTES;
       const bytes = small ? await reader.exactly(size) : new Uint8Array();
       if (!small) await reader.skip(size);
-      if (flag === 'x') extended = parseRecords(bytes);
-      if (flag === 'L') longName = nameOf(bytes);
+      if (flag === EXTENDED) extended = parseRecords(bytes);
+      if (flag === LONG_NAME) longName = decodeName(bytes);
     } else {
       const name = extended.get('path') ?? longName ?? shortName(head);
       const end = reader.position + size;
-      if (flag === '5' || (flag === '\0' && name.endsWith('/'))) {
+      if (flag === DIRECTORY || (flag === V7_FILE && name.endsWith('/'))) {
         // A directory: its files are separate entries.
-      } else if ('\x000 7S'.includes(flag)) {
+      } else if (FILES.has(flag)) {
         yield { name, content: reader.take(size) };
       } else {
         yield {
           name,
           content: emptyContent(),
-          special: flag === '1' || flag === '2' ? 'a link' : 'a special file',
+          special: flag === HARD_LINK || flag === SYMBOLIC_LINK ? 'a link' : 'a special file',
         };
       }
       await reader.skip(end - reader.position);
@@ -52,9 +67,9 @@ export async function* tarMembers(chunks: Chunks): AsyncIterable<Member> {
 }
 
 function shortName(head: Uint8Array): string {
-  const name = nameOf(head.subarray(0, 100));
-  const posix = nameOf(head.subarray(257, 263)) === 'ustar' && head[262] === 0;
-  const prefix = posix ? nameOf(head.subarray(345, 500)) : '';
+  const name = decodeName(head.subarray(0, 100));
+  const posix = decodeName(head.subarray(257, 263)) === 'ustar' && head[262] === 0;
+  const prefix = posix ? decodeName(head.subarray(345, 500)) : '';
   return prefix === '' ? name : `${prefix}/${name}`;
 }
 
@@ -72,7 +87,7 @@ function parseRecords(bytes: Uint8Array): Map<string, string> {
   for (let offset = 0; offset < bytes.length; ) {
     const length = Number.parseInt(Buffer.from(bytes.subarray(offset, offset + 12)).toString('latin1'), 10);
     if (!(length > 0)) break;
-    const record = nameOf(bytes.subarray(offset, offset + length - 1));
+    const record = decodeName(bytes.subarray(offset, offset + length - 1));
     const text = record.slice(record.indexOf(' ') + 1);
     const equals = text.indexOf('=');
     if (equals > 0) found.set(text.slice(0, equals), text.slice(equals + 1));

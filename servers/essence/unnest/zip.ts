@@ -3,7 +3,7 @@ import { messageOf } from '../../../protocols/errors.js';
 import { UnnestError } from '../errors.js';
 import { type Chunks, chunksOf, collect } from './chunks.js';
 import { inflateRaw } from './decompress.js';
-import { emptyContent, type Member, nameOf } from './member.js';
+import { decodeName, emptyContent, type Member } from './member.js';
 
 const LINK = 0o120000;
 
@@ -37,7 +37,7 @@ export async function* zipMembers(chunks: Chunks, limit: number): AsyncIterable<
 
 /** Decodes the name of an entry. The UTF-8 flag is often missing, so `decodeStrings` is false and the bytes decide. */
 function entryName(entry: Entry): string {
-  return nameOf(entry.fileNameRaw).replaceAll('\\', '/');
+  return decodeName(entry.fileNameRaw).replaceAll('\\', '/');
 }
 
 async function* content(zip: ZipFile, entry: Entry): Chunks {
@@ -56,7 +56,7 @@ function* membersByLocalHeaders(bytes: Buffer): Generator<Member> {
     const method = bytes.readUInt16LE(offset + 8);
     const nameSize = bytes.readUInt16LE(offset + 26);
     const begin = offset + 30 + nameSize + bytes.readUInt16LE(offset + 28);
-    const name = nameOf(bytes.subarray(offset + 30, offset + 30 + nameSize)).replaceAll('\\', '/');
+    const name = decodeName(bytes.subarray(offset + 30, offset + 30 + nameSize)).replaceAll('\\', '/');
     const known = (flags & 8) === 0;
     const size = known ? bytes.readUInt32LE(offset + 18) : bytes.length - begin;
     const plain = (flags & 1) === 0 && (method === 8 || (method === 0 && known));

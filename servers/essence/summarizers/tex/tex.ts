@@ -2,7 +2,7 @@ import type { SourceDocument } from '../../document.js';
 import type { Summary } from '../../summary.js';
 import { present, summarizeExtracted } from '../extracted.js';
 import { isTexinfo, summarizeTexinfo } from '../texinfo.js';
-import { TexReader } from './de-tex.js';
+import { TexReader } from './tex-reader.js';
 
 /** TeX: the Text rule on the text without its commands; a title if there is one (6.2). Texinfo of type TeX is summarized as Texinfo. */
 export function summarizeTex(document: SourceDocument): Summary {

@@ -1,3 +1,4 @@
+// Extracts text and fields from TeX and LaTeX sources without expanding macros.
 import { oneLine } from '../extracted.js';
 import {
   ACCENTS,
@@ -37,8 +38,8 @@ export class TexReader {
     keywords: [],
   };
   readonly #source: string;
-  /** Whether to collect fields; false within the text of a field. */
-  readonly #outer: boolean;
+  /** False for the reader of a field's text, so that commands within a field add no fields. */
+  readonly #collectsFields: boolean;
   readonly #out: string[] = [];
   #index = 0;
   #abstractFrom = -1;
@@ -46,9 +47,9 @@ export class TexReader {
   #unclosed = 0;
   readonly #missing = new Set<string>();
 
-  constructor(source: string, outer = true) {
+  constructor(source: string, collectsFields = true) {
     this.#source = source;
-    this.#outer = outer;
+    this.#collectsFields = collectsFields;
   }
 
   read(): string {
@@ -163,13 +164,16 @@ export class TexReader {
       this.#definition(name);
       return;
     }
-    if (this.#outer) this.#field(name);
+    if (this.#collectsFields) this.#field(name);
     const groups = WITHOUT_TEXT.get(name);
     if (groups !== undefined) this.#skipArguments(groups);
     else this.#separate();
   }
 
-  /** Handles the end of a command's name: skips the blank after it and its options; a brace begins text. */
+  /**
+   * Skips the options after a command's name. Without options, a blank separates the texts on both sides of the name if whitespace follows
+   * it; callers collapse runs of blanks. A brace after the name begins text.
+   */
   #separate(): void {
     const options = /[ \t]*\[[^[\]]{0,300}\]/y;
     options.lastIndex = this.#index;
@@ -223,7 +227,7 @@ export class TexReader {
     }
     this.#skipArguments(ENVIRONMENT_ARGUMENTS.get(name) ?? 0);
     this.#out.push('\n');
-    if (name === 'abstract' && this.#outer) this.#abstractFrom = this.#out.length;
+    if (name === 'abstract' && this.#collectsFields) this.#abstractFrom = this.#out.length;
     // The preamble contains settings. A second `\begin{document}` is an example.
     if (name === 'document' && !this.#begun) {
       this.#out.length = 0;
