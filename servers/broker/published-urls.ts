@@ -1,7 +1,10 @@
 import type { BrokerConfig } from '../../protocols/config/index.js';
 import { brokerPath, httpOrigin, objectPath } from './object-path.js';
 
-/** The URLs in replies (`125`, `126`): on `HTTP-Host` and `HTTP-Port`, or on the web server of the broker's process. */
+/**
+ * The URLs that replies to queries contain: the query page (line `125`) and the content summary of each object (line `126`). They are on
+ * the web server of the broker's process if it has one, else on `HTTP-Host` and `HTTP-Port`.
+ */
 export class PublishedUrls {
   readonly #config: () => BrokerConfig;
   #webAddress: { readonly host: string; readonly port: number } | undefined;

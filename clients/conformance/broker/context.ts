@@ -1,4 +1,4 @@
-// The context of the cases for a Broker: sends messages and holds the survey of its data.
+// The context of the cases for a Broker: sends messages, and takes the survey: words of the Broker's data with the URLs that they find.
 import { type ConformanceCase, NotApplicable } from '../case.js';
 import { ServerContext, type ServerFacts } from '../server-context.js';
 import type { Wire } from '../wire.js';
@@ -10,7 +10,8 @@ import { takeSurvey } from './take-survey.js';
 export type BrokerCase = ConformanceCase<BrokerContext>;
 
 /**
- * Flags with which a word means the same to every engine: a whole word, in any case, without matched lines if they can be left out.
+ * Flags that make every engine match a word in the same way: as a whole word, in upper or lower case. `#opaque` suppresses matched
+ * lines, unless the Broker's `Opaque-Mode` is `show` (BRK-3.2).
  */
 export const PLAIN_FLAGS = '#opaque #index case insensitive #index matchword';
 
@@ -70,8 +71,8 @@ export class BrokerContext extends ServerContext<SharedFacts> {
   }
 
   /**
-   * Returns words of the Broker's data and the objects that they find.
-   * @throws NotApplicable if there are none, for which another case fails
+   * Returns the survey of the Broker's data; the first call of a run takes it.
+   * @throws Mismatch if taking it fails; later calls throw NotApplicable, so that only one case of the run fails for it
    */
   async survey(): Promise<Survey> {
     const { survey } = this.shared;

@@ -1,4 +1,4 @@
-// Facts about a Broker's data that its cases compare with: words, and the URLs that they find.
+// The survey of a Broker's data, which its cases compare with: the URLs of the dump, and words with the URLs that they find.
 import { NotApplicable } from '../case.js';
 
 /** Time limit of a case that may have to take the survey first. */
@@ -28,7 +28,7 @@ export interface Survey {
   readonly samples: readonly Sample[];
   /** Words that find at least one object and not all. */
   readonly words: readonly Word[];
-  /** Whether the Broker knows `#attribute` (late). */
+  /** Whether the Broker accepts the flag `#attribute`, which only later versions of the original have. */
   readonly attributes: boolean;
 }
 

@@ -22,7 +22,11 @@ export interface FeedSource {
   readonly summaryPath: (objectUrl: string) => string | undefined;
 }
 
-/** Formats a result as JSON: counts, messages, and the objects in their order. Times are ISO 8601, sizes are in bytes. */
+/**
+ * Formats a result as JSON: counts, messages, and the objects in their order. Times are ISO 8601, sizes are in bytes. `query` is the text
+ * of the form, `asked` the message that the Broker received for it. An object's `soif` is the URL of its SOIF object, `summary` that of
+ * the page that shows it.
+ */
 export function jsonResult(source: FeedSource): string {
   const { form, results, counts, origin } = source;
   const objects = results.hits.map((hit) => ({
