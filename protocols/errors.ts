@@ -1,4 +1,4 @@
-// The errors of the whole kit. README.md lists them with exit statuses and remedies.
+// The errors of the whole kit. protocols/README.md lists them with exit statuses and remedies.
 /** Names of the protocols whose rules an error can cite. */
 export type ProtocolName =
   | 'soif'
@@ -94,7 +94,7 @@ export class PeerError extends KitError {
   }
 }
 
-/** A stored record, file or directory cannot be used: it is damaged, locked, missing, or has a newer schema. */
+/** A stored record, file or directory cannot be used: it is damaged, locked, missing, or has another schema version. */
 export class StorageError extends KitError {
   readonly code = 'ERR_STORAGE';
 }
