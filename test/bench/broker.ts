@@ -19,7 +19,13 @@ import type { Engine } from './search/engine.js';
 import { measureFairness } from './search/fairness.js';
 import { measureLoad } from './search/load.js';
 import { Glimpse, isInstalled, PlainFts5, SwishE } from './search/other-engines.js';
-import { type BenchQuery, COUNTED, drawQueries, QUERY_KINDS, type QueryKind } from './search/queries.js';
+import {
+  type BenchQuery,
+  COMPARABLE_KINDS,
+  drawQueries,
+  QUERY_KINDS,
+  type QueryKind,
+} from './search/queries.js';
 
 /** Runs the comparison; see the head of the file. */
 export async function run(args: string[]): Promise<void> {
@@ -145,7 +151,7 @@ async function compareCounts(
   queries: readonly BenchQuery[],
 ): Promise<Record<string, { same: number; of: number; different: string[] }>> {
   const [ours, ...rivals] = engines as [Engine, ...Engine[]];
-  const counted = queries.filter(({ kind }) => COUNTED.includes(kind));
+  const counted = queries.filter(({ kind }) => COMPARABLE_KINDS.includes(kind));
   const expected: number[] = [];
   for (const query of counted) expected.push(await ours.count(query));
   const result: Record<string, { same: number; of: number; different: string[] }> = {};

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { type BenchCorpus, readBenchDocument } from './corpus.js';
 import { bytesOf, type Engine } from './engine.js';
-import { type BenchQuery, COUNTED, QUERY_KINDS, type QueryKind, type Term } from './queries.js';
+import { type BenchQuery, COMPARABLE_KINDS, QUERY_KINDS, type QueryKind, type Term } from './queries.js';
 
 const TOP = 10;
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
@@ -13,7 +13,7 @@ const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 /** SQLite FTS5 as its manual introduces it: a table that contains the text, one transaction, `ORDER BY rank`. */
 export class PlainFts5 implements Engine {
   readonly label = 'FTS5';
-  readonly kinds: ReadonlySet<QueryKind> = new Set<QueryKind>([...COUNTED, 'phrase', 'attribute']);
+  readonly kinds: ReadonlySet<QueryKind> = new Set<QueryKind>([...COMPARABLE_KINDS, 'phrase', 'attribute']);
   readonly process = false;
   readonly #directory: string;
   readonly #corpus: BenchCorpus;
@@ -147,7 +147,7 @@ function glimpseArguments({ kind, words }: BenchQuery): string[] {
 /** swish-e over the text files. */
 export class SwishE implements Engine {
   readonly label = 'swish-e';
-  readonly kinds: ReadonlySet<QueryKind> = new Set<QueryKind>([...COUNTED, 'phrase']);
+  readonly kinds: ReadonlySet<QueryKind> = new Set<QueryKind>([...COMPARABLE_KINDS, 'phrase']);
   readonly process = true;
   readonly #directory: string;
   readonly #corpus: BenchCorpus;
