@@ -1,6 +1,23 @@
-// The identity and the times of an object (SOIF-6).
+// The bookkeeping attributes of an object: their names, its identity and its times (SOIF-3.4, SOIF-6).
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE, type UnixSeconds } from '../time.js';
 import type { SoifObject } from './object.js';
+
+/**
+ * The attributes that a Gatherer adds to the content of an object, in the order of SOIF-3.4. They come first in an object, a document cannot
+ * set them (E-105), and a `@REFRESH` section contains no others (SOIF-8.4).
+ */
+export const BOOKKEEPING_NAMES: readonly string[] = [
+  'Time-to-Live',
+  'Last-Modification-Time',
+  'Refresh-Rate',
+  'Gatherer-Name',
+  'Gatherer-Host',
+  'Gatherer-Version',
+  'Update-Time',
+  'Type',
+  'File-Size',
+  'MD5',
+];
 
 /** The attributes by which two objects are the same (SOIF-6.5, 6.6). */
 export interface SoifIdentity {

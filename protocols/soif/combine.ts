@@ -1,4 +1,5 @@
 // Merges, embeds, orders and folds attributes (SOIF-3.4, 3.5, 5.4 to 5.8).
+import { BOOKKEEPING_NAMES } from './bookkeeping.js';
 import { assemble, type SoifObject } from './object.js';
 
 type Pair = readonly [name: string, value: Uint8Array];
@@ -56,20 +57,6 @@ export function sortAttributes(object: SoifObject): SoifObject {
   );
   return withPairs(object, pairs);
 }
-
-/** SOIF-3.4 order of bookkeeping attributes. */
-export const BOOKKEEPING_NAMES: readonly string[] = [
-  'Time-to-Live',
-  'Last-Modification-Time',
-  'Refresh-Rate',
-  'Gatherer-Name',
-  'Gatherer-Host',
-  'Gatherer-Version',
-  'Update-Time',
-  'Type',
-  'File-Size',
-  'MD5',
-];
 
 const BOOKKEEPING_RANK = new Map(BOOKKEEPING_NAMES.map((name, rank) => [name.toLowerCase(), rank]));
 

@@ -9,6 +9,7 @@ export type { SoifWarning } from './attempt.js';
 export { truncateKeywords, withoutBinary } from './binary.js';
 export { decodeAttributes, SoifBodyDecoder } from './body.js';
 export {
+  BOOKKEEPING_NAMES,
   hasExpired,
   identityOf,
   isExpired,
@@ -22,7 +23,6 @@ export {
 } from './bookkeeping.js';
 export {
   arrangeAttributes,
-  BOOKKEEPING_NAMES,
   embedSoif,
   foldMultiValues,
   mergeSoif,

@@ -46,8 +46,11 @@ export interface BulkRefusal {
 const PAGE_BYTES = 1 << 20;
 /** Entries of a query that are read together. */
 const PAGE_ENTRIES = 1000;
-/** BT-21: the attributes of a refresh, if the object has them. */
-const BOOKKEEPING = [
+/**
+ * BT-21: the attributes of a refresh, if the object has them, in this order. Of the bookkeeping attributes (BOOKKEEPING_NAMES) Type and
+ * File-Size are missing: they belong to the content, which has not changed.
+ */
+const REFRESH_NAMES = [
   'Gatherer-Name',
   'Gatherer-Host',
   'Gatherer-Version',
@@ -287,7 +290,7 @@ function encodeDeleted(removal: Removal): Uint8Array {
 /** BT-21: encodes the object's own bookkeeping values, so that the peer's copy becomes equal to it byte by byte. */
 function encodeRefreshed({ bytes }: StoredCopy): Uint8Array {
   const object = decodeSoif(bytes, { maxObjectBytes: Math.max(bytes.length, 1) });
-  const attributes = BOOKKEEPING.flatMap((name) => {
+  const attributes = REFRESH_NAMES.flatMap((name) => {
     const value = object.get(name);
     return value === undefined ? [] : [[name, value] as const];
   });
