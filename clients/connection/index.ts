@@ -1,3 +1,3 @@
 export { Connection, type ConnectionOptions } from './connection.js';
 export { exchange } from './exchange.js';
-export { asConnectionError, asError } from './network-errors.js';
+export { asConnectionError, asError, failedBeforeConnection } from './network-errors.js';

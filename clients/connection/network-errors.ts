@@ -1,25 +1,46 @@
-// Turns network errors into messages for users.
+// What the error codes of the network mean: messages for users, and whether the server was contacted.
 import { ConnectionError, errorCode } from '../../protocols/errors.js';
 
-/** Messages for the error codes of the system, Node and undici (gatherer.md 14). */
-const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused: nothing listens on that port',
-  ECONNRESET: 'the server broke the connection',
-  EPIPE: 'the server broke the connection',
-  ENOTFOUND: 'unknown host: the name is not in DNS',
-  EAI_AGAIN: 'unknown host: the name server does not answer (/etc/resolv.conf)',
-  EHOSTUNREACH: 'host is unreachable: it is down, there is no route, or a firewall is in between',
-  ENETUNREACH: 'network is unreachable: there is no route, or a firewall is in between',
-  EACCES: "the connection is forbidden: this machine's firewall refuses it",
-  EPERM: "the connection is forbidden: this machine's firewall refuses it",
-  ETIMEDOUT: 'the connection could not be made in time: the host is down, or a firewall drops it',
-  ERR_STREAM_PREMATURE_CLOSE: 'the server broke the connection',
-  UND_ERR_CONNECT_TIMEOUT:
-    'the connection could not be made in time: the host is down, or a firewall drops it',
-  UND_ERR_HEADERS_TIMEOUT: 'the server did not answer in time',
-  UND_ERR_BODY_TIMEOUT: 'the server stopped sending',
-  UND_ERR_SOCKET: 'the server broke the connection',
-  UND_ERR_HEADERS_OVERFLOW: 'the header of the answer is too long',
+interface Failure {
+  readonly reason: string;
+  /**
+   * Whether the error occurs only before a connection exists. ETIMEDOUT also ends a connection whose packets are lost, so it does not show
+   * whether the server was contacted.
+   */
+  readonly beforeConnection?: true;
+}
+
+const BROKEN = 'the server broke the connection';
+const FORBIDDEN = "the connection is forbidden: this machine's firewall refuses it";
+const CONNECT_TIMEOUT = 'the connection could not be made in time: the host is down, or a firewall drops it';
+
+/** The failures with the error codes of the system, Node and undici (gatherer.md 14). */
+const FAILURES: Readonly<Record<string, Failure>> = {
+  ECONNREFUSED: { reason: 'connection refused: nothing listens on that port', beforeConnection: true },
+  ENOTFOUND: { reason: 'unknown host: the name is not in DNS', beforeConnection: true },
+  EAI_AGAIN: {
+    reason: 'unknown host: the name server does not answer (/etc/resolv.conf)',
+    beforeConnection: true,
+  },
+  EHOSTUNREACH: {
+    reason: 'host is unreachable: it is down, there is no route, or a firewall is in between',
+    beforeConnection: true,
+  },
+  ENETUNREACH: {
+    reason: 'network is unreachable: there is no route, or a firewall is in between',
+    beforeConnection: true,
+  },
+  UND_ERR_CONNECT_TIMEOUT: { reason: CONNECT_TIMEOUT, beforeConnection: true },
+  ETIMEDOUT: { reason: CONNECT_TIMEOUT },
+  EACCES: { reason: FORBIDDEN },
+  EPERM: { reason: FORBIDDEN },
+  ECONNRESET: { reason: BROKEN },
+  EPIPE: { reason: BROKEN },
+  ERR_STREAM_PREMATURE_CLOSE: { reason: BROKEN },
+  UND_ERR_SOCKET: { reason: BROKEN },
+  UND_ERR_HEADERS_TIMEOUT: { reason: 'the server did not answer in time' },
+  UND_ERR_BODY_TIMEOUT: { reason: 'the server stopped sending' },
+  UND_ERR_HEADERS_OVERFLOW: { reason: 'the header of the answer is too long' },
 };
 
 const ADD_AUTHORITY_HINT =
@@ -53,14 +74,19 @@ export function asConnectionError(
   return new ConnectionError(hint === undefined ? message : `${message} (${hint})`, { cause: error });
 }
 
+/** Whether the server was certainly not contacted: the error occurred before there was a connection. */
+export function failedBeforeConnection({ cause }: ConnectionError): boolean {
+  return FAILURES[errorCode(cause) ?? '']?.beforeConnection === true;
+}
+
 function reasonOf(error: unknown): string {
   const code = errorCode(error) ?? '';
   const certificate = CERTIFICATE_REASONS[code];
   if (certificate !== undefined) return `the certificate is not accepted: ${certificate} (${code})`;
-  // OpenSSL's own texts hold file names and line numbers of its source.
+  // OpenSSL's own texts contain file names and line numbers of its source.
   if (/^ERR_SSL_|^EPROTO$/.test(code)) return `no TLS connection: ${code}; is this an https port?`;
-  const known = REASONS[code];
-  if (known !== undefined) return known;
+  const known = FAILURES[code];
+  if (known !== undefined) return known.reason;
   return error instanceof Error ? error.message : 'the transfer failed';
 }
 

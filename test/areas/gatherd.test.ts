@@ -3,6 +3,7 @@ import '../servers/gatherd/access.test.js';
 import '../servers/gatherd/changes.test.js';
 import '../servers/gatherd/chunk-cache.test.js';
 import '../clients/connection/connection.test.js';
+import '../clients/connection/network-errors.test.js';
 import '../clients/gatherd/client.test.js';
 import '../clients/gatherd/collect.test.js';
 import '../protocols/gatherd/client-session.test.js';

@@ -1,3 +1,4 @@
+import { failedBeforeConnection } from '../../../clients/connection/index.js';
 import { entryUrl, type Fetcher, type FetchRequest, type FetchResult } from '../../../clients/fetch/index.js';
 import {
   ConnectionError,
@@ -93,28 +94,14 @@ export class FetchProcessor implements Processor {
     if (!(error instanceof ConnectionError)) return;
     uri.disposition = 'retry';
     this.servers.contact(uri.url, false);
-    const code = codeOf(error);
+    const code = errorCode(error.cause);
     if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') uri.status = FETCH_STATUS.unresolvable;
-    if (UNREACHED.has(code)) return;
+    if (failedBeforeConnection(error)) return;
     // CRAWL-8.6: the server was contacted, so the usual pause follows (G-38).
     uri.status = FETCH_STATUS.connectLost;
     uri.fetchBegin = begin;
     uri.contactEnd = Date.now();
   }
-}
-
-/** Error codes of failures before the server was contacted. */
-const UNREACHED: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-
-function codeOf({ cause }: ConnectionError): string {
-  return errorCode(cause) ?? '';
 }
 
 /** CRAWL-8: classifies the response. A document continues; redirects, listings and failures skip to the post-process chain. */
