@@ -58,6 +58,8 @@ export interface RootNodeDefaults {
 /** G-27, table of section 3. */
 export const DEFAULT_URL_MAX = 250;
 export const DEFAULT_HOST_MAX = 1;
+/** Default of `Access-Delay` and of a RootNode's `Delay`, in seconds. */
+export const DEFAULT_DELAY = 1;
 
 /**
  * Parses one line of `<RootNodes>` (G-28 to G-36, G-52, G-53).
@@ -124,7 +126,7 @@ export function parseEnumeratedNode(text: string, location: NodeLocation): RootN
     `Depth=${depth}`,
     `Enumeration=${program}`,
   ];
-  return parseRootNode([url, ...modifiers].join(' '), location, { delay: 1 });
+  return parseRootNode([url, ...modifiers].join(' '), location, { delay: DEFAULT_DELAY });
 }
 
 type Modifiers = Omit<RootNode, keyof LeafNode>;

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE } from '../time.js';
 import { canonicalUrl } from '../urls/index.js';
+import { DEFAULT_DELAY } from './enum-spec.js';
 import { parseEssenceOptions } from './essence-options.js';
 import { wordsOf } from './lines.js';
 import {
@@ -66,7 +67,7 @@ const ftpAuth = parsed((value): FtpAuth => {
 /** G-18: the variables of table 2.1, then those of this kit. */
 const schema = z.object({
   accessDelay: delay
-    .default(1)
+    .default(DEFAULT_DELAY)
     .meta({ title: 'Access-Delay', description: 'seconds between contacts with a server' }),
   dataDirectory: text.optional().meta({
     title: 'Data-Directory',

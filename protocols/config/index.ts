@@ -13,6 +13,7 @@ export {
   parseCollectionConf,
 } from './collection-conf.js';
 export {
+  DEFAULT_DELAY,
   DEFAULT_HOST_MAX,
   DEFAULT_URL_MAX,
   type LeafNode,

@@ -4,6 +4,9 @@ import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import {
+  DEFAULT_DELAY,
+  DEFAULT_HOST_MAX,
+  DEFAULT_URL_MAX,
   type GathererConfig,
   type LeafNode,
   parseGathererConf,
@@ -102,10 +105,10 @@ function createRootNode(url: string, limits: RootLimitOptions, filter?: string):
   // Parsed like a line of a configuration, for the defaults of G-30.
   const access = local ? 'FILE' : accessMethod(url).toUpperCase() === 'HTTPS' ? 'HTTP' : accessMethod(url);
   const spec = [
-    `URL=${limits.urls ?? (local ? DIRECTORY_URL_MAX : 250)}${filter === undefined ? '' : `,${filter}`}`,
-    `Host=${limits.hosts ?? 1}`,
+    `URL=${limits.urls ?? (local ? DIRECTORY_URL_MAX : DEFAULT_URL_MAX)}${filter === undefined ? '' : `,${filter}`}`,
+    `Host=${limits.hosts ?? DEFAULT_HOST_MAX}`,
     `Access=${access}`,
-    `Delay=${limits.delay ?? (local ? 0 : 1)}`,
+    `Delay=${limits.delay ?? (local ? 0 : DEFAULT_DELAY)}`,
     `Depth=${limits.depth ?? 0}`,
   ].join(' ');
   const text = `Gatherer-Name: command line\n<RootNodes>\n${url} ${spec}\n</RootNodes>\n`;

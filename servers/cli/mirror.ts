@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
+import { DEFAULT_DELAY } from '../../protocols/config/index.js';
 import { UsageError } from '../../protocols/errors.js';
 import { configFromRoots } from '../all-in-one/index.js';
 import { MIRROR_DATA, Mirror, type MirrorReport } from '../gatherer/mirror/index.js';
@@ -59,7 +60,7 @@ export function mirrorCommand(): Command {
     .option('--depth <steps>', 'maximum number of steps from each ROOT; 0 = no limit', integerOption, 0)
     .option(
       '--delay <seconds>',
-      'time between requests to a server (default: 1; local files 0)',
+      `time between requests to a server (default: ${DEFAULT_DELAY}; local files 0)`,
       secondsOption,
     )
     .option(

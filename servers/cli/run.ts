@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { DEFAULT_DELAY } from '../../protocols/config/index.js';
 import type { PublishedReferences } from '../../storage/references/index.js';
 import { AllInOne, type CycleReport, configFromRoots, type LogName } from '../all-in-one/index.js';
 import { createLogger, type Logger, StopSignal } from '../host/index.js';
@@ -64,7 +65,7 @@ export function runCommand(): Command {
     .option('--once', 'gather, publish, collect, print the counts as one JSON line, exit', false)
     .option(
       '--delay <seconds>',
-      'time between requests to a server (default: 1; local files 0)',
+      `time between requests to a server (default: ${DEFAULT_DELAY}; local files 0)`,
       secondsOption,
     )
     .option(

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { DEFAULT_DELAY, DEFAULT_URL_MAX } from '../../../protocols/config/index.js';
 import { UsageError } from '../../../protocols/errors.js';
 import { accessMethod, canonicalUrl } from '../../../protocols/urls/index.js';
 import { type Answers, fileNameOf, isUrl, KIT_HOME, splitIndexAnswer } from './answers.js';
@@ -98,8 +99,8 @@ async function rootLine(word: string): Promise<string> {
     const url = canonicalUrl(word) ?? word;
     const access = accessMethod(url).toUpperCase();
     return access === 'HTTP' || access === 'HTTPS'
-      ? `${url} URL=250 Delay=1`
-      : `${url} URL=250 Access=${access}`;
+      ? `${url} URL=${DEFAULT_URL_MAX} Delay=${DEFAULT_DELAY}`
+      : `${url} URL=${DEFAULT_URL_MAX} Access=${access}`;
   }
   const path = resolve(word);
   const found = await stat(path).catch(() => undefined);
