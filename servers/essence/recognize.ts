@@ -5,7 +5,10 @@ import { typeByMime } from './mime-types.js';
 import type { EssenceInput } from './model.js';
 import type { RuleOrigin, TypeRules } from './type-rules.js';
 
-/** Types that contain other files or objects and are unpacked, not summarized (E-40, E-43, E-44, E-46). */
+/**
+ * Types that contain other files or objects and are unpacked, not summarized (E-40, E-43, E-44, E-46): those of FORMATS and CONVERTERS in
+ * `unnest/`, and `Exploder`, for which only the user can supply a program.
+ */
 export const NESTED_TYPES: ReadonlySet<string> = new Set(
   (
     'Uuencoded Tar ShellArchive Compressed CompressedTar GNUCompressed GNUCompressedTar Bzip2Compressed ' +

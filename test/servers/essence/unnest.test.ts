@@ -10,8 +10,11 @@ import {
   summarizeDocument,
   type UnnestLimits,
 } from '../../../servers/essence/index.js';
+import { NESTED_TYPES } from '../../../servers/essence/recognize.js';
 import { decompressBzip2 } from '../../../servers/essence/unnest/bzip2.js';
 import { collect } from '../../../servers/essence/unnest/chunks.js';
+import { CONVERTERS } from '../../../servers/essence/unnest/converters/index.js';
+import { FORMATS } from '../../../servers/essence/unnest/formats.js';
 import { decompressLzw } from '../../../servers/essence/unnest/lzw.js';
 import { attributesOf, contentOf, contextOf, IDENTITY, inputOf, summarize } from './helpers.js';
 import { binhex, latin1, lzw, tar } from './unnest-fixtures.js';
@@ -189,6 +192,10 @@ t.test(
     ]);
   },
 );
+
+t.test('E-40, E-46 the nested types are those with a format or a converter, and Exploder', async (t) => {
+  t.same([...NESTED_TYPES].sort(), [...FORMATS.keys(), ...CONVERTERS.keys(), 'Exploder'].sort());
+});
 
 t.test('E-45 unsafe names and links are left out; the other members are intact', async (t) => {
   const got = await componentsIn(
