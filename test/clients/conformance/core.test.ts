@@ -1,5 +1,6 @@
 // Tests the core of the conformance kit: runner, transcript, targets, reports, catalog, and the command `harvest
 // conformance`.
+import { readFile } from 'node:fs/promises';
 import t from 'tap';
 import {
   type BoundCase,
@@ -415,6 +416,18 @@ t.test('`harvest conformance --list` lists suites and cases', async (t) => {
     (JSON.parse(cases.stdout) as { id: string }[]).map(({ id }) => id),
     ['update/boundary', 'update/only-newer'],
   );
+});
+
+t.test('the README states the number of cases of each suite', async (t) => {
+  const readme = await readFile(new URL('README.md', import.meta.resolve('#package.json')), 'utf8');
+  const stated: Record<string, number> = {};
+  for (const [, name = '', count] of readme.matchAll(
+    /^npx harvest conformance (\S+) .*# .*?(\d+) (?:cases|rules)/gm,
+  ))
+    stated[name] = Number(count);
+  const actual: Record<string, number> = {};
+  for (const name of await suiteNames()) actual[name] = (await loadSuite(name)).cases.length;
+  t.same(stated, actual);
 });
 
 t.test('arguments after -- reach a suite unchanged, even those that look like options', async (t) => {
