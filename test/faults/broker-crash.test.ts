@@ -39,7 +39,7 @@ function documentsOf(round: number): { updateTime: number; text: string }[] {
 }
 
 t.test(
-  'DESIGN-4: after kill -9 during a collection nothing is lost or duplicated, and the index matches the store',
+  'DESIGN 4: after kill -9 during a collection nothing is lost or duplicated, and the index matches the store',
   async (t) => {
     const gatherd = await ScriptedGatherd.listen();
     t.teardown(() => gatherd.close());

@@ -67,7 +67,7 @@ function colorOf(id: number, ids: Iterable<number>): number {
 }
 
 t.test(
-  'DESIGN-4, R-12: harvest links load is killed at 20 moments; readers see whole generations only',
+  'DESIGN 4, R-12: harvest links load is killed at 20 moments; readers see whole generations only',
   async (t) => {
     const scratch = await mkdtemp(join(tmpdir(), 'references-kill-'));
     const data = join(scratch, 'data');

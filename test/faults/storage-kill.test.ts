@@ -115,7 +115,7 @@ async function checkBroker(t: Test, directory: string, reported: ReportedSteps):
 }
 
 t.test(
-  'DESIGN-4: a process killed while it writes, publishes and collects leaves whole states',
+  'DESIGN 4: a process killed while it writes, publishes and collects leaves whole states',
   async (t) => {
     const directory = await temporaryDirectory(t);
     const reported: ReportedSteps = new Map();

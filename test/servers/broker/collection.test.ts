@@ -274,7 +274,7 @@ t.test('BRK-6.3: mode new drops every object and requests everything', async (t)
   await t.rejects(broker.start('nocol'), { code: 'ERR_STATE' });
 });
 
-t.test('DESIGN-4: the index catches up from its watermark, and is rebuilt if it is lost', async (t) => {
+t.test('DESIGN 4: the index catches up from its watermark, and is rebuilt if it is lost', async (t) => {
   const server = await startScripted(t);
   const { broker, open, directory } = await openBroker(t, { points: [server.point(0)] });
   await broker.collect();

@@ -381,7 +381,7 @@ async function readSlowly(port: number, lines: string): Promise<string> {
   return Buffer.concat(received).toString('latin1');
 }
 
-t.test('DESIGN-4: a compressed transfer keeps its generation during publications', async (t) => {
+t.test('DESIGN 4: a compressed transfer keeps its generation during publications', async (t) => {
   const noise = (i: number) =>
     Array.from({ length: 800 }, (_, k) => createHash('sha256').update(`old ${i} ${k}`).digest('base64')).join(
       '\n',

@@ -324,7 +324,7 @@ t.test('R-60, C-13: a stopping server replies to accepted connections and refuse
   await stopped;
 });
 
-t.test('DESIGN-4: a new generation is served as soon as it is published', async (t) => {
+t.test('DESIGN 4: a new generation is served as soon as it is published', async (t) => {
   const { address, data, memory } = await serveFixture(t);
   t.equal(await exchange(t, address.port, REQUEST), REPLY);
   await publishFixture(

@@ -24,7 +24,7 @@ async function readers(directory: string): Promise<string[]> {
   return readdir(join(directory, 'readers')).catch(() => []);
 }
 
-t.test('DESIGN-4 a reader keeps the generation it opened; the next one opens the newest', async (t) => {
+t.test('DESIGN 4 a reader keeps the generation it opened; the next one opens the newest', async (t) => {
   const { directory, store, generations } = await publisher(t);
   t.equal(await generations.current(), undefined);
   await t.rejects(generations.open(), { name: 'StorageError', message: /no generation/ });
@@ -60,7 +60,7 @@ t.test('DESIGN-4 a reader keeps the generation it opened; the next one opens the
   t.equal((await readers(directory)).length, 1, 'the last user of a clone removes it');
 });
 
-t.test('DESIGN-4 tables are hard links, and a published directory is never written', async (t) => {
+t.test('DESIGN 4 tables are hard links, and a published directory is never written', async (t) => {
   const { root, directory, store, generations } = await publisher(t);
   const batch = store.batch();
   for (let i = 0; i < 2000; i++) batch.putSummary(summary(`http://${i}.test/`, i, String(i).repeat(500)));
@@ -95,7 +95,7 @@ t.test('DESIGN-4 tables are hard links, and a published directory is never writt
 });
 
 t.test(
-  'DESIGN-4 publishing copies the files to another file system, where hard links are impossible',
+  'DESIGN 4 publishing copies the files to another file system, where hard links are impossible',
   async (t) => {
     const { root, store } = await publisher(t);
     const elsewhere = '/dev/shm';
