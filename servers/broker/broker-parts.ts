@@ -5,7 +5,12 @@ import type { CloseStack } from '../../protocols/close-stack.js';
 import type { BrokerConfig, CollectionPoint } from '../../protocols/config/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { BrokerStore } from '../../storage/index.js';
-import { type Indexer, openIndexer } from '../../storage/indexers/index.js';
+import {
+  type Indexer,
+  type IndexerType,
+  openIndexer,
+  parseIndexerType,
+} from '../../storage/indexers/index.js';
 import type { Debug, Logger } from '../host/index.js';
 import type { CollectLimits } from './collect-context.js';
 import { EventLog, logTypesByName } from './event-log.js';
@@ -37,9 +42,12 @@ export interface BrokerParts {
   readonly events: EventLog;
 }
 
-/** BRK-6.5: returns the indexer's debug section. The table has none for our own engine, which uses the first section, 101. */
+/** BRK-6.5: the debug sections of the indexers. The table has none for our own engine, which uses that of PLWeb. */
+const INDEXER_SECTIONS: Readonly<Record<IndexerType, number>> = { embedded: 101, glimpse: 102, swish: 103 };
+
+/** Returns the debug section of the configured indexer. */
 export function indexerSection({ indexerType }: BrokerConfig): number {
-  return { glimpse: 102, swish: 103 }[indexerType.toLowerCase()] ?? 101;
+  return INDEXER_SECTIONS[parseIndexerType(indexerType)];
 }
 
 export function systemClock(): UnixSeconds {

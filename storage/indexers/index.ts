@@ -17,6 +17,12 @@ export {
 } from './external/candidate-search.js';
 export { type GlimpseIndexerOptions, openGlimpseIndexer } from './glimpse/glimpse-indexer.js';
 export type { QueryLimits } from './matcher.js';
-export { INDEXER_TYPES, type OpenIndexerOptions, openIndexer } from './open.js';
+export {
+  INDEXER_TYPES,
+  type IndexerType,
+  type OpenIndexerOptions,
+  openIndexer,
+  parseIndexerType,
+} from './open.js';
 export type { SearchLimits } from './search.js';
 export { openSwishIndexer, type SwishIndexerOptions } from './swish/swish-indexer.js';

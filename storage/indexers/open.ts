@@ -26,15 +26,20 @@ export interface OpenIndexerOptions {
 
 type Opener = (options: OpenIndexerOptions) => Promise<Indexer>;
 
-/** The engines by the names of `Indexer-Type`, in lower case. */
-const OPENERS: ReadonlyMap<string, Opener> = new Map<string, Opener>([
-  ['embedded', embedded],
-  ['glimpse', glimpse],
-  ['swish', swish],
-]);
+/** A value of `Indexer-Type`, in lower case. */
+export type IndexerType = 'embedded' | 'glimpse' | 'swish';
+
+const OPENERS: Readonly<Record<IndexerType, Opener>> = { embedded, glimpse, swish };
 
 /** The values of `Indexer-Type`, in lower case. */
-export const INDEXER_TYPES: readonly string[] = [...OPENERS.keys()];
+export const INDEXER_TYPES = Object.keys(OPENERS) as readonly IndexerType[];
+
+/** Reads a value of `Indexer-Type`, in any case. @throws UsageError for an unknown one */
+export function parseIndexerType(text: string): IndexerType {
+  const type = INDEXER_TYPES.find((known) => known === text.toLowerCase());
+  if (type !== undefined) return type;
+  throw new UsageError(`Indexer-Type: ${text} is not one of ${INDEXER_TYPES.join(', ')}`);
+}
 
 /**
  * Opens the query engine of a Broker by its `Indexer-Type` (BRK-8.5). All engines are updated, rebuilt and queried in the same way;
@@ -43,10 +48,7 @@ export const INDEXER_TYPES: readonly string[] = [...OPENERS.keys()];
  * @throws UsageError for an unknown type; StorageError if a program is not installed or a directory cannot be used
  */
 export async function openIndexer(options: OpenIndexerOptions): Promise<Indexer> {
-  const open = OPENERS.get(options.type.toLowerCase());
-  if (open === undefined)
-    throw new UsageError(`Indexer-Type: ${options.type} is not one of ${INDEXER_TYPES.join(', ')}`);
-  return open(options);
+  return OPENERS[parseIndexerType(options.type)](options);
 }
 
 async function embedded({ brokerDirectory, storeDirectory }: OpenIndexerOptions): Promise<Indexer> {

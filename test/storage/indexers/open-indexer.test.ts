@@ -5,12 +5,16 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { UsageError } from '../../../protocols/errors.js';
-import { INDEXER_TYPES, openIndexer } from '../../../storage/indexers/index.js';
+import { INDEXER_TYPES, type IndexerType, openIndexer } from '../../../storage/indexers/index.js';
 import { EmbeddedFixture, expressionOf, type ObjectAttributes, PLAIN_SEARCH } from './embedded-fixture.js';
 
 t.setTimeout(120_000);
-/** The program that an engine needs, by type. */
-const PROGRAMS: Readonly<Record<string, string>> = { glimpse: 'glimpseindex', swish: 'swish-e' };
+/** The program that an engine needs. */
+const PROGRAMS: Readonly<Record<IndexerType, string | undefined>> = {
+  embedded: undefined,
+  glimpse: 'glimpseindex',
+  swish: 'swish-e',
+};
 
 const OBJECTS: readonly ObjectAttributes[] = [
   { title: 'Wheat prices', body: 'the wheat is good' },
@@ -36,7 +40,7 @@ t.test('BRK-7.3 an unknown Indexer-Type is refused', async (t) => {
   const options = { type: 'WAIS', brokerDirectory: '/nowhere', storeDirectory: '/nowhere' };
   await t.rejects(
     openIndexer(options),
-    new UsageError('Indexer-Type: WAIS is not one of embedded, glimpse, swish'),
+    new UsageError(`Indexer-Type: WAIS is not one of ${INDEXER_TYPES.join(', ')}`),
   );
 });
 

@@ -4,7 +4,12 @@ import { spawnSync } from 'node:child_process';
 import t from 'tap';
 import { PeerError } from '../../../protocols/errors.js';
 import { indexerConformance } from '../../../storage/indexers/conformance.js';
-import { type IndexerCapabilities, openIndexer } from '../../../storage/indexers/index.js';
+import {
+  INDEXER_TYPES,
+  type IndexerCapabilities,
+  type IndexerType,
+  openIndexer,
+} from '../../../storage/indexers/index.js';
 import { EmbeddedFixture } from './embedded-fixture.js';
 
 t.setTimeout(240_000);
@@ -23,11 +28,15 @@ const ALL_CAPABILITIES: IndexerCapabilities = {
 };
 const WORDS_ONLY = { substrings: false, errors: 0, regexp: false, comparison: false };
 
-for (const [type, program, capabilities] of [
-  ['embedded', undefined, ALL_CAPABILITIES],
-  ['glimpse', 'glimpseindex', { ...ALL_CAPABILITIES, score: false }],
-  ['swish', 'swish-e', { ...ALL_CAPABILITIES, ...WORDS_ONLY }],
-] as const) {
+/** The program that an engine needs, and its capabilities. */
+const ENGINES: Readonly<Record<IndexerType, { program?: string; capabilities: IndexerCapabilities }>> = {
+  embedded: { capabilities: ALL_CAPABILITIES },
+  glimpse: { program: 'glimpseindex', capabilities: { ...ALL_CAPABILITIES, score: false } },
+  swish: { program: 'swish-e', capabilities: { ...ALL_CAPABILITIES, ...WORDS_ONLY } },
+};
+
+for (const type of INDEXER_TYPES) {
+  const { program, capabilities } = ENGINES[type];
   const missing = program !== undefined && spawnSync(program, ['-V']).error !== undefined;
   t.test(`BRK-8.1 ${type}`, { skip: missing && `${program} is not installed` }, async (t) => {
     indexerConformance({
