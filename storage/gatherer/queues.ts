@@ -8,8 +8,8 @@ export interface QueuePosition {
   readonly classKey: string;
   /** 0 to 255, lower first. */
   readonly directive: number;
-  /** 0 to 255, lower first. */
-  readonly cost: number;
+  /** 0 to 255, lower first (CRAWL-9.11). */
+  readonly precedence: number;
   /** Age: 0 to 2^48 - 1, lower first. */
   readonly ordinal: number;
 }
@@ -28,7 +28,7 @@ export interface QueueSurvey {
 }
 
 const ORDINAL_MAX = 2 ** 48 - 1;
-/** The end of a key: NUL, directive, cost, ordinal. */
+/** The end of a key: NUL, directive, precedence, ordinal. */
 const TAIL_BYTES = 9;
 const SURVEY_PAGE_KEYS = 8192;
 const CONCURRENT_READS = 16;
@@ -103,7 +103,7 @@ export class WorkQueueStore {
 }
 
 /**
- * The table's byte, class key in UTF-8, 00, directive (1 byte), cost (1 byte), ordinal (6 bytes) (CRAWL-5.1.1).
+ * The table's byte, class key in UTF-8, 00, directive (1 byte), precedence (1 byte), ordinal (6 bytes) (CRAWL-5.1.1).
  *
  * @throws RangeError for a number out of range, TypeError for a class key with NUL.
  */
@@ -116,7 +116,7 @@ export function queueKey(position: QueuePosition): Uint8Array {
   key.write(classKey, 1);
   key[1 + length] = 0;
   key[2 + length] = requireInteger(position.directive, 'directive', 255);
-  key[3 + length] = requireInteger(position.cost, 'cost', 255);
+  key[3 + length] = requireInteger(position.precedence, 'precedence', 255);
   key.writeUIntBE(requireInteger(position.ordinal, 'ordinal', ORDINAL_MAX), 4 + length, 6);
   return key;
 }
@@ -136,7 +136,7 @@ function parseQueueKey(key: Uint8Array): QueuePosition {
   return {
     classKey: keyText(key.subarray(0, tail)),
     directive: bytes.readUInt8(tail + 1),
-    cost: bytes.readUInt8(tail + 2),
+    precedence: bytes.readUInt8(tail + 2),
     ordinal: bytes.readUIntBE(tail + 3, 6),
   };
 }

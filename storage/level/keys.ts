@@ -8,7 +8,7 @@
  *     Z  deletion time u64 BE, url         Tombstone
  *     z  url                               TombstoneIdentity
  *     D  url                               Document
- *     Q  class key, 00, directive, cost, ordinal u48 BE                   (CRAWL-5.1.1)
+ *     Q  class key, 00, directive, precedence, ordinal u48 BE             (CRAWL-5.1.1)
  *     q  class key                         WorkQueue
  *     i  precedence u8, sequence u48 BE    class key of an inactive queue
  *     h  key of a fetch history            the history

@@ -99,6 +99,6 @@ export class CandidateIntake {
       sourceTag,
     };
     const ordinal = this.writer.counters.nextOrdinal++;
-    return { classKey, directive, cost: Math.min(precedence, MAX_URI_PRECEDENCE), ordinal, uri };
+    return { classKey, directive, precedence: Math.min(precedence, MAX_URI_PRECEDENCE), ordinal, uri };
   }
 }

@@ -166,5 +166,5 @@ export class WorkQueue {
 }
 
 function compareEntries(a: QueueEntry, b: QueueEntry): number {
-  return a.directive - b.directive || a.cost - b.cost || a.ordinal - b.ordinal;
+  return a.directive - b.directive || a.precedence - b.precedence || a.ordinal - b.ordinal;
 }

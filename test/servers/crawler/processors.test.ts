@@ -51,7 +51,7 @@ function crawlUri(url = 'http://example.org/a', settings: CrawlSettingsInput = {
     cost: 1,
     sourceTag: '',
   };
-  const entry = { classKey: 'example.org', directive: 3, cost: 1, ordinal: 1, uri };
+  const entry = { classKey: 'example.org', directive: 3, precedence: 1, ordinal: 1, uri };
   return new CrawlUri(
     entry,
     new GathererBatch(async () => {}),

@@ -136,26 +136,29 @@ t.test('summaries are stored and exported', async (t) => {
   });
 });
 
-t.test('CRAWL-5.1.1 queue keys are class key, 00, directive, cost, ordinal', async (t) => {
-  const key = (classKey: string, directive: number, cost: number, ordinal: number) =>
-    Buffer.from(queueKey({ classKey, directive, cost, ordinal }).subarray(1)).toString('hex');
+t.test('CRAWL-5.1.1 queue keys are class key, 00, directive, precedence, ordinal', async (t) => {
+  const key = (classKey: string, directive: number, precedence: number, ordinal: number) =>
+    Buffer.from(queueKey({ classKey, directive, precedence, ordinal }).subarray(1)).toString('hex');
   t.equal(key('foo', 3, 1, 2), '666f6f000301000000000002');
   t.equal(key('foo', 2, 5, 4), '666f6f000205000000000004');
   t.equal(
     key('www.example.com#443', 3, 1, 281474976710655),
     '7777772e6578616d706c652e636f6d23343433000301ffffffffffff',
   );
-  for (const wrong of [{ directive: 256 }, { cost: -1 }, { ordinal: 2 ** 48 }])
-    t.throws(() => queueKey({ classKey: 'a', directive: 1, cost: 1, ordinal: 1, ...wrong }), RangeError);
-  t.throws(() => queueKey({ classKey: 'a\0b', directive: 1, cost: 1, ordinal: 1 }), TypeError);
+  for (const wrong of [{ directive: 256 }, { precedence: -1 }, { ordinal: 2 ** 48 }])
+    t.throws(
+      () => queueKey({ classKey: 'a', directive: 1, precedence: 1, ordinal: 1, ...wrong }),
+      RangeError,
+    );
+  t.throws(() => queueKey({ classKey: 'a\0b', directive: 1, precedence: 1, ordinal: 1 }), TypeError);
 });
 
-t.test('CRAWL-5.1.1 a queue returns its entries by directive, cost and age', async (t) => {
+t.test('CRAWL-5.1.1 a queue returns its entries by directive, precedence and age', async (t) => {
   await using store = await GathererStore.open(await temporaryDirectory(t));
-  const entry = (classKey: string, directive: number, cost: number, ordinal: number) => ({
+  const entry = (classKey: string, directive: number, precedence: number, ordinal: number) => ({
     classKey,
     directive,
-    cost,
+    precedence,
     ordinal,
     uri: queuedUri(`http://${classKey}/${ordinal}`),
   });
