@@ -229,8 +229,8 @@ export async function openCrawlJob(
       options.onDocument(redactEvent(event));
       logs?.document(event);
       journal?.finished(event);
-      if (logs?.full === true) await logs.room();
-      if (journal?.full === true) await journal.room();
+      if (logs?.full === true) await logs.waitForRoom();
+      if (journal?.full === true) await journal.waitForRoom();
     },
     checkpoint: () => checkpoints.take(),
     lastCheckpoint: () => checkpoints.newest,

@@ -92,13 +92,13 @@ export class AppendFile implements AsyncDisposable {
     else this.#scheduleWrite();
   }
 
-  /** Whether so much is pending that the caller should wait for {@link room}. */
+  /** Whether so much is pending that the caller should wait for {@link waitForRoom}. */
   get full(): boolean {
     return this.#length >= this.#options.limit;
   }
 
   /** Waits until the file is no longer {@link full}. @throws the signal's reason */
-  async room(signal?: AbortSignal): Promise<void> {
+  async waitForRoom(signal?: AbortSignal): Promise<void> {
     while (this.full && !this.#closed) {
       signal?.throwIfAborted();
       await new Promise<void>((resolve, reject) => {

@@ -148,7 +148,7 @@ export interface CrawlFrontier<Batch> {
   abandoned(entry: QueueEntry): void;
 
   /** True if the URL is known; false if it is not, or if the frontier would have to look it up. */
-  surelyKnows(url: string): boolean;
+  isKnownWithoutLookup(url: string): boolean;
   /** CRAWL-16.6, 11.3: the traffic of a queue in memory. */
   traffic(classKey: string): QueueTraffic;
 

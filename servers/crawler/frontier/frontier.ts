@@ -176,7 +176,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
     return { successes, successBytes: bytes, responses: successes + errors, totalBytes: bytes };
   }
 
-  surelyKnows(url: string): boolean {
+  isKnownWithoutLookup(url: string): boolean {
     return this.#knownUrls.has(url);
   }
 

@@ -75,14 +75,14 @@ export class JournalWriter implements AsyncDisposable {
     else this.write({ tag: outcome === 'retry' ? 'Fr' : 'Fd', url });
   }
 
-  /** True if the text in memory has reached the limit; the caller then awaits {@link room}. */
+  /** True if the text in memory has reached the limit; the caller then awaits {@link waitForRoom}. */
   get full(): boolean {
     return this.#file.full;
   }
 
   /** Waits until the journal is no longer {@link full}. @throws the signal's reason */
-  room(signal?: AbortSignal): Promise<void> {
-    return this.#file.room(signal);
+  waitForRoom(signal?: AbortSignal): Promise<void> {
+    return this.#file.waitForRoom(signal);
   }
 
   /** Writes all events to the file. @throws StorageError */

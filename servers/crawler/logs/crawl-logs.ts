@@ -38,7 +38,7 @@ export interface CrawlLogsOptions {
 
 /**
  * The logs of a crawl (CRAWL section 16) in one directory. Its methods do not wait for the disk. While {@link CrawlLogs.full} is true the
- * caller awaits {@link CrawlLogs.room}, so that memory is bounded on a slow disk.
+ * caller awaits {@link CrawlLogs.waitForRoom}, so that memory is bounded on a slow disk.
  */
 export class CrawlLogs implements AsyncDisposable {
   readonly #now: () => number;
@@ -126,8 +126,8 @@ export class CrawlLogs implements AsyncDisposable {
   }
 
   /** Waits until no log is {@link full}. @throws the signal's reason */
-  async room(signal?: AbortSignal): Promise<void> {
-    for (const file of Object.values(this.files)) if (file.full) await file.room(signal);
+  async waitForRoom(signal?: AbortSignal): Promise<void> {
+    for (const file of Object.values(this.files)) if (file.full) await file.waitForRoom(signal);
   }
 
   /** Writes all lines to the files. @throws StorageError */

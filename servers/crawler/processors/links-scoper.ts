@@ -4,7 +4,7 @@ import type { Candidate, CrawlFrontier } from '../frontier/index.js';
 import type { Scope } from '../scope.js';
 
 export interface LinksScoperOptions {
-  readonly frontier: Pick<CrawlFrontier<unknown>, 'surelyKnows'>;
+  readonly frontier: Pick<CrawlFrontier<unknown>, 'isKnownWithoutLookup'>;
   readonly scope: Scope;
 }
 
@@ -25,7 +25,9 @@ export class LinksScoper implements Processor {
     const dropped = uri.outLinks.length - maxOutlinks;
     // CRAWL-6.1, 16.2.
     if (dropped > 0) uri.annotations.push(`dol:${dropped}`);
-    const links = uri.outLinks.slice(0, maxOutlinks).filter((link) => !frontier.surelyKnows(link.url));
+    const links = uri.outLinks
+      .slice(0, maxOutlinks)
+      .filter((link) => !frontier.isKnownWithoutLookup(link.url));
     if (links.length === 0) return 'proceed';
     await scope.prepare(uri, links);
     const candidates = new Map<string, Candidate>();

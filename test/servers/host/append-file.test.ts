@@ -24,10 +24,10 @@ t.test('CRAWL-16: the memory of a log is bounded; a full log has room again afte
   const file = await AppendFile.open(path, { limit: 100, blockLength: 10, encoder });
   for (let i = 0; !file.full; i++) file.write(`line ${i} of some length`);
   const stop = new AbortController();
-  const aborted = file.room(stop.signal);
+  const aborted = file.waitForRoom(stop.signal);
   stop.abort(new Error('stopped'));
   await t.rejects(aborted, { message: 'stopped' });
-  const room = file.room();
+  const room = file.waitForRoom();
   t.ok(file.full);
   releaseDisk();
   await room;
