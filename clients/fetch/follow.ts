@@ -4,7 +4,7 @@ import { publishDebug } from './debug-channel.js';
 import { isPrivateAddress } from './private-addresses.js';
 import type { Fetcher, FetchRequest, FetchResult } from './types.js';
 
-/** G-173: the number of redirects that are followed. */
+/** G-173: the number of redirects that are followed for a document, and for a robots.txt (RFC 9309 2.3.1.2 requires at least five). */
 export const MAX_REDIRECTS = 5;
 
 /**

@@ -1,5 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import { type Fetcher, type FetchResult, isPrivateAddress } from '../../../clients/fetch/index.js';
+import {
+  type Fetcher,
+  type FetchResult,
+  isPrivateAddress,
+  MAX_REDIRECTS,
+} from '../../../clients/fetch/index.js';
 import { ConnectionError, RefusedError, UsageError } from '../../../protocols/errors.js';
 import {
   isRobotsExpired,
@@ -72,8 +77,6 @@ interface Answer {
   readonly body?: Uint8Array;
 }
 
-/** RFC 9309 2.3.1.2: at least five redirects are followed. */
-const MAX_REDIRECTS = 5;
 /** Bytes of an entry without its text. */
 const ENTRY_BYTES = 64;
 
@@ -245,6 +248,7 @@ function rulesOf(settings: CrawlSettings, tries: number): ResponseRules {
   const common = {
     tries,
     unreachable: settings.robotsUnreachable === 'allow' ? 'allow-all' : 'unavailable',
+    // RFC 9309 2.3.1.2: at least five redirects are followed.
     redirects: MAX_REDIRECTS,
     // CRAWL-13.3.14: robots.txt is fetched even if it is ignored.
     ignore: settings.robotsPolicy === 'ignore',
