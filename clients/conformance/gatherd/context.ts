@@ -41,7 +41,7 @@ export class GatherdContext extends ServerContext<SharedFacts> {
 
   /**
    * Returns the survey of the first full transfer of the run.
-   * @throws NotApplicable if it failed, for which another case fails
+   * @throws Mismatch if the first call fails; later calls throw NotApplicable, so that only one case of the run fails for it
    */
   async survey(): Promise<Survey> {
     const { survey } = this.shared;

@@ -103,7 +103,7 @@ const EXTRACTED: readonly (readonly [type: string, summarizer: Summarizer])[] = 
   ['Unrecognized', summarizeUnrecognized],
 ];
 
-/** E-60, E-71: the built-in summarizers by type. A new type is a new line in one of the two lists above. */
+/** E-60, E-71: the built-in summarizers by type. README.md lists the steps for a new type. */
 export const SUMMARIZERS: ReadonlyMap<string, Summarizer> = new Map<string, Summarizer>([
   ['HTML', (document, context) => summarizeHtml(document, context.htmlTable)],
   ...TEXTS,
