@@ -194,7 +194,7 @@ class RefererProcess {
       log.write(LEVEL.notice, 'the configuration was read again');
     } catch (error) {
       const why = messageOf(error);
-      log.write(LEVEL.error, `the old configuration stays: ${why}`);
+      log.write(LEVEL.error, `the old configuration is kept: ${why}`);
       throw error;
     }
   }

@@ -227,13 +227,13 @@ export class BrokerStore implements AsyncDisposable {
     return entry;
   }
 
-  /** Reads entries in one trip; the results are in the order of the OIDs. */
+  /** Reads entries in one call to the thread pool; the results are in the order of the OIDs. */
   async entries(oids: readonly number[]): Promise<(RegistryEntry | undefined)[]> {
     const rows = await this.#level.getMany(oids.map((oid) => oidKey(TABLE.entries, oid)));
     return rows.map((bytes, i) => bytes && { oid: oids[i] ?? 0, ...registryEntryCodec.decode(bytes) });
   }
 
-  /** Reads the stored bytes of objects in one trip; the results are in the order of the OIDs. */
+  /** Reads the stored bytes of objects in one call to the thread pool; the results are in the order of the OIDs. */
   objects(oids: readonly number[]): Promise<(Uint8Array | undefined)[]> {
     return readObjects(this.#level, oids);
   }
@@ -252,8 +252,8 @@ export class BrokerStore implements AsyncDisposable {
   }
 
   /**
-   * The entries of copies that changed after a time, or whose Update-Time is after it, in pages (BT-4, BT-5). The cost follows what
-   * changed, not what exists. Changes during the walk may be missed: they have a later time.
+   * The entries of copies that changed after a time, or whose Update-Time is after it, in pages (BT-4, BT-5). The time that
+   * it takes depends on the number of changes. Changes during the walk may be missed: they have a later time.
    */
   copiesSince(options: CopiesSinceOptions): AsyncGenerator<RegistryEntry[], void, undefined> {
     return copiesSince(this.#level, options);

@@ -4,7 +4,7 @@ import { Level } from '../level/level.js';
 
 /** Reads a Broker's stored objects. */
 export interface ObjectReader extends AsyncDisposable {
-  /** Reads the stored bytes of objects in one trip; the results are in the order of the OIDs. */
+  /** Reads the stored bytes of objects in one call to the thread pool; the results are in the order of the OIDs. */
   objects(oids: readonly number[]): Promise<(Uint8Array | undefined)[]>;
   close(): Promise<void>;
 }

@@ -28,7 +28,7 @@ export interface ChangedSinceOptions {
 export interface EntriesOptions {
   /** Only OIDs above this one. */
   readonly after?: number;
-  /** Only `Update-Time >= since`; the cost follows what changed, not what exists. */
+  /** Only `Update-Time >= since`; the time that the walk takes depends on their number. */
   readonly since?: UnixSeconds;
   readonly signal?: AbortSignal;
 }

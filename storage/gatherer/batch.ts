@@ -31,7 +31,7 @@ export interface GatheredReferences {
   readonly links: readonly string[];
 }
 
-/** A change of the links. The rows that it affects depend on the IDs that are allotted already. */
+/** A change of the links. The rows that it affects depend on the IDs that are allocated already. */
 export type ReferenceChange =
   | { readonly kind: 'put'; readonly document: GatheredReferences }
   | { readonly kind: 'drop'; readonly url: string };

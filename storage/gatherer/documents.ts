@@ -15,7 +15,7 @@ export class DocumentStore {
     return document;
   }
 
-  /** Reads records in one trip; the results are in the order of the URLs. */
+  /** Reads records in one call to the thread pool; the results are in the order of the URLs. */
   async getMany(urls: readonly string[]): Promise<(DocumentRecord | undefined)[]> {
     const rows = await this.#level.getMany(urls.map(documentKey));
     return rows.map((bytes, i) => bytes && { url: urls[i] ?? '', ...documentCodec.decode(bytes) });

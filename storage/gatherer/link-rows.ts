@@ -1,4 +1,4 @@
-// The rows that a group of link changes writes: documents, servers and lists of targets, with the IDs that it allots.
+// The rows that a group of link changes writes: documents, servers and lists of targets, with the IDs that it allocates.
 import { StorageError } from '../../protocols/errors.js';
 import { oidKey, TABLE, textKey } from '../level/keys.js';
 import type { RowChange } from '../level/level.js';
@@ -97,7 +97,7 @@ export class LinkRowWriter {
     return ids;
   }
 
-  /** The ID of a URL, allotted here if it has none. */
+  /** The ID of a URL, allocated here if it has none. */
   #idOf(url: string): KnownUrl {
     const known = this.known.get(url);
     if (known !== undefined) return known;

@@ -40,7 +40,7 @@ export interface LinkRows {
 
 /**
  * The tables of the working store from which the references are published: IDs of documents, IDs of servers, and lists of links. The
- * store's one writer allots IDs from counters that are written with the rows, so no ID is given twice.
+ * store's one writer allocates IDs from counters that are written with the rows, so no ID is given twice.
  */
 export class LinkTables {
   readonly #level: Level;

@@ -29,7 +29,7 @@ export class QueueRecordStore {
     this.#level = level;
   }
 
-  /** Reads records in one trip; the results are in the order of the class keys. */
+  /** Reads records in one call to the thread pool; the results are in the order of the class keys. */
   async getMany(classKeys: readonly string[]): Promise<(QueueRecord | undefined)[]> {
     const rows = await this.#level.getMany(classKeys.map(queueRecordKey));
     return rows.map(

@@ -33,7 +33,7 @@ interface PendingBatch {
 
 /** Pending batches are written together, up to this many rows. */
 const GROUP_ROWS = 4096;
-/** Milliseconds that lazy batches wait for others: a write costs one trip through the thread pool, whatever its size. */
+/** Milliseconds that lazy batches wait for others: a write is one call to the thread pool, whatever its size. */
 const LINGER_MS = 5;
 /** Number of pending batches at which a write starts. */
 const LINGER_BATCHES = 8;

@@ -89,7 +89,7 @@ export class Level implements AsyncDisposable {
     return this.#use(() => this.#db.get(key));
   }
 
-  /** Reads rows in one trip; the results are in the order of the keys. */
+  /** Reads rows in one call to the thread pool; the results are in the order of the keys. */
   getMany(keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
     if (keys.length === 0) return Promise.resolve([]);
     return this.#use(() => this.#db.getMany([...keys]));

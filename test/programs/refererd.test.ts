@@ -414,7 +414,7 @@ t.test('R-49: if one new value is invalid, none takes effect', async (t) => {
   await home.configure('debuglevel = 50', 'pidfile = file/refererd.pid', 'logfile = logs/other.log');
   process.kill(pid, 'SIGHUP');
   // After the renaming there is no log file for a moment.
-  await waitUntil(async () => (await log(home).catch(() => '')).includes('the old configuration stays'));
+  await waitUntil(async () => (await log(home).catch(() => '')).includes('the old configuration is kept'));
   t.equal(await exchange(t, home.port, ASK), ANSWER);
   t.notMatch(await log(home), 'REQ_GET_REFERENCES', 'the old debug level is still in effect');
   t.same(

@@ -67,7 +67,7 @@ export function addAdministration(app: FastifyInstance, service: RefererService)
       } catch (error) {
         // The message names file, line and parameter, never a value.
         const why = error instanceof KitError ? error.message : 'the server failed';
-        return sendLine(reply, 500, `the old configuration stays: ${why}`);
+        return sendLine(reply, 500, `the old configuration is kept: ${why}`);
       }
     },
   });
