@@ -1,3 +1,4 @@
+// Copies a LevelDB directory by hard links to its tables, which never change.
 import { access, copyFile, constants as fsConstants, link, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../protocols/errors.js';

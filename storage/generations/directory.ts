@@ -1,18 +1,15 @@
+// The names in a generations directory, the pointer to the newest generation, and the removal of old ones:
+//
+//     CURRENT                 the number of the newest whole generation
+//     7/  8/                  generations: a LevelDB each, never opened in place, and its export (export/format.ts)
+//     9.tmp/                  a generation that is being made, or the leftovers of a killed publisher
+//     6.old/                  a generation that is being removed
+//     readers/PID-.../        private clones of readers (generations.ts)
 import { readFileSync } from 'node:fs';
 import { open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, StorageError } from '../../protocols/errors.js';
 import { syncPath } from '../files/sync-path.js';
-
-/*
- * A generations directory:
- *
- *     CURRENT                 the number of the newest whole generation
- *     7/  8/                  generations: a LevelDB each, never opened in place, and its export (export/format.ts)
- *     9.tmp/                  a generation that is being made, or the leftovers of a killed publisher
- *     6.old/                  a generation that is being removed
- *     readers/PID-.../        private clones of readers (generations.ts)
- */
 
 export const POINTER_FILE = 'CURRENT';
 
@@ -21,8 +18,8 @@ export async function currentGeneration(generationsDirectory: string): Promise<n
   const pointer = join(generationsDirectory, POINTER_FILE);
   let text: string;
   try {
-    // Synchronous: the file is a few bytes in the page cache, and every transfer reads it (GATHERD-10.5). Three trips to the thread
-    // pool would take longer than a small update.
+    // Synchronous: the file is a few bytes in the page cache, and every transfer reads it (GATHERD-10.5). Three calls of the
+    // thread pool would take longer than a small update.
     text = readFileSync(pointer, 'utf8');
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;

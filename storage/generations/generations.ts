@@ -1,3 +1,4 @@
+// The reader's side of a generations directory: finds, opens and follows generations.
 import { type FSWatcher, watch } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// The writer's side of a generations directory: makes a generation of a working store.
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, StorageError } from '../../protocols/errors.js';

@@ -1,3 +1,4 @@
+// Decides where the blocks of an export begin and end.
 import { crc32 } from 'node:zlib';
 import type { UnixSeconds } from '../../../protocols/time.js';
 
