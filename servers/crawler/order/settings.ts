@@ -152,7 +152,7 @@ export const crawlSettingsSchema = z.strictObject({
   preferenceDepthHops: withNote(
     z.int().min(-1).default(-1),
     'CRAWL-2.6',
-    'Number of hops up to which the crawl is depth-first; -1: it is breadth-first',
+    'Number of hops up to which the crawl is depth-first; -1: it never is',
     'hops',
   ),
 
