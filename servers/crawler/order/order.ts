@@ -33,7 +33,7 @@ export const warcSchema = z.strictObject({
   skipIdenticalDigests: withNote(
     z.boolean().default(false),
     'CRAWL-18.6',
-    'A document with the same digest as at its last fetch is not written',
+    'A document whose body was already written gets no record, not even a revisit record',
   ),
   digestHistory: withNote(
     z.boolean().default(false),
