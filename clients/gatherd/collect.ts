@@ -15,11 +15,11 @@ export interface CollectOptions
     Pick<UpdateRequest, 'compression' | 'sections'> {
   /** {@link CollectedTotals.next} of the previous collection. Default 0: everything. */
   readonly since?: UnixSeconds;
-  /** Connections in a row that may fail without a new object. Default 5. */
-  readonly maxFruitless?: number;
+  /** Consecutive failed connections without a new object before the error is thrown. Default 5. */
+  readonly maxFailures?: number;
   /** Connections in total. Default 100. */
   readonly maxConnections?: number;
-  /** Milliseconds before the first new connection; the pause doubles with each that yields nothing new. Default 1000. */
+  /** Milliseconds before the first new connection; the pause doubles with each connection that yields nothing new. Default 1000. */
   readonly pauseMs?: number;
   /** Milliseconds of the longest pause. Default 60 000. */
   readonly maxPauseMs?: number;
@@ -69,8 +69,7 @@ export interface CollectedTotals {
 }
 
 /**
- * Collects the changes since a time over as many connections as it takes. When a transfer breaks, a new connection
- * resumes at the time before which nothing can be missing (GATHERD-4.6); changes delivered before (same kind, URL and
+ * Collects the changes since a time over as many connections as it takes. When a transfer breaks, a new connection requests the changes from the latest time up to which everything has arrived (GATHERD-4.6); changes delivered before (same kind, URL and
  * Update-Time) are dropped. An iteration that ends normally has yielded every change once.
  *
  * It throws the errors of {@link GatherdClient}; a {@link ConnectionError} only if the options allow no other
@@ -96,12 +95,12 @@ export class Collection implements AsyncIterable<GatherdChange> {
 
   /** @throws RangeError for an option out of its range. */
   constructor(options: CollectOptions) {
-    const { since = 0, maxMemoryBytes = 64 << 20, maxFruitless = 5, maxConnections = 100 } = options;
+    const { since = 0, maxMemoryBytes = 64 << 20, maxFailures = 5, maxConnections = 100 } = options;
     const { pauseMs = 1000, maxPauseMs = 60_000, maxAheadSeconds = 86_400 } = options;
     const counts = {
       since,
       maxMemoryBytes,
-      maxFruitless,
+      maxFailures,
       maxConnections,
       pauseMs,
       maxPauseMs,
@@ -154,12 +153,12 @@ export class Collection implements AsyncIterable<GatherdChange> {
   /** Milliseconds until the next connection. @throws `error` if the options allow none */
   #pauseAfter(error: ConnectionError, fruitless: number): number {
     const {
-      maxFruitless = 5,
+      maxFailures = 5,
       maxConnections = 100,
       pauseMs: first = 1000,
       maxPauseMs = 60_000,
     } = this.#options;
-    if (fruitless >= maxFruitless || this.#connections >= maxConnections || !this.#resume.resumable)
+    if (fruitless >= maxFailures || this.#connections >= maxConnections || !this.#resume.resumable)
       throw error;
     const pauseMs = Math.min(first * 2 ** fruitless, maxPauseMs);
     this.#options.onRetry?.({ error, pauseMs, since: this.#resume.since });

@@ -35,7 +35,7 @@ const opaqueMode = parsed((value) => {
 const schema = z.object({
   brokerDirectory: text
     .optional()
-    .meta({ title: 'Broker-Directory', description: 'the directory in which it lives' }),
+    .meta({ title: 'Broker-Directory', description: 'the directory with its data' }),
   brokerHost: text.optional().meta({ title: 'Broker-Host', description: 'name used in URLs' }),
   brokerPort: integer(0, 65_535)
     .default(8501)
@@ -44,7 +44,7 @@ const schema = z.object({
   adminPassword: text
     .default('')
     .meta({ title: 'Admin-Password', description: 'password of #ADMIN; empty = refused' }),
-  httpHost: text.optional().meta({ title: 'HTTP-Host', description: 'server that shows objects/' }),
+  httpHost: text.optional().meta({ title: 'HTTP-Host', description: 'web server that serves objects/' }),
   httpPort: port.default(80).meta({ title: 'HTTP-Port', description: 'its port' }),
   homePage: text.optional().meta({ title: 'Home-Page', description: 'the URL of result line 126' }),
   registryFile: text.default('admin/Registry').meta({ title: 'Registry-File', description: 'Registry' }),
@@ -94,9 +94,10 @@ const schema = z.object({
     title: 'References-Server',
     description: 'host:port of a refererd, also for browsers: results say how many documents link to them',
   }),
-  referencesRank: yesNo
-    .optional()
-    .meta({ title: 'References-Rank', description: 'result pages raise documents that many link to; off' }),
+  referencesRank: yesNo.optional().meta({
+    title: 'References-Rank',
+    description: 'result pages raise documents with many links to them; default no',
+  }),
 });
 
 /** The rows of BRK-7.3. */

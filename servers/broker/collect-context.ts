@@ -13,7 +13,7 @@ export interface CollectLimits {
   /** Time for which a peer may send nothing, default 120 000 (GATHERD-12.3). */
   readonly idleTimeoutMs?: number;
   /** Connections in a row that may fail without a new object, default 5. */
-  readonly maxFruitless?: number;
+  readonly maxFailures?: number;
   /** Pause before a broken transfer is resumed, default 1000; doubled after each attempt without a new object. */
   readonly retryPauseMs?: number;
 }

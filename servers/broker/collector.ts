@@ -1,4 +1,4 @@
-// Collects from a Gatherer (types 0 to 3).
+// Collects from a Gatherer (collection types 0 to 3, BRK-7.5) and applies the changes to the Broker's store.
 import { collectChanges, GatherdClient } from '../../clients/gatherd/index.js';
 import { type CollectionPoint, collectionMode } from '../../protocols/config/index.js';
 import { messageOf } from '../../protocols/errors.js';
@@ -8,7 +8,7 @@ import { Applier } from './applier.js';
 import { type CollectContext, connectionTimeouts } from './collect-context.js';
 import { type PointReport, Tally } from './collect-report.js';
 
-/** An `Update-Time` further ahead of our clock does not move `<last>`. */
+/** An `Update-Time` further ahead of our clock does not move `<last>`, the time from which the next collection requests changes. */
 const MAX_AHEAD_SECONDS: UnixSeconds = 86_400;
 
 /**
@@ -80,7 +80,7 @@ async function receive(
     since,
     compression: collectionMode(point.type).compressed,
     maxAheadSeconds: MAX_AHEAD_SECONDS,
-    maxFruitless: limits.maxFruitless ?? 5,
+    maxFailures: limits.maxFailures ?? 5,
     pauseMs: limits.retryPauseMs ?? 1000,
     onRetry: ({ error, pauseMs }) => context.onRetry?.(error.message, pauseMs),
   });

@@ -1,3 +1,5 @@
+// Counts names (types, hosts, Gatherers) for the statistics and the facets of result pages.
+
 /** Counts how often names occur, with bounded memory. */
 export class NameCounter {
   readonly #counts = new Map<string, number>();

@@ -207,7 +207,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'cksoif',
     group: 'soif',
-    summary: 'the original validator: one line for each attempt at an object',
+    summary: 'the original validator: one line for each attempt to read an object',
     load: async () => (await import('./soif/check.js')).cksoifCommand(),
   },
   {

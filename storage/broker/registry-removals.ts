@@ -10,7 +10,7 @@ import type { Bookkeeping } from './registry.js';
 export type RemovalIdentity = string;
 
 /** How long the removal of an object that never expires (SOIF-6.7) is kept, in seconds. */
-const UNEXPIRING_REMOVAL_SECONDS = YEAR;
+const DEFAULT_REMOVAL_SECONDS = YEAR;
 const IDENTITY_BYTES = 16;
 
 /** The version is not part of it: a Gatherer's next version writes the same objects (GATHERD-13.8). */
@@ -47,8 +47,8 @@ export function identityOfKey(key: Uint8Array): RemovalIdentity {
 }
 
 /**
- * The removal of an object that is removed at `removed`; undefined if it has expired by then, because every Broker removes expired objects
- * without being told.
+ * Returns the removal of an object that is deleted at `removed`; undefined if the object has expired by then, because every Broker deletes
+ * expired objects by itself.
  *
  * @param deletionTime Update-Time of the deletion, if later than the object's own: versions of the object up to then are deleted too, even
  *   if this Broker has not seen them.
@@ -56,7 +56,7 @@ export function identityOfKey(key: Uint8Array): RemovalIdentity {
 export function removalOf(entry: RegistryEntry, removed: UnixSeconds, deletionTime = 0): Removal | undefined {
   const { url, gathererName, gathererHost, gathererVersion, md5, timeToLive } = entry;
   const updateTime = Math.max(entry.updateTime, deletionTime);
-  const unexpiring = removed + UNEXPIRING_REMOVAL_SECONDS;
+  const unexpiring = removed + DEFAULT_REMOVAL_SECONDS;
   const ownLast = lastValidSecond(entry);
   const latest = Number.isFinite(ownLast) ? Math.max(unexpiring, ownLast) : unexpiring;
   const expires = Math.min(lastValidSecond({ updateTime, timeToLive }), latest);
@@ -73,7 +73,7 @@ export function relayedRemoval(url: string, book: Bookkeeping, removed: UnixSeco
   const { gathererName, gathererHost, updateTime } = book;
   if (gathererName === undefined || gathererHost === undefined || updateTime === undefined) return undefined;
   const timeToLive = book.timeToLive ?? DEFAULT_TIME_TO_LIVE;
-  const expires = Math.min(lastValidSecond({ updateTime, timeToLive }), removed + UNEXPIRING_REMOVAL_SECONDS);
+  const expires = Math.min(lastValidSecond({ updateTime, timeToLive }), removed + DEFAULT_REMOVAL_SECONDS);
   if (expires < removed) return undefined;
   const gathererVersion = book.gathererVersion ?? '';
   const md5 = book.md5 ?? '';

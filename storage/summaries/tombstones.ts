@@ -12,7 +12,7 @@ export interface Tombstone extends TombstoneRecord {
 }
 
 /** How long the tombstone of an object that never expires (SOIF-6.7) is kept, in seconds. */
-const UNEXPIRING_TOMBSTONE_SECONDS = YEAR;
+const DEFAULT_TOMBSTONE_SECONDS = YEAR;
 const PAGE_ROWS = 1000;
 /** The attributes that identify an object together with its URL (SOIF-6.6). */
 const IDENTITY = ['Gatherer-Name', 'Gatherer-Host', 'Gatherer-Version'] as const;
@@ -64,7 +64,7 @@ export function tombstoneOf(
   const { updateTime, timeToLive, soif } = summary;
   // A summary without an Update-Time is stored under 0.
   const lastValid = lastValidSecond({ updateTime: updateTime === 0 ? undefined : updateTime, timeToLive });
-  const expires = Number.isFinite(lastValid) ? lastValid : deletedAt + UNEXPIRING_TOMBSTONE_SECONDS;
+  const expires = Number.isFinite(lastValid) ? lastValid : deletedAt + DEFAULT_TOMBSTONE_SECONDS;
   if (expires < deletedAt) return undefined;
   const object = decodeSoif(soif, { maxObjectBytes: Math.max(soif.length, 1) });
   const identity = IDENTITY.flatMap((name) => {

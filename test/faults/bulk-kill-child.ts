@@ -12,7 +12,7 @@ const broker = await Broker.open({
   config: brokerConfig(directory),
   log,
   points: JSON.parse(points) as CollectionPoint[],
-  limits: { batchObjects: 10, maxFruitless: 1, retryPauseMs: 1, flushEvery: 64 },
+  limits: { batchObjects: 10, maxFailures: 1, retryPauseMs: 1, flushEvery: 64 },
 });
 await BrokerServer.listen({ broker, host: '127.0.0.1', port: Number(port), log });
 // One byte per collected point reports the progress to the parent.

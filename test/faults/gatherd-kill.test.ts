@@ -54,7 +54,7 @@ t.test(
         sections: i < 2,
         pauseMs: 20,
         maxPauseMs: 200,
-        maxFruitless: 1000,
+        maxFailures: 1000,
         maxConnections: 1000,
       });
       const urls: string[] = [];

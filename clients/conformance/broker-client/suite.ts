@@ -1,4 +1,4 @@
-// The suite `broker-client`.
+// The suite `broker-client`: checks a program that queries a Broker against scripted Brokers.
 import { commandOf, prepareClients } from '../client-bench.js';
 import type { ClientUnderTest } from '../client-under-test.js';
 import { CommandClient } from '../command-client.js';
@@ -10,7 +10,7 @@ import { sentCases } from './sent-cases.js';
 export type { QueryTask } from './bench.js';
 export const CLIENT_CASES: readonly ClientCase[] = [...sentCases, ...replyCases];
 
-/** Binds the cases to a client, a program or a function. The command line does it by {@link suite}. */
+/** Binds the cases to a client, a program or a function. The command line uses {@link suite} instead. */
 export function prepareClient(client: ClientUnderTest<QueryTask>): PreparedSuite {
   return prepareClients(suite.name, client.name, CLIENT_CASES, new Bench(client));
 }

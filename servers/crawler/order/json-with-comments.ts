@@ -59,8 +59,8 @@ const PROBLEMS = {
   UnexpectedEndOfComment: 'a comment has no end',
   UnexpectedEndOfString: 'a string has no end on its line',
   UnexpectedEndOfNumber: 'not a number',
-  InvalidUnicode: 'not an escape of a character',
-  InvalidEscapeCharacter: 'not an escape of a character',
+  InvalidUnicode: 'an invalid escape sequence',
+  InvalidEscapeCharacter: 'an invalid escape sequence',
   InvalidCharacter: 'a control character in a string',
 } as const;
 

@@ -1,3 +1,4 @@
+// Two processors of a mirror: one keeps the body of a document for the write chain, the other writes it as a file.
 import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { markAsUntransferable } from 'node:worker_threads';

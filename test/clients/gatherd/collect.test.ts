@@ -251,7 +251,7 @@ t.test('a collection that cannot continue ends with an error after the complete 
   const settings = {
     pauseMs: 1,
     maxPauseMs: 6,
-    maxFruitless: 5,
+    maxFailures: 5,
     onRetry: (retry: CollectRetry) => void retries.push(retry),
   };
   const { changes, error, totals } = await collect(port, { since: 10, ...settings });
@@ -297,7 +297,7 @@ t.test('a damaged member is not retried; an absent server is', async (t) => {
 
   const { server, port } = await startGatherd(t);
   await server.close();
-  const absent = await collect(port, { maxFruitless: 3 });
+  const absent = await collect(port, { maxFailures: 3 });
   t.match(absent.error, { code: 'ERR_CONNECTION', message: /connection refused/ });
   t.equal(absent.totals.connections, 3);
 });
@@ -310,7 +310,7 @@ t.test('a signal ends reading and pausing; a collection can be iterated once', a
   const { error, collection } = await collect(port, { pauseMs: 60_000, signal: stop.signal, onRetry });
   t.match(error, { message: 'enough' });
   t.throws(() => collection[Symbol.asyncIterator](), { code: 'ERR_STATE' });
-  for (const wrong of [{ since: -1 }, { since: 1.5 }, { pauseMs: -1 }, { maxFruitless: Number.NaN }]) {
+  for (const wrong of [{ since: -1 }, { since: 1.5 }, { pauseMs: -1 }, { maxFailures: Number.NaN }]) {
     t.throws(() => collectChanges({ host: 'x', ...wrong }), RangeError);
   }
 });
@@ -409,7 +409,7 @@ t.test('GATHERD-3.11, 4.4, 4.6, 13.6: wherever transfers break, no change is los
           since,
           compression,
           pauseMs: 0,
-          maxFruitless: 10,
+          maxFailures: 10,
         });
         for await (const { kind, object } of collection) {
           delivered.push(object.url);

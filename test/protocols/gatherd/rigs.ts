@@ -1,4 +1,4 @@
-// Rigs for the gatherd engines: sessions of server and client in memory, and the bytes that both exchange.
+// Drives the state machines of gatherd's server and client in memory, and has the bytes that both exchange.
 import { crc32, gzipSync, inflateRawSync } from 'node:zlib';
 import {
   type GatherdClientEvent,
@@ -154,7 +154,9 @@ export class ClientRig {
   }
 }
 
+/** The stream as one gzip member. */
 export const MEMBER = text(gzipSync(bytes(STREAM)));
+/** The events that a client returns for the stream. */
 export const OBJECTS = ['update http://a.example/', 'update http://b.example/', 'update-end'];
 export const HELLO = `${GREETING}100 - HELLO c\n`;
 

@@ -71,7 +71,7 @@ t.test(
   async (t) => {
     const server = await startScripted(t);
     const point = server.point(1);
-    const limits = { maxFruitless: 2, retryPauseMs: 1 };
+    const limits = { maxFailures: 2, retryPauseMs: 1 };
     const { broker, log } = await openBroker(t, { points: [point], limits });
     server.breakAfter = 800;
     server.onUpdate = () => {
@@ -159,7 +159,7 @@ t.test(
     await closed.close();
     const server = await startScripted(t);
     const bulk: CollectionPoint = { ...deadPoint, type: 4 };
-    const limits = { maxFruitless: 1 };
+    const limits = { maxFailures: 1 };
     const { broker, log } = await openBroker(t, { points: [deadPoint, bulk, server.point(0)], limits });
     const report = await broker.collect();
     t.same(

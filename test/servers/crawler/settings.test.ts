@@ -191,7 +191,7 @@ t.test('CRAWL-22: an order may have comments, and the line of each value is know
     ['[1] 2', /there is text after the end/],
     ['[1, /* ', /a comment has no end/],
     ['[01]', /^f:1: a comma is missing/],
-    ['["\\x"]', /not an escape of a character/],
+    ['["\\x"]', /an invalid escape sequence/],
     ['["a\nb"]', /^f:1: a string has no end on its line/],
     ['['.repeat(200), /nested too deeply/],
     ['[1', /a \] is missing/],
