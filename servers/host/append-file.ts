@@ -1,6 +1,7 @@
 // A log file with asynchronous writes, for logs with many lines.
 import { type FileHandle, open, rename, stat } from 'node:fs/promises';
 import { messageOf, StateError, StorageError } from '../../protocols/errors.js';
+import { Mutex } from '../../protocols/mutex.js';
 
 /** Encodes the lines of a file. By default they are written as UTF-8. */
 export interface LineEncoder {
@@ -48,7 +49,7 @@ export class AppendFile implements AsyncDisposable {
   #restLength = 0;
   #timer: NodeJS.Timeout | undefined;
   /** The end of the last write or rename; the next one starts after it. */
-  #work: Promise<void> = Promise.resolve();
+  readonly #mutex = new Mutex();
   /** Whether a write is queued that will take all collected lines. */
   #queued = false;
   #failing = false;
@@ -118,7 +119,7 @@ export class AppendFile implements AsyncDisposable {
 
   /** Resolves when all lines added so far are in the file. @throws StorageError */
   flush(): Promise<void> {
-    return this.#runInOrder(() => this.#writeOut());
+    return this.#mutex.runExclusive(() => this.#writeOut());
   }
 
   /**
@@ -130,7 +131,7 @@ export class AppendFile implements AsyncDisposable {
   async rotate(suffix: string): Promise<string> {
     if (!/^[\w-][\w.-]*$/.test(suffix)) throw new TypeError(`${suffix} cannot be part of a file name`);
     const target = `${this.path}.${suffix}`;
-    await this.#runInOrder(async () => {
+    await this.#mutex.runExclusive(async () => {
       if (await exists(target)) throw new StateError(`${target} exists already`);
       await this.#writeOut();
       await this.#finish();
@@ -151,11 +152,11 @@ export class AppendFile implements AsyncDisposable {
 
   /** Writes the pending lines and closes; safe to call twice. @throws StorageError when something could not be written */
   async close(): Promise<void> {
-    if (this.#closed) return this.#work.catch(() => {});
+    if (this.#closed) return this.#mutex.runExclusive(() => undefined);
     this.#closed = true;
     clearTimeout(this.#timer);
     try {
-      await this.#runInOrder(async () => {
+      await this.#mutex.runExclusive(async () => {
         await this.#writeOut();
         await this.#finish();
       });
@@ -178,20 +179,16 @@ export class AppendFile implements AsyncDisposable {
     this.#timer = undefined;
     if (this.#queued || this.#closed) return;
     this.#queued = true;
-    void this.#runInOrder(() => {
-      this.#queued = false;
-      return this.#writeOut();
-    }).catch((error: unknown) => {
-      if (!this.#failing) this.#onError?.(storageError(this.path, error));
-      this.#failing = true;
-      if (!this.#closed) this.#scheduleWrite();
-    });
-  }
-
-  #runInOrder(work: () => Promise<void>): Promise<void> {
-    const result = this.#work.catch(() => {}).then(work);
-    this.#work = result.catch(() => {});
-    return result;
+    void this.#mutex
+      .runExclusive(() => {
+        this.#queued = false;
+        return this.#writeOut();
+      })
+      .catch((error: unknown) => {
+        if (!this.#failing) this.#onError?.(storageError(this.path, error));
+        this.#failing = true;
+        if (!this.#closed) this.#scheduleWrite();
+      });
   }
 
   async #begin(): Promise<void> {

@@ -1,3 +1,4 @@
+import { Mutex } from '../../protocols/mutex.js';
 import { Generations } from '../generations/generations.js';
 import { referencesDirectory } from './format.js';
 import { ReferencesReader, type ReferencesReaderOptions } from './reader.js';
@@ -23,7 +24,8 @@ export class CurrentReferences implements AsyncDisposable {
   #current: ReferencesReader | undefined;
   /** The number of users of each generation. The last user closes a replaced generation. */
   readonly #users = new Map<ReferencesReader, number>();
-  #switching = Promise.resolve();
+  /** One switch at a time. */
+  readonly #mutex = new Mutex();
   #closed = false;
 
   private constructor(data: string, options: CurrentReferencesOptions) {
@@ -46,7 +48,7 @@ export class CurrentReferences implements AsyncDisposable {
     const current = new CurrentReferences(data, options);
     if ((await current.#generations.current()) !== undefined) await current.#openNewest();
     current.#following = current.#generations.follow((number) => {
-      current.#switching = current.#switching.then(() => current.#follow(number));
+      void current.#mutex.runExclusive(() => current.#follow(number));
     });
     return current;
   }
@@ -58,8 +60,7 @@ export class CurrentReferences implements AsyncDisposable {
   async refresh(): Promise<void> {
     const number = await this.#generations.current();
     if (number === undefined) return;
-    this.#switching = this.#switching.then(() => this.#follow(number));
-    await this.#switching;
+    await this.#mutex.runExclusive(() => this.#follow(number));
   }
 
   /** The newest generation; undefined if nothing was published yet. Do not keep it beyond the current turn of the event loop. */
@@ -86,8 +87,7 @@ export class CurrentReferences implements AsyncDisposable {
     if (this.#closed) return;
     this.#closed = true;
     this.#following?.[Symbol.dispose]();
-    await this.#switching;
-    await this.#replace(undefined);
+    await this.#mutex.runExclusive(() => this.#replace(undefined));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
