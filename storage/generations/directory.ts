@@ -52,6 +52,9 @@ export async function movePointer(directory: string, number: number): Promise<vo
   await syncPath(directory);
 }
 
+/** Generations kept by default, the new one included: a reader that has just read CURRENT still finds its generation. */
+export const DEFAULT_KEEP_GENERATIONS = 2;
+
 /** Removes the oldest generations. @param keep the number of generations that remain, including the newest */
 export async function removeOldGenerations(directory: string, newest: number, keep: number): Promise<void> {
   const old = (await generationNumbers(directory)).filter((number) => number < newest);

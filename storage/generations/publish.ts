@@ -8,6 +8,7 @@ import { readCounters, SummaryStore } from '../summaries/summary-store.js';
 import { cloneDatabase, IMMUTABLE } from './clone-database.js';
 import {
   currentGeneration,
+  DEFAULT_KEEP_GENERATIONS,
   generationNumbers,
   movePointer,
   removeLeftovers,
@@ -18,13 +19,11 @@ import type { GathererNames } from './export/survey.js';
 import { type WriteExportOptions, writeExport } from './export/write-export.js';
 
 export interface PublishOptions {
-  /** Generations kept, the new one included. Default 2: a reader that has just read CURRENT still finds its generation. */
+  /** Generations kept, the new one included. Default {@link DEFAULT_KEEP_GENERATIONS}. */
   readonly keepGenerations?: number;
   /** GATHERD-13.9: the Gatherer of objects that do not name one. */
   readonly gatherer?: GathererNames;
 }
-
-const DEFAULT_KEEP = 2;
 
 /**
  * Publishes a working store (DESIGN 4): links and copies its files while `suspend` keeps it closed, flushes them to the disk after it is
@@ -55,9 +54,11 @@ export async function publishGeneration(
     }
     await movePointer(generationsDirectory, number);
     // The generation is published; the next publication removes what cannot be removed now.
-    await removeOldGenerations(generationsDirectory, number, options.keepGenerations ?? DEFAULT_KEEP).catch(
-      () => {},
-    );
+    await removeOldGenerations(
+      generationsDirectory,
+      number,
+      options.keepGenerations ?? DEFAULT_KEEP_GENERATIONS,
+    ).catch(() => {});
     return number;
   } catch (cause) {
     throw new StorageError(

@@ -4,6 +4,7 @@ import { StorageError } from '../../protocols/errors.js';
 import { syncPath } from '../files/sync-path.js';
 import {
   currentGeneration,
+  DEFAULT_KEEP_GENERATIONS,
   generationNumbers,
   movePointer,
   removeLeftovers,
@@ -11,7 +12,6 @@ import {
 } from '../generations/directory.js';
 import { FILE, type Manifest } from './format.js';
 
-const DEFAULT_KEEP = 2;
 /** A subdirectory of the generation's directory, removed at publication. */
 const SCRATCH = 'scratch';
 
@@ -61,7 +61,7 @@ export class Publication implements AsyncDisposable {
    *
    * @param keepGenerations the number of generations to keep, including the new one
    */
-  async publish(counts: ManifestCounts, keepGenerations = DEFAULT_KEEP): Promise<void> {
+  async publish(counts: ManifestCounts, keepGenerations = DEFAULT_KEEP_GENERATIONS): Promise<void> {
     await rm(this.scratch, { recursive: true, force: true });
     const names = (await readdir(this.directory)).sort();
     const files: Record<string, number> = {};
