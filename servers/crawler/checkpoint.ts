@@ -95,7 +95,7 @@ export class Checkpoints {
     return new Checkpoints(directory, options, await listCheckpoints(directory));
   }
 
-  /** Name of the newest checkpoint; empty if there is none. */
+  /** Name of the newest checkpoint; empty before the first checkpoint. */
   get newest(): string {
     return this.#newest;
   }

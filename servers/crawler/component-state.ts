@@ -25,7 +25,7 @@ export async function saveComponents(crawlDirectory: string, components: unknown
 }
 
 /**
- * Reads and removes the state that the last run or a restored checkpoint saved; undefined if there is none.
+ * Reads and removes the state that the last run or a restored checkpoint saved; undefined if no state was saved.
  * @throws StorageError when the file is damaged
  */
 export async function takeComponents(crawlDirectory: string): Promise<ComponentState | undefined> {

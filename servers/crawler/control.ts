@@ -127,7 +127,7 @@ export interface CrawlSnapshot {
   readonly heapBytes: number;
   /** Free space on the disk of the data; -1 if it is not known. */
   readonly diskFreeBytes: number;
-  /** Name of the newest checkpoint; empty if there is none. */
+  /** Name of the newest checkpoint; empty before the first checkpoint. */
   readonly checkpoint: string;
 }
 

@@ -55,7 +55,7 @@ export interface ControllerOptions {
   readonly onDocument?: (event: DocumentEvent, uri: CrawlUri) => void | Promise<void>;
   /** Takes a checkpoint. Default: the crawl does not support checkpoints. */
   readonly checkpoint?: () => Promise<CheckpointInfo>;
-  /** Returns the name of the newest checkpoint; empty if there is none. */
+  /** Returns the name of the newest checkpoint; empty before the first checkpoint. */
   readonly lastCheckpoint?: () => string;
 }
 

@@ -45,7 +45,7 @@ export class PatternBudget {
   }
 }
 
-/** Returns the URI with `#` for every number in its path and query; undefined if there is none. */
+/** Returns the URI with `#` for every number in its path and query; undefined if it has no number. */
 export function uriPattern(url: string): string | undefined {
   const [, origin = '', rest = ''] = /^([a-z][a-z0-9+.-]*:(?:\/\/[^/?]*)?)(.*)$/is.exec(url) ?? [];
   const general = rest.replace(/\d+/g, '#');

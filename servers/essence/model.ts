@@ -126,7 +126,7 @@ export interface EssenceOutput {
   readonly rules?: readonly number[];
   /** Absolute, canonical, without repetitions (G-60); empty if the page has nofollow. */
   readonly links: readonly EssenceLink[];
-  /** Links of a page that are not URLs, as they are written, at most 100; absent if there are none. */
+  /** Links of a page that are not URLs, as they are written, at most 100; absent if the page has no such link. */
   readonly malformedLinks?: readonly string[];
   /** Messages for the log: what was cut, ignored or not understood. */
   readonly warnings: readonly string[];

@@ -4,7 +4,7 @@ import { errorCode } from '../../protocols/errors.js';
 
 /** The other end of a connection. */
 export interface Peer {
-  /** IPv4 or IPv6 address, an IPv4 address mapped into IPv6 as IPv4; `-` if there is none, e.g. for a pipe. */
+  /** IPv4 or IPv6 address, an IPv4 address mapped into IPv6 as IPv4; `-` for a peer without an address, such as a pipe. */
   readonly address: string;
   readonly port: number;
   /**

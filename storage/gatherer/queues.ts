@@ -80,7 +80,7 @@ export class WorkQueueStore {
     return (await this.survey()).count;
   }
 
-  /** The highest ordinal in use, 0 if there is none. Costs a walk over all keys: see {@link survey}. */
+  /** The highest ordinal in use, 0 for an empty table. Costs a walk over all keys: see {@link survey}. */
   async highestOrdinal(): Promise<number> {
     return (await this.survey()).highestOrdinal;
   }

@@ -43,7 +43,7 @@ export type LeafTest =
   | {
       readonly scope: 'text';
       readonly view: View;
-      /** Offset of the next match in a whole value from an offset on; -1 if there is none. No match crosses a line end. */
+      /** Offset of the next match in a whole value from an offset on; -1 without a match. No match crosses a line end. */
       readonly find?: (text: string, from: number) => number;
       test(text: string): boolean;
     }
@@ -143,7 +143,7 @@ function compileLiteral(text: string, { ignoreCase, matchWord, errors }: Matchin
   };
 }
 
-/** Offset of the next occurrence of the text that is not adjacent to word characters; -1 if there is none. */
+/** Offset of the next occurrence of the text that is not adjacent to word characters; -1 without a match. */
 function indexOfWord(text: string, word: string, from: number): number {
   for (let offset = text.indexOf(word, from); offset >= 0; offset = text.indexOf(word, offset + 1)) {
     if (!isWordBefore(text, offset) && !isWordAt(text, offset + word.length)) return offset;

@@ -65,7 +65,7 @@ export interface Survey {
   readonly counts: RegistryCounts;
   /** The error of the first record that is too short for its fields (REG-21). */
   readonly firstShort: ProtocolError | undefined;
-  /** The highest OID of any readable record (REG-35); 0 if there is none. */
+  /** The highest OID of any readable record (REG-35); 0 if no record is readable. */
   readonly highestOid: number;
   readonly damage: RegistryDamage | undefined;
   /** The offset after the last whole record. */

@@ -117,7 +117,7 @@ export class RunFile {
     }
   }
 
-  /** The last block whose first key is at most the key; -1 if there is none. */
+  /** The last block whose first key is at most the key; -1 if all first keys are greater. */
   #blockOf(low: number, high: number): number {
     return lastAtMost(this.fences, 0, this.fences.length / 2, low, high);
   }
@@ -175,7 +175,7 @@ function includesKey(words: KeyWords, from: number, to: number, low: number, hig
   return index >= from && words[2 * index] === low && words[2 * index + 1] === high;
 }
 
-/** Index of the last of the sorted keys from..to that is at most the key; from - 1 if there is none. */
+/** Index of the last of the sorted keys from..to that is at most the key; from - 1 if all keys are greater. */
 function lastAtMost(words: KeyWords, from: number, to: number, low: number, high: number): number {
   let left = from;
   let right = to;

@@ -40,7 +40,7 @@ export function wordsOf(text: string): string[] {
     .filter((word) => /^[a-z]{3,20}$/.test(word) && !OPERATORS.has(word));
 }
 
-/** Returns a word that finds few objects, preferably a long one. @throws NotApplicable if there is none */
+/** Returns a word that finds few objects, preferably a long one. @throws NotApplicable if the data has no such word */
 export function pickWord({ words }: Survey, atLeast = 3): Word {
   const fitting = words.filter(({ text }) => text.length >= atLeast);
   const [word] = fitting.toSorted((a, b) => a.urls.size - b.urls.size || b.text.length - a.text.length);

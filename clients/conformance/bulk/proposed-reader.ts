@@ -46,7 +46,7 @@ export interface ProposedReply {
   readonly minor: number;
   /** BP-12, 17 to 24; the markers of BP-16 as 150 and 151. */
   readonly items: readonly ProposedItem[];
-  /** Facts about the groups; undefined if there are none. */
+  /** Facts about the groups; undefined if the reply has no groups. */
   readonly groups: Omit<Transfer, 'lines' | 'compressed'> | undefined;
 }
 

@@ -50,7 +50,7 @@ export class Bench {
     return this.#shared.ended(behavior);
   }
 
-  /** Runs the client for INFO. @throws NotApplicable if there is none */
+  /** Runs the client for INFO. @throws NotApplicable if no command for INFO is given */
   async observeInfo(behavior: Behavior, context: ClientContext): Promise<Observation> {
     if (this.#infoClient === undefined) throw new NotApplicable('no command for INFO is given (--info)');
     return this.#run(this.#infoClient, dialogue(behavior), context);

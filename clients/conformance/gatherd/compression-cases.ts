@@ -10,7 +10,7 @@ export const compressionCases: readonly GatherdCase[] = [
   {
     id: 'compression/accepted',
     title:
-      'SET compression is answered 500, or 900 if there is none, and then the session continues in clear',
+      'SET compression is answered 500, or 900 by a server without compression, and then the session continues in clear',
     rules: ['GATHERD-3.1', 'GATHERD-6.9'],
     source: 'beckett; the second project choice',
     level: 'MUST',

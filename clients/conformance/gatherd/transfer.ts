@@ -124,7 +124,7 @@ export interface LoneObject {
 /** Bytes of the largest object that is read. */
 const MAX_LONE_OBJECT = 64 * 1024 * 1024;
 
-/** Reads one object of SEND-OBJECT or INFO; the bytes after it stay unread. @throws Mismatch if there is none */
+/** Reads one object of SEND-OBJECT or INFO; the bytes after it stay unread. @throws Mismatch if no object follows */
 export async function readObject(wire: Wire): Promise<LoneObject> {
   const decoder = new SectionDecoder();
   const chunks: Uint8Array[] = [];

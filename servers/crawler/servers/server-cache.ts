@@ -165,7 +165,7 @@ export class ServerCache {
       : { allowed: false, unavailable: false, reason, fetchAs };
   }
 
-  /** Returns the Crawl-delay for this crawler in seconds (CRAWL-7.1 step 3), from robots.txt or the operator's text; undefined if there is none. */
+  /** Returns the Crawl-delay for this crawler in seconds (CRAWL-7.1 step 3), from robots.txt or the operator's text; undefined if neither has one. */
   crawlDelay(url: string): number | undefined {
     const robots = hasRobots(url) ? this.#robotsOf(url) : undefined;
     if (robots === undefined || robots.state === 'unavailable') return undefined;
@@ -198,7 +198,7 @@ export class ServerCache {
     return this.#hosts.peek(serverOf(url).host)?.traffic ?? NO_TRAFFIC;
   }
 
-  /** CRAWL-12.2: the next emission time of the URL's host, milliseconds since 1970; 0 if there is none. */
+  /** CRAWL-12.2: the next emission time of the URL's host, milliseconds since 1970; 0 if the host has no next time. */
   hostEmission(url: string): number {
     return this.#hosts.peek(serverOf(url).host)?.emission ?? 0;
   }

@@ -12,7 +12,7 @@ export interface TagPlan {
   readonly cell: boolean;
   /** May occur before the body without opening it. */
   readonly head: boolean;
-  /** Attributes that the table or the link collector needs; absent if there are none. */
+  /** Attributes that the table or the link collector needs; absent if no attribute is needed. */
   readonly attributeNames?: ReadonlySet<string>;
 }
 

@@ -214,7 +214,7 @@ class HtmlReader<Plan extends PlannedTag> {
     return decodeReferences(this.#html, start, end, index, true);
   }
 
-  /** Returns the index of the first `&` at or after `start`; the page's length if there is none. */
+  /** Returns the index of the first `&` at or after `start`; the page's length if no `&` follows. */
   #nextAmpersand(start: number): number {
     if (this.#ampersand < start) {
       const found = this.#html.indexOf('&', start);

@@ -91,7 +91,7 @@ function readMarkup(text: string, from: number, entities: Map<string, string>): 
   return index + 1;
 }
 
-/** Returns the index after the next occurrence of `what`; the text's length if there is none. */
+/** Returns the index after the next occurrence of `what`; the text's length if it does not occur. */
 export function indexAfter(text: string, what: string, from: number): number {
   const index = text.indexOf(what, from);
   return index < 0 ? text.length : index + what.length;

@@ -39,13 +39,16 @@ t.test('R-36: the matcher agrees with the definition of * and ? for any pattern'
     return same && matchesByDefinition(pattern.slice(1), text.slice(1));
   };
   const stringsOf = (letters: string) => fc.string({ unit: fc.constantFrom(...letters), maxLength: 8 });
-  fc.assert(
-    fc.property(stringsOf('ab.*?'), stringsOf('ab.'), (pattern, text) => {
-      return new HostnamePattern(pattern).matches(text) === matchesByDefinition(pattern, text);
-    }),
-    { numRuns: 2000 },
+  t.doesNotThrow(
+    () =>
+      fc.assert(
+        fc.property(stringsOf('ab.*?'), stringsOf('ab.'), (pattern, text) => {
+          return new HostnamePattern(pattern).matches(text) === matchesByDefinition(pattern, text);
+        }),
+        { numRuns: 2000 },
+      ),
+    '2000 pairs agree',
   );
-  t.pass('2000 pairs agree');
 });
 
 t.test(
