@@ -9,7 +9,8 @@ export type ProtocolName =
   | 'sstp'
   | 'robots'
   | 'url'
-  | 'config';
+  | 'config'
+  | 'http';
 
 /** Base of every error this kit throws on purpose. `code` is stable; programs compare it, never the text. */
 export abstract class KitError extends Error {
@@ -104,7 +105,54 @@ export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** The message of anything that was thrown. */
+/** How Node, LevelDB and SQLite say that a disk, a quota or the largest size of a file is reached. */
+const FULL_CODES: ReadonlySet<string | undefined> = new Set([
+  'ENOSPC',
+  'EDQUOT',
+  'Unknown system error -122',
+  'EFBIG',
+  'SQLITE_FULL',
+]);
+/** Node has no name for EDQUOT, whose number is 122 on Linux. */
+const QUOTA = /Unknown system error -122(?:: Unknown system error -122)?/;
+const FULL_TEXTS = /no space left on device|disk quota exceeded|file too large|database or disk is full/i;
+
+/** Whether an error, or one of its causes, says that a disk is full. */
+export function isDiskFull(error: unknown): boolean {
+  return errorsIn(error).some((one) => {
+    for (let at = one; at instanceof Error; at = at.cause) {
+      const code = errorCode(at);
+      if (FULL_CODES.has(code)) return true;
+      // Not in other errors: their text may be that of a peer.
+      const isOfStore = at instanceof StorageError || code?.startsWith('LEVEL_') === true;
+      if (isOfStore && FULL_TEXTS.test(at.message)) return true;
+    }
+    return false;
+  });
+}
+
+/** Whether an error says that a disk takes no file now: it is full, or mounted read-only. What only reads can go on without. */
+export function isUnwritable(error: unknown): boolean {
+  if (isDiskFull(error)) return true;
+  for (let at = error; at instanceof Error; at = at.cause) if (errorCode(at) === 'EROFS') return true;
+  return false;
+}
+
+/**
+ * The errors that one error stands for, in the order of their occurrence: when work failed and then the closing of what it used, or when
+ * several resources failed to close.
+ */
+export function errorsIn(error: unknown): readonly unknown[] {
+  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.flatMap(errorsIn);
+  if (error instanceof Error && 'suppressed' in error && 'error' in error)
+    return [...errorsIn(error.suppressed), ...errorsIn(error.error)];
+  return [error];
+}
+
+/** The message of anything that was thrown; of several errors ({@link errorsIn}) each message once. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  const messages = errorsIn(error).map((one) =>
+    (one instanceof Error ? one.message : String(one)).replace(QUOTA, 'EDQUOT: disk quota exceeded'),
+  );
+  return [...new Set(messages)].join('; then: ');
 }

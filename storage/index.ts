@@ -4,13 +4,15 @@ export {
   type CollectionPointState,
 } from './broker/broker-store.js';
 export type { StoreChange } from './broker/change-log.js';
+export type { StoredParts } from './broker/large-objects.js';
 export { type ObjectReader, openObjectReader } from './broker/object-reader.js';
-export type {
-  ApplyCounts,
-  ApplyObserver,
-  ApplyOptions,
-  ApplyResult,
-  CollectedChange,
+export {
+  type ApplyCounts,
+  type ApplyObserver,
+  type ApplyOptions,
+  type ApplyResult,
+  type CollectedChange,
+  NO_COUNTS,
 } from './broker/registry-apply.js';
 export type { StoredCopy } from './broker/registry-changes.js';
 export { type CommitOptions, type GatheredReferences, GathererBatch } from './gatherer/batch.js';
@@ -26,6 +28,7 @@ export {
   type WorkQueueStore,
 } from './gatherer/queues.js';
 export { GathererStore, type GathererStoreOptions } from './gatherer/store.js';
+export type { WaitingUri } from './gatherer/waiting-uris.js';
 export {
   deflateEnd,
   deflatePiece,
@@ -37,10 +40,12 @@ export type { GathererNames } from './generations/export/survey.js';
 export { Generations, type GenerationsOptions } from './generations/generations.js';
 export type { PublishOptions } from './generations/publish.js';
 export type { SnapshotInfo, SummarySnapshot } from './generations/snapshot.js';
+export { type OpenDatabase, openDatabase } from './level/open-database.js';
 export {
   type DocumentLink,
   type DocumentRecord,
   type FrontierState,
+  NETWORK,
   QUEUE_STATUS,
   type QueuedUri,
   type QueueRecord,

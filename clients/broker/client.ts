@@ -28,6 +28,8 @@ export interface BrokerClientOptions {
   readonly idleTimeoutMs?: number;
   /** How this Broker reads `#opaque` (BRK-3.2). Default `suppress`. */
   readonly opaqueMode?: OpaqueMode;
+  /** Called with our end of each connection, before the message is sent. */
+  readonly onOpen?: (local: { readonly address: string; readonly port: number }) => void;
   /** Limits on what the Broker may send. */
   readonly limits?: BrokerClientSessionOptions;
 }
@@ -124,6 +126,7 @@ export class BrokerClient {
       connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
       idleTimeoutMs: options.idleTimeoutMs ?? idleTimeoutMs,
       signal,
+      onOpen: options.onOpen,
     });
   }
 }

@@ -11,10 +11,18 @@ import { decodeSoif } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { exchangeWithBroker } from '../broker/exchange.js';
 import { DEFAULT_BROKER_PORT } from '../broker/index.js';
+import {
+  LargeLog,
+  type LargeObjects,
+  largeBytesOf,
+  ReceiveBudget,
+  type ReceiveLimits,
+} from '../connection/index.js';
 import { type BulkWarning, readReply } from './reply.js';
 import { BulkTransfer } from './transfer.js';
 
-export interface BulkClientOptions {
+/** The {@link ReceiveLimits} hold for each call. */
+export interface BulkClientOptions extends ReceiveLimits {
   readonly host: string;
   /** Default 8501 (BRK-1.2). */
   readonly port?: number;
@@ -28,6 +36,8 @@ export interface BulkClientOptions {
   readonly maxInflatedBytes?: number;
   /** Maximum compression ratio. Default 250. */
   readonly maxInflateRatio?: number;
+  /** Keeps large objects outside the memory; see {@link BulkReceived.large}. Default: every object is in memory. */
+  readonly large?: LargeObjects;
   /** Called for everything that was tolerated or left out. */
   readonly onWarning?: (warning: BulkWarning) => void;
   /** The clock; tests set it. */
@@ -75,7 +85,9 @@ export class BulkClient {
   transfer(request: BulkTransferRequest): BulkTransfer {
     const { signal, ...fields } = request;
     const message = encodeBulkRequest(fields);
-    return new BulkTransfer(() => this.#request(message, signal), {
+    const log = new LargeLog(this.#options.large);
+    return new BulkTransfer(() => this.#request(message, signal, log), {
+      sourceOf: (item) => log.sourceOf(item),
       now: this.#options.now ?? (() => Math.floor(Date.now() / 1000)),
       onWarning: this.#options.onWarning ?? (() => {}),
       signal,
@@ -109,7 +121,11 @@ export class BulkClient {
     return undefined;
   }
 
-  async *#request(message: Uint8Array, signal: AbortSignal | undefined): ReturnType<typeof readReply> {
+  async *#request(
+    message: Uint8Array,
+    signal: AbortSignal | undefined,
+    large = new LargeLog(undefined),
+  ): ReturnType<typeof readReply> {
     const options = this.#options;
     const chunks = exchangeWithBroker(message, {
       host: this.host,
@@ -118,18 +134,32 @@ export class BulkClient {
       idleTimeoutMs: options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
       signal,
     });
-    yield* readReply(this.#counted(chunks), {
-      decoder: options.limits ?? {},
-      maxInflatedBytes: options.maxInflatedBytes ?? DEFAULT_MAX_INFLATED_BYTES,
-      maxInflateRatio: options.maxInflateRatio ?? DEFAULT_MAX_INFLATE_RATIO,
-      signal,
-    });
+    const budget = new ReceiveBudget(options);
+    const { limits } = options;
+    try {
+      yield* readReply(this.#counted(chunks, budget), {
+        budget,
+        large,
+        decoder: { ...limits, soif: { ...limits?.soif, ...largeBytesOf(options.large) } },
+        maxInflatedBytes: options.maxInflatedBytes ?? DEFAULT_MAX_INFLATED_BYTES,
+        maxInflateRatio: options.maxInflateRatio ?? DEFAULT_MAX_INFLATE_RATIO,
+        signal,
+      });
+    } finally {
+      await large.close();
+    }
   }
 
-  async *#counted(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    for await (const chunk of chunks) {
-      this.#bytes += chunk.length;
-      yield chunk;
+  async *#counted(chunks: AsyncGenerator<Uint8Array>, budget: ReceiveBudget): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) {
+        const chunk = await budget.receive(async () => (await chunks.next()).value ?? undefined);
+        if (chunk === undefined) return;
+        this.#bytes += chunk.length;
+        yield chunk;
+      }
+    } finally {
+      await chunks.return(undefined);
     }
   }
 }

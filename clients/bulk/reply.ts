@@ -5,10 +5,15 @@ import {
   type BulkReplyDecoderOptions,
 } from '../../protocols/bulk/index.js';
 import { ProtocolError } from '../../protocols/errors.js';
+import type { LargeLog, ReceiveBudget } from '../connection/index.js';
 import { InflateBudget, type InflateLimits, MemberInflater } from '../gatherd/inflater.js';
 
 export interface ReplyOptions extends InflateLimits {
+  /** The large objects of the reply. */
+  readonly large: LargeLog;
   readonly decoder: BulkReplyDecoderOptions;
+  /** Counts the inflated bytes. */
+  readonly budget: ReceiveBudget;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -59,7 +64,7 @@ class MemberReader {
     for (;;) {
       const last = events.at(-1);
       if (last?.kind !== 'inflate') {
-        if (events.length > 0) yield events;
+        yield* this.#follow(events, (bytes) => this.#decoder.push(bytes));
         return;
       }
       if (events.length > 1) yield events.slice(0, -1);
@@ -81,8 +86,19 @@ class MemberReader {
       });
       if (output.done === true) return output.value;
       this.#options.signal?.throwIfAborted();
+      this.#options.budget.count(output.value.length);
       const events = this.#decoder.inflated(output.value);
-      if (events.length > 0) yield events;
+      yield* this.#follow(events, (bytes) => this.#decoder.inflated(bytes));
+    }
+  }
+
+  /** Yields the events, and those of bytes that the decoder needs again. */
+  async *#follow(
+    events: readonly BulkEvent[],
+    feed: (bytes: Uint8Array) => readonly BulkEvent[],
+  ): AsyncGenerator<readonly BulkEvent[], void, undefined> {
+    for await (const some of this.#options.large.follow(events, { itemOf, feed })) {
+      if (some.length > 0) yield some;
     }
   }
 }
@@ -96,4 +112,8 @@ function asBulkError(error: unknown): unknown {
     offset: error.offset,
     cause: error,
   });
+}
+
+function itemOf(event: BulkEvent) {
+  return event.kind === 'large' ? event.item : undefined;
 }

@@ -1,18 +1,24 @@
 // The changes and totals of one bulk transfer.
+import { RESULT_CODE } from '../../protocols/broker/index.js';
 import { type BulkEvent, type ChangeKind, parseTransferTime } from '../../protocols/bulk/index.js';
 import { ConnectionError, type KitError, PeerError, StateError } from '../../protocols/errors.js';
-import type { SoifObject } from '../../protocols/soif/index.js';
+import type { ByteSource, SoifObject, SoifOutline } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { BulkWarning } from './reply.js';
 
 /** A change that a Broker sent. */
 export interface BulkReceived {
   readonly change: ChangeKind;
+  /** Of a large object only its bookkeeping attributes and the beginning of its description. */
   readonly object: SoifObject;
   /** The object as received. Shares memory with the stream: copy it to keep it. */
   readonly bytes: Uint8Array;
-  /** Whether `bytes` have the layout of SOIF-2.2 and so can be passed on unchanged. */
+  /** Whether the object has the layout of SOIF-2.2 and so can be passed on unchanged. */
   readonly exact: boolean;
+  /** A large object as received, instead of `bytes`, which are empty; valid until the next change is requested. */
+  readonly large?: ByteSource;
+  /** Where the attributes of a large object are. */
+  readonly outline?: SoifOutline;
   /** The object's Update-Time; undefined if it is absent (BT-24). */
   readonly time: UnixSeconds | undefined;
 }
@@ -35,9 +41,12 @@ export interface BulkTotals {
   readonly interface: 1 | 2 | undefined;
 }
 
+const NOTHING = new Uint8Array(0);
+
 interface Options {
   readonly now: () => UnixSeconds;
   readonly onWarning: (warning: BulkWarning) => void;
+  readonly sourceOf: (item: { readonly offset: number; readonly length: number }) => ByteSource;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -59,11 +68,17 @@ export class BulkTransfer implements AsyncIterable<BulkReceived> {
   #announcedTime: UnixSeconds | undefined;
   #interface: 1 | 2 | undefined;
   #failure: KitError | undefined;
+  readonly #messages: string[] = [];
 
   /** Called by `BulkClient`. */
   constructor(request: () => AsyncIterable<readonly BulkEvent[]>, options: Options) {
     this.#request = request;
     this.#options = options;
+  }
+
+  /** The Broker's messages to the user so far: MESSAGE_TO_USER (BP-12), `101` and `103` (BRK-4.1); at most {@link MAX_MESSAGES}. */
+  get messages(): readonly string[] {
+    return this.#messages;
   }
 
   get totals(): BulkTotals {
@@ -90,6 +105,7 @@ export class BulkTransfer implements AsyncIterable<BulkReceived> {
       const batch: BulkReceived[] = [];
       for (const event of events) {
         if (event.kind === 'change') batch.push(this.#receive(event));
+        else if (event.kind === 'large') batch.push(...this.#receiveLarge(event));
         else this.#handle(event);
       }
       if (batch.length > 0) yield batch;
@@ -107,6 +123,17 @@ export class BulkTransfer implements AsyncIterable<BulkReceived> {
     return { change, object, bytes, exact, time: object.number('Update-Time') };
   }
 
+  #receiveLarge({ item }: Extract<BulkEvent, { kind: 'large' }>): BulkReceived[] {
+    if (item.kind !== 'large') return [];
+    const { section: change, outline, length } = item;
+    const { head: object, exact } = outline;
+    this.#received[change]++;
+    this.#bytes += length;
+    const large = this.#options.sourceOf(item);
+    const time = object.number('Update-Time');
+    return [{ change, object, bytes: NOTHING, exact, large, outline, time }];
+  }
+
   #handle(event: BulkEvent): void {
     switch (event.kind) {
       case 'version':
@@ -115,9 +142,13 @@ export class BulkTransfer implements AsyncIterable<BulkReceived> {
       case 'status':
         if (event.code === 0) this.#announcedTime ??= parseTransferTime(event.text);
         else if (REFUSALS.has(event.code)) this.#failure ??= new PeerError(event.text, event.code);
+        else if (event.code === RESULT_CODE.message || event.code === RESULT_CODE.error)
+          this.#note(event.text);
         break;
       case 'info':
-        if (event.info.field === 'message') this.#announcedTime ??= parseTransferTime(event.info.text);
+        if (event.info.field !== 'message') break;
+        if (this.#announcedTime === undefined) this.#announcedTime = parseTransferTime(event.info.text);
+        if (parseTransferTime(event.info.text) === undefined) this.#note(event.info.text);
         break;
       case 'trailer':
         if (event.trailer.kind === 'error') {
@@ -138,7 +169,14 @@ export class BulkTransfer implements AsyncIterable<BulkReceived> {
       default:
     }
   }
+
+  #note(text: string): void {
+    if (this.#messages.length < MAX_MESSAGES) this.#messages.push(text);
+  }
 }
+
+/** Messages that are kept; a Broker that sends more is at fault. */
+const MAX_MESSAGES = 100;
 
 /** Status codes for no transfer or a failed one (BT-10, BT-11). */
 const REFUSALS: ReadonlySet<number> = new Set([400, 499, 111]);

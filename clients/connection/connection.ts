@@ -18,6 +18,8 @@ export interface ConnectionOptions {
   readonly idleTimeoutMs: number;
   /** Gives up connecting; once the connection is open the signal has no effect. */
   readonly signal?: AbortSignal | undefined;
+  /** Called with our end of the connection when it is open, before anything is sent. */
+  readonly onOpen?: ((local: { readonly address: string; readonly port: number }) => void) | undefined;
 }
 
 /**
@@ -77,7 +79,13 @@ export class Connection implements AsyncDisposable, AsyncIterable<Uint8Array> {
       socket.destroy();
       throw error;
     }
+    options.onOpen?.({ address: socket.localAddress ?? '', port: socket.localPort ?? 0 });
     return new Connection(socket, name, options);
+  }
+
+  /** Bytes that the peer has sent so far. */
+  get bytesRead(): number {
+    return this.#socket.bytesRead;
   }
 
   /** Whether the connection failed, was destroyed, or was ended by the peer and everything that it sent was read. */

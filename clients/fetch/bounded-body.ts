@@ -1,9 +1,19 @@
+// Collects a body of unknown length up to a size.
 import { joinBytes } from './decode-body.js';
 
-/** Collects a body up to a size; bytes above it are counted and dropped. */
+/** Smaller pieces are copied, because an object of its own would cost more than their bytes. */
+const COPIED_BYTES = 4096;
+const BLOCK_BYTES = 64 * 1024;
+
+/**
+ * Collects a body up to a size; bytes above it are counted and dropped. Its memory is at most a small multiple of the bytes kept, however small
+ * the pieces are and however large the buffers that they are cut from.
+ */
 export class BoundedBody {
   readonly #maxBytes: number;
   readonly #chunks: Uint8Array[] = [];
+  /** The end of the last block of copied pieces that is still free. */
+  #free = new Uint8Array(0);
   #kept = 0;
   #length = 0;
 
@@ -20,17 +30,47 @@ export class BoundedBody {
     return this.#length > this.#maxBytes;
   }
 
-  /** @param chunk is kept and must not change after the call */
+  /** @param chunk may be kept and must not change after the call */
   push(chunk: Uint8Array): void {
     this.#length += chunk.length;
     const piece = chunk.subarray(0, this.#maxBytes - this.#kept);
     if (piece.length === 0) return;
-    this.#chunks.push(piece);
     this.#kept += piece.length;
+    // A piece keeps the whole buffer that it is a part of.
+    const isWasteful = piece.length < COPIED_BYTES || piece.length < piece.buffer.byteLength / 4;
+    if (isWasteful) this.#copy(piece);
+    else {
+      this.#chunks.push(piece);
+      this.#free = new Uint8Array(0);
+    }
   }
 
   /** A copy of the bytes that were kept. */
   bytes(): Uint8Array {
     return joinBytes(this.#chunks, this.#kept);
+  }
+
+  #copy(piece: Uint8Array): void {
+    // A short body does not need a whole block; a body of many pieces gets blocks that double.
+    if (this.#free.length < piece.length) {
+      const size = Math.max(piece.length, Math.min(BLOCK_BYTES, Math.max(COPIED_BYTES, this.#kept)));
+      this.#free = new Uint8Array(size);
+    }
+    const target = this.#free.subarray(0, piece.length);
+    target.set(piece);
+    this.#free = this.#free.subarray(piece.length);
+    const last = this.#chunks.at(-1);
+    const isContinuation =
+      last !== undefined &&
+      last.buffer === target.buffer &&
+      last.byteOffset + last.length === target.byteOffset;
+    if (!isContinuation) this.#chunks.push(target);
+    else {
+      this.#chunks[this.#chunks.length - 1] = new Uint8Array(
+        target.buffer,
+        last.byteOffset,
+        last.length + target.length,
+      );
+    }
   }
 }

@@ -1,7 +1,12 @@
 // Receives one HTTP response from undici, up to a size.
+import { channel } from 'node:diagnostics_channel';
 import type { IncomingHttpHeaders } from 'node:http';
+import { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
-import { joinBytes } from './decode-body.js';
+import { EARLY_END } from '../connection/index.js';
+import { BoundedBody } from './bounded-body.js';
+import type { Received } from './receive-watch.js';
+import type { LenientReading } from './types.js';
 
 export interface RawResponse {
   readonly status: number;
@@ -9,6 +14,11 @@ export interface RawResponse {
   /** Still encoded. */
   readonly body: Uint8Array;
   readonly truncated: boolean;
+  /** Codings that the transfer added to the body (RFC 9112 7), in the order of their application. */
+  readonly transferCodings?: readonly string[];
+  readonly lenient?: LenientReading;
+  /** Why the rest of the body did not arrive in time. */
+  readonly late?: string;
 }
 
 /**
@@ -17,23 +27,51 @@ export interface RawResponse {
  */
 const DRAIN_BYTES = 64 * 1024;
 
+/**
+ * The exchange whose request is being written. undici calls `onRequestStart` and publishes the socket in the same turn, one request after
+ * the other; nothing else says which socket a request uses.
+ */
+let starting: HttpExchange | undefined;
+
+channel('undici:client:sendHeaders').subscribe((message) => {
+  const exchange = starting;
+  starting = undefined;
+  if (typeof message !== 'object' || message === null || !('socket' in message)) return;
+  if (message.socket instanceof Socket) exchange?.useSocket(message.socket);
+});
+
 /** Collects one HTTP response up to a size: a handler for undici, a promise for the caller. */
 export class HttpExchange implements Dispatcher.DispatchHandler {
   readonly response: Promise<RawResponse>;
   readonly #maxBytes: number;
-  readonly #chunks: Uint8Array[] = [];
+  readonly #body: BoundedBody;
   #settle!: { resolve: (response: RawResponse) => void; reject: (error: unknown) => void };
   #controller: Dispatcher.DispatchController | undefined;
   #failure: Error | undefined;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
-  #length = 0;
+  #socket: Socket | undefined;
+  /** Bytes that earlier responses brought on the same connection. */
+  #bytesBefore = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
+    this.#body = new BoundedBody(maxBytes);
     this.response = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
+  }
+
+  /** What arrived so far. TLS counts as far as it is decrypted. */
+  get received(): Received {
+    const bytes = this.#socket === undefined ? 0 : this.#socket.bytesRead - this.#bytesBefore;
+    return { bytes, bodyBytes: this.#body.length };
+  }
+
+  /** Counts the bytes of this connection from now on. */
+  useSocket(socket: Socket): void {
+    this.#socket = socket;
+    this.#bytesBefore = socket.bytesRead;
   }
 
   /** Ends the exchange immediately, even while it is queued for a connection. */
@@ -43,9 +81,16 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(reason);
   }
 
+  /** Ends the exchange with the part of the body that has arrived; {@link abort} if no head has arrived. */
+  cut(reason: Error): void {
+    if (this.#status >= 200) this.#finish(reason.message);
+    this.abort(reason);
+  }
+
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#failure !== undefined) controller.abort(this.#failure);
+    else starting = this;
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -54,12 +99,12 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
-    if (this.#length < this.#maxBytes) this.#chunks.push(chunk);
-    this.#length += chunk.length;
-    if (this.#length <= this.#maxBytes) return;
+    this.#body.push(chunk);
+    if (!this.#body.truncated) return;
+    const { length } = this.#body;
     const announced = Number(this.#headers['content-length'] ?? Number.NaN);
-    const rest = announced >= this.#length ? announced - this.#length : 0;
-    if (this.#length - this.#maxBytes + rest <= DRAIN_BYTES) return;
+    const rest = announced >= length ? announced - length : 0;
+    if (length - this.#maxBytes + rest <= DRAIN_BYTES) return;
     this.#finish();
     this.#failure = new Error('the body limit is reached');
     controller.abort(this.#failure);
@@ -70,16 +115,25 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    // undici's error does not say whether a part of the response had arrived.
+    const isCut = this.received.bytes > 0 && error.message === 'other side closed';
     // After #finish this has no effect: the promise is settled.
-    this.#settle.reject(error);
+    this.#settle.reject(isCut ? earlyEnd(error) : error);
   }
 
-  #finish(): void {
+  #finish(late?: string): void {
     this.#settle.resolve({
       status: this.#status,
       headers: this.#headers,
-      body: joinBytes(this.#chunks, Math.min(this.#length, this.#maxBytes)),
-      truncated: this.#length > this.#maxBytes,
+      body: this.#body.bytes(),
+      truncated: this.#body.truncated || late !== undefined,
+      ...(late === undefined ? {} : { late }),
     });
   }
+}
+
+/** The server closed the connection in order, within the response. */
+function earlyEnd(cause: Error): Error {
+  const error = new Error('the server closed the connection within the response', { cause });
+  return Object.assign(error, { code: EARLY_END });
 }

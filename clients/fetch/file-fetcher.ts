@@ -25,14 +25,13 @@ export class FileFetcher implements Fetcher {
 
   constructor(options: FileFetcherOptions = {}) {
     this.#roots = options.fileRoots ?? ['/'];
-    const names = options.hostNames ?? [hostname()];
-    this.#hostNames = new Set(['', 'localhost', ...names.map((name) => name.toLowerCase())]);
+    this.#hostNames = ownHosts(options.hostNames);
   }
 
   async fetch(request: FetchRequest): Promise<FetchResult> {
     request.signal?.throwIfAborted();
     const beginTime = Date.now();
-    const path = this.#pathOf(request.url);
+    const path = pathAmong(request.url, this.#hostNames);
     const file =
       path === undefined
         ? { kind: 'missing' as const }
@@ -49,16 +48,29 @@ export class FileFetcher implements Fetcher {
   async close(): Promise<void> {}
 
   async [Symbol.asyncDispose](): Promise<void> {}
+}
 
-  /** @returns the path as bytes; undefined if no file can have it */
-  #pathOf(url: string): Buffer | undefined {
-    const host = /^file:\/\/([^/]*)/.exec(url)?.[1];
-    if (host === undefined || !this.#hostNames.has(host)) {
-      throw new UsageError('a file URL must have no host, localhost or this host');
-    }
-    const path = unescapePath(pathPart(url));
-    return path === undefined || path.includes(0) ? undefined : path;
+/** The hosts of URLs for files of this machine: none, `localhost` and its own names (G-87, RFC 8089 section 2). */
+function ownHosts(names: readonly string[] | undefined): ReadonlySet<string> {
+  return new Set(['', 'localhost', ...(names ?? [hostname()]).map((name) => name.toLowerCase())]);
+}
+
+/**
+ * The path that a canonical `file:` URL names on this machine, as bytes; undefined if no file can have it.
+ * @param hostNames of this machine; the system's host name if undefined
+ * @throws UsageError if the URL names another machine: its files are not here (G-87)
+ */
+export function localPathOf(url: string, hostNames?: readonly string[]): Buffer | undefined {
+  return pathAmong(url, ownHosts(hostNames));
+}
+
+function pathAmong(url: string, hosts: ReadonlySet<string>): Buffer | undefined {
+  const host = /^file:\/\/([^/]*)/.exec(url)?.[1];
+  if (host === undefined || !hosts.has(host)) {
+    throw new UsageError('a file URL must have no host, localhost or this host (G-87)');
   }
+  const path = unescapePath(pathPart(url));
+  return path === undefined || path.includes(0) ? undefined : path;
 }
 
 /** The result for a file. */
@@ -82,12 +94,6 @@ export function fileResult(url: string, file: LocalFile, beginTime: number): Fet
     entries,
     truncated,
   };
-}
-
-/** The URL of a directory's entry. */
-export function entryUrl(directoryUrl: string, entry: string): string {
-  const path = entry.split('/').map(encodeURIComponent).join('/').replaceAll('~', '%7e');
-  return `${directoryUrl.endsWith('/') ? directoryUrl : `${directoryUrl}/`}${path}`;
 }
 
 function pathPart(url: string): string {

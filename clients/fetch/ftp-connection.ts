@@ -1,11 +1,14 @@
 // One login at an FTP server.
+import type { Socket } from 'node:net';
 import { Writable } from 'node:stream';
-import { Client, type FileInfo, FTPError } from 'basic-ftp';
+import { Client, FTPError } from 'basic-ftp';
 import { ConnectionError, errorCode } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { asConnectionError } from '../connection/index.js';
 import type { BoundedBody } from './bounded-body.js';
 import type { PooledConnection } from './connection-pool.js';
+import { type FtpListing, parseListing } from './ftp-listing.js';
+import { hideWords } from './hidden-text.js';
 import { resolveHost } from './private-addresses.js';
 import { DEFAULT_CONNECT_MS, idleTimeoutOf, type TransferOptions, TransferWatch } from './transfer.js';
 import type { FetchRequest } from './types.js';
@@ -18,8 +21,8 @@ export interface FtpLogin {
 /** Bytes of one directory listing; a longer one fails. */
 const MAX_LISTING_BYTES = 32 * 1024 * 1024;
 
-/** Bytes of replies to one operation: basic-ftp waits without a limit on lines that are not replies. */
-const MAX_REPLY_BYTES = 1024 * 1024;
+/** Bytes of replies to one operation: basic-ftp reads the beginning of a reply again with each piece of it. */
+const MAX_REPLY_BYTES = 256 * 1024;
 
 /** A server's refusal (4xx, 5xx). */
 export class FtpRefusal {
@@ -27,9 +30,10 @@ export class FtpRefusal {
   /** The reply as the server wrote it. */
   readonly text: string;
 
-  constructor({ code, message }: FTPError) {
+  /** @param password is hidden where the server repeats it */
+  constructor({ code, message }: FTPError, password: string) {
     this.code = code;
-    this.text = message;
+    this.text = hideWords(message, [password]);
   }
 }
 
@@ -39,15 +43,20 @@ export class FtpConnection implements PooledConnection {
   /** The server's refusal of the login; the connection cannot be used then. */
   refusal: FtpRefusal | undefined;
   readonly #client: Client;
+  readonly #password: string;
   #home = '';
   #busy = false;
   #replyBytes = 0;
   #lost = false;
   #stopped: Error | undefined;
+  #dataSocket: Socket | undefined;
+  /** Bytes of the data connections before that one. */
+  #dataBytes = 0;
 
-  private constructor(host: string, client: Client) {
+  private constructor(host: string, client: Client, password: string) {
     this.host = host;
     this.#client = client;
+    this.#password = password;
   }
 
   /**
@@ -65,9 +74,12 @@ export class FtpConnection implements PooledConnection {
     const client = new Client(idleTimeoutOf(request), { maxListingBytes: MAX_LISTING_BYTES });
     // FTP names are bytes; in this encoding every byte is one character.
     client.ftp.encoding = 'latin1';
-    const connection = new FtpConnection(host, client);
+    const connection = new FtpConnection(host, client, login.password);
     const connectMs = options.connectTimeoutMs ?? DEFAULT_CONNECT_MS;
-    using watch = new TransferWatch(host, request, options, (reason) => connection.destroy(reason));
+    const bytesRead = () => connection.bytesRead;
+    using watch = new TransferWatch(host, request, options, bytesRead, (reason) =>
+      connection.destroy(reason),
+    );
     const timer = setTimeout(() => {
       connection.destroy(new ConnectionError(`${host}: no connection within ${connectMs} ms`));
     }, connectMs);
@@ -88,13 +100,23 @@ export class FtpConnection implements PooledConnection {
       const failure = watch.causeOf(connection.#asFailure(error));
       client.close();
       if (!isLoginRefused) throw failure;
-      connection.refusal = new FtpRefusal(error);
+      connection.refusal = new FtpRefusal(error, login.password);
       return connection;
     }
   }
 
   get remoteAddress(): string {
     return this.#client.ftp.socket.remoteAddress ?? '';
+  }
+
+  /** Bytes of replies, files and listings so far. */
+  get bytesRead(): number {
+    const { socket, dataSocket } = this.#client.ftp;
+    if (dataSocket !== this.#dataSocket) {
+      this.#dataBytes += this.#dataSocket?.bytesRead ?? 0;
+      this.#dataSocket = dataSocket;
+    }
+    return socket.bytesRead + this.#dataBytes + (dataSocket?.bytesRead ?? 0);
   }
 
   get usable(): boolean {
@@ -149,12 +171,19 @@ export class FtpConnection implements PooledConnection {
     return refusal instanceof FtpRefusal ? refusal : undefined;
   }
 
-  /** Lists a directory. */
-  async list(path: string): Promise<FileInfo[] | FtpRefusal> {
-    return await this.#run(async () => {
+  /** Lists a directory. @param maxFiles files that are kept */
+  async list(path: string, maxFiles: number): Promise<FtpListing | FtpRefusal> {
+    let text = '';
+    // The client would parse the whole listing in one turn of the event loop.
+    this.#client.parseList = (listing) => {
+      text = listing;
+      return [];
+    };
+    const refusal = await this.#run(async () => {
       await this.#client.cd(this.#absolute(path));
-      return await this.#client.list();
+      await this.#client.list();
     });
+    return refusal instanceof FtpRefusal ? refusal : await parseListing(text, maxFiles, this.host);
   }
 
   #limitReplies(): void {
@@ -195,7 +224,7 @@ export class FtpConnection implements PooledConnection {
       if (error.code === 421) this.#lost = true;
       if (error.code === 421 || error.code === 425 || error.code === 426) throw this.#asFailure(error);
       this.#busy = false;
-      return new FtpRefusal(error);
+      return new FtpRefusal(error, this.#password);
     }
   }
 
@@ -209,6 +238,7 @@ export class FtpConnection implements PooledConnection {
     }
     const code = errorCode(error) ?? '';
     this.#lost ||= /FIN packet|closed connection|is closed because/.test(message) || code === 'ECONNRESET';
+    if (error instanceof Error) error.message = hideWords(error.message, [this.#password]);
     return asConnectionError(this.host, error);
   }
 }

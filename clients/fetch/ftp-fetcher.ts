@@ -1,11 +1,12 @@
 // Fetches `ftp:` URLs.
-import { type FileInfo, FileType } from 'basic-ftp';
+import type { FileInfo } from 'basic-ftp';
 import { ConnectionError } from '../../protocols/errors.js';
 import { BoundedBody } from './bounded-body.js';
 import { ConnectionPool } from './connection-pool.js';
 import { publishDebug } from './debug-channel.js';
-import { FtpConnection, type FtpLogin, FtpRefusal } from './ftp-connection.js';
-import { type FtpAddress, parseFtpUrl } from './ftp-url.js';
+import { entryOfBytes } from './entry-names.js';
+import type { FtpConnection, FtpLogin, FtpRefusal } from './ftp-connection.js';
+import { FTP_PORT, type FtpAddress, parseFtpUrl } from './ftp-url.js';
 import { refusePrivate } from './private-addresses.js';
 import { idleTimeoutOf, type ServerLogin, type TransferOptions, TransferWatch } from './transfer.js';
 import {
@@ -43,11 +44,16 @@ export class FtpFetcher implements Fetcher {
     const answer = await this.#pool.use(
       key,
       request.signal,
-      () => FtpConnection.open(address.host, address.port, login, request, this.#options),
+      async () => {
+        // Loaded at the first ftp URL: most programs meet none.
+        const { FtpConnection } = await import('./ftp-connection.js');
+        return FtpConnection.open(address.host, address.port, login, request, this.#options);
+      },
       async (connection) => {
         if (connection.refusal !== undefined) return refusedAnswer(connection.refusal);
         if (request.publicOnly === true) refusePrivate(address.host, connection.remoteAddress);
-        using watch = new TransferWatch(address.host, request, this.#options, (reason) =>
+        const bytesRead = () => connection.bytesRead;
+        using watch = new TransferWatch(address.host, request, this.#options, bytesRead, (reason) =>
           connection.destroy(reason),
         );
         try {
@@ -81,7 +87,7 @@ export class FtpFetcher implements Fetcher {
     const anonymous = this.#options.from ?? 'harvest@';
     if (address.user !== undefined) return { user: address.user, password: address.password ?? anonymous };
     const known = this.#options.ftpAuth?.find(
-      ({ host, port }) => host.toLowerCase() === address.host && (port ?? address.port) === address.port,
+      ({ host, port }) => host.toLowerCase() === address.host && (port ?? FTP_PORT) === address.port,
     );
     return known ?? { user: 'anonymous', password: anonymous };
   }
@@ -108,16 +114,15 @@ export class FtpFetcher implements Fetcher {
   }
 
   async #list(connection: FtpConnection, path: string): Promise<Answer> {
-    const found = await connection.list(path);
-    if (found instanceof FtpRefusal) return refusedAnswer(found);
-    const limit = this.#options.maxEntries ?? 100_000;
-    const entries = found.slice(0, limit).flatMap((file) => entryName(file) ?? []);
+    const found = await connection.list(path, this.#options.maxEntries ?? 100_000);
+    if ('code' in found) return refusedAnswer(found);
+    const entries = found.files.flatMap((file) => entryName(file) ?? []);
     const unique = [...new Set(entries)].sort((a, b) => (a < b ? -1 : 1));
     return {
       status: 200,
       contentType: DIRECTORY_TYPE,
       entries: unique,
-      truncated: found.length > limit,
+      truncated: found.truncated,
     };
   }
 }
@@ -131,13 +136,17 @@ function refusedAnswer({ code, text }: FtpRefusal): Answer {
 }
 
 /**
- * The name as it appears in `entries`. The target of a symbolic link is unknown until it is fetched, so a link has no slash.
+ * The name as it appears in `entries`; undefined for a name that a command cannot contain. The target of a symbolic link is unknown until it is fetched, so a link has no slash.
  * A link to a parent directory is left out, because it would make the listing endless.
  */
 function entryName(file: FileInfo): string | undefined {
-  const name = Buffer.from(file.name, 'latin1').toString('utf8');
-  if (name === '.' || name === '..' || name === '' || name.includes('/')) return undefined;
-  const target = file.link?.trim();
-  if (file.type === FileType.SymbolicLink && /^(?:\.{0,2}\/?)*$/.test(target ?? 'x')) return undefined;
+  const name = entryOfBytes(Buffer.from(file.name, 'latin1'));
+  if (name === '.' || name === '..' || name === '' || /[/\r\n\0]/.test(name)) return undefined;
+  if (file.isSymbolicLink && leadsUp(file.link?.trim() ?? name)) return undefined;
   return file.isDirectory ? `${name}/` : name;
+}
+
+/** Whether a path consists of dots and slashes only. */
+function leadsUp(path: string): boolean {
+  return path.split('/').every((part) => part === '' || part === '.' || part === '..');
 }

@@ -57,7 +57,15 @@ export class FtpProxyFetcher implements Fetcher {
     });
     // `once` and the iteration report errors; a later one must not end the process.
     sent.on('error', () => {});
-    using watch = new TransferWatch(host, request, this.#options, (reason) => sent.destroy(reason));
+    // The socket is known once the request has one.
+    let bytesBefore = 0;
+    sent.once('socket', (socket) => {
+      bytesBefore = socket.bytesRead;
+    });
+    const bytesRead = () => Math.max(0, (sent.socket?.bytesRead ?? 0) - bytesBefore);
+    using watch = new TransferWatch(host, request, this.#options, bytesRead, (reason) =>
+      sent.destroy(reason),
+    );
     this.#running.add(sent);
     try {
       sent.end();
@@ -67,6 +75,8 @@ export class FtpProxyFetcher implements Fetcher {
         body.push(chunk);
         if (body.truncated) break;
       }
+      // A document without a length ends with its connection, whichever side closed it.
+      if (watch.reason !== undefined) throw watch.reason;
       const responseHeaders = plainHeaders(response!.headers);
       return {
         url: request.url,

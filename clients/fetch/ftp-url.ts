@@ -20,7 +20,8 @@ export interface FtpAddress {
   readonly isText: boolean;
 }
 
-const FTP_PORT = 21;
+/** The default port. */
+export const FTP_PORT = 21;
 
 /** @throws UsageError for anything that is not a canonical `ftp:` URL (RFC 1738 3.2) */
 export function parseFtpUrl(url: string): FtpAddress {

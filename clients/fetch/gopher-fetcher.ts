@@ -43,7 +43,8 @@ export class GopherFetcher implements Fetcher {
     const beginTime = Date.now();
     const connection = await connectTo(address.host, address.port, request, this.#options);
     this.#running.add(connection);
-    using watch = new TransferWatch(address.host, request, this.#options, (reason) =>
+    const bytesRead = () => connection.bytesRead;
+    using watch = new TransferWatch(address.host, request, this.#options, bytesRead, (reason) =>
       connection.destroy(reason),
     );
     try {

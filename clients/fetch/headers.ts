@@ -31,9 +31,23 @@ export function parseHttpDate(header: string | undefined): UnixSeconds {
 
 /** The realm of a `WWW-Authenticate: Basic` challenge. */
 export function basicRealm(header: string | undefined): string | undefined {
-  return /(?:^|,)\s*basic\s+(?:[^,]*,\s*)??realm\s*=\s*"([^"]*)"/i.exec(header ?? '')?.[1];
+  // No part begins with a blank, so that a server cannot make the search quadratic by blanks.
+  return /(?:^|,)\s*basic\s+(?:[^\s,][^,]*,\s*)??realm\s*=\s*"([^"]*)"/i.exec(header ?? '')?.[1];
 }
 
 export function basicCredentials(user: string, password: string): string {
   return `Basic ${Buffer.from(`${user}:${password}`, 'utf8').toString('base64')}`;
+}
+
+/**
+ * Decodes a header value whose bytes are characters: as UTF-8 if its bytes are valid UTF-8, as servers send a Location without
+ * escapes; otherwise it stays ISO 8859-1.
+ */
+export function textOfHeader(value: string): string {
+  if (!/[\u0080-\u00ff]/.test(value) || /[^\0-\u00ff]/.test(value)) return value;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(value, 'latin1'));
+  } catch {
+    return value; // not UTF-8
+  }
 }

@@ -1,15 +1,27 @@
 // Fetches http and https URLs (G-80).
 import { LRUCache } from 'lru-cache';
-import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { Agent, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { ConnectionError, KitError, StateError, UsageError } from '../../protocols/errors.js';
+import type { HttpResponseLimits } from '../../protocols/http/index.js';
 import { canonicalUrl, withoutBrackets } from '../../protocols/urls/index.js';
-import { asConnectionError, asError } from '../connection/index.js';
+import { asConnectionError, asError, isRefusedMessage } from '../connection/index.js';
 import { publishDebug } from './debug-channel.js';
-import { DEFAULT_MAX_RATIO, decodeBody } from './decode-body.js';
+import { DEFAULT_MAX_RATIO, type DecodedBody, decodeBody } from './decode-body.js';
 import { HttpExchange, type RawResponse } from './exchange.js';
-import { basicCredentials, basicRealm, parseHttpDate, plainHeaders, splitContentType } from './headers.js';
+import {
+  basicCredentials,
+  basicRealm,
+  parseHttpDate,
+  plainHeaders,
+  splitContentType,
+  textOfHeader,
+} from './headers.js';
+import { HttpConnector, type HttpConnectorOptions } from './http-connector.js';
+import { credentialsOf, type HttpLogin, HttpLogins } from './http-logins.js';
+import { LenientExchange, type LenientExchangeOptions } from './lenient-exchange.js';
 import { publishNote } from './notes.js';
 import { resolveHost } from './private-addresses.js';
+import { type ReceiveLimits, ReceiveWatch } from './receive-watch.js';
 import {
   DEFAULT_MAX_BYTES,
   DEFAULT_TIMEOUT_MS,
@@ -18,32 +30,31 @@ import {
   type FetchResult,
 } from './types.js';
 
-export interface HttpFetcherOptions {
+export interface HttpFetcherOptions extends ReceiveLimits, HttpConnectorOptions {
   /** G-65. */
   readonly userAgent: string;
   /** Mail address of the operator (G-65). */
   readonly from?: string | undefined;
-  /** `host:port` (G-84); https uses CONNECT. */
-  readonly httpProxy?: string | undefined;
   /** Maximum number of connections to one host at a time; default 1. */
   readonly maxConnectionsPerHost?: number | undefined;
-  /** Milliseconds; default 30 000. */
-  readonly connectTimeoutMs?: number | undefined;
   /** Milliseconds that an idle connection stays open; default 10 000, longer than the usual delays. */
   readonly keepAliveMs?: number | undefined;
   /** Milliseconds from the request to the last byte; default 1 200 000. Limits servers that send single bytes with pauses. */
   readonly maxTransferMs?: number | undefined;
   /** Maximum number of decoded bytes per received byte; default 200. */
   readonly maxRatio?: number | undefined;
-  /** Credentials for a server that requests one of these realms (G-82). */
-  readonly httpBasicAuth?:
-    | readonly { readonly realm: string; readonly user: string; readonly password: string }[]
-    | undefined;
-  /** Additional trusted certificates (PEM) for https. */
-  readonly ca?: string | undefined;
+  /** Logins for the documents below their URLs, sent if the server requests their realm (G-82). */
+  readonly httpBasicAuth?: readonly HttpLogin[] | undefined;
+  /** Whether a response that undici refuses is requested again and read leniently ({@link FetchRequest.httpReader}). Default true. */
+  readonly lenientHttp?: boolean | undefined;
+  /** Limits of the lenient reader on what a response has besides its body. */
+  readonly responseLimits?: HttpResponseLimits | undefined;
 }
 
-/** The largest number of origins whose address and credentials are kept. */
+/** Who reads a response. */
+type HttpReader = NonNullable<FetchRequest['httpReader']>;
+
+/** The largest number of origins whose address is kept. */
 const MAX_ORIGINS = 10_000;
 
 /**
@@ -52,34 +63,55 @@ const MAX_ORIGINS = 10_000;
  */
 export class HttpFetcher implements Fetcher {
   readonly #options: HttpFetcherOptions;
+  readonly #connector: HttpConnector;
   readonly #dispatcher: Dispatcher;
   /** For requests with `publicOnly` (G-174); created with the first one. */
   #publicDispatcher: Dispatcher | undefined;
   /** The address last connected to, by origin. */
   readonly #addresses = new LRUCache<string, string>({ max: MAX_ORIGINS });
-  /** The credentials that an origin accepted. */
-  readonly #credentials = new LRUCache<string, string>({ max: MAX_ORIGINS });
-  readonly #running = new Set<HttpExchange>();
+  readonly #logins: HttpLogins;
+  readonly #running = new Set<HttpExchange | LenientExchange>();
   #closed = false;
 
   constructor(options: HttpFetcherOptions) {
     this.#options = options;
+    this.#connector = new HttpConnector(options, (origin, address) => this.#addresses.set(origin, address));
+    this.#logins = new HttpLogins(options.httpBasicAuth ?? []);
     this.#dispatcher =
       options.httpProxy === undefined ? this.#directAgent(false) : this.#proxyAgent(options.httpProxy);
   }
 
   async fetch(request: FetchRequest): Promise<FetchResult> {
+    const { httpReader } = request;
+    if (httpReader !== undefined) return await this.#fetch(request, httpReader);
+    try {
+      return await this.#fetch(request, 'strict');
+    } catch (error) {
+      const { lenientHttp = true } = this.#options;
+      if (!lenientHttp || !(error instanceof ConnectionError) || !isRefusedMessage(error)) throw error;
+      publishDebug(21, 1, () => `${request.url}: ${error.message}: requested again, to be read leniently`);
+      const result = await this.#fetch(request, 'lenient');
+      // A caller that wants what there is says so.
+      if (result.lenient?.problem !== undefined) throw error;
+      return result;
+    }
+  }
+
+  async #fetch(request: FetchRequest, reader: HttpReader): Promise<FetchResult> {
     if (this.#closed) throw new StateError('the fetcher is closed');
     const target = splitUrl(request.url);
     const beginTime = Date.now();
-    const raw = await this.#requestWithCredentials(target, request);
+    const raw = await this.#requestWithCredentials(target, request, reader);
     const headers = plainHeaders(raw.headers);
     publishDebug(21, 1, () => `GET ${request.url}: status ${raw.status}, ${raw.body.length} bytes`);
     const maxBytes = request.maxBytes ?? DEFAULT_MAX_BYTES;
     const maxRatio = this.#options.maxRatio ?? DEFAULT_MAX_RATIO;
-    const decoded = await decodeBody(raw.body, headers['content-encoding'], { maxBytes, maxRatio });
+    const codings = [headers['content-encoding'] ?? '', ...(raw.transferCodings ?? [])].join(',');
+    const decoded = await decodeOrKeep(raw, codings, { maxBytes, maxRatio }, request);
     const location =
-      raw.status >= 300 && raw.status < 400 ? canonicalUrl(headers.location ?? '', request.url) : undefined;
+      raw.status >= 300 && raw.status < 400
+        ? canonicalUrl(textOfHeader(headers.location ?? ''), request.url)
+        : undefined;
     const remoteAddress = this.#addresses.get(target.origin);
     return {
       url: request.url,
@@ -90,6 +122,9 @@ export class HttpFetcher implements Fetcher {
       etag: headers.etag ?? '',
       body: decoded.body,
       truncated: raw.truncated || decoded.truncated,
+      ...(raw.lenient === undefined ? {} : { lenient: raw.lenient }),
+      ...(raw.late === undefined ? {} : { late: raw.late }),
+      ...('undecoded' in decoded ? { undecoded: decoded.undecoded } : {}),
       ...(location === undefined || headers.location === undefined ? {} : { location }),
       local: false,
       beginTime,
@@ -108,71 +143,76 @@ export class HttpFetcher implements Fetcher {
     await this.close();
   }
 
-  /** Repeats the request once if the server names a realm that the configuration has credentials for (G-82). */
-  async #requestWithCredentials(target: Target, request: FetchRequest): Promise<RawResponse> {
-    const known = target.credentials ?? this.#credentials.get(target.origin);
-    const first = await this.#request(target, request, known);
+  /** Repeats the request once if the server names a realm that the configuration has a login for, for this document (G-82). */
+  async #requestWithCredentials(
+    target: Target,
+    request: FetchRequest,
+    reader: HttpReader,
+  ): Promise<RawResponse> {
+    const { url } = request;
+    const known = target.credentials === undefined ? this.#logins.known(url) : undefined;
+    const credentials = target.credentials ?? (known && credentialsOf(known));
+    const first = await this.#request(target, request, reader, credentials);
     if (first.status !== 401) return first;
     const challenge = first.headers['www-authenticate'];
     const realm = basicRealm(Array.isArray(challenge) ? challenge.join(', ') : challenge);
-    const noteLogin = (refused: boolean): void =>
-      publishNote({ kind: 'login', url: request.url, realm, refused });
-    const login =
-      target.credentials === undefined
-        ? this.#options.httpBasicAuth?.find((candidate) => candidate.realm === realm)
-        : undefined;
-    publishDebug(
-      21,
-      5,
-      () => `${request.url}: login for ${realm ?? 'no realm'}: ${login?.user ?? 'no match'}`,
-    );
-    if (login === undefined) {
-      noteLogin(target.credentials !== undefined);
+    const noteLogin = (login: 'refused' | 'unknown' | 'elsewhere'): void =>
+      publishNote({ kind: 'login', url, realm, login });
+    if (target.credentials !== undefined) {
+      noteLogin('refused');
       return first;
     }
-    const credentials = basicCredentials(login.user, login.password);
-    if (credentials === known) {
-      noteLogin(true);
+    const login = this.#logins.forRealm(url, realm);
+    const found = typeof login === 'string' ? `no match (${login})` : login.user;
+    publishDebug(21, 5, () => `${url}: login for ${realm ?? 'no realm'}: ${found}`);
+    if (typeof login === 'string' || login === known) {
+      noteLogin(typeof login === 'string' ? login : 'refused');
       return first;
     }
-    const second = await this.#request(target, request, credentials);
-    if (second.status === 401) noteLogin(true);
-    else this.#credentials.set(target.origin, credentials);
+    const second = await this.#request(target, request, reader, credentialsOf(login));
+    if (second.status === 401) noteLogin('refused');
+    else this.#logins.accept(url, login);
     return second;
   }
 
   async #request(
     target: Target,
     request: FetchRequest,
+    reader: HttpReader,
     credentials: string | undefined,
   ): Promise<RawResponse> {
-    const { signal } = request;
+    const { signal, maxBytes = DEFAULT_MAX_BYTES, timeoutMs = DEFAULT_TIMEOUT_MS } = request;
     signal?.throwIfAborted();
-    const dispatcher = await this.#dispatcherFor(target, request);
-    const exchange = new HttpExchange(request.maxBytes ?? DEFAULT_MAX_BYTES);
+    const headers = this.#requestHeaders(request, target, credentials);
+    const { exchange, start } =
+      reader === 'lenient'
+        ? this.#lenientExchange(target, request, headers, { host: target.host, maxBytes, timeoutMs })
+        : this.#strictExchange(await this.#dispatcherFor(target, request), target, headers, {
+            maxBytes,
+            timeoutMs,
+          });
     const onAbort = () => exchange.abort(asError(signal?.reason));
-    const maxTransferMs = this.#options.maxTransferMs ?? 1_200_000;
-    const deadline = setTimeout(
-      () => exchange.abort(new ConnectionError(`${target.host}: not done within ${maxTransferMs} ms`)),
-      maxTransferMs,
+    const maxTransferMs = Math.min(
+      request.maxTransferMs ?? Number.POSITIVE_INFINITY,
+      this.#options.maxTransferMs ?? 1_200_000,
     );
+    const deadline = setTimeout(() => {
+      const late = new ConnectionError(`${target.host}: not done within ${maxTransferMs} ms`);
+      if (request.keepLate === true) exchange.cut(late);
+      else exchange.abort(late);
+    }, maxTransferMs);
     signal?.addEventListener('abort', onAbort, { once: true });
     this.#running.add(exchange);
+    using _watch = new ReceiveWatch(
+      target.host,
+      this.#options,
+      { maxBytes: request.maxBytes ?? DEFAULT_MAX_BYTES, maxTransferMs },
+      () => exchange.received,
+      (reason) => exchange.abort(reason),
+    );
     try {
-      const timeoutMs = request.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-      const headers = this.#requestHeaders(request, target, credentials);
       publishDebug(21, 9, () => `${request.url}: sent ${formatHeaders(headers)}`);
-      dispatcher.dispatch(
-        {
-          origin: target.origin,
-          path: target.path,
-          method: 'GET',
-          headers,
-          headersTimeout: timeoutMs,
-          bodyTimeout: timeoutMs,
-        },
-        exchange,
-      );
+      start();
       const response = await exchange.response;
       publishDebug(
         21,
@@ -188,6 +228,42 @@ export class HttpFetcher implements Fetcher {
       signal?.removeEventListener('abort', onAbort);
       this.#running.delete(exchange);
     }
+  }
+
+  #strictExchange(
+    dispatcher: Dispatcher,
+    { origin, path }: Target,
+    headers: Record<string, string>,
+    { maxBytes, timeoutMs }: { readonly maxBytes: number; readonly timeoutMs: number },
+  ) {
+    const exchange = new HttpExchange(maxBytes);
+    const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
+    const start = () => {
+      dispatcher.dispatch({ origin, path, method: 'GET', headers, ...timeouts }, exchange);
+    };
+    return { exchange, start };
+  }
+
+  #lenientExchange(
+    { origin, path }: Target,
+    { publicOnly = false }: FetchRequest,
+    headers: Record<string, string>,
+    options: LenientExchangeOptions,
+  ) {
+    const exchange = new LenientExchange(options, this.#options.responseLimits);
+    // A proxy of plain http is requested by the full URL (RFC 9112 3.2.2).
+    const isByProxy = this.#options.httpProxy !== undefined && origin.startsWith('http:');
+    const lines = Object.entries({ ...headers, connection: 'close' }).map(
+      ([name, value]) => `${name}: ${value}`,
+    );
+    const sent = [`GET ${isByProxy ? origin : ''}${path} HTTP/1.1`, ...lines, '', ''].join('\r\n');
+    if (/[\0\r\n]/.test([path, ...lines].join(''))) throw new UsageError('a header has a line end');
+    const open = (signal: AbortSignal) => this.#connector.open(origin, publicOnly, signal);
+    const start = () => {
+      // Its failures reject the response.
+      void exchange.start(open, sent);
+    };
+    return { exchange, start };
   }
 
   #requestHeaders(
@@ -223,24 +299,7 @@ export class HttpFetcher implements Fetcher {
   }
 
   #directAgent(publicOnly: boolean): Dispatcher {
-    const connect = buildConnector(this.#connectOptions());
-    return new Agent({
-      ...this.#poolOptions(),
-      connect: (options, callback) => {
-        const connectTo = (hostname: string) =>
-          connect({ ...options, hostname }, (...result) => {
-            const [, socket] = result;
-            const address = socket?.remoteAddress;
-            if (address !== undefined) this.#addresses.set(`${options.protocol}//${options.host}`, address);
-            callback(...result);
-          });
-        if (!publicOnly) return connectTo(options.hostname);
-        // The certificate is still checked against the name: undici takes it from `host`.
-        resolveHost(withoutBrackets(options.hostname), true, undefined).then(connectTo, (error: Error) =>
-          callback(error, null),
-        );
-      },
-    });
+    return new Agent({ ...this.#poolOptions(), connect: this.#connector.direct(publicOnly) });
   }
 
   /** Requests plain http by its full URL, which proxies of any age understand, and https by CONNECT (G-84). */
@@ -249,14 +308,9 @@ export class HttpFetcher implements Fetcher {
       ...this.#poolOptions(),
       uri: `http://${hostAndPort}`,
       proxyTunnel: false,
-      requestTls: this.#connectOptions(),
+      requestTls: this.#connector.connectOptions,
       factory: (origin, options) => new Pool(origin, { ...options, ...this.#poolOptions() }),
     });
-  }
-
-  #connectOptions() {
-    const { connectTimeoutMs, ca } = this.#options;
-    return { timeout: connectTimeoutMs ?? 30_000, ...(ca === undefined ? {} : { ca }) };
   }
 
   #poolOptions() {
@@ -265,6 +319,21 @@ export class HttpFetcher implements Fetcher {
       pipelining: 1,
       keepAliveTimeout: this.#options.keepAliveMs ?? 10_000,
     };
+  }
+}
+
+/** Decodes a body; one that cannot be decoded is kept as it was sent, if the request says so. */
+async function decodeOrKeep(
+  { body, truncated }: RawResponse,
+  encoding: string | undefined,
+  limits: Parameters<typeof decodeBody>[2],
+  { keepUndecoded = false }: FetchRequest,
+): Promise<DecodedBody & { readonly undecoded?: string }> {
+  try {
+    return await decodeBody(body, encoding, limits);
+  } catch (error) {
+    if (!keepUndecoded || !(error instanceof ConnectionError)) throw error;
+    return { body, truncated, undecoded: error.message };
   }
 }
 

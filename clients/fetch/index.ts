@@ -8,12 +8,15 @@ export {
 } from './cache/settings.js';
 export { createFetcher, type FetcherOptions } from './create-fetcher.js';
 export { type DebugMessage, debugChannel, publishDebug } from './debug-channel.js';
-export { entryUrl, FileFetcher, type FileFetcherOptions } from './file-fetcher.js';
+export { entryUrl } from './entry-names.js';
+export { FileFetcher, type FileFetcherOptions, localPathOf } from './file-fetcher.js';
 export { fetchFollowing, MAX_REDIRECTS } from './follow.js';
 export { FtpFetcher, type FtpFetcherOptions } from './ftp-fetcher.js';
 export { FtpProxyFetcher, type FtpProxyOptions } from './ftp-proxy-fetcher.js';
 export { GopherFetcher, type GopherFetcherOptions } from './gopher-fetcher.js';
+export { hideWords } from './hidden-text.js';
 export { HttpFetcher, type HttpFetcherOptions } from './http-fetcher.js';
+export type { HttpLogin } from './http-logins.js';
 export { LocalMapper, type LocalMapping } from './local-mapping.js';
 export {
   ACTIVE_TYPE,
@@ -30,7 +33,7 @@ export {
   mayReach,
   mustBePublic,
 } from './private-addresses.js';
-export type { TransferOptions } from './transfer.js';
+export type { ServerLogin, TransferOptions } from './transfer.js';
 export {
   DEFAULT_MAX_BYTES,
   DEFAULT_TIMEOUT_MS,

@@ -1,7 +1,8 @@
 // Reads files and directories of this machine, only below given roots.
 import { constants, type Dirent, type Stats } from 'node:fs';
-import { type FileHandle, lstat, open, readdir, realpath } from 'node:fs/promises';
+import { type FileHandle, lstat, open, opendir, realpath } from 'node:fs/promises';
 import { ConnectionError } from '../../protocols/errors.js';
+import { entryBytes, entryOfBytes } from './entry-names.js';
 
 /** A file or directory that was read, or the reason that it was not. */
 export type LocalFile =
@@ -23,8 +24,10 @@ export interface ReadLimits {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Maximum number of names of one directory listing. */
+/** Maximum number of names of one directory listing; the others are not read. */
 const MAX_ENTRIES = 100_000;
+/** Names that are read from the disk at a time. */
+const READ_ENTRIES = 1000;
 const READ_BYTES = 1024 * 1024;
 
 /**
@@ -41,7 +44,10 @@ export async function readLocal(
   try {
     const real = await realpath(path, { encoding: 'buffer' });
     if (!(await isBelowAny(real, roots))) return { kind: 'forbidden' };
-    return await readReal(real, roots, limits);
+    const stats = await lstat(real);
+    if (stats.isDirectory()) return await listDirectory(path, real, stats, roots, limits.signal);
+    if (!stats.isFile()) return { kind: 'forbidden' };
+    return await readRegular(real, limits);
   } catch (error) {
     return kindOfError(error);
   }
@@ -87,13 +93,6 @@ function describeKind(stats: Stats): string {
   return stats.isSymbolicLink() ? 'a symbolic link' : 'a device, pipe or socket';
 }
 
-async function readReal(path: Buffer, roots: readonly string[], limits: ReadLimits): Promise<LocalFile> {
-  const stats = await lstat(path);
-  if (stats.isDirectory()) return await listDirectory(path, stats, roots);
-  if (!stats.isFile()) return { kind: 'forbidden' };
-  return await readRegular(path, limits);
-}
-
 async function readRegular(path: Buffer, limits: ReadLimits): Promise<LocalFile> {
   limits.signal?.throwIfAborted();
   // The file may have been replaced since the check: the flags refuse a link and do not wait for a pipe.
@@ -127,15 +126,30 @@ async function readUpTo(
   return body;
 }
 
-async function listDirectory(path: Buffer, stats: Stats, roots: readonly string[]): Promise<LocalFile> {
+async function listDirectory(
+  path: Buffer,
+  real: Buffer,
+  stats: Stats,
+  roots: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<LocalFile> {
   const entries: string[] = [];
-  const found = await readdir(path, { withFileTypes: true });
-  for (const entry of found.slice(0, MAX_ENTRIES)) {
-    const kind = entry.isSymbolicLink() ? await kindOfTarget(path, entry, roots) : kindOf(entry);
-    if (kind !== undefined) entries.push(kind === 'directory' ? `${entry.name}/` : entry.name);
+  let truncated = false;
+  let ancestors: readonly Buffer[] | undefined;
+  // A character stands for a byte here; readdir would hold all names, and replace those that are not UTF-8.
+  for await (const entry of await opendir(real, { encoding: 'latin1', bufferSize: READ_ENTRIES })) {
+    signal?.throwIfAborted();
+    truncated = entries.length === MAX_ENTRIES;
+    if (truncated) break;
+    const name = entryOfBytes(Buffer.from(entry.name, 'latin1'));
+    if (entry.isSymbolicLink()) ancestors ??= await realAncestors(path);
+    const kind = entry.isSymbolicLink()
+      ? await kindOfTarget(real, name, roots, ancestors ?? [])
+      : kindOf(entry);
+    if (kind !== undefined) entries.push(kind === 'directory' ? `${name}/` : name);
   }
   entries.sort((a, b) => (a < b ? -1 : 1));
-  return { kind: 'directory', stats, entries, truncated: found.length > MAX_ENTRIES };
+  return { kind: 'directory', stats, entries, truncated };
 }
 
 function kindOf(entry: Dirent | Stats): 'file' | 'directory' | undefined {
@@ -143,12 +157,35 @@ function kindOf(entry: Dirent | Stats): 'file' | 'directory' | undefined {
   return entry.isDirectory() ? 'directory' : undefined;
 }
 
-/** The kind of a link's target, if the target is below a root. */
-async function kindOfTarget(directory: Buffer, entry: Dirent, roots: readonly string[]) {
+/** A directory and the directories that its path leads through, with symbolic links resolved. */
+async function realAncestors(path: Buffer): Promise<readonly Buffer[]> {
+  const found: Buffer[] = [];
+  let prefix = path;
+  for (;;) {
+    found.push(await realpath(prefix.length === 0 ? '/' : prefix, { encoding: 'buffer' }));
+    const slash = prefix.lastIndexOf(0x2f);
+    if (slash < 0 || prefix.length === 0) return found;
+    prefix = prefix.subarray(0, slash);
+  }
+}
+
+/**
+ * The kind of a link's target, if the target is below a root. A link to a directory that the path leads through is left out, because it would
+ * make the listing endless.
+ */
+async function kindOfTarget(
+  directory: Buffer,
+  name: string,
+  roots: readonly string[],
+  ancestors: readonly Buffer[],
+) {
   try {
-    const path = Buffer.concat([directory, Buffer.from(`/${entry.name}`)]);
+    const path = Buffer.concat([directory, Buffer.from('/'), entryBytes(name)]);
     const real = await realpath(path, { encoding: 'buffer' });
-    return (await isBelowAny(real, roots)) ? kindOf(await lstat(real)) : undefined;
+    if (!(await isBelowAny(real, roots)) || ancestors.some((ancestor) => ancestor.equals(real))) {
+      return undefined;
+    }
+    return kindOf(await lstat(real));
   } catch (error) {
     if (isSystemError(error)) return undefined; // a dangling link
     throw error;

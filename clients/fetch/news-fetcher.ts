@@ -25,7 +25,7 @@ export interface NewsFetcherOptions extends TransferOptions {
   readonly newsServer?: string | undefined;
   /** Logins by server, used if the server requests one. */
   readonly newsAuth?: readonly ServerLogin[] | undefined;
-  /** Maximum number of articles of a group listing, the newest ones; default 100 000. */
+  /** Maximum number of articles of a group listing, the newest ones, and of groups of a list; default 100 000. */
   readonly maxGroupArticles?: number | undefined;
 }
 
@@ -38,6 +38,10 @@ export const ARTICLE_TYPE = 'message/rfc822';
 
 /** Bytes of lists from which links are taken. */
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
+
+/** Bytes of the answer to NEWNEWS that are read; after a longer one the connection cannot be used again. */
+const MAX_NEWNEWS_BYTES = 64 * 1024;
+const DEFAULT_MAX_LINKS = 100_000;
 
 /** Fetches `news:` and `nntp:` URLs (G-55, G-70) over kept connections: articles, groups, lists of groups. */
 export class NewsFetcher implements Fetcher {
@@ -61,7 +65,10 @@ export class NewsFetcher implements Fetcher {
       async (connection) => {
         if (request.publicOnly === true) refusePrivate(host, connection.remoteAddress);
         connection.setIdleTimeout(request);
-        using watch = new TransferWatch(host, request, this.#options, (reason) => connection.destroy(reason));
+        const bytesRead = () => connection.bytesRead;
+        using watch = new TransferWatch(host, request, this.#options, bytesRead, (reason) =>
+          connection.destroy(reason),
+        );
         try {
           const { remoteAddress } = connection;
           const answer = await this.#retrieve(connection, address, request);
@@ -81,6 +88,10 @@ export class NewsFetcher implements Fetcher {
     await this.close();
   }
 
+  get #maxLinks(): number {
+    return this.#options.maxGroupArticles ?? DEFAULT_MAX_LINKS;
+  }
+
   #serverOf(address: NewsAddress): { host: string; port: number } {
     if (address.host !== undefined) return { host: address.host, port: address.port };
     const site = this.#options.newsServer ?? process.env.NNTPSERVER ?? 'news';
@@ -91,7 +102,7 @@ export class NewsFetcher implements Fetcher {
   #loginFor(address: NewsAddress, host: string, port: number): NntpLogin | undefined {
     if (address.user !== undefined) return { user: address.user, password: address.password ?? '' };
     return this.#options.newsAuth?.find(
-      (login) => login.host.toLowerCase() === host && (login.port ?? port) === port,
+      (login) => login.host.toLowerCase() === host && (login.port ?? NNTP_PORT) === port,
     );
   }
 
@@ -131,7 +142,7 @@ export class NewsFetcher implements Fetcher {
     if (group.count === 0 || group.high < group.low) {
       return { status: 200, etag, contentType: OVERVIEW_TYPE, links: [] };
     }
-    const low = Math.max(group.low, group.high - (this.#options.maxGroupArticles ?? 100_000) + 1);
+    const low = Math.max(group.low, group.high - this.#maxLinks + 1);
     const range = `${low}-${group.high}`;
     let over = await connection.command(`OVER ${range}`, [224]);
     // Servers from before 2000 know the command by its older name.
@@ -140,7 +151,7 @@ export class NewsFetcher implements Fetcher {
       return { status: 200, etag, contentType: OVERVIEW_TYPE, links: [] };
     }
     if (over.code !== 224) return refusedAnswer(connection, over);
-    const list = await readList(connection, request, (line) => {
+    const list = await readList(connection, request, this.#maxLinks, (line) => {
       const article = parseOverviewLine(line);
       return article === undefined ? undefined : articleUrl(request.url, article);
     });
@@ -157,7 +168,7 @@ export class NewsFetcher implements Fetcher {
     const command = pattern === '*' ? 'LIST ACTIVE' : `LIST ACTIVE ${pattern}`;
     const status = await connection.command(command, [215]);
     if (status.code !== 215) return refusedAnswer(connection, status);
-    const list = await readList(connection, request, (line) => {
+    const list = await readList(connection, request, this.#maxLinks, (line) => {
       const group = parseActiveLine(line);
       return group === undefined ? undefined : groupUrl(request.url, group);
     });
@@ -214,8 +225,9 @@ function dateOf(article: Uint8Array): UnixSeconds {
     'latin1',
   );
   const end = text.search(/\r?\n\r?\n/);
-  const date = /^date:[ \t]*(.+?)\r?$/im.exec(end < 0 ? text : text.slice(0, end))?.[1];
-  const milliseconds = date === undefined ? Number.NaN : Date.parse(date.replace(/\([^)]*\)\s*$/, ''));
+  // A date of any length would make the search for its comment quadratic.
+  const date = /^date:(.{1,300})$/im.exec(end < 0 ? text : text.slice(0, end))?.[1]?.trim();
+  const milliseconds = date === undefined ? Number.NaN : Date.parse(date.replace(/\([^)]*\)$/, ''));
   return milliseconds > 0 ? Math.floor(milliseconds / 1000) : 0;
 }
 
@@ -228,27 +240,35 @@ async function hasNothingNew(
   const status = await connection.command(`NEWNEWS ${group} ${formatNntpTime(since)}`, [230]);
   if (status.code !== 230) return false;
   let length = 0;
-  for await (const piece of connection.block()) length += piece.length;
+  for await (const piece of connection.block()) {
+    length += piece.length;
+    // One article is enough; the rest of a short list is read, so that the connection can be used again.
+    if (length > MAX_NEWNEWS_BYTES) break;
+  }
   return length === 0;
 }
 
 async function readList(
   connection: NntpConnection,
   request: FetchRequest,
+  maxLinks: number,
   linkOf: (line: string) => string | undefined,
 ): Promise<Pick<FetchResult, 'body' | 'links' | 'truncated'>> {
   const body = new BoundedBody(request.maxBytes ?? DEFAULT_MAX_BYTES);
   const splitter = new LineSplitter();
   const links = new Set<string>();
+  let isCut = false;
   for await (const piece of connection.block()) {
     body.push(piece);
     for (const line of splitter.push(Buffer.from(piece).toString('latin1'))) {
       const url = linkOf(line);
       if (url !== undefined) links.add(url);
     }
-    if (body.length > MAX_LIST_BYTES) break;
+    // A server may list more than it was asked for.
+    isCut = links.size > maxLinks || body.length > MAX_LIST_BYTES;
+    if (isCut) break;
   }
-  return { body: body.bytes(), links: [...links], truncated: body.truncated || body.length > MAX_LIST_BYTES };
+  return { body: body.bytes(), links: [...links].slice(0, maxLinks), truncated: body.truncated || isCut };
 }
 
 /** HTTP status by the code of a refusal. */

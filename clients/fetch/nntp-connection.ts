@@ -3,6 +3,7 @@ import { ConnectionError } from '../../protocols/errors.js';
 import { type NntpEvent, NntpReplyDecoder } from '../../protocols/nntp/index.js';
 import type { Connection } from '../connection/index.js';
 import type { PooledConnection } from './connection-pool.js';
+import { hideWords } from './hidden-text.js';
 import { connectTo, idleTimeoutOf, type TransferOptions, TransferWatch } from './transfer.js';
 import type { FetchRequest } from './types.js';
 
@@ -47,7 +48,10 @@ export class NntpConnection implements PooledConnection {
     options: TransferOptions,
   ): Promise<NntpConnection> {
     const connection = new NntpConnection(await connectTo(host, port, request, options), login);
-    using watch = new TransferWatch(host, request, options, (reason) => connection.destroy(reason));
+    const bytesRead = () => connection.bytesRead;
+    using watch = new TransferWatch(host, request, options, bytesRead, (reason) =>
+      connection.destroy(reason),
+    );
     try {
       const greeting = await connection.#nextStatus();
       if (greeting.code !== 200 && greeting.code !== 201) throw connection.refusal(greeting);
@@ -63,6 +67,11 @@ export class NntpConnection implements PooledConnection {
 
   get remoteAddress(): string {
     return this.#connection.remoteAddress;
+  }
+
+  /** Bytes that the server has sent so far. */
+  get bytesRead(): number {
+    return this.#connection.bytesRead;
   }
 
   get usable(): boolean {
@@ -149,7 +158,9 @@ export class NntpConnection implements PooledConnection {
 
   async #nextStatus(): Promise<NntpStatus> {
     const event = await this.#nextEvent();
-    if (event.kind === 'status') return event;
+    if (event.kind === 'status') {
+      return { code: event.code, text: hideWords(event.text, [this.#login?.password ?? '']) };
+    }
     throw new ConnectionError(`${this.#connection.name}: the news server sent an unexpected answer`);
   }
 

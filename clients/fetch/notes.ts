@@ -11,8 +11,8 @@ export type FetchNote =
       readonly url: string;
       /** Undefined if the server named none, or a scheme other than Basic. */
       readonly realm: string | undefined;
-      /** A login was sent and refused. */
-      readonly refused: boolean;
+      /** A login was sent and refused; no login has this realm; or those that have it are for other URLs. */
+      readonly login: 'refused' | 'unknown' | 'elsewhere';
     }
   /** A Local-Mapping applies but its file cannot be used (G-75, G-76): the document is requested from the server. */
   | { readonly kind: 'not-mapped'; readonly url: string; readonly path: string; readonly reason: string };

@@ -26,9 +26,13 @@ for (const [network, prefix] of PRIVATE_V4) {
   PRIVATE.addSubnet(`2002:${hexadecimal(network)}::`, 16 + prefix, 'ipv6');
 }
 for (const [network, prefix] of [
-  ['::', 128],
-  ['::1', 128],
+  // Unspecified, loopback, and the IPv4-compatible form of any IPv4 address (RFC 4291 2.5.5.1), which no host has.
+  ['::', 96],
+  // IPv4-translated addresses (RFC 2765).
+  ['::ffff:0:0:0', 96],
   ['64:ff9b:1::', 48],
+  // Teredo (RFC 4380) hides an IPv4 address.
+  ['2001::', 32],
   ['fc00::', 7],
   ['fe80::', 10],
   ['fec0::', 10],
@@ -54,7 +58,7 @@ export function isPrivateAddress(address: string): boolean {
 /** @throws RefusedError for a private address */
 export function refusePrivate(host: string, address: string): void {
   if (isPrivateAddress(address)) {
-    throw new RefusedError(`${host}: a redirect does not lead to a private address (G-174)`);
+    throw new RefusedError(`${host}: a public page does not lead to the private address ${address} (G-174)`);
   }
 }
 
@@ -99,11 +103,13 @@ export interface HostKnowledge {
   readonly addresses: (host: string) => readonly string[];
   /** Whether the configuration names this host, e.g. in a RootNode. Default: no host is configured. */
   readonly isConfigured?: (host: string) => boolean;
+  /** Whether an earlier request of the run had to reach this host at a public address. Default: none had. */
+  readonly isPinned?: (host: string) => boolean;
 }
 
 /**
  * Whether a redirect or link at `from` may lead to `to` (G-174). Only a file may lead to a file of this machine. A host with a
- * private address may be reached from a file, from a host with a private address, or if the configuration names it. The
+ * private address may be reached from a file, from a host with private addresses only, or if the configuration names it. The
  * function is pure and resolves nothing. Since a name may resolve to another address later, the request also sets
  * `publicOnly`, by {@link mustBePublic}.
  *
@@ -115,20 +121,41 @@ export function mayReach(from: string, to: string, known: HostKnowledge): boolea
   return !mustBePublic(from, to, known) || !isPrivateHost(parseHost(to), known.addresses);
 }
 
-/** The `publicOnly` of a request for `to` that was found at `from` (G-174). @see mayReach */
+/**
+ * The `publicOnly` of a request for `to` that was found at `from`, also of the request for its robots.txt (G-174). A configured host
+ * may be private, but one that was public stays so: its owner could point the name to a private address during the run.
+ * @see mayReach
+ */
 export function mustBePublic(from: string, to: string, known: HostKnowledge): boolean {
-  if (!NETWORKED.test(from) || !NETWORKED.test(to)) return false;
+  if (!NETWORKED.test(to)) return false;
   const host = parseHost(to);
   // A news URL without a host means the configured server (G-70).
-  if (host === '' || known.isConfigured?.(host) === true) return false;
-  return parseHost(from) !== '' && !isPrivateHost(parseHost(from), known.addresses);
+  if (host === '') return false;
+  if (known.isConfigured?.(host) === true) {
+    if (known.isPinned?.(host) === true) return true;
+    return known.addresses(host).length > 0 && !isPrivateHost(host, known.addresses);
+  }
+  return NETWORKED.test(from) && parseHost(from) !== '' && !isPrivateSource(parseHost(from), known);
 }
 
 /** Whether any of a host's addresses is private, or its name is this machine's (RFC 6761). */
 export function isPrivateHost(host: string, addresses: (host: string) => readonly string[]): boolean {
+  return isPrivateName(host) || addresses(host).some((address) => isPrivateAddress(address));
+}
+
+function isPrivateName(host: string): boolean {
   const bare = withoutBrackets(host);
-  if (/^(?:.*\.)?localhost\.?$/i.test(bare) || isPrivateAddress(bare)) return true;
-  return addresses(host).some((address) => isPrivateAddress(address));
+  return /^(?:.*\.)?localhost\.?$/i.test(bare) || isPrivateAddress(bare);
+}
+
+/**
+ * Whether documents of the host may lead to private addresses. One public address suffices against it: the owner of a name chooses
+ * its addresses, and could add a private one.
+ */
+function isPrivateSource(host: string, { addresses, isPinned }: HostKnowledge): boolean {
+  if (isPrivateName(host)) return true;
+  const known = addresses(host);
+  return isPinned?.(host) !== true && known.length > 0 && known.every((address) => isPrivateAddress(address));
 }
 
 function parseHost(url: string): string {

@@ -2,10 +2,11 @@
 import { ConnectionError } from '../../protocols/errors.js';
 import { asError, Connection } from '../connection/index.js';
 import { resolveHost } from './private-addresses.js';
-import { DEFAULT_TIMEOUT_MS, type FetchRequest } from './types.js';
+import { type ReceiveLimits, ReceiveWatch } from './receive-watch.js';
+import { DEFAULT_MAX_BYTES, DEFAULT_TIMEOUT_MS, type FetchRequest } from './types.js';
 
 /** Limits of FTP, Gopher and news. */
-export interface TransferOptions {
+export interface TransferOptions extends ReceiveLimits {
   /** Milliseconds; default 30 000. */
   readonly connectTimeoutMs?: number | undefined;
   /** Milliseconds from the first command to the last byte; default 1 200 000. Limits servers that send single bytes with pauses. */
@@ -16,7 +17,7 @@ export interface TransferOptions {
   readonly maxConnectionsPerHost?: number | undefined;
 }
 
-/** A login at one server; without a port, at any port of the host. */
+/** A login at one server; without a port, at the default port of the protocol: another port may be another's server. */
 export interface ServerLogin {
   readonly host: string;
   readonly port?: number | undefined;
@@ -28,7 +29,7 @@ export const DEFAULT_CONNECT_MS = 30_000;
 const DEFAULT_TRANSFER_MS = 1_200_000;
 
 /**
- * Watches the deadline and the signal of one transfer. Either calls `stop`, which has to destroy the connection, so that
+ * Watches the deadline, the signal and the rate of one transfer. Each calls `stop`, which has to destroy the connection, so that
  * operations waiting for it fail; {@link reason} is the cause.
  */
 export class TransferWatch {
@@ -36,10 +37,22 @@ export class TransferWatch {
   readonly #stop: (reason: Error) => void;
   readonly #timer: NodeJS.Timeout;
   readonly #onAbort: () => void;
+  readonly #rate: ReceiveWatch;
   #reason: Error | undefined;
 
-  constructor(host: string, request: FetchRequest, options: TransferOptions, stop: (reason: Error) => void) {
+  /** @param bytesRead returns the bytes that the server's connections have brought so far, earlier transfers included */
+  constructor(
+    host: string,
+    request: FetchRequest,
+    options: TransferOptions,
+    bytesRead: () => number,
+    stop: (reason: Error) => void,
+  ) {
+    const before = bytesRead();
+    const received = () => ({ bytes: bytesRead() - before });
     const ms = options.maxTransferMs ?? DEFAULT_TRANSFER_MS;
+    const whole = { maxBytes: request.maxBytes ?? DEFAULT_MAX_BYTES, maxTransferMs: ms };
+    this.#rate = new ReceiveWatch(host, options, whole, received, (reason) => this.#end(reason));
     this.#signal = request.signal;
     this.#stop = stop;
     this.#timer = setTimeout(() => this.#end(new ConnectionError(`${host}: not done within ${ms} ms`)), ms);
@@ -61,6 +74,7 @@ export class TransferWatch {
 
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
+    this.#rate[Symbol.dispose]();
     this.#signal?.removeEventListener('abort', this.#onAbort);
   }
 

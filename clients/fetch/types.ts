@@ -14,16 +14,38 @@ export interface FetchRequest {
   readonly maxBytes?: number | undefined;
   /** Milliseconds without a byte after which the retrieval is given up (G-85); default 120 000. */
   readonly timeoutMs?: number | undefined;
+  /** Milliseconds from an HTTP request to the last byte. Default, and maximum: the fetcher's own limit. */
+  readonly maxTransferMs?: number | undefined;
+  /** Whether an HTTP body that is not complete at that time is returned as far as it arrived; else the retrieval fails. Default false. */
+  readonly keepLate?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Overrides the fetcher's own, in protocols that have one (CRAWL-13.5). */
   readonly userAgent?: string | undefined;
   /** Bypasses the disk cache (G-98); the result is stored in it nevertheless. Default false. */
   readonly reload?: boolean | undefined;
+  /** Whether a body that cannot be decoded is returned as it was sent ({@link FetchResult.undecoded}); else the retrieval fails. Default false. */
+  readonly keepUndecoded?: boolean | undefined;
+  /**
+   * Who reads an HTTP response. `strict`: undici alone; `lenient`: the reader of `protocols/http` alone, also a body that is not complete. Default:
+   * undici, and by a second request, at once, the lenient reader if undici refuses the message; a body that is not complete is an error. A caller
+   * that pauses between requests makes both requests itself (`isRefusedMessage`).
+   */
+  readonly httpReader?: 'strict' | 'lenient' | undefined;
   /**
    * Refuses addresses of private networks and of this machine after the name is resolved (G-174). For requests that
    * follow a redirect from a public host. Default false.
    */
   readonly publicOnly?: boolean | undefined;
+}
+
+/** About a response that the lenient reader read. */
+export interface LenientReading {
+  /** What the message does not do by the rules (`Deviation` of `protocols/http`). */
+  readonly deviations: readonly string[];
+  /** Status line and header as they were sent, to the empty line; empty for HTTP/0.9. */
+  readonly head: Uint8Array;
+  /** Why the body is not complete, as far as that can be known. */
+  readonly problem?: string;
 }
 
 /** The result of a retrieval, whatever the scheme. */
@@ -46,8 +68,14 @@ export interface FetchResult {
   readonly etag: string;
   /** Decoded. Its buffer is not shared and may be transferred. */
   readonly body: Uint8Array;
+  /** Why the body could not be decoded; it is then as it was sent. Only with {@link FetchRequest.keepUndecoded}. */
+  readonly undecoded?: string;
+  /** Present if the response was read leniently: the strict parser refused it. */
+  readonly lenient?: LenientReading;
   /** The document is longer than `body`. */
   readonly truncated: boolean;
+  /** Why the rest of a truncated body did not arrive in time; only with {@link FetchRequest.keepLate}. */
+  readonly late?: string;
   /** The canonical target URL of a redirect. Redirects are not followed: the frontier decides about them. */
   readonly location?: string;
   /** Read from this machine's files, by a `file:` URL or a Local-Mapping (G-71). */

@@ -7,10 +7,24 @@ import {
   GatherdClientSession,
   type UpdateDelivery,
 } from '../../protocols/gatherd/index.js';
-import type { SectionName, SoifDecoderOptions, SoifObject } from '../../protocols/soif/index.js';
+import type {
+  ByteSource,
+  SectionItem,
+  SectionName,
+  SoifDecoderOptions,
+  SoifObject,
+} from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { Connection } from '../connection/index.js';
+import {
+  Connection,
+  LargeLog,
+  type LargeObjects,
+  largeBytesOf,
+  type ReceiveBudget,
+} from '../connection/index.js';
 import { InflateBudget, type InflateLimits, MemberInflater } from './inflater.js';
+
+const NOTHING = new Uint8Array(0);
 
 /** Errors of calls that the client refuses before it sends anything. */
 const REFUSED_CALL = [UsageError, StateError, RangeError] as const;
@@ -31,6 +45,10 @@ export interface GatherdClientConnectOptions {
   readonly maxInflateRatio?: number;
   /** Limits and mode of the decoder of objects. */
   readonly soif?: SoifDecoderOptions;
+  /** Keeps large objects outside the memory; see {@link GatherdChange.large}. Default: every object is in memory. */
+  readonly large?: LargeObjects;
+  /** Counts everything received against the limits of a collection; may be shared by several sessions. Default: no such limits. */
+  readonly budget?: ReceiveBudget;
   /** Called for malformed data that was skipped. */
   readonly onWarning?: (warning: GatherdWarning) => void;
   /** Gives up connecting and greeting. */
@@ -58,11 +76,14 @@ export interface UpdateRequest {
 
 export interface GatherdChange {
   readonly kind: SectionName;
+  /** Of a large object only its bookkeeping attributes and the beginning of its description. */
   readonly object: SoifObject;
   /** The object as received. Shares memory with the stream: copy it to keep it. */
   readonly bytes: Uint8Array;
-  /** Whether `bytes` have the layout of SOIF-2.2 and so can be passed on unchanged. */
+  /** Whether the object has the layout of SOIF-2.2 and so can be passed on unchanged. */
   readonly exact: boolean;
+  /** A large object as received, instead of `bytes`, which are empty; valid until the next change is requested. */
+  readonly large?: ByteSource;
 }
 
 /**
@@ -73,19 +94,25 @@ export class GatherdClient implements AsyncDisposable {
   readonly #connection: Connection;
   readonly #session: GatherdClientSession;
   readonly #limits: InflateLimits;
+  readonly #budget: ReceiveBudget | undefined;
   readonly #onWarning: (warning: GatherdWarning) => void;
   #greeting = { version: '', hostname: '' };
   #busy = false;
   #changesAccepted = false;
   #inflater: MemberInflater | undefined;
+  /** The large objects of the request in progress. */
+  #largeLog = new LargeLog(undefined);
+  readonly #large: LargeObjects | undefined;
   #inflateBudget: InflateBudget;
 
   private constructor(connection: Connection, options: GatherdClientConnectOptions) {
     this.#connection = connection;
-    this.#session = new GatherdClientSession(options.soif === undefined ? {} : { soif: options.soif });
+    this.#large = options.large;
+    this.#session = new GatherdClientSession({ soif: { ...options.soif, ...largeBytesOf(options.large) } });
     const { maxInflatedBytes = 16 * 2 ** 30, maxInflateRatio = 250 } = options;
     this.#limits = { maxInflatedBytes, maxInflateRatio };
     this.#inflateBudget = new InflateBudget(this.#limits);
+    this.#budget = options.budget;
     this.#onWarning = options.onWarning ?? (() => {});
   }
 
@@ -131,11 +158,9 @@ export class GatherdClient implements AsyncDisposable {
     for await (const events of this.#update(request, 'items')) {
       for (const event of events) {
         if (event.kind !== 'item') continue;
-        const { item } = event;
-        if (item.kind === 'object') {
-          const { section: kind, object, bytes, exact } = item;
-          yield { kind, object, bytes, exact };
-        } else if (item.kind === 'warning') this.#onWarning(item);
+        const change = this.#changeOf(event.item);
+        if (change !== undefined) yield change;
+        else if (event.item.kind === 'warning') this.#onWarning(event.item);
       }
     }
   }
@@ -150,6 +175,37 @@ export class GatherdClient implements AsyncDisposable {
   /** One object by its identifier, the URL (GATHERD-5.1); undefined if the server does not have it. */
   object(oid: string, options: { readonly signal?: AbortSignal } = {}): Promise<SoifObject | undefined> {
     return this.#requestObject(() => this.#session.sendObject(oid), options.signal);
+  }
+
+  /**
+   * Requests one object like {@link object} and passes it on as a change of kind `update`; a large one is kept outside the memory if the
+   * options say so.
+   *
+   * @returns whether the server has it
+   */
+  receiveObject(
+    oid: string,
+    receive: (change: GatherdChange) => Promise<void>,
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<boolean> {
+    return this.#runExclusive(async () => {
+      let found = false;
+      this.#largeLog = new LargeLog(this.#large);
+      try {
+        await this.#connection.write(this.#session.sendObject(oid, 'items'), signal);
+        for await (const events of this.#eventsUntil('object-end', signal)) {
+          for (const event of events) {
+            const change = event.kind === 'item' ? this.#changeOf(event.item) : undefined;
+            if (change === undefined) continue;
+            found = true;
+            await receive(change);
+          }
+        }
+      } finally {
+        await this.#largeLog.close();
+      }
+      return found;
+    });
   }
 
   /** The description of the database (GATHERD-8); undefined if the server sends none. */
@@ -175,6 +231,17 @@ export class GatherdClient implements AsyncDisposable {
     return this.close();
   }
 
+  /** The object of an item; undefined if it is another item. */
+  #changeOf(item: SectionItem): GatherdChange | undefined {
+    if (item.kind === 'object') {
+      const { section: kind, object, bytes, exact } = item;
+      return { kind, object, bytes, exact };
+    }
+    if (item.kind !== 'large') return undefined;
+    const { head: object, exact } = item.outline;
+    return { kind: item.section, object, bytes: NOTHING, exact, large: this.#largeLog.sourceOf(item) };
+  }
+
   async *#update(
     request: UpdateRequest,
     delivery: UpdateDelivery,
@@ -191,6 +258,7 @@ export class GatherdClient implements AsyncDisposable {
         await this.#connection.write(this.#session.setChanges(), signal);
       await this.#connection.write(this.#session.sendUpdate(since, delivery), signal);
       this.#inflateBudget = new InflateBudget(this.#limits);
+      this.#largeLog = new LargeLog(delivery === 'items' ? this.#large : undefined);
       for await (const events of this.#eventsUntil('update-end', signal)) {
         for (const event of events) {
           if (event.kind === 'reply' && event.to === 'changes') this.#changesAccepted = event.accepted;
@@ -200,6 +268,7 @@ export class GatherdClient implements AsyncDisposable {
       isComplete = true;
     } finally {
       release();
+      await this.#largeLog.close();
       if (!isComplete) await this.close();
     }
   }
@@ -247,7 +316,8 @@ export class GatherdClient implements AsyncDisposable {
   /** The next bytes. A reset after a whole gzip member counts as the server's close (GATHERD-6.5). */
   async #read(signal: AbortSignal | undefined): Promise<Uint8Array | undefined> {
     try {
-      return await this.#connection.read(signal);
+      const read = () => this.#connection.read(signal);
+      return await (this.#budget === undefined ? read() : this.#budget.receive(read));
     } catch (error) {
       if (this.#connection.lost && this.#session.transferComplete) return undefined;
       throw error;
@@ -263,7 +333,9 @@ export class GatherdClient implements AsyncDisposable {
     for (;;) {
       const last = events.at(-1);
       const compressed = last?.kind === 'inflate' ? last.bytes : undefined;
-      yield compressed === undefined ? events : events.slice(0, -1);
+      yield* this.#follow(compressed === undefined ? events : events.slice(0, -1), (bytes) =>
+        this.#session.push(bytes),
+      );
       if (compressed === undefined) return;
       this.#inflater ??= new MemberInflater(this.#inflateBudget);
       const inflater = this.#inflater;
@@ -271,7 +343,8 @@ export class GatherdClient implements AsyncDisposable {
       let output = await outputs.next();
       while (output.done !== true) {
         signal?.throwIfAborted();
-        yield this.#session.inflated(output.value);
+        this.#budget?.count(output.value.length);
+        yield* this.#follow(this.#session.inflated(output.value), (bytes) => this.#session.inflated(bytes));
         output = await outputs.next();
       }
       if (!inflater.ended) return;
@@ -279,6 +352,22 @@ export class GatherdClient implements AsyncDisposable {
       inflater.close();
       events = this.#session.inflateEnd(output.value, inflater.crc, inflater.size);
     }
+  }
+
+  /** The events, and those of bytes that the decoder needs again. */
+  async *#follow(
+    events: readonly GatherdClientEvent[],
+    feed: (bytes: Uint8Array) => readonly GatherdClientEvent[],
+  ): AsyncGenerator<readonly GatherdClientEvent[], void, undefined> {
+    for await (const some of this.#largeLog.follow(events, { itemOf, feed })) {
+      yield some;
+      this.#throwFailure();
+    }
+  }
+
+  /** Throws the error after the events that were returned before it. */
+  #throwFailure(): void {
+    if (this.#session.failure !== undefined) throw this.#session.failure;
   }
 
   async #runExclusive<T>(work: () => Promise<T>): Promise<T> {
@@ -301,4 +390,8 @@ export class GatherdClient implements AsyncDisposable {
       this.#busy = false;
     };
   }
+}
+
+function itemOf(event: GatherdClientEvent) {
+  return event.kind === 'item' ? event.item : undefined;
 }

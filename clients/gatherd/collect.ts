@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ConnectionError, StateError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
+import { ReceiveBudget, type ReceiveLimits } from '../connection/index.js';
 import {
   type GatherdChange,
   GatherdClient,
@@ -11,7 +12,8 @@ import {
 import { ResumeState } from './resume-state.js';
 
 export interface CollectOptions
-  extends GatherdClientConnectOptions,
+  extends Omit<GatherdClientConnectOptions, 'budget'>,
+    ReceiveLimits,
     Pick<UpdateRequest, 'compression' | 'sections'> {
   /** {@link CollectedTotals.next} of the previous collection. Default 0: everything. */
   readonly since?: UnixSeconds;
@@ -73,7 +75,7 @@ export interface CollectedTotals {
  * Update-Time) are dropped. An iteration that ends normally has yielded every change once.
  *
  * It throws the errors of {@link GatherdClient}; a {@link ConnectionError} only if the options allow no other
- * connection. Refusals (PeerError) and protocol errors (ProtocolError) are not retried.
+ * connection. Refusals (PeerError), exceeded limits (RefusedError) and protocol errors (ProtocolError) are not retried.
  */
 export function collectChanges(options: CollectOptions): Collection {
   return new Collection(options);
@@ -133,12 +135,13 @@ export class Collection implements AsyncIterable<GatherdChange> {
 
   async *#collect(): AsyncGenerator<GatherdChange, void, undefined> {
     const { signal } = this.#options;
+    const budget = new ReceiveBudget(this.#options);
     let fruitless = 0;
     while (!this.#complete) {
       const before = this.#objects;
       this.#connections += 1;
       try {
-        yield* this.#receiveChanges();
+        yield* this.#receiveChanges(budget);
       } catch (error) {
         if (!(error instanceof ConnectionError)) throw error;
         fruitless = this.#objects > before ? 0 : fruitless + 1;
@@ -166,7 +169,7 @@ export class Collection implements AsyncIterable<GatherdChange> {
   }
 
   /** The new changes of one connection. */
-  async *#receiveChanges(): AsyncGenerator<GatherdChange, void, undefined> {
+  async *#receiveChanges(budget: ReceiveBudget): AsyncGenerator<GatherdChange, void, undefined> {
     const {
       compression = true,
       sections = true,
@@ -175,7 +178,7 @@ export class Collection implements AsyncIterable<GatherdChange> {
       maxAheadSeconds = 86_400,
     } = this.#options;
     const resume = this.#resume;
-    await using client = await GatherdClient.connect(this.#options);
+    await using client = await GatherdClient.connect({ ...this.#options, budget });
     resume.reconnected();
     const request = {
       since: resume.since,

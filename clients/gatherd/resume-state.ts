@@ -1,5 +1,4 @@
 // Decides where a collection resumes after a connection broke.
-import { bufferOf } from '../../protocols/ascii.js';
 import type { SectionName, SoifObject } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 
@@ -89,7 +88,7 @@ export class ResumeState {
     // GATHERD-4.4: the updates are the last section, so another section after them breaks the order.
     else if (kind !== 'update' && this.#updatesBegun) this.#disproved = true;
     if (timed && this.resumed && updateTime < this.#since) return true;
-    const key = `${updateTime ?? '-'} ${urlOf(object)}`;
+    const key = `${updateTime ?? '-'} ${object.url}`;
     // An object that the first connection refreshed arrives as an update when the sections are off.
     if (timed && this.#others.has(`refresh ${key}`)) return true;
     return this.#delivered(timed ? this.#timed : this.#others, `${kind} ${key}`);
@@ -126,9 +125,4 @@ export class ResumeState {
     }
     return false;
   }
-}
-
-/** The bytes of the URL as Latin-1: decoded text would make URLs equal that differ only in encoding. */
-function urlOf(object: SoifObject): string {
-  return bufferOf(object.urlBytes).toString('latin1');
 }

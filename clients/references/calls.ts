@@ -1,5 +1,5 @@
 // The requests of a References Server as methods; the client and the pool inherit them.
-import { ProtocolError, UsageError } from '../../protocols/errors.js';
+import { ConnectionError, ProtocolError, UsageError } from '../../protocols/errors.js';
 import {
   CODES,
   codeBySymbol,
@@ -31,15 +31,28 @@ export interface LinkQuery extends CallOptions {
   readonly start?: number;
   /** Default: as many as the server sends in one reply; 0 requests only the total. */
   readonly count?: number;
+  /**
+   * Requests the number of the server's data: that of an earlier reply, or 0. The reply has it if the server knows this extension.
+   * Default: not requested.
+   */
+  readonly generation?: number;
 }
 
 /** A {@link LinkQuery} that reads a result to its end. */
-export interface PagesQuery extends Omit<LinkQuery, 'count'> {
+export interface PagesQuery extends Omit<LinkQuery, 'count' | 'generation'> {
   /** IDs of one request. Default 1000. */
   readonly pageSize?: number;
+  /**
+   * Called when the data changed between two pages: what was read so far is void, and the next page is the first one again. Default: a
+   * ConnectionError. A server without `HEADER_GENERATION` does not tell.
+   */
+  readonly onRestart?: () => void;
 }
 
 const DEFAULT_PAGE_SIZE = 1000;
+
+/** Times that a result begins again before the reading fails. */
+const MAX_RESTARTS = 10;
 
 /**
  * The requests of a References Server (R-20), over one connection or a pool. Every call rejects with PeerError if the
@@ -77,9 +90,9 @@ export abstract class ReferencesCalls implements AsyncDisposable {
 
   /** One page of links. An empty result is not an error, in whichever form the server sends it (S-41). */
   async links(kind: LinkKind, query: LinkQuery): Promise<LinkReply> {
-    const { id, url, start, count, signal } = query;
+    const { id, url, start, count, generation, signal } = query;
     if (id === undefined && url === undefined) throw new TypeError('R-21: a query needs an ID or a URL');
-    for (const number of [id, start, count]) {
+    for (const number of [id, start, count, generation]) {
       if (number !== undefined && !(Number.isInteger(number) && number >= 0 && number <= MAX_U32))
         throw new RangeError(`S-34: not a number from 0 to ${MAX_U32}: ${number}`);
     }
@@ -89,6 +102,7 @@ export abstract class ReferencesCalls implements AsyncDisposable {
       ...(url === undefined ? {} : { url }),
       ...(start === undefined ? {} : { start }),
       ...(count === undefined ? {} : { count }),
+      ...(generation === undefined ? {} : { generation }),
     });
     return parseLinkReply(await this.exchange(message, signal), codeOfKind(kind));
   }
@@ -115,13 +129,24 @@ export abstract class ReferencesCalls implements AsyncDisposable {
 
   /**
    * The whole result, page by page. Each page starts at start + returned, because a server may return fewer than requested
-   * (R-31). Yields at least one page, which has the total.
+   * (R-31). Yields at least one page, which has the total. All pages are of the same data (see {@link PagesQuery.onRestart}).
    */
   async *pages(kind: LinkKind, query: PagesQuery): AsyncGenerator<LinkReply, void, undefined> {
-    const { pageSize = DEFAULT_PAGE_SIZE, start: first = 0, ...rest } = query;
+    const { pageSize = DEFAULT_PAGE_SIZE, start: first = 0, onRestart, ...rest } = query;
     if (pageSize < 1) throw new RangeError('a page has at least one ID');
+    let generation: number | undefined;
+    let restarts = 0;
     for (let start = first; ; ) {
-      const page = await this.links(kind, { ...rest, start, count: pageSize });
+      const page = await this.links(kind, { ...rest, start, count: pageSize, generation: generation ?? 0 });
+      generation ??= page.generation;
+      if (page.generation !== generation) {
+        if (onRestart === undefined || ++restarts > MAX_RESTARTS)
+          throw new ConnectionError('the links changed while they were read');
+        onRestart();
+        generation = undefined;
+        start = first;
+        continue;
+      }
       if (page.ids.length > pageSize)
         throw new ProtocolError(`${page.ids.length} IDs where ${pageSize} were requested`, {
           protocol: 'sstp',
@@ -134,7 +159,23 @@ export abstract class ReferencesCalls implements AsyncDisposable {
     }
   }
 
-  /** The IDs of the whole result, in the server's order. */
+  /** The IDs of the whole result at once, begun again when the data change between two pages. */
+  async allIds(kind: LinkKind, query: Omit<PagesQuery, 'onRestart'>): Promise<Uint32Array> {
+    let pages: Uint32Array[] = [];
+    const onRestart = () => {
+      pages = [];
+    };
+    for await (const { ids } of this.pages(kind, { ...query, onRestart })) pages.push(ids);
+    const all = new Uint32Array(pages.reduce((sum, { length }) => sum + length, 0));
+    let at = 0;
+    for (const ids of pages) {
+      all.set(ids, at);
+      at += ids.length;
+    }
+    return all;
+  }
+
+  /** The IDs of the whole result, in the server's order. Rejects with ConnectionError if the data change meanwhile. */
   async *ids(kind: LinkKind, query: PagesQuery): AsyncGenerator<number, void, undefined> {
     for await (const page of this.pages(kind, query)) yield* page.ids;
   }

@@ -1,6 +1,14 @@
 // Writes one attribute, and lists the URLs of an object: `wrapit`, `print-urlrefs`.
+import { isUtf8 } from 'node:buffer';
 import { ProtocolError, UsageError } from '../../protocols/errors.js';
-import { encodeAttributes, isAttributeName, type SoifObject } from '../../protocols/soif/index.js';
+import {
+  decodeText,
+  encodeAttributes,
+  hrefOfUrl,
+  isAttributeName,
+  type SoifObject,
+  urlOfBytes,
+} from '../../protocols/soif/index.js';
 import { canonicalUrl, UrlResolver } from '../../protocols/urls/index.js';
 
 /** Default limit of a value that `wrapit` writes, the same as that of the decoders. */
@@ -39,12 +47,15 @@ export async function wrapAttribute(
 
 /**
  * `print-urlrefs` (G-132): yields the URLs of `URL-References` in canonical form (G-61: resolved by the URL standard
- * against the object's URL), then the object's own. Lines that are not URLs of a known scheme are left out.
+ * against the object's URL), then the object's own, one character a byte. Lines that are not URLs of a known scheme are
+ * left out.
  */
 export function* urlReferences(object: SoifObject): Generator<string, void, undefined> {
-  const own = canonicalUrl(object.url);
+  const own = canonicalUrl(hrefOfUrl(object.url));
   const resolver = own === undefined ? undefined : new UrlResolver(own);
-  const references = object.text('URL-References') ?? '';
+  // Lines that are not UTF-8 keep their bytes, percent-encoded, instead of becoming other URLs.
+  const value = object.get('URL-References') ?? new Uint8Array(0);
+  const references = isUtf8(value) ? decodeText(value) : hrefOfUrl(urlOfBytes(value));
   for (const line of references.split('\n')) {
     const reference = line.trim();
     if (reference === '') continue;

@@ -8,5 +8,12 @@ export {
   jsonLine,
   readJsonLines,
 } from './json-lines.js';
-export { exactBytes, type ReadOptions, readObjects, type StreamObject } from './objects.js';
+export { jsonPieces, largeUrlReferences } from './large-objects.js';
+export {
+  exactBytes,
+  type LargeStreamObject,
+  type ReadOptions,
+  readObjects,
+  type StreamObject,
+} from './objects.js';
 export { checkAsOriginal, type OriginalAttempt, type OriginalCounts } from './original-check.js';

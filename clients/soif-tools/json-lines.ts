@@ -30,6 +30,19 @@ const OBJECT = z.union([
   }),
 ]);
 
+/** Arrays and objects in each other; an object of SOIF has three. */
+const MAX_DEPTH = 16;
+/** Values of one line: four for each of as many attributes as the decoder accepts. */
+const MAX_VALUES = 4 * 65_536;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
 /** Longest line: an object of the decoder's default limit, in base64. */
 const MAX_LINE_BYTES = 96 * 1024 * 1024;
 
@@ -39,19 +52,32 @@ const MAX_LINE_BYTES = 96 * 1024 * 1024;
  * `update`, so that deleted objects are recognized (SOIF-8.4).
  */
 export function jsonLine(object: SoifObject, section: SectionName = 'update'): string {
-  const url = object.urlBytes;
   return JSON.stringify({
-    type: object.type,
-    ...(isUtf8(url)
-      ? { url: bufferOf(url).toString('utf8') }
-      : { urlBase64: bufferOf(url).toString('base64') }),
-    ...(section === 'update' ? {} : { section }),
+    ...jsonHead({ type: object.type, url: object.urlBytes, section }),
     attributes: object.attributes.map(({ name, value }) =>
       isUtf8(value)
         ? { name, value: bufferOf(value).toString('utf8') }
         : { name, base64: bufferOf(value).toString('base64') },
     ),
   });
+}
+
+/** What a line has before the attributes. */
+export interface JsonLineHead {
+  readonly type: string;
+  readonly url: Uint8Array;
+  readonly section: SectionName;
+}
+
+/** The members of a line before `attributes`, in their order. */
+export function jsonHead({ type, url, section }: JsonLineHead): Readonly<Record<string, string>> {
+  return {
+    type,
+    ...(isUtf8(url)
+      ? { url: bufferOf(url).toString('utf8') }
+      : { urlBase64: bufferOf(url).toString('base64') }),
+    ...(section === 'update' ? {} : { section }),
+  };
 }
 
 export interface JsonLinesOptions {
@@ -88,6 +114,8 @@ function parseLine(line: Uint8Array, number: number, offset: number): JsonLineOb
   if (!isUtf8(line)) throw lineError(number, offset, 'SOIF-7.4', 'not UTF-8');
   const text = bufferOf(line).toString('utf8').trim();
   if (text === '') return undefined;
+  const excess = excessOf(line);
+  if (excess !== undefined) throw lineError(number, offset + excess.at, 'SOIF-4.4', excess.problem);
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -99,7 +127,8 @@ function parseLine(line: Uint8Array, number: number, offset: number): JsonLineOb
     throw lineError(number, offset, 'SOIF-1.1', `not an object of this form: ${describeIssue(result.error)}`);
   }
   const { type, section = 'update', attributes } = result.data;
-  const url = 'url' in result.data ? result.data.url : Buffer.from(result.data.urlBase64, 'base64');
+  const url =
+    'url' in result.data ? Buffer.from(result.data.url) : Buffer.from(result.data.urlBase64, 'base64');
   const pairs = attributes.map((attribute): [string, string | Uint8Array] => [
     attribute.name,
     'value' in attribute ? attribute.value : Buffer.from(attribute.base64, 'base64'),
@@ -110,6 +139,42 @@ function parseLine(line: Uint8Array, number: number, offset: number): JsonLineOb
     if (!(error instanceof ProtocolError)) throw error;
     throw lineError(number, offset, error.rule, error.problem);
   }
+}
+
+/**
+ * What makes a line cost far more memory than its length, before it is parsed: each bracket and each value of two bytes takes up to fifty.
+ * A quotation mark ends a string unless an odd number of backslashes precede it.
+ */
+function excessOf(line: Uint8Array): { readonly at: number; readonly problem: string } | undefined {
+  if (line.length <= MAX_VALUES) return undefined;
+  let depth = 0;
+  let values = 0;
+  for (let at = 0; at < line.length; at++) {
+    const byte = line[at];
+    if (byte === QUOTE) {
+      at = endOfString(line, at + 1);
+    } else if (byte === OPEN_BRACKET || byte === OPEN_BRACE) {
+      depth++;
+      values++;
+      if (depth > MAX_DEPTH) return { at, problem: `more than ${MAX_DEPTH} nested values` };
+    } else if (byte === CLOSE_BRACKET || byte === CLOSE_BRACE) {
+      depth--;
+    } else if (byte === COMMA) {
+      values++;
+    }
+    if (values > MAX_VALUES) return { at, problem: `more than ${MAX_VALUES} values` };
+  }
+  return undefined;
+}
+
+/** The offset of the quotation mark that ends a string; the length of the line if the string has no end. */
+function endOfString(line: Uint8Array, start: number): number {
+  for (let end = line.indexOf(QUOTE, start); end >= 0; end = line.indexOf(QUOTE, end + 1)) {
+    let before = end;
+    while (before > start && line[before - 1] === BACKSLASH) before--;
+    if ((end - before) % 2 === 0) return end;
+  }
+  return line.length;
 }
 
 /** The most specific validation error as text. */

@@ -1,15 +1,15 @@
 // The client's end of a connection to a Broker: one message out, the objects and lines of its reply in.
 import { ProtocolError, StateError } from '../errors.js';
-import { decodeText } from '../soif/index.js';
+import { decodeText, textOfUrl } from '../soif/index.js';
 import { frameMessage } from './framing.js';
 import { ResultDecoder, type ResultDecoderOptions } from './result-decoder.js';
 import type { ResultItem } from './results.js';
 
 /** One object of a reply, assembled from its items `120` to `130` (BRK-4.3). */
 export interface BrokerHit {
-  /** `120` */
+  /** `120`, one character a byte (BRK-1.10); `textOfUrl` makes it readable. */
   readonly url: string;
-  /** `125`: URL of the content summary. */
+  /** `125`: URL of the content summary, one character a byte. */
   readonly objectUrl?: string;
   /** `126`: the Broker's home page. */
   readonly homePage?: string;
@@ -77,6 +77,8 @@ export class BrokerClientSession {
    */
   push(chunk: Uint8Array): ClientEvent[] {
     if (this.#failure !== undefined) throw this.#failure;
+    // A fatal item ends the reply, wherever the chunks end: what follows is not read, nor is it an error.
+    if (this.#fatal) return [];
     this.#bytes += chunk.length;
     return this.#take(this.#decoder.push(chunk));
   }
@@ -93,7 +95,7 @@ export class BrokerClientSession {
     if (events.length > 0 || this.#fatal) return events;
     if (this.#hit !== undefined) {
       this.#truncated = true;
-      throw this.#fail('BRK-4.3', `the reply ends inside the object ${this.#hit.url}`);
+      throw this.#fail('BRK-4.3', `the reply ends inside the object ${textOfUrl(this.#hit.url)}`);
     }
     if (this.#items === 0) {
       throw this.#fail(
@@ -178,7 +180,7 @@ export class BrokerClientSession {
         break;
     }
     if (this.#hitBytes > this.#maxHitBytes) {
-      this.#fail('BRK-4.3', `the object ${hit.url} is larger than ${this.#maxHitBytes} bytes`);
+      this.#fail('BRK-4.3', `the object ${textOfUrl(hit.url)} is larger than ${this.#maxHitBytes} bytes`);
     }
   }
 

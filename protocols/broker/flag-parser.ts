@@ -13,9 +13,10 @@ type MutableFlags = { -readonly [K in keyof QueryFlags]: QueryFlags[K] };
 /**
  * Parses FLAGS up to and including `#END` (BRK-2.9), in any order. A later flag overrides an earlier one of its kind;
  * only `#attribute` accumulates (BRK-3.6).
+ * @param forPeer the flags are meant for another program, which may know more short flags: unknown ones and their values are skipped
  * @throws ProtocolError
  */
-export function parseFlags(tokens: TokenReader): QueryFlags {
+export function parseFlags(tokens: TokenReader, forPeer = false): QueryFlags {
   const flags: MutableFlags = { ...DEFAULT_FLAGS };
   const attributes: string[] = [];
   const unknown: string[] = [];
@@ -56,6 +57,10 @@ export function parseFlags(tokens: TokenReader): QueryFlags {
         parseIndexFlag(tokens, flags, unknown);
         break;
       default:
+        if (forPeer) {
+          while (tokens.peek().kind === 'word' || tokens.peek().kind === 'string') tokens.next();
+          break;
+        }
         // BRK-3.5: short flags belong to the query manager, so an unknown one is an error.
         throw malformed('BRK-3.5', token.offset, `unknown flag ${describeToken(token)}`);
     }

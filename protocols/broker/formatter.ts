@@ -63,7 +63,8 @@ function formatTerm(term: Extract<Expression, { kind: 'term' }>): string {
 
 /**
  * Formats the flags of a message, separated by blanks, without `#END`. For `#USER` the case flag is always written,
- * because the default depends on the indexer (BRK-3.7); BRK-3.1: spelled `insensitive`.
+ * because servers exist that respect case without it; for `#BULK` only if it is not the default (BRK-3.7). BRK-3.1: spelled
+ * `insensitive`.
  * @throws UsageError when an entry of `unknown` is not one or two IDs
  */
 export function formatFlags(flags: QueryFlags, kind: 'user' | 'bulk'): string {
@@ -71,8 +72,8 @@ export function formatFlags(flags: QueryFlags, kind: 'user' | 'bulk'): string {
   if (flags.since !== undefined) words.push(`#since ${flags.since}`);
   if (flags.desc) words.push('#desc');
   if (flags.opaque) words.push('#opaque');
-  if (flags.ignoreCase) words.push('#index case insensitive');
-  else if (kind === 'user') words.push('#index case sensitive');
+  if (!flags.ignoreCase) words.push('#index case sensitive');
+  else if (kind === 'user') words.push('#index case insensitive');
   if (flags.matchWord) words.push('#index matchword');
   if (flags.errors > 0) words.push(`#index error ${flags.errors}`);
   if (flags.maxResults !== undefined) words.push(`#index maxresult ${flags.maxResults}`);

@@ -21,6 +21,8 @@ const MORE: Framed = { kind: 'more' };
 export class MessageFramer {
   readonly #maxBytes: number;
   readonly #buffer = new ByteBuffer();
+  /** The line that was taken out of the buffer last. */
+  #taken: Uint8Array = new Uint8Array(0);
   #quoted = false;
   #escaped = false;
   /** Bytes of skipped empty lines. They count against the limit, so that a peer cannot send them without end. */
@@ -28,6 +30,15 @@ export class MessageFramer {
 
   constructor(maxBytes: number = DEFAULT_MAX_MESSAGE_BYTES) {
     this.#maxBytes = maxBytes;
+  }
+
+  /**
+   * The bytes of the message so far, also of one that is too long or has no end: as many as the limit allows, however many arrived at
+   * once.
+   */
+  get beginning(): Uint8Array {
+    const bytes = this.#buffer.length > 0 ? this.#buffer.view() : this.#taken;
+    return bytes.subarray(0, Math.max(0, this.#maxBytes - this.#skipped));
   }
 
   /** Whether the bytes so far end inside double quotes. */
@@ -42,6 +53,7 @@ export class MessageFramer {
       if (!this.#endsMessage(chunk[i]!)) continue;
       this.#buffer.append(chunk.subarray(start, i));
       const taken = this.#buffer.take();
+      this.#taken = taken;
       const line = stripCarriageReturn(taken);
       if (this.#skipped + line.length > this.#maxBytes) return { kind: 'too-long' };
       if (!isEmpty(line)) return { kind: 'line', line };
@@ -55,7 +67,8 @@ export class MessageFramer {
 
   /** The peer closed its side: the bytes so far are the message (BRK-1.8 b). */
   end(): Framed {
-    const line = stripCarriageReturn(this.#buffer.take());
+    this.#taken = this.#buffer.take();
+    const line = stripCarriageReturn(this.#taken);
     if (this.#skipped + line.length > this.#maxBytes) return { kind: 'too-long' };
     return isEmpty(line) ? MORE : { kind: 'line', line };
   }

@@ -8,7 +8,7 @@ export {
 } from './client-session.js';
 export { formatFlags, formatMessage, formatQuery, formatQueryMessage } from './formatter.js';
 export { DEFAULT_MAX_MESSAGE_BYTES, frameMessage } from './framing.js';
-export { parseMessage, parseQuery } from './message-parser.js';
+export { checkFlags, parseMessage, parseQuery, requestedInterface } from './message-parser.js';
 export {
   type AdminCommand,
   type BrokerMessage,
@@ -48,6 +48,7 @@ export {
 } from './result-decoder.js';
 export {
   encodeResult,
+  encodeResultHead,
   errorItem,
   fatalItem,
   formatMatchedLine,

@@ -1,6 +1,7 @@
+import { ProtocolError } from '../errors.js';
 import { parseAdmin } from './admin.js';
 import { parseFlags } from './flag-parser.js';
-import { describeToken, malformed, TokenReader } from './lexer.js';
+import { describeToken, MAX_NUMBER, malformed, parseDecimal, TokenReader } from './lexer.js';
 import type { BrokerMessage, Query } from './messages.js';
 import { parseQueryTokens, type QueryLimits } from './query-parser.js';
 
@@ -27,6 +28,39 @@ export function parseMessage(line: Uint8Array, limits: QueryLimits = {}): Broker
     first.offset,
     `a message begins with #USER, #BULK or #ADMIN, found ${describeToken(first)}`,
   );
+}
+
+/**
+ * Checks flags that a message to another program puts before `#END`. The program may know more short flags.
+ * @throws ProtocolError for text that is not flags, `#END` among them, or a value that a known flag does not take
+ */
+export function checkFlags(text: string): void {
+  const tokens = new TokenReader(new TextEncoder().encode(`${text} #END`));
+  parseFlags(tokens, true);
+  const { offset, kind } = tokens.next();
+  if (kind !== 'end') throw malformed('BRK-2.9', offset, '#END is not a flag');
+}
+
+/**
+ * The interface that a message requests (BP-29), also if {@link parseMessage} refuses it: the last `#interface` of its flags, as far as
+ * they can be read. The refusal goes to the peer in this interface.
+ */
+export function requestedInterface(line: Uint8Array): 1 | 2 {
+  let requested: 1 | 2 = 1;
+  try {
+    const tokens = new TokenReader(line);
+    for (let token = tokens.next(); token.kind !== 'end'; token = tokens.next()) {
+      if (token.kind !== 'keyword') continue;
+      if (token.name === 'end' || token.name === 'admin') break;
+      if (token.name !== 'interface') continue;
+      const value = tokens.peek();
+      if ('text' in value) requested = parseDecimal(value.text, MAX_NUMBER) === 2 ? 2 : 1;
+    }
+  } catch (error) {
+    // A quote that is never closed ends what can be read.
+    if (!(error instanceof ProtocolError)) throw error;
+  }
+  return requested;
 }
 
 /**

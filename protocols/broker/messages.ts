@@ -57,7 +57,7 @@ export interface QueryFlags {
 export const DEFAULT_FLAGS: QueryFlags = {
   desc: false,
   opaque: false,
-  ignoreCase: false,
+  ignoreCase: true,
   matchWord: false,
   errors: 0,
   attributes: [],

@@ -36,6 +36,10 @@ interface Level {
   /** Offset of the `not` before this parenthesis, which negates the group. */
   readonly notAt: number | undefined;
   readonly offset: number;
+  /** Start of the group: its tag if it has one, or else its parenthesis. */
+  readonly start: number;
+  /** BRK-2.14: the attribute of each term of the group, from `tag : ( ... )`. */
+  readonly tag: string | undefined;
 }
 
 const NO_SINK: RangeSink = () => {};
@@ -63,25 +67,42 @@ function parseExpression(tokens: TokenReader, limits: QueryLimits, ranges: Range
   const maxDepth = limits.maxDepth ?? DEFAULT_MAX_DEPTH;
   const maxTerms = limits.maxTerms ?? DEFAULT_MAX_TERMS;
   const outer: Level[] = [];
-  let level: Level = { operands: [], operators: [], notAt: undefined, offset: 0 };
+  let level: Level = {
+    operands: [],
+    operators: [],
+    notAt: undefined,
+    offset: 0,
+    start: 0,
+    tag: undefined,
+  };
   let terms = 0;
+  /** Takes an opening parenthesis and begins a new level. */
+  const open = (start: number, notAt: number | undefined, tag: string | undefined) => {
+    const { offset } = tokens.next();
+    if (outer.length >= maxDepth) {
+      throw malformed('BRK-2.12', offset, `more than ${maxDepth} nested parentheses`);
+    }
+    outer.push(level);
+    level = { operands: [], operators: [], notAt, offset, start, tag };
+  };
 
   for (;;) {
-    // An operand: [not] clause, or [not] and a parenthesis that opens a new level.
+    // An operand: [not] clause, or [not] and a parenthesis that opens a new level, which may have a tag.
     const notAt = isWord(tokens.peek(), 'not') ? tokens.next().offset : undefined;
     const token = tokens.peek();
     if (token.kind === '(') {
-      tokens.next();
-      if (outer.length >= maxDepth) {
-        throw malformed('BRK-2.12', token.offset, `more than ${maxDepth} nested parentheses`);
-      }
-      outer.push(level);
-      level = { operands: [], operators: [], notAt, offset: token.offset };
+      open(token.offset, notAt, level.tag);
+      continue;
+    }
+    const id = takeId(tokens);
+    const operator = takeSelectOperator(tokens);
+    if (operator === 'contains' && tokens.peek().kind === '(') {
+      open(id.offset, notAt, id.text);
       continue;
     }
     if (++terms > maxTerms)
       throw malformed('BRK-2.12', token.offset, `more than ${maxTerms} terms in one query`);
-    const clause = parseClause(tokens);
+    const clause = parseClause(tokens, id, operator, level.tag);
     ranges(clause, { start: token.offset, end: tokens.takenEnd });
     level.operands.push(makeOperand(clause, token.offset, tokens.takenEnd, notAt, ranges));
 
@@ -92,7 +113,7 @@ function parseExpression(tokens: TokenReader, limits: QueryLimits, ranges: Range
       if (parent === undefined) throw malformed('BRK-2.4', after.offset, 'a ")" without its "("');
       tokens.next();
       const { node } = groupToTheRight(level, ranges);
-      parent.operands.push(makeOperand(node, level.offset, after.end, level.notAt, ranges));
+      parent.operands.push(makeOperand(node, level.start, after.end, level.notAt, ranges));
       level = parent;
       after = tokens.peek();
     }
@@ -142,9 +163,16 @@ function takeLogicalOperator(tokens: TokenReader, token: Token): LogicalOperator
   return 'and';
 }
 
-function parseClause(tokens: TokenReader): Expression {
-  const id = takeId(tokens);
-  const operator = takeSelectOperator(tokens);
+/**
+ * Parses the rest of a clause.
+ * @param tag the attribute of the group around the clause; a clause with its own attribute keeps that (BRK-2.14)
+ */
+function parseClause(
+  tokens: TokenReader,
+  id: IdToken,
+  operator: SelectOperator | undefined,
+  tag: string | undefined,
+): Expression {
   if (operator !== undefined) {
     const value = takeId(tokens);
     return { kind: 'select', attribute: id.text, operator, value: value.text, offset: id.offset };
@@ -154,6 +182,8 @@ function parseClause(tokens: TokenReader): Expression {
     if (structured !== undefined)
       return { kind: 'select', operator: 'contains', ...structured, offset: id.offset };
   }
+  if (tag !== undefined)
+    return { kind: 'select', attribute: tag, operator: 'contains', value: id.text, offset: id.offset };
   return { kind: 'term', text: id.text, quoted: id.kind === 'string', offset: id.offset };
 }
 

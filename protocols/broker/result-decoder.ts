@@ -1,8 +1,8 @@
 // Reads the reply to a query (BRK-4) from chunks of any size.
-import { CR, LF } from '../ascii.js';
+import { CR, LF, trimSpace } from '../ascii.js';
 import { ByteBuffer } from '../byte-buffer.js';
 import { ProtocolError } from '../errors.js';
-import { decodeText } from '../soif/index.js';
+import { decodeText, urlOfBytes } from '../soif/index.js';
 import type { ResultItem } from './results.js';
 
 export interface ResultDecoderOptions {
@@ -146,7 +146,8 @@ export class ResultDecoder {
   }
 
   #readLine(line: Uint8Array, offset: number, items: ResultItem[]): void {
-    const text = decodeText(line.at(-1) === CR ? line.subarray(0, -1) : line);
+    const bytes = line.at(-1) === CR ? line.subarray(0, -1) : line;
+    const text = decodeText(bytes);
     const match = /^(\d{3}) -(?: ([\s\S]*))?$/.exec(text);
     if (match === null) return; // BRK-4.17
     const code = Number(match[1]);
@@ -161,7 +162,7 @@ export class ResultDecoder {
       }
       return;
     }
-    items.push(plainItem(code, payload));
+    items.push(plainItem(code, payload, bytes));
   }
 
   #beginValue(name: string | undefined, size: number, offset: number, items: ResultItem[]): void {
@@ -184,7 +185,12 @@ export class ResultDecoder {
   }
 }
 
-function plainItem(code: number, text: string): ResultItem {
+/** BRK-1.10: the URL of `NNN - URL`, its bytes unchanged. */
+function urlOfLine(line: Uint8Array): string {
+  return trimSpace(urlOfBytes(line.subarray(5)));
+}
+
+function plainItem(code: number, text: string, line: Uint8Array): ResultItem {
   switch (code) {
     case 101:
       return { kind: 'message', text };
@@ -193,13 +199,13 @@ function plainItem(code: number, text: string): ResultItem {
     case 111:
       return { kind: 'fatal', text };
     case 120:
-      return { kind: 'match', url: text.trim() };
+      return { kind: 'match', url: urlOfLine(line) };
     case 122:
       return { kind: 'opaque', text };
     case 125:
-      return { kind: 'object-url', url: text.trim() };
+      return { kind: 'object-url', url: urlOfLine(line) };
     case 126:
-      return { kind: 'home-page', url: text.trim() };
+      return { kind: 'home-page', url: urlOfLine(line) };
     case 130:
       return { kind: 'object-end' };
     case 200:

@@ -1,10 +1,21 @@
 // The items of a reply (BRK-4): types, encoding, and the replies with a fixed text.
 import { threeDigits } from '../ascii.js';
 import type { ProtocolError } from '../errors.js';
+import { bytesOfUrl } from '../soif/index.js';
+import { escapeControls, replaceTextControls } from '../visible-text.js';
 
-/** One item of a reply (BRK-4.1). Text is decoded (UTF-8, else windows-1252); counted values are bytes. */
+/**
+ * One item of a reply (BRK-4.1). Text is decoded (UTF-8, else windows-1252); a URL has one character a byte, because it is a
+ * key (BRK-1.10, protocols/soif/url-bytes.ts); counted values are bytes.
+ */
 export type ResultItem =
-  | { readonly kind: 'message' /* 101 */ | 'error' /* 103 */ | 'fatal' /* 111 */; readonly text: string }
+  | { readonly kind: 'message' /* 101 */ | 'error' /* 103 */; readonly text: string }
+  | {
+      readonly kind: 'fatal' /* 111 */;
+      readonly text: string;
+      /** What failed, for the number of BP-23; default: the query is not supported. The line does not show it. */
+      readonly failure?: 'internal';
+    }
   | {
       readonly kind: 'match' /* 120 */ | 'object-url' /* 125 */ | 'home-page' /* 126 */;
       readonly url: string;
@@ -44,14 +55,14 @@ const OBJECT_END_TEXT = 'object end';
 
 /**
  * Encodes one item, LF included. Line ends inside a line's text become blanks.
- * @throws RangeError when the code of an `unknown` item is not 0 to 999
+ * @throws RangeError when the code of an `unknown` item is not 0 to 999; ProtocolError when a URL is text instead of bytes
  */
 export function encodeResult(item: ResultItem): Uint8Array {
   switch (item.kind) {
     case 'match':
     case 'object-url':
     case 'home-page':
-      return encodeLine(RESULT_CODE[item.kind], item.url);
+      return encodeLineBytes(RESULT_CODE[item.kind], bytesOfUrl(item.url));
     case 'description':
       return encodeCounted(`${item.value.length}`, item.value, RESULT_CODE.description);
     case 'attribute':
@@ -89,6 +100,13 @@ function encodeLineBytes(code: number, text: Uint8Array): Uint8Array {
   return line;
 }
 
+/** Encodes the line before a value of `length` bytes, which is sent apart. The LF of BRK-4.4 follows the value. */
+export function encodeResultHead(item: ResultItem, length: number): Uint8Array {
+  return item.kind === 'attribute'
+    ? encodeLine(RESULT_CODE.attribute, `${item.name} ${length}`)
+    : encodeLine(RESULT_CODE.description, `${length}`);
+}
+
 /** BRK-4.4: the LF after the bytes is not counted. A deployed client loses the next item without it. */
 function encodeCounted(text: string, value: Uint8Array, code: number): Uint8Array {
   const head = encodeLine(code, text);
@@ -99,14 +117,21 @@ function encodeCounted(text: string, value: Uint8Array, code: number): Uint8Arra
   return bytes;
 }
 
-/** BRK-4.14: a fatal item; deployed clients recognize errors by the word `ERROR`. */
+/**
+ * BRK-4.14: a fatal item; deployed clients recognize errors by the word `ERROR`. The sentence may repeat bytes of the message, whose author
+ * need not be who sees the reply: control characters are escaped.
+ */
 export function fatalItem(sentence: string): ResultItem {
-  return { kind: 'fatal', text: `ERROR: ${sentence}` };
+  return { kind: 'fatal', text: `ERROR: ${visible(sentence)}` };
 }
 
 /** BRK-4.13, BRK-4.14: an error that does not end the results. */
 export function errorItem(sentence: string): ResultItem {
-  return { kind: 'error', text: `ERROR: ${sentence}` };
+  return { kind: 'error', text: `ERROR: ${visible(sentence)}` };
+}
+
+function visible(sentence: string): string {
+  return replaceTextControls(sentence, escapeControls);
 }
 
 /** BRK-4.18: replies with a fixed text. */
@@ -115,16 +140,30 @@ export const REPLY = {
   malformed: (error: ProtocolError): ResultItem => fatalItem(`Malformed message: ${error.message}`),
   unsupported: (indexer: string, what: string): ResultItem =>
     fatalItem(`${indexer} does not support ${what}`),
+  /** The Broker's files cannot be read. */
+  unusable: (reason: string): ResultItem => ({
+    kind: 'fatal',
+    text: `ERROR: The Broker cannot answer now: ${reason}`,
+    failure: 'internal',
+  }),
   busy: (): ResultItem => fatalItem('Broker is too busy, try again later'),
   lifetimeReached: (seconds: number): ResultItem => ({
     kind: 'message',
     text: `Query stopped after ${seconds} seconds; results are incomplete.`,
   }),
-  unknownFlag: (flag: string): ResultItem => ({
+  /** An expensive query was stopped: a `103`, because it is the engine's complaint and results may precede it. */
+  costReached: (): ResultItem =>
+    errorItem(
+      'The query was too expensive and was stopped; results are incomplete. Use fewer or more selective words',
+    ),
+  unknownFlag: (flag: string): ResultItem & { readonly kind: 'message' | 'error' } => ({
     kind: 'message',
     text: `Unknown flag #index ${flag} ignored.`,
   }),
   invalidPassword: (): ResultItem => fatalItem('Invalid password'),
+  /** Too many wrong passwords came from this address. */
+  tooManyPasswords: (seconds: number): ResultItem =>
+    fatalItem(`Too many wrong passwords, wait ${Math.ceil(seconds / 60)} minutes`),
 } as const;
 
 /** A matched line in the text of a `122` (BRK-4.8). */

@@ -1,17 +1,33 @@
 // The Broker's end of a connection: a greeting out, one message in.
+import { isRequestLine } from '../http-line.js';
+import { urlOfBytes } from '../soif/index.js';
 import { DEFAULT_MAX_MESSAGE_BYTES, type Framed, MessageFramer } from './framing.js';
+import { requestedInterface } from './message-parser.js';
 import { encodeResult, fatalItem, type ResultItem, VERSION_TEXT } from './results.js';
 
 /** The result of the peer's bytes: its one message, or the item that refuses it. Either is the last event. */
 export type ServerEvent =
   | { readonly kind: 'message'; readonly line: Uint8Array }
-  | { readonly kind: 'error'; readonly item: ResultItem };
+  /** `interface` is the one that the unfinished or refused message requests; absent means 1 (BP-29). */
+  | { readonly kind: 'error'; readonly item: ResultItem; readonly interface?: 2 };
 
 export interface BrokerServerSessionOptions {
   /** BRK-1.8: longest message in bytes. Default 64 KiB. */
   readonly maxMessageBytes?: number;
   /** BRK-1.4: text of the version line; must contain `Broker`. Default {@link VERSION_TEXT}. */
   readonly versionText?: string;
+}
+
+/** The most bytes of a request line. */
+const MAX_REQUEST_LINE = 16 * 1024;
+
+/** Whether a message is a request line of HTTP whose target is a path or a URL; a query may end in `HTTP/1.0`. */
+function isBrowserRequest(line: Uint8Array): boolean {
+  if (line.length > MAX_REQUEST_LINE) return false;
+  const text = urlOfBytes(line);
+  return (
+    isRequestLine(text) && /^\S+[ \t]+(?:\/|\*[ \t]|[a-z][a-z0-9+.-]*:\/\/|[^ \t]+:[0-9]+[ \t])/i.test(text)
+  );
 }
 
 /**
@@ -63,14 +79,25 @@ export class BrokerServerSession {
     if (this.#done) return [];
     this.#done = true;
     const why = this.#framer.insideQuotes ? 'a double quote is never closed' : 'no line end';
-    return [{ kind: 'error', item: fatalItem(`No message within the time limit: ${why}`) }];
+    return [this.#refuse(`No message within the time limit: ${why}`)];
+  }
+
+  #refuse(sentence: string): ServerEvent {
+    const item = fatalItem(sentence);
+    return requestedInterface(this.#framer.beginning) === 2
+      ? { kind: 'error', item, interface: 2 }
+      : { kind: 'error', item };
   }
 
   #events(framed: Framed): ServerEvent[] {
     if (framed.kind === 'more') return [];
     this.#done = true;
-    if (framed.kind === 'line') return [{ kind: 'message', line: framed.line }];
-    const item = fatalItem(`Malformed message: longer than ${this.#maxMessageBytes} bytes`);
-    return [{ kind: 'error', item }];
+    if (framed.kind === 'line') {
+      // A page of another site may have made a browser send it, with a method that is a flag of a message.
+      if (isBrowserRequest(framed.line))
+        return [this.#refuse('Malformed message: this is not an HTTP server')];
+      return [{ kind: 'message', line: framed.line }];
+    }
+    return [this.#refuse(`Malformed message: longer than ${this.#maxMessageBytes} bytes`)];
   }
 }

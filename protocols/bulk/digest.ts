@@ -1,6 +1,14 @@
 import { bufferOf } from '../ascii.js';
 import { ProtocolError } from '../errors.js';
-import { decodeText, encodeSoif, type SoifIdentity, SoifObject } from '../soif/index.js';
+import {
+  bytesOfUrl,
+  decodeText,
+  encodeSoif,
+  type SoifIdentity,
+  SoifObject,
+  type SoifValue,
+  urlOfBytes,
+} from '../soif/index.js';
 import type { UnixSeconds } from '../time.js';
 import { isDigestPrefix, MAX_PREFIX } from './request.js';
 
@@ -27,18 +35,21 @@ export type Sha256 = (bytes: Uint8Array) => Uint8Array;
 
 /**
  * The digest of one object's identity (REG-42): the first 16 bytes of SHA-256 over Gatherer-Name, Gatherer-Host,
- * Gatherer-Version, Update-Time (decimal), URL and MD5 (lower case, empty if absent), each in UTF-8 after its length as
- * a 4-byte number.
+ * Gatherer-Version, Update-Time (decimal), URL and MD5 (lower case, empty if absent), the URL as its bytes and the others
+ * in UTF-8, each after its length as a 4-byte number.
  */
 export function digestOfIdentity(identity: SoifIdentity, sha256: Sha256): Uint8Array {
   const { gathererName, gathererHost, gathererVersion, updateTime, url, md5 = '' } = identity;
-  const texts = [gathererName, gathererHost, gathererVersion, String(updateTime), url, md5.toLowerCase()];
-  const lengths = texts.map((text) => Buffer.byteLength(text));
+  const before = [gathererName, gathererHost, gathererVersion, String(updateTime)];
+  const parts = [...before, bytesOfUrl(url), md5.toLowerCase()];
+  const lengths = parts.map((part) => (typeof part === 'string' ? Buffer.byteLength(part) : part.length));
   const bytes = Buffer.alloc(lengths.reduce((sum, length) => sum + 4 + length, 0));
   let offset = 0;
-  texts.forEach((text, i) => {
+  parts.forEach((part, i) => {
     offset = bytes.writeUInt32BE(lengths[i]!, offset);
-    offset += bytes.write(text, offset);
+    if (typeof part === 'string') bytes.write(part, offset);
+    else bytes.set(part, offset);
+    offset += lengths[i]!;
   });
   return sha256(bytes).subarray(0, DIGEST_BYTES);
 }
@@ -82,6 +93,7 @@ export interface DigestIdentity {
   /** 32 hex digits. */
   readonly digest: string;
   readonly updateTime: UnixSeconds;
+  /** One character a byte. */
   readonly url: string;
 }
 
@@ -108,7 +120,7 @@ const NO_PREFIX = '-';
 export function encodeDigest(report: DigestReport): Uint8Array {
   const { prefix, count, digest, buckets, identities } = report;
   if (!isDigestPrefix(prefix)) throw new RangeError(`not a prefix of a digest: ${prefix}`);
-  const attributes: [string, string][] = [
+  const attributes: [string, SoifValue][] = [
     ['Count', String(count)],
     ['Digest', digest],
   ];
@@ -119,7 +131,7 @@ export function encodeDigest(report: DigestReport): Uint8Array {
   }
   if (identities !== undefined) {
     const lines = identities.map((each) => `${each.digest} ${each.updateTime} ${escapeBlanks(each.url)}`);
-    attributes.push(['Identities', lines.join('\n')]);
+    attributes.push(['Identities', bytesOfUrl(lines.join('\n'))]);
   }
   return encodeSoif(SoifObject.of('DIGEST', prefix === '' ? NO_PREFIX : prefix, attributes));
 }
@@ -148,7 +160,10 @@ export function decodeDigest(object: SoifObject): DigestReport {
     if (prefix.length === MAX_PREFIX) throw malformed('a prefix of full length has no buckets');
     return { ...common, buckets: readBuckets(decodeText(buckets), count) };
   }
-  return { ...common, identities: readIdentities(object.text('Identities') ?? '', prefix, count) };
+  return {
+    ...common,
+    identities: readIdentities(urlOfBytes(object.get('Identities') ?? new Uint8Array(0)), prefix, count),
+  };
 }
 
 const HEX = /^[\da-f]{32}$/;
@@ -168,7 +183,7 @@ function readIdentities(text: string, prefix: string, count: number): DigestIden
   const lines = text === '' ? [] : text.split('\n');
   if (lines.length !== count) throw malformed(`${lines.length} Identities instead of ${count}`);
   return lines.map((line, i) => {
-    const match = /^([\da-f]{32}) (\d{1,15}) (\S+)$/.exec(line);
+    const match = /^([\da-f]{32}) (\d{1,15}) ([^\t-\r ]+)$/.exec(line);
     if (match === null || !line.startsWith(prefix)) throw malformed(`line ${i + 1} of Identities`);
     return { digest: match[1]!, updateTime: Number(match[2]), url: match[3]! };
   });

@@ -1,6 +1,8 @@
 // Writes a bulk reply in the interface of 1995 (Part B).
+import { LF } from '../ascii.js';
 import { ProtocolError } from '../errors.js';
-import type { BulkInfo, BulkListedObject, BulkTrailer } from './events.js';
+import { bytesOfUrl, type SoifBytes } from '../soif/index.js';
+import type { BulkInfo, BulkLargeObject, BulkListedObject, BulkTrailer } from './events.js';
 import { DEFAULT_TOKENS, type TokenBytes, type TokenName, type TokenTable, tokenBytes } from './tokens.js';
 
 /** BP-3: before every Data. */
@@ -35,7 +37,7 @@ export class BulkReplyEncoder {
 
   /** BP-12 */
   info(info: BulkInfo): Uint8Array {
-    if (info.field === 'extension') return this.#named('user-ext', info.type, info.data);
+    if (info.field === 'extension') return concat(this.#named('user-ext', info.type, info.data));
     return concat([this.#token(INFO_TOKENS[info.field]), encodeString(info.text)]);
   }
 
@@ -51,16 +53,22 @@ export class BulkReplyEncoder {
 
   /** BP-17 to BP-20: one Object with its warning and extensions. */
   object(object: BulkListedObject): Uint8Array {
-    const pieces: Uint8Array[] = [];
-    if (object.warning !== undefined) pieces.push(this.#numbered('warning', object.warning));
-    pieces.push(this.#token('resource'), encodeString(object.resource));
-    pieces.push(this.#token('object'), encodeString(object.object));
-    if (object.description !== undefined) pieces.push(...this.#data('description', object.description));
-    for (const line of object.opaque) pieces.push(...this.#data('opaque', line));
-    for (const { name, value } of object.attributes) pieces.push(this.#named('attribute', name, value));
-    for (const { type, data } of object.extensions) pieces.push(this.#named('user-extension', type, data));
-    pieces.push(this.#token('object-end'));
-    return concat(pieces);
+    return concat(this.objectSegments(object).filter((segment) => segment instanceof Uint8Array));
+  }
+
+  /** Like {@link object}; the values that are sources are sources between the other bytes. */
+  objectSegments(object: BulkLargeObject): SoifBytes[] {
+    const segments: SoifBytes[] = [];
+    if (object.warning !== undefined) segments.push(this.#numbered('warning', object.warning));
+    segments.push(this.#token('resource'), encodeUrl(object.resource));
+    segments.push(this.#token('object'), encodeUrl(object.object));
+    if (object.description !== undefined) segments.push(...this.#data('description', object.description));
+    for (const line of object.opaque) segments.push(...this.#data('opaque', line));
+    for (const { name, value } of object.attributes) segments.push(...this.#named('attribute', name, value));
+    for (const { type, data } of object.extensions)
+      segments.push(...this.#named('user-extension', type, data));
+    segments.push(this.#token('object-end'));
+    return segments;
   }
 
   /** BP-21 to BP-24: the last production of a reply. */
@@ -85,11 +93,11 @@ export class BulkReplyEncoder {
   }
 
   /** BP-13: the second separator follows the LF of the string. */
-  #named(name: TokenName, text: string, value: Uint8Array): Uint8Array {
-    return concat([this.#token(name), encodeString(text), this.#table.separator, ...encodeData(value)]);
+  #named<T extends SoifBytes>(name: TokenName, text: string, value: T): (Uint8Array | T)[] {
+    return [this.#token(name), encodeString(text), this.#table.separator, ...encodeData(value)];
   }
 
-  #data(name: TokenName, value: Uint8Array): Uint8Array[] {
+  #data<T extends SoifBytes>(name: TokenName, value: T): (Uint8Array | T)[] {
     return [this.#token(name), ...encodeData(value)];
   }
 }
@@ -114,13 +122,21 @@ function encodeNumber(value: number): Uint8Array {
 
 /** BP-2 */
 function encodeString(text: string): Uint8Array {
-  const bytes = Buffer.from(`${text.replace(/[\r\n]+/g, ' ')}\n`, 'utf8');
+  return checkString(Buffer.from(`${text.replace(/[\r\n]+/g, ' ')}\n`, 'utf8'));
+}
+
+/** BP-2, BRK-1.10: the bytes of the URL, which has one character a byte. */
+function encodeUrl(url: string): Uint8Array {
+  return checkString(Buffer.concat([bytesOfUrl(url.replace(/[\r\n]+/g, ' ')), Uint8Array.of(LF)]));
+}
+
+function checkString(bytes: Uint8Array): Uint8Array {
   if (bytes.length > MAX_STRING_BYTES) throw tooLong(`a string of ${bytes.length} bytes`);
   return bytes;
 }
 
 /** BP-4 */
-function encodeData(value: Uint8Array): Uint8Array[] {
+function encodeData<T extends SoifBytes>(value: T): (Uint8Array | T)[] {
   if (value.length > MAX_DATA_BYTES) throw tooLong(`Data of ${value.length} bytes`);
   return [encodeNumber(MAGIC_NUMBER), encodeNumber(value.length), value];
 }

@@ -1,5 +1,5 @@
 // The events of a bulk reply and the data that they carry.
-import type { SoifObject } from '../soif/index.js';
+import type { SectionItem, SoifBytes, SoifObject } from '../soif/index.js';
 
 /** The kinds of changes (BT-14, BT-21), in the order in which their groups are sent (BT-15). */
 export const CHANGE_KINDS = ['delete', 'refresh', 'update'] as const;
@@ -18,6 +18,12 @@ export interface BulkChange {
   readonly offset: number;
 }
 
+/** An item of an object that is not held. Offsets are those of {@link BulkChange.offset}. */
+interface BulkLargeItem {
+  readonly kind: 'large';
+  readonly item: Extract<SectionItem, { kind: 'large' | 'large-bytes' | 'rewind' }>;
+}
+
 /** A named private extension (BP-12, BP-17); a reader that does not know its type skips it. */
 export interface BulkExtension {
   readonly type: string;
@@ -33,15 +39,21 @@ export type BulkInfo =
 export interface BulkListedObject {
   /** BP-18: a warning about this object; numbers as in {@link BULK_ERROR}. */
   readonly warning?: { readonly number: number; readonly text: string };
-  /** URL of the original; may be empty. */
+  /** URL of the original, one character a byte (BRK-1.10); may be empty. */
   readonly resource: string;
-  /** URL of the content summary; may be empty. */
+  /** URL of the content summary, one character a byte; may be empty. */
   readonly object: string;
   readonly description?: Uint8Array;
   /** One for each matched line. */
   readonly opaque: readonly Uint8Array[];
   readonly attributes: readonly { readonly name: string; readonly value: Uint8Array }[];
   readonly extensions: readonly BulkExtension[];
+}
+
+/** An Object of which some values are not in memory. */
+export interface BulkLargeObject extends Omit<BulkListedObject, 'description' | 'attributes'> {
+  readonly description?: SoifBytes;
+  readonly attributes: readonly { readonly name: string; readonly value: SoifBytes }[];
 }
 
 /** The Trailer (BP-21): `stats` is SOIF text (BP-24). */
@@ -68,6 +80,8 @@ export type BulkEvent =
   | { readonly kind: 'status'; readonly code: number; readonly text: string }
   | { readonly kind: 'info'; readonly info: BulkInfo }
   | BulkChange
+  /** Items of objects that are not held (`SoifDecoderOptions.largeBytes`), as `SectionDecoder` describes them. */
+  | BulkLargeItem
   | { readonly kind: 'object'; readonly object: BulkListedObject }
   | { readonly kind: 'trailer'; readonly trailer: BulkTrailer }
   /** A defect that was tolerated, input that was dropped, or a count that differs (BP-22). */

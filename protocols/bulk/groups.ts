@@ -30,6 +30,14 @@ export class Groups {
         this.#emit({ kind: 'change', change, object, bytes, exact, offset: base + item.offset });
         break;
       }
+      case 'large':
+        this.objects++;
+        this.#emit({ kind: 'large', item: { ...item, offset: base + item.offset } });
+        break;
+      case 'large-bytes':
+      case 'rewind':
+        this.#emit({ kind: 'large', item: { ...item, offset: base + item.offset } });
+        break;
       case 'section':
         if (item.open) this.open = item.section;
         else {

@@ -26,6 +26,7 @@ export {
   type BulkEvent,
   type BulkExtension,
   type BulkInfo,
+  type BulkLargeObject,
   type BulkListedObject,
   type BulkTrailer,
   CHANGE_KINDS,

@@ -85,6 +85,11 @@ export class Input {
     this.#owned = false;
   }
 
+  /** Bytes that were taken will be appended again. */
+  rewind(bytes: number): void {
+    this.#base -= bytes;
+  }
+
   /** Takes a copy of the next bytes, which must be available. */
   take(length: number): Uint8Array {
     // Not `slice`: that of a Buffer copies nothing.

@@ -1,6 +1,6 @@
 // Reads a bulk reply in the interface proposed in 1995 (Part B), production by production.
 import { AT, isSpace } from '../ascii.js';
-import { decodeText, SectionDecoder, type SoifDecoderOptions } from '../soif/index.js';
+import { decodeText, SectionDecoder, type SoifDecoderOptions, urlOfBytes } from '../soif/index.js';
 import { CompressedGroups } from './compressed.js';
 import { INFO_TOKENS, INTERFACE_MAJOR, MAGIC_NUMBER } from './encoder.js';
 import type { BulkEvent, BulkExtension, BulkInfo, BulkListedObject } from './events.js';
@@ -103,7 +103,7 @@ export class ProposedReader {
    * The groups end at the first byte between them that does not open a group.
    */
   *#readGroups(): Reading<void> {
-    const decoder = new SectionDecoder({ ...this.#limits.soif, mode: 'strict' });
+    const decoder = new SectionDecoder({ ...this.#limits.soif, mode: 'strict', anyUrlByte: true });
     const base = this.#input.offset;
     let between = false;
     for (;;) {
@@ -178,9 +178,9 @@ export class ProposedReader {
       rest = { warning: yield* this.#readNumbered('a warning') };
       yield* this.#expect('resource', 'BP-17');
     }
-    const resource = yield* this.#readString('an Object');
+    const resource = urlOfBytes(yield* this.#readStringBytes('an Object'));
     yield* this.#expect('object', 'BP-17');
-    const object = yield* this.#readString('an Object');
+    const object = urlOfBytes(yield* this.#readStringBytes('an Object'));
     for (let count = 0; ; count++) {
       const { offset } = this.#input;
       const token = yield* this.#readToken();
@@ -329,10 +329,14 @@ export class ProposedReader {
 
   /** BP-2 */
   *#readString(what: string): Reading<string> {
+    return decodeText(yield* this.#readStringBytes(what));
+  }
+
+  *#readStringBytes(what: string): Reading<Uint8Array> {
     const { offset } = this.#input;
     const line = yield* this.#input.readLine(this.#limits.maxStringBytes, 'BP-27', what, false);
     this.#spend(line.length + 1, offset);
-    return decodeText(line);
+    return line;
   }
 
   /** BP-4 */

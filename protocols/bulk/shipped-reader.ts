@@ -150,6 +150,7 @@ export class ShippedReader {
       for (const item of items) {
         this.#groups.take(item, base);
         if (item.kind === 'end-line') this.#takeStatus(item.code, item.text, base + item.offset);
+        if (item.kind === 'rewind') this.#input.rewind(item.back);
       }
       if (this.#stopped) return;
       if (decoder.ended) {
@@ -168,7 +169,7 @@ export class ShippedReader {
     const { open, warnings } = this.#groups;
     for (const item of decoder.end()) {
       // BT-19: a lenient decoder accepts half an object.
-      if (item.kind === 'object' && this.#groups.warnings > warnings) continue;
+      if ((item.kind === 'object' || item.kind === 'large') && this.#groups.warnings > warnings) continue;
       this.#groups.take(item, base);
       if (item.kind === 'end-line') this.#takeStatus(item.code, item.text, base + item.offset);
     }

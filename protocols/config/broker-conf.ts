@@ -86,10 +86,21 @@ const schema = z.object({
   maxQueries: integer(1, 10_000)
     .default(20)
     .meta({ title: 'Max-Queries', description: 'queries at one time' }),
+  maxWork: integer(1, INT_MAX)
+    .default(10)
+    .meta({ title: 'Max-Work', description: 'seconds of processor time that a query may use' }),
   opaqueMode: opaqueMode
     .default('suppress')
     .meta({ title: 'Opaque-Mode', description: 'meaning of #opaque (BRK-3.2)' }),
   // Variables of this kit.
+  collectionMaxSize: integer(1, INT_MAX).default(65_536).meta({
+    title: 'Collection-Max-Size',
+    description: 'MiB that one collection point may send in one collection',
+  }),
+  collectionMaxTime: seconds.default(86_400).meta({
+    title: 'Collection-Max-Time',
+    description: 'seconds that a collection from one point may take',
+  }),
   referencesServer: hostAndPort.optional().meta({
     title: 'References-Server',
     description: 'host:port of a refererd, also for browsers: results say how many documents link to them',
@@ -97,6 +108,10 @@ const schema = z.object({
   referencesRank: yesNo.optional().meta({
     title: 'References-Rank',
     description: 'result pages raise documents with many links to them; default no',
+  }),
+  webNames: words.default([]).meta({
+    title: 'Web-Names',
+    description: 'names of the web pages, besides Broker-Host, HTTP-Host, localhost and IP addresses',
   }),
 });
 

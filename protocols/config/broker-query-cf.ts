@@ -118,6 +118,7 @@ interface Definition {
 function readDefinitions(text: string, file: string, warnings: ConfigError[]): Definition[] {
   const found: Definition[] = [];
   const lines = text.replace(/^\ufeff/, '').split('\n');
+  const ends = closingLines(lines);
   for (let index = 0; index < lines.length; index++) {
     const content = (lines[index] ?? '').trim();
     if (content === '' || content.startsWith('#')) continue;
@@ -126,8 +127,10 @@ function readDefinitions(text: string, file: string, warnings: ConfigError[]): D
       warnings.push(new ConfigError(file, index + 1, '', 'skipped: not within a definition'));
       continue;
     }
-    const end = lines.findIndex((line, i) => i > index && line.trim() === `</${name}>`);
-    if (end < 0) {
+    const after = ends.get(name) ?? [];
+    while ((after.at(-1) ?? lines.length) <= index) after.pop();
+    const end = after.at(-1);
+    if (end === undefined) {
       warnings.push(new ConfigError(file, index + 1, name, `skipped: there is no </${name}>`));
       continue;
     }
@@ -136,6 +139,19 @@ function readDefinitions(text: string, file: string, warnings: ConfigError[]): D
     index = end;
   }
   return found;
+}
+
+/** The numbers of the lines `</Name>` by name, the first one last, so that a file is read in linear time. */
+function closingLines(lines: readonly string[]): Map<string, number[]> {
+  const ends = new Map<string, number[]>();
+  for (let index = lines.length - 1; index >= 0; index--) {
+    const name = /^\s*<\/([A-Za-z]\w*)>\s*$/.exec(lines[index] ?? '')?.[1];
+    if (name === undefined) continue;
+    const known = ends.get(name);
+    if (known === undefined) ends.set(name, [index]);
+    else known.push(index);
+  }
+  return ends;
 }
 
 type Warn = (problem: string, lineOffset?: number) => void;
@@ -157,9 +173,9 @@ function readDefinition(
       return {};
     }
     case 'HarvestUrl':
-      return { harvestUrl: body.trim() };
+      return { harvestUrl: plainText(body).trim() };
     case 'ObjectNumPrintf': {
-      const objectNumber = parseNumberFormat(body);
+      const objectNumber = parseNumberFormat(plainText(body));
       if (objectNumber !== undefined) return { objectNumber };
       warn(`must have one number in the syntax of printf, such as %3d, at most ${MAX_WIDTH} wide`);
       return {};
@@ -175,6 +191,11 @@ function readDefinition(
   }
 }
 
+/** Returns a definition without variables as text. */
+function plainText(body: string): string {
+  return body.replace(/\\(?:[\s\S]|$)/g, escapedText);
+}
+
 function parseNumberFormat(body: string): NumberFormat | undefined {
   const match = /^((?:[^%]|%%)*)%([-0 ]?)(\d{0,2})[du]((?:[^%]|%%)*)$/s.exec(body);
   if (match === null) return undefined;
@@ -185,7 +206,19 @@ function parseNumberFormat(body: string): NumberFormat | undefined {
   return { before: before.replaceAll('%%', '%'), after: after.replaceAll('%%', '%'), width, fill };
 }
 
-/** Splits a definition at its variables, `$name` and `${name}`; `\$` is a dollar sign. */
+/** The characters that a backslash and a letter stand for, as in a string of Perl. */
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' };
+
+/**
+ * Returns the text that a backslash and the character after it stand for (BRK-9.5; the manual's example has both): at the end of a line
+ * nothing, so that it continues in the next one; `\n` a newline; otherwise the character itself, as in `\$`, `\@` and `\"`.
+ */
+function escapedText(token: string): string {
+  const character = token.slice(1);
+  return character === '\n' ? '' : (ESCAPES[character] ?? character);
+}
+
+/** Splits a definition at its variables, `$name` and `${name}`. */
 function parseTemplate(body: string): TemplatePart[] {
   const parts: TemplatePart[] = [];
   let state: HtmlState = { inTag: false, quote: '' };
@@ -194,10 +227,11 @@ function parseTemplate(body: string): TemplatePart[] {
     if (text !== '') parts.push({ kind: 'text', text });
     text = '';
   };
-  for (const [token] of body.matchAll(/\\\$|\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\}|[\s\S]/g)) {
-    if (token.length === 1 || token === '\\$') {
-      const plain = token === '\\$' ? '$' : token;
-      state = nextState(state, plain);
+  // A backslash that ends the definition has no newline after it, because the last newline is dropped.
+  for (const [token] of body.matchAll(/\\(?:[\s\S]|$)|\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\}|[\s\S]/g)) {
+    if (token.length === 1 || token.startsWith('\\')) {
+      const plain = token.startsWith('\\') ? escapedText(token) : token;
+      for (const character of plain) state = nextState(state, character);
       text += plain;
       continue;
     }

@@ -1,5 +1,6 @@
 // Parses `Collection.conf`, the collection points of a Broker (BRK-7.4 to 7.8).
-import { ConfigError } from '../errors.js';
+import { checkFlags, parseQuery } from '../broker/index.js';
+import { ConfigError, messageOf } from '../errors.js';
 import { readLines } from './lines.js';
 
 /** BRK-7.5: 0 to 3 are Gatherers, 4 to 7 Brokers; odd means incremental; 2 and 3 compressed; 6 and 7 by query. */
@@ -76,6 +77,11 @@ function readPoint(content: string, line: number, warn: Warn): CollectionPoint |
   const type = COLLECTION_TYPES[Number(typeText)] ?? 0;
   const filter = readFilter(rest.trim(), warn);
   const { byQuery } = collectionMode(type);
+  const fault = filter !== undefined && byQuery ? findFault(filter) : undefined;
+  if (fault !== undefined) {
+    warn(...fault);
+    return undefined;
+  }
   if (filter !== undefined && !byQuery) warn('filter', `type ${type} takes no query; the filter is not used`);
   if (filter === undefined && byQuery) warn('filter', `type ${type} without --QUERY collects everything`);
   return { host, port, type, ...(filter !== undefined && byQuery ? { filter } : {}), line };
@@ -99,6 +105,27 @@ function readFilter(text: string, warn: Warn): CollectionFilter | undefined {
   });
   for (const flag of unknownFlags(flags)) warn('--FLAGS', `${flag} is not a known flag`);
   return query === '' && flags === '' ? undefined : { query, flags };
+}
+
+/**
+ * Returns the option of a filter that cannot be sent, and why: the peer would refuse the message of every collection. Anything after a
+ * `#END` among the flags would be a query of its own.
+ */
+function findFault({
+  query,
+  flags,
+}: CollectionFilter): readonly [variable: string, problem: string] | undefined {
+  try {
+    checkFlags(flags);
+  } catch (error) {
+    return ['--FLAGS', `skipped: ${messageOf(error)}`];
+  }
+  try {
+    if (query !== '') parseQuery(query);
+  } catch (error) {
+    return ['--QUERY', `skipped: ${messageOf(error)}`];
+  }
+  return undefined;
 }
 
 /** BRK-7.7, BRK-3.1: the flags that are not meant for filters. They are sent to the peer nevertheless. */

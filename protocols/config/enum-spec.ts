@@ -36,6 +36,8 @@ export interface RootNode extends LeafNode {
   readonly access: readonly AccessMethod[];
   /** Seconds between contacts with a server (G-38). */
   readonly delay: number;
+  /** True if the line itself has a Delay. */
+  readonly hasDelay?: true;
   /** Steps from the URL; 0 means no limit (G-34). */
   readonly depth: number;
   readonly search: 'breadth' | 'depth';
@@ -141,7 +143,7 @@ const READERS: ReadonlyMap<string, ModifierReader> = new Map<string, ModifierRea
   ['host', readHostLimit],
   ['site', readHostLimit],
   ['access', (value: string) => ({ access: parseAccess(value) })],
-  ['delay', (value: string) => ({ delay: parseDelay(value) })],
+  ['delay', (value: string) => ({ delay: parseDelay(value), hasDelay: true as const })],
   ['depth', (value: string) => ({ depth: parseInteger(value, 0, INT_MAX) })],
   ['search', readSearch],
   ['enumeration', readEnumeration],

@@ -32,6 +32,32 @@ export interface EssenceSwitches {
   readonly rawReferences?: true;
   /** E-116: only the type of a document is requested. */
   readonly typeOnly?: true;
+  /** E-45, `--max-depth`, `--max-components`, `--max-unpacked`, `--max-ratio`: limits of unpacking one document. */
+  readonly unnest?: EssenceUnnestLimits;
+  /** E-70, `--time-limit` in seconds: the time of one document. */
+  readonly timeLimitMs?: number;
+  /** E-45, `--max-memory` in MiB: the memory of one process that reads documents. */
+  readonly maxReaderMemoryMb?: number;
+  /** E-45, `--max-pool-memory` in MiB: the memory of all these processes. */
+  readonly maxPoolMemoryMb?: number;
+}
+
+/** The limits of unpacking that a configuration sets, under Essence's own names. */
+interface EssenceUnnestLimits {
+  readonly maxDepth?: number;
+  readonly maxComponents?: number;
+  /** Bytes. */
+  readonly maxUnpackedBytes?: number;
+  readonly maxRatio?: number;
+}
+
+/** A day, in seconds. */
+const MAX_TIME_LIMIT_S = 86_400;
+/** A terabyte, in MiB. */
+const MAX_MEMORY_MB = 1024 * 1024;
+
+function limitOf(value: string): number {
+  return parseInteger(value, 1, INT_MAX);
 }
 
 type Reader = (value: string) => EssenceSwitches;
@@ -52,6 +78,13 @@ const WITH_VALUE: ReadonlyMap<string, Reader> = new Map<string, Reader>([
       return {};
     },
   ],
+  ['--max-depth', (value) => ({ unnest: { maxDepth: limitOf(value) } })],
+  ['--max-components', (value) => ({ unnest: { maxComponents: limitOf(value) } })],
+  ['--max-unpacked', (value) => ({ unnest: { maxUnpackedBytes: limitOf(value) } })],
+  ['--max-ratio', (value) => ({ unnest: { maxRatio: limitOf(value) } })],
+  ['--time-limit', (value) => ({ timeLimitMs: parseInteger(value, 1, MAX_TIME_LIMIT_S) * 1000 })],
+  ['--max-memory', (value) => ({ maxReaderMemoryMb: parseInteger(value, 128, MAX_MEMORY_MB) })],
+  ['--max-pool-memory', (value) => ({ maxPoolMemoryMb: parseInteger(value, 128, MAX_MEMORY_MB) })],
   // E-5: the Gatherer determines database and log.
   ['--dbdir', () => ({})],
   ['--log', () => ({})],
@@ -94,7 +127,12 @@ export function parseEssenceOptions(text: string): EssenceSwitches {
     const value = equals < 0 ? words[++index] : word.slice(equals + 1);
     if (value === undefined || value === '' || value.startsWith('--'))
       throw new ValueError(`${name} needs a value`);
-    switches = { ...switches, ...read(value) };
+    const more = read(value);
+    switches = {
+      ...switches,
+      ...more,
+      ...(more.unnest === undefined ? {} : { unnest: { ...switches.unnest, ...more.unnest } }),
+    };
   }
   return switches;
 }

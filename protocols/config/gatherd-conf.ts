@@ -1,6 +1,6 @@
 // Parses `gatherd.cf`, the access rules of gatherd (GATHERD-9).
 import { ConfigError } from '../errors.js';
-import { type Address, isInRange, parseAddress, parseAddressRange } from './addresses.js';
+import { type Address, type AddressRange, isInRange, parseAddress, parseAddressRange } from './addresses.js';
 import { readLines, wordsOf } from './lines.js';
 
 /** One `Allow` or `Deny` line of gatherd.cf (GATHERD-9.2). */
@@ -57,7 +57,8 @@ export function parseGatherdConf(text: string, file: string): GatherdAccess {
       warnings.push(new ConfigError(file, line, directive, 'ignored: unknown directive'));
     }
   }
-  const decide = (hostName: string | undefined, address: string) => decideAccess(rules, hostName, address);
+  const compiled = rules.map(compileRule);
+  const decide = (hostName: string | undefined, address: string) => decideBy(compiled, hostName, address);
   return { rules, warnings, decide, ...(gzip === undefined ? {} : { gzip }) };
 }
 
@@ -74,12 +75,29 @@ export function decideAccess(
   hostName: string | undefined,
   address: string,
 ): boolean {
+  return decideBy(rules.map(compileRule), hostName, address);
+}
+
+/** A rule whose names are parsed once, not for every peer. */
+interface CompiledRule {
+  readonly allow: boolean;
+  readonly names: readonly { readonly plain: string; readonly range: AddressRange | undefined }[];
+}
+
+function compileRule({ allow, names }: Pick<AccessRule, 'allow' | 'names'>): CompiledRule {
+  const compiled = names.map((name) => {
+    const plain = normalizeName(name);
+    return { plain, range: parseAddressRange(plain) };
+  });
+  return { allow, names: compiled };
+}
+
+function decideBy(rules: readonly CompiledRule[], hostName: string | undefined, address: string): boolean {
   const peer = {
     name: hostName === undefined ? undefined : normalizeName(hostName),
     address: parseAddress(address),
   };
-  const rule = rules.find((candidate) => candidate.names.some((name) => matchesPeer(name, peer)));
-  return rule?.allow ?? true;
+  return rules.find(({ names }) => names.some((name) => matchesPeer(name, peer)))?.allow ?? true;
 }
 
 interface PeerIdentity {
@@ -87,11 +105,9 @@ interface PeerIdentity {
   readonly address: Address | undefined;
 }
 
-function matchesPeer(name: string, peer: PeerIdentity): boolean {
-  const plain = normalizeName(name);
+function matchesPeer({ plain, range }: CompiledRule['names'][number], peer: PeerIdentity): boolean {
   if (plain === 'all') return true;
   // GATHERD-9.5, G-124: literal addresses and ranges match whether or not the peer has a name.
-  const range = parseAddressRange(plain);
   if (range !== undefined) return peer.address !== undefined && isInRange(peer.address, range);
   // GATHERD-9.3: the host itself and all below it, by whole labels.
   return peer.name !== undefined && plain !== '' && (peer.name === plain || peer.name.endsWith(`.${plain}`));

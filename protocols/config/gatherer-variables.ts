@@ -1,7 +1,7 @@
 // The variables of a Gatherer's configuration file: syntax, defaults, descriptions (G-18).
 import { z } from 'zod';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE } from '../time.js';
-import { canonicalUrl } from '../urls/index.js';
+import { canonicalUrl, withoutUserInfo } from '../urls/index.js';
 import { DEFAULT_DELAY } from './enum-spec.js';
 import { parseEssenceOptions } from './essence-options.js';
 import { wordsOf } from './lines.js';
@@ -27,6 +27,8 @@ export interface LocalMapping {
 
 /** G-82: user and password for HTTP documents of one realm. */
 export interface HttpBasicAuth {
+  /** Canonical; the login is for documents below this URL. Undefined: for the servers of the RootNodes and LeafNodes. */
+  readonly url?: string;
   readonly realm: string;
   readonly user: string;
   readonly password: string;
@@ -51,10 +53,16 @@ const localMapping = parsed((value): LocalMapping => {
 });
 
 const httpBasicAuth = parsed((value): HttpBasicAuth => {
-  const match = /^(?:"([^"]*)"|([^\s"]\S*))[ \t]+(\S+)[ \t]+(\S.*)$/.exec(value);
+  const [, prefix, rest = value] = /^(https?:\/\/\S+)[ \t]+(\S.*)$/i.exec(value) ?? [];
+  const match = /^(?:"([^"]*)"|([^\s"]\S*))[ \t]+(\S+)[ \t]+(\S.*)$/.exec(rest);
   if (match === null)
-    throw new ValueError('needs realm, user name and password; a realm with blanks in quotes');
-  return { realm: match[1] ?? match[2] ?? '', user: match[3]!, password: match[4]! };
+    throw new ValueError('needs a URL or none, realm, user name and password; a realm with blanks in quotes');
+  const login = { realm: match[1] ?? match[2] ?? '', user: match[3]!, password: match[4]! };
+  if (prefix === undefined) return login;
+  const url = canonicalUrl(prefix);
+  if (url === undefined || url !== withoutUserInfo(url) || url.includes('?'))
+    throw new ValueError('the URL must be that of a server or directory, without a login or a question mark');
+  return { url, ...login };
 });
 
 const ftpAuth = parsed((value): FtpAuth => {
@@ -90,7 +98,8 @@ const schema = z.object({
     title: 'FTP-Auth',
     syntax: 'host[:port] user password',
     many: true,
-    description: 'login for documents of this host, used before that of a Secrets-File (G-83)',
+    description:
+      'login for documents of this host, by default at port 21 and the ports of its RootNodes; used before that of a Secrets-File (G-83)',
   }),
   gatherdInetd: yesNo
     .default(false)
@@ -115,9 +124,10 @@ const schema = z.object({
     .meta({ title: 'Gatherer-Version', description: 'version of the Gatherer' }),
   httpBasicAuth: z.array(httpBasicAuth).default([]).meta({
     title: 'HTTP-Basic-Auth',
-    syntax: 'realm user password',
+    syntax: '[URL] realm user password',
     many: true,
-    description: 'login for documents of this realm, used before that of a Secrets-File (G-82)',
+    description:
+      'login for documents of this realm below the URL, by default on the servers of the RootNodes and LeafNodes; used before that of a Secrets-File (G-82)',
   }),
   // G-106: off in the original, on in this kit.
   httpIfModifiedSince: yesNo

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { trimBlanks } from '../ascii.js';
 import { ConfigError } from '../errors.js';
 import { joinPath } from './paths.js';
-import { INT_MAX, integer, port, text } from './values.js';
+import { INT_MAX, integer, port, text, words } from './values.js';
 import { type Assignment, VariableTable } from './variables.js';
 
 /** R-65: seconds of a timeout. */
@@ -53,6 +53,10 @@ const schema = z.object({
   refdb: text.default('base/refs.db').meta({ description: 'links' }),
   hubsdir: text.default('base/hubs').meta({ description: 'directory of `hubsdb`' }),
   hubsdb: text.default('hubs.db').meta({ description: 'inverted links, below `hubsdir`' }),
+  // A parameter of this kit.
+  webnames: words
+    .default([])
+    .meta({ description: 'names of the web pages, besides `referername`, `localhost` and IP addresses' }),
 });
 
 /** The parameters of a references server (R-62 to R-65); `describe()` returns the rows of the table. */

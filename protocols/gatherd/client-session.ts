@@ -9,7 +9,7 @@ import {
 } from './client-events.js';
 import { GZIP_MAGIC, GzipHeaderReader, GzipTrailerReader } from './gzip.js';
 import { LineCollector } from './line-collector.js';
-import { ObjectReader } from './object-reader.js';
+import { type ObjectDelivery, ObjectReader } from './object-reader.js';
 import { CLIENT_STATES, type ClientState, type ClientStep, nextState } from './states.js';
 import { type UpdateDelivery, UpdateReader } from './update-reader.js';
 import {
@@ -35,10 +35,14 @@ export class GatherdClientSession {
   #atLineStart = true;
   #ignoredBytes = 0;
   #offset = 0;
+  /** Where the line begins that is being read: errors name it, however the input is cut. */
+  #lineOffset = 0;
+  #failure: unknown;
   #compressed = false;
   #delivery: UpdateDelivery = 'items';
   #update: UpdateReader | undefined;
   #object: ObjectReader | undefined;
+  #objectDelivery: ObjectDelivery = 'object';
   /** Whether the reply that is being received has had its object. */
   #found = false;
   /** Whether the server has answered an INFO of this session with an object. */
@@ -96,14 +100,22 @@ export class GatherdClientSession {
     return this.#send('update', COMMAND_LINE.update(since));
   }
 
-  /** `SEND-OBJECT`; the identifier is the URL (GATHERD-5.1). @throws UsageError for white space in it */
-  sendObject(oid: string): Uint8Array {
-    if (!/^\S+$/.test(oid)) throw new UsageError('GATHERD-5.1: an object identifier has no white space');
+  /**
+   * `SEND-OBJECT`; the identifier is the URL, one character a byte (GATHERD-5.1: exact bytes).
+   *
+   * @param delivery `items`: as the items of an update, so that a large object is not held
+   * @throws UsageError for white space in it
+   */
+  sendObject(oid: string, delivery: ObjectDelivery = 'object'): Uint8Array {
+    if (!/^[^\t-\r ]+$/.test(oid))
+      throw new UsageError('GATHERD-5.1: an object identifier has no white space');
+    this.#objectDelivery = delivery;
     return this.#send('object', COMMAND_LINE.object(oid));
   }
 
   /** `INFO`. */
   info(): Uint8Array {
+    this.#objectDelivery = 'object';
     return this.#send('info', COMMAND_LINE.info());
   }
 
@@ -114,7 +126,7 @@ export class GatherdClientSession {
 
   /**
    * Takes bytes of the server. Throws {@link PeerError} when the server refuses, {@link ProtocolError} when it breaks the
-   * protocol; both end the session.
+   * protocol; both end the session, see {@link failure}.
    */
   push(chunk: Uint8Array): GatherdClientEvent[] {
     return this.#guarded((events) => this.#consume(chunk, events));
@@ -122,6 +134,7 @@ export class GatherdClientSession {
 
   /** Takes output of the inflate stream. */
   inflated(bytes: Uint8Array): GatherdClientEvent[] {
+    if (this.#failure !== undefined) throw this.#failure;
     if (this.#state !== 'gzip-data') throw new StateError('no compressed data is expected');
     return this.#guarded((events) => events.push(...this.#updateReader().pushInflated(bytes)));
   }
@@ -133,6 +146,7 @@ export class GatherdClientSession {
    * @param size bytes of its output for this member
    */
   inflateEnd(rest: Uint8Array, crc: number, size: number): GatherdClientEvent[] {
+    if (this.#failure !== undefined) throw this.#failure;
     this.#step('data');
     this.#inflated = { crc, size };
     return this.#guarded((events) => this.#consume(rest, events));
@@ -143,7 +157,7 @@ export class GatherdClientSession {
    * (GATHERD-3.11) or a complete gzip member (GATHERD-6.5).
    */
   end(): GatherdClientEvent[] {
-    if (this.#state === 'closed') return [];
+    if (this.#state === 'closed' && this.#failure === undefined) return [];
     return this.#guarded((events) => {
       if (this.transferComplete) this.#endUpdate('', events);
       if (this.#state === 'sections') {
@@ -159,6 +173,14 @@ export class GatherdClientSession {
     });
   }
 
+  /**
+   * The error that ended the session. A call that has events before it returns them, so that they do not depend on where
+   * the input is cut; the next call throws it. Check it after the events of each call.
+   */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
   #send(pending: Pending, line: Uint8Array): Uint8Array {
     if (this.#state === 'closed') throw new StateError('the session is over');
     if (this.#pending.includes('quit')) throw new StateError('nothing can follow QUIT');
@@ -168,12 +190,14 @@ export class GatherdClientSession {
   }
 
   #guarded(work: (events: GatherdClientEvent[]) => void): GatherdClientEvent[] {
+    if (this.#failure !== undefined) throw this.#failure;
     const events: GatherdClientEvent[] = [];
     try {
       work(events);
     } catch (error) {
       this.#state = 'closed';
-      throw error;
+      this.#failure = error;
+      if (events.length === 0) throw error;
     }
     return events;
   }
@@ -199,7 +223,10 @@ export class GatherdClientSession {
       case 'object':
         return this.#readObject(chunk, events);
       case 'sections': {
-        events.push(...this.#updateReader().pushPlain(chunk));
+        for (const event of this.#updateReader().pushPlain(chunk)) {
+          events.push(event);
+          if (event.kind === 'item' && event.item.kind === 'rewind') this.#offset -= event.item.back;
+        }
         if (!this.#updateReader().ended) return NOTHING;
         const { rest } = this.#updateReader();
         this.#step('end');
@@ -236,9 +263,12 @@ export class GatherdClientSession {
     const [oldest] = this.#pending;
     if (this.#atLineStart && chunk[0] === AT && (oldest === 'object' || oldest === 'info')) {
       this.#step('object');
-      this.#object = new ObjectReader(oldest, this.#options.soif);
+      const { largeBytes, ...held } = this.#options.soif ?? {};
+      const large = this.#objectDelivery === 'items' && largeBytes !== undefined ? { largeBytes } : {};
+      this.#object = new ObjectReader(oldest, oldest === 'object' ? { ...held, ...large } : held);
       return chunk;
     }
+    if (this.#atLineStart) this.#lineOffset = this.#offset;
     const { line, rest } = this.#lines.take(chunk);
     if (line === 'too-long') throw this.#protocolError('status line is too long', 'GATHERD-1.6');
     this.#atLineStart = line !== 'incomplete';
@@ -256,10 +286,12 @@ export class GatherdClientSession {
 
   #readObject(chunk: Uint8Array, events: GatherdClientEvent[]): Uint8Array {
     if (this.#object === undefined) throw new StateError('no object is being received');
-    const { object, ended, rest } = this.#object.push(chunk);
-    if (object !== undefined) {
-      events.push({ kind: 'object', object });
-      this.#found = true;
+    const { items, ended, rest } = this.#object.push(chunk);
+    for (const item of items) {
+      this.#found ||= item.kind === 'object' || item.kind === 'large';
+      if (item.kind === 'rewind') this.#offset -= item.back;
+      if (this.#objectDelivery === 'items') events.push({ kind: 'item', item });
+      else if (item.kind === 'object') events.push({ kind: 'object', object: item.object });
     }
     if (ended) this.#endObject(this.#pending[0] === 'info' ? 'info' : 'object', events);
     return rest;
@@ -389,6 +421,6 @@ export class GatherdClientSession {
   }
 
   #protocolError(message: string, rule: string): ProtocolError {
-    return new ProtocolError(message, { protocol: 'gatherd', rule, offset: this.#offset });
+    return new ProtocolError(message, { protocol: 'gatherd', rule, offset: this.#lineOffset });
   }
 }

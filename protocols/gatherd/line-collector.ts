@@ -25,7 +25,7 @@ export class LineCollector {
     this.#maxBytes = maxBytes;
   }
 
-  /** Dropped bytes of the current line; 0 when it is within the limit. */
+  /** Bytes that are dropped of the current line, or of the one that ended with the last call; 0 when it is within the limit. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -36,10 +36,11 @@ export class LineCollector {
     const rest = lf < 0 ? NOTHING : chunk.subarray(lf + 1);
     const part = lf < 0 ? chunk : chunk.subarray(0, lf);
     if (this.#dropping) {
-      this.#dropped = lf < 0 ? this.#dropped + part.length : 0;
+      this.#dropped += part.length;
       this.#dropping = lf < 0;
       return { line: 'incomplete', rest };
     }
+    this.#dropped = 0;
     // One byte more than the limit may be the CR of the terminator.
     if (this.#partial.length + part.length > this.#maxBytes + 1) return this.#drop(part.length, lf, rest);
     if (lf < 0) {
@@ -60,7 +61,7 @@ export class LineCollector {
 
   #drop(length: number, lf: number, rest: Uint8Array): TakenLine {
     this.#dropping = lf < 0;
-    this.#dropped = lf < 0 ? this.#partial.length + length : 0;
+    this.#dropped = this.#partial.length + length;
     this.#partial.take();
     return { line: 'too-long', rest };
   }

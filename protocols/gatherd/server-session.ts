@@ -1,6 +1,6 @@
 // The server's end of a session: client bytes in, effects out.
 import { StateError, UsageError } from '../errors.js';
-import { decodeText } from '../soif/index.js';
+import { urlOfBytes } from '../soif/index.js';
 import { LineCollector } from './line-collector.js';
 import { nextState, SERVER_STATES, type ServerState, type ServerStep } from './states.js';
 import {
@@ -12,6 +12,7 @@ import {
   type GatherdCommand,
   MAX_LINE_BYTES,
   parseCommand,
+  type SessionSetting,
 } from './vocabulary.js';
 
 export interface GatherdServerOptions {
@@ -21,6 +22,11 @@ export interface GatherdServerOptions {
   readonly version?: string;
   /** Whether compression is available (GATHERD-6.9). Default true. */
   readonly compression?: boolean;
+  /**
+   * Whether one LF is sent between compressed data and its end line (GATHERD-6.3), for the sample client of 1997, which looks for
+   * a line that begins with 499. Default false; `SET line-end` turns it on for a session.
+   */
+  readonly lineEndAfterMember?: boolean;
   /** Bytes of the longest command line. Default 8192 (GATHERD-2.4). */
   readonly maxLineBytes?: number;
   /**
@@ -50,6 +56,7 @@ export type GatherdServerEffect =
   | { readonly kind: 'close' };
 
 const NOTHING = new Uint8Array(0);
+const LINE_END = Uint8Array.of(0x0a);
 
 /** The reply to `HELP`, encoded once: a client may send many of these five bytes, and each costs some 400 bytes of output. */
 const HELP: Uint8Array = encodeStatusLines(
@@ -68,6 +75,8 @@ export class GatherdServerSession {
   #state: ServerState = 'new';
   #compressed = false;
   #sections = false;
+  /** Whether an LF follows compressed data (GATHERD-6.3). */
+  #lineEndAfterMember: boolean;
   #unread: Uint8Array = NOTHING;
   #inputEnded = false;
   /** Identifier of the object that is being looked up. */
@@ -79,6 +88,7 @@ export class GatherdServerSession {
       throw new UsageError('GATHERD-3.5: version and host name are words without white space');
     }
     this.#options = options;
+    this.#lineEndAfterMember = options.lineEndAfterMember ?? false;
     this.#lines = new LineCollector(maxLineBytes);
     this.#maxDropped = options.maxDroppedBytes ?? 2 * 1024 * 1024;
   }
@@ -122,7 +132,10 @@ export class GatherdServerSession {
   /** The stream of an update has been sent, with this many objects. */
   updateDone(objects: number): GatherdServerEffect[] {
     this.#step('sent');
-    return [sendStatus(CODE.updateEnd, `Sent ${objects} objects`), ...this.#run()];
+    const end = sendStatus(CODE.updateEnd, `Sent ${objects} objects`);
+    // No command runs during an update, so these settings are those of its data.
+    const isLineEnded = this.#compressed && this.#lineEndAfterMember;
+    return [...(isLineEnded ? [{ kind: 'send', bytes: LINE_END } as const] : []), end, ...this.#run()];
   }
 
   /** The requested object, as stored, or undefined when it does not exist. */
@@ -163,7 +176,7 @@ export class GatherdServerSession {
       const { line, rest } = this.#lines.take(this.#unread);
       this.#unread = rest;
       if (line === 'too-long') effects.push(sendStatus(CODE.error, 'Bad argument: line too long'));
-      else if (line !== 'incomplete') this.#execute(parseCommand(decodeText(line)), effects);
+      else if (line !== 'incomplete') this.#execute(parseCommand(urlOfBytes(line)), effects);
       if (this.#lines.dropped > this.#maxDropped) {
         this.#step('quit');
         effects.push({ kind: 'close' });
@@ -223,13 +236,25 @@ export class GatherdServerSession {
       case 'unknown':
         effects.push(sendStatus(CODE.error, `Unknown command: ${excerpt(command.verb)}`));
         break;
+      case 'http':
+        // GATHERD-3.9: the session of a client continues; the rest of a browser's request must not be read as commands.
+        this.#step('quit');
+        this.#unread = NOTHING;
+        effects.push(sendStatus(CODE.error, 'Unknown command: this is not an HTTP server'), {
+          kind: 'close',
+        });
+        break;
     }
   }
 
-  #setOption(option: 'compression' | 'changes'): GatherdServerEffect {
+  #setOption(option: SessionSetting): GatherdServerEffect {
     if (option === 'changes') {
       this.#sections = true; // GATHERD-6.11
       return sendStatus(CODE.set, 'Changes enabled');
+    }
+    if (option === 'line-end') {
+      this.#lineEndAfterMember = true; // GATHERD-6.3
+      return sendStatus(CODE.set, 'Line end after compressed data enabled');
     }
     if (this.#options.compression === false) return sendStatus(CODE.error, 'Compression not available');
     this.#compressed = true; // GATHERD-6.1: a session cannot turn it off

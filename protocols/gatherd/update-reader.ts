@@ -28,7 +28,12 @@ export class UpdateReader {
 
   constructor(delivery: UpdateDelivery, compressed: boolean, soif: SoifDecoderOptions = {}) {
     this.#delivery = delivery;
-    this.#decoder = new SectionDecoder({ ...soif, endLine: !compressed });
+    const { largeBytes, ...held } = soif;
+    this.#decoder = new SectionDecoder({
+      ...held,
+      ...(largeBytes === undefined || delivery === 'bytes' ? {} : { largeBytes }),
+      endLine: !compressed,
+    });
   }
 
   /** Whether the end line was found. Never with compressed data. */

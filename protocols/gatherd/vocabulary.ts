@@ -1,7 +1,7 @@
 // Codes, commands and status lines of gatherd (GATHERD-1 to 3): parsing and encoding.
-import { threeDigits, trimBlanks } from '../ascii.js';
 
-const encoder = new TextEncoder();
+import { threeDigits, trimBlanks } from '../ascii.js';
+import { isHttpLine } from '../http-line.js';
 
 /** Numbers of status lines (GATHERD-3.1, 3.2, 3.3, 3.9). The specification's table has their sources. */
 export const GATHERD_CODES = {
@@ -29,7 +29,10 @@ export const GATHERD_VERSION = '1.8';
 /** GATHERD-2.4: bytes of the longest command line, without its terminator. */
 export const MAX_LINE_BYTES = 8192;
 
-/** The commands as `HELP` lists them (GATHERD-2.1, 2.2, 6.11): spelling, then meaning. */
+/** What `SET` can turn on. `line-end` and `changes` are extensions of this kit (GATHERD-6.3, 6.11). */
+export type SessionSetting = 'compression' | 'changes' | 'line-end';
+
+/** The commands as `HELP` lists them (GATHERD-2.1, 2.2, 6.3, 6.11): spelling, then meaning. */
 export const GATHERD_COMMANDS: readonly (readonly [usage: string, meaning: string])[] = [
   ['HELLO <hostname>', 'friendly greeting'],
   ['HELP', 'this list'],
@@ -38,6 +41,7 @@ export const GATHERD_COMMANDS: readonly (readonly [usage: string, meaning: strin
   ['SEND-UPDATE <timestamp>', 'send all objects created or changed since the time stamp'],
   ['SET compression', 'compress the transfers that follow'],
   ['SET changes', 'use the sections for deleted and refreshed objects'],
+  ['SET line-end', 'send a line end between compressed data and its end line'],
   ['QUIT', 'close the session'],
 ];
 
@@ -46,16 +50,19 @@ export type GatherdCommand =
   | { readonly kind: 'hello'; readonly name: string }
   | { readonly kind: 'help' }
   | { readonly kind: 'info' }
+  /** The identifier is the URL, one character a byte (GATHERD-5.1). */
   | { readonly kind: 'object'; readonly oid: string }
   | { readonly kind: 'update'; readonly since: number }
-  | { readonly kind: 'set'; readonly option: 'compression' | 'changes' }
+  | { readonly kind: 'set'; readonly option: SessionSetting }
   | { readonly kind: 'quit' }
   | { readonly kind: 'bad-timestamp' }
   | { readonly kind: 'bad-argument'; readonly text: string }
-  | { readonly kind: 'unknown'; readonly verb: string };
+  | { readonly kind: 'unknown'; readonly verb: string }
+  /** A line of an HTTP request: a browser sends what a page of another site has chosen. */
+  | { readonly kind: 'http'; readonly verb: string };
 
 /**
- * Parses one client line without its terminator; undefined for an empty one (GATHERD-2.4). Verbs and keywords
+ * Parses one client line, one character a byte, without its terminator; undefined for an empty one (GATHERD-2.4). Verbs and keywords
  * match without regard to case (GATHERD-2.3). Never throws: a wrong command has its own kind.
  */
 export function parseCommand(line: string): GatherdCommand | undefined {
@@ -64,6 +71,7 @@ export function parseCommand(line: string): GatherdCommand | undefined {
   const blank = words.search(/[ \t]/);
   const verb = blank < 0 ? words : words.slice(0, blank);
   const argument = blank < 0 ? '' : trimBlanks(words.slice(blank));
+  if (isHttpLine(words)) return { kind: 'http', verb };
   switch (verb.toUpperCase()) {
     case 'HELLO':
       return { kind: 'hello', name: argument }; // may be empty, GATHERD-2.6
@@ -81,7 +89,9 @@ export function parseCommand(line: string): GatherdCommand | undefined {
     }
     case 'SET': {
       const option = argument.toLowerCase();
-      if (option === 'compression' || option === 'changes') return { kind: 'set', option };
+      if (option === 'compression' || option === 'changes' || option === 'line-end') {
+        return { kind: 'set', option };
+      }
       return { kind: 'bad-argument', text: argument === '' ? verb : argument };
     }
     default:
@@ -116,12 +126,17 @@ export function encodeStatusLine(code: number, text: string): Uint8Array {
 /** Encodes several status lines with the same number. */
 export function encodeStatusLines(code: number, texts: readonly string[]): Uint8Array {
   const number = threeDigits(code);
-  return encoder.encode(texts.map((text) => `${number} - ${text.replace(/[\r\n]+/g, ' ')}\n`).join(''));
+  return encodeBytes(texts.map((text) => `${number} - ${text.replace(/[\r\n]+/g, ' ')}\n`).join(''));
+}
+
+/** One character a byte, as lines are read: a line may repeat what the peer sent (GATHERD-5.1). Other text is UTF-8. */
+function encodeBytes(text: string): Uint8Array {
+  return Buffer.from(text, /[^\0-\xff]/.test(text) ? 'utf8' : 'latin1');
 }
 
 /** Encodes one line with its LF. */
 function encodeLine(text: string): Uint8Array {
-  return encoder.encode(`${text.replace(/[\r\n]+/g, ' ')}\n`);
+  return encodeBytes(`${text.replace(/[\r\n]+/g, ' ')}\n`);
 }
 
 /** The client lines of GATHERD-2.1, 2.2 and 6.11, in the spelling of the specification (GATHERD-2.3). */

@@ -18,6 +18,11 @@ export interface GopherAddress {
 
 export const GOPHER_PORT = 70;
 
+/** Bytes that no request line can have. */
+const UNREQUESTABLE = /[\r\n\0]/;
+/** No character that would end the host of a URL, or begin it later. */
+const HOST = /^[^\0- /?#@\\%[\]]+$/;
+
 /**
  * Parses a canonical `gopher:` URL (RFC 4266): `gopher://host:port/TSELECTOR%09SEARCH%09PLUS`.
  * @throws UsageError for any other URL, or for bytes that would end the request line
@@ -27,7 +32,7 @@ export function parseGopherUrl(url: string): GopherAddress {
   if (match === null) throw new UsageError('not a canonical gopher URL');
   const [, host = '', port = String(GOPHER_PORT), path = ''] = match;
   const bytes = unescapeBytes(path);
-  if (/[\r\n\0]/.test(bytes)) throw new UsageError('a Gopher selector cannot contain line ends');
+  if (UNREQUESTABLE.test(bytes)) throw new UsageError('a Gopher selector cannot contain line ends');
   const [selector = '', search, plus] = bytes.slice(1).split('\t');
   return {
     host: withoutBrackets(host),
@@ -48,14 +53,15 @@ export function encodeGopherRequest({ selector, search, plus }: GopherAddress): 
 
 /**
  * The canonical URL of a menu item. A search item has a URL too.
- * @returns `undefined` for items that are not links (information, errors)
+ * @returns `undefined` for items that are not links (information, errors), and for selectors that cannot be requested
  */
 export function gopherItemUrl(item: GopherItem): string | undefined {
   if (item.type === 'i' || item.type === '3') return undefined;
   // A convention of later servers: a link to the Web.
   const web = /^\/?URL:(.+)$/is.exec(item.selector);
   if (web !== null) return canonicalUrl(escapeBytes(web[1]!, /[^!-~]/g));
-  if (item.host === '' || item.port === 0) return undefined;
+  if (!HOST.test(item.host) || item.port === 0 || UNREQUESTABLE.test(item.type + item.selector))
+    return undefined;
   const host = item.host.includes(':') ? `[${item.host}]` : item.host;
   if (item.type === '8' || item.type === 'T') return canonicalUrl(`telnet://${host}:${item.port}/`);
   // A selector is not a path: with its slashes escaped, the canonical form does not resolve dot segments.

@@ -55,6 +55,8 @@ function costOf(node: EreNode, length: number): Cost {
 function costOfRepeat(once: Cost, min: number, max: number, length: number): Cost {
   // After the required rounds, an engine only continues with rounds that consume at least one character.
   const rounds = Math.min(max, min + length);
+  // One way for each number of rounds, such as `.*`: nearly every repetition in a pattern.
+  if (once.ways === 1) return { ways: Math.max(1, rounds - min + 1), steps: 1 + (rounds + 1) * once.steps };
   let ways = 0;
   let steps = 1;
   let waysHere = 1;

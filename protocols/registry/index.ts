@@ -31,6 +31,7 @@ export {
   type RegistryCounts,
   type RegistryHeader,
 } from './header.js';
+export { objectDirectory, objectName, oidOfFileName } from './object-name.js';
 export {
   decodeRecordData,
   emptyFields,

@@ -49,14 +49,16 @@ export class PathPattern {
 /**
  * Normalizes a path, so that `/~joe`, `/%7Ejoe` and `/%7ejoe` are the same rule (RFC 9309 2.2.2; the defect of CRAWL-13.7
  * is that `%2f` and `%2F` differ). Escapes of unreserved characters are undone, the hexadecimal digits of others become
- * upper case, bytes beyond ASCII are escaped, and so are literal `*` and `$`, which have a meaning in patterns. `%2F`
- * stays different from `/`.
+ * upper case, bytes beyond ASCII are escaped, and so are a `%` without digits and literal `*` and `$`, which have a meaning in
+ * patterns. `%2F` stays different from `/`.
  */
 export function normalizePath(text: string): string {
   if (/^[\w\-./=&+,:;@!()?~]*$/.test(text)) return text;
-  return text.replace(/\p{Surrogate}/gu, '\ufffd').replace(/%[0-9a-fA-F]{2}|[*$]|[^\x21-\x7e]/gu, (part) => {
+  return text.replace(/\p{Surrogate}/gu, '\ufffd').replace(/%[0-9a-fA-F]{2}|[%*$]|[^\x21-\x7e]/gu, (part) => {
     if (part === '*') return '%2A';
     if (part === '$') return '%24';
+    // Otherwise it might become an escape with the characters that follow.
+    if (part === '%') return '%25';
     if (part.length < 3 || part[0] !== '%') return encodeURIComponent(part);
     const character = String.fromCharCode(Number.parseInt(part.slice(1), 16));
     return /[\w\-.~]/.test(character) ? character : part.toUpperCase();

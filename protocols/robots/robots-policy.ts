@@ -2,12 +2,14 @@ import { UsageError } from '../errors.js';
 import { type RobotsDecision, RobotsTxt } from './robots-txt.js';
 
 /**
- * CRAWL-13.4: the five ways to honor a robots.txt, and RFC 9309 as the sixth (CRAWL-13.9).
+ * CRAWL-13.4: the five ways to honor a robots.txt, those of the 3.x line (CRAWL-13.6), and RFC 9309 (CRAWL-13.9).
  * - `classic`: the first group, in file order, whose name is part of the User-Agent; else `*`
  * - `ignore`: everything is allowed
  * - `custom`: the operator's text in place of the site's
  * - `most-favored`: allowed if any agent that the file names is
  * - `most-favored-set`: allowed if any agent of the operator's set is
+ * - `robots-txt-only`: as `classic`; directives of pages (META) have no effect
+ * - `first-named`: the first of the User-Agent and the operator's set that the file names; else `*`
  * - `rfc9309`: all groups that name one of the products of the User-Agent; else `*`
  */
 export const ROBOTS_POLICIES = [
@@ -16,6 +18,8 @@ export const ROBOTS_POLICIES = [
   'custom',
   'most-favored',
   'most-favored-set',
+  'robots-txt-only',
+  'first-named',
   'rfc9309',
 ] as const;
 
@@ -25,11 +29,13 @@ export interface RobotsPolicyOptions {
   readonly policy: RobotsPolicyName;
   /** The User-Agent header of the crawler. */
   readonly userAgent: string;
+  /** G-63: further names by which a file may address the crawler, e.g. `harvest`; product names, separated by blanks. Default none. */
+  readonly alsoKnownAs?: string;
   /** `custom`: the rules used instead of the site's file. */
   readonly customRobots?: RobotsTxt;
-  /** `most-favored-set`: the agents of the set. */
+  /** `most-favored-set`, `first-named`: the agents of the set. */
   readonly userAgents?: readonly string[];
-  /** CRAWL-13.5: with the two most-favored policies, fetch as the agent that is allowed. Default false. */
+  /** CRAWL-13.5: with the two most-favored policies and `first-named`, fetch as the agent that is allowed. Default false. */
   readonly masquerade?: boolean;
 }
 
@@ -44,6 +50,8 @@ export interface PolicyDecision extends RobotsDecision {
 /** Decides about paths by one of {@link ROBOTS_POLICIES}. Stateless; may be used for any number of files. */
 export class RobotsPolicy {
   readonly #options: RobotsPolicyOptions;
+  /** The text in which the names of a file are searched. */
+  readonly #ownNames: string;
 
   /** @throws UsageError for `custom` without a text and `most-favored-set` without a set */
   constructor(options: RobotsPolicyOptions) {
@@ -52,6 +60,8 @@ export class RobotsPolicy {
     if (options.policy === 'most-favored-set' && (options.userAgents ?? []).length === 0)
       throw new UsageError('the robots policy most-favored-set needs user agents');
     this.#options = options;
+    const { userAgent, alsoKnownAs = '' } = options;
+    this.#ownNames = alsoKnownAs === '' ? userAgent : `${userAgent} ${alsoKnownAs}`;
   }
 
   /**
@@ -64,11 +74,14 @@ export class RobotsPolicy {
       case 'ignore':
         return { allowed: true, fetchAs: userAgent };
       case 'rfc9309':
-        return { ...robots.allowed(userAgent, path), fetchAs: userAgent };
+        return { ...robots.allowed(this.#ownNames, path), fetchAs: userAgent };
       case 'classic':
-        return this.#decideAs(robots, userAgent, path);
+      case 'robots-txt-only':
+        return this.#decideAs(robots, this.#ownNames, path);
       case 'custom':
-        return this.#decideAs(customRobots, userAgent, path);
+        return this.#decideAs(customRobots, this.#ownNames, path);
+      case 'first-named':
+        return this.#decideAsFirstNamed(robots, path);
       case 'most-favored':
         return this.#chooseMostFavored(
           robots.names.map((name) => ({ ...robots.allowedByName(name, path), group: name, fetchAs: name })),
@@ -82,16 +95,19 @@ export class RobotsPolicy {
 
   /** Seconds of Crawl-delay of the deciding groups; of several agents the shortest. */
   crawlDelay(robots: RobotsTxt): number | undefined {
-    const { policy, userAgent, customRobots = RobotsTxt.ALLOW_ALL, userAgents = [] } = this.#options;
+    const { policy, customRobots = RobotsTxt.ALLOW_ALL, userAgents = [] } = this.#options;
     switch (policy) {
       case 'ignore':
         return undefined;
       case 'rfc9309':
-        return robots.crawlDelay(userAgent);
+        return robots.crawlDelay(this.#ownNames);
       case 'classic':
-        return delayOf(robots, userAgent);
+      case 'robots-txt-only':
+        return delayOf(robots, this.#ownNames);
       case 'custom':
-        return delayOf(customRobots, userAgent);
+        return delayOf(customRobots, this.#ownNames);
+      case 'first-named':
+        return delayOf(robots, this.#firstNamed(robots));
       case 'most-favored':
         return shortestOf(robots.names.map((name) => robots.crawlDelayByName(name)));
       case 'most-favored-set':
@@ -105,6 +121,20 @@ export class RobotsPolicy {
     return group === undefined
       ? { allowed: true, fetchAs }
       : { ...robots.allowedByName(group, path), group, fetchAs };
+  }
+
+  #decideAsFirstNamed(robots: RobotsTxt, path: string): PolicyDecision {
+    const agent = this.#firstNamed(robots);
+    const decision = this.#decideAs(robots, agent, path);
+    const masquerades = this.#options.masquerade === true && agent !== this.#ownNames && decision.allowed;
+    return masquerades ? { ...decision, fetchAs: agent } : decision;
+  }
+
+  /** CRAWL-13.6: the first agent, the crawler itself before those of the set, that the file names; the crawler if it names none. */
+  #firstNamed(robots: RobotsTxt): string {
+    const { userAgents = [] } = this.#options;
+    const isNamed = (agent: string): boolean => (groupNameOf(robots, agent) ?? '*') !== '*';
+    return [this.#ownNames, ...userAgents].find(isNamed) ?? this.#ownNames;
   }
 
   /** The first decision that allows; otherwise the first decision. */

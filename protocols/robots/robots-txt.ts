@@ -142,14 +142,29 @@ function viewOf(chosen: readonly RobotsGroup[]): AgentView {
   return { rules, crawlDelay: delays.length === 0 ? undefined : Math.max(...delays) };
 }
 
-/** The products of a User-Agent: `Harvest/1.8 harvest-kit/0.1 (+http://...)` has `harvest` and `harvest-kit`. */
+/**
+ * The products of a User-Agent: `Harvest/1.8 harvest-kit/0.1 (+http://...)` has `harvest` and `harvest-kit`. Of a comment, as in
+ * `Mozilla/5.0 (compatible; MyBot/2.0)`, only names with a version are products.
+ */
 export function productTokens(userAgent: string): string[] {
-  const withoutComments = userAgent.toLowerCase().replace(/\([^()]*\)?/g, ' ');
-  return withoutComments
+  const text = userAgent.toLowerCase().slice(0, MAX_AGENT_LENGTH);
+  const comments: string[] = [];
+  const withoutComments = text.replace(/\([^()]*\)?/g, (comment) => {
+    comments.push(comment);
+    return ' ';
+  });
+  const products = withoutComments
     .split(/\s+/)
     .map(productName)
     .filter((token) => token !== '' && token !== '*');
+  const named = comments.flatMap((comment) =>
+    [...comment.matchAll(/(?<=[\s(;,])[a-z_][\w-]*(?=\/\d)/g)].map(([name]) => name),
+  );
+  return [...products, ...named];
 }
+
+/** Characters of a User-Agent in which products are searched. */
+const MAX_AGENT_LENGTH = 4096;
 
 /** The product name without its version. */
 export function productName(word: string): string {

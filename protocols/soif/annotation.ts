@@ -4,6 +4,7 @@ import { ProtocolError, StateError } from '../errors.js';
 import { isTemplateType } from './names.js';
 import { assemble, type SoifObject } from './object.js';
 import { checkLimit, MEBIBYTE } from './options.js';
+import { urlProblem } from './url-bytes.js';
 
 /** Options of {@link AnnotationDecoder}. */
 export interface AnnotationOptions {
@@ -195,15 +196,20 @@ export class AnnotationDecoder {
       this.#report('SOIF-2.2', 'white space is not as in "@FILE { url"', false);
       return;
     }
-    this.#lost = false;
     const empty = trimSpace(rest) === '}';
-    // SOIF-4.4: a URL with white space in it is the rest of the line
-    if (rest !== '' && !empty) this.#report('SOIF-4.4', 'white space in the URL', false);
+    // SOIF-4.4: a URL with white space in it is the rest of the line; SOIF cannot hold it.
+    const address = Buffer.from(empty ? url : url + rest, 'latin1');
+    const unwritable = urlProblem(address, type);
+    this.#lost = unwritable !== undefined;
+    if (unwritable !== undefined) {
+      this.#report('SOIF-2.9', unwritable, true);
+      return;
+    }
     this.#object = {
       offset: this.#offset,
       line: this.#line,
       type,
-      url: Buffer.from(empty ? url : url + rest, 'latin1'),
+      url: address,
       pairs: [],
       names: new Set(),
       bytes: line.length,

@@ -45,10 +45,15 @@ export class SoifDecoder {
       warning: (warning) => {
         this.queue.add(warning);
       },
+      // Without `largeBytes` every object is held.
+      largeBytes: () => {},
+      large: () => {},
+      rewind: () => {},
       section: () => {},
       endLine: () => {},
     };
-    this.reader = new StreamReader(sink, decoderLimits(options), { sections: false, endLine: false });
+    const limits = { ...decoderLimits(options), largeBytes: Number.POSITIVE_INFINITY };
+    this.reader = new StreamReader(sink, limits, { sections: false, endLine: false });
     this.queue = new DeliveryQueue(this.reader);
   }
 

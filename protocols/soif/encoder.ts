@@ -1,10 +1,11 @@
 // Writes objects and attribute lists in the layout of SOIF-2.2.
-import { bufferOf, SP } from '../ascii.js';
-import { CLOSE_BRACE, OPEN_BRACE } from './bytes.js';
-import { cleanName, isAttributeName } from './names.js';
-import { DEFAULT_TYPE, type SoifObject, type SoifValue, unwritable } from './object.js';
+import { bufferOf } from '../ascii.js';
+import { cleanName, escapeName, isAttributeName } from './names.js';
+import { DEFAULT_TYPE, type SoifObject, type SoifValue } from './object.js';
 import type { SoifDialect } from './options.js';
 import { encodeText } from './text.js';
+import { unwritable } from './unwritable.js';
+import { assertWritableUrl } from './url-bytes.js';
 
 /** Options of {@link encodeSoif}. */
 export interface SoifEncoderOptions {
@@ -14,16 +15,20 @@ export interface SoifEncoderOptions {
 
 /**
  * Encodes an object in the exact layout of SOIF-2.2. Attributes with an empty value (SOIF-3.2) and all but the last of
- * those with the same name (SOIF-5.2) are left out. Bytes that a URL must not have are percent-encoded (SOIF-2.9);
- * characters that a name or type must not have become `-` (SOIF-2.8), so every object that was read can be written.
- * @throws ProtocolError when the object has no URL.
+ * those with the same name (SOIF-5.2) are left out. Characters that a name or type must not have become `-` (SOIF-2.8); a name
+ * that would then be that of another attribute is escaped instead: `a:b` beside `a-b` becomes `a_3Ab`. The URL keeps its bytes: it is the object's key, and SOIF-2.9 allows all that readers read back.
+ * @throws ProtocolError SOIF-2.9 when the object has no URL, or one that readers would read otherwise (see `urlProblem`).
  */
 export function encodeSoif(object: SoifObject, options: SoifEncoderOptions = {}): Uint8Array {
   const type = object.type === '' ? DEFAULT_TYPE : object.type.replace(/[^A-Za-z0-9-]/g, '-');
-  const url = encodeUrl(object.urlBytes);
-  if (url === '' && options.dialect !== 'starts') throw unwritable('SOIF-2.9', 'a SOIF object needs a URL');
+  const { url } = object;
+  if (url !== '' || options.dialect !== 'starts') assertWritableUrl(object.urlBytes, type);
   const lines: Line[] = [];
-  for (let i = 0; i < object.size; i++) lines.push(makeLine(cleanName(object.nameAt(i)), object.valueAt(i)));
+  const names = writtenNames(object);
+  for (let i = 0; i < object.size; i++) {
+    const name = object.nameAt(i);
+    lines.push(makeLine(names?.get(name.toLowerCase()) ?? name, object.valueAt(i)));
+  }
   return concatenate(url === '' ? `@${type}{\n` : `@${type} { ${url}\n`, selectWritten(lines), '}\n');
 }
 
@@ -41,22 +46,53 @@ export function encodeAttributes(pairs: Iterable<readonly [name: string, value: 
   return concatenate('', selectWritten(lines), '');
 }
 
+/** Returns the names to write instead of those that an emitter must not write (SOIF-2.8), by the folded name; undefined if all are legal. */
+function writtenNames(object: SoifObject): Map<string, string> | undefined {
+  let odd: string[] | undefined;
+  for (let i = 0; i < object.size; i++) {
+    const name = object.nameAt(i);
+    if (isAttributeName(name)) continue;
+    odd ??= [];
+    odd.push(name);
+  }
+  if (odd === undefined) return undefined;
+  const used = new Set<string>();
+  for (let i = 0; i < object.size; i++) {
+    const name = object.nameAt(i);
+    if (isAttributeName(name)) used.add(name.toLowerCase());
+  }
+  const names = new Map<string, string>();
+  for (const name of odd) {
+    if (names.has(name.toLowerCase())) continue;
+    let written = cleanName(name);
+    if (used.has(written.toLowerCase())) written = escapeName(name);
+    while (used.has(written.toLowerCase())) written += '_';
+    used.add(written.toLowerCase());
+    names.set(name.toLowerCase(), written);
+  }
+  return names;
+}
+
 /** One attribute: `name{size}:` HT, the value, LF. */
 interface Line {
   readonly name: string;
   readonly head: string;
   readonly value: Uint8Array;
+  /** Bytes of the value. */
+  readonly size: number;
 }
 
 function makeLine(name: string, value: Uint8Array): Line {
-  return { name, head: `${name}{${value.length}}:\t`, value };
+  return { name, head: `${name}{${value.length}}:\t`, value, size: value.length };
 }
 
 /** Leaves out empty values and all but the last line of each name. */
-function selectWritten(lines: readonly Line[]): Line[] {
-  const last = new Map<string, Line>();
+export function selectWritten<T extends { readonly name: string; readonly size: number }>(
+  lines: readonly T[],
+): T[] {
+  const last = new Map<string, T>();
   for (const line of lines) last.set(line.name.toLowerCase(), line);
-  return lines.filter((line) => line.value.length > 0 && last.get(line.name.toLowerCase()) === line);
+  return lines.filter((line) => line.size > 0 && last.get(line.name.toLowerCase()) === line);
 }
 
 function concatenate(head: string, lines: readonly Line[], tail: string): Uint8Array {
@@ -72,14 +108,4 @@ function concatenate(head: string, lines: readonly Line[], tail: string): Uint8A
   }
   bytes.write(tail, at, 'latin1');
   return new Uint8Array(bytes.buffer);
-}
-
-/** SOIF-2.9: white space, controls, braces and bytes beyond ASCII are percent-encoded. */
-function encodeUrl(url: Uint8Array): string {
-  let text = '';
-  for (const byte of url) {
-    const unsafe = byte <= SP || byte >= 0x7f || byte === OPEN_BRACE || byte === CLOSE_BRACE;
-    text += unsafe ? `%${byte.toString(16).toUpperCase().padStart(2, '0')}` : String.fromCharCode(byte);
-  }
-  return text;
 }

@@ -1,9 +1,8 @@
 import { AT, isDigit, isSpace, LF, SP } from '../ascii.js';
 import { Attempt, type Progress } from './attempt.js';
 import { CLOSE_BRACE, OPEN_BRACE } from './bytes.js';
+import { SECTION_WORD } from './names.js';
 import type { Window } from './window.js';
-
-const SECTION_WORD = /^(?:DELETE|REFRESH|UPDATE)$/i;
 
 /** Reads the first line of an object: `@`, type, `{`, URL; or the opening of a section instead (SOIF-4.2, 8.9). */
 export abstract class HeaderReader extends Attempt {
@@ -97,7 +96,8 @@ export abstract class HeaderReader extends Attempt {
       const byte = window.byteAt(this.position);
       if (byte === LF || byte === CLOSE_BRACE) {
         // SOIF-9.4: STARTS objects have no URL
-        if (dialect !== 'starts') return this.fail('SOIF-4.4', this.position, 'the URL is missing');
+        if (dialect !== 'starts')
+          return this.fail('SOIF-4.4', this.position, 'the URL is missing or begins with "}"');
         if (strict && (byte !== LF || this.position > this.mark))
           return this.fail('SOIF-9.4', this.position, 'white space after "{"');
         this.url = { start: this.position, end: this.position };
@@ -149,7 +149,8 @@ export abstract class HeaderReader extends Attempt {
         return 'next';
       }
       if (byte === 0xff) {
-        if (this.limits.strict) return this.fail('SOIF-4.4', this.position, 'byte 0xFF in the URL');
+        if (this.limits.strict && !this.limits.anyUrlByte)
+          return this.fail('SOIF-4.4', this.position, 'byte 0xFF in the URL');
         this.exact = false;
       }
       if (this.position - this.mark >= this.limits.maxUrlBytes)

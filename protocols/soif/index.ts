@@ -22,6 +22,12 @@ export {
   timesOf,
 } from './bookkeeping.js';
 export {
+  type ByteSource,
+  rangeOf,
+  readRange,
+  type SoifBytes,
+} from './byte-source.js';
+export {
   arrangeAttributes,
   embedSoif,
   foldMultiValues,
@@ -30,11 +36,23 @@ export {
 } from './combine.js';
 export { decodeSoif, SoifDecoder, type SoifItem } from './decoder.js';
 export { encodeAttributes, encodeSoif, type SoifEncoderOptions } from './encoder.js';
+export type { OutlineAttribute, SoifOutline } from './kept-attributes.js';
 export { cleanName, isAttributeName, isTemplateType } from './names.js';
 export { DEFAULT_TYPE, type SoifAttribute, SoifObject, type SoifValue } from './object.js';
 export { MAX_OBJECT_BYTES, type SoifDecoderOptions, type SoifDialect } from './options.js';
+export { attributeOf, readOutline, rewriteLarge } from './outline.js';
 export { SECTION_CLOSE, SECTION_OPEN, SectionDecoder, type SectionItem } from './sections.js';
 export type { SectionName } from './stream-reader.js';
-export { decodeText } from './text.js';
+export { cutText, decodeText, endLastLine } from './text.js';
+export {
+  bytesOfUrl,
+  hrefOfUrl,
+  textOfUrl,
+  urlFields,
+  urlOfBytes,
+  urlOfText,
+  urlProblem,
+} from './url-bytes.js';
+export { decodeUrlLines } from './url-lines.js';
 export { isValid, problemOf, type SoifProblem } from './validity.js';
 export { encodeVerbatim, type SoifParts } from './verbatim.js';

@@ -1,8 +1,10 @@
 // The slow path: reads one object in any layout that SOIF-4 allows.
 import { COLON, CR, HT, isBlank, isSpace, LF, SP } from '../ascii.js';
+import { StateError } from '../errors.js';
 import type { Progress, State } from './attempt.js';
 import { CLOSE_BRACE, OPEN_BRACE, parseDecimal } from './bytes.js';
 import { HeaderReader } from './header-reader.js';
+import { KeptAttributes, type SoifOutline } from './kept-attributes.js';
 import type { NameTable } from './names.js';
 import { SoifObject } from './object.js';
 import type { Window } from './window.js';
@@ -24,6 +26,9 @@ export class LayoutReader extends HeaderReader {
   /** Id of the name, start and end of the value of each attribute; start and end are offsets in the stream. */
   private slots: number[] = [];
   private name = 0;
+  /** What is kept of an object whose bytes are not held. */
+  private kept: KeptAttributes | undefined;
+  private header = { type: '', url: new Uint8Array(0) };
 
   /** Begins an object whose `@` is at `start`. */
   begin(start: number): void {
@@ -53,7 +58,54 @@ export class LayoutReader extends HeaderReader {
     this.slots = [];
     this.valueBytes = 0;
     this.hasBlankForTab = false;
+    this.kept = undefined;
     this.beginHeader(start);
+  }
+
+  /** Whether the object is read without holding its bytes. */
+  get isLarge(): boolean {
+    return this.kept !== undefined;
+  }
+
+  /** Whether the object will have more than `bytes` bytes, by those that arrived and the size of its current value. */
+  exceeds(bytes: number, window: Window): boolean {
+    const end = this.state === 'value' ? this.mark + this.size : window.end;
+    return end - this.start > bytes;
+  }
+
+  /** Reads the rest of the object without holding its bytes. Returns false while its header is incomplete. */
+  release(window: Window, names: NameTable): boolean {
+    if (this.body || !this.isHeaderRead) return false;
+    const { start, typeEnd, url, slots } = this;
+    const list = names.list.names;
+    const type = names.intern(window.data, start + 1 - window.base, typeEnd - window.base);
+    this.header = { type: list[type]!, url: new Uint8Array(window.view(url.start, url.end)) };
+    this.kept = new KeptAttributes();
+    for (let i = 0; i < slots.length; i += 3) {
+      const name = list[slots[i]!]!;
+      const from = slots[i + 1]!;
+      const size = slots[i + 2]! - from;
+      const needed = this.kept.bytesOf(name, size);
+      if (needed !== undefined) this.kept.add(name, window.view(from, from + needed), size);
+    }
+    return true;
+  }
+
+  private get isHeaderRead(): boolean {
+    return HEADER_STATES.every((state) => state !== this.state);
+  }
+
+  /** Offset of the first byte that must stay in memory. */
+  get firstNeeded(): number {
+    if (this.kept === undefined) return this.start;
+    switch (this.state) {
+      case 'name':
+        return this.mark;
+      case 'size':
+        return this.sizeAt;
+      default:
+        return this.position;
+    }
   }
 
   /** Continues reading. `final`: no more bytes will arrive. */
@@ -93,7 +145,7 @@ export class LayoutReader extends HeaderReader {
       case 'tab':
         return this.readTab(window);
       case 'value':
-        return this.readValue(window);
+        return this.readValue(window, names);
       case 'after-value':
         return this.readAfterValue(window);
       case 'closed':
@@ -218,12 +270,41 @@ export class LayoutReader extends HeaderReader {
     return 'next';
   }
 
-  private readValue(window: Window): Progress | 'next' {
-    if (window.end < this.mark + this.size) return 'more';
-    this.position = this.mark + this.size;
+  private readValue(window: Window, names: NameTable): Progress | 'next' {
+    const end = this.mark + this.size;
+    if (this.kept !== undefined) return this.passValue(window, names.list.names[this.name]!, this.kept);
+    if (window.end < end) {
+      // A larger object is not held to its end.
+      if (end - this.start <= this.limits.largeBytes) window.expect(end);
+      return 'more';
+    }
+    this.position = end;
     this.valueBytes += this.size;
     this.state = 'after-value';
     return 'next';
+  }
+
+  /** Reads a value of which at most the beginning is kept. Its bytes count as effort, because recovery would read them again. */
+  private passValue(window: Window, name: string, kept: KeptAttributes): Progress | 'next' {
+    if (this.position === this.mark) {
+      const needed = kept.bytesOf(name, this.size);
+      if (needed !== undefined) {
+        if (window.end < this.mark + needed) return 'more';
+        kept.add(name, window.view(this.mark, this.mark + needed), this.size);
+      }
+    }
+    const end = this.mark + this.size;
+    this.position = Math.min(end, window.end);
+    if (this.position < end) return 'more';
+    this.state = 'after-value';
+    return 'next';
+  }
+
+  /** Goes to the end of a value that is not held, without its bytes. Returns the offset of the next byte that is needed. */
+  skipValue(): number | undefined {
+    if (this.kept === undefined || this.state !== 'value' || this.position === this.mark) return undefined;
+    this.position = this.mark + this.size;
+    return this.position;
   }
 
   /** SOIF-2.3: the LF after the value; SOIF-4.4: other bytes tolerated there. */
@@ -298,6 +379,20 @@ export class LayoutReader extends HeaderReader {
     return 'object';
   }
 
+  /** The complete object, whose bytes were not held. */
+  takeLarge(names: NameTable): SoifOutline {
+    const { slots, start } = this;
+    const { type, url } = this.header;
+    if (this.kept === undefined) throw new StateError('the object was held');
+    const list = names.list.names;
+    const attributes = Array.from({ length: slots.length / 3 }, (_, i) => ({
+      name: list[slots[3 * i]!]!,
+      start: slots[3 * i + 1]! - start,
+      end: slots[3 * i + 2]! - start,
+    }));
+    return { head: this.kept.head(type, url), attributes, exact: this.exact };
+  }
+
   /** The complete object. */
   take(window: Window, names: NameTable): SoifObject {
     const { data, base } = window;
@@ -312,6 +407,17 @@ export class LayoutReader extends HeaderReader {
     return new SoifObject({ data, slots, first: 0, count: attributes.length / 3, names: names.list });
   }
 }
+
+/** The states in which the first line is incomplete. */
+const HEADER_STATES: readonly State[] = [
+  'type',
+  'open-brace',
+  'section-look',
+  'url-start',
+  'url',
+  'url-rest',
+  'url-line',
+];
 
 /** The element that the input ends in, for the message about truncation. */
 const ELEMENT_NAMES: Readonly<Record<State, string>> = {

@@ -1,5 +1,5 @@
 // Attribute names: interned for the decoders, checked for the encoders.
-import { decodeText } from './text.js';
+import { decodeText, encodeText } from './text.js';
 
 /** Names by number. All objects of one decoder share a list; it only grows. */
 export class NameList {
@@ -129,3 +129,15 @@ export function isTemplateType(type: string): boolean {
 export function cleanName(name: string): string {
   return name === '' ? '-' : name.replace(/[^A-Za-z0-9._<>-]/g, '-');
 }
+
+/** Makes a name legal so that two different names stay different: every byte that SOIF-2.8 forbids becomes `_` and two hex digits. */
+export function escapeName(name: string): string {
+  return name.replace(/[^A-Za-z0-9._<>-]/gu, (character) =>
+    Array.from(encodeText(character), (byte) => `_${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(
+      '',
+    ),
+  );
+}
+
+/** SOIF-8.9: the template types that may be the opening of a section instead. */
+export const SECTION_WORD = /^(?:DELETE|REFRESH|UPDATE)$/i;

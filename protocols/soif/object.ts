@@ -1,9 +1,10 @@
 // An immutable SOIF object over memory that many objects share.
 import { isSpace } from '../ascii.js';
-import { ProtocolError } from '../errors.js';
 import { parseDecimal } from './bytes.js';
 import { isAttributeName, isTemplateType, NameList } from './names.js';
 import { decodeText, encodeText } from './text.js';
+import { unwritable } from './unwritable.js';
+import { bytesOfUrl, urlOfBytes } from './url-bytes.js';
 
 /** One attribute: its name as spelled in the object, its value as bytes (SOIF-1.2). */
 export interface SoifAttribute {
@@ -57,7 +58,9 @@ export class SoifObject implements Iterable<SoifAttribute> {
 
   /**
    * Makes an object. Values are copied. A name may occur twice; the last one counts (SOIF-5.2).
-   * @throws ProtocolError for a type or name that an emitter must not write (SOIF-2.8), or a URL with white space (SOIF-2.9).
+   * @param url one character a byte; `urlOfText` makes it from text
+   * @throws ProtocolError for a type or name that an emitter must not write (SOIF-2.8), or a URL that is text or has white
+   * space (SOIF-2.9).
    */
   static of(
     type: string,
@@ -73,7 +76,7 @@ export class SoifObject implements Iterable<SoifAttribute> {
       assertAttributeName(name);
       pairs.push([name, encodeText(value)]);
     }
-    return assemble(type, encodeText(url), pairs);
+    return assemble(type, bytesOfUrl(url), pairs);
   }
 
   /** Template type as spelled, e.g. `FILE`. */
@@ -81,9 +84,12 @@ export class SoifObject implements Iterable<SoifAttribute> {
     return this.names.names[this.slots[this.first]!]!;
   }
 
-  /** The URL, decoded like text (SOIF-7.4); `-` when the object is about no network resource (SOIF-2.10). */
+  /**
+   * The URL, one character a byte, so that it is a key (see url-bytes.ts; `textOfUrl` makes it readable). `-` when the
+   * object is about no network resource (SOIF-2.10).
+   */
   get url(): string {
-    this.urlText ??= decodeText(this.urlBytes);
+    this.urlText ??= urlOfBytes(this.urlBytes);
     return this.urlText;
   }
 
@@ -209,11 +215,6 @@ function assertAttributeName(name: string): void {
   if (!isAttributeName(name)) {
     throw unwritable('SOIF-2.8', `not a SOIF attribute name: ${JSON.stringify(name)}`);
   }
-}
-
-/** The error for something that an emitter must not write. */
-export function unwritable(rule: string, message: string): ProtocolError {
-  return new ProtocolError(message, { protocol: 'soif', rule, offset: 0 });
 }
 
 /** Makes an object in its own memory, without checking its names. */

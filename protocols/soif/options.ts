@@ -20,6 +20,16 @@ export interface SoifDecoderOptions {
   readonly maxAttributes?: number;
   /** Bytes of a URL and of a template type; default 65 535 (SOIF-4.4). */
   readonly maxUrlBytes?: number;
+  /**
+   * Strict mode accepts the byte 0xFF in a URL, which SOIF-4.4 refuses because the original reads it from files only. For readers
+   * of objects that others relay, URLs unchanged (BRK-1.10). Default false.
+   */
+  readonly anyUrlByte?: boolean;
+  /**
+   * Bytes of an object above which a `SectionDecoder` does not hold it: it passes the bytes on as they arrive, and then a `large` item
+   * (`protocols/soif/sections.ts`). Default: every object is held.
+   */
+  readonly largeBytes?: number;
   readonly dialect?: SoifDialect;
 }
 
@@ -31,6 +41,8 @@ export interface DecoderLimits {
   readonly maxNameBytes: number;
   readonly maxAttributes: number;
   readonly maxUrlBytes: number;
+  readonly anyUrlByte: boolean;
+  readonly largeBytes: number;
   readonly dialect: SoifDialect;
 }
 
@@ -51,6 +63,11 @@ export function decoderLimits(options: SoifDecoderOptions): DecoderLimits {
     maxNameBytes: checkLimit('maxNameBytes', options.maxNameBytes ?? 4096),
     maxAttributes: checkLimit('maxAttributes', options.maxAttributes ?? 65_536),
     maxUrlBytes: checkLimit('maxUrlBytes', options.maxUrlBytes ?? 65_535),
+    anyUrlByte: options.anyUrlByte ?? false,
+    largeBytes:
+      options.largeBytes === undefined
+        ? Number.POSITIVE_INFINITY
+        : checkLimit('largeBytes', options.largeBytes),
     dialect: options.dialect ?? 'harvest',
   };
 }

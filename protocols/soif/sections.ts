@@ -1,6 +1,7 @@
 // Reads update streams, whose objects are in sections (SOIF-8).
 import type { SoifWarning } from './attempt.js';
 import { DeliveryQueue } from './delivery-queue.js';
+import type { SoifOutline } from './kept-attributes.js';
 import type { SoifObject } from './object.js';
 import { decoderLimits, type SoifDecoderOptions } from './options.js';
 import { type SectionName, StreamReader, type StreamSink } from './stream-reader.js';
@@ -23,6 +24,25 @@ export type SectionItem =
       /** Whether `bytes` have the layout of SOIF-2.2, so that they may be passed on unchanged. */
       readonly exact: boolean;
     }
+  /**
+   * With `largeBytes`: the next bytes of an object that is not held; `first`: they begin it. After the last of them comes a `large` item,
+   * or the object is malformed: then a `rewind` may come, which is the last item of its call. It asks for the bytes from `offset` on again,
+   * of which `back` have arrived, before any others.
+   */
+  | {
+      readonly kind: 'large-bytes';
+      readonly bytes: Uint8Array;
+      readonly offset: number;
+      readonly first: boolean;
+    }
+  | {
+      readonly kind: 'large';
+      readonly section: SectionName;
+      readonly outline: SoifOutline;
+      readonly offset: number;
+      readonly length: number;
+    }
+  | { readonly kind: 'rewind'; readonly offset: number; readonly back: number }
   | SoifWarning
   /** `text` is what follows `NNN - `. */
   | { readonly kind: 'end-line'; readonly text: string; readonly code: number; readonly offset: number };
@@ -60,6 +80,11 @@ export class SectionDecoder {
         const bytes = window.view(start, end);
         emit({ kind: 'object', section: this.section, object, bytes, offset: start, exact });
       },
+      largeBytes: (bytes, offset, first) => emit({ kind: 'large-bytes', bytes, offset, first }),
+      large: (outline, start, end) => {
+        emit({ kind: 'large', section: this.section, outline, offset: start, length: end - start });
+      },
+      rewind: (offset, back) => emit({ kind: 'rewind', offset, back }),
       warning: emit,
       section: (section, open, offset) => {
         this.section = open ? section : 'update';

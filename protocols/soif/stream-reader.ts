@@ -5,6 +5,7 @@ import type { Defect, SoifWarning, Surroundings } from './attempt.js';
 import { CLOSE_BRACE, MINUS } from './bytes.js';
 import { foldMultiValues } from './combine.js';
 import { ExactReader } from './exact-reader.js';
+import type { SoifOutline } from './kept-attributes.js';
 import { LayoutReader } from './layout-reader.js';
 import { NameTable } from './names.js';
 import type { SoifObject } from './object.js';
@@ -18,6 +19,12 @@ export type SectionName = 'delete' | 'refresh' | 'update';
 export interface StreamSink {
   /** The bytes from `start` to `end` are in `window` until the call returns. */
   object(object: SoifObject, start: number, end: number, exact: boolean, window: Window): void;
+  /** The next bytes of an object that is not held; `first`: they begin it. They are in `window` until the call returns. */
+  largeBytes(bytes: Uint8Array, offset: number, first: boolean): void;
+  /** The object whose bytes were passed on. */
+  large(outline: SoifOutline, start: number, end: number): void;
+  /** The bytes passed on are no object: the reader needs the last `back` bytes of the stream again, from `offset` on. */
+  rewind(offset: number, back: number): void;
   warning(warning: SoifWarning): void;
   section(section: SectionName, open: boolean, offset: number): void;
   endLine(line: string, code: number, offset: number): void;
@@ -37,6 +44,9 @@ const MAX_END_LINE_BYTES = 4096;
  */
 const REREAD_FACTOR = 8;
 const REREAD_ALLOWANCE = 65_536;
+
+/** Recovery from objects that are not held does not need more bytes again than this many times `maxObjectBytes`. */
+const REWIND_FACTOR = 4;
 
 /** `between`: objects may begin. `failed`: strict mode has thrown. `rest`: an end line has ended the stream. */
 type State = 'between' | 'object' | 'end-line' | 'lost' | 'failed' | 'rest';
@@ -66,6 +76,13 @@ export class StreamReader {
   private lineStartOffset = 0;
   private isAfterBrace = false;
   private rereadBytes = 0;
+
+  /** Offset after the last byte that ever arrived: during a rewind it is ahead of the window. */
+  private furthest = 0;
+  /** While an object is not held: the end of the bytes that were passed on. */
+  private passedOn = 0;
+  /** Start of the bytes that the caller keeps for a rewind. */
+  private keptFrom = 0;
 
   constructor(
     private readonly sink: StreamSink,
@@ -99,6 +116,26 @@ export class StreamReader {
     this.run();
   }
 
+  /**
+   * Passes over the rest of a value that is not held, if all bytes are read. Returns the offset of the next byte to push.
+   */
+  skip(): number {
+    const { layout, window } = this;
+    const next = this.state === 'object' ? layout.skipValue() : undefined;
+    if (next === undefined) {
+      this.own();
+      return window.end;
+    }
+    window.restart(next);
+    this.passedOn = next;
+    return next;
+  }
+
+  /** The last chunk will be overwritten. */
+  own(): void {
+    this.window.own();
+  }
+
   end(): void {
     this.final = true;
     this.run();
@@ -125,6 +162,7 @@ export class StreamReader {
         });
       }
     }
+    this.furthest = Math.max(this.furthest, this.window.end);
     this.window.release(this.firstNeededOffset());
   }
 
@@ -147,7 +185,7 @@ export class StreamReader {
 
   /** Offset of the first byte that must stay in memory. */
   private firstNeededOffset(): number {
-    if (this.state === 'object') return this.layout.start;
+    if (this.state === 'object') return this.layout.firstNeeded;
     // `}` CR of the current line is read again when its LF arrives
     if (this.state === 'lost' || this.state === 'failed')
       return Math.max(this.lineStartOffset, this.position - 2);
@@ -228,13 +266,18 @@ export class StreamReader {
   private readObject(): boolean {
     const { layout, window } = this;
     const progress = layout.advance(window, this.names, this.final);
-    if (progress === 'more') return false;
+    if (progress === 'more') {
+      this.passOnLarge();
+      return false;
+    }
     if (progress === 'defect') {
       this.rereadBytes += layout.effort;
       const overBudget = this.rereadBytes > REREAD_FACTOR * layout.position + REREAD_ALLOWANCE;
-      this.fail(layout.defect, layout.start, overBudget ? layout.position : layout.start + 1);
+      if (layout.isLarge) this.failLarge(overBudget);
+      else this.fail(layout.defect, layout.start, overBudget ? layout.position : layout.start + 1);
       return true;
     }
+    if (layout.isLarge) this.passOn(layout.position);
     this.position = layout.position;
     this.isLineStart = true;
     this.state = 'between';
@@ -244,9 +287,46 @@ export class StreamReader {
       );
     } else {
       for (const warning of layout.warnings) this.sink.warning(warning);
-      this.emit(layout.take(window, this.names), layout.start, layout.position, layout.exact);
+      if (layout.isLarge) this.sink.large(layout.takeLarge(this.names), layout.start, layout.position);
+      else this.emit(layout.take(window, this.names), layout.start, layout.position, layout.exact);
     }
     return true;
+  }
+
+  /** Passes on the bytes of an incomplete object, once it is too large to be held. */
+  private passOnLarge(): void {
+    const { layout, window, limits } = this;
+    if (!layout.isLarge) {
+      if (limits.dialect === 'rdm' || !layout.exceeds(limits.largeBytes, window)) return;
+      if (!layout.release(window, this.names)) return;
+      this.passedOn = layout.start;
+      if (window.end > this.furthest) this.keptFrom = layout.start;
+    }
+    this.passOn(window.end);
+  }
+
+  private passOn(end: number): void {
+    const from = this.passedOn;
+    if (end <= from) return;
+    this.passedOn = end;
+    this.sink.largeBytes(this.window.view(from, end), from, from === this.layout.start);
+  }
+
+  /** Recovery begins inside the object, whose bytes the caller passes again, unless that costs too much or the input has ended. */
+  private failLarge(overBudget: boolean): void {
+    const { layout, window, limits } = this;
+    const isTooMuch = layout.position - this.keptFrom > REWIND_FACTOR * limits.maxObjectBytes;
+    if (overBudget || isTooMuch || limits.strict || this.final) {
+      this.fail(layout.defect, layout.start, layout.position);
+      return;
+    }
+    this.passOn(window.end);
+    const from = layout.start + 1;
+    const back = window.end - from;
+    this.furthest = Math.max(this.furthest, window.end);
+    window.restart(from);
+    this.fail(layout.defect, layout.start, from);
+    this.sink.rewind(from, back);
   }
 
   /** SOIF-8.9, 8.2: sections in any order and number; one that is still open is closed by the next. */

@@ -21,3 +21,23 @@ export function decodeText(bytes: Uint8Array): string {
 export function encodeText(text: string | Uint8Array): Uint8Array {
   return typeof text === 'string' ? Buffer.from(text, 'utf8') : text;
 }
+
+/** SOIF-4.7: returns a text of several lines with a final LF, which the Perl library of 1995 drops; a single line stays as it is. */
+export function endLastLine(text: string): string {
+  return text.includes('\n') && !text.endsWith('\n') ? `${text}\n` : text;
+}
+
+/** Bytes before the limit in which {@link cutText} looks for the end of a word. */
+const MAX_WORD_BYTES = 1024;
+const SPACE = 0x20;
+
+/** Cuts a value to at most `limit` bytes: between two words, or between two characters of UTF-8 if it is one word. */
+export function cutText(value: Uint8Array, limit: number): Uint8Array {
+  if (value.length <= limit) return value;
+  let end = limit;
+  while (end > 0 && limit - end < MAX_WORD_BYTES && (value[end] ?? 0) > SPACE) end--;
+  if (end > 0 && limit - end < MAX_WORD_BYTES) return value.subarray(0, end);
+  end = limit;
+  while (end > 0 && limit - end < 3 && ((value[end] ?? 0) & 0xc0) === 0x80) end--;
+  return value.subarray(0, end);
+}

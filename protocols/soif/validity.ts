@@ -1,8 +1,7 @@
 // Validates objects as `cleandb` does (G-134).
-import { isSpace } from '../ascii.js';
-import { OPEN_BRACE } from './bytes.js';
 import { isAttributeName, isTemplateType } from './names.js';
 import type { SoifObject } from './object.js';
+import { urlProblem } from './url-bytes.js';
 
 /** The reason an object is not valid, with the rule that it breaks. */
 export interface SoifProblem {
@@ -22,11 +21,8 @@ export function problemOf(object: SoifObject): SoifProblem | undefined {
   if (!isTemplateType(object.type)) {
     return { rule: 'SOIF-2.8', message: `not a template type: ${JSON.stringify(object.type)}` };
   }
-  const url = object.urlBytes;
-  if (url.length === 0) return { rule: 'SOIF-2.9', message: 'no URL' };
-  if (url[0] === OPEN_BRACE || url.some(isSpace)) {
-    return { rule: 'SOIF-2.9', message: `not a URL: ${JSON.stringify(object.url)}` };
-  }
+  const message = urlProblem(object.urlBytes, object.type);
+  if (message !== undefined) return { rule: 'SOIF-2.9', message };
   for (let i = 0; i < object.size; i++) {
     const name = object.nameAt(i);
     if (!isAttributeName(name)) {

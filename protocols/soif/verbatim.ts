@@ -1,13 +1,13 @@
 // Writes an object unchanged, or refuses it.
-import { bufferOf, isSpace } from '../ascii.js';
-import { CLOSE_BRACE, OPEN_BRACE } from './bytes.js';
-import { type SoifValue, unwritable } from './object.js';
+import type { SoifValue } from './object.js';
 import { encodeText } from './text.js';
+import { unwritable } from './unwritable.js';
+import { assertWritableUrl } from './url-bytes.js';
 
 /** The parts of an object, as another notation holds them. */
 export interface SoifParts {
   readonly type: string;
-  readonly url: SoifValue;
+  readonly url: Uint8Array;
   readonly attributes: Iterable<readonly [name: string, value: SoifValue]>;
 }
 
@@ -18,17 +18,13 @@ const NOT_A_NAME = /[\t-\r {}]/;
 /**
  * Encodes an object in the layout of SOIF-2.2 without changes: empty values and duplicates stay and nothing is renamed
  * or percent-encoded, so an object that was read with `exact` has the same bytes again. `encodeSoif` cleans instead.
- * @throws ProtocolError for a type, URL or name that strict mode would not read back (SOIF-2.8, SOIF-2.9, SOIF-4.4).
+ * @throws ProtocolError for a type, URL or name that readers would not read back (SOIF-2.8, SOIF-2.9).
  */
 export function encodeVerbatim({ type, url, attributes }: SoifParts): Uint8Array {
   if (type === '' || NOT_A_TYPE.test(type))
     throw unwritable('SOIF-2.8', `not a template type for SOIF: ${JSON.stringify(type)}`);
-  const address = bufferOf(encodeText(url));
-  const first = address[0];
-  if (first === undefined || first === OPEN_BRACE || first === CLOSE_BRACE || address.some(isUnsafe)) {
-    throw unwritable('SOIF-2.9', `not a URL for SOIF: ${JSON.stringify(address.toString('utf8'))}`);
-  }
-  const pieces: Uint8Array[] = [Buffer.from(`@${type} { `), address, LINE_END];
+  assertWritableUrl(url, type);
+  const pieces: Uint8Array[] = [Buffer.from(`@${type} { `), url, LINE_END];
   for (const [name, value] of attributes) {
     if (name === '' || NOT_A_NAME.test(name))
       throw unwritable('SOIF-2.8', `not an attribute name for SOIF: ${JSON.stringify(name)}`);
@@ -40,8 +36,3 @@ export function encodeVerbatim({ type, url, attributes }: SoifParts): Uint8Array
 }
 
 const LINE_END = Buffer.from('\n');
-
-/** White space ends a URL; 0xFF is not a byte of text in any encoding (SOIF-4.4). */
-function isUnsafe(byte: number): boolean {
-  return isSpace(byte) || byte === 0xff;
-}

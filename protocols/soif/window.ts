@@ -1,6 +1,10 @@
 import { bufferOf } from '../ascii.js';
 
 const MIN_CAPACITY = 1024;
+/** Growth at one step towards an announced size, so that a false size costs no more memory than the peer has sent a part of. */
+const MAX_GROWTH = 16;
+/** Room after an announced value, for the attributes that follow it. */
+const ROOM_AFTER = 64 * 1024;
 
 /**
  * The part of a stream that a decoder still needs.
@@ -11,7 +15,7 @@ const MIN_CAPACITY = 1024;
  *
  * A chunk that arrives while the window is empty is used without a copy. Otherwise it is appended to memory that the window
  * owns. Bytes before `fill` never change, because delivered objects point at them. The memory doubles when it grows, so a
- * byte is copied O(1) times even if bytes arrive one by one.
+ * byte is copied O(1) times even if bytes arrive one by one. Towards an announced size it grows faster, and not beyond it.
  */
 export class Window {
   data: Buffer = Buffer.alloc(0);
@@ -24,6 +28,8 @@ export class Window {
   /** Index after the last byte that arrived. */
   fill = 0;
   private owned = false;
+  /** Offset in the stream up to which bytes were announced. */
+  private expected = 0;
 
   /** @param maxHeld bytes that can be needed at once; doubling stops there. */
   constructor(private readonly maxHeld: number) {}
@@ -43,6 +49,33 @@ export class Window {
     this.low = Math.max(this.low, Math.min(this.fill, offset - this.base));
   }
 
+  /** Copies the bytes that are still needed out of the last chunk, which the caller will overwrite. */
+  own(): void {
+    if (this.owned || this.low === this.fill) return;
+    const copy = Buffer.allocUnsafeSlow(Math.max(this.fill - this.low, MIN_CAPACITY));
+    copy.set(this.data.subarray(this.low, this.fill), 0);
+    this.base += this.low;
+    this.fill -= this.low;
+    this.low = 0;
+    this.use(copy);
+    this.owned = true;
+  }
+
+  /** Forgets all bytes: the next ones begin at `offset`. */
+  restart(offset: number): void {
+    this.use(Buffer.alloc(0));
+    this.base = offset;
+    this.low = 0;
+    this.fill = 0;
+    this.owned = false;
+    this.expected = 0;
+  }
+
+  /** Announces that the bytes up to `offset` are needed at once with those that are held. */
+  expect(offset: number): void {
+    this.expected = offset;
+  }
+
   append(chunk: Uint8Array): void {
     const held = this.fill - this.low;
     if (held === 0) {
@@ -55,8 +88,12 @@ export class Window {
     }
     const needed = held + chunk.length;
     if (!this.owned || this.fill + chunk.length > this.data.length) {
-      const doubled = Math.min(2 * held, this.maxHeld + chunk.length);
-      const grown = Buffer.allocUnsafeSlow(Math.max(needed, doubled, MIN_CAPACITY));
+      const announced = this.expected - this.base - this.low;
+      const larger =
+        announced > needed
+          ? Math.min(announced + ROOM_AFTER, MAX_GROWTH * needed)
+          : Math.min(2 * held, this.maxHeld + chunk.length);
+      const grown = Buffer.allocUnsafeSlow(Math.max(needed, larger, MIN_CAPACITY));
       grown.set(this.data.subarray(this.low, this.fill), 0);
       this.base += this.low;
       this.use(grown);

@@ -1,4 +1,5 @@
 // Splits a stream into SSTP messages.
+import { isUtf8 } from 'node:buffer';
 import { bufferOf, COLON, CR, isBlank, LF } from '../ascii.js';
 import { ByteBuffer } from '../byte-buffer.js';
 import { ProtocolError } from '../errors.js';
@@ -16,6 +17,19 @@ export interface SstpDecoderOptions extends Partial<SstpLimits> {
 
 /** The fast path for IDs does not check line lengths, so it needs a line limit of at least this many octets. */
 const LONGEST_ID_LINE = 64;
+
+/**
+ * S-36: text beyond ASCII is UTF-8, and a URL is ASCII. A URL in other bytes is percent-encoded byte by byte: decoding would make one URL
+ * of all that have the same length.
+ */
+function decodeValue(name: string, text: string, bytes: Uint8Array): string {
+  if (!BEYOND_ASCII.test(text)) return text;
+  if (name.toUpperCase() !== HEADERS.url.name || isUtf8(bytes)) return bufferOf(bytes).toString('utf8');
+  return text.replace(EACH_BEYOND_ASCII, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+const BEYOND_ASCII = /[\x80-\xff]/;
+const EACH_BEYOND_ASCII = /[\x80-\xff]/g;
 
 /**
  * Splits a stream into messages (S-27 to S-38). Chunk boundaries affect neither messages nor errors. The limits
@@ -185,9 +199,7 @@ export class SstpDecoder {
     while (to > from && isBlank(bytes[to - 1])) to--;
     const text = line.toString('latin1', from, to);
     if (/[\0-\x08\x0a-\x1f\x7f]/.test(text)) return this.#fail('S-36', 'a control character in a value');
-    // S-36: text beyond ASCII is UTF-8.
-    const value = /[\x80-\xff]/.test(text) ? line.toString('utf8', from, to) : text;
-    return [name.toUpperCase(), value];
+    return [name.toUpperCase(), decodeValue(name, text, line.subarray(from, to))];
   }
 
   #endHeaders(): void {

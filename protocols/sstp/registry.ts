@@ -94,6 +94,8 @@ export const HEADERS = {
   uriLength: { name: 'HEADER_URI_LEN', status: 'NAME', type: 'u32' },
   authorization: { name: 'HEADER_AUTHORIZATION', status: 'OURS', type: 'string' },
   contentLength: { name: 'HEADER_CONTENT_LENGTH', status: 'OURS', type: 'u32' },
+  // An extension of this kit: in a link request it asks for the number of the published data, in the reply it is that number.
+  generation: { name: 'HEADER_GENERATION', status: 'OURS', type: 'u32' },
 } as const satisfies Record<string, HeaderEntry>;
 
 export type HeaderName = keyof typeof HEADERS;

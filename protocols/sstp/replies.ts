@@ -16,6 +16,8 @@ export interface LinkReply {
   readonly ids: Uint32Array;
   /** R-27: false when the server does not know the document or site. */
   readonly known: boolean;
+  /** The number of the server's data, if it was requested and the server knows `HEADER_GENERATION`. Equal numbers mean equal data. */
+  readonly generation?: number;
 }
 
 /** The description of a document (R-33); times are seconds since 1970 UTC, 0 when unknown. */
@@ -40,8 +42,10 @@ export interface UrlDescription {
  * @throws PeerError when the server refused (S-42); ProtocolError rule R-24, S-33 or S-34
  */
 export function parseLinkReply(message: SstpMessage, requestCode: number): LinkReply {
-  if (isNotFound(message, requestCode))
-    return { found: 0, start: START_RESULTS_BASE, ids: new Uint32Array(0), known: false };
+  if (isNotFound(message, requestCode)) {
+    const nothing = { found: 0, start: START_RESULTS_BASE, ids: new Uint32Array(0), known: false };
+    return { ...nothing, ...generationOf(message.headers) };
+  }
   const { others, ids } = idsOf(message);
   const number = (name: string) => {
     const text = singleHeader(others, name);
@@ -54,7 +58,12 @@ export function parseLinkReply(message: SstpMessage, requestCode: number): LinkR
     throw sstpError('R-24', `${HEADERS.numResults.name} is ${returned} where ${ids.length} IDs are given`);
   if (ids.length > found) throw sstpError('R-24', 'more IDs than were found');
   const start = number(HEADERS.startResults.name) ?? START_RESULTS_BASE;
-  return { found, start: Math.max(0, start - START_RESULTS_BASE), ids, known: true };
+  return { found, start: Math.max(0, start - START_RESULTS_BASE), ids, known: true, ...generationOf(others) };
+}
+
+function generationOf(headers: readonly SstpHeader[]): { readonly generation?: number } {
+  const text = singleHeader(headers, HEADERS.generation.name);
+  return text === undefined ? {} : { generation: parseU32(text, HEADERS.generation.name) };
 }
 
 /** Parses the reply to request 008; `undefined` when the URL is not known (R-34). @throws as {@link parseLinkReply} */

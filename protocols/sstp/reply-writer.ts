@@ -29,6 +29,7 @@ function literal(text: string): Literal {
 
 const START = literal(`\r\n${HEADERS.startResults.name}: `);
 const RETURNED = literal(`\r\n${HEADERS.numResults.name}: `);
+const GENERATION = literal(`\r\n${HEADERS.generation.name}: `);
 const ID = literal(`\r\n${HEADERS.uriId.name}: `);
 const END = literal('\r\n\r\n');
 const NOT_FOUND = literal(
@@ -107,11 +108,20 @@ export class ReplyWriter {
   /**
    * Writes a link reply (R-24, R-25) with the `ids` from index `from` up to, not including, `to`.
    * @param start position of the first of them in the whole result, from 0
+   * @param generation the number of the data, if the request has `HEADER_GENERATION`
    */
-  writeLinks(code: number, found: number, start: number, ids: Uint32Array, from: number, to: number): void {
+  writeLinks(
+    code: number,
+    found: number,
+    start: number,
+    ids: Uint32Array,
+    from: number,
+    to: number,
+    generation?: number,
+  ): void {
     const head = LINK_HEADS[code];
     if (head === undefined) throw new RangeError(`no link request has the code ${code}`);
-    this.#reserve(head.length + 4 * LINE_ROOM + (to - from) * (ID.length + 10));
+    this.#reserve(head.length + 5 * LINE_ROOM + (to - from) * (ID.length + 10));
     const view = this.#view;
     let at = writeLiteral(view, this.#length, head);
     at = writeNumber(view, at, found);
@@ -119,12 +129,24 @@ export class ReplyWriter {
     at = writeNumber(view, at, start + START_RESULTS_BASE);
     at = writeLiteral(view, at, RETURNED);
     at = writeNumber(view, at, to - from);
+    if (generation !== undefined) at = writeNumber(view, writeLiteral(view, at, GENERATION), generation);
     for (let i = from; i < to; i++) at = writeNumber(view, writeLiteral(view, at, ID), ids[i]!);
     this.#length = writeLiteral(view, at, END);
   }
 
-  /** Writes a 404 with a found-count of 0 (R-27, R-34). */
-  writeNotFound(): void {
+  /**
+   * Writes a 404 with a found-count of 0 (R-27, R-34).
+   * @param generation the number of the data, if the request has `HEADER_GENERATION`
+   */
+  writeNotFound(generation?: number): void {
+    if (generation !== undefined) {
+      const headers = [
+        [HEADERS.numFound.name, '0'],
+        [HEADERS.generation.name, String(generation)],
+      ] as const;
+      this.#writeText(formatHead({ code: CODES.notFound.number, headers }));
+      return;
+    }
     this.#reserve(NOT_FOUND.length);
     this.#length = writeLiteral(this.#view, this.#length, NOT_FOUND);
   }

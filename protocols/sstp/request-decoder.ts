@@ -1,6 +1,6 @@
 // Reads requests one at a time, on the fast path where possible.
 import { SstpDecoder } from './codec.js';
-import { type FastResult, fitsFastRequests, readFastRequest } from './fast-request.js';
+import { FastRequestParser, fitsFastRequests } from './fast-request.js';
 import { REQUEST_LIMITS, type SstpLimits } from './limits.js';
 import { parseRequest, type SstpRequest } from './requests.js';
 
@@ -18,7 +18,7 @@ export class RequestDecoder {
   readonly #fast: boolean;
   readonly #chunks: Uint8Array[] = [];
   #position = 0;
-  readonly #result: FastResult = { request: undefined, end: 0 };
+  readonly #parser = new FastRequestParser();
 
   constructor(options: RequestDecoderOptions = {}) {
     const limits = { ...REQUEST_LIMITS, ...options };
@@ -42,10 +42,10 @@ export class RequestDecoder {
   next(): SstpRequest | undefined {
     for (let chunk = this.#chunks[0]; chunk !== undefined; chunk = this.#chunks[0]) {
       const from = this.#position;
-      if (this.#fast && this.#decoder.idle && readFastRequest(chunk, from, this.#result)) {
-        this.#moveTo(this.#result.end, chunk.length);
-        this.#decoder.skip(this.#result.end - from);
-        return this.#result.request;
+      if (this.#fast && this.#decoder.idle && this.#parser.read(chunk, from)) {
+        this.#moveTo(this.#parser.end, chunk.length);
+        this.#decoder.skip(this.#parser.end - from);
+        return this.#parser.request;
       }
       this.#moveTo(this.#decoder.read(chunk, from), chunk.length);
       const message = this.#decoder.takeMessage();

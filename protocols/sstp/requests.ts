@@ -18,6 +18,8 @@ export interface LinkRequest {
   readonly start: number;
   /** Number of requested results; `undefined`: as many as the server sends in one reply (R-31). */
   readonly count: number | undefined;
+  /** The request has `HEADER_GENERATION`, so the reply has it, too. */
+  readonly generation?: true;
 }
 
 /** Request 008: the description of a document (R-33). */
@@ -93,11 +95,14 @@ function parseLinkRequest(kind: LinkKind, headers: readonly SstpHeader[]): LinkR
   const id = idText === undefined ? 0 : parseU32(idText, idHeader);
   const start = startText === undefined ? START_RESULTS_BASE : parseU32(startText, HEADERS.startResults.name);
   const count = countText === undefined ? undefined : parseU32(countText, HEADERS.numResults.name);
+  const generationText = singleHeader(headers, HEADERS.generation.name);
+  if (generationText !== undefined) parseU32(generationText, HEADERS.generation.name);
   // R-22: with an ID, the URL is ignored; S-35: 0 is not an ID.
   if (id === 0 && url === undefined)
     throw sstpError('R-21', `neither ${idHeader} nor ${HEADERS.url.name} is given`);
   const name = id !== 0 || url === undefined ? '' : requestedName(kind, url);
-  return { kind, id, name, start: Math.max(0, start - START_RESULTS_BASE), count };
+  const request = { kind, id, name, start: Math.max(0, start - START_RESULTS_BASE), count };
+  return generationText === undefined ? request : { ...request, generation: true };
 }
 
 /**
@@ -130,11 +135,13 @@ export interface LinkRequestFields {
   readonly start?: number;
   /** Default: as many as the server sends in one reply. 0 requests only the total (R-31). */
   readonly count?: number;
+  /** Requests the number of the data: that of an earlier reply, or 0. Servers that do not know the header ignore it (S-33). */
+  readonly generation?: number;
 }
 
 /** Builds the message of a link request, its headers in the order of sstp.md 10.1. */
 export function linkRequestMessage(fields: LinkRequestFields): Omit<SstpMessage, 'body'> {
-  const { kind, id, url, start, count } = fields;
+  const { kind, id, url, start, count, generation } = fields;
   const headers: SstpHeader[] = [];
   const idHeader = isSiteKind(kind) ? HEADERS.serverId.name : HEADERS.uriId.name;
   if (id !== undefined) headers.push([idHeader, String(id)]);
@@ -142,5 +149,6 @@ export function linkRequestMessage(fields: LinkRequestFields): Omit<SstpMessage,
   if (count !== undefined) headers.push([HEADERS.numResults.name, String(count)]);
   if (start !== undefined)
     headers.push([HEADERS.startResults.name, String(Math.min(MAX_U32, start + START_RESULTS_BASE))]);
+  if (generation !== undefined) headers.push([HEADERS.generation.name, String(generation)]);
   return { code: codeOfKind(kind), headers };
 }

@@ -25,9 +25,10 @@ export function canonicalUrl(
   options: CanonicalOptions = {},
 ): string | undefined {
   const maxLength = options.maxLength ?? MAX_URL_LENGTH;
-  if (input.length > maxLength) return undefined;
-  if (isAlreadyCanonical(input)) return input;
-  const reference = withoutFragment(stripBlanks(input));
+  const whole = withoutFragment(input);
+  if (whole.length > maxLength) return undefined;
+  if (isAlreadyCanonical(whole)) return whole;
+  const reference = stripBlanks(whole);
   const url = resolveAndFormat(reference, base, options.keepTilde === true);
   return url === undefined || url.length > maxLength ? undefined : url;
 }

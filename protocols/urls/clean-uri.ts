@@ -81,6 +81,8 @@ function formatUri({ scheme = '', authority, path, query }: UriParts): string | 
     // An opaque URI, e.g. `dns:archive.org`.
     if (path === '') return undefined;
     const kept = path.startsWith('/') ? removeDotSegments(path) : path;
+    // Two slashes would begin an authority, which the reference does not have.
+    if (kept.startsWith('//')) return undefined;
     return `${scheme}:${escapeIllegal(kept, ILLEGAL_IN_PATH)}${suffix}`;
   }
   const server = cleanAuthority(scheme, authority);

@@ -7,7 +7,16 @@ import { PublicSuffixes } from './public-suffixes.js';
 import { surt } from './surt.js';
 
 /** CRAWL-9: the policies that assign URIs to queues. `host` is the default (CRAWL-21). */
-export const QUEUE_POLICIES = ['host', 'surt', 'topmost', 'limits', 'ip', 'bucket', 'elf'] as const;
+export const QUEUE_POLICIES = [
+  'host',
+  'host-limits',
+  'surt',
+  'topmost',
+  'limits',
+  'ip',
+  'bucket',
+  'elf',
+] as const;
 
 export type QueuePolicy = (typeof QUEUE_POLICIES)[number];
 
@@ -16,7 +25,7 @@ export interface QueueAssignmentOptions {
   readonly policy?: QueuePolicy;
   /** CRAWL-9.4, `topmost`: default {@link PublicSuffixes.HEURISTIC}. */
   readonly publicSuffixes?: PublicSuffixes;
-  /** CRAWL-9.4, `limits`: labels of the SURT to keep; -1 keeps all. Default -1. */
+  /** CRAWL-9.4, `limits` and `host-limits`: labels of the host to keep, from the topmost; -1 keeps all. Default -1. */
   readonly labels?: number;
   /** CRAWL-9.5, 9.6, `ip` and `bucket`: the address of a host as 4 or 16 bytes; `undefined` while it is unknown. */
   readonly addressOf?: (host: string) => Uint8Array | undefined;
@@ -65,6 +74,8 @@ function policyKey(options: QueueAssignmentOptions, elfQueues: number): QueueAss
       return (subject) => topmostKey(surtKey(subject), publicSuffixes);
     case 'limits':
       return (subject) => limitedKey(surtKey(subject), labels);
+    case 'host-limits':
+      return ({ uri, via }) => limitedHostKey(classKey(uri, via), labels);
     case 'ip':
       return ({ uri, via }) => {
         const address = addressOf(hostOf(uri));
@@ -102,14 +113,27 @@ export function topmostKey(key: string, suffixes: PublicSuffixes = PublicSuffixe
     .join('');
 }
 
-/** CRAWL-9.4 with-limits: the first `count` labels of a SURT key; -1 keeps all. */
+/** CRAWL-9.4 with-limits: the first `count` labels of a SURT key and its port; -1 keeps all. */
 function limitedKey(key: string, count: number): string {
   const labels = labelsOf(key);
   if (count < 0 || labels.length <= count) return key;
-  return labels
-    .slice(0, count)
-    .map((label) => `${label},`)
-    .join('');
+  const kept = labels.slice(0, count).map((label) => `${label},`);
+  return kept.join('') + portOf(key);
+}
+
+/** The same for a host name key: `www.example.com#8080` gives `example.com#8080`. An address is not cut. */
+function limitedHostKey(key: string, count: number): string {
+  const port = portOf(key);
+  const labels = key.slice(0, key.length - port.length).split('.');
+  const isAddress = key.startsWith('[') || labels.every((label) => /^\d*$/.test(label));
+  return count < 0 || labels.length <= count || isAddress
+    ? key
+    : labels.slice(labels.length - count).join('.') + port;
+}
+
+/** The port of a key with its `#`; '' if it has no port. */
+function portOf(key: string): string {
+  return /#\d+$/.exec(key)?.[0] ?? '';
 }
 
 /** `com,example,www,#8080`: the labels, topmost first. */

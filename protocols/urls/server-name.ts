@@ -83,7 +83,13 @@ function parse(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || url.host === '') throw urlError('R-23', 'neither a URL nor a server name');
   if (url.username !== '' || url.password !== '') throw urlError('R-41', 'a URL with user information');
-  if (normalizedHost(url) === '') throw urlError('R-23', 'a host of dots only');
+  const host = normalizedHost(url);
+  if (host === '') throw urlError('R-23', 'a host of dots only');
+  if (host.length < url.hostname.length) {
+    // Without its dots the host may be an address: `0..` is 0.0.0.0.
+    url.hostname = host;
+    if (url.hostname.endsWith('.')) throw urlError('R-23', 'neither a name nor an address');
+  }
   return url;
 }
 

@@ -1,8 +1,9 @@
 // Runs all servers in one process.
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { CloseStack } from '../../protocols/close-stack.js';
 import {
   type BrokerConfig,
@@ -10,8 +11,17 @@ import {
   type GathererConfig,
   parseBrokerConf,
 } from '../../protocols/config/index.js';
+import { messageOf, StorageError } from '../../protocols/errors.js';
+import { createDirectory } from '../../storage/files/make-directory.js';
 import type { PublishedReferences } from '../../storage/references/index.js';
-import { Broker, BrokerServer, type CollectionReport, WebServer } from '../broker/index.js';
+import {
+  Broker,
+  BrokerServer,
+  type CollectionReport,
+  pageLimits,
+  portLimits,
+  WebServer,
+} from '../broker/index.js';
 import { GatherdServer } from '../gatherd/index.js';
 import {
   Gatherer,
@@ -20,8 +30,14 @@ import {
   logDocuments,
   logRun,
 } from '../gatherer/index.js';
-import type { Logger } from '../host/index.js';
+import { type Logger, type PeerLimits, passwordFileWarning } from '../host/index.js';
 import { LEVEL, logTo, type RunningRefererd, startRefererd } from '../refererd/index.js';
+
+/** Default of `graceMs`. */
+const GRACE_MS = 2000;
+
+/** Milliseconds between two checks whether a full disk has space again. */
+const SPACE_CHECK_MS = 5000;
 
 /** The logs: `gatherer` and `errors` are the two of G-145. */
 export type LogName = 'gatherer' | 'errors' | 'gatherd' | 'refererd' | 'broker' | 'web';
@@ -36,11 +52,15 @@ export interface AllInOneOptions {
   readonly brokerPort: number;
   readonly webPort: number;
   readonly referencesPort: number;
+  /** Limits of the connections of every port. Default: those of each server. */
+  readonly connections?: PeerLimits;
+  /** Milliseconds that transfers and replies may continue when the servers stop. Default 2000. */
+  readonly graceMs?: number;
   /** The roots, and the Gatherer's name and rates. */
   readonly config: GathererConfig;
   /** Further options of the Gatherer. By default problems of the configuration files and the address of the console are logged. */
   readonly gatherer?: Omit<GathererOptions, 'directory' | 'config'>;
-  /** Returns the logger for a log. */
+  /** Creates the logger of a log; called at most once for each. */
   readonly log: (log: LogName) => Logger;
 }
 
@@ -78,7 +98,9 @@ export class AllInOne implements AsyncDisposable {
   /** Opens the stores and listens on all ports; the results of earlier runs are served immediately. */
   static async start(options: AllInOneOptions): Promise<AllInOne> {
     await using parts = new CloseStack();
-    const { host, config, log } = options;
+    const { host, config, connections = {}, graceMs = GRACE_MS } = options;
+    const { timeoutMs, ...limits } = connections;
+    const log = createOnce(options.log);
     const data = resolve(options.dataDirectory);
     const gatherer = parts.use(
       await Gatherer.open({
@@ -92,8 +114,9 @@ export class AllInOne implements AsyncDisposable {
         config,
       }),
     );
-    const gatherd = parts.use(
+    const gatherd = parts.adopt(
       await GatherdServer.listen({
+        ...definedOf({ ...limits, idleTimeoutMs: timeoutMs, drainTimeoutMs: timeoutMs }),
         generationsDirectory: gatherer.generationsDirectory,
         host,
         port: options.gatherdPort,
@@ -106,9 +129,16 @@ export class AllInOne implements AsyncDisposable {
           version: config.gathererVersion,
         },
       }),
+      (server) => server.close({ graceMs }),
     );
     const refererd = parts.use(
       await startRefererd({
+        ...definedOf({
+          maxClients: limits.maxConnections,
+          readTimeoutMs: timeoutMs,
+          sendTimeoutMs: timeoutMs,
+        }),
+        maxPerAddress: limits.maxPerAddress,
         data: gatherer.options.directory,
         host,
         port: options.referencesPort,
@@ -122,19 +152,58 @@ export class AllInOne implements AsyncDisposable {
       line: 0,
     };
     const references = formatAuthority(reachableHost(host), refererd.address.port);
-    const brokerConfig = await loadBrokerConfig(join(data, 'broker'), options, point, references);
+    const brokerConfig = await loadBrokerConfig(join(data, 'broker'), { ...options, log }, point, references);
+    const { settings } = refererd.service;
+    const { brokerHost, webNames } = brokerConfig;
+    const hostNames = { names: [brokerHost, ...webNames], remedy: 'add it to Web-Names in broker.conf' };
+    refererd.service.settings = { ...settings, hostNames };
     const broker = parts.use(
       await Broker.open({ config: brokerConfig, log: log('broker'), points: [point] }),
     );
-    const brokerServer = parts.use(
-      await BrokerServer.listen({ broker, host, port: options.brokerPort, log: log('broker') }),
+    const brokerServer = parts.adopt(
+      await BrokerServer.listen({
+        ...portLimits(connections),
+        broker,
+        host,
+        port: options.brokerPort,
+        log: log('broker'),
+      }),
+      (server) => server.close({ graceMs }),
     );
     const brokerAddress = { host: reachableHost(host), port: brokerServer.address.port };
     const web = parts.use(
-      await WebServer.listen({ broker, brokerAddress, host, port: options.webPort, log: log('web') }),
+      await WebServer.listen({
+        ...pageLimits(connections),
+        broker,
+        brokerAddress,
+        host,
+        port: options.webPort,
+        log: log('web'),
+      }),
     );
     broker.setWebAddress(reachableHost(host), web.address.port);
-    return new AllInOne(options, gatherer, gatherd, refererd, broker, brokerServer, web, parts.move());
+    return new AllInOne(
+      { ...options, log },
+      gatherer,
+      gatherd,
+      refererd,
+      broker,
+      brokerServer,
+      web,
+      parts.move(),
+    );
+  }
+
+  /** What {@link close} waits for, in words. */
+  get activities(): string[] {
+    const connections = {
+      'connections of the broker': this.brokerServer.connections,
+      'sessions of gatherd': this.gatherd.connections,
+    };
+    const open = Object.entries(connections).flatMap(([name, count]) =>
+      count === 0 ? [] : [`${count} ${name}`],
+    );
+    return [...open, ...this.broker.activities];
   }
 
   /** Gathers, publishes, and lets the broker collect. `onPhase` is called at the beginning of each phase. */
@@ -144,6 +213,12 @@ export class AllInOne implements AsyncDisposable {
   ): Promise<CycleReport> {
     onPhase('gather');
     const gathered = await this.#gather(signal);
+    if (gathered.end === 'disk limit') {
+      const { directory } = this.gatherer.options;
+      throw new StorageError(
+        `too little space is free in ${directory}: gathering has stopped; the gathered documents are kept, and the next run continues`,
+      );
+    }
     onPhase('publish');
     const generation = await this.gatherer.publish();
     const references = await this.gatherer.publishReferences(signal);
@@ -159,6 +234,16 @@ export class AllInOne implements AsyncDisposable {
       collected,
       objects: this.broker.store.count,
     };
+  }
+
+  /**
+   * After a cycle that failed because the disk is full: waits until there is room to try again.
+   *
+   * @throws the signal's reason
+   */
+  async waitForSpace(signal: AbortSignal): Promise<void> {
+    do await pause(SPACE_CHECK_MS, undefined, { signal });
+    while (!((await this.gatherer.store.hasRoom()) && (await this.broker.store.hasRoom())));
   }
 
   async #gather(signal: AbortSignal): Promise<GatherReport> {
@@ -177,6 +262,28 @@ export class AllInOne implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+/** Returns a function that creates the logger of each log at its first use: every logger holds a file open. */
+function createOnce(create: AllInOneOptions['log']): AllInOneOptions['log'] {
+  const loggers = new Map<LogName, Logger>();
+  return (name) => {
+    const logger = loggers.get(name) ?? create(name);
+    loggers.set(name, logger);
+    return logger;
+  };
+}
+
+/** The members that are not undefined: an option that is absent has its default. */
+function definedOf<T extends Readonly<Record<string, number | undefined>>>(
+  options: T,
+): { readonly [K in keyof T]?: number } {
+  const defined: { [K in keyof T]?: number } = {};
+  for (const name in options) {
+    const value = options[name];
+    if (value !== undefined) defined[name] = value;
+  }
+  return defined;
 }
 
 /** The address at which a server listening on `host` is reached from this machine. */
@@ -198,20 +305,26 @@ async function loadBrokerConfig(
 ): Promise<BrokerConfig> {
   const file = join(directory, 'admin', 'broker.conf');
   if (!existsSync(file)) {
-    await mkdir(join(directory, 'admin'), { recursive: true });
-    await writeFile(file, FIRST_BROKER_CONF);
+    await createDirectory(join(directory, 'admin'));
+    // Its owner adds the password.
+    await writeFile(file, FIRST_BROKER_CONF, { mode: 0o600 });
     await writeFile(
       join(directory, 'admin', 'Collection.conf'),
       `# host port type filter\n${point.host} ${point.port} ${point.type} --\n`,
     );
   }
-  const { config } = parseBrokerConf(await readFile(file, 'utf8'), file, {
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new StorageError(`${file} cannot be read: ${messageOf(cause)}`, { cause });
+  });
+  const { config } = parseBrokerConf(text, file, {
     brokerDirectory: directory,
     brokerHost: hostname(),
     brokerPort: options.brokerPort,
     brokerName: 'harvest',
     referencesServer,
   });
+  const readable = config.adminPassword === '' ? undefined : passwordFileWarning(file, 'Admin-Password');
+  if (readable !== undefined) options.log('broker').warn(readable.message);
   return config;
 }
 

@@ -1,5 +1,5 @@
 // Turns the roots of a command line into a Gatherer's configuration.
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -13,7 +13,10 @@ import {
   type RootNode,
 } from '../../protocols/config/index.js';
 import { type ConfigError, messageOf, UsageError } from '../../protocols/errors.js';
+import { decodeUrlLines } from '../../protocols/soif/index.js';
 import { accessMethod, canonicalUrl } from '../../protocols/urls/index.js';
+import { createDirectorySync } from '../../storage/files/make-directory.js';
+import { passwordFileWarning } from '../host/index.js';
 
 /** Limits of RootNodes given on the command line (G-28). Defaults depend on the kind of root. */
 export interface RootLimitOptions {
@@ -56,6 +59,12 @@ export function configFromRoots(
   for (const root of effective) {
     if (root.kind === 'config') {
       const parsed = parse(readConfiguration(root.file), root.file);
+      const { httpBasicAuth, ftpAuth } = parsed.config;
+      const readable =
+        httpBasicAuth.length + ftpAuth.length > 0
+          ? passwordFileWarning(root.file, httpBasicAuth.length > 0 ? 'HTTP-Basic-Auth' : 'FTP-Auth')
+          : undefined;
+      if (readable !== undefined) warnings.push(readable);
       base ??= parsed.config;
       const { rootNodes: roots, leafNodes: leaves } = parsed.config;
       rootNodes.push(...roots);
@@ -76,7 +85,7 @@ function parse(text: string, file: string): ReturnType<typeof parseGathererConf>
 
 function readConfiguration(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return decodeUrlLines(readFileSync(file));
   } catch (cause) {
     throw new UsageError(`${file}: cannot be read: ${messageOf(cause)}`, { cause });
   }
@@ -123,7 +132,7 @@ function ownDocumentsRoot(dataDirectory: string): Root {
   const template = readFileSync(fileURLToPath(import.meta.resolve('#own-documents.filter')), 'utf8');
   const path = new URL(home).pathname.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const filter = join(resolve(dataDirectory), 'own-documents.filter');
-  mkdirSync(dirname(filter), { recursive: true });
+  createDirectorySync(dirname(filter));
   writeFileSync(filter, template.replaceAll('@HOME@', path));
   return { kind: 'url', url: home, filter };
 }

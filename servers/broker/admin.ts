@@ -14,12 +14,16 @@ export type AdministeredBroker = Pick<
   | 'collecting'
   | 'compress'
   | 'config'
+  | 'count'
   | 'events'
+  | 'indexFailure'
   | 'indexLag'
+  | 'indexer'
   | 'jobs'
   | 'log'
   | 'logs'
   | 'maintenance'
+  | 'passwords'
   | 'refreshMarks'
   | 'reindexAll'
   | 'reindexChanges'
@@ -64,14 +68,28 @@ export function passwordMatches(given: string, configured: string): boolean {
 }
 
 /**
- * Answers an administrative message: checks its password, logs it, executes it (BRK-5.1, 5.2, 5.4). Passwords are never logged.
+ * Answers an administrative message: checks its password, logs it, executes it (BRK-5.1, 5.2, 5.4). Passwords are never logged. After too
+ * many wrong ones, its address must wait, whatever the password, and the log counts the refusals.
  */
 export async function* administer(
   broker: AdministeredBroker,
   { password, command, address }: AdminRequest,
   options: AdminOptions = {},
 ): AsyncGenerator<ResultItem, void, void> {
+  const seconds = broker.passwords.secondsToWait(address);
+  if (seconds > 0) {
+    const refused = broker.passwords.recordRefusal(address);
+    if (refused !== undefined) {
+      const times = refused === 1 ? '' : ` ${refused} times`;
+      const text = `${address}: #${command.kind} refused${times}: too many wrong passwords, the address must wait ${seconds} s`;
+      broker.log.warn(`Admin: ${text}`);
+      broker.events.write('Admin', text);
+    }
+    yield REPLY.tooManyPasswords(seconds);
+    return;
+  }
   if (!passwordMatches(password, broker.config.adminPassword)) {
+    broker.passwords.recordFailure(address);
     broker.log.warn(`Admin: ${address}: #${command.kind} refused: invalid password`);
     broker.events.write('Admin', `${address}: #${command.kind} refused: invalid password`);
     yield REPLY.invalidPassword();
@@ -184,8 +202,7 @@ async function execute(
       return ['Log closed; events are dropped until a log is opened'];
     case 'flush-log':
       if (events.file === undefined) return ['The log is closed'];
-      events.flush();
-      return ['Log flushed'];
+      return [(await events.flush()) ? 'Log flushed' : 'The log cannot be written now'];
     case 'rotate-log':
       return [`Log rotated: the old one is ${events.rotate()}`];
     case 'set':
@@ -257,9 +274,13 @@ function typesLine({ events }: AdministeredBroker): string {
 
 async function statisticsLines(broker: AdministeredBroker, jobs: readonly string[]): Promise<string[]> {
   const statistics = await broker.statistics();
-  const { refreshMarks, events } = broker;
+  const { refreshMarks, events, indexer, indexFailure } = broker;
   return [
-    `Objects: ${statistics.objects}`,
+    `Objects: ${broker.count}`,
+    `Indexer: ${indexer.name}${indexer.objects === undefined ? '' : `, ${indexer.objects} objects`}`,
+    ...(indexFailure === undefined ? [] : [`Index failure: ${indexFailure}`]),
+    // What follows costs a walk over the Registry, so it may be a few minutes old.
+    `Counted: ${isoTime(statistics.computedAt)}${statistics.objects === broker.count ? '' : `, ${statistics.objects} objects`}`,
     `Bytes: ${statistics.bytes}`,
     ...(statistics.newestUpdate === undefined ? [] : [`Newest Update-Time: ${statistics.newestUpdate}`]),
     `Changes not yet indexed: ${broker.indexLag}`,

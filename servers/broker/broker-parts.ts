@@ -1,9 +1,11 @@
 // Opens the resources of a broker: store, index, event log.
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CloseStack } from '../../protocols/close-stack.js';
 import type { BrokerConfig, CollectionPoint } from '../../protocols/config/index.js';
+import { textOfUrl } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
+import { DiskReserve } from '../../storage/files/disk-reserve.js';
+import { createDirectory } from '../../storage/files/make-directory.js';
 import { BrokerStore } from '../../storage/index.js';
 import {
   type Indexer,
@@ -29,6 +31,8 @@ export interface BrokerOptions {
   /** Reads the configuration again, for `#restart`. Default: the configuration stays as it was at the start. */
   readonly reread?: () => Promise<BrokerConfig>;
   readonly limits?: CollectLimits & StatisticsOptions & Omit<IndexKeeperOptions, 'signal'>;
+  /** Bytes of the file `reserve`, which lets the broker open its files on a full disk. Default 12 MiB; 0: no such file. */
+  readonly reserveBytes?: number;
   /** The clock, for tests. */
   readonly now?: () => UnixSeconds;
 }
@@ -68,29 +72,49 @@ export async function openParts(
   const { config, log, now = systemClock } = options;
   const directory = config.brokerDirectory;
   const storeDirectory = join(directory, 'store');
-  await mkdir(directory, { recursive: true });
+  await createDirectory(directory);
   const events = opened.use(EventLog.open({ file: config.logFile, directory, types: config.logTypes, now }));
   for (const name of config.logTypes) {
     if (logTypesByName(name) === undefined) log.warn(`Log-Types: ${name} is not a type of event`);
   }
-  const store = opened.adopt(await BrokerStore.open(storeDirectory, { now }), (store) => store.close());
+  const reserve = new DiskReserve(join(directory, 'reserve'), options.reserveBytes);
+  const store = opened.adopt(await reserve.open(() => BrokerStore.open(storeDirectory, { now })), (store) =>
+    store.close(),
+  );
   const indexer = opened.adopt(
-    await openIndexer({
-      type: config.indexerType,
-      brokerDirectory: directory,
-      storeDirectory,
-      glimpseIndexOption: config.glimpseIndexOption,
-      glimpseServerHost: config.glimpseServerHost,
-      glimpseServerPort: config.glimpseServerPort,
-      onWarning: (sentence) => log.warn(`${config.indexerType}: ${sentence}`),
-    }),
+    await reserve.open(() =>
+      openIndexer({
+        type: config.indexerType,
+        brokerDirectory: directory,
+        storeDirectory,
+        glimpseIndexOption: config.glimpseIndexOption,
+        glimpseServerHost: config.glimpseServerHost,
+        glimpseServerPort: config.glimpseServerPort,
+        maxWork: config.maxWork,
+        onWarning: (sentence) => log.warn(`${config.indexerType}: ${sentence}`),
+      }),
+    ),
     (indexer) => indexer.close(),
   );
   const started = performance.now();
   const before = indexer.watermark;
-  const keeper = await IndexKeeper.open(store, indexer, { ...options.limits, signal });
+  if (before > store.lastSequence) {
+    log.error(
+      `The store has ${store.lastSequence} changes, but its index has ${before}: the last ones are lost, and the next collection brings them`,
+    );
+  }
+  const keeper = await IndexKeeper.open(store, indexer, {
+    ...options.limits,
+    signal,
+    onPartlyIndexed: (url, limit) =>
+      log.warn(`${textOfUrl(url)}: only ${limit} bytes of the object are searchable`),
+  });
   if (indexer.watermark !== before) {
     log.info(`Index brought up to date in ${Math.round(performance.now() - started)} ms`);
   }
+  if (keeper.failure !== undefined) log.error(`The index is not up to date: ${keeper.failure}`);
+  if (reserve.released)
+    log.warn(`the disk of ${directory} is full; the broker serves what is stored, and stores nothing new`);
+  await reserve.hold();
   return { store, indexer, keeper, events };
 }

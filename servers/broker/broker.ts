@@ -1,13 +1,15 @@
 // The Broker without its ports: collections, timed events, commands, queries.
-import type { Query, QueryFlags, ResultItem } from '../../protocols/broker/index.js';
+import { setMaxListeners } from 'node:events';
+import type { Query, QueryFlags } from '../../protocols/broker/index.js';
 import type { DigestReport } from '../../protocols/bulk/index.js';
 import { CloseStack } from '../../protocols/close-stack.js';
 import type { BrokerConfig, CollectionPoint } from '../../protocols/config/index.js';
-import { StateError } from '../../protocols/errors.js';
+import { isDiskFull, messageOf, StateError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { BrokerStore } from '../../storage/index.js';
 import type { Indexer } from '../../storage/indexers/index.js';
 import { createDebug, type Debug, DebugFlags, type Logger } from '../host/index.js';
+import { PasswordThrottle } from '../web/password-throttle.js';
 import {
   type BrokerOptions,
   type BrokerParts,
@@ -16,18 +18,26 @@ import {
   systemClock,
 } from './broker-parts.js';
 import type { BrokerDescription } from './bulk-list.js';
-import type { BulkRefusal, BulkTransfer } from './bulk-transfer.js';
+import type { BulkCaller, BulkRefusal, BulkTransfer } from './bulk-transfer.js';
 import { type CollectionReport, changeObserver, readCollectionFile } from './collection.js';
 import { CollectionRunner } from './collection-runner.js';
 import { CurrentConfig } from './current-config.js';
 import type { EventLog, LogType } from './event-log.js';
 import type { IndexKeeper } from './index-keeper.js';
+import { IndexRepair } from './index-repair.js';
 import { Jobs } from './jobs.js';
 import { lastCollectionFile, writeLastCollections } from './last-collection.js';
+import type { SearchCaller } from './limited-search.js';
+import { LocalCallers } from './local-callers.js';
 import { Maintenance } from './maintenance.js';
+import type { PageItem } from './page-items.js';
 import { PublishedUrls } from './published-urls.js';
 import { QueryService } from './query-service.js';
+import type { QuerySlot, SlotRequest } from './query-slots.js';
 import { markForRefresh, type RefreshMarks } from './refresh-marks.js';
+import type { ReplyOwner, ReplyShare } from './reply-memory.js';
+import { RequestLog } from './request-log.js';
+import { retryWhenRoom } from './retry-when-room.js';
 import type { SearchSummary } from './search.js';
 import { type BrokerStatistics, StatisticsCache } from './statistics.js';
 import { addTimedEvents } from './timed-events.js';
@@ -52,6 +62,12 @@ export class Broker implements AsyncDisposable {
   readonly maintenance: Maintenance;
   /** Work that continues after the reply to its command. */
   readonly jobs: Jobs;
+  /** Counts the wrong passwords of each address, by the port and by the administration page. */
+  readonly passwords = new PasswordThrottle();
+  /** For whom the parts of this process query its port. */
+  readonly callers = new LocalCallers();
+  /** Logs queries and bulk transfers, within limits. */
+  readonly requests: RequestLog;
   /** Resolves on `#shutdown`. The owner of the ports closes them, and then the broker. */
   readonly shutdownRequested: Promise<void>;
   readonly #options: BrokerOptions;
@@ -85,11 +101,14 @@ export class Broker implements AsyncDisposable {
     this.store = parts.store;
     this.indexer = parts.indexer;
     this.events = parts.events;
+    this.requests = new RequestLog(log, parts.events);
     this.#keeper = parts.keeper;
     this.#closing = closing;
     this.#statistics = new StatisticsCache(parts.store, options.limits);
+    const repair = new IndexRepair({ log, jobs: () => this.jobs, rebuild: () => this.#keeper.rebuild() });
     this.#queries = new QueryService({
       ...parts,
+      onFailure: (error) => repair.report(error),
       config: () => this.config,
       urls: this.#urls,
       debug: this.debug,
@@ -121,13 +140,18 @@ export class Broker implements AsyncDisposable {
       timetable: this.#timetable,
       points: () => this.#points(),
       lastCollections: lastCollectionFile(config.brokerDirectory),
+      spoolDirectory: config.brokerDirectory,
       clean: () => this.clean(),
       now: () => this.#now(),
       log,
       debug: this.debug,
       closing: closing.signal,
       collected: (report) => this.#collected(report),
-      ...(options.limits === undefined ? {} : { limits: options.limits }),
+      limits: () => ({
+        maxReceivedBytes: this.config.collectionMaxSize * 2 ** 20,
+        maxDurationMs: this.config.collectionMaxTime * 1000,
+        ...options.limits,
+      }),
     });
     addTimedEvents(this.#timetable, this);
   }
@@ -140,12 +164,14 @@ export class Broker implements AsyncDisposable {
    */
   static async open(options: BrokerOptions): Promise<Broker> {
     const closing = new AbortController();
+    // Each query listens.
+    setMaxListeners(0, closing.signal);
     await using opened = new CloseStack();
     const parts = await openParts(options, opened, closing.signal);
     const broker = new Broker(options, parts, closing);
     opened.defer(() => broker.#stop());
     broker.debug(77, 1, () => `opened ${options.config.brokerDirectory}: ${broker.count} objects`);
-    await broker.clean();
+    await broker.#cleanIfRoom();
     broker.#opened = opened.move();
     return broker;
   }
@@ -160,14 +186,25 @@ export class Broker implements AsyncDisposable {
     return this.store.count;
   }
 
-  /** Number of running queries. */
+  /** Number of queries that compute a page. */
   get queries(): number {
     return this.#queries.slots.inUse;
+  }
+
+  /** Work in progress for clients: slots in use, requests for a slot, and replies that are being sent. */
+  get load(): { readonly running: number; readonly waiting: number; readonly replies: number } {
+    const { slots, memory } = this.#queries;
+    return { running: slots.inUse, waiting: slots.waiting, replies: memory.replies };
   }
 
   /** Number of changes of the store that are not yet durable in the index. */
   get indexLag(): number {
     return this.#keeper.lag;
+  }
+
+  /** Why the last update of the index failed; undefined after one that succeeded. */
+  get indexFailure(): string | undefined {
+    return this.#keeper.failure;
   }
 
   /** Aborted when the broker is closing. */
@@ -178,6 +215,16 @@ export class Broker implements AsyncDisposable {
   /** True while a collection runs. */
   get collecting(): boolean {
     return this.#collections.running;
+  }
+
+  /** What {@link close} waits for, in words. */
+  get activities(): string[] {
+    return [
+      ...(this.collecting ? ['a collection'] : []),
+      ...this.jobs.names,
+      ...(this.queries === 0 ? [] : [`${this.queries} queries`]),
+      'store and index',
+    ];
   }
 
   /** BRK-7.10: the timed events, each with its next run and the outcome of its last one. */
@@ -231,6 +278,8 @@ export class Broker implements AsyncDisposable {
     this.#timetable.start();
     this.debug(77, 1, `started, ${mode}`);
     if (mode !== 'nocol') this.collectInBackground();
+    // BRK-7.8: faults of the file are told at the start, not only by the collection of the next night.
+    else await this.#points().catch((error: unknown) => this.log.warn(messageOf(error)));
   }
 
   /** Starts a collection, or joins the running one, without waiting for it. Its failure is logged. */
@@ -258,6 +307,22 @@ export class Broker implements AsyncDisposable {
     );
     if (expired > 0 && this.logs('Cleaned')) this.log.info(`Cleaned: ${expired} expired objects`);
     return expired;
+  }
+
+  /** On a full disk expired objects stay until there is space; what is stored is served. */
+  async #cleanIfRoom(): Promise<void> {
+    try {
+      await this.clean();
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+      this.log.error(`Cleaning failed: ${messageOf(error)}; it is tried again when there is space`);
+      const retry = async (): Promise<void> => {
+        await this.#cleanIfRoom().catch((cause: unknown) =>
+          this.log.error({ err: cause }, 'Cleaning failed'),
+        );
+      };
+      retryWhenRoom(this.store, this.#closing.signal, retry, this.#options.limits);
+    }
   }
 
   /** BRK-5.1 `#compress-registry`: rewrites the store's files; returns the number of deleted records that this removed. */
@@ -328,30 +393,34 @@ export class Broker implements AsyncDisposable {
     this.#requestShutdown();
   }
 
-  /** Waits until a query may begin, for at most `timeoutMs` milliseconds. Waiting queries begin in the order of arrival. */
-  waitForSlot(timeoutMs: number, signal: AbortSignal): Promise<void> {
-    return this.#queries.slots.wait(timeoutMs, signal);
+  /** Waits for a slot of `Max-Queries`; the holder disposes of it. Returns undefined if none becomes free in time. */
+  acquireSlot(request: SlotRequest): Promise<QuerySlot | undefined> {
+    return this.#queries.slots.acquire(request);
+  }
+
+  /** Begins a reply, which shares the memory for pages with the other replies. */
+  beginReply(owner?: ReplyOwner): ReplyShare {
+    return this.#queries.memory.enter(owner);
   }
 
   /**
-   * Answers a query (see {@link search}).
-   *
-   * @returns undefined when as many queries are running as `Max-Queries` allows
+   * Answers a query (see {@link search}). It holds a slot of `Max-Queries` only while a page is computed. A query that got none in time
+   * yields nothing and ends with reason `busy`.
    */
   search(
     query: Query,
     flags: QueryFlags,
-    signal?: AbortSignal,
-  ): AsyncGenerator<readonly ResultItem[], SearchSummary, void> | undefined {
-    return this.#queries.search(query, flags, signal);
+    caller?: SearchCaller,
+  ): AsyncGenerator<readonly PageItem[], SearchSummary, void> {
+    return this.#queries.search(query, flags, caller);
   }
 
   /**
    * Prepares a bulk transfer (BT-4 to BT-6), or returns why it is refused. A query takes one of the slots of `Max-Queries` until
    * its objects are found.
    */
-  bulkTransfer(query: Query, flags: QueryFlags, signal: AbortSignal): Promise<BulkTransfer | BulkRefusal> {
-    return this.#queries.bulkTransfer(query, flags, signal);
+  bulkTransfer(query: Query, flags: QueryFlags, caller: BulkCaller): Promise<BulkTransfer | BulkRefusal> {
+    return this.#queries.bulkTransfer(query, flags, caller);
   }
 
   /** The digest of the stored objects below a prefix of hex digits, by which two Brokers compare themselves. */
@@ -389,6 +458,7 @@ export class Broker implements AsyncDisposable {
     this.#closing.abort();
     await this.#collections.settled();
     await this.jobs.settled();
+    this.requests[Symbol.dispose]();
   }
 
   async #collected({ totals: { updated, refreshed, deleted } }: CollectionReport): Promise<void> {

@@ -1,10 +1,10 @@
 // Collects from another Broker (types 4 to 7).
 import { BulkClient } from '../../clients/bulk/index.js';
 import { type CollectionPoint, collectionMode } from '../../protocols/config/index.js';
-import { messageOf } from '../../protocols/errors.js';
+import { messageOf, StorageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { Applier } from './applier.js';
-import { type CollectContext, connectionTimeouts } from './collect-context.js';
+import { type CollectContext, connectionLimits, largeObjects } from './collect-context.js';
 import { type PointReport, Tally } from './collect-report.js';
 import { pointKey } from './collector.js';
 import { readLastCollections, writeLastCollections } from './last-collection.js';
@@ -38,6 +38,7 @@ export async function collectFromBroker(
   try {
     next = await receive(point, since, context, tally, applier);
   } catch (cause) {
+    if (cause instanceof StorageError) throw cause;
     error = messageOf(cause);
   }
   // A failure of the store or the index is thrown here and ends the collection.
@@ -76,7 +77,8 @@ async function receive(
   const client = new BulkClient({
     host: point.host,
     port: point.port,
-    ...connectionTimeouts(context),
+    ...connectionLimits(context),
+    ...largeObjects(context),
     onWarning: ({ rule, offset, message }) => tally.countMalformed(`${message} (${rule}, byte ${offset})`),
     now: context.now,
   });

@@ -1,12 +1,25 @@
 // Selects and reads the objects of a bulk transfer.
 import type { Query, QueryFlags } from '../../protocols/broker/index.js';
 import type { ChangeKind } from '../../protocols/bulk/index.js';
-import { PeerError } from '../../protocols/errors.js';
-import { decodeSoif, encodeSoif, hasExpired, SoifObject } from '../../protocols/soif/index.js';
+import { PeerError, StorageError } from '../../protocols/errors.js';
+import { decodeSoif, encodeSoif, hasExpired, readOutline, SoifObject } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import type { BrokerStore, RegistryEntry, Removal, StoredCopy } from '../../storage/index.js';
+import type { BrokerStore, RegistryEntry, Removal, StoredParts } from '../../storage/index.js';
 import type { Indexer } from '../../storage/indexers/index.js';
 import { groupByBytes } from './object-groups.js';
+import type { QueryPlace } from './query-place.js';
+import type { ReplyShare } from './reply-memory.js';
+
+/** Who receives a transfer. */
+export interface BulkCaller {
+  /** Ends the transfer. */
+  readonly signal: AbortSignal;
+  /** The client by which slots and the engine's time are shared. */
+  readonly client: string;
+  readonly share: ReplyShare;
+  /** Milliseconds for which a query waits for a slot (BRK-4.18). Default 10 000. */
+  readonly waitMs?: number;
+}
 
 /** Context of a bulk transfer. */
 export interface BulkTransferContext {
@@ -14,17 +27,24 @@ export interface BulkTransferContext {
   readonly indexer: Indexer;
   /** Brings the index up to date with the store. */
   readonly settle: () => Promise<void>;
-  /** Acquires a slot for a query (BRK-7.3 `Max-Queries`); undefined if none is free. */
-  readonly acquireSlot: () => (() => void) | undefined;
+  /** Called when the index or the store fails before the first object. */
+  readonly onFailure: (error: StorageError) => void;
+  /** The place for a query (BRK-7.3 `Max-Queries`), and the milliseconds for which it waits to enter. */
+  readonly place: QueryPlace;
+  readonly waitMs: number;
+  /** The client by which the engine shares its time. */
+  readonly client: string;
+  readonly share: ReplyShare;
   /** BRK-8.14 `Glimpse-MaxLife`: seconds that finding the objects of a query may take. */
   readonly maxLife: number;
   readonly now: () => UnixSeconds;
   readonly signal: AbortSignal;
 }
 
-/** Whole objects, one after the other, each with LF at its end. */
+/** Whole objects, one after the other, each with LF at its end, or a piece of a large object. */
 interface BulkPage {
   readonly bytes: Uint8Array;
+  /** Objects that end in this page. */
   readonly objects: number;
 }
 
@@ -32,20 +52,18 @@ interface BulkPage {
 export interface BulkTransfer {
   /** The latest second whose changes are all in the transfer: the time for the next request. */
   readonly time: UnixSeconds;
-  /** The objects of one group, in pages of about a megabyte (BT-21). */
+  /** The objects of one group, in pages of a megabyte at most (BT-21); a larger object is sent in several. */
   pages(group: ChangeKind): AsyncGenerator<BulkPage, void, undefined>;
 }
 
 /** Why a transfer is refused: a sentence for the peer, and the number of BP-23. */
 export interface BulkRefusal {
   readonly refused: string;
-  readonly error: 'unsupported' | 'busy' | 'lifetime';
+  readonly error: 'unsupported' | 'busy' | 'lifetime' | 'internal';
 }
 
-/** Bytes of objects that are read together; a larger object is read alone. */
-const PAGE_BYTES = 1 << 20;
-/** Entries of a query that are read together. */
-const PAGE_ENTRIES = 1000;
+/** Entries of a query that are read together; they are in memory while the client reads their objects. */
+const PAGE_ENTRIES = 128;
 /**
  * BT-21: the attributes of a refresh, if the object has them, in this order. Of the bookkeeping attributes (BOOKKEEPING_NAMES) Type and
  * File-Size are missing: they belong to the content, which has not changed.
@@ -60,6 +78,8 @@ const REFRESH_NAMES = [
   'Last-Modification-Time',
   'MD5',
 ] as const;
+/** Objects with more bytes are stored in parts of this size, and sent in pieces. */
+const PIECE_BYTES = 1024 * 1024;
 const LF = 0x0a;
 const NEWLINE = Uint8Array.of(LF);
 
@@ -104,11 +124,20 @@ class Transfer implements BulkTransfer {
     }
   }
 
-  /** BT-5, BT-21. All deletions are sent, because a query cannot be matched against deleted objects. */
+  /**
+   * BT-5, BT-21. All deletions are sent, because a query cannot be matched against deleted objects. A peer that requests everything,
+   * `#SINCE 0`, gets none (BT-22): it has nothing to delete, and the clients of 1998 that send this take the objects of every group for new
+   * ones (BT-3, BT-20).
+   */
   async *#deleted(): AsyncGenerator<BulkPage, void, undefined> {
-    const { store, signal } = this.context;
-    if (this.since === undefined) return;
-    for await (const removals of store.removalsSince({ after: this.since, upTo: this.moment, signal })) {
+    const { store, signal, share } = this.context;
+    if (this.since === undefined || this.since === 0) return;
+    for await (const removals of store.removalsSince({
+      after: this.since,
+      upTo: this.moment,
+      signal,
+      share,
+    })) {
       yield toPage(removals.map(encodeDeleted));
     }
   }
@@ -119,26 +148,49 @@ class Transfer implements BulkTransfer {
     if (since === 0) return;
     for await (const entries of this.#entriesSince(since)) {
       const refreshed = entries.filter((entry) => this.#isRefreshed(entry, since));
-      for await (const copies of this.#read(refreshed)) yield toPage(copies.map(encodeRefreshed));
+      for await (const found of this.#read(refreshed)) {
+        const objects = 'pieces' in found ? [(await readOutline(found)).head] : found.map(bookkeepingOf);
+        yield toPage(objects.map(encodeRefreshed));
+      }
     }
   }
 
   async *#updated(): AsyncGenerator<BulkPage, void, undefined> {
     const since = this.since ?? 0;
-    const { store, signal } = this.context;
+    const { store, signal, share } = this.context;
     if (since === 0 && this.matching === undefined) {
-      for await (const objects of store.valid(this.context.now(), { signal })) yield toPage(objects);
+      for await (const found of store.validParts(this.context.now(), { signal, share }))
+        yield* this.#pagesOf(found);
       return;
     }
     for await (const entries of since === 0 ? this.#matchingEntries() : this.#entriesSince(since)) {
       const updated = entries.filter((entry) => !this.#isRefreshed(entry, since));
-      for await (const copies of this.#read(updated)) yield toPage(copies.map(({ bytes }) => bytes));
+      for await (const found of this.#read(updated)) yield* this.#pagesOf(found);
+    }
+  }
+
+  /** Yields objects, or a large one in pieces. While it waits for the memory of a piece it holds none. */
+  async *#pagesOf(found: readonly Uint8Array[] | StoredParts): AsyncGenerator<BulkPage, void, undefined> {
+    if (!('pieces' in found)) {
+      yield toPage(found);
+      return;
+    }
+    const { signal, share } = this.context;
+    const pieces = found.pieces()[Symbol.asyncIterator]();
+    for (let at = 0; at < found.length; ) {
+      signal.throwIfAborted();
+      using _held = await share.hold(Math.min(PIECE_BYTES, found.length - at), signal);
+      const { value: bytes } = await share.read(() => pieces.next());
+      if (bytes === undefined) return;
+      at += bytes.length;
+      if (at < found.length) yield { bytes, objects: 0 };
+      else yield toPage([bytes]);
     }
   }
 
   async *#entriesSince(after: UnixSeconds): AsyncGenerator<RegistryEntry[], void, undefined> {
-    const { store, signal } = this.context;
-    for await (const entries of store.copiesSince({ after, upTo: this.moment, signal })) {
+    const { store, signal, share } = this.context;
+    for await (const entries of store.copiesSince({ after, upTo: this.moment, signal, share })) {
       const { matching } = this;
       yield entries.filter(
         (entry) => this.#isValid(entry) && (matching === undefined || hasOid(matching, entry.oid)),
@@ -155,15 +207,27 @@ class Transfer implements BulkTransfer {
     }
   }
 
-  async *#read(entries: readonly RegistryEntry[]): AsyncGenerator<StoredCopy[], void, undefined> {
-    const { store, signal } = this.context;
-    for (const group of groupByBytes(entries, PAGE_BYTES)) {
+  /** Reads objects in groups that fit into the memory of the reply, and large ones one by one. */
+  async *#read(
+    entries: readonly RegistryEntry[],
+  ): AsyncGenerator<readonly Uint8Array[] | StoredParts, void, undefined> {
+    const { store, signal, share } = this.context;
+    for (const group of groupByBytes(entries, share.pageBytes)) {
       signal.throwIfAborted();
-      const objects = await store.objects(group.map((entry) => entry.oid));
-      yield group.flatMap((entry, i) => {
-        const bytes = objects[i];
-        return bytes === undefined ? [] : [{ entry, bytes }];
-      });
+      const [first] = group;
+      if (first !== undefined && first.length > PIECE_BYTES) {
+        await using large = await store.large(first.oid);
+        if (large !== undefined) {
+          yield large;
+          continue;
+        }
+      }
+      using _held = await share.hold(
+        group.reduce((sum, { length }) => sum + length, 0),
+        signal,
+      );
+      const objects = await share.read(() => store.objects(group.map((entry) => entry.oid)));
+      yield objects.filter((bytes) => bytes !== undefined);
     }
   }
 
@@ -193,8 +257,10 @@ async function findMatching(
   flags: QueryFlags,
   context: BulkTransferContext,
 ): Promise<Uint32Array | BulkRefusal> {
-  const release = context.acquireSlot();
-  if (release === undefined) return { refused: 'Broker is too busy, try again later', error: 'busy' };
+  using place = context.place;
+  const hasEntered = await place.enter(context.waitMs);
+  context.signal.throwIfAborted();
+  if (!hasEntered) return { refused: 'Broker is too busy, try again later', error: 'busy' };
   // Without matched lines a result is an object. BRK-8.11: 0 means no limit.
   const max = Math.min(
     flags.maxResults || Number.POSITIVE_INFINITY,
@@ -210,6 +276,8 @@ async function findMatching(
       wantLines: false,
       lifetimeMs: context.maxLife * 1000,
       signal: context.signal,
+      client: context.client,
+      pace: place.pace,
       ...(Number.isFinite(max) ? { maxFiles: max } : {}),
     });
     const found = new Oids();
@@ -219,13 +287,16 @@ async function findMatching(
     const { complete, reason } = await hits.outcome;
     context.signal.throwIfAborted();
     if (complete || (reason === 'limit' && found.length >= max)) return found.sorted();
+    if (reason === 'cost') return { refused: 'The query is too expensive', error: 'lifetime' };
     return { refused: `The query took more than ${context.maxLife} seconds`, error: 'lifetime' };
   } catch (error) {
+    if (error instanceof StorageError) {
+      context.onFailure(error);
+      return { refused: `The Broker cannot answer now: ${error.message}`, error: 'internal' };
+    }
     // BRK-2.19: the engine does not support the query.
     if (!(error instanceof PeerError)) throw error;
     return { refused: error.message.replace(/^(?:111 - )?ERROR: /, ''), error: 'unsupported' };
-  } finally {
-    release();
   }
 }
 
@@ -284,12 +355,26 @@ function encodeDeleted(removal: Removal): Uint8Array {
     ['Time-to-Live', String(timeToLive)],
   ];
   if (md5 !== '') attributes.push(['MD5', md5]);
-  return encodeSoif(SoifObject.of('FILE', url, attributes));
+  return encodeSoif(SoifObject.of('FILE', escapeBlanks(url), attributes));
+}
+
+/**
+ * Entries of former versions of this kit may have blanks in their URL. The objects that these versions sent then had them
+ * percent-encoded, and that is the URL that peers know.
+ */
+function escapeBlanks(url: string): string {
+  return url.replace(
+    /[\0\t-\r ]/g,
+    (blank) => `%${blank.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+  );
+}
+
+function bookkeepingOf(bytes: Uint8Array): SoifObject {
+  return decodeSoif(bytes, { maxObjectBytes: Math.max(bytes.length, 1) });
 }
 
 /** BT-21: encodes the object's own bookkeeping values, so that the peer's copy becomes equal to it byte by byte. */
-function encodeRefreshed({ bytes }: StoredCopy): Uint8Array {
-  const object = decodeSoif(bytes, { maxObjectBytes: Math.max(bytes.length, 1) });
+function encodeRefreshed(object: SoifObject): Uint8Array {
   const attributes = REFRESH_NAMES.flatMap((name) => {
     const value = object.get(name);
     return value === undefined ? [] : [[name, value] as const];

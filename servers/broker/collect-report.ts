@@ -1,8 +1,9 @@
 // Counts and reports of a collection, and the diagnostics channel of its progress.
 import { channel } from 'node:diagnostics_channel';
 import type { CollectionPoint } from '../../protocols/config/index.js';
+import { textOfUrl } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import type { ApplyCounts, ApplyResult } from '../../storage/index.js';
+import { type ApplyCounts, type ApplyResult, NO_COUNTS } from '../../storage/index.js';
 
 /** Reasons kept in one report. */
 const MAX_REASONS = 10;
@@ -23,6 +24,8 @@ export interface PointReport extends ApplyCounts {
   readonly expired: number;
   /** Faults in the stream that were skipped. */
   readonly malformed: number;
+  /** Objects whose Update-Time was more than a day ahead of our clock; they were stored with the time of arrival. */
+  readonly ahead: number;
   /** Connections that were opened. */
   readonly connections: number;
   /** True when the whole transfer arrived; only then `<last>` moved (GATHERD-13.6). */
@@ -54,11 +57,12 @@ export class Tally {
   received = 0;
   expired = 0;
   malformed = 0;
+  ahead = 0;
   connections = 0;
   readonly reasons: string[] = [];
   /** URLs that were refreshed but are not stored. */
   readonly unknown: string[] = [];
-  counts: ApplyCounts = { added: 0, updated: 0, refreshed: 0, deleted: 0, duplicates: 0, rejected: 0 };
+  counts: ApplyCounts = NO_COUNTS;
   readonly #started = performance.now();
 
   constructor(readonly point: CollectionPoint) {}
@@ -81,13 +85,25 @@ export class Tally {
 
   /** Counts a refresh of an object that is neither stored nor available from the peer. */
   countUnknown(url: string): void {
+    this.countRejected(`refresh of ${textOfUrl(url)}: the object is not known`);
+  }
+
+  /** Counts an object that the store does not take. */
+  countRejected(reason: string): void {
     this.counts = { ...this.counts, rejected: this.counts.rejected + 1 };
-    this.#addReason(`refresh of ${url}: the object is not known`);
+    this.#addReason(reason);
   }
 
   countMalformed(reason: string): void {
     this.malformed += 1;
     this.#addReason(reason);
+  }
+
+  countAhead(url: string, updateTime: UnixSeconds): void {
+    this.ahead += 1;
+    this.#addReason(
+      `${textOfUrl(url)}: Update-Time ${updateTime} is more than a day ahead; the time of arrival is stored`,
+    );
   }
 
   /** @param error why the transfer is not complete; undefined if it is */
@@ -101,6 +117,7 @@ export class Tally {
       received: this.received,
       expired: this.expired,
       malformed: this.malformed,
+      ahead: this.ahead,
       connections: this.connections,
       ...this.counts,
       complete: error === undefined,
@@ -123,6 +140,7 @@ export function addCounts(a: ApplyCounts, b: ApplyCounts): ApplyCounts {
     refreshed: a.refreshed + b.refreshed,
     deleted: a.deleted + b.deleted,
     duplicates: a.duplicates + b.duplicates,
+    absent: a.absent + b.absent,
     rejected: a.rejected + b.rejected,
   };
 }

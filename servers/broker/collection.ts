@@ -1,9 +1,11 @@
 // A collection from all points (BRK-7.12).
+
 import { readFile } from 'node:fs/promises';
 import { type CollectionPoint, parseCollectionConf } from '../../protocols/config/index.js';
 import { ConfigError, messageOf } from '../../protocols/errors.js';
+import { textOfUrl } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import type { ApplyCounts, ApplyObserver, BrokerStore } from '../../storage/index.js';
+import { type ApplyCounts, type ApplyObserver, type BrokerStore, NO_COUNTS } from '../../storage/index.js';
 import type { Debug, Logger } from '../host/index.js';
 import { collectFromBroker } from './bulk-collector.js';
 import type { CollectLimits } from './collect-context.js';
@@ -32,18 +34,22 @@ export interface CollectionContext {
   readonly points: () => Promise<readonly CollectionPoint[]>;
   /** BT-7: the file `admin/LAST-COLLECTION`. */
   readonly lastCollections: string;
+  /** For temporary files. */
+  readonly spoolDirectory: string;
   /** Deletes expired objects; returns their number. */
   readonly clean: () => Promise<number>;
   readonly now: () => UnixSeconds;
   readonly log: Logger;
   readonly events: EventLog;
   readonly debug: Debug;
-  readonly limits?: CollectLimits;
+  /** The limits of a collection from one point, read before each. */
+  readonly limits: () => CollectLimits;
 }
 
-const NO_COUNTS: ApplyCounts = { added: 0, updated: 0, refreshed: 0, deleted: 0, duplicates: 0, rejected: 0 };
-
 /** BRK-5.7: the type of event of each outcome. */
+/** Objects with URLs that cannot be stored that the log names for each point; the report counts all. */
+const MAX_NAMED = 10_000;
+
 const EVENT_OF: Readonly<Partial<Record<string, LogType>>> = {
   added: 'Update',
   updated: 'Update',
@@ -61,16 +67,22 @@ export async function collectAll(context: CollectionContext, signal: AbortSignal
   for (const point of points) {
     debug(71, 1, () => `${point.host}:${point.port}: collecting, type ${point.type}`);
     const collect = isGathererType(point.type) ? collectPoint : collectFromBroker;
+    let named = 0;
     const report = await collect(point, {
       store: context.store,
       lastCollections: context.lastCollections,
+      spoolDirectory: context.spoolDirectory,
       applied: () => context.keeper.follow(),
       now: context.now,
       signal,
       observe: changeObserver(events, debug),
+      onUnwritable: (reason) => {
+        if (named++ < MAX_NAMED)
+          events.write('Collection', `${point.host}:${point.port}: not stored: ${reason}`);
+      },
       onRetry: (why, pauseMs) =>
         log.warn(`Collection: ${point.host}:${point.port}: ${why}; the transfer is resumed in ${pauseMs} ms`),
-      ...(context.limits === undefined ? {} : { limits: context.limits }),
+      limits: context.limits(),
     });
     await context.keeper.settle();
     reports.push(report);
@@ -111,23 +123,26 @@ async function saveTimes(points: readonly CollectionPoint[], context: Collection
 export function changeObserver(events: EventLog, debug: Debug): ApplyObserver {
   return ({ kind, object }, outcome) => {
     const type = EVENT_OF[outcome];
-    if (type !== undefined) events.write(type, object.url);
-    debug(74, 1, () => `${kind} ${object.url}: ${outcome}`);
+    if (type !== undefined) events.write(type, () => textOfUrl(object.url));
+    debug(74, 1, () => `${kind} ${textOfUrl(object.url)}: ${outcome}`);
   };
 }
 
 function logPoint(report: PointReport, { log, events, debug }: CollectionContext): void {
   const point = `${report.host}:${report.port}`;
-  const { added, updated, refreshed, deleted, duplicates, rejected, malformed, expired } = report;
+  const { added, updated, refreshed, deleted, duplicates, absent, rejected, malformed, expired, ahead } =
+    report;
   const counts = Object.entries({
     added,
     updated,
     refreshed,
     deleted,
     duplicates,
+    [absent === 1 ? 'deletion of an unknown object' : 'deletions of unknown objects']: absent,
     rejected,
     malformed,
     'already expired': expired,
+    'with a time far ahead': ahead,
   })
     .filter(([, count]) => count > 0)
     .map(([name, count]) => `${count} ${name}`);

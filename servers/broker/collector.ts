@@ -1,15 +1,11 @@
 // Collects from a Gatherer (collection types 0 to 3, BRK-7.5) and applies the changes to the Broker's store.
-import { collectChanges, GatherdClient } from '../../clients/gatherd/index.js';
+import { collectChanges, type GatherdChange, GatherdClient } from '../../clients/gatherd/index.js';
 import { type CollectionPoint, collectionMode } from '../../protocols/config/index.js';
-import { messageOf } from '../../protocols/errors.js';
-import { encodeSoif } from '../../protocols/soif/index.js';
+import { messageOf, StorageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { Applier } from './applier.js';
-import { type CollectContext, connectionTimeouts } from './collect-context.js';
+import { type CollectContext, connectionLimits, largeObjects, MAX_AHEAD_SECONDS } from './collect-context.js';
 import { type PointReport, Tally } from './collect-report.js';
-
-/** An `Update-Time` further ahead of our clock does not move `<last>`, the time from which the next collection requests changes. */
-const MAX_AHEAD_SECONDS: UnixSeconds = 86_400;
 
 /**
  * Returns the key of a point's `<last>` in the store. Types 0 to 3 of one Gatherer share a key. Each type and filter of a Broker
@@ -45,6 +41,7 @@ export async function collectPoint(point: CollectionPoint, context: CollectConte
   try {
     next = Math.max(last, await receive(point, since, context, tally, applier));
   } catch (cause) {
+    if (cause instanceof StorageError) throw cause;
     error = messageOf(cause);
   }
   // A failure of the store or the index is thrown here and ends the collection.
@@ -71,12 +68,13 @@ async function receive(
   const connection = {
     host: point.host,
     port: point.port,
-    ...connectionTimeouts(context),
+    ...connectionLimits(context),
     onWarning: (warning: { readonly message: string }) => tally.countMalformed(warning.message),
     ...(signal === undefined ? {} : { signal }),
   };
   const collection = collectChanges({
     ...connection,
+    ...largeObjects(context),
     since,
     compression: collectionMode(point.type).compressed,
     maxAheadSeconds: MAX_AHEAD_SECONDS,
@@ -91,7 +89,7 @@ async function receive(
   }
   await applier.finish(undefined);
   if (tally.unknown.length > 0) {
-    await using client = await GatherdClient.connect(connection);
+    await using client = await GatherdClient.connect({ ...connection, ...largeObjects(context) });
     tally.connections += 1;
     await fetchUnknown(client, tally, applier, signal);
     // The transfer is complete, even if the Gatherer closes the connection without a reply.
@@ -108,8 +106,8 @@ async function fetchUnknown(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   for (const url of tally.unknown) {
-    const object = await client.object(url, signal === undefined ? {} : { signal });
-    if (object === undefined) tally.countUnknown(url);
-    else await applier.add({ kind: 'update', object, bytes: encodeSoif(object) });
+    const receive = (change: GatherdChange) => applier.fetched(change);
+    const found = await client.receiveObject(url, receive, signal === undefined ? {} : { signal });
+    if (!found) tally.countUnknown(url);
   }
 }

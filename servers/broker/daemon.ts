@@ -1,15 +1,26 @@
 // The program broker: configuration, log, pid file, signals.
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type BrokerConfig, parseBrokerConf } from '../../protocols/config/index.js';
 import type { ConfigError } from '../../protocols/errors.js';
 import { messageOf, UsageError } from '../../protocols/errors.js';
-import { createDebug, DebugFlags, type Logger, openLog, PidFile, StopSignal } from '../host/index.js';
+import { createDirectory } from '../../storage/files/make-directory.js';
+import {
+  createDebug,
+  DebugFlags,
+  type Logger,
+  openLog,
+  type PeerLimits,
+  PidFile,
+  passwordFileWarning,
+  StopSignal,
+  stopLimit,
+} from '../host/index.js';
 import { Broker, type StartMode } from './broker.js';
 import { type CollectEvent, collectChannel } from './collect-report.js';
 import { writeRunBroker } from './script.js';
-import { BrokerServer } from './server.js';
-import { WebServer } from './web/server.js';
+import { BrokerServer, portLimits } from './server.js';
+import { pageLimits, WebServer } from './web/server.js';
 
 /** Options of the program broker. */
 export interface BrokerProgramOptions {
@@ -21,14 +32,18 @@ export interface BrokerProgramOptions {
   readonly host: string;
   /** Port of the web pages; 0 selects a free one. Default: no web pages. */
   readonly webPort?: number;
+  /** Limits of the Broker's port and of its web pages. */
+  readonly connections?: PeerLimits;
   /** Logs JSON lines instead of Harvest's format. */
   readonly jsonLog?: boolean;
   /** Log file, `broker.out`, reopened on SIGHUP. Default: standard error. */
   readonly logFile?: string;
   /** BRK-6.5. */
   readonly debug?: DebugFlags;
-  /** Milliseconds in which replies may finish when the program stops. Default 10 000. */
+  /** Milliseconds in which replies may finish when the program stops. Default 5000. */
   readonly graceMs?: number;
+  /** Milliseconds after a signal or `#shutdown` after which the process ends in any case, with status 1. Default: no limit. */
+  readonly stopLimitMs?: number;
   /** The command line that runs `harvest`, for `RunBroker`. Default: no script is written. */
   readonly harvest?: readonly string[];
   /** Called when connections are accepted. */
@@ -39,7 +54,7 @@ export interface BrokerProgramOptions {
   }) => void;
 }
 
-const GRACE_MS = 10_000;
+const GRACE_MS = 5000;
 
 /** The contents of a `broker.conf` and its warnings. */
 export interface ReadConfiguration {
@@ -62,7 +77,8 @@ export async function readBrokerConf(file: string): Promise<ReadConfiguration> {
     throw new UsageError(`${file}: cannot be read: ${why}`, { cause });
   }
   const { config, warnings } = parseBrokerConf(text, file, { brokerDirectory: dirname(dirname(path)) });
-  return { config, warnings };
+  const readable = config.adminPassword === '' ? undefined : passwordFileWarning(path, 'Admin-Password');
+  return { config, warnings: readable === undefined ? warnings : [...warnings, readable] };
 }
 
 /** Path of the pid file of a running broker. */
@@ -89,8 +105,8 @@ export async function runBroker(options: BrokerProgramOptions): Promise<void> {
   const { log } = opened;
   for (const warning of warnings) log.warn(warning.message);
   const pidPath = brokerPidFile(config.brokerDirectory);
-  await mkdir(dirname(pidPath), { recursive: true });
-  await using pidFile = await PidFile.create(pidPath, 'broker');
+  await createDirectory(dirname(pidPath));
+  await using pidFile = await PidFile.create(pidPath, 'broker', (sentence) => log.warn(sentence));
   await using broker = await Broker.open({
     config,
     log,
@@ -106,15 +122,26 @@ export async function runBroker(options: BrokerProgramOptions): Promise<void> {
     host,
     port: config.brokerPort,
     log,
+    ...portLimits(options.connections),
     shutdown: stop,
   });
   await using web =
     webPort === undefined
       ? undefined
-      : await WebServer.listen({ broker, brokerAddress: server.address, host, port: webPort, log });
+      : await WebServer.listen({
+          ...pageLimits(options.connections),
+          broker,
+          brokerAddress: server.address,
+          host,
+          port: webPort,
+          log,
+        });
   if (web !== undefined) broker.setWebAddress(web.address.host, web.address.port);
   using _progress = logProgress(log);
-  using signals = new StopSignal().on('SIGHUP', () => {
+  let waitingFor = (): string[] => [];
+  using signals = new StopSignal({
+    limit: stopLimit('broker', options.stopLimitMs, (sentence) => log.error(sentence)),
+  }).on('SIGHUP', () => {
     try {
       opened.reopen();
       broker.events.reopen();
@@ -130,10 +157,15 @@ export async function runBroker(options: BrokerProgramOptions): Promise<void> {
   await broker.start(mode);
   options.onReady({ ...server.address, ...(web === undefined ? {} : { web: web.url }) });
   const why = await Promise.race([signals.stopped, shutdown]);
+  signals.waitsFor(() => waitingFor()).startLimit();
   log.info(`${why}: stopping, ${server.connections} connections`);
+  waitingFor = () => ['the web pages'];
   await web?.close();
+  waitingFor = () => [`${server.connections} connections`];
   await server.close({ graceMs });
+  waitingFor = () => broker.activities;
   await broker.close();
+  waitingFor = () => [];
   log.info('stopped');
 }
 

@@ -3,7 +3,8 @@ import { closeSync, existsSync, lstatSync, openSync, readSync, realpathSync } fr
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { StateError, StorageError, UsageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { AppendFileSync } from '../host/index.js';
+import { replaceControls } from '../../protocols/visible-text.js';
+import { LogFile } from '../host/index.js';
 
 /** BRK-5.7: the types of events for `Log-Types`, `#add-log` and `#rem-log`, which also accept `All`. */
 export const LOG_TYPES = [
@@ -57,7 +58,7 @@ export class EventLog implements Disposable {
   readonly #options: EventLogOptions;
   readonly #types: Set<LogType>;
   #file: string;
-  #sink: AppendFileSync | undefined;
+  #sink: LogFile | undefined;
 
   private constructor(options: EventLogOptions) {
     this.#options = options;
@@ -133,9 +134,9 @@ export class EventLog implements Disposable {
     return file;
   }
 
-  /** Writes the buffered lines. */
-  flush(): void {
-    this.#sink?.flush();
+  /** Writes the buffered lines. Resolves with false if the file cannot be written now. */
+  async flush(): Promise<boolean> {
+    return (await this.#sink?.flush()) ?? true;
   }
 
   /** Flushes and closes the log; further events are dropped. */
@@ -166,8 +167,15 @@ export class EventLog implements Disposable {
     return name;
   }
 
-  #openSink(file: string): AppendFileSync {
-    return new AppendFileSync(file, { blockLength: this.#options.bufferBytes ?? 8192 });
+  #openSink(file: string): LogFile {
+    const sink: LogFile = new LogFile(file, {
+      blockLength: this.#options.bufferBytes ?? 8192,
+      onLost: (lines, reason) => {
+        const sentence = `${lines} events are not in this log: it could not be written (${printable(reason)})`;
+        sink.write(`${formatTime(this.#options.now())} Admin: ${sentence}`);
+      },
+    });
+    return sink;
   }
 
   #checkName(name: string): string {
@@ -211,5 +219,5 @@ function formatTime(now: UnixSeconds): string {
 
 /** REG-53: replaces control characters, so that text from the network cannot begin a line or control a terminal. */
 function printable(text: string): string {
-  return text.replace(/[\x00-\x1f\x7f-\x9f]/g, '?');
+  return replaceControls(text, '?');
 }

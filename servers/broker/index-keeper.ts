@@ -1,7 +1,11 @@
 // Keeps the index up to date with the store.
+import { isDiskFull, messageOf, ProtocolError } from '../../protocols/errors.js';
 import { Mutex } from '../../protocols/mutex.js';
+import { type ByteSource, readRange } from '../../protocols/soif/index.js';
+import { collectGarbage, LARGE_BYTES } from '../../storage/files/collect-garbage.js';
 import type { BrokerStore } from '../../storage/index.js';
-import type { Indexer } from '../../storage/indexers/index.js';
+import { type Indexer, indexedPartOf } from '../../storage/indexers/index.js';
+import { isIndexFailure } from './index-repair.js';
 import { storedObjects } from './object-groups.js';
 
 /** Limits of {@link IndexKeeper}. */
@@ -11,6 +15,8 @@ export interface IndexKeeperOptions {
   /** Changes read from the change log at once, default 512. */
   readonly pageChanges?: number;
   readonly signal?: AbortSignal;
+  /** Called for each object that is larger than what the engine indexes of one object, with that limit in bytes. */
+  readonly onPartlyIndexed?: (url: string, limit: number) => void;
 }
 
 /**
@@ -25,9 +31,11 @@ export class IndexKeeper {
   readonly #flushEvery: number;
   readonly #pageChanges: number;
   readonly #signal: AbortSignal | undefined;
+  readonly #onPartlyIndexed: IndexKeeperOptions['onPartlyIndexed'];
   /** Sequence number of the last change passed to the indexer; the indexer's watermark follows at each flush. */
   #position: number;
   #updating = false;
+  #failure: string | undefined;
   /** One update at a time. */
   readonly #mutex = new Mutex();
 
@@ -37,18 +45,26 @@ export class IndexKeeper {
     this.#flushEvery = options.flushEvery ?? 4096;
     this.#pageChanges = options.pageChanges ?? 512;
     this.#signal = options.signal;
+    this.#onPartlyIndexed = options.onPartlyIndexed;
     this.#position = indexer.watermark;
   }
 
-  /** Brings the index up to date from its watermark, or rebuilds it if the log no longer reaches back to it. */
+  /**
+   * Brings the index up to date from its watermark, or rebuilds it if the log no longer reaches back to it. On a full disk the index stays
+   * as it is: see {@link failure}.
+   */
   static async open(
     store: BrokerStore,
     indexer: Indexer,
     options: IndexKeeperOptions = {},
   ): Promise<IndexKeeper> {
     const keeper = new IndexKeeper(store, indexer, options);
-    if (keeper.#isLost()) await keeper.rebuild();
-    else await keeper.settle();
+    try {
+      if (keeper.#isLost()) await keeper.rebuild();
+      else await keeper.settle();
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+    }
     return keeper;
   }
 
@@ -57,22 +73,48 @@ export class IndexKeeper {
     return this.#store.lastSequence - this.#indexer.watermark;
   }
 
+  /** Why the last update failed; undefined after a flush that succeeded. */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  /** In words, why searches do not find every object; undefined if they do, or will as soon as a collection is indexed. */
+  get missing(): string | undefined {
+    if (this.#failure === undefined || this.lag === 0) return undefined;
+    return `The index lacks the last ${this.lag} changes: ${this.#failure}`;
+  }
+
   /** Passes every change of the log to the indexer, without making it durable there. */
   follow(): Promise<void> {
-    return this.#mutex.runExclusive(() => this.#follow());
+    return this.#mutex.runExclusive(() => this.#update(() => this.#follow()));
   }
 
   /** Like {@link follow}, then makes the changes durable and visible to queries (BRK-8.2 Flush). */
   settle(): Promise<void> {
-    return this.#mutex.runExclusive(async () => {
-      await this.#follow();
-      await this.#flush();
-    });
+    return this.#mutex.runExclusive(() => this.#settle());
   }
 
   /** Empties the index and indexes every stored object again (BRK-8.1 Index_Full). */
   rebuild(): Promise<void> {
-    return this.#mutex.runExclusive(async () => {
+    return this.#mutex.runExclusive(() => this.#rebuild());
+  }
+
+  async #settle(): Promise<void> {
+    try {
+      await this.#update(async () => {
+        await this.#follow();
+        await this.#flush();
+      });
+    } catch (error) {
+      // Another index would find no space either.
+      if (!isIndexFailure(error) || isDiskFull(error)) throw error;
+      // The index cannot take the changes, but everything that it holds is in the store.
+      await this.#rebuild();
+    }
+  }
+
+  #rebuild(): Promise<void> {
+    return this.#update(async () => {
       const sequence = this.#store.lastSequence;
       await this.#indexer.clear();
       await this.#begin();
@@ -113,9 +155,39 @@ export class IndexKeeper {
   }
 
   async #add(oids: readonly number[]): Promise<void> {
-    for await (const group of storedObjects(this.#store, oids)) {
+    const limit = this.#indexer.maxIndexedBytes;
+    // An engine without a limit gets every object whole.
+    const readLarge =
+      limit === undefined ? undefined : (object: ByteSource) => this.#indexedPart(object, limit);
+    for await (const group of storedObjects(this.#store, oids, { readLarge })) {
       this.#signal?.throwIfAborted();
-      for (const { entry, bytes } of group) await this.#indexer.add(entry.oid, bytes);
+      for (const { entry, bytes } of group) {
+        if (limit !== undefined && entry.length > limit) this.#onPartlyIndexed?.(entry.url, limit);
+        await this.#indexer.add(entry.oid, bytes);
+        if (bytes.length >= LARGE_BYTES) collectGarbage();
+      }
+    }
+  }
+
+  /** Returns what the engine indexes; one byte of an object that is not valid SOIF, so that the engine removes it. */
+  async #indexedPart(object: ByteSource, limit: number): Promise<Uint8Array> {
+    try {
+      return await indexedPartOf(object, limit);
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      return readRange(object, 0, 1);
+    }
+  }
+
+  /** Changes that the index lost in a failed update are read from the log again. */
+  async #update(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (this.#signal?.aborted !== true) this.#failure = messageOf(error);
+      this.#updating = false;
+      this.#position = this.#indexer.watermark;
+      throw error;
     }
   }
 
@@ -129,6 +201,7 @@ export class IndexKeeper {
     if (!this.#updating) return;
     await this.#indexer.flush(this.#position);
     this.#updating = false;
+    this.#failure = undefined;
     await this.#store.trimChanges(this.#position);
   }
 }

@@ -21,9 +21,16 @@ export { type SearchContext, type SearchSummary, search } from './search.js';
 export {
   BrokerServer,
   type BrokerServerOptions,
+  portLimits,
   type ServedBroker,
 } from './server.js';
 export type { BrokerStatistics, Count } from './statistics.js';
 export type { TimetableRow } from './timetable.js';
-export { createWebApp, type WebAppOptions, WebServer, type WebServerOptions } from './web/server.js';
+export {
+  createWebApp,
+  pageLimits,
+  type WebAppOptions,
+  WebServer,
+  type WebServerOptions,
+} from './web/server.js';
 export { type StatsFileOptions, statsFile } from './web/stats-file.js';

@@ -1,9 +1,11 @@
 // The file `admin/LAST-COLLECTION` (BT-7).
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { CollectionPoint } from '../../protocols/config/index.js';
 import { messageOf, StorageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
+import { createDirectory } from '../../storage/files/make-directory.js';
+import { readRegular } from '../../storage/files/regular-file.js';
 import { replaceFile } from '../../storage/files/replace-file.js';
 
 /** BT-7: the state of a collection point that is a Broker. */
@@ -28,7 +30,7 @@ export function lastCollectionFile(brokerDirectory: string): string {
 export async function writeLastCollections(file: string, points: readonly LastCollection[]): Promise<void> {
   const text = points.map(({ point, last }) => `${lineOf(point, String(last))}\n`).join('');
   try {
-    await mkdir(dirname(file), { recursive: true });
+    await createDirectory(dirname(file));
   } catch (cause) {
     throw new StorageError(`${file} cannot be written: ${messageOf(cause)}`, { cause });
   }
@@ -41,7 +43,7 @@ export async function readLastCollections(
 ): Promise<(point: CollectionPoint) => UnixSeconds | undefined> {
   let text: string;
   try {
-    text = await readFile(file, 'utf8');
+    text = (await readRegular(file)).toString('utf8');
   } catch {
     return () => undefined;
   }

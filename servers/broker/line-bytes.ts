@@ -1,5 +1,5 @@
 // Finds the bytes of a matched line in its object (BRK-1.10).
-import { decodeText } from '../../protocols/soif/index.js';
+import { type ByteSource, decodeText } from '../../protocols/soif/index.js';
 
 /** Whether a text is ASCII, so that its bytes are the same in every character set that this kit reads. */
 export function isAscii(text: string): boolean {
@@ -16,6 +16,37 @@ export function lineBytes(text: string, object: Uint8Array): Uint8Array {
   if (isAscii(text) || bytes.includes(utf8)) return utf8;
   const single = singleBytes(text);
   return single !== undefined && bytes.includes(single) ? single : utf8;
+}
+
+/** {@link lineBytes} of several lines of an object that is not in memory. */
+export async function largeLineBytes(
+  texts: readonly string[],
+  object: ByteSource,
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  const wanted = [...new Set(texts)].map((text) => ({
+    text,
+    utf8: Buffer.from(text, 'utf8'),
+    single: singleBytes(text),
+    found: isAscii(text),
+    foundSingle: false,
+  }));
+  const longest = Math.max(1, ...wanted.map(({ utf8 }) => utf8.length));
+  let end: Uint8Array = new Uint8Array(0);
+  for await (const piece of object.pieces()) {
+    // The end of the piece before it, because a line may begin there.
+    const bytes = Buffer.concat([end, piece]);
+    for (const line of wanted) {
+      line.found ||= bytes.includes(line.utf8);
+      if (!line.found && line.single !== undefined) line.foundSingle ||= bytes.includes(line.single);
+    }
+    end = bytes.subarray(Math.max(0, bytes.length - longest + 1));
+  }
+  return new Map(
+    wanted.map(({ text, utf8, single, found, foundSingle }) => [
+      text,
+      !found && foundSingle && single !== undefined ? single : utf8,
+    ]),
+  );
 }
 
 /** Encodes the text in windows-1252, as `decodeText` reads it; undefined if a character is not in that character set. */

@@ -1,15 +1,18 @@
 // Cleaning, deleting, adding by hand and compressing the Registry.
 import { resolve } from 'node:path';
 import { exactBytes, readInput, readObjects } from '../../clients/soif-tools/index.js';
-import type { Query } from '../../protocols/broker/index.js';
-import { decodeSoif } from '../../protocols/soif/index.js';
+import { DEFAULT_FLAGS, type Query } from '../../protocols/broker/index.js';
+import { UsageError } from '../../protocols/errors.js';
+import { decodeSoif, textOfUrl } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import type {
-  ApplyCounts,
-  ApplyObserver,
-  BrokerStore,
-  CollectedChange,
-  RegistryEntry,
+import { SpoolFile } from '../../storage/files/spool-file.js';
+import {
+  type ApplyCounts,
+  type ApplyObserver,
+  type BrokerStore,
+  type CollectedChange,
+  NO_COUNTS,
+  type RegistryEntry,
 } from '../../storage/index.js';
 import type { Indexer } from '../../storage/indexers/index.js';
 import type { Debug } from '../host/index.js';
@@ -113,9 +116,9 @@ export class Maintenance {
     }
     await keeper.settle();
     const hits = indexer.query(query, {
-      ignoreCase: false,
-      matchWord: false,
-      errors: 0,
+      ignoreCase: DEFAULT_FLAGS.ignoreCase,
+      matchWord: DEFAULT_FLAGS.matchWord,
+      errors: DEFAULT_FLAGS.errors,
       wantLines: false,
       lifetimeMs: maxLife() * 1000,
       signal,
@@ -149,30 +152,23 @@ export class Maintenance {
    * BRK-5.1 `#add-object`: adds the objects of SOIF files, plain, wrapped or gzip.
    *
    * @param files names, relative to Broker-Directory
-   * @throws StorageError when a file cannot be read; objects read before are added
+   * @throws StorageError when a file cannot be read; objects read before are added. UsageError when no file has an object.
    */
   async addFiles(files: readonly string[]): Promise<AddReport> {
     const { directory, keeper, signal } = this.#context;
-    let report: AddReport = {
-      added: 0,
-      updated: 0,
-      refreshed: 0,
-      deleted: 0,
-      duplicates: 0,
-      rejected: 0,
-      faults: 0,
-      reasons: [],
-    };
-    const addFault = (why: string): void => {
-      const reasons = report.reasons.length < MAX_REASONS ? [...report.reasons, why] : report.reasons;
-      report = { ...report, faults: report.faults + 1, reasons };
+    let report: AddReport = { ...NO_COUNTS, faults: 0, reasons: [] };
+    /** A sentence for each file without objects. */
+    const empty: string[] = [];
+    const addReasons = (faults: number, why: readonly string[]): void => {
+      const reasons = [...report.reasons, ...why].slice(0, MAX_REASONS);
+      report = { ...report, faults: report.faults + faults, reasons };
     };
     const apply = async (batch: readonly CollectedChange[]): Promise<void> => {
       const { store, observe } = this.#context;
       const result = await store.apply(batch, undefined, observe);
       this.#deleted += result.updated;
-      const reasons = [...report.reasons, ...result.reasons].slice(0, MAX_REASONS);
-      report = { ...addCounts(report, result), faults: report.faults, reasons };
+      report = { ...addCounts(report, result), faults: report.faults, reasons: report.reasons };
+      addReasons(0, result.reasons);
       await keeper.follow();
     };
     try {
@@ -180,12 +176,25 @@ export class Maintenance {
         let batch: CollectedChange[] = [];
         let size = 0;
         const input = readInput(resolve(directory, name), { signal });
+        let objects = 0;
+        let faults = 0;
+        const sentences: string[] = [];
         // The file may be private to another user: a fault names its rule and offset, without the text.
-        const onWarning = ({ rule, offset }: { readonly rule: string; readonly offset: number }) =>
-          addFault(`${name}: breaks ${rule} at byte ${offset}`);
-        for await (const item of readObjects(input, { onWarning })) {
-          const bytes = exactBytes(item);
+        const onWarning = ({ rule, offset }: { readonly rule: string; readonly offset: number }) => {
+          faults += 1;
+          if (sentences.length < MAX_REASONS) sentences.push(`breaks ${rule} at byte ${offset}`);
+        };
+        const large = { open: () => SpoolFile.open(directory) };
+        for await (const item of readObjects(input, { onWarning, large })) {
+          const bytes = exactBytes(item, onWarning);
           if (bytes === undefined) continue;
+          objects += 1;
+          if (!(bytes instanceof Uint8Array)) {
+            await apply([...batch, { kind: 'update', object: item.object, bytes }]);
+            batch = [];
+            size = 0;
+            continue;
+          }
           // The reader's bytes are valid only until its next object.
           const copy = bytes.slice();
           const object = decodeSoif(copy, { maxObjectBytes: copy.length });
@@ -197,10 +206,17 @@ export class Maintenance {
           size = 0;
         }
         await apply(batch);
+        if (objects === 0) {
+          const [fault] = sentences;
+          empty.push(`${name}: no SOIF objects in it${fault === undefined ? '' : ` (${fault})`}`);
+          faults = Math.max(faults, 1);
+        }
+        addReasons(faults, objects === 0 ? empty.slice(-1) : sentences.map((what) => `${name}: ${what}`));
       }
     } finally {
       await keeper.settle();
     }
+    if (empty.length === files.length) throw new UsageError(empty.slice(0, MAX_REASONS).join('; '));
     return report;
   }
 
@@ -227,7 +243,7 @@ export class Maintenance {
     const { store, events, keeper } = this.#context;
     const entries = events.isEnabled('Delete') ? await store.entries(oids) : [];
     const removed = await store.remove(oids);
-    for (const entry of entries) if (entry !== undefined) events.write('Delete', entry.url);
+    for (const entry of entries) if (entry !== undefined) events.write('Delete', textOfUrl(entry.url));
     this.#deleted += removed;
     await keeper.follow();
     return removed;

@@ -1,4 +1,5 @@
 // Reads stored objects in groups of limited size.
+import type { ByteSource } from '../../protocols/soif/index.js';
 import type { BrokerStore, RegistryEntry } from '../../storage/index.js';
 
 /** An object and its entry in the Registry. */
@@ -12,6 +13,8 @@ export interface StoredObject {
 export interface GroupLimits {
   /** Default 4 MiB; a larger object forms its own group. */
   readonly maxBytes?: number;
+  /** Returns what is needed of an object that is stored in parts. Default: all of it. */
+  readonly readLarge?: ((object: ByteSource) => Promise<Uint8Array>) | undefined;
 }
 
 /** Splits entries into groups whose objects have `maxBytes` bytes at most, in order. */
@@ -40,7 +43,10 @@ export async function* storedObjects(
 ): AsyncGenerator<readonly StoredObject[], void, void> {
   const entries = (await store.entries(oids)).filter((entry) => entry !== undefined);
   for (const group of groupByBytes(entries, limits.maxBytes ?? 4 * 1024 * 1024)) {
-    const objects = await store.objects(group.map((entry) => entry.oid));
+    const objects = await store.objects(
+      group.map((entry) => entry.oid),
+      limits.readLarge,
+    );
     const found: StoredObject[] = [];
     group.forEach((entry, i) => {
       const bytes = objects[i];

@@ -1,15 +1,19 @@
 // Queries, bulk transfers and digests of a broker.
-import type { Query, QueryFlags, ResultItem } from '../../protocols/broker/index.js';
+import type { Query, QueryFlags } from '../../protocols/broker/index.js';
 import type { DigestReport } from '../../protocols/bulk/index.js';
 import type { BrokerConfig } from '../../protocols/config/index.js';
+import type { StorageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { Debug } from '../host/index.js';
 import type { BrokerParts } from './broker-parts.js';
 import { DigestCache } from './bulk-digest.js';
-import { type BulkRefusal, type BulkTransfer, prepareTransfer } from './bulk-transfer.js';
-import { limitedSearch } from './limited-search.js';
+import { type BulkCaller, type BulkRefusal, type BulkTransfer, prepareTransfer } from './bulk-transfer.js';
+import { DEFAULT_WAIT_MS, limitedSearch, MAX_TIMER_MS, type SearchCaller } from './limited-search.js';
+import type { PageItem } from './page-items.js';
 import type { PublishedUrls } from './published-urls.js';
+import { QueryPlace } from './query-place.js';
 import { QuerySlots } from './query-slots.js';
+import { ReplyMemory } from './reply-memory.js';
 import type { SearchSummary } from './search.js';
 
 /** Context of {@link QueryService}. */
@@ -19,6 +23,8 @@ export interface QueryServiceContext extends BrokerParts {
   readonly urls: PublishedUrls;
   readonly debug: Debug;
   readonly now: () => UnixSeconds;
+  /** Called when the index or the store fails. */
+  readonly onFailure: (error: StorageError) => void;
   /** Aborted when the broker closes. */
   readonly closing: AbortSignal;
 }
@@ -26,6 +32,7 @@ export interface QueryServiceContext extends BrokerParts {
 /** Searches, bulk transfers and digests, within the slots of `Max-Queries`. */
 export class QueryService {
   readonly slots: QuerySlots;
+  readonly memory = new ReplyMemory();
   readonly #context: QueryServiceContext;
   readonly #digests: DigestCache;
 
@@ -43,9 +50,9 @@ export class QueryService {
   search(
     query: Query,
     flags: QueryFlags,
-    signal?: AbortSignal,
-  ): AsyncGenerator<readonly ResultItem[], SearchSummary, void> | undefined {
-    const { store, indexer, urls, debug, closing } = this.#context;
+    caller?: SearchCaller,
+  ): AsyncGenerator<readonly PageItem[], SearchSummary, void> {
+    const { store, indexer, keeper, urls, debug, onFailure, closing } = this.#context;
     const { maxResults, glimpseMaxLife } = this.#context.config();
     const context = {
       store,
@@ -55,27 +62,38 @@ export class QueryService {
       maxResults,
       maxLife: glimpseMaxLife,
       opaqueMode: this.opaqueMode,
+      missing: () => keeper.missing,
       slots: this.slots,
+      memory: this.memory,
       debug,
+      onFailure,
       closing,
     };
-    return limitedSearch(query, flags, context, signal);
+    return limitedSearch(query, flags, context, caller);
   }
 
-  bulkTransfer(query: Query, flags: QueryFlags, signal: AbortSignal): Promise<BulkTransfer | BulkRefusal> {
-    const { store, indexer, keeper, now, closing } = this.#context;
+  bulkTransfer(query: Query, flags: QueryFlags, caller: BulkCaller): Promise<BulkTransfer | BulkRefusal> {
+    const { store, indexer, keeper, now, onFailure } = this.#context;
+    const { signal, client, share, waitMs = DEFAULT_WAIT_MS } = caller;
+    const { glimpseMaxLife } = this.#context.config();
+    // The engine counts the lifetime; a query that gets no turn for as long is over.
+    const lifetimeMs = Math.min(glimpseMaxLife * 1000, MAX_TIMER_MS);
     return prepareTransfer(query, flags, {
       store,
       indexer,
       settle: () => keeper.settle(),
-      acquireSlot: () => this.slots.acquire(),
-      maxLife: this.#context.config().glimpseMaxLife,
+      place: new QueryPlace({ slots: this.slots, client, signal, remainingMs: () => lifetimeMs }),
+      waitMs,
+      client,
+      share,
+      maxLife: glimpseMaxLife,
       now,
-      signal: AbortSignal.any([signal, closing]),
+      signal,
+      onFailure,
     });
   }
 
   digest(prefix: string, signal: AbortSignal): Promise<DigestReport> {
-    return this.#digests.report(prefix, AbortSignal.any([signal, this.#context.closing]));
+    return this.#digests.report(prefix, signal);
   }
 }

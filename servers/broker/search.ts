@@ -8,12 +8,22 @@ import {
   REPLY,
   type ResultItem,
 } from '../../protocols/broker/index.js';
-import { PeerError } from '../../protocols/errors.js';
-import { decodeSoif } from '../../protocols/soif/index.js';
+import { PeerError, StorageError } from '../../protocols/errors.js';
+import {
+  attributeOf,
+  type ByteSource,
+  bytesOfUrl,
+  decodeSoif,
+  type OutlineAttribute,
+  rangeOf,
+  readOutline,
+} from '../../protocols/soif/index.js';
 import type { BrokerStore, RegistryEntry } from '../../storage/index.js';
-import type { Hit, Indexer, MatchedLine } from '../../storage/indexers/index.js';
-import { isAscii, lineBytes } from './line-bytes.js';
+import type { Hit, Indexer, MatchedLine, Pace } from '../../storage/indexers/index.js';
+import { isAscii, largeLineBytes, lineBytes } from './line-bytes.js';
 import { groupByBytes } from './object-groups.js';
+import type { PageItem } from './page-items.js';
+import type { ReplyShare } from './reply-memory.js';
 
 /** Context of {@link search}. */
 export interface SearchContext {
@@ -29,6 +39,16 @@ export interface SearchContext {
   readonly maxLife: number;
   /** BRK-3.2. */
   readonly opaqueMode: 'suppress' | 'show';
+  /** The memory for pages. Default: pages of 1 MiB; a larger object is read alone. */
+  readonly share?: Pick<ReplyShare, 'pageBytes' | 'read' | 'hold'>;
+  /** The client by which the engine shares its time (`SearchOptions.client`). */
+  readonly client?: string | undefined;
+  /** Pauses the engine while others have the query's place. */
+  readonly pace?: Pace;
+  /** Why the index lacks objects of the store; undefined if it has them all. */
+  readonly missing?: (() => string | undefined) | undefined;
+  /** Called when the index or the store fails, with the error that the client gets as `111`. */
+  readonly onFailure?: (error: StorageError) => void;
 }
 
 /** Summary of a finished search. */
@@ -38,14 +58,18 @@ export interface SearchSummary {
   readonly lines: number;
   /** False if the search ended before it had examined every object. */
   readonly complete: boolean;
-  readonly reason?: 'lifetime' | 'limit' | 'aborted' | 'error';
+  readonly reason?: 'lifetime' | 'limit' | 'cost' | 'aborted' | 'error' | 'busy';
 }
 
 /** Largest number of objects in one page of results. One page is held in memory for a slow reader. */
 const MAX_PAGE = 64;
 
-/** Bytes of objects that are read for one page; a larger object is read alone. */
+/** Bytes of a page without {@link SearchContext.share}. */
 const PAGE_BYTES = 1024 * 1024;
+
+/** Objects with more bytes are not read into memory. */
+const LARGE_BYTES = 1024 * 1024;
+const NOTHING = new Uint8Array(0);
 
 /** Name of the attribute with the description. */
 const DESCRIPTION = 'Description';
@@ -66,7 +90,7 @@ export async function* search(
   flags: QueryFlags,
   context: SearchContext,
   signal?: AbortSignal,
-): AsyncGenerator<readonly ResultItem[], SearchSummary, void> {
+): AsyncGenerator<readonly PageItem[], SearchSummary, void> {
   const lifetime = clampLifetime(flags.lifetime, context.maxLife);
   // BRK-3.5: an unknown #index flag gets a notice, and the query is answered.
   if (flags.unknown.length > 0) yield flags.unknown.map(REPLY.unknownFlag);
@@ -77,6 +101,12 @@ export async function* search(
     for await (const page of pages) yield page;
   } catch (error) {
     if (signal?.aborted) return run.summary('aborted');
+    if (error instanceof StorageError) {
+      // The end of a reply has no mark (BRK-4.12): without this item the client would take what it has for everything.
+      context.onFailure?.(error);
+      yield [REPLY.unusable(error.message)];
+      return run.summary('error');
+    }
     // BRK-2.19, 4.18: the engine does not support the query.
     if (!(error instanceof PeerError)) throw error;
     yield [errorText(error.message)];
@@ -84,6 +114,11 @@ export async function* search(
   }
   if (run.stopped === 'aborted') return run.summary('aborted');
   const closing = run.warnings.map(errorItem);
+  // Fewer results than the store has objects are not sent in silence.
+  const missing = query.kind === 'all' ? undefined : context.missing?.();
+  if (missing !== undefined) closing.push(errorItem(missing));
+  // BRK-4.13: an error that does not end the results; the objects found until then are sent (BRK-4.15).
+  if (run.stopped === 'cost') closing.push(REPLY.costReached());
   if (run.stopped === 'lifetime') closing.push(REPLY.lifetimeReached(lifetime));
   else if (run.objects === 0) closing.push(REPLY.nothingMatched());
   if (closing.length > 0) yield closing;
@@ -98,7 +133,7 @@ function errorText(text: string): ResultItem {
 class SearchRun {
   objects = 0;
   lines = 0;
-  stopped: 'lifetime' | 'limit' | 'aborted' | undefined;
+  stopped: 'lifetime' | 'limit' | 'cost' | 'aborted' | undefined;
   warnings: readonly string[] = [];
   readonly #maxObjects: number;
   readonly #wantLines: boolean;
@@ -124,14 +159,13 @@ class SearchRun {
   }
 
   /** BRK-2.11 `#allb`: every object, by identifier. */
-  async *everything(): AsyncGenerator<readonly ResultItem[], void, void> {
+  async *everything(): AsyncGenerator<readonly PageItem[], void, void> {
     const { since } = this.flags;
     // The store's `since` includes the second itself, `#since` does not.
-    for await (const entries of this.context.store.all(since === undefined ? {} : { since: since + 1 })) {
-      for (let at = 0; at < entries.length; at += MAX_PAGE) {
-        if (this.#isOver()) return;
-        yield* this.#render(entries.slice(at, at + MAX_PAGE).map((entry) => ({ entry, lines: [] })));
-      }
+    const after = since === undefined ? {} : { since: since + 1 };
+    for await (const entries of this.context.store.all({ ...after, pageRows: MAX_PAGE })) {
+      if (this.#isOver()) return;
+      yield* this.#render(entries.map((entry) => ({ entry, lines: [] })));
     }
   }
 
@@ -139,7 +173,7 @@ class SearchRun {
   async *matching(
     expression: Exclude<Query, { readonly kind: 'all' }>,
     lifetimeMs: number,
-  ): AsyncGenerator<readonly ResultItem[], void, void> {
+  ): AsyncGenerator<readonly PageItem[], void, void> {
     const { flags, signal } = this;
     const hits = this.context.indexer.query(expression, {
       ignoreCase: flags.ignoreCase,
@@ -154,16 +188,21 @@ class SearchRun {
         ? { maxFiles: this.#maxObjects }
         : {}),
       ...(signal === undefined ? {} : { signal }),
+      ...(this.context.client === undefined ? {} : { client: this.context.client }),
+      ...(this.context.pace === undefined ? {} : { pace: this.context.pace }),
     });
     let page: Hit[] = [];
+    let characters = 0;
     // The first hit is sent immediately. Later pages are larger, because reading entries in larger batches costs less.
     let pageSize = 1;
     for await (const hit of hits) {
       page.push(hit);
-      if (page.length < pageSize) continue;
+      for (const line of hit.lines) characters += line.text.length;
+      if (page.length < pageSize && characters < this.#pageBytes) continue;
       yield* this.#renderHits(page);
       if (this.#isOver()) return;
       page = [];
+      characters = 0;
       pageSize = Math.min(MAX_PAGE, pageSize * 4);
     }
     yield* this.#renderHits(page);
@@ -172,7 +211,7 @@ class SearchRun {
     this.stopped ??= outcome.complete ? undefined : outcome.reason;
   }
 
-  async *#renderHits(hits: readonly Hit[]): AsyncGenerator<readonly ResultItem[], void, void> {
+  async *#renderHits(hits: readonly Hit[]): AsyncGenerator<readonly PageItem[], void, void> {
     if (hits.length === 0) return;
     const entries = await this.context.store.entries(hits.map((hit) => hit.oid));
     const found: { entry: RegistryEntry; lines: readonly MatchedLine[] }[] = [];
@@ -189,13 +228,24 @@ class SearchRun {
 
   async *#render(
     found: readonly { readonly entry: RegistryEntry; readonly lines: readonly MatchedLine[] }[],
-  ): AsyncGenerator<readonly ResultItem[], void, void> {
+  ): AsyncGenerator<readonly PageItem[], void, void> {
     const shown = found.slice(0, Math.max(0, this.#maxObjects - this.objects));
     const lines = new Map(shown.map(({ entry, lines }) => [entry.oid, lines]));
     for (const group of groupByBytes(
       shown.map(({ entry }) => entry),
-      PAGE_BYTES,
+      this.#pageBytes,
     )) {
+      const [first] = group;
+      if (first !== undefined && first.length > LARGE_BYTES && this.#needsObjects(group, lines)) {
+        // One part of it is in memory while the client reads.
+        using _part = await this.context.share?.hold(LARGE_BYTES, this.signal);
+        await using large = await this.context.store.large(first.oid);
+        if (large !== undefined) {
+          yield await this.#renderLarge(first, lines.get(first.oid) ?? [], large);
+          continue;
+        }
+      }
+      using _held = await this.#hold(group, lines);
       const objects = await this.#objectsOf(group, lines);
       const items: ResultItem[] = [];
       group.forEach((entry, i) => {
@@ -206,17 +256,71 @@ class SearchRun {
     if (this.objects >= this.#maxObjects) this.stopped ??= 'limit';
   }
 
+  /** An object that is not read into memory: the reply reads its values when it sends them. */
+  async #renderLarge(
+    entry: RegistryEntry,
+    lines: readonly MatchedLine[],
+    large: ByteSource,
+  ): Promise<PageItem[]> {
+    const { flags, context } = this;
+    const read = async () => {
+      const outline = await readOutline(large, { whole: true });
+      const texts = lines.map(({ text }) => text).filter((text) => !isAscii(text));
+      return { outline, encoded: texts.length === 0 ? undefined : await largeLineBytes(texts, large) };
+    };
+    const { outline, encoded } = await (context.share?.read(read) ?? read());
+    const items: PageItem[] = this.#head(entry);
+    const rangeOfValue = ({ start, end }: OutlineAttribute) => rangeOf(large, start, end);
+    const description = flags.desc ? attributeOf(outline, DESCRIPTION) : undefined;
+    if (description !== undefined && description.end > description.start)
+      items.push({ kind: 'description', value: NOTHING, large: rangeOfValue(description) });
+    for (const name of this.#attributes) {
+      const found = attributeOf(outline, name);
+      if (found !== undefined)
+        items.push({ kind: 'attribute', name, value: NOTHING, large: rangeOfValue(found) });
+      else if (name.toLowerCase() === 'url')
+        items.push({ kind: 'attribute', name, value: bytesOfUrl(entry.url) });
+    }
+    for (const line of lines) items.push(opaqueItem(line, encoded?.get(line.text)));
+    this.#end(lines, items);
+    return items;
+  }
+
+  get #pageBytes(): number {
+    return this.context.share?.pageBytes ?? PAGE_BYTES;
+  }
+
   /** Returns the objects' bytes, if an item needs more than the Registry contains. */
   #objectsOf(
     entries: readonly RegistryEntry[],
     lines: ReadonlyMap<number, readonly MatchedLine[]>,
   ): Promise<readonly (Uint8Array | undefined)[]> {
-    const needed =
+    if (!this.#needsObjects(entries, lines)) return Promise.resolve([]);
+    const { store, share } = this.context;
+    const read = () => store.objects(entries.map((entry) => entry.oid));
+    return share === undefined ? read() : share.read(read);
+  }
+
+  /** Waits for the memory of the objects, which are in the page while its consumer has it. */
+  async #hold(
+    entries: readonly RegistryEntry[],
+    lines: ReadonlyMap<number, readonly MatchedLine[]>,
+  ): Promise<Disposable | undefined> {
+    if (!this.#needsObjects(entries, lines)) return undefined;
+    const bytes = entries.reduce((sum, { length }) => sum + length, 0);
+    return this.context.share?.hold(bytes, this.signal);
+  }
+
+  #needsObjects(
+    entries: readonly RegistryEntry[],
+    lines: ReadonlyMap<number, readonly MatchedLine[]>,
+  ): boolean {
+    return (
       this.flags.attributes.length > 0 ||
       (this.flags.desc && entries.some((e) => e.description !== '')) ||
       // BRK-1.10: a line that is not ASCII is sent in the bytes of the object.
-      entries.some((e) => lines.get(e.oid)?.some((line) => !isAscii(line.text)));
-    return needed ? this.context.store.objects(entries.map((entry) => entry.oid)) : Promise.resolve([]);
+      entries.some((e) => lines.get(e.oid)?.some((line) => !isAscii(line.text)))
+    );
   }
 
   /** BRK-4.3: 120, 125, 126, 124, 127s in the requested order, 122s, 130. */
@@ -226,12 +330,8 @@ class SearchRun {
     bytes: Uint8Array | undefined,
     items: ResultItem[],
   ): void {
-    const { flags, context } = this;
-    items.push(
-      { kind: 'match', url: entry.url },
-      { kind: 'object-url', url: context.objectUrl(entry.oid) },
-      { kind: 'home-page', url: context.homePage },
-    );
+    const { flags } = this;
+    items.push(...this.#head(entry));
     if (bytes !== undefined) {
       const object = decodeSoif(bytes, { maxObjectBytes: bytes.length });
       const description = flags.desc ? object.get(DESCRIPTION) : undefined;
@@ -240,19 +340,27 @@ class SearchRun {
         items.push({ kind: 'description', value: description });
       for (const name of this.#attributes) {
         // BRK-4.6: the name as the client spelled it; missing attributes are left out. BRK-2.18: URL is an attribute.
-        const value = object.get(name) ?? (name.toLowerCase() === 'url' ? Buffer.from(entry.url) : undefined);
+        const value = object.get(name) ?? (name.toLowerCase() === 'url' ? bytesOfUrl(entry.url) : undefined);
         if (value !== undefined) items.push({ kind: 'attribute', name, value });
       }
     }
-    // BRK-4.8
     for (const line of lines) {
-      const item = { kind: 'opaque', text: `Matched line: ${line.attribute}# ${line.text}` } as const;
-      if (bytes === undefined || isAscii(line.text)) items.push(item);
-      else {
-        const head = Buffer.from(`Matched line: ${line.attribute}# `);
-        items.push({ ...item, bytes: Buffer.concat([head, lineBytes(line.text, bytes)]) });
-      }
+      const isEncoded = bytes === undefined || isAscii(line.text);
+      items.push(opaqueItem(line, isEncoded ? undefined : lineBytes(line.text, bytes)));
     }
+    this.#end(lines, items);
+  }
+
+  #head({ url, oid }: RegistryEntry): ResultItem[] {
+    const { objectUrl, homePage } = this.context;
+    return [
+      { kind: 'match', url },
+      { kind: 'object-url', url: objectUrl(oid) },
+      { kind: 'home-page', url: homePage },
+    ];
+  }
+
+  #end(lines: readonly MatchedLine[], items: PageItem[]): void {
     items.push({ kind: 'object-end' });
     this.objects += 1;
     this.lines += lines.length;
@@ -264,6 +372,13 @@ class SearchRun {
     else if (performance.now() >= this.deadline) this.stopped ??= 'lifetime';
     return this.stopped !== undefined;
   }
+}
+
+/** BRK-4.8; `bytes` are those of a line that is not ASCII. */
+function opaqueItem(line: MatchedLine, bytes: Uint8Array | undefined): ResultItem {
+  const item = { kind: 'opaque', text: `Matched line: ${line.attribute}# ${line.text}` } as const;
+  if (bytes === undefined) return item;
+  return { ...item, bytes: Buffer.concat([Buffer.from(`Matched line: ${line.attribute}# `), bytes]) };
 }
 
 /**

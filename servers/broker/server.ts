@@ -1,4 +1,5 @@
 // The Broker's port (BRK-1).
+
 import {
   type BrokerMessage,
   BrokerServerSession,
@@ -6,23 +7,28 @@ import {
   parseMessage,
   REPLY,
   type ResultItem,
+  requestedInterface,
   type ServerEvent,
   VERSION_TEXT,
 } from '../../protocols/broker/index.js';
 import { BULK_ERROR, BulkReplyEncoder, encodeBulkError } from '../../protocols/bulk/index.js';
 import { ConnectionError, ProtocolError } from '../../protocols/errors.js';
-import { type HostConnection, type Logger, TcpHost } from '../host/index.js';
+import { LinkedAbort } from '../../protocols/linked-abort.js';
+import { addressGroup, type HostConnection, type Logger, type PeerLimits, TcpHost } from '../host/index.js';
 import { type AdministeredBroker, administer } from './admin.js';
 import type { Broker } from './broker.js';
 import { ObjectList } from './bulk-list.js';
 import { answerBulk, type BulkServingBroker } from './bulk-reply.js';
+import { encodeItems, type PageItem, writeSegments } from './page-items.js';
+import type { ReplyProgress } from './reply-memory.js';
 import type { SearchSummary } from './search.js';
+import { cutReply } from './write-page.js';
 
 /** The members of a {@link Broker} that its port uses. */
 export type ServedBroker = Pick<
   Broker,
   | 'search'
-  | 'waitForSlot'
+  | 'callers'
   | 'close'
   | 'debug'
   | 'shutdownRequested'
@@ -37,14 +43,23 @@ export interface BrokerServerOptions {
   /** 0 selects a free port. */
   readonly port: number;
   readonly log: Logger;
-  /** Concurrent connections, default 256. */
-  readonly maxConnections?: number;
+  /** Concurrent connections, default 256. When all are in use, one that waits for its client is closed for a new one. */
+  readonly maxConnections?: number | undefined;
+  /** Concurrent connections of one IPv4 address or IPv6 /64. Default: a quarter of `maxConnections`; for this machine all of them. */
+  readonly maxPerAddress?: number | undefined;
   /** Time in which a message must arrive, default 60 000 (BRK-1.8). */
-  readonly messageTimeoutMs?: number;
+  readonly messageTimeoutMs?: number | undefined;
   /** Time without output after which the version line is repeated, default 15 000 (BRK-1.5). */
   readonly repeatVersionMs?: number;
-  /** Time for which a client may accept no data, default 120 000. */
-  readonly drainTimeoutMs?: number;
+  /**
+   * Interval at which a long query finds out whether its client has closed the connection, default 1000. A client that has ended its
+   * direction gets the version line once more: one that is gone resets the connection, one that still reads ignores the line (BRK-1.5).
+   */
+  readonly probeMs?: number;
+  /** Time for which a client may accept no data, or less than `minBytesPerSecond`, default 120 000. */
+  readonly drainTimeoutMs?: number | undefined;
+  /** Bytes per second that a client must accept on average over `drainTimeoutMs`. Default 100; 0: any progress suffices. */
+  readonly minBytesPerSecond?: number | undefined;
   /** Time for which a query waits for a slot when `Max-Queries` are running, default 10 000 (BRK-4.18). */
   readonly queueWaitMs?: number;
   /** Time for which the reply to a deleting or adding command waits for its outcome, default 2000 (BRK-5.4). */
@@ -53,11 +68,26 @@ export interface BrokerServerOptions {
   readonly shutdown?: () => void;
 }
 
+/** Default of `messageTimeoutMs` (BRK-1.8). */
+const MESSAGE_TIMEOUT_MS = 60_000;
+
+/** The limits of a program as those of the Broker's port. A message must arrive within a minute (BRK-1.8), or sooner. */
+export function portLimits({ timeoutMs, ...limits }: PeerLimits = {}): Partial<BrokerServerOptions> {
+  if (timeoutMs === undefined) return limits;
+  return {
+    ...limits,
+    messageTimeoutMs: Math.min(timeoutMs, MESSAGE_TIMEOUT_MS),
+    drainTimeoutMs: timeoutMs,
+  };
+}
+
 /** A longer message is cut in the log. */
 const MAX_LOGGED_BYTES = 500;
 
+const encoder = new BulkReplyEncoder();
+
 /** BP-23: the refusal in the interface of 1995. */
-const TOO_BUSY = new BulkReplyEncoder().trailer({
+const TOO_BUSY = encoder.trailer({
   kind: 'error',
   number: BULK_ERROR.busy,
   text: 'Broker is too busy, try again later',
@@ -73,7 +103,7 @@ export class BrokerServer implements AsyncDisposable {
 
   /** @throws ConnectionError when the port is not available */
   static async listen(options: BrokerServerOptions): Promise<BrokerServer> {
-    const { broker, log, messageTimeoutMs = 60_000 } = options;
+    const { broker, log, messageTimeoutMs = MESSAGE_TIMEOUT_MS } = options;
     const host = await TcpHost.listen(
       {
         host: options.host,
@@ -81,6 +111,8 @@ export class BrokerServer implements AsyncDisposable {
         log,
         name: 'broker',
         maxConnections: options.maxConnections ?? 256,
+        maxPerAddress: options.maxPerAddress,
+        minBytesPerSecond: options.minBytesPerSecond,
         // Longer than the deadline of the message, so that the client gets a reply.
         idleTimeoutMs: messageTimeoutMs * 2,
         drainTimeoutMs: options.drainTimeoutMs ?? 120_000,
@@ -115,11 +147,13 @@ export class BrokerServer implements AsyncDisposable {
   }
 }
 
-interface SessionOptions extends BrokerServerOptions {
+/** Options of {@link serveConnection}. */
+export interface SessionOptions extends BrokerServerOptions {
   readonly messageTimeoutMs: number;
 }
 
-async function serveConnection(connection: HostConnection, options: SessionOptions): Promise<void> {
+/** Runs the session of one connection: greeting, one message, its reply (BRK-1.3, 1.6). Tests call it with connections that fail. */
+export async function serveConnection(connection: HostConnection, options: SessionOptions): Promise<void> {
   const session = new BrokerServerSession();
   const { debug } = options.broker;
   debug(78, 9, () => `${connection.peer.address}: connected`);
@@ -128,7 +162,9 @@ async function serveConnection(connection: HostConnection, options: SessionOptio
   const request = await readMessage(connection, session, options.messageTimeoutMs);
   if (request === undefined) return connection.end();
   if (request.kind === 'error') {
-    await connection.write(encodeResult(request.item));
+    await connection.write(
+      request.interface === 2 ? refuseProposed(errorText(request.item)) : encodeResult(request.item),
+    );
     return connection.end();
   }
   let message: BrokerMessage;
@@ -136,12 +172,7 @@ async function serveConnection(connection: HostConnection, options: SessionOptio
     message = parseMessage(request.line);
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
-    // BRK-4.18; bulk transfers have their own code for errors (BT-10).
-    await connection.write(
-      isBulk(request.line)
-        ? encodeBulkError(`Malformed message: ${error.message}`)
-        : encodeResult(REPLY.malformed(error)),
-    );
+    await connection.write(refuseMalformed(request.line, error));
     return connection.end();
   }
   switch (message.kind) {
@@ -149,7 +180,7 @@ async function serveConnection(connection: HostConnection, options: SessionOptio
       await answerQuery(connection, session, message, request.line, options);
       break;
     case 'bulk':
-      await answerBulk(connection, message, messageText(request.line), options.broker);
+      await answerBulk(connection, message, messageText(request.line), options.broker, bulkOptions(options));
       break;
     case 'admin':
       await answerCommand(connection, message, options);
@@ -157,6 +188,27 @@ async function serveConnection(connection: HostConnection, options: SessionOptio
   }
   // BRK-4.12: the end of the reply is the end of the connection.
   await connection.end();
+}
+
+function bulkOptions({ queueWaitMs }: SessionOptions): { readonly waitMs?: number } {
+  return queueWaitMs === undefined ? {} : { waitMs: queueWaitMs };
+}
+
+/** BRK-4.18: a bulk transfer has its own code for errors (BT-10), and so has the interface of 1995 (BP-23, BP-29). */
+function refuseMalformed(line: Uint8Array, error: ProtocolError): Uint8Array {
+  const text = `Malformed message: ${error.message}`;
+  if (requestedInterface(line) === 2) return refuseProposed(text);
+  return isBulk(line) ? encodeBulkError(text) : encodeResult(REPLY.malformed(error));
+}
+
+function refuseProposed(text: string): Uint8Array {
+  const trailer = encoder.trailer({ kind: 'error', number: BULK_ERROR.malformed, text });
+  return Buffer.concat([encoder.version(VERSION_TEXT), trailer]);
+}
+
+/** The sentence of an item, without the word by which clients of the shipped format recognize errors (BRK-4.14). */
+function errorText(item: ResultItem): string {
+  return item.kind === 'fatal' ? item.text.replace(/^ERROR: /, '') : '';
 }
 
 function isBulk(line: Uint8Array): boolean {
@@ -194,6 +246,10 @@ async function readMessage(
   }
 }
 
+/**
+ * Answers a user query. Whatever ends the reply - the client, a failing write, an error - ends the search too, which holds its slot only
+ * while it computes a page.
+ */
 async function answerQuery(
   connection: HostConnection,
   session: BrokerServerSession,
@@ -201,74 +257,86 @@ async function answerQuery(
   line: Uint8Array,
   options: SessionOptions,
 ): Promise<void> {
-  const { broker, repeatVersionMs = 15_000 } = options;
-  const { address } = connection.peer;
+  const { broker } = options;
+  const address = broker.callers.addressOf(connection.peer);
   const started = performance.now();
-  // Clients that arrive at the same time are served one after the other; one that would wait too long is refused.
-  const deadline = started + (options.queueWaitMs ?? 10_000);
-  let pages = broker.search(message.query, message.flags, connection.signal);
-  while (pages === undefined && performance.now() < deadline && !connection.signal.aborted) {
-    await broker.waitForSlot(deadline - performance.now(), connection.signal);
-    pages = broker.search(message.query, message.flags, connection.signal);
-  }
   const list = message.flags.interface === 2 ? new ObjectList() : undefined;
-  // BP-29: the reply in the other interface follows the shipped greeting.
-  if (list !== undefined) await connection.write(list.head(VERSION_TEXT, await broker.description()));
-  if (pages === undefined) {
+  let summary: SearchSummary;
+  try {
+    // BP-29: the reply in the other interface follows the shipped greeting.
+    if (list !== undefined) await connection.write(list.head(VERSION_TEXT, await broker.description()));
+    summary = await sendPages(connection, session, message, list, options);
+  } catch (error) {
+    if (error instanceof ConnectionError) logQuery(options, address, line, 'client disconnected');
+    throw error;
+  }
+  if (summary.reason === 'busy') {
     logQuery(options, address, line, 'refused, too many queries');
     await connection.write(list === undefined ? encodeResult(REPLY.busy()) : TOO_BUSY);
     return;
   }
-  let summary: SearchSummary | undefined;
-  try {
-    let next = pages.next();
-    for (;;) {
-      const page = await withTimeout(next, repeatVersionMs);
-      if (page === undefined) {
-        // The other interface has no such line.
-        if (list !== undefined) continue;
-        // BRK-1.5: the write detects that the client has closed the connection during a long search.
-        await connection.write(session.greeting());
-        continue;
-      }
-      if (page.done === true) {
-        summary = page.value;
-        if (list !== undefined) await connection.write(list.end());
-        break;
-      }
-      // The next page is searched for after this one is sent, so that a slow reader occupies the memory of one page.
-      await connection.write(list?.push(page.value) ?? Buffer.concat(page.value.map(encodeResult)));
-      logReturned(broker, address, page.value);
-      next = pages.next();
-    }
-  } catch (error) {
-    if (error instanceof ConnectionError) logQuery(options, address, line, 'client disconnected');
-    throw error;
-  } finally {
-    await pages.return({ objects: 0, lines: 0, complete: false, reason: 'aborted' });
-  }
+  if (list !== undefined) await connection.write(list.end());
   const milliseconds = Math.round(performance.now() - started);
   const ending = summary.complete ? '' : ` (${summary.reason ?? 'incomplete'})`;
-  logQuery(
-    options,
-    address,
-    line,
-    `${summary.objects} objects, ${summary.lines} lines, ${milliseconds} ms${ending}`,
-  );
+  const counts = `${summary.objects} objects, ${summary.lines} lines`;
+  logQuery(options, address, line, `${counts}, ${milliseconds} ms${ending}`);
+}
+
+/** Sends the pages of a query. Each is searched for after the one before it is sent. */
+async function sendPages(
+  connection: HostConnection,
+  session: BrokerServerSession,
+  { query, flags }: BrokerMessage & { readonly kind: 'user' },
+  list: ObjectList | undefined,
+  { broker, repeatVersionMs = 15_000, probeMs = 1_000, queueWaitMs }: SessionOptions,
+): Promise<SearchSummary> {
+  const address = broker.callers.addressOf(connection.peer);
+  using stop = new LinkedAbort(connection.signal);
+  let share: ReplyProgress = { mayReadAhead: false, progress: () => undefined };
+  const pages = broker.search(query, flags, {
+    client: addressGroup(address),
+    signal: stop.signal,
+    cut: (reason) => cutReply(connection, reason),
+    onShare: (given) => {
+      share = given;
+    },
+    ...(queueWaitMs === undefined ? {} : { waitMs: queueWaitMs }),
+  });
+  let silentSince = performance.now();
+  let hasEnded = false;
+  try {
+    for (let next = pages.next(); ; ) {
+      const page = await withTimeout(next, Math.min(probeMs, repeatVersionMs));
+      if (page === undefined) {
+        const endsNow: boolean = connection.pollEnd() && !hasEnded;
+        hasEnded ||= endsNow;
+        // BRK-1.5: the write detects that the client has closed the connection during a long search. The other interface has no such line.
+        if (list !== undefined || !(endsNow || performance.now() - silentSince >= repeatVersionMs)) continue;
+        await connection.write(session.greeting());
+        silentSince = performance.now();
+        continue;
+      }
+      if (page.done === true) return page.value;
+      const segments = list?.push(page.value) ?? encodeItems(page.value);
+      await writeSegments(connection, segments, share);
+      logReturned(broker, address, page.value);
+      silentSince = performance.now();
+      next = pages.next();
+    }
+  } finally {
+    stop.abort();
+    await pages.return({ objects: 0, lines: 0, complete: false, reason: 'aborted' });
+  }
 }
 
 /** BRK-5.7 `Query-Return`: logs one line for each object that was sent. */
-function logReturned({ events }: ServedBroker, address: string, page: readonly ResultItem[]): void {
-  if (!events.isEnabled('Query-Return')) return;
-  for (const item of page) if (item.kind === 'match') events.write('Query-Return', `${address}: ${item.url}`);
+function logReturned({ requests }: ServedBroker, address: string, page: readonly PageItem[]): void {
+  for (const item of page) if (item.kind === 'match') requests.returned(address, item.url);
 }
 
 /** BRK-5.7 `Query`: logs one line for each user query. */
-function logQuery(options: SessionOptions, address: string, line: Uint8Array, outcome: string): void {
-  if (!options.broker.logs('Query')) return;
-  const entry = `${address}: ${messageText(line)}: ${outcome}`;
-  options.log.info(`Query: ${entry}`);
-  options.broker.events.write('Query', entry);
+function logQuery({ broker }: SessionOptions, address: string, line: Uint8Array, outcome: string): void {
+  if (broker.logs('Query')) broker.requests.query(address, `${messageText(line)}: ${outcome}`);
 }
 
 async function answerCommand(

@@ -1,7 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
-import { messageOf, UsageError } from '../../protocols/errors.js';
-import { firstLine, hiddenAnswer } from './hidden-answer.js';
+import { UsageError } from '../../protocols/errors.js';
+import { hiddenAnswer, readFirstLine } from './hidden-answer.js';
 
 /** Command-line options with a Broker's administrative password. */
 export interface PasswordSources {
@@ -29,11 +27,7 @@ export async function readPasswordOption({
 }: PasswordSources): Promise<string | undefined> {
   if (passwordFile === undefined) return password;
   if (password !== undefined) throw new UsageError('--password and --password-file are mutually exclusive');
-  try {
-    return firstLine(passwordFile === '-' ? await text(process.stdin) : await readFile(passwordFile, 'utf8'));
-  } catch (cause) {
-    throw new UsageError(`${passwordFile}: cannot be read: ${messageOf(cause)}`, { cause });
-  }
+  return readFirstLine(passwordFile);
 }
 
 /**

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { UsageError } from '../../protocols/errors.js';
+import { textOfUrl, urlFields } from '../../protocols/soif/index.js';
 import { canonicalUrl } from '../../protocols/urls/index.js';
-import { AnnotationFile, FormServer } from '../gatherer/annotate/index.js';
+import { type Annotation, AnnotationFile, FormServer } from '../gatherer/annotate/index.js';
 import { StopSignal } from '../host/index.js';
 import { complain, EXIT } from './exit.js';
 import { portOption } from './option-values.js';
@@ -62,7 +63,8 @@ async function annotate(
 ): Promise<number> {
   const file = await AnnotationFile.open(path);
   // Summaries have the canonical form (G-57); a URL that the file already has keeps its spelling.
-  const url = file.get(typedUrl) === undefined ? (canonicalUrl(typedUrl) ?? typedUrl) : typedUrl;
+  const typed = file.urlOf(typedUrl);
+  const url = file.get(typed) === undefined ? (canonicalUrl(typedUrl) ?? typed) : typed;
   if (assignments.length > 0) {
     file.change(url, assignments.map(parseAssignment));
     await file.save();
@@ -70,11 +72,11 @@ async function annotate(
   }
   const found = file.get(url);
   if (found === undefined) {
-    complain('annotate', `${url} is not annotated`);
+    complain('annotate', `${textOfUrl(url)} is not annotated`);
     return EXIT.failure;
   }
   const lines = found.attributes.map(([name, value]) => `${name}:\t${value}\n`).join('');
-  await new StandardOutput().write(options.json ? `${JSON.stringify(found)}\n` : lines);
+  await new StandardOutput().write(options.json ? jsonOf(found) : lines);
   return EXIT.ok;
 }
 
@@ -86,14 +88,13 @@ function parseAssignment(text: string): readonly [name: string, value: string | 
   return [text.slice(0, separator), value === '' ? undefined : value];
 }
 
+function jsonOf(annotation: Annotation): string {
+  return `${JSON.stringify({ ...annotation, ...urlFields(annotation.url) })}\n`;
+}
+
 async function list(path: string, { json }: AnnotateOptions): Promise<number> {
   const file = await AnnotationFile.open(path);
-  const text = json
-    ? file
-        .list()
-        .map((annotation) => `${JSON.stringify(annotation)}\n`)
-        .join('')
-    : file.text();
+  const text = json ? file.list().map(jsonOf).join('') : file.bytes();
   await new StandardOutput().write(text);
   return EXIT.ok;
 }
@@ -101,6 +102,6 @@ async function list(path: string, { json }: AnnotateOptions): Promise<number> {
 async function serve(path: string, { port }: AnnotateOptions): Promise<number> {
   await using server = await FormServer.listen({ file: path, port });
   process.stdout.write(`ready annotate=${server.url}\n`);
-  await new StopSignal().stopped;
+  await new StopSignal({ limit: { program: 'annotate' } }).stopped;
   return EXIT.ok;
 }

@@ -3,7 +3,7 @@
 // JavaScript, because it runs before anything is compiled. Its messages go to standard error, so that standard output has
 // only the output of the command.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -42,8 +42,14 @@ function mtimeMs(path) {
   return existsSync(path) ? statSync(path).mtimeMs : 0;
 }
 
+/** Returns whether the packages are another checkout's: installing would empty the folder that the link points to. */
+function hasLinkedPackages() {
+  return lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink() === true;
+}
+
 // npm writes the inner lock file at the end of a complete install.
-if (mtimeMs(join(root, 'node_modules', '.package-lock.json')) < mtimeMs(join(root, 'package-lock.json'))) {
+const installed = mtimeMs(join(root, 'node_modules', '.package-lock.json'));
+if (installed < mtimeMs(join(root, 'package-lock.json')) && !hasLinkedPackages()) {
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], 'installing packages (once)');
 }
 const stamp = join(root, 'dist', '.built');

@@ -3,8 +3,9 @@ import { BrokerClient } from '../../clients/broker/index.js';
 import { ResultDecoder } from '../../protocols/broker/index.js';
 import { ProtocolError } from '../../protocols/errors.js';
 import { complain, complainOrThrow, EXIT } from './exit.js';
+import { readFirstLine } from './hidden-answer.js';
 import { portOption, secondsOption } from './option-values.js';
-import { StandardOutput } from './standard-output.js';
+import { rawOption, StandardOutput } from './standard-output.js';
 
 const HELP = `
 Sends one message to a broker and writes the reply to standard output, byte for byte as it arrives. The message is one
@@ -13,10 +14,17 @@ argument, so put it into single quotes. It is sent unchecked.
 Examples:
   brkclient localhost 8501 '#USER #desc #index case insensitive #END linux and kernel'
   brkclient localhost 8501 '#USER #END #allb' | grep -a -c '^120'
-  brkclient localhost 8501 '#ADMIN #password secret #do-stats'
+  brkclient localhost 8501 - < FILE                a message with a password
+
+Other users can see the command line. harvest broker admin reads the password from a file, too.
 
 Exit status: 0 the broker answered; 1 the answer is an error that ends the results (111); 2 usage; 3 no complete answer.
 `;
+
+interface BrkclientOptions {
+  readonly timeout?: number;
+  readonly raw: boolean;
+}
 
 /** `brkclient hostname port command-string` (BRK-6.7). */
 export function brkclientCommand(): Command {
@@ -24,11 +32,13 @@ export function brkclientCommand(): Command {
     .summary('send one message to a broker, show the reply as it is')
     .argument('<hostname>', 'host of the broker')
     .argument('<port>', 'its TCP port', portOption)
-    .argument('<command-string>', 'the message')
+    .argument('<command-string>', 'the message; - is the first line of standard input')
     .option('--timeout <seconds>', 'give up if the answer is not complete by then', secondsOption)
+    .addOption(rawOption())
     .addHelpText('after', HELP)
-    .action(async (host: string, port: number, message: string, options: { readonly timeout?: number }) => {
-      process.exitCode = await send(host, port, message, options.timeout);
+    .action(async (host: string, port: number, message: string, options: BrkclientOptions) => {
+      const text = message === '-' ? await readFirstLine('-') : message;
+      process.exitCode = await send(host, port, text, options);
     });
 }
 
@@ -36,10 +46,10 @@ async function send(
   host: string,
   port: number,
   message: string,
-  timeout: number | undefined,
+  { timeout, raw }: BrkclientOptions,
 ): Promise<number> {
   const signal = timeout === undefined ? undefined : AbortSignal.timeout(timeout * 1000);
-  const output = new StandardOutput();
+  const output = new StandardOutput({ raw });
   const client = new BrokerClient({ host, port });
   const detector = new FatalDetector();
   try {

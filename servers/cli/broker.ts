@@ -4,8 +4,16 @@ import { UsageError } from '../../protocols/errors.js';
 import { readBrokerConf, runBroker } from '../broker/index.js';
 import { DebugFlags } from '../host/index.js';
 import { brokerAdminCommand } from './broker-admin.js';
+import {
+  addConnectionOptions,
+  addPeerOptions,
+  type ConnectionOptions,
+  connectionArguments,
+  connectionLimits,
+  stopTimes,
+} from './connection-options.js';
 import { EXIT } from './exit.js';
-import { portOption, repeatedOption, secondsOption } from './option-values.js';
+import { portOption, repeatedOption } from './option-values.js';
 import { debugArguments, HARVEST_PROGRAM, startInBackground } from './start-program.js';
 
 const HELP = `
@@ -23,7 +31,8 @@ Broker-Directory (default: the parent of the directory of FILE) holds
   admin/broker.pid   the process id while the broker runs
   broker.out         with --detach: all other output of the program
   RunBroker          a script that starts the broker in the background, written if it is missing
-SIGTERM and SIGINT stop the broker: replies in progress get --grace seconds; a second signal ends it immediately. SIGHUP
+SIGTERM and SIGINT stop the broker: replies in progress get --grace seconds; after --stop-limit seconds it ends
+in any case, with status 1; a second signal ends it immediately. SIGHUP
 reopens the logs. \`harvest broker admin --help\` explains how to administer a running broker.
 
 Debugging: -DSECTION,LEVEL or $HARVEST_DEBUG; -DSECTION shows all levels:
@@ -33,21 +42,20 @@ Debugging: -DSECTION,LEVEL or $HARVEST_DEBUG; -DSECTION shows all levels:
 Exit status: 0 stopped by a signal or #shutdown, or started by --detach; 1 failure; 2 usage or configuration.
 `;
 
-interface BrokerOptions {
+interface BrokerOptions extends ConnectionOptions {
   readonly new: boolean;
   readonly nocol: boolean;
   readonly host: string;
   readonly webPort?: number;
   readonly jsonLog: boolean;
   readonly log?: string;
-  readonly grace: number;
   readonly detach: boolean;
   readonly debug: readonly string[];
 }
 
 /** `harvest broker FILE [-new | -nocol]` (BRK-6.1) and `harvest broker admin`. */
 export function brokerCommand(): Command {
-  return new Command('broker')
+  const command = new Command('broker')
     .summary('collect summaries and answer queries about them')
     .argument('<file>', 'broker.conf')
     .option('--new', 'begin a new collection: delete every object first (-new)', false)
@@ -56,9 +64,9 @@ export function brokerCommand(): Command {
     .option('--web-port <port>', 'serve the search page too, on this port', portOption)
     .option('--detach', 'run in the background, output to broker.out', false)
     .option('--log <file>', 'log file (default: standard error; with --detach: broker.out)')
-    .option('--grace <seconds>', 'time for replies in progress when stopped', secondsOption, 10)
     .option('--json-log', 'log as JSON lines', false)
-    .option('-D, --debug <section,level>', 'show debugging messages (may be repeated)', repeatedOption, [])
+    .option('-D, --debug <section,level>', 'show debugging messages (may be repeated)', repeatedOption, []);
+  return addPeerOptions(addConnectionOptions(command, 256), 120)
     .addHelpText('after', HELP)
     .action(async (file: string, options: BrokerOptions) => {
       if (options.new && options.nocol) throw new UsageError('-new and -nocol are mutually exclusive');
@@ -70,7 +78,8 @@ export function brokerCommand(): Command {
         host: options.host,
         jsonLog: options.jsonLog,
         debug,
-        graceMs: options.grace * 1000,
+        ...stopTimes(options),
+        connections: connectionLimits(options),
         harvest: [process.execPath, HARVEST_PROGRAM],
         ...(options.webPort === undefined ? {} : { webPort: options.webPort }),
         ...(options.log === undefined ? {} : { logFile: resolve(options.log) }),
@@ -98,8 +107,7 @@ async function detach(file: string, options: BrokerOptions): Promise<void> {
     ...debugArguments(options.debug),
     '--host',
     options.host,
-    '--grace',
-    String(options.grace),
+    ...connectionArguments(options),
     '--log',
     log,
   ];

@@ -1,14 +1,16 @@
 import { createWriteStream } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { Command, Option } from 'commander';
-import { BulkClient, type BulkReceived, type BulkTransfer } from '../../clients/bulk/index.js';
-import { jsonLine } from '../../clients/soif-tools/index.js';
-import { CHANGE_KINDS, type ChangeKind, groupClose, groupOpen } from '../../protocols/bulk/index.js';
+import { BulkClient, type BulkTransfer } from '../../clients/bulk/index.js';
+import { jsonLine, jsonPieces } from '../../clients/soif-tools/index.js';
 import { PeerError, UsageError } from '../../protocols/errors.js';
-import { encodeSoif } from '../../protocols/soif/index.js';
+import { SpoolFile } from '../../storage/files/spool-file.js';
 import { complain, complainOrThrow, EXIT } from './exit.js';
+import { GroupWriter } from './group-writer.js';
 import { timeoutOption } from './option-values.js';
 import { type PeerAddress, peerAddress } from './peer-address.js';
-import { StandardOutput } from './standard-output.js';
+import { printable } from './printable.js';
+import { rawOption, StandardOutput } from './standard-output.js';
 import { timestampOption } from './timestamp-option.js';
 
 const HELP = `
@@ -25,7 +27,7 @@ Examples:
   harvest bulk localhost --interface 2 --compress --output all.soif
                                                   over the interface proposed in 1995, compressed
 
-Exit status: 0 complete; 1 the broker refused; 2 usage; 3 the broker cannot be reached or the transfer is not complete (the
+Exit status: 0 complete; 1 the broker refused, or an object was left out because SOIF cannot hold its URL; 2 usage; 3 the broker cannot be reached or the transfer is not complete (the
 objects received so far are written).
 `;
 
@@ -38,8 +40,12 @@ interface BulkOptions {
   readonly json: boolean;
   readonly count: boolean;
   readonly output?: string;
+  readonly raw: boolean;
   readonly timeout?: number;
 }
+
+/** Bytes of an object above which it waits in a temporary file. */
+const LARGE_BYTES = 4 * 1024 * 1024;
 
 /** `harvest bulk HOST[:PORT]` (BT-1 to BT-6, BP-29). */
 export function bulkCommand(): Command {
@@ -64,6 +70,7 @@ export function bulkCommand(): Command {
     .option('--count', 'print only the counts, as one JSON line', false)
     .option('--output <file>', 'write to this file instead of standard output')
     .option('--timeout <seconds>', 'give up if the transfer is not complete by then', timeoutOption)
+    .addOption(rawOption())
     .addHelpText('after', HELP)
     .action(async (broker: PeerAddress, options: BulkOptions) => {
       if (options.compress && options.interface === '1') {
@@ -77,6 +84,7 @@ async function bulk({ host, port }: PeerAddress, options: BulkOptions): Promise<
   const client = new BulkClient({
     host,
     ...(port === undefined ? {} : { port }),
+    large: { fromBytes: LARGE_BYTES, open: () => SpoolFile.open(tmpdir()) },
     onWarning: ({ rule, offset, message }) => complain('bulk', `${message} (${rule}, offset ${offset})`),
   });
   const signal = options.timeout === undefined ? undefined : AbortSignal.timeout(options.timeout * 1000);
@@ -88,12 +96,18 @@ async function bulk({ host, port }: PeerAddress, options: BulkOptions): Promise<
     ...(signal === undefined ? {} : { signal }),
   });
   const file = options.output === undefined ? undefined : createWriteStream(options.output);
-  const output = new StandardOutput({ stream: file });
+  const output = new StandardOutput({ stream: file, raw: options.raw });
   try {
     // The reader has closed the pipe.
-    if (!(await write(transfer, output, options))) return EXIT.ok;
+    let leftOut = 0;
+    const onLeftOut = (reason: string): void => {
+      leftOut++;
+      complain('bulk', `left out: ${reason}`);
+    };
+    if (!(await write(transfer, output, options, onLeftOut))) return EXIT.ok;
+    for (const message of transfer.messages) complain('bulk', printable(message));
     if (!options.count) complain('bulk', summary(transfer));
-    return EXIT.ok;
+    return leftOut === 0 ? EXIT.ok : EXIT.failure;
   } catch (error) {
     if (signal?.aborted) {
       complain('bulk', `the transfer is not complete within ${options.timeout} s`);
@@ -108,47 +122,39 @@ async function bulk({ host, port }: PeerAddress, options: BulkOptions): Promise<
 }
 
 /** Writes the objects as they arrive. Returns false if the reader of the output has closed the pipe. */
-async function write(transfer: BulkTransfer, output: StandardOutput, options: BulkOptions): Promise<boolean> {
-  const groups = new GroupWriter();
+async function write(
+  transfer: BulkTransfer,
+  output: StandardOutput,
+  options: BulkOptions,
+  onLeftOut: (reason: string) => void,
+): Promise<boolean> {
+  const groups = new GroupWriter(onLeftOut);
   for await (const batch of transfer.batches()) {
     if (options.count) continue;
-    const pieces = options.json
-      ? batch.map(({ object, change }) => Buffer.from(`${jsonLine(object, change)}\n`))
-      : batch.flatMap((received) => groups.object(received));
-    if (!(await output.write(Buffer.concat(pieces)))) return false;
+    // The small objects of a batch are written together.
+    let pieces: Uint8Array[] = [];
+    const flush = () => output.write(Buffer.concat(pieces.splice(0)));
+    for (const received of batch) {
+      const { object, change, large, outline } = received;
+      if (options.json && large !== undefined && outline !== undefined) {
+        if (!(await flush())) return false;
+        if (!(await output.writeFrom(jsonPieces({ source: large, outline }, change)))) return false;
+        pieces = [Buffer.from('\n')];
+      } else if (options.json) pieces.push(Buffer.from(`${jsonLine(object, change)}\n`));
+      else {
+        for (const piece of groups.object(received)) {
+          if (piece instanceof Uint8Array) pieces.push(piece);
+          else if (!((await flush()) && (await output.writeFrom(piece.pieces())))) return false;
+        }
+      }
+    }
+    if (!(await flush())) return false;
   }
   if (options.count) {
     const { received, bytes, next } = transfer.totals;
     return output.write(`${JSON.stringify({ ...received, bytes, next })}\n`);
   }
   return options.json || output.write(Buffer.concat(groups.end()));
-}
-
-/** Writes objects in their groups (BT-17), in the order of arrival; every group is written, empty ones too. */
-class GroupWriter {
-  #open: ChangeKind | undefined;
-  readonly #written = new Set<ChangeKind>();
-
-  object({ change, object, bytes, exact }: BulkReceived): Uint8Array[] {
-    const head = this.#open === change ? [] : [...this.#close(), groupOpen(change)];
-    this.#open = change;
-    this.#written.add(change);
-    // An object with a tolerated fault is written in the exact layout (SOIF-3.1).
-    return [...head, exact ? bytes : encodeSoif(object)];
-  }
-
-  /** Returns the end of the open group, and the groups without objects. */
-  end(): Uint8Array[] {
-    const pieces = this.#close();
-    for (const change of CHANGE_KINDS) {
-      if (!this.#written.has(change)) pieces.push(groupOpen(change), groupClose(change));
-    }
-    return pieces;
-  }
-
-  #close(): Uint8Array[] {
-    return this.#open === undefined ? [] : [groupClose(this.#open)];
-  }
 }
 
 function summary({ totals: { received, bytes, next } }: BulkTransfer): string {

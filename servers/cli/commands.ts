@@ -112,6 +112,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./registry.js')).registryCommand(),
   },
   {
+    name: 'store',
+    group: 'servers',
+    summary: 'check the files of a gatherer or broker for damage, and repair them',
+    load: async () => (await import('./store.js')).storeCommand(),
+  },
+  {
     name: 'refererd',
     group: 'servers',
     summary: 'serve the link graph: who links to whom',

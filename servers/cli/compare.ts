@@ -5,10 +5,11 @@ import {
   compareBrokers,
   type DigestIdentity,
 } from '../../clients/bulk/index.js';
+import { urlFields } from '../../protocols/soif/index.js';
 import { complain, complainOrThrow, EXIT } from './exit.js';
 import { countOption, timeoutOption } from './option-values.js';
 import { type PeerAddress, peerAddress } from './peer-address.js';
-import { printable } from './printable.js';
+import { printableUrl } from './printable.js';
 import { StandardOutput } from './standard-output.js';
 
 const HELP = `
@@ -58,7 +59,7 @@ async function compare(
       maxDifferences: options.max,
       ...(signal === undefined ? {} : { signal }),
     });
-    await output.write(options.json ? `${JSON.stringify(difference)}\n` : textOf(difference));
+    await output.write(options.json ? jsonOf(difference) : textOf(difference));
     return difference.equal ? EXIT.ok : EXIT.failure;
   } catch (error) {
     if (!signal?.aborted) return complainOrThrow('compare', error, EXIT.connection);
@@ -71,14 +72,19 @@ function clientOf({ host, port }: PeerAddress): BulkClient {
   return new BulkClient({ host, ...(port === undefined ? {} : { port }) });
 }
 
-function textOf({ equal, onlyA, onlyB, truncated, objects, bytes }: BrokerDifference): string {
-  if (equal) return `the same ${objects.a} objects; ${bytes} bytes received\n`;
+function textOf({ equal, onlyA, onlyB, truncated, objects, bytes }: BrokerDifference): Uint8Array {
+  if (equal) return Buffer.from(`the same ${objects.a} objects; ${bytes} bytes received\n`);
   const line = (mark: string) => (each: DigestIdentity) =>
-    `${mark} ${each.updateTime} ${printable(each.url)}\n`;
-  return [
-    ...onlyA.map(line('<')),
-    ...onlyB.map(line('>')),
+    Buffer.concat([Buffer.from(`${mark} ${each.updateTime} `), printableUrl(each.url), Buffer.from('\n')]);
+  const totals = [
     `${objects.a} and ${objects.b} objects; only the first has ${onlyA.length}, only the second ${onlyB.length}`,
     `${truncated ? ', and there are more; --max lists more' : ''}; ${bytes} bytes received\n`,
-  ].join('');
+  ];
+  return Buffer.concat([...onlyA.map(line('<')), ...onlyB.map(line('>')), Buffer.from(totals.join(''))]);
+}
+
+function jsonOf(difference: BrokerDifference): string {
+  const identity = (each: DigestIdentity) => ({ ...each, ...urlFields(each.url) });
+  const { onlyA, onlyB } = difference;
+  return `${JSON.stringify({ ...difference, onlyA: onlyA.map(identity), onlyB: onlyB.map(identity) })}\n`;
 }

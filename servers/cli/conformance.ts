@@ -101,7 +101,7 @@ async function run(
   if (selectCases(suite.cases, only).length === 0) {
     throw new UsageError(`no case of ${suite.name} is named ${only.join(', ')}`);
   }
-  using stop = new StopSignal();
+  using stop = new StopSignal({ limit: { program: 'harvest conformance' } });
   const { signal } = stop;
   const tally = new Tally();
   try {

@@ -1,11 +1,11 @@
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import type { GathererIds, RegistryRecord } from '../../protocols/registry/index.js';
-import { decodeText } from '../../protocols/soif/index.js';
+import { decodeText, urlFields, urlOfBytes } from '../../protocols/soif/index.js';
 import { BrokerStore, type RegistryEntry } from '../../storage/index.js';
 import { locateBroker, RegistryFile, readGathererIds } from '../../storage/original-registry/index.js';
 import { complain, EXIT } from './exit.js';
-import { printable } from './printable.js';
+import { printable, printableUrl } from './printable.js';
 import { StandardOutput } from './standard-output.js';
 import { refuseRunning } from './stopped-broker.js';
 
@@ -60,7 +60,7 @@ async function dumpStore(directory: string, { count, json }: DumpOptions): Promi
     return EXIT.ok;
   }
   for await (const page of store.all()) {
-    const text = page.map((entry) => (json ? `${JSON.stringify(entry)}\n` : entryText(entry))).join('');
+    const text = Buffer.concat(page.map((entry) => (json ? entryJson(entry) : entryText(entry))));
     // The reader has closed the pipe.
     if (!(await output.write(text))) return EXIT.ok;
   }
@@ -89,7 +89,7 @@ async function dumpFile(
   for await (const { state, record } of registry.records()) {
     if (state !== 'valid' || record === undefined) continue;
     const entry = entryOf(record, ids);
-    if (!(await output.write(json ? `${JSON.stringify(entry)}\n` : entryText(entry)))) return EXIT.ok;
+    if (!(await output.write(json ? entryJson(entry) : entryText(entry)))) return EXIT.ok;
   }
   return EXIT.ok;
 }
@@ -106,7 +106,7 @@ function entryOf(record: RegistryRecord, ids: GathererIds | undefined): DumpEntr
         };
   return {
     oid,
-    url: decodeText(record.url),
+    url: urlOfBytes(record.url),
     gathererName: named.name,
     gathererHost: named.host,
     gathererVersion: named.version,
@@ -128,11 +128,13 @@ function countsText(
   return `Records: ${counts.records}\nValid: ${counts.valid}\nDeleted: ${counts.deleted}\n`;
 }
 
-/** Formats an object as a block of `Name: value` lines (REG-32). */
-function entryText(entry: DumpEntry): string {
+function entryJson(entry: DumpEntry): Uint8Array {
+  return Buffer.from(`${JSON.stringify({ ...entry, ...urlFields(entry.url) })}\n`);
+}
+
+/** Formats an object as a block of `Name: value` lines (REG-32), the URL in its own bytes. */
+function entryText(entry: DumpEntry): Uint8Array {
   const fields: readonly (readonly [string, string | number])[] = [
-    ['OID', entry.oid],
-    ['URL', entry.url],
     ['Gatherer-Name', entry.gathererName],
     ['Gatherer-Host', entry.gathererHost],
     ['Gatherer-Version', entry.gathererVersion],
@@ -143,5 +145,7 @@ function entryText(entry: DumpEntry): string {
     ['MD5', entry.md5],
     ['Description', entry.description],
   ];
-  return `${fields.map(([name, value]) => `${name}: ${printable(String(value).replace(/\s+/g, ' '))}`.trimEnd()).join('\n')}\n\n`;
+  const rest = `${fields.map(([name, value]) => `${name}: ${printable(String(value).replace(/\s+/g, ' '))}`.trimEnd()).join('\n')}\n\n`;
+  const head = [Buffer.from(`OID: ${entry.oid}\nURL: `), printableUrl(entry.url)];
+  return Buffer.concat([...head, Buffer.from(`\n${rest}`)]);
 }

@@ -8,9 +8,9 @@ import { messageOf, StorageError, UsageError } from '../../protocols/errors.js';
 import { decodeSoif } from '../../protocols/soif/index.js';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE } from '../../protocols/time.js';
 import {
-  type EssenceOptions,
   type EssenceOutput,
   EssencePool,
+  type EssencePoolOptions,
   isRejected,
   type RecognitionStep,
   recognize,
@@ -82,6 +82,8 @@ interface EssenceCliOptions {
   readonly maxUnpacked?: number;
   readonly maxRatio?: number;
   readonly timeLimit?: number;
+  readonly maxMemory?: number;
+  readonly maxPoolMemory?: number;
 }
 
 /** `essence [options] -f input-URLs`, `essence [options] URL ...` (E-5, section 11). */
@@ -135,6 +137,8 @@ export function essenceCommand(): Command {
     .option('--max-components <n>', 'components of one document (default: 10000)', countOption)
     .option('--max-unpacked <bytes>', 'unpacked bytes of one document (default: 1 GiB)', countOption)
     .option('--max-ratio <n>', 'unpacked bytes for each packed one (default: 200)', countOption)
+    .option('--max-memory <MiB>', 'memory of one process that reads documents (default: 384)', countOption)
+    .option('--max-pool-memory <MiB>', 'memory of all these processes (default: 1024)', countOption)
     .option('-v, --verbose', 'print each document on standard error', false)
     .addHelpText('after', HELP)
     .action(async (documents: string[], options: EssenceCliOptions) => {
@@ -214,8 +218,8 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-function poolOptions(options: EssenceCliOptions): EssenceOptions & { timeLimitMs?: number } {
-  const { libdir, bindir, timeLimit } = options;
+function poolOptions(options: EssenceCliOptions): EssencePoolOptions {
+  const { libdir, bindir, timeLimit, maxMemory, maxPoolMemory } = options;
   const directories = [
     ...(libdir === undefined ? [] : [resolve(libdir)]),
     ...bindir.map((each) => resolve(each)),
@@ -242,6 +246,8 @@ function poolOptions(options: EssenceCliOptions): EssenceOptions & { timeLimitMs
     ...(options.rules === undefined ? {} : { postSummarizing: listFile(options.rules) }),
     ...(directories.length === 0 ? {} : { programs: { directories, path: process.env.PATH ?? '' } }),
     ...(timeMs === undefined ? {} : { timeLimitMs: timeMs }),
+    ...(maxMemory === undefined ? {} : { maxReaderMemoryMb: maxMemory }),
+    ...(maxPoolMemory === undefined ? {} : { maxPoolMemoryMb: maxPoolMemory }),
     unnest: {
       ...(options.maxDepth === undefined ? {} : { maxDepth: options.maxDepth }),
       ...(options.maxComponents === undefined ? {} : { maxComponents: options.maxComponents }),

@@ -2,12 +2,13 @@ import { inspect } from 'node:util';
 import {
   ConfigError,
   errorCode,
+  errorsIn,
   KitError,
   messageOf,
   StateError,
   UsageError,
 } from '../../protocols/errors.js';
-import { printable } from './printable.js';
+import { messageLines, printable } from './printable.js';
 
 /** Exit statuses of the commands; each command's help says which ones it uses. */
 export const EXIT = {
@@ -29,14 +30,18 @@ export const EXIT = {
  * system. Any other error is a bug, and so is StateError, the wrong use of an API.
  */
 export function isExpected(error: unknown): error is Error {
-  if (error instanceof StateError) return false;
-  return error instanceof KitError || (error instanceof Error && 'syscall' in error);
+  return errorsIn(error).every((one) => {
+    if (one instanceof StateError) return false;
+    return one instanceof KitError || (one instanceof Error && 'syscall' in one);
+  });
 }
 
 /** Returns the exit status for an error that ends a command. */
 export function exitStatusOf(error: unknown): number {
+  if (fewFiles(error) !== undefined) return EXIT.failure;
   if (!isExpected(error)) return EXIT.software;
-  return error instanceof UsageError || error instanceof ConfigError ? EXIT.usage : EXIT.failure;
+  const [first] = errorsIn(error);
+  return first instanceof UsageError || first instanceof ConfigError ? EXIT.usage : EXIT.failure;
 }
 
 /**
@@ -48,17 +53,39 @@ export function reportError(error: unknown, program: string, command = program):
   const message = messageOf(error);
   const isNamed = [program, command].some((name) => message.startsWith(`${name}: `));
   const prefix = isNamed ? '' : `${program}: `;
+  const few = fewFiles(error);
+  if (few !== undefined) {
+    process.stderr.write(`${messageLines(`${prefix}${few}`)}\n`);
+    return;
+  }
   if (!isExpected(error)) {
-    process.stderr.write(`${prefix}internal error: ${inspect(error)}\n`);
+    process.stderr.write(`${messageLines(`${prefix}internal error: ${inspect(error)}`)}\n`);
     return;
   }
   const hint = errorCode(error.cause) === 'EADDRINUSE' ? ' (another port can be given)' : '';
-  process.stderr.write(`${prefix}${message}${hint}\n`);
+  process.stderr.write(`${messageLines(`${prefix}${message}${hint}`)}\n`);
 }
 
-/** Writes a message of a command to standard error, with each of its lines made printable. */
+/** The limit of open files below which a program may find none for its own modules. */
+const FEW_FILES = 512;
+
+/** The sentence for an error whose cause is a low limit of open files: with one, Node does not even find the modules of a program. */
+function fewFiles(error: unknown): string | undefined {
+  const codes = errorsIn(error).map(errorCode);
+  if (!codes.includes('EMFILE') && !codes.includes('ERR_MODULE_NOT_FOUND')) return undefined;
+  // The system would have no file for /proc/self/limits.
+  const report = process.report.getReport() as {
+    readonly userLimits?: { readonly open_files?: { readonly soft: unknown } };
+  };
+  const limit = report.userLimits?.open_files?.soft;
+  if (typeof limit !== 'number' && !/^\d+$/.test(String(limit))) return undefined;
+  if (!codes.includes('EMFILE') && Number(limit) >= FEW_FILES) return undefined;
+  return `only ${String(limit)} files may be open at a time, which is too few; allow more, e.g. with \`ulimit -n 4096\``;
+}
+
+/** Writes a message of a command to standard error, with each of its lines made printable, without logins of URLs. */
 export function complain(command: string, message: string): void {
-  process.stderr.write(`${command}: ${message.split('\n').map(printable).join('\n')}\n`);
+  process.stderr.write(`${command}: ${messageLines(message)}\n`);
 }
 
 /**
@@ -68,6 +95,6 @@ export function complain(command: string, message: string): void {
  */
 export function complainOrThrow(command: string, error: unknown, status: number): number {
   if (!isExpected(error) || exitStatusOf(error) === EXIT.usage) throw error;
-  complain(command, printable(error.message));
+  complain(command, printable(messageOf(error)));
   return status;
 }

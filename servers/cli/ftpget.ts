@@ -1,7 +1,9 @@
 import { Argument, Command } from 'commander';
 import { entryUrl, type FetchResult } from '../../clients/fetch/index.js';
 import { UsageError } from '../../protocols/errors.js';
+import { readFirstLine } from './hidden-answer.js';
 import { documentOf, retrieve } from './retrieve.js';
+import { rawOption } from './standard-output.js';
 
 const HELP = `
 Fetches a file or a directory listing by FTP and writes it to LOCALFILE (- is standard output). Type A lets the server convert
@@ -11,12 +13,19 @@ FILENAME that ends in a slash must be a directory. -htmlify writes a directory a
 Examples:
   ftpget paper.ps ftp.example.org pub/paper.ps I anonymous me@example.org
   ftpget -htmlify pub.html ftp.example.org pub/ I
-  ftpget - ftp.example.org:2121 README A joe secret
+  ftpget --password-file ~/.ftp - ftp.example.org:2121 README A joe
+
+Other users can see a PASSWORD on the command line; --password-file and $HARVEST_FTP_PASSWORD hide it.
 
 Exit status: 0 fetched; 1 refused, not found or truncated; 2 usage; 3 no connection, or no answer in time.
 `;
 
+/** Environment variable that may contain the password. */
+const PASSWORD_VARIABLE = 'HARVEST_FTP_PASSWORD';
+
 interface FtpgetOptions {
+  readonly passwordFile?: string;
+  readonly raw: boolean;
   readonly htmlify: boolean;
   readonly json: boolean;
 }
@@ -30,9 +39,11 @@ export function ftpgetCommand(): Command {
     .argument('<filename>', 'path at the server')
     .addArgument(new Argument('[type]', 'A: text, I: binary').choices(['A', 'I']).default('I'))
     .argument('[username]', 'login name', 'anonymous')
-    .argument('[password]', 'the password', 'harvest@')
+    .argument('[password]', 'the password; visible in the list of processes (default: "harvest@")')
+    .option('--password-file <file>', 'file whose first line is the password; - is standard input')
     .option('--htmlify', 'write a directory as an HTML page (-htmlify)', false)
     .option('--json', 'print metadata of the file as one JSON line', false)
+    .addOption(rawOption())
     .addHelpText('after', HELP)
     .action(
       async (
@@ -41,22 +52,35 @@ export function ftpgetCommand(): Command {
         name: string,
         type: string,
         user: string,
-        password: string,
+        given: string | undefined,
         options: FtpgetOptions,
       ) => {
         const [, host, port] = /^(\[[0-9a-f:.]+\]|[^:/?@]+)(?::(\d{1,5}))?$/i.exec(server) ?? [];
         if (host === undefined) throw new UsageError(`ftpget: ${server} is not HOST or HOST:PORT`);
+        const password = await passwordOf(given, options);
         const escaped = name.replace(/^\/+/, '%2F').split('/').map(escapeOnce).join('/');
         process.exitCode = await retrieve({
           command: 'ftpget',
           url: `ftp://${host}${port === undefined ? '' : `:${port}`}/${escaped}${type === 'A' ? ';type=a' : ''}`,
-          fetcher: { ftpAuth: [{ host: host.replace(/^\[|\]$/g, ''), user, password }] },
+          fetcher: { ftpAuth: [{ host: host.replace(/^\[|\]$/g, ''), ...portOf(port), user, password }] },
           file,
           json: options.json,
+          raw: options.raw,
           render: options.htmlify ? htmlOf : documentOf,
         });
       },
     );
+}
+
+async function passwordOf(given: string | undefined, { passwordFile }: FtpgetOptions): Promise<string> {
+  if (given !== undefined && passwordFile !== undefined)
+    throw new UsageError('ftpget: the password and --password-file are mutually exclusive');
+  if (passwordFile !== undefined) return readFirstLine(passwordFile);
+  return given ?? process.env[PASSWORD_VARIABLE] ?? 'harvest@';
+}
+
+function portOf(port: string | undefined): { readonly port?: number } {
+  return port === undefined ? {} : { port: Number(port) };
 }
 
 function escapeOnce(segment: string): string {

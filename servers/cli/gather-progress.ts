@@ -1,5 +1,6 @@
-import { type DocumentEvent, documentChannel } from '../gatherer/index.js';
+import { type CrawlEvent, crawlChannel, type DocumentEvent, documentChannel } from '../gatherer/index.js';
 import type { Logger } from '../host/index.js';
+import { writeMessage } from './printable.js';
 import { Progress } from './progress.js';
 
 const PHASES = { gather: 'Gathering', publish: 'Publishing', collect: 'Collecting' } as const;
@@ -23,6 +24,7 @@ export class GatherProgress implements Disposable {
       ...(log === undefined ? {} : { terminal: false }),
     });
     documentChannel.subscribe(this.#onDocument);
+    crawlChannel.subscribe(this.#onCrawl);
   }
 
   /** Shows that a phase of the run begins. */
@@ -39,8 +41,19 @@ export class GatherProgress implements Disposable {
 
   [Symbol.dispose](): void {
     documentChannel.unsubscribe(this.#onDocument);
+    crawlChannel.unsubscribe(this.#onCrawl);
     this.#progress[Symbol.dispose]();
   }
+
+  /** Alerts are shown as they come: a crawl that pauses shows no progress. */
+  readonly #onCrawl = (message: unknown): void => {
+    const { text, alert } = message as CrawlEvent;
+    if (!alert) return;
+    this.#progress.clear();
+    this.#progress.flushLine();
+    if (this.log === undefined) writeMessage(text);
+    else this.log.warn(text);
+  };
 
   readonly #onDocument = (message: unknown): void => {
     const { disposition, frontier, url } = message as DocumentEvent;
@@ -60,6 +73,6 @@ export class GatherProgress implements Disposable {
     const [done, queued, failed, host] = [this.#done, this.#queued, this.#failed, this.#host];
     const rate = Number(this.#progress.rate(done));
     if (this.log !== undefined) this.log.info({ done, queued, failed, rate, host }, 'progress');
-    else process.stderr.write(`${done} done, ${queued} queued, ${failed} failed, ${rate}/s  ${host}\n`);
+    else writeMessage(`${done} done, ${queued} queued, ${failed} failed, ${rate}/s  ${host}`);
   }
 }

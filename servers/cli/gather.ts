@@ -4,7 +4,7 @@ import { UsageError } from '../../protocols/errors.js';
 import { encodeSoif } from '../../protocols/soif/index.js';
 import { complain, complainOrThrow, EXIT } from './exit.js';
 import { type PeerAddress, peerAddress } from './peer-address.js';
-import { StandardOutput } from './standard-output.js';
+import { rawOption, StandardOutput } from './standard-output.js';
 import { timestampOption } from './timestamp-option.js';
 
 const HELP = `
@@ -28,6 +28,7 @@ Exit status: 0 complete; 1 connection or protocol failure; 2 usage.
 `;
 
 interface GatherOptions {
+  readonly raw: boolean;
   readonly info: boolean;
   readonly compress: boolean;
   readonly changes: boolean;
@@ -45,6 +46,7 @@ export function gatherCommand(): Command {
       .option('--info', 'fetch only the short description of the database (-info)', false)
       .option('--no-compress', 'do not use compression (-nocompress)')
       .option('--changes', 'also request deleted and refreshed objects', false)
+      .addOption(rawOption())
       .addHelpText('after', HELP)
       .action(
         async (
@@ -68,7 +70,7 @@ const MAX_PORT = 65_535;
 
 async function gather(peer: PeerAddress, since: number, options: GatherOptions): Promise<number> {
   const { host, port } = peer;
-  const output = new StandardOutput();
+  const output = new StandardOutput({ raw: options.raw });
   try {
     await using client = await GatherdClient.connect({
       host,

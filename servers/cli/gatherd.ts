@@ -3,8 +3,17 @@ import { Command } from 'commander';
 import { UsageError } from '../../protocols/errors.js';
 import { type GatherdProgramOptions, runDaemon, runInetd } from '../gatherd/index.js';
 import { DebugFlags, shieldStandardError } from '../host/index.js';
+import {
+  addConnectionOptions,
+  addPeerOptions,
+  type ConnectionOptions,
+  connectionArguments,
+  connectionLimits,
+  type PeerOptions,
+  stopTimes,
+} from './connection-options.js';
 import { EXIT } from './exit.js';
-import { countOption, portOption, repeatedOption, secondsOption, timeoutOption } from './option-values.js';
+import { portOption, repeatedOption } from './option-values.js';
 import { debugArguments, startGatherd } from './start-program.js';
 
 const FILES_HELP = `
@@ -12,6 +21,8 @@ DIR is a Gatherer's data directory. Relative names of the other files are relati
   generations/   the published generations (-db); a new one is served as soon as it is published
   gatherd.cf     the access list (-cf): Allow and Deny lines with host and domain names, addresses, ranges, or "all";
                  the first line that matches the peer decides; without the file every host may connect
+A directory of an original Gatherer (PRODUCTION.gdbm in GDBM's format, or All-Templates.gz) needs no preparation: its objects are
+published as a generation at the start, and again when PRODUCTION.gdbm is replaced. The original files are only read.
 -index FILE and -zip FILE are accepted and ignored: a generation contains the index and the compressed copy.
 The original options with one dash (-dir, -db, -index, -log, -zip, -cf) and their forms with two dashes are accepted.
 `;
@@ -26,8 +37,8 @@ Debugging: -D69,LEVEL, or $HARVEST_DEBUG. All messages of gatherd are in section
 
 const DAEMON_HELP = `${FILES_HELP}
 The log is standard error (default) or -log FILE. While gatherd runs, DIR/gatherd.pid contains its process id; a second gatherd
-on DIR refuses to start. SIGTERM and SIGINT stop it: transfers in progress get --grace seconds; a second signal ends it
-immediately. SIGHUP reopens the log (rotation) and looks for a new generation.
+on DIR refuses to start. SIGTERM and SIGINT stop it: transfers in progress get --grace seconds; after --stop-limit seconds it
+ends in any case, with status 1; a second signal ends it immediately. SIGHUP reopens the log (rotation) and looks for a new generation.
 ${DEBUG_HELP}
 Examples:
   harvest gatherd -d ./data/gatherer 8500
@@ -48,7 +59,7 @@ A line of inetd.conf:
 Exit status: 0 the session has ended, for any reason; 1 failure; 2 usage.
 `;
 
-interface FileOptions {
+interface FileOptions extends PeerOptions {
   readonly dir: string;
   readonly db?: string;
   readonly index?: string;
@@ -56,26 +67,23 @@ interface FileOptions {
   readonly zip?: string;
   readonly cf?: string;
   readonly hostname?: string;
-  readonly timeout: number;
-  readonly grace: number;
+  readonly lineEndAfterMember: boolean;
   readonly jsonLog: boolean;
   readonly debug: readonly string[];
 }
 
-interface DaemonOptions extends FileOptions {
+interface DaemonOptions extends FileOptions, ConnectionOptions {
   readonly host: string;
-  readonly maxConnections: number;
   readonly pidFile?: string;
   readonly detach: boolean;
 }
 
 /** `gatherd [-db | -index | -log | -zip | -cf FILE] [-dir DIR | -d DIR] [PORT]` (GATHERD-11.1). */
 export function gatherdCommand(): Command {
-  return withFileOptions(new Command('gatherd'))
+  return addConnectionOptions(withFileOptions(new Command('gatherd')), 2048)
     .description("Serves a Gatherer's published summaries to collectors.")
     .argument('[port]', 'TCP port; 0 = any free port', portOption, 8500)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--max-connections <number>', 'maximum number of concurrent sessions', countOption, 2048)
     .option('--pid-file <file>', 'file with the process id (default: gatherd.pid)')
     .option('--detach', 'run in the background, log to a file', false)
     .addHelpText('after', DAEMON_HELP)
@@ -86,6 +94,7 @@ export function gatherdCommand(): Command {
         host: options.host,
         port,
         maxConnections: options.maxConnections,
+        maxPerAddress: options.maxPerAddress,
         onReady: ({ host, port }) => void process.stdout.write(`ready gatherd=${host}:${port}\n`),
       });
       process.exitCode = EXIT.ok;
@@ -106,7 +115,7 @@ export function inGatherdCommand(): Command {
 }
 
 function withFileOptions(command: Command): Command {
-  return command
+  return addPeerOptions(command, 120)
     .option('-d, --dir <directory>', "the Gatherer's data directory (-dir)", '.')
     .option('--db <directory>', 'directory of the generations (-db; default: generations)')
     .option('--index <file>', 'accepted and ignored (-index)')
@@ -114,8 +123,7 @@ function withFileOptions(command: Command): Command {
     .option('--zip <file>', 'accepted and ignored (-zip)')
     .option('--cf <file>', 'access list (-cf; default: gatherd.cf)')
     .option('--hostname <name>', "name in the greeting (default: the system's)", hostNameOption)
-    .option('--timeout <seconds>', 'end a session after this time without progress', timeoutOption, 120)
-    .option('--grace <seconds>', 'time for transfers in progress when stopped', secondsOption, 10)
+    .option('--line-end-after-member', 'send a line end after compressed data, for clients of 1997', false)
     .option('--json-log', 'log as JSON lines', false)
     .option('-D, --debug <section,level>', 'show debugging messages (may be repeated)', repeatedOption, []);
 }
@@ -135,8 +143,10 @@ function programOptions(options: FileOptions & { readonly pidFile?: string }): G
     hostname: options.hostname,
     jsonLog: options.jsonLog,
     debug: DebugFlags.parse(options.debug, process.env.HARVEST_DEBUG),
-    timeoutMs: options.timeout * 1000,
-    graceMs: options.grace * 1000,
+    timeoutMs: connectionLimits(options).timeoutMs,
+    minBytesPerSecond: options.minRate,
+    lineEndAfterMember: options.lineEndAfterMember,
+    ...stopTimes(options),
     unused,
   };
 }
@@ -152,12 +162,8 @@ async function detach(port: number, options: DaemonOptions): Promise<void> {
     ...fileArguments,
     ...debugArguments(options.debug),
     ...(options.jsonLog ? ['--json-log'] : []),
-    '--timeout',
-    String(options.timeout),
-    '--grace',
-    String(options.grace),
-    '--max-connections',
-    String(options.maxConnections),
+    ...(options.lineEndAfterMember ? ['--line-end-after-member'] : []),
+    ...connectionArguments(options),
     '--host',
     options.host,
     String(port),

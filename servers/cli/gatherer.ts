@@ -21,7 +21,8 @@ import { createDebug, createLogger, DebugFlags, runningProcess, StopSignal } fro
 import { writeExportFiles } from './db/export-files.js';
 import { EXIT } from './exit.js';
 import { GatherProgress } from './gather-progress.js';
-import { repeatedOption } from './option-values.js';
+import { integerOption, repeatedOption, stopLimitOption } from './option-values.js';
+import { writeMessage } from './printable.js';
 import { debugArguments, HARVEST_PROGRAM, startGatherd } from './start-program.js';
 
 const HELP = `
@@ -71,6 +72,8 @@ interface GathererCliOptions {
   readonly host: string;
   readonly json: boolean;
   readonly jsonLog: boolean;
+  readonly stopLimit: number;
+  readonly lowDisk?: number;
   readonly only?: readonly string[];
   readonly debug: readonly string[];
 }
@@ -110,6 +113,12 @@ export function gathererCommand(): Command {
       .option('--help-variables', "describe the configuration file's variables")
       .option('-D, --debug <section,level>', 'show debugging messages (may be repeated)', repeatedOption, [])
       .addHelpText('after', HELP)
+      .option(
+        '--low-disk <MiB>',
+        'pause while less space is free; 0 = never (default: that of Crawl-Order, 512)',
+        integerOption,
+      )
+      .addOption(stopLimitOption())
       // Like --help, it needs no FILE.
       .on('option:help-variables', () => {
         process.stdout.write(variablesText(GATHERER_VARIABLES.describe()));
@@ -129,7 +138,14 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
   const json = options.jsonLog;
   const log = createLogger({ program: 'essence', file: config.logFile, level, json });
   const errors = createLogger({ program: 'essence', file: config.errorlogFile, json });
-  using stopSignal = new StopSignal();
+  let phase = 'the start';
+  using stopSignal = new StopSignal({
+    limit: {
+      program: 'gatherer',
+      limitMs: options.stopLimit * 1000,
+      report: (sentence) => errors.error(sentence),
+    },
+  }).waitsFor(() => [phase]);
   const stop = stopSignal.signal;
   let gathered: GatherReport;
   let published: Published;
@@ -141,6 +157,7 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
       config,
       configFile: file,
       force: options.force || options.only !== undefined,
+      ...(options.lowDisk === undefined ? {} : { lowDiskMiB: options.lowDisk }),
       onProblem: ({ message }) => errors.warn(message),
       log,
       onControl: (_, url) => {
@@ -150,8 +167,10 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
     });
     if (options.only !== undefined) await refuseToDiscard(gatherer);
     using _log = logDocuments(log, errors);
+    phase = 'the documents in progress';
     progress.showPhase('gather');
     gathered = await logRun(log, errors, config, () => gatherer.run(stop));
+    phase = 'the publication';
     progress.showPhase('publish');
     const generation = await gatherer.publish();
     const references = await gatherer.publishReferences(stop);
@@ -192,7 +211,7 @@ function readConfiguration(file: string, options: GathererCliOptions): GathererC
   }
   const path = resolve(file);
   const { config, warnings } = configFromRoots([path], {}, options.data ?? '.');
-  for (const { message } of warnings) process.stderr.write(`warning: ${message}\n`);
+  for (const { message } of warnings) writeMessage(`warning: ${message}`);
   return {
     ...(options.only === undefined ? config : withOnlyUrls(config, options.only)),
     topDirectory: resolve(config.topDirectory),

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { UsageError } from '../../protocols/errors.js';
 import { portOption } from './option-values.js';
 import { retrieve } from './retrieve.js';
+import { rawOption } from './standard-output.js';
 
 const HELP = `
 Sends COMMAND, a Gopher selector, to a Gopher server and writes the raw answer to LOCALFILE (- is standard output). An empty
@@ -24,9 +25,16 @@ export function gophergetCommand(): Command {
     .argument('<port>', 'its TCP port', portOption)
     .argument('<command>', 'the selector')
     .option('--json', 'print metadata of the answer as one JSON line', false)
+    .addOption(rawOption())
     .addHelpText('after', HELP)
     .action(
-      async (file: string, host: string, port: number, selector: string, options: { json: boolean }) => {
+      async (
+        file: string,
+        host: string,
+        port: number,
+        selector: string,
+        options: { json: boolean; raw: boolean },
+      ) => {
         if (!/^(\[[0-9a-f:.]+\]|[^:/?@]+)$/i.test(host))
           throw new UsageError(`gopherget: ${host} is not a host name`);
         process.exitCode = await retrieve({
@@ -35,6 +43,7 @@ export function gophergetCommand(): Command {
           url: `gopher://${host}:${port}/9${encodeURIComponent(selector)}`,
           file,
           json: options.json,
+          raw: options.raw,
         });
       },
     );

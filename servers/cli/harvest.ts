@@ -10,6 +10,7 @@ import { Command, CommanderError, Help, type Option } from 'commander';
 import { COMMANDS, type CommandEntry, findCommand, GROUPS } from './commands.js';
 import { EXIT, exitStatusOf, reportError } from './exit.js';
 import { originalOptions } from './original-options.js';
+import { messageLines } from './printable.js';
 
 const HELP = `
 How the servers work together, and their commands:
@@ -68,7 +69,8 @@ function prepare(command: Command, name: string): void {
     .exitOverride()
     .configureOutput({
       writeOut: printHelp,
-      outputError: (text, write) => write(text.replace(/^error: /, `${name}: `)),
+      // It repeats words of the command line, which a script may have from others.
+      outputError: (text, write) => write(messageLines(text.replace(/^error: /, `${name}: `))),
     });
   for (const child of command.commands) prepare(child, name);
 }

@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { UsageError } from '../../protocols/errors.js';
+import { text } from 'node:stream/consumers';
+import { messageOf, UsageError } from '../../protocols/errors.js';
 
 /**
  * Asks a question at the terminal; the answer is not shown while typed.
@@ -21,6 +23,19 @@ export async function hiddenAnswer(question: string): Promise<string> {
   } finally {
     terminal.close();
     process.stderr.write('\n');
+  }
+}
+
+/**
+ * Reads the first line of a file, or of standard input for `-`: for secrets, which other users could see on a command line.
+ *
+ * @throws UsageError if it cannot be read
+ */
+export async function readFirstLine(file: string): Promise<string> {
+  try {
+    return firstLine(file === '-' ? await text(process.stdin) : await readFile(file, 'utf8'));
+  } catch (cause) {
+    throw new UsageError(`${file}: cannot be read: ${messageOf(cause)}`, { cause });
   }
 }
 

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
+import { chmod, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { ConnectionError, messageOf, StorageError, UsageError } from '../../protocols/errors.js';
+import { createDirectory } from '../../storage/files/make-directory.js';
 import { replaceFile } from '../../storage/files/replace-file.js';
 import { writeRunBroker } from '../broker/index.js';
 import { writeGathererScripts } from '../gatherer/index.js';
@@ -12,6 +13,7 @@ import { EXIT } from './exit.js';
 import type { Answers } from './init/answers.js';
 import { Dialogue } from './init/dialogue.js';
 import { type Plan, type PlannedFile, planServer } from './init/layout.js';
+import { printableJson } from './printable.js';
 import { HARVEST_PROGRAM } from './start-program.js';
 
 const HELP = `
@@ -118,7 +120,7 @@ async function init(options: InitOptions): Promise<number> {
   if (options.json) {
     const { gathererDirectory, gathererFile, brokerDirectory, brokerFile } = plan;
     const created = { gathererDirectory, gathererFile, brokerDirectory, brokerFile, written, kept, running };
-    process.stdout.write(`${JSON.stringify({ ...created, page: pageOf(answers) })}\n`);
+    process.stdout.write(`${printableJson({ ...created, page: pageOf(answers) })}\n`);
   } else process.stdout.write(report(plan, answers, kept, running));
   return EXIT.ok;
 }
@@ -153,7 +155,7 @@ async function write(
 ): Promise<Written> {
   const written: string[] = [];
   const kept: string[] = [];
-  for (const directory of plan.directories) await createDirectory(directory);
+  for (const directory of plan.directories) await createPlanned(directory);
   for (const file of plan.files) {
     const mayWrite =
       force ||
@@ -179,9 +181,9 @@ async function write(
   return { written, kept };
 }
 
-async function createDirectory(directory: string): Promise<void> {
+async function createPlanned(directory: string): Promise<void> {
   try {
-    await mkdir(directory, { recursive: true });
+    await createDirectory(directory);
   } catch (cause) {
     throw new StorageError(`${directory} cannot be created: ${messageOf(cause)}`, { cause });
   }
@@ -248,7 +250,7 @@ function report(plan: Plan, answers: Answers, kept: readonly string[], running: 
         `Gather again:    ${join(gathererDirectory, 'RunGatherer')}`,
         `By cron:         harvest schedule ${gathererFile} ${brokerFile}`,
         `Stop:            harvest kill-gatherd -d ${join(gathererDirectory, 'data')}`,
-        `                 kill $(head -n 1 ${join(brokerDirectory, 'admin', 'broker.pid')})`,
+        `                 kill $(cat ${join(brokerDirectory, 'admin', 'broker.pid')})`,
       ]
     : [
         `Look at:         ${gathererFile}`,

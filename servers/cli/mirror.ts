@@ -1,15 +1,16 @@
-import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { DEFAULT_DELAY } from '../../protocols/config/index.js';
 import { UsageError } from '../../protocols/errors.js';
+import { createDirectory } from '../../storage/files/make-directory.js';
 import { configFromRoots } from '../all-in-one/index.js';
 import { MIRROR_DATA, Mirror, type MirrorReport } from '../gatherer/mirror/index.js';
 import { createLogger, StopSignal } from '../host/index.js';
 import { EXIT } from './exit.js';
 import { GatherProgress } from './gather-progress.js';
 import { countOption, integerOption, secondsOption } from './option-values.js';
+import { printableJson, writeMessage } from './printable.js';
 
 const HELP = `
 Copies all documents that links reach from each ROOT into DIRECTORY, as HOST/PATH of their URLs. A ROOT is a URL or a
@@ -84,11 +85,11 @@ async function mirror(operands: readonly string[], options: MirrorCliOptions): P
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(operands.at(-1) ?? ''))
     throw new UsageError('the last argument must be the directory to write to, not a URL');
   const data = join(directory, MIRROR_DATA);
-  await mkdir(data, { recursive: true });
+  await createDirectory(data);
   const { config, warnings } = configFromRoots(roots, options, data);
-  for (const { message } of warnings) process.stderr.write(`warning: ${message}\n`);
+  for (const { message } of warnings) writeMessage(`warning: ${message}`);
 
-  using stop = new StopSignal();
+  using stop = new StopSignal({ limit: { program: 'mirror' } });
   // G-145: these logs contain the messages of Essence, in the original and in `harvest gatherer`.
   const log = createLogger({ program: 'essence', file: join(data, 'log.gatherer') });
   const errors = createLogger({ program: 'essence', file: join(data, 'log.errors') });
@@ -114,7 +115,7 @@ async function mirror(operands: readonly string[], options: MirrorCliOptions): P
     process.stderr.write('mirror: stopped; the copied files are kept, and the next run continues\n');
     return EXIT.interrupted;
   }
-  process.stdout.write(options.json ? `${JSON.stringify(report)}\n` : reportText(report, options, data));
+  process.stdout.write(options.json ? `${printableJson(report)}\n` : reportText(report, options, data));
   return report.gathered.counts.failed > 0 ? EXIT.failure : EXIT.ok;
 }
 

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { UsageError } from '../../protocols/errors.js';
 import { retrieve } from './retrieve.js';
+import { rawOption } from './standard-output.js';
 
 const HELP = `
 Fetches an article, the summary of a group or the list of groups from a news server and writes it to LOCALFILE (- is standard
@@ -23,9 +24,10 @@ export function newsgetCommand(): Command {
     .argument('<localfile>', 'file to write; - is standard output')
     .argument('<url>', 'news: or nntp:')
     .option('--json', 'print metadata of the answer as one JSON line', false)
+    .addOption(rawOption())
     .addHelpText('after', HELP)
-    .action(async (file: string, url: string, options: { json: boolean }) => {
+    .action(async (file: string, url: string, { json, raw }: { json: boolean; raw: boolean }) => {
       if (!/^(?:news|nntp):/i.test(url)) throw new UsageError(`newsget: ${url} is not a news: or nntp: URL`);
-      process.exitCode = await retrieve({ command: 'newsget', url, file, json: options.json });
+      process.exitCode = await retrieve({ command: 'newsget', url, file, json, raw });
     });
 }

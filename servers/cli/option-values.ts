@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { MAX_OBJECT_BYTES } from '../../protocols/soif/index.js';
 
 /** The maximum of a RootNode's limits (G-28). */
@@ -52,4 +52,19 @@ export function timeoutOption(value: string): number {
 /** Collects the values of an option that may be repeated. */
 export function repeatedOption(value: string, previous: readonly string[]): string[] {
   return [...previous, value];
+}
+
+/**
+ * `--stop-limit`: seconds from the request to stop to the end of the process, whatever is in progress.
+ *
+ * @param defaultText how the default is described; without it the default is 10 seconds
+ */
+export function stopLimitOption(defaultText?: string): Option {
+  const what = 'time until the process ends in any case when stopped';
+  const option = new Option(
+    '--stop-limit <seconds>',
+    defaultText === undefined ? what : `${what} (default: ${defaultText})`,
+  );
+  option.argParser(timeoutOption);
+  return defaultText === undefined ? option.default(10) : option;
 }

@@ -37,7 +37,7 @@ Examples:
                                  objects changed since the beginning of 2025
 
 Each match is printed with its number, URL, description and matched lines; with --json as one line with url, objectUrl,
-homePage, description, matchedLines and attributes. Messages of the broker go to standard error. A broker that does not
+homePage, description, matchedLines and attributes, and urlBase64 if the URL is not UTF-8. Messages of the broker go to standard error. A broker that does not
 support maxfiles, maxlines or lifetime reports that and ignores them; this command counts matches and lines itself, so it never
 prints more than requested.
 
@@ -153,7 +153,7 @@ async function runQuery(broker: PeerAddress, query: string, options: QueryOption
       const page = pageOfLines(hit.matchedLines, options);
       const text = options.json
         ? hitAsJson({ ...hit, matchedLines: page.lines })
-        : hitAsText({ ...hit, matchedLines: page.lines }, count) + page.note;
+        : Buffer.concat([hitAsText({ ...hit, matchedLines: page.lines }, count), Buffer.from(page.note)]);
       if (!(await output.write(text))) return EXIT.ok;
     }
     for (const text of [...results.messages, ...results.errors]) complain('query', printable(text));

@@ -1,7 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type PagesQuery, ReferencesClient } from '../../clients/references/index.js';
-import { UsageError } from '../../protocols/errors.js';
-import type { LinkKind, LinkReply, UrlDescription } from '../../protocols/sstp/index.js';
+import { PeerError, ProtocolError, UsageError } from '../../protocols/errors.js';
+import { CODES, type LinkKind, type LinkReply, type UrlDescription } from '../../protocols/sstp/index.js';
+import { serverNameOf } from '../../protocols/urls/index.js';
 import { complain, complainOrThrow, EXIT } from './exit.js';
 import { timeoutOption } from './option-values.js';
 import { type PeerAddress, peerAddress } from './peer-address.js';
@@ -26,6 +27,7 @@ Examples:
   harvest references --describe localhost http://a.example:81/
                                                            the server's record of the URL
 
+With --all all IDs are of the same data: if the server publishes other links meanwhile, the reading begins again.
 With --json a page is one line with known, found, start and ids. known is false if the server has no such document.
 
 Exit status: 0 something was found; 1 nothing; 2 usage; 3 the server cannot be reached, refused or failed.
@@ -100,7 +102,27 @@ async function run({ host, port }: PeerAddress, what: string, options: Reference
     if (options.describe === true) return await describe(client, what, options);
     return await printPages(pages(client, query, options), options);
   } catch (error) {
-    return complainOrThrow('references', error, EXIT.connection);
+    const status = complainOrThrow('references', error, EXIT.connection);
+    const why =
+      error instanceof PeerError && error.status === BAD_REQUEST ? problemOf(what, query) : undefined;
+    if (why !== undefined) complain('references', why);
+    return status;
+  }
+}
+
+/** The status of a request that the server cannot understand. */
+const BAD_REQUEST = CODES.badRequest.number;
+
+/** Why a server refuses WHAT, if it is neither the URL of a document nor the name of a site. */
+function problemOf(what: string, { url }: PagesQuery): string | undefined {
+  if (url === undefined) return undefined;
+  try {
+    serverNameOf(what);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    const reason = error.rule === 'R-41' ? 'has a login' : 'names no server, as file: and news: URLs do not';
+    return `a References Server knows only documents of servers, and ${what} ${reason} (${error.rule})`;
   }
 }
 
@@ -120,8 +142,15 @@ async function* pages(
   options: ReferencesOptions,
 ): AsyncGenerator<LinkReply> {
   const kind = kindOf(options);
-  if (options.all) yield* client.pages(kind, { ...query, pageSize: PAGE_SIZE });
-  else
+  if (options.all) {
+    // Nothing is printed before the last page has arrived: a change of the data between two pages voids those before it.
+    let all: LinkReply[] = [];
+    const onRestart = () => {
+      all = [];
+    };
+    for await (const page of client.pages(kind, { ...query, pageSize: PAGE_SIZE, onRestart })) all.push(page);
+    yield* all;
+  } else
     yield await client.links(kind, {
       ...query,
       ...(options.count === undefined ? {} : { count: options.count }),

@@ -10,8 +10,16 @@ import {
   startRefererd,
   superviseRefererd,
 } from '../refererd/index.js';
+import { maxPerAddressOption } from './connection-options.js';
 import { EXIT } from './exit.js';
-import { countOption, integerOption, portOption, timeoutOption } from './option-values.js';
+import {
+  countOption,
+  integerOption,
+  portOption,
+  repeatedOption,
+  stopLimitOption,
+  timeoutOption,
+} from './option-values.js';
 import { HARVEST_PROGRAM } from './start-program.js';
 
 const HELP = `
@@ -21,6 +29,7 @@ Answers who links to whom, over SSTP and, on the same port, over HTTP: / is a pa
 Without --data the command behaves like the original program. It reads referer.cf in the current directory, or -c FILE:
   name = value   # comment          names in any case; relative file names are relative to rootdir
   referername = refs.example.org    the only name that it listens on        refererport = 3324
+  webnames = www.example.org        other names of its page of links
   refdb = base/refs.db              links published in base (harvest links load --data base), or a dump to load at the start
   urldb = base/url.db               documents of a dump                     allowdb, pwfile: hosts and users with access
   debuglevel = 40                   10 critical, 40 notices, 50 requests, 60 look-ups, 70 connections, 80 the exchange itself
@@ -41,13 +50,16 @@ Exit status: 0 stopped by a signal; 1 failure; 2 usage; 128 plus the number of a
 `;
 
 interface RefererdOptions {
+  readonly stopLimit: number;
   readonly config: string;
   readonly data?: string;
   readonly host: string;
+  readonly webName: readonly string[];
   readonly port: number;
   readonly allowdb?: string;
   readonly pwfile?: string;
   readonly maxClients: number;
+  readonly maxPerAddress?: number;
   readonly readTimeout: number;
   readonly sendTimeout: number;
   readonly debuglevel: number;
@@ -64,10 +76,17 @@ export function refererdCommand(): Command {
     .option('-c, --config <file>', 'configuration file', 'referer.cf')
     .option('--data <directory>', 'serve this data directory, without a configuration file')
     .option('--host <address>', 'with --data: address to listen on', '127.0.0.1')
+    .option(
+      '--web-name <name>',
+      'with --data: a name of the page of links, besides localhost and IP addresses (may be repeated)',
+      repeatedOption,
+      [],
+    )
     .option('-p, --port <number>', 'with --data: TCP port; 0 = any free port', portOption, 3324)
     .option('--allowdb <file>', 'with --data: patterns of the hosts that may connect (default: all)')
     .option('--pwfile <file>', 'with --data: users who may see the statistics (default: none)')
     .option('--max-clients <number>', 'with --data: maximum number of connections', countOption, 8192)
+    .addOption(maxPerAddressOption())
     .option('--read-timeout <seconds>', 'with --data: time to receive a request', timeoutOption, 60)
     .option('--send-timeout <seconds>', 'with --data: time to send a reply', timeoutOption, 60)
     .option('--debuglevel <number>', 'with --data: level of the log', integerOption, LEVEL.notice)
@@ -77,6 +96,7 @@ export function refererdCommand(): Command {
       port: 25,
     })
     .option('--foreground', 'run only the server process, without a parent that reports faults', false)
+    .addOption(stopLimitOption())
     .addOption(new Command().createOption('--chrooted').hideHelp().default(false))
     .addHelpText('after', HELP)
     .action(async (options: RefererdOptions, command: Command) => {
@@ -86,6 +106,7 @@ export function refererdCommand(): Command {
       }
       const unused = [
         'host',
+        'webName',
         'port',
         'allowdb',
         'pwfile',
@@ -108,7 +129,12 @@ function supervise(options: RefererdOptions): Promise<number> {
   return superviseRefererd({
     ...processOptions(options),
     program: [process.execPath, HARVEST_PROGRAM],
-    args: options.rankOrder ? ['--rank-order'] : [],
+    args: [
+      ...(options.rankOrder ? ['--rank-order'] : []),
+      ...(options.maxPerAddress === undefined ? [] : ['--max-per-address', String(options.maxPerAddress)]),
+      '--stop-limit',
+      String(options.stopLimit),
+    ],
     relay: options.mailRelay,
   });
 }
@@ -117,6 +143,8 @@ function serveConfigured(options: RefererdOptions): Promise<number> {
   return runRefererProcess({
     ...processOptions(options),
     rankOrder: options.rankOrder,
+    maxPerAddress: options.maxPerAddress,
+    stopLimitMs: options.stopLimit * 1000,
     daytime: process.env.LOG_DAYTIME !== undefined,
     syslog: process.env.USE_SYSLOG !== undefined,
     onReady,
@@ -128,16 +156,21 @@ function processOptions({ config, chrooted }: RefererdOptions) {
 }
 
 async function serveData(data: string, options: RefererdOptions): Promise<number> {
-  using stop = new StopSignal({ held: ['SIGHUP', 'SIGUSR1'] });
+  using stop = new StopSignal({
+    held: ['SIGHUP', 'SIGUSR1'],
+    limit: { program: 'refererd', limitMs: options.stopLimit * 1000 },
+  });
   using log = new FileLog({ file: undefined, progname: 'refererd', debuglevel: options.debuglevel });
   await using server = await startRefererd({
     data,
     host: options.host,
     port: options.port,
     log,
+    hostNames: { names: options.webName, remedy: 'start it with --web-name and this name' },
     allowFile: options.allowdb,
     passwordFile: options.pwfile,
     maxClients: options.maxClients,
+    maxPerAddress: options.maxPerAddress,
     readTimeoutMs: options.readTimeout * 1000,
     sendTimeoutMs: options.sendTimeout * 1000,
     rankOrder: options.rankOrder,

@@ -13,7 +13,7 @@ import {
   repairRegistry,
 } from '../../storage/original-registry/index.js';
 import { report, runTool, type Tool } from './db/run-tool.js';
-import { EXIT } from './exit.js';
+import { complain, EXIT } from './exit.js';
 import { refuseRunning } from './stopped-broker.js';
 
 const HELP = `
@@ -26,7 +26,7 @@ Examples:
   harvest registry check /usr/local/harvest/brokers/old
   dumpregistry ./original                               print its records
 
-Exit status: 0 done; 1 failure, or check found problems; 2 usage; 130 interrupted.
+Exit status: 0 done; 1 failure, or problems that check finds remain; 2 usage; 130 interrupted.
 `;
 
 const FORMAT_HELP = `
@@ -54,7 +54,8 @@ export function registryCommand(): Command {
 }
 
 const EXPORT_HELP = `
-Writes objects/, then admin/Registry in one step. Repeat an interrupted run. broker.conf, Collection.conf and LAST-COLLECTION are
+Writes all files beside their places, then moves objects/NN/OBJn (NN is the number modulo 100) and at last admin/Registry. A run that
+fails leaves no new file. broker.conf, Collection.conf and LAST-COLLECTION are
 copied if missing; check the paths in broker.conf. Each object keeps its OID.
 
 Examples:
@@ -86,10 +87,9 @@ function exportCommand(): Command {
         const version: RegistryVersion = options.version === '2' ? 2 : 1;
         await using store = await BrokerStore.open(path, { create: false });
         const { force } = options;
-        const settings = { ...tool, ...formatOf(options), version, force };
+        const settings = { ...tool, ...formatOf(options), version, force, adminFrom: directory };
         const counts = await exportRegistry(store, path, to, settings);
-        const copied = (await copyAdminFiles(directory, to)).length;
-        await report(tool, options.json, 'registry export', { ...counts, filesCopied: copied });
+        await report(tool, options.json, 'registry export', { ...counts });
       });
     },
   );
@@ -128,7 +128,7 @@ function importCommand(): Command {
 }
 
 const CHECK_HELP = `
-Reports each defect with its byte offset and the rule it breaks. In a directory the object files are checked too. --json prints a
+Reports each defect with its byte offset and the rule it breaks. In a directory, also for its admin/Registry, the object files are read too. --json prints a
 line for each problem and one for the totals.
 ${FORMAT_HELP}
 
@@ -162,8 +162,10 @@ function checkCommand(): Command {
 }
 
 const REPAIR_HELP = `
-Writes every readable record into a new Registry. The old file is kept as Registry.damaged. A Registry without damage is not
-changed.
+Writes every readable record into a new Registry. The old file is kept as Registry.damaged. In a directory the files of the objects
+decide: records that are missing or wrong are made from them, also all records of an empty Registry; records without a file are marked as
+deleted, and files that belong to no record are moved to unreferenced/. If there is no object file at all, records stay. A Registry without
+problems is not changed. Status 0 says that a check finds no problem now.
 ${FORMAT_HELP}
 
 Examples:
@@ -180,18 +182,20 @@ function repairCommand(): Command {
       .option('--json', 'print JSON lines', false)
       .addHelpText('after', REPAIR_HELP),
   ).action(async (path: string, options: FormatOptions & { dryRun: boolean; json: boolean }) => {
+    let remaining = 0;
     await runTool('registry repair', async (tool) => {
       const { registry, directory } = await locateOriginal(path);
       if (directory !== undefined) await refuseRunning(directory);
       const { dryRun } = options;
-      const { version, counts, kept, ...rest } = await repairRegistry(registry, {
-        ...scanOptions(tool, options),
-        dryRun,
-      });
+      const settings = { ...scanOptions(tool, options), onWarning: tool.onWarning, dryRun };
+      const { version, counts, kept, ...rest } = await repairRegistry(registry, settings, directory);
+      remaining = rest.remaining;
       const old = kept === undefined ? {} : { old: kept };
       const shown = options.json ? version : String(version);
       await report(tool, options.json, 'registry repair', { version: shown, ...rest, ...counts, ...old });
+      if (remaining > 0 && !dryRun) complain('registry repair', `${remaining} problems remain`);
     });
+    if (remaining > 0 && process.exitCode === EXIT.ok) process.exitCode = EXIT.failure;
   });
 }
 

@@ -8,7 +8,7 @@ import {
   type FetchResult,
 } from '../../clients/fetch/index.js';
 import { ConnectionError, messageOf, StorageError, UsageError } from '../../protocols/errors.js';
-import { canonicalUrl } from '../../protocols/urls/index.js';
+import { canonicalUrl, withoutUserInfo } from '../../protocols/urls/index.js';
 import { followDebug } from '../gatherer/debug.js';
 import { createDebug, createLogger, DebugFlags, StopSignal } from '../host/index.js';
 import { complain, complainOrThrow, EXIT } from './exit.js';
@@ -25,6 +25,8 @@ export interface Retrieval {
   readonly file?: string | undefined;
   /** Prints the metadata as one JSON line; the document is then written only to a file. */
   readonly json?: boolean;
+  /** Writes control characters to a terminal as they are. Default false. */
+  readonly raw?: boolean;
   /** Returns the bytes to write for an answer. Default: {@link documentOf}. */
   readonly render?: (result: FetchResult) => Uint8Array;
 }
@@ -49,7 +51,7 @@ export async function retrieve(retrieval: Retrieval): Promise<number> {
     onWarning: (sentence) => complain(command, sentence),
     ...retrieval.fetcher,
   });
-  using stop = new StopSignal();
+  using stop = new StopSignal({ limit: { program: command } });
   try {
     const result = await fetchFollowing(fetcher, { ...retrieval.request, url, signal: stop.signal });
     return await report(retrieval, result);
@@ -60,9 +62,12 @@ export async function retrieve(retrieval: Retrieval): Promise<number> {
   }
 }
 
-async function report({ command, file, json, render }: Retrieval, result: FetchResult): Promise<number> {
+async function report(
+  { command, file, json, raw = false, render }: Retrieval,
+  result: FetchResult,
+): Promise<number> {
   const isFound = result.status >= 200 && result.status <= 299;
-  const output = new StandardOutput();
+  const output = new StandardOutput({ raw });
   const toFile = file !== undefined && file !== '-';
   if (isFound && (toFile || json !== true)) {
     const document = (render ?? documentOf)(result);
@@ -87,21 +92,29 @@ async function save(file: string, document: Uint8Array): Promise<void> {
 
 /** Returns the URLs in a listing; undefined if the answer is a document. */
 function listedUrls(result: FetchResult): readonly string[] | undefined {
-  return result.entries?.map((entry) => entryUrl(result.url, entry)) ?? result.links;
+  const url = withoutUserInfo(result.url);
+  return result.entries?.map((entry) => entryUrl(url, entry)) ?? result.links;
 }
 
 /** Returns the body of a document; for a directory the URLs in it, one per line. */
 export function documentOf(result: FetchResult): Uint8Array {
   if (result.entries === undefined) return result.body;
-  return Buffer.from(result.entries.map((entry) => `${entryUrl(result.url, entry)}\n`).join(''));
+  const url = withoutUserInfo(result.url);
+  return Buffer.from(result.entries.map((entry) => `${entryUrl(url, entry)}\n`).join(''));
 }
 
 function metadataOf(result: FetchResult): object {
   const { body, entries: _, beginTime, endTime, ...metadata } = result;
-  return { ...metadata, length: body.length, links: listedUrls(result), milliseconds: endTime - beginTime };
+  return {
+    ...metadata,
+    url: withoutUserInfo(result.url),
+    length: body.length,
+    links: listedUrls(result),
+    milliseconds: endTime - beginTime,
+  };
 }
 
 function describeRefusal(result: FetchResult): string {
   const reply = result.headers['ftp-reply'] ?? result.headers['nntp-reply'] ?? result.headers['gopher-error'];
-  return `${result.url}: status ${result.status}${reply === undefined ? '' : ` (${reply})`}`;
+  return `${withoutUserInfo(result.url)}: status ${result.status}${reply === undefined ? '' : ` (${reply})`}`;
 }

@@ -24,6 +24,8 @@ Policies:
   custom            as classic, with --custom-file instead of FILE
   most-favored      allowed if any agent named in the file may fetch it
   most-favored-set  allowed if any agent of --set may; --masquerade also prints the agent to fetch as
+  robots-txt-only   as classic; in a crawl, META elements of pages have no effect
+  first-named       the first of the agent and those of --set that the file names, else *
 
 Examples:
   harvest robots check --file robots.txt --agent harvest http://www.example.org/private/

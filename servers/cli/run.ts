@@ -1,14 +1,23 @@
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_DELAY } from '../../protocols/config/index.js';
+import { isDiskFull, messageOf, StorageError } from '../../protocols/errors.js';
 import type { PublishedReferences } from '../../storage/references/index.js';
 import { AllInOne, type CycleReport, configFromRoots, type LogName } from '../all-in-one/index.js';
 import { createLogger, type Logger, StopSignal } from '../host/index.js';
+import {
+  addConnectionOptions,
+  addPeerOptions,
+  type ConnectionOptions,
+  connectionLimits,
+  stopTimes,
+} from './connection-options.js';
 import { EXIT } from './exit.js';
 import { GatherProgress } from './gather-progress.js';
 import { countOption, integerOption, portOption, secondsOption } from './option-values.js';
+import { printableJson, writeMessage } from './printable.js';
 
-interface RunOptions {
+interface RunOptions extends ConnectionOptions {
   readonly data: string;
   readonly host: string;
   readonly gatherdPort?: number;
@@ -23,11 +32,14 @@ interface RunOptions {
   readonly connections: number;
   readonly force: boolean;
   readonly jsonLog: boolean;
+  readonly lowDisk?: number;
 }
 
 const HELP = `
 ROOT is a URL, a directory, or an original Gatherer configuration file; several may be given. The default is the documentation of
 the kit and its dependencies, so that a first look needs no network.
+
+A URL with a login (http://user:password@host/) belongs into a configuration file: other users can see the command line.
 
 All data is stored below --data. A second run on the same directory continues: it finishes an interrupted run, skips documents
 that are not yet due (Refresh-Rate), and requests the others conditionally.
@@ -48,7 +60,7 @@ Exit status: 0 done, or stopped when everything was ready; 1 failure; 2 usage or
 
 /** `harvest run [ROOT...]`: the whole chain in one process. */
 export function runCommand(): Command {
-  return new Command('run')
+  const command = new Command('run')
     .summary('gather documents, serve the summaries, search them: everything in one process')
     .description(
       'Gathers documents, exports their summaries by gatherd, collects them in a broker, serves a search page and the link graph.',
@@ -86,7 +98,14 @@ export function runCommand(): Command {
       1,
     )
     .option('--force', 'also gather documents that are not yet due (Refresh-Rate)', false)
-    .option('--json-log', 'log as JSON lines on standard error', false)
+    .option(
+      '--low-disk <MiB>',
+      'gathering pauses, with --once it ends, while less space is free; 0 = never (default: 512)',
+      integerOption,
+    )
+    .option('--json-log', 'log as JSON lines on standard error', false);
+  addConnectionOptions(command, 'gatherd 2048, broker 256, search page 256, references server 8192');
+  return addPeerOptions(command, '120; search page and references server 60')
     .addHelpText('after', HELP)
     .action(async (roots: string[], options: RunOptions) => {
       process.exitCode = await run(roots, options);
@@ -107,11 +126,15 @@ async function run(roots: readonly string[], options: RunOptions): Promise<numbe
     else for (const line of text.trimEnd().split('\n')) jsonLog.info(line);
   };
   for (const { message } of warnings) {
-    if (jsonLog === undefined) process.stderr.write(`warning: ${message}\n`);
+    if (jsonLog === undefined) writeMessage(`warning: ${message}`);
     else jsonLog.warn(message);
   }
 
-  using stop = new StopSignal();
+  let phaseName = 'the start';
+  let waitingFor = (): string[] => [phaseName];
+  using stop = new StopSignal({
+    limit: { program: 'harvest run', limitMs: stopTimes(options).stopLimitMs },
+  }).waitsFor(() => waitingFor());
   await using kit = await AllInOne.start({
     dataDirectory: options.data,
     host: options.host,
@@ -120,21 +143,50 @@ async function run(roots: readonly string[], options: RunOptions): Promise<numbe
     webPort: options.webPort,
     referencesPort: options.referencesPort,
     config,
-    gatherer: { queuesPerHost: options.connections, force: options.force },
+    connections: connectionLimits(options),
+    graceMs: stopTimes(options).graceMs,
+    gatherer: {
+      queuesPerHost: options.connections,
+      force: options.force,
+      endOnLowDisk: options.once,
+      ...(options.lowDisk === undefined ? {} : { lowDiskMiB: options.lowDisk }),
+    },
     log: (name) => logger(name, options),
   });
-  let report: CycleReport;
+  waitingFor = () => [phaseName, ...kit.activities];
+  let report: CycleReport | undefined;
   try {
     using progress = new GatherProgress(jsonLog);
-    report = await kit.cycle(stop.signal, (phase) => progress.showPhase(phase));
+    const showPhase = (phase: keyof typeof PHASE_NAMES): void => {
+      phaseName = PHASE_NAMES[phase];
+      progress.showPhase(phase);
+    };
+    while (report === undefined) {
+      report = await kit.cycle(stop.signal, showPhase).catch((error: unknown) => {
+        if (stop.signal.aborted || !isDiskFull(error)) throw error;
+        if (options.once) {
+          const kept = 'the gathered documents are kept, and the next run continues';
+          throw new StorageError(`${messageOf(error)}; ${kept}`, { cause: error });
+        }
+        print(`${messageOf(error)}; it goes on when there is space.\n`);
+        return undefined;
+      });
+      if (report === undefined) await kit.waitForSpace(stop.signal);
+    }
+    phaseName = 'the end';
   } catch (error) {
     if (!stop.signal.aborted) throw error;
     print('Stopped. The gathered documents are kept; the next run continues.\n');
     return EXIT.interrupted;
   }
+  const incomplete = report.collected.points.filter((point) => !point.complete);
+  for (const { host, port, error } of incomplete)
+    print(
+      `The Broker could not collect from ${host}:${port}: ${error ?? 'unknown'}; the next run collects again.\n`,
+    );
   if (options.once) {
-    process.stdout.write(`${JSON.stringify(summary(report))}\n`);
-    return EXIT.ok;
+    process.stdout.write(`${printableJson(summary(report))}\n`);
+    return incomplete.length === 0 ? EXIT.ok : EXIT.failure;
   }
   print(reportText(report));
   process.stdout.write(readyLines(kit));
@@ -143,6 +195,12 @@ async function run(roots: readonly string[], options: RunOptions): Promise<numbe
   print('Stopping.\n');
   return EXIT.ok;
 }
+
+const PHASE_NAMES = {
+  gather: 'the documents in progress',
+  publish: 'the publication',
+  collect: 'the collection',
+} as const;
 
 const LOGS = {
   gatherer: { program: 'essence', file: 'gatherer/log.gatherer' },

@@ -1,10 +1,22 @@
 import type { Writable } from 'node:stream';
+import { Option } from 'commander';
+import { TerminalText } from './printable.js';
 
 export interface StandardOutputOptions {
   /** Default: standard output. */
   readonly stream?: Writable | undefined;
   /** Bytes that are collected before a write; the rest is written on disposal. Default 0: every piece is written immediately. */
   readonly bufferBytes?: number;
+  /** Writes control characters to a terminal as they are. Default false: they are made visible. Pipes and files get the exact bytes. */
+  readonly raw?: boolean;
+}
+
+/** `--raw` of commands that write text of others. */
+export function rawOption(): Option {
+  return new Option(
+    '--raw',
+    'write control characters to a terminal as they are (default: visible, as ^[)',
+  ).default(false);
 }
 
 /** A buffer so large that the cost of the write calls is negligible. */
@@ -12,17 +24,19 @@ export const OUTPUT_BUFFER_BYTES = 64 * 1024;
 
 /**
  * Standard output with backpressure: one write in flight at a time. A reader that closes the pipe (`| head`) is not an error:
- * `write` then returns false.
+ * `write` then returns false. On a terminal control characters are visible instead of obeyed.
  */
 export class StandardOutput implements AsyncDisposable {
   readonly #stream: Writable;
   readonly #bufferBytes: number;
+  readonly #terminal: TerminalText | undefined;
   #pieces: Uint8Array[] = [];
   #bytes = 0;
   #closed = false;
 
-  constructor({ stream = process.stdout, bufferBytes = 0 }: StandardOutputOptions = {}) {
+  constructor({ stream = process.stdout, bufferBytes = 0, raw = false }: StandardOutputOptions = {}) {
     this.#stream = stream;
+    this.#terminal = !raw && 'isTTY' in stream && stream.isTTY === true ? new TerminalText() : undefined;
     this.#bufferBytes = bufferBytes;
     // write() returns failures; without a listener the event would end the process.
     stream.on('error', () => {});
@@ -39,6 +53,14 @@ export class StandardOutput implements AsyncDisposable {
     return this.#bytes < this.#bufferBytes ? !this.#closed : await this.#flush();
   }
 
+  /** Writes pieces, which may change when the next one is requested. Returns as {@link write}. */
+  async writeFrom(pieces: AsyncIterable<string | Uint8Array>): Promise<boolean> {
+    for await (const piece of pieces) {
+      if (!(await this.write(typeof piece === 'string' ? piece : new Uint8Array(piece)))) return false;
+    }
+    return true;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#flush();
   }
@@ -49,7 +71,8 @@ export class StandardOutput implements AsyncDisposable {
     this.#pieces = [];
     this.#bytes = 0;
     if (this.#closed || first === undefined) return !this.#closed;
-    const piece = more.length === 0 ? first : Buffer.concat([first, ...more], bytes);
+    const joined = more.length === 0 ? first : Buffer.concat([first, ...more], bytes);
+    const piece = this.#terminal?.push(joined) ?? joined;
     const error = await new Promise<Error | null | undefined>((resolve) => {
       this.#stream.write(piece, resolve);
     });

@@ -6,6 +6,9 @@ import { startDetached } from '../host/index.js';
 /** Path of the `harvest` program, for commands that start another command. */
 export const HARVEST_PROGRAM = fileURLToPath(new URL('./harvest.js', import.meta.url));
 
+/** Milliseconds until a program must accept connections: gatherd may first publish a large original database. */
+const START_MS = 600_000;
+
 /** A command of `harvest` to run in the background. */
 interface BackgroundProgram {
   /** Name of the server, for the error message. */
@@ -32,7 +35,7 @@ export async function startInBackground({
 }: BackgroundProgram): Promise<{ readonly pid: number; readonly address: string }> {
   try {
     const command = [process.execPath, HARVEST_PROGRAM, ...args] as const;
-    const { pid, match } = await startDetached({ command, logFile, ready });
+    const { pid, match } = await startDetached({ command, logFile, ready, timeoutMs: START_MS });
     return { pid, address: match[1] ?? '' };
   } catch (cause) {
     if (!(cause instanceof ConnectionError)) throw cause;

@@ -9,7 +9,8 @@ import { firstLine, hiddenAnswer } from './hidden-answer.js';
 
 const HELP = `
 FILE is the password file of a references server (pwfile in referer.cf, --pwfile of harvest refererd). Its users have access to /stat,
-/clean and /reload. Passwords are stored as scrypt hashes; only the owner can read the file, which is replaced atomically.
+/clean and /reload. Passwords are stored as scrypt hashes. Only its owner can read a new file; an existing one keeps owner, group and
+mode. A server that changes its user (user and group in referer.cf) must be able to read it as that user.
 
 At a terminal the command asks for the password twice and does not show it; otherwise it is the first line of standard input.
 
@@ -84,7 +85,7 @@ async function removeUser(file: string, user: string): Promise<number> {
 
 async function checkPassword(file: string, user: string): Promise<number> {
   const base = UserBase.parse(await readBase(file));
-  const isRight = await base.check(user, await readPassword('Password: '));
+  const isRight = (await base.check(user, await readPassword('Password: '))) === 'right';
   process.stderr.write(isRight === true ? 'right\n' : 'wrong\n');
   return isRight === true ? EXIT.ok : EXIT.failure;
 }
@@ -123,8 +124,8 @@ function exists(file: string): Promise<boolean> {
   );
 }
 
-/** Replaces the file atomically; only its owner can read it. */
+/** Replaces the file atomically. A new one is readable by its owner only; an old one keeps its owner, group and mode. */
 function writeBase(file: string, content: string): Promise<void> {
   const build = (temporary: string) => writeFile(temporary, content, { flag: 'wx', mode: 0o600 });
-  return replaceFile(file, build, { force: true });
+  return replaceFile(file, build, { force: true, keepOwner: true });
 }

@@ -1,7 +1,9 @@
 import { Command } from 'commander';
 import { cacheSettings, DiskCache, defaultCacheDirectory } from '../../clients/fetch/index.js';
+import { readFirstLine } from './hidden-answer.js';
 import { countOption, timeoutOption } from './option-values.js';
 import { retrieve } from './retrieve.js';
+import { rawOption } from './standard-output.js';
 
 const HELP = `
 Fetches one document by http, https, ftp, gopher, news, nntp or file and writes it to standard output. Up to five redirects
@@ -19,11 +21,13 @@ Examples:
   urlget --json -o paper.ps ftp://ftp.example.org/pub/paper.ps    the document into a file, its metadata as JSON
   urlget gopher://gopher.example.org/1/ | cut -f 1                a menu
   urlget news:comp.lang.c                                         the overview of a group
+  urlget - < FILE                                                 a URL with a login, which the command line shows to other users
 
 Exit status: 0 fetched; 1 refused, not found or truncated; 2 usage; 3 no connection, or no answer in time.
 `;
 
 interface UrlgetOptions {
+  readonly raw: boolean;
   readonly output?: string;
   readonly json: boolean;
   readonly reload: boolean;
@@ -37,7 +41,7 @@ interface UrlgetOptions {
 export function urlgetCommand(): Command {
   return new Command('urlget')
     .description('Fetches one document by any access method.')
-    .argument('<url>', 'http, https, ftp, gopher, news, nntp or file')
+    .argument('<url>', 'http, https, ftp, gopher, news, nntp or file; - is the first line of standard input')
     .option('-o, --output <file>', 'write the document to this file')
     .option('--json', 'print metadata of the document as one JSON line', false)
     .option('--reload', 'fetch the document even if the cache has it', false)
@@ -46,8 +50,10 @@ export function urlgetCommand(): Command {
     .option('--max-bytes <count>', 'truncate longer documents', countOption, 10 * 1024 * 1024)
     .option('--timeout <seconds>', 'give up after this time without data', timeoutOption, 120)
     .option('--proxy <host:port>', 'HTTP proxy for http, https and ftp')
+    .addOption(rawOption())
     .addHelpText('after', HELP)
-    .action(async (url: string, options: UrlgetOptions) => {
+    .action(async (given: string, options: UrlgetOptions) => {
+      const url = given === '-' ? (await readFirstLine('-')).trim() : given;
       const directory = typeof options.cache === 'string' ? options.cache : defaultCacheDirectory();
       const cache =
         options.cache === false ? undefined : await DiskCache.open(directory, cacheSettings(process.env));
@@ -62,6 +68,7 @@ export function urlgetCommand(): Command {
         },
         file: options.output,
         json: options.json,
+        raw: options.raw,
       });
     });
 }

@@ -1,4 +1,4 @@
-import { messageOf } from '../../protocols/errors.js';
+import { isDiskFull, messageOf } from '../../protocols/errors.js';
 import { type CrawlUri, FETCH_STATUS } from './crawl-uri.js';
 
 /**
@@ -10,6 +10,8 @@ export type ProcessResult = 'proceed' | 'finish' | 'post';
 /** One step of the processing of a URI (CRAWL-1.4). It may be called for several URIs concurrently. */
 export interface Processor {
   readonly name: string;
+  /** Whether it stores the document, as all of the write chain do: a full disk then ends the crawl instead of failing the URI. */
+  readonly stores?: boolean;
   process(uri: CrawlUri): Promise<ProcessResult> | ProcessResult;
 }
 
@@ -52,6 +54,8 @@ async function runChain(
     } catch (error) {
       // The caller returns the URI of an aborted worker to its queue.
       if (uri.signal.aborted) throw error;
+      // A document that cannot be stored has not failed: the crawl ends, and the next run fetches it.
+      if ((chain === 'write' || processor.stores === true) && isDiskFull(error)) throw error;
       uri.status = FETCH_STATUS.runtimeError;
       uri.disposition = 'failed';
       uri.reason = `${processor.name}: ${messageOf(error)}`;

@@ -1,21 +1,11 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import {
-  copyFile,
-  mkdir,
-  mkdtemp,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
+import { copyFile, mkdtemp, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { errorCode, messageOf, StorageError, UsageError } from '../../protocols/errors.js';
 import { Mutex } from '../../protocols/mutex.js';
+import { createDirectory, makeDirectory } from '../../storage/files/make-directory.js';
+import { openRegular, readRegular } from '../../storage/files/regular-file.js';
 import { GathererStore } from '../../storage/index.js';
 import { saveComponents } from './component-state.js';
 import type { CheckpointInfo } from './control.js';
@@ -118,7 +108,7 @@ export class Checkpoints {
     const name = `cp${String(this.#next++).padStart(5, '0')}-${fourteenDigits(time)}`;
     const temporary = join(this.directory, `${name}.tmp`);
     try {
-      await mkdir(temporary, { recursive: true });
+      await makeDirectory(temporary);
       await this.#write(temporary, time);
       await verifyCheckpoint(temporary);
       await syncTree(temporary);
@@ -255,12 +245,13 @@ export async function restoreCheckpoint(
   await verifyCheckpoint(checkpoint);
 
   await rm(`${working}.new`, { recursive: true, force: true });
-  await mkdir(`${working}.new`, { recursive: true });
+  await createDirectory(`${working}.new`);
   await GathererStore.cloneClosed(join(checkpoint, 'store'), `${working}.new`);
   await syncTree(`${working}.new`);
   await rm(`${seen}.new`, { recursive: true, force: true });
   await copyTree(join(checkpoint, 'seen'), `${seen}.new`);
-  const components: unknown = JSON.parse(await readFile(join(checkpoint, 'components.json'), 'utf8'));
+  if ((await listTree(`${seen}.new`)).length > 0) await syncTree(`${seen}.new`);
+  const components: unknown = JSON.parse(String(await readRegular(join(checkpoint, 'components.json'))));
 
   // With milliseconds, so that repeated restorations have different names.
   const suffix = `.before-${new Date().toISOString().replace(/\D/g, '')}`;
@@ -301,7 +292,7 @@ async function move(from: string, to: string): Promise<boolean> {
 async function readManifest(directory: string): Promise<Manifest> {
   const path = join(directory, 'manifest.json');
   try {
-    return manifestSchema.parse(JSON.parse(await readFile(path, 'utf8')));
+    return manifestSchema.parse(JSON.parse(String(await readRegular(path))));
   } catch (cause) {
     throw new StorageError(`${path} is ${isMissing(cause) ? 'missing' : 'damaged'}`, { cause });
   }
@@ -310,7 +301,7 @@ async function readManifest(directory: string): Promise<Manifest> {
 /** Copies a directory; does nothing if it does not exist. */
 async function copyTree(source: string, target: string): Promise<void> {
   for (const name of await listTree(source)) {
-    await mkdir(dirname(join(target, name)), { recursive: true });
+    await createDirectory(dirname(join(target, name)));
     await copyFile(join(source, name), join(target, name));
   }
 }
@@ -336,7 +327,8 @@ async function readNames(directory: string): Promise<string[]> {
 
 async function digestOf(path: string): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  await using file = await openRegular(path);
+  for await (const chunk of file.createReadStream()) hash.update(chunk as Buffer);
   return hash.digest('hex');
 }
 

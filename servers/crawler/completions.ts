@@ -1,6 +1,6 @@
-import type { CrawlUri } from './crawl-uri.js';
-import type { DocumentEvent } from './events.js';
-import type { FrontierCounts } from './frontier/index.js';
+import type { QueueEntry } from '../../storage/index.js';
+import { type CrawlUri, FETCH_STATUS } from './crawl-uri.js';
+import type { DocumentEvent, RecordedEvent } from './events.js';
 
 /** Reports returned URIs after they are written to disk, and tracks those that are not written yet. */
 export class Completions {
@@ -41,15 +41,17 @@ export class Completions {
 }
 
 /**
- * Returns the event of a URI that was returned to the frontier.
+ * Returns the event of a URI that is returned to the frontier.
  * @param begin when the worker took it, milliseconds since 1970
  */
-export function documentEvent(uri: CrawlUri, begin: number, frontier: FrontierCounts): DocumentEvent {
+export function recordedEvent(uri: CrawlUri, begin: number): RecordedEvent {
   const { classKey } = uri.entry;
   const { via, pathFromSeed, sourceTag, attempts } = uri.entry.uri;
+  const isKept = uri.disposition === 'kept';
   return {
     url: uri.url,
-    status: uri.status,
+    // The status of the former fetch is not one of this run.
+    status: isKept ? FETCH_STATUS.untried : uri.status,
     disposition: uri.disposition,
     reason: uri.reason,
     type: uri.essence?.type ?? uri.document?.type ?? '',
@@ -57,7 +59,6 @@ export function documentEvent(uri: CrawlUri, begin: number, frontier: FrontierCo
     local: uri.fetched?.local ?? false,
     milliseconds: Date.now() - begin,
     warnings: uri.essence?.warnings ?? [],
-    frontier,
     classKey,
     via,
     pathFromSeed,
@@ -68,6 +69,34 @@ export function documentEvent(uri: CrawlUri, begin: number, frontier: FrontierCo
     fetchDuration: uri.contactEnd === 0 ? -1 : uri.contactEnd - uri.fetchBegin,
     contentType: uri.fetched?.contentType ?? '',
     digest: uri.digest,
-    annotations: uri.annotations,
+    annotations: isKept ? [...uri.annotations, 'kept'] : uri.annotations,
+    ...(uri.uriErrors.length === 0 ? {} : { uriErrors: uri.uriErrors }),
+  };
+}
+
+/** Returns the event of a pending URI that the operator deleted (CRAWL-5.6.6, -6000). */
+export function deletedEvent({ classKey, uri }: QueueEntry): RecordedEvent {
+  const { url, via, pathFromSeed, sourceTag, attempts } = uri;
+  return {
+    url,
+    status: FETCH_STATUS.deleted,
+    disposition: 'rejected',
+    reason: 'deleted by the operator',
+    type: '',
+    bytes: 0,
+    local: false,
+    milliseconds: 0,
+    warnings: [],
+    classKey,
+    via,
+    pathFromSeed,
+    sourceTag,
+    attempts,
+    worker: 0,
+    fetchBegin: 0,
+    fetchDuration: -1,
+    contentType: '',
+    digest: '',
+    annotations: [],
   };
 }

@@ -1,12 +1,19 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { z } from 'zod';
-import { StorageError } from '../../protocols/errors.js';
+import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
+import { createDirectory } from '../../storage/files/make-directory.js';
+import { readRegular } from '../../storage/files/regular-file.js';
 
 /** File name in the crawl's directory. */
 const FILE = 'restored.json';
 
-const stateSchema = z.object({ servers: z.unknown().optional(), statistics: z.unknown().optional() });
+/** Validates a {@link ComponentState}. */
+export const componentStateSchema = z.object({
+  servers: z.unknown().optional(),
+  statistics: z.unknown().optional(),
+});
 
 /** CRAWL-17.3.1: state that a run continues from in addition to its store. Each component validates its own state. */
 export interface ComponentState {
@@ -18,24 +25,39 @@ export interface ComponentState {
 
 /** Saves the state for the next run, when a checkpoint is restored and when a crawl stops before its end. */
 export async function saveComponents(crawlDirectory: string, components: unknown): Promise<void> {
-  await mkdir(crawlDirectory, { recursive: true });
+  await createDirectory(crawlDirectory);
   const path = join(crawlDirectory, FILE);
-  await writeFile(`${path}.new`, JSON.stringify(components));
+  const text = JSON.stringify(components);
+  await writeFile(`${path}.new`, `${text}\n${sumOf(text)}\n`, { flush: true });
   await rename(`${path}.new`, path);
 }
 
 /**
  * Reads and removes the state that the last run or a restored checkpoint saved; undefined if no state was saved.
- * @throws StorageError when the file is damaged
+ * @throws StorageError when the file is damaged or cannot be read; the crawl continues without it
  */
 export async function takeComponents(crawlDirectory: string): Promise<ComponentState | undefined> {
   const path = join(crawlDirectory, FILE);
-  const text = await readFile(path, 'utf8').catch(() => undefined);
-  if (text === undefined) return undefined;
-  await rm(path, { force: true });
+  let content: string;
   try {
-    return stateSchema.parse(JSON.parse(text));
+    content = (await readRegular(path)).toString('utf8');
+  } catch (cause) {
+    if (errorCode(cause) === 'ENOENT') return undefined;
+    throw new StorageError(`${path} cannot be read: ${messageOf(cause)}; the crawl continues without it`, {
+      cause,
+    });
+  }
+  await rm(path, { force: true });
+  // Earlier versions wrote no line end and no checksum.
+  const [text = '', sum] = content.split('\n');
+  try {
+    if (sum !== undefined && sum !== sumOf(text)) throw new StorageError('the checksum differs');
+    return componentStateSchema.parse(JSON.parse(text));
   } catch (cause) {
     throw new StorageError(`${path} is damaged; it is removed and the crawl continues without it`, { cause });
   }
+}
+
+function sumOf(text: string): string {
+  return crc32(text).toString(16).padStart(8, '0');
 }

@@ -8,6 +8,7 @@ export type EndReason =
   | 'time limit'
   | 'data limit'
   | 'document limit'
+  | 'disk limit'
   | 'ended by operator'
   | 'abnormal exit';
 
@@ -50,6 +51,19 @@ export interface QueueReport {
   readonly errors: number;
   readonly lastPeeked: string;
   readonly lastQueued: string;
+}
+
+/** A URI that waits for a retry beside its queue. */
+export interface WaitingReport {
+  readonly url: string;
+  readonly classKey: string;
+  /** CRAWL-8.1, of the last attempt. */
+  readonly status: number;
+  /** Attempts so far. */
+  readonly attempts: number;
+  /** When it returns to its queue, milliseconds since 1970. */
+  readonly dueTime: number;
+  readonly reason: string;
 }
 
 /** CRAWL-12.2, 16.6: the report of one host or server. */
@@ -96,6 +110,8 @@ export interface CrawlSnapshot {
   readonly time: number;
   readonly state: CrawlState;
   readonly end?: EndReason;
+  /** Why the crawl paused by itself, as a sentence; absent otherwise. */
+  readonly pauseReason?: string;
   /** Seconds of crawling, without pauses. */
   readonly elapsed: number;
   readonly discovered: number;
@@ -154,6 +170,8 @@ export interface CrawlControl {
   }): Promise<QueueReport[]>;
   /** Hosts and servers, the most recently used first. Default limit 100. */
   hosts(options?: { readonly limit?: number; readonly match?: string }): HostReport[];
+  /** The URIs that wait for a retry beside their queues, the first due first. Default limit 100. */
+  retries(options?: { readonly limit?: number }): Promise<WaitingReport[]>;
   workers(): WorkerReport[];
   /** The newest first. */
   recentErrors(): readonly RecentError[];

@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { StateError } from '../../protocols/errors.js';
-import type { GathererBatch, GathererStore } from '../../storage/index.js';
+import type { GathererBatch, GathererStore, QueueEntry } from '../../storage/index.js';
 import type { SeenFilter } from '../../storage/seen/index.js';
 import { CHAIN_NAMES, type ProcessorChains, runChains } from './chains.js';
-import { Completions, documentEvent } from './completions.js';
+import { Completions, recordedEvent } from './completions.js';
 import type {
   CheckpointInfo,
   CrawlControl,
@@ -13,11 +13,12 @@ import type {
   HostReport,
   QueueReport,
   RecentError,
+  WaitingReport,
   WorkerReport,
 } from './control.js';
 import { CrawlUri, FETCH_STATUS } from './crawl-uri.js';
 import { disposition } from './disposition.js';
-import { crawlChannel, type DocumentEvent } from './events.js';
+import { crawlChannel, type DocumentEvent, type RecordedEvent } from './events.js';
 import type { CrawlFrontier } from './frontier/index.js';
 import { type CrawlLimits, freeDiskBytes, NO_LIMITS } from './limits.js';
 import { CrawlStatistics } from './logs/statistics.js';
@@ -51,6 +52,11 @@ export interface ControllerOptions {
   readonly pauseAtFinish?: boolean;
   /** Adds the caller's records to the batch that finishes the URI; they are stored with it or not at all. */
   readonly onFinish?: (uri: CrawlUri, batch: GathererBatch) => void;
+  /**
+   * Adds the event of a returned URI to the batch that finishes it; returns a function that is called when the batch is written and
+   * counts the event. Default: it is counted and not stored.
+   */
+  readonly record?: (event: RecordedEvent, batch: GathererBatch) => () => void;
   /** Called for every returned URI after it is stored; its promise delays the workers. */
   readonly onDocument?: (event: DocumentEvent, uri: CrawlUri) => void | Promise<void>;
   /** Takes a checkpoint. Default: the crawl does not support checkpoints. */
@@ -81,6 +87,8 @@ export class CrawlController implements CrawlControl {
   #pauseAtStart = false;
   #resumed: (() => void) | undefined;
   #diskFree = -1;
+  /** Why the crawl paused by itself. It then resumes by itself. */
+  #pauseReason: string | undefined;
   #bytes = 0;
   #documents = 0;
   /** Seconds of crawling in earlier runs. */
@@ -91,11 +99,7 @@ export class CrawlController implements CrawlControl {
     this.#bandwidth = options.bandwidth ?? new TotalBandwidth(0);
     this.#limits = options.limits ?? NO_LIMITS;
     this.#completions = new Completions(
-      async (event, uri) => {
-        options.servers.countEvent(event);
-        this.#statistics.document(event);
-        await options.onDocument?.(event, uri);
-      },
+      async (event, uri) => options.onDocument?.(event, uri),
       (error) => this.#abort?.abort(error),
     );
     this.#workers = new WorkerSlots(options.workers);
@@ -122,6 +126,7 @@ export class CrawlController implements CrawlControl {
       this.#elapsedBefore = statistics.figures().elapsed;
       statistics.resume();
       if (pauseAtStart || this.#pauseAtStart) this.pause();
+      await this.#checkDisk();
       for (;;) {
         await runWorkers(
           this.options.workers,
@@ -153,6 +158,8 @@ export class CrawlController implements CrawlControl {
   }
 
   pause(): void {
+    // An operator's pause is ended by the operator.
+    this.#pauseReason = undefined;
     if (this.#state === 'preparing') this.#pauseAtStart = true;
     if (this.#state !== 'running') return;
     this.options.frontier.hold();
@@ -161,6 +168,7 @@ export class CrawlController implements CrawlControl {
   }
 
   resume(): void {
+    this.#pauseReason = undefined;
     if (this.#state === 'empty') this.#resumed?.();
     if (this.#state !== 'paused' && this.#state !== 'pausing') return;
     this.#statistics.resume();
@@ -208,6 +216,7 @@ export class CrawlController implements CrawlControl {
       time: Date.now(),
       state: this.#state,
       ...(this.#end === undefined ? {} : { end: this.#end }),
+      ...(this.#pauseReason === undefined ? {} : { pauseReason: this.#pauseReason }),
       discovered,
       queued,
       inProcess,
@@ -236,6 +245,10 @@ export class CrawlController implements CrawlControl {
     return this.options.servers.report(options);
   }
 
+  retries({ limit }: { readonly limit?: number } = {}): Promise<WaitingReport[]> {
+    return this.options.frontier.waiting(limit);
+  }
+
   workers(): WorkerReport[] {
     return this.#workers.reports();
   }
@@ -261,7 +274,15 @@ export class CrawlController implements CrawlControl {
     const worker = this.#workers.slot(number);
     const entry = await frontier.next(signal);
     if (entry === undefined) return false;
-    const uri = new CrawlUri(entry, store.batch(), worker.abort.signal, settingsFor(entry.uri), number);
+    const settings = settingsFor(entry.uri);
+    // Nothing is awaited between this and `begin`, so that two workers cannot both find the host free.
+    const delayMs = this.options.servers.pauses.wait(entry.uri.url, settings.minDelayMs);
+    if (delayMs > 0) {
+      await this.#postpone(entry, delayMs);
+      return true;
+    }
+    const uri = new CrawlUri(entry, store.batch(), worker.abort.signal, settings, number);
+    const end = this.options.servers.pauses.begin(uri.url);
     worker.uri = uri;
     worker.begin = Date.now();
     try {
@@ -280,10 +301,19 @@ export class CrawlController implements CrawlControl {
       }
       await this.#finishUri(uri, worker.begin);
     } finally {
+      end();
       worker.uri = undefined;
       this.#enterPausedIfIdle();
     }
     return true;
+  }
+
+  /** CRAWL-7, G-38: returns a URI to its queue while the other scheme of its host is in use or owes the host a pause. */
+  async #postpone(entry: QueueEntry, delayMs: number): Promise<void> {
+    const { frontier, store } = this.options;
+    const finish = { outcome: 'retry', delayMs, reason: 'politeness', free: true, untried: true } as const;
+    const { written } = await frontier.finished(entry, finish, store.batch());
+    await written;
   }
 
   /** CRAWL-20.3: the URI ends with -7000; the worker gets a new signal. */
@@ -297,19 +327,28 @@ export class CrawlController implements CrawlControl {
   }
 
   async #finishUri(uri: CrawlUri, begin: number): Promise<void> {
-    const { frontier, servers, store, onFinish } = this.options;
+    const { frontier, servers, store, onFinish, record } = this.options;
     // The records of a killed URI are not stored.
     const batch = uri.status === FETCH_STATUS.killed ? store.batch() : uri.batch;
     const finish = disposition(uri, servers);
-    const { written } = await frontier.finished(uri.entry, finish, batch, uri.candidates, () =>
-      onFinish?.(uri, batch),
-    );
-    this.#completions.add(written, documentEvent(uri, begin, frontier.counts), uri);
+    const event = recordedEvent(uri, begin);
+    let count = (): void => this.#count(event);
+    const { written } = await frontier.finished(uri.entry, finish, batch, uri.candidates, () => {
+      onFinish?.(uri, batch);
+      if (record !== undefined) count = record(event, batch);
+    });
+    const counted = written.then(count);
+    this.#completions.add(counted, { ...event, frontier: frontier.counts }, uri);
     await this.#completions.waitForRoom(this.#workers.size);
     this.#bandwidth.addBytes(uri.size);
     this.#bytes += uri.size;
     if (finish.outcome === 'success') this.#documents++;
     this.#checkLimits();
+  }
+
+  #count(event: RecordedEvent): void {
+    this.options.servers.countEvent(event);
+    this.#statistics.document(event);
   }
 
   /** CRAWL-20.2, as in the 1.x line: checked when a URI finishes. */
@@ -322,19 +361,36 @@ export class CrawlController implements CrawlControl {
   /** Checks the limits of time and disk, and kills stuck workers. */
   async #checkRun(): Promise<void> {
     const limits = this.#limits;
-    const { directory } = this.options;
     if (
       limits.maxSeconds > 0 &&
       this.#statistics.figures().elapsed - this.#elapsedBefore >= limits.maxSeconds
     )
       this.#finish('time limit');
     if (limits.stuckSeconds > 0) this.#workers.killStuck(limits.stuckSeconds * 1000);
+    await this.#checkDisk();
+  }
+
+  /** CRAWL-20.4: pauses or ends the crawl while too little space is free; a crawl that paused so resumes by itself. */
+  async #checkDisk(): Promise<void> {
+    const { lowDiskMiB, endOnLowDisk = false } = this.#limits;
+    const { directory } = this.options;
     const free = await freeDiskBytes(directory);
     if (free < 0) return;
     this.#diskFree = free;
-    if (limits.lowDiskMiB > 0 && this.#diskFree < limits.lowDiskMiB * MIB && this.#state === 'running') {
-      this.#publish(`less than ${limits.lowDiskMiB} MiB are free in ${directory}: the crawl pauses`, true);
+    if (lowDiskMiB > 0 && free < lowDiskMiB * MIB) {
+      const reason = `less than ${lowDiskMiB} MiB are free in ${directory} (lowDiskMiB)`;
+      if (this.#state !== 'running') return;
+      if (endOnLowDisk) {
+        this.#publish(`ends: ${reason}`, true);
+        this.#finish('disk limit');
+        return;
+      }
       this.pause();
+      this.#pauseReason = reason;
+      this.#publish(`pauses: ${reason}; it resumes when there is space`, true);
+    } else if (this.#pauseReason !== undefined) {
+      this.#publish('resumes: there is space again', true);
+      this.resume();
     }
   }
 

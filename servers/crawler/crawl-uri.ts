@@ -21,6 +21,8 @@ export const FETCH_STATUS = {
   connectLost: -3,
   /** A processor failed unexpectedly. */
   runtimeError: -5,
+  /** The host name did not resolve in any attempt. */
+  unresolvedHost: -6,
   /** The access method or the URL cannot be fetched. */
   unfetchable: -7,
   /** The prerequisite robots.txt was fetched instead; the URI is given out again. */
@@ -33,6 +35,8 @@ export const FETCH_STATUS = {
   quotaReached: -5003,
   /** CRAWL-11.3. */
   runtimeLimit: -5004,
+  /** CRAWL-5.6.6: deleted by the operator. */
+  deleted: -6000,
   /** CRAWL-20.3: its worker was killed. */
   killed: -7000,
   /** robots.txt forbids it. */
@@ -40,21 +44,24 @@ export const FETCH_STATUS = {
 } as const;
 
 /** Result of the processing of a URI; counted and logged (G-108, G-148). */
-export type Disposition =
-  | 'summarized' // fetched, with a new summary
-  | 'unchanged' // refreshed: the server or the digest shows that it did not change
-  | 'kept' // within its Refresh-Rate: not fetched
-  | 'listed' // a directory: source of links only
-  | 'redirected'
-  | 'rejected' // stop list, robots META, robots.txt, scope
-  | 'failed'
-  | 'retry';
+export const DISPOSITIONS = [
+  'summarized', // fetched, with a new summary
+  'unchanged', // refreshed: the server or the digest shows that it did not change
+  'kept', // within its Refresh-Rate: not fetched
+  'listed', // a directory: source of links only
+  'redirected',
+  'rejected', // stop list, robots META, robots.txt, scope, the operator
+  'failed',
+  'retry',
+] as const;
+
+export type Disposition = (typeof DISPOSITIONS)[number];
 
 /** An extracted link: absolute and canonical. */
 export interface OutLink {
   readonly url: string;
-  /** CRAWL-2.2: `L` link, `E` embed, `R` redirect, `M` listing (G-172). */
-  readonly hop: 'L' | 'E' | 'R' | 'M';
+  /** CRAWL-2.2: `L` link, `E` embed, `X` speculative, `R` redirect, `M` listing (G-172). */
+  readonly hop: 'L' | 'E' | 'X' | 'R' | 'M';
 }
 
 /**
@@ -86,10 +93,16 @@ export class CrawlUri {
   digest = '';
   /** CRAWL-16.2. */
   readonly annotations: string[] = [];
+  /** Links that are not URIs (CRAWL-16.4). */
+  uriErrors: readonly { readonly url: string; readonly message: string }[] = [];
   /** User-Agent to send instead of the crawler's (CRAWL-13.5); empty for the crawler's. */
   fetchAs = '';
   /** CRAWL-8.4: why the queue is retired, with this URI in it; undefined if it is not retired. */
   retire: WaitReason | undefined;
+  /** The first robots.txt of the server in this process was fetched: a restart does not use up attempts (CRAWL-8.3). */
+  firstRobots = false;
+  /** The host name had no address when robots.txt was requested. */
+  unresolved = false;
   /** Name of the current processor (CRAWL-20.3). */
   step = '';
 
@@ -111,8 +124,14 @@ export class CrawlUri {
   useKnownLinks(document: DocumentRecord): void {
     this.outLinks = document.links.map(({ url, hop }) => ({
       url,
-      hop: hop === 'E' || hop === 'R' ? hop : 'L',
+      hop: hop === 'E' || hop === 'R' || hop === 'X' ? hop : 'L',
     }));
+  }
+
+  /** CRAWL-7.3: a request that began at this time (milliseconds since 1970) ends now without a response; the usual pause follows (G-38). */
+  contacted(begin: number): void {
+    this.fetchBegin = begin;
+    this.contactEnd = Date.now();
   }
 
   get url(): string {

@@ -1,12 +1,14 @@
 import { type CrawlUri, FETCH_STATUS } from './crawl-uri.js';
 import type { Finish } from './frontier/index.js';
 import { outcomeOf } from './logs/outcome.js';
+import type { CrawlSettings } from './order/settings.js';
 import { politenessDelay } from './servers/politeness.js';
 import type { ServerCache } from './servers/server-cache.js';
 
 /** Temporary failures: the URI counts as new when it is found again (CRAWL-4.2, 21). */
 const TEMPORARY: ReadonlySet<number> = new Set([
   FETCH_STATUS.unresolvable,
+  FETCH_STATUS.unresolvedHost,
   FETCH_STATUS.connectFailed,
   FETCH_STATUS.connectLost,
   FETCH_STATUS.robotsUnavailable,
@@ -20,20 +22,37 @@ export function disposition(uri: CrawlUri, servers: ServerCache): Finish {
   if (uri.disposition === 'retry') {
     const waitsForRobots = uri.status === FETCH_STATUS.deferred;
     const retryDelayMs = settings.retryDelaySeconds * 1000;
-    if (waitsForRobots) {
+    if (waitsForRobots && (isDeferrable(uri) || (uri.firstRobots && servers.robotsKnown(uri.url)))) {
       // The next fetch of the queue is the document itself, or another attempt to get robots.txt.
       return servers.robotsKnown(uri.url) || polite.delayMs >= retryDelayMs
         ? { outcome: 'retry', ...polite, free: true }
         : { outcome: 'retry', delayMs: retryDelayMs, reason: 'retry', free: true };
     }
-    if (uri.entry.uri.attempts + 1 < settings.maxRetries) {
+    const kind = retryKind(uri);
+    const inRow = waitsForRobots || kind === 'unreachable' ? 0 : servers.failed(uri.url);
+    const mayRetry = uri.entry.uri.attempts + 1 < attemptLimit(kind, settings);
+    if (waitsForRobots) {
+      // CRAWL-8.3: a prerequisite that fails, or expires before the URI's turn comes, does not defer it for ever.
+      const failed = !servers.robotsKnown(uri.url);
+      if (failed) uri.status = uri.unresolved ? FETCH_STATUS.unresolvedHost : FETCH_STATUS.robotsUnavailable;
+      uri.reason = `deferred ${uri.entry.uri.attempts + 1} times for robots.txt${failed ? `: ${uri.reason}` : ', which expired each time'}`;
+    } else if (mayRetry) {
       const requestedMs = Math.min(uri.retryAfterMs, settings.respectRetryAfterUpToSecs * 1000);
-      const delayMs = Math.max(polite.delayMs, retryDelayMs, requestedMs);
-      const reason =
-        delayMs === requestedMs ? 'retry-after' : delayMs === retryDelayMs ? 'retry' : polite.reason;
+      const waitMs = requestedMs > 0 ? requestedMs : retryDelay(kind, settings);
+      // CRAWL-22: a bad page does not stop its server's other pages.
+      if (kind !== 'unreachable' && inRow < settings.serverFailures) {
+        const delayMs = Math.max(polite.delayMs, waitMs);
+        return { outcome: 'retry', ...polite, aside: { delayMs, status: uri.status, reason: uri.reason } };
+      }
+      const delayMs = Math.max(polite.delayMs, waitMs);
+      const reason = delayMs === requestedMs ? 'retry-after' : delayMs === waitMs ? 'retry' : polite.reason;
       return { outcome: 'retry', delayMs, reason };
     }
     uri.disposition = 'failed';
+    // CRAWL-8.1: -1 is the status of an attempt, -6 that of a URI whose host has no address.
+    if (uri.status === FETCH_STATUS.unresolvable) uri.status = FETCH_STATUS.unresolvedHost;
+  } else if (uri.status > 0 && uri.contactEnd > 0) {
+    servers.answered(uri.url);
   }
   const bytes = uri.size;
   const outcome = outcomeOf(uri);
@@ -46,6 +65,39 @@ export function disposition(uri: CrawlUri, servers: ServerCache): Finish {
     penalty: settings.errorPenaltyAmount,
     forget: TEMPORARY.has(uri.status),
   };
+}
+
+/** CRAWL-8.3: deferrals count as attempts. The first one is always allowed: with one attempt no URI would ever be fetched. */
+function isDeferrable({ entry, settings }: CrawlUri): boolean {
+  return entry.uri.attempts + 1 < Math.max(settings.maxRetries, 2);
+}
+
+/** The kinds of failures after which a URI is tried again. */
+type RetryKind =
+  /** No connection was made (-1, -2): the server as a whole cannot be reached. */
+  | 'unreachable'
+  /** The connection was lost (-3). */
+  | 'lost'
+  /** 429 or 503. */
+  | 'busy';
+
+function retryKind({ status }: CrawlUri): RetryKind {
+  if (status > 0) return 'busy';
+  return status === FETCH_STATUS.connectLost ? 'lost' : 'unreachable';
+}
+
+/** CRAWL-8.3: the maximum number of attempts. */
+function attemptLimit(kind: RetryKind, settings: CrawlSettings): number {
+  const { maxRetries, lostMaxRetries, busyMaxRetries } = settings;
+  if (kind === 'unreachable') return maxRetries;
+  return Math.min(maxRetries, kind === 'lost' ? lostMaxRetries : busyMaxRetries);
+}
+
+/** CRAWL-8.3: the wait before the next attempt, milliseconds. */
+function retryDelay(kind: RetryKind, settings: CrawlSettings): number {
+  const { retryDelaySeconds, lostRetryDelaySeconds, busyRetryDelaySeconds } = settings;
+  if (kind === 'unreachable') return retryDelaySeconds * 1000;
+  return Math.min(retryDelaySeconds, kind === 'lost' ? lostRetryDelaySeconds : busyRetryDelaySeconds) * 1000;
 }
 
 /** CRAWL-7: returns the wait after a contact; 0 without a contact and for files of this machine. */
@@ -61,5 +113,6 @@ function politeness(uri: CrawlUri, servers: ServerCache): Pick<Finish, 'delayMs'
     hostEmission: servers.hostEmission(uri.url),
   });
   servers.setHostEmission(uri.url, hostEmission);
+  servers.pauses.pause(uri.url, delayMs);
   return { delayMs, reason };
 }

@@ -2,8 +2,8 @@ import { channel } from 'node:diagnostics_channel';
 import type { Disposition } from './crawl-uri.js';
 import type { FrontierCounts } from './frontier/index.js';
 
-/** Message on {@link documentChannel} for every URI that is returned to the frontier. */
-export interface DocumentEvent {
+/** What logs and figures need of a URI that is returned to the frontier. */
+export interface RecordedEvent {
   readonly url: string;
   /** CRAWL-8.1. */
   readonly status: number;
@@ -19,7 +19,6 @@ export interface DocumentEvent {
   /** Time from `next` to `finished`. */
   readonly milliseconds: number;
   readonly warnings: readonly string[];
-  readonly frontier: FrontierCounts;
 
   /** Class key of its queue (CRAWL-9.1). */
   readonly classKey: string;
@@ -43,6 +42,13 @@ export interface DocumentEvent {
   readonly digest: string;
   /** CRAWL-16.2. */
   readonly annotations: readonly string[];
+  /** Its links that are not URIs (CRAWL-16.4). */
+  readonly uriErrors?: readonly Pick<UriErrorEvent, 'url' | 'message'>[];
+}
+
+/** Message on {@link documentChannel} for every URI that is returned to the frontier. */
+export interface DocumentEvent extends RecordedEvent {
+  readonly frontier: FrontierCounts;
 }
 
 /** Channel `harvest:gatherer:document`, with a {@link DocumentEvent}. */

@@ -6,8 +6,10 @@ export interface CrawlLimits {
   readonly maxBytes: number;
   readonly maxDocuments: number;
   readonly maxSeconds: number;
-  /** CRAWL-20.4: the crawl pauses when less is free; 0: never. */
+  /** CRAWL-20.4: the crawl pauses while less is free; 0: never. */
   readonly lowDiskMiB: number;
+  /** Whether the crawl ends, with the reason `disk limit`, instead of pausing. Default false. */
+  readonly endOnLowDisk?: boolean;
   /** CRAWL-20.3: a worker that is busy with one URI for longer is killed; 0: never. */
   readonly stuckSeconds: number;
 }

@@ -1,9 +1,12 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { withoutUserInfo } from '../../protocols/urls/index.js';
+import { redactLogins } from '../../protocols/visible-text.js';
 import { GathererStore } from '../../storage/index.js';
 import { openSeenFilter, SEEN_KINDS } from '../../storage/seen/index.js';
 import { listCheckpoints } from './checkpoint.js';
-import type { CrawlSnapshot, QueueReport, QueueState, WaitReason } from './control.js';
+import type { CrawlSnapshot, QueueReport, QueueState, WaitingReport, WaitReason } from './control.js';
+import { waitingReport } from './frontier/waiting-uris.js';
 import { WorkQueue } from './frontier/work-queue.js';
 
 /** The stored figures of a crawl that is not running; the names are those of {@link CrawlSnapshot}. */
@@ -70,6 +73,7 @@ export class OfflineCrawl implements AsyncDisposable {
         if (reason !== undefined) reasons[reason] = (reasons[reason] ?? 0) + 1;
       }
     }
+    queued += await store.waiting.count();
     const state = await store.queueRecords.state();
     const seenFilter = await this.#readSeenFilter();
     const waiting = queues.ready + queues.snoozed + queues.inactive;
@@ -102,6 +106,15 @@ export class OfflineCrawl implements AsyncDisposable {
       yield page.filter(({ state, count }) =>
         options.state === undefined ? count > 0 : state === options.state,
       );
+  }
+
+  /** The URIs that wait for a retry beside their queues, without logins, the first due first. Default limit 1000. */
+  async retries(limit = 1000): Promise<WaitingReport[]> {
+    return (await this.store.waiting.first(limit)).map(waitingReport).map((report) => ({
+      ...report,
+      url: withoutUserInfo(report.url),
+      reason: redactLogins(report.reason),
+    }));
   }
 
   close(): Promise<void> {

@@ -4,6 +4,7 @@ import {
   canonicalString,
   costPrecedence,
   hopsPrecedence,
+  hostOf,
   type QueueAssignment,
   queueAssignment,
   type SchedulingDirective,
@@ -19,6 +20,8 @@ export interface PreparerOptions {
   readonly settingsFor: (uri: PreparedOf) => CrawlSettings;
   /** CRAWL-9.5, 9.6: the address of a host; undefined while it is not known. */
   readonly addressOf?: (hostname: string) => Uint8Array | undefined;
+  /** CRAWL-9.9: called once, when the policy `elf` gives two hosts one queue. */
+  readonly onSharedQueue?: (queue: string, hosts: readonly [string, string]) => void;
 }
 
 /** Number of queues for the files of this machine, which need no politeness. */
@@ -36,6 +39,9 @@ export class FrontierPreparer {
   readonly #cache = new WeakMap<CrawlSettings, { queueOf: QueueAssignment; rules: readonly SeenRule[] }>();
   readonly #fileQueues = queueAssignment({ parallelQueues: FILE_QUEUES, spreadWholeUri: true });
 
+  /** CRAWL-9.9: the first host of each queue of the policy `elf`, until two share one; then undefined. */
+  #elfHosts: Map<string, string> | undefined = new Map();
+
   constructor(readonly options: PreparerOptions) {}
 
   prepare(uri: PreparedOf): Prepared {
@@ -44,8 +50,10 @@ export class FrontierPreparer {
     const { queueOf, rules } = this.#policiesOf(settings);
     const cost = COST_POLICIES[settings.costPolicy](url, via);
     const subject = { uri: url, via };
+    const classKey = url.startsWith('file:') ? this.#fileQueues(subject) : queueOf(subject);
+    if (settings.queueAssignment === 'elf') this.#checkElf(classKey, hostOf(url));
     return {
-      classKey: url.startsWith('file:') ? this.#fileQueues(subject) : queueOf(subject),
+      classKey,
       seenKey: rules.length === 0 ? url : canonicalString(url, rules),
       directive: schedulingDirective(pathFromSeed, settings, directiveOf(uri)),
       cost,
@@ -58,6 +66,15 @@ export class FrontierPreparer {
     };
   }
 
+  #checkElf(queue: string, host: string): void {
+    const known = this.#elfHosts?.get(queue);
+    if (known === undefined) this.#elfHosts?.set(queue, host);
+    else if (known !== host) {
+      this.#elfHosts = undefined;
+      this.options.onSharedQueue?.(queue, [known, host]);
+    }
+  }
+
   #policiesOf(settings: CrawlSettings): { queueOf: QueueAssignment; rules: readonly SeenRule[] } {
     const known = this.#cache.get(settings);
     if (known !== undefined) return known;
@@ -66,7 +83,8 @@ export class FrontierPreparer {
       queueOf: queueAssignment({
         policy: settings.queueAssignment,
         parallelQueues: settings.parallelQueues,
-        spreadWholeUri: true,
+        spreadWholeUri: settings.parallelQueuesBy === 'uri',
+        labels: settings.queueLabels,
         forcedKey: () => settings.forceQueue,
         ...(addressOf === undefined ? {} : { addressOf }),
       }),

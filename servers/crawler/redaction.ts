@@ -1,20 +1,13 @@
 import { withoutUserInfo } from '../../protocols/urls/index.js';
-import type { CrawlControl, QueueReport, RecentError, WorkerReport } from './control.js';
-import type { DocumentEvent } from './events.js';
+import { redactLogins } from '../../protocols/visible-text.js';
+import type { CrawlControl, QueueReport, RecentError, WaitingReport, WorkerReport } from './control.js';
+import type { RecordedEvent } from './events.js';
 
 /*
  * G-81: a URL may contain a login, which only its server may see. The crawl needs it in the queues, in the lists of links of documents and in
  * the recovery journal; those files are readable by their owner only. Everything else has URLs without logins: objects and their keys,
  * links between documents, logs, reports and the console.
  */
-
-/** A login is at most as long as a URL (CRAWL-2.1). */
-const LOGIN = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^/?#\s@]{1,2083}@/gi;
-
-/** Removes logins from URLs in a text: `ftp://user:password@host/` becomes `ftp://host/` (G-81). */
-export function redactLogins(text: string): string {
-  return text.includes('@') ? text.replace(LOGIN, '$1') : text;
-}
 
 /**
  * Adds the login of a document's URL to its links to the same server (scheme, host and port), since the document was processed without
@@ -39,9 +32,10 @@ export function withLoginOf<L extends { readonly url: string }>(
 }
 
 /** Removes logins from an event, so that it may be logged, counted and published. */
-export function redactEvent(event: DocumentEvent): DocumentEvent {
-  const { url, via, sourceTag, reason, warnings, annotations } = event;
+export function redactEvent<E extends RecordedEvent>(event: E): E {
+  const { url, via, sourceTag, reason, warnings, annotations, uriErrors } = event;
   const texts = [url, via, sourceTag, reason, ...warnings, ...annotations];
+  for (const error of uriErrors ?? []) texts.push(error.url);
   if (!texts.some((text) => text.includes('@'))) return event;
   return {
     ...event,
@@ -51,6 +45,7 @@ export function redactEvent(event: DocumentEvent): DocumentEvent {
     reason: redactLogins(reason),
     warnings: warnings.map(redactLogins),
     annotations: annotations.map(redactLogins),
+    ...(uriErrors && { uriErrors: uriErrors.map((error) => ({ ...error, url: redactLogins(error.url) })) }),
   };
 }
 
@@ -60,6 +55,11 @@ export function redactControl(control: CrawlControl): CrawlControl {
     snapshot: () => control.snapshot(),
     queues: async (options) => (await control.queues(options)).map(redactQueue),
     hosts: (options) => control.hosts(options),
+    retries: async (options) =>
+      (await control.retries(options)).map((report) => ({
+        ...redactUrl(report),
+        reason: redactLogins(report.reason),
+      })),
     workers: () => control.workers().map(redactUrl),
     recentErrors: () => control.recentErrors().map(redactUrl),
     chains: () => control.chains(),
@@ -74,7 +74,7 @@ export function redactControl(control: CrawlControl): CrawlControl {
   };
 }
 
-function redactUrl<R extends WorkerReport | RecentError>(report: R): R {
+function redactUrl<R extends WorkerReport | RecentError | WaitingReport>(report: R): R {
   return { ...report, url: withoutUserInfo(report.url) };
 }
 

@@ -1,4 +1,5 @@
-import { BOOKKEEPING_NAMES, encodeSoif, SoifObject } from '../../protocols/soif/index.js';
+import { LF } from '../../protocols/ascii.js';
+import { BOOKKEEPING_NAMES, encodeSoif, SoifObject, urlOfText } from '../../protocols/soif/index.js';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE } from '../../protocols/time.js';
 import type { SourceDocument } from './document.js';
 import { generateKeywords } from './keywords.js';
@@ -36,7 +37,7 @@ export function assembleObject(
   components: readonly EmbeddedSummary[] = [],
 ): Uint8Array {
   const { settings } = document;
-  const attributes = mergeAttributes(summary, settings);
+  const attributes = mergeAttributes(summary, document);
   const size = settings.access ? input.body.length : undefined;
   const pairs: Pair[] = bookkeeping(
     { ...input, type, ...(size === undefined ? {} : { size }), ...(md5 === '' ? {} : { md5 }) },
@@ -60,7 +61,7 @@ export function assembleObject(
     pairs.push([name, bytes]);
   }
   addComponents(pairs, components, remaining, document);
-  return encodeSoif(SoifObject.of('FILE', input.url, pairs));
+  return encodeSoif(SoifObject.of('FILE', urlOfText(input.url), pairs));
 }
 
 type Pair = readonly [name: string, value: string | Uint8Array];
@@ -87,7 +88,7 @@ function addComponents(
       return;
     }
     remaining -= needed;
-    for (const { name: key, value } of mergeAttributes(summary, document.settings).values()) {
+    for (const { name: key, value } of mergeAttributes(summary, document).values()) {
       const space = remaining - prefix.length - key.length - FRAMING_BYTES;
       const bytes = cutUtf8(encodeValue(value, document.settings.trailingNewline), Math.max(0, space));
       if (bytes.length === 0) continue;
@@ -133,11 +134,21 @@ export function bookkeeping(facts: ObjectFacts, settings: EssenceSettings): Pair
 interface NamedValue {
   readonly name: string;
   value: string;
+  /** Set once a line did not fit: cutting a long value again for each further line would be quadratic. */
+  full?: true;
+}
+
+function append(to: NamedValue, line: string, limit: number): void {
+  const joined = `${to.value}\n${line}`;
+  to.value = cutLines(joined, limit);
+  if (joined.length > limit) to.full = true;
 }
 
 /** Merges attributes of the same name, without case (E-69); then derives description (E-141) and keywords (E-106). */
-function mergeAttributes(summary: Summary, settings: EssenceSettings): Map<string, NamedValue> {
+function mergeAttributes(summary: Summary, document: SourceDocument): Map<string, NamedValue> {
+  const { settings } = document;
   const merged = new Map<string, NamedValue>();
+  let omitted = false;
   for (const [written, raw] of summary.attributes) {
     const name = cleanName(written);
     const value = withoutFinalNewlines(raw);
@@ -145,9 +156,11 @@ function mergeAttributes(summary: Summary, settings: EssenceSettings): Map<strin
     const key = name.toLowerCase();
     const limit = RUNNING_TEXT.has(key) ? settings.maxObjectBytes : settings.maxAttributeLength;
     const before = merged.get(key);
-    if (before === undefined) merged.set(key, { name, value: cutLines(value, limit) });
-    else if (before.value.length < limit) before.value = cutLines(`${before.value}\n${value}`, limit);
+    if (before === undefined && merged.size >= settings.maxAttributes) omitted = true;
+    else if (before === undefined) merged.set(key, { name, value: cutLines(value, limit) });
+    else if (!before.full) append(before, value, limit);
   }
+  if (omitted) document.warn(`attributes beyond the first ${settings.maxAttributes} are omitted (E-45)`);
   const derived = !merged.has('description') && settings.description ? summary.description : undefined;
   if (settings.language && !merged.has('language')) {
     const language = languageOf(Array.from(merged.values(), ({ name, value }) => [name, value] as const));
@@ -198,10 +211,15 @@ function encodeValue(value: string, trailingNewline: boolean): Uint8Array {
   return Buffer.from(trailingNewline ? `${value}\n` : value, 'utf8');
 }
 
-/** Returns at most `available` bytes, without a part of a character at the end. */
+/** Returns at most `available` bytes, without a part of a character at the end; a value of several lines keeps its last LF (SOIF-4.7). */
 function cutUtf8(bytes: Uint8Array, available: number): Uint8Array {
   if (bytes.length <= available) return bytes;
-  let end = available;
+  const isEnded = bytes.at(-1) === LF;
+  let end = isEnded ? available - 1 : available;
   while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
-  return bytes.subarray(0, end);
+  if (end <= 0) return bytes.subarray(0, 0);
+  if (!isEnded) return bytes.subarray(0, end);
+  const cut = bytes.slice(0, end + 1);
+  cut[end] = LF;
+  return cut;
 }

@@ -136,6 +136,7 @@ export function compileEssence(options: EssenceOptions, sources: EssenceSources)
     maxObjectBytes: options.maxObjectBytes ?? 2 * 1024 * 1024,
     maxKeywordBytes: options.maxKeywordBytes ?? 8 * 1024,
     maxAttributeLength: options.maxAttributeLength ?? 64 * 1024,
+    maxAttributes: options.maxAttributes ?? 4096,
     maxLinks: options.maxLinks ?? 10_000,
     maxHtmlDepth: options.maxHtmlDepth ?? 10_000,
   };

@@ -1,5 +1,8 @@
 import { decodeBytes } from './charset.js';
-import type { EssenceInput, EssenceSettings } from './model.js';
+import type { EssenceInput, EssenceSettings, OutlinkRequest } from './model.js';
+
+/** Messages for the log about one document. */
+const MAX_WARNINGS = 100;
 
 /** A gathered document as the summarizers see it. Its text is decoded at the first access. */
 export class SourceDocument {
@@ -30,6 +33,26 @@ export class SourceDocument {
     return this.#text;
   }
 
+  /** CRAWL-13.6: whether META elements for robots have no effect. */
+  get ignoreRobots(): boolean {
+    return this.#input.ignoreRobots ?? false;
+  }
+
+  /** CRAWL-11.2: present if all references are wanted. */
+  get outlinks(): OutlinkRequest | undefined {
+    return this.#input.outlinks;
+  }
+
+  /** Media type without parameters; undefined if the access method provided no type (E-15). */
+  get contentType(): string | undefined {
+    return this.#input.contentType;
+  }
+
+  /** Whether Essence recognizes a page. */
+  get isHtml(): boolean {
+    return this.#isHtml;
+  }
+
   /** Target of a symbolic link; undefined for everything else. */
   get linkTarget(): string | undefined {
     return this.#input.linkTarget;
@@ -40,8 +63,10 @@ export class SourceDocument {
     return fileNameOf(this.url);
   }
 
+  /** Adds a message for the log. A document that causes more than {@link MAX_WARNINGS} does not fill the log with them. */
   warn(message: string): void {
-    this.warnings.push(message);
+    if (this.warnings.length < MAX_WARNINGS) this.warnings.push(message);
+    else if (this.warnings.length === MAX_WARNINGS) this.warnings.push('further messages are omitted');
   }
 }
 

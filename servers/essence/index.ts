@@ -7,9 +7,10 @@ export {
 } from './context.js';
 export { fileNameOf } from './document.js';
 export type { EssenceInput, EssenceOptions, EssenceOutput, ExplodedObject } from './model.js';
-export { EssencePool } from './pool.js';
+export { headerOutlinks } from './outlinks/headers.js';
+export { scanSrcset } from './outlinks/srcset.js';
+export { scanStyle } from './outlinks/style.js';
+export { EssencePool, type EssencePoolOptions } from './pool.js';
 export { isRejected, mayContainLinks, type RecognitionStep, recognize, typeByUrl } from './recognize.js';
-export { summarizeDocument } from './summarize.js';
-export { SUMMARIZERS } from './summarizers/index.js';
 export { parseTypeList, parseTypeRules } from './type-rules.js';
 export type { UnnestLimits } from './unnest-limits.js';

@@ -28,6 +28,9 @@ const STOP_WORDS = new Set(
 /** Maximum length of a keyword, in characters. */
 const MAX_WORD_LENGTH = 64;
 
+/** Characters in which words are searched at a time. */
+const PIECE_CHARACTERS = 64 * 1024;
+
 const ASCII_WORD = /[a-z0-9]+(?:['.-][a-z0-9]+)*/g;
 const WORD = /[\p{L}\p{N}\p{M}]+(?:['.-][\p{L}\p{N}\p{M}]+)*/gu;
 
@@ -83,7 +86,21 @@ export function generateKeywords(
   return [...lines, ...words.sort()].join('\n');
 }
 
-function wordsOf(source: string): readonly string[] {
-  const text = source.toLowerCase();
-  return text.match(/[^\x00-\x7f]/.test(text) ? WORD : ASCII_WORD) ?? [];
+/** Yields the words of a text piece by piece: the expression would exhaust its stack in a word of a million letters. */
+function* wordsOf(source: string): Iterable<string> {
+  for (let start = 0; start < source.length; ) {
+    const end = pieceEnd(source, start);
+    const text = source.slice(start, end).toLowerCase();
+    yield* text.match(/[^\x00-\x7f]/.test(text) ? WORD : ASCII_WORD) ?? [];
+    start = end;
+  }
+}
+
+/** Index after the last line or blank of a piece; a longer word is cut, and its parts are too long for keywords. */
+function pieceEnd(source: string, start: number): number {
+  const end = start + PIECE_CHARACTERS;
+  if (end >= source.length) return source.length;
+  const piece = source.slice(start, end);
+  const blank = Math.max(piece.lastIndexOf(' '), piece.lastIndexOf('\n'));
+  return blank > 0 ? start + blank + 1 : end;
 }

@@ -1,6 +1,7 @@
 // The public types of Essence: its options, one document as input, and the summary and links as output.
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { ProgramSettings } from './external/limits.js';
+import type { OutlinkHop } from './outlinks/hops.js';
 import type { UnnestLimits } from './unnest-limits.js';
 
 /** How documents are summarized. Plain data, because it is posted to worker threads. */
@@ -53,13 +54,21 @@ export interface EssenceOptions {
   readonly maxKeywordBytes?: number;
   /** Characters of any attribute that is not a document's running text. Default 64 Ki. */
   readonly maxAttributeLength?: number;
+  /** Different attributes of one object or component that are not bookkeeping; further ones are omitted. Default 4096. */
+  readonly maxAttributes?: number;
   /** Links of one page (G-173). Default 10 000. */
   readonly maxLinks?: number;
   /** Depth of open HTML elements at which reading stops: the cost of ever deeper tags is quadratic. Default 10 000. */
   readonly maxHtmlDepth?: number;
 }
 
-type Limits = 'maxObjectBytes' | 'maxKeywordBytes' | 'maxAttributeLength' | 'maxLinks' | 'maxHtmlDepth';
+type Limits =
+  | 'maxObjectBytes'
+  | 'maxKeywordBytes'
+  | 'maxAttributeLength'
+  | 'maxAttributes'
+  | 'maxLinks'
+  | 'maxHtmlDepth';
 type Switches =
   | 'rawReferences'
   | 'trailingNewline'
@@ -89,16 +98,26 @@ export interface EssenceInput {
   readonly charset?: string;
   /** Target of a local symbolic link, if the link itself is summarized (E-14). */
   readonly linkTarget?: string;
+  /** CRAWL-13.6: whether META elements for robots have no effect. Default false (G-63). */
+  readonly ignoreRobots?: boolean;
+  /** CRAWL-11.2: extracts all references, not only the links of pages (G-60). Default: only those. */
+  readonly outlinks?: OutlinkRequest;
   /** 0 if unknown. */
   readonly lastModificationTime: UnixSeconds;
   /** Time of this summary. */
   readonly updateTime: UnixSeconds;
 }
 
-/** A link found in a document: `L` navigational, `E` embedded (CRAWL's hop letters). */
+/** What the extraction of all references needs to know. */
+export interface OutlinkRequest {
+  /** URL of the page that led to the document; empty if it is a seed. Speculative references of a script are relative to it. */
+  readonly via: string;
+}
+
+/** A link found in a document. */
 export interface EssenceLink {
   readonly url: string;
-  readonly hop: 'L' | 'E';
+  readonly hop: OutlinkHop;
 }
 
 /** An object that was found in an Exploder, a document that lists ready summaries (E-46, E-47). */

@@ -3,11 +3,11 @@ import { assembleObject } from './assemble.js';
 import type { EssenceContext } from './context.js';
 import { SourceDocument } from './document.js';
 import type { EssenceInput, EssenceOutput } from './model.js';
-import { isRejected, recognize } from './recognize.js';
+import { isRejected, NESTED_TYPES, type Recognition, recognize } from './recognize.js';
 import { applyPostRulesToBytes } from './rules/index.js';
 import { summarizeUnrecognized } from './summarizers/text.js';
 import type { Summary } from './summary.js';
-import { type FullSummary, linksOnly, summaryOf } from './summary-of.js';
+import { type FullSummary, linksOf, summaryOf } from './summary-of.js';
 import { type Components, componentsOf, isNested } from './unnest/components.js';
 import { FORMATS, MESSAGE_TYPES } from './unnest/formats.js';
 import {
@@ -19,14 +19,17 @@ import {
 /**
  * The core of Essence (E-1, E-3): type, selection, unnesting, summary, keywords, bookkeeping, rules. It never throws because of a
  * document's content; a document that cannot be summarized is rejected with a warning.
+ *
+ * @param recognition - its type, if the caller has determined it.
  */
 export async function summarizeDocument(
   input: EssenceInput,
   context: EssenceContext,
+  recognition: Recognition = recognize(input, context.rules, { access: context.settings.access }),
 ): Promise<EssenceOutput> {
   const { settings, rules } = context;
   const md5 = settings.access ? createHash('md5').update(input.body).digest('hex') : '';
-  const { type, isHtml } = recognize(input, rules, { access: settings.access });
+  const { type, isHtml } = recognition;
   const document = new SourceDocument(input, settings, isHtml);
   const rejected = (links: EssenceOutput['links'], more: Partial<EssenceOutput> = {}): EssenceOutput => ({
     type,
@@ -38,13 +41,13 @@ export async function summarizeDocument(
     ...more,
   });
   // E-25: the links of a document that is not indexed are still followed.
-  if (isRejected(type, rules)) return rejected(isHtml ? linksOnly(document) : []);
+  if (isRejected(type, rules)) return rejected(linksOf(document) ?? []);
   const parts = await unpackComponents(input, type, document, context);
   if (parts !== undefined && isExploder(type)) {
     if (parts.exploded.length === 0) document.warn(`there is no object in this ${type} document (E-46)`);
     return rejected([], { exploded: parts.exploded });
   }
-  const summary = await ownSummary(document, type, isHtml, parts, context);
+  const summary = await ownSummary(document, type, parts, context);
   if (summary.noindex) {
     document.warn('the page requests not to be indexed (META robots)');
     return rejected(summary.links ?? []);
@@ -76,6 +79,30 @@ function malformedLinksOf({ malformedLinks }: SourceDocument): Pick<EssenceOutpu
   return malformedLinks.length === 0 ? {} : { malformedLinks };
 }
 
+/**
+ * The summary of a document that was not read to its end, because it needs more memory or time than a reader has (E-45): its name, type,
+ * size and checksum, and a warning.
+ *
+ * @param reason - a clause for the warning.
+ */
+export async function summarizeByName(
+  input: EssenceInput,
+  context: EssenceContext,
+  reason: string,
+): Promise<EssenceOutput> {
+  const { settings, rules } = context;
+  const md5 = settings.access ? createHash('md5').update(input.body).digest('hex') : '';
+  const { type, isHtml } = recognize(input, rules, { access: settings.access });
+  const document = new SourceDocument(input, settings, isHtml);
+  document.warn(`the ${type} document is summarized by its name (E-45): ${reason}`);
+  const common = { type, md5, links: [], warnings: document.warnings };
+  if (isRejected(type, rules) || (NESTED_TYPES.has(type) && isExploder(type)))
+    return { ...common, rejected: true };
+  const soif = assembleObject(input, type, md5, document, summarizeUnrecognized(document));
+  const output: EssenceOutput = { ...common, rejected: false, soif };
+  return context.postRules === undefined ? output : applyRules(output, soif, input, document, context);
+}
+
 /** Unpacks a nested document; undefined if it is not one, or must not be read. */
 async function unpackComponents(
   input: EssenceInput,
@@ -99,11 +126,10 @@ function isExploder(type: string): boolean {
 async function ownSummary(
   document: SourceDocument,
   type: string,
-  isHtml: boolean,
   parts: Components | undefined,
   context: EssenceContext,
 ): Promise<FullSummary> {
-  if (parts === undefined || MESSAGE_TYPES.has(type)) return summaryOf(document, type, isHtml, context);
+  if (parts === undefined || MESSAGE_TYPES.has(type)) return summaryOf(document, type, context);
   const alone: Summary = parts.embedded.length === 0 ? summarizeUnrecognized(document) : { attributes: [] };
   return { ...alone, noindex: false };
 }

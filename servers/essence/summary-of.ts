@@ -3,6 +3,7 @@ import type { SourceDocument } from './document.js';
 import { summarizeByProgram } from './external/index.js';
 import { type HtmlSummary, summarizeHtml } from './html/walk.js';
 import type { EssenceLink } from './model.js';
+import { outlinksOf } from './outlinks/outlinks.js';
 import { summarizeSgml } from './sgml/index.js';
 import { SUMMARIZERS, summarizerFor } from './summarizers/index.js';
 import { summarizeUnrecognized } from './summarizers/text.js';
@@ -19,9 +20,23 @@ export interface FullSummary extends Summary {
 /** The empty table: a walk for links only. */
 const NO_MAPPINGS: ReadonlyMap<string, never> = new Map<string, never>();
 
-/** The links of a page that is not summarized (E-25). */
-export function linksOnly(document: SourceDocument): readonly EssenceLink[] {
-  return summarizeHtml(document, NO_MAPPINGS).links;
+/**
+ * The links of a document: those of a page (G-60), or all references of any document (CRAWL-11.2).
+ *
+ * @param summary - what was read already. Without it a page is read for its links only (E-25)
+ */
+export function linksOf(
+  document: SourceDocument,
+  summary?: Summary | HtmlSummary,
+): readonly EssenceLink[] | undefined {
+  const { isHtml, outlinks } = document;
+  const read = summary !== undefined && isHtmlSummary(summary) ? summary : undefined;
+  const page = read ?? (isHtml ? summarizeHtml(document, NO_MAPPINGS) : undefined);
+  if (outlinks === undefined || page?.nofollow === true) return page?.links;
+  const { url, contentType, settings } = document;
+  const source = { url, via: outlinks.via, contentType, isHtml, text: () => document.text };
+  const linked = summary?.linkedUrls ?? [];
+  return outlinksOf(source, linked, settings.maxLinks) ?? page?.links;
 }
 
 /**
@@ -31,7 +46,6 @@ export function linksOnly(document: SourceDocument): readonly EssenceLink[] {
 export async function summaryOf(
   document: SourceDocument,
   type: string,
-  isHtml: boolean,
   context: EssenceContext,
 ): Promise<FullSummary> {
   const { settings } = context;
@@ -39,11 +53,10 @@ export async function summaryOf(
   // E-117: the full text of the original is the raw content.
   if (settings.rawText) return { attributes: [['Full-Text', document.text]], noindex: false };
   const summary = await basicSummary(document, type, context);
-  const html = isHtmlSummary(summary) ? summary : undefined;
-  const links = html?.links ?? (isHtml ? linksOnly(document) : undefined);
+  const links = linksOf(document, summary);
   return {
     ...withQuickValues(document, asFullText(summary, settings.fullText), context.quick.get(type)),
-    noindex: html?.noindex ?? false,
+    noindex: isHtmlSummary(summary) && summary.noindex,
     ...(links === undefined ? {} : { links }),
   };
 }

@@ -7,6 +7,8 @@ export interface Summary {
   readonly text?: string;
   /** Components that the summarizer itself extracted; they become `Embed<n>` (E-52). */
   readonly embedded?: readonly EmbeddedSummary[];
+  /** Absolute URLs to which a document that is no page links; only if all references are wanted (CRAWL-11.2). */
+  readonly linkedUrls?: readonly string[];
 }
 
 /** The summary of a component of a document (E-54). */

@@ -16,6 +16,8 @@ export interface UnnestLimits {
   readonly maxComponentBytes: number;
   /** Bytes of an archive or message that can only be read as a whole: zip, MIME. Default 128 MiB. */
   readonly maxArchiveBytes: number;
+  /** Bytes of the window or dictionary that a compressed file may claim; zstd's own limit is the same. Default 128 MiB. */
+  readonly maxWindowBytes: number;
   /** Milliseconds for one document; less than the pool's limit, so that the components found so far are kept. Default 20 000. */
   readonly timeLimitMs: number;
 }
@@ -29,5 +31,6 @@ export const DEFAULT_UNNEST_LIMITS: UnnestLimits = {
   ratioFloorBytes: 4 * 1024 * 1024,
   maxComponentBytes: 32 * 1024 * 1024,
   maxArchiveBytes: 128 * 1024 * 1024,
+  maxWindowBytes: 128 * 1024 * 1024,
   timeLimitMs: 20_000,
 };

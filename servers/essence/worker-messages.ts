@@ -1,10 +1,13 @@
 import type { EssenceSources } from './context.js';
+import type { WorkerEnd } from './document-worker.js';
 import type { EssenceInput, EssenceLink, EssenceOptions, EssenceOutput } from './model.js';
 
 /** The worker data of a thread: plain data, from which it compiles its own context. */
 export interface WorkerSetup {
   readonly options: EssenceOptions;
   readonly sources: EssenceSources;
+  /** E-45: the thread of a reader process reads every document; other threads read only what `trust.ts` allows. Default false. */
+  readonly isolated?: boolean;
 }
 
 /** A document on its way to a worker. */
@@ -16,7 +19,19 @@ export interface WorkerRequest {
 export type WorkerReply =
   | { readonly ready: true }
   | { readonly output: PackedOutput }
-  | { readonly failure: string };
+  | { readonly failure: string }
+  /** Only a reader process may read the document (E-45). */
+  | { readonly untrusted: true };
+
+/** The first message to a reader process. */
+export interface ReaderSetup {
+  readonly worker: WorkerSetup;
+  /** MiB of the whole process. */
+  readonly maxMemoryMb: number;
+}
+
+/** A message from a reader process: the replies of its thread, and the reason why it is about to end. */
+export type ReaderMessage = Exclude<WorkerReply, { readonly untrusted: true }> | { readonly end: WorkerEnd };
 
 /** An output as it is posted: a page's hundreds of links are one buffer instead of an object each. */
 export type PackedOutput = Omit<EssenceOutput, 'links'> & { readonly links: Uint8Array };
@@ -38,7 +53,9 @@ export function unpackOutput(packed: PackedOutput): EssenceOutput {
 
 const NO_LINKS: readonly EssenceLink[] = [];
 const LINE_END = 0x0a;
-const EMBEDDED = 'E'.charCodeAt(0);
+const HOPS: ReadonlyMap<number, EssenceLink['hop']> = new Map(
+  (['L', 'E', 'R', 'X'] as const).map((hop) => [hop.charCodeAt(0), hop]),
+);
 
 /** One line per link: the hop's letter, then the URL, which in its canonical form contains no line end. */
 function packLinks(links: readonly EssenceLink[]): Uint8Array {
@@ -57,7 +74,7 @@ function unpackLinks(packed: Uint8Array): readonly EssenceLink[] {
     const end = bytes.indexOf(LINE_END, start);
     links.push({
       url: bytes.toString('utf8', start + 1, end),
-      hop: bytes[start] === EMBEDDED ? 'E' : 'L',
+      hop: HOPS.get(bytes[start] ?? 0) ?? 'L',
     });
     start = end + 1;
   }

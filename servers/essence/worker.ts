@@ -1,7 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { messageOf } from '../../protocols/errors.js';
 import { Mutex } from '../../protocols/mutex.js';
 import { compileEssence } from './context.js';
+import type { EssenceInput } from './model.js';
+import { recognize } from './recognize.js';
 import { summarizeDocument } from './summarize.js';
+import { mayReadInThread } from './trust.js';
 import {
   packOutput,
   transferable,
@@ -22,15 +26,22 @@ parentPort?.on('message', (request: WorkerRequest) => {
 });
 
 async function answer({ input }: WorkerRequest): Promise<void> {
-  let reply: WorkerReply;
-  try {
-    reply = { output: packOutput(await summarizeDocument(input, context)) };
-  } catch (error) {
-    reply = { failure: error instanceof Error ? (error.stack ?? error.message) : String(error) };
-  }
+  const reply = await replyTo(input);
   const transferred =
     'output' in reply ? [...transferable(reply.output.soif), ...transferable(reply.output.links)] : [];
   parentPort?.postMessage(reply, transferred);
+}
+
+async function replyTo(input: EssenceInput): Promise<WorkerReply> {
+  try {
+    const recognition = recognize(input, context.rules, { access: context.settings.access });
+    if (setup.isolated !== true && !mayReadInThread(recognition, input.body.length, context)) {
+      return { untrusted: true };
+    }
+    return { output: packOutput(await summarizeDocument(input, context, recognition)) };
+  } catch (error) {
+    return { failure: messageOf(error) };
+  }
 }
 
 const ready: WorkerReply = { ready: true };

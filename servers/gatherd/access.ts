@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { type GatherdAccess, parseGatherdConf } from '../../protocols/config/index.js';
 import { errorCode } from '../../protocols/errors.js';
-import type { Logger, Peer } from '../host/index.js';
+import type { Peer, PeerLog } from '../host/index.js';
 
 /** Whether a peer may connect. */
 export interface AccessDecision {
@@ -18,7 +18,7 @@ const MAX_CONF_BYTES = 1 << 20;
  * GATHERD-9: decides whether a peer may connect, by a gatherd.cf that is read for every connection (GATHERD-9.6). If the file
  * does not exist, every peer may connect; if it cannot be read, none may.
  */
-export async function admitPeer(peer: Peer, file: string | undefined, log: Logger): Promise<AccessDecision> {
+export async function admitPeer(peer: Peer, file: string | undefined, log: PeerLog): Promise<AccessDecision> {
   if (file === undefined) return { allowed: true, name: undefined };
   let conf: GatherdAccess;
   try {
@@ -27,7 +27,7 @@ export async function admitPeer(peer: Peer, file: string | undefined, log: Logge
     if (errorCode(error) === 'ENOENT') {
       return { allowed: true, name: undefined };
     }
-    log.error({ err: error }, `${file} cannot be used, no peer is admitted`);
+    log.error(`${file} cannot be used, no peer is admitted`, error);
     return { allowed: false, name: undefined };
   }
   for (const warning of conf.warnings) log.warn(warning.message);

@@ -16,6 +16,8 @@ export interface ChunkCacheOptions {
   readonly chunkBytes?: number;
   /** Bytes of all cached chunks. Default 48 MiB. */
   readonly maxBytes?: number;
+  /** Milliseconds without a transfer after which the memory is released. Default 60 000. */
+  readonly keepMs?: number;
 }
 
 interface Slot {
@@ -27,8 +29,8 @@ interface Slot {
 }
 
 /**
- * Caches the chunks of files that transfers are sending, and evicts the least recently used. Its memory is allocated once: a
- * general cache would leave 256 KiB per chunk to the garbage collector and could evict a chunk in use. Concurrent requests for
+ * Caches the chunks of files that transfers are sending, and evicts the least recently used. Its memory is reused until no transfer
+ * has run for a while: a general cache would leave 256 KiB per chunk to the garbage collector and could evict a chunk in use. Concurrent requests for
  * a chunk read it once. When slow clients use all slots, further chunks get temporary memory.
  */
 export class ChunkCache {
@@ -38,10 +40,18 @@ export class ChunkCache {
   /** Slots not in use, the least recently used first. */
   readonly #idle = new Set<Slot>();
   #slotCount = 0;
+  readonly #keepMs: number;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: ChunkCacheOptions = {}) {
     this.chunkBytes = options.chunkBytes ?? 256 * 1024;
+    this.#keepMs = options.keepMs ?? 60_000;
     this.#maxSlots = Math.max(1, Math.floor((options.maxBytes ?? 48 << 20) / this.chunkBytes));
+  }
+
+  /** Bytes that the cache holds now. */
+  get bytes(): number {
+    return this.#slotCount * this.chunkBytes;
   }
 
   /** Returns the number of the chunk that contains the byte at a position. */
@@ -107,7 +117,21 @@ export class ChunkCache {
       this.#unlink(slot);
     } else {
       this.#idle.add(slot);
+      if (this.#idle.size === this.#slotCount) this.#releaseLater();
     }
+  }
+
+  /** No transfer runs: releases the memory unless one begins in the meantime. */
+  #releaseLater(): void {
+    this.#timer ??= setTimeout(() => {
+      if (this.#idle.size === this.#slotCount) {
+        for (const slot of this.#idle) this.#unlink(slot);
+        this.#idle.clear();
+        this.#slotCount = 0;
+      }
+      this.#timer = undefined;
+    }, this.#keepMs).unref();
+    this.#timer.refresh();
   }
 }
 

@@ -1,8 +1,19 @@
 // The programs gatherd and in.gatherd: files, log, pid file, signals (GATHERD-10 to 12).
 import { StorageError } from '../../protocols/errors.js';
-import { createDebug, DebugFlags, type OpenLog, openLog, PidFile, StopSignal } from '../host/index.js';
+import {
+  createDebug,
+  DebugFlags,
+  type Logger,
+  type OpenLog,
+  openLog,
+  PidFile,
+  type StopLimit,
+  StopSignal,
+  stopLimit,
+} from '../host/index.js';
 import { type GatherdFileNames, type GatherdFiles, gatherdFiles, reportDatabase } from './files.js';
 import { serveInetd } from './inetd.js';
+import { OriginalData } from './original-data.js';
 import { GatherdServer } from './server.js';
 
 /** Options of the program gatherd, which serves a Gatherer's data directory: as a daemon or under inetd. */
@@ -19,9 +30,15 @@ export interface GatherdProgramOptions {
    * Milliseconds after which a session ends that has no complete command, or whose peer accepts no data. Default 120 000
    * (GATHERD-12.3).
    */
-  readonly timeoutMs?: number;
-  /** Milliseconds that a transfer may continue after a request to stop. Default 10 000. */
+  readonly timeoutMs?: number | undefined;
+  /** Bytes per second that a peer must accept on average over `timeoutMs`. Default 100; 0: any progress suffices. */
+  readonly minBytesPerSecond?: number | undefined;
+  /** Whether one LF follows the compressed data of every session (GATHERD-6.3). Default false. */
+  readonly lineEndAfterMember?: boolean;
+  /** Milliseconds that a transfer may continue after a request to stop. Default 5000. */
   readonly graceMs?: number;
+  /** Milliseconds after a request to stop after which the process ends in any case, with status 1. Default: no limit. */
+  readonly stopLimitMs?: number;
   /** Names of files that are accepted and ignored, for the log. */
   readonly unused?: readonly string[];
 }
@@ -29,12 +46,14 @@ export interface GatherdProgramOptions {
 export interface GatherdDaemonOptions extends GatherdProgramOptions {
   readonly host: string;
   readonly port: number;
-  readonly maxConnections?: number;
+  readonly maxConnections?: number | undefined;
+  /** Concurrent sessions of one IPv4 address or IPv6 /64. Default: a quarter of `maxConnections`; for this machine all of them. */
+  readonly maxPerAddress?: number | undefined;
   /** Called once connections are accepted. */
   readonly onReady: (address: { readonly host: string; readonly port: number }) => void;
 }
 
-const GRACE_MS = 10_000;
+const GRACE_MS = 5000;
 
 /**
  * GATHERD-11.1: runs the daemon until a signal stops it. At most one daemon serves a directory. SIGHUP reopens the log and looks
@@ -47,19 +66,32 @@ export async function runDaemon(options: GatherdDaemonOptions): Promise<void> {
   const files = await gatherdFiles(options.directory, options.names);
   using opened = openGatherdLog(options, options.names?.log === undefined ? undefined : files.log);
   const { log } = opened;
-  await using pidFile = await PidFile.create(files.pid, 'gatherd');
-  await reportFiles(files, options, opened);
+  await using pidFile = await PidFile.create(files.pid, 'gatherd', (sentence) => log.warn(sentence));
+  // An operator who watches the terminal must see why nothing is served, wherever the log is.
+  const complain = (sentence: string): void => {
+    log.warn(sentence);
+    if (options.names?.log !== undefined) process.stderr.write(`gatherd: ${sentence}\n`);
+  };
+  using _original = await OriginalData.serve(files, {
+    log,
+    complain,
+    onPublished: () => void server.refresh(),
+  });
+  await reportFiles(files, options, complain, log);
   const server = await GatherdServer.listen({
     ...serviceOptions(options, files, opened),
     host,
     port,
+    maxPerAddress: options.maxPerAddress,
     ...(maxConnections === undefined ? {} : { maxConnections }),
   });
-  using stop = new StopSignal().on('SIGHUP', () => {
-    opened.reopen();
-    log.info('SIGHUP: the log is reopened');
-    void server.refresh();
-  });
+  using stop = new StopSignal({ limit: limitOf(options, log) })
+    .on('SIGHUP', () => {
+      opened.reopen();
+      log.info('SIGHUP: the log is reopened');
+      void server.refresh();
+    })
+    .waitsFor(() => [`${server.connections} sessions`]);
   try {
     await pidFile.setAddress(`${server.address.host}:${server.address.port}`);
     options.onReady(server.address);
@@ -75,9 +107,15 @@ export async function runInetd(options: GatherdProgramOptions): Promise<void> {
   const files = await gatherdFiles(options.directory, options.names);
   using opened = openGatherdLog(options, files.log);
   const { graceMs = GRACE_MS } = options;
-  await reportFiles(files, options, opened);
-  using stop = new StopSignal().on('SIGHUP', () => opened.reopen());
+  await reportFiles(files, options, (sentence) => opened.log.warn(sentence), opened.log);
+  using stop = new StopSignal({ limit: limitOf(options, opened.log) })
+    .on('SIGHUP', () => opened.reopen())
+    .waitsFor(() => ['the session']);
   await serveInetd({ ...serviceOptions(options, files, opened), signal: stop.signal, graceMs });
+}
+
+function limitOf({ stopLimitMs }: GatherdProgramOptions, log: Logger): StopLimit | undefined {
+  return stopLimit('gatherd', stopLimitMs, (sentence) => log.error(sentence));
 }
 
 function openGatherdLog(
@@ -95,11 +133,12 @@ function openGatherdLog(
 async function reportFiles(
   files: GatherdFiles,
   { unused = [] }: GatherdProgramOptions,
-  { log }: OpenLog,
+  complain: (sentence: string) => void,
+  log: Logger,
 ): Promise<void> {
   if (unused.length > 0) log.info(`ignored, because a generation contains it: ${unused.join(', ')}`);
   try {
-    await reportDatabase(files, log);
+    await reportDatabase(files, log, complain);
   } catch (error) {
     // Each command tries to open it again.
     if (!(error instanceof StorageError)) throw error;
@@ -116,6 +155,8 @@ function serviceOptions(options: GatherdProgramOptions, files: GatherdFiles, { l
     debug: createDebug(debug, log),
     idleTimeoutMs: timeoutMs,
     drainTimeoutMs: timeoutMs,
+    minBytesPerSecond: options.minBytesPerSecond,
+    lineEndAfterMember: options.lineEndAfterMember ?? false,
     ...(hostname === undefined ? {} : { hostname }),
   };
 }

@@ -54,13 +54,20 @@ export async function gatherdFiles(directory: string, names: GatherdFileNames = 
 /** Files that an original Gatherer leaves in its data directory (GATHERD-10.1). */
 const ORIGINAL_FILES = ['PRODUCTION.gdbm', 'All-Templates.gz'];
 
-/** Logs a warning if the database is empty, and names the original files that are not read. */
-export async function reportDatabase({ directory, database }: GatherdFiles, log: Logger): Promise<void> {
+/**
+ * Reports if the database is empty, and names the original files that are not read.
+ * @param complain gets the sentence about original files
+ */
+export async function reportDatabase(
+  { directory, database }: GatherdFiles,
+  log: Logger,
+  complain: (sentence: string) => void,
+): Promise<void> {
   if ((await new Generations(database).current()) !== undefined) return;
   log.warn(`nothing is published in ${database} yet: the database is empty`);
   for (const name of ORIGINAL_FILES) {
     if ((await kindOf(join(directory, name))) === undefined) continue;
-    log.warn(`${name} is not read: \`harvest folddb ${directory}\` creates a generation from it`);
+    complain(`${name} is not read: \`harvest folddb ${directory}\` creates a generation from it`);
     return;
   }
 }

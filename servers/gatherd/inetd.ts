@@ -4,7 +4,7 @@ import { GatherdService, type GatherdServiceOptions } from './service.js';
 
 export interface GatherdInetdOptions
   extends GatherdServiceOptions,
-    Pick<StandardConnectionOptions, 'drainTimeoutMs' | 'lingerMs' | 'lookup'> {
+    Pick<StandardConnectionOptions, 'drainTimeoutMs' | 'minBytesPerSecond' | 'lingerMs' | 'lookup'> {
   /** Stops a session that waits for its peer. A session that is sending may finish within `graceMs`. */
   readonly signal?: AbortSignal;
   /** Default 2000. */
@@ -13,7 +13,7 @@ export interface GatherdInetdOptions
 
 /** GATHERD-11.2: serves one session on standard input and output. Resolves when the session has ended, even after an error. */
 export async function serveInetd(options: GatherdInetdOptions): Promise<void> {
-  const { log, signal, graceMs = 2000 } = options;
+  const { signal, graceMs = 2000 } = options;
   await using service = new GatherdService(options);
   const { connection, localPort } = openStandardConnection(options);
   let grace: NodeJS.Timeout | undefined;
@@ -24,7 +24,7 @@ export async function serveInetd(options: GatherdInetdOptions): Promise<void> {
   if (signal?.aborted) stop();
   signal?.addEventListener('abort', stop, { once: true });
   try {
-    await runSession(connection, (session) => service.serve(session, localPort ?? 0), log);
+    await runSession(connection, (session) => service.serve(session, localPort ?? 0));
   } finally {
     signal?.removeEventListener('abort', stop);
     clearTimeout(grace);

@@ -1,5 +1,5 @@
 // The answer to INFO (GATHERD-8).
-import { encodeSoif, SoifObject } from '../../protocols/soif/index.js';
+import { encodeSoif, endLastLine, SoifObject } from '../../protocols/soif/index.js';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE, type UnixSeconds } from '../../protocols/time.js';
 import type { SnapshotInfo } from '../../storage/index.js';
 
@@ -42,7 +42,7 @@ export function encodeInfo(
     ['Number-Of-Objects', String(info?.count ?? 0)],
     ['Oldest-Update-Time', oldest],
     ['Newest-Update-Time', newest],
-    ['Attributes', (info?.attributes ?? []).join('\n')],
+    ['Attributes', endLastLine((info?.attributes ?? []).join('\n'))],
   ]);
   return encodeSoif(object);
 }

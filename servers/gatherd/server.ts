@@ -5,11 +5,20 @@ import { GatherdService, type GatherdServiceOptions } from './service.js';
 
 export interface GatherdServerOptions
   extends GatherdServiceOptions,
-    Pick<HostOptions, 'drainTimeoutMs' | 'lingerMs' | 'backlog' | 'lookup'> {
+    Pick<
+      HostOptions,
+      | 'drainTimeoutMs'
+      | 'minBytesPerSecond'
+      | 'maxPerAddress'
+      | 'lingerMs'
+      | 'backlog'
+      | 'lookup'
+      | 'logLimits'
+    > {
   readonly host: string;
   /** 0 selects a free port. */
   readonly port: number;
-  /** Concurrent sessions; further connections are closed without an answer. Default 2048 (GATHERD-12.4 requires 32). */
+  /** Concurrent sessions (see {@link HostOptions.maxConnections}). Default 2048 (GATHERD-12.4 requires 32). */
   readonly maxConnections?: number;
 }
 
@@ -62,7 +71,7 @@ export class GatherdServer implements AsyncDisposable {
 
 function hostOptions(options: GatherdServerOptions): HostOptions {
   const { host, port, log, maxConnections = 2048, idleTimeoutMs = 120_000 } = options;
-  const { drainTimeoutMs, lingerMs, backlog, lookup } = options;
+  const { drainTimeoutMs, minBytesPerSecond, maxPerAddress, lingerMs, backlog, lookup, logLimits } = options;
   return {
     host,
     port,
@@ -70,9 +79,12 @@ function hostOptions(options: GatherdServerOptions): HostOptions {
     name: 'gatherd',
     idleTimeoutMs,
     maxConnections,
+    maxPerAddress,
+    minBytesPerSecond,
     ...(drainTimeoutMs === undefined ? {} : { drainTimeoutMs }),
     ...(lingerMs === undefined ? {} : { lingerMs }),
     ...(backlog === undefined ? {} : { backlog }),
     ...(lookup === undefined ? {} : { lookup }),
+    ...(logLimits === undefined ? {} : { logLimits }),
   };
 }

@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { hostname as systemHostname } from 'node:os';
 import { GATHERD_VERSION } from '../../protocols/gatherd/index.js';
 import { Generations } from '../../storage/index.js';
-import { type Debug, type HostConnection, type Logger, traceConnection } from '../host/index.js';
+import { type Debug, FairShare, type HostConnection, type Logger, traceConnection } from '../host/index.js';
 import { admitPeer } from './access.js';
 import { ChunkCache } from './chunk-cache.js';
 import { CurrentSnapshot, type SnapshotSource } from './current-snapshot.js';
@@ -25,6 +25,8 @@ export interface GatherdServiceOptions {
   readonly accessFile?: string;
   /** Whether compression is offered. Default true. */
   readonly compression?: boolean;
+  /** Whether one LF follows the compressed data of every session (GATHERD-6.3). Default false; a client can request it. */
+  readonly lineEndAfterMember?: boolean;
   /** Milliseconds without a complete command. Default 120 000 (GATHERD-12.3). */
   readonly idleTimeoutMs?: number;
   /** Bytes of the longest command line. Default 8192 (GATHERD-2.4). */
@@ -64,13 +66,14 @@ export class GatherdService implements AsyncDisposable {
         hostname: this.#hostname,
         version,
         ...(options.compression === undefined ? {} : { compression: options.compression }),
+        lineEndAfterMember: options.lineEndAfterMember ?? false,
         ...(options.maxLineBytes === undefined ? {} : { maxLineBytes: options.maxLineBytes }),
       },
       database: this.#database,
       chunks: new ChunkCache(),
-      admit: (connection) => admitPeer(connection.peer, options.accessFile, log),
+      admit: (connection) => admitPeer(connection.peer, options.accessFile, connection.log),
       commandTimeoutMs: idleTimeoutMs,
-      log,
+      fairShare: new FairShare(),
     };
     subscribe(TRANSFERS, this.#onTransfer);
   }

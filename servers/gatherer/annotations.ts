@@ -5,8 +5,10 @@ import {
   AnnotationDecoder,
   type AnnotationItem,
   encodeSoif,
+  hrefOfUrl,
   mergeSoif,
   SoifObject,
+  urlProblem,
 } from '../../protocols/soif/index.js';
 import { canonicalUrl } from '../../protocols/urls/index.js';
 
@@ -105,7 +107,7 @@ function overlay(above: SoifObject, below: SoifObject): SoifObject {
 }
 
 function keyOf(url: string): string {
-  return canonicalUrl(url) ?? url;
+  return canonicalUrl(hrefOfUrl(url)) ?? url;
 }
 
 async function* objectsOf(
@@ -115,8 +117,11 @@ async function* objectsOf(
   const decoder = new AnnotationDecoder();
   function* take(items: readonly AnnotationItem[]): Generator<SoifObject, void, undefined> {
     for (const item of items) {
-      if (item.kind === 'object') yield item.object;
-      else onProblem?.(new ConfigError(file, item.line, '', `${item.message} (${item.rule})`));
+      if (item.kind === 'object') {
+        const problem = urlProblem(item.object.urlBytes, item.object.type);
+        if (problem === undefined) yield item.object;
+        else onProblem?.(new ConfigError(file, item.line, '', `${problem} (SOIF-2.9)`));
+      } else onProblem?.(new ConfigError(file, item.line, '', `${item.message} (${item.rule})`));
     }
   }
   signal?.throwIfAborted();

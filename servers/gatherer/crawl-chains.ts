@@ -1,7 +1,7 @@
 import { type Fetcher, LocalMapper } from '../../clients/fetch/index.js';
 import type { GathererConfig, RootNode } from '../../protocols/config/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import type { DocumentRecord, GathererStore } from '../../storage/index.js';
+import type { DocumentRecord, GathererStore, QueuedUri } from '../../storage/index.js';
 import type { ChainName, Processor, ProcessorChains } from '../crawler/chains.js';
 import type { Frontier } from '../crawler/frontier/index.js';
 import { digestStore, historyStore } from '../crawler/history-store.js';
@@ -44,8 +44,8 @@ export interface ChainOptions {
   readonly roots: readonly RootNode[];
   /** Product token by which robots.txt addresses this crawler. */
   readonly robotsAgent: string;
-  /** G-174: whether a link from `from` to `to` may lead to public addresses only. */
-  readonly mustBePublic: (from: string, to: string) => boolean;
+  /** G-174: whether the request for a queued URI must not reach private addresses. */
+  readonly mustBePublic: (uri: QueuedUri) => boolean;
   /** Digest of everything other than the document that affects its summary (G-110). */
   readonly rulesDigest: RulesDigest;
   readonly annotations: Annotations | undefined;
@@ -100,7 +100,7 @@ export function crawlChains(options: ChainOptions): ProcessorChains {
         now,
       }),
       new LocalMappingProcessor(new LocalMapper(config.localMappings), limits),
-      new PreconditionEnforcer(servers),
+      new PreconditionEnforcer(servers, options.mustBePublic),
       ...(extraProcessors['pre-fetch'] ?? []),
     ],
     fetch: [

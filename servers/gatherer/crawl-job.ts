@@ -1,28 +1,25 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Fetcher, mayReach, mustBePublic } from '../../clients/fetch/index.js';
+import type { Fetcher } from '../../clients/fetch/index.js';
 import { CloseStack } from '../../protocols/close-stack.js';
 import type { GathererConfig } from '../../protocols/config/index.js';
+import { messageOf, StorageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import type { GathererStore } from '../../storage/index.js';
+import { withoutUserInfo } from '../../protocols/urls/index.js';
+import { createDirectory } from '../../storage/files/make-directory.js';
+import { type GathererStore, NETWORK } from '../../storage/index.js';
 import { openSeenFilter, type SeenFilter } from '../../storage/seen/index.js';
 import type { ChainName, Processor } from '../crawler/chains.js';
 import { Checkpoints } from '../crawler/checkpoint.js';
-import { saveComponents, takeComponents } from '../crawler/component-state.js';
+import { deletedEvent } from '../crawler/completions.js';
+import { saveComponents } from '../crawler/component-state.js';
 import { CrawlConsole } from '../crawler/console/index.js';
 import type { CrawlControl, EndReason } from '../crawler/control.js';
 import { CrawlController } from '../crawler/controller.js';
 import { decideSequence } from '../crawler/decide/index.js';
-import {
-  type CrawlEvent,
-  crawlChannel,
-  type DocumentEvent,
-  type UriErrorEvent,
-  uriErrorChannel,
-} from '../crawler/events.js';
+import { crawlChannel, type DocumentEvent } from '../crawler/events.js';
 import { type Candidate, DIRECTIVE, Frontier } from '../crawler/frontier/index.js';
-import { JOURNAL_FILE, JournalWriter } from '../crawler/journal/index.js';
-import { CrawlLogs, CrawlStatistics, writeEndReports } from '../crawler/logs/index.js';
+import { type ReportOptions, writeEndReports } from '../crawler/logs/index.js';
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
 import { FrontierPreparer } from '../crawler/preparer.js';
 import { redactControl, redactEvent } from '../crawler/redaction.js';
@@ -32,14 +29,16 @@ import type { EssencePool } from '../essence/index.js';
 import type { Logger } from '../host/index.js';
 import type { Annotations } from './annotations.js';
 import { crawlChains } from './crawl-chains.js';
+import { followProgress, openCrawlRecords } from './crawl-records.js';
 import { FilterFiles } from './filters.js';
 import { GatherSettings } from './gather-settings.js';
 import { MinTimeToLive } from './min-time-to-live.js';
+import { NetworkReach } from './reach.js';
 import { RootLimits, readProgress } from './root-limits.js';
 import { type RulesDigest, type RunNodes, type RunState, startUrlsOf } from './run-state.js';
 import { RootNodeScope } from './scope.js';
 
-/** Product token in robots.txt (G-63, G-65). */
+/** Product token in robots.txt, beside those of the User-Agent that is sent (G-63, G-65). */
 const ROBOTS_AGENT = 'Harvest';
 export const USER_AGENT = 'Harvest/1.8 (harvest-kit)';
 
@@ -57,6 +56,8 @@ export interface CrawlJobOptions {
   /** Whether the configuration names the order. */
   readonly ordered: boolean;
   readonly force: boolean;
+  /** Whether the crawl ends, instead of pausing, when too little disk space is free. */
+  readonly endOnLowDisk?: boolean;
   readonly readTimeoutMs: number;
   readonly now: () => UnixSeconds;
   readonly extraProcessors: Partial<Record<ChainName, readonly Processor[]>>;
@@ -75,6 +76,7 @@ export class CrawlJob implements AsyncDisposable {
     readonly roots: readonly RootLimits[],
     /** The console's address; undefined if the order has no console. */
     readonly consoleUrl: string | undefined,
+    private readonly reports: Pick<ReportOptions, 'statistics' | 'seeds'>,
     private readonly resources: CloseStack,
   ) {}
 
@@ -87,7 +89,8 @@ export class CrawlJob implements AsyncDisposable {
   async run(signal: AbortSignal): Promise<EndReason> {
     const end = await this.controller.run(signal);
     const { order, directory } = this.options;
-    if (order.logs) await writeEndReports(join(crawlDirectoryOf(directory), 'reports'), this.control);
+    if (order.logs)
+      await writeEndReports(join(crawlDirectoryOf(directory), 'reports'), this.control, this.reports);
     return end;
   }
 
@@ -123,10 +126,28 @@ export async function openCrawlJob(
   const preparer = new FrontierPreparer({
     settingsFor: (uri) => settings.forUri(uri),
     addressOf: (host) => addresses.bytesOf(host),
+    onSharedQueue: (queue, hosts) => {
+      // CRAWL-9.9.
+      const text = `queueAssignment elf: ${hosts.join(' and ')} share queue ${queue}, and URIs of one host are in several queues: pauses and single connections are not kept for each host`;
+      crawlChannel.publish({ text, alert: true });
+    },
   });
   const seen = resources.adopt(await openSeen(options, resumed), (filter) => filter.close());
   const bandwidth = new TotalBandwidth(order.totalBandwidthKBs);
-  const journal = order.recoveryJournal ? await openJournal(crawlDirectory, resources) : undefined;
+  const userAgent = config.httpUserAgent ?? USER_AGENT;
+  const servers = new ServerCache({
+    fetcher,
+    settingsFor: (url) => settings.forUrl(url),
+    robotsAgent: ROBOTS_AGENT,
+    userAgent,
+    timeoutMs: options.readTimeoutMs,
+    addresses,
+  });
+  const records = await openCrawlRecords(
+    { store, directory: crawlDirectory, order, ordered: options.ordered, resumed, servers },
+    resources,
+  );
+  const { logs, journal, statistics, events } = records;
   const frontier = await Frontier.open({
     store,
     seen,
@@ -135,6 +156,7 @@ export async function openCrawlJob(
     targetReadyBacklog: order.targetReadyBacklog,
     snoozeDeactivateMs: order.snoozeDeactivateMs,
     totalWait: (now) => bandwidth.wait(now),
+    onDeleted: (entry, batch) => events.put(deletedEvent(entry), batch),
     ...(journal === undefined
       ? {}
       : {
@@ -146,50 +168,44 @@ export async function openCrawlJob(
   const roots = await openRootLimits(options, nodes, addresses, resumed);
   const hosts = roots.map(({ rules }) => new URL(rules.root.url).hostname).filter((host) => host !== '');
   await addresses.resolve(hosts);
+  const configured = new Set(seedsOf(nodes).map((url) => new URL(url).hostname));
+  const reach = new NetworkReach(
+    (host) => addresses.addressesOf(host),
+    (host) => configured.has(host),
+  );
   const minTimeToLive = await MinTimeToLive.read(store.meta);
-  if (!resumed) await scheduleSeeds(options, nodes, state, frontier, roots, minTimeToLive);
+  if (!resumed) await scheduleSeeds(options, nodes, state, frontier, roots, minTimeToLive, reach);
 
-  const servers = new ServerCache({
-    fetcher,
-    settingsFor: (url) => settings.forUrl(url),
-    robotsAgent: ROBOTS_AGENT,
-    userAgent: config.httpUserAgent ?? USER_AGENT,
-    timeoutMs: options.readTimeoutMs,
-    addresses,
-  });
-  // CRAWL-17.3.1: a restored checkpoint and an interrupted run continue with their saved servers and statistics.
-  const saved = (await takeComponents(crawlDirectory)) ?? {};
-  if (resumed && saved.servers !== undefined) servers.restore(saved.servers);
-  const statistics =
-    resumed && saved.statistics !== undefined
-      ? CrawlStatistics.restore(saved.statistics)
-      : new CrawlStatistics();
   const components = () => ({
     servers: servers.snapshot(),
     statistics: statistics.toJSON(),
     frontier: frontier.counts,
   });
   resources.defer(async () => {
-    if (!frontier.empty) await saveComponents(crawlDirectory, components());
+    if (frontier.empty) return;
+    await saveComponents(crawlDirectory, components()).catch((error: unknown) => {
+      // The next run continues without these figures.
+      const text = `cannot save the state of servers and statistics: ${messageOf(error)}`;
+      crawlChannel.publish({ text, alert: true });
+    });
   });
-  const logs = order.logs ? await openLogs(crawlDirectory, resources) : undefined;
   const warc = await openWarc(options, resources);
   const rules = order.scope.length === 0 ? undefined : decideSequence(order.scope, { seeds: seedsOf(nodes) });
-  const configured = new Set(seedsOf(nodes).map((url) => new URL(url).hostname));
-  const hostKnowledge = {
-    addresses: (host: string) => addresses.addressesOf(host),
-    isConfigured: (host: string) => configured.has(host),
-  };
   // G-81: checkpoints copy the working store, whose queues contain logins.
-  await mkdir(join(crawlDirectory, 'checkpoints'), { recursive: true, mode: 0o700 });
+  await createDirectory(join(crawlDirectory, 'checkpoints'), 0o700);
   const checkpoints = await Checkpoints.open(join(crawlDirectory, 'checkpoints'), {
     store,
     ...(order.seen === 'level' ? {} : { seenDirectory: join(directory, 'seen') }),
     kept: order.checkpointsKept,
-    atRest: (work) => frontier.atRest(work),
+    // The copy has no events whose lines are in the logs already.
+    atRest: (work) =>
+      frontier.atRest(async () => {
+        await events.purge();
+        return work();
+      }),
     components,
     rotate: async (suffix) => {
-      await logs?.rotate(suffix);
+      await events.rotate(suffix);
       await journal?.rotate(suffix);
     },
   });
@@ -203,10 +219,10 @@ export async function openCrawlJob(
     chains: crawlChains({
       ...options,
       frontier,
-      scope: new RootNodeScope(roots, addresses, rules, (from, to) => mayReach(from, to, hostKnowledge)),
+      scope: new RootNodeScope(roots, addresses, rules, reach),
       roots: nodes.roots,
-      robotsAgent: ROBOTS_AGENT,
-      mustBePublic: (from, to) => mustBePublic(from, to, hostKnowledge),
+      robotsAgent: `${userAgent} ${ROBOTS_AGENT}`,
+      mustBePublic: (uri) => reach.mustBePublic(uri),
       servers,
       minTimeToLive,
       warc: warc && { ...order.warc, files: warc },
@@ -221,13 +237,13 @@ export async function openCrawlJob(
     statistics,
     bandwidth,
     workers: order.workers,
-    limits: order,
+    limits: { ...order, endOnLowDisk: options.endOnLowDisk ?? false },
     pauseAtStart: order.pauseAtStart,
     pauseAtFinish: order.pauseAtFinish,
     onFinish: ({ entry }, batch) => roots[entry.uri.root]?.store(entry.uri.root, batch),
+    record: (event, batch) => events.put(event, batch),
     onDocument: async (event) => {
       options.onDocument(redactEvent(event));
-      logs?.document(event);
       journal?.finished(event);
       if (logs?.full === true) await logs.waitForRoom();
       if (journal?.full === true) await journal.waitForRoom();
@@ -237,11 +253,15 @@ export async function openCrawlJob(
   });
   if (logs !== undefined) followProgress(logs, controller, resources);
   if (order.checkpointMinutes > 0) scheduleCheckpoints(order.checkpointMinutes, controller, resources);
+  const reports = { statistics, seeds: seedsOf(nodes).map(withoutUserInfo) };
   const console = await openConsole(options, controller, crawlDirectory, resources);
-  return new CrawlJob(options, controller, roots, console?.url, resources.move());
+  return new CrawlJob(options, controller, roots, console?.url, reports, resources.move());
 }
 
-/** Opens the order's seen filter. `level` is a table of the working store; the others have their own files, which a new run empties. */
+/**
+ * Opens the order's seen filter. `level` is a table of the working store; the others have their own files, which a new run empties.
+ * @throws StorageError that names the damaged file and what to remove
+ */
 export async function openSeen(
   { store, order, directory }: Pick<CrawlJobOptions, 'store' | 'order' | 'directory'>,
   resumed: boolean,
@@ -249,8 +269,16 @@ export async function openSeen(
   if (order.seen === 'level') return store.openSeenFilter();
   const filterDirectory = join(directory, 'seen', order.seen);
   if (!resumed) await rm(filterDirectory, { recursive: true, force: true });
-  await mkdir(filterDirectory, { recursive: true });
-  return openSeenFilter({ kind: order.seen, directory: filterDirectory });
+  await createDirectory(filterDirectory);
+  try {
+    return await openSeenFilter({ kind: order.seen, directory: filterDirectory });
+  } catch (cause) {
+    if (!(cause instanceof StorageError)) throw cause;
+    throw new StorageError(
+      `${cause.message}; after \`rm -r ${filterDirectory}\` the run continues, and fetches some documents again`,
+      { cause },
+    );
+  }
 }
 
 /** Reads the filters of the RootNodes and, for a resumed run, their counters. */
@@ -277,10 +305,12 @@ export async function scheduleSeeds(
   frontier: Frontier,
   roots: readonly RootLimits[],
   minTimeToLive: MinTimeToLive,
+  reach?: NetworkReach,
 ): Promise<void> {
   const batch = store.batch();
   const common = { via: '', pathFromSeed: '', depth: 0, forceFetch: false, directive: DIRECTIVE.medium };
   const tag = (url: string): string => (order.sourceTagSeeds ? url : '');
+  const network = (url: string): number => reach?.ofSeed(url) ?? NETWORK.unknown;
   const candidates: Candidate[] = [];
   roots.forEach((limits, root) => {
     for (const url of startUrlsOf(limits.rules.root)) {
@@ -288,11 +318,26 @@ export async function scheduleSeeds(
         limits.countUrl(new URL(url));
         return true;
       };
-      candidates.push({ ...common, url, root, isLeaf: false, sourceTag: tag(url), admit });
+      candidates.push({
+        ...common,
+        url,
+        root,
+        isLeaf: false,
+        sourceTag: tag(url),
+        network: network(url),
+        admit,
+      });
     }
   });
   for (const { url } of nodes.leaves)
-    candidates.push({ ...common, url, root: roots.length, isLeaf: true, sourceTag: tag(url) });
+    candidates.push({
+      ...common,
+      url,
+      root: roots.length,
+      isLeaf: true,
+      sourceTag: tag(url),
+      network: network(url),
+    });
   minTimeToLive.record(config.timeToLive, batch);
   state.markBegun(nodes, batch);
   await frontier.schedule(candidates, batch, () => {
@@ -305,16 +350,6 @@ export function seedsOf({ roots, leaves }: RunNodes): string[] {
   return [...roots, ...leaves].map(({ url }) => url);
 }
 
-async function openLogs(directory: string, resources: CloseStack): Promise<CrawlLogs> {
-  return resources.adopt(await CrawlLogs.open(join(directory, 'logs')), (logs) => logs.close());
-}
-
-async function openJournal(directory: string, resources: CloseStack): Promise<JournalWriter> {
-  await mkdir(join(directory, 'logs'), { recursive: true });
-  const file = join(directory, 'logs', JOURNAL_FILE);
-  return resources.adopt(await JournalWriter.open(file), (journal) => journal.close());
-}
-
 async function openWarc({ order }: CrawlJobOptions, resources: CloseStack): Promise<WarcFiles | undefined> {
   const { directory, prefix, maxFileBytes, compress } = order.warc;
   if (directory === '') return undefined;
@@ -325,28 +360,19 @@ async function openWarc({ order }: CrawlJobOptions, resources: CloseStack): Prom
     compress,
     info: { isPartOf: order.name, robots: order.settings.robotsPolicy },
   });
+  for (const { file, damaged } of files.recovered) {
+    if (damaged.length === 0) continue;
+    const text = `${join(directory, file)}: the records at offsets ${damaged.join(', ')} are damaged; the others are kept`;
+    crawlChannel.publish({ text, alert: true });
+  }
   return resources.adopt(files, (opened) => opened.close());
-}
-
-/** CRAWL-16.3: writes the progress of the crawl and its events to the logs. */
-function followProgress(logs: CrawlLogs, controller: CrawlController, resources: CloseStack): void {
-  const onEvent = (event: unknown): void => logs.crawl(event as CrawlEvent);
-  const onUriError = (event: unknown): void => logs.uriError(event as UriErrorEvent);
-  crawlChannel.subscribe(onEvent);
-  uriErrorChannel.subscribe(onUriError);
-  const timer = setInterval(() => logs.progress(controller.snapshot()), 1000);
-  resources.defer(() => {
-    clearInterval(timer);
-    crawlChannel.unsubscribe(onEvent);
-    uriErrorChannel.unsubscribe(onUriError);
-  });
 }
 
 function scheduleCheckpoints(minutes: number, controller: CrawlController, resources: CloseStack): void {
   let current: Promise<unknown> = Promise.resolve();
   const timer = setInterval(() => {
     current = controller.checkpoint().catch((error: unknown) => {
-      crawlChannel.publish({ text: `the checkpoint failed: ${String(error)}`, alert: true });
+      crawlChannel.publish({ text: `the checkpoint failed: ${messageOf(error)}`, alert: true });
     });
   }, minutes * 60_000);
   resources.defer(async () => {
@@ -362,12 +388,13 @@ async function openConsole(
   resources: CloseStack,
 ): Promise<CrawlConsole | undefined> {
   if (order.console === undefined || log === undefined) return undefined;
-  const { host, port, passwordEnvironment } = order.console;
-  await mkdir(directory, { recursive: true });
+  const { host, port, hostNames, passwordEnvironment } = order.console;
+  await createDirectory(directory);
   const console = await CrawlConsole.start({
     control: redactControl(controller),
     host,
     port,
+    allowedHosts: hostNames,
     password: process.env[passwordEnvironment] ?? '',
     name: order.name,
     log,

@@ -1,5 +1,6 @@
 import { type DebugMessage, debugChannel, publishDebug } from '../../clients/fetch/index.js';
 import { type FilterEvent, filterChannel } from '../../protocols/config/index.js';
+import { redactLogins } from '../../protocols/visible-text.js';
 import type { ChainName, Processor, ProcessResult } from '../crawler/chains.js';
 import { type CrawlUri, FETCH_STATUS, type OutLink } from '../crawler/crawl-uri.js';
 import {
@@ -10,7 +11,6 @@ import {
   type UriErrorEvent,
   uriErrorChannel,
 } from '../crawler/events.js';
-import { redactLogins } from '../crawler/redaction.js';
 import type { Debug } from '../host/index.js';
 
 /**

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { GathererConfig } from '../../protocols/config/index.js';
-import type { EssenceOptions } from '../essence/index.js';
+import type { EssenceOptions, EssencePoolOptions } from '../essence/index.js';
 import { findConfigFile } from './config-files.js';
 
 /** Returns the Essence options of a Gatherer's configuration; its Essence-Options precede the variables (E-116). */
-export function essenceOptionsOf(config: GathererConfig): EssenceOptions {
+export function essenceOptionsOf(config: GathererConfig): EssencePoolOptions {
   const { libDirectory, stoplist, allowlist, ...switches } = config.essenceOptions;
   const libName = libDirectory ?? config.libDirectory;
   const lib = libName === undefined ? undefined : findConfigFile(config, libName);

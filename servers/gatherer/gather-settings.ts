@@ -1,4 +1,4 @@
-import type { RootNode } from '../../protocols/config/index.js';
+import { DEFAULT_DELAY, type RootNode } from '../../protocols/config/index.js';
 import type { DecideSubject } from '../crawler/decide/index.js';
 import { type CrawlOrderConfig, crawlOrderSchema } from '../crawler/order/order.js';
 import type { CrawlSettings } from '../crawler/order/settings.js';
@@ -30,6 +30,9 @@ export function plainOrder(plain: PlainSettings): CrawlOrderConfig {
       maxRetries: plain.maxRetries,
       retryDelaySeconds: plain.retryDelayMs / 1000,
       parallelQueues: plain.queuesPerHost,
+      parallelQueuesBy: 'uri',
+      // A summary of half a document would hide that the server is wrong (G-85); an archive wants the half.
+      lenientHttp: false,
     },
   });
 }
@@ -52,7 +55,7 @@ export class GatherSettings {
 
   constructor(
     readonly order: CrawlOrderConfig,
-    /** Whether the configuration names the order; a RootNode's Delay can then only lengthen its pauses. */
+    /** Whether the configuration names the order; a Delay or Access-Delay that is given can then only lengthen its pauses. */
     readonly ordered: boolean,
     readonly roots: readonly RootNode[],
   ) {
@@ -88,7 +91,10 @@ export class GatherSettings {
     const known = ofRoots.get(index);
     if (known !== undefined) return known;
     const delayMs = Math.round(root.delay * 1000);
-    const minDelayMs = this.ordered ? Math.max(settings.minDelayMs, delayMs) : delayMs;
+    // The order decides, and a Delay that the configuration gives can lengthen it; the default of G-38 is not a decision.
+    const isGiven = root.hasDelay === true || root.delay !== DEFAULT_DELAY;
+    const ownMs = isGiven ? Math.max(settings.minDelayMs, delayMs) : settings.minDelayMs;
+    const minDelayMs = this.ordered ? ownMs : delayMs;
     const rootSettings = {
       ...settings,
       ...searchSettings(root),

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheSettings, createFetcher, DiskCache, type Fetcher } from '../../clients/fetch/index.js';
@@ -8,6 +8,7 @@ import { ConfigError } from '../../protocols/errors.js';
 import { hasExpired } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { withoutUserInfo } from '../../protocols/urls/index.js';
+import { createDirectory } from '../../storage/files/make-directory.js';
 import { GathererStore } from '../../storage/index.js';
 import type { PublishedReferences } from '../../storage/references/index.js';
 import type { ChainName, Processor } from '../crawler/chains.js';
@@ -15,8 +16,6 @@ import type { CrawlControl, EndReason } from '../crawler/control.js';
 import type { Disposition } from '../crawler/crawl-uri.js';
 import { type DocumentEvent, documentChannel } from '../crawler/events.js';
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
-import { readOrderXml } from '../crawler/order/order-xml.js';
-import { readOrder } from '../crawler/order/read-order.js';
 import { EssencePool, readEssenceSources } from '../essence/index.js';
 import type { Logger } from '../host/index.js';
 import { Annotations } from './annotations.js';
@@ -24,7 +23,9 @@ import { findConfigFile } from './config-files.js';
 import { type CrawlJob, openCrawlJob, USER_AGENT } from './crawl-job.js';
 import { essenceOptionsOf } from './essence-options.js';
 import { plainOrder } from './gather-settings.js';
+import { boundLogins } from './logins.js';
 import { MinTimeToLive } from './min-time-to-live.js';
+import { readSeedsFile, withOrder } from './order-seeds.js';
 import type { Refusal } from './root-limits.js';
 import { digest, expandNodes, type RulesDigest, RunState } from './run-state.js';
 import { withSecrets } from './secrets.js';
@@ -44,6 +45,10 @@ export interface GathererOptions {
   readonly queuesPerHost?: number;
   /** Number of threads that summarize; 0 summarizes in the calling thread. Default: depends on the number of processors. */
   readonly essenceWorkers?: number;
+  /** MiB: replaces the order's `lowDiskMiB` (CRAWL-20.4). */
+  readonly lowDiskMiB?: number;
+  /** Whether a run ends below that limit (`disk limit`) instead of pausing. Default false. */
+  readonly endOnLowDisk?: boolean;
   /** Fetches documents again although they are not yet due (G-108). Default false. */
   readonly force?: boolean;
   /** Attempts before a URI fails, deferrals included (CRAWL-8.3). Default 4. */
@@ -56,6 +61,10 @@ export interface GathererOptions {
   readonly connectTimeoutMs?: number;
   /** Milliseconds from a request to the last byte of its response: a limit for very slow servers. Default 1 200 000. */
   readonly maxTransferMs?: number;
+  /** Bytes that a server must send on average per second, once {@link minRateGraceMs} have passed; the rate then rises (G-85). Default 100; 0 for no limit. */
+  readonly minBytesPerSecond?: number;
+  /** Milliseconds after a server's first byte before {@link minBytesPerSecond} applies. Default 300 000. */
+  readonly minRateGraceMs?: number;
   /** Replaces the order that the configuration names (`Crawl-Order`). */
   readonly order?: CrawlOrderConfig;
   /** Name of the configuration file, for messages. */
@@ -102,8 +111,10 @@ export interface RootReport {
 export class Gatherer implements AsyncDisposable {
   private constructor(
     readonly options: GathererOptions,
-    /** The configuration with the logins of its secrets file. */
+    /** The configuration with the logins of its secrets file, and with the seeds and the identity that its order names. */
     readonly config: GathererConfig,
+    /** The order of the crawl engine; undefined if neither the options nor the configuration name one. */
+    readonly order: CrawlOrderConfig | undefined,
     readonly store: GathererStore,
     readonly fetcher: Fetcher,
     readonly essence: EssencePool,
@@ -121,11 +132,14 @@ export class Gatherer implements AsyncDisposable {
    */
   static async open(options: GathererOptions): Promise<Gatherer> {
     const { directory, onProblem = () => undefined } = options;
-    await mkdir(directory, { recursive: true });
-    const { config, warnings } = await withSecrets(options.config, process.env);
-    for (const warning of warnings) onProblem(warning);
+    await createDirectory(directory);
+    const { config: written, warnings } = await withSecrets(options.config, process.env);
+    const order = options.order ?? (await readConfiguredOrder(written, onProblem));
+    const config = withOrder(written, order, onProblem);
+    const logins = boundLogins(config);
+    for (const warning of [...warnings, ...logins.warnings]) onProblem(warning);
     // G-81: queues and lists of links contain logins, so other users must not read them.
-    await mkdir(join(directory, 'working'), { recursive: true, mode: 0o700 });
+    await createDirectory(join(directory, 'working'), 0o700);
     await using resources = new CloseStack();
     const store = resources.use(await GathererStore.open(join(directory, 'working')));
     const essenceOptions = essenceOptionsOf(config);
@@ -150,12 +164,14 @@ export class Gatherer implements AsyncDisposable {
       createFetcher({
         userAgent: config.httpUserAgent ?? USER_AGENT,
         from: config.httpFrom,
-        httpBasicAuth: config.httpBasicAuth,
+        httpBasicAuth: logins.httpBasicAuth,
         httpProxy: config.httpProxy,
-        ftpAuth: config.ftpAuth,
+        ftpAuth: logins.ftpAuth,
         fileRoots: fileRoots(config),
         connectTimeoutMs: Math.min(options.connectTimeoutMs ?? 30_000, readTimeoutOf(options)),
         maxTransferMs: options.maxTransferMs,
+        minBytesPerSecond: options.minBytesPerSecond,
+        minRateGraceMs: options.minRateGraceMs,
         maxConnectionsPerHost: options.queuesPerHost ?? 1,
         onWarning: (sentence) => onProblem(new Error(sentence)),
         ...(cache === undefined ? {} : { cache }),
@@ -163,8 +179,22 @@ export class Gatherer implements AsyncDisposable {
       (opened) => opened.close(),
     );
     const sources = Object.entries(await readEssenceSources(essenceOptions)).sort();
-    const rulesDigest = digest([JSON.stringify(essenceOptions), JSON.stringify(sources)]);
-    return new Gatherer(options, config, store, fetcher, essence, annotations, rulesDigest, resources.move());
+    const rulesDigest = digest([
+      JSON.stringify(essenceOptions),
+      JSON.stringify(sources),
+      ...(order === undefined ? [] : embedSettings(order)),
+    ]);
+    return new Gatherer(
+      options,
+      config,
+      order,
+      store,
+      fetcher,
+      essence,
+      annotations,
+      rulesDigest,
+      resources.move(),
+    );
   }
 
   get generationsDirectory(): string {
@@ -214,9 +244,8 @@ export class Gatherer implements AsyncDisposable {
     onDocument: (event: DocumentEvent) => void,
   ): Promise<CrawlJob> {
     const { options, config, store, fetcher, essence, annotations } = this;
-    const configuredOrder = options.order ?? (await readConfiguredOrder(config, options.onProblem));
     const order =
-      configuredOrder ??
+      this.order ??
       plainOrder({
         accessDelay: config.accessDelay,
         queuesPerHost: options.queuesPerHost ?? 1,
@@ -233,8 +262,13 @@ export class Gatherer implements AsyncDisposable {
         essence,
         rulesDigest: (document) => this.#digestOf(document),
         annotations,
-        order: options.workers === undefined ? order : { ...order, workers: options.workers },
-        ordered: configuredOrder !== undefined,
+        order: {
+          ...order,
+          ...(options.workers === undefined ? {} : { workers: options.workers }),
+          ...(options.lowDiskMiB === undefined ? {} : { lowDiskMiB: options.lowDiskMiB }),
+        },
+        endOnLowDisk: options.endOnLowDisk ?? false,
+        ordered: this.order !== undefined,
         force: options.force ?? false,
         readTimeoutMs: readTimeoutOf(options),
         now: () => this.#now(),
@@ -327,6 +361,12 @@ function cacheDirectory({ directory }: GathererOptions): string {
   return join(directory, 'cache');
 }
 
+/** What determines which references of a document are stored (G-110); nothing for the default, so that older digests stay valid. */
+function embedSettings({ settings, sheets }: CrawlOrderConfig): string[] {
+  const chosen = [settings.embeds, ...sheets.map((sheet) => sheet.settings.embeds ?? '')];
+  return chosen.every((embeds) => embeds === '' || embeds === 'frames') ? [] : [`embeds ${chosen.join(' ')}`];
+}
+
 /**
  * Reads the order of the crawl engine that the configuration names; returns undefined if it names no order.
  *
@@ -341,9 +381,21 @@ export async function readConfiguredOrder(
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new ConfigError('configuration', 0, 'Crawl-Order', `${file} cannot be read: ${String(cause)}`);
   });
-  // Heritrix orders are XML; ours are JSON.
-  if (!text.trimStart().startsWith('<')) return readOrder(text, file);
-  const { order, warnings } = readOrderXml(text, file);
+  // Heritrix orders are XML; ours are JSON. Most configurations have none, so their readers are loaded here.
+  if (!text.trimStart().startsWith('<')) {
+    const [{ readOrder }, { ignoredSettings }] = await Promise.all([
+      import('../crawler/order/read-order.js'),
+      import('../crawler/order/check-order.js'),
+    ]);
+    const order = readOrder(text, file);
+    for (const { path, problem } of ignoredSettings(order))
+      onProblem(new ConfigError(file, 0, path.join('.'), problem));
+    return order;
+  }
+  const { readOrderXml } = await import('../crawler/order/order-xml.js');
+  const { order, seedsFile, warnings } = readOrderXml(text, file);
   for (const { line, text: problem } of warnings) onProblem(new ConfigError(file, line, '', problem));
-  return order;
+  return seedsFile === ''
+    ? order
+    : { ...order, seeds: [...order.seeds, ...(await readSeedsFile(seedsFile, file))] };
 }

@@ -1,4 +1,4 @@
-export { type DocumentEvent, documentChannel } from '../crawler/events.js';
+export { type CrawlEvent, crawlChannel, type DocumentEvent, documentChannel } from '../crawler/events.js';
 export { debugProcessors, followDebug } from './debug.js';
 export { Gatherer, type GathererOptions, type GatherReport, type RootReport } from './gatherer.js';
 export { logDocuments, logRun } from './log.js';

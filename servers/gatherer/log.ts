@@ -3,8 +3,9 @@ import { type FetchNote, fetchNoteChannel } from '../../clients/fetch/index.js';
 import type { GathererConfig } from '../../protocols/config/index.js';
 import { messageOf } from '../../protocols/errors.js';
 import { withoutUserInfo } from '../../protocols/urls/index.js';
-import { type DocumentEvent, documentChannel } from '../crawler/events.js';
-import { redactEvent, redactLogins } from '../crawler/redaction.js';
+import { redactLogins } from '../../protocols/visible-text.js';
+import { type CrawlEvent, crawlChannel, type DocumentEvent, documentChannel } from '../crawler/events.js';
+import { redactEvent } from '../crawler/redaction.js';
 import type { Logger } from '../host/index.js';
 import type { GatherReport, RootReport } from './gatherer.js';
 import type { Refusal } from './root-limits.js';
@@ -45,10 +46,16 @@ export function logDocuments(log: Logger, errors: Logger): Disposable {
     for (const warning of event.warnings) errors.warn(`${url}: ${warning}`);
     if (event.disposition !== 'kept') log.info(documentLine(url, event, noted));
   };
+  const onCrawl = (message: unknown): void => {
+    const { text, alert } = message as CrawlEvent;
+    if (alert) errors.warn(redactLogins(text));
+  };
+  crawlChannel.subscribe(onCrawl);
   fetchNoteChannel.subscribe(onNote);
   documentChannel.subscribe(onDocument);
   return {
     [Symbol.dispose]() {
+      crawlChannel.unsubscribe(onCrawl);
       fetchNoteChannel.unsubscribe(onNote);
       documentChannel.unsubscribe(onDocument);
     },
@@ -82,9 +89,12 @@ function loginRemedy(url: string, notes: readonly FetchNote[]): string {
   const challenge = notes.find((note) => note.kind === 'login');
   if (challenge !== undefined && challenge.realm !== undefined) {
     const realm = /\s/.test(challenge.realm) ? JSON.stringify(challenge.realm) : challenge.realm;
-    return challenge.refused
-      ? `the server refuses the login for its realm ${realm}`
-      : `no login is known for its realm; add it to the configuration: HTTP-Basic-Auth: ${realm} username password`;
+    if (challenge.login === 'refused') return `the server refuses the login for its realm ${realm}`;
+    const why =
+      challenge.login === 'unknown'
+        ? 'no login is known for its realm'
+        : 'the login for its realm is for other URLs';
+    return `${why}; if the server may have one, add to the configuration: HTTP-Basic-Auth: ${protocol}//${host}/ ${realm} username password`;
   }
   if (protocol === 'ftp:')
     return `add another login to the configuration: FTP-Auth: ${host} username password`;
@@ -137,6 +147,9 @@ const REFUSALS: Readonly<Record<Refusal, string>> = {
   scope: "out of scope by the order's rules",
   pattern:
     'that differ from others only in their numbers: raise maxUrisPerPattern in the crawl order, 0 is no limit',
+  speculative: 'guesses that follow other guesses',
+  'repeated-path':
+    'with a path that repeats itself: raise maxPathRepetitions in the crawl order, 0 is no limit',
   private: 'from a public host to private addresses (G-174)',
 };
 

@@ -18,6 +18,7 @@ import { openRootLimits, openSeen, scheduleSeeds, seedsOf } from './crawl-job.js
 import { isListed } from './enumerate/index.js';
 import { GatherSettings, plainOrder } from './gather-settings.js';
 import { MinTimeToLive } from './min-time-to-live.js';
+import { withOrder } from './order-seeds.js';
 import type { RootLimits } from './root-limits.js';
 import { expandNodes, type RunNodes, RunState } from './run-state.js';
 
@@ -51,7 +52,8 @@ export interface RecoveredJournal extends ImportProgress {
  * @throws UsageError if the store has an interrupted run; StorageError, ConfigError, the signal's reason
  */
 export async function recoverJournal(options: RecoverJournalOptions): Promise<RecoveredJournal> {
-  const { directory, config, signal, journals, configFile } = options;
+  const { directory, signal, journals, configFile } = options;
+  const config = withOrder(options.config, options.order);
   const order = options.order ?? defaultOrder(config);
   await using store = await GathererStore.open(join(directory, 'working'));
   const state = new RunState(store, config);

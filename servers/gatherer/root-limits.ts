@@ -14,8 +14,12 @@ export type Refusal =
   | 'host-filter'
   /** The rules of the crawl's order. */
   | 'scope'
+  /** A guess that follows another one (CRAWL-10.2.3). */
+  | 'speculative'
   /** Too many URIs that differ only in their numbers (G-173). */
   | 'pattern'
+  /** A part of the path repeats itself (G-173). */
+  | 'repeated-path'
   /** A private address, linked from a public host (G-174). */
   | 'private';
 
@@ -102,8 +106,10 @@ export class RootLimits {
   /**
    * Checks the limits that require no look-up for a URL that is `depth` steps from the RootNode. Only URL-Max applies to the RootNode itself
    * (depth 0).
+   *
+   * @param isEmbedded - whether a page shows it, and such documents are wanted: the default filter, which denies images, does not apply
    */
-  refusal(url: URL, depth: number): Refusal | undefined {
+  refusal(url: URL, depth: number, isEmbedded = false): Refusal | undefined {
     const { root, urlFilter } = this.rules;
     // G-32: URL-Max limits what enumeration generates, over all depths.
     if (this.#urls >= root.urlMax) return 'url-max';
@@ -112,7 +118,8 @@ export class RootLimits {
     if (root.depth > 0 && depth > root.depth) return 'depth';
     if (!isFollowed(root, accessMethod(url.href))) return 'access';
     // G-44, G-48: the filter is applied to the path with its query.
-    if (urlFilter !== undefined && !urlFilter.allows(url.pathname + url.search)) return 'url-filter';
+    const isFiltered = root.urlFilter !== undefined || !isEmbedded;
+    if (isFiltered && urlFilter?.allows(url.pathname + url.search) === false) return 'url-filter';
     return undefined;
   }
 

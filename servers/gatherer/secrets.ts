@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import {
   type Environment,
   filePaths,
@@ -6,9 +6,7 @@ import {
   parseSecrets,
 } from '../../protocols/config/index.js';
 import { ConfigError, errorCode, messageOf } from '../../protocols/errors.js';
-
-/** Mode bits that let users other than the owner read a file. */
-const READABLE_BY_OTHERS = 0o044;
+import { passwordFileWarning } from '../host/index.js';
 
 /**
  * Returns the configuration with the logins of its Secrets-File after its own (G-25, G-19: the first match is used). The file is searched
@@ -25,18 +23,14 @@ export async function withSecrets(
     const text = await readIfExists(file);
     if (text === undefined) continue;
     const { secrets, warnings } = parseSecrets(text, file, env);
-    const { mode } = await stat(file);
-    const permissionWarnings =
-      (mode & READABLE_BY_OTHERS) === 0
-        ? []
-        : [new ConfigError(file, 0, 'Secrets-File', 'other users than its owner can read it')];
+    const readable = passwordFileWarning(file, 'Secrets-File');
     return {
       config: {
         ...config,
         httpBasicAuth: [...config.httpBasicAuth, ...secrets.httpBasicAuth],
         ftpAuth: [...config.ftpAuth, ...secrets.ftpAuth],
       },
-      warnings: [...warnings, ...permissionWarnings],
+      warnings: [...warnings, ...(readable === undefined ? [] : [readable])],
     };
   }
   throw new ConfigError(name, 0, 'Secrets-File', 'there is no such file');

@@ -52,7 +52,8 @@ export class AppendFile implements AsyncDisposable {
   readonly #mutex = new Mutex();
   /** Whether a write is queued that will take all collected lines. */
   #queued = false;
-  #failing = false;
+  /** Why the last write failed. */
+  #failure: StorageError | undefined;
   #waiting: (() => void)[] = [];
   #closed = false;
 
@@ -98,10 +99,11 @@ export class AppendFile implements AsyncDisposable {
     return this.#length >= this.#options.limit;
   }
 
-  /** Waits until the file is no longer {@link full}. @throws the signal's reason */
+  /** Waits until the file is no longer {@link full}. @throws the signal's reason; StorageError when it cannot be written */
   async waitForRoom(signal?: AbortSignal): Promise<void> {
     while (this.full && !this.#closed) {
       signal?.throwIfAborted();
+      if (this.#failure !== undefined) throw this.#failure;
       await new Promise<void>((resolve, reject) => {
         const proceed = (): void => {
           signal?.removeEventListener('abort', stop);
@@ -185,8 +187,11 @@ export class AppendFile implements AsyncDisposable {
         return this.#writeOut();
       })
       .catch((error: unknown) => {
-        if (!this.#failing) this.#onError?.(storageError(this.path, error));
-        this.#failing = true;
+        const failure = storageError(this.path, error);
+        if (this.#failure === undefined) this.#onError?.(failure);
+        this.#failure = failure;
+        // Those that wait for room learn of it.
+        this.#release();
         if (!this.#closed) this.#scheduleWrite();
       });
   }
@@ -205,7 +210,7 @@ export class AppendFile implements AsyncDisposable {
       this.#restLength += text.length;
       await this.#append(await this.#options.encoder.encode(text));
     }
-    this.#failing = false;
+    this.#failure = undefined;
   }
 
   async #finish(): Promise<void> {
@@ -218,6 +223,8 @@ export class AppendFile implements AsyncDisposable {
     try {
       while (this.#rest.length > 0) {
         const { bytesWritten } = await this.#handle.write(this.#rest);
+        // It would repeat for ever.
+        if (bytesWritten === 0) throw new StorageError(`${this.path}: nothing was written`);
         this.#rest = this.#rest.subarray(bytesWritten);
       }
     } catch (error) {

@@ -1,11 +1,16 @@
 // The server's side of one connection: reading on demand, backpressure, an orderly close.
-import type { Duplex } from 'node:stream';
+import type { Duplex, Writable } from 'node:stream';
 import { ConnectionError, StateError } from '../../protocols/errors.js';
+import type { Seat } from './connection-table.js';
+import type { PeerLog } from './log-limit.js';
 import type { Peer } from './peer.js';
+import { acceptedBytes, type SendLimits, SendWatch } from './send-watch.js';
 
 /** One connection of a session: a TCP connection, or standard input and output. */
 export interface HostConnection {
   readonly peer: Peer;
+  /** The log of this connection; its lines are bounded. */
+  readonly log: PeerLog;
   /** Aborted when the peer is gone, or at the end of the host's grace period. */
   readonly signal: AbortSignal;
   /**
@@ -17,11 +22,16 @@ export interface HostConnection {
   chunks(): AsyncIterable<Uint8Array>;
   /**
    * Resolves when the connection can accept more. The bytes must not change afterwards. Rejects with
-   * {@link ConnectionError} when the peer is gone or accepted nothing for `drainTimeoutMs`.
+   * {@link ConnectionError} when the peer is gone or accepts less than `minBytesPerSecond`.
    */
   write(bytes: Uint8Array): Promise<void>;
   /** Like {@link write}, but resolves when the system has accepted the bytes: then their memory may be reused. */
   deliver(bytes: Uint8Array): Promise<void>;
+  /**
+   * Finds out whether the peer has ended its direction, without reading: while a session works, it requests no input. A peer that is gone
+   * answers what it receives after that with a reset, which aborts `signal` at a later call.
+   */
+  pollEnd(): boolean;
   /** Sends the buffered bytes and ends our direction. */
   end(): Promise<void>;
   /** Drops the connection immediately. */
@@ -29,9 +39,8 @@ export interface HostConnection {
 }
 
 /** Limits of one connection, in milliseconds and bytes. */
-export interface ConnectionLimits {
+export interface ConnectionLimits extends SendLimits {
   readonly idleTimeoutMs: number;
-  readonly drainTimeoutMs: number;
   /** How long input is discarded after our last byte. */
   readonly lingerMs: number;
 }
@@ -39,11 +48,22 @@ export interface ConnectionLimits {
 /** Maximum number of bytes discarded while lingering; then the connection is dropped. */
 const LINGER_BYTES = 1 << 20;
 
-/** The methods of `net.Socket` that a connection uses. */
+const NOTHING = new Uint8Array(0);
+
+/** The members of `net.Socket` that a connection uses. */
 export interface ByteStream extends Duplex {
   readonly bytesRead: number;
-  /** Emits `timeout` after this many milliseconds without a byte; 0 disables it. */
-  setTimeout(milliseconds: number): unknown;
+  /** The stream that passes output to the system, if it is another one. */
+  readonly output?: Writable;
+}
+
+/** What a connection needs besides its socket. */
+export interface ConnectionContext {
+  readonly peer: Peer;
+  readonly limits: ConnectionLimits;
+  readonly log: PeerLog;
+  /** Its place among the server's connections. Default: it has none, as under inetd. */
+  readonly seat?: Seat;
 }
 
 interface Waiter {
@@ -54,8 +74,11 @@ interface Waiter {
 /** {@link HostConnection} over a socket created with `allowHalfOpen`. */
 export class SocketConnection implements HostConnection {
   readonly peer: Peer;
+  readonly log: PeerLog;
   readonly #socket: ByteStream;
   readonly #limits: ConnectionLimits;
+  readonly #seat: Seat | undefined;
+  readonly #sendWatch: SendWatch;
   readonly #goneController = new AbortController();
   /** Resolves once the socket is closed for good. */
   readonly closed: Promise<void>;
@@ -64,17 +87,24 @@ export class SocketConnection implements HostConnection {
   #lingering = false;
   #wakeReader: (() => void) | undefined;
   #writers: Waiter[] = [];
+  #written = 0;
+  /** Value of `#written` when input last arrived. More has been written since: a request was answered. */
+  #writtenAtInput = Number.POSITIVE_INFINITY;
 
-  constructor(socket: ByteStream, peer: Peer, limits: ConnectionLimits) {
+  constructor(socket: ByteStream, { peer, limits, log, seat }: ConnectionContext) {
     this.peer = peer;
+    this.log = log;
     this.#socket = socket;
     this.#limits = limits;
+    this.#seat = seat;
+    this.#sendWatch = new SendWatch(
+      limits,
+      () => acceptedBytes(socket.output ?? socket, this.#written),
+      (reason) => this.#fail(new ConnectionError(reason)),
+    );
     socket.on('readable', () => this.#wakeReader?.());
     socket.on('end', () => this.#wakeReader?.());
     socket.on('drain', () => this.#resolveWriters());
-    socket.on('timeout', () => {
-      this.#fail(new ConnectionError(`peer accepted no data for ${limits.drainTimeoutMs} ms`));
-    });
     socket.on('error', (error) => {
       this.#failure ??= new ConnectionError(`connection failed: ${error.message}`, { cause: error });
     });
@@ -101,6 +131,7 @@ export class SocketConnection implements HostConnection {
   write(bytes: Uint8Array): Promise<void> {
     if (this.#socket.destroyed) return Promise.reject(this.#closeReason());
     if (this.#socket.writableEnded) return Promise.reject(new StateError('write after end'));
+    this.#written += bytes.length;
     if (this.#socket.write(bytes)) return Promise.resolve();
     return this.#waitForDrain();
   }
@@ -108,11 +139,22 @@ export class SocketConnection implements HostConnection {
   async deliver(bytes: Uint8Array): Promise<void> {
     if (this.#socket.destroyed) throw this.#closeReason();
     if (this.#socket.writableEnded) throw new StateError('write after end');
+    this.#written += bytes.length;
     const accepted = this.#waitForDrain();
     this.#socket.write(bytes, (error) => {
       if (error == null) this.#resolveWriters();
     });
     await accepted;
+  }
+
+  pollEnd(): boolean {
+    const socket = this.#socket;
+    if (socket.destroyed) return true;
+    // Notices an end that has arrived, and consumes nothing.
+    if (!socket.readableEnded) socket.read(0);
+    // A stream is not polled after its end. An empty write sends nothing, and fails after a reset.
+    else if (!socket.writableEnded && socket.writableLength === 0) socket.write(NOTHING);
+    return socket.readableEnded;
   }
 
   async end(): Promise<void> {
@@ -136,6 +178,12 @@ export class SocketConnection implements HostConnection {
     this.#wakeReader?.();
   }
 
+  /** Called when the connection must make room for another. */
+  evict(waitedMs: number): void {
+    const seconds = Math.round(waitedMs / 1000);
+    this.#fail(new ConnectionError(`closed for a newcomer, it has waited for ${seconds} s`));
+  }
+
   /** Called when the grace period of the host is over. */
   cut(): void {
     this.#fail(new ConnectionError('the server is stopping'));
@@ -149,13 +197,21 @@ export class SocketConnection implements HostConnection {
     const socket = this.#socket;
     if (!socket.destroyed && socket.writableFinished && !socket.readableEnded && !this.#stopping) {
       this.#lingering = true;
+      this.#seat?.waitForInput(true);
       const timer = setTimeout(() => socket.destroy(), this.#limits.lingerMs);
       const until = socket.bytesRead + LINGER_BYTES;
+      // The stream stops reading when its buffer is full: in each turn of the event loop one buffer is discarded.
+      let scheduled = false;
       const discard = () => {
-        while (socket.read() !== null) if (socket.bytesRead > until) socket.destroy();
+        scheduled = false;
+        while (!socket.destroyed && socket.read() !== null) if (socket.bytesRead > until) socket.destroy();
+      };
+      const discardLater = () => {
+        if (!scheduled) setImmediate(discard);
+        scheduled = true;
       };
       socket.on('end', () => socket.destroy());
-      socket.on('readable', discard);
+      socket.on('readable', discardLater);
       discard();
       await this.closed;
       clearTimeout(timer);
@@ -178,10 +234,13 @@ export class SocketConnection implements HostConnection {
 
   #waitForInput(): Promise<void> {
     if (this.#wakeReader !== undefined) throw new StateError('two readers on one connection');
+    this.#seat?.waitForInput(this.#written > this.#writtenAtInput);
     return new Promise((resolve, reject) => {
       const settle = (error?: Error) => {
         clearTimeout(timer);
         this.#wakeReader = undefined;
+        this.#writtenAtInput = this.#written;
+        this.#seat?.work();
         if (error === undefined) resolve();
         else reject(error);
       };
@@ -194,10 +253,13 @@ export class SocketConnection implements HostConnection {
     });
   }
 
-  /** Waits for the socket's buffer to empty. Node's socket timeout counts from the last byte read or written. */
+  /** Waits for the socket's buffer to empty. */
   #waitForDrain(): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (this.#writers.length === 0) this.#socket.setTimeout(this.#limits.drainTimeoutMs);
+      if (this.#writers.length === 0) {
+        this.#sendWatch.start();
+        this.#seat?.waitForOutput();
+      }
       this.#writers.push({ resolve, reject });
     });
   }
@@ -205,7 +267,8 @@ export class SocketConnection implements HostConnection {
   #resolveWriters(): void {
     const waiting = this.#writers;
     this.#writers = [];
-    this.#socket.setTimeout(0);
+    this.#sendWatch.stop();
+    if (waiting.length > 0 && this.#wakeReader === undefined) this.#seat?.work();
     for (const waiter of waiting) waiter.resolve();
   }
 
@@ -215,6 +278,8 @@ export class SocketConnection implements HostConnection {
   }
 
   #handleClose(): void {
+    this.#sendWatch.close();
+    this.#seat?.release();
     const error = this.#closeReason();
     this.#goneController.abort(error);
     const waiting = this.#writers;

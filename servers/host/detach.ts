@@ -1,8 +1,9 @@
 // Starts a daemon in the background.
 import { spawn } from 'node:child_process';
-import { closeSync, createReadStream, mkdirSync, openSync, statSync } from 'node:fs';
+import { closeSync, createReadStream, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ConnectionError, messageOf, StorageError } from '../../protocols/errors.js';
+import { createDirectorySync } from '../../storage/files/make-directory.js';
 
 export interface DetachOptions {
   /** The program and its arguments. */
@@ -64,7 +65,7 @@ export async function startDetached(
 
 function openForAppending(file: string): { readonly log: number; readonly begin: number } {
   try {
-    mkdirSync(dirname(file), { recursive: true });
+    createDirectorySync(dirname(file));
     return { log: openSync(file, 'a'), begin: statSync(file).size };
   } catch (cause) {
     throw new StorageError(`the log ${file} cannot be opened: ${messageOf(cause)}`, { cause });

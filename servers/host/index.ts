@@ -1,9 +1,13 @@
-export { AppendFileSync, type AppendFileSyncOptions } from './append-file-sync.js';
+export { addressGroup } from './address-group.js';
 export type { ConnectionLimits, HostConnection } from './connection.js';
+export { ConnectionTable, type Seat, type TableLimits } from './connection-table.js';
 export { createDebug, type Debug, DebugFlags } from './debug-flags.js';
 export { type DetachOptions, startDetached } from './detach.js';
+export { FairShare, type Share } from './fair-share.js';
 export { connectionsWithinLimit } from './fd-limit.js';
 export { Listener, type ListenerOptions } from './listener.js';
+export { LogFile, type LogFileOptions } from './log-file.js';
+export { type ConnectionLines, LogLimiter, type LogLimits, type PeerLog } from './log-limit.js';
 export {
   createLogger,
   createLoggerOn,
@@ -14,17 +18,26 @@ export {
   type OpenLog,
   openLog,
 } from './logger.js';
+export { passwordFileWarning } from './password-file.js';
 export { createPeer, type NameLookup, NO_ADDRESS, type Peer, plainAddress, systemLookup } from './peer.js';
-export { PidFile, type PidRecord, removePidFile, runningProcess, stopProcess } from './pid-file.js';
+export type { PeerLimits } from './peer-limits.js';
+export { lockOf, PidFile, type PidRecord, removePidFile, runningProcess, stopProcess } from './pid-file.js';
 export { processIdentity } from './process-identity.js';
 export { runSession } from './run-session.js';
 export { SCRIPT_MARK, shellWord, writeScript } from './script-file.js';
+export { acceptedBytes, SendWatch } from './send-watch.js';
 export {
   openStandardConnection,
   type StandardConnection,
   type StandardConnectionOptions,
   shieldStandardError,
 } from './standard-connection.js';
-export { StopSignal, type StopSignalOptions } from './stop-signal.js';
+export {
+  STOP_LIMIT_MS,
+  type StopLimit,
+  StopSignal,
+  type StopSignalOptions,
+  stopLimit,
+} from './stop-signal.js';
 export { type HostOptions, TcpHost } from './tcp-host.js';
 export { traceConnection } from './traced-connection.js';

@@ -1,5 +1,5 @@
 // The listening sockets of a server.
-import { createServer, type DropArgument, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { ConnectionError } from '../../protocols/errors.js';
 
@@ -10,14 +10,10 @@ export interface ListenerOptions {
   readonly port: number;
   /** Connections the system may queue before they are accepted. Default 511. */
   readonly backlog?: number;
-  /** Connections at once on each address; further ones are closed unanswered. Default: no limit. */
-  readonly maxConnections?: number;
   /** Name of the server in error messages. */
   readonly name: string;
   /** Called for each accepted connection, also while {@link Listener.open} is still opening other addresses. */
   readonly onConnection: (socket: Socket) => void;
-  /** Called for each connection above `maxConnections`. */
-  readonly onDrop?: (data: DropArgument | undefined) => void;
   /** Called when an accept fails, e.g. because no file descriptors are left; the server continues. */
   readonly onAcceptError: (error: Error) => void;
 }
@@ -67,13 +63,11 @@ export class Listener implements AsyncDisposable {
 }
 
 function listen(host: string, port: number, options: ListenerOptions): Promise<Server> {
-  const { name, backlog = 511, maxConnections, onConnection, onDrop, onAcceptError } = options;
+  const { name, backlog = 511, onConnection, onAcceptError } = options;
   const server = createServer(
     { allowHalfOpen: true, noDelay: true, keepAlive: true, highWaterMark: BUFFER_BYTES },
     onConnection,
   );
-  if (maxConnections !== undefined) server.maxConnections = maxConnections;
-  if (onDrop !== undefined) server.on('drop', onDrop);
   return new Promise((resolve, reject) => {
     const refuse = (cause: Error): void => {
       reject(new ConnectionError(`${name}: cannot listen on ${host}:${port}: ${cause.message}`, { cause }));

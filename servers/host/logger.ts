@@ -1,6 +1,8 @@
 // Loggers that write Harvest's log lines or JSON lines.
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { AppendFileSync } from './append-file-sync.js';
+import { messageOf } from '../../protocols/errors.js';
+import { escapeControls, escapeJsonControls, redactLogins } from '../../protocols/visible-text.js';
+import { LogFile } from './log-file.js';
 
 export type { Logger } from 'pino';
 
@@ -23,9 +25,11 @@ export interface OpenLog extends Disposable {
   readonly log: Logger;
   /** Opens the file by its name again, after log rotation has renamed it. Without a file nothing happens. */
   reopen(): void;
+  /** Resolves when the lines written so far are in the file, or when the file cannot be written now. */
+  flush(): Promise<void>;
 }
 
-/** Creates a pino logger that writes Harvest's line format (GATHERD-12.1) or JSON lines, each line immediately. */
+/** Creates a pino logger that writes Harvest's line format (GATHERD-12.1) or JSON lines. A line never waits for the disk. */
 export function createLogger(options: LoggerOptions): Logger {
   return openLog(options).log;
 }
@@ -37,9 +41,20 @@ export function createLogger(options: LoggerOptions): Logger {
  */
 export function openLog(options: LoggerOptions): OpenLog {
   const { program, file, json = false, level = 'info' } = options;
-  const lines = new AppendFileSync(file);
-  const sink = { write: (line: string) => lines.write(line.slice(0, -1)) };
-  const log = createLoggerOn(json ? sink : harvestLines(sink), { program, level });
+  const lines = new LogFile(file, {
+    onLost: (count, reason) =>
+      log.error(`${count} lines of this log are lost: it could not be written (${reason})`),
+  });
+  const sink = {
+    write: (line: string) => lines.write(line.slice(0, -1)),
+    // pino's log.fatal and log.flush.
+    flushSync: () => lines.flushSync(),
+    flush: (done: (error?: Error) => void) => void lines.flush().then(() => done(), done),
+  };
+  const log: Logger = createLoggerOn(
+    { ...sink, ...(json ? jsonLines(sink) : harvestLines(sink)) },
+    { program, level },
+  );
   return {
     log,
     reopen() {
@@ -48,6 +63,9 @@ export function openLog(options: LoggerOptions): OpenLog {
       } catch (error) {
         log.error({ err: error }, `${file} cannot be reopened, the old file is still in use`);
       }
+    },
+    async flush() {
+      await lines.flush();
     },
     [Symbol.dispose]: () => lines.close(),
   };
@@ -64,10 +82,22 @@ export function createLoggerOn(
       level: options.level ?? 'info',
       base: { pid: process.pid },
       redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
+      // pino's own joins the messages of all causes, and knows only the last of several errors.
+      serializers: {
+        err: (error: Error) => ({ ...pino.stdSerializers.err(error), message: messageOf(error) }),
+      },
       formatters: { level: (label) => ({ level: label }) },
     },
     stream,
   );
+}
+
+/**
+ * Passes pino's JSON lines to `target` without logins of URLs, and without the control characters that JSON permits: a peer's text must not
+ * control a terminal.
+ */
+export function jsonLines(target: DestinationStream): DestinationStream {
+  return { write: (line) => target.write(escapeJsonControls(redactLogins(line))) };
 }
 
 /** Formats pino's JSON lines as Harvest's lines for `target`. */
@@ -95,9 +125,23 @@ export function formatHarvestLine(record: Readonly<Record<string, unknown>>): st
     if (!KNOWN.has(name)) parts.push(`${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
   }
   const { err } = record;
-  if (typeof err === 'object' && err !== null && 'message' in err) parts.push(`(${String(err.message)})`);
+  const why = errorMessages(err);
+  if (why.length > 0) parts.push(`(${why.join('; then: ')})`);
   const message = parts.filter((part) => part !== '').join(' ');
-  return `${program}: ${formatLocalTime(Number(record.time))}: ${severity}${escapeControls(message)}\n`;
+  return `${program}: ${formatLocalTime(Number(record.time))}: ${severity}${escapeControls(redactLogins(message))}\n`;
+}
+
+/** The messages of an error as pino writes it; of a SuppressedError and an AggregateError those of its parts (`errorsIn`). */
+function errorMessages(err: unknown): readonly string[] {
+  if (typeof err !== 'object' || err === null || !('message' in err)) return [];
+  const parts =
+    'suppressed' in err && 'error' in err
+      ? [err.suppressed, err.error]
+      : 'aggregateErrors' in err && Array.isArray(err.aggregateErrors)
+        ? err.aggregateErrors
+        : [];
+  const messages = parts.flatMap(errorMessages);
+  return messages.length > 0 ? messages : [String(err.message)];
 }
 
 /** Formats local time as `yymmdd HH:MM:SS`. */
@@ -110,11 +154,4 @@ function formatLocalTime(milliseconds: number): string {
 
 function twoDigits(number: number): string {
   return String(number).padStart(2, '0');
-}
-
-/** Escapes control characters: a peer's text must not start a new line or move the reader's cursor. */
-function escapeControls(text: string): string {
-  return text.replace(/[\x00-\x1f\x7f-\x9f]/g, (character) => {
-    return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
-  });
 }

@@ -1,9 +1,11 @@
 // The pid file of a daemon: which process runs in a directory, and how to stop exactly that process.
 import { createHash, randomBytes } from 'node:crypto';
-import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { StorageError } from '../../protocols/errors.js';
+import { isUnwritable, messageOf, StorageError } from '../../protocols/errors.js';
+import { createDirectory } from '../../storage/files/make-directory.js';
+import { readRegular } from '../../storage/files/regular-file.js';
 import { processIdentity } from './process-identity.js';
 
 /** The process that a pid file names. */
@@ -21,71 +23,104 @@ const ATTEMPTS = 40;
 const POLL_MS = 50;
 
 /**
- * The file that names a running daemon: three lines, its process id, its start time, its address; or only the process id.
- * It appears complete, by a rename or a link.
+ * Returns the path of the lock beside a pid file: three lines, the process id, its start time, its address. A pid file itself is one
+ * number, as scripts expect it: `kill $(cat FILE)`.
  */
+export function lockOf(path: string): string {
+  return `${path}.lock`;
+}
+
+/** The file that names a running daemon by its process id. It appears complete, by a rename or a link. */
 export class PidFile implements AsyncDisposable {
   readonly #path: string;
-  readonly #kind: 'record' | 'number';
-  #text: string;
+  readonly #unwritable: ((sentence: string) => void) | undefined;
+  /** What the lock contains; undefined without a lock. */
+  #lock: string | undefined;
 
-  private constructor(path: string, text: string, kind: 'record' | 'number') {
+  private constructor(path: string, lock?: string, unwritable?: (sentence: string) => void) {
     this.#path = path;
-    this.#text = text;
-    this.#kind = kind;
+    this.#lock = lock;
+    this.#unwritable = unwritable;
   }
 
   /**
-   * Creates the file of three lines for this process. Of several daemons that create it one succeeds; a file whose process
-   * is gone is replaced.
+   * Creates the file and its lock for this process. Of several daemons that create it one succeeds; the files of a process that is
+   * gone are replaced.
    *
    * @param program name of the daemon in the message
+   * @param unwritable a daemon that only reads gives it to run without the file on a disk that is full or read-only; gets a sentence
    * @throws StorageError when the process that the file names is still running, or the file cannot be written
    */
-  static async create(path: string, program: string): Promise<PidFile> {
+  static async create(
+    path: string,
+    program: string,
+    unwritable?: (sentence: string) => void,
+  ): Promise<PidFile> {
     const text = await formatRecord('');
-    const holder = await acquire(path, text);
-    if (holder === undefined) return new PidFile(path, text, 'record');
+    let holder = await runningProcess(path);
+    try {
+      holder ??= await acquire(lockOf(path), text);
+      if (holder === undefined) return await PidFile.#withNumber(path, text, unwritable);
+    } catch (error) {
+      if (unwritable === undefined || !isUnwritable(error)) throw error;
+      holder = await runningProcess(path);
+      if (holder === undefined) {
+        unwritable(`${messageOf(error)}; ${program} runs without it`);
+        return new PidFile(path, undefined, unwritable);
+      }
+    }
     const location = holder.address === '' ? '' : `, at ${holder.address}`;
     throw new StorageError(`${program} is already running here (process ${holder.pid}${location})`);
   }
 
+  /** Writes the number beside the lock, which is ours. Without the number the lock is given up. */
+  static async #withNumber(
+    path: string,
+    lock: string,
+    unwritable: ((sentence: string) => void) | undefined,
+  ): Promise<PidFile> {
+    try {
+      await writeNumber(path);
+    } catch (error) {
+      await removeLock(path, lock);
+      throw error;
+    }
+    return new PidFile(path, lock, unwritable);
+  }
+
   /**
-   * Writes only the process id of this process, for scripts: `kill -HUP $(cat FILE)`. Replaces a file of any process and
-   * makes the directories above it.
+   * Writes only the number of this process, without a lock. Replaces a file of any process and makes the directories above it.
    *
    * @throws StorageError when it cannot be written
    */
   static async replace(path: string): Promise<PidFile> {
-    const text = `${process.pid}\n`;
     try {
-      await mkdir(dirname(path), { recursive: true });
-      const draft = await writeDraft(path, text);
-      await rename(draft, path).catch(async (error: unknown) => {
-        await rm(draft, { force: true });
-        throw error;
-      });
+      await createDirectory(dirname(path));
+      await writeNumber(path);
     } catch (cause) {
       if (cause instanceof StorageError) throw cause;
       throw new StorageError(`the pid file ${path} cannot be written: ${codeOf(cause)}`, { cause });
     }
-    return new PidFile(path, text, 'number');
+    return new PidFile(path);
   }
 
-  /** Adds the address that the daemon listens on. */
+  /** Adds the address that the daemon listens on to the lock. */
   async setAddress(address: string): Promise<void> {
+    if (this.#lock === undefined) return;
     const text = await formatRecord(address);
-    await rename(await writeDraft(this.#path, text), this.#path);
-    this.#text = text;
+    try {
+      await rename(await writeDraft(lockOf(this.#path), text), lockOf(this.#path));
+      this.#lock = text;
+    } catch (error) {
+      if (this.#unwritable === undefined || !isUnwritable(error)) throw error;
+      this.#unwritable(`${messageOf(error)}; it does not name the address`);
+    }
   }
 
-  /**
-   * Removes the file, if it still names this process. A file written by {@link replace} stays if removing it is not
-   * permitted.
-   */
+  /** Removes the file and its lock, if they still name this process. A file whose removal is not permitted stays. */
   async close(): Promise<void> {
-    if (this.#kind === 'number') await removePidFile(this.#path, process.pid);
-    else if ((await readText(this.#path)) === this.#text) await rm(this.#path, { force: true });
+    await removePidFile(this.#path, process.pid);
+    if (this.#lock !== undefined) await removeLock(this.#path, this.#lock);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -99,17 +134,39 @@ export class PidFile implements AsyncDisposable {
  */
 export async function removePidFile(path: string, pid: number): Promise<void> {
   try {
-    if ((await readFile(path, 'latin1')).trim() === String(pid)) await rm(path, { force: true });
+    if ((await readRegular(path)).toString('latin1').trim() === String(pid)) await rm(path, { force: true });
   } catch {
     // Absent, or this process may not remove it.
   }
 }
 
-/** The running process that the file names; undefined if there is no file or the process is gone. */
+/** The running process that a pid file and its lock name; undefined if there is no lock or the process is gone. */
 export async function runningProcess(path: string): Promise<PidRecord | undefined> {
-  const text = await readText(path);
+  // Earlier versions of this program wrote the record into the file itself.
+  return (await runningHolder(lockOf(path))) ?? (await runningHolder(path));
+}
+
+async function runningHolder(file: string): Promise<PidRecord | undefined> {
+  const text = await readText(file);
   const record = text === undefined ? undefined : parseRecord(text);
   return record !== undefined && (await isRunning(record)) ? record : undefined;
+}
+
+/** Removes a lock that is still ours. */
+async function removeLock(path: string, text: string): Promise<void> {
+  const lock = lockOf(path);
+  if ((await readText(lock)) === text) await rm(lock, { force: true });
+}
+
+/** Replaces a pid file by one with the number of this process. */
+async function writeNumber(path: string): Promise<void> {
+  const draft = await writeDraft(path, `${process.pid}\n`);
+  try {
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
 }
 
 /**
@@ -139,8 +196,8 @@ export async function stopProcess(
 }
 
 /**
- * Creates `path` with `text`, or replaces the file of a process that is gone. Only the holder of a claim on exactly the stale
- * text may replace it, and a claim is a pid file itself: of several processes one succeeds, and a process that dies
+ * Creates the lock `path` with `text`, or replaces the lock of a process that is gone. Only the holder of a claim on exactly the stale
+ * text may replace it, and a claim is a lock itself: of several processes one succeeds, and a process that dies
  * in between leaves nothing that blocks the next one.
  *
  * @returns undefined when the file is ours, else the running process that has it
@@ -193,7 +250,7 @@ function parseRecord(text: string): PidRecord | undefined {
 
 async function readText(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, 'utf8');
+    return (await readRegular(path)).toString('utf8');
   } catch (cause) {
     if (codeOf(cause) === 'ENOENT') return undefined;
     throw new StorageError(`${path} cannot be read: ${codeOf(cause)}`, { cause });
@@ -206,6 +263,8 @@ async function writeDraft(path: string, text: string): Promise<string> {
   try {
     await writeFile(draft, text, { flag: 'wx', mode: 0o644 });
   } catch (cause) {
+    // On a full disk the file exists without its text.
+    await rm(draft, { force: true }).catch(() => undefined);
     throw new StorageError(`${path} cannot be written: ${codeOf(cause)}`, { cause });
   }
   return draft;

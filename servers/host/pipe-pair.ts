@@ -2,31 +2,23 @@
 import { Duplex, type Readable, type Writable } from 'node:stream';
 import type { ByteStream } from './connection.js';
 
-/** A writable stream that may report a stalled reader, as sockets and pipes do. */
-export type PairedOutput = Writable & { setTimeout?(milliseconds: number): unknown };
-
 /** Two one-way streams, as standard input and output are, as one two-way stream. */
 export class PipePair extends Duplex implements ByteStream {
   bytesRead = 0;
   readonly #input: Readable;
-  readonly #output: PairedOutput;
+  readonly output: Writable;
 
-  constructor(input: Readable, output: PairedOutput, options: { readonly highWaterMark: number }) {
+  constructor(input: Readable, output: Writable, options: { readonly highWaterMark: number }) {
     super({ allowHalfOpen: true, ...options });
     this.#input = input;
-    this.#output = output;
+    this.output = output;
     input.on('data', (chunk: Uint8Array) => {
       this.bytesRead += chunk.length;
       if (!this.push(chunk)) input.pause();
     });
     input.pause();
     input.on('end', () => this.push(null));
-    output.on('timeout', () => this.emit('timeout'));
     for (const stream of [input, output]) stream.on('error', (error) => this.destroy(error));
-  }
-
-  setTimeout(milliseconds: number): void {
-    this.#output.setTimeout?.(milliseconds);
   }
 
   override _read(): void {
@@ -34,16 +26,16 @@ export class PipePair extends Duplex implements ByteStream {
   }
 
   override _write(chunk: Uint8Array, _encoding: string, done: (error?: Error | null) => void): void {
-    this.#output.write(chunk, done);
+    this.output.write(chunk, done);
   }
 
   override _final(done: (error?: Error | null) => void): void {
-    this.#output.end(done);
+    this.output.end(done);
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#input.destroy();
-    this.#output.destroy();
+    this.output.destroy();
     done(error);
   }
 }

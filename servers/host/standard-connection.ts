@@ -1,18 +1,28 @@
 // Standard input and output as a connection, for inetd (GATHERD-11.2).
 import { closeSync, fstatSync, openSync, type Stats } from 'node:fs';
 import { Socket, type SocketConstructorOpts } from 'node:net';
-import type { DuplexOptions, Readable } from 'node:stream';
+import type { DuplexOptions, Readable, Writable } from 'node:stream';
+import type { Logger } from 'pino';
 import { ConnectionError } from '../../protocols/errors.js';
 import { type ByteStream, type ConnectionLimits, SocketConnection } from './connection.js';
+import { LogLimiter, type LogLimits, peerLog } from './log-limit.js';
 import { createPeer, type NameLookup, NO_ADDRESS, systemLookup } from './peer.js';
-import { type PairedOutput, PipePair } from './pipe-pair.js';
+import { PipePair } from './pipe-pair.js';
 
 /** Bytes buffered in each direction before we stop reading or the session has to wait. */
 const BUFFER_BYTES = 64 * 1024;
 
-export interface StandardConnectionOptions extends Partial<ConnectionLimits> {
+/** The default of `minBytesPerSecond`: a tenth of the slowest modem of 1990. */
+const MIN_BYTES_PER_SECOND = 100;
+
+export interface StandardConnectionOptions extends Partial<Omit<ConnectionLimits, 'minBytesPerSecond'>> {
+  /** Default 100; 0: any progress within `drainTimeoutMs` suffices. */
+  readonly minBytesPerSecond?: number | undefined;
   /** Replaces the system's name lookup. */
   readonly lookup?: NameLookup;
+  readonly log: Logger;
+  /** Log lines that the peer can cause. */
+  readonly logLimits?: LogLimits;
 }
 
 /** A connection on standard input and output, and our port. */
@@ -28,8 +38,9 @@ export interface StandardConnection {
  *
  * @throws ConnectionError when one of them is a socket that is not a stream
  */
-export function openStandardConnection(options: StandardConnectionOptions = {}): StandardConnection {
+export function openStandardConnection(options: StandardConnectionOptions): StandardConnection {
   const { idleTimeoutMs = 120_000, drainTimeoutMs = 120_000, lookup = systemLookup() } = options;
+  const { minBytesPerSecond = MIN_BYTES_PER_SECOND, log, logLimits } = options;
   const isOneSocket = fstatSync(0).isSocket() && isSame(fstatSync(0), fstatSync(1));
   const input = openInput(isOneSocket);
   const stream: ByteStream =
@@ -40,8 +51,14 @@ export function openStandardConnection(options: StandardConnectionOptions = {}):
   // Only TCP can destroy bytes that the peer has not read yet; elsewhere there is no need to linger.
   const lingerMs = remoteAddress === NO_ADDRESS ? 0 : (options.lingerMs ?? 2000);
   const peer = createPeer(remoteAddress, remotePort, lookup);
+  const limiter = new LogLimiter((text) => log.info(text), logLimits);
+  stream.once('close', () => limiter[Symbol.dispose]());
   return {
-    connection: new SocketConnection(stream, peer, { idleTimeoutMs, drainTimeoutMs, lingerMs }),
+    connection: new SocketConnection(stream, {
+      peer,
+      limits: { idleTimeoutMs, drainTimeoutMs, minBytesPerSecond, lingerMs },
+      log: peerLog(log, limiter, peer.address),
+    }),
     localPort,
   };
 }
@@ -53,7 +70,7 @@ function openInput(writable: boolean): Readable {
 }
 
 /** Avoids `process.stdout` for pipes: Node writes to it synchronously, so a stalled reader would block the process. */
-function openOutput(): PairedOutput {
+function openOutput(): Writable {
   return isStream(fstatSync(1)) ? openDescriptor({ fd: 1, readable: false, writable: true }) : process.stdout;
 }
 

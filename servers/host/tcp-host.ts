@@ -2,7 +2,10 @@
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { type HostConnection, SocketConnection } from './connection.js';
+import { ConnectionTable } from './connection-table.js';
+import { connectionsWithinLimit } from './fd-limit.js';
 import { Listener } from './listener.js';
+import { LogLimiter, type LogLimits, peerLog } from './log-limit.js';
 import { createPeer, type NameLookup, systemLookup } from './peer.js';
 import { runSession } from './run-session.js';
 
@@ -11,21 +14,32 @@ export interface HostOptions {
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
-  /** Connections at once; further ones are closed unanswered. Default 256. */
+  /**
+   * Connections at once. Default 256; lowered to what the limit of open files allows. When all are in use, the one that has waited
+   * longest for its peer is closed (see {@link ConnectionTable}); only if none waits, the newcomer is closed unanswered.
+   */
   readonly maxConnections?: number;
+  /**
+   * Connections at once of one IPv4 address or IPv6 /64. Default: a quarter of `maxConnections`; for this machine all of them.
+   */
+  readonly maxPerAddress?: number | undefined;
   /** Milliseconds a read may wait for a byte. Default 120 000 (GATHERD-12.3). */
   readonly idleTimeoutMs?: number;
   /**
-   * Milliseconds a peer may accept nothing while we have something to send. Default 120 000 (GATHERD-12.3). Its progress
-   * shows only when a third of the system's send buffer is free again: keep this well above the time that a slow
-   * reader needs for that.
+   * Milliseconds a peer may accept nothing, or less than `minBytesPerSecond` on average, while we have something to send.
+   * Default 120 000 (GATHERD-12.3). Its progress shows only when a third of the system's send buffer is free again: keep
+   * this well above the time that a slow reader needs for that.
    */
   readonly drainTimeoutMs?: number;
+  /** Default 100, a tenth of what a modem of 1990 accepts; 0: any progress within `drainTimeoutMs` suffices. */
+  readonly minBytesPerSecond?: number | undefined;
   /** Milliseconds to wait, after our last byte, for the peer to close. Default 2000. */
   readonly lingerMs?: number;
   /** Connections the system may queue before we accept them. Default 511. */
   readonly backlog?: number;
   readonly log: Logger;
+  /** Log lines that peers can cause. */
+  readonly logLimits?: LogLimits;
   /** Name of the server in messages. */
   readonly name: string;
   /** Stops the host like {@link TcpHost.close}. */
@@ -33,6 +47,9 @@ export interface HostOptions {
   /** Replaces the system's name lookup. */
   readonly lookup?: NameLookup;
 }
+
+/** The name under which failures of accept are counted. */
+const ACCEPT = 'accept';
 
 /**
  * The TCP server under the protocol servers: it accepts connections up to a limit and passes each to a handler. When
@@ -42,11 +59,13 @@ export class TcpHost implements AsyncDisposable {
   readonly address: { readonly host: string; readonly port: number };
   readonly #listener: Listener;
   readonly #open: Map<SocketConnection, Promise<void>>;
+  readonly #limiter: LogLimiter;
   #closing: Promise<void> | undefined;
 
-  private constructor(listener: Listener, open: Map<SocketConnection, Promise<void>>) {
+  private constructor(listener: Listener, open: Map<SocketConnection, Promise<void>>, limiter: LogLimiter) {
     this.#listener = listener;
     this.#open = open;
+    this.#limiter = limiter;
     this.address = { host: listener.addresses[0] ?? '', port: listener.port };
   }
 
@@ -55,25 +74,48 @@ export class TcpHost implements AsyncDisposable {
     options: HostOptions,
     handler: (connection: HostConnection) => Promise<void>,
   ): Promise<TcpHost> {
-    const { log, name, idleTimeoutMs = 120_000, drainTimeoutMs = 120_000, lingerMs = 2000 } = options;
-    const lookup = options.lookup ?? systemLookup();
+    const { log, name, maxPerAddress, lookup = systemLookup() } = options;
+    const { idleTimeoutMs = 120_000, drainTimeoutMs = 120_000, lingerMs = 2000 } = options;
+    const limits = {
+      idleTimeoutMs,
+      drainTimeoutMs,
+      lingerMs,
+      minBytesPerSecond: options.minBytesPerSecond ?? 100,
+    };
+    const maxConnections = await connectionsWithinLimit(options.maxConnections ?? 256);
+    const table = new ConnectionTable(() => ({ maxConnections, maxPerAddress }));
+    const limiter = new LogLimiter((text) => log.warn(text), options.logLimits);
     const open = new Map<SocketConnection, Promise<void>>();
     const listener = await Listener.open({
       addresses: [options.host],
       port: options.port,
       backlog: options.backlog ?? 511,
-      maxConnections: options.maxConnections ?? 256,
       name,
       onConnection: (socket: Socket) => {
         const peer = createPeer(socket.remoteAddress ?? '', socket.remotePort ?? 0, lookup);
-        const connection = new SocketConnection(socket, peer, { idleTimeoutMs, drainTimeoutMs, lingerMs });
-        const done = runSession(connection, handler, log).finally(() => open.delete(connection));
-        open.set(connection, done);
+        let connection: SocketConnection | undefined;
+        const seat = table.admit(peer.address, (waitedMs) => connection?.evict(waitedMs));
+        if (seat === undefined) {
+          if (limiter.allows(peer.address)) log.warn(`${peer.address}: refused, too many connections`);
+          socket.on('error', () => {});
+          socket.destroy();
+          return;
+        }
+        const opened = new SocketConnection(socket, {
+          peer,
+          limits,
+          log: peerLog(log, limiter, peer.address),
+          seat,
+        });
+        connection = opened;
+        const done = runSession(opened, handler).finally(() => open.delete(opened));
+        open.set(opened, done);
       },
-      onDrop: (data) => log.warn(`${data?.remoteAddress}: refused, too many connections`),
-      onAcceptError: (error) => log.error(`accept: ${error.message}`),
+      onAcceptError: (error) => {
+        if (limiter.allows(ACCEPT)) log.error(`accept: ${error.message}`);
+      },
     });
-    const result = new TcpHost(listener, open);
+    const result = new TcpHost(listener, open, limiter);
     if (options.signal?.aborted) await result.close();
     else options.signal?.addEventListener('abort', () => void result.close(), { once: true });
     return result;
@@ -106,5 +148,6 @@ export class TcpHost implements AsyncDisposable {
     await Promise.all([...this.#open.values()]);
     clearTimeout(timer);
     await stopped;
+    this.#limiter[Symbol.dispose]();
   }
 }

@@ -18,6 +18,7 @@ export function traceConnection(
   };
   return {
     peer,
+    log: connection.log,
     signal: connection.signal,
     async *chunks() {
       for await (const chunk of connection.chunks()) {
@@ -33,6 +34,7 @@ export function traceConnection(
       report('sends', bytes);
       return connection.deliver(bytes);
     },
+    pollEnd: () => connection.pollEnd(),
     end: () => connection.end(),
     destroy: () => connection.destroy(),
   };

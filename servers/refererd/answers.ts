@@ -91,11 +91,13 @@ export function answerLinks(
   pager?: Pager,
 ): boolean {
   const links = findLinks(references, request, pager);
+  const generation = request.generation === true ? (references?.stamp ?? 0) : undefined;
   if (links === undefined) {
-    replies.writeNotFound();
+    replies.writeNotFound(generation);
     return false;
   }
-  replies.writeLinks(codeOfKind(request.kind), links.found, request.start, links.ids, 0, links.ids.length);
+  const { found, ids } = links;
+  replies.writeLinks(codeOfKind(request.kind), found, request.start, ids, 0, ids.length, generation);
   return true;
 }
 

@@ -2,8 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import { fetchCommonConfiguration } from '../../clients/references/index.js';
 import type { RefererConfig } from '../../protocols/config/index.js';
-import { messageOf } from '../../protocols/errors.js';
-import { AllowedHosts, type AllowedHostsOptions } from './allowed-hosts.js';
+import { errorCode, messageOf } from '../../protocols/errors.js';
+import { passwordFileWarning } from '../host/index.js';
+import { AllowedHosts } from './allowed-hosts.js';
 import { LEVEL, type RefererLog } from './log.js';
 import type { CommonLists } from './service.js';
 import type { ListSource } from './statistics.js';
@@ -18,7 +19,31 @@ export type ListsConfig = Pick<
 interface FoundList {
   readonly text: string | undefined;
   readonly source: ListSource;
+  readonly problem?: UnreadableList;
 }
+
+/** A local list that is needed and cannot be read. */
+interface UnreadableList {
+  readonly list: 'hosts' | 'users';
+  /** False: the file exists. */
+  readonly missing: boolean;
+  readonly sentence: string;
+}
+
+/** Options of {@link loadCommonLists}. */
+export interface LoadListsOptions {
+  readonly signal?: AbortSignal;
+  /** The lists in use, when they are loaded again: each stays in use if it cannot be read (R-49). */
+  readonly former?: CommonLists;
+}
+
+/** The result of {@link loadCommonLists}. */
+export interface LoadedLists {
+  readonly lists: CommonLists;
+  readonly unreadable: readonly UnreadableList[];
+}
+
+const NAMES = { hosts: 'the allowed hosts', users: 'the users' } as const;
 
 /**
  * R-52: loads the allowed hosts and the users from the dispatcher; a list that it does not provide comes from the local file
@@ -28,29 +53,45 @@ interface FoundList {
 export async function loadCommonLists(
   config: ListsConfig,
   log: RefererLog,
-  signal?: AbortSignal,
-  hosts?: AllowedHostsOptions,
-): Promise<CommonLists> {
+  { signal, former }: LoadListsOptions = {},
+): Promise<LoadedLists> {
   const fetched = await queryDispatcher(config, log, signal);
-  const find = async (from: string | undefined, file: string, what: string): Promise<FoundList> => {
+  const find = async (
+    from: string | undefined,
+    file: string,
+    list: UnreadableList['list'],
+  ): Promise<FoundList> => {
     if (from !== undefined) return { text: from, source: 'dispatcher' };
-    const text = await readLocal(file, what, log);
-    return { text, source: text === undefined ? 'none' : 'file' };
+    try {
+      const text = await readFile(file, 'utf8');
+      const readable = list === 'users' ? passwordFileWarning(file, 'pwfile') : undefined;
+      if (readable !== undefined) log.write(LEVEL.warning, readable.message);
+      return { text, source: 'file' };
+    } catch (error) {
+      const code = errorCode(error) ?? String(error);
+      const kept = former === undefined ? '' : '; the old list stays in use';
+      const sentence = `${NAMES[list]} cannot be read from ${file}: ${code}${kept}`;
+      log.write(LEVEL.warning, sentence);
+      return { text: undefined, source: 'none', problem: { list, missing: code === 'ENOENT', sentence } };
+    }
   };
   const [allow, users] = await Promise.all([
-    find(fetched.allow, config.allowdb, 'the allowed hosts'),
-    find(fetched.users, config.pwfile, 'the users'),
+    find(fetched.allow, config.allowdb, 'hosts'),
+    find(fetched.users, config.pwfile, 'users'),
   ]);
-  if (allow.text === undefined) {
+  if (allow.text === undefined && former === undefined) {
     log.write(LEVEL.critical, 'there is no list of allowed hosts: every host is refused');
   }
-  log.write(LEVEL.notice, `allowed hosts: ${allow.source}, users: ${users.source}`);
-  return {
-    allowed: new AllowedHosts(allow.text, hosts),
-    allowSource: allow.source,
-    users: UserBase.parse(users.text ?? ''),
-    pwSource: users.source,
+  const lists: CommonLists = {
+    ...(allow.text === undefined && former !== undefined
+      ? { allowed: former.allowed, allowSource: former.allowSource }
+      : { allowed: new AllowedHosts(allow.text), allowSource: allow.source }),
+    ...(users.text === undefined && former !== undefined
+      ? { users: former.users, pwSource: former.pwSource }
+      : { users: UserBase.parse(users.text ?? ''), pwSource: users.source }),
   };
+  log.write(LEVEL.notice, `allowed hosts: ${lists.allowSource}, users: ${lists.pwSource}`);
+  return { lists, unreadable: [allow, users].flatMap(({ problem }) => problem ?? []) };
 }
 
 /** Fetches the lists from the dispatcher. S-53: after any failure the local files are used. */
@@ -76,8 +117,8 @@ async function queryDispatcher(
       ...(signal === undefined ? {} : { signal }),
     });
     for (const [list, what] of [
-      [allow, 'the allowed hosts'],
-      [users, 'the users'],
+      [allow, NAMES.hosts],
+      [users, NAMES.users],
     ] as const) {
       if (!list.ok)
         log.write(LEVEL.warning, `the dispatcher does not provide ${what}: ${list.error.message}`);
@@ -91,15 +132,5 @@ async function queryDispatcher(
     const why = messageOf(error);
     log.write(LEVEL.warning, `the dispatcher cannot be queried: ${why}`);
     return {};
-  }
-}
-
-async function readLocal(file: string, what: string, log: RefererLog): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    const why = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    log.write(LEVEL.warning, `${what} cannot be read from ${file}: ${why}`);
-    return undefined;
   }
 }

@@ -4,6 +4,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { parseRefererConf, type RefererConfig } from '../../protocols/config/index.js';
 import type { ConfigError } from '../../protocols/errors.js';
 import { messageOf, StorageError } from '../../protocols/errors.js';
+import { passwordFileWarning } from '../host/index.js';
 
 /** The configuration file, and the facts about the start that its values depend on. */
 export interface ConfigurationSource {
@@ -33,8 +34,11 @@ export async function readConfiguration(
     const why = messageOf(cause);
     throw new StorageError(`${file} cannot be read: ${why}`, { cause });
   }
-  if (chrooted) return parseRefererConf(text, file, { progname, rootdir: '/' });
-  const read = parseRefererConf(text, file, { progname });
-  if (isAbsolute(read.config.rootdir)) return read;
-  return parseRefererConf(text, file, { progname, rootdir: resolve(startedIn, read.config.rootdir) });
+  const parse = (rootdir?: string) =>
+    parseRefererConf(text, file, { progname, ...(rootdir === undefined ? {} : { rootdir }) });
+  let read = parse(chrooted ? '/' : undefined);
+  if (!chrooted && !isAbsolute(read.config.rootdir)) read = parse(resolve(startedIn, read.config.rootdir));
+  const { config, warnings } = read;
+  const readable = config.scanpass === undefined ? undefined : passwordFileWarning(file, 'scanpass');
+  return readable === undefined ? read : { config, warnings: [...warnings, readable] };
 }

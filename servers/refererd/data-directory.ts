@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { RefererConfig } from '../../protocols/config/index.js';
 import { StorageError } from '../../protocols/errors.js';
-import { loadReferences, referencesDirectory } from '../../storage/references/index.js';
+import { berkeleyFile, loadReferences, referencesDirectory } from '../../storage/references/index.js';
 import { LEVEL, type RefererLog } from './log.js';
 
 /** The parameters that name the databases. */
@@ -21,7 +21,7 @@ export interface PreparedData {
  * Returns the data directory for the names of the original (R-8, R-14): `refdb` itself if it is one, else the directory of that
  * file; `refdb = base/refs.db` is served from the links published in `base`.
  *
- * If `refdb` is a file newer than the published links, it is loaded first: a dump (R-19) or pairs, with the documents of
+ * If `refdb` is a file newer than the published links, it is loaded first: a Berkeley DB file (R-8), a dump (R-19) or pairs, with the documents of
  * `urldb` (JSON lines), and checked against `hubsdb` if that is a file. Databases that are copied here (R-5) therefore take
  * effect at a start, a `/reload` or SIGHUP. `srvdb` is not needed: the URLs of the documents name their servers.
  *
@@ -57,9 +57,19 @@ async function load(
   log: RefererLog,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const documents = (await fileTime(urldb)) === undefined ? undefined : urldb;
+  const records = await berkeleyFile(urldb);
+  if (records !== undefined) {
+    const remedy = '`harvest links load --documents` takes them as JSON lines';
+    log.write(
+      LEVEL.warning,
+      `${urldb} is ${records.description}, and the layout of its records is not recorded (R-16): ${remedy}`,
+    );
+  }
+  const documents = records !== undefined || (await fileTime(urldb)) === undefined ? undefined : urldb;
   const hubs = (await fileTime(hubsdb)) === undefined ? undefined : hubsdb;
-  if (documents === undefined) log.write(LEVEL.warning, `there is no ${urldb}: all URLs are unknown`);
+  if (documents === undefined) {
+    log.write(LEVEL.warning, `there are no documents in ${urldb}: all URLs are unknown`);
+  }
   log.write(LEVEL.notice, `loading ${[refdb, documents, hubs].filter(Boolean).join(', ')}`);
   await loadReferences({ data, refs: refdb, documents, hubs, ...(signal === undefined ? {} : { signal }) });
 }

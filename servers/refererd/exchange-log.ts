@@ -1,5 +1,5 @@
 // Logs the lines that are exchanged with a peer (R-66, R-69).
-import { LEVEL, type RefererLog, withoutPasswords } from './log.js';
+import { LEVEL, type PeerLines, withoutPasswords } from './log.js';
 
 /** Characters of a line that are logged. */
 const MAX_LINE_LENGTH = 1024;
@@ -8,10 +8,7 @@ const MAX_LINE_LENGTH = 1024;
 export class ExchangeLog {
   #line = '';
 
-  constructor(
-    private readonly log: RefererLog,
-    private readonly peer: string,
-  ) {}
+  constructor(private readonly log: PeerLines) {}
 
   received(bytes: Uint8Array): void {
     const lines = (this.#line + Buffer.from(bytes).toString('latin1')).split('\n');
@@ -28,6 +25,6 @@ export class ExchangeLog {
     const shown = withoutPasswords(line.trimEnd())
       .replace(/^([^:]*AUTHORIZATION\s*:).*$/i, '$1 [redacted]')
       .slice(0, MAX_LINE_LENGTH);
-    this.log.write(LEVEL.protocol, `${this.peer} ${direction} ${shown}`);
+    this.log.write(LEVEL.protocol, `${direction} ${shown}`);
   }
 }

@@ -1,6 +1,7 @@
 // The log of the original program (R-66 to R-69).
 import { messageOf } from '../../protocols/errors.js';
-import { AppendFileSync, type Logger } from '../host/index.js';
+import { escapeControls } from '../../protocols/visible-text.js';
+import { type ConnectionLines, LogFile, type Logger, LogLimiter, type LogLimits } from '../host/index.js';
 
 /** R-66: a message is written if its level is not above `debuglevel`. */
 export const LEVEL = {
@@ -21,8 +22,64 @@ export interface RefererLog {
   write(level: number, text: string): void;
 }
 
-/** Characters that are collected at most until the end of the turn of the event loop. */
-const BLOCK_LENGTH = 64 * 1024;
+/** The log of one connection: each line begins with the peer's address. */
+export interface PeerLines {
+  writes(level: number): boolean;
+  write(level: number, text: string): void;
+}
+
+/** Limits for lines about requests and connections, which are written only if the operator chose such a level. */
+const DETAIL_LIMITS: LogLimits = {
+  connection: { burst: 5000, perSecond: 50 },
+  address: { burst: 20_000, perSecond: 500 },
+  total: { burst: 50_000, perSecond: 1000 },
+};
+
+/** Bounds the lines that peers can cause in a log (see {@link LogLimiter}). */
+export class PeerLogs implements Disposable {
+  readonly #log: RefererLog;
+  readonly #notices: LogLimiter;
+  readonly #details: LogLimiter;
+
+  constructor(log: RefererLog) {
+    this.#log = log;
+    const report = (text: string): void => log.write(LEVEL.notice, text);
+    this.#notices = new LogLimiter(report);
+    this.#details = new LogLimiter(report, DETAIL_LIMITS);
+  }
+
+  /** Writes a line about a peer without a connection. */
+  write(level: number, address: string, text: string): void {
+    if (!this.#log.writes(level)) return;
+    if (this.#limiter(level).allows(address)) this.#log.write(level, `${address} ${text}`);
+  }
+
+  /** Creates the log of one connection. */
+  connection(address: string): PeerLines {
+    const log = this.#log;
+    // Most connections cause no line.
+    const lines = new Map<LogLimiter, ConnectionLines>();
+    return {
+      writes: (level) => log.writes(level),
+      write: (level, text) => {
+        if (!log.writes(level)) return;
+        const limiter = this.#limiter(level);
+        const own = lines.get(limiter) ?? limiter.connection();
+        lines.set(limiter, own);
+        if (limiter.allows(address, own)) log.write(level, `${address} ${text}`);
+      },
+    };
+  }
+
+  [Symbol.dispose](): void {
+    this.#notices[Symbol.dispose]();
+    this.#details[Symbol.dispose]();
+  }
+
+  #limiter(level: number): LogLimiter {
+    return level <= LEVEL.notice ? this.#notices : this.#details;
+  }
+}
 
 /** Options of {@link FileLog}. R-68: those of the original's build are chosen at the start. */
 export interface FileLogOptions {
@@ -41,14 +98,14 @@ export interface FileLogOptions {
 
 /**
  * The log of the original: `progname[pid]: text` per line (R-67). The lines of one turn of the event loop are written
- * together, except warnings and worse, which are in the file when `write` returns.
+ * together.
  */
 export class FileLog implements RefererLog, Disposable {
   progname: string;
   debuglevel: number;
   readonly #options: FileLogOptions;
   readonly #now: () => Date;
-  readonly #file: AppendFileSync;
+  readonly #file: LogFile;
 
   /** @throws StorageError when the file cannot be opened */
   constructor(options: FileLogOptions) {
@@ -56,7 +113,10 @@ export class FileLog implements RefererLog, Disposable {
     this.debuglevel = options.debuglevel;
     this.#options = options;
     this.#now = options.now ?? (() => new Date());
-    this.#file = new AppendFileSync(options.file, { blockLength: BLOCK_LENGTH, flushMs: 0 });
+    this.#file = new LogFile(options.file, {
+      onLost: (lines, reason) =>
+        this.write(LEVEL.error, `${lines} lines of this log are lost: it could not be written (${reason})`),
+    });
   }
 
   /** Whether the log is a file; otherwise it is standard error. */
@@ -75,15 +135,20 @@ export class FileLog implements RefererLog, Disposable {
 
   write(level: number, text: string): void {
     if (!this.writes(level)) return;
-    const line = `${this.progname}[${process.pid}]: ${visible(text)}`;
+    // A peer's text must not start a new line or move the reader's cursor.
+    const line = `${this.progname}[${process.pid}]: ${escapeControls(text)}`;
     this.#options.syslog?.(level, line);
     this.#file.write(this.#options.daytime === true ? `${this.#now().toISOString()} ${line}` : line);
-    if (level <= LEVEL.warning) this.flush();
   }
 
-  /** Writes the collected lines. */
-  flush(): void {
-    this.#file.flush();
+  /** Writes the collected lines before the call returns, for a process that is about to abort. */
+  flushSync(): void {
+    this.#file.flushSync();
+  }
+
+  /** Resolves when the lines written so far are in the file, or when the file cannot be written now. */
+  async flush(): Promise<void> {
+    await this.#file.flush();
   }
 
   /** R-58: renames the log to `<logfile>.<UTC time>`, if it still exists, and opens a new one. */
@@ -125,14 +190,7 @@ export function logTo(log: Logger, debuglevel: number): RefererLog {
   };
 }
 
-/** Escapes control characters: a peer's text must not start a new line or move the reader's cursor. */
-function visible(text: string): string {
-  return text.replace(/[\x00-\x08\x0a-\x1f\x7f-\x9f]/g, (character) => {
-    return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
-  });
-}
-
 /** R-69: replaces the user information of URLs, which may be a password. */
 export function withoutPasswords(text: string): string {
-  return text.replace(/\/\/[^/?#\s@]*@/g, '//[redacted]@');
+  return text.replace(/\/\/[^/?#\s]{0,2083}@/g, '//[redacted]@');
 }

@@ -4,8 +4,8 @@ import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { type RefererConfig, rereadRefererConf } from '../../protocols/config/index.js';
-import { ConnectionError, messageOf } from '../../protocols/errors.js';
-import { connectionsWithinLimit, PidFile, StopSignal } from '../host/index.js';
+import { ConnectionError, messageOf, StorageError } from '../../protocols/errors.js';
+import { connectionsWithinLimit, PidFile, StopSignal, stopLimit } from '../host/index.js';
 import { loadCommonLists } from './common-lists.js';
 import { type ConfigurationSource, readConfiguration } from './configuration.js';
 import { prepareData } from './data-directory.js';
@@ -20,6 +20,10 @@ import { Syslog } from './syslog.js';
 export interface RefererProcessOptions extends ConfigurationSource {
   /** R-28 */
   readonly rankOrder: boolean;
+  /** Concurrent connections of one IPv4 address or IPv6 /64. Default: a quarter of `maxclients`; for this machine all of them. */
+  readonly maxPerAddress?: number | undefined;
+  /** Milliseconds after a signal after which the process ends in any case, with status 1. Default: no limit. */
+  readonly stopLimitMs?: number;
   /** R-68 `LOG_DAYTIME`. */
   readonly daytime: boolean;
   /** R-68 `USE_SYSLOG`. */
@@ -36,7 +40,11 @@ export interface RefererProcessOptions extends ConfigurationSource {
 export async function runRefererProcess(options: RefererProcessOptions): Promise<0 | 1> {
   // R-70: this comes first, because without a listener SIGUSR1 opens the debugger's port. A Ctrl-C at the terminal arrives twice:
   // from the terminal and from the parent process.
-  using stop = new StopSignal({ held: ['SIGHUP', 'SIGUSR1'], secondExits: false });
+  using stop: StopSignal = new StopSignal({
+    held: ['SIGHUP', 'SIGUSR1'],
+    secondExits: false,
+    limit: stopLimit('refererd', options.stopLimitMs, (sentence) => log.write(LEVEL.critical, sentence)),
+  });
   // The parent process holds signals back until now (R-70). The callback ignores a parent that is gone.
   process.send?.('listening', undefined, undefined, () => {});
   using syslog = options.syslog ? new Syslog() : undefined;
@@ -73,6 +81,8 @@ export async function runRefererProcess(options: RefererProcessOptions): Promise
 class RefererProcess {
   #data = '';
   #pidFile: PidFile | undefined;
+  /** Whether the process was the superuser (R-55). */
+  #dropped = false;
 
   constructor(
     private readonly options: RefererProcessOptions,
@@ -117,11 +127,15 @@ class RefererProcess {
     const stop = this.stop.signal;
     this.#dropPrivileges(written);
     const stopped = this.#untilStopped(service, server);
+    this.stop.waitsFor(() => [`${server.clients} clients`]);
+    let unreadable: StorageError | undefined;
     try {
-      service.lists = await loadCommonLists(this.config, log, stop);
+      unreadable = await this.#loadLists(service);
     } catch (error) {
       if (!stop.aborted) throw error;
     }
+    // The sockets are closed by the owner of the parts.
+    if (unreadable !== undefined && !stop.aborted) throw unreadable;
     if (!stop.aborted) {
       server.open();
       log.write(LEVEL.notice, `serving on ${server.addresses.join(', ')}, port ${server.port}`);
@@ -130,12 +144,29 @@ class RefererProcess {
     await stopped;
   }
 
+  /**
+   * R-54: returns an error if the user cannot read the password file, e.g. because only the superuser can. No user
+   * would get statistics, and the log would not show why until one tried.
+   */
+  async #loadLists(service: RefererService): Promise<StorageError | undefined> {
+    const { lists, unreadable } = await loadCommonLists(this.config, this.log, {
+      signal: this.stop.signal,
+    });
+    service.lists = lists;
+    const users = unreadable.find(({ list, missing }) => list === 'users' && !missing);
+    if (users === undefined) return undefined;
+    const { user, group, pwfile } = this.config;
+    const remedy = this.#dropped ? ` (user ${user}, group ${group}: \`chown ${user} ${pwfile}\`)` : '';
+    return new StorageError(`${users.sentence}${remedy}`);
+  }
+
   /** R-55. The user becomes the owner of the log and the pid file, to replace and remove them (R-58, R-60). */
   #dropPrivileges(written: readonly string[]): void {
     const { log, options } = this;
     const { user, group, logfile, pidfile } = this.config;
     const files = [logfile, pidfile, ...log.directoriesMade, ...written];
     if (options.chrooted || !dropPrivileges(user, group, files)) return;
+    this.#dropped = true;
     log.write(LEVEL.notice, `running as user ${user}, group ${group}`);
     const directory = dirname(logfile);
     if (!isWritable(directory)) {
@@ -162,8 +193,8 @@ class RefererProcess {
     });
   }
 
-  /** R-49. */
-  async #reload(service: RefererService): Promise<void> {
+  /** R-49. @returns warnings for the operator */
+  async #reload(service: RefererService): Promise<readonly string[]> {
     const { log } = this;
     try {
       const { config: read, warnings } = await readConfiguration(this.options, this.startedIn);
@@ -190,8 +221,13 @@ class RefererProcess {
         this.#pidFile = pidFile;
       }
       service.settings = await this.#settings();
-      service.lists = await loadCommonLists(config, log, stop);
+      const { lists, unreadable } = await loadCommonLists(config, log, {
+        signal: stop,
+        former: service.lists,
+      });
+      service.lists = lists;
       log.write(LEVEL.notice, 'the configuration was read again');
+      return unreadable.map(({ sentence }) => sentence);
     } catch (error) {
       const why = messageOf(error);
       log.write(LEVEL.error, `the old configuration is kept: ${why}`);
@@ -213,7 +249,8 @@ class RefererProcess {
   }
 
   async #settings(): Promise<RefererSettings> {
-    const { progname: program, version, maxclients, readtimeout, sendtimeout } = this.config;
+    const { progname: program, version, referername, webnames, maxclients } = this.config;
+    const { readtimeout, sendtimeout } = this.config;
     const maxClients = await connectionsWithinLimit(maxclients);
     if (maxClients < maxclients) {
       this.log.write(
@@ -222,7 +259,12 @@ class RefererProcess {
       );
     }
     const [readTimeoutMs, sendTimeoutMs] = [readtimeout * 1000, sendtimeout * 1000];
-    return { program, version, maxClients, readTimeoutMs, sendTimeoutMs };
+    const { maxPerAddress } = this.options;
+    const hostNames = {
+      names: [referername, ...webnames],
+      remedy: 'add it to webnames in the configuration',
+    };
+    return { program, version, hostNames, maxClients, maxPerAddress, readTimeoutMs, sendTimeoutMs };
   }
 }
 
@@ -230,7 +272,7 @@ class RefererProcess {
 function abortOnException(log: FileLog): void {
   process.on('uncaughtException', (error) => {
     log.write(LEVEL.critical, `uncaught: ${error instanceof Error ? (error.stack ?? error.message) : error}`);
-    log.flush();
+    log.flushSync();
     process.abort();
   });
 }

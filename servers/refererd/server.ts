@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { CODES, ReplyBuffers, ReplyWriter } from '../../protocols/sstp/index.js';
-import { Listener } from '../host/index.js';
+import { ConnectionTable, FairShare, Listener, plainAddress, type Seat } from '../host/index.js';
 import { type ConnectionContext, RefererConnection } from './connection.js';
 import { LEVEL } from './log.js';
 import type { RefererService } from './service.js';
@@ -11,6 +11,8 @@ import { createHttpServer, type HttpServer } from './web/http-server.js';
 /** Clients that receive a refusal at the same time; the connections of further ones are closed without it. */
 const MAX_REFUSED = 32;
 const REFUSAL_MS = 1000;
+/** Input of a refused client that is discarded; with more the connection is dropped. */
+const REFUSAL_BYTES = 64 * 1024;
 const BACKLOG = 1024;
 
 export interface RefererServerOptions {
@@ -19,6 +21,14 @@ export interface RefererServerOptions {
   readonly addresses: readonly string[];
   /** 0 selects a free port, the same one on all addresses. */
   readonly port: number;
+}
+
+/** A connection that was accepted before the server serves. */
+interface HeldConnection {
+  readonly socket: Socket;
+  readonly seat: Seat;
+  /** The object that serves it, once there is one. */
+  connection?: RefererConnection;
 }
 
 /** The listening side of a references server: SSTP and HTTP on one port (S-16, S-47). */
@@ -30,8 +40,11 @@ export class RefererServer implements AsyncDisposable {
   readonly #connections = new Set<RefererConnection>();
   readonly #context: ConnectionContext;
   readonly #web: HttpServer;
+  readonly #table: ConnectionTable;
+  /** A pause costs about a hundred requests; even beside twenty floods a cheap request waits for a few slices only. */
+  readonly #fairShare = new FairShare({ sliceMs: 1 });
   /** Connections accepted before {@link open}; undefined after it. */
-  #held: Socket[] | undefined = [];
+  #held: Set<HeldConnection> | undefined = new Set();
   #refused = 0;
   #stopping: Promise<void> | undefined;
   #allClosed: (() => void) | undefined;
@@ -42,6 +55,10 @@ export class RefererServer implements AsyncDisposable {
     this.#listener = listener;
     this.addresses = addresses;
     this.port = listener.port;
+    this.#table = new ConnectionTable(() => ({
+      maxConnections: service.settings.maxClients,
+      maxPerAddress: service.settings.maxPerAddress,
+    }));
     this.#context = {
       get settings() {
         return service.settings;
@@ -52,7 +69,7 @@ export class RefererServer implements AsyncDisposable {
       statistics: service.statistics,
       log: service.log,
       buffers: new ReplyBuffers(),
-      answer: (request, replies, address) => service.answer(request, replies, address),
+      answer: (request, replies, log) => service.answer(request, replies, log),
       serveHttp: (socket, client) => web.take(socket, client),
       closed: (connection) => this.#closed(connection),
     };
@@ -85,9 +102,9 @@ export class RefererServer implements AsyncDisposable {
 
   /** Begins to serve (R-54), also the clients that have connected already. */
   open(): void {
-    const held = this.#held ?? [];
+    const held = this.#held ?? new Set();
     this.#held = undefined;
-    for (const socket of held) if (!socket.destroyed) this.#serve(socket);
+    for (const connection of held) if (!connection.socket.destroyed) this.#serve(connection);
   }
 
   get clients(): number {
@@ -124,41 +141,57 @@ export class RefererServer implements AsyncDisposable {
     if (this.#connections.size === 0) this.#allClosed?.();
     await Promise.all([allClosed, closed]);
     await this.#web.close();
+    this.#service.peerLogs[Symbol.dispose]();
   }
 
   #accept(socket: Socket): void {
-    const open = this.#held === undefined ? this.#connections.size : this.#held.length;
-    if (open >= this.#service.settings.maxClients) {
+    let accepted: HeldConnection | undefined;
+    const seat = this.#table.admit(socket.remoteAddress ?? '', (waitedMs) => {
+      if (accepted?.connection === undefined) socket.destroy();
+      else accepted.connection.evict(waitedMs);
+    });
+    if (seat === undefined) {
       this.#refuse(socket);
       return;
     }
+    const held: HeldConnection = { socket, seat };
+    accepted = held;
     if (this.#held === undefined) {
-      this.#serve(socket);
+      this.#serve(held);
       return;
     }
     socket.on('error', () => {});
-    this.#held.push(socket);
+    socket.on('close', () => {
+      seat.release();
+      this.#held?.delete(held);
+    });
+    this.#held.add(held);
   }
 
-  #serve(socket: Socket): void {
-    const connection = new RefererConnection(socket, this.#context);
+  #serve(accepted: HeldConnection): void {
+    const { socket, seat } = accepted;
+    const address = plainAddress(socket.remoteAddress ?? '');
+    const log = this.#service.peerLogs.connection(address);
+    const share = this.#fairShare.join(address);
+    const connection = new RefererConnection(socket, this.#context, { seat, share, log });
+    accepted.connection = connection;
     this.#connections.add(connection);
     this.#service.clients = this.#connections.size;
-    this.#service.log.write(LEVEL.connection, `${connection.address} connected`);
+    log.write(LEVEL.connection, 'connected');
     if (this.#stopping !== undefined) connection.stop();
   }
 
   #closed(connection: RefererConnection): void {
     this.#connections.delete(connection);
     this.#service.clients = this.#connections.size;
-    this.#service.log.write(LEVEL.connection, `${connection.address} closed`);
     if (this.#connections.size === 0) this.#allClosed?.();
   }
 
   /** R-64: refuses a client immediately, without reading from it. */
   #refuse(socket: Socket): void {
     this.#service.statistics.counts.refused_maxclients += 1;
-    this.#service.log.write(LEVEL.warning, `${socket.remoteAddress}: refused, there are too many clients`);
+    const address = plainAddress(socket.remoteAddress ?? '');
+    this.#service.peerLogs.write(LEVEL.warning, address, 'refused, there are too many clients');
     socket.on('error', () => {});
     if (this.#refused >= MAX_REFUSED) {
       socket.destroy();
@@ -176,6 +209,10 @@ export class RefererServer implements AsyncDisposable {
     });
     socket.end(bytes);
     // Discards input: closing with unread input would reset the connection and lose the reply.
-    socket.resume();
+    let discarded = 0;
+    socket.on('data', (chunk: Buffer) => {
+      discarded += chunk.length;
+      if (discarded > REFUSAL_BYTES) socket.destroy();
+    });
   }
 }

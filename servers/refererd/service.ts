@@ -2,9 +2,11 @@
 import { messageOf } from '../../protocols/errors.js';
 import { CODES, type ReplyWriter, type ServerRequest } from '../../protocols/sstp/index.js';
 import type { CurrentReferences } from '../../storage/references/index.js';
+import type { HostNames } from '../web/own-host.js';
+import { PasswordThrottle } from '../web/password-throttle.js';
 import { AllowedHosts } from './allowed-hosts.js';
 import { answerDescription, answerLinks, counterOf, type Pager } from './answers.js';
-import { LEVEL, type RefererLog, withoutPasswords } from './log.js';
+import { LEVEL, type PeerLines, PeerLogs, type RefererLog, withoutPasswords } from './log.js';
 import { type ListSource, Statistics } from './statistics.js';
 import { UserBase } from './user-base.js';
 
@@ -12,8 +14,12 @@ import { UserBase } from './user-base.js';
 export interface RefererSettings {
   readonly program: string;
   readonly version: string;
+  /** Names of the web pages. */
+  readonly hostNames: HostNames;
   /** R-64: concurrent connections. */
   readonly maxClients: number;
+  /** Concurrent connections of one IPv4 address or IPv6 /64. Default: a quarter of `maxClients`; for this machine all of them. */
+  readonly maxPerAddress?: number | undefined;
   /** S-45 */
   readonly readTimeoutMs: number;
   readonly sendTimeoutMs: number;
@@ -30,6 +36,7 @@ export interface CommonLists {
 /** Facts about a connection for the HTTP server that takes it over. */
 export interface HttpClient {
   readonly address: string;
+  readonly log: PeerLines;
   readonly allowed: boolean;
   /** To be called when the request has arrived: ends the read timeout and starts the send timeout (S-45). */
   readonly requested: () => void;
@@ -42,8 +49,8 @@ export interface RefererServiceOptions {
   readonly log: RefererLog;
   /** R-28. Default: the natural order. */
   readonly pager?: Pager;
-  /** R-49: reads the configuration and the lists again; throws when the old ones stay in use. */
-  readonly reload: () => Promise<void>;
+  /** R-49: reads the configuration and the lists again; throws when the old ones stay in use. Returns warnings for the operator. */
+  readonly reload: () => Promise<readonly string[]>;
 }
 
 /** Admits no host and no user; used until the lists are loaded. */
@@ -62,22 +69,27 @@ export class RefererService {
   clients = 0;
   /** The published links, which follow new generations. */
   references: CurrentReferences;
+  /** Limits the guessing of passwords of the statistics. */
+  readonly passwords = new PasswordThrottle();
   readonly statistics = new Statistics();
   readonly log: RefererLog;
+  /** The lines that peers cause. */
+  readonly peerLogs: PeerLogs;
   readonly #pager: Pager | undefined;
-  readonly #reload: () => Promise<void>;
-  #reloading: Promise<void> | undefined;
+  readonly #reload: () => Promise<readonly string[]>;
+  #reloading: Promise<readonly string[]> | undefined;
 
   constructor(options: RefererServiceOptions) {
     this.settings = options.settings;
     this.lists = options.lists;
     this.references = options.references;
     this.log = options.log;
+    this.peerLogs = new PeerLogs(options.log);
     this.#pager = options.pager;
     this.#reload = options.reload;
   }
 
-  answer(request: ServerRequest, replies: ReplyWriter, address: string): void {
+  answer(request: ServerRequest, replies: ReplyWriter, log: PeerLines): void {
     const { counts } = this.statistics;
     counts.requests_total += 1;
     const before = replies.length;
@@ -100,18 +112,18 @@ export class RefererService {
       }
     } catch (error) {
       counts.internal_errors += 1;
-      this.log.write(LEVEL.error, `${address}: ${messageOf(error)}`);
+      log.write(LEVEL.error, `request failed: ${messageOf(error)}`);
       if (replies.length === before) replies.writeError(CODES.internalError.number);
     }
-    if (this.log.writes(LEVEL.request))
-      this.log.write(LEVEL.request, `${address} ${describeRequest(request)}`);
+    if (log.writes(LEVEL.request)) log.write(LEVEL.request, describeRequest(request));
   }
 
-  /** R-49: for `/reload` and SIGHUP. Concurrent calls share one reload. */
-  reload(): Promise<void> {
+  /** R-49: for `/reload` and SIGHUP. Concurrent calls share one reload. Resolves with warnings for the operator. */
+  reload(): Promise<readonly string[]> {
     this.#reloading ??= this.#reload()
-      .then(() => {
+      .then((warnings) => {
         this.statistics.counts.reloads += 1;
+        return warnings;
       })
       .finally(() => {
         this.#reloading = undefined;

@@ -1,7 +1,7 @@
 // Delivers one message by plain SMTP.
 import type { Readable } from 'node:stream';
-import MailComposer from 'nodemailer/lib/mail-composer';
-import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import type MailComposer from 'nodemailer/lib/mail-composer';
+import type SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { ConnectionError, messageOf, PeerError } from '../../protocols/errors.js';
 
 /** A message and the relay that delivers it. */
@@ -38,6 +38,9 @@ export async function sendMail(mail: Mail): Promise<void> {
     // A line break in an address would start another command.
     if (!/^[^\s<>\0-\x1f\x7f]+$/.test(address)) throw new PeerError('not a mail address', 501);
   }
+  // Loaded when there is a message: nodemailer is large, and faults are rare.
+  const { default: SMTPConnection } = await import('nodemailer/lib/smtp-connection');
+  const { default: MailComposer } = await import('nodemailer/lib/mail-composer');
   const { host, port, clientName, timeoutMs } = mail;
   const connection = new SMTPConnection({
     host,
@@ -55,7 +58,7 @@ export async function sendMail(mail: Mail): Promise<void> {
   const deadline = AbortSignal.timeout(MAX_STEPS * timeoutMs);
   const signal = mail.signal === undefined ? deadline : AbortSignal.any([mail.signal, deadline]);
   try {
-    await deliver(connection, mail, signal);
+    await deliver(connection, mail, () => messageStream(mail, MailComposer), signal);
     connection.quit();
   } catch (error) {
     throw mailError(error);
@@ -66,7 +69,12 @@ export async function sendMail(mail: Mail): Promise<void> {
 }
 
 /** Sends the message and resolves when the relay has accepted it. */
-function deliver(connection: SMTPConnection, mail: Mail, signal: AbortSignal): Promise<void> {
+function deliver(
+  connection: SMTPConnection,
+  mail: Mail,
+  message: () => Readable,
+  signal: AbortSignal,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
@@ -76,14 +84,14 @@ function deliver(connection: SMTPConnection, mail: Mail, signal: AbortSignal): P
       if (error) reject(error);
       else {
         const envelope = { from: mail.from, to: [mail.to] };
-        connection.send(envelope, messageStream(mail), (refusal) => (refusal ? reject(refusal) : resolve()));
+        connection.send(envelope, message(), (refusal) => (refusal ? reject(refusal) : resolve()));
       }
     });
   });
 }
 
-function messageStream({ from, to, subject, body, date }: Mail): Readable {
-  const composer = new MailComposer({
+function messageStream({ from, to, subject, body, date }: Mail, Composer: typeof MailComposer): Readable {
+  const composer = new Composer({
     // Objects, because a comma in a string would separate two addresses.
     from: { name: '', address: from },
     to: { name: '', address: to },

@@ -3,6 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { messageOf, StorageError } from '../../protocols/errors.js';
 import { CurrentReferences } from '../../storage/references/index.js';
+import { connectionsWithinLimit, passwordFileWarning } from '../host/index.js';
+import type { HostNames } from '../web/own-host.js';
 import { AllowedHosts } from './allowed-hosts.js';
 import { LEVEL, type RefererLog } from './log.js';
 import { rankOrder } from './rank-order.js';
@@ -18,6 +20,8 @@ export interface StartRefererdOptions {
   readonly data: string;
   /** Default 127.0.0.1. */
   readonly host?: string;
+  /** Names of the web pages, besides `localhost`, the name of this machine and IP addresses. Default: none. */
+  readonly hostNames?: HostNames;
   /** Default 3324 (S-15); 0 selects a free port. */
   readonly port?: number;
   readonly log: RefererLog;
@@ -25,8 +29,10 @@ export interface StartRefererdOptions {
   readonly allowFile?: string | undefined;
   /** Users of the statistics (R-37). Default: none. */
   readonly passwordFile?: string | undefined;
-  /** Concurrent connections, default 8192 (R-64). */
+  /** Concurrent connections, default 8192 (R-64); lowered to what the limit of open files allows. */
   readonly maxClients?: number;
+  /** Concurrent connections of one IPv4 address or IPv6 /64. Default: a quarter of `maxClients`; for this machine all of them. */
+  readonly maxPerAddress?: number | undefined;
   /** Milliseconds to receive a request, default 60 000 (S-45). */
   readonly readTimeoutMs?: number;
   /** Milliseconds to send a reply, default 60 000 (S-45). */
@@ -65,7 +71,9 @@ export async function startRefererd(options: StartRefererdOptions): Promise<Runn
   const settings: RefererSettings = {
     program: 'refererd',
     version: VERSION,
-    maxClients: options.maxClients ?? 8192,
+    hostNames: options.hostNames ?? { names: [] },
+    maxClients: await connectionsWithinLimit(options.maxClients ?? 8192),
+    maxPerAddress: options.maxPerAddress,
     readTimeoutMs: options.readTimeoutMs ?? 60_000,
     sendTimeoutMs: options.sendTimeoutMs ?? 60_000,
   };
@@ -76,6 +84,7 @@ export async function startRefererd(options: StartRefererdOptions): Promise<Runn
     log,
     reload: async () => {
       service.lists = await readLists(options);
+      return [];
     },
     ...(options.rankOrder === true ? { pager: rankOrder() } : {}),
   });
@@ -87,7 +96,7 @@ export async function startRefererd(options: StartRefererdOptions): Promise<Runn
     address: { host, port: server.port },
     url: `http://${host.includes(':') ? `[${host}]` : host}:${server.port}/`,
     service,
-    reload: () => service.reload(),
+    reload: async () => void (await service.reload()),
     stop: () => server.stop(),
     close,
     [Symbol.asyncDispose]: close,
@@ -118,7 +127,10 @@ export async function openReferences(
 async function readLists({
   allowFile,
   passwordFile,
-}: Pick<StartRefererdOptions, 'allowFile' | 'passwordFile'>): Promise<CommonLists> {
+  log,
+}: Pick<StartRefererdOptions, 'allowFile' | 'passwordFile' | 'log'>): Promise<CommonLists> {
+  const readable = passwordFile === undefined ? undefined : passwordFileWarning(passwordFile, '--pwfile');
+  if (readable !== undefined) log.write(LEVEL.warning, readable.message);
   return {
     allowed: allowFile === undefined ? AllowedHosts.all() : new AllowedHosts(await readList(allowFile)),
     allowSource: allowFile === undefined ? 'all' : 'file',

@@ -16,6 +16,7 @@ const ZERO = {
   timeouts_read: 0,
   timeouts_send: 0,
   refused_maxclients: 0,
+  evicted_idle: 0,
   http_requests: 0,
   bytes_in: 0,
   bytes_out: 0,

@@ -20,6 +20,17 @@ interface Secret {
   readonly hash: Buffer;
 }
 
+/** Decides about checks of passwords: of one address, say. */
+export interface CheckGuard {
+  /** Whether a password may be compared now. */
+  readonly mayCheck: () => boolean;
+  /** Called before the next check when the password was wrong. */
+  readonly onWrong: () => void;
+}
+
+/** The result of {@link UserBase.check}: `busy` when too many checks are pending, `refused` by the guard. */
+export type CheckResult = 'right' | 'wrong' | 'busy' | 'refused';
+
 /** R-37: the users of the statistics, one `name:$scrypt$N,r,p$salt$hash` per line; `#` begins a comment. */
 export class UserBase {
   readonly #users: ReadonlyMap<string, Secret | undefined>;
@@ -47,14 +58,19 @@ export class UserBase {
   }
 
   /**
-   * Checks a password. Takes the same time for an unknown user. Checks run one at a time.
-   *
-   * @returns undefined when too many checks are pending
+   * Checks a password. Takes the same time for an unknown user. Checks run one at a time, and each asks the guard when its turn comes:
+   * so a guard that counts wrong passwords has counted all that came before, also when many arrive at once.
    */
-  async check(name: string, password: string): Promise<boolean | undefined> {
-    if (this.#pending >= MAX_PENDING) return undefined;
+  async check(name: string, password: string, guard?: CheckGuard): Promise<CheckResult> {
+    if (guard?.mayCheck() === false) return 'refused';
+    if (this.#pending >= MAX_PENDING) return 'busy';
     this.#pending += 1;
-    const turn = this.#checking.then(() => matches(this.#users.get(name), password));
+    const turn = this.#checking.then(async (): Promise<CheckResult> => {
+      if (guard?.mayCheck() === false) return 'refused';
+      if (await matches(this.#users.get(name), password)) return 'right';
+      guard?.onWrong();
+      return 'wrong';
+    });
     this.#checking = turn.catch(() => {});
     try {
       return await turn;

@@ -1,10 +1,20 @@
 // `BrokerStore`: the objects and the Registry of a Broker in one LevelDB directory, with their change log and the state of the collection
 // points.
 import { resolve } from 'node:path';
-import { StateError, StorageError } from '../../protocols/errors.js';
+import { isUnwritable, StateError, StorageError } from '../../protocols/errors.js';
 import { Mutex } from '../../protocols/mutex.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { keyOid, oidKey, orderedKey, requireInteger, TABLE, tableRange, textKey } from '../level/keys.js';
+import { adviceFor } from '../files/advice.js';
+import {
+  keyOid,
+  oidKey,
+  orderedKey,
+  requireInteger,
+  TABLE,
+  tableRange,
+  textKey,
+  urlKey,
+} from '../level/keys.js';
 import { Level, type LevelOptions } from '../level/level.js';
 import {
   type BrokerCounters,
@@ -15,7 +25,8 @@ import {
   urlObjectsCodec,
 } from '../records/records.js';
 import { readChanges, type StoreChange } from './change-log.js';
-import { readObjects } from './object-reader.js';
+import { deleteOrphans, isInParts, openObject, StoredParts, writeParts } from './large-objects.js';
+import { type LargePart, readObjects } from './object-reader.js';
 import { expiredRange } from './registry.js';
 import {
   type ApplyObserver,
@@ -33,6 +44,7 @@ import {
   entriesInOrder,
   removalsSince,
   storedInOrder,
+  type ValidOptions,
   validInOrder,
 } from './registry-changes.js';
 import { identityOfKey } from './registry-removals.js';
@@ -71,6 +83,10 @@ export class BrokerStore implements AsyncDisposable {
   readonly #sync: boolean;
   readonly #now: () => UnixSeconds;
   #counters: BrokerCounters;
+  /** The database's number of recoveries when the counters were read. */
+  #recoveries = 0;
+  /** Whether a failed change has left parts of large objects. */
+  #hasOrphans = false;
   readonly #mutex = new Mutex();
   #closed = false;
 
@@ -89,11 +105,18 @@ export class BrokerStore implements AsyncDisposable {
     openDirectories.add(path);
     try {
       const level = await Level.open(path, { ...options, kind: 'broker', multithreading: true });
-      return new BrokerStore(level, await readBrokerCounters(level), options);
+      const counters = await readBrokerCounters(level);
+      await deleteOrphans(level, counters.sequence);
+      return new BrokerStore(level, counters, options);
     } catch (error) {
       openDirectories.delete(path);
       throw error;
     }
+  }
+
+  /** Whether a write that failed because the disk is full may succeed now. */
+  hasRoom(): Promise<boolean> {
+    return this.#level.hasRoom();
   }
 
   /** Number of objects; exact after a crash too. */
@@ -140,11 +163,19 @@ export class BrokerStore implements AsyncDisposable {
    * The present time by the store's clock. Everything that changed before it is written; later changes are dated at it or later, even if
    * the system's clock runs backwards (BT-4).
    */
-  moment(): Promise<UnixSeconds> {
-    return this.#change(async (rows) => {
-      rows.touch();
-      return rows.now;
-    });
+  async moment(): Promise<UnixSeconds> {
+    try {
+      return await this.#change(async (rows) => {
+        rows.touch();
+        return rows.now;
+      });
+    } catch (error) {
+      if (!isUnwritable(error)) throw error;
+      // Without space nothing changes; this process remembers the time for the first change after that.
+      const now = Math.max(this.#now(), this.#counters.lastChange);
+      this.#counters = { ...this.#counters, lastChange: now };
+      return now;
+    }
   }
 
   /**
@@ -233,14 +264,31 @@ export class BrokerStore implements AsyncDisposable {
     return rows.map((bytes, i) => bytes && { oid: oids[i] ?? 0, ...registryEntryCodec.decode(bytes) });
   }
 
-  /** Reads the stored bytes of objects in one call to the thread pool; the results are in the order of the OIDs. */
-  objects(oids: readonly number[]): Promise<(Uint8Array | undefined)[]> {
-    return readObjects(this.#level, oids);
+  /**
+   * Reads the stored bytes of objects in one call to the thread pool; the results are in the order of the OIDs.
+   *
+   * @param largePart what is returned of an object that is stored in parts; default: all of it
+   */
+  objects(oids: readonly number[], largePart?: LargePart): Promise<(Uint8Array | undefined)[]> {
+    return readObjects(this.#level, oids, largePart);
+  }
+
+  /**
+   * Opens an object that is stored in parts, as it is now; undefined if it is not, or was removed. Close it: the store keeps the replaced
+   * rows until then.
+   *
+   * @throws StorageError if the object is damaged; so do its reads
+   */
+  async large(oid: number): Promise<StoredParts | undefined> {
+    const row = await this.#level.get(oidKey(TABLE.objects, oid));
+    if (row === undefined || !isInParts(row)) return undefined;
+    const object = await openObject(this.#level, oid, row);
+    return object instanceof StoredParts ? object : undefined;
   }
 
   /** The entries that describe a URL: at most one for each Gatherer. */
   async byUrl(url: string): Promise<RegistryEntry[]> {
-    const bytes = await this.#level.get(textKey(TABLE.urls, url));
+    const bytes = await this.#level.get(urlKey(TABLE.urls, url));
     if (bytes === undefined) return [];
     const entries = await this.entries(urlObjectsCodec.decode(bytes).oids);
     return entries.filter((entry) => entry !== undefined);
@@ -270,11 +318,28 @@ export class BrokerStore implements AsyncDisposable {
   }
 
   /**
-   * The bytes of every object that has not expired at `now` (REG-48), in OID order, about a megabyte at a time. Reads no other rows of the
-   * objects, so it is the fastest way to read them all. Not a snapshot.
+   * The bytes of every object that has not expired at `now` (REG-48), in OID order, a few megabytes at a time unless the options say less.
+   * Reads no other rows of the objects, so it is the fastest way to read them all. Not a snapshot.
+   *
+   * @throws StorageError at the end if nothing changed meanwhile and the objects are not as many as the store counts
    */
-  valid(now: UnixSeconds, options: { readonly signal?: AbortSignal } = {}): ReturnType<typeof validInOrder> {
-    return validInOrder(this.#level, now, options.signal);
+  async *valid(now: UnixSeconds, options: ValidOptions = {}): AsyncGenerator<Uint8Array[], void, undefined> {
+    for await (const page of this.validParts(now, options))
+      yield page instanceof StoredParts ? [await page.read()] : page;
+  }
+
+  /** Like {@link valid}; an object in parts is yielded alone, and may be read until the next one is requested. */
+  async *validParts(
+    now: UnixSeconds,
+    options: ValidOptions = {},
+  ): AsyncGenerator<Uint8Array[] | StoredParts, void, undefined> {
+    const { objects, sequence } = this.#counters;
+    const found = yield* validInOrder(this.#level, now, options);
+    if (found === objects || this.lastSequence !== sequence) return;
+    const { directory } = this.#level;
+    throw new StorageError(
+      `the store in ${directory} is damaged: it has ${found} objects instead of ${objects}; ${adviceFor(directory)}`,
+    );
   }
 
   async collectionState(pointKey: string): Promise<{ readonly last: UnixSeconds } | undefined> {
@@ -298,6 +363,12 @@ export class BrokerStore implements AsyncDisposable {
     await this.#level.clear({ ...tableRange(TABLE.changes), lt: orderedKey(TABLE.changes, sequence + 1) });
   }
 
+  /** Makes every change so far durable: a power failure loses nothing of it. */
+  flush(): Promise<void> {
+    if (this.#closed) return Promise.reject(new StateError('the store is closed'));
+    return this.#level.flush();
+  }
+
   // ---- closing ----
 
   /** Waits for the changes in progress, then closes the files. */
@@ -312,15 +383,32 @@ export class BrokerStore implements AsyncDisposable {
     return this.close();
   }
 
+  /** After a failed write: whether it took effect shows in the counters, which are written with it. */
+  async #recover(): Promise<void> {
+    await this.#level.recover();
+    if (this.#level.recoveries === this.#recoveries) return;
+    const { lastChange } = this.#counters;
+    const counters = await readBrokerCounters(this.#level);
+    this.#counters = { ...counters, lastChange: Math.max(lastChange, counters.lastChange) };
+    this.#recoveries = this.#level.recoveries;
+  }
+
   /** Runs one change at a time: it reads what it needs, then writes one batch. */
   #change<T>(work: (rows: RegistryRows) => Promise<T>): Promise<T> {
     if (this.#closed) return Promise.reject(new StateError('the store is closed'));
     return this.#mutex.runExclusive(async () => {
-      const rows = new RegistryRows(this.#level, this.#counters, this.#now());
+      await this.#recover();
+      if (this.#hasOrphans) await deleteOrphans(this.#level, this.#counters.sequence);
+      await using rows = new RegistryRows(this.#level, this.#counters, this.#now());
       const result = await work(rows);
       const batch = rows.rows(this.#counters);
+      for (const large of rows.large) {
+        this.#hasOrphans = true;
+        await writeParts(this.#level, large);
+      }
       if (batch.length > 0) await this.#level.write(batch, this.#sync);
       this.#counters = rows.counters;
+      this.#hasOrphans = false;
       return result;
     });
   }

@@ -15,6 +15,14 @@ export class OidSet {
     return set;
   }
 
+  /** Makes the set that {@link toRanges} returned. */
+  static ofRanges(ranges: readonly number[]): OidSet {
+    const set = new OidSet();
+    for (let i = 0; i + 1 < ranges.length; i += 2)
+      for (let oid = ranges[i]!; oid <= ranges[i + 1]!; oid++) set.add(oid);
+    return set;
+  }
+
   add(oid: number): void {
     const key = oid >>> CHUNK_BITS;
     let chunk = this.#chunks.get(key);
@@ -24,6 +32,13 @@ export class OidSet {
     }
     const word = (oid >>> 5) & (CHUNK_WORDS - 1);
     chunk[word] = chunk[word]! | (1 << (oid & 31));
+  }
+
+  delete(oid: number): void {
+    const chunk = this.#chunks.get(oid >>> CHUNK_BITS);
+    if (chunk === undefined) return;
+    const word = (oid >>> 5) & (CHUNK_WORDS - 1);
+    chunk[word] = chunk[word]! & ~(1 << (oid & 31));
   }
 
   has(oid: number): boolean {
@@ -74,6 +89,18 @@ export class OidSet {
 
   clone(): OidSet {
     return new OidSet().unite(this);
+  }
+
+  /** The runs of consecutive OIDs, each by its first and last one, in rising order. */
+  toRanges(): number[] {
+    const ranges: number[] = [];
+    let last: number | undefined;
+    for (const oid of this.toArray()) {
+      if (last !== undefined && oid === last + 1) ranges[ranges.length - 1] = oid;
+      else ranges.push(oid, oid);
+      last = oid;
+    }
+    return ranges;
   }
 
   /** The OIDs in rising order. */

@@ -1,5 +1,15 @@
 // What a Broker's store does with collected changes: updates, refreshes and deletions of objects (GATHERD-13.8, SOIF-6.5, 6.6, BT-27).
-import { decodeSoif, encodeSoif, type SoifObject } from '../../protocols/soif/index.js';
+import {
+  type ByteSource,
+  decodeSoif,
+  encodeSoif,
+  readOutline,
+  rewriteLarge,
+  type SoifBytes,
+  type SoifObject,
+  textOfUrl,
+  urlProblem,
+} from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { RegistryEntry } from '../records/records.js';
 import {
@@ -17,8 +27,11 @@ import type { RegistryRows } from './registry-rows.js';
 /** One object of a collected stream: `object` decoded, `bytes` as received. */
 export interface CollectedChange {
   readonly kind: 'update' | 'refresh' | 'delete';
+  /** If `bytes` are a source, it needs no attributes but those of bookkeeping and the description. */
   readonly object: SoifObject;
-  readonly bytes: Uint8Array;
+  readonly bytes: SoifBytes;
+  /** A deletion because the object that arrived has expired (BRK-7.14), not because its Gatherer deleted it. */
+  readonly expired?: boolean;
 }
 
 /** The outcomes of the changes: each is counted once, except those in {@link ApplyResult.unknown}. */
@@ -27,10 +40,23 @@ export interface ApplyCounts {
   readonly updated: number;
   readonly refreshed: number;
   readonly deleted: number;
-  /** Changes without effect: the object, an equal one or a newer one is stored, or the object to delete is absent. */
+  /** Changes without effect: the object, an equal one or a newer one is stored. */
   readonly duplicates: number;
+  /** Deletions of objects that are not stored. */
+  readonly absent: number;
   readonly rejected: number;
 }
+
+/** The counts before the first change. */
+export const NO_COUNTS: ApplyCounts = {
+  added: 0,
+  updated: 0,
+  refreshed: 0,
+  deleted: 0,
+  duplicates: 0,
+  absent: 0,
+  rejected: 0,
+};
 
 export type ApplyResult = ApplyCounts & {
   /** One sentence for each rejected change. */
@@ -85,11 +111,13 @@ export async function applyChanges(
   const parsed = changes.map((change) => parseChange(change, relayed));
   await loadRows(rows, parsed);
 
-  const counts = { added: 0, updated: 0, refreshed: 0, deleted: 0, duplicates: 0, rejected: 0 };
+  const counts = { ...NO_COUNTS };
   const reasons: string[] = [];
   const unknown: string[] = [];
   for (const change of parsed) {
-    const outcome = applyOne(rows, change);
+    const result = applyOne(rows, change);
+    // An await for each change would cost as much as the change.
+    const outcome = result instanceof Promise ? await result : result;
     observe?.(change, typeof outcome === 'string' ? outcome : 'rejected');
     if (outcome === 'unknown') {
       unknown.push(change.object.url);
@@ -97,17 +125,20 @@ export async function applyChanges(
       counts[outcome]++;
     } else {
       counts.rejected++;
-      reasons.push(`${change.kind} of ${change.object.url}: ${outcome.rejected}`);
+      reasons.push(`${change.kind} of ${textOfUrl(change.object.url)}: ${outcome.rejected}`);
     }
   }
   return { ...counts, reasons, unknown };
 }
 
-function parseChange({ kind, object, bytes }: CollectedChange, relayed: boolean): ParsedChange {
+function parseChange(
+  { kind, object, bytes, expired = false }: CollectedChange,
+  relayed: boolean,
+): ParsedChange {
   const book = readBookkeeping(object);
   const entry = entryOf(0, object, book, bytes.length);
   const identity = removalIdentity(object.url, book.gathererName, book.gathererHost);
-  return { kind, object, bytes, relayed, book, identity, entry, mark: contentMark(entry) };
+  return { kind, object, bytes, expired, relayed, book, identity, entry, mark: contentMark(entry) };
 }
 
 async function loadRows(rows: RegistryRows, changes: readonly ParsedChange[]): Promise<void> {
@@ -141,7 +172,9 @@ async function loadRows(rows: RegistryRows, changes: readonly ParsedChange[]): P
   await rows.loadObjects([...oids]);
 }
 
-function applyOne(rows: RegistryRows, change: ParsedChange): Outcome {
+function applyOne(rows: RegistryRows, change: ParsedChange): Outcome | Promise<Outcome> {
+  const unwritable = urlProblem(change.object.urlBytes, change.object.type);
+  if (unwritable !== undefined) return { rejected: `${unwritable} (SOIF-2.9)` };
   switch (change.kind) {
     case 'update':
       return update(rows, change);
@@ -179,7 +212,7 @@ function isKnown(old: RegistryEntry, entry: RegistryEntry): boolean {
 }
 
 /** GATHERD-13.8: renews the times of a known object and leaves its content alone. */
-function refresh(rows: RegistryRows, change: ParsedChange): Outcome {
+function refresh(rows: RegistryRows, change: ParsedChange): Outcome | Promise<Outcome> {
   const { object, book } = change;
   const { updateTime } = book;
   if (updateTime === undefined) return { rejected: 'no readable Update-Time' };
@@ -187,13 +220,29 @@ function refresh(rows: RegistryRows, change: ParsedChange): Outcome {
   if (known.length === 0) return isRemoved(rows, change) ? 'duplicates' : 'unknown';
 
   const older = known.filter((entry) => entry.updateTime < updateTime);
-  for (const entry of older) {
-    const stored = rows.object(entry.oid);
-    if (stored === undefined) return { rejected: `object ${entry.oid} has no stored bytes` };
-    const bytes = renewBytes(stored, object);
+  const stored = older.map(({ oid }) => rows.object(oid));
+  const missing = older.find((_, i) => stored[i] === undefined);
+  if (missing !== undefined) return { rejected: `object ${missing.oid} has no stored bytes` };
+  const put = (entry: RegistryEntry, bytes: SoifBytes) =>
     rows.put({ ...renew(entry, book), length: bytes.length }, bytes, true);
+  const large: [RegistryEntry, ByteSource][] = [];
+  for (const [i, entry] of older.entries()) {
+    const bytes = stored[i];
+    if (bytes instanceof Uint8Array) put(entry, renewBytes(bytes, object));
+    else if (bytes !== undefined) large.push([entry, bytes]);
   }
-  return older.length > 0 ? 'refreshed' : 'duplicates';
+  if (large.length === 0) return older.length > 0 ? 'refreshed' : 'duplicates';
+  return renewLarge(large, object, put);
+}
+
+async function renewLarge(
+  large: readonly (readonly [RegistryEntry, ByteSource])[],
+  source: SoifObject,
+  put: (entry: RegistryEntry, bytes: SoifBytes) => void,
+): Promise<'refreshed'> {
+  for (const [entry, bytes] of large)
+    put(entry, rewriteLarge(bytes, await readOutline(bytes), renewedValues(source)));
+  return 'refreshed';
 }
 
 function renew(entry: RegistryEntry, book: Bookkeeping): RegistryEntry {
@@ -209,11 +258,14 @@ function renew(entry: RegistryEntry, book: Bookkeeping): RegistryEntry {
 
 /** Renews the values of {@link REFRESHED}; every other value stays byte for byte. */
 function renewBytes(stored: Uint8Array, source: SoifObject): Uint8Array {
-  const changes = REFRESHED.flatMap((name) => {
+  return encodeSoif(decodeSoif(stored, { maxObjectBytes: stored.length }).with(renewedValues(source)));
+}
+
+function renewedValues(source: SoifObject): (readonly [name: string, value: Uint8Array])[] {
+  return REFRESHED.flatMap((name) => {
     const value = source.get(name);
     return value === undefined ? [] : [[name, value] as const];
   });
-  return encodeSoif(decodeSoif(stored, { maxObjectBytes: stored.length }).with(changes));
 }
 
 /** GATHERD-13.8, SOIF-8.4: the URL and, if given, the Gatherer name the objects. An older deletion is stale. */
@@ -229,7 +281,7 @@ function remove(rows: RegistryRows, change: ParsedChange): Outcome {
     const removal = relayedRemoval(object.url, book, rows.now);
     if (removal !== undefined) rows.putRemoval(removal);
   }
-  return 'duplicates';
+  return known.length === 0 && change.expired !== true ? 'absent' : 'duplicates';
 }
 
 function isNewer(entry: RegistryEntry, time: UnixSeconds | undefined): boolean {

@@ -1,6 +1,6 @@
 // The removals of objects, which tell other Brokers that an object is gone (BT-5): their identity, their keys and how long they are kept.
 import { createHash } from 'node:crypto';
-import { lastValidSecond } from '../../protocols/soif/index.js';
+import { bytesOfUrl, lastValidSecond } from '../../protocols/soif/index.js';
 import { DEFAULT_TIME_TO_LIVE, type UnixSeconds, YEAR } from '../../protocols/time.js';
 import { bytesKey, orderedBytesKey, TABLE } from '../level/keys.js';
 import type { RegistryEntry, Removal } from '../records/records.js';
@@ -21,7 +21,8 @@ export function removalIdentity(
 ): RemovalIdentity | undefined {
   if (gathererName === undefined || gathererHost === undefined) return undefined;
   const hash = createHash('sha256');
-  hash.update(`${gathererName.length}.${gathererHost.length} ${gathererName}${gathererHost}${url}`);
+  hash.update(`${gathererName.length}.${gathererHost.length} ${gathererName}${gathererHost}`);
+  hash.update(bytesOfUrl(url));
   return hash.digest('hex').slice(0, 2 * IDENTITY_BYTES);
 }
 

@@ -1,6 +1,7 @@
 import { StorageError } from '../../protocols/errors.js';
+import type { SoifBytes } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { oidKey, orderedKey, orderedOidKey, TABLE, textKey } from '../level/keys.js';
+import { oidKey, orderedKey, orderedOidKey, TABLE, textKey, urlKey } from '../level/keys.js';
 import type { Level, RowChange } from '../level/level.js';
 import {
   type BrokerCounters,
@@ -13,6 +14,16 @@ import {
   removalCodec,
   urlObjectsCodec,
 } from '../records/records.js';
+import {
+  type LargeObject,
+  largeObject,
+  openObject,
+  PART_BYTES,
+  partDeletions,
+  StoredParts,
+  storedRow,
+} from './large-objects.js';
+import { objectRow } from './object-rows.js';
 import { type ContentMark, contentMark, contentMarkKey, expiryKey } from './registry.js';
 import {
   identityOfEntry,
@@ -33,6 +44,8 @@ const INITIAL_COUNTERS: BrokerCounters = {
   removals: 0,
 };
 const OID_MAX = 0xffff_ffff;
+/** Bytes of objects in memory for refreshes of one batch. */
+const LOADED_BYTES = 4 * PART_BYTES;
 const EMPTY = new Uint8Array(0);
 
 /** Reads the counters of a store; a new store has none yet. */
@@ -51,13 +64,15 @@ export async function readBrokerCounters(level: Level): Promise<BrokerCounters> 
  *     change log            one row each time
  *     removal               one row, and one key each for its time and its expiry
  */
-export class RegistryRows {
+export class RegistryRows implements AsyncDisposable {
   readonly #level: Level;
   readonly #urls = new Map<string, readonly number[]>();
   /** 0 if no object has the mark. */
   readonly #marks = new Map<ContentMark, number>();
   readonly #entries = new Map<number, RegistryEntry>();
-  readonly #objects = new Map<number, Uint8Array>();
+  readonly #objects = new Map<number, SoifBytes>();
+  readonly #opened: StoredParts[] = [];
+  readonly #large = new Map<number, LargeObject>();
   /** Undefined if the store has no such removal. */
   readonly #removals = new Map<RemovalIdentity, Removal | undefined>();
   readonly #changes: RowChange[] = [];
@@ -117,17 +132,45 @@ export class RegistryRows {
     });
   }
 
+  /**
+   * Loads the objects of loaded entries. What is more than {@link LOADED_BYTES} together is opened and not read: hundreds of objects of a
+   * megabyte may be refreshed by one batch.
+   */
   async loadObjects(oids: readonly number[]): Promise<void> {
-    const rows = await this.#level.getMany(oids.map((oid) => oidKey(TABLE.objects, oid)));
-    oids.forEach((oid, i) => {
-      const bytes = rows[i];
-      if (bytes !== undefined) this.#objects.set(oid, bytes);
-    });
+    let bytes = 0;
+    const held: number[] = [];
+    for (const oid of oids) {
+      const length = this.#entries.get(oid)?.length ?? 0;
+      bytes += length;
+      if (length <= PART_BYTES && bytes <= LOADED_BYTES) held.push(oid);
+      else await this.#openObject(oid, length);
+    }
+    const rows = await this.#level.getMany(held.map((oid) => oidKey(TABLE.objects, oid)));
+    for (const [i, oid] of held.entries()) {
+      const row = rows[i];
+      const object = row && (await openObject(this.#level, oid, row));
+      if (object instanceof StoredParts) this.#opened.push(object);
+      if (object !== undefined) this.#objects.set(oid, object);
+    }
+  }
+
+  async #openObject(oid: number, length: number): Promise<void> {
+    const row = await this.#level.get(oidKey(TABLE.objects, oid));
+    if (row === undefined) return;
+    const object = await openObject(this.#level, oid, row);
+    if (object instanceof StoredParts) this.#opened.push(object);
+    if (object !== undefined)
+      this.#objects.set(oid, object instanceof Uint8Array ? storedRow(this.#level, oid, length) : object);
+  }
+
+  /** Closes the large objects that were loaded. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const object of this.#opened.splice(0)) await object[Symbol.asyncDispose]();
   }
 
   async #loadUrls(urls: readonly string[]): Promise<void> {
     const unique = [...new Set(urls)];
-    const rows = await this.#level.getMany(unique.map((url) => textKey(TABLE.urls, url)));
+    const rows = await this.#level.getMany(unique.map((url) => urlKey(TABLE.urls, url)));
     unique.forEach((url, i) => {
       const bytes = rows[i];
       this.#urls.set(url, bytes === undefined ? [] : urlObjectsCodec.decode(bytes).oids);
@@ -151,7 +194,7 @@ export class RegistryRows {
     return (this.#urls.get(url) ?? []).flatMap((oid) => this.#entries.get(oid) ?? []);
   }
 
-  object(oid: number): Uint8Array | undefined {
+  object(oid: number): SoifBytes | undefined {
     return this.#objects.get(oid);
   }
 
@@ -184,7 +227,7 @@ export class RegistryRows {
    *
    * @param refreshed the content is unchanged (BT-21)
    */
-  put(newEntry: RegistryEntry, bytes: Uint8Array, refreshed = false): void {
+  put(newEntry: RegistryEntry, bytes: SoifBytes, refreshed = false): void {
     const old = this.#entries.get(newEntry.oid);
     const same = refreshed ? old : undefined;
     const entry: RegistryEntry = {
@@ -192,6 +235,8 @@ export class RegistryRows {
       changed: this.now,
       contentChanged: same?.contentChanged ?? this.now,
       contentTime: same?.contentTime ?? newEntry.updateTime,
+      // The sequence that this change gets.
+      partSet: !(bytes instanceof Uint8Array) || bytes.length > PART_BYTES ? this.#counters.sequence + 1 : 0,
     };
     this.touch();
     if (old === undefined) {
@@ -203,7 +248,7 @@ export class RegistryRows {
     }
     const { oid, ...record } = entry;
     this.#put(oidKey(TABLE.entries, oid), registryEntryCodec.encode(record));
-    this.#put(oidKey(TABLE.objects, oid), bytes);
+    this.#putObject(entry, bytes);
     this.#put(orderedOidKey(TABLE.times, entry.updateTime, oid), EMPTY);
     this.#put(orderedOidKey(TABLE.copies, entry.changed, oid), EMPTY);
     const expiry = expiryKey(entry);
@@ -216,6 +261,22 @@ export class RegistryRows {
     this.#entries.set(oid, entry);
     this.#objects.set(oid, bytes);
     this.#log(oid, false);
+  }
+
+  /** The objects whose parts must be written before the batch. */
+  get large(): Iterable<LargeObject> {
+    return this.#large.values();
+  }
+
+  #putObject({ oid, partSet = 0 }: RegistryEntry, bytes: SoifBytes): void {
+    const key = oidKey(TABLE.objects, oid);
+    if (bytes instanceof Uint8Array && partSet === 0) {
+      this.#put(key, objectRow(oid, bytes));
+      return;
+    }
+    const large = largeObject(oid, partSet, bytes);
+    this.#large.set(partSet, large);
+    this.#put(key, large.row);
   }
 
   remove(entry: RegistryEntry): void {
@@ -281,6 +342,7 @@ export class RegistryRows {
   }
 
   #dropIndexes(entry: RegistryEntry): void {
+    this.#changes.push(...partDeletions(entry));
     this.#delete(orderedOidKey(TABLE.times, entry.updateTime, entry.oid));
     this.#delete(orderedOidKey(TABLE.copies, entry.changed, entry.oid));
     // Computes the key that an earlier process may have written. A changed rule of expiry would leave the old row, which then deletes a
@@ -296,7 +358,7 @@ export class RegistryRows {
 
   #setUrl(url: string, oids: readonly number[]): void {
     this.#urls.set(url, oids);
-    const key = textKey(TABLE.urls, url);
+    const key = urlKey(TABLE.urls, url);
     if (oids.length === 0) this.#delete(key);
     else this.#put(key, urlObjectsCodec.encode({ oids }));
   }

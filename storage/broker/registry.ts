@@ -1,6 +1,6 @@
 // An object's bookkeeping attributes as a Registry entry, and the values that decide whether two objects are the same (SOIF-6.6).
 import { createHash } from 'node:crypto';
-import { lastValidSecond, type SoifObject } from '../../protocols/soif/index.js';
+import { cutText, decodeText, lastValidSecond, type SoifObject } from '../../protocols/soif/index.js';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE, type UnixSeconds } from '../../protocols/time.js';
 import {
   type KeyRange,
@@ -41,6 +41,18 @@ export function readBookkeeping(object: SoifObject): Bookkeeping {
   };
 }
 
+/**
+ * Bytes of a value that an entry keeps: many entries are in memory at once. A longer description is cut, another longer value counts as not
+ * readable; so it is for objects that are not held.
+ */
+const MAX_VALUE_BYTES = 64 * 1024;
+
+function descriptionOf(object: SoifObject): string {
+  const value = object.get('Description');
+  if (value === undefined) return '';
+  return decodeText(cutText(value, MAX_VALUE_BYTES - 1)).trim();
+}
+
 /** The attributes that a Broker requires and `book` lacks (SOIF-6.5, BRK-7.9). */
 export function missingAttributes(book: Bookkeeping): string[] {
   const missing: string[] = [];
@@ -67,7 +79,7 @@ export function entryOf(oid: number, object: SoifObject, book: Bookkeeping, leng
     refreshRate: book.refreshRate ?? DEFAULT_REFRESH_RATE,
     timeToLive: book.timeToLive ?? DEFAULT_TIME_TO_LIVE,
     md5: book.md5 ?? '',
-    description: textOf(object, 'Description') ?? '',
+    description: descriptionOf(object),
     type: textOf(object, 'Type') ?? '',
     length,
     changed: 0,
@@ -124,7 +136,9 @@ export function contentMarkKey(mark: ContentMark): Uint8Array {
 
 /** Text without the newline that Harvest's summarizers leave at its end (SOIF-2.4); undefined when nothing remains. */
 function textOf(object: SoifObject, name: string): string | undefined {
-  const text = object.text(name)?.trim();
+  const value = object.get(name);
+  if (value === undefined || value.length > MAX_VALUE_BYTES) return undefined;
+  const text = decodeText(value).trim();
   return text === '' ? undefined : text;
 }
 

@@ -1,9 +1,20 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { crc32 } from 'node:zlib';
 import Database from 'libsql';
-import { errorCode, KitError, messageOf, StateError, StorageError } from '../../protocols/errors.js';
+import { StateError, StorageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { describeKind, kindOfHead } from './file-kind.js';
+import {
+  checkSchema,
+  comparePages,
+  createSchema,
+  guarded,
+  headOf,
+  isEmpty,
+  SCHEMA_VERSION,
+  upgrade,
+} from './file-layout.js';
 import type { DatabaseRecord } from './record.js';
 
 /** How to open a {@link DatabaseFile}. */
@@ -16,6 +27,8 @@ export interface DatabaseFileOptions {
   readonly busyTimeoutMs?: number;
   /** Size of the page cache in KiB. Changes of a transaction beyond it are written to the file early. Default 16 MiB. */
   readonly cacheKiB?: number;
+  /** The path that errors name, for a file that gets this name later. Default: the path of the file. */
+  readonly finalPath?: string;
 }
 
 /** How to iterate over a {@link DatabaseFile}. */
@@ -26,23 +39,17 @@ export interface WalkOptions {
   readonly pageBytes?: number;
 }
 
-const APPLICATION_ID = 0x48_76_44_62;
-const SCHEMA_VERSION = 1;
 const PAGE_ROWS = 1024;
 const DEFAULT_PAGE_BYTES = 1024 * 1024;
 
-/*
- * SQLite compares url byte by byte, so iteration by it is in URL order. update_time is NULL if the object has none.
- * The rollback journal is used instead of a write-ahead log, because a closed database is then one file, which `mv` can replace (G-140).
- */
-const SCHEMA = `
-CREATE TABLE object(
-  url TEXT PRIMARY KEY NOT NULL,
-  update_time INTEGER,
-  time_to_live INTEGER NOT NULL,
-  soif BLOB NOT NULL);
-`;
 const COLUMNS = 'url, update_time, time_to_live, soif';
+/*
+ * A damaged page may hold a value of any type, and libsql ends the process at a text that is not UTF-8: every value is read as the type
+ * that it should have, and the URL as bytes.
+ */
+const URL_BYTES = 'CAST(url AS BLOB)';
+const VALUES = `${URL_BYTES}, CAST(update_time AS INTEGER), CAST(time_to_live AS INTEGER), CAST(soif AS BLOB)`;
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * A database of summaries in one file (G-112 to G-114): `PRODUCTION.gdbm`, `annotations.gdbm`. Calls are synchronous. If the process is
@@ -52,11 +59,16 @@ export class DatabaseFile implements Disposable {
   readonly path: string;
   readonly #db: Database.Database;
   readonly #statements = new Map<string, Database.Statement>();
+  /** Whether records have checksums. */
+  readonly #hasSums: boolean;
+  readonly #values: string;
   #inTransaction = false;
 
-  private constructor(path: string, db: Database.Database) {
+  private constructor(path: string, db: Database.Database, hasSums: boolean) {
     this.path = path;
     this.#db = db;
+    this.#hasSums = hasSums;
+    this.#values = `${VALUES}, ${hasSums ? 'CAST(crc32 AS INTEGER)' : 'NULL'}`;
   }
 
   /**
@@ -65,26 +77,35 @@ export class DatabaseFile implements Disposable {
    *   this program.
    */
   static open(path: string, options: DatabaseFileOptions = {}): DatabaseFile {
+    const { finalPath = path } = options;
     const head = headOf(path);
+    const absent = `there is no ${finalPath}`;
+    const empty = `${finalPath} is ${describeKind('empty')}`;
     const fresh = head === undefined || head.length === 0;
-    if (fresh && options.create !== true) {
-      throw new StorageError(
-        head === undefined ? `there is no ${path}` : `${path} is ${describeKind('empty')}`,
-      );
-    }
-    const kind = fresh ? 'database' : kindOfHead(head);
+    if (head === undefined && options.create !== true) throw new StorageError(absent);
+    // A crash during the creation leaves zeros, which SQLite rolls back, like every unfinished transaction, when it opens the file.
+    const unfinished = existsSync(`${path}-journal`) && head?.every((byte) => byte === 0) === true;
+    if (fresh && !unfinished && options.create !== true) throw new StorageError(empty);
+    const kind = fresh || unfinished ? 'database' : kindOfHead(head);
     if (kind !== 'database')
-      throw new StorageError(`${path} is not a database file, but ${describeKind(kind)}`);
-    return guarded(path, () => {
+      throw new StorageError(`${finalPath} is not a database file, but ${describeKind(kind)}`);
+    return guarded(finalPath, () => {
       // An absolute path: libsql takes `libsql:` and `http:` for addresses.
       const db = new Database(resolve(path));
       try {
         db.exec(`PRAGMA busy_timeout = ${options.busyTimeoutMs ?? 5000}`);
         db.exec(`PRAGMA cache_size = -${options.cacheKiB ?? 16_384}`);
-        if (fresh) createSchema(db);
-        checkSchema(path, db);
+        // With FULL, a power failure soon after a commit may bring the journal back, and with it the state before.
+        db.exec('PRAGMA synchronous = EXTRA');
+        if (isEmpty(db)) {
+          if (options.create !== true) throw new StorageError(empty);
+          createSchema(db);
+        }
+        const version = checkSchema(finalPath, db);
+        comparePages(path, finalPath, db);
         if (options.readOnly === true) db.exec('PRAGMA query_only = ON');
-        return new DatabaseFile(path, db);
+        const hasSums = version === SCHEMA_VERSION || (options.readOnly !== true && upgrade(db));
+        return new DatabaseFile(finalPath, db, hasSums);
       } catch (error) {
         db.close();
         throw error;
@@ -99,7 +120,7 @@ export class DatabaseFile implements Disposable {
 
   /** Returns the record of the URL; undefined if absent. */
   get(url: string): DatabaseRecord | undefined {
-    const row = this.#row(`SELECT ${COLUMNS} FROM object WHERE url = ?`, url);
+    const row = this.#row(`SELECT ${this.#values} FROM object WHERE url = ?`, url);
     return row === undefined ? undefined : this.#record(row);
   }
 
@@ -110,12 +131,14 @@ export class DatabaseFile implements Disposable {
   /** Stores a record. Replaces the previous record of the URL. */
   put(record: DatabaseRecord): void {
     const { url, updateTime, timeToLive, soif } = record;
+    const sum = this.#hasSums ? [sumOf(record)] : [];
     this.#run(
-      `INSERT OR REPLACE INTO object(${COLUMNS}) VALUES(?, ?, ?, ?)`,
+      `INSERT OR REPLACE INTO object(${COLUMNS}${this.#hasSums ? ', crc32' : ''}) VALUES(?, ?, ?, ?${this.#hasSums ? ', ?' : ''})`,
       url,
       updateTime ?? null,
       timeToLive,
       soif,
+      ...sum,
     );
   }
 
@@ -146,10 +169,10 @@ export class DatabaseFile implements Disposable {
   *pages(options: WalkOptions = {}): Generator<DatabaseRecord[], void, undefined> {
     const pageBytes = options.pageBytes ?? DEFAULT_PAGE_BYTES;
     let last = options.after;
-    for (const sizes of this.#walk('url, length(soif)', last)) {
+    for (const sizes of this.#walk(', length(soif)', last)) {
       for (const until of cutBySize(sizes, pageBytes)) {
         const rows = this.#all(
-          `SELECT ${COLUMNS} FROM object WHERE ${last === undefined ? '' : 'url > ? AND'} url <= ? ORDER BY url`,
+          `SELECT ${this.#values} FROM object WHERE ${last === undefined ? '' : 'url > ? AND'} url <= ? ORDER BY url`,
           ...(last === undefined ? [until] : [last, until]),
         );
         last = until;
@@ -160,7 +183,7 @@ export class DatabaseFile implements Disposable {
 
   /** Yields all URLs in order, in pages, without reading the objects. */
   *urls(options: Pick<WalkOptions, 'after'> = {}): Generator<string[], void, undefined> {
-    for (const page of this.#walk('url', options.after)) yield page.map((row) => String(row[0]));
+    for (const page of this.#walk('', options.after)) yield page.map((row) => String(row[0]));
   }
 
   /**
@@ -215,26 +238,39 @@ export class DatabaseFile implements Disposable {
     let last = after;
     for (;;) {
       const rows = this.#all(
-        `SELECT ${columns} FROM object ${last === undefined ? '' : 'WHERE url > ?'} ORDER BY url LIMIT ${PAGE_ROWS}`,
+        `SELECT ${URL_BYTES}${columns} FROM object ${last === undefined ? '' : 'WHERE url > ?'} ORDER BY url LIMIT ${PAGE_ROWS}`,
         ...(last === undefined ? [] : [last]),
       );
       if (rows.length === 0) return;
-      last = String(rows.at(-1)?.[0]);
-      yield rows;
+      const decoded = rows.map(([url, ...rest]) => [this.#url(url), ...rest]);
+      last = String(decoded.at(-1)?.[0]);
+      yield decoded;
     }
   }
 
   #record(row: readonly unknown[]): DatabaseRecord {
-    const [url, updateTime, timeToLive, soif] = row;
-    if (typeof url !== 'string' || !(soif instanceof Uint8Array)) {
-      throw new StorageError(`${this.path} is damaged: a record has the wrong type`);
-    }
-    return {
+    const [bytes, updateTime, timeToLive, soif, sum] = row;
+    const url = this.#url(bytes);
+    if (!(soif instanceof Uint8Array))
+      throw new StorageError(`${this.path} is damaged: ${url} has no object`);
+    const record = {
       url,
       updateTime: updateTime === null ? undefined : Number(updateTime),
       timeToLive: Number(timeToLive),
       soif,
     };
+    if (sum !== null && Number(sum) !== sumOf(record))
+      throw new StorageError(`${this.path} is damaged: the record of ${url} does not match its checksum`);
+    return record;
+  }
+
+  #url(bytes: unknown): string {
+    try {
+      if (bytes instanceof Uint8Array) return decoder.decode(bytes);
+    } catch {
+      // Not UTF-8.
+    }
+    throw new StorageError(`${this.path} is damaged: a record has no URL`);
   }
 
   #statement(sql: string): Database.Statement {
@@ -269,32 +305,10 @@ export class DatabaseFile implements Disposable {
   }
 }
 
-function createSchema(db: Database.Database): void {
-  db.exec('BEGIN IMMEDIATE');
-  // Another process may have created the schema since the check.
-  if (scalar(db, 'SELECT count(*) FROM sqlite_master') === 0) {
-    db.exec(SCHEMA);
-    db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
-    db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
-  }
-  db.exec('COMMIT');
-}
-
-function checkSchema(path: string, db: Database.Database): void {
-  if (scalar(db, 'PRAGMA application_id') !== APPLICATION_ID) {
-    throw new StorageError(`${path} is a SQLite file, but not a database of summaries`);
-  }
-  const version = scalar(db, 'PRAGMA user_version');
-  if (version !== SCHEMA_VERSION) {
-    throw new StorageError(
-      `${path} has version ${version} of the tables, this program reads ${SCHEMA_VERSION}`,
-    );
-  }
-}
-
-function scalar(db: Database.Database, sql: string): number {
-  const row = db.prepare(sql).raw().get();
-  return Array.isArray(row) ? Number(row[0]) : Number.NaN;
+function sumOf({ url, updateTime, timeToLive, soif }: DatabaseRecord): number {
+  const head = crc32(`${url}\n${updateTime ?? ''}\n${timeToLive}\n`);
+  // The sum over an empty value of SQLite would be 0: it has no address.
+  return soif.length === 0 ? head : crc32(soif, head);
 }
 
 /** Yields the last URL of each page. A page has as many rows as fit in `pageBytes`, at least one. */
@@ -310,42 +324,4 @@ function* cutBySize(rows: readonly unknown[][], pageBytes: number): Generator<st
     previous = String(url);
   }
   if (previous !== undefined) yield previous;
-}
-
-/** Returns the first bytes of the file; undefined if there is no file. */
-function headOf(path: string): Buffer | undefined {
-  let file: number | undefined;
-  try {
-    if (statSync(path).isDirectory()) throw new StorageError(`${path} is a directory, not a database file`);
-    file = openSync(path, 'r');
-    const head = Buffer.alloc(64);
-    return head.subarray(0, readSync(file, head));
-  } catch (cause) {
-    if (cause instanceof StorageError) throw cause;
-    if (errorCode(cause) === 'ENOENT') return undefined;
-    throw new StorageError(`${path} cannot be read: ${errorCode(cause) ?? String(cause)}`, { cause });
-  } finally {
-    if (file !== undefined) closeSync(file);
-  }
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  SQLITE_BUSY: 'is in use by another process',
-  SQLITE_READONLY: 'cannot be written',
-  SQLITE_CANTOPEN: 'cannot be opened, or its directory is not writable',
-  SQLITE_CORRUPT: 'is damaged',
-  SQLITE_NOTADB: 'is damaged',
-  SQLITE_FULL: 'cannot grow: the disk is full',
-};
-
-/** Turns SQLite's errors into a {@link StorageError} that names the file. */
-function guarded<T>(path: string, work: () => T): T {
-  try {
-    return work();
-  } catch (cause) {
-    if (cause instanceof KitError) throw cause;
-    const code = /^SQLITE_[A-Z]+/.exec(errorCode(cause) ?? '')?.[0] ?? '';
-    const message = messageOf(cause);
-    throw new StorageError(`${path} ${REASONS[code] ?? 'cannot be used'} (${message})`, { cause });
-  }
 }

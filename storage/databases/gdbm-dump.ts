@@ -1,10 +1,10 @@
 // Reads original GDBM files: through GNU's `gdbm_dump`, or from the text that it writes.
-import { spawn } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { errorCode, StorageError } from '../../protocols/errors.js';
+import { StorageError } from '../../protocols/errors.js';
+import { readThrough } from '../files/program-output.js';
 
 /** How to read GDBM files. */
 export interface GdbmOptions {
@@ -23,7 +23,6 @@ export interface GdbmRecord {
 }
 
 const DEFAULT_MAX_RECORD_BYTES = 64 * 1024 * 1024;
-const STDERR_CHARACTERS = 2000;
 
 /**
  * Yields the records of an original GDBM database in no particular order. Reads the file with GNU's `gdbm_dump`, because the file format
@@ -32,45 +31,16 @@ const STDERR_CHARACTERS = 2000;
  * @throws StorageError if the program is not installed or cannot read the file
  */
 export async function* readGdbm(path: string, options: GdbmOptions = {}): AsyncGenerator<GdbmRecord> {
-  options.signal?.throwIfAborted();
   const program = options.gdbmDump ?? 'gdbm_dump';
-  const child = spawn(program, ['--format=ascii', resolve(path)], { stdio: ['ignore', 'pipe', 'pipe'] });
-  let errorOutput = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    errorOutput = (errorOutput + text).slice(0, STDERR_CHARACTERS);
+  const notInstalled = `${path} is a GDBM database, and ${program}, which reads it, is not installed (Debian: gdbmtool)`;
+  yield* readThrough({
+    path,
+    programs: [program],
+    args: ['--format=ascii', resolve(path)],
+    notInstalled,
+    read: (output) => readDump(output, path, options),
+    signal: options.signal,
   });
-  const ended = new Promise<number | null>((resolveEnd, reject) => {
-    child.once('close', resolveEnd);
-    child.once('error', (cause) => {
-      reject(
-        errorCode(cause) === 'ENOENT'
-          ? new StorageError(
-              `${path} is a GDBM database, and ${program}, which reads it, is not installed (Debian: gdbmtool)`,
-              { cause },
-            )
-          : new StorageError(`${program} cannot be started: ${cause.message}`, { cause }),
-      );
-    });
-  });
-  // The promise is awaited below; until then a rejection must not count as unhandled.
-  ended.catch(() => undefined);
-  try {
-    let failure: unknown;
-    try {
-      yield* readDump(child.stdout, path, options);
-    } catch (error) {
-      if (!(error instanceof StorageError)) throw error;
-      failure = error;
-    }
-    const code = await ended;
-    if (code !== 0) {
-      const reason = errorOutput.trim().split('\n')[0] || `exit status ${code}`;
-      throw new StorageError(`${path} cannot be read by ${program}: ${reason}`);
-    }
-    if (failure !== undefined) throw failure;
-  } finally {
-    child.kill();
-  }
 }
 
 /** Yields the records of a file in the text format of `gdbm_dump`. */

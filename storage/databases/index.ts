@@ -1,3 +1,4 @@
+export { changeDatabase } from './change.js';
 export { DatabaseFile, type DatabaseFileOptions, type WalkOptions } from './database-file.js';
 export {
   describeKind,

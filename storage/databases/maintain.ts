@@ -5,6 +5,7 @@ import {
   problemOf,
   REQUIRED_NAMES,
   type SoifObject,
+  textOfUrl,
   truncateKeywords,
   withoutBinary,
 } from '../../protocols/soif/index.js';
@@ -82,10 +83,7 @@ export function removeBinary(database: DatabaseFile, options: ToolOptions = {}):
 /** Stores the changed object. Returns false if it is the same object. */
 function rewrite(database: DatabaseFile, before: SoifObject, after: SoifObject): boolean {
   if (after === before) return false;
-  const record = recordOf(after);
-  // The spelling of the URL may have changed (SOIF-2.9), so the old record must be deleted.
-  if (record.url !== before.url) database.delete(before.url);
-  database.put(record);
+  database.put(recordOf(after));
   return true;
 }
 
@@ -93,12 +91,12 @@ function rewrite(database: DatabaseFile, before: SoifObject, after: SoifObject):
 function check(record: DatabaseRecord, complete: boolean): SoifObject | string {
   let object: SoifObject;
   try {
-    object = decodeSoif(record.soif, { mode: 'strict' });
+    object = decodeSoif(record.soif, { mode: 'strict', anyUrlByte: true });
   } catch (error) {
     if (!(error instanceof KitError)) throw error;
     return error.message;
   }
-  if (object.url !== record.url) return `the object is about ${object.url}`;
+  if (object.url !== record.url) return `the object is about ${textOfUrl(object.url)}`;
   const problem = problemOf(object);
   if (problem !== undefined) return `${problem.message} (${problem.rule})`;
   const missing = complete ? REQUIRED_NAMES.filter((name) => !object.get(name)?.length) : [];

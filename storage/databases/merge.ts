@@ -94,7 +94,6 @@ async function addManual(
       await maybeYield();
       const manual = manualOf(url, annotations);
       if (manual === undefined) continue;
-      // The new database may spell the URL in another way (SOIF-2.9).
       const record = recordOf(manual);
       if (database.has(record.url)) continue;
       database.put(record);

@@ -11,6 +11,7 @@ import {
   SectionDecoder,
   type SectionName,
   type SoifObject,
+  urlProblem,
 } from '../../protocols/soif/index.js';
 import { GathererStore } from '../gatherer/store.js';
 import { Generations } from '../generations/generations.js';
@@ -18,7 +19,6 @@ import type { ExportChunk } from '../summaries/summary-store.js';
 import { DatabaseFile } from './database-file.js';
 import { describeKind, type LocatedSource, locateSource } from './file-kind.js';
 import { type GdbmOptions, type GdbmRecord, readGdbm, readGdbmDump } from './gdbm-dump.js';
-import { isStoredUrl } from './record.js';
 
 /** How to read a source. */
 export interface SourceOptions extends Omit<GdbmOptions, 'maxRecordBytes'> {
@@ -31,7 +31,7 @@ export interface SourceObject {
   /** Always `update`, except in a wrapped stream (SOIF-8.4). */
   readonly section: SectionName;
   readonly object: SoifObject;
-  /** The object in the layout of SOIF-2.2. Its URL is encoded as writers do (SOIF-2.9), because the tools compare objects by URL. */
+  /** The object in the layout of SOIF-2.2. */
   readonly bytes: Uint8Array;
 }
 
@@ -98,11 +98,9 @@ export async function* readStream(
       found = true;
       if (item.kind !== 'object') continue;
       const { section, object } = item;
-      if (item.exact && isStoredUrl(object.url)) yield { section, object, bytes: item.bytes };
-      else {
-        const bytes = encodeOrWarn(object, name, options);
-        if (bytes !== undefined) yield { section, object: decodeSoif(bytes), bytes };
-      }
+      const problem = urlProblem(object.urlBytes, object.type);
+      if (problem !== undefined) options.onWarning?.(`${name}: skipped: ${problem} (SOIF-2.9)`);
+      else yield { section, object, bytes: item.exact ? item.bytes : encodeSoif(object) };
     }
   };
   try {
@@ -154,7 +152,7 @@ async function* recordObjects(
       const object = decodeSoif(value);
       const bytes = encodeSoif(object);
       readable++;
-      yield { section: 'update', object: decodeSoif(bytes), bytes };
+      yield { section: 'update', object, bytes };
     } catch (error) {
       warnSkipped(`${path}: ${key.toString('latin1').replace(/\0+$/, '')}`, error, options);
     }
@@ -184,16 +182,6 @@ async function* chunkObjects(chunks: AsyncIterable<ExportChunk>): AsyncGenerator
     for (const item of decoder.push(bytes)) {
       if (item.kind === 'object') yield { section: 'update', object: item.object, bytes: item.bytes };
     }
-  }
-}
-
-/** Encodes the object. Returns undefined, after a warning, if the object has no URL. */
-function encodeOrWarn(object: SoifObject, name: string, options: SourceOptions): Uint8Array | undefined {
-  try {
-    return encodeSoif(object);
-  } catch (error) {
-    warnSkipped(name, error, options);
-    return undefined;
   }
 }
 

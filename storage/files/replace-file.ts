@@ -1,4 +1,4 @@
-import { access, readdir, rename, rm } from 'node:fs/promises';
+import { access, chmod, chown, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode, StorageError } from '../../protocols/errors.js';
 import { syncPath } from './sync-path.js';
@@ -10,20 +10,27 @@ const SUFFIXES = ['', '-journal', '-wal', '-shm'] as const;
 export interface ReplaceOptions {
   /** Replace an existing file. Default false: it is an error. */
   readonly force?: boolean;
+  /**
+   * Give the new file the owner, group and mode of the old one: another user may have to read it. An error if that is not permitted.
+   * A symbolic link stays, and the file it names is replaced. Default false.
+   */
+  readonly keepOwner?: boolean;
 }
 
 /**
  * Builds a file next to its final path and renames it when it is complete and on the disk (G-116): readers see the old file or the new
  * one. Removes the temporary files of killed processes.
  *
+ * @param name the final path
  * @param build writes the file under the name that it receives, and closes it before it resolves
  * @throws StorageError if the file exists and `force` is not set, or the directory cannot be written
  */
 export async function replaceFile<T>(
-  path: string,
+  name: string,
   build: (temporary: string) => Promise<T>,
   options: ReplaceOptions = {},
 ): Promise<T> {
+  const path = options.keepOwner === true ? await realpath(name).catch(() => name) : name;
   const directory = dirname(path);
   const prefix = `.${basename(path)}.new-`;
   if (options.force !== true && (await exists(path))) {
@@ -33,6 +40,7 @@ export async function replaceFile<T>(
   const temporary = join(directory, `${prefix}${process.pid}`);
   try {
     const result = await build(temporary);
+    if (options.keepOwner === true) await copyOwner(path, temporary);
     await syncPath(temporary);
     await rename(temporary, path);
     await syncPath(directory);
@@ -42,6 +50,20 @@ export async function replaceFile<T>(
     throw new StorageError(`${path} cannot be written: ${errorCode(cause)}`, { cause });
   } finally {
     await removeDatabaseFile(temporary);
+  }
+}
+
+/** Gives a file the owner, group and mode of another one, if that exists. @throws StorageError if that is not permitted */
+async function copyOwner(from: string, to: string): Promise<void> {
+  const old = await stat(from).catch(() => undefined);
+  if (old === undefined) return;
+  try {
+    const { uid, gid } = await stat(to);
+    if (uid !== old.uid || gid !== old.gid) await chown(to, old.uid, old.gid);
+    await chmod(to, old.mode & 0o7777);
+  } catch (cause) {
+    const why = `its owner (${old.uid}, group ${old.gid}) cannot be kept: ${errorCode(cause)}`;
+    throw new StorageError(`${from} cannot be replaced: ${why}`, { cause });
   }
 }
 
@@ -63,7 +85,8 @@ async function removeLeftovers(directory: string, prefix: string): Promise<void>
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Whether a process with this id exists. */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -1,10 +1,17 @@
 import { open } from 'node:fs/promises';
+import { messageOf, StorageError } from '../../protocols/errors.js';
 
-/** Flushes a file's content or a directory's names to the disk. */
+/**
+ * Flushes a file's content or a directory's names to the disk.
+ *
+ * @throws StorageError that names the path if the disk fails: the system's own error does not; the system's error if it cannot be opened
+ */
 export async function syncPath(path: string): Promise<void> {
   const file = await open(path, 'r');
   try {
     await file.sync();
+  } catch (cause) {
+    throw new StorageError(`${path} cannot be flushed: ${messageOf(cause)}`, { cause });
   } finally {
     await file.close();
   }

@@ -13,9 +13,11 @@ import {
 import type { SummaryChange } from '../summaries/summary-changes.js';
 import type { Summary } from '../summaries/summary-store.js';
 import { documentKey } from './documents.js';
+import { eventKey } from './event-rows.js';
 import { encodeMeta, type MetaValue, metaKey } from './meta.js';
 import { FRONTIER_KEY, type InactivePosition, inactiveKey, queueRecordKey } from './queue-records.js';
 import { type QueueEntry, type QueuePosition, queueKey } from './queues.js';
+import { encodeWaiting, type WaitingUri, waitingKey } from './waiting-uris.js';
 
 /** A fetched document and its links. */
 export interface GatheredReferences {
@@ -142,6 +144,24 @@ export class GathererBatch {
 
   dequeue(position: QueuePosition): this {
     return this.#delete(queueKey(position));
+  }
+
+  /** Adds a URI that waits for a retry beside its queue. */
+  putWaiting(waiting: WaitingUri): this {
+    return this.#put(waitingKey(waiting), encodeWaiting(waiting));
+  }
+
+  deleteWaiting(waiting: Pick<WaitingUri, 'dueTime' | 'entry'>): this {
+    return this.#delete(waitingKey(waiting));
+  }
+
+  /** Adds an event of the crawl; see {@link EventStore}. */
+  putEvent(sequence: number, text: string): this {
+    return this.#put(eventKey(sequence), Buffer.from(text));
+  }
+
+  deleteEvent(sequence: number): this {
+    return this.#delete(eventKey(sequence));
   }
 
   /** Stores a queue's state in place of the former one. */

@@ -44,8 +44,8 @@ export interface LinkRows {
  */
 export class LinkTables {
   readonly #level: Level;
-  readonly #urls: TableCache<KnownUrl>;
-  readonly #servers: TableCache<number>;
+  #urls: TableCache<KnownUrl>;
+  #servers: TableCache<number>;
   #counters: LinkCounters;
 
   private constructor(level: Level, counters: LinkCounters) {
@@ -56,9 +56,14 @@ export class LinkTables {
   }
 
   static async open(level: Level): Promise<LinkTables> {
-    const bytes = await level.get(COUNTERS_KEY);
-    const none = { documents: 0, servers: 0, changes: 0 };
-    return new LinkTables(level, bytes === undefined ? none : linkCountersCodec.decode(bytes));
+    return new LinkTables(level, await readLinkCounters(level));
+  }
+
+  /** Reads the counters again and forgets the cached IDs, after a write of which is not known whether it took effect. */
+  async reload(): Promise<void> {
+    this.#counters = await readLinkCounters(this.#level);
+    this.#urls = new TableCache(RECENT_URLS, this.#counters.documents === 0);
+    this.#servers = new TableCache(RECENT_SERVERS, this.#counters.servers === 0);
   }
 
   /** Number of changes, since the store was made, that a publication would show. */
@@ -203,6 +208,11 @@ export class LinkTables {
     for (const [url, entry] of known) if (entry !== undefined) this.#urls.set(url, entry);
     for (const [name, id] of servers) this.#servers.set(name, id);
   }
+}
+
+async function readLinkCounters(level: Level): Promise<LinkCounters> {
+  const bytes = await level.get(COUNTERS_KEY);
+  return bytes === undefined ? { documents: 0, servers: 0, changes: 0 } : linkCountersCodec.decode(bytes);
 }
 
 /** A change with the name of its document; without `document` the links are deleted. */

@@ -2,8 +2,8 @@ import { currentGeneration } from '../generations/directory.js';
 import { referencesDirectory } from '../references/format.js';
 import {
   type PublishedReferences,
-  ReferencesBuilder,
   type ReferencesBuilderOptions,
+  ThreadedReferencesBuilder,
 } from '../references/index.js';
 import type { GathererBatch } from './batch.js';
 import type { LinkTables } from './link-tables.js';
@@ -22,7 +22,7 @@ export interface ReferencesSource {
 }
 
 /**
- * Publishes the link tables of a working store. Reads both tables by pages. A crash at any point leaves the former generation; a crash
+ * Publishes the link tables of a working store. Reads both tables by pages; a thread sorts and writes them. A crash at any point leaves the former generation; a crash
  * between the publication and the update of the meta value repeats the publication next time.
  *
  * @param changes the store's counter of changes
@@ -38,15 +38,12 @@ export async function publishReferences(
   const published = Number((await store.meta.get(PUBLISHED_META)) ?? 0);
   const exists = (await currentGeneration(referencesDirectory(data))) !== undefined;
   if (changes === 0 || (changes === published && exists)) return undefined;
-  await using builder = await ReferencesBuilder.create(data, { memoryBytes: MEMORY_BYTES, ...options });
-  for await (const page of store.links.documents()) {
-    options.signal?.throwIfAborted();
-    for (const document of page) builder.addDocument(document);
-  }
-  for await (const pairs of store.links.pairs()) {
-    options.signal?.throwIfAborted();
-    builder.addLinks(pairs);
-  }
+  // IDs that readers have seen must not name other URLs after a power failure (R-9).
+  await store.batch().commit({ sync: true });
+  // A Gatherer gathers, and `harvest run` also serves, while it publishes.
+  await using builder = new ThreadedReferencesBuilder(data, { memoryBytes: MEMORY_BYTES, ...options });
+  for await (const page of store.links.documents()) await builder.addDocuments(page);
+  for await (const pairs of store.links.pairs()) await builder.addLinks(pairs);
   const publication = await builder.publish();
   await store.batch().putMeta(PUBLISHED_META, changes).commit();
   return publication;

@@ -1,8 +1,7 @@
-import { mkdir } from 'node:fs/promises';
 import { StateError } from '../../protocols/errors.js';
 import { Mutex } from '../../protocols/mutex.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { cloneDatabase } from '../generations/clone-database.js';
+import { cloneDatabase, makeCloneDirectory } from '../generations/clone-database.js';
 import { type PublishOptions, publishGeneration } from '../generations/publish.js';
 import { TABLE, tableRange, textKey } from '../level/keys.js';
 import { Level, type LevelOptions } from '../level/level.js';
@@ -14,11 +13,13 @@ import { COUNTERS_KEY, readCounters, SummaryStore } from '../summaries/summary-s
 import { TombstoneStore } from '../summaries/tombstones.js';
 import { type BatchContent, type CommitOptions, GathererBatch } from './batch.js';
 import { DocumentStore } from './documents.js';
+import { EventStore } from './event-rows.js';
 import { LinkTables } from './link-tables.js';
 import { MetaStore } from './meta.js';
 import { publishReferences } from './publish-references.js';
 import { FRONTIER_KEY, QueueRecordStore } from './queue-records.js';
 import { WorkQueueStore } from './queues.js';
+import { WaitingUriStore } from './waiting-uris.js';
 
 export interface GathererStoreOptions extends PublishOptions, Omit<LevelOptions, 'kind' | 'multithreading'> {}
 
@@ -47,7 +48,11 @@ export class GathererStore implements AsyncDisposable {
   readonly tombstones: TombstoneStore;
   readonly documents: DocumentStore;
   readonly queues: WorkQueueStore;
+  /** URIs that wait for a retry beside their queues. */
+  readonly waiting: WaitingUriStore;
   readonly queueRecords: QueueRecordStore;
+  /** Events of a crawl that its logs and saved figures may lack. */
+  readonly events: EventStore;
   /** Earlier fetches of a URI, by history key (CRAWL-18.4). */
   readonly histories: { get(key: string): Promise<Uint8Array | undefined> };
   readonly meta: MetaStore;
@@ -61,6 +66,8 @@ export class GathererStore implements AsyncDisposable {
   #lazyRows = 0;
   readonly #publications = new Mutex();
   #counters: GathererCounters;
+  /** The database's number of recoveries when the counters were read. */
+  #recoveries = 0;
   #closed = false;
 
   private constructor(
@@ -76,7 +83,9 @@ export class GathererStore implements AsyncDisposable {
     this.tombstones = new TombstoneStore(level, () => this.#counters.tombstones);
     this.documents = new DocumentStore(level);
     this.queues = new WorkQueueStore(level);
+    this.waiting = new WaitingUriStore(level);
     this.queueRecords = new QueueRecordStore(level);
+    this.events = new EventStore(level);
     this.histories = { get: (key) => level.get(textKey(TABLE.histories, key)) };
     this.meta = new MetaStore(level);
     this.links = links;
@@ -110,7 +119,7 @@ export class GathererStore implements AsyncDisposable {
   async clearFrontier(): Promise<void> {
     await this.#writing;
     await this.#level.write([{ key: SEEN_COUNT_KEY }, { key: FRONTIER_KEY }]);
-    for (const table of [TABLE.queues, TABLE.queueRecords, TABLE.inactiveQueues, TABLE.seen])
+    for (const table of [TABLE.queues, TABLE.waiting, TABLE.queueRecords, TABLE.inactiveQueues, TABLE.seen])
       await this.#level.clear(tableRange(table));
   }
 
@@ -129,7 +138,7 @@ export class GathererStore implements AsyncDisposable {
   async clone(directory: string): Promise<void> {
     if (this.#closed) throw new StateError('the store is closed');
     await this.#level.suspend(async () => {
-      await mkdir(directory);
+      await makeCloneDirectory(this.#level.directory, directory);
       await cloneDatabase(this.#level.directory, directory);
     });
   }
@@ -194,6 +203,20 @@ export class GathererStore implements AsyncDisposable {
       : this.batch().commit();
   }
 
+  /** Whether a write that failed because the disk is full may succeed now. */
+  hasRoom(): Promise<boolean> {
+    return this.#level.hasRoom();
+  }
+
+  /** After a failed write: whether it took effect shows in the counters, which are written with it. */
+  async #recover(): Promise<void> {
+    await this.#level.recover();
+    if (this.#level.recoveries === this.#recoveries) return;
+    this.#counters = await readCounters(this.#level);
+    await this.links.reload();
+    this.#recoveries = this.#level.recoveries;
+  }
+
   #commit(content: BatchContent, { sync, lazy }: Required<CommitOptions>): Promise<void> {
     if (this.#closed) return Promise.reject(new StateError('the store is closed'));
     return new Promise((resolve, reject) => {
@@ -253,6 +276,7 @@ export class GathererStore implements AsyncDisposable {
   }
 
   async #writeGroup(group: readonly PendingBatch[]): Promise<void> {
+    await this.#recover();
     const summaries = group.flatMap(({ content }) => content.summaries);
     const references = group.flatMap(({ content }) => content.references);
     const changed = await summaryRows(this.#level, summaries, this.#counters);

@@ -1,12 +1,21 @@
 // Copies a LevelDB directory by hard links to its tables, which never change.
-import { access, copyFile, constants as fsConstants, link, readdir } from 'node:fs/promises';
+import {
+  access,
+  copyFile,
+  constants as fsConstants,
+  link,
+  mkdir,
+  readdir,
+  stat,
+  symlink,
+} from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from '../../protocols/errors.js';
+import { errorCode, StorageError } from '../../protocols/errors.js';
 
 /** Files of a LevelDB directory that are written once and then only read or removed. */
 export const IMMUTABLE = /\.(?:ldb|sst)$/;
 /** The files of a database that are copied. LOCK and LOG belong to the process that has it open and are left out. */
-const COPIED = /^(?:CURRENT|MANIFEST-\d+|\d+\.log)$/;
+const COPIED = /^(?:CURRENT|MANIFEST-\d+|\d+\.log|SEAL)$/;
 
 /** Error codes of a file system that cannot link a file: another file system, or one without hard links. */
 const LINK_UNSUPPORTED = new Set(['EXDEV', 'EPERM', 'EACCES', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
@@ -14,18 +23,38 @@ const LINK_UNSUPPORTED = new Set(['EXDEV', 'EPERM', 'EACCES', 'EMLINK', 'ENOTSUP
 /**
  * Makes `target`, an existing directory, an independent database with the content of `source`, whose files must not change meanwhile.
  * Tables are hard links, since LevelDB never writes a table twice; the small files are copied.
+ *
+ * @param links `symbolic` for a target on another disk, which lasts only as long as the source; then the source is an absolute path
  */
-export async function cloneDatabase(source: string, target: string): Promise<void> {
-  const names = await readdir(source);
-  for (const name of names) {
+export async function cloneDatabase(
+  source: string,
+  target: string,
+  links: 'hard' | 'symbolic' = 'hard',
+): Promise<void> {
+  for (const entry of await readdir(source, { withFileTypes: true })) {
+    const { name } = entry;
     const from = join(source, name);
     const to = join(target, name);
+    const isDatabaseFile = COPIED.test(name) || IMMUTABLE.test(name);
+    if (isDatabaseFile && !entry.isFile() && !entry.isSymbolicLink())
+      throw new StorageError(`${from} is not a regular file`);
     if (COPIED.test(name)) await copyFile(from, to);
-    else if (!IMMUTABLE.test(name) || (await linkFile(from, to))) continue;
+    else if (!IMMUTABLE.test(name)) continue;
+    else if (links === 'symbolic') await symlink(from, to);
+    else if (await linkFile(from, to)) continue;
     else await copyFile(from, to, fsConstants.COPYFILE_FICLONE);
   }
   // If `source` was renamed while its names were read, some are missing without an error.
   await access(source);
+}
+
+/**
+ * Creates the directory for a clone of `source`, as private as `source`: the tables of a Gatherer's working store contain logins (G-81),
+ * and so do all links to them.
+ */
+export async function makeCloneDirectory(source: string, target: string): Promise<void> {
+  const { mode } = await stat(source);
+  await mkdir(target, { mode: mode & 0o777 });
 }
 
 /** Returns false if the file system cannot link this pair of names. */

@@ -4,43 +4,118 @@
 //     7/  8/                  generations: a LevelDB each, never opened in place, and its export (export/format.ts)
 //     9.tmp/                  a generation that is being made, or the leftovers of a killed publisher
 //     6.old/                  a generation that is being removed
+//     9.withdrawn/            the number of a generation whose publication failed, until the next one
 //     readers/PID-.../        private clones of readers (generations.ts)
-import { readFileSync } from 'node:fs';
-import { open, readdir, rename, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode, StorageError } from '../../protocols/errors.js';
+import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
+import { readHeadSync, readRegular } from '../files/regular-file.js';
 import { syncPath } from '../files/sync-path.js';
 
 export const POINTER_FILE = 'CURRENT';
+/** More than the longest number has: a longer file is damaged, and is not read whole on the event loop. */
+const POINTER_BYTES = 64;
 
-/** The number of the newest generation, read from CURRENT; undefined if nothing was published yet. */
+const GENERATION = /^[1-9]\d{0,14}$/;
+
+/**
+ * The number of the newest generation; undefined if nothing was published yet.
+ *
+ * CURRENT names it. A generation gets its name when it is whole and on the disk, so that the newest one is also known if CURRENT is
+ * missing or damaged, or names an older one, as after a crash right before CURRENT is written. If CURRENT names a later one than there
+ * are, that one is lost: its number is returned, and opening it fails.
+ *
+ * @throws StorageError if there is a CURRENT, but no generation: what was published is lost
+ */
 export async function currentGeneration(generationsDirectory: string): Promise<number | undefined> {
+  const { named, problem } = readPointer(generationsDirectory);
+  const exists = (number: number): boolean => existsSync(join(generationsDirectory, String(number)));
+  if (named !== undefined && exists(named) && !exists(named + 1)) return named;
+  const newest = await newestGeneration(generationsDirectory);
+  if (newest !== undefined) return Math.max(newest, named ?? 0);
+  if (problem === undefined) return undefined;
   const pointer = join(generationsDirectory, POINTER_FILE);
-  let text: string;
+  throw new StorageError(
+    `${pointer} ${problem}, and there is no generation; ${pointerAdvice(generationsDirectory)}`,
+  );
+}
+
+/** What helps if CURRENT is damaged. */
+export function pointerAdvice(directory: string): string {
+  return `after \`rm -rf ${join(directory, POINTER_FILE)}\` the next publication writes it again: run the Gatherer`;
+}
+
+/** What CURRENT contains. */
+interface Pointer {
+  /** Undefined if it is missing or damaged. */
+  readonly named?: number;
+  /** A clause; undefined if it is missing. A pointer without its generation is a problem, too. */
+  readonly problem?: string;
+}
+
+function readPointer(directory: string): Pointer {
   try {
     // Synchronous: the file is a few bytes in the page cache, and every transfer reads it (GATHERD-10.5). Three calls of the
     // thread pool would take longer than a small update.
-    text = readFileSync(pointer, 'utf8');
+    const text = readHeadSync(join(directory, POINTER_FILE), POINTER_BYTES).toString('latin1');
+    if (!/^[1-9]\d{0,14}\n$/.test(text)) return { problem: "does not contain a generation's number" };
+    return { named: Number(text), problem: `names generation ${text.trim()}` };
+  } catch (error) {
+    return errorCode(error) === 'ENOENT' ? {} : { problem: `cannot be read (${messageOf(error)})` };
+  }
+}
+
+async function newestGeneration(directory: string): Promise<number | undefined> {
+  try {
+    return (await generationNumbers(directory)).at(-1);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
-    throw new StorageError(`${pointer} cannot be read`, { cause: error });
+    throw new StorageError(`${directory} cannot be read: ${messageOf(error)}`, { cause: error });
   }
-  if (!/^\d{1,15}\n$/.test(text)) throw new StorageError(`${pointer} does not contain a generation's number`);
-  return Number(text);
 }
 
 /** The numbers of the published generations, ascending. */
 export async function generationNumbers(directory: string): Promise<number[]> {
   const names = await readdir(directory);
   return names
-    .filter((name) => /^\d{1,15}$/.test(name))
+    .filter((name) => GENERATION.test(name))
     .map(Number)
     .sort((a, b) => a - b);
 }
 
-/** Makes a generation the current one. */
+/** Makes a generation the current one; withdraws it if that fails. */
 export async function movePointer(directory: string, number: number): Promise<void> {
-  const temporary = join(directory, `${POINTER_FILE}.tmp`);
+  try {
+    await writePointer(directory, number);
+  } catch (error) {
+    await withdraw(directory, number);
+    throw error;
+  }
+}
+
+/** Takes the name from a generation that was not published, unless CURRENT names it. */
+async function withdraw(directory: string, number: number): Promise<void> {
+  const named = await readRegular(join(directory, POINTER_FILE)).then(String, () => '');
+  if (named === `${number}\n`) return;
+  const temporary = join(directory, `${number}.tmp`);
+  await rename(join(directory, String(number)), temporary);
+  await rm(temporary, { recursive: true, force: true });
+  // The name stays until the next publication, which must take another number: a reader may have opened this one.
+  await mkdir(join(directory, `${number}.withdrawn`));
+}
+
+/** The number for the next generation, higher than any before. Call it before {@link removeLeftovers}. */
+export async function nextGeneration(directory: string): Promise<number> {
+  const used = (await readdir(directory)).map((name) =>
+    Number(/^(\d{1,15})(?:\.withdrawn)?$/.exec(name)?.[1] ?? 0),
+  );
+  return Math.max(0, ...used, readPointer(directory).named ?? 0) + 1;
+}
+
+async function writePointer(directory: string, number: number): Promise<void> {
+  const pointer = join(directory, POINTER_FILE);
+  const temporary = `${pointer}.tmp`;
   const file = await open(temporary, 'w');
   try {
     await file.writeFile(`${number}\n`);
@@ -48,7 +123,7 @@ export async function movePointer(directory: string, number: number): Promise<vo
   } finally {
     await file.close();
   }
-  await rename(temporary, join(directory, POINTER_FILE));
+  await rename(temporary, pointer);
   await syncPath(directory);
 }
 
@@ -70,6 +145,7 @@ export async function removeOldGenerations(directory: string, newest: number, ke
 /** Removes the unfinished directories of a killed publisher. There is no other publisher: one process owns the working store. */
 export async function removeLeftovers(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
-    if (/^\d+\.(?:tmp|old)$/.test(name)) await rm(join(directory, name), { recursive: true, force: true });
+    if (/^\d+\.(?:tmp|old|withdrawn)$/.test(name))
+      await rm(join(directory, name), { recursive: true, force: true });
   }
 }

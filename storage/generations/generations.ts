@@ -1,10 +1,13 @@
 // The reader's side of a generations directory: finds, opens and follows generations.
 import { type FSWatcher, watch } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { errorCode, StorageError } from '../../protocols/errors.js';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { isUnwritable, messageOf, StorageError } from '../../protocols/errors.js';
 import { Mutex } from '../../protocols/mutex.js';
-import { cloneDatabase } from './clone-database.js';
+import { adviceFor } from '../files/advice.js';
+import { createDirectory } from '../files/make-directory.js';
+import { cloneDatabase, makeCloneDirectory } from './clone-database.js';
 import { currentGeneration, POINTER_FILE } from './directory.js';
 import { COMPRESSED_FILE } from './export/format.js';
 import { newCloneName, removeStaleClones } from './reader-clones.js';
@@ -41,32 +44,32 @@ export class Generations {
 
   /**
    * Opens the newest generation in a private clone, which the last {@link SummarySnapshot.release} removes. The published directory
-   * itself is never opened, because LevelDB locks and writes what it opens.
+   * itself is never opened, because LevelDB locks and writes what it opens. If its disk is full or read-only, the clone is in the
+   * system's directory for temporary files.
    *
    * @throws StorageError if nothing was published yet, or the generation is damaged.
    */
   async open(): Promise<SummarySnapshot> {
     const readers = join(this.#directory, 'readers');
-    await mkdir(readers, { recursive: true });
-    await removeStaleClones(readers);
+    try {
+      await createDirectory(readers);
+      await removeStaleClones(readers);
+    } catch (error) {
+      if (!isUnwritable(error)) throw error;
+    }
     for (let attempt = 1; ; attempt++) {
       const number = await this.current();
       if (number === undefined)
         throw new StorageError(`no generation was published in ${this.#directory} yet`);
       const clone = join(readers, await newCloneName());
+      const published = join(this.#directory, String(number));
       try {
-        await mkdir(clone);
-        const published = join(this.#directory, String(number));
-        await cloneDatabase(published, clone);
-        return await openSnapshot(number, published, clone);
+        return await openClone(number, published, clone);
       } catch (error) {
-        await rm(clone, { recursive: true, force: true });
-        const replaced = errorCode(error) === 'ENOENT' && (await this.current()) !== number;
+        const replaced = (await this.current()) !== number;
+        // Its files went away while they were read.
         if (replaced && attempt < OPEN_ATTEMPTS) continue;
-        if (error instanceof StorageError) throw error;
-        throw new StorageError(`generation ${number} in ${this.#directory} cannot be opened`, {
-          cause: error,
-        });
+        throw cannotOpen(this.#directory, number, messageOf(error).replaceAll(clone, published), error);
       }
     }
   }
@@ -120,4 +123,31 @@ export class Generations {
       },
     };
   }
+}
+
+/** Makes the clone and opens it. The published tables are linked, or on another disk named by symbolic links. */
+async function openClone(number: number, published: string, clone: string): Promise<SummarySnapshot> {
+  try {
+    await makeCloneDirectory(published, clone);
+    await cloneDatabase(published, clone);
+    return await openSnapshot(number, published, clone);
+  } catch (error) {
+    await rm(clone, { recursive: true, force: true }).catch(() => undefined);
+    if (!isUnwritable(error)) throw error;
+  }
+  const elsewhere = await mkdtemp(join(tmpdir(), 'harvest-reader-'));
+  try {
+    await cloneDatabase(resolve(published), elsewhere, 'symbolic');
+    return await openSnapshot(number, published, elsewhere);
+  } catch (error) {
+    await rm(elsewhere, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+function cannotOpen(directory: string, number: number, why: string, cause: unknown): StorageError {
+  const advice = why.includes('harvest store') || isUnwritable(cause) ? '' : `; ${adviceFor(directory)}`;
+  return new StorageError(`generation ${number} in ${directory} cannot be opened: ${why}${advice}`, {
+    cause,
+  });
 }

@@ -1,19 +1,22 @@
 // The writer's side of a generations directory: makes a generation of a working store.
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, StorageError } from '../../protocols/errors.js';
+import { requireSums, writeSums } from '../files/checksums.js';
+import { makeDirectory } from '../files/make-directory.js';
 import { syncPath } from '../files/sync-path.js';
 import { Level } from '../level/level.js';
 import { readCounters, SummaryStore } from '../summaries/summary-store.js';
-import { cloneDatabase, IMMUTABLE } from './clone-database.js';
+import { cloneDatabase, IMMUTABLE, makeCloneDirectory } from './clone-database.js';
 import {
-  currentGeneration,
   DEFAULT_KEEP_GENERATIONS,
   generationNumbers,
   movePointer,
+  nextGeneration,
   removeLeftovers,
   removeOldGenerations,
 } from './directory.js';
+import { COMPRESSED_FILE, INDEX_FILE } from './export/format.js';
 import { ReadyExport } from './export/ready-export.js';
 import type { GathererNames } from './export/survey.js';
 import { type WriteExportOptions, writeExport } from './export/write-export.js';
@@ -39,10 +42,10 @@ export async function publishGeneration(
   options: PublishOptions = {},
 ): Promise<number> {
   try {
-    await mkdir(generationsDirectory, { recursive: true });
+    await makeDirectory(generationsDirectory);
+    const number = await nextGeneration(generationsDirectory);
     await removeLeftovers(generationsDirectory);
     const numbers = await generationNumbers(generationsDirectory);
-    const number = Math.max(0, ...numbers, (await currentGeneration(generationsDirectory)) ?? 0) + 1;
     const previous = await openExport(generationsDirectory, numbers.at(-1));
     try {
       await makeGeneration(workingDirectory, generationsDirectory, number, suspend, {
@@ -79,7 +82,7 @@ async function makeGeneration(
 ): Promise<void> {
   const temporary = join(generationsDirectory, `${number}.tmp`);
   try {
-    await mkdir(temporary);
+    await makeCloneDirectory(workingDirectory, temporary);
     await suspend(async () => {
       await cloneDatabase(workingDirectory, temporary);
     });
@@ -88,6 +91,7 @@ async function makeGeneration(
     const { summaries } = await readCounters(level);
     await writeExport(new SummaryStore(level, () => summaries), temporary, options);
     await level.close();
+    await writeSums(temporary, [INDEX_FILE, COMPRESSED_FILE]);
     for (const name of await readdir(temporary)) {
       if (!IMMUTABLE.test(name)) await syncPath(join(temporary, name));
     }
@@ -106,5 +110,12 @@ async function openExport(
   generation: number | undefined,
 ): Promise<ReadyExport | undefined> {
   if (generation === undefined) return undefined;
-  return ReadyExport.open(join(directory, String(generation))).catch(() => undefined);
+  const published = join(directory, String(generation));
+  try {
+    await requireSums(published);
+    return await ReadyExport.open(published);
+  } catch {
+    // Its blocks are compressed again.
+    return undefined;
+  }
 }

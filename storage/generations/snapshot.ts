@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { errorCode, StateError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
+import { requireSums } from '../files/checksums.js';
 import { Level } from '../level/level.js';
 import type { GathererCounters } from '../records/records.js';
 import {
@@ -78,6 +79,7 @@ export async function openSnapshot(
 
 /** Opens the generation's export, or writes one into the clone if the publisher wrote none. */
 async function openReady(published: string, clone: string, summaries: SummaryStore): Promise<ReadyExport> {
+  await requireSums(published);
   try {
     return await ReadyExport.open(published);
   } catch (error) {

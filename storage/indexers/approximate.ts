@@ -1,4 +1,8 @@
+// Finds words with spelling errors in lines.
 import { isWordAt, isWordBefore } from './words.js';
+
+/** Characters of a line between two pauses. */
+const PIECE = 4_096;
 
 /**
  * Finds a pattern in a line with up to `errors` insertions, deletions and substitutions of characters (BRK-2.20,
@@ -13,6 +17,9 @@ export class ApproximateMatcher {
   readonly #pattern: Uint32Array;
   readonly #errors: number;
   readonly #cost: Uint16Array;
+  /** Rows of the current column within the limit, and its position in the line. */
+  #active = 0;
+  #position = 0;
 
   constructor(
     pattern: string,
@@ -32,15 +39,39 @@ export class ApproximateMatcher {
   }
 
   test(line: string): boolean {
+    this.#begin(line);
+    return this.#scan(line, line.length);
+  }
+
+  /** Like {@link test}, and pauses every few thousand characters. The matcher tests one line at a time. */
+  *steps(line: string): Generator<void, boolean> {
+    this.#begin(line);
+    while (!this.#scan(line, Math.min(this.#position + PIECE, line.length))) {
+      if (this.#position >= line.length) return false;
+      yield;
+    }
+    return true;
+  }
+
+  #begin(line: string): void {
+    const { length } = this.#pattern;
+    const limit = this.#errors;
+    const canStart = !this.matchWord || !isWordBefore(line, 0);
+    for (let i = 0; i <= length; i++) this.#cost[i] = canStart ? Math.min(i, limit + 1) : limit + 1;
+    this.#active = canStart ? Math.min(limit, length) : 0;
+    this.#position = 0;
+  }
+
+  /** Goes on to this position; returns true at the end of a match. */
+  #scan(line: string, end: number): boolean {
     const pattern = this.#pattern;
     const length = pattern.length;
     const limit = this.#errors;
     const tooMany = limit + 1;
     const cost = this.#cost;
-    const canStart = !this.matchWord || !isWordBefore(line, 0);
-    for (let i = 0; i <= length; i++) cost[i] = canStart ? Math.min(i, tooMany) : tooMany;
-    let active = canStart ? Math.min(limit, length) : 0;
-    for (let position = 0; position < line.length; ) {
+    let active = this.#active;
+    let position = this.#position;
+    while (position < end) {
       const code = line.codePointAt(position)!;
       const next = position + (code > 0xffff ? 2 : 1);
       const startHere = !this.matchWord || !isWordBefore(line, next);
@@ -65,6 +96,8 @@ export class ApproximateMatcher {
         return true;
       position = next;
     }
+    this.#active = active;
+    this.#position = position;
     return false;
   }
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { decodeText } from '../../protocols/soif/index.js';
+import { largeBuffer } from '../files/large-buffer.js';
 import { BREAK, fold, indexText, isBlank, isWordAt, MAX_TERM } from './words.js';
 
 /** Kinds of characters: part of a word, white space within a line, and any other character, which ends a phrase. */
@@ -8,7 +9,12 @@ const BLANK = 1;
 const END = 2;
 const ASCII = Uint8Array.from({ length: 128 }, (_, code) => kindOf(String.fromCharCode(code)));
 const SPACE = 0x20;
+const LINE_FEED = 0x0a;
 const BREAK_CODE = BREAK.charCodeAt(0);
+/** Bytes of a value that are taken at once, which bounds the memory that {@link MAX_GROWTH} reserves. */
+const SEGMENT_BYTES = 1 << 20;
+/** Longer buffers are allocated for themselves. */
+const MAX_SLAB = 64 * 1024;
 /** Maximum growth of a UTF-8 character by folding: U+0390 and similar characters fold to three. */
 const MAX_GROWTH = 3;
 
@@ -19,18 +25,30 @@ const MAX_GROWTH = 3;
 export class ColumnText {
   #buffer = Buffer.alloc(0);
   #length = 0;
+  /** The kind of separator before the next word. */
+  #gap = WORD;
 
   /** Appends a value; indexed phrases do not cross values. */
   add(value: Uint8Array): void {
     if (value.length === 0) return;
     const utf8 = isUtf8(value) ? value : Buffer.from(decodeText(value)); // SOIF-7.4
-    if (!this.#append(utf8, MAX_TERM))
-      this.#append(Buffer.from(indexText(decodeText(value))), Number.POSITIVE_INFINITY);
+    this.#gap = this.#length === 0 ? WORD : END;
+    // With room for the last segment, so that a large value is not copied when its end is reached.
+    this.#reserve(utf8.length + (utf8.length >> 2) + MAX_GROWTH * Math.min(utf8.length, SEGMENT_BYTES) + 4);
+    for (let start = 0; start < utf8.length; ) {
+      const end = segmentEnd(utf8, start);
+      const segment = utf8.subarray(start, end);
+      if (!this.#append(segment, MAX_TERM))
+        this.#append(Buffer.from(indexText(decodeText(segment))), Number.POSITIVE_INFINITY);
+      start = end;
+    }
   }
 
-  /** Returns the text of the column for the tokenizer. */
-  toString(): string {
-    return this.#buffer.toString('utf8', 0, this.#length);
+  /** Returns the text of the column for the tokenizer, and forgets it: nothing can be added afterwards. */
+  take(): string {
+    const text = this.#buffer.toString('utf8', 0, this.#length);
+    this.#buffer = Buffer.alloc(0);
+    return text;
   }
 
   /** Returns false and appends nothing if a word has more bytes than `maxWordBytes`, because it may have to be cut. */
@@ -39,7 +57,7 @@ export class ColumnText {
     this.#reserve(MAX_GROWTH * value.length + 4);
     const out = this.#buffer;
     let length = this.#length;
-    let gap = length === 0 ? WORD : END;
+    let gap = this.#gap;
     let wordStart = 0;
     for (let i = 0; i < value.length; ) {
       const code = value[i]!;
@@ -74,15 +92,26 @@ export class ColumnText {
     }
     if (value.length - wordStart > maxWordBytes) return false;
     this.#length = length;
+    this.#gap = gap;
     return true;
   }
 
   #reserve(bytes: number): void {
     if (this.#length + bytes <= this.#buffer.length) return;
-    const larger = Buffer.allocUnsafe(Math.max(2 * this.#buffer.length, this.#length + bytes));
+    const growth = Math.min(this.#buffer.length, SEGMENT_BYTES * MAX_GROWTH);
+    const length = Math.max(this.#buffer.length + growth, this.#length + bytes);
+    const larger = length < MAX_SLAB ? Buffer.allocUnsafe(length) : Buffer.from(largeBuffer(length).buffer);
     this.#buffer.copy(larger, 0, 0, this.#length);
     this.#buffer = larger;
   }
+}
+
+/** The end of a segment that begins at `start`: after a blank, or the end of the value if it has no blank. */
+function segmentEnd(value: Uint8Array, start: number): number {
+  if (value.length - start <= SEGMENT_BYTES) return value.length;
+  let end = start + SEGMENT_BYTES;
+  while (end < value.length && value[end - 1] !== SPACE && value[end - 1] !== LINE_FEED) end++;
+  return end;
 }
 
 /** Cache of characters beyond ASCII, by code point: a kind, or the bytes of the folded letter. */

@@ -358,6 +358,43 @@ function updateTests({ test, name, open, manifest }: IndexerConformance): void {
       same(await base.oids('apple', WORD), [1]);
     });
 
+  define(
+    'BRK-5.1 the number of objects, if the engine knows it, is that of the objects that were not removed',
+    async (base) => {
+      if (base.indexer.objects === undefined) return;
+      const counted = (expected: number, message: string) =>
+        assert.equal(base.indexer.objects, expected, message);
+      counted(0, 'an empty index');
+      await base.put({ Title: 'one' }, { Title: 'two' }, { Title: 'three' });
+      counted(3, 'three were added');
+      await base.putSoif([objectOf({ url: 'http://h/1', Title: 'one again' }, 2)]);
+      counted(3, 'one was replaced');
+      await base.store.remove([2]);
+      await base.catchUp();
+      counted(2, 'one was removed');
+      await base.indexer.beginUpdate();
+      await base.indexer.remove(77);
+      await base.indexer.remove(2);
+      await base.indexer.flush(base.indexer.watermark);
+      counted(2, 'unknown ones were removed');
+      await base.indexer.beginUpdate();
+      await base.indexer.add(88, encodeSoif(objectOf({ Title: 'twice' })));
+      await base.indexer.add(88, encodeSoif(objectOf({ Title: 'twice' })));
+      await base.indexer.remove(3);
+      await base.indexer.add(3, encodeSoif(objectOf({ Title: 'three' })));
+      await base.indexer.flush(base.indexer.watermark);
+      counted(3, 'one was added twice, one removed and added again, in one run');
+      if (persistence) {
+        await base.reopenWith(open);
+        counted(3, 'the engine was opened again');
+      }
+      await base.indexer.clear();
+      await base.indexer.add(88, encodeSoif(objectOf({ Title: 'twice' })));
+      await base.indexer.flush(base.indexer.watermark);
+      counted(1, 'a rebuild with one object');
+    },
+  );
+
   define('BRK-8.1 clear starts a full rebuild', async (base) => {
     await base.put({ Title: 'one apple' }, { Title: 'two apples' });
     const { watermark } = base.indexer;

@@ -1,5 +1,6 @@
 // The interface of a Broker's query engine (BRK-8.1 to 8.4).
 import type { Expression } from '../../protocols/broker/index.js';
+import type { Pace } from './pace.js';
 
 /** The kinds of query that an engine answers; others fail with a `PeerError` of status 111 (BRK-2.19). */
 export interface IndexerCapabilities {
@@ -57,11 +58,15 @@ export interface SearchOptions {
   readonly maxLines?: number;
   /** Milliseconds the query may run, counted from the first `next()` (BRK-8.13, 8.16). */
   readonly lifetimeMs: number;
+  /** Who asks, e.g. an address: engines that share a thread divide its time by client. Queries without a client share one part. */
+  readonly client?: string;
+  /** Pauses the query while others have its place. Engines that cannot pause ignore it. */
+  readonly pace?: Pace;
   readonly signal?: AbortSignal;
 }
 
-/** Why a result may be incomplete. */
-export type StopReason = 'lifetime' | 'limit' | 'aborted';
+/** Why a result may be incomplete; `cost`: the query took more work than one query may. */
+export type StopReason = 'lifetime' | 'limit' | 'cost' | 'aborted';
 
 /** How a query ended. */
 export interface SearchOutcome {
@@ -83,6 +88,10 @@ export interface Indexer extends AsyncDisposable {
   readonly capabilities: IndexerCapabilities;
   /** The last change sequence that is durably in the index; 0 if it is empty. */
   readonly watermark: number;
+  /** Number of objects in the index, without those that were removed; absent if the engine does not know it. */
+  readonly objects?: number | undefined;
+  /** Bytes of one object that are indexed and found; undefined if there is no limit. */
+  readonly maxIndexedBytes?: number | undefined;
   /**
    * Starts an indexing run (BRK-8.2); a second call within a run does nothing. A flush may end the run. If a call of the run fails with a
    * `StorageError`, the run is over and unflushed changes are lost: begin again after {@link watermark}.

@@ -2,6 +2,8 @@
 import type { Expression } from '../../protocols/broker/index.js';
 import { StateError } from '../../protocols/errors.js';
 import type { Indexer, IndexerCapabilities, SearchOptions, SearchResults } from './contract.js';
+import { checkClosedIndex, sealIndex } from './index-seal.js';
+import { indexedPart } from './indexed-part.js';
 import { type QueryLimits, requireErrorCount } from './matcher.js';
 import type { QueryReply, QueryRequest, QueryWorkerData } from './messages.js';
 import { revivedError } from './plain-error.js';
@@ -30,7 +32,8 @@ export interface EmbeddedIndexerOptions extends Partial<QueryLimits>, Partial<Se
 /** `maxRegexpProgram` bounds the steps per character; 1 000 is enough for any expression that a person types. */
 const QUERY_LIMITS: QueryLimits = {
   maxRegexpProgram: 1_000,
-  maxRegexpLine: 65_536,
+  maxRegexpSteps: 200_000,
+  maxRegexpBytes: 4 * 1024 * 1024,
   maxPattern: 256,
   maxNodes: 512,
   maxLineBytes: 4_096,
@@ -40,9 +43,12 @@ const SEARCH_LIMITS: SearchLimits = {
   vocabularyBytes: 64 * 1024 * 1024,
   maxTermsPerPart: 2_000,
   maxRanked: 20_000,
-  sliceMs: 5,
+  sliceMs: 2,
+  maxWorkMs: 10_000,
   readObjects: 64,
   readBytes: 1024 * 1024,
+  maxIndexedBytes: 4 * 1024 * 1024,
+  totalReadBytes: 24 * 1024 * 1024,
 };
 
 const CAPABILITIES: IndexerCapabilities = {
@@ -66,10 +72,12 @@ const CAPABILITIES: IndexerCapabilities = {
  *   holds no store. To recover, delete the file (or set the option) and add all objects again.
  */
 export async function openEmbeddedIndexer(options: EmbeddedIndexerOptions): Promise<Indexer> {
+  const checkPages = await checkClosedIndex(options.file, options.rebuildOnError ?? false);
   const data: QueryWorkerData = {
     file: options.file,
     storeDirectory: options.storeDirectory,
     rebuildOnError: options.rebuildOnError ?? false,
+    checkPages,
     cacheKiB: options.cacheKiB ?? 16_384,
     busyTimeoutMs: options.busyTimeoutMs ?? 10_000,
     queryLimits: withDefaults(QUERY_LIMITS, options),
@@ -99,6 +107,7 @@ class EmbeddedIndexer implements Indexer {
   #updates: UpdateChannel | undefined;
   #quick: QuickSearch | undefined;
   #watermark = 0;
+  #objects = 0;
   #lastId = 0;
   #closing: Promise<void> | undefined;
 
@@ -117,6 +126,7 @@ class EmbeddedIndexer implements Indexer {
       (reply) => {
         if (reply.kind === 'ready') {
           this.#watermark = reply.watermark;
+          this.#objects = reply.objects;
           opened();
         } else if (reply.kind === 'unusable') refused(revivedError(reply.error));
         else this.#receive(reply);
@@ -129,8 +139,16 @@ class EmbeddedIndexer implements Indexer {
     );
   }
 
+  get maxIndexedBytes(): number {
+    return this.#data.searchLimits.maxIndexedBytes;
+  }
+
   get watermark(): number {
     return this.#watermark;
+  }
+
+  get objects(): number {
+    return this.#objects;
   }
 
   async beginUpdate(): Promise<void> {
@@ -145,7 +163,8 @@ class EmbeddedIndexer implements Indexer {
 
   async add(oid: number, object: Uint8Array): Promise<void> {
     requireOid(oid);
-    await this.#run((updates) => updates.change(oid, object));
+    const part = partOf(object, this.maxIndexedBytes);
+    await this.#run((updates) => updates.change(oid, part));
   }
 
   async remove(oid: number): Promise<void> {
@@ -154,14 +173,14 @@ class EmbeddedIndexer implements Indexer {
   }
 
   async flush(watermark: number): Promise<void> {
-    await this.#run((updates) => updates.flush(watermark));
+    this.#objects = await this.#run((updates) => updates.flush(watermark));
     this.#watermark = watermark;
   }
 
   query(expression: Expression, options: SearchOptions): SearchResults {
     this.#assertOpen();
     requireErrorCount(options.errors);
-    const { signal, ...plain } = options;
+    const { signal, pace, ...plain } = options;
     const id = ++this.#lastId;
     const results = new EmbeddedResults(
       {
@@ -173,6 +192,9 @@ class EmbeddedIndexer implements Indexer {
           }
           this.#results.set(id, results);
           this.#queries.send({ kind: 'query', id, expression, options: plain });
+          pace?.watch((isPaused) => {
+            if (this.#results.has(id)) this.#queries.send({ kind: isPaused ? 'pause' : 'resume', id });
+          });
         },
         pull: () => this.#queries.send({ kind: 'pull', id }),
         stop: () => {
@@ -189,6 +211,7 @@ class EmbeddedIndexer implements Indexer {
     await this.beginUpdate();
     await this.#run((updates) => updates.clear());
     this.#watermark = 0;
+    this.#objects = 0;
   }
 
   /** Ends the running queries as aborted, then both threads. Unflushed changes are lost. */
@@ -213,14 +236,18 @@ class EmbeddedIndexer implements Indexer {
   }
 
   async #close(): Promise<void> {
-    this.#quick?.close();
     for (const results of this.#results.values()) results.abort();
     try {
       this.#queries.send({ kind: 'close' });
     } catch {
       // The thread has exited already.
     }
-    await Promise.all([this.#queries.ended(), this.#updates?.close()]);
+    try {
+      this.#quick?.close();
+    } finally {
+      await Promise.all([this.#queries.ended(), this.#updates?.close()]);
+    }
+    await sealIndex(this.#data.file);
   }
 
   #receive(reply: Extract<QueryReply, { kind: 'batch' | 'failed' }>): void {
@@ -235,12 +262,12 @@ class EmbeddedIndexer implements Indexer {
   }
 
   /** Ends the run after a failure: unflushed changes are lost, and the watermark stays before them. */
-  async #run(work: (updates: UpdateChannel) => Promise<void>): Promise<void> {
+  async #run<T>(work: (updates: UpdateChannel) => Promise<T>): Promise<T> {
     this.#assertOpen();
     const updates = this.#updates;
     if (updates === undefined) throw new StateError('beginUpdate() must be called before changes');
     try {
-      await work(updates);
+      return await work(updates);
     } catch (error) {
       if (this.#updates === updates) this.#updates = undefined;
       await updates.close();
@@ -250,6 +277,15 @@ class EmbeddedIndexer implements Indexer {
 
   #assertOpen(): void {
     if (this.#closing !== undefined) throw new StateError('the index is closed');
+  }
+}
+
+/** The update thread removes an object that is not valid SOIF, which a few bytes of it show as well. */
+function partOf(object: Uint8Array, maxBytes: number): Uint8Array {
+  try {
+    return indexedPart(object, maxBytes);
+  } catch {
+    return object.subarray(0, 1);
   }
 }
 

@@ -1,8 +1,10 @@
 // The SQLite file of the embedded engine's index: its tables, its columns, and the checks when it is opened.
-import { rmSync } from 'node:fs';
+import { rmSync, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import Database from 'libsql';
-import { messageOf, StorageError } from '../../protocols/errors.js';
+import { errorCode, isDiskFull, messageOf, StorageError } from '../../protocols/errors.js';
 import type { SoifObject } from '../../protocols/soif/index.js';
+import { isUnopened, openFailure } from '../files/open-failure.js';
 import { ColumnText } from './column-text.js';
 import { BREAK, UNICODE_VERSION } from './words.js';
 
@@ -12,6 +14,8 @@ export type IndexDatabase = Database.Database;
 const APPLICATION_ID = 0x48_76_49_78;
 /** Version of the tables and of the rules for words; an index of another version is rebuilt. */
 const SCHEMA_VERSION = 2;
+/** With less free space a failed write is a lack of space: shared memory alone takes 32 KiB. */
+const MIN_FREE_BYTES = 64 * 1024;
 
 /**
  * Columns of the word index. Attributes that are common in queries have separate columns. A word in a column of
@@ -47,7 +51,7 @@ export function columnTexts(object: SoifObject): string[] {
   const add = (key: string, value: Uint8Array) => texts[COLUMN_OF.get(key) ?? REST]!.add(value);
   add('url', object.urlBytes); // BRK-2.18
   for (let i = 0; i < object.size; i++) add(object.nameAt(i).toLowerCase(), object.valueAt(i));
-  return texts.map((text) => text.toString());
+  return texts.map((text) => text.take());
 }
 
 /*
@@ -73,6 +77,8 @@ CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 export interface IndexFileOptions {
   /** Replace a damaged or foreign file by an empty index instead of failing. */
   readonly rebuildOnError?: boolean;
+  /** Compare the pages of the file with each other. Default false. */
+  readonly checkPages?: boolean;
   /** Page cache, in KiB. Default 16 MiB. */
   readonly cacheKiB?: number;
   /** Milliseconds to wait for another writer. Default 10 000. */
@@ -89,21 +95,58 @@ export function openIndexFile(file: string, options: IndexFileOptions = {}): Ind
   try {
     return openChecked(file, options);
   } catch (cause) {
-    if (options.rebuildOnError !== true) throw storageError(`cannot use the index ${file}`, cause);
+    // Only damage is a reason to delete it. Its rebuild would find no space either, and until then nothing would be found.
+    const isReason = options.rebuildOnError === true && !isFailedWrite(file, cause) && isDamage(cause);
+    if (!isReason) throw openingError(file, cause);
   }
   removeIndexFile(file);
-  return openChecked(file, options);
+  try {
+    return openChecked(file, options);
+  } catch (cause) {
+    throw openingError(file, cause);
+  }
+}
+
+/** Says what SQLite does not: which file, and why it cannot be opened. */
+function openingError(file: string, cause: unknown): StorageError {
+  if (isFailedWrite(file, cause)) {
+    const why = `database or disk is full (${messageOf(cause)})`;
+    return new StorageError(`cannot use the index ${file}: ${why}`, { cause });
+  }
+  if (!isUnopened(messageOf(cause), errorCode(cause)))
+    return storageError(`cannot use the index ${file}`, cause);
+  const failure = openFailure(file);
+  const why = failure === undefined ? 'unable to open database file' : messageOf(failure);
+  return new StorageError(`cannot use the index ${file}: ${why}`, { cause: failure ?? cause });
 }
 
 /** Deletes the index and its side files. */
-function removeIndexFile(file: string): void {
-  for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
+export function removeIndexFile(file: string): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { recursive: true, force: true });
+}
+
+/** Whether an index that cannot be opened is damaged, or of another kind. */
+function isDamage(cause: unknown): boolean {
+  const code = errorCode(cause) ?? '';
+  if (isDiskFull(cause) || isUnopened(messageOf(cause), code)) return false;
+  return !/^SQLITE_(?:BUSY|LOCKED|PERM|READONLY|NOMEM)/.test(code);
+}
+
+/** SQLite reports a lack of space for its shared memory, or for the first page of a file, as a failed write. */
+function isFailedWrite(file: string, cause: unknown): boolean {
+  if (!/^SQLITE_IOERR/.test(errorCode(cause) ?? '') && !/disk I\/O error/.test(messageOf(cause)))
+    return false;
+  const { bavail, bsize } = statfsSync(dirname(file));
+  return bavail * bsize < MIN_FREE_BYTES;
 }
 
 /** Converts an error to a StorageError with its message. */
 export function storageError(what: string, cause: unknown): StorageError {
   if (cause instanceof StorageError) return cause;
-  return new StorageError(`${what}: ${messageOf(cause)}`, { cause });
+  // SQLite reports a limit of the size of files so (EFBIG).
+  const isWrite = errorCode(cause)?.startsWith('SQLITE_IOERR') === true;
+  const hint = isWrite ? ' (the disk fails, or the file would exceed the limit of its size)' : '';
+  return new StorageError(`${what}: ${messageOf(cause)}${hint}`, { cause });
 }
 
 /** Sequence number of the last change that is durable in the index. */
@@ -114,6 +157,11 @@ export function readWatermark(db: IndexDatabase): number {
 /** The number of the last transaction. */
 export function readBatch(db: IndexDatabase): number {
   return readNumber(db, 'batch');
+}
+
+/** The number of objects in the index. It reads all of their rows: about 10 ms for a million. */
+export function countObjects(db: IndexDatabase): number {
+  return Number(scalar(db, 'SELECT count(*) FROM object'));
 }
 
 export function writeMeta(db: IndexDatabase, key: 'watermark' | 'batch', value: number): void {
@@ -137,10 +185,27 @@ function openChecked(file: string, options: IndexFileOptions): IndexDatabase {
     db.exec('PRAGMA synchronous = NORMAL');
     db.prepare("SELECT rowid FROM words WHERE words MATCH 'a' LIMIT 1").get();
     db.prepare('SELECT max(oid) FROM object').get();
+    if (options.checkPages === true) checkPages(db, file);
     return db;
   } catch (error) {
     db.close();
     throw error;
+  }
+}
+
+/** @throws StorageError if pages of the file, or the segments of the word index, contradict each other */
+function checkPages(db: IndexDatabase, file: string): void {
+  const result = scalar(db, 'PRAGMA quick_check(1)');
+  if (result !== 'ok') throw new StorageError(`${file} is damaged: ${String(result)}`);
+  const timeout = pragma(db, 'busy_timeout');
+  db.exec('PRAGMA busy_timeout = 0');
+  try {
+    db.exec("INSERT INTO words(words) VALUES('integrity-check')");
+  } catch (error) {
+    // FTS5 needs the lock of a writer. Another one that has it has opened and checked the index. On a full disk SQLite's own check counts.
+    if (!/locked|busy/i.test(messageOf(error)) && !isDiskFull(error)) throw error;
+  } finally {
+    db.exec(`PRAGMA busy_timeout = ${timeout}`);
   }
 }
 

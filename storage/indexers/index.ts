@@ -15,7 +15,9 @@ export {
   type CandidateOptions,
   searchCandidates,
 } from './external/candidate-search.js';
-export { type GlimpseIndexerOptions, openGlimpseIndexer } from './glimpse/glimpse-indexer.js';
+export { openGlimpseIndexer } from './glimpse/open-glimpse.js';
+export type { GlimpseIndexerOptions } from './glimpse/options.js';
+export { indexedPartOf } from './indexed-part.js';
 export type { QueryLimits } from './matcher.js';
 export {
   INDEXER_TYPES,
@@ -24,5 +26,7 @@ export {
   openIndexer,
   parseIndexerType,
 } from './open.js';
+export { Pace } from './pace.js';
+export { INDEX_FAILURES } from './plain-error.js';
 export type { SearchLimits } from './search.js';
 export { openSwishIndexer, type SwishIndexerOptions } from './swish/swish-indexer.js';

@@ -5,6 +5,8 @@ import { messageOf, PeerError } from '../../protocols/errors.js';
 import { ApproximateMatcher } from './approximate.js';
 import type { SearchOptions } from './contract.js';
 import { type AttributeText, VIEW, type View, viewOf } from './object-text.js';
+import { leastRegexpSize } from './regexp-size.js';
+import { regexpSteps } from './regexp-steps.js';
 import { requiredLiterals } from './required-literals.js';
 import { approximateLookup, partLookup, regexpLookup, type TermLookup } from './term-lookup.js';
 import { parseTerm, unescapeTerm } from './term-pattern.js';
@@ -46,6 +48,10 @@ export type LeafTest =
       /** Offset of the next match in a whole value from an offset on; -1 without a match. No match crosses a line end. */
       readonly find?: (text: string, from: number) => number;
       test(text: string): boolean;
+      /** Like `test`, for long lines: pauses now and then. Absent if `test` takes no longer than a piece of work that is not interrupted. */
+      readonly steps?: (text: string) => Generator<void, boolean>;
+      /** Characters of a line above which it is tested with `steps`. */
+      readonly longLine?: number;
     }
   /** Tests the value of one attribute as a whole; either all of its lines match or none. */
   | { readonly scope: 'value'; test(attribute: AttributeText): boolean };
@@ -54,8 +60,13 @@ export type LeafTest =
 export interface PatternLimits {
   /** Maximum size of a compiled regular expression, in instructions: matching takes at most this many steps per character. */
   readonly maxRegexpProgram: number;
-  /** Maximum number of characters of a line that a regular expression reads, so that one line does not block other queries. */
-  readonly maxRegexpLine: number;
+  /**
+   * Steps of a regular expression, its instructions times the characters of a line, that are done without a pause. A line that needs more
+   * is matched by a slower way that pauses, so that it does not block other queries.
+   */
+  readonly maxRegexpSteps: number;
+  /** Bytes for the states that all regular expressions of a query keep while they match. */
+  readonly maxRegexpBytes: number;
   /** Maximum length of a search word, in characters. */
   readonly maxPattern: number;
 }
@@ -63,6 +74,8 @@ export interface PatternLimits {
 type LeafExpression = Extract<Expression, { kind: 'term' | 'select' }>;
 type Matching = Pick<SearchOptions, 'ignoreCase' | 'matchWord' | 'errors'>;
 const NON_WORD = '[^\\p{L}\\p{M}\\p{N}_]';
+/** Characters of a line above which spelling errors are found with pauses. */
+const LONG_LINE = 4_096;
 const ALL: Lookup = { kind: 'all' };
 
 /**
@@ -131,7 +144,7 @@ function compileLiteral(text: string, { ignoreCase, matchWord, errors }: Matchin
       decidedByIndex: false,
       terms: approximateLookup(folded, approximate.errors, matchWord, ignoreCase),
       rankWords,
-      test: { scope: 'text', view, test },
+      test: { scope: 'text', view, test, steps: (line) => approximate.steps(line), longLine: LONG_LINE },
     };
   }
   return {
@@ -174,18 +187,21 @@ function compileRegexp(
   { ignoreCase }: Matching,
   limits: PatternLimits,
 ): Leaf {
+  // Compiling cannot be interrupted: what is certainly too large is not compiled.
+  if (leastRegexpSize(source) > limits.maxRegexpProgram) throw tooLarge(limits);
   let regexp: RE2JS;
   try {
     regexp = RE2JS.compile(source, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
   } catch (cause) {
     throw unsupported(`the regular expression ${source}: ${messageOf(cause)}`);
   }
-  if (regexp.programSize() > limits.maxRegexpProgram) throw unsupported('a regular expression this large');
+  if (regexp.programSize() > limits.maxRegexpProgram) throw tooLarge(limits);
   const texts = required
     .map((text) => ({ text: fold(text), leftBounded: false, rightBounded: false }))
     .filter(({ text }) => wordsOf(text).length > 0);
-  const test = (line: string) =>
-    regexp.test(line.length > limits.maxRegexpLine ? line.slice(0, limits.maxRegexpLine) : line);
+  // A test cannot be interrupted, and takes the size of the program for each character at most.
+  limitStates(regexp, limits.maxRegexpBytes);
+  const longLine = Math.floor(limits.maxRegexpSteps / regexp.programSize());
   return {
     lookup: texts.length === 0 ? ALL : { kind: 'each', texts },
     decidedByIndex: false,
@@ -197,8 +213,26 @@ function compileRegexp(
         )
       : undefined,
     rankWords: [],
-    test: { scope: 'text', view, test },
+    test: {
+      scope: 'text',
+      view,
+      test: (line) => regexp.test(line),
+      steps: (line) => regexpSteps(regexp, line),
+      longLine,
+    },
   };
+}
+
+/** An expression that needs more states drops them, or is matched without. By itself it would keep 8 MiB. */
+function limitStates(regexp: RE2JS, bytes: number): void {
+  const { dfa } = regexp.re2Input;
+  dfa.maxMem = bytes;
+  dfa.stateBudget = bytes;
+  dfa.memBudget = bytes;
+}
+
+function tooLarge({ maxRegexpProgram }: PatternLimits): PeerError {
+  return unsupported(`a regular expression of more than ${maxRegexpProgram} instructions`);
 }
 
 /** BRK-2.17 `exact`: the whole value; a final newline does not count. */

@@ -13,14 +13,14 @@ export interface QueryLimits extends PatternLimits {
   readonly maxLineBytes: number;
 }
 
+/** Characters of a text above which its lines are copied. */
+const MAX_KEPT_TEXT = 32_768;
+
 /** A query whose terms are compiled. */
 export type Plan =
   | { readonly kind: 'leaf'; readonly id: number; readonly leaf: Leaf }
   | { readonly kind: 'not'; readonly operand: Plan }
   | { readonly kind: 'and' | 'or' | 'except'; readonly left: Plan; readonly right: Plan };
-
-/** Lines between two reads of the clock. */
-const LINES_PER_YIELD = 32;
 
 /** Matches the text of an object against a query and finds the matched lines (BRK-2.17 to 2.23). */
 export class Matcher {
@@ -31,17 +31,18 @@ export class Matcher {
   readonly positive: readonly Leaf[];
   readonly #limits: QueryLimits;
 
-  /** @throws PeerError (111) if the query cannot be answered (BRK-2.19, 4.18); RangeError if `errors` is not a count. */
+  /**
+   * @param compiled terms of the expression that are compiled already
+   * @throws PeerError (111) if the query cannot be answered (BRK-2.19, 4.18); RangeError if `errors` is not a count.
+   */
   constructor(
     expression: Expression,
-    options: Pick<SearchOptions, 'ignoreCase' | 'matchWord' | 'errors'>,
+    options: Matching,
     limits: QueryLimits,
+    { leaves, warnings }: CompiledLeaves = { leaves: new Map(), warnings: new Set() },
   ) {
-    checkSize(expression, limits.maxNodes);
-    requireErrorCount(options.errors);
-    if (options.errors > 8) throw unsupported('more than 8 spelling errors'); // BRK-2.23
+    const leafLimits = checkQuery(expression, options, limits);
     this.#limits = limits;
-    const warnings = new Set<string>();
     const positive: Leaf[] = [];
     let ids = 0;
     const compile = (node: Expression, isPositive: boolean): Plan => {
@@ -63,7 +64,7 @@ export class Matcher {
           };
         case 'term':
         case 'select': {
-          const leaf = compileLeaf(node, options, limits, warnings);
+          const leaf = leaves.get(node) ?? compileLeaf(node, options, leafLimits, warnings);
           if (isPositive) positive.push(leaf);
           return { kind: 'leaf', id: ids++, leaf };
         }
@@ -72,6 +73,29 @@ export class Matcher {
     this.plan = compile(expression, true);
     this.warnings = warnings;
     this.positive = positive;
+  }
+
+  /** Compiles a query in time slices: a query may have hundreds of patterns. @throws like the constructor */
+  static async compile(
+    expression: Expression,
+    options: Matching,
+    limits: QueryLimits,
+    slice: TimeSlice,
+  ): Promise<Matcher> {
+    const leafLimits = checkQuery(expression, options, limits);
+    const leaves = new Map<Expression, Leaf>();
+    const warnings = new Set<string>();
+    const open: Expression[] = [expression];
+    for (let node = open.pop(); node !== undefined; node = open.pop()) {
+      if (node.kind === 'not') open.push(node.operand);
+      else if (node.kind !== 'term' && node.kind !== 'select') open.push(node.right, node.left);
+      else {
+        leaves.set(node, compileLeaf(node, options, leafLimits, warnings));
+        const pause = slice.yield();
+        if (pause !== undefined) await pause;
+      }
+    }
+    return new Matcher(expression, options, limits, { leaves, warnings });
   }
 
   /**
@@ -126,10 +150,16 @@ export class Matcher {
       const leaves = this.positive.filter((leaf) => appliesTo(leaf, attribute));
       if (leaves.length === 0) continue;
       const numbers = await matchedLines(leaves, attribute, limit - found.length, slice);
-      for (const [number, line] of pickLines(attribute.text(VIEW.raw), numbers)) {
+      const raw = attribute.text(VIEW.raw);
+      for (const [number, line] of pickLines(raw, numbers)) {
         const text = number === 0 ? `${attribute.lead}${line}` : line;
         const first = number === 0;
-        found.push({ attribute: attribute.name, text: truncate(text, this.#limits.maxLineBytes), first });
+        const shown = truncate(text, this.#limits.maxLineBytes);
+        found.push({
+          attribute: attribute.name,
+          text: raw.length > MAX_KEPT_TEXT ? detached(shown) : shown,
+          first,
+        });
       }
       if (found.length >= limit) break;
     }
@@ -137,15 +167,34 @@ export class Matcher {
   }
 }
 
+type Matching = Pick<SearchOptions, 'ignoreCase' | 'matchWord' | 'errors'>;
+
+/** Terms that are compiled, and the warnings about them. */
+interface CompiledLeaves {
+  readonly leaves: ReadonlyMap<Expression, Leaf>;
+  readonly warnings: Set<string>;
+}
+
+/** Returns the limits of each term, which divide the memory of the query. */
+function checkQuery(expression: Expression, options: Matching, limits: QueryLimits): PatternLimits {
+  const terms = countTerms(expression, limits.maxNodes);
+  requireErrorCount(options.errors);
+  if (options.errors > 8) throw unsupported('more than 8 spelling errors'); // BRK-2.23
+  return { ...limits, maxRegexpBytes: Math.floor(limits.maxRegexpBytes / terms) };
+}
+
 /** Uses an explicit stack: the nesting of a query may exceed the call stack. */
-function checkSize(expression: Expression, maxNodes: number): void {
+function countTerms(expression: Expression, maxNodes: number): number {
   const open: Expression[] = [expression];
+  let terms = 0;
   for (let count = 1; open.length > 0; count++) {
     if (count > maxNodes) throw unsupported(`queries of more than ${maxNodes} terms`);
     const node = open.pop()!;
     if (node.kind === 'not') open.push(node.operand);
-    else if (node.kind !== 'term' && node.kind !== 'select') open.push(node.left, node.right);
+    else if (node.kind === 'term' || node.kind === 'select') terms++;
+    else open.push(node.left, node.right);
   }
+  return terms;
 }
 
 function appliesTo(leaf: Leaf, attribute: AttributeText): boolean {
@@ -168,13 +217,29 @@ async function testLeaf(
       if (test.find(attribute.text(test.view), 0) >= 0) return true;
     } else {
       const lines = attribute.lines(test.view);
-      for (let i = 0; i < lines.length; i++) {
-        if (i % LINES_PER_YIELD === LINES_PER_YIELD - 1) await slice.yield();
-        if (test.test(lines[i]!)) return true;
+      for (const line of lines) {
+        const pause = slice.yield();
+        if (pause !== undefined) await pause;
+        if (await testLine(test, line, slice)) return true;
       }
     }
   }
   return false;
+}
+
+/** Tests a line, in time slices if it is long. */
+async function testLine(
+  test: LeafTest & { readonly scope: 'text' },
+  line: string,
+  slice: TimeSlice,
+): Promise<boolean> {
+  if (test.steps === undefined || line.length <= (test.longLine ?? 0)) return test.test(line);
+  const steps = test.steps(line);
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value;
+    const pause = slice.yield();
+    if (pause !== undefined) await pause;
+  }
 }
 
 /** Numbers of the first lines of an attribute that match one of the leaves, ascending, at most `limit`. */
@@ -204,8 +269,9 @@ async function* linesOf(test: LeafTest, attribute: AttributeText, slice: TimeSli
   if (test.scope === 'value' && !test.test(attribute)) return;
   const lines = attribute.lines(test.scope === 'value' ? VIEW.raw : test.view);
   for (let i = 0; i < lines.length; i++) {
-    if (i % LINES_PER_YIELD === 0) await slice.yield();
-    if (test.scope === 'value' || test.test(lines[i]!)) yield i;
+    const pause = slice.yield();
+    if (pause !== undefined) await pause;
+    if (test.scope === 'value' || (await testLine(test, lines[i]!, slice))) yield i;
   }
 }
 
@@ -235,6 +301,11 @@ function* pickLines(text: string, numbers: readonly number[]): Generator<[number
     const end = text.indexOf('\n', start);
     yield [number, text.slice(start, end < 0 ? text.length : end)];
   }
+}
+
+/** A copy of a line, which does not keep the whole text in memory as a part of it does. */
+function detached(line: string): string {
+  return Buffer.from(line, 'utf16le').toString('utf16le');
 }
 
 /** The text cut to `limit` bytes of UTF-8, never within a character. */

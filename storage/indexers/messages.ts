@@ -14,6 +14,8 @@ export interface QueryWorkerData {
   readonly file: string;
   readonly storeDirectory: string;
   readonly rebuildOnError: boolean;
+  /** Compare the pages of the file with each other before it is used: it was not closed in good order. */
+  readonly checkPages: boolean;
   readonly cacheKiB: number;
   readonly busyTimeoutMs: number;
   readonly queryLimits: QueryLimits;
@@ -26,14 +28,14 @@ export type QueryRequest =
       readonly kind: 'query';
       readonly id: number;
       readonly expression: Expression;
-      readonly options: Omit<SearchOptions, 'signal'>;
+      readonly options: Omit<SearchOptions, 'signal' | 'pace'>;
     }
-  | { readonly kind: 'pull' | 'stop'; readonly id: number }
+  | { readonly kind: 'pull' | 'stop' | 'pause' | 'resume'; readonly id: number }
   | { readonly kind: 'close' };
 
 /** Query thread to owner. */
 export type QueryReply =
-  | { readonly kind: 'ready'; readonly watermark: number }
+  | { readonly kind: 'ready'; readonly watermark: number; readonly objects: number }
   | { readonly kind: 'unusable'; readonly error: PlainError }
   /** The last batch has an outcome. */
   | {
@@ -62,10 +64,13 @@ export interface PackedChange {
 
 /** Owner to update thread; replies are in the order of the requests. */
 export type UpdateRequest =
-  | { readonly kind: 'apply'; readonly bytes: Uint8Array; readonly changes: readonly PackedChange[] }
+  | { readonly kind: 'apply'; bytes: Uint8Array; readonly changes: readonly PackedChange[] }
   | { readonly kind: 'flush'; readonly watermark: number }
   | { readonly kind: 'clear' }
   | { readonly kind: 'close' };
 
 /** Update thread to owner. */
-export type UpdateReply = { readonly kind: 'done' } | { readonly kind: 'failed'; readonly error: PlainError };
+/** `objects`: their number in the index, after the changes that are durable. */
+export type UpdateReply =
+  | { readonly kind: 'done'; readonly objects: number }
+  | { readonly kind: 'failed'; readonly error: PlainError };

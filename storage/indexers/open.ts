@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { UsageError } from '../../protocols/errors.js';
 import type { Indexer } from './contract.js';
 import { openEmbeddedIndexer } from './embedded.js';
-import { openGlimpseIndexer } from './glimpse/glimpse-indexer.js';
+import { openGlimpseIndexer } from './glimpse/open-glimpse.js';
 import { indexFileIn, openRebuildable } from './rebuildable.js';
 import { openSwishIndexer } from './swish/swish-indexer.js';
 
@@ -20,6 +20,8 @@ export interface OpenIndexerOptions {
   readonly glimpseServerHost?: string | false;
   /** `GlimpseServer-Port`; glimpseserver is off if absent. */
   readonly glimpseServerPort?: number;
+  /** `Max-Work`: seconds for which a query may search the index and match objects; then it ends with reason `cost`. Default 10. */
+  readonly maxWork?: number;
   /** Receives a sentence for each problem that does not stop the work. */
   readonly onWarning?: (sentence: string) => void;
 }
@@ -51,10 +53,20 @@ export async function openIndexer(options: OpenIndexerOptions): Promise<Indexer>
   return OPENERS[parseIndexerType(options.type)](options);
 }
 
-async function embedded({ brokerDirectory, storeDirectory }: OpenIndexerOptions): Promise<Indexer> {
+async function embedded({ brokerDirectory, storeDirectory, maxWork }: OpenIndexerOptions): Promise<Indexer> {
   return openRebuildable(join(brokerDirectory, 'index'), (directory) =>
-    openEmbeddedIndexer({ file: indexFileIn(directory), storeDirectory, rebuildOnError: true }),
+    openEmbeddedIndexer({
+      file: indexFileIn(directory),
+      storeDirectory,
+      rebuildOnError: true,
+      ...workLimit(maxWork),
+    }),
   );
+}
+
+/** The limit of `Max-Work` in the unit of the engines. */
+function workLimit(maxWork: number | undefined): { readonly maxWorkMs?: number } {
+  return maxWork === undefined ? {} : { maxWorkMs: maxWork * 1000 };
 }
 
 async function glimpse(options: OpenIndexerOptions): Promise<Indexer> {
@@ -66,10 +78,21 @@ async function glimpse(options: OpenIndexerOptions): Promise<Indexer> {
     storeDirectory,
     ...(glimpseIndexOption === undefined ? {} : { indexOption: glimpseIndexOption }),
     ...(server === undefined ? {} : { server: { port: server } }),
+    ...workLimit(options.maxWork),
     ...(onWarning === undefined ? {} : { onWarning }),
   });
 }
 
-async function swish({ brokerDirectory, storeDirectory }: OpenIndexerOptions): Promise<Indexer> {
-  return openSwishIndexer({ directory: join(brokerDirectory, 'swish'), storeDirectory });
+async function swish({
+  brokerDirectory,
+  storeDirectory,
+  maxWork,
+  onWarning,
+}: OpenIndexerOptions): Promise<Indexer> {
+  return openSwishIndexer({
+    directory: join(brokerDirectory, 'swish'),
+    storeDirectory,
+    limits: workLimit(maxWork),
+    ...(onWarning === undefined ? {} : { onWarning }),
+  });
 }

@@ -7,6 +7,9 @@ import type { TimeSlice } from './time-slice.js';
 /** Maximum number of words of a query that are used for ranking. */
 const MAX_WORDS = 16;
 
+/** Maximum number of posting list entries that are read to score: some milliseconds, which cannot be interrupted. */
+export const MAX_SCORED_POSTINGS = 100_000;
+
 /** Candidates in the order in which they are matched. */
 export interface Ranked {
   readonly oids: Uint32Array;
@@ -40,10 +43,19 @@ export async function rank(
 ): Promise<Ranked> {
   const oids = candidates.toArray();
   if (oids.length < 2 || oids.length > limit) return { oids, scores: new Map() };
-  const matches: string[] = [];
+  const counted: { readonly match: string; readonly count: number }[] = [];
   for (const match of wordsToRank(positive)) {
     const count = await postings.countOf(match, limit + 1, slice);
-    if (count > 0 && count <= limit) matches.push(match);
+    if (count > 0 && count <= limit) counted.push({ match, count });
+  }
+  // The rarest words distinguish most. Scoring reads the whole posting list of each word at once.
+  counted.sort((a, b) => a.count - b.count);
+  const matches: string[] = [];
+  let total = 0;
+  for (const { match, count } of counted) {
+    total += count;
+    if (total > MAX_SCORED_POSTINGS) break;
+    matches.push(match);
   }
   if (matches.length === 0) return { oids, scores: new Map() };
   const found: Scored[] = [];

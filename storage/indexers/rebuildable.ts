@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Expression } from '../../protocols/broker/index.js';
+import { CloseStack } from '../../protocols/close-stack.js';
 import { StateError, StorageError } from '../../protocols/errors.js';
 import type { Indexer, IndexerCapabilities, SearchOptions, SearchResults } from './contract.js';
 import { IndexDirectory } from './external/index-directory.js';
@@ -27,8 +28,11 @@ export async function openRebuildable(path: string, open: OpenEngine): Promise<I
   const directory = await IndexDirectory.open(path);
   const fresh = directory.current === undefined;
   const current = directory.current ?? (await directory.prepare());
-  const engine = await open(current);
+  await using opened = new CloseStack();
+  // The threads of an engine keep the process alive until it is closed.
+  const engine = opened.adopt(await open(current), (engine) => engine.close());
   if (fresh) await directory.publish(current, {});
+  opened.move();
   return new RebuildableIndexer(directory, open, { directory: current, engine, queries: 0, retired: false });
 }
 
@@ -56,6 +60,14 @@ class RebuildableIndexer implements Indexer {
 
   get watermark(): number {
     return this.#current.engine.watermark;
+  }
+
+  get objects(): number | undefined {
+    return this.#current.engine.objects;
+  }
+
+  get maxIndexedBytes(): number | undefined {
+    return this.#current.engine.maxIndexedBytes;
   }
 
   beginUpdate(): Promise<void> {
@@ -86,7 +98,13 @@ class RebuildableIndexer implements Indexer {
     const former = this.#current;
     // The former engine keeps its files until its queries have ended.
     const lease = this.#directory.lease();
-    await this.#directory.publish(next.directory, {});
+    try {
+      await this.#directory.publish(next.directory, {});
+    } catch (error) {
+      await lease?.release();
+      await this.#abandon();
+      throw error;
+    }
     this.#current = next;
     this.#next = undefined;
     former.retired = true;
@@ -96,7 +114,8 @@ class RebuildableIndexer implements Indexer {
       await lease?.release();
     })();
     this.#retiring.add(retired);
-    void retired.finally(() => this.#retiring.delete(retired));
+    // What could not be closed is removed with its files; close() reports what fails until then.
+    retired.finally(() => this.#retiring.delete(retired)).catch(() => undefined);
   }
 
   query(expression: Expression, options: SearchOptions): SearchResults {
@@ -143,8 +162,11 @@ class RebuildableIndexer implements Indexer {
     const next = this.#next;
     this.#next = undefined;
     if (next === undefined) return;
-    await next.engine.close();
-    await this.#directory.discard(next.directory);
+    try {
+      await next.engine.close();
+    } finally {
+      await this.#directory.discard(next.directory);
+    }
   }
 
   /** Resolves when a query ends. */
@@ -156,10 +178,11 @@ class RebuildableIndexer implements Indexer {
   }
 
   async #close(): Promise<void> {
-    await this.#abandon();
-    await this.#current.engine.close();
+    await using resources = new CloseStack();
     // Retired engines end with their queries, which their readers or lifetimes end.
-    await Promise.all(this.#retiring);
+    resources.defer(() => Promise.all(this.#retiring));
+    resources.defer(() => this.#current.engine.close());
+    resources.defer(() => this.#abandon());
   }
 }
 

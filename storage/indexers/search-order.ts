@@ -3,7 +3,7 @@ import type { CandidateFinder } from './candidates.js';
 import { indexExpression } from './index-expression.js';
 import type { Matcher } from './matcher.js';
 import type { Postings } from './postings.js';
-import { type Ranked, rank, rankAll, toRanked } from './ranking.js';
+import { MAX_SCORED_POSTINGS, type Ranked, rank, rankAll, toRanked } from './ranking.js';
 import type { TimeSlice } from './time-slice.js';
 
 /** Candidates of a query, in the order in which they are matched. */
@@ -28,8 +28,29 @@ export interface OrderContext {
 
 /** Maximum number of requested hits for which a separate first run pays off. */
 const MAX_FIRST = 1_000;
+/** Number of phrases in a query up to which long posting lists are scored. */
+const FEW_PHRASES = 3;
 /** Minimum number of candidates of a first run whose objects have to be read. */
 const MIN_FIRST_RUN = 64;
+
+/** Whether the whole posting lists of the phrases, which each statement that scores reads, are short enough. */
+async function isScorable(
+  phrases: readonly string[],
+  postings: Postings,
+  slice: TimeSlice,
+): Promise<boolean> {
+  // The objects of a single phrase are counted by the caller.
+  if (phrases.length < 2) return true;
+  // What a person types is scored even if it takes longer.
+  const most = phrases.length <= FEW_PHRASES ? 3 * MAX_SCORED_POSTINGS : MAX_SCORED_POSTINGS;
+  if (postings.span * phrases.length <= most) return true;
+  let total = 0;
+  for (const phrase of phrases) {
+    total += await postings.countOf(phrase, most + 1 - total, slice);
+    if (total > most) return false;
+  }
+  return true;
+}
 
 /**
  * The candidates of a query; those that yield the first hits at the lowest cost are first: the best few that the index finds alone, or
@@ -45,7 +66,7 @@ export async function* candidateRuns(context: OrderContext): AsyncGenerator<Cand
     return { ...order, isCertain, last: false };
   };
   const expression = indexExpression(matcher.plan);
-  if (expression !== undefined) {
+  if (expression !== undefined && (await isScorable(expression.phrases, postings, slice))) {
     const { match, exact } = expression;
     const isCertain = () => exact;
     const total = await postings.countOf(match, maxRanked + 1, slice);

@@ -2,31 +2,30 @@ import type { Expression } from '../../protocols/broker/index.js';
 import { decodeSoif, type SoifObject } from '../../protocols/soif/index.js';
 import type { ObjectReader } from '../broker/object-reader.js';
 import { CandidateFinder, type CandidateLimits } from './candidates.js';
-import type { Hit, SearchOptions, SearchOutcome, StopReason } from './contract.js';
+import type { Hit, MatchedLine, SearchOptions, SearchOutcome, StopReason } from './contract.js';
 import type { IndexDatabase } from './index-file.js';
+import { indexedPart } from './indexed-part.js';
 import { Matcher, type QueryLimits } from './matcher.js';
 import { Postings } from './postings.js';
+import { type ReadLimits, ReadMemory } from './read-memory.js';
+import { Scheduler } from './scheduler.js';
 import { type CandidateRun, candidateRuns } from './search-order.js';
 import { QueryStopped, TimeSlice } from './time-slice.js';
 import { Vocabulary } from './vocabulary.js';
 
 /** Limits on the work of searches. */
-export interface SearchLimits extends CandidateLimits {
+export interface SearchLimits extends CandidateLimits, ReadLimits {
   /** Maximum number of bytes of vocabulary cached in memory; a larger one is read from the file by each search for parts of words. */
   readonly vocabularyBytes: number;
   /** Maximum number of candidates for which hits are ordered best first. */
   readonly maxRanked: number;
   /** Milliseconds one query works before it yields to the others. */
   readonly sliceMs: number;
-  /** Approximate number of objects, and of bytes, in one read from the store. */
-  readonly readObjects: number;
-  readonly readBytes: number;
+  /** Milliseconds that one query may work in the query thread: the limit of its price, after which it ends with reason `cost`. */
+  readonly maxWorkMs: number;
+  /** Bytes of one object that are indexed and matched: the longest values of a larger one are cut to the same length. Default 4 MiB. */
+  readonly maxIndexedBytes: number;
 }
-
-/** Number of objects in the first read: small, so that the first hit arrives soon. */
-const FIRST_READ = 8;
-
-const NOTHING: Promise<(Uint8Array | undefined)[]> = Promise.resolve([]);
 
 /** The query side of an index: runs any number of concurrent searches in one thread. */
 export class SearchEngine {
@@ -35,6 +34,8 @@ export class SearchEngine {
   readonly #limits: SearchLimits;
   readonly #postings: Postings;
   readonly #finder: CandidateFinder;
+  readonly #scheduler = new Scheduler();
+  readonly #memory: ReadMemory;
 
   constructor(
     db: IndexDatabase,
@@ -45,51 +46,95 @@ export class SearchEngine {
     this.#reader = reader;
     this.#queryLimits = queryLimits;
     this.#limits = limits;
+    this.#memory = new ReadMemory(limits);
     this.#postings = new Postings(db);
     this.#finder = new CandidateFinder(
       this.#postings,
-      new Vocabulary(db, this.#postings, limits.vocabularyBytes),
+      new Vocabulary(db, this.#postings, limits.vocabularyBytes, () => this.#newSlice()),
       limits,
     );
   }
 
-  /**
-   * Prepares a search.
-   * @throws PeerError (111) if the query cannot be answered (BRK-2.19)
-   */
+  /** Prepares a search. */
   search(expression: Expression, options: Omit<SearchOptions, 'signal'>): Search {
-    const matcher = new Matcher(expression, options, this.#queryLimits);
-    return new Search(matcher, options, this.#reader, this.#limits, this.#postings, this.#finder);
+    return new Search(expression, options, {
+      reader: this.#reader,
+      queryLimits: this.#queryLimits,
+      limits: this.#limits,
+      postings: this.#postings,
+      finder: this.#finder,
+      scheduler: this.#scheduler,
+      memory: this.#memory,
+    });
+  }
+
+  /** A slice for work that no client requested. */
+  #newSlice(): TimeSlice {
+    const { sliceMs } = this.#limits;
+    return new TimeSlice({ sliceMs, lifetimeMs: Number.POSITIVE_INFINITY, scheduler: this.#scheduler });
   }
 }
 
-/** One running query. */
-export class Search {
-  readonly #matcher: Matcher;
-  readonly #options: Omit<SearchOptions, 'signal'>;
-  readonly #reader: Pick<ObjectReader, 'objects'>;
-  readonly #limits: SearchLimits;
-  readonly #postings: Postings;
-  readonly #finder: CandidateFinder;
-  readonly #slice: TimeSlice;
-  readonly #warnings: Set<string>;
+/** The parts of an engine that its searches use. */
+interface SearchParts {
+  readonly reader: Pick<ObjectReader, 'objects'>;
+  readonly queryLimits: QueryLimits;
+  readonly limits: SearchLimits;
+  readonly postings: Postings;
+  readonly finder: CandidateFinder;
+  readonly scheduler: Scheduler;
+  readonly memory: ReadMemory;
+}
 
-  constructor(
-    matcher: Matcher,
-    options: Omit<SearchOptions, 'signal'>,
-    reader: Pick<ObjectReader, 'objects'>,
-    limits: SearchLimits,
-    postings: Postings,
-    finder: CandidateFinder,
-  ) {
-    this.#matcher = matcher;
+/** Objects that are read together. */
+interface Chunk {
+  readonly from: number;
+  readonly objects: readonly (Uint8Array | undefined)[];
+}
+
+/** One running query. It works between {@link begin} and {@link end}. */
+export class Search {
+  readonly #expression: Expression;
+  readonly #options: Omit<SearchOptions, 'signal'>;
+  readonly #parts: SearchParts;
+  readonly #slice: TimeSlice;
+  readonly #warnings = new Set<string>();
+  #chunk: Chunk | undefined;
+  /** Objects in the next read; undefined before the first one. */
+  #readSize: number | undefined;
+  #ahead: { readonly from: number; readonly promise: ReturnType<ObjectReader['objects']> } | undefined;
+
+  constructor(expression: Expression, options: Omit<SearchOptions, 'signal'>, parts: SearchParts) {
+    const { limits, scheduler } = parts;
+    this.#expression = expression;
     this.#options = options;
-    this.#reader = reader;
-    this.#limits = limits;
-    this.#postings = postings;
-    this.#finder = finder;
-    this.#slice = new TimeSlice(limits.sliceMs, options.lifetimeMs);
-    this.#warnings = new Set(matcher.warnings);
+    this.#parts = parts;
+    this.#slice = new TimeSlice({
+      sliceMs: limits.sliceMs,
+      lifetimeMs: options.lifetimeMs,
+      maxWorkMs: limits.maxWorkMs,
+      scheduler,
+      client: options.client,
+    });
+  }
+
+  /** Takes the thread. */
+  begin(): Promise<void> {
+    this.#parts.memory.enter();
+    return this.#slice.begin();
+  }
+
+  /** Gives the thread to other searches. */
+  end(): void {
+    this.#parts.memory.leave();
+    this.#slice.end();
+  }
+
+  /** Drops the objects that were read and not yet matched; they are read again if the search goes on. */
+  shrink(): void {
+    this.#chunk = undefined;
+    this.#ahead = undefined;
+    this.#readSize = undefined;
   }
 
   /** Makes {@link hits} end soon, with reason `aborted`. */
@@ -97,7 +142,20 @@ export class Search {
     this.#slice.cancel();
   }
 
-  /** Finds the hits on demand. Returns how the search ended (BRK-8.13 (4), 8.16). */
+  /** Makes {@link hits} wait at the end of the current slice. */
+  pause(): void {
+    this.#slice.hold();
+  }
+
+  /** Ends a {@link pause}. */
+  resume(): void {
+    this.#slice.resume();
+  }
+
+  /**
+   * Finds the hits on demand. Returns how the search ended (BRK-8.13 (4), 8.16).
+   * @throws PeerError (111) if the query cannot be answered (BRK-2.19)
+   */
   async *hits(): AsyncGenerator<Hit, SearchOutcome> {
     let reason: StopReason | undefined;
     try {
@@ -115,16 +173,23 @@ export class Search {
     const maxFiles = this.#options.maxFiles || Number.POSITIVE_INFINITY;
     let results = this.#options.maxResults || Number.POSITIVE_INFINITY;
     let files = 0;
+    const matcher = await Matcher.compile(
+      this.#expression,
+      this.#options,
+      this.#parts.queryLimits,
+      this.#slice,
+    );
+    for (const warning of matcher.warnings) this.#warnings.add(warning);
     const runs = candidateRuns({
-      matcher: this.#matcher,
-      postings: this.#postings,
-      finder: this.#finder,
-      maxRanked: this.#limits.maxRanked,
+      matcher,
+      postings: this.#parts.postings,
+      finder: this.#parts.finder,
+      maxRanked: this.#parts.limits.maxRanked,
       slice: this.#slice,
       wantedHits: Math.min(maxFiles, results),
     });
     for await (const run of runs) {
-      for await (const { hit, last } of this.#matches(run, () => results)) {
+      for await (const { hit, last } of this.#matches(matcher, run, () => results)) {
         yield hit;
         files++;
         results -= Math.max(1, hit.lines.length);
@@ -135,6 +200,7 @@ export class Search {
   }
 
   async *#matches(
+    matcher: Matcher,
     { oids, scores, isCertain }: CandidateRun,
     results: () => number,
   ): AsyncGenerator<{ hit: Hit; last: boolean }> {
@@ -151,37 +217,66 @@ export class Search {
         yield hit(from, []);
       }
     }
-    const maxLines = this.#options.maxLines || Number.POSITIVE_INFINITY;
-    for await (const { index, object } of this.#objects(oids.subarray(from))) {
-      const lineLimit = this.#options.wantLines ? Math.min(maxLines, results()) : 0;
-      const lines = await this.#matcher.match(object, lineLimit, this.#slice);
+    this.shrink();
+    const rest = oids.subarray(from);
+    for (let index = 0; index < rest.length; index++) {
+      const lines = await this.#matchAt(matcher, rest, index, results);
       if (lines !== undefined) yield hit(from + index, lines);
+      const pause = this.#slice.yield();
+      if (pause !== undefined) await pause;
     }
   }
 
-  /** Reads the objects of the candidates; the next read runs while the current objects are matched. */
-  async *#objects(oids: Uint32Array): AsyncGenerator<{ index: number; object: SoifObject }> {
-    let size = Math.min(FIRST_READ, this.#limits.readObjects);
-    const read = (from: number) => {
-      if (from >= oids.length) return { from, promise: NOTHING };
-      const promise = this.#reader.objects([...oids.subarray(from, from + size)]);
+  /** Matches one candidate. A function of its own: while the reader pauses, the generator keeps no object in memory. */
+  async #matchAt(
+    matcher: Matcher,
+    oids: Uint32Array,
+    index: number,
+    results: () => number,
+  ): Promise<MatchedLine[] | undefined> {
+    if (!this.#hasRead(index)) await this.#readFrom(index, oids);
+    const bytes = this.#chunk?.objects[index - this.#chunk.from];
+    const object = bytes === undefined ? undefined : this.#decode(bytes);
+    if (object === undefined) return undefined;
+    const { wantLines, maxLines } = this.#options;
+    const lineLimit = wantLines ? Math.min(maxLines || Number.POSITIVE_INFINITY, results()) : 0;
+    return matcher.match(object, lineLimit, this.#slice);
+  }
+
+  #hasRead(index: number): boolean {
+    const chunk = this.#chunk;
+    return chunk !== undefined && index >= chunk.from && index < chunk.from + chunk.objects.length;
+  }
+
+  /** Reads the objects of the next candidates; the read after it runs while they are matched. */
+  async #readFrom(from: number, oids: Uint32Array): Promise<void> {
+    const { reader, memory } = this.#parts;
+    const read = (start: number, count: number) => {
+      const promise = reader.objects([...oids.subarray(start, start + count)], memory.mostBytes);
       promise.catch(() => undefined); // reported when awaited, which a stopped search does not do
-      return { from, promise };
+      return { from: start, promise };
     };
-    let next = read(0);
-    while (next.from < oids.length) {
-      const { from, promise } = next;
-      const objects = await promise;
-      await this.#slice.yield();
-      const bytes = objects.reduce((sum, object) => sum + (object?.length ?? 0), 0);
-      // A few hits need a few objects: the reads grow, so that a short search does not read objects that it does not need.
-      size = Math.min(2 * size, fittingSize(objects.length, bytes, this.#limits));
-      next = read(from + objects.length);
-      for (const [i, object] of objects.entries()) {
-        const decoded = object === undefined ? undefined : this.#decode(object);
-        if (decoded !== undefined) yield { index: from + i, object: decoded };
-        await this.#slice.yield();
-      }
+    // A few hits need a few objects: the reads grow, so that a short search does not read objects that it does not need.
+    const next = this.#ahead?.from === from ? this.#ahead : read(from, this.#readSize ?? memory.firstRead);
+    this.#chunk = undefined;
+    this.#ahead = undefined;
+    const whole = await this.#slice.wait(next.promise);
+    const objects = whole.map((object) => object && this.#part(object));
+    const pause = this.#slice.yield();
+    if (pause !== undefined) await pause;
+    const size = memory.countRead(objects);
+    this.#chunk = { from, objects };
+    const end = from + objects.length;
+    if (end < oids.length && memory.mayReadAhead) this.#ahead = read(end, size);
+    this.#readSize = size;
+  }
+
+  /** The text that the index has. */
+  #part(bytes: Uint8Array): Uint8Array {
+    try {
+      return indexedPart(bytes, this.#parts.limits.maxIndexedBytes);
+    } catch {
+      return bytes; // `#decode` warns of it
     }
   }
 
@@ -193,10 +288,4 @@ export class Search {
       return undefined;
     }
   }
-}
-
-/** Number of objects in the next read, from the mean size of the last ones. */
-function fittingSize(objects: number, bytes: number, limits: SearchLimits): number {
-  if (bytes === 0) return limits.readObjects;
-  return Math.max(1, Math.min(limits.readObjects, Math.floor((limits.readBytes * objects) / bytes)));
 }

@@ -1,3 +1,4 @@
+import { largeBuffer } from '../files/large-buffer.js';
 import type { PackedChange, UpdateReply, UpdateRequest, UpdateWorkerData } from './messages.js';
 import { revivedError } from './plain-error.js';
 import { WorkerChannel } from './worker-channel.js';
@@ -9,7 +10,7 @@ const MESSAGE_CHANGES = 256;
 const MESSAGES_AHEAD = 3;
 
 interface Waiting {
-  resolve(): void;
+  resolve(objects: number): void;
   reject(error: Error): void;
 }
 
@@ -17,7 +18,7 @@ interface Waiting {
 export class UpdateChannel {
   readonly #channel: WorkerChannel<UpdateRequest, UpdateReply>;
   readonly #waiting: Waiting[] = [];
-  readonly #sent: Promise<void>[] = [];
+  readonly #sent: Promise<number>[] = [];
   #changes: PackedChange[] = [];
   #bytes = new Uint8Array(MESSAGE_BYTES);
   #used = 0;
@@ -28,7 +29,7 @@ export class UpdateChannel {
       data,
       (reply) => {
         const waiting = this.#waiting.shift();
-        if (reply.kind === 'done') waiting?.resolve();
+        if (reply.kind === 'done') waiting?.resolve(reply.objects);
         else waiting?.reject(revivedError(reply.error));
       },
       (error) => {
@@ -41,7 +42,7 @@ export class UpdateChannel {
   async change(oid: number, object?: Uint8Array): Promise<void> {
     const size = object?.length ?? 0;
     if (this.#used + size > this.#bytes.length) this.#post();
-    if (size > this.#bytes.length) this.#bytes = new Uint8Array(size);
+    if (size > this.#bytes.length) this.#bytes = largeBuffer(size);
     if (object !== undefined) this.#bytes.set(object, this.#used);
     this.#changes.push({ oid, start: this.#used, end: this.#used + size });
     this.#used += size;
@@ -49,9 +50,10 @@ export class UpdateChannel {
     while (this.#sent.length > MESSAGES_AHEAD) await this.#sent.shift();
   }
 
-  async flush(watermark: number): Promise<void> {
+  /** Makes the changes durable. @returns the number of objects in the index */
+  async flush(watermark: number): Promise<number> {
     await this.#settle();
-    await this.#request({ kind: 'flush', watermark });
+    return await this.#request({ kind: 'flush', watermark });
   }
 
   async clear(): Promise<void> {
@@ -87,7 +89,7 @@ export class UpdateChannel {
     this.#used = 0;
   }
 
-  #request(request: UpdateRequest, transfer: readonly ArrayBuffer[] = []): Promise<void> {
+  #request(request: UpdateRequest, transfer: readonly ArrayBuffer[] = []): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#channel.send(request, transfer);
       this.#waiting.push({ resolve, reject });

@@ -1,10 +1,20 @@
 // The update thread of the embedded engine.
 import { parentPort, workerData } from 'node:worker_threads';
 import { decodeSoif, type SoifObject } from '../../protocols/soif/index.js';
-import { columnTexts, type IndexDatabase, openIndexFile, readBatch, writeMeta } from './index-file.js';
+import { collectGarbage, LARGE_BYTES } from '../files/collect-garbage.js';
+import {
+  columnTexts,
+  countObjects,
+  type IndexDatabase,
+  openIndexFile,
+  readBatch,
+  scalar,
+  writeMeta,
+} from './index-file.js';
 import type { PackedChange, UpdateReply, UpdateRequest, UpdateWorkerData } from './messages.js';
 import { plainError } from './plain-error.js';
 
+const NOTHING = new Uint8Array(0);
 /** Approximate memory of a change in addition to the bytes of the object. */
 const CHANGE_BYTES = 64;
 
@@ -19,6 +29,8 @@ class IndexWriter {
   readonly #changed = new Map<number, boolean>();
   #pending = 0;
   #open = false;
+  /** Number of objects in the index, without the open transaction. */
+  #objects: number;
 
   constructor(options: UpdateWorkerData) {
     this.#db = openIndexFile(options.file, options);
@@ -28,18 +40,34 @@ class IndexWriter {
       headings, body, rest) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#remove = this.#db.prepare('DELETE FROM words WHERE rowid = ?');
     this.#batch = readBatch(this.#db);
+    this.#objects = countObjects(this.#db);
   }
 
-  apply(bytes: Uint8Array, changes: readonly PackedChange[]): void {
-    for (const { oid, start, end } of changes) {
+  get objects(): number {
+    return this.#objects;
+  }
+
+  /** Applies the changes; of a large object, which has a message of its own, it takes the bytes away. */
+  apply(message: { bytes: Uint8Array; readonly changes: readonly PackedChange[] }): void {
+    for (const { oid, start, end } of message.changes) {
       this.#begin();
-      const object = end > start ? decodeIfValid(bytes.subarray(start, end)) : undefined;
-      if (object === undefined) {
+      const texts = end > start ? textsIfValid(message.bytes.subarray(start, end)) : undefined;
+      // SQLite copies the texts: nothing else of the object is in memory then.
+      const isLarge = end - start >= LARGE_BYTES && message.changes.length === 1;
+      if (isLarge) {
+        message.bytes = NOTHING;
+        collectGarbage();
+      }
+      if (texts === undefined) {
         this.#remove.run(oid);
       } else {
-        this.#put.run(oid, ...columnTexts(object));
+        this.#put.run(oid, ...texts);
       }
-      this.#changed.set(oid, object !== undefined);
+      this.#changed.set(oid, texts !== undefined);
+      if (isLarge) {
+        texts?.splice(0);
+        collectGarbage();
+      }
       this.#pending += end - start + CHANGE_BYTES;
       // Without the watermark: after a crash these changes are applied again, which is idempotent.
       if (this.#pending >= this.#transactionBytes) this.#commit();
@@ -58,6 +86,7 @@ class IndexWriter {
     this.#db.exec("INSERT INTO words(words) VALUES('delete-all')");
     this.#changed.clear();
     this.#db.exec('DELETE FROM object');
+    this.#objects = 0;
     writeMeta(this.#db, 'watermark', 0);
     this.#commit();
   }
@@ -89,10 +118,18 @@ class IndexWriter {
       JSON.stringify(
         Array.from(this.#changed).flatMap(([oid, isIndexed]) => (isIndexed === indexed ? [oid] : [])),
       );
-    this.#db.prepare('DELETE FROM object WHERE oid IN (SELECT value FROM json_each(?))').run(oids(false));
-    this.#db
+    const removed = this.#db
+      .prepare('DELETE FROM object WHERE oid IN (SELECT value FROM json_each(?))')
+      .run(oids(false)).changes;
+    const put = oids(true);
+    // A replaced object counts as a change of the INSERT, too.
+    const known = Number(
+      scalar(this.#db, 'SELECT count(*) FROM object WHERE oid IN (SELECT value FROM json_each(?))', put),
+    );
+    const written = this.#db
       .prepare('INSERT OR REPLACE INTO object(oid, batch) SELECT value, ? FROM json_each(?)')
-      .run(this.#batch, oids(true));
+      .run(this.#batch, put).changes;
+    this.#objects += written - known - removed;
     this.#changed.clear();
     writeMeta(this.#db, 'batch', this.#batch);
     this.#db.exec('COMMIT');
@@ -102,12 +139,14 @@ class IndexWriter {
 }
 
 /** Returns undefined for an object that is not valid SOIF: it is removed from the index instead of ending the run. */
-function decodeIfValid(bytes: Uint8Array): SoifObject | undefined {
+function textsIfValid(bytes: Uint8Array): string[] | undefined {
+  let object: SoifObject;
   try {
-    return decodeSoif(bytes);
+    object = decodeSoif(bytes);
   } catch {
     return undefined;
   }
+  return columnTexts(object);
 }
 
 /** Answers requests in order. After a failure every answer is that failure, because changes are missing from then on. */
@@ -116,7 +155,7 @@ function serve(port: NonNullable<typeof parentPort>, data: UpdateWorkerData): vo
   let failure: UpdateReply | undefined;
   const perform = (request: Exclude<UpdateRequest, { kind: 'close' }>) => {
     writer ??= new IndexWriter(data);
-    if (request.kind === 'apply') writer.apply(request.bytes, request.changes);
+    if (request.kind === 'apply') writer.apply(request);
     else if (request.kind === 'flush') writer.flush(request.watermark);
     else writer.clear();
   };
@@ -129,9 +168,11 @@ function serve(port: NonNullable<typeof parentPort>, data: UpdateWorkerData): vo
       }
       if (failure === undefined) perform(request);
     } catch (error) {
-      failure = { kind: 'failed', error: plainError(error) };
+      failure = { kind: 'failed', error: plainError(error, data.file) };
     }
-    if (request.kind !== 'close') port.postMessage(failure ?? ({ kind: 'done' } satisfies UpdateReply));
+    if (request.kind === 'close') return;
+    const done: UpdateReply = { kind: 'done', objects: writer?.objects ?? 0 };
+    port.postMessage(failure ?? done);
   });
 }
 

@@ -2,7 +2,7 @@ import { OidSet } from '../broker/oid-set.js';
 import { type IndexDatabase, readBatch } from './index-file.js';
 import type { Postings } from './postings.js';
 import type { TermLookup } from './term-lookup.js';
-import { TimeSlice } from './time-slice.js';
+import type { TimeSlice } from './time-slice.js';
 
 /** Where in a word the text must occur. */
 export type WordPosition = 'start' | 'end' | 'anywhere';
@@ -44,11 +44,14 @@ export class Vocabulary {
   readonly #db: IndexDatabase;
   readonly #postings: Postings;
   readonly #limitBytes: number;
+  readonly #newSlice: () => TimeSlice;
   readonly #block;
   #snapshot: Snapshot | 'too-large' | undefined;
   #loading: Promise<void> | undefined;
 
-  constructor(db: IndexDatabase, postings: Postings, limitBytes: number) {
+  /** @param newSlice returns the time slice of one load of the cache */
+  constructor(db: IndexDatabase, postings: Postings, limitBytes: number, newSlice: () => TimeSlice) {
+    this.#newSlice = newSlice;
     this.#db = db;
     this.#postings = postings;
     this.#limitBytes = limitBytes;
@@ -70,7 +73,7 @@ export class Vocabulary {
   ): Promise<{ readonly terms: ReadonlySet<string>; readonly changed: OidSet } | undefined> {
     const searched = `${position === 'start' ? '\n' : ''}${text}${position === 'end' ? '\n' : ''}`;
     const terms = new Set<string>();
-    await this.#refresh();
+    await this.#refresh(slice);
     const snapshot = this.#snapshot;
     const cached = snapshot === undefined || snapshot === 'too-large' ? undefined : snapshot;
     for await (const block of cached?.blocks ?? this.#read(slice)) {
@@ -85,7 +88,7 @@ export class Vocabulary {
   async classify(lookup: TermLookup, limit: number, slice: TimeSlice): Promise<TermVerdicts> {
     const certain: string[] = [];
     const possible: string[] = [];
-    await this.#refresh();
+    await this.#refresh(slice);
     const snapshot = this.#snapshot;
     const cached = snapshot === undefined || snapshot === 'too-large' ? undefined : snapshot;
     const changed = cached === undefined ? new OidSet() : this.#postings.since(cached.batch);
@@ -105,12 +108,12 @@ export class Vocabulary {
   }
 
   /** Reloads the cache if it is too old; concurrent queries share one load. */
-  async #refresh(): Promise<void> {
+  async #refresh(slice: TimeSlice): Promise<void> {
     const snapshot = this.#snapshot;
     if (snapshot !== undefined && snapshot !== 'too-large') {
       const few = Math.min(
         MAX_CHANGED,
-        Math.max(MIN_CHANGED, Math.floor(this.#postings.count * CHANGED_SHARE)),
+        Math.max(MIN_CHANGED, Math.floor(this.#postings.span * CHANGED_SHARE)),
       );
       if (this.#postings.countSince(snapshot.batch, few + 1) <= few) return;
     }
@@ -118,14 +121,24 @@ export class Vocabulary {
     this.#loading ??= this.#load().finally(() => {
       this.#loading = undefined;
     });
-    await this.#loading;
+    await slice.wait(this.#loading);
   }
 
   async #load(): Promise<void> {
     const batch = readBatch(this.#db);
+    const slice = this.#newSlice();
+    await slice.begin();
+    try {
+      await this.#readAll(batch, slice);
+    } finally {
+      slice.end();
+    }
+  }
+
+  async #readAll(batch: number, slice: TimeSlice): Promise<void> {
     const blocks: Block[] = [];
     let bytes = 0;
-    for await (const block of this.#read(new TimeSlice(5, Number.POSITIVE_INFINITY))) {
+    for await (const block of this.#read(slice)) {
       blocks.push(block);
       // A JavaScript string takes one byte per character only if all of them are in Latin-1.
       bytes += /[^\0-\xff]/.test(block) ? block.length * 2 : block.length;

@@ -1,3 +1,5 @@
+import { bytesOfUrl, urlOfBytes } from '../../protocols/soif/index.js';
+
 /**
  * Row keys. Both stores keep all their tables in one LevelDB. The first byte of a key names the table, so that the rows of a document,
  * whatever their table, are written in one atomic batch.
@@ -9,6 +11,8 @@
  *     z  url                               TombstoneIdentity
  *     D  url                               Document
  *     Q  class key, 00, directive, precedence, ordinal u48 BE             (CRAWL-5.1.1)
+ *     l  sequence u48 BE                   event of a crawl, for its logs and figures
+ *     w  due time u48 BE, ordinal u48 BE   WaitingUri
  *     q  class key                         WorkQueue
  *     i  precedence u8, sequence u48 BE    class key of an inactive queue
  *     h  key of a fetch history            the history
@@ -18,7 +22,8 @@
  *     H  host:port                         ReferenceServer
  *     B  document ID u32 BE                ReferenceLinks
  *     E  oid u32 BE                        RegistryEntry                  broker
- *     O  oid u32 BE                        the object's bytes
+ *     O  oid u32 BE                        the object's bytes (broker/object-rows.ts)
+ *     o  number of the parts u64 BE, part u32 BE   bytes of a large object (broker/large-objects.ts)
  *     L  url                               UrlObjects
  *     K  content mark                      ContentMark
  *     X  expiry u64 BE, oid                empty
@@ -38,6 +43,8 @@ export const TABLE = {
   tombstoneIdentities: 0x7a,
   documents: 0x44,
   queues: 0x51,
+  events: 0x6c,
+  waiting: 0x77,
   queueRecords: 0x71,
   inactiveQueues: 0x69,
   histories: 0x68,
@@ -48,6 +55,7 @@ export const TABLE = {
   referenceLinks: 0x42,
   entries: 0x45,
   objects: 0x4f,
+  parts: 0x6f,
   urls: 0x4c,
   marks: 0x4b,
   expiries: 0x58,
@@ -72,7 +80,7 @@ export function tableRange(table: Table): KeyRange {
   return { gte: Uint8Array.of(table), lt: Uint8Array.of(table + 1) };
 }
 
-/** Key of a table whose rows have text keys, e.g. URLs. */
+/** Key of a table whose rows have text keys. */
 export function textKey(table: Table, text: string): Uint8Array {
   const key = Buffer.allocUnsafe(1 + Buffer.byteLength(text));
   key[0] = table;
@@ -80,17 +88,34 @@ export function textKey(table: Table, text: string): Uint8Array {
   return key;
 }
 
-/** The text of a key after its first `skip` bytes: 1 for a {@link textKey}, 9 for an {@link orderedKey}. */
-export function keyText(key: Uint8Array, skip = 1): string {
-  return Buffer.from(key.buffer, key.byteOffset + skip, key.byteLength - skip).toString('utf8');
+/** The text of a {@link textKey}. */
+export function keyText(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset + 1, key.byteLength - 1).toString('utf8');
 }
 
-/** Key of a table ordered by a u64 (a time or a sequence), then by `text`. */
-export function orderedKey(table: Table, order: number, text = ''): Uint8Array {
-  const key = Buffer.allocUnsafe(9 + Buffer.byteLength(text));
+/**
+ * Key of a table whose rows have the URLs of objects as keys: the URL's bytes (GATHERD-5.1).
+ * @throws ProtocolError for a URL with characters that are not bytes
+ */
+export function urlKey(table: Table, url: string): Uint8Array {
+  return bytesKey(table, bytesOfUrl(url));
+}
+
+/** The URL of a key after its first `skip` bytes: 1 for a {@link urlKey}, 9 for an {@link orderedUrlKey}. */
+export function keyUrl(key: Uint8Array, skip = 1): string {
+  return urlOfBytes(key.subarray(skip));
+}
+
+/** Key of a table ordered by a u64 (a time or a sequence). */
+export function orderedKey(table: Table, order: number): Uint8Array {
+  const key = Buffer.allocUnsafe(9);
   writeOrder(key, table, order);
-  key.write(text, 9);
   return key;
+}
+
+/** Key of a table ordered by a u64, then by the bytes of a URL, see {@link urlKey}. */
+export function orderedUrlKey(table: Table, order: number, url: string): Uint8Array {
+  return orderedBytesKey(table, order, bytesOfUrl(url));
 }
 
 /** Key of a table ordered by a u64, then by OID. */

@@ -1,17 +1,19 @@
-import { ClassicLevel } from 'classic-level';
-import { StorageError } from '../../protocols/errors.js';
+import type { ClassicLevel } from 'classic-level';
+import { messageOf, StorageError } from '../../protocols/errors.js';
 import { SCHEMA_VERSION, schemaCodec } from '../records/records.js';
-import { type KeyRange, TABLE, textKey } from './keys.js';
+import { flushOpening, prepareCreation } from './creation.js';
+import { flushLogs } from './flush-logs.js';
+import { type KeyRange, TABLE, type Table, tableRange, textKey } from './keys.js';
+import { fullError, guardDatabase, type OpenDatabase, openDatabase } from './open-database.js';
 import { ReadWriteLock } from './read-write-lock.js';
+import { LogLengths, measureLogs } from './verify/log-lengths.js';
+import { type RowChange, writeBatch } from './write-batch.js';
+import { hasRoomToOpen, SharedDatabase } from './write-recovery.js';
+
+export type { RowChange };
 
 /** The kind of store in a directory. */
-type StoreKind = 'gatherer' | 'broker';
-
-/** A change of one row; without `value` the row is deleted. */
-export interface RowChange {
-  readonly key: Uint8Array;
-  readonly value?: Uint8Array;
-}
+export type StoreKind = 'gatherer' | 'broker';
 
 export type Row = readonly [key: Uint8Array, value: Uint8Array];
 
@@ -25,6 +27,13 @@ export interface PageOptions {
   readonly reverse?: boolean;
 }
 
+export interface GetOptions {
+  /** The moment to read from. Default: now. */
+  readonly snapshot?: Snapshot;
+  /** Keep the row in the block cache. Default true; false for rows that take a large part of it. */
+  readonly fillCache?: boolean;
+}
+
 export interface LevelOptions {
   readonly kind: StoreKind;
   /** Create the store if the directory does not have one. Default true. */
@@ -35,13 +44,30 @@ export interface LevelOptions {
   readonly cacheBytes?: number;
   /** Size up to which rows stay in memory and in the log before they become a table file, bytes. Default 4 MiB. */
   readonly writeBufferBytes?: number;
+  /** Bytes of tables whose checksums are compared before the store is open; the rest follows in the background. Default 1 GiB. */
+  readonly verifyBytes?: number;
 }
 
 /** Key of the row with the store's kind and schema version. */
 const SCHEMA_KEY = textKey(TABLE.system, 'schema');
+/** Tables that only one kind of store has, and has rows in as soon as it is used. */
+const KIND_TABLES: readonly (readonly [Table, StoreKind])[] = [
+  [TABLE.entries, 'broker'],
+  [TABLE.objects, 'broker'],
+  [TABLE.summaries, 'gatherer'],
+  [TABLE.documents, 'gatherer'],
+  [TABLE.queues, 'gatherer'],
+  [TABLE.seen, 'gatherer'],
+];
+const VIEWS = { keyEncoding: 'view', valueEncoding: 'view' } as const;
 const DEFAULT_PAGE_ROWS = 1000;
 const DEFAULT_PAGE_BYTES = 256 * 1024;
 const MIB = 1024 * 1024;
+/** Milliseconds between a write and the record of the logs' lengths: a few calls for thousands of writes. */
+const RECORD_LENGTHS_MS = 250;
+
+/** A moment of a database. */
+export type Snapshot = ReturnType<ClassicLevel<Uint8Array, Uint8Array>['snapshot']>;
 
 type Database = ClassicLevel<Uint8Array, Uint8Array>;
 
@@ -52,41 +78,107 @@ type Database = ClassicLevel<Uint8Array, Uint8Array>;
  * {@link Level.suspend} can close the files between two pages, and a walk is not a snapshot.
  */
 export class Level implements AsyncDisposable {
+  readonly #opened: OpenDatabase<Uint8Array, Uint8Array>;
   readonly #db: Database;
   readonly #lock: ReadWriteLock;
+  readonly #shared: SharedDatabase | undefined;
+  /** Why the last write failed. LevelDB refuses, or loses, every later write until it is opened again. */
+  #failure: StorageError | undefined;
+  #recovering: Promise<void> | undefined;
+  #recoveries = 0;
+  readonly #lengths: LogLengths;
+  #recording: NodeJS.Timeout | undefined;
+  #lengthsRecorded: Promise<void> | undefined;
 
   private constructor(
     readonly directory: string,
-    db: Database,
+    opened: OpenDatabase<Uint8Array, Uint8Array>,
+    multithreading: boolean,
   ) {
-    this.#db = db;
+    this.#opened = opened;
+    this.#db = opened.db;
+    this.#lengths = new LogLengths(directory);
     this.#lock = new ReadWriteLock(`the store in ${directory}`);
+    if (multithreading)
+      this.#shared = new SharedDatabase(directory, (reopened) => this.#releaseUntil(reopened));
   }
 
   /**
    * @throws StorageError if another process has the directory open, it is damaged, or it holds another kind of store or another schema.
    */
   static async open(directory: string, options: LevelOptions): Promise<Level> {
-    const db: Database = new ClassicLevel(directory, {
-      keyEncoding: 'view',
-      valueEncoding: 'view',
-      createIfMissing: options.create ?? true,
-      multithreading: options.multithreading ?? false,
+    const { create = true, multithreading = false, verifyBytes } = options;
+    if (create) await prepareCreation(directory);
+    const opened = await openDatabase<Uint8Array, Uint8Array>(directory, {
+      ...VIEWS,
+      createIfMissing: create,
+      multithreading,
       cacheSize: options.cacheBytes ?? 8 * MIB,
       writeBufferSize: options.writeBufferBytes ?? 4 * MIB,
+      ...(verifyBytes === undefined ? {} : { verifyBytes }),
     });
-    await guard(directory, () => db.open());
     try {
-      await guard(directory, () => checkSchema(db, directory, options));
+      await flushOpening(directory);
+      await guardDatabase(directory, () => checkSchema(opened.db, directory, options));
     } catch (error) {
-      await db.close();
+      await opened.close();
       throw error;
     }
-    return new Level(directory, db);
+    return new Level(directory, opened, multithreading);
   }
 
-  get(key: Uint8Array): Promise<Uint8Array | undefined> {
-    return this.#use(() => this.#db.get(key));
+  /** The kind of the store in a directory; undefined if it has no readable schema row. @throws StorageError if it cannot be opened */
+  static async kindOf(directory: string): Promise<StoreKind | undefined> {
+    const opened = await openDatabase<Uint8Array, Uint8Array>(directory, {
+      ...VIEWS,
+      createIfMissing: false,
+    });
+    try {
+      const bytes = await opened.db.get(SCHEMA_KEY);
+      const kind = bytes && schemaCodec.decode(bytes).kind;
+      return kind === 'gatherer' || kind === 'broker' ? kind : undefined;
+    } finally {
+      await opened.close();
+    }
+  }
+
+  /**
+   * Writes the schema row of a store that has lost it, by the tables that it has.
+   *
+   * @returns the kind of the store; undefined if it has no table of either kind
+   */
+  static async restoreKind(directory: string): Promise<StoreKind | undefined> {
+    const kind = await Level.kindOf(directory);
+    if (kind !== undefined) return kind;
+    const opened = await openDatabase<Uint8Array, Uint8Array>(directory, {
+      ...VIEWS,
+      createIfMissing: false,
+    });
+    try {
+      for (const [table, owner] of KIND_TABLES) {
+        const [first] = await opened.db.keys({ ...tableRange(table), limit: 1 }).all();
+        if (first === undefined) continue;
+        await opened.db.put(SCHEMA_KEY, schemaCodec.encode({ kind: owner, version: SCHEMA_VERSION[owner] }));
+        return owner;
+      }
+      return undefined;
+    } finally {
+      await opened.close();
+    }
+  }
+
+  get(key: Uint8Array, { snapshot, fillCache = true }: GetOptions = {}): Promise<Uint8Array | undefined> {
+    return this.#use(() =>
+      this.#db.get(key, snapshot === undefined ? { fillCache } : { fillCache, snapshot }),
+    );
+  }
+
+  /**
+   * The present rows, for reads that may last. Close it: until then LevelDB keeps the rows that are replaced. A read from a snapshot fails
+   * with a StorageError when the database was closed and opened meanwhile.
+   */
+  snapshot(): Promise<Snapshot> {
+    return this.#use(async () => this.#db.snapshot());
   }
 
   /** Reads rows in one call to the thread pool; the results are in the order of the keys. */
@@ -149,38 +241,93 @@ export class Level implements AsyncDisposable {
   /**
    * Writes all changes or none. Of two changes of the same row the later one counts.
    *
-   * @param sync flush to the disk. Without it a killed process loses nothing, a power failure may lose the last batches.
+   * @param sync flush this and all earlier batches to the disk. Without it a killed process loses nothing, a power failure may lose the
+   *   last batches.
    */
   write(changes: Iterable<RowChange>, sync = false): Promise<void> {
-    return this.#use(() => {
-      const batch = this.#db.batch();
-      for (const { key, value } of changes) {
-        if (value === undefined) batch.del(key);
-        else batch.put(key, value);
-      }
-      return batch.write({ sync });
+    return this.#change(async () => {
+      await writeBatch(this.#db, [...changes]);
+      if (sync) await this.#flush();
+      else this.#recordLengths();
     });
+  }
+
+  /** Makes everything that was written durable: a power failure loses nothing of it. */
+  flush(): Promise<void> {
+    return this.#use(() => this.#flush());
+  }
+
+  async #flush(): Promise<void> {
+    try {
+      const before = await measureLogs(this.directory);
+      await flushLogs(this.directory);
+      this.#lengths.noteFlushed(before);
+      await this.#lengths.record();
+    } catch (cause) {
+      throw new StorageError(`the store in ${this.directory} cannot be flushed: ${messageOf(cause)}`, {
+        cause,
+      });
+    }
+  }
+
+  /** Records the lengths of the logs, a moment after the first of several writes. */
+  #recordLengths(): void {
+    this.#recording ??= setTimeout(() => {
+      this.#recording = undefined;
+      this.#lengthsRecorded = this.#lengths.record();
+    }, RECORD_LENGTHS_MS).unref();
   }
 
   /** Deletes a range without reading it into JavaScript. Not atomic: a partial deletion must be a valid state. */
   clear(range: KeyRange): Promise<void> {
-    return this.#use(() => this.#db.clear({ ...range }));
+    return this.#change(() => this.#db.clear({ ...range }));
   }
 
   /** Rewrites the files without deleted and replaced rows. Reads and writes continue meanwhile. */
   compact(): Promise<void> {
-    return this.#use(() => this.#db.compactRange(Uint8Array.of(0x00), Uint8Array.of(0xff)));
+    return this.#change(() => this.#db.compactRange(Uint8Array.of(0x00), Uint8Array.of(0xff)));
+  }
+
+  /**
+   * After a failed write: opens the database again, without which LevelDB refuses every write, or appends to a damaged log. Writes do so
+   * themselves; a caller with state of its own calls it before it reads that state. Reads continue meanwhile.
+   *
+   * @throws StorageError while the disk is full
+   */
+  async recover(): Promise<void> {
+    if (this.#isUsable()) return;
+    // It is closed while it is suspended, too.
+    await this.#lock.released();
+    if (this.#isUsable()) return;
+    this.#recovering ??= this.#reopen().finally(() => {
+      this.#recovering = undefined;
+    });
+    await this.#recovering;
+  }
+
+  /** Whether there is room to {@link recover}. */
+  hasRoom(): Promise<boolean> {
+    return hasRoomToOpen(this.directory);
+  }
+
+  /**
+   * Number of recoveries. After one, the write that failed is either there or not: state that counts rows must be read again.
+   */
+  get recoveries(): number {
+    return this.#recoveries;
   }
 
   /** Closes the files, runs `work` on the directory, and opens the files again, also if `work` fails. */
   suspend<T>(work: () => Promise<T>): Promise<T> {
     return this.#lock.exclusive(() =>
-      guard(this.directory, async () => {
+      guardDatabase(this.directory, async () => {
         await this.#db.close();
         try {
           return await work();
         } finally {
-          await this.#db.open();
+          // Its own files, closed a moment ago, are not compared again.
+          await this.#db.open({ createIfMissing: false });
+          await flushOpening(this.directory);
         }
       }),
     );
@@ -188,15 +335,68 @@ export class Level implements AsyncDisposable {
 
   /** Waits for the calls in flight, then closes the files. */
   close(): Promise<void> {
-    return this.#lock.close(() => guard(this.directory, () => this.#db.close()));
+    return this.#lock.close(async () => {
+      this.#shared?.[Symbol.dispose]();
+      clearTimeout(this.#recording);
+      await this.#lengthsRecorded;
+      await guardDatabase(this.directory, () => this.#opened.close());
+    });
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  #use<T>(work: () => Promise<T>): Promise<T> {
-    return this.#lock.shared(() => guard(this.directory, work));
+  #isUsable(): boolean {
+    return this.#failure === undefined && this.#db.status === 'open';
+  }
+
+  async #use<T>(work: () => Promise<T>): Promise<T> {
+    const { damage } = this.#opened;
+    if (damage !== undefined) throw damage;
+    if (this.#db.status !== 'open') {
+      await this.#lock.released();
+      // A recovery that failed left it closed.
+      if (this.#db.status === 'closed' && !this.#lock.closed) await this.recover();
+    }
+    return this.#lock.shared(() => guardDatabase(this.directory, work));
+  }
+
+  async #change(work: () => Promise<void>): Promise<void> {
+    await this.recover();
+    try {
+      await this.#lock.shared(() => guardDatabase(this.directory, work));
+    } catch (error) {
+      if (error instanceof StorageError) this.#failure = error;
+      throw error;
+    }
+  }
+
+  async #reopen(): Promise<void> {
+    if (!(await hasRoomToOpen(this.directory))) throw this.#failure ?? fullError(this.directory, undefined);
+    await this.#lock.exclusive(() =>
+      guardDatabase(this.directory, async () => {
+        await this.#db.close();
+        try {
+          await this.#shared?.closeElsewhere();
+          await this.#db.open({ createIfMissing: false });
+          await flushOpening(this.directory);
+        } finally {
+          this.#shared?.reopened();
+        }
+      }),
+    );
+    this.#failure = undefined;
+    this.#recoveries++;
+  }
+
+  /** Another thread recovers the database. */
+  #releaseUntil(reopened: Promise<void>): Promise<void> {
+    return this.#lock.exclusive(async () => {
+      await this.#db.close();
+      await reopened;
+      await this.#db.open({ createIfMissing: false });
+    });
   }
 }
 
@@ -230,30 +430,4 @@ async function checkSchema(db: Database, directory: string, options: LevelOption
       `${directory} has schema ${schema.version}; this program reads schema ${SCHEMA_VERSION[options.kind]}`,
     );
   }
-}
-
-/** Converts errors of the database to StorageErrors. */
-async function guard<T>(directory: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!isLevelError(error)) throw error;
-    const locked =
-      error.cause instanceof Error && 'code' in error.cause && error.cause.code === 'LEVEL_LOCKED';
-    const problem = locked ? 'is in use by another process' : `cannot be used: ${reason(error)}`;
-    throw new StorageError(`the store in ${directory} ${problem}`, { cause: error });
-  }
-}
-
-function isLevelError(error: unknown): error is Error & { readonly code: string } {
-  return (
-    error instanceof Error &&
-    'code' in error &&
-    typeof error.code === 'string' &&
-    error.code.startsWith('LEVEL_')
-  );
-}
-
-function reason(error: Error): string {
-  return error.cause instanceof Error ? error.cause.message : error.message;
 }

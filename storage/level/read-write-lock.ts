@@ -17,7 +17,9 @@ export class ReadWriteLock {
   }
 
   async shared<T>(work: () => Promise<T>): Promise<T> {
-    await this.#enter();
+    while (this.#barrier !== undefined) await this.#barrier;
+    this.#assertOpen();
+    // In the same step as the last look at the barrier: another caller that waited for it may set a new one before the next step.
     this.#holders++;
     try {
       return await work();
@@ -27,8 +29,14 @@ export class ReadWriteLock {
   }
 
   async exclusive<T>(work: () => Promise<T>): Promise<T> {
-    await this.#enter();
+    while (this.#barrier !== undefined) await this.#barrier;
+    this.#assertOpen();
     return this.#runAlone(work);
+  }
+
+  /** Waits while there is an exclusive holder. */
+  async released(): Promise<void> {
+    while (this.#barrier !== undefined) await this.#barrier;
   }
 
   /** Runs `work` exclusively, after which other calls are refused. Later calls of `close` do nothing. */
@@ -41,11 +49,11 @@ export class ReadWriteLock {
     });
   }
 
-  async #enter(): Promise<void> {
-    while (this.#barrier !== undefined) await this.#barrier;
+  #assertOpen(): void {
     if (this.#closed) throw new StateError(`${this.what} is closed`);
   }
 
+  /** Sets the barrier before its first wait. */
   async #runAlone<T>(work: () => Promise<T>): Promise<T> {
     let release = () => {};
     this.#barrier = new Promise((resolve) => {

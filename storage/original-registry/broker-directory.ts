@@ -1,7 +1,7 @@
-import { lstat, opendir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { errorCode, StorageError } from '../../protocols/errors.js';
-import { U32_MAX } from '../../protocols/registry/index.js';
+import { objectName } from '../../protocols/registry/index.js';
 
 /*
  * An original Broker's directory (REG-1, REG-34, REG-50):
@@ -23,20 +23,12 @@ export function gathererIdsPath(directory: string): string {
   return join(directory, 'admin', 'Gatherer-Ids');
 }
 
-/** The number of directories below `objects/` (REG-34). */
-const OBJECT_DIRECTORIES = 100;
+/** The directory of all object files (REG-34). */
+export const OBJECTS_DIRECTORY = 'objects';
 
-/** The path of an object's file (REG-34). */
+/** The path at which this kit writes an object's file (REG-34). */
 export function objectFilePath(directory: string, oid: number): string {
-  return join(directory, 'objects', String(oid % OBJECT_DIRECTORIES), `OBJ${oid}`);
-}
-
-/** The OID of a file below `objects/`; undefined if it is not an object file. */
-function oidOfFile(subdirectory: string, name: string): number | undefined {
-  const digits = /^OBJ([1-9]\d{0,9})$/.exec(name)?.[1];
-  if (digits === undefined) return undefined;
-  const oid = Number(digits);
-  return oid <= U32_MAX && subdirectory === String(oid % OBJECT_DIRECTORIES) ? oid : undefined;
+  return join(directory, OBJECTS_DIRECTORY, objectName(oid));
 }
 
 /** The kind of a path: a Registry file, an original Broker's directory, or a directory of this kit. */
@@ -53,7 +45,7 @@ export type BrokerLocation =
  */
 export async function locateBroker(path: string): Promise<BrokerLocation> {
   const found = await statOf(path);
-  if (found === 'file') return { kind: 'registry', registry: path, directory: undefined };
+  if (found === 'file') return { kind: 'registry', registry: path, directory: await directoryOf(path) };
   for (const directory of [path, join(path, 'broker')]) {
     if ((await statOf(join(directory, 'store'))) === 'directory') return { kind: 'store', directory };
     const registry = registryPath(directory);
@@ -63,36 +55,19 @@ export async function locateBroker(path: string): Promise<BrokerLocation> {
   throw new StorageError(`${path} is not a broker's directory: ${what}`);
 }
 
+/** The original Broker's directory of a Registry in its place beside `objects/`. A directory of this kit is not one. */
+async function directoryOf(registry: string): Promise<string | undefined> {
+  const directory = dirname(dirname(resolve(registry)));
+  if (resolve(registry) !== registryPath(directory)) return undefined;
+  if ((await statOf(join(directory, 'store'))) !== undefined) return undefined;
+  return (await statOf(join(directory, OBJECTS_DIRECTORY))) === 'directory' ? directory : undefined;
+}
+
 async function statOf(path: string): Promise<'file' | 'directory' | undefined> {
   try {
     return (await stat(path)).isDirectory() ? 'directory' : 'file';
   } catch (error) {
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return undefined;
     throw new StorageError(`${path} cannot be read: ${errorCode(error)}`, { cause: error });
-  }
-}
-
-/** Whether the file of an object exists. */
-export async function hasObjectFile(directory: string, oid: number): Promise<boolean> {
-  try {
-    return (await lstat(objectFilePath(directory, oid))).isFile();
-  } catch {
-    return false;
-  }
-}
-
-/** The OIDs of the object files, directory by directory; other names are ignored. */
-export async function* objectFiles(
-  directory: string,
-  signal?: AbortSignal,
-): AsyncGenerator<number, void, undefined> {
-  for (let i = 0; i < OBJECT_DIRECTORIES; i++) {
-    signal?.throwIfAborted();
-    const path = join(directory, 'objects', String(i));
-    if ((await statOf(path)) !== 'directory') continue;
-    for await (const entry of await opendir(path)) {
-      const oid = entry.isFile() ? oidOfFile(String(i), entry.name) : undefined;
-      if (oid !== undefined) yield oid;
-    }
   }
 }

@@ -1,6 +1,6 @@
 // Writes a Broker's store as the directory of an original Broker: a Registry and one file for each object.
-import { access, copyFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, copyFile, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { errorCode, ProtocolError, StorageError } from '../../protocols/errors.js';
 import {
   encodeRecordData,
@@ -11,15 +11,27 @@ import {
   type RegistryVersion,
   registryFormat,
 } from '../../protocols/registry/index.js';
-import { decodeSoif } from '../../protocols/soif/index.js';
+import {
+  bytesOfUrl,
+  decodeSoif,
+  readOutline,
+  type SoifBytes,
+  type SoifObject,
+  textOfUrl,
+} from '../../protocols/soif/index.js';
 import type { BrokerStore } from '../broker/broker-store.js';
 import { OidSet } from '../broker/oid-set.js';
 import { readBrokerCounters } from '../broker/registry-rows.js';
+import { makeDirectory } from '../files/make-directory.js';
+import { readRegular } from '../files/regular-file.js';
 import { replaceFile } from '../files/replace-file.js';
+import { type StagedFiles, withStagedFiles } from '../files/staged-directory.js';
+import { syncPath } from '../files/sync-path.js';
 import { Level } from '../level/level.js';
 import type { RegistryEntry } from '../records/records.js';
-import { COPIED_FILES, gathererIdsPath, objectFiles, registryPath } from './broker-directory.js';
-import { writeObjectFile } from './object-file.js';
+import { COPIED_FILES, gathererIdsPath, objectFilePath, registryPath } from './broker-directory.js';
+import { flushObjectNames, writeObjectFile } from './object-file.js';
+import { ObjectLocations } from './object-locations.js';
 import { openRandomFile } from './random-file.js';
 import { type RecordToWrite, writeRegistry } from './write-registry.js';
 
@@ -37,6 +49,8 @@ export interface ExportOptions extends TransferOptions {
   readonly version?: RegistryVersion;
   /** Replaces an existing Registry. Default false: an existing Registry is an error. */
   readonly force?: boolean;
+  /** A Broker's directory whose files of `admin/` are copied, as far as the target lacks them ({@link copyAdminFiles}). Default: none. */
+  readonly adminFrom?: string;
 }
 
 export interface ExportCounts {
@@ -44,6 +58,8 @@ export interface ExportCounts {
   readonly skipped: number;
   /** Object files that existed before and that no record names (REG-38). */
   readonly unreferenced: number;
+  /** Copied files of `admin/`. */
+  readonly filesCopied: number;
 }
 
 /** The number of object files that are written concurrently. */
@@ -51,8 +67,8 @@ const CONCURRENT_WRITES = 16;
 const NO_BYTES = new Uint8Array(0);
 
 /**
- * Writes an original Broker's directory: the object files, then the Registry by an atomic rename (REG-28, REG-37). After a kill
- * the export is run again. The highest OID that the store has used becomes a deleted record if its object no longer exists, so that it
+ * Writes an original Broker's directory beside its place, then moves the object files and at last the Registry (REG-28, REG-37). A failed
+ * export leaves no new file; after a kill the export is run again. The highest OID that the store has used becomes a deleted record if its object no longer exists, so that it
  * is not used again (REG-35).
  *
  * @param storeDirectory directory of the store, which is open
@@ -68,38 +84,37 @@ export async function exportRegistry(
   const format = registryFormat(options);
   const path = registryPath(to);
   if (!force && (await exists(path))) throw new StorageError(`${path} exists already; --force replaces it`);
-  await mkdir(join(to, 'admin'), { recursive: true });
   const ids = version === 2 ? await readGathererIds(to) : undefined;
   const lastOid = (await nextOidOf(storeDirectory)) - 1;
   const written = new OidSet();
-  let objects = 0;
-  let skipped = 0;
+  const counts = { objects: 0, skipped: 0, unreferenced: 0, filesCopied: 0 };
   let highest = 0;
 
-  async function* records(): AsyncGenerator<RecordToWrite, void, undefined> {
+  async function* records(staging: string): AsyncGenerator<RecordToWrite, void, undefined> {
     const { validFlag, deletedFlag } = format;
     for await (const page of store.stored(signal === undefined ? {} : { signal })) {
-      const prepared: { oid: number; data: Uint8Array; bytes: Uint8Array }[] = [];
+      const prepared: { oid: number; data: Uint8Array; bytes: SoifBytes }[] = [];
       for (const { entry, bytes } of page) {
         highest = Math.max(highest, entry.oid);
         try {
-          const data = encodeRecordData(recordOf(entry, bytes, ids), version);
+          const stored = bytes instanceof Uint8Array ? bytes : (await readOutline(bytes)).head;
+          const data = encodeRecordData(recordOf(entry, stored, ids), version);
           prepared.push({ oid: entry.oid, data, bytes });
         } catch (error) {
           if (!(error instanceof ProtocolError)) throw error;
-          skipped++;
-          onWarning?.(`object ${entry.oid}, ${entry.url}: skipped: ${error.message}`);
+          counts.skipped++;
+          onWarning?.(`object ${entry.oid}, ${textOfUrl(entry.url)}: skipped: ${error.message}`);
         }
       }
       for (let i = 0; i < prepared.length; i += CONCURRENT_WRITES) {
         signal?.throwIfAborted();
         const group = prepared.slice(i, i + CONCURRENT_WRITES);
-        await Promise.all(group.map(({ oid, bytes }) => writeObjectFile(to, oid, bytes)));
+        await allSettled(group.map(({ oid, bytes }) => writeObjectFile(staging, oid, bytes)));
       }
       for (const { oid, data } of prepared) {
         yield { flag: validFlag, state: 'valid', data };
         written.add(oid);
-        objects++;
+        counts.objects++;
         onObject?.();
         signal?.throwIfAborted();
       }
@@ -113,22 +128,36 @@ export async function exportRegistry(
     }
   }
 
-  await replaceFile(
-    path,
-    async (temporary) => {
-      await writeRegistry(await openRandomFile(temporary, 'wx'), records(), version, format);
-      // Written before the rename of the Registry, which refers to it.
-      if (ids !== undefined) await writeGathererIds(to, ids);
-    },
-    { force },
-  );
-  let unreferenced = 0;
-  for await (const oid of objectFiles(to, signal)) {
-    if (written.has(oid)) continue;
-    unreferenced++;
-    onWarning?.(`the file of object ${oid} has no record (REG-38)`);
+  const build = async ({ path: staging, place }: StagedFiles): Promise<void> => {
+    await makeDirectory(join(staging, 'admin'));
+    const file = await openRandomFile(registryPath(staging), 'wx');
+    await writeRegistry(file, records(staging), version, format);
+    if (ids !== undefined) await writeGathererIds(staging, ids);
+    if (options.adminFrom !== undefined) {
+      counts.filesCopied = (await copyAdminFiles(options.adminFrom, staging, to)).length;
+    }
+    await flushObjectNames(staging);
+    await syncPath(join(staging, 'admin'));
+    signal?.throwIfAborted();
+    await place('objects');
+    await flushObjectNames(to);
+    await place('admin');
+    await syncPath(to);
+  };
+  await withStagedFiles(to, build, { last: basename(path) });
+  for (const { oid, path: file } of (await ObjectLocations.find(to, signal)).files()) {
+    if (written.has(oid) && file === objectFilePath(to, oid)) continue;
+    counts.unreferenced++;
+    onWarning?.(`${file} is not the file of a record (REG-38)`);
   }
-  return { objects, skipped, unreferenced };
+  return counts;
+}
+
+/** Waits for all promises, so that no work goes on after an error; then rejects with the first error. */
+async function allSettled(work: readonly Promise<void>[]): Promise<void> {
+  for (const outcome of await Promise.allSettled(work)) {
+    if (outcome.status === 'rejected') throw outcome.reason;
+  }
 }
 
 /** The next OID of a store, which may be open in this process. */
@@ -141,18 +170,29 @@ async function nextOidOf(storeDirectory: string): Promise<number> {
   return (await readBrokerCounters(level)).nextOid;
 }
 
-/** The Registry record of an object. Its texts are the bytes of the object (REG-4), which differ from UTF-8 only beyond ASCII. */
-function recordOf(entry: RegistryEntry, bytes: Uint8Array, ids: GathererIds | undefined): RegistryRecord {
+/**
+ * The Registry record of an object, from its bytes or from what is known of a large one. Its texts are the bytes of the object (REG-4), which differ from UTF-8 only beyond
+ * ASCII.
+ */
+export function recordOf(
+  entry: RegistryEntry,
+  stored: Uint8Array | SoifObject,
+  ids: GathererIds | undefined,
+): RegistryRecord {
   const { oid, updateTime, lastModificationTime, refreshRate, timeToLive } = entry;
   const times = { updateTime, lastModificationTime, refreshRate, timeToLive };
   const names = [entry.url, entry.gathererName, entry.gathererHost, entry.gathererVersion, entry.description];
   const ascii = names.every((text) => /^[\x00-\x7f]*$/.test(text));
-  const object = ascii ? undefined : decodeSoif(bytes, { maxObjectBytes: Math.max(1, bytes.length) });
+  const decoded = () =>
+    stored instanceof Uint8Array
+      ? decodeSoif(stored, { maxObjectBytes: Math.max(1, stored.length) })
+      : stored;
+  const object = ascii ? undefined : decoded();
   const text = (name: string, value: string): Uint8Array =>
     object === undefined ? Buffer.from(value) : trim(object.get(name) ?? NO_BYTES);
   return {
     oid,
-    url: object?.urlBytes ?? Buffer.from(entry.url),
+    url: object?.urlBytes ?? bytesOfUrl(entry.url),
     gatherer: gathererOf(entry, text, ids),
     md5: Buffer.from(entry.md5),
     description: text('Description', entry.description),
@@ -197,27 +237,31 @@ function trim(bytes: Uint8Array): Uint8Array {
 /** The Gatherer ids of a directory; empty if the file is absent (REG-50). @throws ProtocolError for a malformed line */
 export async function readGathererIds(directory: string): Promise<GathererIds> {
   try {
-    return GathererIds.parse(await readFile(gathererIdsPath(directory), 'utf8'));
+    return GathererIds.parse((await readRegular(gathererIdsPath(directory))).toString('utf8'));
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return new GathererIds();
     throw error;
   }
 }
 
-function writeGathererIds(directory: string, ids: GathererIds): Promise<void> {
+/** Writes the Gatherer ids of a directory. */
+export function writeGathererIds(directory: string, ids: GathererIds): Promise<void> {
   return replaceFile(gathererIdsPath(directory), (path) => writeFile(path, ids.format()), { force: true });
 }
 
-/** Copies the files of `admin/` that both kinds of directory have and the target lacks; returns their names. */
-export async function copyAdminFiles(from: string, to: string): Promise<string[]> {
+/**
+ * Copies the files of `admin/` that both kinds of directory have and the target lacks; returns their names.
+ *
+ * @param to where they are written
+ * @param target the directory that may have them already. Default `to`
+ */
+export async function copyAdminFiles(from: string, to: string, target = to): Promise<string[]> {
   const copied: string[] = [];
-  await mkdir(join(to, 'admin'), { recursive: true });
+  await makeDirectory(join(to, 'admin'));
   for (const name of COPIED_FILES) {
     const source = join(from, 'admin', name);
-    const target = join(to, 'admin', name);
-    if (!(await exists(source)) || (await exists(target))) continue;
-    await copyFile(source, `${target}.new`);
-    await rename(`${target}.new`, target);
+    if (!(await exists(source)) || (await exists(join(target, 'admin', name)))) continue;
+    await replaceFile(join(to, 'admin', name), (temporary) => copyFile(source, temporary));
     copied.push(name);
   }
   return copied;

@@ -1,5 +1,6 @@
 // Stores imported objects in a Broker's store under the OIDs of their original Broker.
-import type { SoifObject } from '../../protocols/soif/index.js';
+import { type SoifBytes, type SoifObject, textOfUrl } from '../../protocols/soif/index.js';
+import { deleteOrphans, writeParts } from '../broker/large-objects.js';
 import {
   type Bookkeeping,
   contentMark,
@@ -15,7 +16,7 @@ import { type BrokerCounters, brokerCountersCodec, type RegistryEntry } from '..
 
 /** An object that has the attributes that a store requires, with its OID. */
 export interface ImportableObject {
-  readonly bytes: Uint8Array;
+  readonly bytes: SoifBytes;
   readonly book: Bookkeeping;
   readonly entry: RegistryEntry;
 }
@@ -27,7 +28,7 @@ export interface ImportOutcome {
 }
 
 /** Prepares an object; returns a sentence if it lacks an attribute that the Registry requires (REG-40). */
-export function prepareImport(oid: number, object: SoifObject, bytes: Uint8Array): ImportableObject | string {
+export function prepareImport(oid: number, object: SoifObject, bytes: SoifBytes): ImportableObject | string {
   const book = readBookkeeping(object);
   const missing = missingAttributes(book);
   if (missing.length > 0) return `no readable ${missing.join(', ')} (REG-40)`;
@@ -48,7 +49,9 @@ export class StoreImporter implements AsyncDisposable {
   static async open(storeDirectory: string): Promise<StoreImporter> {
     const level = await Level.open(storeDirectory, { kind: 'broker', create: false });
     try {
-      return new StoreImporter(level, await readBrokerCounters(level));
+      const counters = await readBrokerCounters(level);
+      await deleteOrphans(level, counters.sequence);
+      return new StoreImporter(level, counters);
     } catch (error) {
       await level.close();
       throw error;
@@ -58,7 +61,7 @@ export class StoreImporter implements AsyncDisposable {
   /** Writes one atomic batch, including the next OID (REG-35). The outcomes are in the order of the objects. */
   async add(objects: readonly ImportableObject[]): Promise<ImportOutcome[]> {
     if (objects.length === 0) return [];
-    const rows = new RegistryRows(this.#level, this.#counters, Math.floor(Date.now() / 1000));
+    await using rows = new RegistryRows(this.#level, this.#counters, Math.floor(Date.now() / 1000));
     const entries = objects.map(({ entry }) => entry);
     await rows.load(
       entries.map(({ url }) => url),
@@ -83,6 +86,7 @@ export class StoreImporter implements AsyncDisposable {
   }
 
   async #write(rows: RegistryRows, before: BrokerCounters, nextOid: number, sync: boolean): Promise<void> {
+    for (const large of rows.large) await writeParts(this.#level, large);
     const counters = { ...rows.counters, nextOid: Math.max(nextOid, rows.counters.nextOid) };
     // The later of two changes to one row wins.
     const batch = [
@@ -112,14 +116,14 @@ function addOne(
   const existing = stored.get(oid);
   if (existing !== undefined) {
     if (existing.url !== url || !sameGatherer(existing, book)) {
-      return { skipped: `its OID is already that of ${existing.url}` };
+      return { skipped: `its OID is already that of ${textOfUrl(existing.url)}` };
     }
     if (existing.updateTime >= updateTime) return 'known';
   }
   // REG-45: another summary of the URL by the same Gatherer.
   const other = rows.entriesOf(url).find((known) => known.oid !== oid && sameGatherer(known, book));
   if (other !== undefined && other.updateTime >= updateTime) {
-    return { skipped: `object ${other.oid} is about ${url} too, and not older (REG-45)` };
+    return { skipped: `object ${other.oid} is about ${textOfUrl(url)} too, and not older (REG-45)` };
   }
   // REG-47: an existing object stays.
   const duplicate = rows.oidOfMark(contentMark(entry));

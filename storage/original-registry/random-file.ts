@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { errorCode, StorageError } from '../../protocols/errors.js';
+import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
+import { openRegular } from '../files/regular-file.js';
 
 /** A file that is read and written at offsets. */
 export interface RandomFile {
@@ -20,16 +21,23 @@ export type OpenMode = 'r' | 'r+' | 'wx';
 /** Opens a file; tests pass one that fails between two writes. */
 export type OpenRandomFile = (path: string, mode: OpenMode) => Promise<RandomFile>;
 
-/** @throws StorageError if it cannot be opened */
+/** Opens a file of the system. @throws StorageError if it cannot be opened; its writes throw one, too, e.g. if the disk is full */
 export const openRandomFile: OpenRandomFile = async (path, mode) => {
   let handle: FileHandle;
   try {
-    handle = await open(path, mode);
+    handle = await (mode === 'wx' ? open(path, mode) : openRegular(path, mode));
   } catch (cause) {
     const reason =
       errorCode(cause) === 'ENOENT' ? 'there is no such file' : (errorCode(cause) ?? String(cause));
     throw new StorageError(`${path} cannot be opened: ${reason}`, { cause });
   }
+  const written = async (work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (cause) {
+      throw new StorageError(`${path} cannot be written: ${messageOf(cause)}`, { cause });
+    }
+  };
   return {
     async read(bytes, position) {
       let done = 0;
@@ -40,15 +48,16 @@ export const openRandomFile: OpenRandomFile = async (path, mode) => {
       }
       return done;
     },
-    async write(bytes, position) {
-      let done = 0;
-      while (done < bytes.length) {
-        const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done);
-        done += bytesWritten;
-      }
-    },
-    truncate: (length) => handle.truncate(length),
-    sync: () => handle.sync(),
+    write: (bytes, position) =>
+      written(async () => {
+        let done = 0;
+        while (done < bytes.length) {
+          const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done);
+          done += bytesWritten;
+        }
+      }),
+    truncate: (length) => written(() => handle.truncate(length)),
+    sync: () => written(() => handle.sync()),
     size: async () => (await handle.stat()).size,
     close: () => handle.close(),
   };

@@ -126,6 +126,7 @@ export class RegistryFile implements AsyncDisposable {
       if (header === undefined) throw headerError(survey);
       const format = { ...registryFormat(options), reading: survey.reading };
       survey = await withoutFalseCut(file, survey, format, maxRecordBytes);
+      survey = await withoutUnflushed(file, survey);
       const problems = problemsOf(survey);
       if (writable) {
         refuseDamage(path, survey);
@@ -330,6 +331,20 @@ async function withoutFalseCut(
   if ((await searchRecord(survey.end, context)) === undefined) return survey;
   const message = "a record's size leads beyond the end of the file, but a record can be read there";
   return { ...survey, damage: { ...survey.damage, cut: false, rule: 'REG-15', message } };
+}
+
+/**
+ * A power failure may leave zeros where records were appended but not flushed. The header counts only flushed records, so such zeros after
+ * them are a cut end (REG-29), also if a later part of the append reached the disk.
+ */
+async function withoutUnflushed(file: RandomFile, survey: Survey): Promise<Survey> {
+  const { damage, header, counts } = survey;
+  if (damage === undefined || damage.cut || header === undefined || counts.records < header.records)
+    return survey;
+  const start = new Uint8Array(RECORD_HEADER_BYTES);
+  await file.read(start, damage.offset);
+  if (new DataView(start.buffer).getUint32(4) !== 0) return survey;
+  return { ...survey, damage: { ...damage, cut: true, rule: 'REG-29' } };
 }
 
 function problemsOf(survey: Survey): RegistryProblem[] {

@@ -77,6 +77,15 @@ export async function searchRecord(
   return undefined;
 }
 
+/** Whether the file has a record whose size is exactly that of its fields in the version and the reading of the context. */
+export async function hasExactRecord(context: SalvageContext): Promise<boolean> {
+  for await (const start of plausibleOffsets(0, context.window.size, context)) {
+    const measured = await measure(start, context);
+    if (measured?.natural !== undefined && measured.natural === measured.declared) return true;
+  }
+  return false;
+}
+
 /** Offsets from `offset`, before `end`, of magic numbers that look like those of records and not like part of a text. */
 async function* plausibleOffsets(
   offset: number,

@@ -1,8 +1,10 @@
 // The types of the stored records and the codecs between them and the protobuf messages of records.proto.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { crc32 } from 'node:zlib';
 import protobuf from 'protobufjs';
 import { StorageError } from '../../protocols/errors.js';
+import { bytesOfUrl, urlOfBytes } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 
 /**
@@ -24,17 +26,94 @@ const schemaFile = fileURLToPath(import.meta.resolve('#records.proto'));
 const { root } = protobuf.parse(readFileSync(schemaFile, 'utf8'));
 root.resolveAll();
 
+/** The number of the field with the checksum of a row, the last one of its bytes. Programs that do not know it pass over it. */
+const CRC_FIELD = 2047;
+/** The field's key in two bytes (it has a fixed length of 32 bits), and its value. */
+const CRC_BYTES = 6;
+const CRC_KEY = (CRC_FIELD << 3) | 5;
+
+/** A codec of what has no checksum of its own, or another one. */
 function codec<T extends object>(name: string): RecordCodec<T> {
   const type = root.lookupType(`harvest.storage.${name}`);
   const toPlain = plainCopier(type);
   return {
     encode: (record) => type.encode(record).finish(),
+    decode: (bytes) => plainOf(type, toPlain, decodeMessage(type, bytes), bytes) as T,
+  };
+}
+
+/** A codec of rows that end with a CRC-32 of the bytes before it. Rows of earlier versions have none, and are not verified. */
+function rowCodec<T extends object>(name: string): RecordCodec<T> {
+  const type = root.lookupType(`harvest.storage.${name}`);
+  const toPlain = plainCopier(type);
+  type.add(new protobuf.Field('rowCrc', CRC_FIELD, 'fixed32'));
+  return {
+    encode(record) {
+      const bytes = type.encode(record).uint32(CRC_KEY).fixed32(0).finish();
+      writeU32(bytes, crcOf(bytes));
+      return bytes;
+    },
     decode(bytes) {
-      try {
-        return toPlain(type.decode(bytes)) as T;
-      } catch (cause) {
-        throw new StorageError(`a ${name} record of ${bytes.length} bytes is damaged`, { cause });
-      }
+      const message: protobuf.Message & { readonly rowCrc?: number } = decodeMessage(type, bytes);
+      const { rowCrc = 0 } = message;
+      if (rowCrc !== 0 && rowCrc !== crcOf(bytes)) throw damaged(name, bytes, 'does not match its checksum');
+      return plainOf(type, toPlain, message, bytes) as T;
+    },
+  };
+}
+
+function decodeMessage(type: protobuf.Type, bytes: Uint8Array): protobuf.Message {
+  try {
+    return type.decode(bytes);
+  } catch (cause) {
+    throw damaged(type.name, bytes, 'is damaged', cause);
+  }
+}
+
+/** A record without one of the messages that it consists of is damaged, too. */
+function plainOf(
+  type: protobuf.Type,
+  toPlain: (message: object) => object,
+  message: protobuf.Message,
+  bytes: Uint8Array,
+): object {
+  try {
+    return toPlain(message);
+  } catch (cause) {
+    throw damaged(type.name, bytes, 'is damaged', cause);
+  }
+}
+
+function damaged(name: string, { length }: Uint8Array, problem: string, cause?: unknown): StorageError {
+  return new StorageError(
+    `a ${name} record of ${length} bytes ${problem}; stop its program, then \`harvest store check DIR\` lists the damage of its store`,
+    { cause },
+  );
+}
+
+/** The checksum of all bytes but the field itself; never 0, which is the value of rows without one. */
+function crcOf(bytes: Uint8Array): number {
+  return crc32(bytes.subarray(0, bytes.length - CRC_BYTES)) || 1;
+}
+
+/** Overwrites the last four bytes, little-endian. */
+function writeU32(bytes: Uint8Array, value: number): void {
+  const end = bytes.length;
+  bytes[end - 4] = value & 0xff;
+  bytes[end - 3] = (value >>> 8) & 0xff;
+  bytes[end - 2] = (value >>> 16) & 0xff;
+  bytes[end - 1] = value >>> 24;
+}
+
+/** The codec of a record whose field `url` is the URL of an object: bytes in the message, one character a byte in the record. */
+function urlCodec<T extends { readonly url: string }>(name: string): RecordCodec<T> {
+  const plain = rowCodec<Omit<T, 'url'> & { readonly url: Uint8Array }>(name);
+  return {
+    encode: (record) => plain.encode({ ...record, url: bytesOfUrl(record.url) }),
+    decode(bytes) {
+      const record = plain.decode(bytes);
+      // protobufjs has an array for a field that a damaged row lacks.
+      return Object.assign(record, { url: urlOfBytes(Uint8Array.from(record.url)) }) as unknown as T;
     },
   };
 }
@@ -104,6 +183,8 @@ export interface SummaryRecord {
   readonly soif: Uint8Array;
   /** 0 = the Update-Time of the row's key. */
   readonly contentTime?: UnixSeconds;
+  /** CRC-32 of `soif` that begins with the low 32 bits of the Update-Time; 0 = not known. */
+  readonly crc?: number;
 }
 
 /** The tombstone of a deleted summary. */
@@ -178,6 +259,23 @@ export interface QueuedUri {
   readonly cost: number;
   /** The seed from which it descends (CRAWL-2.9); empty if not recorded. */
   readonly sourceTag: string;
+  /** G-174: the addresses that its request may reach, as decided when it was found; one of {@link NETWORK}. */
+  readonly network: number;
+}
+
+/** G-174: the addresses that the request for a queued URI may reach. Stores of earlier versions have `unknown`. */
+export const NETWORK = { unknown: 0, any: 1, publicOnly: 2 } as const;
+
+/** A URI that waits for a retry; the time when it is due and its ordinal are in the row's key. */
+export interface WaitingUriRecord {
+  readonly classKey: string;
+  readonly directive: number;
+  readonly precedence: number;
+  readonly uri: QueuedUri;
+  /** CRAWL-8.1, of the last attempt. */
+  readonly status: number;
+  /** Why the last attempt failed. */
+  readonly reason: string;
 }
 
 /** CRAWL-5.4: the stored states of a queue. Ready, snoozed and in process are stored as active. */
@@ -261,6 +359,8 @@ export interface RegistryEntry {
   readonly contentChanged: UnixSeconds;
   /** Update-Time since which the content is unchanged. */
   readonly contentTime: UnixSeconds;
+  /** Number of the parts of a large object; 0 = it is stored in one row. */
+  readonly partSet?: number;
 }
 
 /** The Broker's record of an object that it removed (BT-5). */
@@ -283,9 +383,9 @@ export interface Removal {
 
 export const schemaCodec = codec<SchemaRecord>('Schema');
 
-export const gathererCountersCodec = codec<GathererCounters>('GathererCounters');
+export const gathererCountersCodec = rowCodec<GathererCounters>('GathererCounters');
 
-export const linkCountersCodec = codec<LinkCounters>('LinkCounters');
+export const linkCountersCodec = rowCodec<LinkCounters>('LinkCounters');
 
 export const summaryCodec = codec<Required<SummaryRecord>>('Summary');
 
@@ -312,47 +412,49 @@ export interface ExportIndex {
 
 export const exportIndexCodec = codec<ExportIndex>('ExportIndex');
 
-export const tombstoneCodec = codec<TombstoneRecord>('Tombstone');
+export const tombstoneCodec = rowCodec<TombstoneRecord>('Tombstone');
 
-export const tombstoneIdentityCodec = codec<{ readonly deletionTime: UnixSeconds }>('TombstoneIdentity');
+export const tombstoneIdentityCodec = rowCodec<{ readonly deletionTime: UnixSeconds }>('TombstoneIdentity');
 
-export const summaryIdentityCodec = codec<{ readonly updateTime: UnixSeconds }>('SummaryIdentity');
-
-/** The URL is in the row's key. */
-export const documentCodec = codec<Omit<DocumentRecord, 'url'>>('Document');
+export const summaryIdentityCodec = rowCodec<{ readonly updateTime: UnixSeconds }>('SummaryIdentity');
 
 /** The URL is in the row's key. */
-export const referenceDocumentCodec = codec<ReferenceDocument>('ReferenceDocument');
+export const documentCodec = rowCodec<Omit<DocumentRecord, 'url'>>('Document');
 
-export const referenceServerCodec = codec<{ readonly id: number }>('ReferenceServer');
+/** The URL is in the row's key. */
+export const referenceDocumentCodec = rowCodec<ReferenceDocument>('ReferenceDocument');
 
-export const referenceLinksCodec = codec<{ readonly ids: Uint8Array }>('ReferenceLinks');
+export const referenceServerCodec = rowCodec<{ readonly id: number }>('ReferenceServer');
 
-export const queuedUriCodec = codec<QueuedUri>('QueuedUri');
+export const referenceLinksCodec = rowCodec<{ readonly ids: Uint8Array }>('ReferenceLinks');
 
-export const queueRecordCodec = codec<Omit<QueueRecord, 'classKey'>>('WorkQueue');
+export const queuedUriCodec = rowCodec<QueuedUri>('QueuedUri');
 
-export const frontierStateCodec = codec<FrontierState>('FrontierState');
+export const waitingUriCodec = rowCodec<WaitingUriRecord>('WaitingUri');
+
+export const queueRecordCodec = rowCodec<Omit<QueueRecord, 'classKey'>>('WorkQueue');
+
+export const frontierStateCodec = rowCodec<FrontierState>('FrontierState');
 
 /** Either `text` or `number` is set; `value` is the name of the one that is. */
-export const metaValueCodec = codec<{
+export const metaValueCodec = rowCodec<{
   readonly text?: string;
   readonly number?: number;
   readonly value?: string;
 }>('MetaValue');
 
-export const brokerCountersCodec = codec<BrokerCounters>('BrokerCounters');
+export const brokerCountersCodec = rowCodec<BrokerCounters>('BrokerCounters');
 
 /** The OID is in the row's key. */
-export const registryEntryCodec = codec<Omit<RegistryEntry, 'oid'>>('RegistryEntry');
+export const registryEntryCodec = urlCodec<Omit<RegistryEntry, 'oid'>>('RegistryEntry');
 
 /** The row's key is a digest of fields of the record. */
-export const removalCodec = codec<Removal>('Removal');
+export const removalCodec = urlCodec<Removal>('Removal');
 
-export const urlObjectsCodec = codec<{ readonly oids: readonly number[] }>('UrlObjects');
+export const urlObjectsCodec = rowCodec<{ readonly oids: readonly number[] }>('UrlObjects');
 
-export const contentMarkCodec = codec<{ readonly oid: number }>('ContentMark');
+export const contentMarkCodec = rowCodec<{ readonly oid: number }>('ContentMark');
 
-export const changeCodec = codec<{ readonly oid: number; readonly removed: boolean }>('Change');
+export const changeCodec = rowCodec<{ readonly oid: number; readonly removed: boolean }>('Change');
 
-export const collectionPointCodec = codec<{ readonly last: UnixSeconds }>('CollectionPoint');
+export const collectionPointCodec = rowCodec<{ readonly last: UnixSeconds }>('CollectionPoint');

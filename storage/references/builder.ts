@@ -126,7 +126,7 @@ export class ReferencesBuilder implements AsyncDisposable {
       await this.#publication.publish({ ...counts, schemes }, this.#options.keepGenerations);
       return { generation: this.#publication.generation, ...counts };
     } catch (cause) {
-      throw storageError('the references cannot be published', cause);
+      throw storageError(`the references cannot be published in ${this.#publication.directory}`, cause);
     }
   }
 

@@ -87,6 +87,8 @@ export interface ReferencesCounts {
  */
 export interface References extends AsyncDisposable {
   readonly generation: number;
+  /** A u32 above 0: equal numbers mean equal data, also in different directories. */
+  readonly stamp: number;
   readonly counts: ReferencesCounts;
   /** Whether the generation has ranks, that is, `harvest pagerank` computed them (R-28). */
   readonly ranked: boolean;

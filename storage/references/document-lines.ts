@@ -1,9 +1,16 @@
+import { isUtf8 } from 'node:buffer';
 import { KitError } from '../../protocols/errors.js';
+import { hrefOfUrl, urlOfBytes } from '../../protocols/soif/index.js';
 import { canonicalDocumentUrl } from '../../protocols/urls/index.js';
 import type { DocumentInput } from './contract.js';
 import { lineError, WholeLines } from './line-input.js';
 
 const LF = 0x0a;
+
+/** A line of JSON. In one that is not UTF-8, bytes beyond ASCII are percent-encoded, so that the URL of the line keeps them. */
+function textOf(line: Buffer): string {
+  return isUtf8(line) ? line.toString('utf8') : hrefOfUrl(urlOfBytes(line));
+}
 
 /**
  * Parses documents, one JSON object per line, with `id`, `url`, and optionally `time`, `checktime`, `length` and `server` (the server's
@@ -37,7 +44,7 @@ export class DocumentLines {
     for (let start = 0; start < bytes.length; ) {
       const end = bytes.indexOf(LF, start);
       this.#line++;
-      const line = text.toString('utf8', start, end).trim();
+      const line = textOf(text.subarray(start, end)).trim();
       if (line !== '') this.#parseLine(line);
       start = end + 1;
     }

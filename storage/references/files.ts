@@ -1,7 +1,8 @@
 // The flat files of a references generation: buffered appending, and reading from memory or in blocks.
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { StorageError } from '../../protocols/errors.js';
+import { openRegular } from '../files/regular-file.js';
 
 const BUFFER_BYTES = 1 << 18;
 /** The size of one read while a file is loaded into memory. */
@@ -139,7 +140,7 @@ export class FlatFile implements AsyncDisposable {
    * @throws StorageError if the file has another size
    */
   static async open(path: string, length: number, budget: MemoryBudget): Promise<FlatFile> {
-    const handle = await open(path, 'r');
+    const handle = await openRegular(path);
     let keepOpen = false;
     try {
       const { size } = await handle.stat();

@@ -1,3 +1,4 @@
+export { berkeleyFile } from './berkeley-db.js';
 export {
   type PublishedReferences,
   ReferencesBuilder,
@@ -25,3 +26,4 @@ export type { ByteOrder } from './pair-parser.js';
 export type { BuildPhase, ProgressOptions } from './progress-reporter.js';
 export { type PublishedRanks, publishRanks, type RankOptions } from './rank-publication.js';
 export { ReferencesReader, type ReferencesReaderOptions } from './reader.js';
+export { ThreadedReferencesBuilder } from './threaded-builder.js';

@@ -49,6 +49,7 @@ export async function* readInput(path: string, signal?: AbortSignal): AsyncGener
 /** Regroups chunks into blocks of whole lines. */
 export class WholeLines {
   #rest = new Uint8Array(0);
+  #tooLong = false;
 
   /** Returns the lines that this chunk completes, each with its LF; may be empty. */
   push(chunk: Uint8Array): Uint8Array {
@@ -61,18 +62,32 @@ export class WholeLines {
     const whole = chunk.subarray(0, end);
     const lines = this.#rest.length === 0 ? whole : concat(this.#rest, whole);
     this.#rest = Uint8Array.from(rest);
+    this.#tooLong ||= hasLongLine(lines);
     return lines;
   }
 
-  /** A message if the incomplete line exceeds the maximum length. Check it after each chunk. */
+  /** A message if a line exceeds the maximum length, however the chunks cut it. Check it after each chunk. */
   get problem(): string | undefined {
-    return this.#rest.length > MAX_LINE_BYTES ? `a line is longer than ${MAX_LINE_BYTES} bytes` : undefined;
+    return this.#tooLong || this.#rest.length > MAX_LINE_BYTES
+      ? `a line is longer than ${MAX_LINE_BYTES} bytes`
+      : undefined;
   }
 
   /** Returns the incomplete last line with an LF appended; empty if the input ended with an LF. */
   end(): Uint8Array {
     return this.#rest.length === 0 ? this.#rest : concat(this.#rest, Uint8Array.of(LF));
   }
+}
+
+/** Looks at few bytes only: at the last LF of each stretch of the maximum length. */
+function hasLongLine(lines: Uint8Array): boolean {
+  let start = 0;
+  while (lines.length - start > MAX_LINE_BYTES + 1) {
+    const end = lines.lastIndexOf(LF, start + MAX_LINE_BYTES);
+    if (end < start) return true;
+    start = end + 1;
+  }
+  return false;
 }
 
 function concat(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {

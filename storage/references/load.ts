@@ -1,4 +1,5 @@
-import { UsageError } from '../../protocols/errors.js';
+import { StorageError, UsageError } from '../../protocols/errors.js';
+import { berkeleyFile, dumpBerkeleyFile } from './berkeley-db.js';
 import { type PublishedReferences, ReferencesBuilder, type ReferencesBuilderOptions } from './builder.js';
 import { DocumentLines } from './document-lines.js';
 import { readInput } from './line-input.js';
@@ -11,7 +12,7 @@ export interface LoadOptions extends ReferencesBuilderOptions {
    * The file of documents, in the format of {@link DocumentLines}. In all three names `-` is standard input; `.gz` files are decompressed.
    */
   readonly documents?: string | undefined;
-  /** The file of links, in a format of {@link PairParser}. */
+  /** The file of links, in a format of {@link PairParser}, or a Berkeley DB file, which its own `db_dump` reads (R-8). */
   readonly refs: string;
   /** The file of the reverse database, whose order is kept. It must hold the pairs of `refs` reversed (R-10). */
   readonly hubs?: string | undefined;
@@ -35,7 +36,14 @@ export async function loadReferences(options: LoadOptions): Promise<PublishedRef
     parser: { push(chunk: Uint8Array): void; end(): void },
   ): Promise<void> => {
     let bytes = 0;
-    for await (const chunk of readInput(file, signal)) {
+    const berkeley = file === '-' ? undefined : await berkeleyFile(file);
+    if (berkeley !== undefined && file === documents) {
+      throw new StorageError(
+        `${file} is ${berkeley.description}, and the layout of its records is not recorded (R-16): documents are JSON lines`,
+      );
+    }
+    const input = berkeley === undefined ? readInput(file, signal) : dumpBerkeleyFile(file, berkeley, signal);
+    for await (const chunk of input) {
       parser.push(chunk);
       bytes += chunk.length;
       options.onRead?.(file, bytes);

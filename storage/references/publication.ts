@@ -1,12 +1,13 @@
-import { copyFile, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, link, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StorageError } from '../../protocols/errors.js';
+import { writeSums } from '../files/checksums.js';
+import { makeDirectory } from '../files/make-directory.js';
 import { syncPath } from '../files/sync-path.js';
 import {
-  currentGeneration,
   DEFAULT_KEEP_GENERATIONS,
-  generationNumbers,
   movePointer,
+  nextGeneration,
   removeLeftovers,
   removeOldGenerations,
 } from '../generations/directory.js';
@@ -40,12 +41,11 @@ export class Publication implements AsyncDisposable {
 
   /** @param generations the generations directory, created if it is missing */
   static async begin(generations: string): Promise<Publication> {
-    await mkdir(generations, { recursive: true });
+    await makeDirectory(generations);
+    const number = await nextGeneration(generations);
     await removeLeftovers(generations);
-    const numbers = await generationNumbers(generations);
-    const number = Math.max(0, ...numbers, (await currentGeneration(generations)) ?? 0) + 1;
     const publication = new Publication(generations, number);
-    await mkdir(publication.scratch, { recursive: true });
+    await makeDirectory(publication.scratch);
     return publication;
   }
 
@@ -74,6 +74,7 @@ export class Publication implements AsyncDisposable {
       await file.close();
     }
     for (const name of [...names, FILE.manifest]) await syncPath(join(this.directory, name));
+    await writeSums(this.directory, [...names, FILE.manifest]);
     await syncPath(this.directory);
     await rename(this.directory, join(this.#generations, String(this.generation)));
     await syncPath(this.#generations);

@@ -71,7 +71,7 @@ export async function publishRanks(data: string, options: RankOptions = {}): Pro
       converged,
     };
   } catch (cause) {
-    throw storageError('the ranks cannot be published', cause);
+    throw storageError(`the ranks cannot be published in ${data}`, cause);
   }
 }
 

@@ -1,7 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CloseStack } from '../../protocols/close-stack.js';
-import { errorCode, StorageError } from '../../protocols/errors.js';
+import { messageOf, StorageError } from '../../protocols/errors.js';
+import { adviceFor } from '../files/advice.js';
+import { requireSums, stampOf } from '../files/checksums.js';
+import { readRegular } from '../files/regular-file.js';
 import { currentGeneration } from '../generations/directory.js';
 import type {
   LinkKind,
@@ -64,6 +66,7 @@ export class ReferencesReader implements References {
 
   private constructor(
     readonly generation: number,
+    readonly stamp: number,
     /** The generation's directory. */
     readonly directory: string,
     readonly manifest: Manifest,
@@ -113,12 +116,15 @@ export class ReferencesReader implements References {
       try {
         return await ReferencesReader.#open(number, join(generations, String(number)), options);
       } catch (error) {
-        const replaced = errorCode(error) === 'ENOENT' && (await currentGeneration(generations)) !== number;
+        const replaced = (await currentGeneration(generations)) !== number;
         if (replaced && attempt < OPEN_ATTEMPTS) continue;
         if (error instanceof StorageError) throw error;
-        throw new StorageError(`the references ${number} in ${data} cannot be opened: ${String(error)}`, {
-          cause: error,
-        });
+        throw new StorageError(
+          `the references ${number} in ${data} cannot be opened: ${messageOf(error)}; ${adviceFor(generations)}`,
+          {
+            cause: error,
+          },
+        );
       }
     }
   }
@@ -128,8 +134,9 @@ export class ReferencesReader implements References {
     directory: string,
     { residentBytes = DEFAULT_RESIDENT_BYTES }: ReferencesReaderOptions,
   ): Promise<ReferencesReader> {
+    await requireSums(directory);
     const path = join(directory, FILE.manifest);
-    const manifest = parseManifest(await readFile(path, 'utf8'), path);
+    const manifest = parseManifest((await readRegular(path)).toString('utf8'), path);
     const budget = { remainingBytes: residentBytes };
     const tables = new Map<TableName, LinkTable>();
     await using resources = new CloseStack();
@@ -142,7 +149,9 @@ export class ReferencesReader implements References {
     const documents = resources.use(await DocumentDirectory.open(directory, manifest, servers, budget));
     const ranks = await RankTable.open(directory, manifest.files);
     const parts = { tables, servers, documents, ranks };
-    return new ReferencesReader(generation, directory, manifest, parts, resources.move());
+    // An earlier version wrote no sums; its generations differ by their numbers.
+    const stamp = (await stampOf(directory)) ?? generation;
+    return new ReferencesReader(generation, stamp, directory, manifest, parts, resources.move());
   }
 
   links(kind: LinkKind, id: number): LinkList | undefined {

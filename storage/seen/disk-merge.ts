@@ -1,12 +1,15 @@
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { CloseStack } from '../../protocols/close-stack.js';
-import { errorCode, StorageError } from '../../protocols/errors.js';
+import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
+import { createDirectory } from '../files/make-directory.js';
+import { readRegular } from '../files/regular-file.js';
+import { syncPath } from '../files/sync-path.js';
 import { ChangeList } from './change-list.js';
 import type { SeenOptions } from './contract.js';
 import { fingerprintsOf, type KeyWords, sortKeys } from './key-list.js';
-import { KeyLog } from './key-log.js';
+import { EMPTY_LOG_BYTES, KeyLog } from './key-log.js';
 import { KeyTable } from './key-table.js';
 import { RecentKeys } from './recent-keys.js';
 import { mergeRuns, RunFile } from './run-file.js';
@@ -60,7 +63,7 @@ export class DiskMergeFilter extends SerialFilter {
 
   /** @throws StorageError if the directory is damaged */
   static async open(options: DiskMergeOptions): Promise<DiskMergeFilter> {
-    await mkdir(options.directory, { recursive: true });
+    await createDirectory(options.directory);
     const filter = new DiskMergeFilter(options);
     await filter.#load();
     return filter;
@@ -206,8 +209,10 @@ export class DiskMergeFilter extends SerialFilter {
     try {
       for (const { file, keys } of manifest.runs)
         this.#runs.push(await RunFile.open(join(directory, file), keys));
-      this.#log = await KeyLog.open(join(directory, manifest.log), (change, keys) =>
-        this.#replay(change, keys),
+      this.#log = await KeyLog.open(
+        join(directory, manifest.log),
+        (change, keys) => this.#replay(change, keys),
+        true,
       );
     } catch (error) {
       for (const run of this.#runs) await run.close();
@@ -235,10 +240,21 @@ async function* once(keys: KeyWords): AsyncGenerator<KeyWords, void, undefined> 
 async function readManifest(directory: string): Promise<Manifest> {
   let text: string;
   try {
-    text = await readFile(join(directory, MANIFEST), 'utf8');
+    text = (await readRegular(join(directory, MANIFEST))).toString('utf8');
   } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw error;
+    const path = join(directory, MANIFEST);
+    if (errorCode(error) !== 'ENOENT')
+      throw new StorageError(`${path} cannot be read: ${messageOf(error)}`, { cause: error });
+    // The manifest is the first file with contents: whatever else is there belonged to a lost one, and must not be removed.
+    for (const name of await readdir(directory)) {
+      const { size } = await stat(join(directory, name));
+      if (/^(?:run|log)-\d+$/.test(name) && size > EMPTY_LOG_BYTES)
+        throw new StorageError(`${path} is missing, but ${name} is there`);
+    }
     const first: Manifest = { format: 1, log: 'log-1', runs: [] };
+    const log = await KeyLog.open(join(directory, first.log), () => undefined);
+    await log.sync();
+    await log.close();
     await writeManifest(directory, first);
     return first;
   }
@@ -259,4 +275,6 @@ async function writeManifest(directory: string, manifest: Manifest): Promise<voi
     await file.close();
   }
   await rename(`${path}.new`, path);
+  // With the names of the files that the manifest names.
+  await syncPath(directory);
 }

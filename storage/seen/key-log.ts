@@ -1,12 +1,15 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import { errorCode, StorageError } from '../../protocols/errors.js';
+import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
+import { openRegular } from '../files/regular-file.js';
 import { KEY_BYTES, type KeyWords } from './key-list.js';
 
 /** The operation of a log record. */
 export type KeyChange = 'add' | 'forget';
 
 const MAGIC = Buffer.from('hkseen1\n');
+/** The length of a log without records. */
+export const EMPTY_LOG_BYTES = MAGIC.length;
 /** Operation, number of keys, CRC of both and of the keys: three u32 LE. */
 const HEAD_BYTES = 12;
 const CODE: Readonly<Record<KeyChange, number>> = { add: 1, forget: 2 };
@@ -14,8 +17,9 @@ const CODE: Readonly<Record<KeyChange, number>> = { add: 1, forget: 2 };
 const MAX_RECORD_KEYS = 1 << 17;
 
 /**
- * An append-only file with the changes of a key set. Opening it drops a record that a crash cut off: the commit that wrote it never
- * succeeded.
+ * An append-only file with the changes of a key set. Opening it drops a record that a crash cut off at the end: the commit that wrote it
+ * never succeeded. So it does with a record that has a sector of zeros, and with those after it: a power failure kept the sector from the
+ * disk, so none of them was flushed. Any other damaged record before a sound one is an error, and nothing is changed.
  */
 export class KeyLog {
   private constructor(
@@ -28,20 +32,37 @@ export class KeyLog {
    * Opens or creates the file and reports its records in order.
    *
    * @param onChange owns the array that it receives
-   * @throws StorageError if the file is not a log of seen keys
+   * @param mustExist a missing file is an error, because something else names it
+   * @throws StorageError if the file is not a log of seen keys, or a record is damaged that is not the last one
    */
-  static async open(path: string, onChange: (change: KeyChange, keys: KeyWords) => void): Promise<KeyLog> {
+  static async open(
+    path: string,
+    onChange: (change: KeyChange, keys: KeyWords) => void,
+    mustExist = false,
+  ): Promise<KeyLog> {
     // In mode 'a+' the system ignores the position of a write.
-    const file = await open(path, 'r+').catch((error: unknown) => {
-      if (errorCode(error) === 'ENOENT') return open(path, 'wx+');
-      throw error;
-    });
+    const file = await openRegular(path, 'r+')
+      .catch((cause: unknown) => {
+        if (errorCode(cause) === 'ENOENT' && !mustExist) return open(path, 'wx+');
+        throw cause;
+      })
+      .catch((cause: unknown) => {
+        throw new StorageError(`${path} cannot be opened: ${messageOf(cause)}`, { cause });
+      });
     try {
       const { size } = await file.stat();
       const magic = await readUpTo(file, 0, MAGIC.length);
-      if (size >= MAGIC.length && !magic.equals(MAGIC))
-        throw new StorageError(`${path} is not a log of seen keys`);
-      if (size < MAGIC.length) await file.write(MAGIC, 0, MAGIC.length, 0);
+      const isNew = size < MAGIC.length || (await isZeros(file, 0, size));
+      if (isNew && mustExist) throw new StorageError(`${path} is damaged: it has lost its content`);
+      if (!isNew && !MAGIC.equals(magic)) throw new StorageError(`${path} is not a log of seen keys`);
+      if (isNew) {
+        if (!MAGIC.subarray(0, magic.length).equals(magic) && magic.some((byte) => byte !== 0))
+          throw new StorageError(`${path} is not a log of seen keys`);
+        // Flushed, so that a first sector of zeros after a power failure means that no commit was flushed either.
+        await file.truncate(0);
+        await file.write(MAGIC, 0, MAGIC.length, 0);
+        await file.datasync();
+      }
       let end = MAGIC.length;
       for (;;) {
         const record = await readRecord(file, end);
@@ -49,6 +70,8 @@ export class KeyLog {
         onChange(record.change, record.keys);
         end = record.end;
       }
+      if (!(await hasUnwrittenSector(file, end, size)) && (await hasRecordAfter(file, end, size)))
+        throw new StorageError(`${path} is damaged: the record at byte ${end} is changed`);
       await file.truncate(end);
       return new KeyLog(path, file, end);
     } catch (error) {
@@ -106,6 +129,51 @@ async function readRecord(file: FileHandle, offset: number): Promise<LogRecord |
   const keys = new Uint32Array(2 * count);
   for (let i = 0; i < keys.length; i++) keys[i] = record.readUInt32LE(HEAD_BYTES + 4 * i);
   return { change, keys, end: offset + length };
+}
+
+/** What a disk writes as a whole. */
+const SECTOR_BYTES = 512;
+/** Zeros at the end of a sector that are no accident. */
+const MIN_ZEROS = 8;
+
+/** Whether the bad record at an offset lacks a sector: zeros from its start to the end of a sector, or a whole sector of them. */
+async function hasUnwrittenSector(file: FileHandle, bad: number, size: number): Promise<boolean> {
+  const end = Math.min(size, bad + HEAD_BYTES + MAX_RECORD_KEYS * KEY_BYTES);
+  for (let from = bad; from < end; ) {
+    const to = Math.min(end, from - (from % SECTOR_BYTES) + SECTOR_BYTES);
+    if (to - from >= MIN_ZEROS && (await isZeros(file, from, to))) return true;
+    from = to;
+  }
+  return false;
+}
+
+async function isZeros(file: FileHandle, from: number, to: number): Promise<boolean> {
+  for (let at = from; at < to; at += SEARCH_BYTES) {
+    const piece = await readUpTo(file, at, Math.min(SEARCH_BYTES, to - at));
+    if (piece.some((byte) => byte !== 0)) return false;
+  }
+  return true;
+}
+
+/** Bytes that are searched for the record after a damaged one at a time. */
+const SEARCH_BYTES = 1 << 20;
+
+/**
+ * Whether a sound record follows the bad one at an offset: then the bad one is no cut end. Records begin at multiples of four bytes.
+ * Searches everything, because the length in a damaged record may be wrong.
+ */
+async function hasRecordAfter(file: FileHandle, bad: number, size: number): Promise<boolean> {
+  for (let from = bad + 4; from + HEAD_BYTES <= size; from += SEARCH_BYTES) {
+    const piece = await readUpTo(file, from, SEARCH_BYTES + 4);
+    for (let at = 0; at + 8 <= piece.length && at < SEARCH_BYTES; at += 4) {
+      const code = piece.readUInt32LE(at);
+      if (code !== CODE.add && code !== CODE.forget) continue;
+      const count = piece.readUInt32LE(at + 4);
+      if (count === 0 || from + at + HEAD_BYTES + count * KEY_BYTES > size) continue;
+      if ((await readRecord(file, from + at)) !== undefined) return true;
+    }
+  }
+  return false;
 }
 
 /** The CRC of everything except the CRC field. */

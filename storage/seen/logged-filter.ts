@@ -1,5 +1,5 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createDirectory } from '../files/make-directory.js';
 import { ChangeList } from './change-list.js';
 import type { SeenKind, SeenOptions } from './contract.js';
 import { fingerprintsOf } from './key-list.js';
@@ -38,7 +38,7 @@ export class LoggedFilter extends SerialFilter {
   static async open(keys: KeySet, options: SeenOptions): Promise<LoggedFilter> {
     const { directory } = options;
     if (directory === undefined) return new LoggedFilter(keys, undefined, options);
-    await mkdir(directory, { recursive: true });
+    await createDirectory(directory);
     const log = await KeyLog.open(join(directory, LOG_NAME), (change, words) => {
       for (let offset = 0; offset < words.length; offset += 2)
         keys[change](words[offset]!, words[offset + 1]!);

@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { StorageError } from '../../protocols/errors.js';
+import { messageOf, StorageError } from '../../protocols/errors.js';
+import { openRegular } from '../files/regular-file.js';
 import { BloomBits } from './bloom-bits.js';
 import { compareKeys, fromFileBytes, KEY_BYTES, type KeyWords, toFileBytes } from './key-list.js';
 
@@ -51,8 +52,8 @@ export class RunFile {
 
   /** @throws StorageError if the file does not hold `count` sorted keys */
   static async open(path: string, count: number): Promise<RunFile> {
-    const file = await open(path, 'r').catch((error: unknown) => {
-      throw new StorageError(`${path} cannot be read`, { cause: error });
+    const file = await openRegular(path).catch((error: unknown) => {
+      throw new StorageError(`${path} cannot be read: ${messageOf(error)}`, { cause: error });
     });
     try {
       const { size } = await file.stat();

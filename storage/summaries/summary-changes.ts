@@ -7,7 +7,7 @@ import {
   tombstoneCodec,
   tombstoneIdentityCodec,
 } from '../records/records.js';
-import { identityKey, type Summary, summaryKey } from './summary-store.js';
+import { checkedSummary, identityKey, type Summary, summaryCrc, summaryKey } from './summary-store.js';
 import { tombstoneIdentityKey, tombstoneKey, tombstoneOf } from './tombstones.js';
 
 /** A change of a summary. The rows that it affects depend on the Update-Time of the URL's stored summary. */
@@ -43,7 +43,8 @@ export async function summaryRows(
     const deletionTime = deletionTimes.get(url);
     if (deletionTime !== undefined) removeTombstone(url, deletionTime);
     if (previous !== undefined && previous !== updateTime) rows.push({ key: summaryKey(previous, url) });
-    const record = { ...summary, contentTime: contentTime === updateTime ? 0 : contentTime };
+    const crc = summaryCrc(updateTime, summary.soif);
+    const record = { ...summary, contentTime: contentTime === updateTime ? 0 : contentTime, crc };
     rows.push({ key: summaryKey(updateTime, url), value: summaryCodec.encode(record) });
     if (previous !== updateTime) {
       rows.push({ key: identityKey(url), value: summaryIdentityCodec.encode({ updateTime }) });
@@ -150,7 +151,9 @@ async function loadRemoved(
   const found = await level.getMany(keys.map(({ url, updateTime }) => summaryKey(updateTime, url)));
   keys.forEach(({ url, updateTime }, i) => {
     const bytes = found[i];
-    if (bytes !== undefined) removed.set(url, { url, updateTime, ...summaryCodec.decode(bytes) });
+    if (bytes === undefined) return;
+    const record = checkedSummary(level.directory, summaryKey(updateTime, url), bytes);
+    removed.set(url, { url, updateTime, ...record });
   });
   return removed;
 }

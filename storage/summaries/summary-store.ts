@@ -1,17 +1,23 @@
+import { crc32 } from 'node:zlib';
+import { StorageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
+import { adviceFor } from '../files/advice.js';
 import {
   type KeyRange,
   keyOrder,
-  keyText,
+  keyUrl,
   orderedKey,
+  orderedUrlKey,
   requireInteger,
   TABLE,
   textKey,
+  urlKey,
 } from '../level/keys.js';
 import type { Level, Row } from '../level/level.js';
 import {
   type GathererCounters,
   gathererCountersCodec,
+  type SummaryRecord,
   summaryCodec,
   summaryIdentityCodec,
 } from '../records/records.js';
@@ -72,8 +78,11 @@ export class SummaryStore {
     for (;;) {
       const updateTime = await this.updateTimeOf(url);
       if (updateTime === undefined) return undefined;
-      const bytes = await this.#level.get(summaryKey(updateTime, url));
-      if (bytes !== undefined) return summaryOf(url, updateTime, bytes);
+      const key = summaryKey(updateTime, url);
+      const bytes = await this.#level.get(key);
+      if (bytes !== undefined) return summaryOf(this.#level.directory, [key, bytes]);
+      if ((await this.updateTimeOf(url)) === updateTime)
+        throw damagedSummary(this.#level.directory, url, 'is missing');
     }
   }
 
@@ -91,7 +100,7 @@ export class SummaryStore {
   /** All summaries with `Update-Time >= since`, ascending by (Update-Time, URL), in pages. */
   async *iterate(options: ExportOptions & { since?: UnixSeconds } = {}): AsyncGenerator<Required<Summary>[]> {
     for await (const page of this.#pages(options.since ?? 0, options)) {
-      yield page.map(([key, value]) => summaryOf(keyText(key, 9), keyOrder(key), value));
+      yield page.map((row) => summaryOf(this.#level.directory, row));
     }
   }
 
@@ -101,7 +110,7 @@ export class SummaryStore {
     options: ExportOptions = {},
   ): AsyncGenerator<ExportChunk, void, undefined> {
     for await (const page of this.#pages(since, options)) {
-      const objects = page.map(([, value]) => summaryCodec.decode(value).soif);
+      const objects = page.map(([key, value]) => checkedSummary(this.#level.directory, key, value).soif);
       yield { bytes: Buffer.concat(objects), objects: objects.length, updateTime: keyOrder(page.at(-1)![0]) };
     }
   }
@@ -117,6 +126,13 @@ export class SummaryStore {
   }
 }
 
+function damagedSummary(directory: string, url: string, problem: string, cause?: unknown): StorageError {
+  return new StorageError(
+    `the store in ${directory} is damaged: the summary of ${url} ${problem}; ${adviceFor(directory)}`,
+    { cause },
+  );
+}
+
 function exportRanges(since: UnixSeconds): KeyRange[] {
   const end = Uint8Array.of(TABLE.summaries + 1);
   if (since === 0) return [{ gte: orderedKey(TABLE.summaries, 0), lt: end }];
@@ -126,17 +142,44 @@ function exportRanges(since: UnixSeconds): KeyRange[] {
   ];
 }
 
-function summaryOf(url: string, updateTime: UnixSeconds, bytes: Uint8Array): Required<Summary> {
-  const { timeToLive, soif, contentTime } = summaryCodec.decode(bytes);
-  return { url, updateTime, timeToLive, soif, contentTime: contentTime || updateTime };
+function summaryOf(directory: string, [key, value]: Row): Required<Summary> {
+  const { timeToLive, soif, contentTime } = checkedSummary(directory, key, value);
+  const updateTime = keyOrder(key);
+  return { url: keyUrl(key, 9), updateTime, timeToLive, soif, contentTime: contentTime || updateTime };
+}
+
+/** The checksum of a summary's object. It begins with the Update-Time, so that the bytes of another version do not pass. */
+export function summaryCrc(updateTime: UnixSeconds, soif: Uint8Array): number {
+  return crc32(soif, updateTime >>> 0);
+}
+
+/**
+ * Decodes a row of the table of summaries. A row of an earlier version has no checksum and is not verified.
+ *
+ * @throws StorageError if the object is not the one that was stored
+ */
+export function checkedSummary(
+  directory: string,
+  key: Uint8Array,
+  value: Uint8Array,
+): Required<SummaryRecord> {
+  let record: Required<SummaryRecord>;
+  try {
+    record = summaryCodec.decode(value);
+  } catch (cause) {
+    throw damagedSummary(directory, keyUrl(key, 9), 'cannot be read', cause);
+  }
+  if (record.crc !== 0 && summaryCrc(keyOrder(key), record.soif) !== record.crc)
+    throw damagedSummary(directory, keyUrl(key, 9), 'has another checksum than when it was stored');
+  return record;
 }
 
 export function summaryKey(updateTime: UnixSeconds, url: string): Uint8Array {
-  return orderedKey(TABLE.summaries, updateTime, url);
+  return orderedUrlKey(TABLE.summaries, updateTime, url);
 }
 
 export function identityKey(url: string): Uint8Array {
-  return textKey(TABLE.identities, url);
+  return urlKey(TABLE.identities, url);
 }
 
 /** Key of the store's {@link GathererCounters}. */

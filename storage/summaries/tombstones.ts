@@ -1,7 +1,7 @@
 // Deleted summaries, which Brokers receive until the objects would have expired (GATHERD-4.9).
 import { decodeSoif, encodeSoif, lastValidSecond, SoifObject } from '../../protocols/soif/index.js';
 import { type UnixSeconds, YEAR } from '../../protocols/time.js';
-import { keyOrder, keyText, orderedKey, TABLE, tableRange, textKey } from '../level/keys.js';
+import { keyOrder, keyUrl, orderedKey, orderedUrlKey, TABLE, tableRange, urlKey } from '../level/keys.js';
 import type { Level } from '../level/level.js';
 import { type TombstoneRecord, tombstoneCodec } from '../records/records.js';
 
@@ -37,7 +37,7 @@ export class TombstoneStore {
     const range = { ...tableRange(TABLE.tombstones), gte: orderedKey(TABLE.tombstones, since) };
     for await (const page of this.#level.pages(range, { limit: PAGE_ROWS })) {
       yield page.map(([key, value]) => ({
-        url: keyText(key, 9),
+        url: keyUrl(key, 9),
         deletionTime: keyOrder(key),
         ...tombstoneCodec.decode(value),
       }));
@@ -46,11 +46,11 @@ export class TombstoneStore {
 }
 
 export function tombstoneKey(deletionTime: UnixSeconds, url: string): Uint8Array {
-  return orderedKey(TABLE.tombstones, deletionTime, url);
+  return orderedUrlKey(TABLE.tombstones, deletionTime, url);
 }
 
 export function tombstoneIdentityKey(url: string): Uint8Array {
-  return textKey(TABLE.tombstoneIdentities, url);
+  return urlKey(TABLE.tombstoneIdentities, url);
 }
 
 /**

@@ -1,5 +1,6 @@
 // The context of the cases for a Broker: sends messages, and takes the survey: words of the Broker's data with the URLs that they find.
-import { type ConformanceCase, NotApplicable } from '../case.js';
+import { ConnectionError } from '../../../protocols/errors.js';
+import { type ConformanceCase, Mismatch, NotApplicable } from '../case.js';
 import { ServerContext, type ServerFacts } from '../server-context.js';
 import type { Wire } from '../wire.js';
 import { checkNotRefused, type OnRefusal, urlsOf } from './checks.js';
@@ -19,8 +20,8 @@ export const PLAIN_FLAGS = '#opaque #index case insensitive #index matchword';
 export interface SharedFacts extends ServerFacts {
   /** The password of `#ADMIN`, when the run was given one. */
   readonly password: string | undefined;
-  /** `failed`: the survey was tried and failed. */
-  survey: Survey | 'failed' | undefined;
+  /** The survey, or why it failed. */
+  survey: Survey | Mismatch | undefined;
 }
 
 /** Context of a case. Its connections are closed when it ends. */
@@ -72,15 +73,28 @@ export class BrokerContext extends ServerContext<SharedFacts> {
 
   /**
    * Returns the survey of the Broker's data; the first call of a run takes it.
-   * @throws Mismatch if taking it fails; later calls throw NotApplicable, so that only one case of the run fails for it
+   * @throws NotApplicable if it failed, so that only the case about it fails for it ({@link requireSurvey})
    */
   async survey(): Promise<Survey> {
-    const { survey } = this.shared;
-    if (survey === 'failed') throw new NotApplicable('no words were found in the data: see query/all');
-    if (survey !== undefined) return survey;
-    this.shared.survey = 'failed';
-    const taken = await takeSurvey((message) => this.ask(message));
-    this.shared.survey = taken;
-    return taken;
+    const survey = await this.#surveyed();
+    if (survey instanceof Mismatch) throw new NotApplicable('no words were found in the data: see query/all');
+    return survey;
+  }
+
+  /** As {@link survey}, for the case about it. @throws Mismatch if it failed */
+  async requireSurvey(): Promise<Survey> {
+    const survey = await this.#surveyed();
+    if (survey instanceof Mismatch) throw survey;
+    return survey;
+  }
+
+  async #surveyed(): Promise<Survey | Mismatch> {
+    this.shared.survey ??= await takeSurvey((message) => this.ask(message)).catch((error: unknown) => {
+      // A connection that breaks is a defect too, and it must not be met again in every case.
+      if (error instanceof Mismatch) return error;
+      if (!(error instanceof ConnectionError)) throw error;
+      return new Mismatch(error.message, { expected: 'a dump of the data', received: 'none' });
+    });
+    return this.shared.survey;
   }
 }

@@ -36,14 +36,16 @@ export const flagCases: readonly BrokerCase[] = [
   ),
   flagCase(
     'default-case',
-    'without a flag case is respected',
+    'without a flag case is ignored',
     ['BRK-3.7'],
-    'inferred',
-    'SHOULD',
+    'RC: the gateway of 1998 sends a flag only for "case sensitive"',
+    'MUST',
     async (context) => {
       const survey = await context.survey();
       const word = pickWord(survey);
-      checkSameUrls(new Set(), await context.found(oddCase(word), 'fail', '#opaque'), survey, oddCase(word));
+      const odd = oddCase(word);
+      checkSameUrls(word.urls, await context.found(odd, 'fail', '#opaque #index matchword'), survey, odd);
+      checkIncludes(word.urls, await context.found(odd, 'fail', '#opaque'), odd);
     },
   ),
   flagCase(
@@ -166,6 +168,8 @@ export const flagCases: readonly BrokerCase[] = [
       const reply = await context.ask(`#USER ${PLAIN_FLAGS} #index maxresult ${limit} #END ${text}`);
       checkNotRefused(reply, `maxresult ${limit}`);
       checkObjectCount(reply, limit);
+      // BRK-4.16: a result that is cut is a result.
+      check(reply.objects.length > 0, 'no object', { expected: '1 object', received: formatReply(reply) });
     }
   }),
   flagCase(
@@ -204,15 +208,16 @@ export const flagCases: readonly BrokerCase[] = [
     'project choice',
     'SHOULD',
     async (context) => {
-      const { text } = pickWord(await context.survey());
-      const reply = await context.ask(`#USER #index case insensitive #index maxlines 1 #END ${text}`);
-      checkNotRefused(reply, '#index maxlines 1');
-      for (const { items, url } of reply.objects) {
-        const lines = items.filter(({ code }) => code === 122).length;
-        check(lines <= 1, `more matched lines than requested: ${printable(url)}`, {
-          expected: '1',
-          received: String(lines),
-        });
+      for (const { text } of (await context.survey()).words) {
+        const reply = await context.ask(`#USER #index case insensitive #index maxlines 1 #END ${text}`);
+        checkNotRefused(reply, '#index maxlines 1');
+        for (const { items, url } of reply.objects) {
+          const lines = items.filter(({ code }) => code === 122).length;
+          check(lines <= 1, `more matched lines than requested: ${printable(url)}`, {
+            expected: '1',
+            received: String(lines),
+          });
+        }
       }
     },
   ),

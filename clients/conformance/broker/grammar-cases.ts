@@ -2,7 +2,20 @@ import { check } from '../case.js';
 import { printable } from '../printable.js';
 import { checkNotRefused, checkRefused, checkSameUrls, urlsOf } from './checks.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
-import { intersect, minus, pickOverlapping, pickPhrase, pickWord, SURVEY_MS, type Survey } from './survey.js';
+import {
+  intersect,
+  minus,
+  pickOverlapping,
+  pickPhrase,
+  pickWord,
+  SURVEY_MS,
+  type Survey,
+  union,
+} from './survey.js';
+
+/** What a spelling of two words must find. */
+const MEANINGS = { and: intersect, or: union, except: minus } as const;
+type Meaning = keyof typeof MEANINGS;
 
 /** Words, quotes, keywords, malformed messages: section 2.1 and the grammar. */
 export const grammarCases: readonly BrokerCase[] = [
@@ -35,6 +48,8 @@ export const grammarCases: readonly BrokerCase[] = [
     [
       ['{a} AND {b}', 'and'],
       ['{a} And {b}', 'and'],
+      ['{a} OR {b}', 'or'],
+      ['{a} Or {b}', 'or'],
       ['{a} and NOT {b}', 'except'],
     ],
   ),
@@ -205,14 +220,14 @@ function malformedCase(
   };
 }
 
-/** Builds a case about spellings of `a and b` or `a except b`, for two words of the data. */
+/** Builds a case about spellings of `a and b`, `a or b` or `a except b`, for two words of the data. */
 function spellingCase(
   id: string,
   title: string,
   rules: readonly string[],
   source: string,
   level: 'MUST' | 'SHOULD',
-  queries: readonly (readonly [query: string, meaning: 'and' | 'except'])[],
+  queries: readonly (readonly [query: string, meaning: Meaning])[],
 ): BrokerCase {
   return {
     id: `grammar/${id}`,
@@ -228,15 +243,15 @@ function spellingCase(
   };
 }
 
-/** Checks that a spelling of a query finds the same objects as `a and b` or `a except b`. */
+/** Checks that a spelling of a query finds the same objects as `a and b`, `a or b` or `a except b`. */
 async function checkMeaning(
   context: BrokerContext,
   survey: Survey,
   query: string,
-  meaning: 'and' | 'except',
+  meaning: Meaning,
 ): Promise<void> {
   const [a, b] = pickOverlapping(survey);
-  const expected = meaning === 'and' ? intersect(a.urls, b.urls) : minus(a.urls, b.urls);
+  const expected = MEANINGS[meaning](a.urls, b.urls);
   const spelled = query.replace('{a}', a.text).replace('{b}', b.text);
   checkSameUrls(expected, await context.found(spelled, 'fail'), survey, spelled);
 }

@@ -1,4 +1,5 @@
 // Cases about the greeting and the end of a message (BRK section 1).
+import { setTimeout } from 'node:timers/promises';
 import { ConnectionError } from '../../../protocols/errors.js';
 import { check } from '../case.js';
 import { printable } from '../printable.js';
@@ -37,6 +38,20 @@ export const messageCases: readonly BrokerCase[] = [
       check(/^200 - \S/.test(line), 'not the first line of a Broker', {
         expected: '200 - HARVEST Broker <version>',
         received: printable(line),
+      });
+    },
+  },
+  {
+    id: 'greeting/lf-only',
+    title: 'the first line ends in LF only',
+    rules: ['BRK-1.3', 'BRK-1.9'],
+    source: 'RC; inferred: S',
+    level: 'MUST',
+    async run(context) {
+      const line = await (await context.connect()).line();
+      check(!line.endsWith('\r'), 'a carriage return before the line feed', {
+        expected: '200 - ...\\n',
+        received: printable(`${line}\n`),
       });
     },
   },
@@ -95,7 +110,11 @@ export const messageCases: readonly BrokerCase[] = [
     async run(context) {
       const { line, word, survey } = await knownQuery(context);
       const wire = await context.session();
-      for (const byte of `${line}\r\n`) await wire.send(byte);
+      for (const byte of `${line}\r\n`) {
+        await wire.send(byte);
+        // Without the pause the operating system would send them together.
+        await setTimeout(1);
+      }
       checkSameUrls(word.urls, urlsOf(await readReply(wire)), survey, word.text);
     },
   },
@@ -233,10 +252,9 @@ function ignoreClosed(error: unknown): void {
 
 /** Whether the work settles within this time. */
 async function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms);
-  });
+  const stop = new AbortController();
+  const late = setTimeout(ms, false, { signal: stop.signal });
+  late.catch(() => {});
   const settled = work.then(
     () => true,
     () => true,
@@ -244,6 +262,6 @@ async function settledWithin(work: Promise<unknown>, ms: number): Promise<boolea
   try {
     return await Promise.race([settled, late]);
   } finally {
-    clearTimeout(timer);
+    stop.abort();
   }
 }

@@ -1,4 +1,5 @@
-import { check } from '../case.js';
+import { check, Mismatch, NotApplicable } from '../case.js';
+import { printable } from '../printable.js';
 import { checkIncludes, checkNotRefused, checkSameUrls, type OnRefusal } from './checks.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
 import {
@@ -6,6 +7,7 @@ import {
   minus,
   pickOverlapping,
   pickPhrase,
+  pickReversed,
   pickTriple,
   pickWord,
   SURVEY_MS,
@@ -13,6 +15,9 @@ import {
   type Word,
   wordsOf,
 } from './survey.js';
+
+/** Words whose complements are compared with the dump. */
+const MAX_COMPLEMENTS = 5;
 
 /** The results of words, operators and phrases on the Broker's own data: section 2.2. */
 export const queryCases: readonly BrokerCase[] = [
@@ -23,7 +28,24 @@ export const queryCases: readonly BrokerCase[] = [
     'M1.2; RC',
     'MUST',
     async (context) => {
-      await context.survey();
+      await context.requireSurvey();
+    },
+  ),
+  queryCase(
+    'dump-complete',
+    'no query finds an object that #allb does not select',
+    ['BRK-2.11'],
+    'M1.2; RC',
+    'MUST',
+    async (context) => {
+      const survey = await context.survey();
+      if (!survey.complete) throw new NotApplicable('the dump is too large to be compared');
+      const words = new Set(survey.samples.flatMap(({ text, url }) => wordsOf(`${text} ${url}`)));
+      // Without a common word, the other objects are found by what they lack.
+      const queries = [...words].slice(0, MAX_COMPLEMENTS).map((word) => `not ${word}`);
+      for (const query of ['not zzyzxplugh', ...queries]) {
+        checkSameUrls(new Set(), minus(await context.found(query, 'skip'), survey.all), survey, query);
+      }
     },
   ),
   queryCase(
@@ -206,6 +228,29 @@ export const queryCases: readonly BrokerCase[] = [
       checkSameUrls(new Set(), minus(urls, both), survey, quoted);
       const never = await context.found(`"${words[0]} zzyzx ${words[1]}"`, 'skip');
       checkSameUrls(new Set(), never, survey, 'a phrase with a word that does not occur');
+    },
+  ),
+  queryCase(
+    'phrase-order',
+    'a phrase is not its words joined by and: they are side by side, in their order',
+    ['BRK-2.5', 'BRK-2.20'],
+    'QH; RC; DB',
+    'MUST',
+    async (context) => {
+      const survey = await context.survey();
+      const wrong: string[] = [];
+      const pairs = pickReversed(survey);
+      for (const { url, words } of pairs) {
+        const quoted = `"${words.join(' ')}"`;
+        const urls = await context.found(quoted, 'skip');
+        // A text that the Broker did not send may hold these words side by side, but not those of every pair.
+        if (!urls.has(url)) return;
+        wrong.push(quoted);
+      }
+      throw new Mismatch('phrases find objects that have their words, but not side by side', {
+        expected: 'an object only if its text has the phrase',
+        received: printable(wrong.join(', ')),
+      });
     },
   ),
 ];

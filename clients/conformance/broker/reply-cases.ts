@@ -57,7 +57,7 @@ export const replyCases: readonly BrokerCase[] = [
       let isOpen = false;
       for (const { code, text } of items) {
         if (code === 120) isOpen = true;
-        const belongs = code === 122 || code === 124 || code === 127 || code === 130;
+        const belongs = code === 122 || code === 124 || code === 125 || code === 127 || code === 130;
         check(!belongs || isOpen, 'an item outside of any object', {
           expected: '120 before it',
           received: `${code} - ${printable(text)}`,
@@ -127,6 +127,27 @@ export const replyCases: readonly BrokerCase[] = [
     });
   }),
   {
+    id: 'reply/messages-form',
+    title: 'notices and refusals have the form of other items and end in LF only',
+    rules: ['BRK-4.1', 'BRK-1.9'],
+    source: 'S; RC',
+    level: 'MUST',
+    async run(context) {
+      for (const message of [
+        `#USER ${PLAIN_FLAGS} #END zzyzxplugh`,
+        '#USER #index zzyzx #END zzyzxplugh',
+        '#USER #END (',
+        '#USER zzyzx',
+      ]) {
+        const [problem] = (await context.ask(message)).problems;
+        check(problem === undefined, `not a line of a reply: ${printable(message)}`, {
+          expected: 'NNN - text\\n',
+          received: problem?.text ?? '',
+        });
+      }
+    },
+  },
+  {
     id: 'reply/desc-only-asked',
     title: 'descriptions come only with #desc',
     rules: ['BRK-4.5'],
@@ -160,6 +181,45 @@ export const replyCases: readonly BrokerCase[] = [
           received: `${Math.max(...counts)}`,
         },
       );
+    },
+  ),
+  {
+    id: 'reply/desc-sent',
+    title: 'with #desc every object that has a description is sent with it',
+    rules: ['BRK-4.5'],
+    source: 'S; inferred',
+    level: 'MUST',
+    timeoutMs: SURVEY_MS,
+    async run(context) {
+      const { attributes } = await context.survey();
+      if (!attributes)
+        throw new NotApplicable('the broker does not know #attribute, which shows descriptions');
+      const reply = await context.ask('#USER #desc #attribute description #END #allb', {
+        maxObjects: CHECKED_OBJECTS,
+      });
+      checkNotRefused(reply, '#allb');
+      for (const { items, url } of reply.objects) {
+        const known = items.some(({ code, value }) => code === 127 && (value?.length ?? 0) > 0);
+        check(!known || items.some(({ code }) => code === 124), `no description: ${printable(url)}`, {
+          expected: '124 - <bytes>',
+          received: items.map(({ code }) => code).join(' '),
+        });
+      }
+    },
+  },
+  layoutCase(
+    'once',
+    'no object comes twice in a reply',
+    ['BRK-4.10'],
+    'inferred: M1.4',
+    'SHOULD',
+    (reply) => {
+      const urls = textsOf(reply, 125);
+      const [twice] = urls.filter((url, at) => urls.indexOf(url) !== at);
+      check(twice === undefined, 'an object comes twice', {
+        expected: 'each 125 once',
+        received: printable(twice ?? ''),
+      });
     },
   ),
   {

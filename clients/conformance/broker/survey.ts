@@ -93,6 +93,47 @@ export function pickPhrase({ samples }: Survey): {
   throw new NotApplicable('no text of the dump has two words side by side');
 }
 
+/** Pairs of words that are tried. */
+const MAX_PAIRS = 8;
+
+/**
+ * Returns pairs of words that a sample has, but not side by side in this order: neighbors in reversed
+ * order. No text of the dump has them side by side. @throws NotApplicable
+ */
+export function pickReversed({ samples }: Survey): readonly {
+  readonly url: string;
+  readonly words: readonly [string, string];
+}[] {
+  // Words of two lines are not neighbors, since lines may belong to different attributes; but they may look like it.
+  const texts = samples.flatMap(({ url, text }) =>
+    text.split('\n').map((line) => ({ url, words: wordsInOrder(line) })),
+  );
+  const adjacent = new Set(
+    samples
+      .map(({ text }) => wordsInOrder(text))
+      .flatMap((words) => words.slice(1).map((word, at) => `${words[at]} ${word}`)),
+  );
+  const pairs: { url: string; words: readonly [string, string] }[] = [];
+  for (const { url, words } of texts) {
+    for (let at = 1; at < words.length; at++) {
+      const pair = [words[at] ?? '', words[at - 1] ?? ''] as const;
+      const fits = pair.every((word) => /^[a-z]{3,20}$/.test(word) && !OPERATORS.has(word));
+      if (fits && pair[0] !== pair[1] && !adjacent.has(pair.join(' '))) pairs.push({ url, words: pair });
+      if (pairs.length === MAX_PAIRS) return pairs;
+    }
+  }
+  if (pairs.length === 0) throw new NotApplicable('no text of the dump has two words side by side');
+  return pairs;
+}
+
+/** All words of a text in their order, with those that no case queries. */
+function wordsInOrder(text: string): string[] {
+  return text
+    .toLowerCase()
+    .split(/[^a-z0-9\x80-\xff]+/)
+    .filter((word) => word !== '');
+}
+
 export function intersect(a: ReadonlySet<string>, b: ReadonlySet<string>): Set<string> {
   return new Set([...a].filter((url) => b.has(url)));
 }

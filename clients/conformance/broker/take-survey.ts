@@ -51,8 +51,8 @@ export async function takeSurvey(ask: Ask): Promise<Survey> {
 
 async function dump(ask: Ask): Promise<{ reply: Reply; attributes: boolean }> {
   const reply = await ask('#USER #desc #attribute title #END #allb');
-  // An older Broker does not know `#attribute`.
-  if (textsOf(reply, 111).length === 0) return { reply, attributes: true };
+  // An older Broker does not know `#attribute` and refuses the message. A refusal among objects is a defect, which other cases check.
+  if (textsOf(reply, 111).length === 0 || reply.objects.length > 0) return { reply, attributes: true };
   const classic = await ask('#USER #desc #END #allb');
   checkNotRefused(classic, '#allb');
   return { reply: classic, attributes: false };

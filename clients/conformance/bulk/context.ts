@@ -22,6 +22,8 @@ export const TRANSFER_MS = 600_000;
 /** Objects that are remembered by URL, and objects whose words are used. */
 const MAX_KNOWN = 20_000;
 const MAX_SAMPLES = 500;
+/** What identifies the Gatherer of an object. */
+const GATHERER = ['Gatherer-Name', 'Gatherer-Host', 'Gatherer-Version'] as const;
 const TEXTS = ['title', 'description', 'keywords'] as const;
 
 /** Facts from the first transfer of everything. The data should not change during the run. */
@@ -35,8 +37,12 @@ export interface Survey {
   readonly lacking: string | undefined;
   /** The first object with an attribute of no bytes, and which (BT-16). */
   readonly empty: string | undefined;
+  /** The URL of the first object that came before: with the same URL and from the same Gatherer. */
+  readonly twice: string | undefined;
   /** A word that some of the objects have in their titles or descriptions, but not all. */
   readonly word: string | undefined;
+  /** URLs of the sampled objects that have the word. */
+  readonly having: ReadonlySet<string>;
 }
 
 /** Facts that the cases of a run share. */
@@ -98,10 +104,12 @@ export function lackingOf(item: StreamObject, names: readonly string[] = REQUIRE
 /** Collects a {@link Survey} from the objects of a transfer. */
 class Surveyor {
   readonly #times = new Map<string, UnixSeconds>();
-  readonly #samples: ReadonlySet<string>[] = [];
+  readonly #samples: { readonly url: string; readonly words: ReadonlySet<string> }[] = [];
   #complete = true;
   #lacking: string | undefined;
   #empty: string | undefined;
+  readonly #identities = new Set<string>();
+  #twice: string | undefined;
 
   add(item: StreamObject): void {
     const { object } = item;
@@ -109,28 +117,37 @@ class Surveyor {
     for (const { name, value } of object) {
       if (value.length === 0) this.#empty ??= `${name} of ${printable(urlOf(item))}`;
     }
+    if (this.#identities.size < MAX_KNOWN) {
+      const identity = [urlOf(item), ...GATHERER.map((name) => object.text(name))].join('\n');
+      if (this.#identities.has(identity)) this.#twice ??= printable(urlOf(item));
+      this.#identities.add(identity);
+    }
     if (this.#times.size < MAX_KNOWN) this.#times.set(urlOf(item), object.number('Update-Time') ?? 0);
     else this.#complete = false;
     if (this.#samples.length === MAX_SAMPLES) return;
     const text = TEXTS.map((name) => object.text(name) ?? '').join('\n');
-    this.#samples.push(new Set(wordsOf(text)));
+    this.#samples.push({ url: urlOf(item), words: new Set(wordsOf(text)) });
   }
 
   survey(transfer: Transfer): Survey {
+    const word = this.#word();
+    const having = this.#samples.filter(({ words }) => word !== undefined && words.has(word));
     return {
       transfer,
       times: this.#times,
       complete: this.#complete,
       lacking: this.#lacking,
       empty: this.#empty,
-      word: this.#word(),
+      twice: this.#twice,
+      word,
+      having: new Set(having.map(({ url }) => url)),
     };
   }
 
   /** Returns the word that divides the samples most evenly. */
   #word(): string | undefined {
     const seenIn = new Map<string, number>();
-    for (const words of this.#samples)
+    for (const { words } of this.#samples)
       for (const word of words) seenIn.set(word, (seenIn.get(word) ?? 0) + 1);
     const half = this.#samples.length / 2;
     const dividing = [...seenIn].filter(([, count]) => count < this.#samples.length);

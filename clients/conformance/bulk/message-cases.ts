@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { check } from '../case.js';
+import { printable } from '../printable.js';
 import { type BulkCase, type BulkContext, EVERYTHING, TRANSFER_MS } from './context.js';
 import { checkSameCount } from './selection-cases.js';
 import { formatTransfer, readTransfer, requireTransfer, type Transfer } from './transfer.js';
@@ -43,6 +44,25 @@ export const messageCases: readonly BulkCase[] = [
         await setImmediate();
       }
       checkSameCount(transfer, requireTransfer(await readTransfer(wire), EVERYTHING));
+    },
+  },
+  {
+    id: 'error/line-form',
+    title: 'the line of a refusal has the form of other lines and ends in LF only',
+    rules: ['BT-10', 'BRK-4.1', 'BRK-1.9'],
+    source: 'S',
+    level: 'MUST',
+    timeoutMs: TRANSFER_MS,
+    async run(context) {
+      await context.survey();
+      for (const message of ['#BULK #SINCE 0 #ALLB', '#BULK #SINCE 0 #END (heron']) {
+        const { lines } = await context.ask(message);
+        const malformed = lines.find((line) => line.malformed !== undefined)?.malformed;
+        check(malformed === undefined, 'a line of another form', {
+          expected: '400 - ERROR: ...',
+          received: printable(malformed ?? ''),
+        });
+      }
     },
   },
   refusedCase('error/since', 'a malformed time', '#BULK #SINCE soon #END #ALLB'),

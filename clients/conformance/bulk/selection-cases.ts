@@ -85,7 +85,8 @@ export const selectionCases: readonly BulkCase[] = [
     level: 'MUST',
     timeoutMs: TRANSFER_MS,
     async run(context) {
-      const { word, times, complete, transfer } = await context.survey();
+      const { word, having, times, complete, transfer } = await context.survey();
+      const missing = new Set(having);
       if (word === undefined) throw new NotApplicable('the data has no word that divides the objects');
       let without: string | undefined;
       let unknown: string | undefined;
@@ -95,6 +96,7 @@ export const selectionCases: readonly BulkCase[] = [
         message,
         (url, group, bytes) => {
           if (group !== 'update') return;
+          missing.delete(url);
           if (!bytes.toString('latin1').toLowerCase().includes(word)) without ??= url;
           if (complete && !times.has(url)) unknown ??= url;
         },
@@ -104,6 +106,11 @@ export const selectionCases: readonly BulkCase[] = [
       check(received > 0 && received < updatesOf(transfer), `the word ${word} does not select`, {
         expected: `some of ${updatesOf(transfer)} objects`,
         received: `${received} objects`,
+      });
+      const [lost] = missing;
+      check(lost === undefined, `an object that matches ${word} is not sent`, {
+        expected: printable(lost ?? ''),
+        received: `${received} other objects`,
       });
       check(without === undefined && unknown === undefined, `an object that does not match ${word}`, {
         expected: `objects of the broker that have the word, whole`,
@@ -119,8 +126,14 @@ export const selectionCases: readonly BulkCase[] = [
     level: 'SHOULD',
     timeoutMs: TRANSFER_MS,
     async run(context) {
-      const message = `#BULK #SINCE 0 ${PLAIN_FLAGS} #END ${UNKNOWN_WORD}`;
-      const received = updatesOf(await requestTransfer(context, message, undefined, 'skip'));
+      const { word } = await context.survey();
+      const message = `#BULK #SINCE 0 ${PLAIN_FLAGS} #END `;
+      // A Broker that answers queries must not refuse this one.
+      if (word !== undefined) await requestTransfer(context, message + word, undefined, 'skip');
+      const onRefusal = word === undefined ? 'skip' : 'fail';
+      const received = updatesOf(
+        await requestTransfer(context, message + UNKNOWN_WORD, undefined, onRefusal),
+      );
       check(received === 0, 'objects for a word that nothing has', {
         expected: '0 objects',
         received: `${received} objects`,

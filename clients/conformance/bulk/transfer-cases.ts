@@ -13,7 +13,7 @@ export const transferCases: readonly BulkCase[] = [
     level: 'MUST',
     async run(context) {
       const line = await (await context.connect()).line();
-      check(/^200 - .*broker/i.test(line), 'not the first line of a Broker', {
+      check(/^200 - [^\r]*broker[^\r]*$/i.test(line), 'not the first line of a Broker', {
         expected: '200 - HARVEST Broker <version>',
         received: printable(line),
       });
@@ -42,6 +42,20 @@ export const transferCases: readonly BulkCase[] = [
     },
   ),
   transferCase(
+    'transfer/line-form',
+    'each line before the data is three digits, a blank, a hyphen, a blank and text, and ends in LF alone',
+    ['BT-10', 'BRK-4.1', 'BRK-1.9'],
+    'S',
+    'MUST',
+    ({ transfer: { lines } }) => {
+      const malformed = lines.find((line) => line.malformed !== undefined)?.malformed;
+      check(malformed === undefined, 'a line of another form', {
+        expected: '000 - ...',
+        received: printable(malformed ?? ''),
+      });
+    },
+  ),
+  transferCase(
     'transfer/no-end-line',
     'the close of the connection ends the data, no line 099 or 499 does',
     ['BT-11', 'BT-12'],
@@ -58,7 +72,7 @@ export const transferCases: readonly BulkCase[] = [
     'the groups @DELETE, @REFRESH and @UPDATE come in this order, each once, even if empty',
     ['BT-15'],
     'M1.2',
-    'SHOULD',
+    'MUST',
     ({ transfer: { sections } }) =>
       check(sections.join() === 'delete,refresh,update', 'other groups', {
         expected: 'delete, refresh, update',
@@ -133,6 +147,15 @@ export const transferCases: readonly BulkCase[] = [
         expected: 'Gatherer-Name, Gatherer-Host, Gatherer-Version, Update-Time',
         received: lacking ?? '',
       }),
+  ),
+  transferCase(
+    'objects/once',
+    'no object comes twice in a transfer of everything',
+    ['BT-15', 'BT-26'],
+    'inferred',
+    'SHOULD',
+    ({ twice }) =>
+      check(twice === undefined, 'an object comes twice', { expected: 'each once', received: twice ?? '' }),
   ),
   identifiedCase('delete'),
   identifiedCase('refresh'),

@@ -1,16 +1,18 @@
 // Reads the reply to `#BULK`: its status lines, and facts about its groups and objects.
 import { SectionDecoder } from '../../../protocols/soif/index.js';
 import { Mismatch, NotApplicable } from '../case.js';
+import { GroupLayout } from '../gatherd/group-layout.js';
 import { StreamCheck, type StreamFacts, type StreamObject } from '../gatherd/stream-check.js';
 import { printable } from '../printable.js';
 import type { Wire } from '../wire.js';
-import { GroupLayout } from './group-layout.js';
 
 /** A line that is not data. */
 export interface StatusLine {
   readonly code: number;
   /** The text after `NNN - `, as Latin-1. */
   readonly text: string;
+  /** The line as received, if it is not `NNN - text` with LF alone (BRK-4.1). */
+  readonly malformed?: string;
 }
 
 /** A reply to `#BULK`, from the version line (exclusive) to the end of the connection. */
@@ -49,7 +51,8 @@ async function readStatusLines(wire: Wire): Promise<StatusLine[]> {
     const first = await wire.peek();
     if (first === undefined || first < DIGITS.from || first > DIGITS.to) return lines;
     const { code, line } = await wire.status();
-    lines.push({ code, text: line.slice(3).replace(/^ - /, '') });
+    const malformed = /^\d{3} - [^\r]*$/.test(line) ? {} : { malformed: line };
+    lines.push({ code, text: line.slice(3).replace(/^ - /, ''), ...malformed });
     if (lines.length > MAX_LINES) {
       throw new Mismatch('lines without end', {
         expected: '000 - ..., then @DELETE {',
@@ -63,7 +66,7 @@ async function readStatusLines(wire: Wire): Promise<StatusLine[]> {
 export class GroupCheck {
   readonly #stream: StreamCheck;
   readonly #decoder = new SectionDecoder({ endLine: true });
-  readonly #layout = new GroupLayout();
+  readonly #layout = new GroupLayout({ separator: '\n', checksObjects: true });
   #endLine: StatusLine | undefined;
 
   constructor(onObject?: OnObject) {

@@ -7,7 +7,7 @@ import type { Wire } from '../wire.js';
 import type { GatherdCase, GatherdContext } from './context.js';
 import type { SectionName, StreamObject } from './stream-check.js';
 import { receiveCompressed, receiveUpdate, type Transfer } from './transfer.js';
-import { TRANSFER_MS } from './update-cases.js';
+import { checkSectionOrder, TRANSFER_MS } from './update-cases.js';
 
 /** Attributes that an object in @REFRESH or @DELETE may have in addition to its URL (GATHERD-4.4, 4.9; SOIF-8.4). */
 const KNOWN = new Set([...BOOKKEEPING_NAMES, 'Gatherer-Port'].map((name) => name.toLowerCase()));
@@ -32,10 +32,22 @@ export const changesCases: readonly GatherdCase[] = [
     },
   },
   {
-    id: 'changes/sections',
+    id: 'changes/section-order',
     title: 'the sections come once each, in the order delete, refresh, update',
-    rules: ['GATHERD-6.11', 'SOIF-8.1', 'SOIF-8.8'],
-    source: 'manual 1.2; the layout project choice',
+    rules: ['GATHERD-6.11', 'SOIF-8.1'],
+    source: 'manual 1.2',
+    level: 'MUST',
+    timeoutMs: TRANSFER_MS,
+    async run(context) {
+      const since = await oldest(context);
+      checkSectionOrder((await receiveUpdate(await changesSession(context), since)).sections);
+    },
+  },
+  {
+    id: 'changes/sections',
+    title: 'the sections are written as SOIF-8.8 writes them',
+    rules: ['GATHERD-6.11', 'SOIF-8.8'],
+    source: 'project choice',
     level: 'SHOULD',
     timeoutMs: TRANSFER_MS,
     async run(context) {
@@ -74,13 +86,16 @@ export const changesCases: readonly GatherdCase[] = [
     level: 'SHOULD',
     timeoutMs: TRANSFER_MS,
     async run(context) {
-      const since = await oldest(context);
-      const without = await receiveUpdate(await context.session(), since);
-      const { bySection } = await receiveUpdate(await changesSession(context), since);
-      check(bySection.refresh + bySection.update === without.objects, 'another number of objects', {
-        expected: `${without.objects} objects in @REFRESH and @UPDATE`,
-        received: counts(bySection),
-      });
+      const { newest } = await context.surveyWith(1);
+      // Only a recent time stamp shows objects whose content is older than their Update-Time.
+      for (const since of [await oldest(context), newest ?? 1]) {
+        const without = await receiveUpdate(await context.session(), since);
+        const { bySection } = await receiveUpdate(await changesSession(context), since);
+        check(bySection.refresh + bySection.update === without.objects, 'another number of objects', {
+          expected: `${without.objects} objects in @REFRESH and @UPDATE`,
+          received: counts(bySection),
+        });
+      }
     },
   },
   {

@@ -3,7 +3,7 @@ import { printable } from '../printable.js';
 import { FAR_FUTURE, type GatherdCase } from './context.js';
 import { receiveInfo, receiveObject } from './object-cases.js';
 import { type CompressedTransfer, receiveCompressed, receiveUpdate } from './transfer.js';
-import { TRANSFER_MS } from './update-cases.js';
+import { checkEndNumber, checkLineForm, TRANSFER_MS } from './update-cases.js';
 
 /** SET compression and its effects: section 6. All cases are skipped for a server without compression (GATHERD-6.9). */
 export const compressionCases: readonly GatherdCase[] = [
@@ -52,6 +52,17 @@ export const compressionCases: readonly GatherdCase[] = [
     },
   },
   {
+    id: 'compression/line-form',
+    title: 'the lines before and after the member have the form of other status lines and end in LF only',
+    rules: ['GATHERD-1.5', 'GATHERD-1.6', 'GATHERD-6.4'],
+    source: 'beckett; roads; broker NOTES',
+    level: 'MUST',
+    async run(context) {
+      const { start, end } = await receiveCompressed(await context.compressedSession(), FAR_FUTURE);
+      for (const { line } of [start, end]) checkLineForm(line);
+    },
+  },
+  {
     id: 'compression/one-member',
     title: 'the data is exactly one gzip member',
     rules: ['GATHERD-6.3'],
@@ -85,16 +96,27 @@ export const compressionCases: readonly GatherdCase[] = [
   },
   {
     id: 'compression/end-line-directly',
-    title: 'the end line follows the member immediately',
+    title: 'the end line follows the member immediately, or after one LF',
     rules: ['GATHERD-6.3'],
-    source: 'inferred: gatherd NOTES, manual 1.4, beckett',
+    source: 'inferred: gatherd NOTES, manual 1.4, beckett; the LF project choice',
     level: 'MUST',
     async run(context) {
       const { gap } = await receiveCompressed(await context.compressedSession(), FAR_FUTURE);
-      check(gap === '', 'bytes between member and end line', {
-        expected: '499 - ...',
+      check(gap === '' || gap === '\n', 'bytes between member and end line', {
+        expected: '499 - ..., or one LF before it',
         received: `${printable(gap)}499 - ...`,
       });
+    },
+  },
+  {
+    id: 'compression/end-number',
+    title: 'the number of the end line after compressed data is 499; 099 is a number of Brokers',
+    rules: ['GATHERD-3.1', 'GATHERD-3.3', 'GATHERD-6.2'],
+    source: 'beckett; roads; broker NOTES',
+    level: 'MUST',
+    async run(context) {
+      const { end } = await receiveCompressed(await context.compressedSession(), FAR_FUTURE);
+      checkEndNumber(end);
     },
   },
   {

@@ -1,9 +1,11 @@
 // Cases about the greeting, lines, and the commands without data (GATHERD sections 1 to 3).
+import { setTimeout } from 'node:timers/promises';
 import { check } from '../case.js';
 import { printable } from '../printable.js';
 import type { Wire } from '../wire.js';
 import { FAR_FUTURE, type GatherdCase } from './context.js';
 import { readUpdate } from './transfer.js';
+import { checkLineForm } from './update-cases.js';
 
 /** GATHERD-2.4: bytes of the longest command line. */
 const LONGEST = 8192;
@@ -57,6 +59,21 @@ export const dialogueCases: readonly GatherdCase[] = [
     },
   },
   {
+    id: 'status/other-commands',
+    title: 'the answers to HELP, SET, SEND-OBJECT and unknown commands have the same form and end in LF only',
+    rules: ['GATHERD-1.5', 'GATHERD-1.6'],
+    source: 'beckett; roads; broker NOTES',
+    level: 'MUST',
+    async run(context) {
+      const wire = await context.session();
+      await wire.send('HELP\nSET compression\nFROB\nSEND-OBJECT http://no-such-object.invalid/\nQUIT\n');
+      for (let line = ''; !line.startsWith('999'); ) {
+        line = await wire.line();
+        checkLineForm(line);
+      }
+    },
+  },
+  {
     id: 'lines/lf',
     title: 'commands that end in LF are understood',
     rules: ['GATHERD-1.4'],
@@ -78,7 +95,15 @@ export const dialogueCases: readonly GatherdCase[] = [
     rules: ['GATHERD-1.3', 'GATHERD-1.4'],
     source: 'beckett; roads',
     level: 'MUST',
-    run: async (context) => checkUnderstands(await context.session(), [...`${NOTHING_NEW}\n`]),
+    async run(context) {
+      const wire = await context.session();
+      for (const byte of `${NOTHING_NEW}\n`) {
+        await wire.send(byte);
+        // Without the pause the operating system would send them together.
+        await setTimeout(1);
+      }
+      await readUpdate(wire, NOTHING_NEW);
+    },
   },
   {
     id: 'lines/pipelined',

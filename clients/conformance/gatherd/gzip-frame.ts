@@ -20,7 +20,7 @@ export interface MemberFacts {
 /** Compressed data up to its end line. */
 export interface CompressedFacts {
   readonly members: readonly MemberFacts[];
-  /** Bytes between the last member and the end line; GATHERD-6.3 requires 0. */
+  /** Bytes between the last member and the end line; GATHERD-6.3 allows one LF. */
   readonly gap: string;
   readonly end: Status;
 }
@@ -55,12 +55,15 @@ async function readEndLine(wire: Wire): Promise<Pick<CompressedFacts, 'gap' | 'e
   let gap = '';
   for (let lines = 0; lines < MAX_GAP_LINES; lines++) {
     const line = await wire.line();
-    const at = line.search(/\d{3} - /);
+    // The form of the line is not checked here, so that a defect in it is not the lack of an end.
+    const at = line.search(/\d{3}(?!\d)/);
     if (at >= 0) {
       const end = { code: Number(line.slice(at, at + 3)), line: line.slice(at) };
       return { gap: gap + line.slice(0, at), end };
     }
     gap += `${line}\n`;
+    // Anything but line ends: the end line cannot be told from it.
+    if (line.trim() !== '') break;
   }
   throw new Mismatch('no end line after the member', { expected: '499 - ...', received: printable(gap) });
 }

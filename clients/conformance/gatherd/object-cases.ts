@@ -1,11 +1,11 @@
 // Cases about SEND-OBJECT and INFO (GATHERD sections 3.6, 3.8, 5 and 8).
 import { check, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
-import type { Wire } from '../wire.js';
+import type { Status, Wire } from '../wire.js';
 import type { GatherdCase } from './context.js';
 import { digestOf, type Sample } from './survey.js';
 import { type LoneObject, readObject } from './transfer.js';
-import { TRANSFER_MS } from './update-cases.js';
+import { checkLineForm, TRANSFER_MS } from './update-cases.js';
 
 /** GATHERD-8.3: attributes of a Gatherer's description, as printed in the notes. */
 const DESCRIPTION = [
@@ -42,6 +42,20 @@ export const objectCases: readonly GatherdCase[] = [
           received: printable(url),
         });
       }
+    },
+  },
+  {
+    id: 'object/line-form',
+    title: 'the lines before and after the object have the form of other status lines and end in LF only',
+    rules: ['GATHERD-1.5', 'GATHERD-1.6'],
+    source: 'beckett; roads; broker NOTES',
+    level: 'MUST',
+    timeoutMs: TRANSFER_MS,
+    async run(context) {
+      const [sample] = readable((await context.surveyWith(1)).samples);
+      if (sample === undefined) return;
+      const { lines } = await receiveObject(await context.session(), sample);
+      for (const { line } of lines) checkLineForm(line);
     },
   },
   {
@@ -142,6 +156,41 @@ export const objectCases: readonly GatherdCase[] = [
     },
   },
   {
+    id: 'info/end-form',
+    title: 'the 600 line has the form of other status lines and ends in LF only',
+    rules: ['GATHERD-1.5', 'GATHERD-1.6'],
+    source: 'beckett; roads',
+    level: 'MUST',
+    async run(context) {
+      const wire = await context.session();
+      const { before } = await receiveInfo(wire);
+      // A line before the object was read already.
+      if (before !== undefined) return;
+      checkLineForm(await wire.line());
+    },
+  },
+  {
+    id: 'info/next-command',
+    title:
+      'the answer to the next command follows that of INFO, which has at most one 600 line and one 699 line',
+    rules: ['GATHERD-1.8', 'GATHERD-3.1', 'GATHERD-3.6'],
+    source: 'inferred: gatherd NOTES; beckett',
+    level: 'MUST',
+    async run(context) {
+      const wire = await context.session();
+      const { before } = await receiveInfo(wire);
+      await wire.send('HELLO collector.example.org\n');
+      const lines: number[] = before === undefined ? [] : [before];
+      for (let { code } = await wire.status(); code !== 100; { code } = await wire.status()) {
+        check((code === 600 || code === 699) && !lines.includes(code), 'a line too many after INFO', {
+          expected: '100 - ..., the answer to HELLO',
+          received: `${code} - ...`,
+        });
+        lines.push(code);
+      }
+    },
+  },
+  {
     id: 'info/order',
     title: 'the object comes first, then 600',
     rules: ['GATHERD-3.6'],
@@ -205,15 +254,18 @@ export async function receiveInfo(wire: Wire): Promise<LoneObject & { readonly b
   return { ...(await readObject(wire)), before: code };
 }
 
-/** Fetches an object that the server has. @throws Mismatch */
-export async function receiveObject(wire: Wire, { url }: Sample): Promise<LoneObject> {
+/** Fetches an object that the server has, with the lines before and after it. @throws Mismatch */
+export async function receiveObject(
+  wire: Wire,
+  { url }: Sample,
+): Promise<LoneObject & { readonly lines: readonly Status[] }> {
   await wire.send(`SEND-OBJECT ${url}\n`);
-  await wire.expect(300, `SEND-OBJECT ${url}`);
+  const start = await wire.expect(300, `SEND-OBJECT ${url}`);
   const object = await readObject(wire);
   // The closing brace of a wrapper may follow; object/bare checks that.
   while ((await wire.peek()) === 0x7d) await wire.line();
-  await wire.expect(399, `SEND-OBJECT ${url}, after the object`);
-  return object;
+  const end = await wire.expect(399, `SEND-OBJECT ${url}, after the object`);
+  return { ...object, lines: [start, end] };
 }
 
 async function checkSameBytes(wire: Wire, sample: Sample): Promise<void> {

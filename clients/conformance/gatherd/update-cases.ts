@@ -1,6 +1,7 @@
 // Cases about SEND-UPDATE in clear (GATHERD sections 3.7 and 4, SOIF section 8).
 import { check, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
+import type { Status } from '../wire.js';
 import { FAR_FUTURE, type GatherdCase, type GatherdContext } from './context.js';
 import type { StreamObject } from './stream-check.js';
 import { readUpdate, receiveUpdate } from './transfer.js';
@@ -19,6 +20,33 @@ export const updateCases: readonly GatherdCase[] = [
     timeoutMs: TRANSFER_MS,
     async run(context) {
       await context.survey();
+    },
+  },
+  {
+    id: 'update/zero',
+    title: 'SEND-UPDATE 0 sends no fewer objects than SEND-UPDATE 1: 0 requests everything',
+    rules: ['GATHERD-4.1'],
+    source: 'gatherd NOTES; roads',
+    level: 'MUST',
+    timeoutMs: TRANSFER_MS,
+    async run(context) {
+      const { transfer } = await context.survey();
+      const { objects } = await receiveUpdate(await context.session(), 1);
+      check(transfer.objects >= objects, 'SEND-UPDATE 0 leaves objects out', {
+        expected: `${objects} objects`,
+        received: `${transfer.objects} objects`,
+      });
+    },
+  },
+  {
+    id: 'update/end-number',
+    title: 'the number of the end line is 499; 099 is a number of Brokers',
+    rules: ['GATHERD-3.1', 'GATHERD-3.3'],
+    source: 'beckett; roads; broker NOTES',
+    level: 'MUST',
+    async run(context) {
+      const { end } = await receiveUpdate(await context.session(), FAR_FUTURE);
+      checkEndNumber(end);
     },
   },
   {
@@ -49,6 +77,17 @@ export const updateCases: readonly GatherdCase[] = [
         expected: 'sections delete, refresh, update; every object in one',
         received: `sections ${sections.join(', ') || 'none'}; ${bySection.bare} objects outside`,
       });
+    },
+  },
+  {
+    id: 'update/section-order',
+    title: 'the sections come once each, in the order delete, refresh, update',
+    rules: ['GATHERD-4.4', 'SOIF-8.1'],
+    source: 'manual 1.2',
+    level: 'MUST',
+    timeoutMs: TRANSFER_MS,
+    async run(context) {
+      checkSectionOrder((await context.survey()).transfer.sections);
     },
   },
   {
@@ -89,7 +128,7 @@ export const updateCases: readonly GatherdCase[] = [
   },
   {
     id: 'update/order',
-    title: 'objects come in ascending order of Update-Time, then URL',
+    title: 'objects come in ascending order of Update-Time, then URL, each once',
     rules: ['GATHERD-4.6'],
     source: 'project choice',
     level: 'SHOULD',
@@ -204,6 +243,18 @@ export const updateCases: readonly GatherdCase[] = [
     },
   },
   {
+    id: 'update/bad-timestamp-form',
+    title: 'the answer to a bad time stamp has the form of other status lines and ends in LF only',
+    rules: ['GATHERD-1.5', 'GATHERD-1.6'],
+    source: 'beckett; roads; broker NOTES',
+    level: 'MUST',
+    async run(context) {
+      const wire = await context.session();
+      await wire.send('SEND-UPDATE yesterday\n');
+      checkLineForm(await wire.line());
+    },
+  },
+  {
     id: 'update/bad-timestamp',
     title: 'a bad time stamp is answered 499 without data, since clients wait for 499',
     rules: ['GATHERD-3.9'],
@@ -225,6 +276,27 @@ export const updateCases: readonly GatherdCase[] = [
     },
   },
 ];
+
+/** GATHERD-1.5, 1.6: the form of a status line, which is given without its LF. @throws Mismatch */
+export function checkLineForm(line: string): void {
+  check(/^\d{3} - [^\r]*$/.test(line), 'a status line in another form', {
+    expected: 'NNN - text\\n',
+    received: printable(`${line}\n`),
+  });
+}
+
+/** GATHERD-3.1, 3.3: the end line of a gatherd has its own number. @throws Mismatch */
+export function checkEndNumber({ code, line }: Status): void {
+  check(code === 499, 'another number ends the data', { expected: '499 - ...', received: printable(line) });
+}
+
+/** SOIF-8.1: the three sections, in their order. @throws Mismatch */
+export function checkSectionOrder(sections: readonly string[]): void {
+  check(sections.join() === 'delete,refresh,update', 'other sections, or another order', {
+    expected: 'delete, refresh, update',
+    received: sections.join(', ') || 'none',
+  });
+}
 
 /** Returns the survey of a database with time stamps to compare. */
 async function timedSurvey(context: GatherdContext) {

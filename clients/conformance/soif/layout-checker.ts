@@ -38,6 +38,8 @@ export class LayoutChecker {
   #isLost = false;
   #line: Buffer[] = [];
   #lineLength = 0;
+  /** Offset of an empty line after a section, which is correct before the next one. */
+  #blankAt: number | undefined;
   #lineStart = 0;
   /** First byte and last non-blank byte of the line; together they identify the head of an attribute. */
   #lineFirstByte = 0;
@@ -77,6 +79,7 @@ export class LayoutChecker {
         this.#report('layout', this.#offset, 'the last line has no LF');
         this.#takeLine(Buffer.concat(this.#line));
       }
+      if (this.#blankAt !== undefined) this.#endBlank(false);
       if (this.#isInObject) this.#reportAndResync(this.#offset, 'the stream ends within an object');
     }
     if (this.#isInObject) this.#markLost();
@@ -148,11 +151,20 @@ export class LayoutChecker {
       this.#report('line-ends', this.#lineStart, 'a line ends in CR LF');
       text = text.slice(0, -1);
     }
+    if (this.#blankAt !== undefined) this.#endBlank(WRAPPER.test(text) || SHARED.test(text));
     if (text === '}') this.#takeBrace();
     else if (this.#isInObject && !(this.#isLost && text.startsWith('@'))) this.#takeUnexpectedLine(text);
     else if (text.startsWith('@')) this.#takeStart(text);
+    else if (text === '' && this.#wrappers.isAfterSection) this.#blankAt = this.#lineStart;
     else if (text.trim() === '') this.#reportLayout(this.#lineStart, 'an empty line between objects');
     else this.#reportAndResync(this.#lineStart, 'text between objects');
+  }
+
+  /** BT-17: a bulk transfer has one empty line after a group, before the next one. */
+  #endBlank(beforeWrapper: boolean): void {
+    const offset = this.#blankAt ?? 0;
+    this.#blankAt = undefined;
+    if (!beforeWrapper) this.#reportLayout(offset, 'an empty line that is not between two sections');
   }
 
   #takeBrace(): void {

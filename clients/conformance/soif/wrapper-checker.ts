@@ -30,6 +30,11 @@ export class WrapperChecker {
     return this.#open !== '';
   }
 
+  /** Whether a section has ended and no other has begun. */
+  get isAfterSection(): boolean {
+    return this.#open === '' && this.#opened > 0;
+  }
+
   /** Whether an object of the open section must be complete (SOIF-8.4): a deleted one has only its URL. */
   get needsBookkeeping(): boolean {
     return this.#open !== 'DELETE';

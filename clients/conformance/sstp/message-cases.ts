@@ -3,18 +3,29 @@ import { ConnectionError } from '../../../protocols/errors.js';
 import { check } from '../case.js';
 import { printable } from '../printable.js';
 import { PLAIN, type SstpCase } from './context.js';
-import { checkCode, checkServed, formatReply, readReply, resultOf } from './reply.js';
+import { checkCode, checkServed, formatReply, readReply, resultOf, valuesOf } from './reply.js';
 
 const HEAD = 'SSTP/1.0 081 REQ_GET_REFERENCES\r\n';
 const ID = 'HEADER_URI_ID: 10\r\n';
+/** Headers of a reply to {@link PLAIN} whose values are numbers. */
+const NUMBERS = ['HEADER_NUMFOUND', 'HEADER_START_RESULTS', 'HEADER_NUMRESULTS', 'HEADER_URI_ID'];
+/** Requests, the symbols of their codes, and a header for each. */
+const SYMBOLS = [
+  ['081', 'REQ_GET_REFERENCES', 'HEADER_URI_ID: 10'],
+  ['082', 'REQ_GET_REFERERS', 'HEADER_URI_ID: 10'],
+  ['083', 'REQ_GET_SITEREFERENCES', 'HEADER_SERVER_ID: 1'],
+  ['084', 'REQ_GET_SITEREFERERS', 'HEADER_SERVER_ID: 1'],
+  ['008', 'REQ_GET_URL_BYNAME', 'HEADER_URL: http://a.example:81/'],
+  ['081', 'REQ_GET_REFERENCES', 'HEADER_URL: http://no-such-host.invalid/'],
+] as const;
 
 /** The form of messages: sections 6 and 7. */
 export const messageCases: readonly SstpCase[] = [
   {
     id: 'reply/form',
     title:
-      'a reply has the version, three digits, the symbol, CR LF, names in capitals, a colon and one space',
-    rules: ['S-28', 'S-30', 'S-31'],
+      'a reply has the version, three digits, the symbol, CR LF, names in capitals, a colon and one space; numbers are plain',
+    rules: ['S-28', 'S-30', 'S-31', 'S-34'],
     source: 'project choice',
     level: 'MUST',
     async run(context) {
@@ -22,11 +33,56 @@ export const messageCases: readonly SstpCase[] = [
       const start = /^SSTP\/1\.0 (?:081 REQ_GET_REFERENCES|404 REQ_PUT_NOT_FOUND)\r$/;
       const sound =
         start.test(reply.lines[0]!) &&
-        reply.lines.slice(1).every((line) => /^[A-Z0-9_]+: [^ \t].*\r$/.test(line));
+        reply.lines.slice(1).every((line) => /^[A-Z0-9_]+: [^ \t].*\r$/.test(line)) &&
+        // S-34: a sender writes numbers without sign and leading zeros.
+        NUMBERS.flatMap((name) => valuesOf(reply, name)).every((value) => /^(?:0|[1-9]\d*)$/.test(value));
       check(sound, 'not the form of a reply', {
         expected: 'SSTP/1.0 081 REQ_GET_REFERENCES\\r\\nHEADER_NUMFOUND: ...',
         received: formatReply(reply),
       });
+    },
+  },
+  {
+    id: 'reply/start-line',
+    title: 'every reply, also a refusal, begins with SSTP/1.0, three digits and a phrase, and ends in CR LF',
+    rules: ['S-28', 'S-30'],
+    source: 'project choice',
+    level: 'MUST',
+    async run(context) {
+      const requests = [
+        ...['081', '082'].map((digits) => `SSTP/1.0 ${digits} X\r\n${ID}\r\n`),
+        ...['083', '084'].map((digits) => `SSTP/1.0 ${digits} X\r\nHEADER_SERVER_ID: 1\r\n\r\n`),
+        `${HEAD}HEADER_URI_ID: 0\r\n\r\n`,
+        `${HEAD}HEADER_URL: http://no-such-host.invalid/\r\n\r\n`,
+        'SSTP/1.0 999 X\r\n\r\n',
+        PLAIN.replace('1.0', '2.0'),
+      ];
+      for (const request of requests) {
+        const reply = await context.ask(request);
+        const sound = /^SSTP\/1\.0 \d{3} [A-Z][\x20-\x7e]*\r$/.test(reply.lines[0]!);
+        check(sound && reply.lines.every((line) => line.endsWith('\r')), 'not the form of a reply', {
+          expected: 'SSTP/1.0 NNN PHRASE\\r\\n',
+          received: formatReply(reply),
+        });
+      }
+    },
+  },
+  {
+    id: 'reply/symbols',
+    title: 'every reply to a request carries the symbol of its code',
+    rules: ['S-28'],
+    source: 'project choice',
+    level: 'MUST',
+    async run(context) {
+      for (const [digits, symbol, header] of SYMBOLS) {
+        const reply = await context.ask(`SSTP/1.0 ${digits} X\r\n${header}\r\n\r\n`);
+        const start = reply.lines[0]!.trimEnd();
+        const expected = [`SSTP/1.0 ${digits} ${symbol}`, 'SSTP/1.0 404 REQ_PUT_NOT_FOUND'];
+        check(expected.includes(start), 'another symbol', {
+          expected: expected.join(', or '),
+          received: printable(start),
+        });
+      }
     },
   },
   ...[81, 82, 83, 84].map((code): SstpCase => {
@@ -187,7 +243,9 @@ function equivalentCase(name: string, title: string, rules: readonly string[], r
         });
       }
       check(
-        reply.code === expected.code && resultOf(reply) === resultOf(expected),
+        reply.code === expected.code &&
+          resultOf(reply) === resultOf(expected) &&
+          reply.lines[0]!.startsWith('SSTP/1.0 '),
         `another answer: ${title}`,
         {
           expected: formatReply(expected),

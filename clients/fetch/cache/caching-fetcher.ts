@@ -1,6 +1,7 @@
 import { messageOf } from '../../../protocols/errors.js';
 import { publishDebug } from '../debug-channel.js';
 import { publishNote } from '../notes.js';
+import { isPrivateAddress } from '../private-addresses.js';
 import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult } from '../types.js';
 import type { DiskCache } from './disk-cache.js';
 
@@ -19,10 +20,9 @@ export class CachingFetcher implements Fetcher {
 
   async fetch(request: FetchRequest): Promise<FetchResult> {
     request.signal?.throwIfAborted();
-    // G-174: the cache does not know whether the address is private, so the name has to be resolved.
-    const mayUseCache = request.reload !== true && request.publicOnly !== true;
+    const mayUseCache = request.reload !== true;
     const kept = mayUseCache ? await this.#attempt(() => this.#cache.get(request.url)) : undefined;
-    if (kept !== undefined) {
+    if (kept !== undefined && (request.publicOnly !== true || isFromPublicAddress(kept))) {
       publishDebug(22, 1, () => `${request.url}: in the cache, ${kept.body.length} bytes`);
       publishNote({ kind: 'cached', url: request.url });
       return applyConditions(kept, request);
@@ -54,6 +54,11 @@ export class CachingFetcher implements Fetcher {
       return undefined;
     }
   }
+}
+
+/** G-174: a document whose address is not known may have come from a private one. */
+function isFromPublicAddress({ remoteAddress }: FetchResult): boolean {
+  return remoteAddress !== undefined && remoteAddress !== '' && !isPrivateAddress(remoteAddress);
 }
 
 /** Applies the request's conditions and limits to a cached document, as the server would have. */

@@ -1,12 +1,13 @@
 // The Gatherer's disk cache (G-91 to G-98).
 import { createHash, randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { lstat, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { lstat, open, readdir, rename, stat, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { errorCode, messageOf, StorageError } from '../../../protocols/errors.js';
 import { Mutex } from '../../../protocols/mutex.js';
 import type { FetchResult } from '../types.js';
 import { decodeEntry, encodeEntry, isCacheable } from './entry.js';
+import { makePrivateDirectory } from './private-directory.js';
 import { CACHE_BYTES, CACHE_TTL, type CacheSettings } from './settings.js';
 
 /** A temporary file of this age belongs to a process that was killed. */
@@ -49,7 +50,7 @@ export class DiskCache {
    */
   static async open(directory: string, settings: Partial<CacheSettings> = {}): Promise<DiskCache> {
     try {
-      await mkdir(join(directory, 'tmp'), { recursive: true, mode: 0o700 });
+      await makePrivateDirectory(join(directory, 'tmp'));
       const stats = await lstat(directory);
       const user = process.getuid?.();
       if (!stats.isDirectory() || (user !== undefined && stats.uid !== user && user !== 0)) {
@@ -65,7 +66,9 @@ export class DiskCache {
   /** The document; undefined if it is absent, too old or damaged. */
   async get(url: string): Promise<FetchResult | undefined> {
     const path = this.#pathOf(url);
-    const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(ignoreMissing);
+    const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+      ignoreMissing,
+    );
     if (handle === undefined) return undefined;
     try {
       const { mtimeMs } = await handle.stat();
@@ -147,7 +150,7 @@ export class DiskCache {
       }
       await rename(temporary, path).catch(async (error: unknown) => {
         if (errorCode(error) !== 'ENOENT') throw error;
-        await mkdir(join(path, '..'), { mode: 0o700, recursive: true });
+        await makePrivateDirectory(dirname(path));
         await rename(temporary, path);
       });
     } catch (error) {

@@ -34,7 +34,14 @@ export interface CacheEntry {
 
 /** G-98: complete answers with status 2xx, not from this machine's files. */
 export function isCacheable(result: FetchResult): boolean {
-  return result.status >= 200 && result.status <= 299 && !result.truncated && !result.local;
+  return (
+    result.status >= 200 &&
+    result.status <= 299 &&
+    !result.truncated &&
+    !result.local &&
+    result.undecoded === undefined &&
+    result.lenient?.problem === undefined
+  );
 }
 
 export function encodeEntry(result: FetchResult): Uint8Array[] {

@@ -1,17 +1,11 @@
 // The routes of the administration page: checks the form and sends the command to the Broker.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { BrokerClient } from '../../../clients/broker/index.js';
-import {
-  ADMIN_COMMANDS,
-  type AdminCommand,
-  buildAdminCommand,
-  formatMessage,
-} from '../../../protocols/broker/index.js';
-import { ConnectionError, ProtocolError, UsageError } from '../../../protocols/errors.js';
+import { ADMIN_COMMANDS, type AdminCommand, buildAdminCommand } from '../../../protocols/broker/index.js';
+import { ProtocolError, UsageError } from '../../../protocols/errors.js';
 import { bodyFields } from '../../web/form-fields.js';
 import { FormTokens } from '../../web/form-tokens.js';
 import type { Content } from '../../web/html.js';
-import { PasswordThrottle } from '../../web/password-throttle.js';
+import { administer } from '../admin.js';
 import { renderAdminForm, renderOutcome } from './admin-page.js';
 import type { SiteLinks } from './layout.js';
 import { renderNotice } from './results-page.js';
@@ -35,12 +29,11 @@ interface Submitted {
 }
 
 /**
- * The administration page and its program (BRK-9.4, 9.10). It sends a command to the Broker's port, like any client that knows the
- * password (BRK-5.1). The Broker checks the password; the page stores nothing.
+ * The administration page and its program (BRK-9.4, 9.10). The Broker checks the password as for a message to its port (BRK-5.1), in the
+ * name of the browser's address: wrong passwords count for that address. The page stores nothing.
  */
 export class AdminRoutes {
   readonly #tokens = new FormTokens();
-  readonly #throttle = new PasswordThrottle();
 
   constructor(
     readonly context: RouteContext,
@@ -74,7 +67,7 @@ export class AdminRoutes {
       const text = 'The page was too old, or the command did not come from it. Send it again from here.';
       return refuse(403, 'Not sent:', text);
     }
-    const wait = this.#throttle.secondsToWait(request.ip);
+    const wait = this.context.broker.passwords.secondsToWait(request.ip);
     if (wait > 0) {
       reply.header('retry-after', String(wait));
       return refuse(429, 'Too many wrong passwords:', `wait ${Math.ceil(wait / 60)} minutes.`);
@@ -89,32 +82,23 @@ export class AdminRoutes {
       if (!(error instanceof UsageError || error instanceof ProtocolError)) throw error;
       return refuse(400, 'Not sent:', error instanceof ProtocolError ? error.problem : error.message);
     }
-    const outcome = await this.#run(sent.password, command);
-    if (outcome.status === 403) this.#throttle.recordFailure(request.ip);
+    const outcome = await this.#run(sent.password, command, request.ip);
     const title = ADMIN_COMMANDS.find(({ kind }) => kind === command.kind)?.title ?? command.kind;
     const part = renderOutcome(title, outcome.lines, outcome.failure);
     return this.#page(request, reply, outcome.status, sent, part);
   }
 
-  async #run(password: string, command: AdminCommand): Promise<Outcome> {
-    const client = new BrokerClient(this.context.brokerAddress);
+  async #run(password: string, command: AdminCommand, address: string): Promise<Outcome> {
     const lines: string[] = [];
-    try {
-      for await (const item of client.message(formatMessage({ kind: 'admin', password, command }))) {
-        if (item.kind === 'fatal') {
-          const failure = item.text.replace(/^ERROR: /, '');
-          return { status: /invalid password/i.test(failure) ? 403 : 400, lines, failure };
-        }
-        if ((item.kind === 'message' || item.kind === 'error') && lines.length < MAX_REPLY_LINES)
-          lines.push(item.text);
+    for await (const item of administer(this.context.broker, { password, command, address })) {
+      if (item.kind === 'fatal') {
+        const failure = item.text.replace(/^ERROR: /, '');
+        return { status: /invalid password/i.test(failure) ? 403 : 400, lines, failure };
       }
-      return { status: 200, lines };
-    } catch (error) {
-      if (error instanceof UsageError)
-        return { status: 400, lines, failure: 'The password contains a line end.' };
-      if (!(error instanceof ConnectionError)) throw error;
-      return { status: 503, lines, failure: 'The broker does not answer.' };
+      if ((item.kind === 'message' || item.kind === 'error') && lines.length < MAX_REPLY_LINES)
+        lines.push(item.text);
     }
+    return { status: 200, lines };
   }
 
   /** BRK-9.10 has fields for host and port. Only our own are accepted, so that no password goes to another host. */

@@ -14,6 +14,9 @@ import type { Logger } from '../../host/index.js';
 /** Names of the files in the Broker's directory that a form may name: not a path, and not broker.conf. */
 const FILE_NAME = /^\w[\w.-]{0,100}\.cf$/;
 
+/** The Broker's own definitions. */
+const OWN_FILE = 'BrokerQuery.cf';
+
 /** Larger files are not used. */
 const MAX_BYTES = 256 * 1024;
 
@@ -47,15 +50,23 @@ export class ConfigFiles {
     return new ConfigFiles(directory, config, log);
   }
 
-  /** Returns the definitions of a file, and the defaults for the others. An empty name means `BrokerQuery.cf`. */
+  /**
+   * Returns the definitions of the file that a form names, then those of the Broker's own `BrokerQuery.cf`, then the defaults: each replaces
+   * single definitions of the next (BRK-9.5). Without a name, or with that of a file that cannot be used, the Broker's own count.
+   */
   async query(name: string): Promise<BrokerQueryConfig> {
-    const file = name === '' ? 'BrokerQuery.cf' : name;
-    if (!FILE_NAME.test(file)) return this.defaults;
-    const custom = await this.#read(file, this.#queries, (text, path) => {
+    const own = await this.#definitions(OWN_FILE);
+    const broker = own === undefined ? this.defaults : mergeBrokerQueryConfig(this.defaults, own);
+    if (name === '' || name === OWN_FILE || !FILE_NAME.test(name)) return broker;
+    const named = await this.#definitions(name);
+    return named === undefined ? broker : mergeBrokerQueryConfig(broker, named);
+  }
+
+  #definitions(name: string): Promise<BrokerQueryConfig | undefined> {
+    return this.#read(name, this.#queries, (text, path) => {
       const { config, warnings } = parseBrokerQueryCf(text, path);
-      return { value: mergeBrokerQueryConfig(this.defaults, config), warnings };
+      return { value: config, warnings };
     });
-    return custom ?? this.defaults;
   }
 
   /** Returns the broker of `Brokers.cf` with this name or `host:port`; undefined if it is not listed. */

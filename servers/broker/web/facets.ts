@@ -71,7 +71,12 @@ export class FacetCounter {
   }
 
   /** Returns undefined if too many counts are running, or the engine cannot answer the query (BRK-2.19). */
-  async count(query: Query, matching: Matching, signal: AbortSignal): Promise<FacetCounts | undefined> {
+  async count(
+    query: Query,
+    matching: Matching,
+    signal: AbortSignal,
+    client?: string,
+  ): Promise<FacetCounts | undefined> {
     const { ignoreCase, matchWord, errors } = matching;
     const { store } = this.broker;
     const key = [store.lastSequence, ignoreCase, matchWord, errors, formatQuery(query)].join(' ');
@@ -80,7 +85,7 @@ export class FacetCounter {
     if (this.#running >= (this.limits.maxFacetCounts ?? 4)) return undefined;
     this.#running += 1;
     try {
-      const counts = await this.#count(query, matching, signal);
+      const counts = await this.#count(query, { ...matching, client }, signal);
       // A count that stopped at a limit is not cached, because it may be complete the next time.
       if (counts.complete) this.#cache.set(key, counts);
       return counts;
@@ -92,7 +97,11 @@ export class FacetCounter {
     }
   }
 
-  async #count(query: Query, matching: Matching, signal: AbortSignal): Promise<FacetCounts> {
+  async #count(
+    query: Query,
+    { client, ...matching }: Matching & { readonly client: string | undefined },
+    signal: AbortSignal,
+  ): Promise<FacetCounts> {
     const { maxFacetObjects = 50_000, facetMs = 1500, facetValues = 8 } = this.limits;
     const { store, indexer } = this.broker;
     const counters = {
@@ -127,6 +136,7 @@ export class FacetCounter {
         maxFiles: maxFacetObjects,
         lifetimeMs: facetMs,
         signal,
+        ...(client === undefined ? {} : { client }),
       });
       let batch: number[] = [];
       for await (const { oid } of hits) {

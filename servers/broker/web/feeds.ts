@@ -1,4 +1,5 @@
 // Formats results as JSON and RSS.
+import { hrefOfUrl, textOfUrl, urlFields } from '../../../protocols/soif/index.js';
 import { escapeHtml, isLinkable } from '../../web/html.js';
 import type { FacetCounts } from './facets.js';
 import { type QueryForm, writeForm } from './form.js';
@@ -30,7 +31,7 @@ export interface FeedSource {
 export function jsonResult(source: FeedSource): string {
   const { form, results, counts, origin } = source;
   const objects = results.hits.map((hit) => ({
-    url: hit.url,
+    ...urlFields(hit.url),
     title: hit.title,
     description: hit.description,
     type: hit.type,
@@ -81,12 +82,13 @@ ${results.hits.map((hit) => rssItem(source, hit)).join('')}</channel>
 
 function rssItem(source: FeedSource, hit: ShownHit): string {
   const summary = summaryUrl(source, hit);
-  const link = isLinkable(hit.url) ? hit.url : summary;
+  const href = hrefOfUrl(hit.url);
+  const link = isLinkable(href) ? href : summary;
   const time = timeOf(hit.modified);
   const lines = hit.lines.map(({ text }) => text).join('\n');
   return `<item>
-<title>${xml(hit.title ?? hit.url)}</title>
-${link === undefined ? '' : `<link>${xml(link)}</link>\n`}<guid isPermaLink="false">${xml(hit.url)}</guid>
+<title>${xml(hit.title ?? textOfUrl(hit.url))}</title>
+${link === undefined ? '' : `<link>${xml(link)}</link>\n`}<guid isPermaLink="false">${xml(href)}</guid>
 ${time === undefined ? '' : `<pubDate>${time.toUTCString()}</pubDate>\n`}${hit.type === undefined ? '' : `<category>${xml(hit.type)}</category>\n`}<description>${xml(escapeHtml(hit.description ?? lines))}</description>
 </item>
 `;

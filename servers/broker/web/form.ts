@@ -80,7 +80,7 @@ export function readForm(fields: URLSearchParams): QueryForm {
   return {
     // Reduced to one line, because a line end ends the message (BRK-1.8).
     query: oneLine(fields.get('query') ?? '') || oneLine(composeQuery(fields)),
-    ignoreCase: on('caseflag'),
+    ignoreCase: readCaseFlag(fields.getAll('caseflag')),
     matchWord: on('wordflag'),
     errors: number('errorflag', 8) ?? 0,
     matchedLines: on('opaqueflag'),
@@ -94,6 +94,15 @@ export function readForm(fields: URLSearchParams): QueryForm {
     broker: readBroker(fields).slice(0, MAX_NAME),
     ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined && value > 0)),
   };
+}
+
+/**
+ * BRK-9.2, BRK-3.7: case is ignored unless the field is `off` and never `on`. The form of this page sends `off` before its checkbox,
+ * because a checkbox that is not checked sends nothing.
+ */
+function readCaseFlag(values: readonly string[]): boolean {
+  const given = values.map((value) => value.toLowerCase());
+  return given.includes('on') || !given.includes('off');
 }
 
 function oneLine(text: string): string {
@@ -111,12 +120,12 @@ function readBroker(fields: URLSearchParams): string {
 export function writeForm(form: QueryForm): string {
   const fields = new URLSearchParams({ query: form.query });
   const flags: readonly (readonly [string, boolean])[] = [
-    ['caseflag', form.ignoreCase],
     ['wordflag', form.matchWord],
     ['opaqueflag', form.matchedLines],
     ['descflag', form.descriptions],
     ['verbose', form.verbose],
   ];
+  fields.set('caseflag', form.ignoreCase ? 'on' : 'off');
   for (const [name, value] of flags) if (value) fields.set(name, 'on');
   if (form.errors > 0) fields.set('errorflag', String(form.errors));
   if (form.sort !== 'by-rank') fields.set('sort', form.sort);

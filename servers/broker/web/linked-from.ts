@@ -1,7 +1,9 @@
 // Requests from a References Server how many documents link to each hit.
+
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ReferencesPool } from '../../../clients/references/index.js';
+import { hrefOfUrl } from '../../../protocols/soif/index.js';
 import { referenceUrl } from '../../../protocols/urls/index.js';
 import type { ShownHit } from './results.js';
 
@@ -51,7 +53,7 @@ export class LinkedFrom implements AsyncDisposable {
   async count(urls: Iterable<string>, signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
     const names = [...new Set(urls)].flatMap((url) => {
-      const name = referenceUrl(url);
+      const name = referenceUrl(hrefOfUrl(url));
       return name === undefined ? [] : [{ url, name }];
     });
     if (names.length === 0 || performance.now() < this.#pausedUntil) return counts;
@@ -75,7 +77,7 @@ export class LinkedFrom implements AsyncDisposable {
 
   /** Returns the URL of the server's page about a document; undefined if the server has no such page. */
   pageOf(url: string): string | undefined {
-    const name = referenceUrl(url);
+    const name = referenceUrl(hrefOfUrl(url));
     return name === undefined ? undefined : `http://${this.server}/?${new URLSearchParams({ q: name })}`;
   }
 

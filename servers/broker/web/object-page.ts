@@ -1,5 +1,5 @@
 // Renders the readable view of an object.
-import { decodeText, type SoifObject } from '../../../protocols/soif/index.js';
+import { decodeText, hrefOfUrl, textOfUrl } from '../../../protocols/soif/index.js';
 import { type Content, type Html, html, link } from '../../web/html.js';
 import { byteSize, dateTime, duration } from '../../web/values.js';
 
@@ -13,28 +13,47 @@ const SPANS = new Set(['refresh-rate', 'time-to-live']);
 const URLS = /^(?:(?:embed<\d+>-)?url-references|url|.*-url|links?)$/i;
 
 /** Limits: bytes of a value, links of a list and attributes of an object that are shown; the raw summary has all. */
-const MAX_VALUE = 32_768;
+export const MAX_VALUE = 32_768;
 const MAX_LINKS = 500;
-const MAX_ATTRIBUTES = 1000;
+export const MAX_ATTRIBUTES = 1000;
+
+/** What the view shows of an object. */
+export interface ShownObject {
+  readonly type: string;
+  /** One character a byte. */
+  readonly url: string;
+  /** Bytes of the object. */
+  readonly bytes: number;
+  /** Number of all attributes. */
+  readonly size: number;
+  /** The first attributes, with the beginnings of their values and the lengths of these. */
+  readonly attributes: readonly {
+    readonly name: string;
+    readonly value: Uint8Array;
+    readonly length: number;
+  }[];
+}
 
 /** Renders the readable view of one object, for DisplayObject (BRK-9.4). */
-export function renderObject(object: SoifObject, rawPath: string, bytes: number): Html {
-  const title = object.text('Title')?.replace(/\s+/g, ' ').trim();
+export function renderObject(object: ShownObject, rawPath: string): Html {
+  const { bytes } = object;
+  const titled = object.attributes.findLast(({ name }) => name.toLowerCase() === 'title');
+  const title = titled && decodeText(titled.value).replace(/\s+/g, ' ').trim();
   const attributes = object.attributes.slice(0, MAX_ATTRIBUTES);
   return html`<article>
 <h1>${title === undefined || title === '' ? 'Content summary' : title}</h1>
-<p class="url">${link(object.url, object.url)}</p>
+<p class="url">${link(hrefOfUrl(object.url), textOfUrl(object.url))}</p>
 <p class="about"><span>${object.type} object</span> <span>${object.size} attributes</span> <span>${byteSize(bytes)}</span> <a href="${rawPath}">Raw SOIF</a></p>
 <h2>Attributes</h2>
 <dl class="attributes">
-${attributes.map(({ name, value }) => html`<div><dt>${name}</dt><dd>${renderValue(name, value)}</dd></div>\n`)}</dl>
+${attributes.map(({ name, value, length }) => html`<div><dt>${name}</dt><dd>${renderValue(name, value, length)}</dd></div>\n`)}</dl>
 ${object.size > MAX_ATTRIBUTES ? html`<p class="note">${object.size - MAX_ATTRIBUTES} further attributes are in the raw summary.</p>` : ''}
 </article>`;
 }
 
-function renderValue(name: string, value: Uint8Array): Content {
+function renderValue(name: string, value: Uint8Array, length: number): Content {
   // A value that is cut in the middle of a character ends in a replacement character.
-  const whole = value.length <= MAX_VALUE;
+  const whole = length <= Math.min(value.length, MAX_VALUE);
   const text = decodeText(whole ? value : value.subarray(0, MAX_VALUE)).replace(/\n$/, '');
   const key = name.toLowerCase();
   if (TIMES.has(key)) {
@@ -47,7 +66,7 @@ function renderValue(name: string, value: Uint8Array): Content {
     return html`${duration(Number(text))} <span class="raw">${text}</span>`;
   }
   if (URLS.test(name)) return renderLinkList(text, whole);
-  return [text.includes('\n') ? html`<pre>${text}</pre>` : text, whole ? '' : renderCutNote(value.length)];
+  return [text.includes('\n') ? html`<pre>${text}</pre>` : text, whole ? '' : renderCutNote(length)];
 }
 
 function renderLinkList(text: string, whole: boolean): Content {

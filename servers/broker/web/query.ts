@@ -7,6 +7,7 @@ import {
   type QueryFault,
 } from '../../../protocols/broker/index.js';
 import { PeerError, ProtocolError } from '../../../protocols/errors.js';
+import type { Endpoint } from '../local-callers.js';
 import { type QueryForm, toRequest } from './form.js';
 import { type Results, SHOWN_ATTRIBUTES, type ShownHit, shownHit } from './results.js';
 
@@ -34,6 +35,8 @@ export interface QueryTarget {
   readonly maxResults: number;
   /** Seconds without data after which it counts as down (`Timeout`, BRK-9.6). */
   readonly timeout?: number;
+  /** Says for whom a connection to this process's own broker is; its result is disposed of after the query. */
+  readonly register?: (local: Endpoint) => Disposable;
 }
 
 /** Returns the number of objects to list: that of the form, limited by the broker's `Max-Results`. */
@@ -59,7 +62,11 @@ export async function queryBroker(
 ): Promise<QueryOutcome> {
   const { host, port, opaqueMode, maxResults, timeout } = target;
   const idle = timeout === undefined ? {} : { idleTimeoutMs: timeout * 1000 };
-  const client = new BrokerClient({ host, port, opaqueMode, ...idle });
+  let entry: Disposable | undefined;
+  const onOpen = (local: Endpoint) => {
+    entry = target.register?.(local);
+  };
+  const client = new BrokerClient({ host, port, opaqueMode, ...idle, onOpen });
   const maxShown = objectsToList(form, maxResults);
   const found = client.query(query, { ...toRequest(form, maxShown, SHOWN_ATTRIBUTES), signal });
   const hits: ShownHit[] = [];
@@ -73,6 +80,8 @@ export async function queryBroker(
     if (hits.length === 0) throw error;
     // BRK-4.15: the objects found until then are shown.
     failure = sentence;
+  } finally {
+    entry?.[Symbol.dispose]();
   }
   // A result as long as the broker's own limit may have been cut.
   const truncated = hits.length > maxShown || hits.length === maxResults;

@@ -3,6 +3,7 @@ import { queryMessage } from '../../../clients/broker/index.js';
 import { formatQuery, type Query } from '../../../protocols/broker/index.js';
 import { type BrokerQueryConfig, usesVariable } from '../../../protocols/config/broker-query-cf.js';
 import { ConnectionError, messageOf } from '../../../protocols/errors.js';
+import { addressGroup, LogLimiter } from '../../host/index.js';
 import { type Content, Html, html } from '../../web/html.js';
 import { beginPage, endPage } from '../../web/page-shell.js';
 import type { ConfigFiles } from './config-files.js';
@@ -60,19 +61,24 @@ const RSS_TYPE = 'application/rss+xml; charset=utf-8';
 /** Answers queries of the form as pages by the definitions of BrokerQuery.cf (BRK-9.5 to 9.8), as RSS and as JSON. */
 export class Results implements AsyncDisposable {
   #linkedFrom: LinkedFrom | undefined;
+  readonly #lines: LogLimiter;
 
-  constructor(readonly context: ResultsContext) {}
+  constructor(readonly context: ResultsContext) {
+    this.#lines = new LogLimiter((text) => context.log.warn(`Query page: ${text}`));
+  }
 
   /** Closes the connection to the References Server. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#lines[Symbol.dispose]();
     await this.#linkedFrom?.close();
   }
 
-  async reply(fields: URLSearchParams, signal: AbortSignal): Promise<ResultReply> {
+  /** @param address the browser's address */
+  async reply(fields: URLSearchParams, address: string, signal: AbortSignal): Promise<ResultReply> {
     const { files, log } = this.context;
     const form = readForm(fields);
     const config = await files.query(form.config);
-    const target = await this.#findTarget(form, config);
+    const target = await this.#findTarget(form, config, address);
     const pageQuery: PageQuery = { form, config, target, message: '' };
     if (form.query === '') {
       return this.#renderRefusal(400, pageQuery, 'Type at least one word to search for.');
@@ -86,11 +92,11 @@ export class Results implements AsyncDisposable {
     const stop = new AbortController();
     const counting = target.listed
       ? undefined
-      : this.#countFacets(whole.query, form, AbortSignal.any([signal, stop.signal]));
+      : this.#countFacets(whole.query, form, addressGroup(address), AbortSignal.any([signal, stop.signal]));
     try {
       const outcome = await queryBroker(form, whole.query, target, signal);
       if (outcome.kind === 'refused') {
-        const status = /busy/i.test(outcome.message) ? 503 : 400;
+        const status = /busy|cannot answer now/i.test(outcome.message) ? 503 : 400;
         return this.#renderRefusal(
           status,
           sent,
@@ -100,7 +106,7 @@ export class Results implements AsyncDisposable {
       return await this.#renderResults(sent, read.query, outcome.results, await counting, signal);
     } catch (error) {
       if (!(error instanceof ConnectionError)) throw error;
-      log.error(`Query page: ${error.message}`);
+      if (this.#lines.allows(address)) log.error(`Query page: ${error.message}`);
       return this.#renderBrokerDown(sent);
     } finally {
       stop.abort();
@@ -111,13 +117,21 @@ export class Results implements AsyncDisposable {
   async #findTarget(
     form: QueryForm,
     config: BrokerQueryConfig,
+    address: string,
   ): Promise<QueryTarget & { readonly listed: boolean }> {
     const { broker, brokerAddress, files } = this.context;
     const { maxResults } = broker.config;
     const timeout = config.timeout === undefined ? {} : { timeout: config.timeout };
     const listed = await files.broker(form.broker);
     return listed === undefined
-      ? { ...brokerAddress, opaqueMode: broker.opaqueMode, maxResults, ...timeout, listed: false }
+      ? {
+          ...brokerAddress,
+          opaqueMode: broker.opaqueMode,
+          maxResults,
+          ...timeout,
+          listed: false,
+          register: (local) => broker.callers.register(local, address),
+        }
       : {
           host: listed.host,
           port: listed.port,
@@ -129,11 +143,18 @@ export class Results implements AsyncDisposable {
   }
 
   /** Counts the whole result. Returns undefined if counting fails, so that the page appears without counts. */
-  async #countFacets(query: Query, form: QueryForm, signal: AbortSignal): Promise<FacetCounts | undefined> {
+  async #countFacets(
+    query: Query,
+    form: QueryForm,
+    client: string,
+    signal: AbortSignal,
+  ): Promise<FacetCounts | undefined> {
     try {
-      return await this.context.counter.count(query, form, signal);
+      return await this.context.counter.count(query, form, signal, client);
     } catch (error) {
-      if (!signal.aborted) this.context.log.warn(`Query page: no counts: ${messageOf(error)}`);
+      if (!signal.aborted && this.#lines.allows(client)) {
+        this.context.log.warn(`Query page: no counts: ${messageOf(error)}`);
+      }
       return undefined;
     }
   }

@@ -1,4 +1,5 @@
 // Renders the list of results.
+import { hrefOfUrl, textOfUrl } from '../../../protocols/soif/index.js';
 import { type Content, type Html, html, link } from '../../web/html.js';
 import { byteSize, date, plural } from '../../web/values.js';
 import { renderFacets, renderNarrowings } from './facet-list.js';
@@ -118,11 +119,12 @@ function renderNothingFound(): Html {
 /** Renders one object of the list. */
 export function renderResultItem(hit: ShownHit, form: QueryForm, options: ResultsOptions): Html {
   const { highlight } = options;
-  const title = hit.title ?? hit.url;
+  const url = textOfUrl(hit.url);
+  const title = hit.title ?? url;
   const summary = hit.objectUrl === undefined ? undefined : options.summaryPath(hit.objectUrl);
   return html`<li>
-<h2>${link(hit.url, highlight(title))}</h2>
-<p class="url">${hit.url}</p>
+<h2>${link(hrefOfUrl(hit.url), highlight(title))}</h2>
+<p class="url">${url}</p>
 ${hit.description === undefined ? '' : html`<p class="description">${highlight(hit.description)}</p>\n`}${renderMatchedLines(hit, form, highlight)}<p class="about">${form.verbose ? renderFacts(hit) : ''}${renderLinkedFrom(hit, options)}${
     summary === undefined ? '' : html`<a href="${summary}">Summary<span class="aside"> of ${title}</span></a>`
   }</p>

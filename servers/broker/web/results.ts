@@ -32,6 +32,7 @@ interface ShownLine {
 
 /** The part of a hit that is shown. Its size is limited, whatever the broker sends. */
 export interface ShownHit {
+  /** One character a byte. */
   readonly url: string;
   readonly objectUrl?: string;
   readonly title?: string;

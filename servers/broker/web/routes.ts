@@ -1,6 +1,7 @@
 // The routes of the web pages, and the pages themselves.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { decodeSoif } from '../../../protocols/soif/index.js';
+import { textOfUrl } from '../../../protocols/soif/index.js';
+import type { StoredParts } from '../../../storage/index.js';
 import { queryFields } from '../../web/form-fields.js';
 import { html } from '../../web/html.js';
 import { sendPage } from '../../web/replies.js';
@@ -16,6 +17,7 @@ import { renderAdminHelp, renderHelp, renderSoifHelp } from './help-page.js';
 import { renderHome } from './home-page.js';
 import { renderBrokerPage, type SiteLinks } from './layout.js';
 import { renderObject } from './object-page.js';
+import { sendObject, shownObject } from './object-reply.js';
 import { Results } from './result-reply.js';
 import type { PageReply, RouteContext } from './route-context.js';
 import type { SearchFormOptions } from './search-form.js';
@@ -54,6 +56,7 @@ export function addRoutes(app: FastifyInstance, pages: BrokerPages): void {
       handler: async (request, reply) => {
         const { status, type, body } = await pages.results.reply(
           requestFields(request),
+          request.ip,
           disconnectSignal(reply),
         );
         return reply.code(status).type(type).header('x-robots-tag', 'noindex').send(body);
@@ -78,12 +81,9 @@ export function addRoutes(app: FastifyInstance, pages: BrokerPages): void {
   app.get<{ Params: { directory: string; file: string } }>(
     `${home}objects/:directory/:file`,
     async ({ params }, reply) => {
-      const bytes = await pages.objectBytes(oidOf(params.directory, params.file));
-      if (bytes === undefined) return show(reply, pages.notFound());
-      return reply
-        .type(`text/plain; charset=${detectCharset(bytes)}`)
-        .header('x-robots-tag', 'noindex')
-        .send(bytes);
+      const object = await pages.openObject(oidOf(params.directory, params.file));
+      if (object === undefined) return show(reply, pages.notFound());
+      return sendObject(reply, object);
     },
   );
   app.get(DISPLAY_PROGRAM, (request, reply) =>
@@ -96,6 +96,12 @@ export function addRoutes(app: FastifyInstance, pages: BrokerPages): void {
       .send(`User-agent: *\nDisallow: ${CGI}/\nDisallow: ${home}objects/\n`),
   );
 }
+
+/** What a page says that cannot be made, by status. */
+const FAILURES: ReadonlyMap<number, string> = new Map([
+  [500, 'The server failed to create this page.'],
+  [503, 'The server cannot read its files now. Its administrator finds the reason in its log.'],
+]);
 
 /** Builds the pages of a broker, except those of its administration. */
 export class BrokerPages {
@@ -194,16 +200,20 @@ export class BrokerPages {
   async object(path: string): Promise<PageReply> {
     const { brokerName } = this.site;
     const oid = oidOfPath(brokerName, path);
-    const bytes = await this.objectBytes(oid);
-    if (oid === undefined || bytes === undefined) return this.notFound();
-    const object = decodeSoif(bytes, { maxObjectBytes: bytes.length });
-    const content = renderObject(object, objectPath(brokerName, oid), bytes.length);
-    return { status: 200, title: `Summary of ${object.url}`, content, noindex: true };
+    const stored = await this.openObject(oid);
+    if (oid === undefined || stored === undefined) return this.notFound();
+    const shown = await shownObject(stored);
+    const content = renderObject(shown, objectPath(brokerName, oid));
+    return { status: 200, title: `Summary of ${textOfUrl(shown.url)}`, content, noindex: true };
   }
 
-  async objectBytes(oid: number | undefined): Promise<Uint8Array | undefined> {
+  /** The bytes of an object; a large one is open and must be closed. */
+  async openObject(oid: number | undefined): Promise<Uint8Array | StoredParts | undefined> {
     if (oid === undefined) return undefined;
-    const [bytes] = await this.context.broker.store.objects([oid]);
+    const { store } = this.context.broker;
+    const large = await store.large(oid);
+    if (large !== undefined) return large;
+    const [bytes] = await store.objects([oid]);
     return bytes;
   }
 
@@ -214,10 +224,7 @@ export class BrokerPages {
   }
 
   failed(status: number): PageReply {
-    const text =
-      status === 500
-        ? 'The server failed to create this page.'
-        : 'The server did not understand the request.';
+    const text = FAILURES.get(status) ?? 'The server did not understand the request.';
     return { status, title: 'Error', content: html`<h1>Error</h1>\n<p>${text}</p>`, noindex: true };
   }
 
@@ -243,17 +250,4 @@ function disconnectSignal(reply: FastifyReply): AbortSignal {
     if (!reply.raw.writableFinished) gone.abort();
   });
   return gone.signal;
-}
-
-/**
- * Returns the character set of an object. SOIF does not define one (SOIF-7.4): UTF-8 if the bytes are valid UTF-8, else
- * windows-1252.
- */
-function detectCharset(bytes: Uint8Array): string {
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return 'utf-8';
-  } catch {
-    return 'windows-1252';
-  }
 }

@@ -46,6 +46,7 @@ export function renderSettings(form: QueryForm): Html {
   return html`<div class="settings">
 <fieldset>
 <legend>Matching</legend>
+${renderHidden('caseflag', 'off')}
 ${renderCheckbox('caseflag', 'Ignore upper and lower case', form.ignoreCase)}
 ${renderCheckbox('wordflag', 'Match whole words only', form.matchWord)}
 <p><label for="errorflag">Spelling errors allowed</label>

@@ -1,4 +1,5 @@
 // Renders the definitions of BrokerQuery.cf (BRK-9.5 to 9.7).
+
 import {
   type BrokerQueryConfig,
   type BrokerQueryTemplate,
@@ -6,6 +7,7 @@ import {
   type TemplatePart,
 } from '../../../protocols/config/broker-query-cf.js';
 import { applyLineRules } from '../../../protocols/config/line-rules.js';
+import { hrefOfUrl } from '../../../protocols/soif/index.js';
 import { type Content, escapeHtml, Html, html, isLinkable } from '../../web/html.js';
 import type { ShownHit } from './results.js';
 
@@ -63,14 +65,15 @@ function urlParts(url: string, names: readonly [string, string, string, string, 
 
 /** BRK-9.7: returns the variables of one object. */
 export function objectVariables(hit: ShownHit, number: number, config: BrokerQueryConfig): Variables {
+  const url = hrefOfUrl(hit.url);
   const summary = hit.objectUrl ?? '';
   const lines = hit.lines.map(({ raw }) => applyLineRules(config.lineRules ?? [], escapeHtml(raw)));
   return {
     objectnum: formatNumber(number, config.objectNumber),
     desc: hit.description ?? '',
     opaque: new Html(lines.join('\n')),
-    url: hit.url,
-    ...urlParts(hit.url, ['A', 'H', 'P', 'D', 'F']),
+    url,
+    ...urlParts(url, ['A', 'H', 'P', 'D', 'F']),
     cs_url: summary,
     ...urlParts(summary, ['cs_a', 'cs_h', 'cs_p', 'cs_d', 'cs_f']),
   };

@@ -7,6 +7,7 @@ import type {
   QueueReport,
   QueueState,
   RecentError,
+  WaitingReport,
   WorkerReport,
 } from '../../crawler/control.js';
 
@@ -70,6 +71,11 @@ export class ConsoleClient {
   /** The servers contacted last, the latest first. */
   async hosts(limit = MAX_HOSTS): Promise<readonly HostReport[]> {
     return (await this.#get<{ hosts: readonly HostReport[] }>(`hosts?limit=${limit}`)).hosts;
+  }
+
+  /** The URIs that wait for a retry, the first due first. */
+  async retries(limit = PAGE_ROWS): Promise<readonly WaitingReport[]> {
+    return (await this.#get<{ retries: readonly WaitingReport[] }>(`retries?limit=${limit}`)).retries;
   }
 
   async workers(): Promise<readonly WorkerReport[]> {

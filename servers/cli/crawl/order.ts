@@ -7,13 +7,14 @@ import {
   type CrawlSettings,
   defaultOrderText,
   describeSettings,
+  ignoredSettings,
   readOrder,
   readOrderXml,
   SheetOverlays,
   settingsTable,
 } from '../../crawler/order/index.js';
 import { EXIT } from '../exit.js';
-import { printable } from '../printable.js';
+import { printable, writeMessage } from '../printable.js';
 import { StandardOutput } from '../standard-output.js';
 
 const ORDER_HELP = `
@@ -41,7 +42,7 @@ export function orderCommand(): Command {
     .description('Prints the default crawl order with comments, or checks one.')
     .addOption(new Option('--default', 'print the default order (the default)').conflicts(['check', 'table']))
     .addOption(new Option('--table', 'print all settings as a table').conflicts('check'))
-    .option('--check <file>', 'read an order and report its first error')
+    .option('--check <file>', 'read an order, report its first error and what has no effect')
     .option('--json', 'print the table as JSON lines, or the checked order with all defaults', false)
     .addHelpText('after', ORDER_HELP)
     .action(async (options: OrderOptions) => {
@@ -147,9 +148,14 @@ async function readOrderFile(file: string): Promise<CrawlOrderConfig> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new UsageError(`crawl: ${file} cannot be read: ${messageOf(cause)}`);
   });
-  if (!text.trimStart().startsWith('<')) return readOrder(text, file);
+  if (!text.trimStart().startsWith('<')) {
+    const order = readOrder(text, file);
+    for (const { path, problem } of ignoredSettings(order))
+      writeMessage(`warning: ${file}: ${path.join('.')}: ${problem}`);
+    return order;
+  }
   const { order: read, warnings } = readOrderXml(text, file);
-  for (const warning of warnings) process.stderr.write(`warning: ${file}:${warning.line}: ${warning.text}\n`);
+  for (const warning of warnings) writeMessage(`warning: ${file}:${warning.line}: ${warning.text}`);
   return read;
 }
 

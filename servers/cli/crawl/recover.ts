@@ -8,6 +8,7 @@ import { readConfiguredOrder } from '../../gatherer/gatherer.js';
 import { type RecoveredJournal, recoverJournal } from '../../gatherer/recover-journal.js';
 import { StopSignal } from '../../host/index.js';
 import { complain, EXIT } from '../exit.js';
+import { writeMessage } from '../printable.js';
 import { Progress } from '../progress.js';
 import { StandardOutput } from '../standard-output.js';
 import { checkpointsOf } from './checkpoints.js';
@@ -81,11 +82,9 @@ async function recoverFromJournal(
   { data, json, retainFailures, replace }: RecoverCommandOptions,
 ): Promise<number> {
   const { config, warnings } = configFromRoots([resolve(file)], {}, data);
-  for (const { message } of warnings) process.stderr.write(`warning: ${message}\n`);
-  const order = await readConfiguredOrder(config, ({ message }) =>
-    process.stderr.write(`warning: ${message}\n`),
-  );
-  using stop = new StopSignal();
+  for (const { message } of warnings) writeMessage(`warning: ${message}`);
+  const order = await readConfiguredOrder(config, ({ message }) => writeMessage(`warning: ${message}`));
+  using stop = new StopSignal({ limit: { program: 'harvest crawl recover' } });
   let recovered: RecoveredJournal;
   try {
     using progress = new Progress({ format: 'crawl: pass {pass} of 2, {value} lines, {rate}/s' });
@@ -98,7 +97,7 @@ async function recoverFromJournal(
       retainFailures,
       replace,
       signal: stop.signal,
-      onDamage: ({ message }) => process.stderr.write(`warning: ${message}; the rest of the file is lost\n`),
+      onDamage: ({ message }) => writeMessage(`warning: ${message}; the rest of the file is lost`),
       progress: ({ pass, lines }) => progress.update(lines, lines, { pass }),
     });
   } catch (error) {

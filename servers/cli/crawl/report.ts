@@ -21,18 +21,30 @@ import {
   offlineLines,
   queueTable,
   ROBOTS_TABLE,
+  retryTable,
   seenLine,
   type TextTable,
   totalLines,
   WORKER_TABLE,
 } from './tables.js';
 
-const KINDS = ['queues', 'hosts', 'robots', 'seen', 'chain', 'frontier', 'workers', 'errors'] as const;
+const KINDS = [
+  'queues',
+  'retries',
+  'hosts',
+  'robots',
+  'seen',
+  'chain',
+  'frontier',
+  'workers',
+  'errors',
+] as const;
 type Kind = (typeof KINDS)[number];
 
 const HELP = `
 KIND is one of
   queues     every queue: state, URIs, and why and how long it waits
+  retries    the URIs that wait for another attempt, at most 1000: status, attempts, when
   hosts      the servers contacted last, at most 10000: successes, failures, bytes
   robots     the state of their robots.txt
   seen       the filter of seen URIs
@@ -42,10 +54,10 @@ KIND is one of
   errors     the latest failures
   all        the totals and all of these
 
-With --json queues, hosts, robots, chain, workers and errors are one JSON object per line, seen and frontier one object; with
+With --json queues, retries, hosts, robots, chain, workers and errors are one JSON object per line, seen and frontier one object; with
 "all" each line has its kind in "report".
 
-For a stopped crawl queues, seen, frontier and all are read from its store.
+For a stopped crawl queues, retries, seen, frontier and all are read from its store.
 
 Examples:
   harvest crawl report frontier
@@ -94,7 +106,7 @@ async function print(lines: AsyncIterable<string>): Promise<number> {
 }
 
 /** Reports that can be read from the store of a stopped crawl. */
-const OFFLINE_KINDS = ['queues', 'seen', 'frontier', 'all'] as const;
+const OFFLINE_KINDS = ['queues', 'retries', 'seen', 'frontier', 'all'] as const;
 
 function isOneOf<T extends string>(kinds: readonly T[], kind: string): kind is T {
   return (kinds as readonly string[]).includes(kind);
@@ -113,6 +125,12 @@ async function* offlineReportLines(
     else yield* [...offlineLines(snapshot), '', 'Queues'];
   }
   if (kind === 'seen' || kind === 'frontier') return;
+  if (kind === 'retries') {
+    const retries = retryTable(snapshot.time);
+    if (!json) yield retries.head();
+    for (const uri of await crawl.retries()) yield json ? JSON.stringify(uri) : retries.row(uri);
+    return;
+  }
   const table = queueTable(snapshot.time);
   if (!json) yield table.head();
   for await (const page of crawl.queues(state === undefined ? {} : { state })) {
@@ -163,6 +181,9 @@ async function* linesOfKind(
   switch (kind) {
     case 'queues':
       yield* rows(queueTable(now), crawl.queues(state === undefined ? {} : { state }));
+      break;
+    case 'retries':
+      yield* rows(retryTable(now), [await crawl.retries()]);
       break;
     case 'hosts':
       yield* rows(hostTable(now), [await crawl.hosts()]);

@@ -16,6 +16,7 @@ import type {
   HostReport,
   QueueReport,
   RecentError,
+  WaitingReport,
   WorkerReport,
 } from '../../crawler/control.js';
 import type { OfflineSnapshot } from '../../crawler/offline-crawl.js';
@@ -96,6 +97,16 @@ export function errorTable(now: number): TextTable<RecentError> {
   ]);
 }
 
+export function retryTable(now: number): TextTable<WaitingReport> {
+  return new TextTable<WaitingReport>([
+    ['IN', -11, ({ dueTime }) => formatDuration(Math.max(0, dueTime - now))],
+    ['STATUS', -6, ({ status }) => String(status)],
+    ['TRIES', -5, ({ attempts }) => String(attempts)],
+    ['URL', 48, ({ url }) => url],
+    ['REASON', 0, ({ reason }) => reason],
+  ]);
+}
+
 export const CHAIN_TABLE = new TextTable<ReturnType<CrawlControl['chains']>[number]>([
   ['CHAIN', 14, ({ chain }) => chain],
   ['PROCESSOR', 26, ({ processor }) => processor],
@@ -137,7 +148,7 @@ function depthText(s: FrontierView): string {
 
 /** Formats a snapshot as one line, for output that is not a terminal. */
 export function progressLine(s: CrawlSnapshot): string {
-  return `${new Date(s.time).toISOString()} ${s.state}: ${formatNumber(s.succeeded)} succeeded, ${formatNumber(s.failed)} failed, ${formatNumber(s.disregarded)} disregarded, ${formatNumber(s.queued)} queued, ${formatNumber(s.currentDocumentsPerSecond)} doc/s, ${formatNumber(s.currentKilobytesPerSecond)} KB/s, ${s.busyWorkers} of ${s.workers} workers`;
+  return `${new Date(s.time).toISOString()} ${s.state}: ${formatNumber(s.succeeded)} succeeded, ${formatNumber(s.failed)} failed, ${formatNumber(s.disregarded)} disregarded, ${formatNumber(s.queued)} queued, ${formatNumber(s.currentDocumentsPerSecond)} doc/s, ${formatNumber(s.currentKilobytesPerSecond)} KB/s, ${s.busyWorkers} of ${s.workers} workers${pauseText(s)}`;
 }
 
 function reasonsText(s: FrontierView): string {
@@ -163,10 +174,14 @@ export function offlineLines(s: OfflineSnapshot): readonly string[] {
   ].map(printable);
 }
 
+function pauseText({ pauseReason }: CrawlSnapshot): string {
+  return pauseReason === undefined ? '' : `, paused because ${pauseReason}`;
+}
+
 /** Formats the totals of a running crawl. */
 export function totalLines(s: CrawlSnapshot): readonly string[] {
   return [
-    `${s.name}: ${CRAWL_STATE_LABELS[s.state]}${s.end === undefined || s.end === 'finished' ? '' : `, ended by: ${s.end}`}, crawling for ${formatDuration(s.elapsed * 1000)}`,
+    `${s.name}: ${CRAWL_STATE_LABELS[s.state]}${s.end === undefined || s.end === 'finished' ? '' : `, ended by: ${s.end}`}${pauseText(s)}, crawling for ${formatDuration(s.elapsed * 1000)}`,
     `URIs      ${formatNumber(s.succeeded)} succeeded (${byteSize(s.bytes)}), ${formatNumber(s.failed)} failed, ${formatNumber(s.disregarded)} disregarded, ${formatNumber(s.queued)} queued of ${formatNumber(s.discovered)} discovered`,
     `Rates     ${formatNumber(s.currentDocumentsPerSecond)} doc/s (${formatNumber(s.documentsPerSecond)} on average), ${formatNumber(s.currentKilobytesPerSecond)} KB/s (${formatNumber(s.kilobytesPerSecond)}), ${s.busyWorkers} of ${s.workers} workers busy`,
     `Queues    ${statesText(s)}`,

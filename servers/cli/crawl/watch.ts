@@ -72,7 +72,7 @@ export function watchCommand(): Command {
 }
 
 async function watch(options: WatchOptions): Promise<number> {
-  using stop = new StopSignal();
+  using stop = new StopSignal({ limit: { program: 'harvest crawl watch' } });
   try {
     const crawl = await runningCrawl(options, stop.signal);
     if (crawl === undefined) return reportNoCrawl(options);
@@ -108,7 +108,8 @@ async function draw(
   seconds: number,
   signal: AbortSignal,
 ): Promise<number> {
-  const output = new StandardOutput();
+  // The lines are printable already; the screen itself consists of control sequences.
+  const output = new StandardOutput({ raw: true });
   const history = new RateHistory();
   const past = await crawl.history();
   let last: Screen | undefined;

@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import { StorageError } from '../../../protocols/errors.js';
-import { timesOf } from '../../../protocols/soif/index.js';
+import { bytesOfUrl, textOfUrl, timesOf, urlFields } from '../../../protocols/soif/index.js';
 import {
+  changeDatabase,
   DatabaseFile,
   loadObjects,
   locateSource,
@@ -60,8 +61,10 @@ function listCommand(): Command {
         for await (const { object, bytes } of openSource(path, run)) {
           const { url } = object;
           const { updateTime, timeToLive } = timesOf(object);
-          const line = json ? JSON.stringify({ url, updateTime, timeToLive, bytes: bytes.length }) : url;
-          if (!(await run.output.write(`${line}\n`))) return;
+          const line = json
+            ? Buffer.from(JSON.stringify({ ...urlFields(url), updateTime, timeToLive, bytes: bytes.length }))
+            : bytesOfUrl(url);
+          if (!(await run.output.write(Buffer.concat([line, Buffer.from('\n')])))) return;
         }
       }),
     );
@@ -84,10 +87,10 @@ async function find(path: string, url: string, run: Tool): Promise<Uint8Array | 
   const located = await locateSource(path);
   if (located.kind === 'database') {
     using database = DatabaseFile.open(located.path, { readOnly: true });
-    return (database.get(url) ?? database.get(storedUrl(url)))?.soif;
+    return database.get(storedUrl(url))?.soif;
   }
   for await (const { object, bytes } of openLocated(located, run)) {
-    if (object.url === url || object.url === storedUrl(url)) return bytes;
+    if (object.url === storedUrl(url)) return bytes;
   }
   return undefined;
 }
@@ -106,13 +109,15 @@ function putCommand(): Command {
         const [item] = objects;
         if (item === undefined) throw new StorageError('standard input has no object');
         const record = recordOf(item.object, item.bytes);
-        if (url !== undefined && record.url !== url) {
-          throw new StorageError(`the object on standard input is about ${record.url}`);
+        if (url !== undefined && record.url !== storedUrl(url)) {
+          throw new StorageError(`the object on standard input is about ${textOfUrl(record.url)}`);
         }
-        using database = DatabaseFile.open(path, { create: true });
-        const added = database.has(record.url) ? 0 : 1;
-        database.put(record);
-        await report(run, json, 'gdbmutil', { added, replaced: 1 - added, objects: database.count });
+        const counts = await changeDatabase(path, (database) => {
+          const added = database.has(record.url) ? 0 : 1;
+          database.put(record);
+          return { added, replaced: 1 - added, objects: database.count };
+        });
+        await report(run, json, 'gdbmutil', counts);
       }),
     );
 }
@@ -125,7 +130,7 @@ function deleteCommand(): Command {
       runTool('gdbmutil', async (run) => {
         using database = DatabaseFile.open(path);
         const deleted = await database.transaction(
-          () => urls.filter((url) => database.delete(url) || database.delete(storedUrl(url))).length,
+          () => urls.filter((url) => database.delete(storedUrl(url))).length,
         );
         if (deleted < urls.length) run.onWarning?.(`${urls.length - deleted} of the URLs were not found`);
         await report(run, json, 'gdbmutil', { deleted, objects: database.count });
@@ -154,9 +159,11 @@ function loadCommand(): Command {
           file === undefined || file === '-'
             ? readStream(process.stdin, 'standard input', run)
             : openSource(file, run);
-        using database = DatabaseFile.open(path, { create: true });
-        const counts = await loadObjects(database, objects, { ...run, replace });
-        await report(run, json, 'gdbmutil', { ...counts, objects: database.count });
+        const counts = await changeDatabase(path, async (database) => ({
+          ...(await loadObjects(database, objects, { ...run, replace })),
+          objects: database.count,
+        }));
+        await report(run, json, 'gdbmutil', counts);
       }),
     );
 }
@@ -201,9 +208,11 @@ function importCommand(): Command {
     .action((source: string, path: string, { json }: JsonOption) =>
       runTool('gdbmutil', async (run) => {
         await locateSource(source);
-        using database = DatabaseFile.open(path, { create: true });
-        const counts = await loadObjects(database, openSource(source, run), run);
-        await report(run, json, 'gdbmutil', { ...counts, objects: database.count });
+        const counts = await changeDatabase(path, async (database) => ({
+          ...(await loadObjects(database, openSource(source, run), run)),
+          objects: database.count,
+        }));
+        await report(run, json, 'gdbmutil', counts);
       }),
     );
 }

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { StorageError } from '../../../protocols/errors.js';
 import {
-  DatabaseFile,
+  changeDatabase,
   loadObjects,
   locateSource,
   openSource,
@@ -12,7 +12,7 @@ import { EXIT_HELP, report, runTool, type Tool } from './run-tool.js';
 const HELP = `
 Reads SOIF from standard input or files and stores the objects in the database DB, which is created if missing. An object
 replaces the stored one with the same URL; the last of several wins. All changes are one transaction: after a failure DB is
-unchanged. Input may be gzip and may have the @DELETE, @REFRESH and @UPDATE groups of gather: deletions and refreshes are then
+unchanged, or absent if it was. Input may be gzip and may have the @DELETE, @REFRESH and @UPDATE groups of gather: deletions and refreshes are then
 applied too. A file may also be another database, of this kit or original GDBM.
 
 Examples:
@@ -33,9 +33,11 @@ export function template2dbCommand(): Command {
       await runTool('template2db', async (tool) => {
         // Sources are checked before the database is created, so that a wrong name leaves no file.
         for (const file of files) if (file !== '-') await locateSource(file);
-        using database = DatabaseFile.open(path, { create: true });
-        const counts = await loadObjects(database, objectsOf(files, tool), tool);
-        await report(tool, options.json, 'template2db', { ...counts, objects: database.count });
+        const counts = await changeDatabase(path, async (database) => ({
+          ...(await loadObjects(database, objectsOf(files, tool), tool)),
+          objects: database.count,
+        }));
+        await report(tool, options.json, 'template2db', counts);
       });
     });
 }

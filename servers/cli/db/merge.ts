@@ -1,5 +1,10 @@
 import { Command } from 'commander';
-import { consolidate, DatabaseFile, locateSource, mergeDatabases } from '../../../storage/databases/index.js';
+import {
+  changeDatabase,
+  consolidate,
+  locateSource,
+  mergeDatabases,
+} from '../../../storage/databases/index.js';
 import { EXIT_HELP, report, runTool } from './run-tool.js';
 
 const MERGE_HELP = `
@@ -62,9 +67,11 @@ export function consoldbCommand(): Command {
       await runTool('consoldb', async (tool) => {
         // Sources are checked before the database is created, so that a wrong name leaves no file.
         for (const source of sources) await locateSource(source);
-        using database = DatabaseFile.open(target, { create: true });
-        const counts = await consolidate(database, sources, tool);
-        await report(tool, options.json, 'consoldb', { ...counts, objects: database.count });
+        const counts = await changeDatabase(target, async (database) => ({
+          ...(await consolidate(database, sources, tool)),
+          objects: database.count,
+        }));
+        await report(tool, options.json, 'consoldb', counts);
       });
     });
 }

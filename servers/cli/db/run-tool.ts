@@ -22,7 +22,7 @@ const MAX_WARNINGS = 20;
  * @param name the command's name, for messages
  */
 export async function runTool(name: string, work: (tool: Tool) => Promise<void>): Promise<void> {
-  using stop = new StopSignal();
+  using stop = new StopSignal({ limit: { program: name } });
   let warnings = 0;
   // The sources are streams, so the total is not known before the end.
   using progress = new Progress({ format: `${name}: {value} objects, {rate}/s, {duration_formatted}` });

@@ -1,6 +1,6 @@
-import { mkdir } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf, StorageError } from '../../../protocols/errors.js';
+import { errorCode, messageOf, StorageError } from '../../../protocols/errors.js';
 import { decodeSoif } from '../../../protocols/soif/index.js';
 import {
   DatabaseFile,
@@ -8,6 +8,8 @@ import {
   type SourceObject,
   WORKING_FILE,
 } from '../../../storage/databases/index.js';
+import { createDirectory } from '../../../storage/files/make-directory.js';
+import { replaceFile } from '../../../storage/files/replace-file.js';
 
 /** Replaced objects after which the file is rewritten (E-119). */
 export const MAX_DELETIONS = 1000;
@@ -29,14 +31,29 @@ export async function storeObjects(
   maxDeletions: number,
 ): Promise<StoreCounts> {
   try {
-    await mkdir(directory, { recursive: true });
+    await createDirectory(directory);
   } catch (cause) {
     throw new StorageError(`${directory} cannot be created: ${messageOf(cause)}`, { cause });
   }
-  using database = DatabaseFile.open(join(directory, WORKING_FILE), { create: true });
-  const { added, replaced } = await loadObjects(database, sourceObjects(objects));
-  if (replaced >= maxDeletions) database.reorganize();
-  return { added, replaced, objects: database.count };
+  const finalPath = join(directory, WORKING_FILE);
+  const load = async (path: string): Promise<StoreCounts> => {
+    using database = DatabaseFile.open(path, { create: true, finalPath });
+    const { added, replaced } = await loadObjects(database, sourceObjects(objects));
+    if (replaced >= maxDeletions) database.reorganize();
+    return { added, replaced, objects: database.count };
+  };
+  // A new file gets its name when it is complete.
+  return (await fileExists(finalPath)) ? load(finalPath) : replaceFile(finalPath, load);
+}
+
+async function fileExists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return false;
+    throw error;
+  }
 }
 
 async function* sourceObjects(objects: AsyncIterable<Uint8Array>): AsyncGenerator<SourceObject> {

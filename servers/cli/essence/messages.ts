@@ -1,4 +1,5 @@
 import { createLogger } from '../../host/index.js';
+import { writeMessage } from '../printable.js';
 
 /** Receives the messages about documents. */
 export interface Messages {
@@ -18,7 +19,7 @@ export interface Messages {
  */
 export function openMessages(file: string | undefined): Messages {
   if (file === undefined) {
-    const write = (text: string): void => void process.stderr.write(`essence: ${text}\n`);
+    const write = (text: string): void => writeMessage(`essence: ${text}`);
     return { note: write, error: write, [Symbol.dispose]() {} };
   }
   const log = createLogger({ program: 'essence', file });

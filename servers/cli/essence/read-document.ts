@@ -2,8 +2,9 @@ import { createReadStream } from 'node:fs';
 import { lstat, readlink, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Fetcher, fetchFollowing } from '../../../clients/fetch/index.js';
+import { type Fetcher, fetchFollowing, localPathOf } from '../../../clients/fetch/index.js';
 import { KitError, messageOf, StorageError, UsageError } from '../../../protocols/errors.js';
+import { canonicalUrl, withoutUserInfo } from '../../../protocols/urls/index.js';
 import { type EssenceInput, isRejected, type SelectionRules, typeByUrl } from '../../essence/index.js';
 
 /** Limits of reading. */
@@ -31,31 +32,48 @@ export async function readDocument(
     const body = await readStandardInput(options.maxSize);
     return { input: { url: 'file://localhost/-', body, lastModificationTime: 0, updateTime }, notes: [] };
   }
-  const isUrl = /^[a-z][a-z0-9+.-]+:/i.test(name) && !name.startsWith('file:');
-  const path = isUrl
-    ? ''
-    : resolve(name.startsWith('file:') ? decodeURIComponent(new URL(name).pathname) : name);
-  const url = isUrl ? name : pathToFileURL(path).href.replace('file:///', 'file://localhost/');
+  const isFileUrl = /^file:/i.test(name);
+  const isUrl = !isFileUrl && /^[a-z][a-z0-9+.-]+:/i.test(name);
+  const path = isFileUrl ? pathOfFileUrl(name) : resolve(name);
+  const url = isUrl
+    ? name
+    : urlOfFile(isFileUrl ? (canonicalUrl(name) ?? name) : pathToFileURL(path.toString()).href);
   const namedType = typeByUrl(url, rules);
   const blank = { url, body: new Uint8Array(), lastModificationTime: 0, updateTime };
   if (!options.access) return { input: blank, notes: [] };
   if (namedType !== undefined && isRejected(namedType, rules)) return { input: blank, notes: [] };
   if (isUrl) return fetchDocument(url, fetcher, options.maxSize, updateTime);
-  return readFileDocument(path, url, namedType, options.maxSize, updateTime);
+  return readFileDocument(path, { url, isFileUrl, namedType }, options.maxSize, updateTime);
+}
+
+/** @throws StorageError if it is not the URL of a file; UsageError if the file is another machine's (G-87) */
+function pathOfFileUrl(given: string): Buffer {
+  const url = canonicalUrl(given);
+  const path = url === undefined ? undefined : localPathOf(url);
+  if (path === undefined) throw new StorageError('is not the URL of a file');
+  return path;
+}
+
+/** The URL of a file of this machine in a summary. */
+function urlOfFile(url: string): string {
+  return url.replace(/^file:\/\/[^/]*\//, 'file://localhost/');
 }
 
 async function fetchDocument(
-  url: string,
+  given: string,
   fetcher: Fetcher,
   maxBytes: number,
   updateTime: number,
 ): Promise<{ input: EssenceInput; notes: string[] }> {
+  const url = canonicalUrl(given);
+  if (url === undefined) throw new StorageError('is not a URL that can be fetched');
   const answer = await fetchFollowing(fetcher, { url, maxBytes });
   if (answer.status !== 200) throw new StorageError(`cannot be fetched: status ${answer.status}`);
   const { contentType, charset, body, lastModified, truncated } = answer;
   return {
     input: {
-      url: answer.url,
+      // G-81: the URL is written into the summary.
+      url: withoutUserInfo(answer.url),
       body,
       ...(contentType === undefined ? {} : { contentType }),
       ...(charset === undefined ? {} : { charset }),
@@ -66,10 +84,18 @@ async function fetchDocument(
   };
 }
 
+/** How a file was named. */
+interface NamedFile {
+  readonly url: string;
+  /** By a URL instead of a path. */
+  readonly isFileUrl: boolean;
+  /** The type that the name shows. */
+  readonly namedType: string | undefined;
+}
+
 async function readFileDocument(
-  path: string,
-  url: string,
-  namedType: string | undefined,
+  path: string | Buffer,
+  { url, isFileUrl, namedType }: NamedFile,
   maxBytes: number,
   updateTime: number,
 ): Promise<{ input: EssenceInput; notes: string[] }> {
@@ -79,6 +105,9 @@ async function readFileDocument(
     const target = link.isSymbolicLink() && namedType === undefined ? await readlink(path) : undefined;
     const stats = target === undefined ? await stat(path) : link;
     if (stats.isDirectory()) throw new StorageError('is a directory; give its files');
+    // A path may be a pipe, as of `<(command)`. A URL may not: reading it would wait for a writer.
+    if (isFileUrl && target === undefined && !stats.isFile())
+      throw new StorageError('is not a regular file (G-87)');
     const body = target === undefined ? await readStart(path, maxBytes) : new Uint8Array();
     return {
       input: {
@@ -96,7 +125,7 @@ async function readFileDocument(
   }
 }
 
-async function readStart(path: string, maxBytes: number): Promise<Uint8Array> {
+async function readStart(path: string | Buffer, maxBytes: number): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   for await (const chunk of createReadStream(path, { end: maxBytes - 1 })) chunks.push(chunk);
   return new Uint8Array(Buffer.concat(chunks));

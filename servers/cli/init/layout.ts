@@ -73,7 +73,8 @@ export async function planServer(answers: Answers, options: PlanOptions): Promis
       join(broker, 'admin'),
     ],
     files: [
-      file(gathererFile, gathererConf(answers, gatherer, roots, options)),
+      // URLs may contain logins, and HTTP-Basic-Auth and FTP-Auth are added here.
+      file(gathererFile, gathererConf(answers, gatherer, roots, options), 0o600),
       ...(await Promise.all(
         RULE_FILES.map(async (name) => file(join(gatherer, 'lib', name), await shippedRules(name))),
       )),

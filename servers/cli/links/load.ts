@@ -13,7 +13,8 @@ may give the ID of the server; otherwise servers (host and port) are numbered in
 
 Links are either lines of two document IDs, the linking one first,
   10 20
-or the output of Berkeley DB's db_dump for refdb, with or without -p; the first line determines the format. Answers keep their order. A
+or the output of Berkeley DB's db_dump for refdb, with or without -p; the first line determines the format. A Berkeley DB file itself is
+read through db_dump, if that is installed (Debian: db-util or db5.3-util); one of an older version is upgraded as a copy. Answers keep their order. A
 repeated pair is skipped and counted. --hubs takes the dump of the reverse database to keep its order too; it must contain the
 same pairs. A link may begin or end at an ID without a document.
 

@@ -5,9 +5,10 @@ import type { Pattern } from '../../../protocols/patterns/index.js';
 import type { SectionName } from '../../../protocols/soif/index.js';
 import { EXIT } from '../exit.js';
 import { objectBytesOption } from '../option-values.js';
-import { OUTPUT_BUFFER_BYTES, StandardOutput } from '../standard-output.js';
+import { OUTPUT_BUFFER_BYTES, rawOption, StandardOutput } from '../standard-output.js';
 import { filesOf } from './files.js';
 import { ObjectReader } from './reader.js';
+import { jsonWriter, writeBytes } from './write-objects.js';
 
 const HELP = `
 Prints the objects of SOIF files in the exact layout of SOIF writers. The @DELETE, @REFRESH and @UPDATE groups of update streams
@@ -29,6 +30,7 @@ interface CatOptions {
   readonly url?: string;
   readonly section?: SectionName;
   readonly maxObject?: number;
+  readonly raw: boolean;
 }
 
 /** `harvest soif cat`: objects of several streams, unwrapped, in the layout of SOIF-2.2. */
@@ -47,6 +49,7 @@ export function catCommand(): Command {
       ]),
     )
     .option('--max-object <bytes>', 'skip objects larger than this (default: 64 MiB)', objectBytesOption)
+    .addOption(rawOption())
     .addHelpText('after', HELP)
     .action(async (files: string[], options: CatOptions) => {
       process.exitCode = await cat(filesOf(files), options);
@@ -55,13 +58,17 @@ export function catCommand(): Command {
 
 async function cat(files: readonly string[], options: CatOptions): Promise<number> {
   const isSelected = await createSelection(options);
-  await using output = new StandardOutput({ bufferBytes: OUTPUT_BUFFER_BYTES });
+  await using output = new StandardOutput({ bufferBytes: OUTPUT_BUFFER_BYTES, raw: options.raw });
   const reader = new ObjectReader('cat', options.maxObject);
-  const { jsonLine } = options.json ? await import('../../../clients/soif-tools/json-lines.js') : {};
+  const writeJson = options.json ? await jsonWriter(output) : undefined;
   for await (const item of reader.objects(files)) {
     if (!isSelected(item)) continue;
-    const piece = jsonLine === undefined ? exactBytes(item) : `${jsonLine(item.object, item.section)}\n`;
-    if (piece !== undefined && !(await output.write(piece))) return EXIT.ok;
+    if (writeJson !== undefined) {
+      if (!(await writeJson(item))) return EXIT.ok;
+      continue;
+    }
+    const bytes = exactBytes(item, reader.leaveOut);
+    if (bytes !== undefined && !(await writeBytes(output, bytes))) return EXIT.ok;
   }
   return reader.incomplete ? EXIT.failure : EXIT.ok;
 }

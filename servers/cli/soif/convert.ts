@@ -3,9 +3,10 @@ import { STANDARD_INPUT } from '../../../clients/soif-tools/input.js';
 import { SECTION_CLOSE, SECTION_OPEN, type SectionName } from '../../../protocols/soif/index.js';
 import { EXIT } from '../exit.js';
 import { objectBytesOption } from '../option-values.js';
-import { OUTPUT_BUFFER_BYTES, StandardOutput } from '../standard-output.js';
+import { OUTPUT_BUFFER_BYTES, rawOption, StandardOutput } from '../standard-output.js';
 import { openFile } from './files.js';
 import { ObjectReader } from './reader.js';
+import { jsonWriter } from './write-objects.js';
 
 const HELP = `
 Converts SOIF into JSON lines and back. One line is one object:
@@ -26,6 +27,7 @@ Exit status: 0 done; 1 something could not be read (with the number of the JSON 
 interface ConvertOptions {
   readonly to: 'jsonl' | 'soif';
   readonly maxObject?: number;
+  readonly raw: boolean;
 }
 
 /** `harvest soif convert`: SOIF to JSON lines and back. */
@@ -35,25 +37,26 @@ export function convertCommand(): Command {
     .argument('[file]', 'SOIF, plain or gzip, or JSON lines; - is standard input', STANDARD_INPUT)
     .addOption(new Option('--to <format>', 'output format').choices(['jsonl', 'soif']).makeOptionMandatory())
     .option('--max-object <bytes>', 'skip objects larger than this (default: 64 MiB)', objectBytesOption)
+    .addOption(rawOption())
     .addHelpText('after', HELP)
-    .action(async (file: string, { to, maxObject }: ConvertOptions) => {
-      process.exitCode = to === 'jsonl' ? await toJson(file, maxObject) : await toSoif(file, maxObject);
+    .action(async (file: string, options: ConvertOptions) => {
+      process.exitCode = options.to === 'jsonl' ? await toJson(file, options) : await toSoif(file, options);
     });
 }
 
-async function toJson(file: string, maxObject: number | undefined): Promise<number> {
-  const { jsonLine } = await import('../../../clients/soif-tools/json-lines.js');
-  await using output = new StandardOutput({ bufferBytes: OUTPUT_BUFFER_BYTES });
+async function toJson(file: string, { maxObject, raw }: ConvertOptions): Promise<number> {
+  await using output = new StandardOutput({ bufferBytes: OUTPUT_BUFFER_BYTES, raw });
+  const writeJson = await jsonWriter(output);
   const reader = new ObjectReader('convert', maxObject);
-  for await (const { object, section } of reader.objects([file])) {
-    if (!(await output.write(`${jsonLine(object, section)}\n`))) return EXIT.ok;
+  for await (const item of reader.objects([file])) {
+    if (!(await writeJson(item))) return EXIT.ok;
   }
   return reader.incomplete ? EXIT.failure : EXIT.ok;
 }
 
-async function toSoif(file: string, maxObject: number | undefined): Promise<number> {
+async function toSoif(file: string, { maxObject, raw }: ConvertOptions): Promise<number> {
   const { readJsonLines } = await import('../../../clients/soif-tools/json-lines.js');
-  await using output = new StandardOutput({ bufferBytes: OUTPUT_BUFFER_BYTES });
+  await using output = new StandardOutput({ bufferBytes: OUTPUT_BUFFER_BYTES, raw });
   // Objects of no group count as updates (SOIF-8.9), so only the other groups are written.
   let open: SectionName = 'update';
   const enter = async (section: SectionName): Promise<void> => {

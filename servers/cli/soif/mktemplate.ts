@@ -6,6 +6,9 @@ import { complain, EXIT } from '../exit.js';
 import { OUTPUT_BUFFER_BYTES, StandardOutput } from '../standard-output.js';
 import { filesOf, openFile } from './files.js';
 
+/** Faults of one file that are listed; a file of another kind has one in each line. */
+const MAX_FAULTS = 1000;
+
 const HELP = `
 Converts annotation files, which are written by hand, into SOIF. Such a file has no sizes; a value is the rest of its line after
 exactly one tab:
@@ -41,17 +44,19 @@ async function mktemplate(files: readonly string[], strict: boolean): Promise<nu
   let incomplete = false;
   for (const file of files) {
     const warn = (sentence: string): void => complain('mktemplate', `${inputName(file)}: ${sentence}`);
+    let faults = 0;
     const templates = makeTemplates(openFile(file), {
       mode: strict ? 'strict' : 'lenient',
       onWarning: ({ rule, line, message, dropped }) => {
         incomplete ||= dropped;
-        warn(`line ${line}: ${message}${dropped ? ', skipped' : ''} (${rule})`);
+        if (++faults <= MAX_FAULTS) warn(`line ${line}: ${message}${dropped ? ', skipped' : ''} (${rule})`);
       },
     });
     try {
       for await (const template of templates) {
         if (!(await output.write(template))) return EXIT.ok;
       }
+      if (faults > MAX_FAULTS) warn(`${faults - MAX_FAULTS} more faults are not listed`);
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       warn(error.message);

@@ -1,10 +1,19 @@
 import { Command } from 'commander';
 import type { StreamObject } from '../../../clients/soif-tools/objects.js';
-import { encodeSoif } from '../../../protocols/soif/index.js';
+import {
+  attributeOf,
+  bytesOfUrl,
+  encodeSoif,
+  rangeOf,
+  rewriteLarge,
+  type SoifBytes,
+  urlProblem,
+} from '../../../protocols/soif/index.js';
 import { EXIT } from '../exit.js';
-import { OUTPUT_BUFFER_BYTES, StandardOutput } from '../standard-output.js';
+import { OUTPUT_BUFFER_BYTES, rawOption, StandardOutput } from '../standard-output.js';
 import { filesOf } from './files.js';
 import { ObjectReader } from './reader.js';
+import { writeBytes } from './write-objects.js';
 
 const EXIT_HELP = `
 Exit status: 0 all objects were read; 1 some were not (reported on standard error); 2 usage.
@@ -36,6 +45,10 @@ Example:
   harvest gather localhost | print-urlrefs | sort -u
 ${EXIT_HELP}`;
 
+interface RawOptions {
+  readonly raw: boolean;
+}
+
 const FILES_HELP = 'SOIF files, plain or gzip; - or none is standard input';
 
 /** `print-attr Attribute` (G-132). */
@@ -44,9 +57,14 @@ export function printAttrCommand(): Command {
     .summary("print one attribute's value of each object")
     .argument('<attribute>', "the attribute's name")
     .argument('[files...]', FILES_HELP)
+    .addOption(rawOption())
     .addHelpText('after', ATTR_HELP)
-    .action(async (attribute: string, files: string[]) => {
-      process.exitCode = await print('print-attr', files, ({ object }) => {
+    .action(async (attribute: string, files: string[], { raw }: RawOptions) => {
+      process.exitCode = await print('print-attr', files, raw, ({ object, large }) => {
+        if (large !== undefined) {
+          const found = attributeOf(large.outline, attribute);
+          return found === undefined ? [] : [rangeOf(large.source, found.start, found.end), '\n'];
+        }
         const value = object.get(attribute);
         return value === undefined ? [] : [value, '\n'];
       });
@@ -59,12 +77,19 @@ export function printTemplateCommand(): Command {
     .summary('print each object, with Print-Time added')
     .argument('[files...]', FILES_HELP)
     .option('--no-print-time', 'do not add Print-Time')
+    .addOption(rawOption())
     .addHelpText('after', TEMPLATE_HELP)
-    .action(async (files: string[], { printTime }: { readonly printTime: boolean }) => {
-      process.exitCode = await print('print-template', files, ({ object }) => {
-        if (object.urlBytes.length === 0) return [];
+    .action(async (files: string[], { printTime, raw }: RawOptions & { readonly printTime: boolean }) => {
+      process.exitCode = await print('print-template', files, raw, ({ object, offset, large }, reader) => {
+        const message = urlProblem(object.urlBytes, object.type);
+        if (message !== undefined) {
+          reader.leaveOut({ kind: 'warning', rule: 'SOIF-2.9', offset, message });
+          return [];
+        }
         const now = String(Math.floor(Date.now() / 1000));
-        return [encodeSoif(printTime ? object.with([['Print-Time', now]]) : object)];
+        const added = printTime ? ([['Print-Time', now]] as const) : [];
+        if (large !== undefined) return [rewriteLarge(large.source, large.outline, added)];
+        return [encodeSoif(printTime ? object.with(added) : object)];
       });
     });
 }
@@ -74,27 +99,38 @@ export function printUrlrefsCommand(): Command {
   return new Command('print-urlrefs')
     .summary("print each object's references and its URL, normalized")
     .argument('[files...]', FILES_HELP)
+    .addOption(rawOption())
     .addHelpText('after', URLREFS_HELP)
-    .action(async (files: string[]) => {
-      const { urlReferences } = await import('../../../clients/soif-tools/attributes.js');
-      process.exitCode = await print('print-urlrefs', files, ({ object }) =>
-        [...urlReferences(object), ''].join('\n'),
+    .action(async (files: string[], { raw }: RawOptions) => {
+      const { urlReferences, largeUrlReferences } = await import('../../../clients/soif-tools/index.js');
+      process.exitCode = await print('print-urlrefs', files, raw, ({ object, large }) =>
+        bytesOfLines(large === undefined ? urlReferences(object) : largeUrlReferences(large)),
       );
     });
 }
+
+/** The lines of URLs with one character a byte. */
+async function* bytesOfLines(
+  urls: Iterable<string> | AsyncIterable<string>,
+): AsyncGenerator<string | Uint8Array> {
+  for await (const url of urls) yield* [bytesOfUrl(url), '\n'];
+}
+
+type Piece = string | SoifBytes;
 
 /** Prints the result of `render` for each object; returns the exit status. */
 async function print(
   command: string,
   files: readonly string[],
-  render: (item: StreamObject) => string | readonly (string | Uint8Array)[],
+  raw: boolean,
+  render: (item: StreamObject, reader: ObjectReader) => Iterable<Piece> | AsyncIterable<Piece>,
 ): Promise<number> {
-  await using output = new StandardOutput({ bufferBytes: OUTPUT_BUFFER_BYTES });
+  await using output = new StandardOutput({ bufferBytes: OUTPUT_BUFFER_BYTES, raw });
   const reader = new ObjectReader(command);
   for await (const item of reader.objects(filesOf(files))) {
-    const pieces = render(item);
-    for (const piece of typeof pieces === 'string' ? [pieces] : pieces) {
-      if (!(await output.write(piece))) return EXIT.ok;
+    for await (const piece of render(item, reader)) {
+      const written = typeof piece === 'string' ? output.write(piece) : writeBytes(output, piece);
+      if (!(await written)) return EXIT.ok;
     }
   }
   return reader.incomplete ? EXIT.failure : EXIT.ok;

@@ -1,8 +1,13 @@
+import { tmpdir } from 'node:os';
 import { inputName } from '../../../clients/soif-tools/input.js';
 import { readObjects, type StreamObject } from '../../../clients/soif-tools/objects.js';
 import type { SoifWarning } from '../../../protocols/soif/index.js';
+import { SpoolFile } from '../../../storage/files/spool-file.js';
 import { complain } from '../exit.js';
 import { openFile } from './files.js';
+
+/** Bytes of an object above which it waits in a temporary file. */
+const LARGE_BYTES = 4 * 1024 * 1024;
 
 /** Maximum number of warnings to print about one file. */
 const MAX_WARNINGS = 100;
@@ -21,6 +26,12 @@ export class ObjectReader {
     private readonly maxObjectBytes?: number,
   ) {}
 
+  /** Reports an object that is left out of the output. Every one is named, however many there are. */
+  readonly leaveOut = ({ rule, offset, message }: SoifWarning): void => {
+    this.incomplete = true;
+    complain(this.command, `left out: ${message} (${rule}, offset ${offset})`);
+  };
+
   /** @throws StorageError if a file cannot be read. */
   async *objects(files: readonly string[]): AsyncGenerator<StreamObject, void, undefined> {
     for (const file of files) {
@@ -35,6 +46,7 @@ export class ObjectReader {
       };
       yield* readObjects(openFile(file), {
         onWarning,
+        large: { fromBytes: LARGE_BYTES, open: () => SpoolFile.open(tmpdir()) },
         ...(this.maxObjectBytes === undefined ? {} : { maxObjectBytes: this.maxObjectBytes }),
       });
     }

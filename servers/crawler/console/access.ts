@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { readCookie } from '../../web/cookies.js';
 import { PasswordThrottle } from '../../web/password-throttle.js';
@@ -116,14 +115,4 @@ export class ConsoleAccess {
   isOwnForm(session: Session, formToken: string): boolean {
     return equalSecrets(formToken, session.formToken);
   }
-}
-
-/**
- * Whether a `Host` header names this server: by an address, `localhost` or an allowed name. The owner of another name may
- * have pointed it to this address (DNS rebinding).
- */
-export function isOurHost(header: string | undefined, allowed: ReadonlySet<string>): boolean {
-  if (header === undefined || !URL.canParse(`http://${header}/`)) return false;
-  const { hostname } = new URL(`http://${header}/`);
-  return isIP(hostname.replace(/^\[|\]$/g, '')) !== 0 || hostname === 'localhost' || allowed.has(hostname);
 }

@@ -36,6 +36,7 @@ export function addApi(app: FastifyInstance, context: ConsoleContext): void {
         hosts: control.hosts({ limit: limitOf(query, MAX_HOSTS), ...(match === '' ? {} : { match }) }),
       };
     },
+    retries: async (query) => ({ retries: await control.retries({ limit: limitOf(query) }) }),
     workers: () => ({ workers: control.workers() }),
     errors: () => ({ errors: control.recentErrors() }),
     chains: () => ({ processors: control.chains() }),

@@ -1,6 +1,7 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { errorCode, messageOf, StorageError } from '../../../protocols/errors.js';
+import { readRegular } from '../../../storage/files/regular-file.js';
 import { replaceFile } from '../../../storage/files/replace-file.js';
 
 /** Name of the file by which local commands find a running crawl. */
@@ -33,7 +34,7 @@ export async function writeConsoleFile(path: string, content: ConsoleFile): Prom
 export async function readConsoleFile(path: string): Promise<ConsoleFile | undefined> {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = (await readRegular(path)).toString('utf8');
   } catch (cause) {
     if (errorCode(cause) === 'ENOENT' || errorCode(cause) === 'ENOTDIR') return undefined;
     throw new StorageError(`${path}: cannot be read: ${messageOf(cause)}`, { cause });

@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CloseStack } from '../../../protocols/close-stack.js';
 import { StateError, UsageError } from '../../../protocols/errors.js';
-import type { Logger } from '../../host/index.js';
+import { type Logger, LogLimiter } from '../../host/index.js';
 import { type Address, createApplication, listenOn, localUrl } from '../../web/application.js';
 import type { Asset } from '../../web/assets.js';
 import { pathOf } from '../../web/form-fields.js';
 import { isCrossOrigin } from '../../web/request-origin.js';
 import { securityHeaders } from '../../web/security-headers.js';
 import type { CrawlControl } from '../control.js';
-import { type Caller, ConsoleAccess, isOurHost, type Refusal } from './access.js';
+import { type Caller, ConsoleAccess, type Refusal } from './access.js';
 import { fieldsOf } from './actions.js';
 import { addApi } from './api.js';
 import { removeConsoleFile, writeConsoleFile } from './console-file.js';
@@ -40,8 +40,10 @@ export interface CrawlConsoleOptions {
   readonly intervalMs?: number;
   /** Maximum number of concurrent connections; default 128. */
   readonly maxConnections?: number;
-  /** Maximum number of concurrent streams of events; default 32. */
+  /** Maximum number of concurrent streams of events; default 32. A newcomer ends the oldest one of the address with the most. */
   readonly maxFollowers?: number;
+  /** Maximum number of streams of one IPv4 address or IPv6 /64. Default: a quarter of `maxFollowers`; for this machine all of them. */
+  readonly maxFollowersPerAddress?: number;
   /** Maximum number of bytes of a form, default 16 KiB. */
   readonly maxBodyBytes?: number;
 }
@@ -112,6 +114,7 @@ export class CrawlConsole implements AsyncDisposable {
       access,
       name,
       log,
+      lines: new LogLimiter((text) => log.warn(`console: ${text}`)),
       callerOf(request) {
         const caller = callers.get(request);
         if (caller === undefined) throw new StateError('console: the request has no caller');
@@ -128,6 +131,11 @@ export class CrawlConsole implements AsyncDisposable {
     await console.#begin();
     opened.move();
     return console;
+  }
+
+  /** Clients that follow the crawl by streams of events. */
+  get followers(): number {
+    return this.#feed.followers;
   }
 
   /** Takes a snapshot now, so that a change of state is visible immediately. */
@@ -171,18 +179,17 @@ function createApp(
   context: ConsoleContext,
   callers: WeakMap<FastifyRequest, Caller>,
 ): Promise<FastifyInstance> {
-  const allowed = new Set((options.allowedHosts ?? []).map((name) => name.toLowerCase()));
+  const names = options.allowedHosts ?? [];
   return createApplication({
     headers: HEADERS,
     assets: ASSETS,
     bodies: 'form and json',
     maxBodyBytes: options.maxBodyBytes ?? 16 * 1024,
-    maxConnections: options.maxConnections ?? 128,
+    connections: { maxConnections: options.maxConnections ?? 128 },
     // `/events` is a stream, so HEAD cannot be answered like GET.
     headRoutes: false,
+    hostNames: () => ({ names, remedy: 'add it to console.hostNames in the crawl order' }),
     admit: (request, reply) => {
-      if (!isOurHost(request.headers.host, allowed))
-        return refuse(request, reply, 421, 'This server does not serve that host name.');
       if (OPEN_PATHS.has(pathOf(request))) return undefined;
       const caller = context.access.identify(request.headers, request.ip, context.cookieName(request));
       if (caller.by === 'unknown') return refuseUnknown(request, reply, caller);
@@ -195,6 +202,7 @@ function createApp(
         ? refuse(request, reply, 500, 'The console failed; see the log.')
         : refuse(request, reply, status, 'The request cannot be understood.'),
     logFailure: (error) => context.log.error({ err: error }, 'console'),
+    logSuppressed: (sentence) => context.log.warn(`console: ${sentence}`),
     routes: (app) => {
       // A browser sends its cookie with every request to this server; only our own forms have the token.
       app.addHook('preHandler', async (request, reply) => {

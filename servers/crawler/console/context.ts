@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Logger } from '../../host/index.js';
+import type { Logger, LogLimiter } from '../../host/index.js';
 import type { CrawlControl } from '../control.js';
 import type { Caller, ConsoleAccess } from './access.js';
 import type { SnapshotFeed } from './feed.js';
@@ -11,6 +11,8 @@ export interface ConsoleContext {
   readonly access: ConsoleAccess;
   readonly name: string;
   readonly log: Logger;
+  /** Bounds the lines that clients without access cause. */
+  readonly lines: LogLimiter;
   /** Returns the client of a request. Every request except those for the login page and the assets has one. */
   callerOf(request: FastifyRequest): Caller;
   /** Returns the name of the session cookie. It contains the port, because browsers send a cookie to every port of a host. */

@@ -1,4 +1,4 @@
-import type { Logger } from '../../host/index.js';
+import { ConnectionTable, type Logger, type Seat } from '../../host/index.js';
 import type { CrawlControl, CrawlSnapshot } from '../control.js';
 import { RateHistory } from './history.js';
 
@@ -14,6 +14,8 @@ export interface EventSink {
 /** A client that follows the crawl. */
 export interface Follower {
   readonly sink: EventSink;
+  /** IP address of the client. */
+  readonly address: string;
   /** Returns the text of the events that follow a snapshot. `index` is the number of snapshots that the follower received before. */
   readonly moreEvents: (snapshot: CrawlSnapshot, index: number) => Promise<string>;
   /** Whether the client still has access. */
@@ -21,6 +23,7 @@ export interface Follower {
 }
 
 interface Following extends Follower {
+  seat: Seat | undefined;
   busy: boolean;
   /** Number of snapshots in a row that the follower missed. */
   missed: number;
@@ -33,25 +36,33 @@ export interface SnapshotFeedOptions {
   readonly log: Logger;
   /** Milliseconds between snapshots, default 1000; 0: only {@link SnapshotFeed.tick} takes them. */
   readonly intervalMs?: number;
-  /** Maximum number of followers; default 32. */
-  readonly maxFollowers?: number;
+  /** Maximum number of followers; default 32. A newcomer ends the oldest one of the address with the most. */
+  readonly maxFollowers?: number | undefined;
+  /** Maximum number of followers of one IPv4 address or IPv6 /64. Default: a quarter of `maxFollowers`; for this machine all of them. */
+  readonly maxFollowersPerAddress?: number | undefined;
   /** Number of snapshots in a row that a follower may miss before its connection is closed, default 60. */
   readonly maxMissed?: number;
 }
 
 /**
  * Takes a snapshot each second, keeps the last ten minutes and sends it to followers. A slow follower misses snapshots: its
- * buffer contains at most one, and other followers do not wait for it.
+ * buffer contains at most one, and other followers do not wait for it. A newcomer is always served: when there are too many followers, or
+ * too many of its address, the oldest one ends.
  */
 export class SnapshotFeed implements Disposable {
   readonly history = new RateHistory();
   /** Number of snapshots that slow followers missed. */
   missed = 0;
   readonly #followers = new Set<Following>();
+  readonly #table: ConnectionTable;
   readonly #timer: NodeJS.Timeout | undefined;
 
   constructor(readonly options: SnapshotFeedOptions) {
-    const { intervalMs = 1000 } = options;
+    const { intervalMs = 1000, maxFollowers = 32, maxFollowersPerAddress } = options;
+    this.#table = new ConnectionTable(() => ({
+      maxConnections: maxFollowers,
+      maxPerAddress: maxFollowersPerAddress,
+    }));
     this.tick();
     if (intervalMs > 0) {
       this.#timer = setInterval(() => this.tick(), intervalMs);
@@ -64,21 +75,17 @@ export class SnapshotFeed implements Disposable {
     return this.#followers.size;
   }
 
-  /** Whether the limit of followers is reached. */
-  get isFull(): boolean {
-    return this.#followers.size >= (this.options.maxFollowers ?? 32);
-  }
-
   /** Adds a follower: sends the first events now, then those of every snapshot. */
   follow(follower: Follower): void {
-    const following: Following = { ...follower, busy: false, missed: 0, received: 0 };
+    const following: Following = { ...follower, seat: undefined, busy: false, missed: 0, received: 0 };
+    following.seat = this.#table.admit(follower.address, () => this.#dismiss(following));
     this.#followers.add(following);
     void this.#send(following, this.options.control.snapshot());
   }
 
   /** Removes the follower of this reply. */
   leave(sink: EventSink): void {
-    for (const following of this.#followers) if (following.sink === sink) this.#followers.delete(following);
+    for (const following of this.#followers) if (following.sink === sink) this.#remove(following);
   }
 
   /** Takes a snapshot and sends it to the followers. */
@@ -96,21 +103,40 @@ export class SnapshotFeed implements Disposable {
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
-    for (const { sink } of this.#followers) sink.end();
-    this.#followers.clear();
+    for (const following of this.#followers) {
+      this.#remove(following);
+      following.sink.end();
+    }
+  }
+
+  #remove(following: Following): void {
+    this.#followers.delete(following);
+    following.seat?.release();
+  }
+
+  /** Ends a follower to make room. A browser connects again, but not soon: it would end another one. */
+  #dismiss(following: Following): void {
+    const { sink } = following;
+    this.#remove(following);
+    if (sink.writableNeedDrain) {
+      sink.destroy();
+      return;
+    }
+    sink.write(`retry: ${DISMISSED_RETRY_MS}\n\n`);
+    sink.end();
   }
 
   async #send(following: Following, snapshot: CrawlSnapshot): Promise<void> {
     const { sink } = following;
     if (sink.destroyed || !following.allowed()) {
-      this.#followers.delete(following);
+      this.#remove(following);
       sink.end();
       return;
     }
     if (following.busy || sink.writableNeedDrain) {
       this.missed++;
       if (++following.missed >= (this.options.maxMissed ?? 60)) {
-        this.#followers.delete(following);
+        this.#remove(following);
         sink.destroy();
       }
       return;
@@ -123,13 +149,16 @@ export class SnapshotFeed implements Disposable {
         sink.write(eventText('snapshot', snapshot) + more);
     } catch (error) {
       this.options.log.error({ err: error }, 'console: no events');
-      this.#followers.delete(following);
+      this.#remove(following);
       sink.end();
     } finally {
       following.busy = false;
     }
   }
 }
+
+/** Milliseconds after which a browser whose stream has made room connects again. */
+const DISMISSED_RETRY_MS = 60_000;
 
 /** Formats a server-sent event. JSON text has no line ends, so the data is one line. */
 export function eventText(event: string, data: unknown): string {

@@ -38,6 +38,8 @@ export function metricsText(snapshot: CrawlSnapshot): string {
     describe('disk_free_bytes', 'gauge', 'Free space on the disk of the data.');
     lines.push(`harvest_crawl_disk_free_bytes{${crawl}} ${snapshot.diskFreeBytes}`);
   }
+  describe('disk_low', 'gauge', '1 while the crawl pauses because too little disk space is free.');
+  lines.push(`harvest_crawl_disk_low{${crawl}} ${snapshot.pauseReason === undefined ? 0 : 1}`);
   describe('state', 'gauge', '1 for the current state of the crawl.');
   lines.push(`harvest_crawl_state{${crawl},${label('state', snapshot.state)}} 1`);
   describe('queues', 'gauge', 'Queues by state.');

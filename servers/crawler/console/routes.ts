@@ -49,6 +49,7 @@ export function addPageRoutes(app: FastifyInstance, context: ConsoleContext): vo
     const { raw } = reply;
     const follower = {
       sink: raw,
+      address: request.ip,
       allowed: () => isAllowed(caller, context),
       moreEvents: async (snapshot: ReturnType<typeof control.snapshot>, index: number) => {
         if (!wantsSections) return '';
@@ -58,11 +59,15 @@ export function addPageRoutes(app: FastifyInstance, context: ConsoleContext): vo
         return sectionsEvent({ ...quick, ...slow.sections });
       },
     };
-    if (feed.isFull) return reply.code(503).send({ ok: false, error: 'too many clients follow the crawl' });
     reply.hijack();
     for (const [key, value] of Object.entries(reply.getHeaders()))
       if (value !== undefined) raw.setHeader(key, value);
-    raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+    // The connection ends with the stream: kept open, it would hold a place for nothing.
+    raw.writeHead(200, {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      connection: 'close',
+    });
     raw.write('retry: 2000\n\n');
     raw.on('close', () => feed.leave(raw));
     raw.on('error', () => feed.leave(raw));
@@ -86,7 +91,9 @@ export function addPageRoutes(app: FastifyInstance, context: ConsoleContext): vo
       return sendUncached(reply, 429, loginPage(name, text));
     }
     if (attempt.outcome === 'wrong') {
-      context.log.warn({ address: request.ip }, 'console: wrong password');
+      if (context.lines.allows(request.ip)) {
+        context.log.warn({ address: request.ip }, 'console: wrong password');
+      }
       return sendUncached(reply, 403, loginPage(name, 'The password is wrong.'));
     }
     const { id } = access.begin();

@@ -26,8 +26,8 @@ import {
 export type Sections = Readonly<Record<string, Html>>;
 
 /** The state of the crawl in one line, which screen readers announce when it changes. */
-export function stateSection({ state, end }: CrawlSnapshot): Html {
-  return html`<span class="state ${state}">${CRAWL_STATE_LABELS[state]}</span>${end === undefined || end === 'finished' ? '' : html` ended by: ${end}`}`;
+export function stateSection({ state, end, pauseReason }: CrawlSnapshot): Html {
+  return html`<span class="state ${state}">${CRAWL_STATE_LABELS[state]}</span>${end === undefined || end === 'finished' ? '' : html` ended by: ${end}`}${pauseReason === undefined ? '' : html`: ${pauseReason}; resumes by itself`}`;
 }
 
 /** The totals as tiles. */

@@ -1,5 +1,5 @@
 import type { QueueEntry } from '../../../storage/index.js';
-import type { QueueReport, QueueState, WaitReason } from '../control.js';
+import type { QueueReport, QueueState, WaitingReport, WaitReason } from '../control.js';
 
 /** CRAWL-2.5: a smaller directive is served earlier. */
 export const DIRECTIVE = { highest: 0, high: 1, medium: 2, normal: 3 } as const;
@@ -18,6 +18,8 @@ export interface Candidate {
   readonly forceFetch: boolean;
   /** CRAWL-2.9; empty if it has none. */
   readonly sourceTag: string;
+  /** G-174: the addresses that its request may reach, one of `NETWORK`; default unknown. */
+  readonly network?: number;
   /** CRAWL-2.5; default normal. */
   readonly directive?: number;
   /** Called once if the URI is new; counts it against the limits of its RootNode, or returns false to refuse it. */
@@ -52,6 +54,16 @@ export interface Prepared {
 /** Outcome of a URI (CRAWL-8.4). */
 export type Outcome = 'success' | 'failed' | 'disregarded' | 'retry' | 'retire';
 
+/** A retry that waits beside its queue, which goes on meanwhile. */
+export interface Aside {
+  /** Milliseconds from now until the URI returns to its place in the queue. */
+  readonly delayMs: number;
+  /** CRAWL-8.1, of the failed attempt. */
+  readonly status: number;
+  /** Why it failed. */
+  readonly reason: string;
+}
+
 /** What a worker returns with a URI: its outcome, and how long its queue sleeps. */
 export interface Finish {
   readonly outcome: Outcome;
@@ -59,8 +71,12 @@ export interface Finish {
   readonly delayMs: number;
   /** Why it sleeps, or is retired. */
   readonly reason?: WaitReason | undefined;
+  /** Of a retry: the URI waits beside its queue; without it the URI stays at the head and the queue waits with it (CRAWL-8.5). */
+  readonly aside?: Aside;
   /** CRAWL-8.4: a deferral (-50) costs nothing. */
   readonly free?: boolean;
+  /** With `retry`: nothing was attempted, so that the attempts of the URI are not counted (CRAWL-8.3). */
+  readonly untried?: boolean;
   /** CRAWL-8.4: the extra cost of a failure. */
   readonly penalty?: number;
   /** Bytes received. */
@@ -163,6 +179,9 @@ export interface CrawlFrontier<Batch> {
   deleteUris(matches: (url: string, classKey: string) => boolean): Promise<number>;
   /** Reports of queues in the order of their class keys. */
   reports(selection?: QueueSelection): Promise<QueueReport[]>;
+
+  /** The URIs that wait for a retry beside their queues, the first due first. Default limit 100. */
+  waiting(limit?: number): Promise<WaitingReport[]>;
 
   /** Waits for the writes in flight. */
   settled(): Promise<void>;

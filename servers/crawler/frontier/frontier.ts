@@ -1,7 +1,7 @@
 import { Mutex } from '../../../protocols/mutex.js';
 import type { GathererBatch, GathererStore, QueueEntry } from '../../../storage/index.js';
 import type { SeenFilter } from '../../../storage/seen/index.js';
-import type { QueueReport } from '../control.js';
+import type { QueueReport, WaitingReport } from '../control.js';
 import { computeFigures, countOutcome } from './accounting.js';
 import { type FrontierClock, systemClock } from './clock.js';
 import type {
@@ -27,6 +27,7 @@ import { SeenUris } from './seen-uris.js';
 import { QueueSupply } from './supply.js';
 import { UrlCache } from './url-cache.js';
 import { Waiters } from './waiters.js';
+import { WaitingUris, waitingReport } from './waiting-uris.js';
 import type { WorkQueue } from './work-queue.js';
 
 export interface FrontierOptions {
@@ -46,6 +47,8 @@ export interface FrontierOptions {
   /** CRAWL-17.1.1 `F+` and `Fe`, for a journal. */
   readonly onAdded?: (entry: QueueEntry) => void;
   readonly onEmitted?: (entry: QueueEntry) => void;
+  /** Adds the record of a URI that the operator deletes to its batch; the result is called when the batch is written. */
+  readonly onDeleted?: (entry: QueueEntry, batch: GathererBatch) => () => void;
   /** Queues without work that stay in memory. Default 10 000. */
   readonly restingQueues?: number;
   /** URIs in memory over all queues. Default 65 536. */
@@ -83,6 +86,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
   readonly #intake: CandidateIntake;
   readonly #supply: QueueSupply;
   readonly #seen: SeenUris;
+  readonly #waiting: WaitingUris;
   readonly #knownUrls = new UrlCache();
   readonly #mutex = new Mutex();
   readonly #clock: FrontierClock;
@@ -129,6 +133,11 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
         if (this.empty) this.#waiters.wakeAll();
       },
     });
+    this.#waiting = new WaitingUris(this.#memory, this.#cycle, this.#writer, this.#intake, {
+      clock: this.#clock,
+      exclusive: (work) => this.#exclusive(work),
+      onReturned: () => this.#waiters.wakeAll(),
+    });
   }
 
   /** Opens the frontier on the store: empty, or with the queues of an interrupted crawl (CRAWL-17.2.2). */
@@ -143,6 +152,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
       ownFilter: frontier.#seen.inStore ? undefined : options.seen,
       now: frontier.#clock.now(),
     });
+    await frontier.#waiting.restore();
     return frontier;
   }
 
@@ -151,7 +161,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
     const { exhausted: _, ...pending } = status;
     const { succeeded, failed, disregarded, bytes } = this.#writer.counters;
     return {
-      queued: this.#cycle.queued,
+      queued: this.#cycle.queued + this.#waiting.count,
       discovered: this.#seen.count,
       inProcess: this.#inProcess,
       queues: Object.values(pending).reduce((sum, count) => sum + count, 0),
@@ -168,7 +178,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
   }
 
   get empty(): boolean {
-    return this.#cycle.queued === 0 && this.#inProcess === 0;
+    return this.#cycle.queued === 0 && this.#inProcess === 0 && this.#waiting.count === 0;
   }
 
   traffic(classKey: string): QueueTraffic {
@@ -254,10 +264,12 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
     admitted: () => void = () => undefined,
   ): Promise<Written> {
     const queue = this.#memory.get(entry.classKey)!;
-    const staysQueued = finish.outcome === 'retry' || finish.outcome === 'retire';
+    const aside = finish.outcome === 'retry' ? finish.aside : undefined;
+    const staysQueued = aside === undefined && (finish.outcome === 'retry' || finish.outcome === 'retire');
     // CRAWL-5.2.3: a retried URI is rewritten under its own key and keeps its position.
-    const retried: QueueEntry = { ...entry, uri: { ...entry.uri, attempts: entry.uri.attempts + 1 } };
-    const { entries, settle, written } = await this.#exclusive(async () => {
+    const attempts = entry.uri.attempts + (finish.untried === true ? 0 : 1);
+    const retried: QueueEntry = { ...entry, uri: { ...entry.uri, attempts } };
+    const { entries, settle, written, onWaiting } = await this.#exclusive(async () => {
       const entries = await this.#intake.enqueueNew(candidates, batch);
       admitted();
       if (finish.forget === true) {
@@ -265,7 +277,9 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
         this.#writer.after(batch, this.#seen.addChangesTo(batch));
         this.#knownUrls.delete(entry.uri.url);
       }
-      if (finish.outcome === 'retire') batch.enqueue(entry);
+      let onWaiting: (() => void) | undefined;
+      if (aside !== undefined) onWaiting = this.#waiting.add(retried, aside, batch);
+      else if (finish.outcome === 'retire') batch.enqueue(entry);
       else if (staysQueued) batch.enqueue(retried);
       else batch.dequeue(entry);
       countOutcome(this.#writer.counters, queue, entry.uri.cost, finish);
@@ -275,7 +289,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
       }
       const settle = this.#cycle.dispose(queue, finish, batch);
       const written = this.#writer.submit(batch, [queue, ...this.#intake.queuesOf(entries)], true);
-      return { entries, settle, written };
+      return { entries, settle, written, onWaiting };
     });
     const settled = written
       .then(() => this.#writer.flushSeen())
@@ -285,6 +299,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
         this.#inProcess--;
         this.#intake.markAvailable(entries);
         settle();
+        onWaiting?.();
         if (this.empty) this.#waiters.wakeAll();
       });
     return { written: settled };
@@ -308,6 +323,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
 
   forceWake(): void {
     this.#cycle.wakeAll();
+    if (this.#waiting.count > 0) void this.#waiting.returnDue(true);
     this.#waiters.wakeAll();
   }
 
@@ -318,13 +334,21 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
   }
 
   async deleteUris(matches: (url: string, classKey: string) => boolean): Promise<number> {
-    const count = await deleteUris(this.#context, matches);
+    const count = await deleteUris(this.#context, matches).catch((error: unknown) => {
+      // What is in memory may differ from the store.
+      this.#writer.fail(error);
+      throw error;
+    });
     this.#waiters.wakeAll();
     return count;
   }
 
   reports(selection: QueueSelection = {}): Promise<QueueReport[]> {
     return queueReports(this.#context, selection);
+  }
+
+  async waiting(limit = 100): Promise<WaitingReport[]> {
+    return (await this.options.store.waiting.first(limit)).map(waitingReport);
   }
 
   async settled(): Promise<void> {
@@ -344,6 +368,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
   close(): void {
     this.#closed = true;
     this.#cycle.close();
+    this.#waiting.close();
     this.#waiters.wakeAll();
   }
 
@@ -352,6 +377,8 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
       memory: this.#memory,
       cycle: this.#cycle,
       writer: this.#writer,
+      waiting: this.#waiting,
+      onDeleted: this.options.onDeleted,
       exclusive: (work) => this.#exclusive(work),
     };
   }
@@ -374,9 +401,10 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
     if (waitMs > 0) return { waitMs };
     this.#cycle.wakeDue();
     this.#supply.topUp();
+    const { returning } = this.#waiting;
     const queue = this.#cycle.takeReady();
     if (queue !== undefined) return { queue };
-    const { activation } = this.#supply;
+    const activation = this.#supply.activation ?? returning;
     return activation === undefined ? { waitMs: undefined } : { activation };
   }
 

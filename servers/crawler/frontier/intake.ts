@@ -1,4 +1,4 @@
-import type { GathererBatch, QueuedUri, QueueEntry } from '../../../storage/index.js';
+import { type GathererBatch, NETWORK, type QueuedUri, type QueueEntry } from '../../../storage/index.js';
 import type { Candidate, Prepared, PreparedOf } from './contract.js';
 import type { FrontierWriter } from './frontier-writer.js';
 import type { QueueLifeCycle } from './life-cycle.js';
@@ -85,7 +85,17 @@ export class CandidateIntake {
   }
 
   #entryOf(candidate: Candidate, { classKey, directive, cost, precedence }: Prepared): QueueEntry {
-    const { url, via, pathFromSeed, root, depth, forceFetch, isLeaf, sourceTag } = candidate;
+    const {
+      url,
+      via,
+      pathFromSeed,
+      root,
+      depth,
+      forceFetch,
+      isLeaf,
+      sourceTag,
+      network = NETWORK.unknown,
+    } = candidate;
     const uri: QueuedUri = {
       url,
       via,
@@ -97,6 +107,7 @@ export class CandidateIntake {
       isLeaf,
       cost,
       sourceTag,
+      network,
     };
     const ordinal = this.writer.counters.nextOrdinal++;
     return { classKey, directive, precedence: Math.min(precedence, MAX_URI_PRECEDENCE), ordinal, uri };

@@ -1,9 +1,10 @@
-import { QUEUE_STATUS } from '../../../storage/index.js';
+import { type GathererBatch, QUEUE_STATUS, type QueueEntry } from '../../../storage/index.js';
 import type { QueueReport } from '../control.js';
 import type { QueueSelection } from './contract.js';
 import type { FrontierWriter } from './frontier-writer.js';
 import type { QueueLifeCycle } from './life-cycle.js';
 import type { QueueMemory } from './queue-memory.js';
+import type { WaitingUris } from './waiting-uris.js';
 import { WorkQueue } from './work-queue.js';
 
 /** The parts of a frontier that an operator's actions use. */
@@ -11,6 +12,8 @@ export interface OperatorContext {
   readonly memory: QueueMemory;
   readonly cycle: QueueLifeCycle;
   readonly writer: FrontierWriter;
+  readonly waiting: WaitingUris;
+  readonly onDeleted: ((entry: QueueEntry, batch: GathererBatch) => () => void) | undefined;
   /** Runs work with the frontier's mutex held. */
   readonly exclusive: <T>(work: () => Promise<T>) => Promise<T>;
 }
@@ -47,7 +50,7 @@ export async function reconsiderRetired(
  * @returns the number of deleted URIs
  */
 export async function deleteUris(
-  { memory, cycle, writer, exclusive }: OperatorContext,
+  { memory, cycle, writer, waiting, onDeleted, exclusive }: OperatorContext,
   matches: (url: string, classKey: string) => boolean,
 ): Promise<number> {
   let deleted = 0;
@@ -66,6 +69,7 @@ export async function deleteUris(
         const [current] = await writer.store.queues.heads(entry.classKey, 1, justBefore);
         if (current?.ordinal !== entry.ordinal) continue;
         batch.dequeue(entry);
+        if (onDeleted !== undefined) writer.after(batch, onDeleted(entry, batch));
         queue.count--;
         if (queue.state !== 'retired') cycle.queued--;
         writer.counters.disregarded++;
@@ -75,6 +79,22 @@ export async function deleteUris(
     });
     await written;
     for (const queue of queues) queue.window.clear(queue.count > 0);
+  }
+  for await (const page of writer.store.waiting.pages()) {
+    const matching = page.filter(({ entry: { uri, classKey } }) => matches(uri.url, classKey));
+    if (matching.length === 0) continue;
+    const written = await exclusive(async () => {
+      await writer.settled();
+      const batch = writer.store.batch();
+      for (const uri of matching) {
+        if (!(await waiting.delete(uri, batch))) continue;
+        if (onDeleted !== undefined) writer.after(batch, onDeleted(uri.entry, batch));
+        writer.counters.disregarded++;
+        deleted++;
+      }
+      return { done: writer.submit(batch, []) };
+    });
+    await written.done;
   }
   return deleted;
 }

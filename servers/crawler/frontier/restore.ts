@@ -34,6 +34,8 @@ export async function restoreFrontier(context: RestoreContext): Promise<void> {
   if (ownFilter === undefined) return;
   for await (const entries of writer.store.queues.pages())
     await ownFilter.add(entries.map(({ uri }) => prepare(uri).seenKey));
+  for await (const page of writer.store.waiting.pages())
+    await ownFilter.add(page.map(({ entry: { uri } }) => prepare(uri).seenKey));
 }
 
 function restoreQueue({ memory, cycle, now }: RestoreContext, queue: WorkQueue, status: number): void {

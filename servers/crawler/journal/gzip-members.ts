@@ -1,7 +1,9 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { constants as fileConstants } from 'node:fs';
+import { copyFile, type FileHandle } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, inflateRawSync, type ZlibOptions } from 'node:zlib';
-import { errorCode, StorageError } from '../../../protocols/errors.js';
+import { errorCode, messageOf, StorageError } from '../../../protocols/errors.js';
+import { openRegular } from '../../../storage/files/regular-file.js';
 import type { LineEncoder } from '../../host/append-file.js';
 import { inflateMember, readAt } from '../inflate-member.js';
 
@@ -69,36 +71,47 @@ function memberEnd(crc: number, size: number): Buffer {
 
 /**
  * Repairs a file of {@link GzipMembers} after a crash, so that a new member can be appended: a torn last member is truncated after its last
- * complete flush and ended there. A crash during the repair does no harm.
+ * complete flush and ended there. A crash during the repair does no harm. If more than one piece is cut off, no crash has torn it but the
+ * disk has changed it: a copy of the file is kept.
  *
- * @returns bytes that were cut off; 0 if the file was complete or does not exist
+ * @returns bytes that were cut off, 0 if the file was complete or does not exist; the path of the copy
  * @throws StorageError for a file that this class did not write
  */
-export async function repairGzipMembers(path: string): Promise<number> {
+export async function repairGzipMembers(
+  path: string,
+): Promise<{ readonly cut: number; readonly copy?: string }> {
   let handle: FileHandle;
   try {
-    handle = await open(path, 'r+');
+    handle = await openRegular(path, 'r+');
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return 0;
-    throw error;
+    if (errorCode(error) === 'ENOENT') return { cut: 0 };
+    throw new StorageError(`${path} cannot be opened: ${messageOf(error)}; move it away`, { cause: error });
   }
   try {
     const { size } = await handle.stat();
-    if (size === 0) return 0;
+    if (size === 0) return { cut: 0 };
     const start = Math.max(0, size - SEARCH_BYTES);
     const tail = await readAt(handle, start, size - start);
     const head = tail.lastIndexOf(MEMBER_HEAD);
     if (head < 0 && start === 0 && MEMBER_HEAD.subarray(0, size).equals(tail)) {
       await handle.truncate(0); // torn within its first bytes
-      return size;
+      return { cut: size };
+    }
+    if (head < 0 && start === 0 && tail.every((byte) => byte === 0)) {
+      // A power failure: the file got its length, but none of its content reached the disk.
+      await handle.truncate(0);
+      return { cut: size };
     }
     if (head < 0) throw new StorageError(`${path} is not a journal that can be continued: move it away`);
     const { keep, end } = lastFlush(tail.subarray(head + MEMBER_HEAD.length));
     // The torn header of a next member may follow.
     const cut = tail.length - head - MEMBER_HEAD.length - keep;
+    const isDamaged = cut > 0 && tail.indexOf(FLUSH_END, tail.length - cut) >= 0;
+    const copy = isDamaged ? `${path}.damaged-${Date.now()}` : undefined;
+    if (copy !== undefined) await copyFile(path, copy, fileConstants.COPYFILE_EXCL);
     if (cut > 0) await handle.truncate(size - cut);
     if (end.length > 0) await handle.write(end, 0, end.length, size - cut);
-    return cut;
+    return { cut, ...(copy === undefined ? {} : { copy }) };
   } finally {
     await handle.close();
   }

@@ -1,7 +1,6 @@
-import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { constants, createGunzip } from 'node:zlib';
 import { StorageError } from '../../../protocols/errors.js';
+import { openRegular } from '../../../storage/files/regular-file.js';
 import { type JournalEvent, parseJournalLine } from './journal-line.js';
 
 export interface ReadJournalOptions {
@@ -34,7 +33,7 @@ export async function* readJournal(
   const lines = new LineSplitter(options.maxLineLength ?? 65_536);
   let number = 0;
   try {
-    for await (const chunk of (await isGzip(path)) ? decompress(path) : createReadStream(path)) {
+    for await (const chunk of (await isGzip(path)) ? decompress(path) : chunksOf(path)) {
       signal?.throwIfAborted();
       for (const line of lines.push(chunk as Buffer)) {
         number++;
@@ -53,13 +52,19 @@ export async function* readJournal(
 }
 
 async function isGzip(path: string): Promise<boolean> {
-  const handle = await open(path);
+  const handle = await openRegular(path);
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, 0);
     return bytesRead > 0 && buffer[0] === 0x1f && (bytesRead < 2 || buffer[1] === 0x8b);
   } finally {
     await handle.close();
   }
+}
+
+/** The file in pieces. */
+async function* chunksOf(path: string): AsyncGenerator<Buffer> {
+  const file = await openRegular(path);
+  yield* file.createReadStream({ highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>;
 }
 
 /** Decompresses all members of a gzip file. Node's stream discards output when an error follows, so its output is collected here. */
@@ -71,7 +76,7 @@ async function* decompress(path: string): AsyncGenerator<Buffer> {
   const ended = new Promise<void>((resolve) => gunzip.once('end', resolve));
   gunzip.on('data', (chunk: Buffer) => output.push(chunk));
   try {
-    for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES })) {
+    for await (const chunk of chunksOf(path)) {
       const written = new Promise<unknown>((resolve) => gunzip.write(chunk, resolve));
       const problem = await Promise.race([error, written]);
       yield* output.splice(0);

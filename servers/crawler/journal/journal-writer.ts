@@ -27,7 +27,14 @@ export class JournalWriter implements AsyncDisposable {
   readonly #now: () => number;
   #lines = 0;
 
-  private constructor(file: AppendFile, now: () => number) {
+  private constructor(
+    file: AppendFile,
+    now: () => number,
+    /** Bytes at the end of the file that could not be read when it was opened, and were cut off. */
+    readonly cutBytes: number,
+    /** A copy of the file as it was, if the disk has changed it; undefined after a crash. */
+    readonly damagedCopy: string | undefined,
+  ) {
     this.#file = file;
     this.#now = now;
   }
@@ -39,7 +46,7 @@ export class JournalWriter implements AsyncDisposable {
    */
   static async open(path: string, options: JournalWriterOptions = {}): Promise<JournalWriter> {
     const { now = Date.now, flushMs, limit, onError } = options;
-    const cutBytes = await repairGzipMembers(path);
+    const { cut: cutBytes, copy } = await repairGzipMembers(path);
     const encoder = new GzipMembers();
     const file = await AppendFile.open(path, {
       ...(flushMs !== undefined && { flushMs }),
@@ -49,7 +56,7 @@ export class JournalWriter implements AsyncDisposable {
       mode: 0o600,
       ...(onError && { onError }),
     });
-    const writer = new JournalWriter(file, now);
+    const writer = new JournalWriter(file, now, cutBytes, copy);
     if (cutBytes > 0)
       writer.write({ tag: 'E', text: `the file was torn: ${cutBytes} bytes at its end were cut off` });
     return writer;

@@ -1,4 +1,4 @@
-import type { DocumentEvent } from '../events.js';
+import type { RecordedEvent } from '../events.js';
 import { escapeAnnotation, escapeField, isoTime, parseDigitTime, time17 } from './line-fields.js';
 
 /** A parsed line of crawl.log. A `-` is read as undefined, or as an empty string where the event has one. */
@@ -29,7 +29,7 @@ export interface CrawlLogEntry {
  *
  * @param time of logging, milliseconds since 1970
  */
-export function crawlLogLine(event: DocumentEvent, time: number): string {
+export function crawlLogLine(event: RecordedEvent, time: number): string {
   const ended = event.fetchBegin > 0 && event.fetchDuration >= 0;
   return [
     isoTime(time),
@@ -57,12 +57,12 @@ function field(text: string, empty = '-'): string {
 }
 
 /** CRAWL-16.1 field 3: a response without a body has size 0; without a response there is no size. */
-function sizeField({ bytes, status, fetchBegin }: DocumentEvent): string {
+function sizeField({ bytes, status, fetchBegin }: RecordedEvent): string {
   return bytes > 0 || (status > 0 && fetchBegin > 0) ? String(bytes) : '-';
 }
 
 /** CRAWL-16.2: the number of attempts comes first, if there was more than one. */
-function annotationsOf({ annotations, attempts }: DocumentEvent): readonly string[] {
+function annotationsOf({ annotations, attempts }: RecordedEvent): readonly string[] {
   const attemptCount = `${attempts}t`;
   return attempts > 1 && !annotations.includes(attemptCount) ? [attemptCount, ...annotations] : annotations;
 }

@@ -1,23 +1,20 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CloseStack } from '../../../protocols/close-stack.js';
 import type { StorageError } from '../../../protocols/errors.js';
+import { redactLogins } from '../../../protocols/visible-text.js';
+import { createDirectory } from '../../../storage/files/make-directory.js';
 import { AppendFile } from '../../host/append-file.js';
 import type { CrawlSnapshot } from '../control.js';
-import { FETCH_STATUS } from '../crawl-uri.js';
-import type { CrawlEvent, DocumentEvent, UriErrorEvent } from '../events.js';
-import { redactEvent, redactLogins } from '../redaction.js';
-import { crawlLogLine } from './crawl-log.js';
-import { escapeField, isoSeconds, isoTime, quoted } from './line-fields.js';
+import type { CrawlEvent, RecordedEvent } from '../events.js';
+import { redactEvent } from '../redaction.js';
+import { DOCUMENT_LOGS, type DocumentLog, eventLines } from './event-lines.js';
+import { isoSeconds, isoTime } from './line-fields.js';
 import { PROGRESS_LEGEND, progressLine } from './progress.js';
 
 /** CRAWL-16.1, 16.3, 16.4: the files of a crawl's log directory. */
 const CRAWL_LOG_FILES = {
-  crawl: 'crawl.log',
+  ...DOCUMENT_LOGS,
   progress: 'progress-statistics.log',
-  localErrors: 'local-errors.log',
-  runtimeErrors: 'runtime-errors.log',
-  uriErrors: 'uri-errors.log',
   alerts: 'alerts.log',
 } as const;
 
@@ -57,7 +54,7 @@ export class CrawlLogs implements AsyncDisposable {
 
   /** Opens the logs for appending; creates the directory if it does not exist. @throws StorageError */
   static async open(directory: string, options: CrawlLogsOptions = {}): Promise<CrawlLogs> {
-    await mkdir(directory, { recursive: true });
+    await createDirectory(directory);
     const { flushMs, limit, onError } = options;
     await using resources = new CloseStack();
     const opened: Partial<Record<LogName, AppendFile>> = {};
@@ -73,30 +70,14 @@ export class CrawlLogs implements AsyncDisposable {
     return new CrawlLogs(directory, opened as Record<LogName, AppendFile>, resources.move(), options);
   }
 
-  /**
-   * Logs a returned URI. A disposed one has a line in crawl.log (CRAWL-16.1). The reason of a retry and warnings have lines in
-   * local-errors.log (CRAWL-16.4).
-   */
-  document(unredacted: DocumentEvent): void {
-    const event = redactEvent(unredacted);
-    const time = this.#now();
-    if (event.disposition !== 'retry') this.files.crawl.write(crawlLogLine(event, time));
-    if (event.status === FETCH_STATUS.runtimeError)
-      this.files.runtimeErrors.write(errorLine(event, event.reason, time));
-    // CRAWL-8.1: waiting for a prerequisite is not an error.
-    else if (event.disposition === 'retry' && event.status !== FETCH_STATUS.deferred)
-      this.files.localErrors.write(errorLine(event, event.reason, time));
-    for (const warning of event.warnings) this.files.localErrors.write(errorLine(event, warning, time));
+  /** Adds a line of a returned URI, see {@link eventLines}. */
+  write(log: DocumentLog, line: string): void {
+    this.files[log].write(line);
   }
 
-  /** CRAWL-16.4: logs time, page, message and the text that is not a URI. */
-  uriError({ url, source, message }: UriErrorEvent): void {
-    const shown = redactLogins(url);
-    // CRAWL-2.1: the maximum length of a URI.
-    const link = shown.length > 2083 ? `${shown.slice(0, 2083)}…` : shown;
-    this.files.uriErrors.write(
-      `${isoTime(this.#now())} ${escapeField(redactLogins(source)) || '-'} ${quoted(redactLogins(message))} ${escapeField(link) || '-'}`,
-    );
+  /** Logs a returned URI. */
+  document(event: RecordedEvent): void {
+    for (const [log, line] of eventLines(redactEvent(event), this.#now())) this.write(log, line);
   }
 
   /** CRAWL-16.3: logs an event of the crawl in progress-statistics.log, an alert also in alerts.log. */
@@ -157,11 +138,4 @@ export class CrawlLogs implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
-}
-
-/** [choice] Fields: time, status, attempt, URI, hops path, via, and the message in quotes. */
-function errorLine(event: DocumentEvent, message: string, time: number): string {
-  const { status, attempts, url, pathFromSeed, via } = event;
-  const fields = [url, pathFromSeed, via].map((text) => escapeField(text) || '-');
-  return [isoTime(time), String(status).padStart(5), `${attempts}t`, ...fields, quoted(message)].join(' ');
 }

@@ -1,9 +1,9 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { messageOf, StorageError } from '../../../protocols/errors.js';
+import { createDirectory } from '../../../storage/files/make-directory.js';
 import { type CrawlControl, QUEUE_STATES, type QueueReport, type QueueState } from '../control.js';
 import {
   crawlReport,
@@ -15,6 +15,7 @@ import {
   queuesReport,
   type ReportKind,
   responseCodesReport,
+  retriesReport,
   robotsReport,
   seedsReport,
   seenReport,
@@ -42,7 +43,10 @@ const PAGE_QUEUES = 500;
 /** Returns a report of a crawl; undefined if it requires statistics that are absent. */
 export async function makeReport(
   kind: ReportKind,
-  control: Pick<CrawlControl, 'snapshot' | 'queues' | 'hosts' | 'workers' | 'recentErrors' | 'chains'>,
+  control: Pick<
+    CrawlControl,
+    'snapshot' | 'queues' | 'hosts' | 'retries' | 'workers' | 'recentErrors' | 'chains'
+  >,
   options: ReportOptions = {},
 ): Promise<Report | undefined> {
   const { statistics, seeds = [], limit = 2000 } = options;
@@ -67,6 +71,8 @@ export async function makeReport(
       return frontierReport(control.snapshot());
     case 'queues':
       return listQueues(control, limit, options);
+    case 'retries':
+      return retriesReport(await control.retries({ limit }));
     case 'workers':
       return workersReport(control.workers());
     case 'errors':
@@ -120,6 +126,7 @@ const END_REPORTS: readonly (readonly [ReportKind, string])[] = [
   ['processors', 'processors-report.txt'],
   ['frontier', 'frontier-report.txt'],
   ['queues', 'queues-report.txt'],
+  ['retries', 'retries-report.txt'],
   ['errors', 'errors-report.txt'],
 ];
 const MANIFEST = 'crawl-manifest.txt';
@@ -137,7 +144,7 @@ export async function writeEndReports(
 ): Promise<string[]> {
   const names: string[] = [];
   try {
-    await mkdir(directory, { recursive: true });
+    await createDirectory(directory);
     for (const [kind, name] of END_REPORTS) {
       const report = await makeReport(kind, control, options);
       if (report === undefined) continue;

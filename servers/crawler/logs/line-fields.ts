@@ -1,5 +1,7 @@
-/** White space of any script, controls, and lone surrogates, which UTF-8 cannot represent. */
-const FIELD_BREAKERS = /[\s\u0000-\u0020\u007f-\u00a0]|\p{Cs}/gu;
+import { escapeJsonControls } from '../../../protocols/visible-text.js';
+
+/** White space of any script, controls, marks of writing direction, and lone surrogates, which UTF-8 cannot represent. */
+const FIELD_BREAKERS = /[\s\u0000-\u0020\u007f-\u00a0]|\p{Bidi_Control}|\p{Cs}/gu;
 
 /** Text without characters to escape, as nearly all URIs are. */
 const PLAIN = /^[!-~]*$/;
@@ -23,9 +25,7 @@ function escapeCharacter(character: string): string {
 
 /** Formats a text as a JSON string on one line, at most `limit` characters of it. */
 export function quoted(text: string, limit = 2000): string {
-  return JSON.stringify(text.length > limit ? `${text.slice(0, limit)}…` : text)
-    .replaceAll('\u2028', '\\u2028')
-    .replaceAll('\u2029', '\\u2029');
+  return escapeJsonControls(JSON.stringify(text.length > limit ? `${text.slice(0, limit)}…` : text));
 }
 
 /** `2026-01-31T23:59:59.123Z` (CRAWL-16.1 field 1). @param time milliseconds since 1970 */

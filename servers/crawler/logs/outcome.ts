@@ -1,4 +1,4 @@
-import type { DocumentEvent } from '../events.js';
+import type { RecordedEvent } from '../events.js';
 
 /** The outcome of a returned URI (CRAWL-8.4). */
 export type Outcome = 'succeeded' | 'failed' | 'disregarded' | 'retry';
@@ -10,8 +10,9 @@ const DISREGARDED: ReadonlySet<number> = new Set([-4001, -4002, -5000, -5001, -5
  * CRAWL-8.2, 8.4: returns the outcome. Every positive status is a success, including 404 and 500. URIs that an operator, the scope or
  * robots.txt excludes are disregarded; all others failed.
  */
-export function outcomeOf({ disposition, status }: Pick<DocumentEvent, 'disposition' | 'status'>): Outcome {
+export function outcomeOf({ disposition, status }: Pick<RecordedEvent, 'disposition' | 'status'>): Outcome {
   if (disposition === 'retry') return 'retry';
-  if (status > 0) return 'succeeded';
+  // Within its Refresh-Rate it needs no fetch (G-108).
+  if (status > 0 || disposition === 'kept') return 'succeeded';
   return DISREGARDED.has(status) ? 'disregarded' : 'failed';
 }

@@ -4,6 +4,7 @@ import type {
   HostReport,
   QueueReport,
   RecentError,
+  WaitingReport,
   WorkerReport,
 } from '../control.js';
 import type { CrawlStatistics, SeedState } from './statistics.js';
@@ -21,6 +22,7 @@ export const REPORT_KINDS = [
   'processors',
   'frontier',
   'queues',
+  'retries',
   'workers',
   'errors',
   'seen',
@@ -50,6 +52,7 @@ export function crawlReport(snapshot: CrawlSnapshot, statistics?: CrawlStatistic
     ['time', new Date(snapshot.time).toISOString()],
     ['state', snapshot.state],
     ['ended', snapshot.end],
+    ['paused because', snapshot.pauseReason],
     ['crawling', humanSeconds(snapshot.elapsed)],
     ['discovered', snapshot.discovered],
     ['queued', snapshot.queued],
@@ -66,6 +69,7 @@ export function crawlReport(snapshot: CrawlSnapshot, statistics?: CrawlStatistic
     const { novel, notModified, duplicate } = statistics.novelty;
     rows.push(
       ['retries', statistics.retries],
+      ['read leniently', statistics.lenientHttp],
       ['novel', `${novel.uris} (${humanBytes(novel.bytes)})`],
       ['not modified', `${notModified.uris} (${humanBytes(notModified.bytes)})`],
       ['duplicates', `${duplicate.uris} (${humanBytes(duplicate.bytes)})`],
@@ -268,6 +272,22 @@ export function errorsReport(errors: readonly RecentError[]): Report {
       reason: ['reason', 'text'],
     },
     errors.map((error) => ({ ...error })),
+  );
+}
+
+/** The URIs that wait for another attempt. */
+export function retriesReport(retries: readonly WaitingReport[]): Report {
+  return report(
+    'retries',
+    'Retries',
+    {
+      dueTime: ['due', 'time'],
+      status: ['status', 'number'],
+      attempts: ['attempts', 'number'],
+      url: ['URI', 'text'],
+      reason: ['reason', 'text'],
+    },
+    retries.map((retry) => ({ ...retry })),
   );
 }
 

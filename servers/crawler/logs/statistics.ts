@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { z } from 'zod';
 import { StorageError } from '../../../protocols/errors.js';
 import type { CrawlSnapshot, RecentError } from '../control.js';
-import type { DocumentEvent } from '../events.js';
+import type { RecordedEvent } from '../events.js';
 import { redactEvent } from '../redaction.js';
 import { BoundedCounts } from './bounded-counts.js';
 import { mimeType } from './crawl-log.js';
@@ -66,6 +66,8 @@ const storedSchema = z.object({
   disregarded: count,
   retries: count,
   bytes: count,
+  // Absent in checkpoints of earlier versions.
+  lenientHttp: count.default(0),
   novelty: z.object({ novel: amount, notModified: amount, duplicate: amount }),
   statuses: named,
   mimeTypes: named,
@@ -80,7 +82,7 @@ const storedSchema = z.object({
 export type StoredStatistics = z.output<typeof storedSchema>;
 
 /**
- * The counters of a crawl (CRAWL-16.5, 16.6), updated with every {@link DocumentEvent}. Time counts from {@link resume} to {@link pause};
+ * The counters of a crawl (CRAWL-16.5, 16.6), updated with every {@link RecordedEvent}. Time counts from {@link resume} to {@link pause};
  * the statistics start paused. Memory is bounded.
  */
 export class CrawlStatistics {
@@ -94,6 +96,7 @@ export class CrawlStatistics {
   #failed = 0;
   #disregarded = 0;
   #retries = 0;
+  #lenientHttp = 0;
   #bytes = 0;
   #novelty = {
     novel: { uris: 0, bytes: 0 },
@@ -130,7 +133,7 @@ export class CrawlStatistics {
   }
 
   /** Counts a returned URI. */
-  document(unredacted: DocumentEvent): void {
+  document(unredacted: RecordedEvent): void {
     const event = redactEvent(unredacted);
     const { url, status, bytes, reason, pathFromSeed } = event;
     const outcome = outcomeOf(event);
@@ -142,6 +145,7 @@ export class CrawlStatistics {
       this.#retries++;
       return;
     }
+    if (event.annotations.includes('lenientHttp')) this.#lenientHttp++;
     this.#statuses.add(String(status), bytes);
     if (event.sourceTag !== '') this.#sources.add(event.sourceTag, bytes);
     if (outcome === 'disregarded') {
@@ -196,6 +200,11 @@ export class CrawlStatistics {
     return this.#retries;
   }
 
+  /** Number of disposed URIs whose response broke the rules of HTTP and was read by the lenient reader. */
+  get lenientHttp(): number {
+    return this.#lenientHttp;
+  }
+
   get novelty(): NoveltyCounts {
     return structuredClone(this.#novelty);
   }
@@ -234,6 +243,7 @@ export class CrawlStatistics {
       failed: this.#failed,
       disregarded: this.#disregarded,
       retries: this.#retries,
+      lenientHttp: this.#lenientHttp,
       bytes: this.#bytes,
       novelty: structuredClone(this.#novelty),
       statuses: this.#statuses.sorted(),
@@ -260,6 +270,7 @@ export class CrawlStatistics {
     statistics.#failed = data.failed;
     statistics.#disregarded = data.disregarded;
     statistics.#retries = data.retries;
+    statistics.#lenientHttp = data.lenientHttp;
     statistics.#bytes = data.bytes;
     statistics.#novelty = data.novelty;
     for (const { name, uris, bytes } of data.statuses) statistics.#statuses.add(name, bytes, uris);
@@ -281,7 +292,7 @@ export class CrawlStatistics {
     return slot;
   }
 
-  #recordSeed({ url, status }: DocumentEvent, disposed: boolean): void {
+  #recordSeed({ url, status }: RecordedEvent, disposed: boolean): void {
     const known = this.#seeds.get(url);
     if (known === undefined && this.#seeds.size >= this.#seedsLimit) return;
     this.#seeds.set(url, { url, status, disposed, redirect: known?.redirect ?? '' });
@@ -294,7 +305,7 @@ export class CrawlStatistics {
 }
 
 /** CRAWL-16.6, 18: the novelty of a document by the server's answer, its digest or its Refresh-Rate. */
-function noveltyOf({ annotations, status, disposition }: DocumentEvent): keyof NoveltyCounts {
+function noveltyOf({ annotations, status, disposition }: RecordedEvent): keyof NoveltyCounts {
   const notModified = status === 304 || annotations.includes('duplicate:server-not-modified');
   if (notModified || disposition === 'kept') return 'notModified';
   return disposition === 'unchanged' || annotations.includes('duplicate:digest') ? 'duplicate' : 'novel';

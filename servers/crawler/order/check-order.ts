@@ -3,8 +3,8 @@ import { seenRules } from '../../../protocols/urls/index.js';
 import { decideSequence } from '../decide/index.js';
 import { WholePattern } from '../decide/predicates.js';
 import { patternMatcher } from '../patterns.js';
-import type { CrawlOrderConfig } from './order.js';
-import type { CrawlSettings } from './settings.js';
+import { type CrawlOrderConfig, crawlOrderSchema, warcSchema } from './order.js';
+import { type CrawlSettings, crawlSettingsSchema } from './settings.js';
 import { applyOverrides } from './sheets.js';
 
 /** A problem of an order whose values are all valid. */
@@ -73,4 +73,80 @@ function contradictions(settings: CrawlSettings): { readonly name: string; reado
       problem: 'most-favored-set requires names in userAgents (CRAWL-13.4)',
     });
   return found;
+}
+
+/** Settings that have an effect only with another one: its name, and whether the other one makes it effective. */
+const DEPENDENT: readonly {
+  readonly name: keyof CrawlSettings;
+  readonly needs: string;
+  readonly effective: (settings: CrawlSettings) => boolean;
+}[] = [
+  {
+    name: 'customRobots',
+    needs: 'robotsPolicy custom',
+    effective: ({ robotsPolicy }) => robotsPolicy === 'custom',
+  },
+  {
+    name: 'userAgents',
+    needs: 'robotsPolicy most-favored-set',
+    effective: ({ robotsPolicy }) => robotsPolicy === 'most-favored-set',
+  },
+  {
+    name: 'masquerade',
+    needs: 'a most-favored robotsPolicy',
+    effective: ({ robotsPolicy }) => robotsPolicy.startsWith('most-favored'),
+  },
+  {
+    name: 'digestStripMaxKB',
+    needs: 'a digestStripPattern',
+    effective: ({ digestStripPattern }) => digestStripPattern !== '',
+  },
+  {
+    name: 'runtimeOperation',
+    needs: 'runtimeSeconds',
+    effective: ({ runtimeSeconds }) => runtimeSeconds > 0,
+  },
+  {
+    name: 'bandwidthReading',
+    needs: 'maxPerHostBandwidthKBs',
+    effective: ({ maxPerHostBandwidthKBs }) => maxPerHostBandwidthKBs > 0,
+  },
+  {
+    name: 'quotaForceRetire',
+    needs: 'a quota',
+    effective: ({ quotas }) => Object.values(quotas).some((limit) => limit >= 0),
+  },
+];
+
+/** Returns what an order sets to no effect, for a warning: settings and options that apply only together with others. */
+export function ignoredSettings(order: CrawlOrderConfig): OrderProblem[] {
+  const ignored: OrderProblem[] = [];
+  const defaults = crawlSettingsSchema.parse({});
+  const check = (
+    settings: CrawlSettings,
+    given: Partial<CrawlSettings>,
+    path: OrderProblem['path'],
+  ): void => {
+    for (const { name, needs, effective } of DEPENDENT)
+      if (given[name] !== undefined && given[name] !== defaults[name] && !effective(settings)) {
+        // An empty list is the default too.
+        if (Array.isArray(given[name]) && given[name].length === 0) continue;
+        ignored.push({ path: [...path, name], problem: `it has no effect without ${needs}` });
+      }
+  };
+  check(order.settings, order.settings, ['settings']);
+  order.sheets.forEach(({ settings }, i) => {
+    const applied = applyOverrides(order.settings, settings);
+    const given = Object.fromEntries(Object.entries(settings).filter(([name]) => name !== 'quotas'));
+    check(applied, given, ['sheets', i, 'settings']);
+  });
+  if (order.warc.directory === '') {
+    const unused = warcSchema.parse({});
+    for (const name of ['maxFileBytes', 'compress', 'skipIdenticalDigests', 'prefix'] as const)
+      if (order.warc[name] !== unused[name])
+        ignored.push({ path: ['warc', name], problem: 'it has no effect without warc.directory' });
+  }
+  if (!order.holdQueues && order.targetReadyBacklog !== crawlOrderSchema.parse({}).targetReadyBacklog)
+    ignored.push({ path: ['targetReadyBacklog'], problem: 'new queues ignore it without holdQueues' });
+  return ignored;
 }

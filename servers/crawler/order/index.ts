@@ -1,4 +1,4 @@
-export { orderProblems } from './check-order.js';
+export { ignoredSettings, orderProblems } from './check-order.js';
 export { defaultOrderText, describeSettings, settingsTable } from './describe.js';
 export { type CrawlOrderConfig, type CrawlOrderInput, crawlOrderSchema } from './order.js';
 export { hostOfSettingsFile, readOrderXml } from './order-xml.js';

@@ -54,6 +54,11 @@ export const warcSchema = z.strictObject({
 export const consoleSchema = z.strictObject({
   host: withNote(z.string().default('127.0.0.1'), 'CRAWL-22', 'Address on which the console listens'),
   port: withNote(z.int().min(0).max(65_535), 'CRAWL-22', 'Port of the console; 0: any free port'),
+  hostNames: withNote(
+    z.array(z.string()).default([]),
+    'CRAWL-22',
+    'Names by which browsers may reach the console, besides localhost and IP addresses',
+  ),
   passwordEnvironment: withNote(
     z.string().default('HARVEST_CONSOLE_PASSWORD'),
     'CRAWL-22',
@@ -64,10 +69,15 @@ export const consoleSchema = z.strictObject({
 /** The order of a crawl (CRAWL-19.2): options of the whole crawl, the settings of all URIs, and the sheets that override them. */
 export const crawlOrderSchema = z.strictObject({
   name: withNote(z.string().default('crawl'), 'CRAWL-19.2', 'Name of the crawl'),
+  profile: withNote(
+    z.enum(['gather', 'archive']).default('gather'),
+    'CRAWL-11.2',
+    'archive: images, styles and scripts are fetched as well, wherever they are (settings.embeds any); what the order gives precedes',
+  ),
   seeds: withNote(
     z.array(z.string()).default([]),
     'CRAWL-10.1.5',
-    "The seeds, in addition to a Gatherer's RootNodes and LeafNodes",
+    "The seeds, in addition to a Gatherer's RootNodes and LeafNodes; with a scope only its rules limit them, without one they have the default limits of a RootNode",
   ),
   scope: withNote(
     sequenceConfigSchema.default([]),
@@ -129,7 +139,7 @@ export const crawlOrderSchema = z.strictObject({
   lowDiskMiB: withNote(
     count.default(512),
     'CRAWL-20.4',
-    'The crawl pauses when less disk space is free; 0: never',
+    'The crawl pauses while less disk space is free, says so, and resumes by itself; 0: never',
     'MiB',
   ),
   pauseAtStart: withNote(z.boolean().default(false), 'CRAWL-6.1', 'The crawl starts paused'),

@@ -12,6 +12,7 @@ export const SETTING_NAMES: ReadonlyMap<string, keyof CrawlSettings> = new Map([
   ['max-per-host-bandwidth-usage-KB-sec', 'maxPerHostBandwidthKBs'],
   ['max-retries', 'maxRetries'],
   ['retry-delay-seconds', 'retryDelaySeconds'],
+  ['timeout-seconds', 'fetchSeconds'],
   ['preference-embed-hops', 'preferenceEmbedHops'],
   ['preference-depth-hops', 'preferenceDepthHops'],
   ['force-queue-assignment', 'forceQueue'],

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { ConfigError } from '../../../protocols/errors.js';
 import { orderProblems } from './check-order.js';
 import { parseJsonWithComments } from './json-with-comments.js';
-import { type CrawlOrderConfig, crawlOrderSchema } from './order.js';
+import { type CrawlOrderConfig, type CrawlOrderInput, crawlOrderSchema } from './order.js';
 import { crawlSettingsSchema } from './settings.js';
 
 /** Maximum number of characters of a value in an error. */
@@ -28,7 +28,7 @@ export function validateOrder(
   file: string,
   lineOf: (path: readonly PropertyKey[]) => number,
 ): CrawlOrderConfig {
-  const result = crawlOrderSchema.safeParse(value);
+  const result = crawlOrderSchema.safeParse(withProfile(value));
   if (!result.success) {
     const [issue] = result.error.issues;
     if (issue === undefined) throw new ConfigError(file, 0, '', 'it is not a crawl order');
@@ -38,6 +38,18 @@ export function validateOrder(
   const [problem] = orderProblems(result.data);
   if (problem === undefined) return result.data;
   throw new ConfigError(file, lineOf(problem.path), formatPath(problem.path), problem.problem);
+}
+
+/** Settings of the profile `archive`. */
+const ARCHIVE_SETTINGS: CrawlOrderInput['settings'] = { embeds: 'any' };
+
+/** Adds the settings of the order's profile below those that it gives. */
+function withProfile(order: unknown): unknown {
+  if (typeof order !== 'object' || order === null || !('profile' in order) || order.profile !== 'archive')
+    return order;
+  const given: unknown = 'settings' in order ? order.settings : {};
+  if (typeof given !== 'object' || given === null) return order;
+  return { ...order, settings: { ...ARCHIVE_SETTINGS, ...given } };
 }
 
 function problemOf(issue: z.core.$ZodIssue, order: unknown): string {

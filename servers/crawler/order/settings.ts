@@ -100,17 +100,53 @@ export const crawlSettingsSchema = z.strictObject({
     's',
   ),
 
+  fetchSeconds: withNote(
+    z.number().gt(0).max(1200).default(1200),
+    'CRAWL-8.6',
+    'Longest transfer of a document by HTTP; of a longer one the part that arrived is kept (timeTrunc)',
+    's',
+  ),
   maxRetries: withNote(
     count.default(30),
     'CRAWL-8.3',
-    'Maximum number of attempts to fetch a URI, the first one included',
+    'Maximum number of attempts to fetch a URI, the first one included, whatever the failures',
     'attempts',
   ),
   retryDelaySeconds: withNote(
     seconds.default(900),
     'CRAWL-8.3',
-    'Wait before a URI is tried again after a failure',
+    'Wait of a queue whose server cannot be reached; the longest wait before a URI is tried again after other failures',
     's',
+  ),
+  lostMaxRetries: withNote(
+    count.default(5),
+    'CRAWL-8.3, 22',
+    'Maximum number of attempts to fetch a URI whose connection is lost (-3)',
+    'attempts',
+  ),
+  lostRetryDelaySeconds: withNote(
+    seconds.default(300),
+    'CRAWL-8.3, 22',
+    'Wait before a URI is tried again after its connection was lost; its queue goes on meanwhile',
+    's',
+  ),
+  busyMaxRetries: withNote(
+    count.default(5),
+    'CRAWL-8.3, 22',
+    'Maximum number of attempts to fetch a URI that is answered with 429 or 503',
+    'attempts',
+  ),
+  busyRetryDelaySeconds: withNote(
+    seconds.default(60),
+    'CRAWL-8.3, 22',
+    'Wait before a URI is tried again after a 429 or 503 without Retry-After; its queue goes on meanwhile',
+    's',
+  ),
+  serverFailures: withNote(
+    z.int().min(1).default(3),
+    'CRAWL-8.5, 22',
+    'Number of lost connections, 429 and 503 in a row after which a server fails as a whole: its queue waits with the URI',
+    'attempts',
   ),
 
   queueAssignment: withNote(z.enum(QUEUE_POLICIES).default('host'), 'CRAWL-9', 'Which URIs share a queue'),
@@ -125,8 +161,19 @@ export const crawlSettingsSchema = z.strictObject({
   parallelQueues: withNote(
     z.int().min(1).max(64).default(1),
     'CRAWL-9.7',
-    'Number of queues into which a queue is split, by the first segment of the path',
+    'Number of queues into which a queue is split',
     'queues',
+  ),
+  parallelQueuesBy: withNote(
+    z.enum(['segment', 'uri']).default('segment'),
+    'CRAWL-9.7',
+    'What determines the part of a split queue: the first segment of the path, or the whole URI',
+  ),
+  queueLabels: withNote(
+    z.int().min(-1).default(2),
+    'CRAWL-9.4',
+    'With queueAssignment limits or host-limits: the labels of a host that name its queue, the last ones; -1: all',
+    'labels',
   ),
   costPolicy: withNote(
     z.enum(['zero', 'unit', 'wag', 'anti-calendar']).default('unit'),
@@ -186,11 +233,46 @@ export const crawlSettingsSchema = z.strictObject({
     'Maximum number of URIs of a host that differ only in their digits; 0: no limit',
     'URIs',
   ),
+  maxPathRepetitions: withNote(
+    count.default(2),
+    'CRAWL-10.2.2, G-173',
+    'Without scope rules, a link is not followed in which a segment of the path, or a group of them, is followed by so many copies of itself; 0: no limit',
+    'copies',
+  ),
   maxOutlinks: withNote(
     count.default(10_000),
     'G-173, CRAWL-6.1',
     'Maximum number of links that are followed from one document',
     'links',
+  ),
+  maxRedirects: withNote(
+    count.default(5),
+    'G-173',
+    'Maximum number of redirects in a row that are followed; 0: no limit. An answer that exceeds it fails',
+    'redirects',
+  ),
+
+  embeds: withNote(
+    z.enum(['frames', 'root', 'any']).default('frames'),
+    'CRAWL-11.2, 10.2.3',
+    'frames: only the links and frames of pages are followed; root: also images, style sheets, scripts and all other references, within the limits of the RootNode; any: what a document embeds is fetched from any host, beyond those limits',
+  ),
+  maxTransHops: withNote(
+    count.default(3),
+    'CRAWL-10.2.3',
+    'With embeds: number of steps from a page to what it embeds, e.g. 2 for an image of a style sheet; redirects do not count',
+    'hops',
+  ),
+  maxSpeculativeHops: withNote(
+    count.default(1),
+    'CRAWL-10.2.3',
+    'With embeds: number of these steps that are guesses, such as strings in scripts; 0: guesses are not followed',
+    'hops',
+  ),
+  lenientHttp: withNote(
+    z.boolean().default(true),
+    'CRAWL-22',
+    'A response that breaks the rules of HTTP is requested again, after the usual pause, and read as browsers read it (annotation lenientHttp); false: it counts as a lost connection',
   ),
 
   robotsPolicy: withNote(

@@ -39,7 +39,11 @@ export class DigestHistory implements Processor, RevisitSource {
   async process(uri: CrawlUri): Promise<ProcessResult> {
     if (uri.digest === '' || uri.size === 0 || this.#found.has(uri)) return 'proceed';
     const record = await this.store.get(uri.digest);
-    if (record !== undefined) this.#found.set(uri, record);
+    if (record === undefined) return 'proceed';
+    this.#found.set(uri, record);
+    // CRAWL-18.2: the FetchHistory may have found the same.
+    if (!uri.annotations.some((annotation) => annotation.startsWith('duplicate:')))
+      uri.annotations.push('duplicate:digest');
     return 'proceed';
   }
 

@@ -1,17 +1,19 @@
-import { failedBeforeConnection } from '../../../clients/connection/index.js';
-import { entryUrl, type Fetcher, type FetchRequest, type FetchResult } from '../../../clients/fetch/index.js';
+import { failedBeforeConnection, isHeaderTooLong, isUnresolved } from '../../../clients/connection/index.js';
 import {
-  ConnectionError,
-  errorCode,
-  messageOf,
-  RefusedError,
-  UsageError,
-} from '../../../protocols/errors.js';
-import type { DocumentRecord } from '../../../storage/index.js';
+  entryUrl,
+  type Fetcher,
+  type FetchRequest,
+  type FetchResult,
+  hideWords,
+} from '../../../clients/fetch/index.js';
+import { ConnectionError, messageOf, RefusedError, UsageError } from '../../../protocols/errors.js';
+import { hostOf } from '../../../protocols/urls/index.js';
+import { redactLogins } from '../../../protocols/visible-text.js';
+import type { DocumentRecord, QueuedUri } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
-import { redactLogins, withLoginOf } from '../redaction.js';
-import type { ServerCache } from '../servers/index.js';
+import { withLoginOf } from '../redaction.js';
+import { fetchLeniently, type ServerCache } from '../servers/index.js';
 
 /** Limits and options of requests, for every access method. */
 export interface FetchLimits {
@@ -23,8 +25,8 @@ export interface FetchLimits {
   readonly conditional?: (known: DocumentRecord) => boolean;
   /** User names and passwords of the configuration, which are hidden in error texts (G-81). */
   readonly logins?: readonly string[];
-  /** G-174: whether a request for `to`, found on `from`, must not reach private addresses. */
-  readonly mustBePublic?: (from: string, to: string) => boolean;
+  /** G-174: whether the request for a queued URI must not reach private addresses. */
+  readonly mustBePublic?: (uri: QueuedUri) => boolean;
 }
 
 /** Returns the request for a URI; it is conditional if the document is known (G-106) and {@link FetchLimits.conditional} returns true. */
@@ -34,10 +36,13 @@ export function fetchRequest(uri: CrawlUri, limits: FetchLimits): FetchRequest {
   const validated = known !== undefined && known.updateTime > 0 && conditional(known);
   return {
     url: uri.url,
+    keepUndecoded: true,
+    keepLate: true,
+    maxTransferMs: uri.settings.fetchSeconds * 1000,
     maxBytes,
     timeoutMs,
     signal: uri.signal,
-    ...(mustBePublic?.(uri.entry.uri.via, uri.url) === true ? { publicOnly: true } : {}),
+    ...(mustBePublic?.(uri.entry.uri) === true ? { publicOnly: true } : {}),
     ...(uri.fetchAs === '' ? {} : { userAgent: uri.fetchAs }),
     ...(validated ? { headers: { etag: known.etag, lastModified: known.lastModificationTime } } : {}),
   };
@@ -57,7 +62,7 @@ export class FetchProcessor implements Processor {
     readonly fetcher: Fetcher,
     readonly limits: FetchLimits,
     /** Counts failed contacts (CRAWL-12.2). */
-    readonly servers: Pick<ServerCache, 'contact' | 'locks'>,
+    readonly servers: Pick<ServerCache, 'contact' | 'locks' | 'crawlDelay' | 'hostEmission'>,
   ) {}
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
@@ -66,7 +71,10 @@ export class FetchProcessor implements Processor {
     try {
       uri.fetched ??= await this.#fetch(uri);
     } catch (error) {
-      if (uri.signal.aborted) throw error;
+      if (uri.signal.aborted) {
+        uri.contacted(begin);
+        throw error;
+      }
       this.#handleFailure(uri, error, begin);
       return 'post';
     }
@@ -79,9 +87,22 @@ export class FetchProcessor implements Processor {
   }
 
   #fetch(uri: CrawlUri): Promise<FetchResult> {
-    const fetchUri = (): Promise<FetchResult> => this.fetcher.fetch(fetchRequest(uri, this.limits));
-    const { host } = new URL(uri.url);
-    return host === '' ? fetchUri() : this.servers.locks.shared(host, uri.signal, fetchUri);
+    const { url, settings, signal } = uri;
+    const request = fetchRequest(uri, this.limits);
+    const host = hostOf(url);
+    if (host === '') return this.fetcher.fetch(request);
+    const { locks } = this.servers;
+    return fetchLeniently(this.fetcher, request, {
+      host,
+      locks,
+      settings,
+      signal,
+      contact: () => ({
+        crawlDelay: this.servers.crawlDelay(url),
+        hostEmission: this.servers.hostEmission(url),
+      }),
+      lock: (first) => locks.shared(host, signal, first),
+    });
   }
 
   #handleFailure(uri: CrawlUri, error: unknown, begin: number): void {
@@ -94,13 +115,15 @@ export class FetchProcessor implements Processor {
     if (!(error instanceof ConnectionError)) return;
     uri.disposition = 'retry';
     this.servers.contact(uri.url, false);
-    const code = errorCode(error.cause);
-    if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') uri.status = FETCH_STATUS.unresolvable;
+    if (isUnresolved(error)) uri.status = FETCH_STATUS.unresolvable;
     if (failedBeforeConnection(error)) return;
     // CRAWL-8.6: the server was contacted, so the usual pause follows (G-38).
     uri.status = FETCH_STATUS.connectLost;
-    uri.fetchBegin = begin;
-    uri.contactEnd = Date.now();
+    uri.contacted(begin);
+    if (!isHeaderTooLong(error)) return;
+    // CRAWL-8.6: another attempt would get the same head.
+    uri.annotations.push('headerTrunc');
+    uri.disposition = 'failed';
   }
 }
 
@@ -114,12 +137,26 @@ export class ResponseClassifier implements Processor {
     if (uri.disposition === 'kept') return 'proceed';
     const fetched = uri.fetched!;
     const known = uri.document;
+    // CRAWL-8.6: a body that is cut by a limit is no error.
+    if (fetched.late !== undefined) uri.annotations.push('timeTrunc');
+    else if (fetched.truncated) uri.annotations.push('lenTrunc');
+    if (fetched.undecoded !== undefined) uri.annotations.push('undecoded');
+    if (fetched.lenient !== undefined) uri.annotations.push('lenientHttp');
+    if (fetched.lenient?.problem !== undefined) uri.annotations.push('incomplete');
     if (fetched.status === 304 && known !== undefined) {
       uri.disposition = 'unchanged';
       uri.useKnownLinks(known);
       return 'proceed';
     }
     if (fetched.location !== undefined) {
+      const { maxRedirects } = uri.settings;
+      const before = /R*$/.exec(uri.entry.uri.pathFromSeed)?.[0].length ?? 0;
+      if (maxRedirects > 0 && before >= maxRedirects) {
+        // Each target can be a new URL, so that such a chain never ends by itself.
+        uri.disposition = 'failed';
+        uri.reason = `more than ${maxRedirects} redirects in a row (G-173)`;
+        return 'post';
+      }
       uri.disposition = 'redirected';
       uri.outLinks = withLoginOf(uri.url, [{ url: fetched.location, hop: 'R' }]);
       return 'post';
@@ -145,10 +182,16 @@ export class ResponseClassifier implements Processor {
       uri.reason = this.#describeRefusal(uri, fetched);
       return 'post';
     }
+    if (fetched.undecoded !== undefined) {
+      // The body is kept as it was sent; there is nothing to read in it.
+      uri.disposition = 'failed';
+      uri.reason = fetched.undecoded;
+      return 'post';
+    }
     if (fetched.truncated) {
       // G-86: an object over the limit is logged and not summarized.
       uri.disposition = 'failed';
-      uri.reason = `larger than ${this.limits.maxBytes} bytes`;
+      uri.reason = fetched.late ?? `larger than ${this.limits.maxBytes} bytes`;
       return 'post';
     }
     return 'proceed';
@@ -159,7 +202,8 @@ export class ResponseClassifier implements Processor {
     const reply = headers['ftp-reply'] ?? headers['nntp-reply'] ?? headers['gopher-error'];
     if (reply === undefined) return `status ${status}`;
     const { logins = [] } = this.limits;
-    return `status ${status} (${hideWords(reply, [...logins, ...loginOf(uri.url)]).slice(0, MAX_REPLY)})`;
+    const line = redactLogins(reply.replace(/[\0-\x1f\x7f]+/g, ' '));
+    return `status ${status} (${hideWords(line, [...logins, ...loginOf(uri.url)]).slice(0, MAX_REPLY)})`;
   }
 }
 
@@ -179,19 +223,4 @@ function unescaped(text: string): string {
   } catch {
     return text; // not an escape
   }
-}
-
-/** Returns the text on one line; each of the words is replaced where it is a whole word. */
-function hideWords(text: string, words: readonly string[]): string {
-  let shown = redactLogins(text.replace(/[\0-\x1f\x7f]+/g, ' '));
-  // The longest first: one may be a prefix of another.
-  for (const word of [...new Set(words)].sort((a, b) => b.length - a.length)) {
-    if (word === '') continue;
-    const pieces = shown.split(word);
-    shown = pieces.reduce((before, after) => {
-      const within = /[\p{L}\p{N}]$/u.test(before) || /^[\p{L}\p{N}]/u.test(after);
-      return `${before}${within ? word : '[hidden]'}${after}`;
-    });
-  }
-  return shown;
 }

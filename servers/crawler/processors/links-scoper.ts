@@ -20,14 +20,16 @@ export class LinksScoper implements Processor {
   async process(uri: CrawlUri): Promise<ProcessResult> {
     const { frontier, scope } = this.options;
     // CRAWL-11.7: links are followed from successes.
-    if (!uri.succeeded || uri.disposition === 'retry' || uri.entry.uri.isLeaf) return 'proceed';
+    if (!uri.succeeded || uri.disposition === 'retry') return 'proceed';
+    // G-172: the links of a listed document are not followed, but what it shows is a part of it.
+    const { embeds } = uri.settings;
+    if (uri.entry.uri.isLeaf && embeds === 'frames') return 'proceed';
+    const followed = uri.entry.uri.isLeaf ? uri.outLinks.filter(({ hop }) => hop === 'E') : uri.outLinks;
     const { maxOutlinks } = uri.settings;
-    const dropped = uri.outLinks.length - maxOutlinks;
+    const dropped = followed.length - maxOutlinks;
     // CRAWL-6.1, 16.2.
     if (dropped > 0) uri.annotations.push(`dol:${dropped}`);
-    const links = uri.outLinks
-      .slice(0, maxOutlinks)
-      .filter((link) => !frontier.isKnownWithoutLookup(link.url));
+    const links = followed.slice(0, maxOutlinks).filter((link) => !frontier.isKnownWithoutLookup(link.url));
     if (links.length === 0) return 'proceed';
     await scope.prepare(uri, links);
     const candidates = new Map<string, Candidate>();

@@ -1,6 +1,8 @@
+import { RefusedError } from '../../../protocols/errors.js';
+import type { QueuedUri } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
-import type { ServerCache } from '../servers/index.js';
+import type { RobotsContact, ServerCache } from '../servers/index.js';
 
 /**
  * CRAWL-12.4, 12.5: fetches robots.txt before any other document of a server, in place of the first URI. That URI returns to the head of its
@@ -9,16 +11,34 @@ import type { ServerCache } from '../servers/index.js';
 export class PreconditionEnforcer implements Processor {
   readonly name = 'PreconditionEnforcer';
 
-  constructor(readonly servers: ServerCache) {}
+  constructor(
+    readonly servers: ServerCache,
+    /** G-174: whether the request for a queued URI must not reach private addresses. Default: every address is allowed. */
+    readonly mustBePublic: (uri: QueuedUri) => boolean = () => false,
+  ) {}
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
     // A kept document (G-108) and a document that was read locally (G-71) require no contact with the server.
     if (uri.disposition === 'kept' || uri.fetched !== undefined) return 'proceed';
     if (!this.servers.robotsKnown(uri.url)) {
-      const contact = await this.servers.fetchRobots(uri.url, uri.signal);
+      let contact: RobotsContact;
+      const begin = Date.now();
+      try {
+        const publicOnly = this.mustBePublic(uri.entry.uri);
+        contact = await this.servers.fetchRobots(uri.url, uri.signal, publicOnly, uri.settings);
+      } catch (error) {
+        if (uri.signal.aborted) uri.contacted(begin);
+        if (!(error instanceof RefusedError)) throw error;
+        uri.reason = error.message;
+        uri.status = FETCH_STATUS.unfetchable;
+        uri.disposition = 'failed';
+        return 'post';
+      }
       uri.fetchBegin = contact.begin;
       uri.contactEnd = contact.end;
       uri.reason = contact.reason;
+      uri.firstRobots = contact.first === true;
+      uri.unresolved = contact.unresolved === true;
       uri.status = FETCH_STATUS.deferred;
       uri.disposition = 'retry';
       return 'post';
@@ -29,7 +49,9 @@ export class PreconditionEnforcer implements Processor {
       uri.fetchAs = verdict.fetchAs;
       return 'proceed';
     }
-    uri.status = verdict.unavailable ? FETCH_STATUS.robotsUnavailable : FETCH_STATUS.robotsForbidden;
+    const unavailable =
+      verdict.unresolved === true ? FETCH_STATUS.unresolvedHost : FETCH_STATUS.robotsUnavailable;
+    uri.status = verdict.unavailable ? unavailable : FETCH_STATUS.robotsForbidden;
     uri.disposition = verdict.unavailable ? 'failed' : 'rejected';
     uri.reason = verdict.reason;
     return 'post';

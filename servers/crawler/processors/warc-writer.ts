@@ -41,8 +41,13 @@ interface Written {
  */
 export class WarcWriter implements Processor {
   readonly name = 'WarcWriter';
+  readonly stores = true;
   /** Writes the metadata record. */
-  readonly metadata: Processor = { name: 'WarcMetadata', process: (uri) => this.#writeMetadata(uri) };
+  readonly metadata: Processor = {
+    name: 'WarcMetadata',
+    stores: true,
+    process: (uri) => this.#writeMetadata(uri),
+  };
   /** Keyed by the URI in process; undefined if no record was written. */
   readonly #written = new WeakMap<CrawlUri, Written | undefined>();
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FETCH_STATUS } from '../crawl-uri.js';
-import type { DocumentEvent } from '../events.js';
+import type { RecordedEvent } from '../events.js';
 
 const count = z.int().min(0);
 
@@ -49,7 +49,7 @@ export function noTraffic(): Traffic {
 }
 
 /** The fields of an event that are counted. */
-export type CountedEvent = Pick<DocumentEvent, 'status' | 'disposition' | 'bytes' | 'annotations'>;
+export type CountedEvent = Pick<RecordedEvent, 'status' | 'disposition' | 'bytes' | 'annotations'>;
 
 /** CRAWL-8.4, 16.6: counts a URI that was returned to the frontier. */
 export function countEvent(

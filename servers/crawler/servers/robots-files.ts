@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { isUnresolved } from '../../../clients/connection/index.js';
 import {
   type Fetcher,
   type FetchResult,
@@ -19,14 +20,16 @@ import {
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { lruCache } from '../lru.js';
 import type { CrawlSettings } from '../order/settings.js';
+import { fetchLeniently } from './fetch-leniently.js';
 import { unlessAborted } from './host-addresses.js';
 import { HostLocks } from './host-locks.js';
+import { politenessDelay } from './politeness.js';
 
 /** The robots.txt of a server (G-63, CRAWL-13.3). */
 export type RobotsState =
   | { readonly state: 'rules'; readonly rules: RobotsTxt }
   | { readonly state: 'allow-all' }
-  | { readonly state: 'unavailable'; readonly reason: string };
+  | { readonly state: 'unavailable'; readonly reason: string; readonly unresolved: boolean };
 
 /** An attempt to get robots.txt; it counts as a contact with the server (CRAWL-7.3). */
 export interface RobotsContact {
@@ -37,6 +40,10 @@ export interface RobotsContact {
   readonly bytes: number;
   /** Status of the last response; 0 without a response. */
   readonly status: number;
+  /** This process had no robots.txt of the server before, as after a restart. */
+  readonly first?: boolean;
+  /** The host name has no address (CRAWL-8.1: -6). */
+  readonly unresolved?: boolean;
   /** Why it is unavailable; empty if it is available. */
   readonly reason: string;
 }
@@ -113,57 +120,73 @@ export class RobotsFiles {
 
   /** Whether robots.txt is being fetched or another attempt is due. */
   pending(origin: string): boolean {
-    return this.#attempts.has(origin) || this.#tries.peek(origin) !== undefined;
+    const inFlight = [true, false].some((publicOnly) => this.#attempts.has(attemptKey(origin, publicOnly)));
+    return inFlight || this.#tries.peek(origin) !== undefined;
   }
 
   /**
    * Makes one attempt; concurrent callers share it. After it {@link get} returns the file unless another attempt is due (CRAWL-13.3.12).
    * @param signal ends the wait; the attempt is aborted when no caller waits
-   * @throws the signal's reason
+   * @param publicOnly G-174: as for the document; callers with and without it do not share an attempt
+   * @throws RefusedError if `publicOnly` forbids the server's address; the signal's reason
    */
-  async fetch(origin: string, settings: CrawlSettings, signal: AbortSignal): Promise<RobotsContact> {
+  async fetch(
+    origin: string,
+    settings: CrawlSettings,
+    signal: AbortSignal,
+    publicOnly = false,
+  ): Promise<RobotsContact> {
     signal.throwIfAborted();
-    const attempt = this.#attempts.get(origin) ?? this.#begin(origin, settings);
+    const key = attemptKey(origin, publicOnly);
+    const attempt = this.#attempts.get(key) ?? this.#begin(origin, settings, publicOnly);
     attempt.waiting++;
     try {
       return await unlessAborted(attempt.contact, signal);
     } finally {
       attempt.waiting--;
-      if (attempt.waiting === 0 && this.#attempts.get(origin) === attempt) {
+      if (attempt.waiting === 0 && this.#attempts.get(key) === attempt) {
         // A later call starts a new attempt.
-        this.#attempts.delete(origin);
+        this.#attempts.delete(key);
         attempt.stop.abort(signal.reason);
       }
     }
   }
 
-  #begin(origin: string, settings: CrawlSettings): Attempt {
+  #begin(origin: string, settings: CrawlSettings, publicOnly: boolean): Attempt {
     const stop = new AbortController();
-    const contact = this.#attempt(origin, settings, stop.signal);
+    const contact = this.#attempt(origin, settings, stop.signal, publicOnly);
     const attempt: Attempt = { contact, stop, waiting: 0 };
-    this.#attempts.set(origin, attempt);
+    const key = attemptKey(origin, publicOnly);
+    this.#attempts.set(key, attempt);
     const remove = (): void => {
-      if (this.#attempts.get(origin) === attempt) this.#attempts.delete(origin);
+      if (this.#attempts.get(key) === attempt) this.#attempts.delete(key);
     };
     contact.then(remove, remove);
     return attempt;
   }
 
-  async #attempt(origin: string, settings: CrawlSettings, signal: AbortSignal): Promise<RobotsContact> {
+  async #attempt(
+    origin: string,
+    settings: CrawlSettings,
+    signal: AbortSignal,
+    publicOnly: boolean,
+  ): Promise<RobotsContact> {
     const tries = (this.#tries.get(origin) ?? 0) + 1;
+    const first = this.#cache.peek(origin) === undefined;
     const answer = await this.#request(
       `${origin}/robots.txt`,
       rulesOf(settings, this.options.tries ?? 3),
       tries,
-      settings.minDelayMs,
+      settings,
       signal,
+      publicOnly,
     );
     if (answer.outcome === 'retry') this.#tries.set(origin, tries);
     else {
       this.#tries.delete(origin);
       this.#store(origin, answer);
     }
-    return answer.contact;
+    return { ...answer.contact, first };
   }
 
   #store(origin: string, { outcome, contact, body = new Uint8Array() }: Answer): void {
@@ -179,7 +202,7 @@ export class RobotsFiles {
         this.#cache.set(origin, { ...old, fetched: this.#seconds() });
         return;
       }
-      robots = { state: 'unavailable', reason: contact.reason };
+      robots = { state: 'unavailable', reason: contact.reason, unresolved: contact.unresolved ?? false };
     }
     this.#cache.set(origin, { robots, fetched: this.#seconds(), bytes: body.length });
   }
@@ -188,12 +211,14 @@ export class RobotsFiles {
     url: string,
     interpretation: ResponseRules,
     tries: number,
-    delayMs: number,
+    settings: CrawlSettings,
     signal: AbortSignal,
+    requirePublic: boolean,
   ): Promise<Answer> {
     const begin = this.#now();
     let currentUrl = url;
-    let publicOnly = false;
+    let publicOnly = requirePublic;
+    let delayMs = settings.minDelayMs;
     let bytes = 0;
     for (let redirects = 0; ; redirects++) {
       let result: FetchResult;
@@ -202,18 +227,30 @@ export class RobotsFiles {
         // CRAWL-13.1.7: a longer file is truncated.
         const request = { url: currentUrl, maxBytes: MAX_ROBOTS_LENGTH, timeoutMs, signal, publicOnly };
         // The first request belongs to a queue of the host; the host of a redirect does not expect one.
-        const { host } = new URL(currentUrl);
-        const fetchFile = (): Promise<FetchResult> => fetcher.fetch(request);
-        result = await (redirects === 0
-          ? this.#locks.shared(host, signal, fetchFile)
-          : this.#locks.exclusive(host, delayMs, signal, fetchFile));
+        const { hostname: host } = new URL(currentUrl);
+        const firstDelayMs = delayMs;
+        result = await fetchLeniently(fetcher, request, {
+          host,
+          locks: this.#locks,
+          settings,
+          signal,
+          lock: (first) =>
+            redirects === 0
+              ? this.#locks.shared(host, signal, first)
+              : this.#locks.exclusive(host, firstDelayMs, signal, first),
+        });
+        const problem = result.lenient?.problem;
+        // A rule could be missing.
+        if (problem !== undefined)
+          throw new ConnectionError(`${host}: robots.txt is not complete: ${problem}`);
       } catch (error) {
         // G-174: a redirect that is refused counts as a missing robots.txt.
         if ((error instanceof RefusedError || error instanceof UsageError) && redirects > 0)
           return { outcome: 'allow-all', contact: { begin, end: this.#now(), bytes, status: 0, reason: '' } };
         if (signal.aborted || !(error instanceof ConnectionError)) throw error;
         const outcome = robotsOutcome(interpretation.failure(error), interpretation.rules, tries);
-        return { outcome, contact: { begin, end: 0, bytes, status: 0, reason: error.message } };
+        const unresolved = isUnresolved(error);
+        return { outcome, contact: { begin, end: 0, bytes, status: 0, unresolved, reason: error.message } };
       }
       bytes += result.body.length;
       const { status } = result;
@@ -224,6 +261,13 @@ export class RobotsFiles {
       if (result.location === undefined || !/^https?:/.test(result.location))
         return { outcome: 'allow-all', contact };
       currentUrl = result.location;
+      // CRAWL-7.1: the next request is one more contact, possibly with the same host.
+      delayMs = politenessDelay(settings, {
+        begin: result.beginTime,
+        end: result.endTime,
+        bytes: result.body.length,
+        now: this.#now(),
+      }).delayMs;
       publicOnly ||= result.remoteAddress === undefined || !isPrivateAddress(result.remoteAddress);
     }
   }
@@ -235,6 +279,10 @@ export class RobotsFiles {
   #now(): number {
     return this.options.now?.() ?? Date.now();
   }
+}
+
+function attemptKey(origin: string, publicOnly: boolean): string {
+  return publicOnly ? `public ${origin}` : origin;
 }
 
 /** How the responses to the request for robots.txt are interpreted. */

@@ -4,12 +4,13 @@ import type { Fetcher } from '../../../clients/fetch/index.js';
 import { StorageError } from '../../../protocols/errors.js';
 import { parseRobots, RobotsPolicy, RobotsTxt } from '../../../protocols/robots/index.js';
 import type { HostReport } from '../control.js';
-import type { DocumentEvent } from '../events.js';
+import type { RecordedEvent } from '../events.js';
 import { lruCache } from '../lru.js';
 import type { CrawlSettings } from '../order/settings.js';
 import { type CountedEvent, countEvent, noTraffic, type Traffic, trafficSchema } from './counters.js';
 import { HostAddresses } from './host-addresses.js';
 import { HostLocks } from './host-locks.js';
+import { HostPauses } from './host-pauses.js';
 import { type RobotsContact, RobotsFiles, type RobotsState } from './robots-files.js';
 import { hasRobots, parseServer, type ServerOfUrl, serverOf } from './server-key.js';
 
@@ -17,7 +18,7 @@ export interface ServerCacheOptions {
   readonly fetcher: Fetcher;
   /** The settings of a URL (CRAWL-19.5). URLs of the same sheets share one object. */
   readonly settingsFor: (url: string) => CrawlSettings;
-  /** The product token that is matched against the groups of robots.txt (G-63). */
+  /** Product names that the groups of robots.txt may name, in addition to `userAgent` (G-63). */
   readonly robotsAgent: string;
   /** The User-Agent of requests; default: `robotsAgent`. */
   readonly userAgent?: string;
@@ -40,6 +41,8 @@ export interface RobotsVerdict {
   readonly allowed: boolean;
   /** True if robots.txt is unavailable (-61). */
   readonly unavailable: boolean;
+  /** True if it is unavailable because the host name has no address (-6). */
+  readonly unresolved?: boolean;
   /** The deciding line and its number, or why the server is skipped; empty if the URL is allowed. */
   readonly reason: string;
   /** The User-Agent to send: the crawler's, or an allowed one (CRAWL-13.5). */
@@ -82,6 +85,8 @@ export type ServerCacheSnapshot = z.output<typeof snapshotSchema>;
 
 const NO_TRAFFIC: Readonly<Traffic> = noTraffic();
 
+/** Maximum number of servers whose failures in a row are counted. */
+const MAX_FAILING_SERVERS = 10_000;
 /** Maximum number of parsed robots texts of the operator in the cache; each sheet may have one. */
 const MAX_CUSTOM_ROBOTS = 100;
 
@@ -94,11 +99,15 @@ export class ServerCache {
   readonly addresses: HostAddresses;
   /** Every request to a host runs under its lock. */
   readonly locks: HostLocks;
+  /** The pauses between the two schemes of a host. */
+  readonly pauses: HostPauses;
   readonly #robots: RobotsFiles;
   readonly #servers: LRUCache<string, ServerRecord>;
   readonly #hosts: LRUCache<string, HostRecord>;
   /** Policies by settings object. */
   readonly #policies = new WeakMap<CrawlSettings, RobotsPolicy>();
+  /** Lost connections, 429 and 503 in a row by server. */
+  readonly #failures = new LRUCache<string, number>({ max: MAX_FAILING_SERVERS });
   readonly #custom = new LRUCache<string, RobotsTxt>({ max: MAX_CUSTOM_ROBOTS });
 
   constructor(readonly options: ServerCacheOptions) {
@@ -114,6 +123,7 @@ export class ServerCache {
         ...clock,
       });
     this.locks = new HostLocks();
+    this.pauses = new HostPauses(maxServers);
     this.#robots = new RobotsFiles({
       locks: this.locks,
       fetcher: options.fetcher,
@@ -132,12 +142,19 @@ export class ServerCache {
 
   /**
    * Fetches robots.txt; concurrent calls share one attempt. After it {@link robotsKnown} is true unless another attempt is due.
+   * @param publicOnly G-174: whether the server must have a public address, as for the document
+   * @param settings those of the URI that needs it; its RootNode's Delay applies to redirects. Default: those of the URL
    * @returns the contact, for the politeness wait
-   * @throws the signal's reason
+   * @throws RefusedError if `publicOnly` forbids the server's address; the signal's reason
    */
-  async fetchRobots(url: string, signal: AbortSignal): Promise<RobotsContact> {
+  async fetchRobots(
+    url: string,
+    signal: AbortSignal,
+    publicOnly = false,
+    settings = this.options.settingsFor(url),
+  ): Promise<RobotsContact> {
     const { origin } = serverOf(url);
-    return this.#robots.fetch(origin, this.options.settingsFor(url), signal);
+    return this.#robots.fetch(origin, settings, signal, publicOnly);
   }
 
   /** Whether robots.txt allows the URL (CRAWL-13.4); true before robots.txt is known. */
@@ -149,13 +166,14 @@ export class ServerCache {
     if (robots.state === 'unavailable') {
       // CRAWL-12.5 applies here too: nothing is forbidden.
       if (settings.calculateRobotsOnly) return { allowed: true, unavailable: false, reason: '', fetchAs };
-      return { allowed: false, unavailable: true, reason: `robots.txt: ${robots.reason}`, fetchAs };
+      const { unresolved, reason } = robots;
+      return { allowed: false, unavailable: true, unresolved, reason: `robots.txt: ${reason}`, fetchAs };
     }
     // CRAWL-13.4 custom: the operator's text applies, whatever robots.txt says.
     const rules = robots.state === 'rules' ? robots.rules : RobotsTxt.ALLOW_ALL;
     const { pathname, search } = new URL(url);
     const decision = this.#policyOf(settings).decide(rules, pathname + search);
-    const agent = decision.fetchAs === this.options.robotsAgent ? fetchAs : decision.fetchAs;
+    const agent = decision.fetchAs;
     if (decision.allowed) return { allowed: true, unavailable: false, reason: '', fetchAs: agent };
     const line =
       decision.lineNumber === undefined || decision.lineNumber === 0 ? '' : ` (line ${decision.lineNumber})`;
@@ -180,8 +198,21 @@ export class ServerCache {
     server.lastContact = this.#now();
   }
 
+  /** Records a lost connection or a 429 or 503. Returns how many there were in a row. */
+  failed(url: string): number {
+    const { server } = serverOf(url);
+    const inRow = (this.#failures.get(server) ?? 0) + 1;
+    this.#failures.set(server, inRow);
+    return inRow;
+  }
+
+  /** Records another answer, which ends the row of {@link failed}. */
+  answered(url: string): void {
+    if (this.#failures.size > 0) this.#failures.delete(serverOf(url).server);
+  }
+
   /** CRAWL-16.6: counts a URI that was returned to the frontier. */
-  countEvent(event: CountedEvent & Pick<DocumentEvent, 'url'>): void {
+  countEvent(event: CountedEvent & Pick<RecordedEvent, 'url'>): void {
     const server = serverOf(event.url);
     if (server.host === '') return;
     countEvent(this.#server(server).traffic, event);
@@ -309,7 +340,9 @@ export class ServerCache {
     if (policy === undefined) {
       policy = new RobotsPolicy({
         policy: settings.robotsPolicy,
-        userAgent: this.options.robotsAgent,
+        // CRAWL-13.2.10, G-63: the name that is sent, and the product's own.
+        userAgent: this.#userAgent,
+        alsoKnownAs: this.options.robotsAgent,
         userAgents: settings.userAgents,
         masquerade: settings.masquerade,
         ...(settings.robotsPolicy === 'custom'

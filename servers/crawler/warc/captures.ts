@@ -83,7 +83,7 @@ export function captureRecords(
     records.push({ type: 'revisit', id, date, contentType: RESPONSE_TYPE, fields, block });
   } else {
     const fields: [string, string][] = [...common, ['WARC-Payload-Digest', payloadDigest]];
-    if (fetched.truncated) fields.push(['WARC-Truncated', 'length']);
+    if (fetched.truncated) fields.push(['WARC-Truncated', fetched.late === undefined ? 'length' : 'time']);
     records.push(
       http
         ? {
@@ -160,14 +160,19 @@ function requestRecord(
 
 /**
  * Returns status line and headers. The body is decoded, so the headers of its coding and its coded length are renamed with the prefix
- * `x-orig-`, and the decoded length is added.
+ * `x-orig-`, and the decoded length is added. A body that cannot be decoded keeps its Content-Encoding: only the transfer coding is
+ * removed.
  */
-function responseHead({ status, headers, body }: FetchResult): Uint8Array {
+function responseHead({ status, headers, body, undecoded }: FetchResult): Uint8Array {
   const line = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
   const coded = headers['content-encoding'] !== undefined || headers['transfer-encoding'] !== undefined;
   if (status === 304 || !coded) return headBytes(line, Object.entries(headers));
+  const replaced =
+    undecoded === undefined
+      ? /^(?:content-encoding|transfer-encoding|content-length)$/
+      : /^(?:transfer-encoding|content-length)$/;
   const renamed = Object.entries(headers).map(([name, value]): [string, string] => [
-    /^(?:content-encoding|transfer-encoding|content-length)$/.test(name) ? `x-orig-${name}` : name,
+    replaced.test(name) ? `x-orig-${name}` : name,
     value,
   ]);
   return headBytes(line, [...renamed, ['content-length', String(body.length)]]);

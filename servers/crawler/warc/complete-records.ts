@@ -10,23 +10,61 @@ const SHORT_BYTES = 256 * 1024;
 /** Longest inflated record of one step. */
 const MAX_INFLATED_BYTES = 16 * 1024 * 1024;
 const GZIP_HEADER_BYTES = 10;
+/** Beginnings of records that are tried after damage: a document may contain what looks like thousands of them. */
+const MAX_ATTEMPTS = 1000;
+const MEMBER_BEGIN = Buffer.from([0x1f, 0x8b, 8, 0]);
+const RECORD_BEGIN = Buffer.from('WARC/1.');
 const GZIP_TRAILER_BYTES = 8;
 
-/**
- * Returns the number of bytes of complete records at the start of a WARC file; a killed writer may leave an incomplete one after them. The
- * file is read once, in bounded memory.
- */
-export async function completeRecordsLength(
+/** What {@link examineRecords} found in a WARC file. */
+export interface RecordsReport {
+  /** Offset after the last complete record; a killed writer may leave an incomplete one after it. */
+  readonly length: number;
+  /** Offsets of damage before the last complete record: a killed writer leaves none. */
+  readonly damage: readonly number[];
+}
+
+export interface ExamineOptions {
+  /** One gzip member for each record. */
+  readonly compressed: boolean;
+  readonly signal?: AbortSignal | undefined;
+  /** Called with the number of bytes examined so far. */
+  readonly onProgress?: ((bytes: number) => void) | undefined;
+}
+
+/** Finds the complete records of a WARC file, also those after a damaged one. The file is read once, in bounded memory. */
+export async function examineRecords(
   file: FileHandle,
-  { compressed, signal }: { readonly compressed: boolean; readonly signal?: AbortSignal | undefined },
-): Promise<number> {
+  { compressed, signal, onProgress }: ExamineOptions,
+): Promise<RecordsReport> {
   const window = new ReadWindow(file);
   const endOf = compressed ? endOfMember : endOfPlainRecord;
+  const begin = compressed ? MEMBER_BEGIN : RECORD_BEGIN;
+  const damage: number[] = [];
+  let length = 0;
+  /** Where damage begins that no complete record follows yet. */
+  let bad: number | undefined;
+  let attempts = 0;
   for (let at = 0; ; ) {
     signal?.throwIfAborted();
     const end = await endOf(window, at);
-    if (end === undefined) return at;
-    at = end;
+    if (end !== undefined) {
+      if (bad !== undefined) damage.push(bad);
+      bad = undefined;
+      length = end;
+      at = end;
+      onProgress?.(at);
+      continue;
+    }
+    bad ??= at;
+    if (++attempts > MAX_ATTEMPTS) {
+      // What cannot be examined in reasonable time is kept.
+      damage.push(bad);
+      return { length: (await file.stat()).size, damage };
+    }
+    const next = await window.indexOf(begin, at + 1);
+    if (next === undefined) return { length, damage };
+    at = next;
   }
 }
 
@@ -112,6 +150,17 @@ class ReadWindow {
   #atEnd = false;
 
   constructor(readonly file: FileHandle) {}
+
+  /** The offset of the next occurrence of a text, from an offset on. */
+  async indexOf(text: Buffer, from: number): Promise<number | undefined> {
+    for (let at = from; ; ) {
+      const bytes = await this.from(at);
+      const found = bytes.indexOf(text);
+      if (found >= 0) return at + found;
+      if (bytes.length < SHORT_BYTES) return undefined;
+      at += bytes.length - text.length;
+    }
+  }
 
   /** Returns the bytes from an offset: at least {@link SHORT_BYTES}, fewer only at the end of the file. They are not overwritten later. */
   async from(at: number): Promise<Buffer> {

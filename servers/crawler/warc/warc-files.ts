@@ -1,10 +1,12 @@
-import { type FileHandle, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rename, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { StateError, StorageError } from '../../../protocols/errors.js';
 import { Mutex } from '../../../protocols/mutex.js';
-import { completeRecordsLength } from './complete-records.js';
-import { type NewWarcRecord, newRecordId, serializeRecord, warcFields } from './new-record.js';
+import { createDirectory } from '../../../storage/files/make-directory.js';
+import { openRegular } from '../../../storage/files/regular-file.js';
+import { examineRecords } from './complete-records.js';
+import { type NewWarcRecord, newRecordId, warcFields } from './new-record.js';
 
 export interface WarcFilesOptions {
   /** Created if it does not exist. Only one writer at a time may use a directory, prefix and host. */
@@ -40,10 +42,12 @@ export interface WarcPosition {
 /** A file that an earlier writer left open. */
 export interface RecoveredFile {
   readonly file: string;
-  /** Bytes of complete records; 0 if the file had no complete record and was removed. */
+  /** Bytes up to the end of the last complete record; 0 if the file had no complete record and was removed. */
   readonly bytes: number;
   /** Bytes that were cut off after these records. */
   readonly cut: number;
+  /** Offsets of damaged records between them, which stay in the file: the disk has changed them. */
+  readonly damaged: readonly number[];
 }
 
 interface OpenFile {
@@ -83,7 +87,7 @@ export class WarcFiles implements AsyncDisposable {
     const { directory, prefix = 'HARVEST', signal } = options;
     if (!/^[\w.-]+$/.test(prefix)) throw new TypeError(`${prefix} is not a valid prefix of WARC files`);
     try {
-      await mkdir(directory, { recursive: true });
+      await createDirectory(directory);
       const recovered: RecoveredFile[] = [];
       for (const name of (await readdir(directory)).sort()) {
         if (isLeftOpen(name, prefix, nameEndingOf(options)))
@@ -203,9 +207,12 @@ export class WarcFiles implements AsyncDisposable {
     const offset = file.size;
     const fields: NewWarcRecord['fields'] =
       record.type === 'warcinfo' ? record.fields : [...record.fields, ['WARC-Warcinfo-ID', file.infoId]];
+    const { serializeRecord } = await import('./serialize-record.js');
     const bytes = await serializeRecord({ ...record, fields }, this.#compress);
     for (let written = 0; written < bytes.length; ) {
       const { bytesWritten } = await file.handle.write(bytes, written, bytes.length - written, file.size);
+      // It would repeat for ever.
+      if (bytesWritten === 0) throw new StorageError(`${file.name}: nothing was written`);
       written += bytesWritten;
       file.size += bytesWritten;
     }
@@ -270,12 +277,15 @@ async function recover(
 ): Promise<RecoveredFile> {
   const path = join(directory, name);
   const file = name.slice(0, -SUFFIX.length);
-  const handle = await open(path, 'r+');
+  const handle = await openRegular(path, 'r+');
   let bytes = 0;
   let size = 0;
+  let damaged: readonly number[] = [];
   try {
     size = (await handle.stat()).size;
-    bytes = await completeRecordsLength(handle, { compressed: file.endsWith('.gz'), signal });
+    const found = await examineRecords(handle, { compressed: file.endsWith('.gz'), signal });
+    bytes = found.length;
+    damaged = found.damage;
     if (bytes < size) await handle.truncate(bytes);
     await handle.sync();
   } finally {
@@ -283,5 +293,5 @@ async function recover(
   }
   if (bytes === 0) await unlink(path);
   else await rename(path, join(directory, file));
-  return { file, bytes, cut: size - bytes };
+  return { file, bytes, cut: size - bytes, damaged };
 }

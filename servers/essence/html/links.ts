@@ -1,5 +1,5 @@
 import { parseRobotsMeta } from '../../../protocols/robots/index.js';
-import { UrlResolver } from '../../../protocols/urls/index.js';
+import { canonicalUrl, UrlResolver } from '../../../protocols/urls/index.js';
 import type { EssenceLink } from '../model.js';
 import type { TagAttributes } from './reader.js';
 
@@ -27,6 +27,8 @@ export class LinkCollector {
   readonly #canLinkToFiles: boolean;
   readonly #malformed = new Set<string>();
   readonly #maxLinks: number;
+  /** The page's own URL in canonical form. */
+  readonly #own: string | undefined;
   #resolver: UrlResolver;
   /** Resolvers of the parent directories, by level. */
   readonly #parentResolvers: (UrlResolver | undefined)[] = [];
@@ -36,9 +38,14 @@ export class LinkCollector {
   /** Number of links beyond the limit of one page (G-173). */
   dropped = 0;
 
-  constructor(url: string, maxLinks: number) {
+  constructor(
+    url: string,
+    maxLinks: number,
+    readonly ignoreRobots = false,
+  ) {
     this.#resolver = new UrlResolver(url);
     this.#maxLinks = maxLinks;
+    this.#own = canonicalUrl(url);
     // A page from the network must not lead the Gatherer to local files.
     this.#canLinkToFiles = url.startsWith('file:');
   }
@@ -83,7 +90,10 @@ export class LinkCollector {
     }
   }
 
-  /** Returns the absolute canonical form; undefined for other schemes and for a bare fragment, which refers to the page itself. */
+  /**
+   * Returns the absolute canonical form; undefined for other schemes and for a part of the page itself, written as a bare fragment or with
+   * the page's URL before it.
+   */
   resolve(reference: string): string | undefined {
     // The fragment is dropped: many references differ in it only.
     const hash = reference.indexOf('#');
@@ -95,7 +105,7 @@ export class LinkCollector {
       url = trimmed === '' ? undefined : this.#resolveAny(trimmed);
       this.#resolved.set(document, url);
     }
-    return url;
+    return hash >= 0 && url === this.#own ? undefined : url;
   }
 
   /** Resolves `../a/b.html` as `a/b.html` of the parent directory, for which the resolver has a fast path. */
@@ -128,8 +138,9 @@ export class LinkCollector {
     else this.#links.set(url, hop);
   }
 
-  /** An empty reference and one of another scheme have no URL either, but are not malformed. */
+  /** An empty reference, one of another scheme and a part of the page have no URL either, but are not malformed. */
   #noteMalformed(reference: string): void {
+    if (this.#resolved.get(reference.replace(/#.*$/s, '')) !== undefined) return;
     const link = reference.replace(/#.*$/s, '').trim();
     if (link === '' || this.#malformed.size >= MAX_MALFORMED) return;
     if (SCHEME.test(link) && !ENUMERABLE.test(link.toLowerCase())) return;
@@ -151,6 +162,7 @@ export class LinkCollector {
     const { content } = attributes;
     if (content === undefined) return;
     if (attributes.name?.trim().toLowerCase() === 'robots') {
+      if (this.ignoreRobots) return;
       const robots = parseRobotsMeta(content);
       this.noindex ||= robots.noindex;
       this.nofollow ||= robots.nofollow;

@@ -39,6 +39,8 @@ export interface HtmlSummary extends Summary {
   readonly links: readonly EssenceLink[];
   /** G-63: the page has the META robots directive `noindex`. */
   readonly noindex: boolean;
+  /** G-63: the page has the META robots directive `nofollow`; its links are not in {@link links}. */
+  readonly nofollow: boolean;
 }
 
 /**
@@ -79,11 +81,12 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
   constructor(document: SourceDocument, table: ExtractionTable) {
     this.#document = document;
     this.#bodyMapping = table.get('body');
-    this.#links = new LinkCollector(document.url, document.settings.maxLinks);
-    const { maxAttributeLength, maxObjectBytes, rawReferences } = document.settings;
+    this.#links = new LinkCollector(document.url, document.settings.maxLinks, document.ignoreRobots);
+    const { maxAttributeLength, maxAttributes, maxObjectBytes, rawReferences } = document.settings;
     this.#lines = new AttributeLines({
       maxAttributeLength,
       maxObjectBytes,
+      maxAttributes,
       ...(rawReferences ? {} : { resolve: (reference: string) => this.#resolveWithoutLogin(reference) }),
     });
     const html = table.get('html')?.content;
@@ -175,6 +178,7 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
       description: this.#description !== '' ? this.#description : this.#opening,
       links: this.#links.links,
       noindex: this.#links.noindex,
+      nofollow: this.#links.nofollow,
     };
   }
 

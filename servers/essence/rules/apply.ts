@@ -8,6 +8,8 @@ import {
   type SoifAttribute,
   SoifObject,
   type SoifValue,
+  textOfUrl,
+  urlOfBytes,
 } from '../../../protocols/soif/index.js';
 import { type ProgramSettings, runProgram, ScratchDirectory } from '../external/index.js';
 import { type Command, conditionHolds, type Instruction, type PostRules } from './model.js';
@@ -112,11 +114,11 @@ class PostRun {
       this.object = this.object.with([[this.#spelling(attribute), result]]);
       return;
     }
-    const url = Buffer.from(result).toString('utf8');
-    if (!/^[A-Za-z][A-Za-z0-9+.-]*:[^\s{}]+$/.test(url)) {
+    const url = urlOfBytes(result);
+    if (!/^[A-Za-z][A-Za-z0-9+.-]*:[^\0\t-\r ]+$/.test(url)) {
       this.#warn(
         line,
-        `${command[0]} wrote no URL: ${JSON.stringify(url.slice(0, 80))}; the URL is not changed (E-133)`,
+        `${command[0]} wrote no URL: ${JSON.stringify(textOfUrl(url.slice(0, 80)))}; the URL is not changed (E-133)`,
       );
     } else if (url !== this.object.url) {
       const pairs = this.object.attributes.map(({ name, value }) => [name, value] as const);

@@ -1,5 +1,5 @@
 import type { Pattern } from '../../../protocols/patterns/index.js';
-import type { SoifObject } from '../../../protocols/soif/index.js';
+import { type SoifObject, textOfUrl } from '../../../protocols/soif/index.js';
 
 /** A test of one attribute (E-123). */
 export interface Test {
@@ -69,7 +69,7 @@ export function conditionHolds(condition: Condition, object: SoifObject, type?: 
 /** E-126: names of attributes ignore case; `url` is the object's URL. */
 function attributeText(object: SoifObject, attribute: string, type: string | undefined): string | undefined {
   const name = attribute.toLowerCase();
-  if (name === 'url') return object.url;
+  if (name === 'url') return textOfUrl(object.url);
   if (name === 'type' && type !== undefined) return type;
   return object.text(name);
 }

@@ -12,6 +12,8 @@ export interface ExtractionOptions {
   readonly maxAttributeLength: number;
   /** Maximum length of an attribute with running text, in characters. */
   readonly maxObjectBytes: number;
+  /** Maximum number of attributes with different names. One more is kept, so that the assembly of the object sees that there are more. */
+  readonly maxAttributes: number;
   /** E-99: makes a reference absolute; returns undefined to omit it. Default: as written. */
   readonly resolve?: (reference: string) => string | undefined;
 }
@@ -57,7 +59,8 @@ export class AttributeLines {
     const key = name.toLowerCase();
     const lines = this.#lines.get(key);
     if (lines === undefined) {
-      const { maxAttributeLength, maxObjectBytes } = this.#options;
+      const { maxAttributeLength, maxObjectBytes, maxAttributes } = this.#options;
+      if (this.#lines.size > maxAttributes) return;
       const limit = RUNNING_TEXT.has(key) ? maxObjectBytes : maxAttributeLength;
       this.#lines.set(key, { name, limit, text: value });
     } else if (lines.text.length < lines.limit) {

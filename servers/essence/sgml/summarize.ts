@@ -1,4 +1,4 @@
-import { UrlResolver, withoutUserInfo } from '../../../protocols/urls/index.js';
+import { canonicalUrl, UrlResolver, withoutUserInfo } from '../../../protocols/urls/index.js';
 import type { ProgramSettings } from '../external/index.js';
 import type { Summary } from '../summary.js';
 import { readEsis } from './esis.js';
@@ -17,6 +17,7 @@ export interface SgmlDocument {
   readonly settings: {
     readonly rawReferences: boolean;
     readonly maxAttributeLength: number;
+    readonly maxAttributes: number;
     readonly maxObjectBytes: number;
     /** Depth of open elements at which reading stops. */
     readonly maxHtmlDepth: number;
@@ -139,16 +140,18 @@ function finish(extraction: Extraction, chosen: ChosenType): Summary['attributes
 }
 
 function extractionFor(document: SgmlDocument, type: SgmlType): Extraction {
-  const { rawReferences, maxAttributeLength, maxObjectBytes } = document.settings;
-  const options: ExtractionOptions = { maxAttributeLength, maxObjectBytes };
+  const { rawReferences, maxAttributeLength, maxAttributes, maxObjectBytes } = document.settings;
+  const options: ExtractionOptions = { maxAttributeLength, maxAttributes, maxObjectBytes };
   if (rawReferences) return new Extraction(type.table, options);
   const resolver = new UrlResolver(document.url);
+  const own = canonicalUrl(document.url);
   return new Extraction(type.table, {
     ...options,
-    // A bare fragment refers to this document.
+    // A bare fragment, or one after this document's URL, refers to this document.
     resolve: (reference) => {
       const written = reference.trim();
-      const url = written === '' || written.startsWith('#') ? undefined : resolver.resolve(written);
+      const found = written === '' || written.startsWith('#') ? undefined : resolver.resolve(written);
+      const url = found === own && written.includes('#') ? undefined : found;
       // G-81: objects contain no logins, also not those that the document itself shows.
       return url === undefined ? undefined : withoutUserInfo(url);
     },

@@ -7,6 +7,8 @@ import { summarizeUnrecognized } from './text.js';
 
 /** Maximum number of entries of one bibliography that are read. */
 const MAX_ENTRIES = 5000;
+/** Maximum number of fields of one refer file that are read. */
+const MAX_REFER_FIELDS = 50_000;
 /** Maximum length of one value, in characters. */
 const MAX_VALUE = 20_000;
 
@@ -61,7 +63,7 @@ export function summarizeBibliographic(document: SourceDocument): Summary {
     if (kind === 'comment' || kind === 'preamble') continue;
     const reader = new BibReader(text, entry.lastIndex, strings);
     for (const [name, value] of reader.fields(kind !== 'string')) {
-      if (kind === 'string') strings.set(name, value);
+      if (kind === 'string') strings.set(name, value.slice(0, MAX_VALUE));
       else values.push([BIBTEX.get(name) ?? '', plainText(value)]);
     }
     entry.lastIndex = Math.max(reader.index, entry.lastIndex);
@@ -116,7 +118,8 @@ class BibReader {
         const found = word.exec(this.#text);
         if (found === null) return value;
         this.index = word.lastIndex;
-        value += this.#strings.get(found[0].toLowerCase()) ?? found[0];
+        // Strings can be doubled by each other.
+        if (value.length < MAX_VALUE) value += this.#strings.get(found[0].toLowerCase()) ?? found[0];
       }
       const joint = /\s*#\s*/y;
       joint.lastIndex = this.index;
@@ -154,6 +157,10 @@ export function summarizeRefer(document: SourceDocument, context: EssenceContext
   if (context.quick.has('ReferBibliographic')) return summarizeUnrecognized(document);
   const values: [string, string][] = [];
   for (const line of document.text.replace(/\r\n?/g, '\n').split('\n')) {
+    if (values.length >= MAX_REFER_FIELDS) {
+      document.warn(`fields beyond the first ${MAX_REFER_FIELDS} left out (E-45)`);
+      break;
+    }
     const found = /^%([A-Z])[ \t]+(.*)$/.exec(line);
     const last = values[values.length - 1];
     if (found !== null) values.push([REFER.get(found[1]!) ?? '', found[2]!.trim()]);

@@ -4,20 +4,7 @@ import { type HtmlSummary, summarizeHtml } from '../html/walk.js';
 import type { Summary } from '../summary.js';
 import { summarizeBibliographic, summarizeRefer } from './bibliography.js';
 import { summarizeArchive, summarizeBinary, summarizeObject } from './binaries.js';
-import { summarizeDvi } from './dvi/dvi.js';
-import { summarizeMail, summarizeNews } from './mail.js';
-import { summarizeManPage } from './man-page.js';
-import { summarizeAudio } from './media/audio.js';
-import { summarizeFont } from './media/font.js';
-import { summarizeImage } from './media/image.js';
-import { summarizeExcel } from './office/excel.js';
-import { summarizeOffice } from './office/office.js';
-import { summarizeWord } from './office/word.js';
-import { summarizeWordPerfect } from './office/word-perfect.js';
-import { summarizePdf } from './pdf/pdf.js';
-import { summarizePostScript } from './postscript/postscript.js';
 import { summarizePatch, summarizeRcs, summarizeSccs } from './revisions.js';
-import { summarizeRtf } from './rtf/rtf.js';
 import {
   summarizeFramemaker,
   summarizeLsm,
@@ -33,10 +20,7 @@ import {
   summarizePerl,
   summarizeShellScript,
 } from './source-code.js';
-import { summarizeLatex, summarizeTex } from './tex/tex.js';
-import { summarizeTexinfo } from './texinfo.js';
 import { summarizeFullText, summarizeText, summarizeUnrecognized } from './text.js';
-import { summarizeTroff } from './troff/troff.js';
 import { unreadArchive } from './unread-archives.js';
 
 /** Summarizes a document of one type; asynchronous if it uses an asynchronous library or a program. */
@@ -68,37 +52,46 @@ const TEXTS: readonly (readonly [type: string, summarizer: Summarizer])[] = [
   ['LSM', summarizeLsm],
 ];
 
-/** Types whose text is extracted, and types without text: `--full-text` indexes the summary's `text`. */
+/**
+ * Types whose text is extracted, and types without text: `--full-text` indexes the summary's `text`. Readers with libraries or many files are
+ * loaded at their first document: threads never use them, because `trust.ts` leaves these types to reader processes.
+ */
 const EXTRACTED: readonly (readonly [type: string, summarizer: Summarizer])[] = [
   ['RFC', summarizeRfc],
   ['FYI', summarizeRfc],
   ['Internet-Draft', summarizeRfc],
-  ['ManPage', summarizeManPage],
-  ['Troff', summarizeTroff],
-  ['TeX', summarizeTex],
-  ['LaTeX', summarizeLatex],
-  ['Texinfo', summarizeTexinfo],
-  ['Dvi', summarizeDvi],
-  ['PostScript', summarizePostScript],
-  ['Pdf', summarizePdf],
-  ['RTF', summarizeRtf],
+  ['ManPage', async (document) => (await import('./man-page.js')).summarizeManPage(document)],
+  ['Troff', async (document) => (await import('./troff/troff.js')).summarizeTroff(document)],
+  ['TeX', async (document) => (await import('./tex/tex.js')).summarizeTex(document)],
+  ['LaTeX', async (document) => (await import('./tex/tex.js')).summarizeLatex(document)],
+  ['Texinfo', async (document) => (await import('./texinfo.js')).summarizeTexinfo(document)],
+  ['Dvi', async (document) => (await import('./dvi/dvi.js')).summarizeDvi(document)],
+  [
+    'PostScript',
+    async (document) => (await import('./postscript/postscript.js')).summarizePostScript(document),
+  ],
+  ['Pdf', async (document) => (await import('./pdf/pdf.js')).summarizePdf(document)],
+  ['RTF', async (document) => (await import('./rtf/rtf.js')).summarizeRtf(document)],
   ['Framemaker', summarizeFramemaker],
-  ['Word', summarizeWord],
-  ['Excel', summarizeExcel],
-  ['WordPerfect', summarizeWordPerfect],
-  ['OpenDocument', summarizeOffice],
-  ['OfficeOpenXML', summarizeOffice],
-  ['Mail', summarizeMail],
-  ['News', summarizeNews],
+  ['Word', async (document) => (await import('./office/word.js')).summarizeWord(document)],
+  ['Excel', async (document) => (await import('./office/excel.js')).summarizeExcel(document)],
+  [
+    'WordPerfect',
+    async (document) => (await import('./office/word-perfect.js')).summarizeWordPerfect(document),
+  ],
+  ['OpenDocument', async (document) => (await import('./office/office.js')).summarizeOffice(document)],
+  ['OfficeOpenXML', async (document) => (await import('./office/office.js')).summarizeOffice(document)],
+  ['Mail', async (document) => (await import('./mail.js')).summarizeMail(document)],
+  ['News', async (document) => (await import('./mail.js')).summarizeNews(document)],
   ['Object', summarizeObject],
   ['Archive', summarizeArchive],
   ['Binary', summarizeBinary],
   ['ARJ', unreadArchive('ARJ')],
   ['LHa', unreadArchive('LHa')],
   ['Zoo', unreadArchive('Zoo')],
-  ['Font', summarizeFont],
-  ['Image', summarizeImage],
-  ['Audio', summarizeAudio],
+  ['Font', async (document) => (await import('./media/font.js')).summarizeFont(document)],
+  ['Image', async (document) => (await import('./media/image.js')).summarizeImage(document)],
+  ['Audio', async (document) => (await import('./media/audio.js')).summarizeAudio(document)],
   ['SymbolicLink', summarizeSymbolicLink],
   ['Unrecognized', summarizeUnrecognized],
 ];

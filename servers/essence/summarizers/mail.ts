@@ -1,4 +1,5 @@
 import PostalMime, { type Address, type Email } from 'postal-mime';
+import { boundedMessage } from '../bounded-message.js';
 import type { SourceDocument } from '../document.js';
 import type { Summary } from '../summary.js';
 import { oneLine, present, summarizeExtracted, summarizeFields, unreadable } from './extracted.js';
@@ -11,6 +12,9 @@ const MAX_LINES = 100_000;
 const MAX_NESTING = 50;
 /** Maximum number of messages of one folder that are read. */
 const MAX_MESSAGES = 500;
+/** Maximum number of bytes of all header fields, and of boundaries, of the messages of one folder. */
+const MAX_FOLDER_HEADER_BYTES = 2 * 1024 * 1024;
+const MAX_FOLDER_BOUNDARIES = 10_000;
 
 /** Mail: the header fields (6.2), and the body by the Text rule; for an mbox folder, those of every message. */
 export async function summarizeMail(document: SourceDocument): Promise<Summary> {
@@ -50,14 +54,30 @@ export async function summarizeNews(document: SourceDocument): Promise<Summary> 
 
 async function readMessages(document: SourceDocument): Promise<Email[]> {
   const emails: Email[] = [];
+  let read = 0;
+  let headerBytes = 0;
+  let boundaries = 0;
+  let warned = false;
   for (const bytes of messagesOf(document.body)) {
-    if (emails.length >= MAX_MESSAGES) {
-      document.warn(`messages beyond the first ${MAX_MESSAGES} left out`);
+    if (
+      read >= MAX_MESSAGES ||
+      headerBytes >= MAX_FOLDER_HEADER_BYTES ||
+      boundaries >= MAX_FOLDER_BOUNDARIES
+    ) {
+      document.warn(`messages beyond the first ${read} left out`);
       break;
+    }
+    read++;
+    const message = boundedMessage(beginning(bytes));
+    headerBytes += message.headerBytes;
+    boundaries += message.boundaries;
+    if (message.problem !== undefined && !warned) {
+      document.warn(message.problem);
+      warned = true;
     }
     try {
       emails.push(
-        await PostalMime.parse(beginning(bytes), {
+        await PostalMime.parse(message.bytes, {
           maxNestingDepth: MAX_NESTING,
           forceRfc822Attachments: true,
         }),

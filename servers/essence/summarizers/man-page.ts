@@ -1,5 +1,6 @@
 import type { SourceDocument } from '../document.js';
 import type { Summary } from '../summary.js';
+import { boundedSource, MAX_TYPESETTING_CHARACTERS } from './bounded-source.js';
 import { summarizeText } from './text.js';
 import { macroArguments, removeEscapes } from './troff/escapes.js';
 import { roffText } from './troff/roff-text.js';
@@ -15,7 +16,8 @@ const SECTIONS: ReadonlyMap<string, string> = new Map([
 
 /** ManPage: title, section and the common sections, by the -man and -mdoc macros (E-74). A page without these macros is a text. */
 export function summarizeManPage(document: SourceDocument): Summary {
-  const lines = document.text.replace(/\r\n?/g, '\n').split('\n');
+  const source = boundedSource(document, 'manual page', MAX_TYPESETTING_CHARACTERS);
+  const lines = source.split('\n');
   const attributes: [string, string][] = [];
   const headings: string[] = [];
   let section = '';
@@ -68,7 +70,7 @@ export function summarizeManPage(document: SourceDocument): Summary {
   flush();
   if (!known) return summarizeText(document);
   attributes.push(['Headings', headings.join('\n')]);
-  return { attributes, text: roffText(document.text) };
+  return { attributes, text: roffText(source) };
 }
 
 function addText(words: string[], line: string): void {

@@ -62,8 +62,15 @@ export class PageText {
   /** Ends the paragraph. */
   paragraph(): void {
     this.newline();
+    // Further ends add nothing: a program may end ten million empty pages.
+    if (this.#isParagraphEnd()) return;
     this.#push('\n');
     this.#atBreak = true;
+  }
+
+  #isParagraphEnd(): boolean {
+    const count = this.#parts.length;
+    return count >= 2 && this.#parts[count - 1] === '\n' && this.#parts[count - 2]!.endsWith('\n');
   }
 
   /** Separates the next run from the previous ones: a new page, rotated text. */

@@ -1,9 +1,18 @@
 import type { SourceDocument } from '../document.js';
 import type { Summary } from '../summary.js';
+import { boundedSource } from './bounded-source.js';
 import { type Commented, splitCComments, splitHashComments, splitSemicolonComments } from './comments.js';
 
 /** Maximum number of procedure or target names of one document; a document with more is a table, not a program. */
 const MAX_NAMES = 5000;
+
+/** Maximum number of characters of one program that are read; a longer one is data, and each of its comments takes memory. */
+const MAX_SOURCE = 2 * 1024 * 1024;
+
+/** The program, up to its limit. */
+function sourceOf(document: SourceDocument): string {
+  return boundedSource(document, 'program', MAX_SOURCE);
+}
 
 /** Words before `(` that are not names of procedures. */
 const C_KEYWORDS = new Set(
@@ -23,8 +32,9 @@ export function summarizeCHeader(document: SourceDocument): Summary {
 }
 
 function describeC(document: SourceDocument, declared: boolean): Summary {
-  const { comments, code } = splitCComments(document.text);
-  const includes = matches(document.text, /^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]/gm);
+  const text = sourceOf(document);
+  const { comments, code } = splitCComments(text);
+  const includes = matches(text, /^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]/gm);
   return summary(cProcedures(code, declared), includes, comments);
 }
 
@@ -93,10 +103,13 @@ function isParameterDeclaration(code: string, index: number): boolean {
 /** Perl: procedure names, comments and POD. */
 export function summarizePerl(document: SourceDocument): Summary {
   const pod: string[] = [];
-  const source = document.text.replace(/^=[a-zA-Z][\s\S]*?(?:^=cut\b[^\n]*\n?|$(?![\s\S]))/gm, (text) => {
-    pod.push(cleanPod(text));
-    return '\n';
-  });
+  const source = sourceOf(document).replace(
+    /^=[a-zA-Z][\s\S]*?(?:^=cut\b[^\n]*\n?|$(?![\s\S]))/gm,
+    (text) => {
+      pod.push(cleanPod(text));
+      return '\n';
+    },
+  );
   const { comments, code } = splitHashComments(source);
   return summary(matches(code, /^[ \t]*sub\s+([\w:']+)/gm), [], [...pod, ...comments]);
 }
@@ -112,7 +125,7 @@ function cleanPod(text: string): string {
 
 /** ShellScript, Awk, Tcl: comments and names of functions. */
 export function summarizeShellScript(document: SourceDocument): Summary {
-  const { comments, code } = splitHashComments(document.text);
+  const { comments, code } = splitHashComments(sourceOf(document));
   const names = matches(
     code,
     /^[ \t]*(?:function[ \t]+([\w:.-]+)|([A-Za-z_][\w.-]*)[ \t]*\([ \t]*\)|proc[ \t]+([\w:.-]+))/gm,
@@ -122,7 +135,7 @@ export function summarizeShellScript(document: SourceDocument): Summary {
 
 /** Makefile: comments and target names. */
 export function summarizeMakefile(document: SourceDocument): Summary {
-  const { comments, code } = splitHashComments(document.text);
+  const { comments, code } = splitHashComments(sourceOf(document));
   const targets = matches(code, /^([A-Za-z0-9_][^:=#\n\t]*?)\s*::?(?![=:])/gm).flatMap((target) =>
     target.split(/\s+/),
   );
@@ -136,7 +149,7 @@ const SEMICOLON_STYLE = new Set(['el', 'lisp', 'cl', 'scm', 'asm', 's']);
 /** OtherCode: comments by the language's syntax, names of functions if they are easy to recognize. */
 export function summarizeOtherCode(document: SourceDocument): Summary {
   const suffix = document.fileName.split('.').pop()?.toLowerCase() ?? '';
-  const { text } = document;
+  const text = sourceOf(document);
   let split: Commented;
   if (HASH_STYLE.has(suffix) || text.startsWith('#!')) split = splitHashComments(text);
   else if (SEMICOLON_STYLE.has(suffix)) split = splitSemicolonComments(text);

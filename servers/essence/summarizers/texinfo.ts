@@ -1,5 +1,6 @@
 import type { SourceDocument } from '../document.js';
 import type { Summary } from '../summary.js';
+import { boundedSource, MAX_TYPESETTING_CHARACTERS } from './bounded-source.js';
 import { oneLine, present, summarizeExtracted } from './extracted.js';
 import { inlineText, MAX_FIELDS } from './texinfo-text.js';
 import { firstParagraph } from './text.js';
@@ -45,7 +46,9 @@ export function isTexinfo(text: string): boolean {
 
 /** Texinfo (6.2, as TeX): title, authors, headings, addresses; the Text rule on the plain text that makeinfo would print. */
 export function summarizeTexinfo(document: SourceDocument): Summary {
-  const reader = new TexinfoReader(document.text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n'));
+  const reader = new TexinfoReader(
+    boundedSource(document, 'Texinfo source', MAX_TYPESETTING_CHARACTERS).replace(/^\ufeff/, ''),
+  );
   const references: string[] = [];
   const text = inlineText(reader.read(), reader.values, references);
   const field = (raw: string): string => oneLine(inlineText(raw, reader.values, []));

@@ -24,6 +24,7 @@ const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, i) => {
 export async function* decompressBzip2(chunks: Chunks): Chunks {
   const reader = new ByteReader(chunks);
   const bits = new BitReader(reader);
+  let block: Block | undefined;
   for (let first = true; ; first = false) {
     const head = await bits.bytes(4);
     if (head === undefined || head[0] !== 0x42 || head[1] !== 0x5a || head[2] !== 0x68) {
@@ -33,7 +34,7 @@ export async function* decompressBzip2(chunks: Chunks): Chunks {
     }
     const level = head[3]! - 0x30;
     if (level < 1 || level > 9) throw new UnnestError('not bzip2 data', 'E-44');
-    const block = new Block(level * 100_000);
+    const capacity = level * 100_000;
     for (;;) {
       // The longest possible encoding of a block; near the end of the file there are fewer bytes.
       await bits.fill(level * 250_000 + 50_000);
@@ -41,6 +42,8 @@ export async function* decompressBzip2(chunks: Chunks): Chunks {
       const crc = ((bits.read(16) << 16) | bits.read(16)) >>> 0;
       if (magic === END) break;
       if (magic !== BLOCK) throw new UnnestError('a bzip2 block has no header', 'E-44');
+      // An empty stream has no block, and concatenated streams share one: a file may have a stream in every 14 bytes.
+      if (block?.capacity !== capacity) block = new Block(capacity);
       block.read(bits);
       yield* block.write();
       if (block.crc !== crc) throw new UnnestError('the checksum of a bzip2 block is wrong', 'E-44');
@@ -53,14 +56,18 @@ export async function* decompressBzip2(chunks: Chunks): Chunks {
 class BitReader {
   #bytes: Uint8Array = new Uint8Array();
   #bit = 0;
+  /** Whether all input is in {@link #bytes}. */
+  #ended = false;
 
   constructor(readonly source: ByteReader) {}
 
   /** Buffers at least `count` bytes, unless the input ends before. */
   async fill(count: number): Promise<void> {
     const used = this.#bit >> 3;
-    if (this.#bytes.length - used >= count) return;
+    if (this.#ended || this.#bytes.length - used >= count) return;
     const more = await this.source.read(count * 2);
+    // What remains is not copied again for each of the streams in it.
+    this.#ended = more.length < count * 2;
     this.#bytes = Buffer.concat([this.#bytes.subarray(used), more]);
     this.#bit &= 7;
   }
@@ -132,15 +139,14 @@ class Code {
 }
 
 class Block {
-  readonly #capacity: number;
   /** Lower 8 bits: the byte; upper bits: the index of the next one. */
   readonly #chain: Uint32Array;
   #length = 0;
   #start = 0;
   crc = 0;
 
-  constructor(capacity: number) {
-    this.#capacity = capacity;
+  /** @param capacity bytes of a block at most */
+  constructor(readonly capacity: number) {
     this.#chain = new Uint32Array(capacity);
   }
 
@@ -182,11 +188,11 @@ class Block {
         if (symbol < 2) {
           run += weight << symbol;
           weight *= 2;
-          if (run > this.#capacity) throw damageError('a block that is too long');
+          if (run > this.capacity) throw damageError('a block that is too long');
           continue;
         }
         if (run > 0) {
-          if (length + run > this.#capacity) throw damageError('a block that is too long');
+          if (length + run > this.capacity) throw damageError('a block that is too long');
           counts[front[0]!]! += run;
           chain.fill(front[0]!, length, length + run);
           length += run;
@@ -197,7 +203,7 @@ class Block {
           this.#length = length;
           return counts;
         }
-        if (length >= this.#capacity) throw damageError('a block that is too long');
+        if (length >= this.capacity) throw damageError('a block that is too long');
         const byte = front[symbol - 1]!;
         front.copyWithin(1, 0, symbol - 1);
         front[0] = byte;

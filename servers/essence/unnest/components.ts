@@ -64,9 +64,7 @@ export async function componentsOf(
       } else {
         // When the object is full, only names, types and checksums of further components are needed.
         const summary =
-          remaining > 0
-            ? await summaryOf(part, leaf.type, leaf.isHtml, context)
-            : { attributes: [], noindex: false };
+          remaining > 0 ? await summaryOf(part, leaf.type, context) : { attributes: [], noindex: false };
         if (summary.noindex) warn(`${leaf.path}: the page requests not to be indexed (META robots)`);
         else {
           const attributes = fitAttributes(summary, remaining);

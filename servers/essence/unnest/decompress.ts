@@ -1,10 +1,9 @@
 import { ReadableStream } from 'node:stream/web';
 import { createGunzip, createInflateRaw, type Gunzip, type InflateRaw } from 'node:zlib';
-import { Decompress } from 'fzstd';
-import xz from 'xz-decompress';
 import { messageOf } from '../../../protocols/errors.js';
 import { UnnestError } from '../errors.js';
 import { type Chunks, truncated } from './chunks.js';
+import { checkedZstdFrames } from './zstd-window.js';
 
 /** Decompresses gzip data, also several concatenated members (E-43). @throws UnnestError at damage, after the data before it */
 export function gunzip(chunks: Chunks): Chunks {
@@ -61,6 +60,7 @@ async function* throughZlib(chunks: Chunks, zlib: Gunzip | InflateRaw, what: str
 export async function* decompressXz(chunks: Chunks): Chunks {
   const source = chunks[Symbol.asyncIterator]();
   let size = 0;
+  const { default: xz } = await import('xz-decompress');
   const stream = new xz.XzReadableStream(
     new ReadableStream<Uint8Array>({
       async pull(controller) {
@@ -91,15 +91,16 @@ export async function* decompressXz(chunks: Chunks): Chunks {
 /** Bytes of input that the zstd decoder receives at a time: four bytes can expand to 128 KiB. */
 const ZSTD_SLICE_BYTES = 512;
 
-/** Decompresses Zstandard data (E-44). */
-export async function* decompressZstd(chunks: Chunks): Chunks {
+/** Decompresses Zstandard data (E-44). @param maxWindowBytes frames with a larger window are refused (E-45) */
+export async function* decompressZstd(chunks: Chunks, maxWindowBytes: number): Chunks {
   let output: Uint8Array[] = [];
   let size = 0;
+  const { Decompress } = await import('fzstd');
   const decoder = new Decompress((bytes) => {
     if (bytes.length > 0) output.push(bytes);
   });
   try {
-    for await (const chunk of chunks) {
+    for await (const chunk of checkedZstdFrames(chunks, maxWindowBytes)) {
       for (let offset = 0; offset < chunk.length; offset += ZSTD_SLICE_BYTES) {
         decoder.push(chunk.subarray(offset, offset + ZSTD_SLICE_BYTES));
         yield* output;
@@ -109,8 +110,8 @@ export async function* decompressZstd(chunks: Chunks): Chunks {
     }
     decoder.push(new Uint8Array(), true);
   } catch (error) {
-    if (error instanceof UnnestError) throw error;
     yield* output;
+    if (error instanceof UnnestError) throw error;
     if (messageOf(error).includes('EOF')) throw truncated(size);
     throw new UnnestError(`damaged zstd data: ${messageOf(error)}`, 'E-44', error);
   }

@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { encodeSoif, isAttributeName, SoifObject, type SoifValue } from '../../../protocols/soif/index.js';
+import {
+  encodeSoif,
+  endLastLine,
+  isAttributeName,
+  SoifObject,
+  type SoifValue,
+  urlOfText,
+  urlProblem,
+} from '../../../protocols/soif/index.js';
 import { bookkeeping } from '../assemble.js';
 import type { EssenceContext } from '../context.js';
 import type { SourceDocument } from '../document.js';
@@ -28,7 +36,9 @@ export async function explode(
       document.warn(`only the first ${limit} objects are used (E-45)`);
       break;
     }
-    found.push(object);
+    const problem = urlProblem(object.urlBytes, object.type);
+    if (problem === undefined) found.push(object);
+    else document.warn(`${problem} (SOIF-2.9): the object is left out`);
   }
   const exploded: ExplodedObject[] = [];
   for (const object of found) {
@@ -57,9 +67,11 @@ async function* objectsIn(
 }
 
 function soifOf({ url, template = 'FILE', attributes }: FoundObject): SoifObject {
-  const legal = attributes.filter(([name, value]) => isAttributeName(name) && value !== '');
+  const legal = attributes.flatMap(([name, value]) =>
+    isAttributeName(name) && value !== '' ? [[name, endLastLine(value)] as const] : [],
+  );
   // SOIF-2.9: a URL contains no white space, but URLs in documents of 1995 do.
-  return SoifObject.of(template, url.replace(/\s/g, encodeURIComponent), legal);
+  return SoifObject.of(template, urlOfText(url.replace(/\s/g, encodeURIComponent)), legal);
 }
 
 /** E-47: adds the missing bookkeeping attributes; MD5 only with the option (G-111), over all of the object's attributes. */

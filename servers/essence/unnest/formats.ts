@@ -1,5 +1,6 @@
 import { describeContent } from '../magic.js';
 import { isTarHead } from '../tar-head.js';
+import type { UnnestLimits } from '../unnest-limits.js';
 import { arMembers, cpioMembers } from './ar-cpio.js';
 import { binhexMembers } from './binhex.js';
 import { decompressBzip2 } from './bzip2.js';
@@ -22,12 +23,12 @@ export interface Format {
   members(chunks: Chunks, meter: UnnestMeter): AsyncIterable<Member>;
 }
 
-function compression(name: string, decode: (chunks: Chunks) => Chunks): Format {
+function compression(name: string, decode: (chunks: Chunks, limits: UnnestLimits) => Chunks): Format {
   return {
     name,
     transparent: true,
     async *members(chunks, meter) {
-      yield { name: '', content: meter.unpacked(decode(chunks)) };
+      yield { name: '', content: meter.unpacked(decode(chunks, meter.limits)) };
     },
   };
 }
@@ -52,7 +53,7 @@ const GZIP = compression('gzip', gunzip);
 const COMPRESS = compression('compress', decompressLzw);
 const BZIP2 = compression('bzip2', decompressBzip2);
 const XZ = compression('xz', decompressXz);
-const ZSTD = compression('zstd', decompressZstd);
+const ZSTD = compression('zstd', (chunks, { maxWindowBytes }) => decompressZstd(chunks, maxWindowBytes));
 const TAR = container('tar', tarMembers);
 const AR = container('ar', arMembers);
 const CPIO = container('cpio', cpioMembers);

@@ -33,6 +33,14 @@ export class UnnestMeter {
     }
   }
 
+  /** Checks the time at each chunk of a decoder's input: a decoder can read much without any output. @throws UnnestError at the limit */
+  async *timed(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+    for await (const chunk of chunks) {
+      this.checkTime();
+      yield chunk;
+    }
+  }
+
   /** Counts a component. @throws UnnestError at a limit */
   component(): void {
     if (++this.#components > this.limits.maxComponents) {

@@ -1,5 +1,6 @@
-import PostalMime from 'postal-mime';
+import type { Attachment } from 'postal-mime';
 import { messageOf } from '../../../protocols/errors.js';
+import { boundedMessage } from '../bounded-message.js';
 import { UnnestError } from '../errors.js';
 import { type Chunks, chunksOf, collect } from './chunks.js';
 import type { Member } from './member.js';
@@ -34,9 +35,11 @@ export async function* mimeMembers(chunks: Chunks, limit: number): AsyncIterable
   if (hasMoreLines(bytes, MAX_LINES)) {
     throw new UnnestError(`a message of more than ${MAX_LINES} lines`, 'E-45');
   }
-  let parts: Awaited<ReturnType<typeof PostalMime.parse>>['attachments'];
+  const bounded = boundedMessage(bytes);
+  let parts: readonly Attachment[];
+  const { default: PostalMime } = await import('postal-mime');
   try {
-    const message = await PostalMime.parse(bytes, {
+    const message = await PostalMime.parse(bounded.bytes, {
       attachmentEncoding: 'arraybuffer',
       forceRfc822Attachments: true,
       maxNestingDepth: MAX_PARTS_DEPTH,
@@ -53,6 +56,7 @@ export async function* mimeMembers(chunks: Chunks, limit: number): AsyncIterable
     const data = typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content);
     yield { name: name.replace(/^.*[/\\]/, ''), content: chunksOf(data) };
   }
+  if (bounded.problem !== undefined) throw new UnnestError(bounded.problem.replace(' (E-45)', ''), 'E-45');
 }
 
 function hasMoreLines(bytes: Uint8Array, maxLines: number): boolean {

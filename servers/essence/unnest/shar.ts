@@ -5,6 +5,8 @@ import { uuencodedMembers } from './uuencode.js';
 
 /** Maximum length of a command line, in bytes. */
 const MAX_LINE = 64 * 1024;
+/** Bytes of text that are passed on together. */
+const PIECE = 16 * 1024;
 
 /** A here-document that is written to a file. */
 interface HereDocument {
@@ -59,15 +61,20 @@ function hereDocument(line: string): HereDocument | undefined {
   };
 }
 
+/** The lines of a here-document, several in a piece: archives in archives pass each piece through all layers. */
 async function* documentLines(reader: ByteReader, here: HereDocument, state: { ended: boolean }): Chunks {
+  let text = '';
   for (;;) {
     const line = await reader.line(MAX_LINE);
     if (line === undefined || line === here.delimiter) {
       state.ended = true;
+      if (text !== '') yield Buffer.from(text, 'latin1');
       if (line === undefined) throw new UnnestError(`the here-document of ${here.name} has no end`, 'E-43');
       return;
     }
-    const text = here.prefix !== '' && line.startsWith(here.prefix) ? line.slice(here.prefix.length) : line;
-    yield Buffer.from(`${text}\n`, 'latin1');
+    text += `${here.prefix !== '' && line.startsWith(here.prefix) ? line.slice(here.prefix.length) : line}\n`;
+    if (text.length < PIECE) continue;
+    yield Buffer.from(text, 'latin1');
+    text = '';
   }
 }

@@ -80,7 +80,7 @@ class Walk {
     const format = await this.#format(file, reader);
     if (format === undefined) return;
     try {
-      for await (const member of format.members(reader.rest(), meter)) {
+      for await (const member of format.members(meter.timed(reader.rest()), meter)) {
         await this.#member(file, format, member);
         if (meter.exhausted) return;
       }

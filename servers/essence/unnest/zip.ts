@@ -1,4 +1,4 @@
-import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
+import type { Entry, ZipFile } from 'yauzl';
 import { messageOf } from '../../../protocols/errors.js';
 import { UnnestError } from '../errors.js';
 import { type Chunks, chunksOf, collect } from './chunks.js';
@@ -13,6 +13,7 @@ const LINK = 0o120000;
  */
 export async function* zipMembers(chunks: Chunks, limit: number): AsyncIterable<Member> {
   const bytes = Buffer.from(await collect(chunks, limit));
+  const { fromBufferPromise } = await import('yauzl');
   let zip: ZipFile;
   try {
     zip = await fromBufferPromise(bytes, { decodeStrings: false, lazyEntries: true });

@@ -3,9 +3,15 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { ConfigError, errorCode, messageOf, StorageError, UsageError } from '../../../protocols/errors.js';
 import {
   AnnotationDecoder,
+  bytesOfUrl,
   DEFAULT_TYPE,
   decodeText,
+  hrefOfUrl,
   isAttributeName,
+  textOfUrl,
+  urlFields,
+  urlOfText,
+  urlProblem,
 } from '../../../protocols/soif/index.js';
 import { canonicalUrl } from '../../../protocols/urls/index.js';
 import { replaceFile } from '../../../storage/files/replace-file.js';
@@ -13,6 +19,7 @@ import { replaceFile } from '../../../storage/files/replace-file.js';
 /** The annotation of one document. */
 export interface Annotation {
   readonly type: string;
+  /** One character a byte. */
   readonly url: string;
   /** Attributes in file order; every value is one line. */
   readonly attributes: readonly (readonly [name: string, value: string])[];
@@ -59,7 +66,7 @@ export class AnnotationFile {
     return [...this.#annotations.values()].filter(
       ({ url, attributes }) =>
         query === '' ||
-        url.toLowerCase().includes(query) ||
+        textOfUrl(url).toLowerCase().includes(query) ||
         attributes.some(([, value]) => value.toLowerCase().includes(query)),
     );
   }
@@ -67,6 +74,14 @@ export class AnnotationFile {
   /** Returns the annotation of exactly this URL. */
   get(url: string): Annotation | undefined {
     return this.#annotations.get(url);
+  }
+
+  /** The URL that a user wrote: its UTF-8, or the URL of the file that {@link shownUrl} shows like this. */
+  urlOf(text: string): string {
+    const url = urlOfText(text);
+    if (this.#annotations.has(url)) return url;
+    for (const known of this.#annotations.keys()) if (shownUrl(known) === text) return known;
+    return url;
   }
 
   /**
@@ -99,14 +114,14 @@ export class AnnotationFile {
     this.put({ type, url, attributes: [...next.values()] });
   }
 
-  /** Returns the content of the file as {@link save} writes it. */
-  text(): string {
-    return [...this.#annotations.values()]
-      .map(({ type, url, attributes }) => {
+  /** Returns the content of the file as {@link save} writes it: URLs keep their bytes, values become UTF-8. */
+  bytes(): Uint8Array {
+    return Buffer.concat(
+      [...this.#annotations.values()].flatMap(({ type, url, attributes }) => {
         const lines = attributes.map(([name, value]) => `${name}:\t${value}\n`);
-        return `@${type} { ${url}\n${lines.join('')}}\n`;
-      })
-      .join('');
+        return [Buffer.from(`@${type} { `), bytesOfUrl(url), Buffer.from(`\n${lines.join('')}}\n`)];
+      }),
+    );
   }
 
   /**
@@ -117,7 +132,7 @@ export class AnnotationFile {
   async save(): Promise<void> {
     if (digestOf(await readContent(this.path)) !== this.#digest)
       throw new StorageError(`${this.path} was changed by another program; nothing was written`);
-    const bytes = Buffer.from(this.text());
+    const bytes = this.bytes();
     const mode = ((await stat(this.path).catch(() => undefined))?.mode ?? 0o644) & 0o777;
     await replaceFile(this.path, (temporary) => writeFile(temporary, bytes, { flag: 'wx', mode }), {
       force: true,
@@ -126,8 +141,15 @@ export class AnnotationFile {
   }
 }
 
+/** The URL as text that {@link AnnotationFile.urlOf} reads back: bytes that are not UTF-8 are percent-encoded. */
+export function shownUrl(url: string): string {
+  const { url: text, urlBase64 } = urlFields(url);
+  return urlBase64 === undefined ? text : hrefOfUrl(url);
+}
+
 function checkUrl(url: string): void {
-  if (/[\s{]/.test(url) || canonicalUrl(url) === undefined) throw new UsageError(`${url}: is not a URL`);
+  if (urlProblem(bytesOfUrl(url)) !== undefined || canonicalUrl(hrefOfUrl(url)) === undefined)
+    throw new UsageError(`${textOfUrl(url)}: is not a URL`);
 }
 
 async function readContent(path: string): Promise<Buffer> {
@@ -160,6 +182,6 @@ function parse(bytes: Buffer, path: string): Map<string, Annotation> {
   return annotations;
 }
 
-function digestOf(bytes: Buffer): string {
+function digestOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }

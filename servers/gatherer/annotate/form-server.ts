@@ -9,7 +9,7 @@ import { bodyFields } from '../../web/form-fields.js';
 import { sendPage } from '../../web/replies.js';
 import { equalSecrets } from '../../web/secrets.js';
 import { securityHeaders } from '../../web/security-headers.js';
-import { AnnotationFile } from './annotation-file.js';
+import { AnnotationFile, shownUrl } from './annotation-file.js';
 import { editPage, listPage, messagePage } from './pages.js';
 
 export interface FormServerOptions {
@@ -54,6 +54,7 @@ export class FormServer implements AsyncDisposable {
       assets: [{ path: '/style.css', file: '#web-assets/style.css' }],
       bodies: 'form',
       maxBodyBytes: MAX_FORM_BYTES,
+      hostNames: () => ({ names: [] }),
       admit: (request, reply) => admit(request, reply, token),
       notFound: (_request, reply) => sendPage(reply, 404, messagePage('There is no such page.')),
       failed: ({ error, reply, status }) => {
@@ -101,8 +102,8 @@ function addRoutes(app: FastifyInstance, file: string): void {
     return sendPage(reply, 200, listPage(file, annotations.list(q), q, Math.max(1, Number(number) || 1)));
   });
   app.get('/edit', async (request: FastifyRequest<{ Querystring: Query }>, reply) => {
-    const url = request.query.url?.trim() ?? '';
     const annotations = await AnnotationFile.open(file);
+    const url = annotations.urlOf(request.query.url?.trim() ?? '');
     const found = annotations.get(url) ?? { type: DEFAULT_TYPE, url, attributes: [] };
     return sendPage(reply, 200, editPage(found, versionOf(annotations)));
   });
@@ -114,8 +115,8 @@ function addRoutes(app: FastifyInstance, file: string): void {
 
 /** Saves a submitted form, unless the file has changed since the form was shown. */
 async function saveForm(form: URLSearchParams, reply: FastifyReply, file: string): Promise<FastifyReply> {
-  const url = form.get('url')?.trim() ?? '';
   const annotations = await AnnotationFile.open(file);
+  const url = annotations.urlOf(form.get('url')?.trim() ?? '');
   if (form.get('version') !== versionOf(annotations))
     return sendPage(
       reply,
@@ -132,7 +133,7 @@ async function saveForm(form: URLSearchParams, reply: FastifyReply, file: string
   const type = annotations.get(url)?.type ?? DEFAULT_TYPE;
   annotations.put({ type, url, attributes: attributes.filter(([, value]) => value !== '') });
   await annotations.save();
-  return reply.redirect(form.has('more') ? `/edit?url=${encodeURIComponent(url)}` : '/', 303);
+  return reply.redirect(form.has('more') ? `/edit?url=${encodeURIComponent(shownUrl(url))}` : '/', 303);
 }
 
 /**
@@ -156,5 +157,5 @@ function admit(request: FastifyRequest, reply: FastifyReply, token: string): Fas
 
 /** Returns a digest of the annotations, so that a form does not overwrite changes made after it was shown. */
 function versionOf(annotations: AnnotationFile): string {
-  return createHash('sha256').update(annotations.text()).digest('hex').slice(0, 16);
+  return createHash('sha256').update(annotations.bytes()).digest('hex').slice(0, 16);
 }

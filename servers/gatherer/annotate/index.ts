@@ -1,2 +1,2 @@
-export { AnnotationFile } from './annotation-file.js';
+export { type Annotation, AnnotationFile } from './annotation-file.js';
 export { FormServer } from './form-server.js';

@@ -1,6 +1,7 @@
+import { textOfUrl } from '../../../protocols/soif/index.js';
 import { type Content, type Html, html } from '../../web/html.js';
 import { renderPage } from '../../web/page-shell.js';
-import type { Annotation } from './annotation-file.js';
+import { type Annotation, shownUrl } from './annotation-file.js';
 
 /** Maximum number of annotations on one page of the list. */
 const PAGE_ANNOTATIONS = 100;
@@ -24,7 +25,10 @@ export function listPage(file: string, found: readonly Annotation[], q: string, 
 <input type="text" id="url" name="url" size="60" required> <button>Annotate</button></p></form>
 <ul>
 ${shown.map(
-  ({ url, attributes }) => html`<li><a href="${`/edit?url=${encodeURIComponent(url)}`}">${url}</a><br>
+  ({
+    url,
+    attributes,
+  }) => html`<li><a href="${`/edit?url=${encodeURIComponent(shownUrl(url))}`}">${textOfUrl(url)}</a><br>
 ${attributes.map(([name, value], i) => html`${i > 0 ? ', ' : ''}${name}: ${value.slice(0, 120)}`)}</li>
 `,
 )}</ul>
@@ -39,7 +43,7 @@ export function editPage({ url, attributes }: Annotation, version: string): Html
     'Annotate a document',
     html`<form action="/edit" method="post">
 <input type="hidden" name="version" value="${version}">
-<p><label for="url">URL</label> <input type="text" id="url" name="url" size="80" value="${url}" required></p>
+<p><label for="url">URL</label> <input type="text" id="url" name="url" size="80" value="${shownUrl(url)}" required></p>
 <table><caption>Attributes; one without a value is removed</caption>
 <thead><tr><th scope="col">Name</th><th scope="col">Value, one line</th></tr></thead>
 <tbody>

@@ -11,6 +11,7 @@ import {
   type RootNode,
 } from '../../../protocols/config/index.js';
 import { ConfigError } from '../../../protocols/errors.js';
+import { decodeUrlLines } from '../../../protocols/soif/index.js';
 import { type ProgramLimits, type ProgramSettings, runProgram } from '../../essence/external/index.js';
 import { isListed } from './listed.js';
 
@@ -258,7 +259,7 @@ function programPath(command: string, topDirectory: string): string {
 
 /** Returns the lines without comments and empty ones. @param isTruncated drops a last line without a line end */
 function linesOf(output: Buffer, isTruncated: boolean): { lines: OutputLine[]; tooLong: number } {
-  const physical = output.toString('utf8').split('\n');
+  const physical = decodeUrlLines(output).split('\n');
   if (isTruncated) physical.pop();
   const lines: OutputLine[] = [];
   let tooLong = 0;

@@ -1,7 +1,8 @@
-import { ClassicLevel } from 'classic-level';
+import type { ClassicLevel } from 'classic-level';
 import { CloseStack } from '../../../protocols/close-stack.js';
 import { StorageError } from '../../../protocols/errors.js';
 import { Mutex } from '../../../protocols/mutex.js';
+import { type OpenDatabase, openDatabase } from '../../../storage/index.js';
 import { distinctName, namePartsOf } from './file-names.js';
 
 /** A document's record in a mirror. */
@@ -33,30 +34,30 @@ const MISSES = 'm!doubts';
  * even on file systems that ignore case.
  */
 export class MirrorIndex implements AsyncDisposable {
+  readonly #opened: OpenDatabase<string, string>;
   readonly #level: ClassicLevel<string, string>;
   /** Names are assigned one at a time: two URLs may prefer the same one. */
   readonly #assigning = new Mutex();
   #run: number;
   #misses: number;
 
-  private constructor(level: ClassicLevel<string, string>, run: number, misses: number) {
-    this.#level = level;
+  private constructor(opened: OpenDatabase<string, string>, run: number, misses: number) {
+    this.#opened = opened;
+    this.#level = opened.db;
     this.#run = run;
     this.#misses = misses;
   }
 
-  /** @throws StorageError when another process has it open */
+  /** @throws StorageError when another process has it open, or it is damaged */
   static async open(directory: string): Promise<MirrorIndex> {
     await using resources = new CloseStack();
-    const level = resources.adopt(new ClassicLevel<string, string>(directory), (opened) => opened.close());
-    try {
-      await level.open();
-    } catch (cause) {
-      throw new StorageError(`${directory} cannot be opened; does another mirror run there?`, { cause });
-    }
-    const [run, misses] = await Promise.all([level.get(RUN), level.get(MISSES)]);
+    const opened = resources.adopt(await openDatabase<string, string>(directory), (database) =>
+      database.close(),
+    );
+    const { db } = opened;
+    const [run, misses] = await Promise.all([db.get(RUN), db.get(MISSES)]);
     resources.move();
-    return new MirrorIndex(level, Number(run ?? 0), Number(misses ?? 0));
+    return new MirrorIndex(opened, Number(run ?? 0), Number(misses ?? 0));
   }
 
   /** Begins a run, or continues one that did not end. */
@@ -139,7 +140,7 @@ export class MirrorIndex implements AsyncDisposable {
   }
 
   async close(): Promise<void> {
-    await this.#level.close();
+    await this.#opened.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

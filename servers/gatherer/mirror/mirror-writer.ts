@@ -1,8 +1,9 @@
 // Two processors of a mirror: one keeps the body of a document for the write chain, the other writes it as a file.
-import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { markAsUntransferable } from 'node:worker_threads';
 import { StateError } from '../../../protocols/errors.js';
+import { createDirectory } from '../../../storage/files/make-directory.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import type { CrawlUri } from '../../crawler/crawl-uri.js';
 import { withLoginOf } from '../../crawler/redaction.js';
@@ -54,7 +55,8 @@ export class MirrorWriter implements Processor {
       throw new StateError('the body was transferred to a thread');
     if (hasBody) {
       const { body, contentType = '' } = fetched;
-      await index.setRequisites(uri.redactedUrl, requisitesOf(body, contentType, uri.redactedUrl));
+      const requisites = await requisitesOf(body, contentType, uri.redactedUrl);
+      await index.setRequisites(uri.redactedUrl, requisites);
     }
     await this.#addRequisites(uri);
     if (!hasBody || (uri.disposition === 'unchanged' && (await this.#hasFile(known, uri.size)))) {
@@ -87,7 +89,7 @@ export class MirrorWriter implements Processor {
     const target = join(this.options.directory, path);
     const draft = join(this.options.temporaryDirectory, `${process.pid}-${this.#number++}`);
     try {
-      await mkdir(dirname(target), { recursive: true });
+      await createDirectory(dirname(target));
       await writeFile(draft, body);
       if (lastModified > 0) await utimes(draft, lastModified, lastModified);
       await rename(draft, target);

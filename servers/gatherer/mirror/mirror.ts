@@ -1,8 +1,9 @@
-import { mkdir, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { CloseStack } from '../../../protocols/close-stack.js';
 import type { GathererConfig } from '../../../protocols/config/index.js';
 import { Mutex } from '../../../protocols/mutex.js';
+import { createDirectory } from '../../../storage/files/make-directory.js';
 import { type DocumentEvent, documentChannel } from '../../crawler/events.js';
 import type { Logger } from '../../host/index.js';
 import { Gatherer, type GathererOptions, type GatherReport } from '../gatherer.js';
@@ -64,12 +65,12 @@ export class Mirror implements AsyncDisposable {
     const directory = resolve(options.directory);
     const data = join(directory, MIRROR_DATA);
     const temporaryDirectory = join(data, 'tmp');
-    await mkdir(join(data, 'lib'), { recursive: true });
+    await createDirectory(join(data, 'lib'));
     await using resources = new CloseStack();
     const index = resources.use(await MirrorIndex.open(join(data, 'files')));
     // Half-written files of a killed run.
     await rm(temporaryDirectory, { recursive: true, force: true });
-    await mkdir(temporaryDirectory, { recursive: true });
+    await createDirectory(temporaryDirectory);
     await writeFile(join(data, 'lib', 'stoplist.cf'), EMPTY_STOP_LIST);
     const writer = new MirrorWriter({ index, directory, temporaryDirectory });
     const gatherer = resources.use(

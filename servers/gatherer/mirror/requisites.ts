@@ -1,8 +1,17 @@
+// The documents that a page or a style sheet embeds.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Parser } from 'htmlparser2';
-import { canonicalUrl } from '../../../protocols/urls/index.js';
+import { canonicalUrl, MAX_URL_LENGTH } from '../../../protocols/urls/index.js';
+import { scanSrcset, scanStyle } from '../../essence/index.js';
 
 /** Maximum number of URLs of one document, against traps (G-173). */
 const MAX_REQUISITES = 10_000;
+/** References that are parsed; most of a hostile document's may be no URLs. */
+const MAX_EXAMINED = 20_000;
+/** Characters of a style element, and of a `srcset`. */
+const MAX_STYLE = 1024 * 1024;
+/** Characters of a page that are parsed before other tasks run. */
+const SLICE_LENGTH = 64 * 1024;
 
 /** Attributes with the URLs of embedded documents, by element. */
 const SOURCES: Readonly<Record<string, readonly string[]>> = {
@@ -23,52 +32,89 @@ const SOURCES: Readonly<Record<string, readonly string[]>> = {
 /** `<link>` with one of these relations is part of the page. */
 const PART_OF_PAGE = /(?:^|\s)(?:stylesheet|icon|apple-touch-icon|manifest|preload|modulepreload)(?:\s|$)/i;
 
-/** `url(...)` and `@import "..."`. */
-const IN_STYLE =
-  /url\(\s*(?:"([^"\n]{1,2000})"|'([^'\n]{1,2000})'|([^\s"'()]{1,2000}))\s*\)|@import\s+(?:"([^"\n]{1,2000})"|'([^'\n]{1,2000})')/gi;
-
 /**
  * Returns the images, style sheets, scripts and sounds of a page or a style sheet, which a Gatherer does not follow (G-60) and a mirror
- * needs (G-8). It reads a stream of tags, so that deep nesting does no harm.
+ * needs (G-8). It reads a stream of tags, so that deep nesting does no harm, and lets other tasks run between pieces of a large page.
  *
  * @param contentType media type without parameters
  * @returns canonical URLs of http and https, each once
  */
-export function requisitesOf(body: Uint8Array, contentType: string, url: string): string[] {
-  const found = new Set<string>();
-  let base = url;
-  const add = (reference: string | undefined): void => {
-    if (reference === undefined || found.size >= MAX_REQUISITES || !URL.canParse(reference.trim(), base))
-      return;
-    const absolute = canonicalUrl(new URL(reference.trim(), base).href);
-    if (absolute !== undefined && /^https?:/.test(absolute) && absolute !== url) found.add(absolute);
-  };
-  const addStyle = (text: string): void => {
-    for (const match of text.matchAll(IN_STYLE)) add(match.slice(1).find((part) => part !== undefined));
-  };
+export async function requisitesOf(body: Uint8Array, contentType: string, url: string): Promise<string[]> {
+  const requisites = new Requisites(url);
   // References are ASCII, so the charset does not matter.
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1');
-  if (contentType === 'text/css') addStyle(text);
+  if (contentType === 'text/css') requisites.addStyle(text);
   else if (contentType === 'text/html' || contentType === 'application/xhtml+xml') {
-    let inStyle = false;
-    const parser = new Parser({
-      onopentag(name, attributes) {
-        inStyle = name === 'style';
-        if (name === 'base' && URL.canParse(attributes.href ?? '', url))
-          base = new URL(attributes.href ?? '', url).href;
-        for (const attribute of SOURCES[name] ?? []) add(attributes[attribute]);
-        for (const candidate of attributes.srcset?.split(/,\s+/) ?? []) add(candidate.trim().split(/\s/)[0]);
-        if (name === 'link' && PART_OF_PAGE.test(attributes.rel ?? '')) add(attributes.href);
-        if (attributes.style !== undefined) addStyle(attributes.style);
+    const parser = requisites.parser();
+    for (let at = 0; at < text.length && !requisites.full; at += SLICE_LENGTH) {
+      parser.write(text.slice(at, at + SLICE_LENGTH));
+      if (text.length > SLICE_LENGTH) await nextTurn();
+    }
+    parser.end();
+  }
+  return [...requisites.found];
+}
+
+/** Collects the references of one document. */
+class Requisites {
+  readonly found = new Set<string>();
+  readonly #url: string;
+  /** References that were examined against the present base. */
+  readonly #examined = new Set<string>();
+  #count = 0;
+  #base: string;
+  /** The text of a style element that is open. */
+  #style: string | undefined;
+
+  constructor(url: string) {
+    this.#url = url;
+    this.#base = url;
+  }
+
+  /** Whether no further reference is examined. */
+  get full(): boolean {
+    return this.#count >= MAX_EXAMINED || this.found.size >= MAX_REQUISITES;
+  }
+
+  addStyle(text: string): void {
+    scanStyle(text, (reference) => this.#add(reference));
+  }
+
+  parser(): Parser {
+    return new Parser({
+      onopentag: (name, attributes) => this.#open(name, attributes),
+      ontext: (part) => {
+        if (this.#style !== undefined && this.#style.length < MAX_STYLE) this.#style += part;
       },
-      ontext(part) {
-        if (inStyle) addStyle(part);
-      },
-      onclosetag() {
-        inStyle = false;
+      onclosetag: () => {
+        if (this.#style !== undefined) this.addStyle(this.#style);
+        this.#style = undefined;
       },
     });
-    parser.end(text);
   }
-  return [...found];
+
+  #open(name: string, attributes: Readonly<Record<string, string>>): void {
+    this.#style = name === 'style' ? '' : undefined;
+    if (name === 'base' && !this.full && URL.canParse(attributes.href ?? '', this.#url)) {
+      this.#count += 1;
+      this.#base = new URL(attributes.href ?? '', this.#url).href;
+      this.#examined.clear();
+    }
+    for (const attribute of SOURCES[name] ?? []) this.#add(attributes[attribute]);
+    scanSrcset(attributes.srcset?.slice(0, MAX_STYLE) ?? '', (reference) => this.#add(reference));
+    if (name === 'link' && PART_OF_PAGE.test(attributes.rel ?? '')) this.#add(attributes.href);
+    if (attributes.style !== undefined) this.addStyle(attributes.style);
+  }
+
+  #add(reference: string | undefined): void {
+    if (reference === undefined || reference.length > MAX_URL_LENGTH || this.full) return;
+    if (this.#examined.has(reference)) return;
+    this.#examined.add(reference);
+    this.#count += 1;
+    if (!URL.canParse(reference.trim(), this.#base)) return;
+    const absolute = canonicalUrl(new URL(reference.trim(), this.#base).href);
+    if (absolute !== undefined && /^https?:/.test(absolute) && absolute !== this.#url) {
+      this.found.add(absolute);
+    }
+  }
 }

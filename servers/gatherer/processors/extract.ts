@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { parseXRobotsTag } from '../../../protocols/robots/index.js';
-import { MAX_URL_LENGTH } from '../../../protocols/urls/index.js';
+import { MAX_URL_LENGTH, withoutUserInfo } from '../../../protocols/urls/index.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
-import type { CrawlUri } from '../../crawler/crawl-uri.js';
+import type { CrawlUri, OutLink } from '../../crawler/crawl-uri.js';
 import { type UriErrorEvent, uriErrorChannel } from '../../crawler/events.js';
 import { withLoginOf } from '../../crawler/redaction.js';
-import type { EssencePool } from '../../essence/index.js';
+import { type EssencePool, headerOutlinks } from '../../essence/index.js';
 import type { RulesDigest } from '../run-state.js';
 
 export interface ExtractOptions {
   readonly essence: EssencePool;
   readonly rulesDigest: RulesDigest;
-  /** The product token that X-Robots-Tag may name. */
+  /** The names by which X-Robots-Tag may address this crawler: its User-Agent and product names. */
   readonly robotsAgent: string;
   readonly now: () => number;
 }
@@ -47,6 +47,10 @@ export class ExtractProcessor implements Processor {
         ...(fetched.charset === undefined ? {} : { charset: fetched.charset }),
         lastModificationTime: fetched.lastModified,
         updateTime: uri.updateTime,
+        ...(ignoresPageRobots(uri) ? { ignoreRobots: true } : {}),
+        ...(uri.settings.embeds === 'frames'
+          ? {}
+          : { outlinks: { via: withoutUserInfo(uri.entry.uri.via) } }),
       },
       uri.signal,
     );
@@ -55,16 +59,22 @@ export class ExtractProcessor implements Processor {
     if (uri.disposition === 'rejected')
       uri.reason = uri.essence.warnings[0] ?? `type ${uri.essence.type} is not indexed`;
     if (uri.essence.malformedLinks !== undefined) reportMalformed(uri, uri.essence.malformedLinks);
-    uri.outLinks = withLoginOf(uri.url, uri.essence.links);
+    uri.outLinks = withLoginOf(uri.url, [...uri.essence.links, ...headerLinks(uri)]);
     applyRobotsTag(uri, this.options.robotsAgent);
     return 'proceed';
   }
 }
 
-/** CRAWL-13.6: the header X-Robots-Tag has the effect of a META tag of the page, unless the policy is `ignore`. */
+/** CRAWL-11.2: what the header of the response refers to, if all references are wanted. */
+function headerLinks({ redactedUrl, fetched, settings }: CrawlUri): readonly OutLink[] {
+  if (settings.embeds === 'frames' || fetched === undefined || !/^https?:/.test(redactedUrl)) return [];
+  return headerOutlinks(fetched.headers, redactedUrl, settings.maxOutlinks);
+}
+
+/** CRAWL-13.6: the header X-Robots-Tag has the effect of a META tag of the page. */
 function applyRobotsTag(uri: CrawlUri, agent: string): void {
   const value = uri.fetched?.headers['x-robots-tag'];
-  if (value === undefined || uri.settings.robotsPolicy === 'ignore') return;
+  if (value === undefined || ignoresPageRobots(uri)) return;
   const { noindex, nofollow, unavailableAfter } = parseXRobotsTag([value], agent);
   if (nofollow) uri.outLinks = [];
   if (!noindex && (unavailableAfter === undefined || unavailableAfter > Date.now() / 1000)) return;
@@ -72,10 +82,17 @@ function applyRobotsTag(uri: CrawlUri, agent: string): void {
   uri.reason = `X-Robots-Tag: ${value}`;
 }
 
-/** CRAWL-16.4: publishes the links that could not be made absolute. */
-function reportMalformed({ redactedUrl: source }: CrawlUri, links: readonly string[]): void {
-  for (const url of links) {
-    const message = url.length > MAX_URL_LENGTH ? `longer than ${MAX_URL_LENGTH} characters` : 'not a URL';
-    uriErrorChannel.publish({ url, source, message } satisfies UriErrorEvent);
-  }
+/** CRAWL-13.6: with these policies the directives of a page for robots have no effect. */
+function ignoresPageRobots({ settings: { robotsPolicy } }: CrawlUri): boolean {
+  return robotsPolicy === 'ignore' || robotsPolicy === 'robots-txt-only';
+}
+
+/** CRAWL-16.4: records and publishes the links that could not be made absolute. */
+function reportMalformed(uri: CrawlUri, links: readonly string[]): void {
+  uri.uriErrors = links.map((url) => ({
+    url,
+    message: url.length > MAX_URL_LENGTH ? `longer than ${MAX_URL_LENGTH} characters` : 'not a URL',
+  }));
+  for (const error of uri.uriErrors)
+    uriErrorChannel.publish({ ...error, source: uri.redactedUrl } satisfies UriErrorEvent);
 }

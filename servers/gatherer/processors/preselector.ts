@@ -22,6 +22,8 @@ export class Preselector implements Processor {
   constructor(readonly options: PreselectorOptions) {}
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
+    // An archive has images and styles, too.
+    if (uri.settings.embeds !== 'frames') return 'proceed';
     const { stoppedType, documents, now } = this.options;
     const type = stoppedType(uri.redactedUrl);
     if (type === undefined) return 'proceed';

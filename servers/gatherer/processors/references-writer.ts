@@ -71,8 +71,9 @@ export class ReferencesWriter implements Processor {
   }
 
   #put(uri: CrawlUri, time: number, length: number, checkTime = this.options.now()): void {
-    // G-81: links are published, so they contain no logins.
-    const links = [...new Set(uri.outLinks.map(({ url }) => withoutUserInfo(url)))];
+    // G-81: links are published, so they contain no logins. A guess is no link.
+    const written = uri.outLinks.filter(({ hop }) => hop !== 'X');
+    const links = [...new Set(written.map(({ url }) => withoutUserInfo(url)))];
     uri.batch.putReferences({ url: uri.redactedUrl, time, checkTime, length, links });
   }
 }

@@ -1,4 +1,4 @@
-import { decodeSoif, encodeSoif } from '../../../protocols/soif/index.js';
+import { decodeSoif, encodeSoif, SoifObject } from '../../../protocols/soif/index.js';
 import type { DocumentRecord, GathererBatch, SummaryStore } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import type { CrawlUri } from '../../crawler/crawl-uri.js';
@@ -93,7 +93,7 @@ export class WriterProcessor implements Processor {
     for (const url of known.objects.length > 0 ? known.objects : [known.url]) {
       const summary = await summaries.get(url);
       if (summary === undefined) continue;
-      const object = decodeSoif(summary.soif).with([
+      const object = withUrl(decodeSoif(summary.soif), url).with([
         ['Update-Time', String(updateTime)],
         ['Last-Modification-Time', String(lastModified)],
       ]);
@@ -156,6 +156,16 @@ export class WriterProcessor implements Processor {
       referenced: true,
     };
   }
+}
+
+/** Former versions of this kit percent-encoded bytes of the URL in an object (SOIF-2.9), but not in its key. */
+function withUrl(object: SoifObject, url: string): SoifObject {
+  if (object.url === url) return object;
+  return SoifObject.of(
+    object.type,
+    url,
+    object.attributes.map(({ name, value }) => [name, value] as const),
+  );
 }
 
 /** G-81: deletes what older versions stored under the URL with its login. No tombstone is left, because it would show the login. */

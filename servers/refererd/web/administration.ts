@@ -1,25 +1,55 @@
+// The routes of the administration: statistics, clearing them, reading the configuration again.
+import { createHmac, randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { KitError } from '../../../protocols/errors.js';
-import { pathOf } from '../../web/form-fields.js';
-import { sendLine } from '../../web/replies.js';
-import { LEVEL } from '../log.js';
+import { pathOf, queryFields } from '../../web/form-fields.js';
+import { sendLine, sendPage } from '../../web/replies.js';
+import { isBrowser, isCrossOrigin, isOwnRequest } from '../../web/request-origin.js';
+import { equalSecrets } from '../../web/secrets.js';
+import { LEVEL, type PeerLines } from '../log.js';
 import type { RefererService } from '../service.js';
+import type { CheckGuard } from '../user-base.js';
+import { renderConfirmPage } from './pages.js';
 
 const ROUTE = { method: ['GET', 'HEAD', 'POST'] as ['GET', 'HEAD', 'POST'] };
 
 /** Adds the routes `/stat`, `/reload` and `/clean` (R-42 to R-49). HEAD checks the credentials and changes nothing. */
-export function addAdministration(app: FastifyInstance, service: RefererService): void {
+export function addAdministration(
+  app: FastifyInstance,
+  service: RefererService,
+  logOf: (request: FastifyRequest) => PeerLines | undefined,
+): void {
+  const { passwords } = service;
+  const guardOf = ({ ip }: FastifyRequest): CheckGuard => ({
+    mayCheck: () => passwords.secondsToWait(ip) === 0,
+    onWrong: () => passwords.recordFailure(ip),
+  });
+  /** After too many wrong passwords an address must wait, whatever it sends. The log counts the refusals. */
+  const refuseGuessing = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const seconds = Math.max(1, passwords.secondsToWait(request.ip));
+    const refused = passwords.recordRefusal(request.ip);
+    if (refused !== undefined) {
+      const text = `${refused} requests refused after too many wrong passwords, the address must wait ${seconds} s`;
+      logOf(request)?.write(LEVEL.warning, `HTTP: ${pathOf(request)}: ${text}`);
+    }
+    return sendLine(
+      reply.header('retry-after', String(seconds)),
+      429,
+      `too many wrong passwords: wait ${Math.ceil(seconds / 60)} minutes`,
+    );
+  };
   /** R-44, R-45: all three require a user of the user base. */
   const authorized = async (
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<FastifyReply | undefined> => {
     const given = credentialsOf(request.headers.authorization);
-    const right = given && (await service.lists.users.check(given.user, given.password));
-    if (right === true) return undefined;
-    if (given !== undefined && right === undefined) return sendLine(reply, 503, 'too many requests');
-    if (given !== undefined) {
-      service.log.write(LEVEL.warning, `HTTP: wrong credentials for ${pathOf(request)}`);
+    const result = given && (await service.lists.users.check(given.user, given.password, guardOf(request)));
+    if (result === 'right') return undefined;
+    if (result === 'busy') return sendLine(reply, 503, 'too many requests');
+    if (result === 'refused') return refuseGuessing(request, reply);
+    if (result === 'wrong') {
+      logOf(request)?.write(LEVEL.warning, `HTTP: wrong credentials for ${pathOf(request)}`);
     }
     return sendLine(
       reply.header('www-authenticate', 'Basic realm="refererd"'),
@@ -28,12 +58,29 @@ export function addAdministration(app: FastifyInstance, service: RefererService)
     );
   };
   /** Prevents a page of another site from using the credentials that the browser has stored. */
-  const notCrossSite = async (
+  const notCrossOrigin = async (
+    { headers }: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply | undefined> =>
+    isCrossOrigin(headers) ? sendLine(reply, 403, 'the request comes from another site') : undefined;
+  const key = randomBytes(32);
+  /**
+   * A page of another site can make a browser load an address with its stored credentials, and the request need not show it. So a
+   * browser whose request shows nothing gets a form, whose token other sites do not know. Programs are served at once.
+   */
+  const confirmed = async (
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<FastifyReply | undefined> => {
-    if (request.headers['sec-fetch-site'] !== 'cross-site') return undefined;
-    return sendLine(reply, 403, 'the request comes from another site');
+    const { headers, method } = request;
+    if (method === 'HEAD' || !isBrowser(headers) || isOwnRequest(headers)) return undefined;
+    const path = request.routeOptions.url ?? '/';
+    const user = credentialsOf(headers.authorization)?.user ?? '';
+    const token = createHmac('sha256', key).update(`${path} ${user}`).digest('base64url');
+    if (equalSecrets(queryFields(request).get('token') ?? '', token)) return undefined;
+    // With `no-referrer`, browsers send the form with the origin `null`.
+    reply.header('referrer-policy', 'same-origin').header('cache-control', 'no-store');
+    return sendPage(reply, 403, renderConfirmPage(path, token));
   };
 
   app.route({
@@ -49,7 +96,7 @@ export function addAdministration(app: FastifyInstance, service: RefererService)
   app.route({
     ...ROUTE,
     url: '/clean',
-    preHandler: [notCrossSite, authorized],
+    preHandler: [notCrossOrigin, authorized, confirmed],
     handler: (request, reply) => {
       if (request.method !== 'HEAD') service.statistics.clean();
       return sendLine(reply, 200, 'the statistics are cleared');
@@ -58,12 +105,13 @@ export function addAdministration(app: FastifyInstance, service: RefererService)
   app.route({
     ...ROUTE,
     url: '/reload',
-    preHandler: [notCrossSite, authorized],
+    preHandler: [notCrossOrigin, authorized, confirmed],
     handler: async (request, reply) => {
       if (request.method === 'HEAD') return sendLine(reply, 200, 'the configuration would be read again');
       try {
-        await service.reload();
-        return sendLine(reply, 200, 'the configuration was read again');
+        const warnings = await service.reload();
+        const lines = ['the configuration was read again', ...warnings.map((text) => `warning: ${text}`)];
+        return sendLine(reply, 200, lines.join('\n'));
       } catch (error) {
         // The message names file, line and parameter, never a value.
         const why = error instanceof KitError ? error.message : 'the server failed';

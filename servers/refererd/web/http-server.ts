@@ -45,12 +45,15 @@ export async function createHttpServer(service: RefererService): Promise<HttpSer
     bodies: 'none',
     // `/reload` and `/clean` answer HEAD themselves, without effect.
     headRoutes: false,
-    admit: (request, reply) => {
+    hostNames: () => service.settings.hostNames,
+    admitClient: (request, reply) => {
       const client = clientOf(request);
       client?.requested();
       service.statistics.counts.http_requests += 1;
       // R-46: the host is checked first.
-      if (client?.allowed !== true) return sendLine(reply, 403, 'this host is not allowed');
+      return client?.allowed === true ? undefined : sendLine(reply, 403, 'this host is not allowed');
+    },
+    admit: (request, reply) => {
       if (!METHODS.includes(request.method)) {
         reply.header('allow', METHODS.join(', '));
         return sendLine(reply, 405, 'only GET, HEAD and POST are served');
@@ -61,16 +64,16 @@ export async function createHttpServer(service: RefererService): Promise<HttpSer
     failed: ({ reply, status }) =>
       sendLine(reply, status, status === 500 ? 'the server failed' : 'the request cannot be understood'),
     logFailure: (error) => service.log.write(LEVEL.error, `HTTP: ${messageOf(error)}`),
+    logSuppressed: (sentence) => service.log.write(LEVEL.notice, `HTTP: ${sentence}`),
     routes: (app) => {
       app.addHook('onResponse', async (request, reply) => {
-        const address = clientOf(request)?.address ?? '';
         // R-46: a query is ignored. It is not logged either, because it may contain a secret.
-        service.log.write(
+        clientOf(request)?.log.write(
           LEVEL.request,
-          `${address} HTTP ${request.method} ${pathOf(request)} ${reply.statusCode}`,
+          `HTTP ${request.method} ${pathOf(request)} ${reply.statusCode}`,
         );
       });
-      addAdministration(app, service);
+      addAdministration(app, service, (request) => clientOf(request)?.log);
       addLinkPages(app, () => service.references.current);
     },
   });

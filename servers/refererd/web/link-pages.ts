@@ -1,25 +1,35 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { References } from '../../../storage/references/index.js';
+import type { References, ReferencesReader } from '../../../storage/references/index.js';
 import { sendPage } from '../../web/replies.js';
 import { type LinksView, readLinksView, VIEWS } from './links-view.js';
 import { renderHomePage, renderLinksPage, renderUnknownPage } from './pages.js';
+import { randomSubject } from './subject.js';
 
 const querySchema = z.object({
   q: z.string().trim().max(4096).catch(''),
   view: z.enum(VIEWS).optional().catch(undefined),
   start: z.coerce.number().int().min(0).max(0xffff_ffff).catch(0),
   format: z.enum(['html', 'json']).catch('html'),
+  random: z.string().optional().catch(undefined),
 });
 
-/** Adds the route `/`: the links from and to a document or a site, as a page, or as JSON with `format=json`. */
-export function addLinkPages(app: FastifyInstance, current: () => References | undefined): void {
+/**
+ * Adds the route `/`: the links from and to a document or a site, as a page, or as JSON with `format=json`; `random=1` leads to a document
+ * chosen at random.
+ */
+export function addLinkPages(app: FastifyInstance, current: () => ReferencesReader | undefined): void {
   app.route({
     method: ['GET', 'HEAD', 'POST'],
     url: '/',
     handler: (request, reply) => {
-      const { q, view, start, format } = querySchema.parse(request.query);
+      const { q, view, start, format, random } = querySchema.parse(request.query);
       const references = current();
+      const chosen = random === undefined || q !== '' ? undefined : references && randomSubject(references);
+      if (chosen !== undefined) {
+        const parameters = new URLSearchParams({ q: chosen, ...(format === 'json' ? { format } : {}) });
+        return reply.header('cache-control', 'no-store').redirect(`/?${parameters}`, 303);
+      }
       const shown = references && q !== '' ? readLinksView(references, { query: q, view, start }) : undefined;
       const status = q !== '' && shown === undefined ? 404 : 200;
       reply.header('cache-control', 'no-store');

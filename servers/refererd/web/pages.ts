@@ -22,9 +22,16 @@ export function renderHomePage(counts: ReferencesCounts | undefined): Html {
     html`<div class="home">
 <h1>Who links to whom</h1>
 ${renderForm('')}
+${renderRandom(counts)}
 <p class="count">${summary}</p>
 </div>`,
   );
+}
+
+/** Renders the link to a random document; nothing without documents. */
+function renderRandom(counts: ReferencesCounts | undefined): Html | string {
+  const isEmpty = counts === undefined || (counts.documents === 0 && counts.links === 0);
+  return isEmpty ? '' : html`<ul class="tools"><li><a href="/?random=1">A random document</a></li></ul>`;
 }
 
 /** Renders the page for a query that names no known document or site. */
@@ -35,6 +42,17 @@ export function renderUnknownPage(query: string): Html {
 <h1>Not known here</h1>
 <p>There is no document and no site <q>${query}</q> in this collection. Enter a full URL, a server such as <code>www.example.org</code> or
 <code>www.example.org:8080</code>, or the number of a document.</p>`,
+  );
+}
+
+/** Renders the question whether a browser may do what the address says, with the token of the answer. */
+export function renderConfirmPage(path: string, token: string): Html {
+  const action = path === '/clean' ? 'Clear the statistics' : 'Read the configuration again';
+  return renderShell(
+    action,
+    html`<h1>${action}?</h1>
+<p>Nothing is changed yet: the request does not show whether it comes from you or from a page of another site.</p>
+<form action="${`${path}?token=${token}`}" method="post"><p><button type="submit">${action}</button></p></form>`,
   );
 }
 
@@ -127,11 +145,11 @@ function viewUrl(view: LinksView, { start, json = false }: { start: number; json
 function renderForm(query: string): Html {
   return html`<form class="search" role="search" action="/" method="get">
 <div class="line">
-<label for="q">Document or site</label>
+<label for="q">URL, site or number</label>
 <input type="search" id="q" name="q" value="${query}" autocomplete="off" autocapitalize="none" spellcheck="false" enterkeyhint="search" maxlength="4096">
 <button type="submit">Show links</button>
 </div>
-<p class="hint">A URL, a site such as <code>www.example.org:8080</code>, or the number of a document.</p>
+<p class="hint">The URL of a document, such as <code>http://www.example.org/page.html</code>; a site, such as <code>www.example.org:8080</code>; or the number of a document.</p>
 </form>`;
 }
 

@@ -2,7 +2,12 @@
 import { KitError } from '../../../protocols/errors.js';
 import { MAX_U32 } from '../../../protocols/sstp/index.js';
 import { canonicalDocumentUrl, formatServerName, serverNameOf } from '../../../protocols/urls/index.js';
-import type { References, ServerRecord, UrlRecord } from '../../../storage/references/index.js';
+import type {
+  References,
+  ReferencesReader,
+  ServerRecord,
+  UrlRecord,
+} from '../../../storage/references/index.js';
 
 /** The document and the site that a query names. */
 export interface Subject {
@@ -33,4 +38,20 @@ export function findSubject(references: References, text: string): Subject | und
     if (error instanceof KitError) return undefined;
     throw error;
   }
+}
+
+/** Choices of a random document: the first that has links is taken, else the last. */
+const ATTEMPTS = 20;
+
+/** Returns the URL of a random document, preferably one with links, or its number if the URL is not known; undefined without documents. */
+export function randomSubject(references: ReferencesReader): string | undefined {
+  const { documentIds } = references;
+  const ids = documentIds.length > 0 ? documentIds : references.keys('refs');
+  let id: number | undefined;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    id = ids[Math.floor(Math.random() * ids.length)];
+    if (id === undefined) return undefined;
+    if ((references.links('hubs', id) ?? references.links('refs', id)) !== undefined) break;
+  }
+  return id === undefined ? undefined : (references.document(id)?.url ?? String(id));
 }

@@ -1,11 +1,12 @@
 // Reads an export: selects objects by Update-Time, sends compressed blocks as they are, and reads single blocks.
-import { type FileHandle, open, readFile } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32, inflateRaw, inflateRawSync, type ZlibOptions, constants as zlib } from 'node:zlib';
 import { StorageError } from '../../../protocols/errors.js';
 import { combineCrc32 } from '../../../protocols/gatherd/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
+import { openRegular, readRegular } from '../../files/regular-file.js';
 import { type ExportIndex, exportIndexCodec } from '../../records/records.js';
 import type { ExportChunk, ExportOptions } from '../../summaries/summary-store.js';
 import { COMPRESSED_FILE, DIGEST_BYTES, deflatePiece, EXPORT_VERSION, INDEX_FILE } from './format.js';
@@ -97,7 +98,7 @@ export class ReadyExport implements AsyncDisposable {
    * @throws StorageError if it is damaged; an error with code ENOENT if the directory has no export.
    */
   static async open(directory: string): Promise<ReadyExport> {
-    const index = exportIndexCodec.decode(await readFile(join(directory, INDEX_FILE)));
+    const index = exportIndexCodec.decode(await readRegular(join(directory, INDEX_FILE)));
     const columns = [
       index.rawLengths,
       index.crcs,
@@ -111,7 +112,7 @@ export class ReadyExport implements AsyncDisposable {
     if (index.version !== EXPORT_VERSION || !consistent || index.digests.length !== count * DIGEST_BYTES) {
       throw new StorageError(`${join(directory, INDEX_FILE)} is damaged or of another version`);
     }
-    return new ReadyExport(await open(join(directory, COMPRESSED_FILE)), index);
+    return new ReadyExport(await openRegular(join(directory, COMPRESSED_FILE)), index);
   }
 
   get blocks(): BlockRange {
@@ -319,7 +320,7 @@ export class ReadyExport implements AsyncDisposable {
         length <= MAX_SYNC_INFLATE_BYTES
           ? inflateRawSync(deflated, options)
           : await inflateInPool(deflated, options);
-      if (raw.length === length) return raw;
+      if (raw.length === length && crc32(raw) === this.#index.crcs[block]) return raw;
     } catch (cause) {
       throw new StorageError(`block ${block} of ${COMPRESSED_FILE} is damaged`, { cause });
     }

@@ -14,8 +14,10 @@ import type {
 } from '../contract.js';
 import { Matcher, type QueryLimits } from '../matcher.js';
 import { EmbeddedResults } from '../results.js';
+import { Scheduler } from '../scheduler.js';
 import { QueryStopped, TimeSlice } from '../time-slice.js';
 import { requireCapabilities } from './capability.js';
+import { earlyCandidates } from './early-candidates.js';
 
 /** An object that may satisfy the query. */
 export interface Candidate {
@@ -45,10 +47,15 @@ export interface CandidateOptions
   readonly warnings: Set<string>;
 }
 
+/** The searches of all such engines share the owner's thread. */
+const SCHEDULER = new Scheduler();
+
 /** Limits of a candidate search. */
 export interface CandidateSearchLimits extends QueryLimits {
   /** Milliseconds one query works before it yields to the others. */
   readonly sliceMs: number;
+  /** Milliseconds that the matching for one query may take; then it ends with reason `cost`. */
+  readonly maxWorkMs: number;
   /** Number of objects in one read. */
   readonly readObjects: number;
   /** Milliseconds after the deadline for matching candidates that were found before it. */
@@ -57,11 +64,13 @@ export interface CandidateSearchLimits extends QueryLimits {
 
 export const CANDIDATE_SEARCH_LIMITS: CandidateSearchLimits = {
   maxRegexpProgram: 1_000,
-  maxRegexpLine: 65_536,
+  maxRegexpSteps: 200_000,
+  maxRegexpBytes: 4 * 1024 * 1024,
   maxPattern: 256,
   maxNodes: 512,
   maxLineBytes: 4_096,
-  sliceMs: 5,
+  sliceMs: 2,
+  maxWorkMs: 10_000,
   readObjects: 32,
   drainMs: 1_000,
 };
@@ -79,19 +88,26 @@ export function searchCandidates(
 ): SearchResults {
   const search = new CandidateSearch(engine, reader, expression, options, limits);
   let pages: AsyncGenerator<readonly Hit[], SearchOutcome> | undefined;
-  const fill = () => {
+  const fill = async (): Promise<void> => {
     pages ??= search.pages();
-    pages.next().then(
-      ({ done, value }) => (done ? results.deliver([], value) : results.deliver(value, undefined)),
-      (error: unknown) => results.fail(error instanceof Error ? error : new Error(String(error))),
-    );
+    await search.begin();
+    try {
+      const { done, value } = await pages.next();
+      if (done) results.deliver([], value);
+      else results.deliver(value, undefined);
+    } catch (error) {
+      results.fail(error instanceof Error ? error : new Error(String(error)));
+    } finally {
+      search.end();
+    }
   };
+  const work = () => void fill();
   const stop = () => {
     search.drop();
     // Unwinds the generator, also between two pages.
     void pages?.return({ complete: false, reason: 'aborted', warnings: [] }).catch(() => undefined);
   };
-  const results = new EmbeddedResults({ start: fill, pull: fill, stop }, options.signal);
+  const results = new EmbeddedResults({ start: work, pull: work, stop }, options.signal);
   return results;
 }
 
@@ -99,7 +115,7 @@ class CandidateSearch {
   readonly #dropped = new AbortController();
   readonly #seen = new OidSet();
   readonly #warnings = new Set<string>();
-  #slice: TimeSlice | undefined;
+  readonly #slice: TimeSlice;
 
   constructor(
     readonly engine: CandidateEngine,
@@ -107,22 +123,39 @@ class CandidateSearch {
     readonly expression: Expression,
     readonly options: SearchOptions,
     readonly limits: CandidateSearchLimits,
-  ) {}
+  ) {
+    this.#slice = new TimeSlice({
+      sliceMs: limits.sliceMs,
+      lifetimeMs: options.lifetimeMs + limits.drainMs,
+      maxWorkMs: limits.maxWorkMs,
+      scheduler: SCHEDULER,
+      client: options.client,
+    });
+  }
+
+  /** Takes the thread. */
+  begin(): Promise<void> {
+    return this.#slice.begin();
+  }
+
+  /** Gives the thread to other searches. */
+  end(): void {
+    this.#slice.end();
+  }
 
   drop(): void {
     this.#dropped.abort();
-    this.#slice?.cancel();
+    this.#slice.cancel();
   }
 
   async *pages(): AsyncGenerator<readonly Hit[], SearchOutcome> {
     const { lifetimeMs } = this.options;
-    const slice = new TimeSlice(this.limits.sliceMs, lifetimeMs + this.limits.drainMs);
-    this.#slice = slice;
+    const slice = this.#slice;
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), lifetimeMs);
     let reason: StopReason | undefined;
     try {
-      const matcher = this.#compile();
+      const matcher = await this.#compile();
       for (const warning of matcher.warnings) this.#warnings.add(warning);
       const full = yield* this.#matches(matcher, slice, deadline.signal);
       if (full) reason = 'limit';
@@ -139,12 +172,12 @@ class CandidateSearch {
   }
 
   /** BRK-2.19: refuses queries that the engine or the matcher does not support, in the name of the engine. */
-  #compile(): Matcher {
+  async #compile(): Promise<Matcher> {
     const { engine, expression, options } = this;
     requireCapabilities(expression, options, engine.name, engine.capabilities);
     const matchWord = options.matchWord || !engine.capabilities.substrings;
     try {
-      return new Matcher(expression, { ...options, matchWord }, this.limits);
+      return await Matcher.compile(expression, { ...options, matchWord }, this.limits, this.#slice);
     } catch (error) {
       if (!(error instanceof PeerError)) throw error;
       throw new PeerError(error.message.replace('embedded does', `${engine.name} does`), error.status);
@@ -166,11 +199,18 @@ class CandidateSearch {
     const maxFiles = options.maxFiles || Number.POSITIVE_INFINITY;
     let results = options.maxResults || Number.POSITIVE_INFINITY;
     let files = 0;
-    for await (const found of this.engine.candidates(this.expression, candidateOptions)) {
+    const source = earlyCandidates(
+      () => this.engine.candidates(this.expression, candidateOptions),
+      [deadline, dropped],
+    );
+    for (;;) {
+      const step = await slice.wait(source.next());
+      if (step.done === true) return false;
+      const found = step.value;
       const unseen = found.filter(({ oid }) => !this.#seen.has(oid) && this.#seen.add(oid) === undefined);
       for (let start = 0; start < unseen.length; start += limits.readObjects) {
         const candidates = unseen.slice(start, start + limits.readObjects);
-        const objects = await this.reader.objects(candidates.map(({ oid }) => oid));
+        const objects = await slice.wait(this.reader.objects(candidates.map(({ oid }) => oid)));
         const hits: Hit[] = [];
         try {
           for (const [i, candidate] of candidates.entries()) {
@@ -195,7 +235,6 @@ class CandidateSearch {
         if (hits.length > 0) yield hits;
       }
     }
-    return false;
   }
 
   #decode(bytes: Uint8Array | undefined): SoifObject | undefined {

@@ -1,7 +1,9 @@
 // The directory of an engine that is a program: numbered indexes, of which one is published.
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode, StorageError } from '../../../protocols/errors.js';
+import { errorCode, messageOf, StorageError } from '../../../protocols/errors.js';
+import { createDirectory } from '../../files/make-directory.js';
+import { readRegular } from '../../files/regular-file.js';
 import { syncPath } from '../../files/sync-path.js';
 
 const POINTER = 'CURRENT';
@@ -42,18 +44,24 @@ export class IndexDirectory {
    */
   static async open(path: string): Promise<IndexDirectory> {
     try {
-      await mkdir(path, { recursive: true });
+      await createDirectory(path);
+      await removeIrregular(join(path, POINTER));
       const pointer = await readIfExists(join(path, POINTER));
-      const number = pointer !== undefined && NUMBER.test(pointer.trim()) ? Number(pointer) : 0;
+      const names = await readdir(path);
+      // A pointer that is damaged, or to an index that is gone: the owner makes a new index from the store.
+      const number =
+        pointer !== undefined && names.includes(pointer.trim()) && NUMBER.test(pointer.trim())
+          ? Number(pointer)
+          : 0;
       let latest = number;
-      for (const name of await readdir(path)) {
+      for (const name of names) {
         if (!NUMBER.test(name)) continue;
         latest = Math.max(latest, Number(name));
         if (Number(name) !== number) await rm(join(path, name), { recursive: true, force: true });
       }
       return new IndexDirectory(path, number, latest);
     } catch (cause) {
-      throw new StorageError(`${path} cannot be used: ${errorCode(cause) ?? String(cause)}`, { cause });
+      throw new StorageError(`${path} cannot be used: ${messageOf(cause)}`, { cause });
     }
   }
 
@@ -65,7 +73,9 @@ export class IndexDirectory {
   /** The state last written by {@link publish} or {@link writeState}; undefined if absent or damaged. */
   async state(): Promise<unknown> {
     if (this.current === undefined) return undefined;
-    const text = await readIfExists(join(this.current, STATE));
+    const path = join(this.current, STATE);
+    await removeIrregular(path);
+    const text = await readIfExists(path);
     try {
       return text === undefined ? undefined : JSON.parse(text);
     } catch {
@@ -94,34 +104,39 @@ export class IndexDirectory {
     };
   }
 
-  /** Creates an empty directory for the next index and returns its path. */
-  async prepare(): Promise<string> {
+  /** Creates an empty directory for the next index and returns its path. @throws StorageError if it cannot */
+  prepare(): Promise<string> {
     const path = this.#pathOf(++this.latest);
-    await rm(path, { recursive: true, force: true });
-    await mkdir(path);
-    return path;
+    return guardWrites(path, async () => {
+      await rm(path, { recursive: true, force: true });
+      await mkdir(path);
+      return path;
+    });
   }
 
-  /** Replaces the index in use by a prepared one, atomically. */
+  /** Replaces the index in use by a prepared one, atomically. @throws StorageError if it cannot: the former one then stays in use */
   async publish(path: string, state: unknown): Promise<void> {
-    await this.#writeState(path, state);
-    for (const name of await readdir(path)) await syncPath(join(path, name));
-    await syncPath(path);
     const former = this.number;
     const number = Number(path.slice(path.lastIndexOf('/') + 1));
-    await this.#replace(join(this.path, POINTER), `${number}\n`);
+    await guardWrites(path, async () => {
+      await this.#writeState(path, state);
+      for (const name of await readdir(path, { recursive: true })) await syncPath(join(path, name));
+      await syncPath(path);
+      await this.#replace(join(this.path, POINTER), `${number}\n`);
+    });
     this.number = number;
     if (former !== 0 && !this.#leases.has(former)) await this.#remove(former);
   }
 
-  /** Replaces the state of the index in use. */
+  /** Replaces the state of the index in use. @throws StorageError if it cannot */
   async writeState(state: unknown): Promise<void> {
-    if (this.current !== undefined) await this.#writeState(this.current, state);
+    const { current } = this;
+    if (current !== undefined) await guardWrites(current, () => this.#writeState(current, state));
   }
 
   /** Removes a prepared index that will not be published. */
   async discard(path: string): Promise<void> {
-    await rm(path, { recursive: true, force: true });
+    await removeIndex(path);
   }
 
   async #writeState(path: string, state: unknown): Promise<void> {
@@ -140,7 +155,7 @@ export class IndexDirectory {
   }
 
   async #remove(number: number): Promise<void> {
-    await rm(this.#pathOf(number), { recursive: true, force: true });
+    await removeIndex(this.#pathOf(number));
   }
 
   #pathOf(number: number): string {
@@ -148,11 +163,32 @@ export class IndexDirectory {
   }
 }
 
+/** Turns errors of the system, which do not always name a file, into StorageErrors. */
+async function guardWrites<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof StorageError) throw cause;
+    throw new StorageError(`${path} cannot be written: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** Removes an index that is not in use. What a disk that fails leaves of it is removed by the next opening. */
+async function removeIndex(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true }).catch(() => undefined);
+}
+
 async function readIfExists(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, 'utf8');
+    return (await readRegular(path)).toString('utf8');
   } catch (cause) {
     if (errorCode(cause) === 'ENOENT') return undefined;
     throw cause;
   }
+}
+
+/** Removes what is in the place of a file and is no file: the owner makes a new index from the store. */
+async function removeIrregular(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isFile() !== true) await rm(path, { recursive: true, force: true });
 }

@@ -1,3 +1,4 @@
+// The glimpseserver of a Broker: its start and end, and the one query that it answers at a time.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageError, UsageError } from '../../../protocols/errors.js';
 import { Mutex } from '../../../protocols/mutex.js';
@@ -59,10 +60,10 @@ export class GlimpseServer {
   }
 
   /**
-   * BRK-8.12: starts the server on an index; a running one is stopped after its current query. A failure is a warning,
-   * not an error.
+   * BRK-8.12: starts the server on an index; a running one is stopped after its current query. Without an index none is started. A failure
+   * is a warning, not an error.
    */
-  async start(directory: string): Promise<void> {
+  async start(directory: string | undefined): Promise<void> {
     // tryAcquire() fails until the server has started.
     this.#directory = undefined;
     while (this.#busy) {
@@ -72,7 +73,7 @@ export class GlimpseServer {
     }
     await this.#runSerially(async () => {
       await this.#end();
-      if (!this.#closed) await this.#begin(directory);
+      if (!this.#closed && directory !== undefined) await this.#begin(directory);
     });
   }
 
@@ -128,7 +129,10 @@ export class GlimpseServer {
       () => {
         if (this.#program === program) {
           this.#program = undefined;
-          onWarning('glimpseserver ended; queries run glimpse without it until the next indexing');
+          const reason = program.errorLine;
+          onWarning(
+            `glimpseserver ended; queries run glimpse without it until the next indexing${reason === '' ? '' : `: ${reason}`}`,
+          );
         }
         setOnline(false);
       },
@@ -144,11 +148,7 @@ export class GlimpseServer {
     }
     program.drop();
     await Promise.allSettled([reading, program.ended]);
-    const errorLines = program.errorOutput.trim().split('\n');
-    const reason = errorLines.find((line) => line.startsWith('glimpseserver:')) ?? errorLines[0];
-    onWarning(
-      `glimpseserver does not start: ${reason?.replace(/^glimpseserver: */, '') || 'no reason given'}`,
-    );
+    onWarning(`glimpseserver does not start: ${program.errorLine || 'no reason given'}`);
   }
 
   async #end(): Promise<void> {

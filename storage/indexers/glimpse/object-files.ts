@@ -1,21 +1,18 @@
-import { mkdir, opendir, rename, rm, writeFile } from 'node:fs/promises';
+import { access, opendir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../../protocols/errors.js';
+import { objectDirectory, objectName, oidOfFileName } from '../../../protocols/registry/index.js';
 import { OidSet } from '../../broker/oid-set.js';
-
-/** Maximum number of objects in a numbered directory (BRK-6.6). */
-const OBJECTS_PER_DIRECTORY = 1000;
-const NAME = /^OBJ([1-9]\d{0,9})$/;
+import { createDirectory } from '../../files/make-directory.js';
 
 /** Returns the OID of an object file; undefined if the path is not one. */
 export function oidOfFile(path: string): number | undefined {
-  const digits = NAME.exec(path.slice(path.lastIndexOf('/') + 1))?.[1];
-  return digits === undefined ? undefined : Number(digits);
+  return oidOfFileName(path.slice(path.lastIndexOf('/') + 1));
 }
 
-/** BRK-8.9: each object has a file `objects/<dir>/OBJ<n>`, which other programs may read. */
+/** BRK-8.9, REG-34: each object has a file `objects/<dir>/OBJ<n>`, which other programs may read. */
 export class ObjectFiles {
-  readonly #createdDirectories = new Set<number>();
+  readonly #createdDirectories = new Set<string>();
 
   constructor(
     readonly path: string,
@@ -24,16 +21,12 @@ export class ObjectFiles {
   ) {}
 
   pathOf(oid: number): string {
-    return join(this.path, String(Math.floor(oid / OBJECTS_PER_DIRECTORY)), `OBJ${oid}`);
+    return join(this.path, objectName(oid));
   }
 
   /** Writes or replaces the file of an object atomically. */
   async write(oid: number, object: Uint8Array): Promise<void> {
-    const number = Math.floor(oid / OBJECTS_PER_DIRECTORY);
-    if (!this.#createdDirectories.has(number)) {
-      await mkdir(join(this.path, String(number)), { recursive: true });
-      this.#createdDirectories.add(number);
-    }
+    await this.#createDirectory(objectDirectory(oid));
     const temporary = join(this.scratch, `OBJ${oid}.new`);
     await writeFile(temporary, object);
     await rename(temporary, this.pathOf(oid));
@@ -41,6 +34,20 @@ export class ObjectFiles {
 
   async remove(oid: number): Promise<void> {
     await rm(this.pathOf(oid), { force: true });
+  }
+
+  /** Moves the files of an earlier layout to their places. A file that is in its place already is newer than the moved one. */
+  async moveIntoPlace(): Promise<void> {
+    for await (const directory of entries(this.path)) {
+      for await (const name of entries(join(this.path, directory))) {
+        const oid = oidOfFile(name);
+        if (oid === undefined || directory === objectDirectory(oid)) continue;
+        const path = join(this.path, directory, name);
+        await this.#createDirectory(objectDirectory(oid));
+        if (await exists(this.pathOf(oid))) await rm(path);
+        else await rename(path, this.pathOf(oid));
+      }
+    }
   }
 
   /** Returns the OIDs of the objects that have a file. */
@@ -53,6 +60,21 @@ export class ObjectFiles {
       }
     }
     return oids;
+  }
+
+  async #createDirectory(name: string): Promise<void> {
+    if (this.#createdDirectories.has(name)) return;
+    await createDirectory(join(this.path, name));
+    this.#createdDirectories.add(name);
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await access(path);
+    return true;
+  } catch {
+    return false;
   }
 }
 

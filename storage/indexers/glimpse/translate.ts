@@ -13,6 +13,9 @@ const RUNS = /[A-Za-z0-9]+/g;
 const PLAIN = /^[A-Za-z0-9]+$/;
 /** Longest word of a query; glimpseindex does not index long words whole, so a part of them is looked up. */
 const MAX_WORD = 30;
+/** Limits of a pattern: glimpse ends with a buffer overflow at some hundred bytes, and its expressions have a fixed number of words. */
+const MAX_PATTERN = 240;
+const MAX_PATTERN_WORDS = 30;
 /** Minimum length of a part of a misspelled word, in letters. */
 const MIN_PART = 2;
 
@@ -51,12 +54,13 @@ function patternOf(node: Expression, errors: number, seen: { plain: boolean }): 
     case 'and': {
       const left = patternOf(node.left, errors, seen);
       const right = patternOf(node.right, errors, seen);
-      return left === undefined || right === undefined ? (left ?? right) : `{${left};${right}}`;
+      // One operand is enough: the objects that it finds include those of the whole.
+      return left === undefined || right === undefined ? (left ?? right) : (joined(left, ';', right) ?? left);
     }
     case 'or': {
       const left = patternOf(node.left, errors, seen);
       const right = patternOf(node.right, errors, seen);
-      return left === undefined || right === undefined ? undefined : `{${left},${right}}`;
+      return left === undefined || right === undefined ? undefined : joined(left, ',', right);
     }
     case 'term':
       return termPattern(node.text, errors, seen);
@@ -89,7 +93,22 @@ function textsPattern(texts: readonly string[], seen: { plain: boolean }): strin
   if (texts.some((text) => !PLAIN.test(text) || text.length > MAX_WORD)) seen.plain = false;
   const words = new Set(texts.flatMap((text) => text.match(RUNS) ?? []).map((run) => run.slice(0, MAX_WORD)));
   const all = [...words];
-  return all.length > 1 ? `{${all.join(';')}}` : all[0];
+  // Words that are left out are tested on the objects.
+  for (let count = all.length; count > 1; count--) {
+    const pattern = `{${all.slice(0, count).join(';')}}`;
+    if (isShort(pattern)) return pattern;
+  }
+  return all[0];
+}
+
+/** The pattern of two operands; undefined if it is too long for glimpse. */
+function joined(left: string, operator: ';' | ',', right: string): string | undefined {
+  const pattern = `{${left}${operator}${right}}`;
+  return isShort(pattern) ? pattern : undefined;
+}
+
+function isShort(pattern: string): boolean {
+  return pattern.length <= MAX_PATTERN && (pattern.match(/[;,]/g)?.length ?? 0) < MAX_PATTERN_WORDS;
 }
 
 /** The pattern of a misspelled word; undefined if a part is so short that nearly every object contains it. */
@@ -106,5 +125,7 @@ function partsPattern(text: string, errors: number): string | undefined {
     parts.add(longest.slice(0, MAX_WORD));
   }
   const all = [...parts];
-  return all.length > 1 ? `{${all.join(',')}}` : all[0];
+  if (all.length < 2) return all[0];
+  const pattern = `{${all.join(',')}}`;
+  return isShort(pattern) ? pattern : undefined;
 }

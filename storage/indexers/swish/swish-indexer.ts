@@ -1,11 +1,13 @@
 // The `Swish` engine: indexes by swish-e, in parts that are merged, queried by the program swish-e.
-import { link, rm, writeFile } from 'node:fs/promises';
+import { link, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Expression } from '../../../protocols/broker/index.js';
-import { StateError } from '../../../protocols/errors.js';
+import { errorCode, StateError, StorageError } from '../../../protocols/errors.js';
 import { decodeSoif } from '../../../protocols/soif/index.js';
 import { type ObjectReader, openObjectReader } from '../../broker/object-reader.js';
+import { OidSet } from '../../broker/oid-set.js';
 import type { Indexer, IndexerCapabilities, SearchOptions, SearchResults } from '../contract.js';
 import {
   CANDIDATE_SEARCH_LIMITS,
@@ -16,7 +18,15 @@ import {
   searchCandidates,
 } from '../external/candidate-search.js';
 import { IndexDirectory } from '../external/index-directory.js';
-import { Program, requireProgram, runToEnd } from '../external/program.js';
+import {
+  failureOf,
+  Program,
+  type ProgramEnd,
+  requireProgram,
+  runToEnd,
+  statusOf,
+} from '../external/program.js';
+import { queryProgram } from '../external/query-program.js';
 import { documentOf, SWISH_CONFIGURATION, translate } from './translate.js';
 
 /** Options of {@link openSwishIndexer}. */
@@ -32,6 +42,8 @@ export interface SwishIndexerOptions {
   /** Name or path of the program. Default `swish-e`, looked up in PATH. */
   readonly program?: string;
   readonly limits?: Partial<CandidateSearchLimits>;
+  /** Receives a sentence for each problem that does not stop the work. */
+  readonly onWarning?: (sentence: string) => void;
 }
 
 /** Swish supports whole words only: a search word matches a whole word with and without `matchWord`. */
@@ -52,10 +64,16 @@ const stateSchema = z.object({
   watermark: z.number().int().nonnegative(),
   /** Files of the index, the oldest first. */
   parts: z.array(z.string().regex(/^\d+\.idx$/)),
+  /** Bytes of each file of the parts. */
+  sizes: z.record(z.string(), z.number().int().nonnegative()),
   /** Number of the next part. If two parts have the same object, the later one wins. */
   next: z.number().int().positive(),
+  /** The objects that were added and not removed, as in `OidSet.toRanges`: the index may name others. */
+  live: z.array(z.number().int().nonnegative()),
 });
 type State = z.output<typeof stateSchema>;
+
+const EMPTY: State = { watermark: 0, parts: [], sizes: {}, next: 1, live: [] };
 
 const DEFAULT_MAX_PARTS = 8;
 /** Suffixes of the files of a part: swish-e keeps the properties of documents next to each index file. */
@@ -71,15 +89,32 @@ const OUTPUT = '%r\\t%p\\n';
 export async function openSwishIndexer(options: SwishIndexerOptions): Promise<Indexer> {
   const program = await requireProgram(options.program ?? 'swish-e', 'swish-e');
   const directory = await IndexDirectory.open(resolve(options.directory));
-  const state = stateSchema.safeParse(await directory.state());
+  const read = stateSchema.safeParse(await directory.state());
+  const { current } = directory;
+  let state: State = EMPTY;
+  if (read.success && current !== undefined) {
+    if (isDeepStrictEqual(await sizesOf(current, read.data.parts), read.data.sizes)) state = read.data;
+    else options.onWarning?.('the index of swish-e is damaged, so all objects are indexed again');
+  }
   const reader = await openObjectReader(options.storeDirectory);
-  return new SwishIndexer(
-    options,
-    program,
-    directory,
-    reader,
-    state.success ? state.data : { watermark: 0, parts: [], next: 1 },
-  );
+  return new SwishIndexer(options, program, directory, reader, state);
+}
+
+/** The bytes of each file of the parts; -1 if it is missing. */
+async function sizesOf(path: string, parts: readonly string[]): Promise<Record<string, number>> {
+  const sizes: Record<string, number> = {};
+  for (const part of parts) {
+    for (const suffix of PART_SUFFIXES) {
+      const name = `${part}${suffix}`;
+      try {
+        sizes[name] = (await stat(join(path, name))).size;
+      } catch (error) {
+        if (errorCode(error) !== 'ENOENT') throw error;
+        sizes[name] = -1;
+      }
+    }
+  }
+  return sizes;
 }
 
 /** An unfinished part of the index. */
@@ -100,6 +135,12 @@ class SwishIndexer implements Indexer, CandidateEngine {
   readonly #limits: CandidateSearchLimits;
   readonly #closing = new AbortController();
   #state: State;
+  /** The state of each index that queries may read, by its directory. */
+  readonly #stateOf = new Map<string, State>();
+  /** The objects of the index that were not removed, and what the current run changes. */
+  #live: OidSet;
+  #added = new OidSet();
+  #removed = new OidSet();
   #updating = false;
   /** Whether the current run replaces the index. */
   #rebuilding = false;
@@ -117,11 +158,17 @@ class SwishIndexer implements Indexer, CandidateEngine {
     this.#directory = directory;
     this.#reader = reader;
     this.#state = state;
+    this.#live = OidSet.ofRanges(state.live);
+    if (directory.current !== undefined) this.#stateOf.set(directory.current, state);
     this.#limits = { ...CANDIDATE_SEARCH_LIMITS, ...options.limits };
   }
 
   get watermark(): number {
     return this.#state.watermark;
+  }
+
+  get objects(): number {
+    return this.#live.size;
   }
 
   async beginUpdate(): Promise<void> {
@@ -138,15 +185,19 @@ class SwishIndexer implements Indexer, CandidateEngine {
       // A merge of parts keeps the document with the latest date, so the part number is the date.
       const head = `Path-Name: ${oid}\nContent-Length: ${text.length}\nLast-Mtime: ${next}\nDocument-Type: TXT*\n\n`;
       await this.#building.program.write(`${head}${text}`);
+      this.#added.add(oid);
+      this.#removed.delete(oid);
     } catch (error) {
       await this.#abandon();
       throw error;
     }
   }
 
-  /** Does nothing: the index may still name the object, but a candidate without an object is not a hit. */
-  async remove(_oid: number): Promise<void> {
+  /** Only counts: the index may still name the object, but a candidate without an object is not a hit. */
+  async remove(oid: number): Promise<void> {
     this.#assertUpdating();
+    this.#added.delete(oid);
+    this.#removed.add(oid);
   }
 
   async clear(): Promise<void> {
@@ -159,22 +210,24 @@ class SwishIndexer implements Indexer, CandidateEngine {
     this.#assertUpdating();
     const building = this.#building;
     const former = this.#rebuilding ? [] : this.#state.parts;
+    const kept = this.#rebuilding ? new OidSet() : this.#live.clone().subtract(this.#removed);
+    const live = kept.unite(this.#added);
     try {
       if (building === undefined && !this.#rebuilding && this.#directory.current !== undefined) {
-        const state = { ...this.#state, watermark };
+        const state = { ...this.#state, watermark, live: live.toRanges() };
         await this.#directory.writeState(state);
         this.#state = state;
       } else {
         const path = building?.path ?? (await this.#directory.prepare());
-        await this.#publish(path, former, building, watermark);
+        await this.#publish(path, former, building, { watermark, live: live.toRanges() });
       }
     } catch (error) {
       await this.#abandon();
       throw error;
     }
+    this.#live = live;
     this.#building = undefined;
-    this.#updating = false;
-    this.#rebuilding = false;
+    this.#endRun();
   }
 
   query(expression: Expression, options: SearchOptions): SearchResults {
@@ -186,35 +239,38 @@ class SwishIndexer implements Indexer, CandidateEngine {
 
   /** Yields the objects that swish-e finds, best first. */
   async *candidates(expression: Expression, options: CandidateOptions): AsyncGenerator<readonly Candidate[]> {
-    const { parts } = this.#state;
-    const lease = parts.length === 0 ? undefined : this.#directory.lease();
+    const lease = this.#directory.lease();
     if (lease === undefined) return;
-    const query = translate(expression);
+    const { parts, sizes } = this.#stateOf.get(lease.path) ?? EMPTY;
+    if (parts.length === 0) {
+      await lease.release();
+      return;
+    }
     const { graceMs } = this.#options;
-    let program: Program | undefined;
-    const stop = () => program?.stop();
-    const drop = () => program?.drop();
     try {
-      program = await Program.start(this.#program, {
-        arguments: ['-H', '0', '-x', OUTPUT, '-w', query, '-f', ...parts],
+      if (!isDeepStrictEqual(await sizesOf(lease.path, parts), sizes))
+        throw new StorageError(`cannot use the index: files of ${lease.path} are damaged`);
+      const program = await Program.start(this.#program, {
+        arguments: ['-H', '0', '-x', OUTPUT, '-w', translate(expression), '-f', ...parts],
         cwd: lease.path,
         cpuSeconds: options.lifetimeMs / 1000,
         ...(graceMs === undefined ? {} : { graceMs }),
       });
-      program.endInput();
-      options.deadline.addEventListener('abort', stop, { once: true });
-      options.dropped.addEventListener('abort', drop, { once: true });
-      if (options.deadline.aborted) stop();
-      if (options.dropped.aborted) drop();
-      for await (const lines of program.lines()) {
-        const error = lines.find((line) => line.startsWith('err: '));
-        if (error !== undefined) options.warnings.add(error.slice('err: '.length));
-        yield lines.flatMap(candidateOf);
-      }
+      let failure = '';
+      const read = (lines: readonly string[]) => {
+        const error = lines.find((line) => line.startsWith('err: '))?.slice('err: '.length);
+        if (error?.startsWith('Index file error') === true) failure = error;
+        else if (error !== undefined) options.warnings.add(error);
+        return lines.flatMap(candidateOf);
+      };
+      // The Broker makes an index again that cannot be used.
+      const check = (end: ProgramEnd): void => {
+        if (failure === '' && end.signal === null) return;
+        const sentence = failureOf(program, 'swish-e', statusOf(end), failure);
+        throw new StorageError(`cannot use the index: ${sentence}`);
+      };
+      yield* queryProgram(program, { read, check }, options);
     } finally {
-      options.deadline.removeEventListener('abort', stop);
-      options.dropped.removeEventListener('abort', drop);
-      program?.drop();
       await lease.release();
     }
   }
@@ -239,7 +295,7 @@ class SwishIndexer implements Indexer, CandidateEngine {
       arguments: ['-S', 'prog', '-i', 'stdin', '-c', configuration, '-f', part, '-v', '0'],
       cwd: path,
     });
-    const ended = runToEnd(program, 'swish-e', this.#closing.signal);
+    const ended = runToEnd(program, 'swish-e', { signal: this.#closing.signal });
     ended.catch(() => undefined);
     return { path, part, program, ended };
   }
@@ -249,7 +305,7 @@ class SwishIndexer implements Indexer, CandidateEngine {
     path: string,
     former: readonly string[],
     building: Building | undefined,
-    watermark: number,
+    contents: Pick<State, 'watermark' | 'live'>,
   ): Promise<void> {
     building?.program.endInput();
     await building?.ended;
@@ -269,13 +325,16 @@ class SwishIndexer implements Indexer, CandidateEngine {
         cwd: path,
       });
       program.endInput();
-      await runToEnd(program, 'swish-e', this.#closing.signal);
+      await runToEnd(program, 'swish-e', { signal: this.#closing.signal });
       for (const part of parts)
         for (const suffix of PART_SUFFIXES) await rm(join(path, `${part}${suffix}`), { force: true });
       parts = [merged];
     }
-    const state = { watermark, parts, next };
+    const state = { ...contents, parts, sizes: await sizesOf(path, parts), next };
+    // A query may find the new index as soon as it is published.
+    this.#stateOf.set(path, state);
     await this.#directory.publish(path, state);
+    if (current !== undefined) this.#stateOf.delete(current);
     this.#state = state;
   }
 
@@ -283,12 +342,18 @@ class SwishIndexer implements Indexer, CandidateEngine {
   async #abandon(): Promise<void> {
     const building = this.#building;
     this.#building = undefined;
-    this.#updating = false;
-    this.#rebuilding = false;
+    this.#endRun();
     if (building === undefined) return;
     building.program.drop();
     await building.ended.catch(() => undefined);
     await this.#directory.discard(building.path);
+  }
+
+  #endRun(): void {
+    this.#updating = false;
+    this.#rebuilding = false;
+    this.#added = new OidSet();
+    this.#removed = new OidSet();
   }
 
   #assertUpdating(): void {

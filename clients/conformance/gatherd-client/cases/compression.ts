@@ -2,7 +2,7 @@
 import { check, NotApplicable } from '../../case.js';
 import type { ClientContext } from '../bench.js';
 import { checkComplete, linesOf, requestedCompression, WITHOUT_COMPRESSION } from '../checks.js';
-import { compressed, inClear } from '../dialogue.js';
+import { type Behavior, compressed, inClear } from '../dialogue.js';
 import { dynamic, fixed, flushed, gzipMember, stored } from '../gzip-member.js';
 import { PLAIN, updates, wireObject } from '../objects.js';
 import { brokenMemberCase, type ClientCase, completeMemberCase } from './case-builders.js';
@@ -42,6 +42,14 @@ const AGREEMENT_CASES: readonly ClientCase[] = [
     level: 'MUST',
     run: (context) => checkRefusedCompression('599 - gzip is not installed here', context),
   },
+  {
+    id: 'compression/refused-with-text',
+    title: 'continues in clear after 900, although its text says that compression is enabled',
+    rules: ['GATHERD-1.6', 'GATHERD-6.9'],
+    source: 'project choice',
+    level: 'MUST',
+    run: (context) => checkRefusedCompression('900 - 500 - Compression enabled', context),
+  },
 ];
 
 function memberCase(
@@ -51,8 +59,19 @@ function memberCase(
   source: string,
   update: Parameters<typeof completeMemberCase>[1],
   content = PLAIN,
+  behavior: Behavior = {},
 ): ClientCase {
-  return completeMemberCase({ id: `gzip/${id}`, title, rules, source, level: 'MUST' }, update, content);
+  return completeMemberCase(
+    { id: `gzip/${id}`, title, rules, source, level: 'MUST' },
+    update,
+    content,
+    behavior,
+  );
+}
+
+/** A member and its end line with these bytes between them. */
+function separated(gap: string): Parameters<typeof completeMemberCase>[1] {
+  return [START, gzipMember(PLAIN.stream, dynamic), gap, END];
 }
 
 const RFC = 'beckett; inferred (RFC 1952)';
@@ -67,6 +86,10 @@ const HUGE = updates(
 );
 /** Where members are divided: within an attribute of the first object. */
 const MIDDLE = PLAIN.stream.indexOf('Description') + 5;
+const HALVES = [
+  gzipMember(PLAIN.stream.subarray(0, MIDDLE), dynamic),
+  gzipMember(PLAIN.stream.subarray(MIDDLE), stored),
+];
 /** A CRC-32 that is wrong for these bytes. */
 const WRONG_CRC = 0x12345678;
 
@@ -164,6 +187,54 @@ const MEMBER_CASES: readonly ClientCase[] = [
       gzipMember(Buffer.alloc(0), fixed),
       gzipMember(PLAIN.stream.subarray(MIDDLE), stored, { name: NAME }),
     ),
+  ),
+  memberCase(
+    'line-end',
+    'accepts one LF between the trailer and 499, for clients that look for a line that begins with 499',
+    ['GATHERD-6.3'],
+    'beckett; project choice',
+    separated('\n'),
+  ),
+  memberCase(
+    'line-ends',
+    'accepts several line ends between the trailer and 499',
+    ['GATHERD-6.3'],
+    'beckett; project choice',
+    separated('\r\n\n'),
+  ),
+  memberCase(
+    'members-line-end',
+    'accepts a line end between concatenated members and 499',
+    ['GATHERD-6.3', 'GATHERD-6.6'],
+    'beckett; project choice; RFC 1952',
+    [START, ...HALVES, '\n', END],
+  ),
+  memberCase('end-099', 'reads 099 as the end of compressed data, like 499', ['GATHERD-3.3'], 'roads', [
+    START,
+    gzipMember(PLAIN.stream, dynamic),
+    '099 - end of data\n',
+  ]),
+  memberCase(
+    'other-texts',
+    'decides by the numbers of 500, 400 and 499, never by their texts',
+    ['GATHERD-1.6', 'GATHERD-3.4'],
+    'project choice',
+    [
+      '400 - 900 - gzip was refused, closing without compression\n',
+      gzipMember(PLAIN.stream, dynamic),
+      '499 - Bad timestamp\n',
+    ],
+    PLAIN,
+    { compression: ['500 - 900 - Compression not available'] },
+  ),
+  memberCase(
+    'empty-texts',
+    'reads 500, 400 and 499 with other short texts',
+    ['GATHERD-1.6', 'GATHERD-3.4'],
+    'project choice',
+    ['400 - x\n', gzipMember(PLAIN.stream, dynamic), '499 - x\n'],
+    PLAIN,
+    { compression: ['500 - x'] },
   ),
   memberCase(
     'empty-update',

@@ -205,8 +205,23 @@ export const LINE_CASES: readonly ClientCase[] = [
     PLAIN,
     {
       hello: ['100 - 900 - no, really: error, denied'],
-      update: () => inClear(PLAIN, '499 - '),
+      update: () => ['400 - 499 - no objects, error\n', PLAIN.stream, '499 - 400 - more\n'],
       quit: ['999 - HELLO'],
+    },
+  ),
+  completeCase(
+    {
+      id: 'lines/short-texts',
+      title: 'reads 100, 400, 499 and 999 with other short texts',
+      rules: ['GATHERD-1.6', 'GATHERD-3.4'],
+      source: 'project choice',
+      level: 'MUST',
+    },
+    PLAIN,
+    {
+      hello: ['100 - x'],
+      update: () => ['400 - x\n', PLAIN.stream, '499 - x\n'],
+      quit: ['999 - x'],
     },
   ),
   completeCase(

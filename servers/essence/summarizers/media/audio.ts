@@ -6,6 +6,8 @@ import { id3v1, id3v2 } from './id3.js';
 
 /** Maximum number of comments of one file. */
 const MAX_COMMENTS = 200;
+/** Maximum number of chunks or blocks of one file. */
+const MAX_CHUNKS = 10_000;
 
 /** Attributes by the names of Vorbis comments and of WAVE INFO chunks. */
 const FIELDS: ReadonlyMap<string, string> = new Map([
@@ -91,7 +93,7 @@ function latin(bytes: Uint8Array, from: number, to: number): string {
 function readChunks(bytes: Uint8Array, view: DataView, facts: AudioFacts, little: boolean): void {
   let rate = 0;
   facts.codec = little ? 'WAVE audio' : 'AIFF audio';
-  for (let offset = 12; offset + 8 <= bytes.length; ) {
+  for (let offset = 12, chunks = 0; offset + 8 <= bytes.length && chunks < MAX_CHUNKS; chunks++) {
     const name = latin(bytes, offset, offset + 4);
     const size = view.getUint32(offset + 4, little);
     if (little && name === 'fmt ') rate = view.getUint32(offset + 16, true);
@@ -124,7 +126,7 @@ function readSun(bytes: Uint8Array, view: DataView, facts: AudioFacts): void {
 
 function readFlac(bytes: Uint8Array, view: DataView, facts: AudioFacts): void {
   facts.codec = 'FLAC audio';
-  for (let offset = 4; offset + 4 <= bytes.length; ) {
+  for (let offset = 4, blocks = 0; offset + 4 <= bytes.length && blocks < MAX_CHUNKS; blocks++) {
     const kind = bytes[offset]!;
     const size = view.getUint32(offset) & 0xffffff;
     if ((kind & 0x7f) === 0) {

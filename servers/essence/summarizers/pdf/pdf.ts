@@ -3,16 +3,27 @@ import type { SourceDocument } from '../../document.js';
 import type { Summary } from '../../summary.js';
 import { joinHyphenated, oneLine, present, summarizeExtracted, unreadable } from '../extracted.js';
 import { PageText, type PositionedText } from '../page-text.js';
+import { summarizeUnrecognized } from '../text.js';
+import { excessiveExpansion } from './expansion.js';
 
 /** Maximum number of pages of one document that are read. */
 const MAX_PAGES = 5000;
+/** Milliseconds for the text of a page. The library never answers for some damaged pages, although it has nothing to do. */
+const ANSWER_LIMIT_MS = 5000;
+const CLOSE_LIMIT_MS = 500;
 
 /**
  * Pdf: title, author, subject and keywords of the information dictionary, then as Text (6.2). unpdf, a build of pdf.js, reads page by
  * page; reading stops when the text fills the object.
  */
 export async function summarizePdf(document: SourceDocument): Promise<Summary> {
+  const excess = excessiveExpansion(document.body, document.settings.unnest);
+  if (excess !== undefined) {
+    document.warn(`the Pdf document is summarized by its name (E-45): ${excess}`);
+    return summarizeUnrecognized(document);
+  }
   const texts: string[] = [];
+  const linkedUrls = new Set<string>();
   let attributes: (readonly [string, string])[] = [];
   try {
     // A copy, because the library transfers the bytes. Fonts are not drawn, so nothing is evaluated or fetched.
@@ -31,7 +42,17 @@ export async function summarizePdf(document: SourceDocument): Promise<Summary> {
       for (let number = 1; number <= pages && length < document.settings.maxObjectBytes; number++) {
         try {
           const page = await pdf.getPage(number);
-          const { items } = await page.getTextContent({ disableNormalization: true });
+          const content = await answered(
+            page.getTextContent({ disableNormalization: true }),
+            ANSWER_LIMIT_MS,
+          );
+          if (content === undefined) {
+            document.warn(
+              `page ${number} and those after it are not read: the reader does not answer (E-45)`,
+            );
+            break;
+          }
+          const { items } = content;
           const text = new PageText();
           for (const item of items) {
             if (!('str' in item)) continue;
@@ -40,18 +61,48 @@ export async function summarizePdf(document: SourceDocument): Promise<Summary> {
           }
           texts.push(text.finish());
           length += texts[texts.length - 1]!.length;
+          if (document.outlinks !== undefined) await addLinks(page, linkedUrls, document.settings.maxLinks);
           page.cleanup();
         } catch (error) {
           document.warn(unreadable(`page ${number}`, error));
         }
       }
     } finally {
-      await pdf.loadingTask.destroy();
+      // It waits for the page that is being read.
+      await answered(pdf.loadingTask.destroy(), CLOSE_LIMIT_MS);
     }
   } catch (error) {
     document.warn(unreadable('Pdf', error));
   }
-  return summarizeExtracted({ attributes, text: joinHyphenated(texts.join('\n\n')) });
+  const summary = summarizeExtracted({ attributes, text: joinHyphenated(texts.join('\n\n')) });
+  return linkedUrls.size === 0 ? summary : { ...summary, linkedUrls: [...linkedUrls] };
+}
+
+/** Adds the URLs of the page's link annotations. */
+async function addLinks(
+  page: { getAnnotations(): Promise<unknown[]> },
+  urls: Set<string>,
+  maxLinks: number,
+): Promise<void> {
+  for (const annotation of (await answered(page.getAnnotations(), ANSWER_LIMIT_MS)) ?? []) {
+    if (typeof annotation !== 'object' || annotation === null) continue;
+    // The library's `url` is checked and encoded; `unsafeUrl` is as it stands in the file.
+    const url: unknown = Reflect.get(annotation, 'url') ?? Reflect.get(annotation, 'unsafeUrl');
+    if (typeof url === 'string' && urls.size < maxLinks) urls.add(url);
+  }
+}
+
+/** The result of the promise; undefined if it is not settled in time. */
+async function answered<T>(promise: Promise<T>, limitMs: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, limitMs, undefined);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** The last two numbers of `transform` are the position of the baseline, in points. */

@@ -1,6 +1,7 @@
 // PostScript operators of control, and those that read the program as a file. An image or an encrypted font in the program is skipped.
 import type { OperatorBody, PsMachine } from './machine.js';
 import {
+  CELLS,
   objectOf,
   PsArray,
   PsDict,
@@ -13,7 +14,6 @@ import {
   PsStop,
   PsString,
 } from './objects.js';
-import { PsScanner } from './scanner.js';
 
 /** Runs a loop's body until `exit`. */
 function runLoop(machine: PsMachine, body: () => void): void {
@@ -31,23 +31,26 @@ function forAll(machine: PsMachine): void {
   const container = machine.pop();
   runLoop(machine, () => {
     if (container instanceof PsDict) {
-      for (const [key, value] of [...container.entries]) {
+      for (const [key, value] of container.entries) {
+        machine.count();
         machine.push(objectOf(key), value);
         machine.execute(body);
       }
       return;
     }
-    const items: Iterable<PsObject> =
-      container instanceof PsArray ? container.items.slice() : bytesOf(container);
-    for (const item of items) {
-      machine.push(item);
+    // By index: neither a copy, which nested loops would multiply, nor an iterator that sees changes.
+    const items = container instanceof PsArray ? container.items : bytesOf(container);
+    const { length } = items;
+    for (let index = 0; index < length; index++) {
+      machine.count();
+      machine.push(items[index]!);
       machine.execute(body);
     }
   });
 }
 
 function bytesOf(object: PsObject): Uint8Array {
-  if (object instanceof PsString) return object.bytes.slice();
+  if (object instanceof PsString) return object.bytes;
   throw new PsError('typecheck: forall');
 }
 
@@ -118,7 +121,8 @@ function readString(machine: PsMachine): void {
   machine.scanner.skipSeparator();
   const data = machine.scanner.readBytes(target.bytes.length);
   target.bytes.set(data);
-  machine.push(new PsString(target.bytes.subarray(0, data.length)), data.length === target.bytes.length);
+  machine.pushString(target.bytes.subarray(0, data.length));
+  machine.push(data.length === target.bytes.length);
 }
 
 function readHexString(machine: PsMachine): void {
@@ -138,7 +142,8 @@ function readHexString(machine: PsMachine): void {
       high = -1;
     }
   }
-  machine.push(new PsString(target.bytes.subarray(0, filled)), filled === target.bytes.length);
+  machine.pushString(target.bytes.subarray(0, filled));
+  machine.push(filled === target.bytes.length);
 }
 
 function readLine(machine: PsMachine): void {
@@ -150,7 +155,8 @@ function readLine(machine: PsMachine): void {
   const more = !machine.scanner.done;
   const line = machine.scanner.readLine().subarray(0, target.bytes.length);
   target.bytes.set(line);
-  machine.push(new PsString(target.bytes.subarray(0, line.length)), more);
+  machine.pushString(target.bytes.subarray(0, line.length));
+  machine.push(more);
 }
 
 /** A filter on the program: skips its data, which is not text, up to the filter's end marker. */
@@ -173,10 +179,18 @@ function isProgram(object: PsObject): boolean {
 function token(machine: PsMachine): void {
   const source = machine.pop();
   if (source instanceof PsString) {
-    const scanner = new PsScanner(source.bytes);
-    const object = scanner.next();
-    if (object === undefined) machine.push(false);
-    else machine.push(new PsString(source.bytes.subarray(scanner.offset)), object, true);
+    const scanner = machine.scan(source);
+    try {
+      const object = scanner.next();
+      if (object === undefined) machine.push(false);
+      else {
+        machine.pushString(source.bytes.subarray(scanner.offset));
+        machine.allocate(CELLS.string + scanner.offset / 8);
+        machine.push(object, true);
+      }
+    } finally {
+      machine.work(scanner.offset);
+    }
     return;
   }
   const object = isProgram(source) ? machine.scanner.next() : undefined;

@@ -1,6 +1,7 @@
 // PostScript operators that query and convert the types of objects.
 import type { OperatorBody, PsMachine } from './machine.js';
 import {
+  CELLS,
   PsArray,
   PsDict,
   PsError,
@@ -30,20 +31,24 @@ function toText(object: PsObject): string {
   return typeof object === 'number' || typeof object === 'boolean' ? String(object) : '--nostringval--';
 }
 
-function toNumber(object: PsObject): number {
+function toNumber(m: PsMachine, object: PsObject): number {
+  if (object instanceof PsString) m.work(object.bytes.length);
   const value = object instanceof PsString ? Number(object.text) : object;
   if (typeof value !== 'number' || Number.isNaN(value)) throw new PsError('typecheck: not a number');
   return value;
 }
 
-function withAttribute(object: PsObject, executable: boolean): PsObject {
+function withAttribute(m: PsMachine, object: PsObject, executable: boolean): PsObject {
+  m.allocate(CELLS.wrapper);
   if (object instanceof PsName) return new PsName(object.text, executable);
   if (object instanceof PsArray) return new PsArray(object.items, executable);
   if (object instanceof PsString) return new PsString(object.bytes, executable);
   return object;
 }
 
-function nameOf(string: PsString): PsName {
+function nameOf(m: PsMachine, string: PsString): PsName {
+  m.allocate(CELLS.name + string.bytes.length / 8);
+  m.work(string.bytes.length / 8);
   return new PsName(string.text, string.executable);
 }
 
@@ -67,17 +72,18 @@ function convertToString(m: PsMachine, radix: number | undefined): void {
   const text = typeof object === 'number' && base >= 2 && base <= 36 ? object.toString(base) : toText(object);
   const bytes = Buffer.from(text, 'latin1').subarray(0, target.bytes.length);
   target.bytes.set(bytes);
-  m.push(new PsString(target.bytes.subarray(0, bytes.length)));
+  m.work(text.length / 8);
+  m.pushString(target.bytes.subarray(0, bytes.length));
 }
 
 /** Operators that query and convert types. */
 export const CONVERSION_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
   ['type', (m) => m.push(new PsName(typeOf(m.pop()), true))],
-  ['cvi', (m) => m.push(Math.trunc(toNumber(m.pop())))],
-  ['cvr', (m) => m.push(toNumber(m.pop()))],
-  ['cvn', (m) => m.push(nameOf(m.string()))],
-  ['cvx', (m) => m.push(withAttribute(m.pop(), true))],
-  ['cvlit', (m) => m.push(withAttribute(m.pop(), false))],
+  ['cvi', (m) => m.push(Math.trunc(toNumber(m, m.pop())))],
+  ['cvr', (m) => m.push(toNumber(m, m.pop()))],
+  ['cvn', (m) => m.push(nameOf(m, m.string()))],
+  ['cvx', (m) => m.push(withAttribute(m, m.pop(), true))],
+  ['cvlit', (m) => m.push(withAttribute(m, m.pop(), false))],
   ['cvs', (m) => convertToString(m, 10)],
   ['cvrs', (m) => convertToString(m, undefined)],
   ['xcheck', (m) => m.push(isExecutable(m.pop()))],

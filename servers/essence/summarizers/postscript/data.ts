@@ -2,12 +2,12 @@
 // result is reproducible.
 import type { OperatorBody, PsMachine } from './machine.js';
 import {
+  CELLS,
   keyOf,
   MARK,
   PsArray,
   PsDict,
   PsError,
-  PsMark,
   PsName,
   type PsObject,
   PsOperator,
@@ -31,13 +31,15 @@ function compare(body: (order: number) => boolean): OperatorBody {
     const b = m.pop();
     const a = m.pop();
     if (typeof a === 'number' && typeof b === 'number') m.push(body(a - b));
-    else if (a instanceof PsString && b instanceof PsString)
+    else if (a instanceof PsString && b instanceof PsString) {
+      m.work(sizeOf(a) + sizeOf(b));
       m.push(body(a.text < b.text ? -1 : a.text > b.text ? 1 : 0));
-    else throw new PsError('typecheck: comparison');
+    } else throw new PsError('typecheck: comparison');
   };
 }
 
-function same(a: PsObject, b: PsObject): boolean {
+function same(m: PsMachine, a: PsObject, b: PsObject): boolean {
+  if (a instanceof PsString || b instanceof PsString) m.work(sizeOf(a) + sizeOf(b));
   if (a instanceof PsName || a instanceof PsString) {
     return (b instanceof PsName || b instanceof PsString) && a.text === b.text;
   }
@@ -55,21 +57,37 @@ function logic(bits: (a: number, b: number) => number): OperatorBody {
   };
 }
 
+/** The elements of an object: what an operator on all of it costs. */
+function sizeOf(object: PsObject): number {
+  if (object instanceof PsString) return object.bytes.length / 8;
+  if (object instanceof PsArray) return object.items.length;
+  if (object instanceof PsDict) return object.entries.size;
+  return object instanceof PsName ? object.text.length / 8 : 0;
+}
+
+/** Overwrites items of an array, which keeps its length. */
+function putItems(into: PsArray, start: number, from: PsArray): void {
+  if (!(Number.isInteger(start) && start >= 0 && start + from.items.length <= into.items.length))
+    throw new PsError('rangecheck: copy');
+  for (const [index, item] of from.items.entries()) into.items[start + index] = item;
+}
+
 function copy(m: PsMachine): void {
   const top = m.pop();
   if (typeof top === 'number') {
     if (top < 0 || top > m.operands.length) throw new PsError('rangecheck');
+    m.work(top);
     m.push(...(top === 0 ? [] : m.operands.slice(-top)));
     return;
   }
   const from = m.pop();
+  m.work(sizeOf(from));
   if (top instanceof PsDict && from instanceof PsDict)
-    for (const [key, value] of from.entries) top.entries.set(key, value);
-  else if (top instanceof PsArray && from instanceof PsArray)
-    top.items.splice(0, from.items.length, ...from.items);
+    for (const [key, value] of from.entries) m.setEntry(top, key, value);
+  else if (top instanceof PsArray && from instanceof PsArray) putItems(top, 0, from);
   else if (top instanceof PsString && from instanceof PsString) {
     top.bytes.set(from.bytes.subarray(0, top.bytes.length));
-    m.push(new PsString(top.bytes.subarray(0, from.bytes.length)));
+    m.pushString(top.bytes.subarray(0, from.bytes.length));
     return;
   } else throw new PsError('typecheck: copy');
   m.push(top);
@@ -77,11 +95,16 @@ function copy(m: PsMachine): void {
 
 function roll(m: PsMachine): void {
   const [count, by] = m.numbers(2);
-  if (count! < 0 || count! > m.operands.length) throw new PsError('rangecheck');
+  if (!Number.isInteger(count) || count! < 0 || count! > m.operands.length) throw new PsError('rangecheck');
   if (count === 0) return;
-  const part = m.operands.splice(m.operands.length - count!);
-  const shift = (((by! % count!) + count!) % count!) | 0;
-  m.push(...part.slice(part.length - shift), ...part.slice(0, part.length - shift));
+  m.work(count! * 8);
+  const part = m.operands.slice(-count!);
+  const base = m.operands.length - part.length;
+  let target = (((by! % part.length) + part.length) % part.length) | 0;
+  for (const item of part) {
+    m.operands[base + target] = item;
+    if (++target === part.length) target = 0;
+  }
 }
 
 function get(m: PsMachine): void {
@@ -99,8 +122,9 @@ function put(m: PsMachine): void {
   const value = m.pop();
   const index = m.pop();
   const into = m.pop();
-  if (into instanceof PsDict) into.entries.set(keyOf(index), value);
-  else if (typeof index !== 'number') throw new PsError('typecheck: put');
+  if (into instanceof PsDict) m.setEntry(into, keyOf(index), value);
+  // An index between two integers would be a property of its own.
+  else if (!Number.isInteger(index) || typeof index !== 'number') throw new PsError('typecheck: put');
   else if (into instanceof PsArray && index >= 0 && index < into.items.length) into.items[index] = value;
   else if (into instanceof PsString && typeof value === 'number' && index < into.bytes.length)
     into.bytes[index] = value;
@@ -110,10 +134,10 @@ function put(m: PsMachine): void {
 function getInterval(m: PsMachine): void {
   const [start, count] = m.numbers(2);
   const from = m.pop();
-  if (from instanceof PsString) m.push(new PsString(from.bytes.subarray(start!, start! + count!)));
+  if (from instanceof PsString) m.pushString(from.bytes.subarray(start!, start! + count!));
   else if (from instanceof PsArray) {
-    m.allocate(count!);
-    m.push(new PsArray(from.items.slice(start!, start! + count!), from.executable));
+    m.work(count!);
+    m.pushArray(from.items.slice(start!, start! + count!), from.executable);
   } else throw new PsError('typecheck: getinterval');
 }
 
@@ -121,6 +145,7 @@ function putInterval(m: PsMachine): void {
   const value = m.pop();
   const start = m.number();
   const into = m.pop();
+  m.work(sizeOf(value));
   if (
     into instanceof PsString &&
     value instanceof PsString &&
@@ -132,7 +157,7 @@ function putInterval(m: PsMachine): void {
     value instanceof PsArray &&
     start + value.items.length <= into.items.length
   ) {
-    into.items.splice(start, value.items.length, ...value.items);
+    putItems(into, start, value);
   } else throw new PsError('rangecheck: putinterval');
 }
 
@@ -148,14 +173,16 @@ function length(m: PsMachine): void {
 function search(m: PsMachine, anchored: boolean): void {
   const pattern = m.string();
   const from = m.string();
+  m.work(from.bytes.length);
   const offset = from.text.indexOf(pattern.text);
   if (offset < 0 || (anchored && offset > 0)) {
     m.push(from, false);
     return;
   }
   const end = offset + pattern.bytes.length;
-  m.push(new PsString(from.bytes.subarray(end)), new PsString(from.bytes.subarray(offset, end)));
-  if (!anchored) m.push(new PsString(from.bytes.subarray(0, offset)));
+  m.pushString(from.bytes.subarray(end));
+  m.pushString(from.bytes.subarray(offset, end));
+  if (!anchored) m.pushString(from.bytes.subarray(0, offset));
   m.push(true);
 }
 
@@ -163,7 +190,7 @@ function store(m: PsMachine): void {
   const value = m.pop();
   const key = m.key();
   const dict = [...m.dicts].reverse().find((candidate) => candidate.entries.has(key)) ?? m.currentDict;
-  dict.entries.set(key, value);
+  m.setEntry(dict, key, value);
 }
 
 function where(m: PsMachine): void {
@@ -175,20 +202,22 @@ function where(m: PsMachine): void {
 
 function newArray(m: PsMachine): void {
   const size = m.number();
-  m.allocate(size);
+  m.allocate(size + CELLS.array);
+  m.work(size);
   m.push(new PsArray(new Array<PsObject>(size).fill(null)));
 }
 
 function define(m: PsMachine): void {
   const value = m.pop();
   const key = m.key();
-  m.currentDict.entries.set(key, value);
+  m.setEntry(m.currentDict, key, value);
   if (key === '/FontType' && value === 3) m.shown.beginFont(m.currentDict);
 }
 
 function newString(m: PsMachine): void {
   const size = m.number();
-  m.allocate(size / 8);
+  m.allocate(size / 8 + CELLS.string);
+  m.work(size / 8);
   m.push(new PsString(new Uint8Array(size)));
 }
 
@@ -217,8 +246,8 @@ export const DATA_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
   ['rand', (m) => m.push(0)],
   ['srand', (m) => void m.pop()],
   ['rrand', (m) => m.push(0)],
-  ['eq', (m) => m.push(same(m.pop(), m.pop()))],
-  ['ne', (m) => m.push(!same(m.pop(), m.pop()))],
+  ['eq', (m) => m.push(same(m, m.pop(), m.pop()))],
+  ['ne', (m) => m.push(!same(m, m.pop(), m.pop()))],
   ['lt', compare((order) => order < 0)],
   ['le', compare((order) => order <= 0)],
   ['gt', compare((order) => order > 0)],
@@ -268,22 +297,25 @@ export const DATA_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
   [
     'counttomark',
     (m) => {
-      const mark = m.operands.findLastIndex((operand) => operand instanceof PsMark);
-      if (mark < 0) throw new PsError('unmatched mark');
-      m.push(m.operands.length - 1 - mark);
+      m.push(m.countToMark());
     },
   ],
   [
     ']',
     (m) => {
-      const items = m.popToMark();
-      m.allocate(items.length);
-      m.push(new PsArray(items));
+      m.pushArray(m.popToMark());
     },
   ],
-  ['>>', (m) => m.push(dictionaryOf(m.popToMark(), keyOf))],
+  [
+    '>>',
+    (m) => {
+      const objects = m.popToMark();
+      m.allocate(CELLS.dict + (objects.length / 2) * CELLS.entry);
+      m.push(dictionaryOf(objects, keyOf));
+    },
+  ],
   ['array', newArray],
-  ['packedarray', (m) => m.push(new PsArray(m.operands.splice(-Math.max(1, m.number()))))],
+  ['packedarray', (m) => m.pushArray(m.operands.splice(-Math.max(1, m.number())))],
   ['setpacking', (m) => void m.pop()],
   ['currentpacking', (m) => m.push(false)],
   ['string', newString],
@@ -291,11 +323,11 @@ export const DATA_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
     'dict',
     (m) => {
       m.number();
-      m.allocate(8);
+      m.allocate(CELLS.dict);
       m.push(new PsDict());
     },
   ],
-  ['begin', (m) => void m.dicts.push(m.dict())],
+  ['begin', (m) => m.pushDict(m.dict())],
   ['end', (m) => void (m.dicts.length > 2 && m.dicts.pop())],
   ['cleardictstack', (m) => void m.dicts.splice(2)],
   ['countdictstack', (m) => m.push(m.dicts.length)],
@@ -335,7 +367,9 @@ export const DATA_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
     'aload',
     (m) => {
       const array = m.array();
-      m.push(...array.items, array);
+      m.work(array.items.length);
+      for (const item of array.items) m.push(item);
+      m.push(array);
     },
   ],
   [
@@ -343,8 +377,9 @@ export const DATA_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
     (m) => {
       const array = m.array();
       if (array.items.length > m.operands.length) throw new PsError('stack underflow');
+      m.work(array.items.length);
       const values = array.items.length === 0 ? [] : m.operands.splice(-array.items.length);
-      array.items.splice(0, array.items.length, ...values);
+      putItems(array, 0, new PsArray(values));
       m.push(array);
     },
   ],

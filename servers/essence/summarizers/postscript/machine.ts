@@ -1,6 +1,7 @@
 // The interpreter of PostScript: stacks, dictionaries, execution and the limits of a program.
 import { type GraphicsState, initialGraphics } from './graphics.js';
 import {
+  CELLS,
   keyOf,
   PsArray,
   PsDict,
@@ -26,8 +27,14 @@ const MAX_STEPS = 12_000_000;
 const MAX_DEPTH = 250;
 /** Maximum number of operands on the stack. */
 const MAX_OPERANDS = 100_000;
-/** Maximum number of elements in all arrays and strings of a program. */
-const MAX_CELLS = 20_000_000;
+/** Maximum number of dictionaries on the dictionary stack. */
+const MAX_DICTS = 100;
+/** Maximum number of graphics states that `gsave` keeps. */
+const MAX_SAVED = 10_000;
+/** Maximum memory of all objects that a program makes, in cells of 8 bytes; what it drops counts as well (E-45). */
+const MAX_CELLS = 24_000_000;
+/** Elements of a stack, array or string that an operator moves in the time of one step, as a power of two. */
+const ELEMENTS_PER_STEP_LOG2 = 5;
 /** Maximum number of errors that the program does not catch itself with the operator `stopped`. */
 const MAX_ERRORS = 1000;
 
@@ -66,7 +73,10 @@ export class PsMachine {
     this.#operators = operators;
     this.maxTextLength = maxTextLength;
     this.shown = shown;
-    this.scanner = new PsScanner(program, (line) => shown.comment(line));
+    this.scanner = new PsScanner(program, {
+      comment: (line) => shown.comment(line),
+      charge: (cells) => this.allocate(cells),
+    });
     for (const name of operators.keys()) this.system.set(name, new PsOperator(name));
     for (const [name, value] of [
       ['true', true],
@@ -115,9 +125,15 @@ export class PsMachine {
     else this.push(object);
   }
 
-  /** Counts one step; loops also count their iterations, because the body may be empty. @throws PsEnd */
-  count(): void {
-    if (++this.#steps > MAX_STEPS) throw new PsEnd('the program takes too long');
+  /** Counts steps; loops also count their iterations, because the body may be empty. @throws PsEnd */
+  count(steps = 1): void {
+    this.#steps += steps;
+    if (this.#steps > MAX_STEPS) throw new PsEnd('the program takes too long');
+  }
+
+  /** Counts the elements that an operator moves or compares: one operator may move a hundred thousand. @throws PsEnd */
+  work(elements: number): void {
+    if (elements > 0) this.count(elements / (1 << ELEMENTS_PER_STEP_LOG2));
   }
 
   /** Executes an object; a procedure's items are interpreted one by one. */
@@ -131,8 +147,13 @@ export class PsMachine {
     } else if (object instanceof PsName && object.executable) {
       this.interpret(object);
     } else if (object instanceof PsString && object.executable) {
-      const inner = new PsScanner(object.bytes);
-      for (let item = inner.next(); item !== undefined; item = inner.next()) this.interpret(item);
+      if (++this.#depth > MAX_DEPTH) throw new PsEnd('procedures call each other too deeply');
+      const inner = this.scan(object);
+      for (let item = inner.next(); item !== undefined; item = inner.next()) {
+        this.allocate(CELLS.string);
+        this.interpret(item);
+      }
+      this.#depth--;
     } else {
       this.push(object);
     }
@@ -169,11 +190,40 @@ export class PsMachine {
     return this.dicts[this.dicts.length - 1]!;
   }
 
-  /** Counts the elements that a program allocates. @throws PsEnd */
+  /** Counts the memory that a program allocates, in cells of 8 bytes. @throws PsEnd */
   allocate(cells: number): void {
     if (!(cells >= 0)) throw new PsError('rangecheck');
     this.#cells += cells;
     if (this.#cells > MAX_CELLS) throw new PsEnd('the program needs too much memory');
+  }
+
+  /** Returns a scanner of a string as a program. */
+  scan(string: PsString): PsScanner {
+    return new PsScanner(string.bytes, { charge: (cells) => this.allocate(cells) });
+  }
+
+  /** Sets an entry of a dictionary and counts a new one. */
+  setEntry(dict: PsDict, key: string, value: PsObject): void {
+    if (!dict.entries.has(key)) this.allocate(CELLS.entry + key.length / 8);
+    dict.entries.set(key, value);
+  }
+
+  /** `begin`. @throws PsError if the dictionary stack is full */
+  pushDict(dict: PsDict): void {
+    if (this.dicts.length >= MAX_DICTS) throw new PsError('dictstackoverflow');
+    this.dicts.push(dict);
+  }
+
+  /** Pushes a new array. */
+  pushArray(items: PsObject[], executable = false): void {
+    this.allocate(CELLS.array + items.length);
+    this.push(new PsArray(items, executable));
+  }
+
+  /** Pushes a view of a string's bytes. */
+  pushString(bytes: Uint8Array): void {
+    this.allocate(CELLS.string);
+    this.push(new PsString(bytes));
   }
 
   push(...objects: PsObject[]): void {
@@ -235,7 +285,7 @@ export class PsMachine {
   }
 
   saveGraphics(): void {
-    this.allocate(8);
+    if (this.#saved.length >= MAX_SAVED) throw new PsError('limitcheck: gsave');
     this.#saved.push({ ...this.graphics });
   }
 
@@ -256,10 +306,18 @@ export class PsMachine {
     this.restoreGraphics();
   }
 
+  /** Returns the number of objects above the topmost mark. @throws PsError without a mark */
+  countToMark(): number {
+    const mark = this.operands.findLastIndex((operand) => operand instanceof PsMark);
+    const count = this.operands.length - 1 - mark;
+    this.work(count);
+    if (mark < 0) throw new PsError('unmatched mark');
+    return count;
+  }
+
   /** Pops the topmost mark and the objects above it; returns the objects. */
   popToMark(): PsObject[] {
-    const mark = this.operands.findLastIndex((operand) => operand instanceof PsMark);
-    if (mark < 0) throw new PsError('unmatched mark');
+    const mark = this.operands.length - 1 - this.countToMark();
     const objects = this.operands.splice(mark + 1);
     this.operands.pop();
     return objects;

@@ -11,6 +11,17 @@ export type PsObject =
   | PsMark
   | PsFile;
 
+/** Memory of the objects that a program makes, in cells of 8 bytes, without their content. */
+export const CELLS = {
+  name: 8,
+  array: 10,
+  string: 30,
+  dict: 40,
+  entry: 10,
+  encoding: 256 * 8,
+  wrapper: 4,
+} as const;
+
 export class PsName {
   constructor(
     readonly text: string,

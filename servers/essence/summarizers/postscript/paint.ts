@@ -11,7 +11,7 @@ import {
   transformDistance,
 } from './graphics.js';
 import type { OperatorBody, PsMachine } from './machine.js';
-import { PsArray, PsDict, type PsObject } from './objects.js';
+import { CELLS, PsArray, PsDict, type PsObject } from './objects.js';
 
 /** An operator like `scale`: changes the current matrix, or fills the matrix operand if there is one. */
 function matrixOperator(count: 1 | 2, make: (a: number, b: number) => Matrix): OperatorBody {
@@ -34,6 +34,11 @@ function rotation(degrees: number): Matrix {
 function fill(m: PsMachine, array: PsArray, matrix: Matrix): void {
   array.items.splice(0, 6, ...matrix);
   m.push(array);
+}
+
+function newDict(m: PsMachine): PsDict {
+  m.allocate(CELLS.dict);
+  return new PsDict();
 }
 
 function pointOperator(
@@ -106,11 +111,23 @@ export const PAINT_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
   ),
   ...QUERIES.map(([name, values]): [string, OperatorBody] => [name, (m) => m.push(...values)]),
   ['setcolor', (m) => m.drop(1)],
-  ['currentscreen', (m) => m.push(60, 45, new PsArray([], true))],
-  ['currenttransfer', (m) => m.push(new PsArray([], true))],
-  ['currentdash', (m) => m.push(new PsArray([]), 0)],
-  ['currentpagedevice', (m) => m.push(new PsDict())],
-  ['matrix', (m) => m.push(new PsArray([...IDENTITY]))],
+  [
+    'currentscreen',
+    (m) => {
+      m.push(60, 45);
+      m.pushArray([], true);
+    },
+  ],
+  ['currenttransfer', (m) => m.pushArray([], true)],
+  [
+    'currentdash',
+    (m) => {
+      m.pushArray([]);
+      m.push(0);
+    },
+  ],
+  ['currentpagedevice', (m) => m.push(newDict(m))],
+  ['matrix', (m) => m.pushArray([...IDENTITY])],
   ['identmatrix', (m) => fill(m, m.array(), IDENTITY)],
   ['defaultmatrix', (m) => fill(m, m.array(), IDENTITY)],
   ['currentmatrix', (m) => fill(m, m.array(), m.graphics.matrix)],
@@ -159,7 +176,7 @@ export const PAINT_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
   ['currentpoint', (m) => m.push(...transform(invert(m.graphics.matrix), m.graphics.x, m.graphics.y))],
   ['gsave', (m) => m.saveGraphics()],
   ['grestore', (m) => m.restoreGraphics()],
-  ['gstate', (m) => m.push(new PsDict())],
+  ['gstate', (m) => m.push(newDict(m))],
   ['showpage', (m) => showPage(m)],
   ['copypage', (m) => m.shown.text.page()],
   ['charpath', (m) => m.drop(2)],

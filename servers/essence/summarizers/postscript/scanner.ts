@@ -1,4 +1,4 @@
-import { PsArray, PsDict, PsError, PsName, type PsObject, PsString } from './objects.js';
+import { CELLS, PsArray, PsDict, PsError, PsName, type PsObject, PsString } from './objects.js';
 
 /** Maximum depth of nested procedures. */
 const MAX_DEPTH = 200;
@@ -17,10 +17,16 @@ export class PsScanner {
   offset = 0;
   readonly #bytes: Uint8Array;
   readonly #comment: (text: string) => void;
+  readonly #charge: (cells: number) => void;
 
-  constructor(bytes: Uint8Array, comment: (text: string) => void = () => {}) {
+  /** @param calls - `comment` receives each comment, `charge` the memory of the objects in procedures, in cells of 8 bytes. */
+  constructor(
+    bytes: Uint8Array,
+    calls: { comment?: (text: string) => void; charge?: (cells: number) => void } = {},
+  ) {
     this.#bytes = bytes;
-    this.#comment = comment;
+    this.#comment = calls.comment ?? (() => undefined);
+    this.#charge = calls.charge ?? (() => undefined);
   }
 
   get done(): boolean {
@@ -131,6 +137,7 @@ export class PsScanner {
       if (object === undefined) throw new PsError('a procedure has no end');
       if (object instanceof PsName && object.executable && object.text === '}')
         return new PsArray(items, true);
+      this.#charge(cellsOf(object));
       items.push(object);
     }
   }
@@ -186,6 +193,11 @@ export class PsScanner {
     this.skipTo('~>', true);
     return new PsString(new Uint8Array());
   }
+}
+
+function cellsOf(object: PsObject): number {
+  if (object instanceof PsString) return CELLS.string;
+  return object instanceof PsArray ? CELLS.array : typeof object === 'number' ? 2 : CELLS.name;
 }
 
 function nameOrNumber(word: string): PsObject {

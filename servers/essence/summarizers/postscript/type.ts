@@ -10,26 +10,28 @@ import {
   transformDistance,
 } from './graphics.js';
 import type { OperatorBody, PsMachine } from './machine.js';
-import { PsArray, PsDict, PsError, PsName, type PsObject, PsString } from './objects.js';
+import { CELLS, PsArray, PsDict, PsError, PsName, type PsObject, PsString } from './objects.js';
 
 function findFont(m: PsMachine): void {
   const key = m.key();
   let font = m.fonts.entries.get(key);
   if (font === undefined) {
     // A font resident in the printer: its name and the standard encoding are sufficient.
+    m.allocate(CELLS.dict + CELLS.encoding);
     const printerFont = new PsDict();
     printerFont.set('FontName', new PsName(key.slice(1), false));
     printerFont.set('FontType', 1);
     printerFont.set('FontMatrix', new PsArray([0.001, 0, 0, 0.001, 0, 0]));
-    printerFont.set('Encoding', encodingArray(STANDARD_ENCODING));
+    printerFont.set('Encoding', encodingArray(m, STANDARD_ENCODING));
     printerFont.set('FontBBox', new PsArray([0, -200, 1000, 900]));
-    m.fonts.entries.set(key, printerFont);
+    m.setEntry(m.fonts, key, printerFont);
     font = printerFont;
   }
   m.push(font);
 }
 
-function encodingArray(names: readonly (string | undefined)[]): PsArray {
+function encodingArray(m: PsMachine, names: readonly (string | undefined)[]): PsArray {
+  m.allocate(CELLS.encoding);
   return new PsArray(Array.from({ length: 256 }, (_, code) => new PsName(names[code] ?? '.notdef', false)));
 }
 
@@ -38,7 +40,7 @@ const SCALE_KEY = 'harvest-scale';
 
 /** Returns a copy of a font with the matrix, for `scalefont` and `makefont`. */
 function scaledCopy(m: PsMachine, dict: PsDict, matrix: Matrix): PsDict {
-  m.allocate(20);
+  m.allocate(CELLS.dict + CELLS.array * 2 + dict.entries.size * CELLS.entry);
   const copy = new PsDict();
   for (const [key, value] of dict.entries) copy.entries.set(key, value);
   copy.set(SCALE_KEY, new PsArray([...multiply(scaleOf(dict), matrix)]));
@@ -75,6 +77,7 @@ function show(
   extra: [number, number],
   special?: [number, number, number],
 ): void {
+  m.count(string.bytes.length);
   const { graphics, shown } = m;
   const { font } = graphics;
   if (font === undefined) return;
@@ -116,17 +119,21 @@ function showGlyph(m: PsMachine): void {
 /** `xshow`, `yshow`, `xyshow`: an operand contains the advances, one or two per character. */
 function showWithAdvances(numbers: 1 | 2, vertical: boolean): OperatorBody {
   return (m) => {
-    const advances = m.array().items.map((item) => (typeof item === 'number' ? item : 0));
+    const { items } = m.array();
     const string = m.string();
+    const advance = (index: number): number => {
+      const item = items[index];
+      return typeof item === 'number' ? item : 0;
+    };
     string.bytes.forEach((_, index) => {
       const { x, y } = m.graphics;
       show(m, new PsString(string.bytes.subarray(index, index + 1)), [0, 0]);
       m.graphics.x = x;
       m.graphics.y = y;
       const first = index * numbers;
-      if (numbers === 2) moveBy(m.graphics, advances[first] ?? 0, advances[first + 1] ?? 0);
-      else if (vertical) moveBy(m.graphics, 0, advances[first] ?? 0);
-      else moveBy(m.graphics, advances[first] ?? 0, 0);
+      if (numbers === 2) moveBy(m.graphics, advance(first), advance(first + 1));
+      else if (vertical) moveBy(m.graphics, 0, advance(first));
+      else moveBy(m.graphics, advance(first), 0);
     });
   };
 }
@@ -148,7 +155,7 @@ function defineFont(m: PsMachine): void {
   const key = m.key();
   font.set('FID', 1);
   if (font.get('FontName') === undefined) font.set('FontName', new PsName(key.slice(1), false));
-  m.fonts.entries.set(key, font);
+  m.setEntry(m.fonts, key, font);
   m.push(font);
 }
 
@@ -160,7 +167,7 @@ function findResource(m: PsMachine): void {
   }
   const key = m.key();
   if (category === '/Encoding')
-    m.push(encodingArray(key === '/ISOLatin1Encoding' ? ISO_LATIN1_ENCODING : STANDARD_ENCODING));
+    m.push(encodingArray(m, key === '/ISOLatin1Encoding' ? ISO_LATIN1_ENCODING : STANDARD_ENCODING));
   else m.push(m.resources.entries.get(`${category}${key}`) ?? new PsDict());
 }
 
@@ -171,7 +178,7 @@ function defineResource(m: PsMachine): void {
     return;
   }
   const value = m.pop();
-  m.resources.entries.set(`${category}${m.key()}`, value);
+  m.setEntry(m.resources, `${category}${m.key()}`, value);
   m.push(value);
 }
 
@@ -196,10 +203,11 @@ export const TYPE_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
   ['resourceforall', (m) => m.drop(4)],
   [
     'findencoding',
-    (m) => m.push(encodingArray(m.key() === '/ISOLatin1Encoding' ? ISO_LATIN1_ENCODING : STANDARD_ENCODING)),
+    (m) =>
+      m.push(encodingArray(m, m.key() === '/ISOLatin1Encoding' ? ISO_LATIN1_ENCODING : STANDARD_ENCODING)),
   ],
-  ['StandardEncoding', (m) => m.push(encodingArray(STANDARD_ENCODING))],
-  ['ISOLatin1Encoding', (m) => m.push(encodingArray(ISO_LATIN1_ENCODING))],
+  ['StandardEncoding', (m) => m.push(encodingArray(m, STANDARD_ENCODING))],
+  ['ISOLatin1Encoding', (m) => m.push(encodingArray(m, ISO_LATIN1_ENCODING))],
   [
     'scalefont',
     (m) => {
@@ -223,6 +231,7 @@ export const TYPE_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
     (m) => {
       const [ex, ey] = transformDistance(m.graphics.matrix, 1, 0);
       const { bytes } = m.string();
+      m.count(bytes.length);
       m.push(m.shown.measure(bytes, currentFont(m), Math.hypot(ex, ey)).width, 0);
     },
   ],

@@ -1,5 +1,6 @@
 import type { SourceDocument } from '../../document.js';
 import type { Summary } from '../../summary.js';
+import { boundedSource, MAX_TYPESETTING_CHARACTERS } from '../bounded-source.js';
 import { present, summarizeExtracted } from '../extracted.js';
 import { isTexinfo, summarizeTexinfo } from '../texinfo.js';
 import { TexReader } from './tex-reader.js';
@@ -7,7 +8,7 @@ import { TexReader } from './tex-reader.js';
 /** TeX: the Text rule on the text without its commands; a title if there is one (6.2). Texinfo of type TeX is summarized as Texinfo. */
 export function summarizeTex(document: SourceDocument): Summary {
   if (isTexinfo(document.text)) return summarizeTexinfo(document);
-  const reader = new TexReader(normalized(document.text));
+  const reader = new TexReader(boundedSource(document, 'TeX source', MAX_TYPESETTING_CHARACTERS));
   const text = withoutGaps(reader.read());
   const { title, author } = reader.fields;
   return summarizeExtracted({
@@ -21,7 +22,7 @@ export function summarizeTex(document: SourceDocument): Summary {
 
 /** LaTeX: the fields that the document marks (6.2); its text is for `--full-text`. */
 export function summarizeLatex(document: SourceDocument): Summary {
-  const reader = new TexReader(normalized(document.text));
+  const reader = new TexReader(boundedSource(document, 'TeX source', MAX_TYPESETTING_CHARACTERS));
   const text = withoutGaps(reader.read());
   const { title, author, abstract, headings, references, keywords } = reader.fields;
   const attributes = present([
@@ -35,10 +36,6 @@ export function summarizeLatex(document: SourceDocument): Summary {
   const summary = summarizeExtracted({ attributes, text });
   // A chapter or a style file marks no fields; its text is used instead.
   return attributes.length > 0 ? { ...summary, attributes } : summary;
-}
-
-function normalized(text: string): string {
-  return text.replace(/\r\n?/g, '\n');
 }
 
 /** Removes the blanks that commands leave. */

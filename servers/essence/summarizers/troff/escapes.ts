@@ -1,6 +1,6 @@
 /** Splits a macro line into words; double quotes group blanks, a doubled one is a quote. */
 export function macroArguments(text: string): string[] {
-  return Array.from(text.matchAll(/"((?:[^"]|"")*)"?|[^\s"]\S*/g), (found) => {
+  return Array.from(text.matchAll(/"([^"]*(?:""[^"]*)*)"?|[^\s"]\S*/g), (found) => {
     const word = found[1] === undefined ? found[0] : found[1].replaceAll('""', '"');
     return removeEscapes(word);
   }).filter((word) => word !== '');

@@ -1,5 +1,6 @@
 import type { SourceDocument } from '../../document.js';
 import type { Summary } from '../../summary.js';
+import { boundedSource, MAX_TYPESETTING_CHARACTERS } from '../bounded-source.js';
 import { oneLine, present, summarizeExtracted } from '../extracted.js';
 import { summarizeManPage } from '../man-page.js';
 import { macroArguments, removeEscapes } from './escapes.js';
@@ -43,8 +44,8 @@ const MAX_HEADINGS = 2000;
  * is summarized as one.
  */
 export function summarizeTroff(document: SourceDocument): Summary {
-  const source = document.text.replace(/\r\n?/g, '\n');
-  if (/^\.[ \t]*(?:TH|Dt)[ \t]/m.test(source)) return summarizeManPage(document);
+  if (/^\.[ \t]*(?:TH|Dt)[ \t]/m.test(document.text)) return summarizeManPage(document);
+  const source = boundedSource(document, 'troff source', MAX_TYPESETTING_CHARACTERS);
   const found: Record<Exclude<Field, 'none'>, string[]> = {
     title: [],
     author: [],

@@ -16,7 +16,8 @@ const SITES: readonly (readonly [word: string, site: string])[] = [
  */
 export function* convertPcIndex(text: string): Generator<FoundObject> {
   const [first = '', ...lines] = linesOf(text);
-  const root = /[a-z]+:\/\/[^\s"()]+/i.exec(first)?.[0];
+  // The look-behind keeps the search linear in a long word without `://`.
+  const root = /(?<![a-z])[a-z]+:\/\/[^\s"()]+/i.exec(first)?.[0];
   if (root === undefined) return;
   const site = SITES.find(([word]) => root.toLowerCase().includes(word))?.[1] ?? 'Unknown';
   for (const line of lines) {

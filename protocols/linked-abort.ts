@@ -1,0 +1,37 @@
+/**
+ * The signal of a task, aborted by any of its sources and when the task is over: disposing of it stops what is left of the task.
+ *
+ * Unlike `AbortSignal.any`, it removes its listeners from the sources, so that a source that lives as long as the process does not
+ * remember every task.
+ */
+export class LinkedAbort implements Disposable {
+  readonly #controller = new AbortController();
+  readonly #sources: readonly AbortSignal[];
+
+  /** @param sources undefined ones are ignored */
+  constructor(...sources: readonly (AbortSignal | undefined)[]) {
+    this.#sources = sources.filter((source) => source !== undefined);
+    for (const source of this.#sources) {
+      if (source.aborted) this.#controller.abort(source.reason);
+      else source.addEventListener('abort', this.#follow, { once: true });
+    }
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  abort(reason?: unknown): void {
+    this.#controller.abort(reason);
+  }
+
+  [Symbol.dispose](): void {
+    for (const source of this.#sources) source.removeEventListener('abort', this.#follow);
+    this.#controller.abort();
+  }
+
+  readonly #follow = (event: Event): void => {
+    const { target } = event;
+    this.#controller.abort(target instanceof AbortSignal ? target.reason : undefined);
+  };
+}

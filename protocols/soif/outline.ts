@@ -1,0 +1,133 @@
+// Objects whose bytes are not in memory: reads where their attributes are, and writes them with changes.
+import { ProtocolError } from '../errors.js';
+import { type ByteSource, SplicedSource } from './byte-source.js';
+import { selectWritten } from './encoder.js';
+import type { OutlineAttribute, SoifOutline } from './kept-attributes.js';
+import { cleanName } from './names.js';
+import { DEFAULT_TYPE, type SoifValue } from './object.js';
+import { decoderLimits } from './options.js';
+import { StreamReader } from './stream-reader.js';
+import { encodeText } from './text.js';
+import { assertWritableUrl } from './url-bytes.js';
+
+/**
+ * Reads the outline of one object, and no values that it does not keep; `whole`: all bytes, so that the source can verify them.
+ *
+ * @throws ProtocolError if they are not one object
+ */
+export async function readOutline(
+  source: ByteSource,
+  { whole = false }: { readonly whole?: boolean } = {},
+): Promise<SoifOutline> {
+  let outline: SoifOutline | undefined;
+  let defect: ProtocolError | undefined;
+  let isMalformed = false;
+  const ignore = (): void => {};
+  const limits = decoderLimits({ maxObjectBytes: Math.max(source.length, 1), largeBytes: 1 });
+  const reader = new StreamReader(
+    {
+      object: (object, start, _end, exact, window) => {
+        const shift = start - window.base;
+        const attributes = object.attributes.map(({ name }, i) => ({
+          name,
+          start: object.valueStartAt(i) - shift,
+          end: object.valueEndAt(i) - shift,
+        }));
+        outline ??= { head: object, attributes, exact };
+      },
+      large: (found) => {
+        outline ??= found;
+      },
+      warning: ({ rule, offset, message }) => {
+        defect = new ProtocolError(message, { protocol: 'soif', rule, offset });
+      },
+      largeBytes: ignore,
+      rewind: () => {
+        isMalformed = true;
+      },
+      section: ignore,
+      endLine: ignore,
+    },
+    limits,
+    { sections: false, endLine: false },
+  );
+  for (let at = 0; at < source.length && !isMalformed; ) {
+    const from = at;
+    for await (const piece of source.pieces(from)) {
+      reader.push(piece);
+      at += piece.length;
+      if (outline !== undefined && !whole) return outline;
+      if (whole) {
+        reader.own();
+        continue;
+      }
+      const next = reader.skip();
+      if (next > source.length) {
+        const details = { protocol: 'soif', rule: 'SOIF-4.4', offset: source.length } as const;
+        throw new ProtocolError('truncated: the input ends in a value', details);
+      }
+      if (next === at && !isMalformed) continue;
+      at = next;
+      break;
+    }
+  }
+  if (!isMalformed) reader.end();
+  if (outline !== undefined) return outline;
+  throw (
+    defect ?? new ProtocolError('no object', { protocol: 'soif', rule: 'SOIF-1.3', offset: source.length })
+  );
+}
+
+/** The attributes that are requested by name: the last one of each (SOIF-5.2). */
+export function attributeOf({ attributes }: SoifOutline, name: string): OutlineAttribute | undefined {
+  const key = name.toLowerCase();
+  return attributes.findLast((attribute) => attribute.name.toLowerCase() === key);
+}
+
+/**
+ * The object in the layout of SOIF-2.2, with changes: the bytes that `encodeSoif(object.with(changes))` makes of an object in memory.
+ *
+ * @throws ProtocolError when the object has no URL
+ */
+export function rewriteLarge(
+  source: ByteSource,
+  outline: SoifOutline,
+  changes: readonly (readonly [name: string, value: SoifValue])[] = [],
+): ByteSource {
+  type Value = Uint8Array | OutlineAttribute;
+  const groups: [name: string, value: Value][][] = [];
+  const byName = new Map<string, [name: string, value: Value][]>();
+  for (const attribute of outline.attributes) {
+    const key = attribute.name.toLowerCase();
+    // Only a change brings the values of a name together, as `with` does.
+    const same = changes.length === 0 ? undefined : byName.get(key);
+    if (same !== undefined) same.push([attribute.name, attribute]);
+    else {
+      const group: [string, Value][] = [[attribute.name, attribute]];
+      byName.set(key, group);
+      groups.push(group);
+    }
+  }
+  for (const [name, value] of changes) {
+    const same = byName.get(name.toLowerCase());
+    const changed: [string, Value] = [name, encodeText(value)];
+    if (same === undefined) groups.push([changed]);
+    else same.splice(0, same.length, changed);
+  }
+  const lines = groups.flat().map(([name, value]) => {
+    const size = value instanceof Uint8Array ? value.length : value.end - value.start;
+    return { name: cleanName(name), size, value };
+  });
+  const { head } = outline;
+  const type = head.type === '' ? DEFAULT_TYPE : head.type.replace(/[^A-Za-z0-9-]/g, '-');
+  assertWritableUrl(head.urlBytes, type);
+  const segments: (Uint8Array | OutlineAttribute)[] = [
+    Buffer.from(`@${type} { `, 'latin1'),
+    head.urlBytes,
+    Buffer.from('\n'),
+  ];
+  for (const { name, size, value } of selectWritten(lines))
+    segments.push(Buffer.from(`${name}{${size}}:\t`, 'latin1'), value, Buffer.from('\n'));
+  segments.push(Buffer.from('}\n'));
+  return new SplicedSource(source, segments);
+}

@@ -1,0 +1,83 @@
+// Collects the references of one document as absolute, canonical URLs.
+import { UrlResolver } from '../../../protocols/urls/index.js';
+import type { OutlinkHop } from './hops.js';
+
+/** G-60: the schemes that are enumerated. */
+const ENUMERABLE = /^(?:https?|ftp|gopher|file|news|nntp):/;
+
+/** If a URL occurs several times, the first of these hops counts: what a page shows is fetched even where its links are not followed. */
+const RANK: Readonly<Record<OutlinkHop, number>> = { E: 3, R: 2, L: 1, X: 0 };
+
+/** Longest reference that is resolved; a `data:` URL may have megabytes. */
+const MAX_REFERENCE = 8192;
+
+/** A URL with its hop. */
+export interface Outlink {
+  readonly url: string;
+  readonly hop: OutlinkHop;
+}
+
+/** Resolves each distinct reference once; keeps the first `maxLinks` URLs (G-173). */
+export class OutlinkCollector {
+  readonly #links = new Map<string, OutlinkHop>();
+  readonly #resolved = new Map<string, string | undefined>();
+  readonly #maxLinks: number;
+  readonly #canLinkToFiles: boolean;
+  #resolver: UrlResolver;
+  /** Speculative references of a script are relative to the page that contains it. */
+  readonly #speculative: UrlResolver | undefined;
+  #hasBase = false;
+  #examined = 0;
+
+  /**
+   * @param url - of the document
+   * @param scriptBase - of the page that shows the document, if it is a script
+   */
+  constructor(url: string, maxLinks: number, scriptBase?: string) {
+    this.#resolver = new UrlResolver(url);
+    this.#speculative =
+      scriptBase === undefined || !ENUMERABLE.test(scriptBase) ? undefined : new UrlResolver(scriptBase);
+    this.#maxLinks = maxLinks;
+    this.#canLinkToFiles = url.startsWith('file:');
+  }
+
+  /** In the order in which they were found. */
+  get links(): readonly Outlink[] {
+    return Array.from(this.#links, ([url, hop]) => ({ url, hop }));
+  }
+
+  /** Uses the first BASE with a URL. */
+  readonly base = (reference: string): void => {
+    const url = this.#hasBase ? undefined : this.#resolver.resolve(reference.trim());
+    if (url === undefined || !ENUMERABLE.test(url)) return;
+    this.#hasBase = true;
+    this.#resolver = new UrlResolver(url);
+    this.#resolved.clear();
+  };
+
+  readonly add = (reference: string, hop: OutlinkHop): void => {
+    const written = reference.trim();
+    if (written === '' || written.startsWith('#') || written.length > MAX_REFERENCE) return;
+    // Most references of a hostile document may be no URLs, or the same.
+    if (this.#examined >= this.#maxLinks * 4) return;
+    const url = this.#resolve(written, hop);
+    if (url === undefined || !ENUMERABLE.test(url)) return;
+    if (url.startsWith('file:') && !this.#canLinkToFiles) return;
+    const known = this.#links.get(url);
+    if (known !== undefined) {
+      if (RANK[hop] > RANK[known]) this.#links.set(url, hop);
+    } else if (this.#links.size < this.#maxLinks) this.#links.set(url, hop);
+  };
+
+  #resolve(reference: string, hop: OutlinkHop): string | undefined {
+    if (hop === 'X' && this.#speculative !== undefined) {
+      this.#examined += 1;
+      return this.#speculative.resolve(reference);
+    }
+    if (this.#resolved.has(reference)) return this.#resolved.get(reference);
+    this.#examined += 1;
+    const url = this.#resolver.resolve(reference);
+    this.#resolved.set(reference, url);
+    return url;
+  }
+}

@@ -1,0 +1,86 @@
+// A reader process: reads documents of untrusted formats in a thread and watches the memory of the whole process (E-45). Started by
+// ReaderProcess; it ends itself at the limit, with its parent, or when it is killed.
+import { writeFileSync } from 'node:fs';
+import type { Worker } from 'node:worker_threads';
+import { messageOf } from '../../protocols/errors.js';
+import { FrameReader } from './document-frames.js';
+import { startThread, threadFailure } from './thread-worker.js';
+import { type ReaderMessage, type ReaderSetup, transferable, type WorkerReply } from './worker-messages.js';
+
+const MIB = 1024 * 1024;
+/** Milliseconds between two looks at the memory while a document is read. A decoder writes a few MiB in this time. */
+const WATCH_MS = 10;
+/** MiB of the thread's young generation: documents come one by one, and memory counts more than here than speed. */
+const YOUNG_HEAP_MB = 24;
+/** Share of the limit above which a process that has finished its document is replaced, because the next one needs room. */
+const WORN_SHARE = 0.6;
+/** Share of the limit that earlier documents must have left in memory, so that reading a document once more can help. */
+const RETRY_SHARE = 0.2;
+
+process.once('message', (setup: ReaderSetup) => serve(setup));
+// Signals to the process group are for the parent, which ends its readers itself.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+preferredVictim();
+
+function serve({ worker: setup, maxMemoryMb }: ReaderSetup): void {
+  const limit = maxMemoryMb * MIB;
+  const thread: Worker = startThread(setup, maxMemoryMb, YOUNG_HEAP_MB);
+  let pending = 0;
+  /** Memory before the first document, and before the current one. */
+  let unused = 0;
+  let before = 0;
+  let watch: NodeJS.Timeout | undefined;
+  const look = (): void => {
+    if (process.memoryUsage.rss() > limit) end(`reading it takes more than ${maxMemoryMb} MiB of memory`);
+  };
+  let ending = false;
+  const end = (reason: string): void => {
+    if (ending) return;
+    ending = true;
+    clearInterval(watch);
+    const retry = before - unused > limit * RETRY_SHARE;
+    send({ end: retry ? { reason, retry } : { reason } }, () => process.kill(process.pid, 'SIGKILL'));
+  };
+  thread.on('message', (reply: WorkerReply) => {
+    if ('untrusted' in reply) return;
+    before = process.memoryUsage.rss();
+    if ('ready' in reply) {
+      unused = before;
+      return send(reply);
+    }
+    pending--;
+    if (pending === 0) {
+      clearInterval(watch);
+      watch = undefined;
+    }
+    send(reply, before > limit * WORN_SHARE ? () => end('') : undefined);
+  });
+  thread.on('error', (error) => end(threadFailure(error, maxMemoryMb)));
+  thread.on('exit', (code) => end(`its reader ended with code ${code}`));
+  const frames = new FrameReader((input) => {
+    pending++;
+    watch ??= setInterval(look, WATCH_MS);
+    thread.postMessage({ input }, transferable(input.body));
+  });
+  process.stdin.on('data', (chunk: Buffer) => frames.push(chunk));
+}
+
+function send(message: ReaderMessage, done: () => void = () => undefined): void {
+  try {
+    process.send?.(message, done);
+  } catch (error) {
+    // The channel is closed: the parent is gone, and `disconnect` ends this process.
+    if (messageOf(error) === '') throw error;
+  }
+}
+
+/** If memory runs out on the whole machine, the kernel ends a reader before anything else. */
+function preferredVictim(): void {
+  if (process.platform !== 'linux') return;
+  try {
+    writeFileSync('/proc/self/oom_score_adj', '1000');
+  } catch {
+    // A container without /proc or with another policy: the limits of the process remain.
+  }
+}

@@ -1,0 +1,63 @@
+// A worker thread that summarizes the documents of trusted readers (E-140).
+import { Worker } from 'node:worker_threads';
+import type { DocumentWorker, WorkerEvents } from './document-worker.js';
+import type { EssenceInput } from './model.js';
+import { detached, unpackOutput, type WorkerReply, type WorkerSetup } from './worker-messages.js';
+
+/** MiB of a worker's young generation: summarizing makes many short-lived strings, and a larger one collects them cheaply. */
+const YOUNG_HEAP_MB = 64;
+
+/** Starts a thread with a heap of `heapMb` MiB. */
+export function startThread(setup: WorkerSetup, heapMb: number, youngHeapMb = YOUNG_HEAP_MB): Worker {
+  return new Worker(new URL('./worker.js', import.meta.url), {
+    workerData: setup,
+    // The thread does not inherit the process's loaders and inspectors.
+    execArgv: [],
+    env: {},
+    resourceLimits: {
+      maxOldGenerationSizeMb: heapMb,
+      maxYoungGenerationSizeMb: Math.min(youngHeapMb, heapMb / 4),
+    },
+  });
+}
+
+/** Returns the reason why a thread ended with an error. */
+export function threadFailure(error: Error, heapMb: number): string {
+  const isMemory = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+  return isMemory
+    ? `reading it takes more than ${heapMb} MiB of heap`
+    : `its reader failed: ${error.message}`;
+}
+
+/** A {@link DocumentWorker} in a thread of this process. */
+export class ThreadWorker implements DocumentWorker {
+  readonly #worker: Worker;
+
+  constructor(setup: WorkerSetup, heapMb: number, events: WorkerEvents) {
+    const worker = startThread(setup, heapMb);
+    this.#worker = worker;
+    worker.unref();
+    worker.on('message', (reply: WorkerReply) => {
+      if ('ready' in reply) events.ready();
+      else if ('untrusted' in reply) events.reply({ kind: 'untrusted' });
+      else if ('output' in reply) events.reply({ kind: 'output', output: unpackOutput(reply.output) });
+      else events.reply({ kind: 'failure', reason: `summarizing it failed: ${reply.failure}` });
+    });
+    worker.on('error', (error) => events.ended({ reason: threadFailure(error, heapMb) }));
+    worker.on('exit', (code) => events.ended({ reason: `its reader ended with code ${code}` }));
+  }
+
+  /** The body is copied: the caller needs it if the thread does not read it to its end. */
+  post(input: EssenceInput): void {
+    this.#worker.postMessage({ input: { ...input, body: detached(input.body) } });
+  }
+
+  hold(busy: boolean): void {
+    if (busy) this.#worker.ref();
+    else this.#worker.unref();
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate();
+  }
+}

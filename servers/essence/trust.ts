@@ -1,0 +1,34 @@
+// Which documents a thread of the calling process may read. All others are read in a reader process, whose memory has a hard limit: a
+// thread's limit counts its heap only, not its buffers and not the memory of native code.
+import type { EssenceContext } from './context.js';
+import { isRejected, type Recognition } from './recognize.js';
+
+/**
+ * Types whose readers are part of this project, keep no buffer besides the text and take time and memory linear in it. The readers of all
+ * other types use libraries, decompress, or run a program of the document.
+ */
+const TRUSTED_TYPES: ReadonlySet<string> = new Set(
+  (
+    'HTML Text README FAQ FullText RFC FYI Internet-Draft C CHeader Perl Awk Tcl ShellScript OtherCode Makefile Patch ' +
+    'Bibliographic ReferBibliographic WaisSource SymbolicLink Unrecognized'
+  ).split(' '),
+);
+
+/** Bytes of a document that a thread reads. The memory of a reader of text is a small multiple of this. */
+export const MAX_THREAD_DOCUMENT_BYTES = 1024 * 1024;
+
+/** Whether a thread of the calling process may read a document of this type (E-45). */
+export function mayReadInThread(
+  { type }: Recognition,
+  bytes: number,
+  { settings, rules, programs }: EssenceContext,
+): boolean {
+  if (!settings.access) return true;
+  if (bytes > MAX_THREAD_DOCUMENT_BYTES) return false;
+  // Not read, or only for its links.
+  if (isRejected(type, rules)) return true;
+  if (settings.rawText) return true;
+  // The user's program has limits of its own.
+  if (programs?.found.summarizers[type] !== undefined) return true;
+  return TRUSTED_TYPES.has(type);
+}

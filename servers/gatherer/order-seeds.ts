@@ -1,0 +1,53 @@
+// The seeds and the identity of requests that an order of the crawl engine adds to a configuration.
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { type GathererConfig, parseRootNode } from '../../protocols/config/index.js';
+import { ConfigError, messageOf } from '../../protocols/errors.js';
+import { parseSeeds } from '../crawler/decide/seed-list.js';
+import type { CrawlOrderConfig } from '../crawler/order/order.js';
+
+/** Limits of a seed whose order has a scope, which alone decides: the largest legal values, and no filters. */
+const NO_LIMITS = 'URL=2147483647,/dev/null Host=2147483647,/dev/null';
+
+/**
+ * Returns the configuration with the order's seeds as RootNodes (CRAWL-10.1.5), and with its User-Agent and From (G-65). The rules of an
+ * order with a scope alone limit its seeds; without a scope a seed has the default limits of a RootNode (G-27).
+ * @param onProblem receives lines that are not seeds
+ */
+export function withOrder(
+  config: GathererConfig,
+  order: CrawlOrderConfig | undefined,
+  onProblem: (problem: Error) => void = () => undefined,
+): GathererConfig {
+  if (order === undefined) return config;
+  const file = config.crawlOrder ?? 'order';
+  const list = parseSeeds(order.seeds.join('\n'));
+  for (const line of [...list.acceptSurts, ...list.rejectSurts])
+    onProblem(new ConfigError(file, 0, 'seeds', `a prefix is not a seed: ${line}; use a rule of the scope`));
+  for (const { line } of list.ignored) onProblem(new ConfigError(file, 0, 'seeds', `not a URI: ${line}`));
+  const limits = order.scope.length === 0 ? '' : ` ${NO_LIMITS}`;
+  const known = new Set(config.rootNodes.map(({ url }) => url));
+  const seeds = list.seeds
+    .map((seed) => parseRootNode(seed + limits, { file, line: 0 }, { delay: config.accessDelay }))
+    .filter(({ url }) => !known.has(url));
+  return {
+    ...config,
+    rootNodes: [...config.rootNodes, ...seeds],
+    ...(order.userAgent === '' ? {} : { httpUserAgent: order.userAgent }),
+    ...(order.from === '' ? {} : { httpFrom: order.from }),
+  };
+}
+
+/**
+ * Reads the seed file of an original order (CRAWL-10.1.5).
+ * @param order path of the order, to which the file's name is relative
+ * @returns its lines
+ * @throws ConfigError if it cannot be read
+ */
+export async function readSeedsFile(name: string, order: string): Promise<string[]> {
+  const path = resolve(dirname(order), name);
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new ConfigError(order, 0, 'seedsfile', `${path} cannot be read: ${messageOf(cause)}`);
+  });
+  return text.split(/\r\n|\r|\n/);
+}

@@ -1,0 +1,246 @@
+// Shares the event loop among the sessions of a server.
+import { LRUCache } from 'lru-cache';
+import { addressGroup, isLoopbackGroup } from './address-group.js';
+
+/** Options of a {@link FairShare}. */
+export interface FairShareOptions {
+  /** Milliseconds for which sessions work in one turn of the event loop before they wait. Default 0.5. */
+  readonly sliceMs?: number;
+  /** Replaces the clock, in milliseconds. */
+  readonly now?: () => number;
+  /** Replaces the call in the next turn of the event loop. */
+  readonly nextTurn?: (callback: () => void) => void;
+}
+
+/** Milliseconds of recent work from which a session, or an address, comes after those with less. */
+const CLASS_LIMITS_MS = [2, 20];
+const CLASSES = CLASS_LIMITS_MS.length + 1;
+
+/** A session that has used little may exceed the slice by this factor: it is about to become idle. */
+const LIGHT_FACTOR = 4;
+
+/** Recent work counts half after this many milliseconds. */
+const HALF_LIFE_MS = 1000;
+
+/** Every such selection goes to the session that has waited longest, so that a flood of new sessions does not stop it. */
+const SELECTIONS_PER_OLDEST = 8;
+
+/** Addresses whose work is counted; the one that has been quiet longest is forgotten first. */
+const MAX_ADDRESSES = 10_000;
+
+/** A session that waits for its turn. */
+interface Waiting {
+  readonly resume: () => void;
+  /** Whether the session has done its work when `resume` returns; one that awaits a promise only begins then. */
+  readonly synchronous: boolean;
+  /** Number of sessions that have waited before it. */
+  readonly since: number;
+}
+
+/**
+ * Shares one thread among the sessions of a server. Promises and pipelined input let a session continue for as long as it has work,
+ * without a return to the event loop; meanwhile no other peer is served. A session asks {@link Share.mayContinue} before each
+ * command. When the sessions together have used their slice of the turn, it waits for {@link Share.turn}. In each turn, waiting
+ * sessions continue until the slice is used, at least one of them: first those of addresses that have used least recently, and of
+ * one address first those that have used least themselves. A client with many connections, or with a new one for each request, so
+ * comes after one with few.
+ */
+export class FairShare {
+  readonly #sliceMs: number;
+  readonly #nextTurn: (callback: () => void) => void;
+  /** The clock. @internal */
+  readonly now: () => number;
+  readonly #addresses = new LRUCache<string, RecentUse>({ max: MAX_ADDRESSES });
+  /** Waiting sessions, by their rank. */
+  readonly #waiting: readonly Set<Waiting>[] = Array.from({ length: CLASSES * CLASSES }, () => new Set());
+  #count = 0;
+  #begun = 0;
+  #turnBegin: number | undefined;
+  #selections = 0;
+  #scheduled = false;
+
+  constructor({
+    sliceMs = 0.5,
+    now = () => performance.now(),
+    nextTurn = setImmediate,
+  }: FairShareOptions = {}) {
+    this.#sliceMs = sliceMs;
+    this.now = now;
+    this.#nextTurn = (callback) => void nextTurn(callback);
+  }
+
+  /** Sessions that wait for their turn. */
+  get waiting(): number {
+    return this.#count;
+  }
+
+  /**
+   * Creates the share of one session.
+   *
+   * @param address of the peer; the sessions of one IPv4 address or IPv6 /64 are counted together, too, except those of this
+   *   machine, where proxies run
+   */
+  join(address?: string): Share {
+    const group = address === undefined ? undefined : addressGroup(address);
+    if (group === undefined || isLoopbackGroup(group)) return new Share(this, undefined);
+    const known = this.#addresses.get(group) ?? new RecentUse(this.now);
+    this.#addresses.set(group, known);
+    return new Share(this, known);
+  }
+
+  /** Whether a session may continue in this turn, whose slice counts `factor` times. @internal */
+  mayContinue(share: Share, factor: number): boolean {
+    const now = this.now();
+    if (this.#turnBegin === undefined) {
+      this.#turnBegin = now;
+      this.#schedule();
+      return true;
+    }
+    const elapsed = now - this.#turnBegin;
+    if (elapsed < this.#sliceMs * factor) return true;
+    return elapsed < this.#sliceMs * LIGHT_FACTOR && share.rank === 0;
+  }
+
+  /** Calls back in a later turn. The result ends the waiting. @internal */
+  wait(rank: number, resume: () => void, synchronous: boolean): () => void {
+    const list = this.#waiting[rank];
+    const waiting: Waiting = { resume, synchronous, since: this.#begun++ };
+    list?.add(waiting);
+    this.#count += 1;
+    this.#schedule();
+    return () => {
+      if (list?.delete(waiting) === true) this.#count -= 1;
+    };
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    this.#nextTurn(this.#onTurn);
+  }
+
+  readonly #onTurn = (): void => {
+    this.#scheduled = false;
+    this.#turnBegin = undefined;
+    // Those that wait again meanwhile have their next turn later.
+    let left = this.#count;
+    let next = this.#next();
+    if (next === undefined) return;
+    this.#turnBegin = this.now();
+    this.#schedule();
+    const end = this.#turnBegin + this.#sliceMs;
+    next.resume();
+    while (next.synchronous && --left > 0 && this.now() < end) {
+      next = this.#next();
+      if (next === undefined) return;
+      next.resume();
+    }
+  };
+
+  #next(): Waiting | undefined {
+    this.#selections += 1;
+    const oldest = this.#selections % SELECTIONS_PER_OLDEST === 0;
+    let found: Waiting | undefined;
+    let foundIn: Set<Waiting> | undefined;
+    for (const list of this.#waiting) {
+      if (list.size === 0) continue;
+      const [head] = list;
+      if (head === undefined || (found !== undefined && head.since > found.since)) continue;
+      found = head;
+      foundIn = list;
+      if (!oldest) break;
+    }
+    if (found === undefined) return undefined;
+    foundIn?.delete(found);
+    this.#count -= 1;
+    return found;
+  }
+}
+
+/** Work, of which recent milliseconds count more. */
+class RecentUse {
+  readonly #now: () => number;
+  #used = 0;
+  #countedAt = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  add(milliseconds: number): void {
+    this.#used = this.#recent() + milliseconds;
+  }
+
+  /** 0 for little work, then 1, then 2. */
+  get class(): number {
+    const use = this.#recent();
+    const found = CLASS_LIMITS_MS.findIndex((limit) => use < limit);
+    return found < 0 ? CLASS_LIMITS_MS.length : found;
+  }
+
+  #recent(): number {
+    const now = this.#now();
+    if (this.#used > 0) this.#used *= 2 ** ((this.#countedAt - now) / HALF_LIFE_MS);
+    this.#countedAt = now;
+    return this.#used;
+  }
+}
+
+/** The share of one session. */
+export class Share {
+  readonly #owner: FairShare;
+  readonly #address: RecentUse | undefined;
+  readonly #own: RecentUse;
+
+  constructor(owner: FairShare, address: RecentUse | undefined) {
+    this.#owner = owner;
+    this.#address = address;
+    this.#own = new RecentUse(owner.now);
+  }
+
+  /**
+   * Whether the session may continue now; otherwise it waits for {@link turn} or {@link whenTurn}.
+   *
+   * @param factor lengthens or shortens the slice, for a session that knows a good point to stop at. Default 1
+   */
+  mayContinue(factor = 1): boolean {
+    return this.#owner.mayContinue(this, factor);
+  }
+
+  /** Resolves when the session may continue, or when the signal is aborted: a session that is closed waits no longer. */
+  async turn(signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted === true) return;
+    await new Promise<void>((resolve) => {
+      const onAbort = (): void => {
+        leave();
+        resolve();
+      };
+      const onTurn = (): void => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      };
+      const leave = this.#owner.wait(this.rank, onTurn, false);
+      signal?.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+
+  /**
+   * Calls back when the session may continue. The callback does the work of the turn before it returns.
+   *
+   * @returns ends the waiting: the callback is not called any more
+   */
+  whenTurn(resume: () => void): () => void {
+    return this.#owner.wait(this.rank, resume, true);
+  }
+
+  /** Counts work of the session, in milliseconds of processor time. */
+  charge(milliseconds: number): void {
+    this.#own.add(milliseconds);
+    this.#address?.add(milliseconds);
+  }
+
+  /** The order among waiting sessions: the smallest comes first. @internal */
+  get rank(): number {
+    return (this.#address?.class ?? 0) * CLASSES + this.#own.class;
+  }
+}

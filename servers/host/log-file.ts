@@ -1,0 +1,192 @@
+// The log file of a daemon: never waited for, bounded, rotated.
+import { constants, existsSync, fstatSync, openSync, renameSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { messageOf, StorageError } from '../../protocols/errors.js';
+import { createDirectorySync } from '../../storage/files/make-directory.js';
+import { LineWriter } from './line-writer.js';
+
+export interface LogFileOptions {
+  /** Characters that are collected before they are written. Default 0: the lines of one turn of the event loop are written together. */
+  readonly blockLength?: number;
+  /** Milliseconds after which collected lines are written in any case. Default 1000. */
+  readonly flushMs?: number;
+  /** Bytes that wait while the file cannot be written, e.g. because the disk is full; further lines are lost. Default 1 048 576. */
+  readonly limit?: number;
+  /** Called when the file can be written again after lines were lost, with their number and the reason. */
+  readonly onLost?: (lines: number, reason: string) => void;
+}
+
+/** A pipe without room refuses a write instead of making it wait; a regular file is not affected. */
+const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
+
+/**
+ * A log file. Writing a line never throws and never waits, whatever the disk, or the reader of a pipe, does: lines that cannot be
+ * written wait up to a limit, further ones are counted. A crash of the program loses no line; kill -9 loses those of the last turn
+ * of the event loop, or the block that was being collected.
+ */
+export class LogFile implements Disposable {
+  readonly #options: Required<Omit<LogFileOptions, 'onLost'>>;
+  readonly #onLost: LogFileOptions['onLost'];
+  readonly #directoriesMade: string[] = [];
+  #path: string | undefined;
+  #writer: LineWriter;
+  /** Settles when the former files are written. */
+  #former: Promise<unknown> = Promise.resolve();
+  /** Characters added since the last start of a write. */
+  #collected = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #startQueued = false;
+  #closed = false;
+
+  /**
+   * Opens a file for appending and makes the directories above it; the content of the file stays.
+   *
+   * @param path the file; undefined is standard error, which is neither renamed nor closed
+   * @throws StorageError
+   */
+  constructor(path: string | undefined, options: LogFileOptions = {}) {
+    const { blockLength = 0, flushMs = 1000, limit = 1 << 20 } = options;
+    this.#options = { blockLength, flushMs, limit };
+    this.#onLost = options.onLost;
+    this.#path = path;
+    this.#writer = this.#writerOn(path === undefined ? openStandardError() : this.#open(path));
+  }
+
+  /** The file; undefined for standard error. */
+  get path(): string | undefined {
+    return this.#path;
+  }
+
+  /** Directories that were made for the file, the lowest first. */
+  get directoriesMade(): readonly string[] {
+    return this.#directoriesMade;
+  }
+
+  /** Adds a line; the line end is appended. A line after {@link close} is lost. */
+  write(line: string): void {
+    if (this.#closed) return;
+    this.#writer.add(line);
+    this.#collected += line.length + 1;
+    if (this.#collected < this.#options.blockLength) {
+      this.#timer ??= setTimeout(() => this.#start(), this.#options.flushMs).unref();
+    } else if (!this.#startQueued) {
+      this.#startQueued = true;
+      queueMicrotask(() => this.#start());
+    }
+  }
+
+  /** Resolves with true when the lines added so far are in the file, with false when they cannot be written now. */
+  async flush(): Promise<boolean> {
+    this.#start();
+    await this.#former;
+    await this.#writer.flush();
+    return !this.#writer.failing;
+  }
+
+  /** Writes the collected lines before the call returns, as far as that needs no waiting: for a program that is about to abort. */
+  flushSync(): void {
+    this.#writer.flushSync();
+  }
+
+  /**
+   * Opens the file by its name again, e.g. after another program has renamed it, or continues in another file. Lines added before are
+   * written to the former file. Standard error stays as it is.
+   *
+   * @throws StorageError when it cannot be opened; then the present file is still in use
+   */
+  reopen(path = this.#path): void {
+    if (this.#path === undefined || path === undefined) return;
+    const writer = this.#writerOn(this.#open(path));
+    this.#path = path;
+    writer.takeOver(this.#writer);
+    this.#former = Promise.all([this.#former, this.#writer.flush()]);
+    this.#writer = writer;
+    this.#start();
+  }
+
+  /**
+   * Renames the file to `PATH.SUFFIX`, or `PATH.SUFFIX.1` and so on if that exists, and begins a new one. A file that was
+   * removed or renamed by another program is created again.
+   *
+   * @returns the name of the renamed file; undefined if there was no file
+   * @throws StorageError when renaming or opening fails; the present file is still in use
+   */
+  rotate(suffix: string): string | undefined {
+    const path = this.#path;
+    if (path === undefined) return undefined;
+    let target: string | undefined;
+    if (existsSync(path)) {
+      target = `${path}.${suffix}`;
+      for (let i = 1; existsSync(target); i++) target = `${path}.${suffix}.${i}`;
+      try {
+        renameSync(path, target);
+      } catch (cause) {
+        throw new StorageError(`${path} cannot be renamed: ${messageOf(cause)}`, { cause });
+      }
+    }
+    this.reopen();
+    return target;
+  }
+
+  /** Accepts no more lines, and closes the file when the collected ones are written; safe to call twice. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#writer.end();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  #start(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#startQueued = false;
+    this.#collected = 0;
+    if (!this.#closed) this.#writer.start();
+  }
+
+  #writerOn(descriptor: number): LineWriter {
+    return new LineWriter(descriptor, { limit: this.#options.limit, onLost: this.#onLost });
+  }
+
+  #open(path: string): number {
+    const directory = resolve(dirname(path));
+    try {
+      const highest = createDirectorySync(directory);
+      if (highest !== undefined) this.#directoriesMade.push(...directoriesFrom(highest, directory));
+      return openSync(path, APPEND);
+    } catch (cause) {
+      throw new StorageError(`the log ${path} cannot be opened: ${messageOf(cause)}`, { cause });
+    }
+  }
+}
+
+/**
+ * Standard error. A pipe or terminal is opened once more, so that a write to it does not wait: the setting belongs to an open file,
+ * and descriptor 2 may be shared with other programs. A socket cannot be opened so: a write to it waits in the thread pool.
+ */
+function openStandardError(): number {
+  try {
+    const stats = fstatSync(2);
+    if (stats.isFIFO() || stats.isCharacterDevice()) {
+      const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK | constants.O_NOCTTY;
+      return openSync('/proc/self/fd/2', flags);
+    }
+  } catch {
+    // Closed, of another user, or not Linux: the thread pool may wait for it, this thread does not.
+  }
+  return 2;
+}
+
+/** The directories from `lowest` up to `highest`. */
+function directoriesFrom(highest: string, lowest: string): string[] {
+  const directories = [lowest];
+  for (let path = lowest; path !== highest && path !== dirname(path); ) {
+    path = dirname(path);
+    directories.push(path);
+  }
+  return directories;
+}

@@ -1,0 +1,169 @@
+// Hands an HTTP server's requests to the application, one at a time for each connection.
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import type { Socket } from 'node:net';
+import { errorCode } from '../../protocols/errors.js';
+
+/** Requests of one connection whose replies are not yet sent. A client with more of them is cut. */
+export const MAX_PIPELINED = 32;
+
+type Handler = (request: IncomingMessage, reply: ServerResponse) => void;
+type Exchange = readonly [request: IncomingMessage, reply: ServerResponse];
+
+/** The options of {@link createGatedServer}. */
+export interface GatedServerOptions extends ServerOptions {
+  /** Headers of the replies to anything that is not a request, which never reaches the application. */
+  readonly refusalHeaders: Readonly<Record<string, string>>;
+}
+
+/** A server and the way in which it refuses what its parser cannot read. */
+export interface GatedServer {
+  readonly server: Server;
+  /** Answers bytes that are not a request, or not in time, and closes the connection. */
+  readonly refuseUnreadable: (error: Error, socket: Socket) => void;
+}
+
+/** The statuses of the parser's errors; all others are 400. */
+const PARSER_STATUS: Readonly<Record<string, number>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  HPE_HEADER_OVERFLOW: 431,
+};
+
+/**
+ * Creates an HTTP server that handles the next request of a connection when the reply to the previous one is sent. Node parses all
+ * requests of a chunk, which may be thousands, and would handle them at once, even after their client is gone: their replies would
+ * fill the memory, and their work would keep the event loop from other clients. What a closed connection has left is dropped.
+ *
+ * What Node answers itself, it answers without the application's headers. So requests without a host and with an unknown expectation go to the
+ * handler, too, and CONNECT and bytes that are not HTTP are refused here.
+ */
+export function createGatedServer(
+  handler: Handler,
+  { refusalHeaders, ...options }: GatedServerOptions,
+): GatedServer {
+  const lines = new WeakMap<Socket, Exchange[]>();
+  /** Connections whose further bytes are discarded: what is sent after the replies in progress, and how many bytes may still arrive. */
+  const refused = new WeakMap<Socket, { readonly refusal: Buffer; readonly maxBytesRead: number }>();
+  const begin = (line: Exchange[], [request, reply]: Exchange): void => {
+    const { socket } = request;
+    reply.once('close', () => {
+      line.shift();
+      if (socket.destroyed || socket.writableEnded) line.length = 0;
+      const last = refused.get(socket);
+      if (last !== undefined && line.length === 0) endWith(socket, last.refusal);
+      const [next] = line;
+      if (next !== undefined) begin(line, next);
+    });
+    handler(request, reply);
+  };
+  /** Refuses what follows the requests of a connection, after their replies. A request whose body does not arrive gets none. */
+  const refuse = (socket: Socket, status: number, headers: Readonly<Record<string, string>>): void => {
+    const known = refused.get(socket);
+    if (known !== undefined) {
+      // The parser fails again for every chunk.
+      if (socket.bytesRead > known.maxBytesRead) socket.destroy();
+      return;
+    }
+    if (!socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const refusal = rawReply(status, { ...refusalHeaders, ...headers });
+    refused.set(socket, { refusal, maxBytesRead: socket.bytesRead + DISCARDED_BYTES });
+    const [first] = lines.get(socket) ?? [];
+    if (first?.[0].complete === true) return;
+    if (first?.[1].headersSent === true) socket.destroy();
+    else endWith(socket, refusal);
+  };
+  const server = createServer({ ...options, requireHostHeader: false }, (request, reply) => {
+    const { socket } = request;
+    if (socket.destroyed || socket.writableEnded) return;
+    let line = lines.get(socket);
+    if (line === undefined) {
+      line = [];
+      lines.set(socket, line);
+    }
+    if (line.length >= MAX_PIPELINED) {
+      line.length = 0;
+      stopParsing(socket);
+      socket.destroy();
+      return;
+    }
+    const exchange: Exchange = [request, reply];
+    line.push(exchange);
+    if (line.length === 1) begin(line, exchange);
+  });
+  // Without this listener Node answers 417 itself.
+  server.on('checkExpectation', (request, reply) => server.emit('request', request, reply));
+  // Without this one it closes the connection. The socket is no longer the HTTP server's.
+  server.on('connect', (_request, socket: Socket) => {
+    socket.on('error', () => socket.destroy());
+    const line = lines.get(socket) ?? [];
+    if (line.length === 0) {
+      refuse(socket, 405, { allow: 'GET, HEAD, POST' });
+      return;
+    }
+    // Replies in progress do not learn that such a socket is closed.
+    for (const [, reply] of line.splice(0)) reply.destroy();
+    socket.destroy();
+  });
+  return {
+    server,
+    refuseUnreadable: (error, socket) => {
+      const code = errorCode(error) ?? '';
+      if (code === 'ECONNRESET') socket.destroy();
+      else refuse(socket, PARSER_STATUS[code] ?? 400, {});
+    },
+  };
+}
+
+/** Bytes that a refused client may still send. */
+const DISCARDED_BYTES = 1 << 20;
+
+/** Milliseconds that a refused client may take to read the refusal. */
+const REFUSAL_MS = 2000;
+
+/** Sends the last bytes of a connection. What still arrives is discarded: closing over unread bytes would reset the connection. */
+function endWith(socket: Socket, bytes: Buffer): void {
+  socket.end(bytes);
+  socket.resume();
+  const timer = setTimeout(() => socket.destroy(), REFUSAL_MS);
+  socket.once('close', () => clearTimeout(timer));
+}
+
+/** A whole reply for a connection whose parser has failed. */
+function rawReply(status: number, headers: Readonly<Record<string, string>>): Buffer {
+  const reason = STATUS_CODES[status] ?? '';
+  const text = `${reason}: this server cannot read the request.\n`;
+  const fields = {
+    ...headers,
+    date: new Date().toUTCString(),
+    'content-type': 'text/plain; charset=utf-8',
+    'content-length': String(Buffer.byteLength(text)),
+    'cache-control': 'no-store',
+    connection: 'close',
+  };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.from(`HTTP/1.1 ${status} ${reason}\r\n${lines.join('')}\r\n${text}`);
+}
+
+/** Node's parser of a connection. `onIncoming` is called for every request; its result 2 means that no HTTP follows. */
+interface ParsingSocket extends Socket {
+  readonly parser?: { onIncoming?: unknown } | null;
+}
+
+/**
+ * Ends the parsing of a chunk that the parser is in the middle of. Otherwise Node makes objects and errors for each of the thousands of
+ * requests in it, for tens of milliseconds. The property is not documented; without it, only this saving is lost.
+ */
+function stopParsing(socket: ParsingSocket): void {
+  const { parser } = socket;
+  if (typeof parser?.onIncoming === 'function') parser.onIncoming = () => 2;
+}

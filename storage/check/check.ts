@@ -1,0 +1,141 @@
+// `harvest store check`: reads everything that a store has on the disk and compares it.
+import { mkdir, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
+import { verifySums } from '../files/checksums.js';
+import { cloneDatabase } from '../generations/clone-database.js';
+import { pointerAdvice } from '../generations/directory.js';
+import { Level, type StoreKind } from '../level/level.js';
+import { requireClosed } from '../level/open-database.js';
+import { inspectDatabase } from '../level/verify/inspect.js';
+import { checkBrokerRows } from './broker-rows.js';
+import { type FoundStore, findStores, GENERATIONS } from './find-stores.js';
+import { checkGathererRows } from './gatherer-rows.js';
+import { checkPointer } from './pointer.js';
+import { checkRowSums } from './row-sums.js';
+
+export interface CheckOptions {
+  readonly signal?: AbortSignal;
+  /** Called with the bytes read so far and in all of one store. */
+  readonly onProgress?: (directory: string, done: number, total: number) => void;
+}
+
+/** What was found in one directory. */
+export interface CheckedStore {
+  readonly directory: string;
+  readonly kind: StoreKind | 'files' | 'database' | 'generations';
+  /** Bytes that were read. */
+  readonly bytes: number;
+  /** Objects or summaries; undefined if it has none, or they cannot be read. */
+  readonly objects?: number;
+  /** Sentences; an empty list if it is sound. */
+  readonly problems: readonly string[];
+  /** What to type or to expect if it is damaged. */
+  readonly advice?: string;
+}
+
+/** Sentences about rows of one store; the rest is the same damage. */
+const MAX_ROW_PROBLEMS = 20;
+
+/**
+ * Checks every store below a directory, one after the other. Changes nothing.
+ *
+ * @throws StorageError if a process has one open
+ */
+export async function* checkStores(
+  directory: string,
+  options: CheckOptions = {},
+): AsyncGenerator<CheckedStore, void, undefined> {
+  for await (const store of findStores(directory)) {
+    options.signal?.throwIfAborted();
+    if (store.database && !store.published) await requireClosed(store.directory);
+    const checked = await readable(store, options);
+    yield checked.problems.length > 0 ? { ...checked, advice: adviceAbout(store) } : checked;
+  }
+}
+
+/** A file that cannot be read is a problem of its store, not the end of the check. */
+async function readable(store: FoundStore, options: CheckOptions): Promise<CheckedStore> {
+  try {
+    return await checkStore(store, options);
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    if (!(error instanceof StorageError) && errorCode(error) === undefined) throw error;
+    return { directory: store.directory, kind: 'files', bytes: 0, problems: [messageOf(error)] };
+  }
+}
+
+function adviceAbout({ directory, database, published, generations }: FoundStore): string {
+  if (generations)
+    return `${pointerAdvice(directory)}; until then servers use the newest generation, if there is one`;
+  if (published && GENERATIONS.test(dirname(directory)))
+    return 'the next publication replaces it: run the Gatherer';
+  if (database) return `\`harvest store repair ${directory}\` saves what can be read`;
+  return 'the Broker makes the index again when it starts';
+}
+
+async function checkStore(store: FoundStore, options: CheckOptions): Promise<CheckedStore> {
+  const { directory, database, sums, generations } = store;
+  if (generations)
+    return { directory, kind: 'generations', bytes: 0, problems: await checkPointer(directory) };
+  let bytes = 0;
+  const problems: string[] = [];
+  const progress = (done: number, total: number) => options.onProgress?.(directory, done, total);
+  if (sums) {
+    const onRead = (read: number) => {
+      bytes += read;
+      progress(bytes, bytes);
+    };
+    for (const problem of await verifySums(directory, { always: true, onRead })) problems.push(problem);
+  }
+  if (!database) return { directory, kind: 'files', bytes, problems };
+  const report = await inspectDatabase(directory, {
+    always: true,
+    onProgress: progress,
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  });
+  for (const { file, problem } of report.problems) problems.push(`${file}: ${problem}`);
+  bytes += report.bytes;
+  if (problems.length > 0) return { directory, kind: 'database', bytes, problems };
+  const rows = await checkRows(directory);
+  return { directory, bytes, ...rows };
+}
+
+/** Compares the rows in a clone: opening a database changes its files. */
+async function checkRows(directory: string): Promise<Pick<CheckedStore, 'kind' | 'objects' | 'problems'>> {
+  return inClone(directory, async (level, kind) => {
+    const damaged = await checkRowSums(level, kind, MAX_ROW_PROBLEMS);
+    if (damaged.length > 0) return { kind, problems: damaged };
+    const check = kind === 'broker' ? checkBrokerRows : checkGathererRows;
+    return { kind, ...(await check(level, MAX_ROW_PROBLEMS)) };
+  });
+}
+
+/** Whether a database whose files are sound has rows that do not match their checksums. */
+export async function hasDamagedRows(directory: string): Promise<boolean> {
+  const { problems } = await inClone(directory, async (level, kind) => ({
+    kind,
+    problems: await checkRowSums(level, kind, 1),
+  }));
+  return problems.length > 0;
+}
+
+async function inClone<T extends Pick<CheckedStore, 'kind' | 'problems'>>(
+  directory: string,
+  work: (level: Level, kind: StoreKind) => Promise<T>,
+): Promise<T | Pick<CheckedStore, 'kind' | 'problems'>> {
+  const clone = `${directory}.check-${process.pid}`;
+  await mkdir(clone);
+  try {
+    await cloneDatabase(directory, clone);
+    const kind = await Level.kindOf(clone);
+    if (kind === undefined) return { kind: 'database', problems: [] };
+    await using level = await Level.open(clone, { kind, create: false });
+    return await work(level, kind);
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+    return { kind: 'database', problems: [messageOf(error).replaceAll(clone, directory)] };
+  } finally {
+    await rm(clone, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,120 @@
+// The tables of a Gatherer's store: compares them with each other, and makes the derived ones again.
+import { StorageError } from '../../protocols/errors.js';
+import { keyOrder, keyText, keyUrl, TABLE, tableRange, textKey } from '../level/keys.js';
+import type { Level, Row, RowChange } from '../level/level.js';
+import {
+  documentCodec,
+  gathererCountersCodec,
+  summaryIdentityCodec,
+  tombstoneIdentityCodec,
+} from '../records/records.js';
+import {
+  COUNTERS_KEY,
+  checkedSummary,
+  identityKey,
+  readCounters,
+  summaryKey,
+} from '../summaries/summary-store.js';
+import { tombstoneIdentityKey } from '../summaries/tombstones.js';
+import { type CheckedRows, countRows, RowProblems } from './row-problems.js';
+
+const PAGE = { limit: 1000, bytes: 1 << 20 };
+
+/** Compares the summaries with the rows that find them. Returns sentences, at most `limit`. */
+export async function checkGathererRows(level: Level, limit: number): Promise<CheckedRows> {
+  const problems = new RowProblems(level, limit);
+  const counters = await readCounters(level);
+  let objects = 0;
+  for await (const page of level.pages(tableRange(TABLE.summaries), PAGE)) {
+    const identities = await level.getMany(page.map(([key]) => identityKey(keyUrl(key, 9))));
+    page.forEach(([key, value], i) => {
+      objects++;
+      if (!isSound(level, key, value)) problems.add(`the summary of ${keyUrl(key, 9)} is damaged`);
+      const row = identities[i];
+      if (row === undefined || summaryIdentityCodec.decode(row).updateTime !== keyOrder(key))
+        problems.add(`the list of URLs lacks the summary of ${keyUrl(key, 9)}`);
+    });
+  }
+  await problems.compareCount(
+    tableRange(TABLE.identities),
+    objects,
+    (rows) => `there are ${rows} URLs for ${objects} summaries`,
+  );
+  if (objects !== counters.summaries)
+    problems.add(`the store counts ${counters.summaries} summaries, but has ${objects}`);
+  await problems.compareCount(
+    tableRange(TABLE.tombstones),
+    counters.tombstones,
+    (rows) => `the store counts ${counters.tombstones} tombstones, but has ${rows}`,
+  );
+  return problems.result(objects);
+}
+
+/**
+ * Makes the derived tables and the counters again, and deletes the records of documents whose summary is lost, so that they are fetched
+ * again.
+ */
+export async function mendGathererRows(level: Level): Promise<{ objects: number; dropped: number }> {
+  await level.clear(tableRange(TABLE.identities));
+  await level.clear(tableRange(TABLE.tombstoneIdentities));
+  let dropped = 0;
+  for await (const rows of level.pages(tableRange(TABLE.summaries), PAGE)) {
+    const changes: RowChange[] = [];
+    const sound: Row[] = [];
+    for (const row of rows) {
+      if (isSound(level, ...row)) sound.push(row);
+      else changes.push({ key: row[0] });
+    }
+    dropped += rows.length - sound.length;
+    // In the order of times: of two summaries of a URL the later one stays.
+    const known = await level.getMany(sound.map(([key]) => identityKey(keyUrl(key, 9))));
+    const earlier = new Map<string, Uint8Array>();
+    sound.forEach(([key], i) => {
+      const url = keyUrl(key, 9);
+      const row = earlier.get(url) ?? known[i];
+      earlier.set(url, summaryIdentityCodec.encode({ updateTime: keyOrder(key) }));
+      if (row !== undefined)
+        changes.push({ key: summaryKey(summaryIdentityCodec.decode(row).updateTime, url) });
+      changes.push({
+        key: identityKey(url),
+        value: summaryIdentityCodec.encode({ updateTime: keyOrder(key) }),
+      });
+    });
+    await level.write(changes);
+  }
+  for await (const page of level.pagesOfKeys(tableRange(TABLE.tombstones))) {
+    await level.write(
+      page.map((key) => ({
+        key: tombstoneIdentityKey(keyUrl(key, 9)),
+        value: tombstoneIdentityCodec.encode({ deletionTime: keyOrder(key) }),
+      })),
+    );
+  }
+  for await (const page of level.pages(tableRange(TABLE.documents), PAGE)) {
+    const urls = page.map(([key]) => keyText(key));
+    const identities = await level.getMany(urls.map(identityKey));
+    const lost = page.filter(
+      ([, value], i) => documentCodec.decode(value).updateTime > 0 && identities[i] === undefined,
+    );
+    dropped += lost.length;
+    if (lost.length > 0)
+      await level.write(lost.map(([key]) => ({ key: textKey(TABLE.documents, keyText(key)) })));
+  }
+  const summaries = await countRows(level, tableRange(TABLE.summaries));
+  const tombstones = await countRows(level, tableRange(TABLE.tombstones));
+  await level.write(
+    [{ key: COUNTERS_KEY, value: gathererCountersCodec.encode({ summaries, tombstones }) }],
+    true,
+  );
+  return { objects: summaries, dropped };
+}
+
+function isSound(level: Level, key: Uint8Array, value: Uint8Array): boolean {
+  try {
+    checkedSummary(level.directory, key, value);
+    return true;
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+    return false;
+  }
+}

@@ -1,0 +1,138 @@
+// The file SUMS: size and CRC-32 of the files of a directory that is complete, so that a damaged or missing file is noticed.
+import { open, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { z } from 'zod';
+import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
+import { adviceFor } from './advice.js';
+import { fileIdentity, rememberVerified, wasVerified } from './file-identity.js';
+import { openRegular, readRegular } from './regular-file.js';
+
+export const SUMS_FILE = 'SUMS';
+
+const sumsSchema = z.object({
+  files: z.record(z.string().regex(/^[^/]+$/), z.object({ size: z.number(), crc32: z.number() })),
+});
+
+/** Bytes of one read. */
+const PIECE_BYTES = 1 << 20;
+
+export interface VerifySumsOptions {
+  /** Read files that this process has verified before, too. Default false. */
+  readonly always?: boolean;
+  /** Called with the bytes of each read. */
+  readonly onRead?: (bytes: number) => void;
+}
+
+/**
+ * Writes the sums of files of a directory and flushes them. The caller flushes the files and the directory. On a full disk there are no
+ * sums rather than a part of them, which would look like damage.
+ */
+export async function writeSums(directory: string, names: readonly string[]): Promise<void> {
+  const files: Record<string, { size: number; crc32: number }> = {};
+  for (const name of names) {
+    await using file = await open(join(directory, name), 'r');
+    const { size, crc } = await sumOf(file);
+    files[name] = { size, crc32: crc };
+    // Only just written: it need not be read again by this process.
+    rememberVerified(await fileIdentity(file));
+  }
+  const temporary = join(directory, `${SUMS_FILE}.new`);
+  try {
+    await writeFile(temporary, `${JSON.stringify({ files }, undefined, 1)}\n`, { flush: true });
+    await rename(temporary, join(directory, SUMS_FILE));
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * Compares the files of a directory with its sums.
+ *
+ * @returns sentences about damage; none if the directory has no sums, because an earlier version wrote it
+ */
+export async function verifySums(directory: string, options: VerifySumsOptions = {}): Promise<string[]> {
+  const sums = await readSums(directory);
+  if (sums === undefined) return [];
+  if (typeof sums === 'string') return [sums];
+  const problems: string[] = [];
+  for (const [name, expected] of Object.entries(sums.files)) {
+    const problem = await compare(join(directory, name), expected, options);
+    if (problem !== undefined) problems.push(`${name} ${problem}`);
+  }
+  return problems;
+}
+
+/** @throws StorageError if a file of a directory differs from its sums */
+export async function requireSums(directory: string): Promise<void> {
+  const [first] = await verifySums(directory);
+  if (first !== undefined)
+    throw new StorageError(`${directory} is damaged: ${first}; ${adviceFor(directory)}`);
+}
+
+/** Returns a number of 32 bits of a directory's sums, above 0: equal numbers mean equal files. Undefined without sums. */
+export async function stampOf(directory: string): Promise<number | undefined> {
+  const sums = await readSums(directory);
+  if (sums === undefined || typeof sums === 'string') return undefined;
+  return Math.max(1, crc32(JSON.stringify(Object.entries(sums.files).sort())));
+}
+
+async function readSums(directory: string) {
+  let text: string;
+  try {
+    text = (await readRegular(join(directory, SUMS_FILE))).toString('utf8');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    return unreadable(join(directory, SUMS_FILE), SUMS_FILE, error);
+  }
+  try {
+    return sumsSchema.parse(JSON.parse(text));
+  } catch {
+    // Not JSON, or not of this form: either way its files cannot be compared.
+    return `${SUMS_FILE} is damaged`;
+  }
+}
+
+async function compare(
+  path: string,
+  expected: { readonly size: number; readonly crc32: number },
+  { always = false, onRead }: VerifySumsOptions,
+): Promise<string | undefined> {
+  try {
+    await using file = await openRegular(path);
+    const identity = await fileIdentity(file);
+    if (!always && wasVerified(identity)) return undefined;
+    const { size, crc } = await sumOf(file, onRead);
+    if (size !== expected.size) return `has ${size} bytes instead of ${expected.size}`;
+    if (crc !== expected.crc32) return 'does not match its checksum';
+    rememberVerified(identity);
+    return undefined;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return 'is missing';
+    return unreadable(path, '', error);
+  }
+}
+
+/** No reason to call a file damaged, and to replace it by one that is made again. */
+const REFUSALS = new Set(['EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'ENOMEM']);
+
+/** A sentence about a file that is there and cannot be read. @throws StorageError if this process may not read it, or has no handle left */
+function unreadable(path: string, name: string, error: unknown): string {
+  if (REFUSALS.has(errorCode(error) ?? ''))
+    throw new StorageError(`${path} cannot be read: ${messageOf(error)}`, { cause: error });
+  return `${name} cannot be read: ${messageOf(error)}`.trimStart();
+}
+
+async function sumOf(file: Awaited<ReturnType<typeof open>>, onRead?: (bytes: number) => void) {
+  const piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
+  let crc = 0;
+  let size = 0;
+  for (;;) {
+    const { bytesRead } = await file.read(piece, 0, PIECE_BYTES, size);
+    if (bytesRead === 0) return { size, crc };
+    crc = crc32(piece.subarray(0, bytesRead), crc);
+    size += bytesRead;
+    onRead?.(bytesRead);
+  }
+}

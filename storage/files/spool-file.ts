@@ -1,0 +1,85 @@
+// A file for bytes that are too many for the memory, which ends with the process.
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isDiskFull, messageOf, StorageError } from '../../protocols/errors.js';
+import { countBuffer } from './collect-garbage.js';
+
+/** Bytes that are read at a time. */
+const READ_BYTES = 256 * 1024;
+
+/** A file without a name: no crash leaves it behind. */
+export class SpoolFile implements AsyncDisposable {
+  readonly #file: FileHandle;
+  #length = 0;
+
+  private constructor(
+    readonly directory: string,
+    file: FileHandle,
+  ) {
+    this.#file = file;
+  }
+
+  /** @throws StorageError if there is no room in the directory */
+  static async open(directory: string): Promise<SpoolFile> {
+    const path = join(directory, `.spool-${randomUUID()}`);
+    const file = await guard(directory, async () => {
+      const opened = await open(path, 'wx+', 0o600);
+      await unlink(path);
+      return opened;
+    });
+    return new SpoolFile(directory, file);
+  }
+
+  /** Number of bytes. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** @throws StorageError if the disk is full; nothing is appended then */
+  async append(bytes: Uint8Array): Promise<void> {
+    await guard(this.directory, async () => {
+      for (let at = 0; at < bytes.length; ) {
+        const { bytesWritten } = await this.#file.write(bytes, at, bytes.length - at, this.#length + at);
+        at += bytesWritten;
+      }
+    });
+    this.#length += bytes.length;
+    countBuffer(bytes.length);
+  }
+
+  /** Yields bytes in pieces; each is valid until the next one is requested. */
+  async *pieces(start = 0, end = this.#length): AsyncGenerator<Uint8Array, void, undefined> {
+    const buffer = Buffer.allocUnsafeSlow(Math.max(0, Math.min(READ_BYTES, end - start)));
+    for (let at = start; at < end; ) {
+      const wanted = Math.min(buffer.length, end - at);
+      const { bytesRead } = await guard(this.directory, () => this.#file.read(buffer, 0, wanted, at));
+      if (bytesRead === 0) throw new StorageError(`a temporary file in ${this.directory} has lost its end`);
+      yield buffer.subarray(0, bytesRead);
+      at += bytesRead;
+    }
+  }
+
+  /** Forgets all bytes. */
+  async clear(): Promise<void> {
+    await guard(this.directory, () => this.#file.truncate(0));
+    this.#length = 0;
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+async function guard<T>(directory: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    const problem = isDiskFull(cause) ? 'no space left' : messageOf(cause);
+    throw new StorageError(`a temporary file in ${directory} cannot be used: ${problem}`, { cause });
+  }
+}

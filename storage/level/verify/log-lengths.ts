@@ -1,0 +1,153 @@
+// The file LENGTHS beside the logs of an open database: how far they were written. It tells a log that a crash cut from one that lost its
+// end later. A seal (seal.ts) does so for a database that was closed.
+import { open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { z } from 'zod';
+import { errorCode, StorageError } from '../../../protocols/errors.js';
+import { readRegular } from '../../files/regular-file.js';
+
+/** LevelDB leaves files alone whose names are not its own. */
+const LENGTHS_FILE = 'LENGTHS';
+/** The content is padded to what a disk writes as a whole, so that it is never a mixture of two. */
+const SECTOR_BYTES = 512;
+const LOG_FILE = /^(\d+)\.log$/;
+/** Linux: another number after each start of the machine. */
+const BOOT_FILE = '/proc/sys/kernel/random/boot_id';
+
+const lengthsSchema = z.object({
+  /** The start of the machine; '' if the system does not tell. */
+  boot: z.string(),
+  logs: z.array(
+    z.object({
+      number: z.number(),
+      inode: z.number(),
+      /** Bytes written. They are there as long as the machine has not stopped since. */
+      written: z.number(),
+      /** Bytes flushed. They are there in any case. */
+      flushed: z.number(),
+    }),
+  ),
+});
+
+type Lengths = z.infer<typeof lengthsSchema>;
+
+let boot: Promise<string> | undefined;
+
+function bootId(): Promise<string> {
+  boot ??= readFile(BOOT_FILE, 'latin1').then(
+    (text) => text.trim(),
+    () => '',
+  );
+  return boot;
+}
+
+/** Sizes and inodes of the logs of a directory, before they are flushed or after they were written. */
+export async function measureLogs(
+  directory: string,
+): Promise<{ readonly number: number; readonly inode: number; readonly size: number }[]> {
+  const logs: { number: number; inode: number; size: number }[] = [];
+  for (const name of await readdir(directory)) {
+    const number = LOG_FILE.exec(name)?.[1];
+    if (number === undefined) continue;
+    try {
+      const { ino, size } = await stat(join(directory, name));
+      logs.push({ number: Number(number), inode: ino, size });
+    } catch (error) {
+      // A table has replaced the log.
+      if (errorCode(error) !== 'ENOENT') throw error;
+    }
+  }
+  return logs;
+}
+
+/** Keeps the file LENGTHS of one open database. Its writes are not flushed: an older content claims less. */
+export class LogLengths {
+  readonly #directory: string;
+  readonly #flushed = new Map<number, number>();
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** @param flushed what {@link measureLogs} found before a flush that succeeded */
+  noteFlushed(flushed: readonly { readonly number: number; readonly size: number }[]): void {
+    for (const { number, size } of flushed)
+      this.#flushed.set(number, Math.max(size, this.#flushed.get(number) ?? 0));
+  }
+
+  /** Writes the present lengths. A failure leaves an older content: the file only adds to what the logs say themselves. */
+  async record(): Promise<void> {
+    try {
+      const logs = await measureLogs(this.#directory);
+      for (const number of this.#flushed.keys())
+        if (!logs.some((log) => log.number === number)) this.#flushed.delete(number);
+      const lengths: Lengths = {
+        boot: await bootId(),
+        logs: logs.map(({ number, inode, size }) => ({
+          number,
+          inode,
+          written: size,
+          flushed: this.#flushed.get(number) ?? 0,
+        })),
+      };
+      const text = JSON.stringify(lengths);
+      const line = `${crc32(text).toString(16).padStart(8, '0')} ${text}`;
+      if (line.length > SECTOR_BYTES) return;
+      // Not truncated: on a full disk the place of the former content is kept.
+      const file = await open(join(this.#directory, LENGTHS_FILE), 'r+').catch(() =>
+        open(join(this.#directory, LENGTHS_FILE), 'w'),
+      );
+      try {
+        await file.write(Buffer.from(line.padEnd(SECTOR_BYTES), 'latin1'), 0, SECTOR_BYTES, 0);
+      } finally {
+        await file.close();
+      }
+    } catch {
+      // The disk is full, or the directory was removed, as that of a reader's clone.
+    }
+  }
+}
+
+/** What an earlier process wrote about the logs; undefined if there is nothing readable. */
+async function readLengths(directory: string): Promise<Lengths | undefined> {
+  let text: string;
+  try {
+    text = (await readRegular(join(directory, LENGTHS_FILE))).toString('latin1');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' || error instanceof StorageError) return undefined;
+    throw error;
+  }
+  const [, sum, json] = /^([0-9a-f]{8}) (\{.*\}) *$/.exec(text) ?? [];
+  if (json === undefined || crc32(json).toString(16).padStart(8, '0') !== sum) return undefined;
+  const result = lengthsSchema.safeParse(JSON.parse(json));
+  return result.success ? result.data : undefined;
+}
+
+/**
+ * Returns the logs that are shorter than they were: what is missing was not lost by a crash.
+ *
+ * @param logNumber the number of the oldest log in use
+ */
+export async function shortenedLogs(
+  directory: string,
+  logNumber: number,
+): Promise<{ readonly number: number; readonly problem: string }[]> {
+  const lengths = await readLengths(directory);
+  if (lengths === undefined) return [];
+  const present = new Map((await measureLogs(directory)).map((log) => [log.number, log]));
+  const isSameRun = lengths.boot !== '' && lengths.boot === (await bootId());
+  return lengths.logs.flatMap(({ number, inode, written, flushed }) => {
+    const log = present.get(number);
+    // A copy is another file: it may have been made while the log grew.
+    const expected = isSameRun && (log === undefined || log.inode === inode) ? written : flushed;
+    if (number < logNumber || expected === 0 || (log?.size ?? 0) >= expected) return [];
+    const problem = log === undefined ? 'it is missing' : `it has ${log.size} bytes instead of ${expected}`;
+    return [{ number, problem }];
+  });
+}
+
+/** Forgets the lengths, before a log is shortened on purpose, or after the database was sealed. */
+export async function forgetLengths(directory: string): Promise<void> {
+  await rm(join(directory, LENGTHS_FILE), { force: true });
+}
