@@ -1,17 +1,21 @@
 // One process for the crawl engine: starting one for each file takes longer than its tests.
 import '../servers/crawler/addresses.test.js';
 import '../servers/crawler/checkpoint.test.js';
+import '../servers/crawler/contacts.test.js';
 import '../servers/crawler/console-commands.test.js';
 import '../servers/crawler/console.test.js';
 import '../servers/crawler/frontier.test.js';
+import '../servers/crawler/crawl-records.test.js';
 import '../servers/crawler/job.test.js';
 import '../servers/crawler/journal-import.test.js';
 import '../servers/crawler/journal.test.js';
 import '../servers/crawler/logs.test.js';
+import '../servers/crawler/order-identity.test.js';
 import '../servers/crawler/order-xml.test.js';
 import '../servers/crawler/politeness.test.js';
 import '../servers/crawler/processors.test.js';
 import '../servers/crawler/reports.test.js';
+import '../servers/crawler/retries.test.js';
 import '../servers/crawler/robots.test.js';
 import '../servers/crawler/servers.test.js';
 import '../servers/crawler/settings.test.js';

@@ -1,6 +1,10 @@
 // One process for the stores, databases, the Registry file, the link graph: starting one for each file takes longer than its tests.
+import '../storage/level/log-file.test.js';
+import '../storage/level/read-write-lock.test.js';
 import '../storage/broker/broker-changes.test.js';
 import '../storage/broker/broker-store.test.js';
+import '../storage/broker/large-objects.test.js';
+import '../storage/level/batches.test.js';
 import '../storage/generations/export.test.js';
 import '../storage/gatherer/gatherer-store.test.js';
 import '../storage/generations/generations.test.js';
@@ -11,5 +15,6 @@ import '../storage/databases/sources.test.js';
 import '../protocols/registry/codec.test.js';
 import '../storage/original-registry/file.test.js';
 import '../clients/references/client.test.js';
+import '../storage/references/berkeley-db.test.js';
 import '../storage/references/link-tools.test.js';
 import '../storage/references/storage.test.js';

@@ -1,7 +1,10 @@
 // One process for the architecture and for the chain from documents to answers: starting one for each file takes longer than its tests.
 import '../architecture/areas.test.js';
 import '../architecture/errors.test.js';
+import '../architecture/file-calls.test.js';
 import '../architecture/import-cycles.test.js';
 import '../architecture/import-direction.test.js';
+import '../architecture/limits.test.js';
 import '../servers/all-in-one/chain.test.js';
+import '../servers/all-in-one/connection-limits.test.js';
 import '../servers/all-in-one/failed-start.test.js';

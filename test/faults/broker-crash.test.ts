@@ -19,7 +19,7 @@ const OBJECTS = 600;
 /** Returns the URLs that a query finds, sorted. */
 async function findUrls(broker: Broker, query: Query): Promise<string[]> {
   const found: string[] = [];
-  for await (const page of broker.search(query, { ...DEFAULT_FLAGS, opaque: true }) ?? []) {
+  for await (const page of broker.search(query, { ...DEFAULT_FLAGS, opaque: true })) {
     for (const item of page) if (item.kind === 'match') found.push(item.url);
   }
   return found.sort();

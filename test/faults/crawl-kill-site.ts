@@ -95,6 +95,8 @@ export class RecordingSite implements AsyncDisposable {
     if (number % 10 === 3) links.push(`/moved${(number * 7) % pages}`);
     if (number % 15 === 4) links.push(`/gone${number}.html`);
     if (number % 20 === 5) links.push(`/private${number}.html`);
+    // Not a URL (CRAWL-16.4).
+    if (number % 12 === 6) links.push(`http://[${number}/`);
     return links;
   }
 }

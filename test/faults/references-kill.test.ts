@@ -100,6 +100,9 @@ t.test('R-9, R-10: kill -9 at random moments of gathering and publishing', async
     await kill([...argsFor('killed'), '--force'], PAGE_COUNT, Math.random() * 200);
   }
   site.pages.set('/p5.html', originalPage);
+  // A killed crawl is continued, and what it has fetched is not fetched again: the changed page is read by the crawl after it.
+  const continued = await cli(...argsFor('killed'), '--force');
+  t.equal(continued.code, 0, 'the run that continues the killed one ends well');
   const last = await cli(...argsFor('killed'), '--force');
   t.equal(last.code, 0, 'the last run ends well');
   const uninterrupted = await cli(...argsFor('uninterrupted'));

@@ -19,7 +19,7 @@ export const POINT = 'gatherer.test:8500';
 type StepAction = readonly [kind: CollectedChange['kind'], url: string];
 
 /** Returns the changes of step `k`, at time `k`; one of them updates STEP_URL, so that a state identifies its step. */
-function actionsOf(k: number): StepAction[] {
+export function actionsOf(k: number): StepAction[] {
   const url = (i: number) => `http://u${i % URLS}.test/`;
   const list: StepAction[] = [
     ['update', STEP_URL],
@@ -76,24 +76,28 @@ async function gather(directory: string): Promise<never> {
   }
 }
 
+/** Returns the changes that a Broker collects in step `k`. */
+export function changesOf(k: number): CollectedChange[] {
+  return actionsOf(k).map(([kind, url]) => {
+    const attributes = {
+      'Gatherer-Name': 'G',
+      'Gatherer-Host': 'g.test',
+      'Gatherer-Version': '1',
+      'Update-Time': String(k),
+    };
+    return {
+      kind,
+      object: SoifObject.of('FILE', url, Object.entries(attributes)),
+      bytes: objectBytes(url, k),
+    };
+  });
+}
+
 /** Applies steps to a Broker's store until the process is killed. */
 async function collect(directory: string): Promise<never> {
   await using store = await BrokerStore.open(join(directory, 'broker'), { writeBufferBytes: 64 * 1024 });
   for (let k = ((await store.collectionState(POINT))?.last ?? 0) + 1; ; k++) {
-    const changes = actionsOf(k).map(([kind, url]): CollectedChange => {
-      const attributes = {
-        'Gatherer-Name': 'G',
-        'Gatherer-Host': 'g.test',
-        'Gatherer-Version': '1',
-        'Update-Time': String(k),
-      };
-      return {
-        kind,
-        object: SoifObject.of('FILE', url, Object.entries(attributes)),
-        bytes: objectBytes(url, k),
-      };
-    });
-    await store.apply(changes, { key: POINT, last: k });
+    await store.apply(changesOf(k), { key: POINT, last: k });
     report(`broker ${k}`);
   }
 }

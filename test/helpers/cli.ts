@@ -22,8 +22,20 @@ export class CliProcess {
   readonly finished: Promise<Finished>;
   readonly #waiting: { readonly pattern: RegExp; readonly resolve: (match: RegExpExecArray) => void }[] = [];
 
-  constructor(args: readonly string[]) {
-    this.child = spawn('env', [...PLAIN_NODE, PROGRAM, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  /**
+   * @param variables more variables of the environment
+   * @param wrapper a command that runs it, e.g. `prlimit` with its options
+   */
+  constructor(
+    args: readonly string[],
+    variables: Readonly<Record<string, string>> = {},
+    wrapper: readonly string[] = [],
+  ) {
+    const [unset = '', name = '', node = ''] = PLAIN_NODE;
+    const assignments = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+    this.child = spawn('env', [unset, name, ...assignments, ...wrapper, node, PROGRAM, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;
       this.#match();

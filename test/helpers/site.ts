@@ -13,7 +13,7 @@ export interface SiteRequest {
 /** The markup of a page, or a function that answers its requests. */
 export type Page = string | ((request: IncomingMessage, response: ServerResponse) => void);
 
-/** A web site on a free port of loopback that records its requests. */
+/** A web site on a free port of a loopback address that records its requests. */
 export class Site implements AsyncDisposable {
   readonly requests: SiteRequest[] = [];
   /** The largest number of concurrent requests so far. */
@@ -40,9 +40,9 @@ export class Site implements AsyncDisposable {
     });
   }
 
-  static async start(pages: Readonly<Record<string, Page>>): Promise<Site> {
+  static async start(pages: Readonly<Record<string, Page>>, host = '127.0.0.1'): Promise<Site> {
     const site = new Site(new Map(Object.entries(pages)));
-    site.#server.listen(0, '127.0.0.1');
+    site.#server.listen(0, host);
     await once(site.#server, 'listening');
     return site;
   }
@@ -52,7 +52,8 @@ export class Site implements AsyncDisposable {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.port}`;
+    const { address, port } = this.#server.address() as AddressInfo;
+    return `http://${address}:${port}`;
   }
 
   /** Requested paths, without robots.txt. */

@@ -78,6 +78,7 @@ try {
 async function logIn(page: Page): Promise<void> {
   await page.goto(site.url);
   assert.equal(new URL(page.url()).pathname, '/login');
+  await page.locator('[name=password]:focus').waitFor();
   assert.equal(await describeFocus(page), 'INPUT password', 'the cursor is in the password field');
   await page.keyboard.type(PASSWORD);
   await page.keyboard.press('Enter');

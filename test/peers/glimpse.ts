@@ -1,13 +1,13 @@
 // Tests the Glimpse indexer with the programs of Debian's glimpse. Prints TAP; without them, only the translation of queries is
 // tested. `.ci/run` installs the package.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmod, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { parseQuery } from '../../protocols/broker/index.js';
-import { PeerError, UsageError } from '../../protocols/errors.js';
+import { PeerError, StorageError, UsageError } from '../../protocols/errors.js';
 import { translate } from '../../storage/indexers/glimpse/translate.js';
 import { type GlimpseIndexerOptions, type Hit, openGlimpseIndexer } from '../../storage/indexers/index.js';
 import {
@@ -82,10 +82,24 @@ async function writeProgram(base: EmbeddedFixture, name: string, source: string)
   return path;
 }
 
+/** The directories of the parts of the index in use, in the order of their numbers. */
+async function partsOf(base: EmbeddedFixture): Promise<string[]> {
+  const current = (await readFile(join(base.directory, 'glimpse', 'CURRENT'), 'utf8')).trim();
+  const index = join(base.directory, 'glimpse', current);
+  const names = (await readdir(index)).filter((name) => /^\d+$/.test(name));
+  return names.sort((a, b) => Number(a) - Number(b)).map((name) => join(index, name));
+}
+
+/** The files of objects (REG-34), sorted. */
+async function objectFilesOf(base: EmbeddedFixture): Promise<string[]> {
+  const names = await readdir(join(base.directory, 'objects'), { recursive: true });
+  return names.filter((name) => name.includes('OBJ')).sort();
+}
+
 /** Replaces the last file that glimpse reads with a pipe without a writer, so that it waits there. */
 async function blockLastFile(base: EmbeddedFixture): Promise<{ file: string; unblock: () => Promise<void> }> {
-  const current = (await readFile(join(base.directory, 'glimpse', 'CURRENT'), 'utf8')).trim();
-  const names = await readFile(join(base.directory, 'glimpse', current, '.glimpse_filenames'), 'utf8');
+  const [part = ''] = await partsOf(base);
+  const names = await readFile(join(part, '.glimpse_filenames'), 'utf8');
   const file = names.trim().split('\n').at(-1) ?? '';
   await rename(file, `${file}.saved`);
   execFileSync('mkfifo', [file]);
@@ -172,7 +186,7 @@ t.test('BRK-2.7 glimpse: no part of a query is interpreted as pattern characters
 
 t.test('BRK-8.9 glimpse: each object is a file, and queries find the right objects', { skip }, async (t) => {
   const base = await getSharedBase();
-  const file = await readFile(join(base.directory, 'objects', '0', 'OBJ1'), 'utf8');
+  const file = await readFile(join(base.directory, 'objects', '1', 'OBJ1'), 'utf8');
   t.match(file, /^@FILE \{ http:\/\/h\/1\n/);
   const cases: [string, number[], Partial<typeof PLAIN_SEARCH>?][] = [
     ['wheat', [1, 2, 3]],
@@ -266,11 +280,7 @@ t.test('BRK-8.1 glimpse: a full indexing does not stop queries', { skip }, async
   await base.indexer.flush(4);
   t.same(await base.oids('wheat'), [1]);
   t.same(await base.oids('http'), [1, 4]);
-  t.same(
-    await readdir(join(base.directory, 'objects', '0')),
-    ['OBJ1', 'OBJ4'],
-    'files without an object are removed',
-  );
+  t.same(await objectFilesOf(base), ['1/OBJ1', '4/OBJ4'], 'files without an object are removed');
   await base.indexer.clear();
   await base.indexer.flush(0);
   t.same(await base.oids('http or not http'), [], 'an empty index finds nothing');
@@ -416,6 +426,152 @@ t.test('BRK-8.12 glimpse: if the port is in use, queries work without glimpseser
   await t.rejects(openGlimpseIndexer(optionsFor(base, { server: { port: 40_000 } })), {
     message: 'GlimpseServer-Port: glimpse takes 1024 to 30000, not 40000',
   });
+});
+
+t.test(
+  'BRK-8.3 glimpse: a failed indexing says all that glimpseindex said, and the next one succeeds',
+  { skip },
+  async (t) => {
+    await using base = await openGlimpseBase();
+    await base.put(...OBJECTS);
+    const { watermark } = base.indexer;
+    const failing = await writeProgram(
+      base,
+      'failing-index',
+      `console.log('This is glimpseindex');
+     console.error('Using 127100 words as threshold before merge');
+     console.error('Cannot find previous glimpseindex files!\\u001b[31m');
+     console.error('x'.repeat(100_000));
+     process.exitCode = 2;`,
+    );
+    await reopen(base, { programs: { glimpseindex: failing } });
+    const error = await base.put({ url: 'http://h/9', title: 'Late wheat' }).catch((cause: unknown) => cause);
+    if (!(error instanceof StorageError)) throw new Error('no StorageError');
+    t.match(
+      error.message,
+      /^glimpseindex failed \(exit status 2\): Using 127100 words as threshold before merge \| Cannot find previous glimpseindex files! \[31m \| x+ \| and \d+ more characters$/,
+    );
+    t.ok(error.message.length < 20_000, 'the text is bounded');
+    t.equal(base.indexer.watermark, watermark);
+    t.same(await base.oids('wheat'), [1, 2, 3], 'the former index answers');
+    await reopen(base);
+    await base.catchUp();
+    t.same(await base.oids('wheat'), [1, 2, 3, 5]);
+  },
+);
+
+t.test(
+  'BRK-8.3 glimpse: a killed or hanging glimpseindex leaves nothing that the next start cannot repair',
+  { skip },
+  async (t) => {
+    await using base = await openGlimpseBase();
+    await base.put(...OBJECTS);
+    const hanging = await writeProgram(
+      base,
+      'hanging-index',
+      `const [directory] = process.argv.slice(-1);
+     require('node:fs').writeFileSync(directory + '/.glimpse_index', 'half an index');
+     require('node:child_process').spawn('sleep', ['424242'], { stdio: 'inherit' });
+     console.error('sorting');
+     setInterval(() => undefined, 1000);`,
+    );
+    await reopen(base, { programs: { glimpseindex: hanging }, indexSilenceMs: 500, graceMs: 400 });
+    await t.rejects(base.put({ url: 'http://h/9', title: 'Late wheat' }), {
+      message: 'glimpseindex failed (nothing happened for 0.5 s): sorting',
+    });
+    t.same(await findProcesses('sleep\u45142'), [], 'the programs that it started end with it');
+
+    await reopen(base, { programs: { glimpseindex: hanging } });
+    const killed = t.rejects(base.catchUp(), { message: 'glimpseindex failed (SIGKILL): sorting' });
+    await waitUntil('glimpseindex runs', async () => (await findProcesses(hanging)).length > 0);
+    await sleep(300);
+    for (const pid of await findProcesses(hanging)) process.kill(-Number(pid), 'SIGKILL');
+    await killed;
+    t.same(await base.oids('wheat'), [1, 2, 3], 'the former index answers');
+    await reopen(base);
+    t.same(await readdir(join(base.directory, 'glimpse', 'scratch')), []);
+    await base.catchUp();
+    t.same(await base.oids('wheat'), [1, 2, 3, 5]);
+    t.equal(base.indexer.objects, 5);
+  },
+);
+
+t.test(
+  'BRK-8.9 glimpse: lost files of objects and damaged files of the index are repaired at the start',
+  { skip },
+  async (t) => {
+    const warnings: string[] = [];
+    const onWarning = (sentence: string) => void warnings.push(sentence);
+    await using base = await openGlimpseBase();
+    await base.put(...OBJECTS);
+    await base.store.remove([2]);
+    await base.catchUp();
+    t.equal(base.indexer.objects, 3);
+    await rm(join(base.directory, 'objects'), { recursive: true });
+    await reopen(base, { onWarning });
+    t.same(await base.oids('wheat'), [1, 3], 'the files are written again');
+    t.same(await objectFilesOf(base), ['1/OBJ1', '3/OBJ3', '4/OBJ4']);
+    t.equal(base.indexer.objects, 3);
+    t.same(warnings, []);
+
+    const [part = ''] = await partsOf(base);
+    await truncate(join(part, '.glimpse_index'), 5);
+    await t.rejects(base.oids('wheat'), { message: /^cannot use the index: files of .* are damaged$/ });
+    await reopen(base, { onWarning });
+    t.equal(base.indexer.watermark, 0, 'the owner indexes everything again');
+    t.equal(warnings.length, 1);
+    await base.catchUp();
+    t.same(await base.oids('wheat'), [1, 3]);
+  },
+);
+
+t.test('BRK-8.9 glimpse: objects that glimpseindex leaves out are found', { skip }, async (t) => {
+  const warnings: string[] = [];
+  await using base = await openGlimpseBase();
+  const partial = await writeProgram(
+    base,
+    'partial-index',
+    `const { spawnSync } = require('node:child_process');
+     const names = require('node:fs').readFileSync(0, 'latin1').split('\\n').filter((name) => !name.endsWith('OBJ3'));
+     const { status } = spawnSync('glimpseindex', process.argv.slice(2), { input: names.join('\\n') });
+     process.exitCode = status;`,
+  );
+  await reopen(base, {
+    programs: { glimpseindex: partial },
+    onWarning: (sentence) => void warnings.push(sentence),
+  });
+  await base.put(...OBJECTS);
+  t.same(await base.oids('wheat'), [1, 2, 3]);
+  t.same(warnings, ['glimpseindex left out 1 of 4 objects, which are read for every query; the first is 3']);
+  await reopen(base);
+  t.same(await base.oids('wheat'), [1, 2, 3]);
+});
+
+t.test('BRK-8.3 glimpse: a glimpse that crashes is a failure, not an empty result', { skip }, async (t) => {
+  await using base = await openGlimpseBase();
+  await base.put(...OBJECTS);
+  const crashing = await writeProgram(base, 'crashing', `process.kill(process.pid, 'SIGSEGV');`);
+  await reopen(base, { programs: { glimpse: crashing } });
+  await t.rejects(base.search('wheat'), { message: 'cannot use the index: glimpse failed (SIGSEGV)' });
+
+  // It names a candidate and crashes; the next time it finds everything.
+  const before = await readdir(base.directory);
+  const once = await writeProgram(
+    base,
+    'once',
+    `const { existsSync, writeFileSync } = require('node:fs');
+     const { spawnSync } = require('node:child_process');
+     const mark = process.argv[1] + '.ran';
+     if (existsSync(mark)) process.exit(spawnSync('glimpse', process.argv.slice(2), { stdio: 'inherit' }).status);
+     writeFileSync(mark, '');
+     process.stdout.write('/x/OBJ1\\n', () => process.kill(process.pid, 'SIGABRT'));`,
+  );
+  await reopen(base, { programs: { glimpse: once } });
+  const expected = await base.oids('wheat', { wantLines: false });
+  t.ok((await readdir(base.directory)).length > before.length + 1, 'the first one crashed');
+  await reopen(base);
+  t.same(await base.oids('wheat', { wantLines: false }), expected, 'no object is missing or named twice');
+  t.ok(expected.length > 0);
 });
 
 function expressionOf(query: string) {

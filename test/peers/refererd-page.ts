@@ -82,6 +82,26 @@ async function useWithKeyboard(context: BrowserContext, url: string): Promise<vo
   assert.match(await main(page), /124 links between 123 documents of 9 servers/);
   await page.keyboard.press('Tab');
   assert.match(await describeFocus(page), /^A Skip/, 'the first stop is the skip link');
+  await tabTo(page, /^A A random document/);
+  assert.ok(await focusIsVisible(page), 'the focus is visible');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\?q=http/);
+  assert.match(
+    (await heading(page)) ?? '',
+    /^Links (?:to|from) this document$/,
+    'a random document has a page',
+  );
+  await page.goto(url);
+  await tabTo(page, /^INPUT q/);
+  await page.keyboard.type(`${LONG}#fragment`);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\?q=http/);
+  assert.match(
+    await main(page),
+    /Links from this document\s*1/,
+    'a URL selects its document, whatever its fragment',
+  );
+  await page.goto(url);
   await tabTo(page, /^INPUT q/);
   await page.keyboard.type('www.EXAMPLE.org');
   await page.keyboard.press('Enter');

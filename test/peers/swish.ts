@@ -1,7 +1,7 @@
 // Tests the Swish indexer with Debian's swish-e. Prints TAP; without it, only the translation of queries is tested. `.ci/run`
 // installs it.
 import { spawnSync } from 'node:child_process';
-import { readdir } from 'node:fs/promises';
+import { readdir, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { parseQuery } from '../../protocols/broker/index.js';
@@ -163,3 +163,23 @@ t.test('BRK-8.3 swish: a failed run keeps the previous index', { skip }, async (
   t.equal(base.indexer.watermark, watermark);
   t.same(await base.oids('wheat'), [1, 3]);
 });
+
+t.test(
+  'BRK-8.3 swish: a damaged index is a failure, not an empty result, and is made again',
+  { skip },
+  async (t) => {
+    const warnings: string[] = [];
+    await using base = await openSwishBase();
+    await base.put(...OBJECTS);
+    const folder = join(base.directory, 'swish');
+    const names = await readdir(folder, { recursive: true });
+    const part = names.find((name) => name.endsWith('.idx')) ?? '';
+    await truncate(join(folder, part), 100);
+    await t.rejects(base.oids('wheat'), { message: /^cannot use the index: files of .* are damaged$/ });
+    await reopen(base, { onWarning: (sentence) => void warnings.push(sentence) });
+    t.equal(base.indexer.watermark, 0);
+    t.same(warnings, ['the index of swish-e is damaged, so all objects are indexed again']);
+    await base.catchUp();
+    t.same(await base.oids('wheat'), [1, 3]);
+  },
+);

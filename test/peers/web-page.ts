@@ -92,6 +92,7 @@ async function useWithKeyboard(context: BrowserContext, url: string): Promise<vo
   });
 
   await page.goto(url);
+  await page.locator('[name=query]:focus').waitFor();
   assert.equal(await describeFocus(page), 'INPUT query', 'the cursor is in the query field');
   await saveScreenshot(page, { path: join(directory, 'search.png') });
   await page.keyboard.type('internet and (gopher or wais)');
@@ -133,6 +134,7 @@ async function useWithKeyboard(context: BrowserContext, url: string): Promise<vo
   assert.doesNotMatch(page.url(), /value2=/, 'empty fields are not in the address');
 
   await page.goto(`${url}Harvest/cgi-bin/BrokerQuery.cgi?query=gopher+and+(`);
+  await page.locator('[name=query]:focus').waitFor();
   assert.equal(await describeFocus(page), 'INPUT query', 'the cursor is in the field of the wrong query');
   await saveScreenshot(page, { path: join(directory, 'fault.png') });
   // The query with a fault is answered with status 400, which Chromium reports on its console.
@@ -168,6 +170,7 @@ async function administer(context: BrowserContext, url: string): Promise<void> {
 async function useWithoutScript(context: BrowserContext, url: string): Promise<void> {
   const page = await context.newPage();
   await page.goto(url);
+  await page.locator('[name=query]:focus').waitFor();
   await page.keyboard.type('gopher');
   await page.keyboard.press('Enter');
   await page.waitForSelector('.results');
@@ -186,7 +189,7 @@ async function checkLayout(context: BrowserContext, url: string, name: string): 
   for (const [part, path] of [
     ['search', ''],
     ['results', `Harvest/cgi-bin/BrokerQuery.cgi?${fields}`],
-    ['object', 'Harvest/cgi-bin/DisplayObject.cgi?object=/Harvest/brokers/example/objects/0/OBJ1'],
+    ['object', 'Harvest/cgi-bin/DisplayObject.cgi?object=/Harvest/brokers/example/objects/1/OBJ1'],
     ['stats', 'stats.html'],
     ['help', 'queryhelp.html'],
     ['advanced', 'advanced.html'],

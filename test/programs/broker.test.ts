@@ -163,6 +163,7 @@ t.test('BRK-6 the program: port 0, pid file, RunBroker, SIGHUP, administration, 
   const address = `127.0.0.1:${port}`;
   const pidPath = join(directory, 'admin', 'broker.pid');
   t.match(await runningProcess(pidPath), { pid: program.child.pid, address });
+  t.equal(readFileSync(pidPath, 'utf8'), `${program.child.pid}\n`, 'one number');
   t.match(program.stderr, /\[77,1\] started, nocol\n/, 'BRK-6.4, 6.5');
   t.same(gatherd.commands, [], 'BRK-6.4 -nocol: no Gatherer was contacted');
 

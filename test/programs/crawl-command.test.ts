@@ -118,7 +118,7 @@ t.test('a crawl from the command line with every feature enabled', async (t) => 
   t.match(await crawl('report', 'hosts'), {
     code: 1,
     stdout: '',
-    stderr: /no crawl is running.*queues, seen, frontier, all/,
+    stderr: /no crawl is running.*queues, retries, seen, frontier, all/,
   });
 
   // Restores the checkpoint and runs to the end.

@@ -1,5 +1,7 @@
 // `harvest essence` as a process.
+import { execFileSync } from 'node:child_process';
 import { readFileSync, symlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -38,6 +40,37 @@ t.test('E-5 harvest essence FILE...: SOIF in the order given, components embedde
   const second = attributesOf(Buffer.from(stdout.slice(border)));
   t.equal(second['Partial-Text'], 'Plain words.\n');
   t.equal(second['Gatherer-Name'], 'me');
+});
+
+t.test('G-87: a file URL names a file of this machine, or it is refused', async (t) => {
+  const directory = t.testdir({ 'a b.txt': 'Plain words.\n' });
+  execFileSync('mkfifo', [join(directory, 'pipe')]);
+  const path = `${directory}/a%20b.txt`;
+  for (const url of [
+    `file://${path}`,
+    `FILE://LOCALHOST${path}`,
+    `file://${hostname()}${path}`,
+    `file:${path}`,
+  ]) {
+    const { stdout, stderr } = await cli('essence', url);
+    t.equal(stderr, '', url);
+    t.ok(stdout.startsWith(`@FILE { file://localhost${path}\n`), stdout);
+  }
+  for (const [url, reason] of [
+    [`file://other.example${path}`, /must have no host, localhost or this host \(G-87\)/],
+    [`FILE://OTHER${path}`, /must have no host/],
+    [`file://127.0.0.1${path}`, /must have no host/],
+    [`file://localhost.example.org${path}`, /must have no host/],
+    [`file://user@other${path}`, /is not the URL of a file/],
+    [`file://${directory}%2fa%20b.txt`, /is not the URL of a file/],
+    [`file://${path}%00`, /is not the URL of a file/],
+    [`file://${directory}/pipe`, /is not a regular file \(G-87\)/],
+  ] as const) {
+    const { code, stdout, stderr } = await cli('essence', url);
+    t.not(code, 0, url);
+    t.equal(stdout, '', url);
+    t.match(stderr, reason);
+  }
 });
 
 t.test('section 11 --type-only, --explain with file and line, --json, -f, --libdir, lists', async (t) => {

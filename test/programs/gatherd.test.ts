@@ -5,6 +5,7 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { cli } from '../helpers/cli.js';
 import { Database, exchange } from '../servers/gatherd/helpers.js';
@@ -88,21 +89,70 @@ t.test('GATHERD-11.1 directories that are missing, empty, or an original Gathere
   t.match(stderr, 'SIGHUP: the log is reopened');
 });
 
+/** Two objects as an original Gatherer compresses them: without the groups of an update (GATHERD-10.2). */
+const templates = (...titles: readonly string[]): Buffer =>
+  gzipSync(
+    titles
+      .map((title, i) => {
+        const attributes = `Update-Time{9}:\t80000000${i}\nTitle{${title.length}}:\t${title}\n`;
+        return `@FILE { http://old.example/${i}\nGatherer-Name{1}:\tG\n${attributes}}\n`;
+      })
+      .join(''),
+  );
+
+t.test('GATHERD-10.1: the directory of an original Gatherer is served', async (t) => {
+  const path = await createDataDirectory(t, []);
+  await writeFile(join(path, 'All-Templates.gz'), templates('first', 'second'));
+  await writeFile(join(path, 'INDEX.gdbm'), 'not read');
+  const daemon = await startGatherd(t, '-d', path, '0');
+  t.match(
+    await exchange(t, daemon.port, SESSION),
+    /@FILE \{ http:\/\/old\.example\/0\n[\s\S]*?Title\{5\}:\tfirst\n[\s\S]*499 - Sent 2 objects/,
+  );
+  t.match(await exchange(t, daemon.port, 'HELLO me\nSEND-UPDATE 800000001\nQUIT\n'), '499 - Sent 1 objects');
+  daemon.process.kill('SIGTERM');
+  t.match(await daemon.process.finished, {
+    code: 0,
+    stderr: /publishing .*All-Templates\.gz\n.*generation 1: 2 objects/,
+  });
+  // A second start publishes nothing.
+  const again = await startGatherd(t, '-d', path, '0');
+  t.match(await exchange(t, again.port, SESSION), '499 - Sent 2 objects');
+  again.process.kill('SIGTERM');
+  t.notMatch((await again.process.finished).stderr, 'publishing');
+});
+
+t.test('GATHERD-10.1: what cannot be served is told on standard error, with the command', async (t) => {
+  const path = await createDataDirectory(t, []);
+  // A GDBM file whose bytes end after the magic number.
+  const magic = Buffer.alloc(8);
+  magic.writeUInt32LE(0x13579ace);
+  await writeFile(join(path, 'PRODUCTION.gdbm'), magic);
+  for (const options of [[], ['-log', 'gatherd.log']]) {
+    const daemon = await startGatherd(t, ...options, '-d', path, '0');
+    t.match(await exchange(t, daemon.port, SESSION), '499 - Sent 0 objects');
+    daemon.process.kill('SIGTERM');
+    const { stderr } = await daemon.process.finished;
+    t.match(stderr, /PRODUCTION\.gdbm is not served: .*; `harvest folddb .*` prepares it for gatherd\n/);
+  }
+});
+
 t.test('GATHERD-11.3 kill-gatherd stops the daemon of a directory, and nothing else', async (t) => {
   const path = await createDataDirectory(t);
   const none = await cli('kill-gatherd', '-d', path);
   t.same([none.code, none.stderr], [1, `kill-gatherd: no gatherd is running in ${path}\n`]);
 
   const { process: child, port } = await startGatherd(t, '-d', path, '0');
-  const pid = Number((await readFile(join(path, 'gatherd.pid'), 'utf8')).split('\n')[0]);
-  t.equal(pid, child.child.pid);
+  const pid = child.child.pid;
+  t.equal(await readFile(join(path, 'gatherd.pid'), 'utf8'), `${pid}\n`, 'one number');
   const killed = await cli('kill-gatherd', '-dir', path);
   t.same([killed.code, killed.stdout], [0, `stopped gatherd=127.0.0.1:${port} pid=${pid}\n`]);
   t.equal((await child.finished).code, 0);
   t.notOk(existsSync(join(path, 'gatherd.pid')));
 
   // Another process with the id of a daemon that ended long ago.
-  await writeFile(join(path, 'gatherd.pid'), `${process.pid}\n1@long-ago\n127.0.0.1:${port}\n`);
+  await writeFile(join(path, 'gatherd.pid'), `${process.pid}\n`);
+  await writeFile(join(path, 'gatherd.pid.lock'), `${process.pid}\n1@long-ago\n127.0.0.1:${port}\n`);
   t.equal((await cli('kill-gatherd', '-d', path)).code, 1);
   t.ok(existsSync(join(path, 'gatherd.pid')), 'the failed command keeps the file');
   t.equal((await cli('kill-gatherd', '-d', join(path, 'none'))).code, 1);

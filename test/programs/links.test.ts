@@ -63,6 +63,13 @@ t.test('harvest run serves the links between documents and drops deleted ones', 
 
     const referers = await cli('references', '--to', `127.0.0.1:${port}`, `${site.url}/c`, '--json');
     t.equal(referers.code, 0, referers.stderr);
+    const refused = await cli('references', '--from', `127.0.0.1:${port}`, 'file:///tmp/x');
+    t.equal(refused.code, 3, refused.stderr);
+    t.match(
+      refused.stderr,
+      /file:\/\/\/tmp\/x names no server/,
+      'a document without a server is not in the links',
+    );
     const results = load(await (await fetch(`${web}Harvest/cgi-bin/BrokerQuery.cgi?query=barley`)).text());
     const link = results('.results .about a').filter((_, a) =>
       /^Linked from 3 documents$/.test(results(a).text()),

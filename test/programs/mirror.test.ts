@@ -105,21 +105,26 @@ t.test(
   },
 );
 
-t.test('G-8 the requisites of a page and of a style sheet', (t) => {
+t.test('G-8 the requisites of a page and of a style sheet', async (t) => {
   const html = `<base href="/d/"><img src=p.png srcset="q.png 1x, /r.png 2x"><link rel="stylesheet" href="s.css">
 <link rel=next href=n.html><script src="//h.example.org/j.js"></script><p style="background: url('b.png')"><a href=a.html>a</a>
 <style>@import "i.css"; p { background: url(u.gif) }</style><img src="data:image/png;base64,AA"><img src="javascript:1">`;
   t.same(
-    requisitesOf(Buffer.from(html), 'text/html', 'http://h.example.org/x/').map((url) =>
+    (await requisitesOf(Buffer.from(html), 'text/html', 'http://h.example.org/x/')).map((url) =>
       url.slice('http://h.example.org'.length),
     ),
     ['/d/p.png', '/d/q.png', '/r.png', '/d/s.css', '/j.js', '/d/b.png', '/d/i.css', '/d/u.gif'],
   );
-  t.same(requisitesOf(Buffer.from('a{b:url("c.png")}'), 'text/css', 'http://h.example.org/s/t.css'), [
+  t.same(await requisitesOf(Buffer.from('a{b:url("c.png")}'), 'text/css', 'http://h.example.org/s/t.css'), [
     'http://h.example.org/s/c.png',
   ]);
-  t.same(requisitesOf(Buffer.from(html), 'text/plain', 'http://h.example.org/'), []);
-  t.end();
+  t.same(await requisitesOf(Buffer.from(html), 'text/plain', 'http://h.example.org/'), []);
+  // Elements and URLs that two pieces of a large page share.
+  const long = `<style>${'p{}'.repeat(30_000)} p { background: url(in.png) }</style><img src=after.png>`;
+  t.same(await requisitesOf(Buffer.from(long), 'text/html', 'http://h.example.org/'), [
+    'http://h.example.org/in.png',
+    'http://h.example.org/after.png',
+  ]);
 });
 
 t.test(

@@ -109,13 +109,13 @@ t.test(
     );
     t.ok(each < IDLE_BYTES, `an idle client costs ${Math.round(each)} bytes`);
 
-    const refused = connect(port, '127.0.0.1');
-    let reply = '';
-    refused.setEncoding('latin1').on('data', (text: string) => {
-      reply += text;
-    });
-    await once(refused, 'close');
-    t.equal(reply, 'SSTP/1.0 503 SERVICE UNAVAILABLE\r\n\r\n', 'R-64: a further client is refused');
+    const newcomer = await ReferencesClient.connect({ host: '127.0.0.1', port });
+    const { ids } = await newcomer.referers({ id: 10 });
+    t.equal(Array.from(ids).join(), '11,20,12', 'R-64: a further client takes the place of an idle one');
+    await newcomer.close();
+    while (lost === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    t.equal(lost, 1, 'one idle client made room');
+    t.ok(sockets[0]?.destroyed, 'it is the one that has waited longest');
     // The last idle client sends a request.
     const last = sockets.at(-1)!;
     last.removeAllListeners('data').write('SSTP/1.0 081 X\r\nHEADER_URI_ID: 20\r\n\r\n');

@@ -1,6 +1,20 @@
 // refererd and turtle_passwd as processes: configuration, signals, reports by mail, the dispatcher.
 import { spawn } from 'node:child_process';
-import { chmod, chown, mkdir, open, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -359,6 +373,75 @@ t.test('R-37: turtle_passwd creates, changes, checks and deletes', async (t) => 
   t.equal(await run('x\n', file, 'a:b'), 2);
   t.equal(await run('\n', file, 'carol'), 2, 'an empty password is refused');
   t.equal((await cli('turtle-passwd', '--list', file)).stdout, 'bob\n');
+});
+
+t.test('R-37: turtle_passwd keeps owner, group and mode of the file, and a link to it', async (t) => {
+  const top = await temporaryDirectory(t);
+  const file = join(top, 'turtle.passwd');
+  const link = join(top, 'link');
+  await writeFile(file, `${await userLine('anna', 'sesame')}\n${await userLine('bob', 'bobs')}\n`);
+  await chmod(file, 0o640);
+  if (IS_ROOT) await chown(file, 65_534, 65_533);
+  await symlink('turtle.passwd', link);
+  for (const name of [file, link]) {
+    const before = await stat(file);
+    t.equal((await cli('turtle-passwd', '--delete', name, name === file ? 'anna' : 'bob')).code, 0);
+    const after = await stat(file);
+    t.same([after.uid, after.gid, after.mode], [before.uid, before.gid, before.mode]);
+    t.not(after.ino, before.ino, 'the file is replaced, not written in place');
+  }
+  t.ok((await lstat(link)).isSymbolicLink());
+  t.equal(await readFile(file, 'utf8'), '');
+});
+
+t.test(
+  'R-54, R-55: a password file that the user cannot read ends the start',
+  { skip: IS_ROOT ? false : 'needs the superuser' },
+  async (t) => {
+    const home = await createHome(t);
+    const users = join(home.root, 'conf/turtle.passwd');
+    await chmod(users, 0o600);
+    const { code, stderr } = await cli('refererd', '-c', home.file);
+    t.equal(code, 1);
+    t.match(
+      stderr,
+      /cannot start: the users cannot be read from .*turtle\.passwd: EACCES \(user nobody, group /,
+    );
+    t.match(await log(home), /cannot start: the users cannot be read/);
+    await t.rejects(stat(join(home.root, 'logs/refererd.pid')), { code: 'ENOENT' });
+    await rm(users);
+    const { daemon } = await startRefererd(t, home);
+    daemon.kill('SIGTERM');
+    t.equal((await daemon.finished).code, 0, 'without a file there are no users');
+  },
+);
+
+t.test('R-49: /reload warns of lists that cannot be read; the old ones stay in use', async (t) => {
+  const home = await createHome(t);
+  const { daemon } = await startRefererd(t, home);
+  const reload = () =>
+    requestHttp(t, home.port, 'GET /reload HTTP/1.0', basicAuthorization('anna', 'sesame'));
+  t.equal((await reload()).body, 'the configuration was read again\n');
+  await rename(join(home.root, 'conf/hosts.allow'), join(home.root, 'conf/kept'));
+  for (let i = 0; i < 2; i++) {
+    const { status, body } = await reload();
+    t.equal(status, 200);
+    t.match(
+      body,
+      /^the configuration was read again\nwarning: the allowed hosts cannot be read from .*hosts\.allow: ENOENT; the old list stays in use\n$/,
+    );
+  }
+  t.equal(await exchange(t, home.port, ASK), ANSWER);
+  await rm(join(home.root, 'conf/turtle.passwd'));
+  t.match(
+    (await reload()).body,
+    /\nwarning: the allowed hosts .*\nwarning: the users cannot be read from .*\n$/,
+  );
+  await rename(join(home.root, 'conf/kept'), join(home.root, 'conf/hosts.allow'));
+  t.notMatch((await reload()).body, 'hosts.allow');
+  t.match(await log(home), /the allowed hosts cannot be read from .*ENOENT; the old list stays in use\n/);
+  daemon.kill('SIGTERM');
+  t.equal((await daemon.finished).code, 0);
 });
 
 t.test('--data: one process, no configuration', async (t) => {

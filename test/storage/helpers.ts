@@ -25,6 +25,7 @@ export function queuedUri(url: string): QueuedUri {
     root: 0,
     depth: 1,
     attempts: 0,
+    network: 0,
     forceFetch: false,
     isLeaf: false,
     cost: 1,

@@ -6,7 +6,8 @@
  *
  * REQUESTS contains a count (u32), for each request its length (u32), then the requests without separators. Every connection sends them
  * cyclically from a different start. DEPTH requests are in flight on a connection; each reply causes one more request, and those for
- * the replies of one read are sent by one write. Prints one line of JSON.
+ * the replies of one read are sent by one write. With DEPTH 0, a connection sends as many as the system accepts, without end. Prints
+ * one line of JSON.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -42,6 +43,7 @@ static size_t *offsets; /* count + 1 entries */
 static uint32_t count;
 static char *memory;
 static uint64_t replies, octets, elements;
+static int endless;
 
 static void fail(const char *what) {
   perror(what);
@@ -71,8 +73,7 @@ static void read_requests(const char *path) {
 /* Sends as many of the permitted requests as the system accepts. */
 static void send_some(struct connection *c) {
   while (c->unsent > 0) {
-    uint32_t last = c->next + c->unsent;
-    if (last > count) last = count;
+    uint32_t last = endless || c->unsent > count - c->next ? count : c->next + c->unsent;
     size_t from = offsets[c->next] + c->part;
     ssize_t sent = send(c->fd, requests + from, offsets[last] - from, MSG_NOSIGNAL);
     if (sent < 0) {
@@ -82,7 +83,7 @@ static void send_some(struct connection *c) {
     size_t reached = from + sent;
     while (c->next < last && offsets[c->next + 1] <= reached) {
       c->next++;
-      c->unsent--;
+      if (!endless) c->unsent--;
     }
     c->part = c->next < last ? reached - offsets[c->next] : 0;
     if (c->next == count) c->next = 0;
@@ -158,7 +159,7 @@ static void read_some(struct connection *c, int resp) {
     c->kept = length - used;
     memcpy(c->keep, memory + used, c->kept);
     replies += ended;
-    c->unsent += ended;
+    if (!endless) c->unsent += ended;
     send_some(c);
     if (got < READ_BYTES) return;
   }
@@ -173,7 +174,7 @@ static void connect_to(struct connection *c, int port, int depth, uint32_t first
   setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
   fcntl(c->fd, F_SETFL, O_NONBLOCK);
   c->next = first;
-  c->unsent = depth;
+  c->unsent = endless ? 1 : depth;
 }
 
 int main(int argc, char **argv) {
@@ -183,6 +184,7 @@ int main(int argc, char **argv) {
   }
   int resp = strcmp(argv[1], "resp") == 0;
   int connections = atoi(argv[3]);
+  endless = atoi(argv[4]) == 0;
   read_requests(argv[6]);
   memory = malloc(READ_BYTES + KEPT_BYTES);
   struct connection *all = calloc(connections, sizeof *all);

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ReferencesReader } from '../../../storage/references/index.js';
 import { freePort } from '../../helpers/daemon.js';
-import { harvest } from './programs.js';
+import { harvest, harvestOf } from './programs.js';
 
 /** Unit of the times in `/proc/PID/stat` (Linux). */
 const TICKS_PER_SECOND = 100;
@@ -29,9 +29,14 @@ export class ServerProcess implements AsyncDisposable {
     this.#child = child;
   }
 
-  /** Starts refererd without a configuration. */
-  static async refererd(data: string): Promise<ServerProcess> {
-    const [command, ...args] = harvest('refererd', '--data', data, '--port', '0', '--debuglevel', '10');
+  /**
+   * Starts refererd without a configuration.
+   *
+   * @param program the `harvest` program of another version. Default: this one
+   */
+  static async refererd(data: string, program?: string): Promise<ServerProcess> {
+    const options = ['refererd', '--data', data, '--port', '0', '--debuglevel', '10'];
+    const [command, ...args] = program === undefined ? harvest(...options) : harvestOf(program, ...options);
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     for await (const line of createInterface({ input: child.stdout })) {
       const port = /^ready refererd=.*:(\d+)$/.exec(line)?.[1];

@@ -15,7 +15,12 @@ const TIMEOUT_MS = 1_800_000;
 
 /** Returns the command line of a `harvest` command. */
 export function harvest(...args: readonly string[]): readonly [string, ...string[]] {
-  return ['env', ...PLAIN_NODE, PROGRAM, ...args];
+  return harvestOf(PROGRAM, ...args);
+}
+
+/** Returns the command line of a `harvest` command of another version, whose `harvest.js` is `program`. */
+export function harvestOf(program: string, ...args: readonly string[]): readonly [string, ...string[]] {
+  return ['env', ...PLAIN_NODE, program, ...args];
 }
 
 /** Whether a program can be started. */

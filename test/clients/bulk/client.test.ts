@@ -321,12 +321,7 @@ t.test('`harvest bulk` writes groups, JSON lines, counts or a file, and sets its
     cli('bulk', `127.0.0.1:${cut.port}`),
     cli('bulk', address, '--compress'),
   ]);
-  const withoutRefresh = TWO.replace('@REFRESH {\n}\n\n', '');
-  t.equal(
-    soif.stdout,
-    `${withoutRefresh}@REFRESH {\n}\n\n`,
-    'BT-15: every group is written, empty ones last',
-  );
+  t.equal(soif.stdout, TWO, 'BT-15, BT-17: every group in its order, byte for byte');
   t.match(soif.stderr, 'next time --since 900');
   t.ok(broker.messages.includes('#BULK #SINCE 6 #END title : x'));
   const urls = json.stdout
@@ -342,6 +337,64 @@ t.test('`harvest bulk` writes groups, JSON lines, counts or a file, and sets its
   t.same([soif.code, json.code, count.code, output.code], [0, 0, 0, 0]);
   t.same([refused.code, broken.code, usage.code], [1, 3, 2]);
   t.match(broken.stdout, 'http://a.test/1', 'the objects before the error are written');
+});
+
+t.test(
+  'BT-15, BT-17, BT-25: `harvest bulk` writes the three groups in order, however they arrive',
+  async (t) => {
+    const one = object('http://a.test/1', 7);
+    const two = object('http://a.test/{\xe9', 8);
+    const three = (gone: string, refreshed: string, updated: string) =>
+      `@DELETE {\n${gone}}\n\n@REFRESH {\n${refreshed}}\n\n@UPDATE {\n${updated}}\n`;
+    const cases: readonly (readonly [string, string, string])[] = [
+      ['no group', '', three('', '', '')],
+      ['bare objects, BT-20', one, three('', '', one)],
+      ['only updates', `@UPDATE {\n${one}}\n`, three('', '', one)],
+      ['only refreshes', `@REFRESH { ${one}}`, three('', one, '')],
+      ['empty groups on one line', '@DELETE { } @REFRESH { } @UPDATE { }', three('', '', '')],
+      ['a group in two parts', `@UPDATE {\n${one}}\n@UPDATE {\n${two}}\n`, three('', '', one + two)],
+      [
+        'another order: the changes keep theirs',
+        `@UPDATE {\n${one}}\n@DELETE {\n${two}}\n`,
+        `${three('', '', one)}\n${three(two, '', '')}`,
+      ],
+    ];
+    const directory = await temporaryDirectory(t);
+    for (const [name, reply, expected] of cases) {
+      const file = join(directory, 'groups.soif');
+      const broker = await answering(t, Buffer.from(reply === '' ? three('', '', '') : reply, 'latin1'));
+      const { code, stderr } = await cli('bulk', `127.0.0.1:${broker.port}`, '--output', file);
+      t.equal(code, 0, stderr);
+      t.equal(await readFile(file, 'latin1'), expected, name);
+      const { stdout } = await cli('conformance', 'soif', file);
+      t.notMatch(stdout, /empty line/, 'the kit accepts the lines between the groups');
+    }
+  },
+);
+
+t.test('SOIF-2.9: `harvest bulk` names an object that it cannot write', async (t) => {
+  const broker = await answering(
+    t,
+    groups(object('http://a.test/a b', 7) + object('http://a.test/a%20b', 8)),
+  );
+  const { code, stdout, stderr } = await cli('bulk', `127.0.0.1:${broker.port}`);
+  t.match(stderr, 'left out: update: the URL "http://a.test/a b" has white space (SOIF-2.9)');
+  t.ok(stdout.includes(object('http://a.test/a%20b', 8)));
+  t.equal(stdout.split('@FILE {').length, 3, 'the deletion and one update');
+  t.equal(code, 1);
+});
+
+t.test('BP-12: messages to the user of both interfaces are kept', async (t) => {
+  const shipped = clientOf(await answering(t, `101 - hello\n000 - Ok\n${TWO}`)).transfer({ since: 0 });
+  await received(shipped);
+  t.same(shipped.messages, ['hello']);
+  const info = (text: string) => Buffer.from(encoder.info({ field: 'message', text })).toString('latin1');
+  const head = Buffer.from(encoder.version('Broker')).toString('latin1');
+  const reply = `${head}${info(formatTransferText(900))}${info('Unknown flag')}${TWO}`;
+  const proposed = clientOf(await answering(t, reply)).transfer({ since: 0, interface: 2 });
+  await received(proposed);
+  t.same(proposed.messages, ['Unknown flag']);
+  t.equal(proposed.totals.next, 900);
 });
 
 t.test(

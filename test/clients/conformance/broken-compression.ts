@@ -9,9 +9,11 @@ const inCompression = (fails: readonly string[]) => fails.map((name) => `compres
 export const READS_COMPRESSED = [
   ...inCompression([
     'status-in-clear',
+    'line-form',
     'one-member',
     'trailer',
     'end-line-directly',
+    'end-number',
     'same-content',
     'incremental',
     'empty-update',
@@ -62,11 +64,32 @@ export const BROKEN_COMPRESSION: readonly BrokenServer[] = [
     fails: ['compression/trailer'],
   },
   {
-    defect: 'a line end between member and 499',
+    defect: 'none, and a line end is between member and 499',
     behavior: {
       endUpdate: (count, { compressed }) => line(compressed ? `\n499 - ${count}` : `499 - ${count}`),
     },
+    fails: [],
+  },
+  {
+    defect: 'two line ends between member and 499',
+    behavior: {
+      endUpdate: (count, { compressed }) => line(compressed ? `\n\n499 - ${count}` : `499 - ${count}`),
+    },
     fails: ['compression/end-line-directly'],
+  },
+  {
+    defect: 'a blank between member and 499',
+    behavior: {
+      endUpdate: (count, { compressed }) => line(compressed ? ` 499 - ${count}` : `499 - ${count}`),
+    },
+    fails: ['compression/end-line-directly'],
+  },
+  {
+    defect: 'compressed data ends with 099',
+    behavior: {
+      endUpdate: (count, { compressed }) => line(compressed ? `099 - ${count}` : `499 - ${count}`),
+    },
+    fails: ['compression/end-number'],
   },
   {
     defect: 'the end line is compressed with the data',
@@ -129,7 +152,15 @@ export const BROKEN_COMPRESSION: readonly BrokenServer[] = [
   {
     defect: 'only full transfers are compressed',
     behavior: { gzip: (bytes, since) => (since === 0 ? gzipSync(bytes) : bytes) },
-    fails: inCompression(['status-in-clear', 'end-line-directly', 'incremental', 'empty-update', 'stays-on']),
+    fails: inCompression([
+      'status-in-clear',
+      'line-form',
+      'end-line-directly',
+      'end-number',
+      'incremental',
+      'empty-update',
+      'stays-on',
+    ]),
   },
   {
     defect: 'the compressed copy has no wrappers',

@@ -24,7 +24,7 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
   {
     defect: 'status lines end in CR LF',
     behavior: { eol: '\r\n' },
-    fails: ['status/lf-only'],
+    fails: ['status/other-commands', 'status/lf-only', 'update/bad-timestamp-form', 'compression/line-form'],
   },
   {
     defect: 'status lines without the hyphen',
@@ -66,6 +66,7 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
       'hello/empty',
       'help/listed',
       'object/unknown',
+      'info/next-command',
       'session/notes-1995',
       'session/beckett',
       'session/info',
@@ -85,7 +86,7 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
   {
     defect: 'closes after an unknown command',
     behavior: { unknown: () => line('900 - what', true) },
-    fails: ['errors/session-goes-on'],
+    fails: ['status/other-commands', 'errors/session-goes-on'],
   },
   {
     defect: 'SET of anything is accepted',
@@ -101,6 +102,7 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
     defect: 'QUIT is not answered',
     behavior: { quit: () => ({ bytes: '', close: true }) },
     fails: [
+      'status/other-commands',
       'status/form',
       'status/lf-only',
       'lines/pipelined',
@@ -154,7 +156,7 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
   {
     defect: 'no wrappers',
     behavior: { wrap: (objects) => stream('', objects, '') },
-    fails: ['update/wrapped', 'update/layout', 'update/nothing-new'],
+    fails: ['update/wrapped', 'update/section-order', 'update/layout', 'update/nothing-new'],
   },
   {
     defect: 'wrappers on one line',
@@ -164,7 +166,21 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
   {
     defect: 'sections in another order',
     behavior: { wrap: (objects) => stream('@REFRESH {\n}\n@DELETE {\n}\n@UPDATE {\n', objects) },
-    fails: ['update/layout'],
+    fails: ['update/section-order', 'update/layout'],
+  },
+  {
+    defect: '@UPDATE comes first',
+    behavior: {
+      wrap: (objects) => stream('@UPDATE {\n', objects, '}\n@DELETE {\n}\n@REFRESH {\n}\n'),
+    },
+    fails: ['update/section-order', 'update/layout'],
+  },
+  {
+    defect: 'data in clear ends with 099',
+    behavior: {
+      endUpdate: (count, { compressed }) => line(`${compressed ? 499 : '099'} - ${count}`),
+    },
+    fails: ['update/end-number'],
   },
   {
     defect: 'refreshed objects in their section without SET changes',
@@ -227,6 +243,7 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
       'lines/too-long',
       'hello/optional',
       'update/everything',
+      'update/end-number',
       'update/bad-timestamp',
       ...READS_COMPRESSED.filter((id) => !/same-content|incremental|beckett/.test(id)),
       'endurance/sessions',
@@ -258,6 +275,7 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
     behavior: { find: () => undefined },
     fails: [
       'object/known',
+      'object/line-form',
       'object/bare',
       'object/same-bytes',
       'object/percent',
@@ -267,7 +285,7 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
   {
     defect: 'SEND-OBJECT returns the first object for every name',
     behavior: { find: (_, entries) => entries[0] },
-    fails: ['object/known', 'object/same-bytes', 'object/percent', 'object/unknown'],
+    fails: ['status/other-commands', 'object/known', 'object/same-bytes', 'object/percent', 'object/unknown'],
   },
   {
     defect: 'SEND-OBJECT returns another version than the update',
@@ -284,6 +302,7 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
     },
     fails: [
       'object/known',
+      'object/line-form',
       'object/bare',
       'object/same-bytes',
       'object/percent',
@@ -298,7 +317,7 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
   {
     defect: 'INFO without 600',
     behavior: { info: (object) => ({ bytes: object, close: true }) },
-    fails: ['info/end', 'session/info'],
+    fails: ['info/end-form', 'info/end', 'info/next-command', 'session/info'],
   },
   {
     defect: '600 before the object of INFO',
@@ -309,8 +328,10 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
     defect: 'INFO is not SOIF',
     behavior: { info: () => ({ bytes: 'Number of objects: 6\n', close: true }) },
     fails: [
+      'info/end-form',
       'info/object',
       'info/end',
+      'info/next-command',
       'info/order',
       'info/description',
       'info/contents',

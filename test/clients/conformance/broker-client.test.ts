@@ -2,7 +2,6 @@
 // it.
 import { tmpdir } from 'node:os';
 import t from 'tap';
-import { BrokerClient } from '../../../clients/broker/index.js';
 import {
   CLIENT_CASES,
   prepareClient,
@@ -11,10 +10,10 @@ import {
 } from '../../../clients/conformance/broker-client/suite.js';
 import type { ClientUnderTest } from '../../../clients/conformance/client-under-test.js';
 import { type CaseResult, type RunOptions, runSuite } from '../../../clients/conformance/index.js';
-import { KitError } from '../../../protocols/errors.js';
 import { cli, PROGRAM } from '../../helpers/cli.js';
 import { PLAIN_NODE } from '../../helpers/plain-node.js';
 import { type BrokerMistake, brokerClient } from './broken-clients/broker-client.js';
+import { OWN_BROKER_CLIENT } from './own-clients.js';
 
 async function results(client: ClientUnderTest<QueryTask>, options: RunOptions = {}): Promise<CaseResult[]> {
   await using prepared = prepareClient(client);
@@ -23,36 +22,12 @@ async function results(client: ClientUnderTest<QueryTask>, options: RunOptions =
   return all;
 }
 
-/** Our library as a client that prints everything it receives. */
-const OWN: ClientUnderTest<QueryTask> = {
-  name: 'own',
-  async run({ host, port, query }, output, signal) {
-    const found = new BrokerClient({ host, port }).query(query, { attributes: ['author'], signal });
-    const readAll = async () => {
-      try {
-        for await (const hit of found) {
-          const attributes = [...hit.attributes.values()].map((value) => Buffer.from(value).toString());
-          await output(
-            Buffer.from([hit.url, hit.description, ...attributes, ...hit.matchedLines].join('\n')),
-          );
-        }
-        return { status: 0, diagnostics: '' };
-      } catch (error) {
-        if (error instanceof KitError) return { status: 1, diagnostics: error.message };
-        throw error;
-      }
-    };
-    const { status, diagnostics } = await readAll();
-    return { status, diagnostics: [...found.messages, ...found.errors, diagnostics].join('\n') };
-  },
-};
-
 function withMistake(mistake: BrokerMistake): ClientUnderTest<QueryTask> {
   return { name: mistake, run: ({ port, query }, output) => brokerClient(mistake, port, query, output) };
 }
 
 t.test('BRK-4.17: our own client passes every case', async (t) => {
-  const all = await results(OWN);
+  const all = await results(OWN_BROKER_CLIENT);
   t.same(
     all.filter(({ verdict }) => verdict !== 'pass').map(({ id, message }) => `${id}: ${message}`),
     [],

@@ -1,7 +1,6 @@
 // Tests the conformance suite for clients of bulk transfers: our own client passes, and each mistake fails the cases
 // about it.
 import t from 'tap';
-import { BulkClient } from '../../../clients/bulk/index.js';
 import {
   BULK_CLIENT_CASES,
   prepareBulkClient,
@@ -9,40 +8,17 @@ import {
 } from '../../../clients/conformance/bulk-client/suite.js';
 import type { ClientUnderTest } from '../../../clients/conformance/client-under-test.js';
 import { type CaseResult, type RunOptions, runSuite } from '../../../clients/conformance/index.js';
-import { KitError } from '../../../protocols/errors.js';
 import { cli, PROGRAM } from '../../helpers/cli.js';
 import { PLAIN_NODE } from '../../helpers/plain-node.js';
 import { type BulkMistake, bulkClient } from './broken-clients/bulk-client.js';
 import { type ProposedMistake, proposedClient } from './broken-clients/proposed-client.js';
+import { ownBulkClient } from './own-clients.js';
 
 async function results(client: ClientUnderTest, options: RunOptions = {}): Promise<CaseResult[]> {
   await using prepared = prepareBulkClient(client);
   const all: CaseResult[] = [];
   for await (const result of runSuite(prepared, { timeoutMs: 3_000, ...options })) all.push(result);
   return all;
-}
-
-/** Our library as a client that prints everything it receives. */
-function own(version: 1 | 2): ClientUnderTest {
-  return {
-    name: `own, interface ${version}`,
-    async run({ host, port }, output, signal) {
-      const warnings: string[] = [];
-      const client = new BulkClient({ host, port, onWarning: ({ message }) => warnings.push(message) });
-      const transfer = client.transfer({ since: 0, interface: version, signal });
-      const readAll = async () => {
-        try {
-          for await (const { bytes } of transfer) await output(bytes);
-          return { status: 0, diagnostics: '' };
-        } catch (error) {
-          if (error instanceof KitError) return { status: 1, diagnostics: error.message };
-          throw error;
-        }
-      };
-      const { status, diagnostics } = await readAll();
-      return { status, diagnostics: [...warnings, diagnostics].join('\n') };
-    },
-  };
 }
 
 function failuresOf(all: readonly CaseResult[]): string[] {
@@ -52,10 +28,10 @@ function failuresOf(all: readonly CaseResult[]): string[] {
 }
 
 t.test('BT-10 to BT-20, BP-11 to BP-29: our own client passes every case', async (t) => {
-  const second = await results(own(2));
+  const second = await results(ownBulkClient(2));
   t.same(failuresOf(second), []);
   t.equal(second.filter(({ verdict }) => verdict === 'pass').length, BULK_CLIENT_CASES.length);
-  const first = await results(own(1));
+  const first = await results(ownBulkClient(1));
   t.same(failuresOf(first), []);
   const skipped = first.filter(({ verdict }) => verdict === 'skip').map(({ id }) => id);
   t.same(

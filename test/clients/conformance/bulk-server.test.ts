@@ -1,18 +1,9 @@
 // Tests the conformance suite for bulk transfers: our own Broker and an independent one pass, and each defect fails the
 // cases about it.
-import type { Test } from 'tap';
 import t from 'tap';
 import { type CaseResult, loadSuite, type RunOptions, runSuite } from '../../../clients/conformance/index.js';
-import {
-  applyChanges,
-  Clock,
-  deletion,
-  refresh,
-  startPeer,
-  update,
-} from '../../servers/broker/bulk-brokers.js';
-import { NOW } from '../../servers/broker/helpers.js';
 import { BROKEN_BULK } from './broken-bulk.js';
+import { bulkReference } from './bulk-reference.js';
 import { type BulkBehavior, CORRECT_BULK, simpleBulk } from './simple-bulk.js';
 
 const { cases } = await loadSuite('bulk');
@@ -29,25 +20,8 @@ async function runCases(port: number, options: RunOptions = {}): Promise<CaseRes
   return results;
 }
 
-/** Our own Broker, with new objects, one refreshed and one deleted since the first collection. */
-async function ownBroker(t: Test): Promise<number> {
-  const clock = new Clock();
-  const made = await startPeer(t, clock);
-  await applyChanges(made, update('old', NOW - 500), update('gone', NOW - 400));
-  clock.advance(100);
-  await applyChanges(made, refresh('old', NOW + 50), deletion('gone', NOW + 60));
-  await applyChanges(
-    made,
-    update(1, NOW + 70, 'river with harbor'),
-    update(2, NOW + 80, 'river and castles'),
-    update(3, NOW + 90, 'harbor towns'),
-  );
-  clock.advance();
-  return made.server.address.port;
-}
-
 t.test('BT-1 to BT-22, BP-11 to BP-25: our own Broker passes every case', async (t) => {
-  const results = await runCases(await ownBroker(t));
+  const results = await runCases(await bulkReference(t));
   for (const { id, verdict, message, received } of results)
     t.equal(verdict, 'pass', `${id}: ${message ?? 'passed'} ${received ?? ''}`);
   t.equal(results.length, cases.length);

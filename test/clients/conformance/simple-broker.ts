@@ -34,6 +34,8 @@ export interface BrokerBehavior {
   except(a: Found, b: Found): Found;
   not(all: Found, a: Found): Found;
   readonly groupsLeft: boolean;
+  /** BRK-3.7: whether case is ignored without a flag. */
+  readonly ignoresCase: boolean;
   term(word: string, page: Page, flags: Flags): boolean;
   select(attribute: string, operator: string, value: string, page: Page): boolean;
   flag(flags: Flags, name: string, value: string): boolean;
@@ -70,6 +72,7 @@ export const CORRECT_BROKER: BrokerBehavior = {
   except: (a, b) => new Set([...a].filter((page) => !b.has(page))),
   not: (all, a) => new Set([...all].filter((page) => !a.has(page))),
   groupsLeft: false,
+  ignoresCase: true,
   term(word, page, { ignoreCase, matchWord }) {
     if (word.length > 1000) return false;
     const pattern = word.replace(/\\(.)/gs, '$1').replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
@@ -177,7 +180,7 @@ class MessageEvaluator {
   readonly #all: Found;
   #position = 0;
   readonly #flags: Flags = {
-    ...{ desc: false, opaque: false, ignoreCase: false, matchWord: false },
+    ...{ desc: false, opaque: false, ignoreCase: true, matchWord: false },
     ...{ maxResult: 1e9, maxFiles: 1e9, maxLines: 1e9, attributes: [], notices: [] },
   };
 
@@ -186,6 +189,7 @@ class MessageEvaluator {
     readonly pages: readonly Page[],
     readonly behavior: BrokerBehavior,
   ) {
+    this.#flags.ignoreCase = behavior.ignoresCase;
     this.#tokens = message.match(/"(?:[^"\\]|\\.)*"|[():]|[^\s():"]+/gs) ?? [];
     this.#all = new Set(pages);
   }
@@ -199,7 +203,7 @@ class MessageEvaluator {
     const { behavior } = this;
     const flags = this.#flags;
     const objects = behavior.limit([...found], flags).map((page) => {
-      const head = `120 - ${page.url}\n125 - http://b.example.org/objects/1\n126 - http://b.example.org/\n`;
+      const head = `120 - ${page.url}\n125 - http://b.example.org/objects/${this.pages.indexOf(page)}\n126 - http://b.example.org/\n`;
       const known: Record<string, string> = {
         title: page.title,
         'update-time': '1700000000',

@@ -73,6 +73,24 @@ t.test('G-37, G-55: a menu cut anywhere gives the same items and URLs', (t) => {
   t.end();
 });
 
+t.test('G-55: an item whose selector cannot be requested is not a link', (t) => {
+  for (const selector of ['\0', 'a\rb', '/x\0']) {
+    const item = parseGopherItem(`0Name\t${selector}\tgopher.example\t70`);
+    t.equal(item === undefined ? undefined : gopherItemUrl(item), undefined, JSON.stringify(selector));
+  }
+  t.end();
+});
+
+t.test('G-55: an item whose host is no host is not a link', (t) => {
+  for (const host of ['a/\0', 'a/b', 'a@b', 'a b', 'a?', 'a#', 'a%62', '[a', 'a\\b']) {
+    const item = parseGopherItem(`0Name\t/x\t${host}\t70`);
+    t.equal(item === undefined ? undefined : gopherItemUrl(item), undefined, JSON.stringify(host));
+  }
+  const ipv6 = parseGopherItem('0Name\t/x\t::1\t70');
+  t.equal(ipv6 === undefined ? undefined : gopherItemUrl(ipv6), 'gopher://[::1]/0/x', 'an IPv6 address');
+  t.end();
+});
+
 t.test('G-86: menus are read within limits, and an unfinished line is dropped', (t) => {
   const few = new GopherMenuDecoder({ maxItems: 2 });
   t.equal(few.push(bytes(MENU)).length, 2);

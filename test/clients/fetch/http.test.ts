@@ -265,7 +265,9 @@ t.test('G-81, G-82: credentials come from the URL or from the realm', async (t) 
     response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="My Realm", charset="UTF-8"' });
     response.end();
   });
-  const fetcher = fetcherFor(t, { httpBasicAuth: [{ realm: 'My Realm', user: 'joe', password: 'pw' }] });
+  const fetcher = fetcherFor(t, {
+    httpBasicAuth: [{ urls: [`${base}/`], realm: 'My Realm', user: 'joe', password: 'pw' }],
+  });
   t.match(await fetcher.fetch({ url: `${base}/a`, ...LIMITS }), { status: 200 });
   t.match(await fetcher.fetch({ url: `${base}/b`, ...LIMITS }), { status: 200 });
   t.equal(authorizations.length, 3, 'the second page is requested with credentials at first');

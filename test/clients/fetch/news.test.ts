@@ -164,7 +164,7 @@ t.test('RFC 4643: a login is sent only if the server requests it', async (t) => 
   });
   const right = fetcherFor(t, {
     newsServer: address,
-    newsAuth: [{ host: '127.0.0.1', user: 'joe', password: 'secret' }],
+    newsAuth: [{ host: '127.0.0.1', port, user: 'joe', password: 'secret' }],
   });
   t.match(await right('news:m1@h'), { status: 200 });
   t.strictSame(log.slice(-4), [

@@ -76,11 +76,15 @@ export const HOSTILE_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>
     }
   },
   'redirect chain': (site) => {
-    for (let n = 0; n < 8; n++)
-      site.page(`/chain-${n}`, redirect(`/chain-${n + 1}`, [301, 302, 303, 307][n % 4]));
-    site.page('/chain-8', html('the end of the chain', ['/next.html']));
+    const status = (n: number) => [301, 302, 303, 307][n % 4];
+    for (let n = 0; n < 5; n++) site.page(`/chain-${n}`, redirect(`/chain-${n + 1}`, status(n)));
+    site.page('/chain-5', html('the end of the chain', ['/next.html']));
     site.page('/next.html', html('next', []));
     site.link('/chain-0');
+    // G-173: five redirects in a row are followed.
+    for (let n = 0; n < 9; n++)
+      site.page(`/long-${n}`, redirect(`/long-${n + 1}`, status(n)), n <= 5 ? [1, 1] : [0, 0]);
+    site.link('/long-0');
   },
   'redirect loops': (site) => {
     site.linked('/self', redirect('/self', 301));

@@ -111,6 +111,39 @@ t.test('BRK-2.14, BRK-2.15, BRK-2.17: structured terms', async (t) => {
     ['title regexp "^A.*"', ['regexp', 'title', '^A.*']],
     ['size less-than 10 and a', ['and', ['less-than', 'size', '10'], 'a']],
     ['"less-than" exact "and"', ['exact', 'less-than', 'and']],
+    // The tag of a group holds for each of its terms, at any depth.
+    [
+      'Title: (dog AND cat) OR potatoe',
+      ['or', ['and', ['contains', 'Title', 'dog'], ['contains', 'Title', 'cat']], 'potatoe'],
+    ],
+    ['a title : ( b )', ['and', 'a', ['contains', 'title', 'b']]],
+    ['not title:(a b)', ['not', ['and', ['contains', 'title', 'a'], ['contains', 'title', 'b']]]],
+    [
+      '"title":(a or not ("b c" except d)) e',
+      [
+        'and',
+        [
+          'or',
+          ['contains', 'title', 'a'],
+          ['not', ['except', ['contains', 'title', 'b c'], ['contains', 'title', 'd']]],
+        ],
+        'e',
+      ],
+    ],
+    // A term with its own tag keeps it.
+    [
+      'title:(a author:b "url=c" author:(d) e)',
+      [
+        'and',
+        ['contains', 'title', 'a'],
+        [
+          'and',
+          ['contains', 'author', 'b'],
+          ['and', ['contains', 'url', 'c'], ['and', ['contains', 'author', 'd'], ['contains', 'title', 'e']]],
+        ],
+      ],
+    ],
+    ['title:(size less-than 10)', ['less-than', 'size', '10']],
   ];
   for (const [text, expected] of cases) t.same(shape(parseQuery(text)), expected, text);
 });
@@ -146,7 +179,7 @@ t.test('BRK-3: the messages of deployed clients and forms are read', async (t) =
     flagsOf(
       '#USER #INDEX CASE INSENSITIVE #index case sensitive #index maxlines 3 #index lifetime 60 #END a',
     ),
-    { ...DEFAULT_FLAGS, maxLines: 3, lifetime: 60 },
+    { ...DEFAULT_FLAGS, ignoreCase: false, maxLines: 3, lifetime: 60 },
     'BRK-3.3, BRK-3.4, BRK-3.6: the later flag wins',
   );
   t.same(flagsOf('#USER #index maxresult 5 #index maxresult 0 #END a'), DEFAULT_FLAGS, 'BRK-8.11');
@@ -270,7 +303,13 @@ t.test('formatMessage writes what the deployed clients write', async (t) => {
   );
   t.equal(
     formatMessage({ kind: 'user', flags: { ...DEFAULT_FLAGS, desc: true, maxResults: 5 }, query }),
-    '#USER #desc #index case sensitive #index maxresult 5 #END a and (b or c) except title : "x y"',
+    '#USER #desc #index case insensitive #index maxresult 5 #END a and (b or c) except title : "x y"',
+  );
+  const sensitive = { ...DEFAULT_FLAGS, ignoreCase: false };
+  t.equal(
+    formatMessage({ kind: 'bulk', flags: sensitive, query }),
+    '#BULK #index case sensitive #END a and (b or c) except title : "x y"',
+    'BRK-3.7',
   );
   t.equal(
     formatMessage({ kind: 'admin', password: 'my secret', command: { kind: 'set', name: 'A', value: '' } }),

@@ -138,6 +138,15 @@ t.test('BRK-1.9, BRK-4.17: lines that a tolerant reader ignores', async (t) => {
   ]);
   t.same(read([value('101 - caf\xe9 \x80\n')]), [{ kind: 'message', text: 'café €' }], 'BRK-1.10');
   t.same(read([bytes('101 - café\n')]), [{ kind: 'message', text: 'café' }]);
+  for (const [code, kind] of [
+    ['120', 'match'],
+    ['125', 'object-url'],
+    ['126', 'home-page'],
+  ] as const) {
+    const url = 'http://a.test/\xe9\xc3\xa9\xa0{}';
+    t.same(read([value(`${code} - ${url}\r\n`)]), [{ kind, url }], 'BRK-1.10: a URL is its bytes');
+    t.equal(Buffer.from(encodeResult({ kind, url })).toString('latin1'), `${code} - ${url}\n`);
+  }
 });
 
 t.test(
@@ -190,7 +199,12 @@ const item: fc.Arbitrary<ResultItem> = fc.oneof(
   }),
   fc.record({
     kind: fc.constantFrom('match' as const, 'object-url' as const, 'home-page' as const),
-    url: lineText.map((text) => text.trim()),
+    // BRK-1.10: one character a byte.
+    url: fc.uint8Array({ maxLength: 20 }).map((url) =>
+      Buffer.from(url)
+        .toString('latin1')
+        .replace(/[\t-\r ]/g, ''),
+    ),
   }),
   fc.record({ kind: fc.constant('description' as const), value: counted }),
   fc.record({ kind: fc.constant('attribute' as const), name: word, value: counted }),

@@ -212,6 +212,13 @@ t.test('BRK-4.12, BRK-4.13: a reply ends complete, with an error, or cut off', a
   ]);
 });
 
+t.test('BRK-4.12: what follows a fatal item is ignored, wherever the reply is cut', async (t) => {
+  const reply = bytes(`200 - HARVEST Broker 1.0\n111 - z\n${'x'.repeat(90)}\n`);
+  for (const pieces of [[reply], singleBytes(reply)]) {
+    t.same(receive(pieces, { maxLineBytes: 30 }), [{ kind: 'fatal', text: 'z' }]);
+  }
+});
+
 t.test('both ends joined: the server receives the message of the client', async () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 40 }), fc.nat(60), (text, cut) => {

@@ -23,12 +23,18 @@ import {
 
 const bytesOf = fc.uint8Array({ maxLength: 40 });
 const line = fc.string({ maxLength: 20 }).map((text) => text.replace(/[\r\n]/g, '.'));
+/** One character a byte. */
+const url = fc.uint8Array({ maxLength: 20 }).map((bytes) =>
+  Buffer.from(bytes)
+    .toString('latin1')
+    .replace(/[\r\n]/g, '.'),
+);
 const extension = fc.record({ type: line, data: bytesOf });
 const listed: fc.Arbitrary<BulkListedObject> = fc.record(
   {
     warning: fc.record({ number: fc.nat(0xffff_ffff), text: line }),
-    resource: line,
-    object: line,
+    resource: url,
+    object: url,
     description: bytesOf,
     opaque: fc.array(bytesOf, { maxLength: 3 }),
     attributes: fc.array(fc.record({ name: line, value: bytesOf }), { maxLength: 3 }),

@@ -24,6 +24,8 @@ export function formatEvent(event: BulkEvent): string {
         : `info ${event.info.field} ${event.info.text}`;
     case 'change':
       return `${event.change} ${event.object.url}${event.exact ? '' : ' inexact'}`;
+    case 'large':
+      return event.item.kind === 'large' ? `large ${event.item.outline.head.url}` : event.item.kind;
     case 'object':
       return `object ${event.object.resource} ${event.object.object}`;
     case 'trailer':

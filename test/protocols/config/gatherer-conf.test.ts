@@ -101,13 +101,13 @@ t.test('G-39: the seven numbered examples are read', async (t) => {
   };
   const examples: [string, object][] = [
     ['http://harvest.cs.colorado.edu/ URL=100,MyFilter', { urlMax: 100, urlFilter: 'MyFilter' }],
-    ['http://www.cs.colorado.edu/ Host=50 Delay=60', { hostMax: 50, delay: 60 }],
+    ['http://www.cs.colorado.edu/ Host=50 Delay=60', { hostMax: 50, delay: 60, hasDelay: true }],
     ['gopher://gopher.colorado.edu/ Depth=1', { depth: 1 }],
     ['file://powell.cs.colorado.edu/home/hardy/ Depth=2', { depth: 2 }],
     ['ftp://ftp.cs.colorado.edu/pub/cs/techreports/ Depth=1', { depth: 1 }],
     [
       'http://harvest.cs.colorado.edu/~hardy/hotlist.html Depth=1 Delay=60',
-      { url: 'http://harvest.cs.colorado.edu/%7ehardy/hotlist.html', depth: 1, delay: 60 },
+      { url: 'http://harvest.cs.colorado.edu/%7ehardy/hotlist.html', depth: 1, delay: 60, hasDelay: true },
     ],
     [
       'http://harvest.cs.colorado.edu/~hardy/ Depth=2 Access=HTTP|FTP',
@@ -256,6 +256,12 @@ t.test('G-28, G-31: every modifier has its defaults and its limits', async (t) =
 t.test('E-116, E-5: Essence-Options are read like the command line of essence', async (t) => {
   const read = (value: string) => parse(`${HEAD}Essence-Options: ${value}`).config.essenceOptions;
   t.same(parse(HEAD).config.essenceOptions, {});
+  t.same(read('--max-depth 3 --max-memory=512 --max-pool-memory 2048 --time-limit 10 --max-ratio 50'), {
+    unnest: { maxDepth: 3, maxRatio: 50 },
+    maxReaderMemoryMb: 512,
+    maxPoolMemoryMb: 2048,
+    timeLimitMs: 10_000,
+  });
   t.same(read('--full-text'), { fullText: true });
   t.same(read('--full-text=raw --no-keywords'), { fullText: true, rawText: true, keywords: false });
   t.same(
@@ -322,6 +328,8 @@ Local-Mapping: http://harvest.cs.colorado.edu/~hardy/ /homes/hardy/public_html/
 Local-Mapping: ftp://ftp.cs.colorado.edu/pub/cs/ /cs/ftp/
 HTTP-Basic-Auth: "My Realm" joe s3cret word
 HTTP-Basic-Auth: Realm2 ann pw
+HTTP-Basic-Auth: HTTP://H.example:80/~a/ "R 3" ann p w
+HTTP-Basic-Auth: "http://realm/" ann pw
 FTP-Auth: ftp.example.org:2121 joe pw
 HTTP-Proxy: http://proxy.example:3128/
 Debug-Options: -D68,5 -D44,1
@@ -341,6 +349,8 @@ Log-File:
     httpBasicAuth: [
       { realm: 'My Realm', user: 'joe', password: 's3cret word' },
       { realm: 'Realm2', user: 'ann', password: 'pw' },
+      { url: 'http://h.example/%7ea/', realm: 'R 3', user: 'ann', password: 'p w' },
+      { realm: 'http://realm/', user: 'ann', password: 'pw' },
     ],
     ftpAuth: [{ host: 'ftp.example.org', port: 2121, user: 'joe', password: 'pw' }],
     httpProxy: 'proxy.example:3128',
@@ -388,6 +398,8 @@ t.test('G-25: the environment and the secrets file are read; no message contains
   t.match(errorOf(`${HEAD}Log-File: \${MISSING}`).message, /Log-File: the environment has no MISSING/);
   for (const text of [
     `${HEAD}HTTP-Basic-Auth: hunter2`,
+    `${HEAD}HTTP-Basic-Auth: http://h.example/ hunter2 hunter2`,
+    `${HEAD}HTTP-Basic-Auth: http://u:hunter2@h.example/ R u hunter2`,
     `${HEAD}FTP-Auth: hunter2`,
     `${HEAD}hunter2`,
     `${HEAD}<RootNodes>\nftp://u:hunter2@h.example/ x\n</RootNodes>`,

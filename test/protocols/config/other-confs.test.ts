@@ -41,6 +41,10 @@ t.test('BRK-7.3: an empty broker.conf gives these defaults', async (t) => {
     glimpseServerPort: 2001,
     maxResults: 1000,
     maxQueries: 20,
+    maxWork: 10,
+    collectionMaxSize: 65_536,
+    collectionMaxTime: 86_400,
+    webNames: [],
     opaqueMode: 'suppress',
   });
 });
@@ -130,6 +134,44 @@ broker.example 8501 6 --QUERY x --FLAGS #blink
   t.same(collectionMode(3), { peer: 'gatherer', incremental: true, compressed: true, byQuery: false });
   t.same(collectionMode(6), { peer: 'broker', incremental: false, compressed: false, byQuery: true });
 });
+
+t.test(
+  'BRK-7.6, 7.8: a query or flags that no peer can answer are found when the file is read',
+  async (t) => {
+    const wrong = [
+      '--QUERY (unclosed',
+      '--QUERY "unclosed',
+      '--QUERY and',
+      '--QUERY title :',
+      '--QUERY a #END b',
+      '--QUERY x --FLAGS #desc #END y',
+      '--QUERY x --FLAGS #index error many',
+      '--QUERY x --FLAGS #index',
+      '--QUERY x --FLAGS "#desc',
+      '--FLAGS word',
+    ];
+    for (const filter of wrong) {
+      const text = `one.example 8500 3 --\nbroker.example 8501 6 ${filter}\ntwo.example 8500 3 --\n`;
+      const { points, warnings } = parseCollectionConf(text, 'Collection.conf');
+      t.same(
+        points.map(({ host }) => host),
+        ['one.example', 'two.example'],
+        filter,
+      );
+      t.match(warnings.at(-1)?.message, /^Collection\.conf:2: --(?:QUERY|FLAGS): skipped: .*BRK-/, filter);
+    }
+    const right = [
+      '--QUERY a and b or not c',
+      '--QUERY Title: (dog AND cat) OR potatoe',
+      '--QUERY #allb',
+      '--QUERY "title=x" --FLAGS #since 0 #attribute title',
+      '--QUERY x --FLAGS #blink now #desc',
+      '--QUERY x --FLAGS #index unknown "a value"',
+    ];
+    for (const filter of right)
+      t.equal(parseCollectionConf(`broker.example 8501 7 ${filter}\n`, 'f').points.length, 1, filter);
+  },
+);
 
 t.test('GATHERD-9: gatherd.cf allows and denies by name and address', async (t) => {
   const access = parseGatherdConf(

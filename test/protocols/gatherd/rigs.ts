@@ -86,13 +86,19 @@ export class ClientRig {
 
   feed(input: Uint8Array, size = Math.max(input.length, 1)): this {
     for (let offset = 0; offset < input.length; offset += size)
-      this.handle(this.session.push(input.subarray(offset, offset + size)));
+      this.take(this.session.push(input.subarray(offset, offset + size)));
     return this;
   }
 
   end(): this {
-    this.handle(this.session.end());
+    this.take(this.session.end());
     return this;
+  }
+
+  /** Handles the events, then throws the error after them, as a client does. */
+  take(events: readonly GatherdClientEvent[]): void {
+    this.handle(events);
+    if (this.session.failure !== undefined) throw this.session.failure;
   }
 
   handle(events: readonly GatherdClientEvent[]): void {

@@ -62,6 +62,12 @@ const DIALOGUES: readonly (readonly [name: string, client: string, server: strin
     false,
   ],
   ['GATHERD-6.11: SET changes', 'SET changes\n', '500 - Changes enabled\n', false],
+  [
+    'GATHERD-6.3: SET line-end has no effect on data in clear',
+    'Set LINE-END\nSEND-UPDATE 0\n',
+    `500 - Line end after compressed data enabled\n400 - Sending all objects since 0\n${STREAM}499 - Sent 2 objects\n`,
+    false,
+  ],
   ['commands after QUIT are ignored', 'QUIT\nHELLO a\n', '999 - Bye\n', true],
 ];
 
@@ -89,6 +95,7 @@ t.test('GATHERD-2.1: HELP lists the commands as 200 lines', async (t) => {
     'SEND-UPDATE',
     'SET compression',
     'SET changes',
+    'SET line-end',
     'QUIT',
   ];
   t.equal(lines.length, verbs.length);

@@ -22,6 +22,44 @@ import {
   update,
 } from './rigs.js';
 
+t.test('GATHERD-2.4: an over-long line ends the session by its length, however it is cut', async (t) => {
+  const options = { maxLineBytes: 10, maxDroppedBytes: 20 };
+  for (const [length, closes] of [
+    [20, false],
+    [21, true],
+  ] as const) {
+    const input = bytes(`${'x'.repeat(length)}\nHELP\n`);
+    for (const size of [1, 7, input.length]) {
+      const rig = new ServerRig(options).start().feed(input, size);
+      t.equal(rig.closed, closes, `${length} bytes in pieces of ${size}`);
+    }
+  }
+});
+
+t.test('GATHERD-3.1: an error names the offset of its line, however the input is cut', async (t) => {
+  const input = bytes('noise\n000 - x\n');
+  for (const size of [1, 4, input.length]) {
+    const rig = new ClientRig();
+    t.throws(
+      () => rig.feed(input, size),
+      { name: 'ProtocolError', rule: 'GATHERD-3.1', offset: 6 },
+      `pieces of ${size}`,
+    );
+  }
+});
+
+t.test('GATHERD-3.9: objects before an error are delivered, wherever the input is cut', async (t) => {
+  const input = bytes(`${HELLO}400 - x\n@UPDATE {\n${ONE}}\n500 - the disk is full\n`);
+  for (const size of [1, 50, input.length]) {
+    const rig = new ClientRig();
+    update(rig.session);
+    t.throws(() => rig.feed(input, size).end(), { name: 'PeerError', status: 500 }, `pieces of ${size}`);
+    t.same(rig.log, [...GREETED, 'update http://a.example/'], `pieces of ${size}`);
+    t.match(rig.session.failure, { name: 'PeerError' });
+    t.throws(() => rig.session.quit(), { name: 'StateError' }, 'the session is over');
+  }
+});
+
 t.test('property: both engines work together, wherever the bytes are cut', async (t) => {
   t.doesNotThrow(() =>
     fc.assert(

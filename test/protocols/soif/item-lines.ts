@@ -60,6 +60,15 @@ function formatItem(item: SoifItem | SectionItem): string {
       return `! ${item.rule} @${item.offset}`;
     case 'section':
       return `${item.open ? 'open' : 'close'} ${item.section} @${item.offset}`;
+    case 'large-bytes':
+      return `large ${item.first ? 'first ' : ''}@${item.offset}+${item.bytes.length}`;
+    case 'rewind':
+      return `rewind @${item.offset} -${item.back}`;
+    case 'large': {
+      const names = item.outline.attributes.map(({ name, start, end }) => `${name}@${start}-${end}`);
+      const range = `@${item.offset}+${item.length}${item.outline.exact ? '' : ' inexact'}`;
+      return `${item.section} ${item.outline.head.type} ${item.outline.head.url} ${range} ${names.join(' ')}`;
+    }
     case 'end-line':
       return `end ${item.code} ${item.text} @${item.offset}`;
     case 'object': {

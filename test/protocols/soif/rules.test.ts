@@ -11,6 +11,7 @@ import {
   encodeAttributes,
   encodeSoif,
   encodeVerbatim,
+  hrefOfUrl,
   identityOf,
   isSameObject,
   isValid,
@@ -19,10 +20,14 @@ import {
   SECTION_OPEN,
   SoifObject,
   sortAttributes,
+  textOfUrl,
   timesOf,
   truncateKeywords,
+  urlFields,
+  urlOfText,
   withoutBinary,
 } from '../../../protocols/soif/index.js';
+import { assemble } from '../../../protocols/soif/object.js';
 import { MONTH, WEEK, YEAR } from '../../../protocols/time.js';
 import { bytes, itemLines, sectionLines } from './item-lines.js';
 
@@ -71,16 +76,41 @@ t.test('SOIF-2.6: lines end with LF only', async (t) => {
 });
 
 t.test(
-  'SOIF-2.9: a URL is not empty, has no white space and no brace first, and is written percent-encoded',
+  'SOIF-2.9: a URL is written byte for byte, unless readers would read another one; that is an error',
   async (t) => {
-    const written = encodeSoif(SoifObject.of('FILE', 'http://a/{\x01\x7f}é', []));
-    t.equal(text(written), '@FILE { http://a/%7B%01%7F%7D%C3%A9\n}\n');
+    const url = 'http://a/{x}?%7b\x01\x7f\xe9\xc3\xa9\xff}';
+    const written = encodeSoif(SoifObject.of('FILE', url, []));
+    t.equal(Buffer.from(written).toString('latin1'), `@FILE { ${url}\n}\n`);
+    t.equal(decodeSoif(written).url, url, 'and read back');
+    for (const wrong of ['', '{u', '}u', 'a b', 'a\tb', 'a\nb', 'a\vb', 'a\fb', 'a\rb', 'a\0b']) {
+      const object = assemble('FILE', bytes(wrong), []);
+      const isRight = { name: 'ProtocolError', rule: 'SOIF-2.9' };
+      t.throws(() => encodeSoif(object), isRight, JSON.stringify(wrong));
+      t.throws(() => encodeVerbatim({ type: 'FILE', url: bytes(wrong), attributes: [] }), isRight);
+    }
+    t.throws(
+      () => encodeSoif(assemble('Update', bytes('@u'), [])),
+      { name: 'ProtocolError', rule: 'SOIF-2.9' },
+      'SOIF-8.10',
+    );
+    t.equal(text(encodeSoif(assemble('FILE', bytes('@u'), []))), '@FILE { @u\n}\n');
+    t.throws(
+      () => SoifObject.of('FILE', 'http://a/\u20ac', []),
+      { name: 'ProtocolError', rule: 'SOIF-2.9' },
+      'text, not bytes',
+    );
+    t.equal(text(SoifObject.of('FILE', urlOfText('http://a/\u20ac'), []).urlBytes), 'http://a/\xe2\x82\xac');
     t.match(strictLines('@FILE { {u\n}\n'), [/^error/]);
-    t.throws(() => encodeVerbatim({ type: 'FILE', url: 'a b', attributes: [] }), ProtocolError);
-    t.throws(() => encodeVerbatim({ type: 'FILE', url: '', attributes: [] }), ProtocolError);
-    t.throws(() => encodeVerbatim({ type: 'FILE', url: '{u', attributes: [] }), ProtocolError);
   },
 );
+
+t.test('SOIF-7.4: a URL has text for people, a form for links, and fields for JSON', async (t) => {
+  t.equal(textOfUrl('http://a/\xc3\xa9'), 'http://a/\u00e9', 'UTF-8');
+  t.equal(textOfUrl('http://a/\xe9\x80'), 'http://a/\u00e9\u20ac', 'windows-1252');
+  t.equal(hrefOfUrl('http://a/{\xe9}'), 'http://a/{%E9}');
+  t.same(urlFields('http://a/\xc3\xa9'), { url: 'http://a/\u00e9' });
+  t.same(urlFields('http://a/\xe9'), { url: 'http://a/\u00e9', urlBase64: 'aHR0cDovL2Ev6Q==' });
+});
 
 t.test('SOIF-3.6: the default type of an object is FILE', async (t) => {
   t.equal(DEFAULT_TYPE, 'FILE');
@@ -307,16 +337,18 @@ t.test('SOIF-2.2: encodeVerbatim keeps what encodeSoif cleans', async (t) => {
   const object = decodeSoif(bytes(wire), { mode: 'strict' });
   const attributes = object.attributes.map(({ name, value }): [string, Uint8Array] => [name, value]);
   t.equal(text(encodeVerbatim({ type: object.type, url: object.urlBytes, attributes })), wire);
-  t.equal(text(encodeSoif(object)), '@FI-LE { http://a/%7Bx%7D\na{1}:\ty\ndc-title{1}:\tz\n}\n');
+  t.equal(text(encodeSoif(object)), '@FI-LE { http://a/{x}\na{1}:\ty\ndc-title{1}:\tz\n}\n');
   for (const name of ['', 'a b', 'a{', 'a}']) {
     t.throws(
-      () => encodeVerbatim({ type: 'FILE', url: 'u', attributes: [[name, 'x']] }),
+      () => encodeVerbatim({ type: 'FILE', url: bytes('u'), attributes: [[name, 'x']] }),
       ProtocolError,
       name,
     );
   }
-  t.throws(() => encodeVerbatim({ type: 'F {', url: 'u', attributes: [] }), ProtocolError);
-  t.throws(() => encodeVerbatim({ type: 'FILE', url: bytes('a\xff'), attributes: [] }), ProtocolError);
+  t.throws(() => encodeVerbatim({ type: 'F {', url: bytes('u'), attributes: [] }), ProtocolError);
+  const odd = encodeVerbatim({ type: 'FILE', url: bytes('a\xff'), attributes: [] });
+  t.throws(() => decodeSoif(odd, { mode: 'strict' }), ProtocolError, 'SOIF-4.4: 0xFF');
+  t.equal(decodeSoif(odd, { mode: 'strict', anyUrlByte: true }).url, 'a\xff');
 });
 
 t.test(

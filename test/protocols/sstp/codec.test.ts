@@ -110,6 +110,13 @@ t.test('R-25: the replies of sstp.md 10.1 to 10.5 are written byte for byte', as
     output(),
     'SSTP/1.0 082 REQ_GET_REFERERS\r\nHEADER_NUMFOUND: 0\r\nHEADER_START_RESULTS: 0\r\nHEADER_NUMRESULTS: 0\r\n\r\n',
   );
+  writer.writeLinks(81, 3, 1, Uint32Array.of(11, 20, 12), 1, 2, 4_294_967_295);
+  t.equal(
+    output(),
+    'SSTP/1.0 081 REQ_GET_REFERENCES\r\nHEADER_NUMFOUND: 3\r\nHEADER_START_RESULTS: 1\r\nHEADER_NUMRESULTS: 1\r\nHEADER_GENERATION: 4294967295\r\nHEADER_URI_ID: 20\r\n\r\n',
+  );
+  writer.writeNotFound(7);
+  t.equal(output(), 'SSTP/1.0 404 REQ_PUT_NOT_FOUND\r\nHEADER_NUMFOUND: 0\r\nHEADER_GENERATION: 7\r\n\r\n');
   writer.writeNotFound();
   t.equal(output(), 'SSTP/1.0 404 REQ_PUT_NOT_FOUND\r\nHEADER_NUMFOUND: 0\r\n\r\n');
   writer.writeDescription({

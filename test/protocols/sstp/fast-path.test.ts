@@ -26,6 +26,8 @@ const fragment = fc.constantFrom(
   'HEADER_NUMRESULTS: 99999999999\r\n',
   'HEADER_START_RESULTS: 1\r\n',
   'HEADER_NUMFOUND: 2\r\n',
+  'HEADER_GENERATION: 0\r\n',
+  'HEADER_GENERATION: 12345678901\r\n',
   'HEADER_URL: http://a.example/\r\n',
   'HEADER_URL: http://A.example:80/../x?q#f\r\n',
   'HEADER_URL: a.example:81\r\n',

@@ -19,6 +19,15 @@ t.test('P-03, P-04, P-05, P-06: phrase, case, bare LF and unknown headers have n
   }
 });
 
+t.test('S-36: a URL that is not UTF-8 is percent-encoded byte by byte, so that two stay two', (t) => {
+  const nameOf = (url: string) => requestsIn(`SSTP/1.0 081 X\r\nHEADER_URL: http://a.test/${url}\r\n\r\n`);
+  t.match(nameOf('\xe9'), [{ name: 'http://a.test/%E9' }]);
+  t.match(nameOf('\xe8'), [{ name: 'http://a.test/%E8' }]);
+  t.match(nameOf('\xc3\xa9'), [{ name: 'http://a.test/%C3%A9' }]);
+  t.match(nameOf('?{x}'), [{ name: 'http://a.test/?{x}' }]);
+  t.end();
+});
+
 t.test('P-05, P-10, S-28, S-36, S-46: a malformed message is refused with its rule', async (t) => {
   const head = 'SSTP/1.0 081 REQ_GET_REFERENCES\r\n';
   t.equal(ruleOfRequest('SSTP/1.0 081 X\rHEADER_URI_ID: 1\r\n\r\n'), 'S-30');
@@ -75,6 +84,19 @@ t.test('P-07, P-08, P-09: repeated values, numbers out of range and ID 0 are ref
   t.same(requestsIn('SSTP/1.0 999 X\r\n\r\nSSTP/1.0 001 X\r\n\r\n'), [
     { kind: 'unserved', code: 999 },
     { kind: 'unserved', code: 1 },
+  ]);
+});
+
+t.test('S-33, S-34: HEADER_GENERATION requests the number of the data; it is single and a u32', async (t) => {
+  const head = 'SSTP/1.0 081 REQ_GET_REFERENCES\r\nHEADER_URI_ID: 1\r\n';
+  for (const fast of [true, false]) {
+    t.match(requestsIn(`${head}HEADER_GENERATION: 0\r\n\r\n`, { fast }), [{ id: 1, generation: true }]);
+    t.match(requestsIn(`${head}header_generation:4294967295\r\n\r\n`, { fast }), [{ generation: true }]);
+    t.same(requestsIn(`${head}HEADER_GENERATION: 4294967296\r\n\r\n`, { fast }), ['S-34']);
+    t.same(requestsIn(`${head}HEADER_GENERATION: 1\r\nHEADER_GENERATION: 1\r\n\r\n`, { fast }), ['S-33']);
+  }
+  t.same(requestsIn('SSTP/1.0 008 X\r\nHEADER_URL: http://a.example/\r\nHEADER_GENERATION: x\r\n\r\n'), [
+    { kind: 'url-by-name', url: 'http://a.example/' },
   ]);
 });
 

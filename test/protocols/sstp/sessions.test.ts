@@ -197,13 +197,22 @@ t.test('R-41, R-42: the canonical URL of a document', async (t) => {
     ['http://127.1/', 'http://127.0.0.1/'],
     ['https://a.example:443/x', 'https://a.example/x'],
     ['http://\u0430.example/', 'http://xn--80a.example/'],
+    ['http://0../', 'http://0.0.0.0/'],
   ];
   for (const [input, expected] of cases) {
     t.equal(canonicalDocumentUrl(input), expected, input);
     t.equal(canonicalDocumentUrl(expected), expected, `${expected} is canonical`);
     t.equal(new URL(expected).href, expected, `${expected} is canonical for the URL standard`);
   }
-  for (const bad of ['', 'a.example', '/x', 'mailto:x@y', 'http://u@a.example/', 'http:///'])
+  for (const bad of [
+    '',
+    'a.example',
+    '/x',
+    'mailto:x@y',
+    'http://u@a.example/',
+    'http:///',
+    'http://1.2.3.999../',
+  ])
     t.throws(() => canonicalDocumentUrl(bad), { code: 'ERR_PROTOCOL' }, JSON.stringify(bad));
   t.same(documentUrlParts('http://a.example:81/x?y#z'), {
     host: 'a.example',

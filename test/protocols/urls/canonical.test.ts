@@ -228,6 +228,20 @@ const urlLike = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
+t.test('G-59: a fragment does not count towards the length', async (t) => {
+  const input = `http://h.example/x#${'y'.repeat(5000)}`;
+  t.equal(canonicalUrl(input), 'http://h.example/x');
+  t.equal(new UrlResolver('http://h.example/').resolve(input), 'http://h.example/x', 'by the resolver');
+});
+
+t.test('G-59: what is before a fragment is trimmed, by the resolver too', async (t) => {
+  for (const input of ['news:a\u0000#', ' http://h.example/x #f ', 'http://h.example/x\u00a0#']) {
+    const expected = canonicalUrl(input.slice(0, input.indexOf('#')));
+    t.equal(canonicalUrl(input), expected, JSON.stringify(input));
+    t.equal(new UrlResolver('http://h.example/').resolve(input), expected, 'by the resolver');
+  }
+});
+
 t.test('G-59: the canonical form is a fixed point (property)', async () => {
   fc.assert(
     fc.property(urlLike, fc.option(urlLike, { nil: undefined }), (input, base) => {

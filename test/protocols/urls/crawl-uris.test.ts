@@ -175,7 +175,21 @@ t.test('CRAWL-9.2 to 9.7: the queue of a URI by each policy', async (t) => {
   t.equal(queueAssignment({ policy: 'elf', elfQueues: 50 })({ uri: 'http://www.example.com/' }), '49');
   const limited = (labels: number) =>
     queueAssignment({ policy: 'limits', labels })({ uri: 'http://a.b.c.d:81/' });
-  t.same([limited(2), limited(-1), limited(9)], ['d,c,', 'd,c,b,a,#81', 'd,c,b,a,#81']);
+  t.same([limited(2), limited(-1), limited(9)], ['d,c,#81', 'd,c,b,a,#81', 'd,c,b,a,#81']);
+  const limitedHost = (uri: string, labels = 2) =>
+    queueAssignment({ policy: 'host-limits', labels })({ uri });
+  t.same(
+    [
+      'http://www.example.com/',
+      'https://a.b.c/',
+      'http://a.b.c:81/',
+      'http://b.c/',
+      'http://10.0.0.1:81/',
+      'http://[::1]/',
+    ].map((uri) => limitedHost(uri)),
+    ['example.com', 'b.c#443', 'b.c#81', 'b.c', '10.0.0.1#81', '[##1]'],
+  );
+  t.equal(limitedHost('http://a.b.c/', -1), 'a.b.c');
   t.equal(queueAssignment()({ uri: 'whois:a.b' }), 'whois...');
   const split = queueAssignment({
     parallelQueues: 50,

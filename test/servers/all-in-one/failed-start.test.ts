@@ -61,7 +61,8 @@ t.test('gatherd and refererd fail cleanly on a port in use and over damaged data
     () => startRefererd({ data, port: 0, log: silent, allowFile: join(data, 'none') }),
     /none cannot be read/,
   );
-  await writeFile(join(data, 'references', 'CURRENT'), 'damaged');
+  // A damaged CURRENT is not enough: the newest whole generation is then served.
+  await writeFile(join(data, 'references', '1', 'SUMS'), 'damaged');
   await checkCleanFailure(
     t,
     () => startRefererd({ data, port: 0, log: silent }),

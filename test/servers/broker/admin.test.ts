@@ -51,8 +51,11 @@ async function openAdministered(t: Test, conf = '', options: Parameters<typeof o
 }
 
 /** Returns the lines of `admin/LOG`. */
-function readEvents({ broker, directory }: Pick<BrokerFixture, 'broker' | 'directory'>): string[] {
-  broker.events.flush();
+async function readEvents({
+  broker,
+  directory,
+}: Pick<BrokerFixture, 'broker' | 'directory'>): Promise<string[]> {
+  await broker.events.flush();
   return readFileSync(join(directory, 'admin', 'LOG'), 'utf8')
     .split('\n')
     .slice(0, -1);
@@ -62,8 +65,7 @@ function readEvents({ broker, directory }: Pick<BrokerFixture, 'broker' | 'direc
 async function findUrls(broker: Broker, query: string): Promise<string[]> {
   const pages = broker.search(parseQuery(query), { ...DEFAULT_FLAGS, opaque: true });
   const urls: string[] = [];
-  for await (const page of pages ?? [])
-    for (const item of page) if (item.kind === 'match') urls.push(item.url);
+  for await (const page of pages) for (const item of page) if (item.kind === 'match') urls.push(item.url);
   return urls.sort();
 }
 
@@ -129,7 +131,7 @@ t.test('BRK-5.1: objects are deleted by oid, by name, by query', async (t) => {
   t.same(await findUrls(broker, 'Mosaic'), [], 'BRK-5.6: the index is up to date');
   t.equal(broker.count, 2);
   t.equal(
-    await admin('#rem-object-path "objects/0/OBJ1"'),
+    await admin('#rem-object-path "objects/1/OBJ1"'),
     `101 - Deleted 1 objects\n${INDEX_FOLLOWS}`,
     'BRK-4.10: an object path names an object',
   );
@@ -152,7 +154,7 @@ t.test('BRK-5.1: objects are deleted by oid, by name, by query', async (t) => {
   t.equal(await admin('#rem-object-query #allb'), `101 - Deleted 2 objects\n${INDEX_FOLLOWS}`);
   t.equal(broker.count, 0);
   t.same(
-    readEvents(fixture).filter((line) => line.includes(' Delete: ')),
+    (await readEvents(fixture)).filter((line) => line.includes(' Delete: ')),
     [MOSAIC, GOPHER, WAIS, GOPHER, WAIS, MOSAIC].map((url) => `20260101 00:00:00 Delete: ${url}`),
     'BRK-5.7, REG-53: each deletion is logged',
   );
@@ -198,13 +200,25 @@ t.test(
       /^101 - Objects: 2 added, 0 updated, 0 unchanged, 1 rejected; 0 faults in the files\n101 - update of http:\/\/bad\.example\/: no readable Gatherer-Name/,
     );
     t.same(await findUrls(broker, 'handmade'), ['http://one.example/', 'http://two.example/']);
-    t.ok(readEvents(fixture).includes('20260101 00:00:00 Update: http://one.example/'));
+    t.ok((await readEvents(fixture)).includes('20260101 00:00:00 Update: http://one.example/'));
     t.match(await admin('#add-object missing.soif'), /^111 - ERROR: .*missing\.soif: no such file\n$/);
 
     await writeFile(join(directory, 'shadow'), '@FILE { http://x.example/\nTitle{zz}:\ttopsecret\n}\n');
     const reply = await admin('#add-object shadow');
-    t.match(reply, /0 rejected; 2 faults in the files\n101 - shadow: breaks SOIF-\d/);
+    t.equal(reply, '111 - ERROR: shadow: no SOIF objects in it (breaks SOIF-4.4 at byte 32)\n');
     t.notMatch(reply, /topsecret/, 'the reply does not quote a file that is not SOIF');
+    await writeFile(join(directory, 'empty'), '');
+    for (const file of ['/etc/passwd', 'empty'])
+      t.equal(await admin(`#add-object "${file}"`), `111 - ERROR: ${file}: no SOIF objects in it\n`);
+    t.equal(
+      await admin('#add-object "/etc/passwd empty"'),
+      '111 - ERROR: /etc/passwd: no SOIF objects in it; empty: no SOIF objects in it\n',
+    );
+    t.equal(
+      await admin('#add-object "one.soif /etc/passwd"'),
+      '101 - Objects: 0 added, 0 updated, 1 unchanged, 0 rejected; 1 faults in the files\n101 - /etc/passwd: no SOIF objects in it\n',
+      'a file without objects does not stop the others',
+    );
   },
 );
 
@@ -217,9 +231,9 @@ t.test('BRK-5.1, 5.7: log types are switched; logs are closed, opened and rotate
     '101 - Log types switched on: Query-Return\n101 - Log types now: Query, Query-Return\n',
   );
   await exchange(port, '#USER #END Mosaic\n');
-  t.match(readEvents(fixture), [
+  t.match(await readEvents(fixture), [
     `20260101 00:00:00 Query-Return: 127.0.0.1: ${MOSAIC}`,
-    /^20260101 00:00:00 Query: 127\.0\.0\.1: #USER #END Mosaic: 1 objects, 1 lines, \d+ ms$/,
+    /^20260101 00:00:00 Query: 127\.0\.0\.1: #USER #END Mosaic: 1 objects, 2 lines, \d+ ms$/,
   ]);
   t.equal(
     await admin('#rem-log Query-Return'),
@@ -236,7 +250,7 @@ t.test('BRK-5.1, 5.7: log types are switched; logs are closed, opened and rotate
     /^101 - Log rotated: the old one is \S*\/admin\/LOG\.20260101\n$/,
     'REG-54: the rotated log is named by its date',
   );
-  t.equal(readEvents(fixture).length, 0);
+  t.equal((await readEvents(fixture)).length, 0);
   t.match(readFileSync(join(directory, 'admin', 'LOG.20260101'), 'utf8'), /Query: 127\.0\.0\.1/);
   t.match(await admin('#rotate-log'), /\/admin\/LOG\.20260101\.1\n$/);
 
@@ -245,7 +259,7 @@ t.test('BRK-5.1, 5.7: log types are switched; logs are closed, opened and rotate
   await exchange(port, '#USER #END gopher\n');
   t.equal(await admin('#rotate-log'), '111 - ERROR: the log is closed\n');
   t.match(await admin('#open-log'), /^101 - Log opened: \S*\/admin\/LOG\n$/);
-  t.same(readEvents(fixture), [], 'nothing was logged while the log was closed');
+  t.same(await readEvents(fixture), [], 'nothing was logged while the log was closed');
   t.match(await admin('#open-log logs/second'), /^101 - Log opened: \S*\/logs\/second\n$/);
   await exchange(port, '#USER #END gopher\n');
   t.equal(await admin('#flush-log'), '101 - Log flushed\n');
@@ -352,7 +366,9 @@ t.test(
         /Collection: 3 objects received, 0 expired, 0 of 1 points incomplete \(\d+ ms\)/.test(line),
       ),
     );
-    t.ok(readEvents(fixture).some((line) => / Admin-Return: Collection: 3 objects received/.test(line)));
+    t.ok(
+      (await readEvents(fixture)).some((line) => / Admin-Return: Collection: 3 objects received/.test(line)),
+    );
 
     t.equal(await admin('#full-index'), '101 - Index corpus started\n');
     await broker.jobs.settled();

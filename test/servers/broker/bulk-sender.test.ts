@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import t from 'tap';
-import { DEFAULT_FLAGS } from '../../../protocols/broker/index.js';
+import { ObjectList } from '../../../servers/broker/bulk-list.js';
 import {
   applyChanges,
   Clock,
@@ -17,7 +17,7 @@ import {
   update,
   urlOf,
 } from './bulk-brokers.js';
-import { document, exchange, NOW, soif } from './helpers.js';
+import { document, exchange, NOW, serveBroker, soif } from './helpers.js';
 
 const GREETING = '200 - HARVEST Broker 1.0\n';
 const TTL = { 'Time-to-Live': '2419200' };
@@ -189,7 +189,8 @@ t.test('BT-6, BT-8: a query selects updates and refreshes, and Max-Results does 
   const namesIn = (text: string) =>
     [...text.matchAll(/@FILE \{ \S+\/(\S+)/g)].map((match) => match[1]).join('');
   t.equal(namesIn(await sendBulk(peer, '', 'Gopher')), '135');
-  t.equal(namesIn(await sendBulk(peer, '', 'gopher')), '');
+  t.equal(namesIn(await sendBulk(peer, '', 'gopher')), '135', 'BRK-3.7');
+  t.equal(namesIn(await sendBulk(peer, '#index case sensitive ', 'gopher')), '');
   t.equal(namesIn(await sendBulk(peer, '#index case insensitive ', 'gopher')), '135');
   clock.advance();
   await applyChanges(
@@ -211,9 +212,7 @@ t.test('BT-10: an unsupported request receives a 400 line and nothing else', asy
   const clock = new Clock();
   const peer = await startPeer(t, clock, { conf: 'Max-Queries 1\n' });
   await applyChanges(peer, update('a', NOW - 5));
-  const slot = peer.broker.search({ kind: 'all' }, DEFAULT_FLAGS);
-  t.teardown(() => slot?.return({ objects: 0, lines: 0, complete: false }));
-  await slot?.next();
+  using _slot = await peer.broker.acquireSlot({ waitMs: 0 });
   const lines = await sendBulk(peer, '', 'wais');
   t.match(lines, /^200 - .*\n400 - ERROR: .*busy.*\n$/);
   t.match(await sendBulk(peer, '#SINCE 0 '), /^200 - .*\n000 - /, 'a transfer without a query needs no slot');
@@ -239,7 +238,7 @@ t.test('BT-28: the sender logs the request and its outcome', async (t) => {
   const peer = await startPeer(t, clock, { conf: 'Log-Types Bulk-Transfer Bulk-Return\n' });
   await applyChanges(peer, update('a', NOW - 5));
   await sendBulk(peer, '#SINCE 0 ');
-  peer.broker.events.flush();
+  await peer.broker.events.flush();
   const lines = (await readFile(join(peer.directory, 'admin', 'LOG'), 'utf8')).split('\n');
   t.match(lines[0], /^20260101 00:00:00 Bulk-Transfer: 127\.0\.0\.1: #BULK #SINCE 0 #END #ALLB$/);
   t.match(
@@ -335,7 +334,7 @@ t.test('BP-17 to BP-22: the reply to a user query is an ObjectList', async (t) =
   );
   const data = (text: string) => `\u0032\u009f\u00a1\u00d2\0\0\0${String.fromCharCode(text.length)}${text}`;
   const object =
-    `120 - ${urlOf('a')}\n125 - http://www.example.org:8080/Harvest/brokers/example/objects/0/OBJ1\n` +
+    `120 - ${urlOf('a')}\n125 - http://www.example.org:8080/Harvest/brokers/example/objects/1/OBJ1\n` +
     `124 - ${data('Test')}`;
   const text = found.toString('latin1');
   t.ok(text.includes(object), text);
@@ -343,6 +342,129 @@ t.test('BP-17 to BP-22: the reply to a user query is an ObjectList', async (t) =
   t.ok(text.endsWith('144 - \0\0\0\u0001'));
   const none = (await exchangeBytes(peer, '#USER #interface 2 #END wais\r\n')).toString('latin1');
   t.ok(none.endsWith('144 - \0\0\0\0'), 'BP-22: a query without results ends with the count 0');
+});
+
+t.test('BT-3, BT-22: a request for everything receives no deletions, in both interfaces', async (t) => {
+  const clock = new Clock();
+  const peer = await startPeer(t, clock);
+  await applyChanges(peer, update('a', NOW - 100), update('b', NOW - 100));
+  clock.advance(10);
+  await applyChanges(peer, deletion('a', NOW - 50));
+  clock.advance(10);
+  for (const flags of ['#SINCE 0 ', '#since 00 ', '#SINCE 0 #interface 2 ', '']) {
+    for (const query of ['#ALLB', '"title"']) {
+      const reply = await sendBulk(peer, flags, query);
+      t.match(reply, /@DELETE \{\n\}\n\n@REFRESH \{\n\}\n\n@UPDATE \{\n@FILE/, `${flags}${query}`);
+      t.notMatch(reply, urlOf('a'), 'a deployed client would take it for a new object');
+    }
+  }
+  t.match(await sendBulk(peer, '#SINCE 1 '), `@DELETE {\n@FILE { ${urlOf('a')}\n`);
+});
+
+const NUMBER = (value: number) => String.fromCharCode(0, 0, 0, value);
+
+t.test(
+  'BP-12, BP-21, BRK-3.5: notices of a query are messages in the Header, and the count follows',
+  async (t) => {
+    const clock = new Clock();
+    const peer = await startPeer(t, clock);
+    await applyChanges(peer, update('a', NOW - 5, 'gopher'), update('b', NOW - 5, 'gopher'));
+    const send = async (message: string) => (await exchangeBytes(peer, `${message}\r\n`)).toString('latin1');
+
+    const unknown = await send('#USER #index colour red #interface 2 #END gopher');
+    t.match(unknown, /140 - [^\n]*\n101 - Unknown flag #index colour red ignored\.\n120 - /);
+    t.ok(unknown.endsWith(`130 - object end\n144 - ${NUMBER(2)}`));
+
+    const none = await send('#USER #index colour red #interface 2 #END nothing');
+    const notices = '101 - Unknown flag #index colour red ignored.\n101 - No objects matched your query.\n';
+    t.ok(none.endsWith(`${notices}144 - ${NUMBER(0)}`), none);
+
+    const bulk = await send('#BULK #index colour red #interface 2 #END #ALLB');
+    t.match(
+      bulk,
+      /101 - Bulk transfer follows, time \d+\n101 - Unknown flag #index colour red ignored\.\n@DELETE/,
+    );
+    t.ok(bulk.endsWith(`144 - ${NUMBER(2)}`));
+
+    const long = await send(`#USER #index "${'x'.repeat(65_000)}" #interface 2 #END gopher`);
+    t.ok(long.endsWith(`144 - ${NUMBER(2)}`), 'BP-27: a long notice is cut');
+  },
+);
+
+t.test('BP-23, BP-29: a malformed message is answered in the interface that it requests', async (t) => {
+  const peer = await startPeer(t, new Clock());
+  const send = async (message: string) => (await exchangeBytes(peer, `${message}\r\n`)).toString('latin1');
+  const version = `${GREETING}200 - ${NUMBER(1)}${NUMBER(0)}HARVEST Broker 1.0\n`;
+  for (const message of [
+    '#USER #interface 2 #END (gopher',
+    '#USER #interface 2 #END gopher and',
+    '#USER #interface 2 #END',
+    '#USER #interface 2 gopher',
+    '#USER #bogus #INTERFACE 2 #END gopher',
+    '#USER #interface 1 #interface 2 #bogus #END gopher',
+    '#USER #interface 2 #index error many #END gopher',
+    '#BULK #interface 2 #SINCE yesterday #END #ALLB',
+    '#BULK #interface 2 #digest xyz #END #ALLB',
+    '#BULK #interface "2" #END (',
+    '#QUERY #interface 2 #END gopher',
+  ]) {
+    const reply = await send(message);
+    const head = `${version}111 - ${NUMBER(1)}Malformed message: `;
+    t.ok(reply.startsWith(head) && reply.endsWith('\n'), `${message}: ${JSON.stringify(reply)}`);
+    t.equal(reply.indexOf('\n', head.length), reply.length - 1, 'BP-25: nothing follows the Trailer');
+  }
+  const unfinished = await startPeer(t, new Clock());
+  const server = await serveBroker(t, unfinished, { messageTimeoutMs: 200 });
+  const late = await exchangeBytes({ server }, '#USER #interface 2 #END "gopher\r\n');
+  const why = 'No message within the time limit: a double quote is never closed\n';
+  t.equal(late.toString('latin1'), `${version}111 - ${NUMBER(1)}${why}`, 'BRK-1.8');
+  const tooLong = await send(`#USER #interface 2 #END "${'x'.repeat(70_000)}`);
+  t.ok(tooLong.startsWith(`${version}111 - ${NUMBER(1)}Malformed message: longer than`), 'BRK-1.8');
+  for (const [message, code] of [
+    ['#USER #interface 2 #interface 1 #END (gopher', '111 - ERROR'],
+    ['#USER #END (#interface 2', '111 - ERROR'],
+    ['#USER #interface 3 #END gopher', '111 - ERROR'],
+    ['#USER #attribute "#interface 2" #END (', '111 - ERROR'],
+    ['#BULK #END (', '400 - ERROR'],
+    ['#ADMIN #interface 2 #bogus', '111 - ERROR'],
+  ] as const) {
+    t.ok((await send(message)).startsWith(`${GREETING}${code}: `), message);
+  }
+});
+
+t.test('BP-18, BP-21: notices after a long list are the warning of its last object', (t) => {
+  const list = new ObjectList();
+  list.head('Broker', { homePage: 'http://a.test/', indexer: 'Embedded', points: [] });
+  const match = (n: number) =>
+    [
+      { kind: 'match', url: `http://a.test/${n}` },
+      { kind: 'object-url', url: 'http://b.test/' },
+      { kind: 'description', value: Buffer.alloc(1000, 'x') },
+      { kind: 'object-end' },
+    ] as const;
+  const push = (items: Parameters<ObjectList['push']>[0]) =>
+    Buffer.concat(list.push(items).filter((segment) => segment instanceof Uint8Array));
+  const sent: Uint8Array[] = [push([{ kind: 'message', text: 'before' }])];
+  for (let n = 0; n < 100; n++) sent.push(push(match(n)));
+  t.ok(Buffer.concat(sent).length > 90_000, 'a long list is sent while it grows');
+  sent.push(
+    push([
+      { kind: 'error', text: 'ERROR: too expensive' },
+      { kind: 'message', text: 'stopped' },
+    ]),
+  );
+  sent.push(list.end());
+  const text = Buffer.concat(sent).toString('latin1');
+  t.ok(text.startsWith('101 - before\n120 - http://a.test/0\n'));
+  t.ok(text.includes(`103 - ${NUMBER(2)}ERROR: too expensive; stopped\n120 - http://a.test/99\n`));
+  t.ok(text.endsWith(`144 - ${NUMBER(100)}`));
+  const failed = new ObjectList();
+  failed.push(match(1));
+  failed.push([{ kind: 'fatal', text: 'the index failed', failure: 'internal' }]);
+  const end = Buffer.from(failed.end()).toString('latin1');
+  t.ok(end.startsWith('120 - http://a.test/1\n'), 'the objects before the error are sent');
+  t.ok(end.endsWith(`111 - ${NUMBER(6)}the index failed\n`));
+  t.end();
 });
 
 t.test('BP-24: digests follow the store, and a leaf names its objects', async (t) => {
@@ -385,7 +507,7 @@ t.test('BP-24: digests follow the store, and a leaf names its objects', async (t
 });
 
 /** Sends a message verbatim and returns the bytes of the reply. */
-async function exchangeBytes({ server }: Peer, message: string): Promise<Buffer> {
+async function exchangeBytes({ server }: Pick<Peer, 'server'>, message: string): Promise<Buffer> {
   const socket = connect(server.address.port, '127.0.0.1');
   socket.write(message);
   const chunks: Buffer[] = [];

@@ -36,8 +36,7 @@ async function startScripted(t: Teardown): Promise<ScriptedGatherd> {
 async function findUrls(broker: Broker, query: string): Promise<string[]> {
   const pages = broker.search(parseQuery(query), { ...DEFAULT_FLAGS, ignoreCase: true, opaque: true });
   const urls: string[] = [];
-  for await (const page of pages ?? [])
-    for (const item of page) if (item.kind === 'match') urls.push(item.url);
+  for await (const page of pages) for (const item of page) if (item.kind === 'match') urls.push(item.url);
   return urls.sort();
 }
 
@@ -170,6 +169,23 @@ t.test(
     t.equal(log.filter((line) => line.includes(`127.0.0.1:${deadPoint.port}: incomplete`)).length, 2);
   },
 );
+
+t.test('GATHERD-13.8: the log says that deleted objects were not known', async (t) => {
+  const server = await startScripted(t);
+  const { broker, log } = await openBroker(t, { points: [server.point(0)] });
+  server.sections = `@DELETE {\n${soif('http://gone.example/1', {})}}\n@REFRESH {\n}\n@UPDATE {\n}\n`;
+  const one = await broker.collect();
+  t.match(one.totals, { deleted: 0, duplicates: 0, absent: 1, rejected: 0 });
+  t.match(log.join('\n'), /: 1 deletion of an unknown object \(since 0\)/);
+  const expired = document('http://old.example/', { Title: 'old' }, NOW - 3_000_000);
+  server.sections = `@DELETE {\n${soif('http://gone.example/1', {})}${soif('http://gone.example/2', {})}}\n@REFRESH {\n}\n@UPDATE {\n${expired}}\n`;
+  await broker.collect();
+  t.match(
+    log.join('\n'),
+    /: 1 duplicates, 2 deletions of unknown objects, 1 already expired \(/,
+    'an object that has expired on arrival is not such a deletion',
+  );
+});
 
 t.test('GATHERD-13.8: updates, refreshes and deletions are applied and indexed', async (t) => {
   const server = await startScripted(t);

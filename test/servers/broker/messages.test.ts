@@ -87,7 +87,10 @@ t.test('BRK-2: over the wire, each query selects its objects', async (t) => {
     ['BRK-2.22 an unquoted dot is a pattern', 'node.js', 'bc'],
     ['BRK-2.8 a colon ends a word', 'Title:pie', 'c'],
     ['BRK-2.14 one attribute', 'type : Text', 'bd'],
-    ['BRK-2.14 a quoted value', 'title : "green apple"', NO_MATCH],
+    ['BRK-2.14 a quoted value', 'title : "green apple"', 'c'],
+    ['BRK-2.14 a tag holds for every term of its group', 'title : (red and apple)', 'ae'],
+    ['BRK-2.14 but not for the terms after it', 'Title: (pie AND green) OR nodexjs', 'c'],
+    ['BRK-2.14 not a term outside of the attribute', 'type: (red or HTML)', 'ace'],
     ['BRK-2.15 Glimpse’s own form', '"Title=Green apple"', 'c'],
     ['BRK-2.15 only in quotes', 'Title=red', NO_MATCH],
     ['BRK-2.16 names in any case', 'TITLE : pie', 'c'],
@@ -114,7 +117,8 @@ t.test('BRK-2: over the wire, each query selects its objects', async (t) => {
 t.test('BRK-3: over the wire, each flag changes the result', async (t) => {
   const { port } = await shared;
   const cases: readonly (readonly [string, string, string])[] = [
-    ['BRK-3.7 case sensitive by default', '#END green', 'd'],
+    ['BRK-3.7 case is ignored by default', '#END green', 'cd'],
+    ['BRK-3.2 sensitive', '#index case sensitive #END green', 'd'],
     ['BRK-3.1 insensitive', '#index case insensitive #END green', 'cd'],
     ['BRK-3.1 insenstive', '#INDEX Case INSENSTIVE #END green', 'cd'],
     ['BRK-3.6 the later one wins', '#index case insensitive #index case sensitive #END green', 'd'],
@@ -171,7 +175,7 @@ t.test('BRK-4.3 to BRK-4.6, BRK-4.10: all items of an object arrive in order', a
   t.equal(
     reply,
     `${VERSION}120 - http://lib.test/e
-125 - ${home}objects/0/OBJ5
+125 - ${home}objects/5/OBJ5
 126 - ${home}
 124 - 33
 130 - object end

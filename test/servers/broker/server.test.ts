@@ -22,7 +22,7 @@ const HOME = 'http://www.example.org:8080/Harvest/brokers/example/';
 
 /** Returns the lines of an object before its description and matched lines. */
 function objectHead(url: string, oid: number): string {
-  return `120 - ${url}\n125 - ${HOME}objects/0/OBJ${oid}\n126 - ${HOME}\n`;
+  return `120 - ${url}\n125 - ${HOME}objects/${oid % 100}/OBJ${oid}\n126 - ${HOME}\n`;
 }
 
 const GOPHER = objectHead('http://www.example.org/gopher.html', 1);
@@ -231,7 +231,8 @@ function withQueryResults(
 ): BrokerFixture['broker'] {
   return new Proxy(broker, {
     get(target, name) {
-      if (name === 'search') return (_query: unknown, _flags: unknown, signal?: AbortSignal) => pages(signal);
+      if (name === 'search')
+        return (_query: unknown, _flags: unknown, caller?: { signal?: AbortSignal }) => pages(caller?.signal);
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === 'function' ? value.bind(target) : value;
     },
@@ -268,6 +269,63 @@ t.test('BRK-1.5: the version line is repeated while a query finds nothing', asyn
   socket.destroy();
   t.match(reply, /^(?:200 - HARVEST Broker 1\.0\n){3,}101 - done\n$/);
 });
+
+/** Resolves when a signal is aborted. */
+function over(signal: AbortSignal): Promise<unknown> {
+  return signal.aborted ? Promise.resolve() : once(signal, 'abort');
+}
+
+t.test(
+  'a client that is gone after its message ends its query soon; one that only ended its direction gets the reply',
+  async (t) => {
+    for (const [text, allowHalfOpen] of [
+      ['#USER #END x\n', false],
+      ['#USER #END x\n', true],
+    ] as const) {
+      const { broker } = await openBroker(t);
+      const finish = new AbortController();
+      const started = new AbortController();
+      const aborted = new AbortController();
+      const server = await serveBroker(
+        t,
+        {
+          broker: withQueryResults(broker, async function* (signal) {
+            started.abort();
+            signal?.addEventListener('abort', () => aborted.abort());
+            await Promise.race([over(aborted.signal), over(finish.signal)]);
+            yield [{ kind: 'message', text: 'done' }];
+            return EMPTY_SUMMARY;
+          }),
+        },
+        { probeMs: 20 },
+      );
+      const socket = connect({ port: server.address.port, host: '127.0.0.1', allowHalfOpen });
+      socket.on('error', () => undefined);
+      let reply = '';
+      socket.on('data', (chunk: Buffer) => {
+        reply += chunk;
+        if (reply.split(VERSION).length > 2) finish.abort();
+      });
+      // With the greeting read, closing sends FIN, not a reset.
+      await once(socket, 'data');
+      socket.write(text);
+      await over(started.signal);
+      if (allowHalfOpen) {
+        socket.end();
+        await once(socket, 'end');
+        t.match(
+          reply,
+          /^(?:200 - HARVEST Broker 1\.0\n){2}101 - done\n$/,
+          'the version line is repeated once',
+        );
+      } else {
+        socket.destroy();
+        await over(aborted.signal);
+        t.notOk(finish.signal.aborted, text);
+      }
+    }
+  },
+);
 
 t.test('a client that closes the connection ends its query', async (t) => {
   const { broker } = await openBroker(t);
@@ -327,14 +385,13 @@ t.test('the query of a slow client pauses while the client does not read', async
 
 t.test('BRK-4.18: a query beyond Max-Queries is refused', async (t) => {
   const { port, broker } = await serveCorpus(t, 'Max-Queries 2\n', { queueWaitMs: 20 });
-  const running = [1, 2].map(() => broker.search({ kind: 'all' }, DEFAULT_FLAGS));
-  for (const search of running) await search?.next();
+  const slots = [await broker.acquireSlot({ waitMs: 0 }), await broker.acquireSlot({ waitMs: 0 })];
   t.equal(broker.queries, 2);
   t.equal(
     await exchange(port, '#USER #END #allb\n'),
     `${VERSION}111 - ERROR: Broker is too busy, try again later\n`,
   );
-  await running[0]?.return({ ...EMPTY_SUMMARY });
+  slots[0]?.[Symbol.dispose]();
   t.equal(broker.queries, 1);
   t.equal(await exchange(port, '#USER #opaque #END Mosaic\n'), `${VERSION}${MOSAIC}${END}`);
 });

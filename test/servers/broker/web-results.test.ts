@@ -205,7 +205,7 @@ t.test('a query returns JSON or RSS on request', async (t) => {
   t.equal(xml('item description').text(), 'gopher &lt;i&gt;\ufffd');
   t.equal(
     xml('channel > link').text(),
-    `http://www.example.org:8080${QUERY.replace('.pl', '')}?query=gopher&descflag=on`,
+    `http://www.example.org:8080${QUERY.replace('.pl', '')}?query=gopher&caseflag=on&descflag=on`,
   );
   const page = await get(`${QUERY}?query=many`);
   t.same(
@@ -273,6 +273,65 @@ never ends
     ]);
   },
 );
+
+t.test("BRK-9.5: the manual's example: a backslash joins lines, and \\n is a newline", async (t) => {
+  const { config, warnings } = parseBrokerQueryCf(
+    String.raw`<PrintObject>
+$objectnum <A HREF="$url"><STRONG>$desc</STRONG></A> \
+[<A HREF="$cs_a://$cs_h/Harvest/cgi-bin/DisplayObject.cgi?object=$cs_p">\
+indexing data</A>]
+$opaque
+
+</PrintObject>
+<ObjectNumPrintf>
+(%2d)
+</ObjectNumPrintf>
+<MatchedLineSub>
+s/^Matched line: *//;
+s/^([\w-]+# )[\w-]+{\d+}:\t/\1/;
+s/^([\w-]+#)/<I>\1<\/I>/;
+s/^.*/     $&/;
+</MatchedLineSub>
+<EndBrokerResults>
+<STRONG>Found $nopaquelines matched lines, $nobjects objects.</STRONG>
+<P>\n
+</EndBrokerResults>
+<ResultTrailer>
+\$5 \"a\@b\" \\n \\\n\ttab \
+</ResultTrailer>
+<HarvestUrl>
+http://harvest.\
+example/
+</HarvestUrl>
+`,
+    'custom.cf',
+  );
+  t.same(warnings, []);
+  const { templates } = config;
+  const hit = {
+    url: 'http://h.example/d/e.html',
+    objectUrl: 'http://c.example:80/x/OBJ1',
+    description: 'An example',
+    lines: [{ raw: 'Matched line: Title# Title{10}:\tAn example', attribute: 'Title', text: 'An example' }],
+    lineCount: 1,
+  };
+  t.equal(
+    renderTemplate(templates.PrintObject, objectVariables(hit, 7, config)).text,
+    '( 7) <A HREF="http://h.example/d/e.html"><STRONG>An example</STRONG></A> [<A HREF="http://c.example:80/Harvest/cgi-bin/DisplayObject.cgi?object=/x/OBJ1">indexing data</A>]\n     <I>Title#</I> An example\n',
+  );
+  t.equal(
+    renderTemplate(templates.EndBrokerResults, { nobjects: '2', nopaquelines: '3' }).text,
+    '<STRONG>Found 3 matched lines, 2 objects.</STRONG>\n<P>\n',
+  );
+  t.equal(renderTemplate(templates.ResultTrailer, {}).text, '$5 "a@b" \\n \\\n\ttab ');
+  t.equal(config.harvestUrl, 'http://harvest.example/');
+  const quoted = parseBrokerQueryCf('<PrintObject>\n<a title="\\">$url">\n</PrintObject>', 'x').config;
+  t.equal(
+    renderTemplate(quoted.templates.PrintObject, { url: 'a b' }).text,
+    '<a title="">a b">',
+    'what a backslash leaves counts as HTML, so the variable is in text',
+  );
+});
 
 t.test('BRK-9.9: substitutions are data; program text is never run', async (t) => {
   const { rules, problem } = parseLineRules(
@@ -363,7 +422,7 @@ die;
   t.match(body, /<\/DL>\n<B>cut at 25<\/B>\n<P>25 objects, 25 lines\n<\/HTML>/);
   t.equal(log.filter((line) => /PerObjectFunction/.test(line)).length, 1);
   t.match((await get(`${QUERY}?query=(&brokerqueryconfig=classic.cf`)).body, /<P>failed/);
-  for (const name of ['../classic.cf', 'admin/broker.conf', 'missing.cf']) {
+  for (const name of ['../classic.cf', 'admin/broker.conf', 'missing.cf', '']) {
     t.equal((await get(`${QUERY}?${fields}&brokerqueryconfig=${name}`)).$('.results > li').length, 20, name);
   }
   await writeFile(join(directory, 'BrokerQuery.cf'), '<PrintObject>\n<li>$url\n</PrintObject>\n');
@@ -374,6 +433,14 @@ die;
     'BrokerQuery.cf of the broker replaces only the definitions in it',
   );
   t.equal(mixed.$('.results h2').length, 0);
+  for (const name of ['missing.cf', '../classic.cf', 'admin/broker.conf', 'BrokerQuery.cf']) {
+    const page = await get(`${QUERY}?${fields}&brokerqueryconfig=${name}`);
+    t.equal(page.$('.results h2').length, 0, `${name}: the Broker's own file counts`);
+  }
+  await writeFile(join(directory, 'header.cf'), '<ResultTrailer>\n<i>mine</i>\n</ResultTrailer>\n');
+  const layered = await get(`${QUERY}?${fields}&brokerqueryconfig=header.cf`);
+  t.match(layered.body, /<i>mine<\/i>/);
+  t.equal(layered.$('.results h2').length, 0, "the other definitions are the Broker's own");
   t.equal(mixed.$('.facets').length, 1);
   await server.close();
   const down = await get(`${QUERY}?${fields}&brokerqueryconfig=classic.cf`);

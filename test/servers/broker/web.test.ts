@@ -1,7 +1,6 @@
 // The Broker's web pages: search form, results, object pages, errors, statistics; requests are injected without a socket.
 import { load } from 'cheerio';
 import t from 'tap';
-import { DEFAULT_FLAGS } from '../../../protocols/broker/index.js';
 import { decodeSoif } from '../../../protocols/soif/index.js';
 import { Broker, createWebApp, WebServer } from '../../../servers/broker/index.js';
 import { DEFAULT_FORM, readForm, writeForm } from '../../../servers/broker/web/form.js';
@@ -113,7 +112,7 @@ t.test('BRK-9.4: all three programs return results by GET and by POST', async (t
   const summary = (await get(`${QUERY}?query=Mosaic`)).$('.about a').attr('href') ?? '';
   t.match(
     summary,
-    /^\/Harvest\/cgi-bin\/DisplayObject\.cgi\?object=%2FHarvest%2Fbrokers%2Fexample%2Fobjects%2F0%2FOBJ3$/,
+    /^\/Harvest\/cgi-bin\/DisplayObject\.cgi\?object=%2FHarvest%2Fbrokers%2Fexample%2Fobjects%2F3%2FOBJ3$/,
   );
   t.equal((await get(summary)).$('h1').text(), 'Mosaic');
 });
@@ -143,6 +142,16 @@ t.test('BRK-9.1: the form reads and writes its fields', async (t) => {
   });
   t.same(readForm(new URLSearchParams(writeForm(form))), form);
   t.same(readForm(new URLSearchParams(writeForm(DEFAULT_FORM))), DEFAULT_FORM);
+  const sensitive = { ...DEFAULT_FORM, ignoreCase: false };
+  t.same(readForm(new URLSearchParams(writeForm(sensitive))), sensitive);
+  for (const [text, ignoreCase] of [
+    ['query=a', true],
+    ['query=a&caseflag=off', false],
+    ['query=a&caseflag=off&caseflag=on', true],
+    ['query=a&caseflag=maybe', true],
+  ] as const) {
+    t.equal(readForm(new URLSearchParams(text)).ignoreCase, ignoreCase, `BRK-3.7, BRK-9.2: ${text}`);
+  }
   t.match(readForm(new URLSearchParams('query=x%0d%0a%23ADMIN&errorflag=99&page=-1&maxobjflag=1e9')), {
     query: 'x #ADMIN',
     errors: 0,
@@ -203,20 +212,20 @@ t.test('an object is served verbatim and as a page', async (t) => {
     'Title{1}:\t\u00e9',
   );
   const { get, broker } = await openSite(t);
-  const raw = await get(`${HOME}objects/0/OBJ1`);
+  const raw = await get(`${HOME}objects/1/OBJ1`);
   t.equal(raw.headers['content-type'], 'text/plain; charset=utf-8');
   t.equal(raw.body, corpus()[0]?.text, 'the object has the bytes that were collected');
   const bytes = Buffer.from(latin, 'latin1');
   await broker.store.apply([{ kind: 'update', object: decodeSoif(bytes), bytes }]);
-  t.equal((await get(`${HOME}objects/0/OBJ4`)).headers['content-type'], 'text/plain; charset=windows-1252');
+  t.equal((await get(`${HOME}objects/4/OBJ4`)).headers['content-type'], 'text/plain; charset=windows-1252');
 
-  const { $ } = await get(`/Harvest/cgi-bin/DisplayObject.cgi?object=${HOME}objects/0/OBJ1`);
+  const { $ } = await get(`/Harvest/cgi-bin/DisplayObject.cgi?object=${HOME}objects/1/OBJ1`);
   t.equal($('time').first().attr('datetime'), '2025-12-31T21:13:21Z');
   t.match($('dl.attributes').text(), /Time-to-Live4 weeks/);
   for (const path of [
-    `${HOME}objects/0/OBJ9`,
-    `${HOME}objects/1/OBJ1`,
-    `${HOME}objects/0/OBJ01`,
+    `${HOME}objects/9/OBJ9`,
+    `${HOME}objects/0/OBJ1`,
+    `${HOME}objects/1/OBJ01`,
     `${HOME}objects/0/../../x`,
     '/Harvest/cgi-bin/DisplayObject.cgi?object=/etc/passwd',
     '/Harvest/cgi-bin/DisplayObject.cgi',
@@ -237,12 +246,11 @@ t.test('BRK-9.8: errors are shown on the page', async (t) => {
   t.match((await get(`${QUERY}?query=+`)).$('[role=alert]').text(), /at least one word/);
   t.match((await get(`${QUERY}?query=nosuchword`)).$('h1').text(), 'Nothing found');
 
-  const running = broker.search({ kind: 'all' }, DEFAULT_FLAGS);
-  await running?.next();
+  const slot = await broker.acquireSlot({ waitMs: 0 });
   const busy = await get(`${QUERY}?query=gopher`);
   t.equal(busy.status, 503);
   t.match(busy.$('[role=alert]').text(), /too busy/);
-  await running?.return({ objects: 0, lines: 0, complete: true });
+  slot?.[Symbol.dispose]();
 
   await server.close();
   const down = await get(`${QUERY}?query=gopher`);
@@ -327,7 +335,7 @@ t.test('the web server listens on a socket next to its broker', async (t) => {
   const response = await fetch(`${web.url}healthz`);
   t.equal(response.status, 200);
   fixture.broker.setWebAddress('127.0.0.1', web.address.port);
-  t.equal(fixture.broker.objectUrl(1234), `${web.url}Harvest/brokers/example/objects/1/OBJ1234`);
+  t.equal(fixture.broker.objectUrl(1234), `${web.url}Harvest/brokers/example/objects/34/OBJ1234`);
   await t.rejects(
     WebServer.listen({
       broker: fixture.broker,

@@ -111,6 +111,19 @@ export class FakeCrawl implements CrawlControl {
       }));
   }
 
+  async retries(): ReturnType<CrawlControl['retries']> {
+    return [
+      {
+        url: 'http://busy.example.org/page',
+        classKey: 'busy.example.org',
+        status: 503,
+        attempts: 2,
+        dueTime: this.snapshot().time + 60_000,
+        reason: 'status 503',
+      },
+    ];
+  }
+
   workers(): WorkerReport[] {
     return this.workerReports;
   }

@@ -3,45 +3,16 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import {
-  type FrontierSetup,
-  type FrontierUnderTest,
-  frontierConformance,
-  ManualClock,
-} from '../../../servers/crawler/frontier/conformance/index.js';
+import { frontierConformance, ManualClock } from '../../../servers/crawler/frontier/conformance/index.js';
 import { HeadWindow } from '../../../servers/crawler/frontier/head-window.js';
 import { type CrawlFrontier, DIRECTIVE, Frontier } from '../../../servers/crawler/frontier/index.js';
 import { WakeHeap } from '../../../servers/crawler/frontier/wake-heap.js';
 import { type GathererBatch, GathererStore } from '../../../storage/index.js';
-import { openSeenFilter, SEEN_KINDS, type SeenKind } from '../../../storage/seen/index.js';
-
-type OpenFrontier = FrontierUnderTest<GathererBatch>;
-
-/** Opens the project's frontier; the seen filter is in the store, or has its own files. */
-function opener(kind: SeenKind): (directory: string, setup: FrontierSetup) => Promise<OpenFrontier> {
-  return async (directory, { smallMemory, ...setup }) => {
-    const store = await GathererStore.open(join(directory, 'working'));
-    const seen =
-      kind === 'level'
-        ? await store.openSeenFilter()
-        : await openSeenFilter({ kind, directory: join(directory, 'seen'), bloomCapacity: 10_000 });
-    const memory = smallMemory ? { restingQueues: 2, windowEntries: 8 } : {};
-    const frontier = await Frontier.open({ store, seen, ...setup, ...memory });
-    return {
-      frontier,
-      batch: () => store.batch(),
-      async [Symbol.asyncDispose]() {
-        frontier.close();
-        await frontier.settled();
-        await seen.close();
-        await store.close();
-      },
-    };
-  };
-}
+import { SEEN_KINDS } from '../../../storage/seen/index.js';
+import { type OpenFrontier, opener } from './frontier-under-test.js';
 
 t.test('the frontier passes the conformance suite', async (t) => {
-  frontierConformance({ test: (name, run) => t.test(name, run), open: opener('level'), histories: 8 });
+  frontierConformance({ test: (name, run) => t.test(name, run), open: opener('level'), histories: 2 });
 });
 
 for (const kind of SEEN_KINDS.filter((kind) => kind !== 'level'))

@@ -273,7 +273,7 @@ t.test('CRAWL-18.5 warc.digestHistory: the same body under another URI is a revi
   t.same(annotationsOf(events), [
     ['/', ''],
     ['/one', ''],
-    ['/two', 'warcRevisit:digest'],
+    ['/two', 'duplicate:digest,warcRevisit:digest'],
   ]);
   const files = readdirSync(warc).map((name) =>
     gunzipSync(readFileSync(join(warc, name))).toString('latin1'),

@@ -189,8 +189,11 @@ t.test('CRAWL-16.1 CRAWL-16.4 every event goes into its log', async (t) => {
     bytes: 0,
   });
   logs.document({ ...EVENT, url: 'http://a.test/w', warnings: ['unknown charset'] });
-  logs.uriError({ url: 'http://[x\ny z', source: 'http://a.test/', message: 'no host' });
-  logs.uriError({ url: 'x'.repeat(5000), source: '', message: 'too long' });
+  const uriErrors = [
+    { url: 'http://[x\ny z', message: 'no host' },
+    { url: 'x'.repeat(5000), message: 'too long' },
+  ];
+  logs.document({ ...EVENT, disposition: 'retry', status: -50, url: 'http://a.test/', uriErrors });
   logs.crawl({ text: 'CRAWL PAUSED\n - operator', alert: false });
   logs.crawl({ text: 'disk is low', alert: true });
   logs.progress(SNAPSHOT);
@@ -211,7 +214,7 @@ t.test('CRAWL-16.1 CRAWL-16.4 every event goes into its log', async (t) => {
   );
   const uris = (await text(root, 'uri-errors.log')).split('\n');
   t.equal(uris[0], '2026-01-02T03:04:05.006Z http://a.test/ "no host" http://[x%0Ay%20z');
-  t.equal(uris[1], `2026-01-02T03:04:05.006Z - "too long" ${'x'.repeat(2083)}…`);
+  t.equal(uris[1], `2026-01-02T03:04:05.006Z http://a.test/ "too long" ${'x'.repeat(2083)}…`);
   t.equal(await text(root, 'alerts.log'), '2026-01-02T03:04:05.006Z disk is low\n');
   t.same((await text(root, 'progress-statistics.log')).split('\n'), [
     PROGRESS_LEGEND,

@@ -46,6 +46,7 @@ function crawlUri(url = 'http://example.org/a', settings: CrawlSettingsInput = {
     root: 0,
     depth: 1,
     attempts: 0,
+    network: 0,
     forceFetch: false,
     isLeaf: false,
     cost: 1,

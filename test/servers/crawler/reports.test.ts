@@ -251,6 +251,7 @@ function fakeCrawl(names: readonly string[]): Parameters<typeof makeReport>[1] &
       return rest.slice(0, limit).map((classKey) => ({ ...QUEUE, classKey }));
     },
     hosts: () => [HOST],
+    retries: async () => [],
     workers: () => [{ worker: 1, url: 'http://a.test/w', step: 'Fetch', milliseconds: 1500 }],
     recentErrors: () => [{ time: TIME, url: 'http://a.test/e', status: -2, reason: 'refused\nby peer' }],
     chains: (): ReturnType<CrawlControl['chains']> => [{ chain: 'fetch', processor: 'Fetch', uris: 17 }],

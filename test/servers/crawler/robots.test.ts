@@ -178,7 +178,7 @@ t.test('G-63 concurrent requests for one robots.txt share one fetch', async (t) 
   ]);
   t.equal(setup.net.requests.length, 1);
   t.equal(first, second, 'both callers receive the same contact');
-  t.same(first, { begin: 1_000_000, end: 1_000_100, bytes: 26, status: 200, reason: '' });
+  t.same(first, { begin: 1_000_000, end: 1_000_100, bytes: 26, status: 200, reason: '', first: true });
   t.ok(setup.servers.robotsKnown(page('/3')));
 
   const failing = setUp({});

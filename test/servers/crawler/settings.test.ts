@@ -54,6 +54,17 @@ t.test('CRAWL-6.1 CRAWL-6.4 an empty order has the specified defaults', async (t
   });
 });
 
+t.test(
+  'CRAWL-11.2 the profile archive turns on what is off by default; what the order gives precedes',
+  async (t) => {
+    t.equal(readOrder('{}', 'o').settings.embeds, 'frames');
+    t.equal(readOrder('{"profile": "archive"}', 'o').settings.embeds, 'any');
+    const given = readOrder('{"profile": "archive", "settings": {"embeds": "root", "minDelayMs": 1}}', 'o');
+    t.match(given.settings, { embeds: 'root', minDelayMs: 1 });
+    t.throws(() => readOrder('{"profile": "all"}', 'o'), /o:1: profile: .*"gather"\|"archive"/);
+  },
+);
+
 t.test('CRAWL-19.6 a sheet contains only the settings that it names', async (t) => {
   const [sheet] = crawlOrderSchema.parse({
     sheets: [{ name: 'a', surts: ['a.example'], settings: { minDelayMs: 1, quotas: { hostMaxAllKB: 5 } } }],

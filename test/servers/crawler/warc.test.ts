@@ -240,6 +240,14 @@ t.test(
       'HTTP/1.1 200 OK\r\nx-orig-content-encoding: gzip\r\nx-orig-content-length: 26\r\n' +
         'x-orig-transfer-encoding: chunked\r\ncontent-length: 6\r\n\r\nhello\n',
     );
+    const undecoded = captureRecords(fetched({ headers, undecoded: 'incorrect header check' }), {})
+      .records[0];
+    t.equal(
+      Buffer.concat(undecoded!.block).toString(),
+      'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\nx-orig-content-length: 26\r\n' +
+        'x-orig-transfer-encoding: chunked\r\ncontent-length: 6\r\n\r\nhello\n',
+      'a body that cannot be decoded keeps its coding',
+    );
   },
 );
 
@@ -422,7 +430,7 @@ t.test('the complete records of an .open file are kept, whatever follows them', 
       const next = await WarcFiles.open({ directory, prefix: 'P', host: 'h', compress });
       const ends = [0, one!.offset, two!.offset, bytes.length];
       const kept = Math.max(...ends.filter((end) => end <= cut));
-      t.same(next.recovered, [{ file: name, bytes: kept, cut: cut - kept }], `cut at ${cut}`);
+      t.same(next.recovered, [{ file: name, bytes: kept, cut: cut - kept, damaged: [] }], `cut at ${cut}`);
       t.same(readdirSync(directory), kept === 0 ? [] : [name]);
       if (kept > 0) t.ok(readFileSync(join(directory, name)).equals(bytes.subarray(0, kept)));
       await next.close();
@@ -437,7 +445,7 @@ t.test('the complete records of an .open file are kept, whatever follows them', 
       writeFileSync(join(directory, `${name}.open`), bytes);
       appendFileSync(join(directory, `${name}.open`), garbage);
       const next = await WarcFiles.open({ directory, prefix: 'P', host: 'h', compress });
-      t.same(next.recovered, [{ file: name, bytes: bytes.length, cut: garbage.length }]);
+      t.same(next.recovered, [{ file: name, bytes: bytes.length, cut: garbage.length, damaged: [] }]);
       await next.close();
     }
     // A file with another prefix belongs to another crawl.
@@ -472,7 +480,7 @@ t.test('the recovery of an .open file keeps complete records of any length', asy
   ] as const) {
     writeFileSync(join(directory, `${name}.open`), bytes.subarray(0, cut));
     await using next = await WarcFiles.open({ directory, prefix: 'P', host: 'h' });
-    t.same(next.recovered, [{ file: name, bytes: kept, cut: cut - kept }]);
+    t.same(next.recovered, [{ file: name, bytes: kept, cut: cut - kept, damaged: [] }]);
   }
 });
 

@@ -7,8 +7,8 @@ import {
   type EssenceOptions,
   type EssenceOutput,
   readEssenceSources,
-  summarizeDocument,
 } from '../../../servers/essence/index.js';
+import { summarizeDocument } from '../../../servers/essence/summarize.js';
 
 /** The options that every context needs: the Gatherer's identity and the two periods, in seconds. */
 export const IDENTITY: EssenceOptions = {

@@ -2,8 +2,10 @@
 
 import t from 'tap';
 import { ConfigError } from '../../../protocols/errors.js';
-import { compileEssence, readEssenceSources, summarizeDocument } from '../../../servers/essence/index.js';
+import { decodeSoif } from '../../../protocols/soif/index.js';
+import { compileEssence, readEssenceSources } from '../../../servers/essence/index.js';
 import { parseExtractionTable } from '../../../servers/essence/sgml/table.js';
+import { summarizeDocument } from '../../../servers/essence/summarize.js';
 import { contentOf, IDENTITY, inputOf, summarize } from './helpers.js';
 import { latin1 } from './unnest-fixtures.js';
 
@@ -165,6 +167,48 @@ t.test('G-60 a page yields the links that enumeration follows', async (t) => {
   ]);
 });
 
+t.test('G-59, G-60 a link to a part of the page itself is left out, however it is written', async (t) => {
+  const parts = [
+    '#x',
+    'PAGE#x',
+    './PAGE#',
+    '/dir/PAGE#a#b',
+    'HTTP://A.TEST:80/dir/PAGE#x',
+    ' PAGE#x',
+    '//a.test/dir/PAGE#x',
+  ];
+  const name = PAGE.slice(PAGE.lastIndexOf('/') + 1);
+  const html = parts.map((part) => `<a href="${part.replace('PAGE', name)}">x</a>`).join('');
+  const output = await summarize(PAGE, html);
+  t.same(output.links, []);
+  t.equal(contentOf(output)['url-references'], undefined);
+  t.same(output.warnings, [], 'these links are not malformed');
+  const others = `<a href="${name}">the page</a><a href="${name}?q#x">another</a><a href="other.html#x">other</a>`;
+  t.same(
+    (await summarize(PAGE, others)).links.map(({ url }) => url),
+    [PAGE, `${PAGE}?q`, new URL('other.html', PAGE).href],
+  );
+  // With a BASE, names are relative to it; the page is still the page.
+  const based = `<base href="http://b.test/"><a href="${name}#x">b</a><a href="${PAGE}#x">a</a>`;
+  t.same(
+    (await summarize(PAGE, based)).links.map(({ url }) => url),
+    [`http://b.test/${name}`],
+  );
+});
+
+t.test('SOIF-4.7 a value of several lines ends with LF, also when it is cut', async (t) => {
+  const html = `<title>t</title>${Array.from({ length: 200 }, (_, i) => `<a href="${i}.html">link ${i} é</a>\n`).join('')}`;
+  for (let maxObjectBytes = 700; maxObjectBytes < 900; maxObjectBytes += 7) {
+    const { soif } = await summarize(PAGE, html, { maxObjectBytes });
+    if (soif === undefined) throw new Error('no object');
+    for (const { name, value } of decodeSoif(soif).attributes) {
+      if (value.subarray(0, -1).includes(0x0a) && value.at(-1) !== 0x0a)
+        t.fail(`${name} at ${maxObjectBytes}: ${Buffer.from(value).toString()}`);
+    }
+    t.ok(soif.length <= maxObjectBytes);
+  }
+});
+
 t.test('G-173 the number of links of one page is limited', async (t) => {
   const html = Array.from({ length: 12 }, (_, i) => `<a href="${i}">x</a>`).join('');
   const output = await summarize(PAGE, html, { maxLinks: 10 });
@@ -296,7 +340,7 @@ t.test('E-77 the character set is that of the server, of META, or detected', asy
 t.test('an object above its limit is truncated in the running text, at a character boundary', async (t) => {
   const output = await summarize(PAGE, `<title>T</title><body>${'ä'.repeat(2000)}`, { maxObjectBytes: 1001 });
   t.ok(output.soif!.length <= 1001);
-  t.match(contentOf(output).body, /^ä+$/);
+  t.match(contentOf(output).body, /^ä+\n$/);
   t.match(output.warnings[0], /body cut/);
 });
 

@@ -7,8 +7,8 @@ import {
   parseTypeRules,
   type RecognitionStep,
   recognize,
-  summarizeDocument,
 } from '../../../servers/essence/index.js';
+import { summarizeDocument } from '../../../servers/essence/summarize.js';
 import { contentOf, contextOf, IDENTITY, inputOf, summarize } from './helpers.js';
 import { latin1, tar } from './unnest-fixtures.js';
 

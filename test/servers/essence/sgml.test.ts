@@ -19,6 +19,7 @@ import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 const SETTINGS = {
   rawReferences: false,
   maxAttributeLength: 65_536,
+  maxAttributes: 4096,
   maxObjectBytes: 1_000_000,
   maxHtmlDepth: 1000,
 };

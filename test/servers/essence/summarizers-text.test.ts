@@ -3,12 +3,9 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { SoifDecoder } from '../../../protocols/soif/index.js';
-import {
-  compileEssence,
-  readEssenceSources,
-  SUMMARIZERS,
-  summarizeDocument,
-} from '../../../servers/essence/index.js';
+import { compileEssence, readEssenceSources } from '../../../servers/essence/index.js';
+import { summarizeDocument } from '../../../servers/essence/summarize.js';
+import { SUMMARIZERS } from '../../../servers/essence/summarizers/index.js';
 import { attributesOf, contentOf, contextOf, IDENTITY, inputOf, summarize } from './helpers.js';
 
 /** Returns the content attributes of a document with this name. */

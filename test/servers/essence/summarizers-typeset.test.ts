@@ -1,11 +1,14 @@
 // The summarizers of typeset documents: DVI, PostScript, PDF, LaTeX, RTF and Troff. A property feeds random bytes to all
 // summarizers.
 
+import { readFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import t from 'tap';
 import { SUMMARIZERS } from '../../../servers/essence/summarizers/index.js';
+import { deflated, pdfWith } from '../../helpers/bombs/pdf-bombs.js';
 import { summaryOf } from './fixtures/summary-of.js';
+import { contentOf, summarize } from './helpers.js';
 
 /** Makes a DVI file of one page from the opcodes of characters, moves and fonts. */
 function dvi(...page: number[]): Uint8Array {
@@ -140,6 +143,10 @@ t.test('Pdf (6.2) yields the information dictionary and the text of the pages', 
     Date: '2026-11-21',
     'Partial-Text': 'Hello wide\nworld',
   });
+  const stored = new URL('test/fuzz/corpus/findings/essence-pdf/', import.meta.resolve('#package.json'));
+  const silent = await summaryOf('Pdf', await readFile(new URL('reader-never-answers', stored)));
+  t.equal(silent.all.Title, 'The title', 'E-45: the library never answers for this page');
+  t.match(silent.warnings[0], /page 1 and those after it are not read/);
   const broken = await summaryOf('Pdf', '%PDF-1.4\nnothing');
   t.match(broken.warnings[0], /Pdf could not be read to its end/);
 });
@@ -303,3 +310,25 @@ t.test('6.2: no summarizer throws for any bytes', async (t) => {
   t.ok(types.length >= 40);
   t.ok((await summaryOf('Object', gzipSync('x'))).all.Keywords === undefined);
 });
+
+t.test(
+  'E-45: a PDF file whose content expands beyond the limits is summarized by its name, one with a large white picture is not',
+  async (t) => {
+    for (const times of [1, 2, 3]) {
+      const bomb = pdfWith(`/Filter[${'/FlateDecode'.repeat(times)}]`, deflated(40 * 1024 * 1024, times));
+      const output = await summarize('http://a.test/bomb.pdf', bomb);
+      t.match(output.warnings, [
+        /the Pdf document is summarized by its name \(E-45\): a stream expands to more than/,
+      ]);
+      t.equal(contentOf(output).Title, 'bomb.pdf\n');
+    }
+    const text = new TextEncoder().encode('BT /F 12 Tf 72 700 Td (some words) Tj ET');
+    const picture = `<</Subtype/Image/Width 9000/Height 9000/Filter/FlateDecode>>\nstream\n${Buffer.from(deflated(40 * 1024 * 1024, 1)).toString('latin1')}\nendstream\n`;
+    const output = await summarize(
+      'http://a.test/good.pdf',
+      Buffer.concat([pdfWith('', text), Buffer.from(picture, 'latin1')]),
+    );
+    t.same(output.warnings, []);
+    t.equal(contentOf(output)['Partial-Text'], 'some words\n');
+  },
+);

@@ -4,16 +4,13 @@ import { spawnSync } from 'node:child_process';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import t from 'tap';
-import {
-  EssencePool,
-  parseTypeRules,
-  summarizeDocument,
-  type UnnestLimits,
-} from '../../../servers/essence/index.js';
+import { EssencePool, parseTypeRules, type UnnestLimits } from '../../../servers/essence/index.js';
 import { NESTED_TYPES } from '../../../servers/essence/recognize.js';
+import { summarizeDocument } from '../../../servers/essence/summarize.js';
 import { decompressBzip2 } from '../../../servers/essence/unnest/bzip2.js';
 import { collect } from '../../../servers/essence/unnest/chunks.js';
 import { CONVERTERS } from '../../../servers/essence/unnest/converters/index.js';
+import { convertPcIndex } from '../../../servers/essence/unnest/converters/pc-index.js';
 import { FORMATS } from '../../../servers/essence/unnest/formats.js';
 import { decompressLzw } from '../../../servers/essence/unnest/lzw.js';
 import { attributesOf, contentOf, contextOf, IDENTITY, inputOf, summarize } from './helpers.js';
@@ -406,6 +403,14 @@ t.test('E-44 bzip2 data of several blocks and streams is decompressed', async (t
   t.ok(got.equals(Buffer.concat([runs, runs])));
 });
 
+t.test('E-50: an index of one endless word is read in linear time', async (t) => {
+  t.same([...convertPcIndex('x'.repeat(1_000_000))], []);
+  t.same(
+    [...convertPcIndex('see ftp://a.test/pub/ (x)\n(("." "b") "990101" 5 "d")')].map(({ url }) => url),
+    ['ftp://a.test/pub/b'],
+  );
+});
+
 t.test(
   'E-46 to E-51 four converters explode object lists; an LSM entry has Site, Path and File (vector 11)',
   async (t) => {
@@ -432,7 +437,8 @@ t.test(
         'ftp://ftp.a.test/pub/kit/kit.tgz',
         {
           Title: 'Kit',
-          Description: 'a kit\nfor you',
+          // SOIF-4.7: a value of several lines ends with LF.
+          Description: 'a kit\nfor you\n',
           Site: 'ftp.a.test',
           Path: '/pub/kit/',
           File: 'kit.tgz',
@@ -441,7 +447,7 @@ t.test(
     ]);
     t.same(
       await exploded('x.iafa', 'Template-Type: SERVICE\nTitle: A\n service\nTitle: B\n', 'IAFA \\.iafa$'),
-      [['ftp://a.test/x.iafa', { 'Template-Type': 'SERVICE', Title: 'A\nservice\nB' }]],
+      [['ftp://a.test/x.iafa', { 'Template-Type': 'SERVICE', Title: 'A\nservice\nB\n' }]],
     );
     const index =
       '("ftp://garbo.a.test/pc/")\n(("." "arc" "a b.zip") "930102" 1234 "An \\"arc\\"")\n(("." "x") "1" 0 "")\nnoise\n';

@@ -88,7 +88,7 @@ t.test('GATHERD-3.4, 3.6, 3.8, 5: SEND-OBJECT and INFO', async (t) => {
     'Number-Of-Objects{1}:\t3\n',
     'Oldest-Update-Time{3}:\t100\n',
     'Newest-Update-Time{3}:\t200\n',
-    'Attributes{16}:\tBody\nUpdate-Time\n',
+    'Attributes{17}:\tBody\nUpdate-Time\n\n',
   ]) {
     t.ok(description.includes(attribute), attribute);
   }
@@ -111,6 +111,28 @@ t.test('GATHERD-8.4: a daemon without a configured identity uses that of the new
   t.match(empty, 'Last-Modification-Time{1}:\t0\n', 'SOIF-6.2: without objects the time is 0');
   t.match(empty, 'Number-Of-Objects{1}:\t0\n');
 });
+
+t.test(
+  'GATHERD-6.3: one LF after the member, for clients that say so and by an option, not by default',
+  async (t) => {
+    const gap = (reply: string) => {
+      const [, member = ''] = /400 - [^\n]*\n([\s\S]*)499 - Sent/.exec(reply) ?? [];
+      const bytes = Buffer.from(member, 'latin1');
+      // The last four bytes of a member are the length of its data.
+      const at = bytes.lastIndexOf(Buffer.from(Uint32Array.of(updateStream(A.soif + B.soif).length).buffer));
+      t.equal(gunzipSync(bytes.subarray(0, at + 4)).toString('latin1'), updateStream(A.soif + B.soif));
+      return bytes.subarray(at + 4).toString('latin1');
+    };
+    const compressed = 'SET compression\nSEND-UPDATE 0\nQUIT\n';
+    const plain = await startGatherd(t, [A, B]);
+    t.equal(gap(await exchange(t, plain.port, compressed)), '');
+    t.equal(gap(await exchange(t, plain.port, `SET line-end\n${compressed}`)), '\n');
+    const clear = await exchange(t, plain.port, 'SET line-end\nSEND-UPDATE 0\nQUIT\n');
+    t.ok(clear.includes('}\n499 - Sent 2 objects\n'), 'data in clear stays as it is');
+    const option = await startGatherd(t, [A, B], { lineEndAfterMember: true });
+    t.equal(gap(await exchange(t, option.port, compressed)), '\n');
+  },
+);
 
 t.test(
   'GATHERD-6.2, 6.3: a compressed transfer is one gzip member, directly followed by the end line',

@@ -347,15 +347,16 @@ t.test('G-82: the message about a 401 names the realm and the remedy', async (t)
     '/x': (_, response) =>
       response.writeHead(401, challenge === '' ? {} : { 'www-authenticate': challenge }).end(),
   });
+  let url = '';
   const errorFor = async (challenge: string, variables = ''): Promise<string> => {
     await using site = await Site.start(pages(challenge));
-    const { errors } = await gather(t.testdir(), `${variables}${leafNodes(`${site.url}/x`)}`);
-    return lineOf(t, errors, `${site.url}/x: status 401 (status 401); `);
+    ({ url } = site);
+    const { errors } = await gather(t.testdir(), `${variables}${leafNodes(`${url}/x`)}`);
+    return lineOf(t, errors, `${url}/x: status 401 (status 401); `);
   };
-  t.equal(
-    await errorFor('Basic realm="My Realm"'),
-    'no login is known for its realm; add it to the configuration: HTTP-Basic-Auth: "My Realm" username password',
-  );
+  const unknown = await errorFor('Basic realm="My Realm"');
+  const remedy = `if the server may have one, add to the configuration: HTTP-Basic-Auth: ${url}/ "My Realm" username password`;
+  t.equal(unknown, `no login is known for its realm; ${remedy}`);
   t.equal(
     await errorFor('Basic realm="Staff"', 'HTTP-Basic-Auth: Staff joe secret\n'),
     'the server refuses the login for its realm Staff',

@@ -3,9 +3,10 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { redactLogins } from '../../../protocols/visible-text.js';
 import type { CrawlControl } from '../../../servers/crawler/index.js';
 import { crawlOrderSchema } from '../../../servers/crawler/order/order.js';
-import { redactLogins, withLoginOf } from '../../../servers/crawler/redaction.js';
+import { withLoginOf } from '../../../servers/crawler/redaction.js';
 import { Gatherer, logDocuments, logRun } from '../../../servers/gatherer/index.js';
 import { createLogger } from '../../../servers/host/index.js';
 import { ReferencesReader } from '../../../storage/references/index.js';

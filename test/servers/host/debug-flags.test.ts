@@ -112,6 +112,7 @@ t.test(
     const ended: string[] = [];
     const plain: HostConnection = {
       peer: { address: '192.0.2.7', port: 1, name: async () => undefined },
+      log: { info: () => {}, warn: () => {}, error: () => {} },
       signal: new AbortController().signal,
       async *chunks() {
         yield Buffer.from('HELP\r\n');
@@ -122,6 +123,7 @@ t.test(
       deliver(bytes) {
         return this.write(bytes);
       },
+      pollEnd: () => false,
       async end() {
         ended.push('end');
       },

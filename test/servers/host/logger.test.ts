@@ -56,12 +56,13 @@ t.test('a logger writes lines or JSON to a file, filters levels and redacts pass
 t.test('a log continues in a new file after rotation, and ignores a full disk', async (t) => {
   const path = await temporaryDirectory(t);
   const file = join(path, 'gatherd.log');
-  const { log, reopen } = openLog({ program: 'gatherd', file });
+  const { log, reopen, flush } = openLog({ program: 'gatherd', file });
   log.info('one');
   await rename(file, `${file}.1`);
   log.info('two');
   reopen();
   log.info('three');
+  await flush();
   t.match(await readFile(`${file}.1`, 'utf8'), /: one\n.*: two\n$/s);
   t.match(await readFile(file, 'utf8'), /^gatherd: \d{6} \d\d:\d\d:\d\d: three\n$/);
   t.throws(() => openLog({ program: 'gatherd', file: join(file, 'below') }), StorageError);

@@ -146,7 +146,7 @@ export async function requestHttp(
   ...headers: string[]
 ): Promise<HttpResponse> {
   const client = await RawClient.connect(t, port);
-  client.send([line, 'Host: x', ...headers, '', ''].join('\r\n'));
+  client.send([line, 'Host: localhost', ...headers, '', ''].join('\r\n'));
   const text = await client.rest();
   const end = text.indexOf('\r\n\r\n');
   return {

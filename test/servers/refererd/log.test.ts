@@ -21,10 +21,12 @@ t.test(
     log.write(LEVEL.request, 'not written');
     log.rotate();
     log.write(LEVEL.warning, 'two');
+    await log.flush();
     t.equal(await readFile(`${file}.20010203040506`, 'utf8'), `rs[${process.pid}]: one\\x0aline\n`);
     t.equal(await readFile(file, 'utf8'), `rs[${process.pid}]: two\n`);
     t.same(syslogLines, [`40 rs[${process.pid}]: one\\x0aline`, `30 rs[${process.pid}]: two`]);
     log.rotate();
+    await log.flush();
     t.equal(
       await readFile(`${file}.20010203040506.1`, 'utf8'),
       `rs[${process.pid}]: two\n`,
@@ -40,6 +42,7 @@ t.test(
     ]);
     using timed = new FileLog({ ...options, daytime: true });
     timed.write(LEVEL.critical, 'x');
+    await timed.flush();
     t.equal(await readFile(file, 'utf8'), `2002-01-01T00:00:00.000Z rs[${process.pid}]: x\n`);
   },
 );

@@ -1,6 +1,7 @@
 // refererd over TCP: paging, flow control, timeouts, limits, access, statistics, logs, stopping, new generations.
 import { rm } from 'node:fs/promises';
 import t, { type Test } from 'tap';
+import { ReferencesClient } from '../../../clients/references/index.js';
 import { LEVEL, userLine } from '../../../servers/refererd/index.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { publishFixture } from '../../storage/references/fixture.js';
@@ -337,6 +338,97 @@ t.test('DESIGN 4: a new generation is served as soon as it is published', async 
   );
   while (!memory.text.includes('generation 2')) await new Promise((resolve) => setTimeout(resolve, 20));
   t.same(idsOf(await exchange(t, address.port, REQUEST)), [77, 10]);
+});
+
+t.test('S-33: the reply has the number of the data if the request has HEADER_GENERATION', async (t) => {
+  const { address, data, memory } = await serveFixture(t);
+  const ask = (what: string) =>
+    exchange(t, address.port, `SSTP/1.0 081 X\r\n${what}\r\nHEADER_GENERATION: 0\r\n\r\n`);
+  const numberOf = (reply: string) => /\r\nHEADER_GENERATION: (\d+)\r\n/.exec(reply)?.[1];
+  const first = numberOf(await ask('HEADER_URI_ID: 20'));
+  t.match(first, /^[1-9]\d*$/);
+  t.equal(numberOf(await ask('HEADER_URI_ID: 10\r\nHEADER_NUMRESULTS: 0')), first);
+  t.equal(numberOf(await ask('HEADER_URI_ID: 999')), first, 'also when nothing is found');
+  t.equal(numberOf(await ask('HEADER_URI_ID: 21')), first, 'also without links');
+  t.equal(await exchange(t, address.port, REQUEST), REPLY, 'a client that does not ask sees no difference');
+  const copy = await serveFixture(t);
+  t.equal(
+    numberOf(
+      await exchange(
+        t,
+        copy.address.port,
+        'SSTP/1.0 081 X\r\nHEADER_URI_ID: 20\r\nHEADER_GENERATION: 0\r\n\r\n',
+      ),
+    ),
+    first,
+    'equal data in another directory have the same number',
+  );
+  await publishFixture(data, [{ id: 20, url: 'http://b.example/' }], [[20, 77]]);
+  while (!memory.text.includes('generation 2')) await new Promise((resolve) => setTimeout(resolve, 20));
+  t.not(numberOf(await ask('HEADER_URI_ID: 20')), first);
+});
+
+t.test(
+  'R-31: a client that reads page by page begins again when the data change between two pages',
+  async (t) => {
+    const pairs = (shift: number) =>
+      Array.from({ length: 2500 }, (_, i): readonly [number, number] => [1, 10 + ((i + shift) % 2500)]);
+    const data = await temporaryDirectory(t);
+    await publishFixture(data, [], pairs(0));
+    const { address, memory } = await serveFixture(t, { data });
+    await using client = await ReferencesClient.connect(address);
+    const publish = async (generation: number) => {
+      await publishFixture(data, [], pairs(generation * 100));
+      while (!memory.text.includes(`generation ${generation}:`))
+        await new Promise((resolve) => setTimeout(resolve, 20));
+    };
+    let restarts = 0;
+    let ids: number[] = [];
+    let pages = 0;
+    const onRestart = () => {
+      restarts += 1;
+      ids = [];
+    };
+    for await (const page of client.pages('references', { id: 1, onRestart })) {
+      ids.push(...page.ids);
+      pages += 1;
+      if (pages === 1 || pages === 3) await publish(pages === 1 ? 2 : 3);
+    }
+    t.equal(restarts, 2);
+    t.same(
+      ids,
+      pairs(300).map(([, id]) => id),
+      'every ID once, in the order of one generation',
+    );
+    t.same([...(await client.allIds('references', { id: 1 }))], ids);
+    const reading = client.pages('references', { id: 1 });
+    await reading.next();
+    await publish(4);
+    await t.rejects(reading.next(), {
+      name: 'ConnectionError',
+      message: 'the links changed while they were read',
+    });
+  },
+);
+
+t.test('the start page offers a random document, which is one of those that have links', async (t) => {
+  const { address } = await serveFixture(t);
+  const seen = new Set<string>();
+  for (let i = 0; i < 60; i++) {
+    const { status, head } = await requestHttp(t, address.port, 'GET /?random=1 HTTP/1.0');
+    t.equal(status, 303);
+    seen.add(/\r\nlocation: \/\?q=(\S+)\r\n/i.exec(head)?.[1] ?? '');
+  }
+  for (const query of seen) {
+    const { status, body } = await requestHttp(t, address.port, `GET /?q=${query}&format=json HTTP/1.0`);
+    t.equal(status, 200);
+    t.ok(JSON.parse(body).found > 0, query);
+  }
+  t.ok(seen.size > 1);
+  t.match((await requestHttp(t, address.port, 'GET / HTTP/1.0')).body, /<a href="\/\?random=1">/);
+  const empty = await serveFixture(t, { data: await temporaryDirectory(t) });
+  t.equal((await requestHttp(t, empty.address.port, 'GET /?random=1 HTTP/1.0')).status, 200);
+  t.notMatch((await requestHttp(t, empty.address.port, 'GET / HTTP/1.0')).body, 'random');
 });
 
 t.test('R-27: nothing is found before the first publication', async (t) => {

@@ -20,6 +20,7 @@ const OPTIONS: ApplicationOptions = {
   headers: securityHeaders({ referrer: 'no-referrer' }),
   assets: [{ path: '/style.css', file: '#web-assets/style.css' }],
   bodies: 'form',
+  hostNames: () => ({ names: [] }),
   notFound: (_request, reply) => sendLine(reply, 404, 'not found'),
   failed: ({ reply, status }) => sendLine(reply, status, `failed: ${status}`),
   routes: (app) => {

@@ -25,12 +25,16 @@ const NO_CHANGES = {
   refreshed: 0,
   deleted: 0,
   duplicates: 0,
+  absent: 0,
   rejected: 0,
   reasons: [],
   unknown: [],
 };
 
-function change(kind: CollectedChange['kind'], url: string, attributes: Attributes): CollectedChange {
+/** A change whose bytes are in memory. */
+type HeldChange = CollectedChange & { readonly bytes: Uint8Array };
+
+function change(kind: CollectedChange['kind'], url: string, attributes: Attributes): HeldChange {
   return {
     kind,
     object: SoifObject.of('FILE', url, Object.entries(attributes)),
@@ -38,7 +42,7 @@ function change(kind: CollectedChange['kind'], url: string, attributes: Attribut
   };
 }
 
-function update(url: string, time: number | string, attributes: Attributes = {}): CollectedChange {
+function update(url: string, time: number | string, attributes: Attributes = {}): HeldChange {
   return change('update', url, { ...GATHERER, 'Update-Time': String(time), ...attributes });
 }
 
@@ -91,6 +95,7 @@ t.test('an update stores the received bytes and a Registry entry', async (t) => 
     changed: NOW,
     contentChanged: NOW,
     contentTime: 100,
+    partSet: 0,
   });
   const second = await store.entry(2);
   t.same(
@@ -252,7 +257,8 @@ t.test('SOIF-8.4 a deletion removes the objects of its URL and, if it names one,
   const stale = change('delete', 'http://b.test/', { ...GATHERER, 'Update-Time': '9' });
   t.same(await store.apply([stale, change('delete', 'http://c.test/', {})]), {
     ...NO_CHANGES,
-    duplicates: 2,
+    duplicates: 1,
+    absent: 1,
   });
   t.same(await store.apply([change('delete', 'http://a.test/', {})]), { ...NO_CHANGES, deleted: 1 });
   t.equal(store.count, 1);

@@ -162,6 +162,7 @@ t.test('a generation of an earlier publisher is served without an export', async
   await store.publish(directory);
   await rm(join(directory, '1', 'EXPORT'));
   await rm(join(directory, '1', 'All-Templates.gz'));
+  await rm(join(directory, '1', 'SUMS'));
   await using snapshot = await new Generations(directory).open();
   t.equal((await readExport(snapshot.exportSince(0))).text, String(one.soif));
 });

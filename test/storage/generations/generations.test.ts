@@ -2,10 +2,22 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { link, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  link,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { StateError, StorageError } from '../../../protocols/errors.js';
+import { currentGeneration } from '../../../storage/generations/directory.js';
 import { GathererStore, Generations } from '../../../storage/index.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { collect, documentRecord, readExport, soif, summary } from '../helpers.js';
@@ -74,7 +86,7 @@ t.test('DESIGN 4 tables are hard links, and a published directory is never writt
     names.filter(
       (name) => !name.endsWith('.ldb') && !/^(CURRENT|MANIFEST-\d+|\d+\.log|LOCK|LOG(\.old)?)$/.test(name),
     ),
-    ['All-Templates.gz', 'EXPORT'],
+    ['All-Templates.gz', 'EXPORT', 'SEAL', 'SUMS'],
   );
   const inodes = async (path: string) => {
     const found = (await readdir(path)).filter((name) => name.endsWith('.ldb'));
@@ -166,7 +178,7 @@ t.test('a failed publication changes nothing and the store remains usable', asyn
   t.equal(snapshot.count, 2);
 
   await writeFile(join(directory, 'CURRENT'), '../etc\n');
-  await t.rejects(new Generations(directory).current(), StorageError);
+  t.equal(await new Generations(directory).current(), 3, 'the newest whole generation is current');
 });
 
 t.test(
@@ -322,5 +334,48 @@ t.test(
       newest: 15,
       attributes: ['Type', 'Title', 'Abstract', 'Keywords'],
     });
+  },
+);
+
+t.test('a pointer of any length is read in part, and the newest generation counts', async (t) => {
+  const directory = await temporaryDirectory(t);
+  await mkdir(join(directory, '3'));
+  await writeFile(join(directory, 'CURRENT'), '2\n');
+  // Sparse; its text would be longer than a string can be.
+  await truncate(join(directory, 'CURRENT'), 2 ** 30);
+  t.equal(await currentGeneration(directory), 3);
+});
+
+t.test(
+  'a damaged pointer hides no generation, and a lost generation does not look as if nothing was published',
+  async (t) => {
+    const { directory, store, generations } = await publisher(t);
+    const pointer = join(directory, 'CURRENT');
+    const damages: readonly (readonly [string, () => Promise<unknown>])[] = [
+      ['an earlier number', () => writeFile(pointer, '1\n')],
+      ['no number', () => writeFile(pointer, '\0\0')],
+      ['a directory', () => mkdir(pointer)],
+    ];
+    for (let number = 1; number <= 3; number++) await store.publish(directory);
+    for (const [name, damage] of damages) {
+      await rm(pointer, { recursive: true });
+      await damage();
+      t.equal(await currentGeneration(directory), 3, name);
+    }
+    await rm(pointer, { recursive: true });
+    await writeFile(pointer, '70\n');
+    await t.rejects(generations.open(), { name: 'StorageError', message: /70.*cannot be opened/ });
+    for (const [name, damage] of damages) {
+      for (const entry of await readdir(directory)) await rm(join(directory, entry), { recursive: true });
+      await damage();
+      await t.rejects(
+        currentGeneration(directory),
+        /CURRENT .* no generation; after `rm -rf .*CURRENT` the next/,
+        name,
+      );
+      await rm(pointer, { recursive: true });
+      const published = await store.publish(directory);
+      t.equal(await currentGeneration(directory), published, name);
+    }
   },
 );

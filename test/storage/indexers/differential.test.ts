@@ -167,6 +167,8 @@ const SETTINGS: readonly [string, Partial<EmbeddedIndexerOptions>][] = [
     'with limits that most parts of words exceed',
     { maxTermsPerPart: 4, maxRanked: 50, transactionBytes: 1000 },
   ],
+  // Two queries at a time: each pauses wherever it can, and the other one works in between.
+  ['with a pause at every point where one is possible', { sliceMs: 0, maxRanked: 60, readObjects: 9 }],
 ];
 
 for (const [name, settings] of SETTINGS) {
@@ -175,7 +177,13 @@ for (const [name, settings] of SETTINGS) {
     const objects = objectsOf(7, 110, 1);
     const known = new Map(objects.map((object, i) => [i + 1, object]));
     await fixture.putSoif(objects);
-    await t.resolves(agrees(fixture, known, 1, 50), 'after the first run');
+    const isPaused = settings.sliceMs === 0;
+    const both = (seed: number, runs: number) =>
+      Promise.all([
+        agrees(fixture, known, seed, runs),
+        isPaused ? agrees(fixture, known, seed + 10, runs) : undefined,
+      ]);
+    await t.resolves(both(1, 50), 'after the first run');
 
     // Replaced and removed objects, while the former vocabulary is still cached.
     const changed = objectsOf(8, 40, 2).map((object, i) => renamed(object, known.get(i + 1)));
@@ -187,7 +195,7 @@ for (const [name, settings] of SETTINGS) {
       known.delete(oid);
     }
     await fixture.indexer.flush(fixture.indexer.watermark);
-    await t.resolves(agrees(fixture, known, 2, 25), 'after changes');
+    await t.resolves(both(2, 25), 'after changes');
   });
 }
 

@@ -1,11 +1,19 @@
 // Opening an engine by Indexer-Type, and full indexing while queries run. An engine is skipped if its program is not installed.
 
 import { spawnSync } from 'node:child_process';
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { UsageError } from '../../../protocols/errors.js';
-import { INDEXER_TYPES, type IndexerType, openIndexer } from '../../../storage/indexers/index.js';
+import { openEmbeddedIndexer } from '../../../storage/indexers/embedded.js';
+import {
+  INDEXER_TYPES,
+  type Indexer,
+  type IndexerType,
+  openIndexer,
+} from '../../../storage/indexers/index.js';
+import { indexFileIn, openRebuildable } from '../../../storage/indexers/rebuildable.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { EmbeddedFixture, expressionOf, type ObjectAttributes, PLAIN_SEARCH } from './embedded-fixture.js';
 
 t.setTimeout(120_000);
@@ -21,6 +29,12 @@ const OBJECTS: readonly ObjectAttributes[] = [
   { title: 'Rye fields', body: 'only rye here' },
   { title: 'Barley', body: 'wheat' },
 ];
+
+/** Sixty words without pattern characters. */
+const WORDS = Array.from(
+  { length: 60 },
+  (_, i) => `word${String.fromCharCode(97 + (i % 26), 97 + Math.floor(i / 26))}`,
+);
 
 /** Opens a store with an engine. */
 async function fixtureOf(type: string): Promise<EmbeddedFixture> {
@@ -94,4 +108,77 @@ t.test('BRK-8.1 embedded: one index is kept on the disk', async (t) => {
   await fixture.indexer.close();
   const names = (await readdir(join(fixture.directory, 'index'))).filter((name) => /^\d+$/.test(name));
   t.same(names, ['2']);
+});
+
+for (const type of INDEXER_TYPES) {
+  const program = PROGRAMS[type];
+  const missing = program !== undefined && spawnSync(program, ['-V']).error !== undefined;
+  t.test(`Max-Work bounds the queries of ${type}`, { skip: missing && program }, async (t) => {
+    await using fixture = await EmbeddedFixture.open();
+    const { directory, storeDirectory } = fixture;
+    const open = async (maxWork: number) => {
+      await fixture.indexer.close();
+      fixture.indexer = await openIndexer({ type, brokerDirectory: directory, storeDirectory, maxWork });
+    };
+    // Far less than any machine needs: each of the words is sought in each line.
+    await open(0.02);
+    const body = `${WORDS.join(' ')}\n`.repeat(120);
+    // A program reads each object that its engine names.
+    const COUNT = program === undefined ? 120 : 30;
+    await fixture.put(...Array.from({ length: COUNT }, () => ({ body })));
+    const search = async () => {
+      const query = expressionOf(WORDS.map((word) => `body : ${word}`).join(' and '));
+      const results = fixture.indexer.query(query, {
+        ...PLAIN_SEARCH,
+        matchWord: true,
+        wantLines: true,
+        lifetimeMs: 120_000,
+      });
+      let hits = 0;
+      for await (const _ of results) hits++;
+      return { hits, ...(await results.outcome) };
+    };
+    const bounded = await search();
+    t.equal(bounded.reason, 'cost');
+    t.ok(bounded.hits < COUNT, `${bounded.hits} hits in 20 ms`);
+    await open(1000);
+    const whole = await search();
+    t.match(whole, { hits: COUNT, complete: true });
+  });
+}
+
+t.test('an index that cannot be published is closed again, and is told with its cause', async (t) => {
+  await using fixture = await EmbeddedFixture.open();
+  const path = join(await temporaryDirectory(t), 'index');
+  const engines: Indexer[] = [];
+  const open = async (directory: string) => {
+    const file = indexFileIn(directory);
+    const engine = await openEmbeddedIndexer({ file, storeDirectory: fixture.storeDirectory });
+    engines.push(engine);
+    return engine;
+  };
+  // In the place of the file that replaces CURRENT.
+  await mkdir(join(path, 'CURRENT.new'), { recursive: true });
+  await t.rejects(openRebuildable(path, open), {
+    name: 'StorageError',
+    message: /index.* cannot be written: EISDIR/,
+  });
+  await t.rejects(Promise.resolve(engines[0]?.beginUpdate()), {
+    name: 'StateError',
+    message: 'the index is closed',
+  });
+
+  await rm(join(path, 'CURRENT.new'), { recursive: true });
+  await using index = await openRebuildable(path, open);
+  await mkdir(join(path, 'CURRENT.new'));
+  await index.clear();
+  await t.rejects(index.flush(0), { name: 'StorageError', message: /index.* cannot be written: EISDIR/ });
+  await t.rejects(
+    Promise.resolve(engines[2]?.beginUpdate()),
+    { name: 'StateError' },
+    'the next index is closed',
+  );
+  await index.beginUpdate();
+  await index.flush(1);
+  t.equal(index.watermark, 1, 'the former index is in use');
 });

@@ -42,8 +42,11 @@ for (const type of INDEXER_TYPES) {
     indexerConformance({
       test: (name, run) => t.test(name, run),
       name: type,
-      open: ({ directory, storeDirectory }) =>
-        openIndexer({ type, brokerDirectory: directory, storeDirectory }),
+      open: async ({ directory, storeDirectory }) => {
+        const indexer = await openIndexer({ type, brokerDirectory: directory, storeDirectory });
+        t.type(indexer.objects, 'number', 'BRK-5.1: #do-stats says how many objects the engine has');
+        return indexer;
+      },
       manifest: { capabilities },
     });
   });

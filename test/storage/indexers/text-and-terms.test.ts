@@ -99,7 +99,7 @@ t.test('BRK-2.5 the index has a break where more than blanks separates two words
       const expected = values
         .map((bytes) => joined(terms(indexText(decodeText(bytes)))))
         .filter((text) => text !== '');
-      t.equal(joined(terms(column.toString())), expected.join(` ${BREAK} `));
+      t.equal(joined(terms(column.take())), expected.join(` ${BREAK} `));
     }),
   );
 });
@@ -233,5 +233,37 @@ t.test('BRK-2.22 a term is a literal or a pattern', async (t) => {
       return pattern.kind === 'literal' || RE2JS.compile(pattern.source) !== undefined;
     }),
     { numRuns: 2000 },
+  );
+});
+
+t.test('approximate matching of a long line pauses, and finds the same', async (t) => {
+  const line = `${'lorem ipsum dolor '.repeat(60_000)}xylophne ${'sit amet '.repeat(1000)}`;
+  for (const [pattern, expected] of [
+    ['xylophone', true],
+    ['xylophonist', false],
+  ] as const) {
+    const matcher = new ApproximateMatcher(pattern, 2, false);
+    t.equal(matcher.test(line), expected);
+    const steps = matcher.steps(line);
+    let pauses = 0;
+    let step = steps.next();
+    for (; step.done !== true; step = steps.next()) pauses++;
+    t.equal(step.value, expected);
+    t.ok(pauses > 200, `${pauses} pauses in ${line.length} characters`);
+  }
+  fc.assert(
+    fc.property(
+      fc.string({ unit: fc.constantFrom('a', 'b', ' ', '\u{1f600}'), minLength: 4_000, maxLength: 9_000 }),
+      fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 6, maxLength: 20 }),
+      fc.boolean(),
+      (text, pattern, matchWord) => {
+        const matcher = new ApproximateMatcher(pattern, 2, matchWord);
+        const steps = matcher.steps(text);
+        let step = steps.next();
+        while (step.done !== true) step = steps.next();
+        return step.value === matcher.test(text);
+      },
+    ),
+    { numRuns: 30 },
   );
 });

@@ -74,6 +74,20 @@ t.test('R-19: the result does not depend on chunk boundaries', async (t) => {
   );
 });
 
+t.test('R-9: a line longer than 64 KiB is rejected, however it is cut', async (t) => {
+  for (const [length, message] of [
+    [65_536, undefined],
+    [65_537, /a line is longer than 65536 bytes/],
+  ] as const) {
+    const text = `1 2\n#${'x'.repeat(length - 1)}\n3 4\n`;
+    for (const lengths of [[text.length], [30_000, 30_000], [65_541]]) {
+      const name = `${length} bytes in chunks of ${lengths.join(', ')}`;
+      if (message === undefined) t.strictSame(parsePairs(text, 'little', lengths), [1, 2, 3, 4], name);
+      else t.throws(() => parsePairs(text, 'little', lengths), message, name);
+    }
+  }
+});
+
 t.test('R-19, R-9: malformed links are rejected with file and line', async (t) => {
   const malformed: readonly [text: string, message: string][] = [
     [`${HEADER} 0a00000\n`, 'F:7: expected a blank and the 8 hexadecimal digits of an ID (R-19)'],
@@ -165,6 +179,20 @@ t.test('R-10, R-13, R-19: links are loaded and dumped', async (t) => {
       (await ReferencesReader.openCurrent(other)).generation,
       1,
       'the previous generation stays current',
+    );
+  });
+
+  await t.test('R-41: documents whose URLs are not UTF-8 stay apart', async () => {
+    const other = join(directory, 'bytes');
+    const lines = ['\xe8', '\xe9', '\xc3\xa9'].map(
+      (byte, i) => `{"id":${i + 1},"url":"http://a.example/${byte}"}\n`,
+    );
+    const path = file('bytes.jsonl', Buffer.from(lines.join(''), 'latin1'));
+    await loadReferences({ data: other, refs, documents: path });
+    await using reader = await ReferencesReader.openCurrent(other);
+    t.same(
+      [1, 2, 3].map((id) => reader.document(id)?.url),
+      ['http://a.example/%E8', 'http://a.example/%E9', 'http://a.example/%C3%A9'],
     );
   });
 

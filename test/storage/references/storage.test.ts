@@ -1,6 +1,6 @@
 // The link graph on the disk: generations, lists of links, and the structures they are built from.
 
-import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -292,6 +292,14 @@ t.test(
 
     const damaged = join(data, 'references', '2', 'refs.ids');
     const intact = readFileSync(damaged);
+    truncateSync(damaged, 8);
+    await t.rejects(
+      ReferencesReader.openCurrent(data),
+      /refs\.ids has 8 bytes instead of 32; `harvest store check /,
+    );
+    writeFileSync(damaged, intact);
+    // An earlier version wrote no sums.
+    rmSync(join(data, 'references', '2', 'SUMS'));
     truncateSync(damaged, 8);
     await t.rejects(ReferencesReader.openCurrent(data), /refs\.ids is damaged: 8 bytes instead of 32/);
     writeFileSync(damaged, intact);

@@ -1,0 +1,2 @@
+// The stored inputs of the fuzz targets.
+import '../fuzz/stored.test.js';

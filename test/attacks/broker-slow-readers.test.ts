@@ -1,0 +1,123 @@
+// Clients of the Broker that do not read: others are served, and their replies share a bounded memory.
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { PageMemory } from '../../servers/broker/page-memory.js';
+import { ask, askSlowly, type BrokerProcess, startBrokerProcess } from './broker-process.js';
+
+const MIB = 1024 * 1024;
+const READERS = 250;
+/** Memory of the process for all slow readers of a bulk transfer together. */
+const MAX_GROWTH = 200 * MIB;
+/** The same for queries: the system keeps more of the memory that the query thread has released. */
+const MAX_QUERY_GROWTH = 400 * MIB;
+/** Milliseconds in which all of them are connected. */
+const CONNECT_MS = 15_000;
+
+/** Opens slow readers from several addresses, and waits until the process writes to none of them. */
+async function openReaders(port: number, message: string, count: number): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  for (let i = 0; i < count; i += 25) {
+    const some = Array.from({ length: Math.min(25, count - i) }, (_, k) =>
+      askSlowly(port, message, `127.0.0.${2 + ((i + k) % 50)}`),
+    );
+    sockets.push(...(await Promise.all(some)));
+  }
+  return sockets;
+}
+
+/** Waits until the readers are connected, and returns their number and the most memory while they wait. */
+async function watchMemory(
+  server: BrokerProcess,
+  readers: number,
+): Promise<{ most: number; connected: number }> {
+  let most = 0;
+  let connected = 0;
+  const until = performance.now() + CONNECT_MS;
+  for (let calm = 0; calm < 10 && performance.now() < until; ) {
+    const { rss, connections } = await server.figures();
+    most = Math.max(most, rss);
+    connected = Math.max(connected, connections);
+    if (connected >= readers) calm++;
+    await sleep(200);
+  }
+  return { most, connected };
+}
+
+async function closeReaders(server: BrokerProcess, sockets: readonly Socket[]): Promise<void> {
+  for (const socket of sockets) socket.resetAndDestroy();
+  for (let i = 0; i < 200 && (await server.figures()).connections > 0; i++) await sleep(20);
+}
+
+t.test('250 slow readers share a bounded memory, and others are served', { timeout: 240_000 }, async (t) => {
+  const server = await startBrokerProcess(t, { objects: 2000, words: 3500 });
+  const { port } = server;
+  await ask(port, '#BULK #SINCE 0 #END #allb');
+  const before = (await server.figures()).rss;
+  for (const message of [
+    '#BULK #SINCE 0 #END #allb',
+    '#BULK #SINCE 0 #interface 2 #END #allb',
+    '#BULK #SINCE 0 #interface 2 #compress #END #allb',
+    '#USER #index case insensitive #attribute Body #END Doc',
+  ]) {
+    const sockets = await openReaders(port, message, READERS);
+    const { most, connected } = await watchMemory(server, READERS);
+    const limit = message.startsWith('#BULK') ? MAX_GROWTH : MAX_QUERY_GROWTH;
+    t.ok(most - before < limit, `${message}: ${((most - before) / MIB).toFixed(0)} MiB more`);
+    t.comment(`${message}: ${((most - before) / MIB).toFixed(0)} MiB more`);
+    const { running } = await server.figures();
+    t.equal(connected, READERS, 'all readers are connected');
+    t.ok(running <= 20, `${running} slots are in use`);
+    const { head } = await ask(port, '#USER #index maxfiles 1 #END Doc', '127.0.0.200');
+    t.match(head, /120 - /, 'another client is served');
+    await closeReaders(server, sockets);
+    t.match(await server.figures(), { connections: 0, running: 0, waiting: 0, replies: 0 });
+  }
+});
+
+t.test('100 readers of objects of several megabytes', { timeout: 120_000 }, async (t) => {
+  const server = await startBrokerProcess(t, { objects: 8, words: 800_000 });
+  const { port } = server;
+  await ask(port, '#BULK #SINCE 0 #END #allb');
+  const before = (await server.figures()).rss;
+  const sockets = await openReaders(port, '#BULK #SINCE 0 #END #allb', 100);
+  // Their pages would take 700 MiB. Some readers are cut, for the others.
+  const { most } = await watchMemory(server, 100);
+  t.ok(most - before < MAX_GROWTH, `${((most - before) / MIB).toFixed(0)} MiB more`);
+  t.comment(`${((most - before) / MIB).toFixed(0)} MiB more`);
+  await closeReaders(server, sockets);
+  t.match(await server.figures(), { connections: 0, running: 0, waiting: 0, replies: 0 });
+});
+
+t.test('large pages: shares, waiting, aborts, and the slowest client is cut', async (t) => {
+  const memory = new PageMemory({ totalBytes: 1000, smallBytes: 10, graceMs: 50, fastBytesPerSecond: 1e9 });
+  const cut: string[] = [];
+  const owner = (client: string, sent = 0) => ({ client, sent, cut: () => void cut.push(client) });
+  const slow = owner('slow');
+  const first = memory.tryTake(slow, 600);
+  const fast = owner('fast');
+  const second = memory.tryTake(fast, 300);
+  t.equal(memory.bytes, 900);
+  t.ok(memory.tryTake(owner('small'), 10), 'small pages are not counted');
+  t.equal(memory.tryTake(owner('late'), 200), undefined);
+  const gone = new AbortController();
+  const aborted = memory.take(owner('gone'), 200, gone.signal);
+  gone.abort(new Error('gone'));
+  await t.rejects(aborted, { message: 'gone' });
+  const more = memory.take(fast, 500);
+  const other = memory.take(owner('other'), 500);
+  fast.sent = 250;
+  for (let i = 0; i < 200 && cut.length === 0; i++) await sleep(10);
+  t.equal(cut[0], 'slow', 'the slowest is cut');
+  first?.[Symbol.dispose]();
+  first?.[Symbol.dispose]();
+  const granted = await other;
+  t.equal(memory.bytes, 800, 'the client that holds nothing goes first');
+  granted[Symbol.dispose]();
+  second?.[Symbol.dispose]();
+  (await more)[Symbol.dispose]();
+  t.equal(memory.bytes, 0);
+  const huge = memory.tryTake(slow, 5000);
+  t.ok(huge, 'a page above the total is held alone');
+  huge?.[Symbol.dispose]();
+});

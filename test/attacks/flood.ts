@@ -1,0 +1,66 @@
+// A client that floods a server, as a program: arguments are the port and a JSON object of FloodOptions.
+import { connect, createServer } from 'node:net';
+
+/** What a flood does. */
+export interface FloodOptions {
+  /** Connections at once. */
+  readonly connections: number;
+  /** Sent by each connection, again and again. Latin-1. */
+  readonly text: string;
+  /** The text is sent once, and each closed connection is replaced by a new one. */
+  readonly reconnect?: boolean;
+  /** Source address. Default: the system's. */
+  readonly from?: string;
+}
+
+const options: FloodOptions = JSON.parse(process.argv[3] ?? '{}');
+/** Port 0: a server of this program, which discards what it receives. It shows what a flood alone does to the machine. */
+const port = Number(process.argv[2]) || (await listen());
+
+function listen(): Promise<number> {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('data', () => options.reconnect === true && socket.end('\n'));
+    if (options.reconnect === true && options.text === '') socket.end('\n');
+  });
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : 0);
+    });
+  });
+}
+/** Bytes that one write passes to the system. */
+const PIECE = 64 * 1024;
+const once = Buffer.from(options.text, 'latin1');
+const piece = Buffer.concat(
+  Array.from({ length: Math.max(1, Math.ceil(PIECE / Math.max(1, once.length))) }, () => once),
+);
+
+function open(): void {
+  const socket = connect({
+    port,
+    host: '127.0.0.1',
+    ...(options.from === undefined ? {} : { localAddress: options.from }),
+  });
+  // Replies are discarded.
+  socket.resume();
+  socket.on('error', () => {});
+  const send = (): void => {
+    while (!socket.destroyed && socket.write(piece));
+  };
+  socket.on('connect', () => {
+    if (options.reconnect === true) {
+      if (once.length > 0) socket.write(once);
+    } else {
+      send();
+      socket.on('drain', send);
+    }
+  });
+  socket.on('close', () => setImmediate(open));
+}
+
+for (let i = 0; i < options.connections; i++) open();
+process.stdout.write('ready\n');
+// The flood ends with the test that started it.
+process.stdin.resume().on('end', () => process.exit());

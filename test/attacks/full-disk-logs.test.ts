@@ -1,0 +1,180 @@
+// Servers whose logs are on a full device, or whose standard error is not read, keep answering; SIGTERM ends them in time, also while a
+// peer neither reads nor answers.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { cli, PROGRAM } from '../helpers/cli.js';
+import { freePort } from '../helpers/daemon.js';
+import { PLAIN_NODE } from '../helpers/plain-node.js';
+import { temporaryDirectory } from '../helpers/temporary-directory.js';
+import { writeDocuments } from './documents.js';
+
+const PORTS = ['--gatherd-port', '0', '--broker-port', '0', '--web-port', '0', '--references-port', '0'];
+const FULL = '/dev/full';
+
+const root = await temporaryDirectory(t);
+const data = join(root, 'data');
+const gathered = await cli(
+  'run',
+  '--once',
+  '--data',
+  data,
+  ...PORTS,
+  await writeDocuments(join(root, 'documents'), 60),
+);
+if (gathered.code !== 0) throw new Error(gathered.stderr);
+const gatherer = join(data, 'gatherer');
+
+interface Server {
+  readonly name: string;
+  readonly args: (port: number) => readonly string[];
+  /** A request whose answer begins with `answer`, both as text. */
+  readonly request: string;
+  readonly answer: RegExp;
+}
+
+const conf = join(root, 'broker', 'admin', 'broker.conf');
+await mkdir(join(root, 'broker', 'admin'), { recursive: true });
+await writeFile(join(root, 'broker', 'admin', 'Collection.conf'), '');
+
+const SERVERS: readonly Server[] = [
+  {
+    name: 'gatherd',
+    args: (port) => ['gatherd', '-d', gatherer, '--log', FULL, String(port)],
+    request: 'HELLO example.com\nINFO\nQUIT\n',
+    answer: /^000 - HELLO[\s\S]*499|^000 - HELLO/,
+  },
+  {
+    name: 'broker',
+    args: () => ['broker', conf, '--nocol', '--log', FULL],
+    request: '#USER #END document\n',
+    answer: /^\d{3} - /m,
+  },
+  {
+    name: 'refererd',
+    args: (port) => ['refererd', '--data', gatherer, '--port', String(port), '--debuglevel', '80'],
+    request: 'GET / HTTP/1.0\r\n\r\n',
+    answer: /^HTTP\/1\.1 200/,
+  },
+];
+
+/** Starts a server whose standard error is a pipe that nothing reads, and waits until it is ready. */
+async function start(
+  t: Test,
+  server: Server,
+): Promise<{ readonly child: ReturnType<typeof spawn>; readonly port: number }> {
+  const port = await freePort();
+  if (server.name === 'broker') {
+    await writeFile(conf, `Broker-Name full\nBroker-Port ${port}\nLog-File ${FULL}\nLog-Types All\n`);
+  }
+  const child = spawn('env', [...PLAIN_NODE, PROGRAM, ...server.args(port)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  child.stderr.pause();
+  t.teardown(() => child.kill('SIGKILL'));
+  for await (const text of child.stdout) if (String(text).includes('ready')) break;
+  return { child, port };
+}
+
+async function ask(port: number, request: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.end(request);
+  let answer = '';
+  for await (const chunk of socket) answer += String(chunk);
+  return answer;
+}
+
+/** Sends SIGTERM and returns the milliseconds until the end. */
+async function stop(child: ReturnType<typeof spawn>): Promise<number> {
+  const begin = performance.now();
+  child.kill('SIGTERM');
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  return performance.now() - begin;
+}
+
+t.test(
+  'each server answers although its log is full',
+  { skip: !existsSync(FULL) && 'there is no /dev/full' },
+  async (t) => {
+    t.jobs = SERVERS.length;
+    for (const server of SERVERS) {
+      t.test(server.name, { buffered: true }, async (t) => {
+        const { child, port } = await start(t, server);
+        // Each request adds lines to the log: together more than the log holds.
+        for (let i = 0; i < 100; i++) {
+          const answer = await ask(port, server.request);
+          if (!server.answer.test(answer)) t.match(answer, server.answer, `request ${i}`);
+        }
+        t.equal(child.exitCode, null, 'it runs');
+        t.ok((await stop(child)) < 10_000);
+        t.equal(child.exitCode, 0);
+      });
+    }
+  },
+);
+
+t.test('SIGTERM ends each server while peers neither read nor send', async (t) => {
+  t.jobs = SERVERS.length;
+  for (const server of SERVERS) {
+    t.test(server.name, { buffered: true }, async (t) => {
+      const { child, port } = await start(t, server);
+      const sockets: Socket[] = [];
+      t.teardown(() => {
+        for (const socket of sockets) socket.destroy();
+      });
+      for (let i = 0; i < 20; i++) {
+        const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+        sockets.push(socket);
+        socket.pause();
+        if (i % 2 === 0) socket.write(server.request.replace('QUIT\n', 'SEND-UPDATE 0\n'.repeat(50)));
+      }
+      await pause(500);
+      t.ok((await stop(child)) < 10_000);
+      t.not(child.signalCode, 'SIGKILL', 'its event loop was not blocked');
+    });
+  }
+});
+
+t.test('SIGTERM ends a broker while its Gatherer neither reads nor answers', async (t) => {
+  const silent = createServer((socket) => socket.on('error', () => undefined).pause());
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => silent.close());
+  const address = silent.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  await writeFile(join(root, 'broker', 'admin', 'Collection.conf'), `127.0.0.1 ${port} 3 --\n`);
+  await writeFile(conf, 'Broker-Name silent\nBroker-Port 0\n');
+  const child = spawn('env', [...PLAIN_NODE, PROGRAM, 'broker', conf], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  t.teardown(() => child.kill('SIGKILL'));
+  const connected = once(silent, 'connection');
+  for await (const text of child.stdout) if (String(text).includes('ready')) break;
+  await connected;
+  t.ok((await stop(child)) < 10_000);
+  t.equal(child.exitCode, 0);
+});
+
+t.test('SIGTERM ends gathering from a site that neither reads nor answers', async (t) => {
+  const silent = createServer((socket) => socket.on('error', () => undefined).pause());
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => silent.close());
+  const address = silent.address();
+  const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/`;
+  const child = spawn(
+    'env',
+    [...PLAIN_NODE, PROGRAM, 'run', '--once', '--data', join(root, 'silent'), ...PORTS, url],
+    {
+      stdio: 'ignore',
+    },
+  );
+  t.teardown(() => child.kill('SIGKILL'));
+  await once(silent, 'connection');
+  await pause(300);
+  t.ok((await stop(child)) < 10_000);
+  t.equal(child.exitCode, 130);
+});

@@ -1,0 +1,253 @@
+// Hundreds of connections that are half open, send a byte now and then, read nothing, end their own direction or are reset at every stage
+// of a reply: places, timers and file descriptors return to what they were, and a good client is served meanwhile.
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { decodeSoif } from '../../protocols/soif/index.js';
+import { WebServer } from '../../servers/broker/index.js';
+import { createLoggerOn } from '../../servers/host/index.js';
+import { document, openBroker, serveBroker } from '../servers/broker/helpers.js';
+import { consoleScene } from '../servers/crawler/console-scene.js';
+import { entry, startGatherd } from '../servers/gatherd/helpers.js';
+import { serveFixture } from '../servers/refererd/helpers.js';
+import { ask, dial } from './sockets.js';
+
+t.setTimeout(180_000);
+
+/** A thousand give the same result, but not within the time of a test. */
+const CONNECTIONS = 300;
+
+/** Milliseconds after which the servers of this test close what does not go on. */
+const LIMIT_MS = 1000;
+
+/** A server under attack. */
+interface Target {
+  readonly port: number;
+  /** What a good client sends, and its reply. */
+  readonly request: string;
+  readonly reply: RegExp;
+  /** Requests whose replies are reset, or not read. */
+  readonly requests: readonly string[];
+  /** Connections and other work in progress. */
+  readonly open: () => number;
+}
+
+async function gatherd(t: Test): Promise<Target> {
+  const entries = Array.from({ length: 50 }, (_, i) =>
+    entry(`http://${i}.example/`, 100 + i, 'x'.repeat(40_000)),
+  );
+  const { port, server } = await startGatherd(t, entries, {
+    idleTimeoutMs: LIMIT_MS,
+    drainTimeoutMs: LIMIT_MS,
+  });
+  return {
+    port,
+    request: 'HELLO me\n',
+    reply: /100 - HELLO me\n/,
+    requests: ['SEND-UPDATE 0\n', 'SET compression\nSEND-UPDATE 0\n', 'INFO\nHELP\nSEND-UPDATE 1\n'],
+    open: () => server.connections,
+  };
+}
+
+async function brokerFixture(t: Test) {
+  const fixture = await openBroker(t, { conf: 'Admin-Password open\n', points: [] });
+  const changes = Array.from({ length: 100 }, (_, i) => {
+    const bytes = Buffer.from(
+      document(`http://www.example.org/${i}`, { Title: `Doc ${i}`, Body: `wheat ${i}\n`.repeat(1000) }),
+    );
+    return { kind: 'update' as const, object: decodeSoif(bytes), bytes };
+  });
+  await fixture.broker.store.apply(changes);
+  await fixture.broker.reindexChanges();
+  return fixture;
+}
+
+async function broker(t: Test): Promise<Target> {
+  const fixture = await brokerFixture(t);
+  const server = await serveBroker(t, fixture, {
+    maxConnections: 2 * CONNECTIONS,
+    messageTimeoutMs: LIMIT_MS,
+    drainTimeoutMs: LIMIT_MS,
+    queueWaitMs: 100,
+  });
+  return {
+    port: server.address.port,
+    request: '#USER #END wheat\r\n',
+    reply: /130 - object end|too busy/,
+    requests: [
+      '#USER #END wheat\r\n',
+      '#USER #interface 2 #opaque #END wheat\r\n',
+      '#BULK #SINCE 0 #END #allb\r\n',
+      '#BULK #SINCE 0 #interface 2 #compress #END #allb\r\n',
+      '#ADMIN #password open #do-stats\r\n',
+      '#ADMIN #password wrong #do-stats\r\n',
+    ],
+    open: () => {
+      const { running, waiting } = fixture.broker.load;
+      return server.connections + running + waiting;
+    },
+  };
+}
+
+async function brokerPages(t: Test): Promise<Target> {
+  const fixture = await brokerFixture(t);
+  const port = await serveBroker(t, fixture);
+  const web = await WebServer.listen({
+    broker: fixture.broker,
+    brokerAddress: port.address,
+    host: '127.0.0.1',
+    port: 0,
+    log: createLoggerOn({ write: () => undefined }, { program: 'web' }),
+    maxConnections: 2 * CONNECTIONS,
+    drainTimeoutMs: LIMIT_MS,
+  });
+  t.teardown(() => web.close());
+  return {
+    port: web.address.port,
+    ...pageRequests(['/', '/Harvest/cgi-bin/BrokerQuery.cgi?query=wheat', '/stats.html']),
+    open: () => port.connections + fixture.broker.load.running + fixture.broker.load.waiting,
+  };
+}
+
+/** The requests of a target with pages. */
+function pageRequests(
+  paths: readonly string[],
+  headers = '',
+): Pick<Target, 'request' | 'reply' | 'requests'> {
+  const request = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}`;
+  return {
+    request: `${request(paths[0] ?? '/')}Connection: close\r\n\r\n`,
+    reply: /^HTTP\/1\.1 \d{3} .*(?:<\/html>|\}$)/s,
+    requests: paths.map((path) => `${request(path)}\r\n`.repeat(3)),
+  };
+}
+
+const references =
+  (requests: 'sstp' | 'pages') =>
+  async (t: Test): Promise<Target> => {
+    const { address, service } = await serveFixture(t, {
+      maxClients: 2 * CONNECTIONS,
+      readTimeoutMs: LIMIT_MS,
+      sendTimeoutMs: LIMIT_MS,
+    });
+    const open = (): number => service.clients;
+    if (requests === 'pages') return { port: address.port, ...pageRequests(['/', '/?q=20', '/stat']), open };
+    const request = 'SSTP/1.0 081 X\r\nHEADER_URI_ID: 20\r\n\r\n';
+    return {
+      port: address.port,
+      request,
+      reply: /HEADER_NUMFOUND: 1\r\n/,
+      requests: [request, request.repeat(3000), 'SSTP/1.0 081 X\r\nHEADER_URL: http://a.example/\r\n\r\n'],
+      open,
+    };
+  };
+
+async function crawlConsole(t: Test): Promise<Target> {
+  const scene = await consoleScene(t, { maxConnections: 2 * CONNECTIONS, intervalMs: 50 });
+  const authorization = `Authorization: ${scene.bearer.authorization}\r\n`;
+  return {
+    port: scene.crawlConsole.address.port,
+    ...pageRequests(['/api/snapshot', '/events?parts=1', '/login'], authorization),
+    open: () => scene.crawlConsole.followers,
+  };
+}
+
+const TARGETS: Readonly<Record<string, (t: Test) => Promise<Target>>> = {
+  gatherd,
+  Broker: broker,
+  'pages of the Broker': brokerPages,
+  refererd: references('sstp'),
+  'pages of the references server': references('pages'),
+  'console of a crawl': crawlConsole,
+};
+
+/** File descriptors and timers of this process, where the system shows them. */
+function resources(): { readonly files: number; readonly timers: number } {
+  const timers = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  try {
+    return { files: readdirSync('/proc/self/fd').length, timers };
+  } catch {
+    return { files: 0, timers };
+  }
+}
+
+async function until(condition: () => boolean, seconds = 30): Promise<boolean> {
+  for (let i = 0; i < seconds * 50 && !condition(); i++) await sleep(20);
+  return condition();
+}
+
+/** Opens connections a hundred at a time. */
+async function dialInTurn(t: Test, port: number, count: number): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  while (sockets.length < count)
+    sockets.push(...(await Promise.all(Array.from({ length: 100 }, () => dial(t, port)))));
+  return sockets;
+}
+
+for (const [name, start] of Object.entries(TARGETS)) {
+  t.test(`${name}: ${CONNECTIONS} odd connections leave nothing behind`, async (t) => {
+    const target = await start(t);
+    const { port, request, reply, requests } = target;
+    const assertServed = async (when: string): Promise<void> => {
+      const good = await dial(t, port);
+      t.match(await ask(good, request, reply), reply, `a good client is served ${when}`);
+      good.destroy();
+    };
+    await assertServed('at first');
+    for (const text of requests) {
+      const warm = await dial(t, port);
+      await ask(warm, text, /./s);
+      warm.destroy();
+    }
+    t.ok(await until(() => target.open() === 0), 'nothing is open at first');
+    await sleep(200);
+    const before = resources();
+
+    const crowd = await dialInTurn(t, port, CONNECTIONS);
+    // A fifth each: silent; a byte now and then; a half request and FIN; requests that are not read; requests and FIN.
+    for (const [i, socket] of crowd.entries()) {
+      const text = requests[i % requests.length] ?? request;
+      if (i % 5 === 2) socket.end(text.slice(0, Math.floor(text.length / 2)), 'latin1');
+      else if (i % 5 === 3) socket.pause().write(text, 'latin1');
+      else if (i % 5 === 4) socket.end(text, 'latin1');
+      if (i % 5 !== 3) socket.resume();
+    }
+    const trickle = setInterval(() => {
+      for (const [i, socket] of crowd.entries())
+        if (i % 5 === 1 && socket.writable) socket.write(request.slice(0, 1));
+    }, 250);
+    t.teardown(() => clearInterval(trickle));
+    await assertServed('beside them');
+    await sleep(2 * LIMIT_MS);
+    await assertServed('after a while');
+    clearInterval(trickle);
+
+    // Resets at every stage: in the request, right after it, in the reply.
+    for (let round = 0; round < 3; round++) {
+      const wave = await dialInTurn(t, port, 100);
+      await Promise.all(
+        wave.map(async (socket, i) => {
+          const text = requests[i % requests.length] ?? request;
+          if (i % 4 === 0) socket.write(text.slice(0, 1 + (i % text.length)), 'latin1');
+          else socket.write(text, 'latin1');
+          if (i % 4 === 2) await Promise.race([once(socket, 'data'), once(socket, 'close'), sleep(100 + i)]);
+          else if (i % 4 === 3) await sleep((round * 37 + i) % 50);
+          socket.resetAndDestroy();
+        }),
+      );
+    }
+    await assertServed('after the resets');
+    for (const socket of crowd) socket.destroy();
+    t.ok(await until(() => target.open() === 0), `${target.open()} connections or replies are left`);
+    t.ok(
+      await until(() => resources().timers <= before.timers + 1),
+      `${resources().timers} timers, ${before.timers} before`,
+    );
+    t.ok(
+      await until(() => resources().files <= before.files + 4),
+      `${resources().files} open files, ${before.files} before`,
+    );
+  });
+}

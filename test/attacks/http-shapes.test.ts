@@ -1,0 +1,120 @@
+// Requests whose length or head is ambiguous or endless, sent to every HTTP server of the kit: they are refused, the connection is
+// closed, and what is smuggled behind them is never handled.
+import t, { type Test } from 'tap';
+import { WebServer } from '../../servers/broker/index.js';
+import { createLoggerOn } from '../../servers/host/index.js';
+import { createApplication, listenOn } from '../../servers/web/application.js';
+import { sendLine } from '../../servers/web/replies.js';
+import { openBroker } from '../servers/broker/helpers.js';
+import { consoleScene } from '../servers/crawler/console-scene.js';
+import { serveFixture } from '../servers/refererd/helpers.js';
+import { ask, dial } from './sockets.js';
+
+t.setTimeout(120_000);
+
+/** Part of the path of the request that is smuggled. */
+const SMUGGLED = '/smuggled';
+const HEAD = 'POST / HTTP/1.1\r\nHost: localhost\r\n';
+const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n';
+const BEHIND = `GET ${SMUGGLED} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+const CHUNKED = 'Transfer-Encoding: chunked\r\n';
+
+/** Each is refused with 400, 413 or 431. */
+const SHAPES: Readonly<Record<string, string>> = {
+  'Content-Length and Transfer-Encoding': `${HEAD}${FORM}Content-Length: 4\r\n${CHUNKED}\r\n0\r\n\r\n${BEHIND}`,
+  'Transfer-Encoding and Content-Length': `${HEAD}${FORM}${CHUNKED}Content-Length: 4\r\n\r\n0\r\n\r\n${BEHIND}`,
+  'two lengths': `${HEAD}${FORM}Content-Length: 0\r\nContent-Length: ${BEHIND.length}\r\n\r\n${BEHIND}`,
+  'a list of lengths': `${HEAD}${FORM}Content-Length: 0, ${BEHIND.length}\r\n\r\n${BEHIND}`,
+  'a signed length': `${HEAD}${FORM}Content-Length: +0\r\n\r\n${BEHIND}`,
+  'a negative length': `${HEAD}${FORM}Content-Length: -1\r\n\r\n${BEHIND}`,
+  'a hexadecimal length': `${HEAD}${FORM}Content-Length: 0x10\r\n\r\n${BEHIND}`,
+  'a length beyond 64 bits': `${HEAD}${FORM}Content-Length: 99999999999999999999999\r\n\r\n${BEHIND}`,
+  'chunked is not the last coding': `${HEAD}${FORM}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n${BEHIND}`,
+  'a blank before the colon': `${HEAD}${FORM}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n${BEHIND}`,
+  'a folded header': `${HEAD}${FORM}Transfer-Encoding:\r\n chunked\r\nContent-Length: 0\r\n\r\n${BEHIND}`,
+  'a size of a chunk with garbage': `${HEAD}${FORM}${CHUNKED}\r\n0xg\r\n\r\n${BEHIND}`,
+  'a size of a chunk beyond 64 bits': `${HEAD}${FORM}${CHUNKED}\r\nfffffffffffffffff\r\n\r\n${BEHIND}`,
+  'a chunk that is longer than its size': `${HEAD}${FORM}${CHUNKED}\r\n1\r\naXX\r\n0\r\n\r\n${BEHIND}`,
+  'a line feed alone': `${HEAD}${FORM}Content-Length: 0\nX: 1\r\n\r\n${BEHIND}`,
+  'a carriage return alone': `${HEAD}X: 1\rTransfer-Encoding: chunked\r\n\r\n${BEHIND}`,
+  'a NUL in a value': `${HEAD}X: a\0b\r\n\r\n${BEHIND}`,
+  'a NUL in a name': `${HEAD}X\0Y: a\r\n\r\n${BEHIND}`,
+  'a NUL in the target': `GET /\0 HTTP/1.1\r\nHost: localhost\r\n\r\n${BEHIND}`,
+  'a line without a colon': `${HEAD}nonsense\r\n\r\n${BEHIND}`,
+  'an unknown version': `GET / HTTP/9.9\r\nHost: localhost\r\n\r\n${BEHIND}`,
+  'a second Host': `GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\nConnection: close\r\n\r\n${BEHIND}`,
+  'a header of 100 000 bytes': `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(100_000)}\r\n\r\n${BEHIND}`,
+  '100 000 header lines': `GET / HTTP/1.1\r\nHost: localhost\r\n${'X: y\r\n'.repeat(100_000)}\r\n${BEHIND}`,
+  'a target of 100 000 bytes': `GET /${'x'.repeat(100_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n${BEHIND}`,
+};
+
+/** A server, its port, and what it has handled of the smuggled requests. */
+interface Served {
+  readonly port: number;
+  readonly handled?: readonly string[];
+}
+
+async function pages(t: Test): Promise<Served> {
+  const handled: string[] = [];
+  const app = await createApplication({
+    headers: {},
+    hostNames: () => ({ names: [] }),
+    assets: [],
+    bodies: 'form',
+    connections: { maxConnections: 50 },
+    notFound: (_request, reply) => sendLine(reply, 404, 'not found'),
+    failed: ({ reply, status }) => sendLine(reply, status, 'failed'),
+    routes: (app) => {
+      app.all('/*', (request, reply) => {
+        handled.push(request.url);
+        return sendLine(reply, 200, 'served');
+      });
+    },
+  });
+  t.teardown(() => app.close());
+  const { port } = await listenOn(app, { host: '127.0.0.1', port: 0 }, 'pages');
+  return { port, handled };
+}
+
+async function brokerPages(t: Test): Promise<Served> {
+  const { broker } = await openBroker(t, { points: [] });
+  const log = createLoggerOn({ write: () => undefined }, { program: 'web' });
+  const brokerAddress = { host: '127.0.0.1', port: 1 };
+  const server = await WebServer.listen({ broker, brokerAddress, host: '127.0.0.1', port: 0, log });
+  t.teardown(() => server.close());
+  return { port: server.address.port };
+}
+
+const SERVERS: Readonly<Record<string, (t: Test) => Promise<Served>>> = {
+  pages,
+  'pages of the Broker': brokerPages,
+  'pages of the references server': async (t) => ({ port: (await serveFixture(t)).address.port }),
+  console: async (t) => ({ port: (await consoleScene(t)).crawlConsole.address.port }),
+};
+
+for (const [name, serve] of Object.entries(SERVERS)) {
+  t.test(`${name}: ambiguous and endless requests are refused, and the connection is closed`, async (t) => {
+    const { port, handled = [] } = await serve(t);
+    for (const [shape, text] of Object.entries(SHAPES)) {
+      const socket = await dial(t, port);
+      // Resolves when the server has closed.
+      const received = await ask(socket, text, /never/);
+      const statuses = [...received.matchAll(/(?:HTTP|SSTP)\/1\.[01] (\d{3})/g)].map(([, status]) => status);
+      // A request may be refused for its head, and its connection again for its body.
+      t.ok(statuses.length <= 2, `${shape}: ${statuses.join(' ')}`);
+      // A client that sends much more than the limit may be reset before it reads the reply.
+      t.ok(
+        statuses.every((status) => /^4\d\d$|^505$/.test(status ?? '')),
+        `${shape} is refused`,
+      );
+      if (text.length < 10_000) t.ok(statuses.length > 0, `${shape} is answered`);
+      socket.destroy();
+    }
+    t.notOk(handled.includes(SMUGGLED), 'nothing smuggled is handled');
+    const other = await dial(t, port);
+    t.match(
+      await ask(other, 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', /never/),
+      /^HTTP\/1\.1 (?:[23]\d\d|401) /,
+    );
+  });
+}

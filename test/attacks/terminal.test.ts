@@ -1,0 +1,287 @@
+// Documents and servers whose text contains control sequences of terminals; and errors that hide other errors. Commands run on a real
+// pseudo-terminal, by script(1).
+import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import t from 'tap';
+import { ConnectionError, errorsIn, messageOf, StorageError, UsageError } from '../../protocols/errors.js';
+import { AllInOne, configFromRoots } from '../../servers/all-in-one/index.js';
+import { EventLog } from '../../servers/broker/event-log.js';
+import { EXIT, exitStatusOf, isExpected } from '../../servers/cli/exit.js';
+import { printableJson, TerminalText } from '../../servers/cli/printable.js';
+import { escapeField, quoted as quotedField } from '../../servers/crawler/logs/line-fields.js';
+import { createLoggerOn, harvestLines, openLog } from '../../servers/host/index.js';
+import { FileLog, LEVEL } from '../../servers/refererd/log.js';
+import { PROGRAM } from '../helpers/cli.js';
+import { freePort } from '../helpers/daemon.js';
+import { PLAIN_NODE } from '../helpers/plain-node.js';
+import { Site } from '../helpers/site.js';
+import { temporaryDirectory } from '../helpers/temporary-directory.js';
+import { document, NOW, openBroker, ScriptedGatherd, serveBroker } from '../servers/broker/helpers.js';
+
+const HAS_SCRIPT = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
+
+/** Sets the title, colors, moves the cursor, reports the terminal, in 7-bit, 8-bit and UTF-8 form; reorders text. */
+const EVIL = '\x1b]0;owned\x07\x1b[31m\x1b[6n\u009b5n\x9bA\u202egpj\x08\x7f\u200f';
+const URL = 'http://h.example/x';
+
+interface Ended {
+  readonly status: number | null;
+  readonly bytes: Buffer;
+}
+
+function run(program: string, args: readonly string[]): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, TERM: 'xterm' },
+    });
+    const chunks: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+    child.stderr.resume();
+    child.on('error', reject);
+    child.on('close', (status) => resolve({ status, bytes: Buffer.concat(chunks) }));
+  });
+}
+
+const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
+const onTerminal = (args: readonly string[]): Promise<Ended> =>
+  run('script', ['-qec', ['env', ...PLAIN_NODE, PROGRAM, ...args].map(quoted).join(' '), '/dev/null']);
+const toPipe = (args: readonly string[]): Promise<Ended> => run('env', [...PLAIN_NODE, PROGRAM, ...args]);
+
+/** Whether a terminal would obey any of the bytes. */
+function isHarmless(bytes: Buffer): boolean {
+  const text = bytes.toString('utf8');
+  return (
+    !/[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]|\p{Bidi_Control}/u.test(text) && !/\r(?!\n)/.test(text)
+  );
+}
+
+t.test(
+  'no command obeys the control characters of others on a terminal; pipes get the exact bytes',
+  { skip: !HAS_SCRIPT && 'script(1) is missing' },
+  async (t) => {
+    const gatherd = await ScriptedGatherd.listen();
+    t.teardown(() => gatherd.close());
+    gatherd.documents = [
+      {
+        updateTime: NOW - 1000,
+        text: document(URL, { Title: `wheat ${EVIL}`, 'URL-References': `http://h.example/${EVIL}` }),
+      },
+    ];
+    const fixture = await openBroker(t, { points: [gatherd.point(0)] });
+    await fixture.broker.collect();
+    const server = await serveBroker(t, fixture);
+    const broker = `127.0.0.1:${server.address.port}`;
+    await using site = await Site.start({ '/x.txt': EVIL });
+    const directory = await temporaryDirectory(t);
+    const file = join(directory, 'objects.soif');
+    writeFileSync(
+      file,
+      `${gatherd.documents[0]!.text}@FILE { http://h.example/${EVIL}\nTitle{5}:\tx\u009bA\n}\n`,
+    );
+    const evilServer = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.end(`111 - ${EVIL}\n`);
+    });
+    const evilPort = await freePort();
+    evilServer.listen(evilPort, '127.0.0.1');
+    t.teardown(() => evilServer.close());
+
+    const commands: (readonly [args: readonly string[], raw: boolean])[] = [
+      [['bulk', broker], true],
+      [['soif', 'cat', file], true],
+      [['soif', 'cat', '--json', file], true],
+      [['soif', 'convert', '--to', 'jsonl', file], true],
+      [['print-attr', 'Title', file], true],
+      [['print-template', '--no-print-time', file], true],
+      [['brkclient', '127.0.0.1', String(server.address.port), '#USER #desc #END wheat'], true],
+      [['urlget', '--no-cache', `${site.url}/x.txt`], true],
+      [['query', broker, 'wheat'], false],
+      [['brkclient', '127.0.0.1', String(evilPort), '#USER #END x'], true],
+      [['query', `127.0.0.1:${evilPort}`, 'x'], false],
+      [['gather', '127.0.0.1', String(evilPort)], false],
+    ];
+    for (const [args, hasRaw] of commands) {
+      const name = args.join(' ').replace(directory, '').slice(0, 60);
+      const shown = await onTerminal(args);
+      t.ok(shown.bytes.length > 0, `${name}: something is shown`);
+      t.ok(isHarmless(shown.bytes), `${name}: ${JSON.stringify(shown.bytes.toString('utf8')).slice(0, 200)}`);
+      if (!hasRaw) continue;
+      t.match(shown.bytes.toString('utf8'), /\^\[|\\u001b|<U\+/, `${name}: it is visible`);
+      const piped = await toPipe(args);
+      t.ok(
+        piped.bytes.includes(args.includes('--json') || args.includes('jsonl') ? '\u009b' : '\x1b'),
+        `${name}: a pipe gets it unchanged`,
+      );
+      if (!['print-attr', 'urlget'].includes(args[0]!)) continue;
+      const raw = await onTerminal([...args, '--raw']);
+      t.ok(raw.bytes.includes(EVIL.slice(0, 20)), `${name}: --raw shows it unchanged`);
+    }
+  },
+);
+
+t.test(
+  'names of files and words of the command line neither control a terminal nor begin a line of a message',
+  { skip: !HAS_SCRIPT && 'script(1) is missing' },
+  async (t) => {
+    const directory = await temporaryDirectory(t);
+    const names = [`x${EVIL}.txt`, 'y\nessence: forged.txt', 'z\u2028\u061c.gz'].map((name) =>
+      join(directory, name.replaceAll('/', '_')),
+    );
+    for (const name of names) writeFileSync(name, '<title>wheat</title>');
+    const commands: (readonly string[])[] = [
+      ['essence', '--verbose', ...names],
+      ['essence', '--explain', '--type-only', ...names],
+      ['essence', '--json', '--verbose', ...names],
+      [`frobnicate${EVIL}`],
+      ['query', `--frobnicate${EVIL}`],
+    ];
+    for (const args of commands) {
+      const name = args.join(' ').replaceAll(directory, '').slice(0, 60);
+      const { bytes } = await onTerminal(args);
+      t.ok(bytes.length > 0, `${name}: something is shown`);
+      t.ok(isHarmless(bytes), `${name}: ${JSON.stringify(bytes.toString('utf8')).slice(0, 400)}`);
+      t.notMatch(bytes.toString('utf8'), /^essence: forged/m, `${name}: no line is forged`);
+    }
+  },
+);
+
+t.test(
+  'JSON on standard output and lines of logs contain no marks of writing direction and no controls',
+  (t) => {
+    const value = { url: `http://h.example/${EVIL}\u2028` };
+    const json = printableJson(value);
+    t.same(JSON.parse(json), value, 'the value is the same');
+    t.ok(isHarmless(Buffer.from(json)));
+    const lines: string[] = [];
+    const log = createLoggerOn(harvestLines({ write: (line) => void lines.push(line) }), { program: 'x' });
+    log.info(`a${EVIL}\n991122 10:00:00: forged\u2028b`);
+    t.equal(lines.length, 1);
+    t.ok(isHarmless(Buffer.from(lines.join('').replace(/\n$/, ''))), String(lines[0]));
+    t.notMatch(lines.join('').slice(0, -1), /\n/);
+    t.end();
+  },
+);
+
+t.test('JSON lines of a log on standard error, the file, and every other log are harmless too', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const text = `a${EVIL}\n20991122 10:00:00 Admin: forged\u2028\u0085b`;
+  const file = join(directory, 'json.log');
+  const opened = openLog({ program: 'x', json: true, file });
+  opened.log.info({ url: `http://h.example/${text}`, err: new Error(text) }, text);
+  await opened.flush();
+  opened[Symbol.dispose]();
+  using referer = new FileLog({ file: join(directory, 'referer.log'), progname: 'refererd', debuglevel: 99 });
+  referer.write(LEVEL.notice, text);
+  await referer.flush();
+  using events = EventLog.open({
+    directory,
+    file: join(directory, 'broker.log'),
+    types: ['Query'],
+    now: () => NOW,
+  });
+  events.write('Query', text);
+  await events.flush();
+  for (const name of ['json.log', 'referer.log', 'broker.log']) {
+    const bytes = readFileSync(join(directory, name));
+    t.equal(bytes.toString().split('\n').length, 2, `${name} has one line`);
+    t.ok(isHarmless(bytes), `${name}: ${JSON.stringify(bytes.toString())}`);
+  }
+  const record: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  t.match(record, { msg: text, url: `http://h.example/${text}` }, 'the values are the same');
+  for (const line of [escapeField(text), quotedField(text)]) t.ok(isHarmless(Buffer.from(line)), line);
+});
+
+t.test('text for a terminal: pieces cut anywhere give the same text', (t) => {
+  const bytes = Buffer.concat([
+    Buffer.from(`a${EVIL}é😀\u2067b\tc\r\nd\re\n`),
+    Buffer.from([0x9b, 0x41, 0xff]),
+  ]);
+  const whole = new TerminalText().push(bytes);
+  t.equal(
+    whole,
+    'a^[]0;owned^G^[[31m^[[6n<U+009B>5n<U+009B>A<U+202E>gpj^H^?<U+200F>é😀<U+2067>b\tc\nd^Me\n\ufffdA\ufffd',
+  );
+  for (const size of [1, 2, 3, 5]) {
+    const text = new TerminalText();
+    let shown = '';
+    for (let i = 0; i < bytes.length; i += size) shown += text.push(bytes.subarray(i, i + size));
+    t.equal(shown.replaceAll('^M', ''), whole.replaceAll('^M', ''), `pieces of ${size}`);
+  }
+  t.end();
+});
+
+/** Closing fails after the block failed. */
+async function failTwice(): Promise<void> {
+  await using _ = {
+    async [Symbol.asyncDispose]() {
+      throw new StorageError('the store cannot be closed: no space');
+    },
+  };
+  throw new ConnectionError('h.example: connection refused');
+}
+
+t.test(
+  'an error that was suppressed while closing is named, with the one that caused the close',
+  async (t) => {
+    const error: unknown = await failTwice().catch((thrown: unknown) => thrown);
+    t.equal(messageOf(error), 'h.example: connection refused; then: the store cannot be closed: no space');
+    t.equal(isExpected(error), true);
+    t.equal(exitStatusOf(error), EXIT.failure);
+    t.match(errorsIn(error), [{ code: 'ERR_CONNECTION' }, { code: 'ERR_STORAGE' }]);
+    const usage = Object.assign(new Error('An error was suppressed during disposal.'), {
+      name: 'SuppressedError',
+      error: new StorageError('b'),
+      suppressed: new UsageError('a'),
+    });
+    t.equal(exitStatusOf(usage), EXIT.usage, 'the first error decides');
+    t.equal(isExpected(Object.assign(usage, { suppressed: new TypeError('x') })), false, 'a bug stays a bug');
+    t.equal(
+      messageOf(new AggregateError([new Error('a'), new Error('b')], '2 resources failed to close')),
+      'a; then: b',
+    );
+    const lines: string[] = [];
+    const log = createLoggerOn(harvestLines({ write: (line) => void lines.push(line) }), {
+      program: 'broker',
+    });
+    log.error({ err: error }, 'Collection failed');
+    t.match(
+      lines[0],
+      /Collection failed \(h\.example: connection refused; then: the store cannot be closed: no space\)/,
+    );
+  },
+);
+
+t.test('files that hold passwords are readable by their owner only', async (t) => {
+  const data = await temporaryDirectory(t);
+  const { config } = configFromRoots([`${process.cwd()}/test/attacks`], {}, data);
+  const kit = await AllInOne.start({
+    dataDirectory: data,
+    host: '127.0.0.1',
+    gatherdPort: 0,
+    brokerPort: 0,
+    webPort: 0,
+    referencesPort: 0,
+    config,
+    log: () => pino({ enabled: false }),
+  });
+  await kit.close();
+  const directories = ['--gatherer-directory', join(data, 'g'), '--broker-directory', join(data, 'b')];
+  const created = await toPipe([
+    'init',
+    '--json',
+    '--yes',
+    '--dont-run',
+    '--name',
+    'x',
+    '--index',
+    join(process.cwd(), 'test', 'attacks'),
+    ...directories,
+  ]);
+  t.equal(created.status, 0, created.bytes.toString());
+  const files = ['broker/admin/broker.conf', 'b/admin/broker.conf', 'g/x.cf'].map((path) => join(data, path));
+  for (const path of files) t.equal(statSync(path).mode & 0o077, 0, path);
+});

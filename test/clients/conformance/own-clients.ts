@@ -1,0 +1,77 @@
+// Our own clients as functions, for the suites about clients: each writes out what it receives.
+import { BrokerClient } from '../../../clients/broker/index.js';
+import { BulkClient } from '../../../clients/bulk/index.js';
+import type { QueryTask } from '../../../clients/conformance/broker-client/suite.js';
+import type { ClientUnderTest } from '../../../clients/conformance/client-under-test.js';
+import type { ClientsUnderTest } from '../../../clients/conformance/gatherd-client/suite.js';
+import { GatherdClient } from '../../../clients/gatherd/index.js';
+import { KitError } from '../../../protocols/errors.js';
+import { encodeSoif } from '../../../protocols/soif/index.js';
+
+/** Resolves with an exit status and the message of an error, as a program would end. */
+async function endOf(work: () => Promise<void>): Promise<{ status: number; diagnostics: string }> {
+  try {
+    await work();
+    return { status: 0, diagnostics: '' };
+  } catch (error) {
+    if (error instanceof KitError) return { status: 1, diagnostics: error.message };
+    throw error;
+  }
+}
+
+function gatherdClient(
+  name: string,
+  work: (client: GatherdClient, output: (piece: Uint8Array) => void | Promise<void>) => Promise<void>,
+): ClientUnderTest {
+  return {
+    name,
+    run: ({ port }, output) =>
+      endOf(async () => {
+        await using client = await GatherdClient.connect({ host: '127.0.0.1', port });
+        await work(client, output);
+        await client.quit();
+      }),
+  };
+}
+
+/** Our client of gatherd, for objects and for the description. */
+export const OWN_GATHERD_CLIENTS: ClientsUnderTest = {
+  client: gatherdClient('own', async (client, output) => {
+    for await (const piece of client.stream({ since: 0 })) await output(piece);
+  }),
+  infoClient: gatherdClient('own info', async (client, output) => {
+    const info = await client.info();
+    if (info !== undefined) await output(encodeSoif(info));
+  }),
+};
+
+/** Our client of the Broker. It prints everything that it receives. */
+export const OWN_BROKER_CLIENT: ClientUnderTest<QueryTask> = {
+  name: 'own',
+  async run({ host, port, query }, output, signal) {
+    const found = new BrokerClient({ host, port }).query(query, { attributes: ['author'], signal });
+    const { status, diagnostics } = await endOf(async () => {
+      for await (const hit of found) {
+        const attributes = [...hit.attributes.values()].map((value) => Buffer.from(value).toString());
+        await output(Buffer.from([hit.url, hit.description, ...attributes, ...hit.matchedLines].join('\n')));
+      }
+    });
+    return { status, diagnostics: [...found.messages, ...found.errors, diagnostics].join('\n') };
+  },
+};
+
+/** Our client of bulk transfers. It prints everything that it receives. */
+export function ownBulkClient(version: 1 | 2): ClientUnderTest {
+  return {
+    name: `own, interface ${version}`,
+    async run({ host, port }, output, signal) {
+      const warnings: string[] = [];
+      const client = new BulkClient({ host, port, onWarning: ({ message }) => warnings.push(message) });
+      const { status, diagnostics } = await endOf(async () => {
+        for await (const { bytes } of client.transfer({ since: 0, interface: version, signal }))
+          await output(bytes);
+      });
+      return { status, diagnostics: [...warnings, diagnostics].join('\n') };
+    },
+  };
+}

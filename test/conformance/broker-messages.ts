@@ -1,0 +1,190 @@
+// Mutants of how a Broker understands messages: the proxy hands other messages to the own Broker than the client has sent.
+import { type BrokerMutant, FINDS_NOTHING, misreading, refusing } from './broker-builders.js';
+import { BROKER_GRAMMAR_MUTANTS } from './broker-grammar.js';
+import type { BrokerChange } from './broker-link.js';
+import { BROKER_ATTRIBUTE_MUTANTS, BROKER_FLAG_MUTANTS, BROKER_QUERY_MUTANTS } from './broker-queries.js';
+
+const MESSAGES: readonly BrokerMutant[] = [
+  refusing('a message must end in CR LF', 'BRK-1.8', /[^\r]\n$/, ['message/lf']),
+  refusing('empty lines before a message are malformed', 'BRK-1.8', /^\s*\n\S/, ['message/empty-lines']),
+  {
+    name: 'the first bytes are the message',
+    rule: 'BRK-1.7',
+    change: { chunk: (text) => (text.length <= 3 && !text.endsWith('\n') ? '?\n' : text) },
+    fails: ['message/bytewise'],
+  },
+  refusing('long messages are malformed', 'BRK-1.8', / {5000}/, ['message/long']),
+  refusing('a message needs a line end', 'BRK-1.8', /[^\n]$/, ['message/end-of-input']),
+  misreading('an LF ends a message even in quotes', 'BRK-1.8', /("[^"]*)\n[^"]*"[\s\S]*$/, '$1\r\n', [
+    'message/lf-in-quotes',
+  ]),
+  {
+    name: 'every message of a connection is answered',
+    rule: 'BRK-1.6',
+    change: { reply: (reply, _message, rest) => (rest === '' ? reply : reply + reply) },
+    fails: ['message/one'],
+  },
+  misreading('a message that does not end is a query', 'BRK-1.8', /^.{60000,}$/s, FINDS_NOTHING, [
+    'message/too-long',
+  ]),
+  refusing('bytes above 127 are malformed', 'BRK-1.10', /[\x80-\xff]/, ['message/bytes-above-127']),
+  {
+    name: 'a client must close its side',
+    rule: 'BRK-1.7',
+    change: { message: (text) => text.replace(/\r?\n$/, '') },
+    fails: ['message/crlf'],
+    only: ['message/crlf'],
+  },
+];
+
+const ADMIN: readonly BrokerMutant[] = [
+  misreading(
+    'any password is accepted',
+    'BRK-5.2',
+    /^#ADMIN #password .*(#[a-z-]+.*)$/is,
+    '#ADMIN #password "open sesame" $1',
+    ['admin/wrong-password'],
+  ),
+  misreading('an empty password is accepted', 'BRK-5.2', /#password ""/, '#password "open sesame"', [
+    'admin/wrong-password',
+  ]),
+  misreading(
+    'no password is needed',
+    'BRK-5.1',
+    /^#ADMIN #do-stats/,
+    '#ADMIN #password "open sesame" #do-stats',
+    ['admin/no-password'],
+  ),
+  misreading(
+    'a missing password is an empty one',
+    'BRK-5.1',
+    /#password #do-stats/,
+    '#password "open sesame" #do-stats',
+    ['admin/no-password'],
+  ),
+  refusing('the right password is refused', 'BRK-5.2', /open sesame/, ['admin/stats', 'admin/flush-log']),
+  refusing('#do-stats is not known', 'BRK-5.1', /open sesame" #do-stats/, ['admin/stats']),
+  refusing('#flush-log is not known', 'BRK-5.1', /open sesame" #flush-log/, ['admin/flush-log']),
+  refusing('#rem-object-query is not known', 'BRK-5.1', /open sesame" #rem-object-query/, [
+    'admin/rem-object-query',
+  ]),
+  refusing('#incremental-index is not known', 'BRK-5.1', /open sesame" #incremental-index/, ['admin/index']),
+  refusing('#Password is not known', 'BRK-2.2', /#Password/, ['admin/keyword-any-case']),
+  refusing('#PASSWORD is not known', 'BRK-2.2', /#PASSWORD/, ['admin/keyword-any-case']),
+  refusing('commands are known in lower case only', 'BRK-2.2', /#DO-STATS/, ['admin/keyword-any-case']),
+  misreading('unknown commands succeed', 'BRK-5.4', /open sesame" #?zzyzx/, 'open sesame" #do-stats', [
+    'admin/unknown',
+  ]),
+  misreading('a missing command succeeds', 'BRK-5.4', /open sesame" \r\n/, 'open sesame" #do-stats\r\n', [
+    'admin/unknown',
+  ]),
+  ...['#set', '#add-log', '#rem-object-query', '#add-object'].map((command) =>
+    misreading(
+      `${command} needs no parameter`,
+      'BRK-5.1',
+      new RegExp(`open sesame" ${command}\\r\\n`),
+      'open sesame" #do-stats\r\n',
+      ['admin/parameters'],
+    ),
+  ),
+  {
+    name: '#rem-object-query deletes an object',
+    rule: 'BRK-5.1',
+    change: {
+      reply: (reply, message) =>
+        message === '#USER #opaque #END #allb\r\n'
+          ? reply.replace(/^120[\s\S]*?130 - object end\n/, '')
+          : reply,
+    },
+    fails: ['admin/rem-object-query'],
+    only: ['query/all', 'admin/rem-object-query'],
+  },
+  {
+    name: 'the answer to a command is empty',
+    rule: 'BRK-5.4',
+    change: { reply: (reply, message) => (/open sesame/.test(message) ? '' : reply) },
+    fails: ['admin/stats', 'admin/flush-log', 'admin/index', 'admin/rem-object-query'],
+  },
+  {
+    name: 'the answer to a command has objects',
+    rule: 'BRK-5.4',
+    change: {
+      reply: (reply, message) =>
+        /open sesame/.test(message) ? `${reply}120 - http://x/\n130 - object end\n` : reply,
+    },
+    fails: ['admin/stats', 'admin/flush-log', 'admin/index'],
+  },
+];
+
+const ENDURANCE: readonly BrokerMutant[] = [
+  {
+    name: 'one client is served at a time',
+    rule: 'BRK-1.8',
+    change: { weakness: { blockedBy: () => true } },
+    fails: ['endurance/silent-client'],
+    only: ['endurance/silent-client'],
+  },
+  {
+    name: 'half a message blocks the others',
+    rule: 'BRK-1.8',
+    change: { weakness: { blockedBy: (sent) => /^#USER(?!.*\n)/.test(sent) } },
+    fails: ['endurance/silent-client'],
+    only: ['endurance/silent-client'],
+  },
+  {
+    name: 'a client that does not read stops the Broker',
+    rule: 'BRK-1.5',
+    change: { weakness: { diesAt: (sent) => sent === '#USER #desc #END #allb\r\n' } },
+    fails: ['endurance/does-not-read'],
+    only: ['endurance/does-not-read'],
+  },
+  {
+    name: 'a client that leaves before its message stops the Broker',
+    rule: 'BRK-1.6',
+    change: { weakness: { diesAfter: (sent) => sent === '' } },
+    fails: ['endurance/client-leaves'],
+    only: ['endurance/client-leaves'],
+  },
+  {
+    name: 'a client that leaves within its message stops the Broker',
+    rule: 'BRK-1.6',
+    change: { weakness: { diesAfter: (sent) => /^#USER(?!.*\n)/.test(sent) } },
+    fails: ['endurance/client-leaves'],
+    only: ['endurance/client-leaves'],
+  },
+  {
+    name: 'some of many clients get another answer',
+    rule: 'BRK-4.18',
+    change: everyNth(7, (reply) => reply.replace(/^120[\s\S]*?130 - object end\n/, '')),
+    fails: ['endurance/together'],
+    only: ['endurance/together'],
+  },
+  {
+    name: 'none of many clients is answered',
+    rule: 'BRK-4.18',
+    change: {
+      reply: (reply, message) =>
+        message.includes('matchword') && !message.includes('zz') ? '111 - ERROR: too busy\n' : reply,
+    },
+    fails: ['query/all'],
+  },
+];
+
+/** Changes one in so many replies to a query of words. */
+function everyNth(n: number, edit: (reply: string) => string): BrokerChange {
+  let count = 0;
+  return {
+    reply: (reply, message) =>
+      /matchword/.test(message) && ++count > 22 && count % n === 0 ? edit(reply) : reply,
+  };
+}
+
+export const BROKER_MESSAGE_MUTANTS: readonly BrokerMutant[] = [
+  ...MESSAGES,
+  ...BROKER_GRAMMAR_MUTANTS,
+  ...BROKER_QUERY_MUTANTS,
+  ...BROKER_ATTRIBUTE_MUTANTS,
+  ...BROKER_FLAG_MUTANTS,
+  ...ADMIN,
+  ...ENDURANCE,
+];

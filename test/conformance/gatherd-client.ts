@@ -1,0 +1,388 @@
+// The mutants of the kit's own client of gatherd, behind a proxy.
+import { prepareClients } from '../../clients/conformance/gatherd-client/suite.js';
+import { OWN_GATHERD_CLIENTS } from '../clients/conformance/own-clients.js';
+import {
+  type ClientChange,
+  type ClientChanges,
+  type ClientMutant,
+  type ClientVariant,
+  changedClient,
+  changing,
+  clientVariant,
+  deliveryMutants,
+  givesUp,
+  runClientCases,
+} from './client-run.js';
+import type { MutatedSuite } from './mutant.js';
+
+const SLOW = /^(?:delivery\/.*|.*\/huge|refused\/no-connection|session\/closes)$/;
+const isMember = (text: string) => text.includes('\x1f\x8b\x08');
+/** The flags of the first gzip header of a text, and the first byte of its deflate data if the header has no more fields. */
+const byteOf = (text: string, offset: number) => text.charCodeAt(text.indexOf('\x1f\x8b\x08') + offset);
+const hasFlag = (flag: number) => (text: string) => isMember(text) && byteOf(text, 3) === flag;
+const blockType = (type: number) => (text: string) =>
+  isMember(text) && byteOf(text, 3) === 0 && ((byteOf(text, 10) >> 1) & 3) === type;
+const members = (text: string) => text.split('\x1f\x8b\x08').length - 1;
+
+/** A client that decides by the text of a line. */
+const byText = (name: string, at: RegExp, fails: readonly string[]) =>
+  givesUp(`the text of ${name}`, 'GATHERD-1.6', at, fails);
+
+/** A client that ends at the first line that looks like an end, wherever it is. */
+const endsAt = (code: string, fails: readonly string[]): ClientMutant =>
+  changing(
+    `ends at the first line ${code}`,
+    'GATHERD-3.7',
+    {
+      received(text) {
+        const line = new RegExp(`\\n${code} - .*\\n`).exec(text);
+        const isLast = line === null || line.index + line[0].length === text.length;
+        return isLast || isMember(text)
+          ? text
+          : { text: text.slice(0, line.index + line[0].length), action: 'close' };
+      },
+    },
+    fails,
+  );
+
+/** A client that changes values of its output, with their sizes. */
+const changingValues = (
+  name: string,
+  rule: string,
+  edit: (value: string) => string,
+  fails: readonly string[],
+): ClientMutant =>
+  changing(
+    name,
+    rule,
+    {
+      output(text) {
+        let out = '';
+        for (let at = 0; at < text.length; ) {
+          const head = /^([^\n{}]+)\{(\d+)\}:\t/.exec(text.slice(at, at + 200));
+          if (head === null) {
+            const end = text.indexOf('\n', at) + 1 || text.length;
+            out += text.slice(at, end);
+            at = end;
+            continue;
+          }
+          const start = at + head[0].length;
+          const value = edit(text.slice(start, start + Number(head[2])));
+          out += `${head[1]}{${value.length}}:\t${value}\n`;
+          at = start + Number(head[2]) + 1;
+        }
+        return out;
+      },
+    },
+    fails,
+  );
+
+/** Counts the pieces from the first byte of a gzip member. */
+function smallPieces(): ClientChange {
+  let pieces = 0;
+  return {
+    received(text) {
+      if (pieces > 0 || text.includes('\x1f')) pieces++;
+      return pieces > 12 ? { text: '', action: 'reset' } : text;
+    },
+  };
+}
+
+const CLEAR: readonly ClientMutant[] = [
+  changing('writes nothing', 'GATHERD-11.4', { output: () => '' }, ['session/plain']),
+  changing(
+    'leaves out an object',
+    'GATHERD-4.4',
+    { output: (text) => text.replace(/@FILE \{ ftp[\s\S]*?\n\}\n/, '') },
+    ['session/plain'],
+  ),
+  changing(
+    'writes an object twice',
+    'GATHERD-4.4',
+    { output: (text) => text.replace(/@FILE \{ ftp[\s\S]*?\n\}\n/, '$&$&') },
+    ['session/plain'],
+  ),
+  changing(
+    'leaves out an attribute',
+    'SOIF-1.1',
+    { output: (text) => text.replace(/Title\{\d+\}:\t[^\n]*\n\n?/, '') },
+    ['session/plain'],
+  ),
+  changing('reports a failure after success', 'GATHERD-11.4', { status: () => 1 }, ['session/exit-status']),
+  changing('reports success always', 'GATHERD-11.4', { status: () => 0 }, [
+    'incomplete/no-end-line',
+    'incomplete/reset',
+    'gzip/bad-crc',
+    'refused/no-greeting',
+  ]),
+  {
+    ...changing(
+      'does not close after 999',
+      'GATHERD-3.1',
+      { neverLeaves: true },
+      ['session/closes'],
+      ['session/closes'],
+    ),
+  },
+  changing(
+    'sends verbs in lower case',
+    'GATHERD-2.3',
+    { sent: (text) => text.replace(/^[A-Z-]+/gm, (verb) => verb.toLowerCase()) },
+    ['commands/spelling'],
+  ),
+  changing(
+    'sends keywords in upper case',
+    'GATHERD-2.3',
+    { sent: (text) => text.replace(/SET (\w+)/, (line) => line.toUpperCase()) },
+    ['commands/spelling'],
+  ),
+  changing(
+    'sends an unknown command',
+    'GATHERD-2.1',
+    { sent: (text) => text.replace(/^(?=QUIT)/m, 'STAT\n') },
+    ['commands/spelling'],
+  ),
+  changing('ends lines in CR CR LF', 'GATHERD-1.4', { sent: (text) => text.replace('\n', '\r\r\n') }, [
+    'commands/line-ends',
+  ]),
+  changing('sends no host name', 'GATHERD-2.6', { sent: (text) => text.replace(/^HELLO .*$/m, 'HELLO') }, [
+    'commands/hello-argument',
+  ]),
+  ...[
+    ['a date', 'SEND-UPDATE 1996-01-01'],
+    ['a negative time', 'SEND-UPDATE -1'],
+    ['a hexadecimal time', 'SEND-UPDATE 0x0'],
+    ['no time', 'SEND-UPDATE'],
+  ].map(([name, line = '']) =>
+    changing(`sends ${name}`, 'GATHERD-4.1', { sent: (text) => text.replace(/^SEND-UPDATE .*$/m, line) }, [
+      'commands/timestamp',
+    ]),
+  ),
+  changing(
+    'never quits',
+    'GATHERD-7.1',
+    { sent: (text) => text.replace(/^QUIT\n/m, '') },
+    ['commands/quit'],
+    ['commands/quit'],
+  ),
+  givesUp('CR LF after a status line', 'GATHERD-1.5', /^\d{3} - .*\r\n/m, ['lines/cr-lf']),
+  givesUp('another version in the greeting', 'GATHERD-3.1', /^000 - HELLO 1\.4/, ['lines/greeting-text']),
+  byText('100 that says no', /^100 - 900/m, ['lines/other-texts']),
+  byText('400 that says 499', /^400 - 499/m, ['lines/other-texts']),
+  byText('499 that says 400', /\n499 - 400/, ['lines/other-texts']),
+  byText('100 that is short', /^100 - x\n/m, ['lines/short-texts']),
+  byText('400 that is short', /^400 - x\n/m, ['lines/short-texts', 'gzip/empty-texts']),
+  byText('499 that is short', /499 - x\n/, ['lines/short-texts', 'gzip/empty-texts']),
+  byText('500 that says no', /^500 - 900/m, ['gzip/other-texts']),
+  byText('500 that is short', /^500 - x/m, ['gzip/empty-texts']),
+  byText('400 that says no', /^400 - 900/m, ['gzip/other-texts']),
+  byText('499 that says bad', /499 - Bad timestamp\n(?<=\x1f[\s\S]*)/, ['gzip/other-texts']),
+  givesUp('a line without a number', 'GATHERD-1.7', /^(?:Welcome|One moment)/m, ['lines/unknown-lines']),
+  givesUp('an empty line', 'GATHERD-1.7', /^Welcome.*\n\n/m, ['lines/unknown-lines']),
+  givesUp('an unknown number before 100', 'GATHERD-1.7', /^150 - /m, ['lines/unknown-codes']),
+  givesUp('an unknown number before 400', 'GATHERD-1.7', /^450 - /m, ['lines/unknown-codes']),
+  givesUp('099 after data', 'GATHERD-3.3', /\n099 - end of data\n$/, ['lines/end-099']),
+  givesUp(
+    '099 after compressed data',
+    'GATHERD-3.3',
+    (text) => isMember(text) && text.endsWith('099 - end of data\n'),
+    ['gzip/end-099'],
+  ),
+  endsAt('499', ['value/end-line']),
+  endsAt('099', ['value/end-line-099']),
+  givesUp('a line } in a value', 'SOIF-1.2', /void main\(\) \{\n\}\n/, ['value/closing-brace']),
+  givesUp('a wrapper in a value', 'SOIF-1.2', /\}\n\}\n@DELETE \{\n@FILE/, ['value/wrapper']),
+  changingValues(
+    'decodes values as UTF-8',
+    'SOIF-1.2',
+    (value) => Buffer.from(Buffer.from(value, 'latin1').toString('utf8')).toString('latin1'),
+    ['value/binary', 'gzip/values'],
+  ),
+  changingValues('cuts values at NUL', 'SOIF-1.2', (value) => value.replace(/\0[\s\S]*$/, ''), [
+    'value/binary',
+    'gzip/values',
+  ]),
+  changingValues(
+    'clears the eighth bit',
+    'SOIF-1.2',
+    (value) => value.replace(/[\x80-\xff]/g, (byte) => String.fromCharCode(byte.charCodeAt(0) & 127)),
+    ['value/binary'],
+  ),
+  changingValues(
+    'adds a last line end',
+    'SOIF-1.2',
+    (value) => (value.includes('\n') && !value.endsWith('\n') ? `${value}\n` : value),
+    ['value/no-final-newline'],
+  ),
+  changingValues('drops the last line end', 'SOIF-2.4', (value) => value.replace(/\n$/, ''), [
+    'value/only-newlines',
+    'session/plain',
+  ]),
+  changingValues('trims values', 'SOIF-2.4', (value) => value.trim(), ['value/only-newlines']),
+  changingValues(
+    'drops line ends at the begin of a value',
+    'SOIF-2.4',
+    (value) => value.replace(/^\n+/, ''),
+    ['value/only-newlines'],
+  ),
+  changingValues('reads CR LF as LF', 'SOIF-2.4', (value) => value.replaceAll('\r\n', '\n'), ['value/cr-lf']),
+  changingValues('cuts values at 4096 bytes', 'SOIF-1.2', (value) => value.slice(0, 4096), ['gzip/stored']),
+  {
+    ...changingValues('cuts values at 1 MiB', 'SOIF-1.2', (value) => value.slice(0, 1 << 20), [
+      'value/huge',
+      'gzip/huge',
+    ]),
+    only: ['value/huge', 'gzip/huge'],
+  },
+  givesUp('an empty value', 'SOIF-3.2', /Abstract\{0\}/, ['value/empty']),
+  givesUp('wrappers on one line', 'SOIF-8.9', /@DELETE \{ \}\n/, ['sections/one-line']),
+  givesUp('wrappers that run together', 'SOIF-8.9', /@DELETE \{ \} @/, ['sections/run-together']),
+  givesUp('wrappers in lower case', 'SOIF-8.9', /@delete \{/, ['sections/small-letters']),
+  givesUp('@UPDATE in front', 'SOIF-8.9', /^400 .*\n@UPDATE \{\n/m, ['sections/other-order']),
+  givesUp('a section again', 'SOIF-8.9', /\n@UPDATE \{\n[\s\S]*\n@UPDATE \{\n\}/, ['sections/repeated']),
+  givesUp('objects without a wrapper', 'SOIF-8.9', /^400 .*\n@FILE/m, ['sections/absent']),
+  givesUp('an object in @DELETE', 'SOIF-8.4', /^400 .*\n@DELETE \{\n@FILE/m, ['sections/non-empty']),
+  givesUp('an object of type UPDATE', 'SOIF-8.10', /@UPDATE \{ http/, ['sections/type-update']),
+  givesUp('an update without objects', 'GATHERD-4.5', /@UPDATE \{\n\}\n499/, ['sections/empty']),
+  changing(
+    'writes @DELETE as @UPDATE',
+    'SOIF-8.2',
+    { output: (text) => text.replace(/@DELETE \{\n@FILE/, '@UPDATE {\n@FILE') },
+    ['sections/non-empty'],
+  ),
+];
+
+const COMPRESSED: readonly ClientMutant[] = [
+  givesUp(
+    '900 after SET compression',
+    'GATHERD-6.9',
+    /^900 - Compression not available\n/m,
+    ['compression/refused'],
+    ['session/plain', 'compression/refused'],
+  ),
+  givesUp('599 after SET compression', 'GATHERD-6.9', /^599/m, ['compression/other-answer']),
+  givesUp('900 with the text of 500', 'GATHERD-1.6', /^900 - 500/m, ['compression/refused-with-text']),
+  changing(
+    'reads the text of 900',
+    'GATHERD-1.6',
+    { received: (text) => text.replace(/^900 - 500/m, '500') },
+    ['compression/refused-with-text'],
+  ),
+  givesUp('dynamic codes', 'GATHERD-6.3', blockType(2), ['gzip/dynamic', 'gzip/line-end']),
+  givesUp('fixed codes', 'GATHERD-6.3', blockType(1), ['gzip/fixed']),
+  givesUp('stored blocks', 'GATHERD-6.3', (text) => blockType(0)(text) && text.length > 1000, [
+    'gzip/stored',
+  ]),
+  givesUp(
+    'an empty block',
+    'GATHERD-6.3',
+    (text) => blockType(0)(text) && byteOf(text, 11) === 0 && byteOf(text, 12) === 0,
+    ['gzip/empty-blocks'],
+  ),
+  givesUp(
+    'a line 499 in a member',
+    'GATHERD-6.6',
+    (text) => isMember(text) && /\n499 - Sent 1 objects\n/.test(text),
+    ['gzip/end-line-in-member'],
+  ),
+  givesUp('a file name in the header', 'GATHERD-6.3', hasFlag(0x08), ['gzip/header-name']),
+  givesUp('an extra field in the header', 'GATHERD-6.3', hasFlag(0x04), ['gzip/header-extra']),
+  givesUp('a comment in the header', 'GATHERD-6.3', hasFlag(0x10), ['gzip/header-comment']),
+  givesUp('a checksum of the header', 'GATHERD-6.3', hasFlag(0x02), ['gzip/header-crc']),
+  givesUp('every field in the header', 'GATHERD-6.3', hasFlag(0x1e), ['gzip/header-all']),
+  givesUp('three members', 'GATHERD-6.6', (text) => members(text) === 3, ['gzip/members']),
+  givesUp('two members and a line end', 'GATHERD-6.3', (text) => members(text) === 2, [
+    'gzip/members-line-end',
+  ]),
+  givesUp(
+    'a line end after the member',
+    'GATHERD-6.3',
+    (text) => members(text) === 1 && /\0\n499/.test(text),
+    ['gzip/line-end'],
+  ),
+  givesUp('line ends after the member', 'GATHERD-6.3', /\0\r\n\n499/, ['gzip/line-ends']),
+  changing('ignores a wrong checksum', 'GATHERD-6.5', { status: () => 0 }, [
+    'gzip/bad-crc-end-line',
+    'gzip/bad-length',
+  ]),
+  changing(
+    'needs 499 after a member',
+    'GATHERD-6.5',
+    { received: (text) => (isMember(text) && !/\d99 - .*\n$/.test(text) ? text.slice(0, -1) : text) },
+    ['gzip/close-for-end-line'],
+  ),
+  givesUp('a compressed update without objects', 'GATHERD-4.5', /%\x00\x00\x00499 - /, ['gzip/empty-update']),
+  changing(
+    'reads only the first member',
+    'GATHERD-6.6',
+    {
+      received: (text) =>
+        members(text) > 1 ? `${text.slice(0, text.indexOf('\x1f\x8b\x08', 40))}499 - x\n` : text,
+    },
+    ['gzip/members'],
+  ),
+];
+
+const INFO: readonly ClientMutant[] = [
+  givesUp('600 after the description', 'GATHERD-3.6', /^@GATHERER[\s\S]*\}\n600 - /, ['info/600-after']),
+  givesUp('600 before the description', 'GATHERD-3.6', /^600 - INFO[\s\S]*\}\n$/, ['info/600-before']),
+  givesUp('699', 'GATHERD-3.6', /699 - End/, ['info/699']),
+  givesUp('a description without 600', 'GATHERD-3.6', /^@GATHERER[\s\S]*\}\n$/, [
+    'info/no-number',
+    'info/close',
+  ]),
+  changing(
+    'does not send INFO',
+    'GATHERD-7.4',
+    { sent: (text) => text.replace(/^INFO\n/m, 'HELP\n') },
+    ['info/600-after'],
+    ['info/600-after'],
+  ),
+];
+
+const VARIANTS: readonly ClientVariant[] = [
+  clientVariant('ends its lines in CR LF', 'GATHERD-1.4', { sent: (text) => text.replaceAll('\n', '\r\n') }),
+  clientVariant('sends two blanks after a verb', 'GATHERD-2.4', {
+    sent: (text) => text.replace(/^(HELLO|SEND-UPDATE) /gm, '$1  '),
+  }),
+  clientVariant('says another host name', 'GATHERD-2.6', {
+    sent: (text) => text.replace(/^HELLO .*$/m, 'HELLO other.example.org'),
+  }),
+  clientVariant('requests everything since 1', 'GATHERD-4.1', {
+    sent: (text) => text.replace(/^SEND-UPDATE 0$/m, 'SEND-UPDATE 1'),
+  }),
+  clientVariant('explains its failures', 'GATHERD-11.4', { diagnostics: (text) => `${text}\nsee the log` }),
+  clientVariant('fails with another status', 'GATHERD-11.4', { status: (status) => (status === 0 ? 0 : 75) }),
+];
+
+export const GATHERD_CLIENT: MutatedSuite<ClientChanges> = {
+  suite: 'gatherd-client',
+  slow: SLOW,
+  first: ['session/plain'],
+  mutants: [
+    ...CLEAR,
+    ...COMPRESSED,
+    ...INFO,
+    ...deliveryMutants({ bytes: ['delivery/single-bytes'], slow: ['delivery/slow'] }, 'GATHERD-1.3'),
+    {
+      name: 'the client gives up at many small pieces of a member',
+      rule: 'GATHERD-6.3',
+      change: smallPieces,
+      fails: ['delivery/compressed-single-bytes'],
+    },
+  ],
+  variants: VARIANTS,
+  async start() {
+    return (change = () => ({}), request) => {
+      let isChanged = false;
+      const wrap = (client: NonNullable<(typeof OWN_GATHERD_CLIENTS)['client']>) =>
+        changedClient(client, change, () => (isChanged = true));
+      const { client, infoClient } = OWN_GATHERD_CLIENTS;
+      const prepared = prepareClients({
+        ...(client === undefined ? {} : { client: wrap(client) }),
+        ...(infoClient === undefined ? {} : { infoClient: wrap(infoClient) }),
+      });
+      return runClientCases(prepared, request, () => isChanged);
+    };
+  },
+};

@@ -1,0 +1,147 @@
+// Gatherds that differ from the kit's own in what the rules leave free: they pass every case.
+import { constants, deflateRawSync, gzipSync } from 'node:zlib';
+import type { GatherdChange, Part } from './gatherd-link.js';
+import type { Variant } from './mutant.js';
+import { mapObjects } from './soif-text.js';
+
+type GatherdVariant = Variant<GatherdChange>;
+
+/** Other texts after the numbers (GATHERD-3.4). */
+const TEXTS: readonly (readonly [code: string, text: string])[] = [
+  ['000', 'HELLO 1.4.pl2 other.example.org and welcome - 499'],
+  ['100', 'x'],
+  ['300', '399 - no such object'],
+  ['399', '300 - here it comes'],
+  ['400', '499 - no objects, closing'],
+  ['499', '400 - more'],
+  ['500', '900 - Compression not available'],
+  ['600', '999 - Bye'],
+  ['900', '500 - enabled'],
+  ['999', '000 - HELLO again'],
+];
+
+const perObject = (edit: (object: string) => string): GatherdChange => ({
+  part: ({ kind, text }) => (kind === 'stream' || kind === 'object' ? mapObjects(text, edit) : text),
+});
+const repacked = (member: (text: Buffer) => Buffer): GatherdChange => ({
+  member: (_, text) => member(Buffer.from(text, 'latin1')),
+});
+const line = (code: string, edit: (part: Part) => string): GatherdChange => ({
+  part: (part) => (part.code === code ? edit(part) : part.text),
+});
+
+/** A gzip member with a name in its header, as the program gzip writes it. */
+function named(text: Buffer): Buffer {
+  const member = gzipSync(text);
+  const header = Buffer.from(member.subarray(0, 10));
+  header[3] = 0x08;
+  return Buffer.concat([header, Buffer.from('All-Templates\0'), member.subarray(10)]);
+}
+
+function stored(text: Buffer): Buffer {
+  const member = gzipSync(text);
+  const raw = deflateRawSync(text, { level: 0 });
+  return Buffer.concat([member.subarray(0, 10), raw, member.subarray(-8)]);
+}
+
+export const GATHERD_VARIANTS: readonly GatherdVariant[] = [
+  ...TEXTS.map(
+    ([code, text]): GatherdVariant => ({
+      name: `${code} has another text`,
+      rule: 'GATHERD-3.4',
+      change: line(code, () => `${code} - ${text}\n`),
+    }),
+  ),
+  {
+    name: 'texts have bytes above 127',
+    rule: 'GATHERD-3.4',
+    change: {
+      part: ({ kind, text, code }) =>
+        kind === 'line' && !/^[02]/.test(code) ? `${code} - \xe9\xff\n` : text,
+    },
+  },
+  { name: 'HELP has one line', rule: 'GATHERD-3.4', change: oneLineOfHelp() },
+  {
+    name: 'one LF is between member and 499',
+    rule: 'GATHERD-6.3',
+    change: line('499', ({ isPacked, text }) => (isPacked ? `\n${text}` : text)),
+  },
+  { name: 'members are stored', rule: 'GATHERD-6.3', change: repacked(stored) },
+  {
+    name: 'members are compressed fast',
+    rule: 'GATHERD-6.3',
+    change: repacked((text) => gzipSync(text, { level: 1 })),
+  },
+  {
+    name: 'members have fixed codes',
+    rule: 'GATHERD-6.3',
+    change: repacked((text) => gzipSync(text, { strategy: constants.Z_FIXED })),
+  },
+  { name: 'members have a name in their header', rule: 'GATHERD-6.3', change: repacked(named) },
+  {
+    name: 'compression is not available',
+    rule: 'GATHERD-6.9',
+    change: { command: (text, end) => (/^set compression/i.test(text) ? 'SET what' : text) + end },
+    skips: ['compression/*', 'changes/compressed', 'session/beckett'],
+  },
+  {
+    name: 'SET changes is not known',
+    rule: 'GATHERD-6.11',
+    change: { command: (text, end) => (/^set changes/i.test(text) ? 'SET what' : text) + end },
+    skips: ['changes/*'],
+  },
+  {
+    name: 'the template type is another',
+    rule: 'SOIF-2.8',
+    change: perObject((object) => object.replace('@FILE', '@DOCUMENT')),
+  },
+  {
+    name: 'names of attributes are in lower case',
+    rule: 'SOIF-2.11',
+    change: perObject((object) =>
+      object.replace(/(?<=\n)(?:Gatherer-\w+|Update-Time)(?=\{)/g, (name) => name.toLowerCase()),
+    ),
+  },
+  {
+    name: 'names of attributes are in upper case',
+    rule: 'SOIF-2.11',
+    change: perObject((object) =>
+      object.replace(/(?<=\n)(?:Gatherer-\w+|Update-Time)(?=\{)/g, (name) => name.toUpperCase()),
+    ),
+  },
+  {
+    name: 'attributes come in another order',
+    rule: 'SOIF-3.3',
+    change: perObject((object) => object.replace(/(?<=\n)(Gatherer-Name.*\n)(Gatherer-Host.*\n)/, '$2$1')),
+  },
+  {
+    name: 'objects have more attributes',
+    rule: 'GATHERD-4.6',
+    change: perObject((object) => object.replace('\n', '\nTime-to-Live{7}:\t2419200\n')),
+  },
+  {
+    name: 'the description has more attributes',
+    rule: 'GATHERD-8.3',
+    change: {
+      part: ({ kind, text }) => (kind === 'info' ? text.replace('\n', '\nComment{2}:\thi\n') : text),
+    },
+  },
+  {
+    name: 'the description has a URL',
+    rule: 'GATHERD-8.4',
+    change: {
+      part: ({ kind, text }) =>
+        kind === 'info' ? text.replace(/\{ \S+\n/, '{ http://g.example.org/\n') : text,
+    },
+  },
+];
+
+function oneLineOfHelp(): GatherdChange {
+  return {
+    part: ({ code, text }, { before }) => {
+      if (code !== '200') return text;
+      const isFirst = before.at(-1)?.code !== '200';
+      return isFirst ? '200 - HELLO HELP SEND-OBJECT SEND-UPDATE SET compression QUIT INFO\n' : '';
+    },
+  };
+}

@@ -1,0 +1,58 @@
+// What a mutant of the conformance kit's own peers is, and how one suite is tried with all of its mutants.
+import type { Test } from 'tap';
+import type { CaseResult } from '../../clients/conformance/index.js';
+
+/** A correct peer with one defect. */
+export interface Mutant<Change> {
+  /** One sentence without a full stop: what the peer does wrong. Unique in its suite. */
+  readonly name: string;
+  /** The rule that it breaks. */
+  readonly rule: string;
+  /** How the bytes of the correct peer are changed. */
+  readonly change: Change;
+  /** The cases about the rule, which must fail. All cases that fail are listed in `fixtures/`. */
+  readonly fails: readonly string[];
+  /** Patterns of the only cases to run, for a defect that makes a client wait. Default: all quick cases. */
+  readonly only?: readonly string[];
+}
+
+/** A peer that differs from the correct one in something that the rules leave free: it passes every case. */
+export interface Variant<Change> {
+  readonly name: string;
+  /** The rule that allows it. */
+  readonly rule: string;
+  readonly change: Change;
+  /** Patterns of the cases that may be skipped, because the peer lacks a feature. */
+  readonly skips?: readonly string[];
+}
+
+/** Which cases to run, and the milliseconds for one. */
+export interface RunRequest {
+  readonly only: readonly string[];
+  readonly timeoutMs: number;
+}
+
+export interface RunReport {
+  readonly results: readonly CaseResult[];
+  /** Whether the change altered any byte. */
+  readonly changed: boolean;
+}
+
+/** Runs cases of the suite against the correct peer with this change; `undefined` changes nothing. */
+export type Runner<Change> = (change: Change | undefined, request: RunRequest) => Promise<RunReport>;
+
+/** A suite of the kit with its mutants and variants. */
+export interface MutatedSuite<Change> {
+  /** The name of the suite. */
+  readonly suite: string;
+  /** Cases that wait or transfer much: they run with the correct peer, and with the mutants that they must detect. */
+  readonly slow: RegExp;
+  /** Whether every mutant runs with all cases, because they cost little. Default: a sample does. */
+  readonly whole?: boolean;
+  /** Cases that run always, before the others: the first one that needs what the suite learns about the peer fails for all. */
+  readonly first: readonly string[];
+  readonly mutants: readonly Mutant<Change>[];
+  readonly variants: readonly Variant<Change>[];
+  /** Starts the correct peer, which all mutants share. */
+  start(t: Test): Promise<Runner<Change>>;
+}

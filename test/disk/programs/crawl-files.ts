@@ -1,0 +1,44 @@
+// The files that a crawl writes beside its store: the recovery journal, which is rotated and opened again, and WARC files.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { JournalWriter } from '../../../servers/crawler/journal/index.js';
+import { newRecordId, WarcFiles } from '../../../servers/crawler/warc/index.js';
+import { randomOf } from '../random.js';
+import { programArguments } from './acknowledge.js';
+
+const STEPS = 18;
+const random = randomOf(1);
+const { root, control } = programArguments();
+const journals = join(root, 'journal');
+await mkdir(journals);
+for (const third of [0, 1, 2]) {
+  await using journal = await JournalWriter.open(join(journals, 'recover.gz'));
+  await using warc = await WarcFiles.open({
+    directory: join(root, 'warc'),
+    host: 'test',
+    maxFileBytes: 20_000,
+  });
+  for (let k = (third * STEPS) / 3 + 1; k <= ((third + 1) * STEPS) / 3; k++) {
+    for (let i = 0; i < 20; i++)
+      journal.write({ tag: 'F+', url: `http://site.test/${k}/${i}`, pathFromSeed: 'L', via: '' });
+    await journal.flush();
+    control.mark(`journal ${k}`);
+    if (k % 5 === 0) await journal.rotate(`cp${k}`);
+    await warc.write([
+      {
+        type: 'resource',
+        id: newRecordId(),
+        date: k,
+        contentType: 'text/plain',
+        fields: [['WARC-Target-URI', `http://site.test/${k}`]],
+        // Bytes that cannot be compressed are written in several blocks of the disk.
+        block: [Buffer.from(Array.from({ length: 5000 }, () => Math.floor(random() * 256)))],
+      },
+    ]);
+    control.mark(`warc ${k}`);
+    if (k % 7 === 0) {
+      await warc.roll();
+      control.mark(`rolled ${k}`);
+    }
+  }
+}

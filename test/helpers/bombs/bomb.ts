@@ -1,0 +1,20 @@
+// A document that is small and makes a careless reader take gigabytes or minutes.
+
+/** One bomb: the name decides the type, as in a URL. */
+export interface Bomb {
+  readonly name: string;
+  readonly what: string;
+  readonly body: Uint8Array;
+}
+
+/** Encodes a bomb's text in Latin-1. */
+export function latin1Bytes(text: string): Uint8Array {
+  return new Uint8Array(Buffer.from(text, 'latin1'));
+}
+
+/** Joins pieces of text (Latin-1) and bytes. */
+export function joined(...pieces: readonly (string | Uint8Array)[]): Uint8Array {
+  return new Uint8Array(
+    Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece))),
+  );
+}

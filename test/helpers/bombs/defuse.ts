@@ -1,0 +1,112 @@
+// Reads the bombs of one kind by a pool, and checks what every bomb must satisfy.
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Test } from 'tap';
+import { EssencePool } from '../../../servers/essence/index.js';
+import { attributesOf, IDENTITY, inputOf } from '../../servers/essence/helpers.js';
+import { childProcesses, TreeWatch, treeBytes } from '../process-tree.js';
+import { temporaryDirectory } from '../temporary-directory.js';
+import { SeededRandom } from './random.js';
+
+const GENERATE = fileURLToPath(new URL('./generate.js', import.meta.url));
+const MIB = 1024 * 1024;
+/** Memory of a reader process; what a bomb may take besides it is in {@link MAX_GROWTH_BYTES}. */
+const READER_MEMORY_MB = 256;
+/** Growth of this process and its children while any bomb is read. */
+const MAX_GROWTH_BYTES = 400 * MIB;
+/** Milliseconds of a bomb whose cost is time. */
+const TIME_LIMIT_MS = 2500;
+/** Milliseconds after which a bomb hangs: its limit, the start of new processes, and a reserve for busy machines. */
+const MAX_ELAPSED_MS = 10 * TIME_LIMIT_MS;
+/** Milliseconds after which the rest of the bombs is left to other seeds, which have another order. */
+const BUDGET_MS = Number(process.env.BOMB_BUDGET_MS ?? 25_000);
+
+/** Documents that must be summarized as ever after each kind of bombs. */
+const GOOD: readonly (readonly [name: string, body: string, attribute: string, value: string])[] = [
+  ['good.html', '<title>good words</title>', 'title', 'good words\n'],
+  [
+    'good.ps',
+    '%!PS\n/Helvetica findfont 12 scalefont setfont 72 700 moveto (good words) show showpage',
+    'Partial-Text',
+    'good words\n',
+  ],
+];
+
+/** Summarizes every bomb of a kind, and good documents after them. The seed is in the test's name, so that a failure can be repeated. */
+export async function defuse(t: Test, kind: string, seed: number): Promise<void> {
+  const directory = await temporaryDirectory(t);
+  await promisify(execFile)(process.execPath, [GENERATE, kind, String(seed), directory]);
+  const names: readonly { name: string; what: string }[] = JSON.parse(
+    await readFile(join(directory, 'names.json'), 'utf8'),
+  );
+  // Pictures and sound are read, too.
+  await writeFile(join(directory, 'stoplist.cf'), '');
+  await using pool = await EssencePool.create({
+    ...IDENTITY,
+    libDirectory: directory,
+    workers: 2,
+    maxReaderMemoryMb: READER_MEMORY_MB,
+    maxPoolMemoryMb: READER_MEMORY_MB,
+    timeLimitMs: TIME_LIMIT_MS,
+  });
+  await readGood(t, pool);
+  const before = treeBytes();
+  const end = performance.now() + BUDGET_MS;
+  let count = 0;
+  for (const index of shuffled(names.length, new SeededRandom(seed))) {
+    if (performance.now() > end) break;
+    count++;
+    const { name, what } = names[index]!;
+    const body = new Uint8Array(await readFile(join(directory, `${index}.bomb`)));
+    const md5 = createHash('md5').update(body).digest('hex');
+    using watch = new TreeWatch();
+    const begin = performance.now();
+    const output = await pool.summarize(inputOf(`http://a.test/${encodeURIComponent(name)}`, body));
+    const label = `${name}: ${what} (${kind}, seed ${seed})`;
+    const growth = watch.peak - before;
+    const elapsed = performance.now() - begin;
+    if (process.env.BOMB_REPORT !== undefined)
+      t.comment(
+        `${label}: ${Math.round(elapsed)} ms, ${Math.round(growth / MIB)} MiB; ${output.warnings.join('; ').slice(0, 300)}`,
+      );
+    if (elapsed > MAX_ELAPSED_MS) t.fail(`${label}: ${Math.round(elapsed)} ms`);
+    if (growth > MAX_GROWTH_BYTES) t.fail(`${label}: memory grows by ${Math.round(growth / MIB)} MiB`);
+    if (output.md5 !== md5) t.fail(`${label}: wrong MD5`);
+    if (output.soif === undefined) continue;
+    if (/root:[^:]*:0:0:/.test(Buffer.from(output.soif).toString('latin1')))
+      t.fail(`${label}: a file of the machine`);
+    const attributes = attributesOf(output.soif);
+    if (attributes.MD5 !== md5 || attributes['File-Size'] !== String(body.length))
+      t.fail(`${label}: bookkeeping`);
+    const byName = output.warnings.find((warning) => warning.includes('summarized by its name'));
+    if (byName === undefined) continue;
+    if (!byName.startsWith(`the ${output.type} document`) || !byName.includes('(E-45)'))
+      t.fail(`${label}: ${byName}`);
+    if (attributes.Title === undefined) t.fail(`${label}: no Title`);
+  }
+  await readGood(t, pool);
+  await pool.close();
+  t.same(childProcesses(), [], 'no reader process is left');
+  t.ok(count > 0, `${count} of ${names.length} bombs are read`);
+}
+
+function shuffled(count: number, random: SeededRandom): number[] {
+  const order = Array.from({ length: count }, (_, index) => index);
+  for (let i = count - 1; i > 0; i--) {
+    const j = random.below(i + 1);
+    [order[i], order[j]] = [order[j]!, order[i]!];
+  }
+  return order;
+}
+
+async function readGood(t: Test, pool: EssencePool): Promise<void> {
+  for (const [name, body, attribute, value] of GOOD) {
+    const { soif, warnings } = await pool.summarize(inputOf(`http://a.test/${name}`, body));
+    t.equal(attributesOf(soif ?? new Uint8Array())[attribute], value, name);
+    t.same(warnings, []);
+  }
+}

@@ -1,0 +1,32 @@
+// Writes the bombs of one kind into a directory: `generate.js KIND SEED DIRECTORY`. A process of its own, because making a bomb takes the
+// memory that reading it must not take.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { archiveBombs } from './archive-bombs.js';
+import type { Bomb } from './bomb.js';
+import { officeBombs } from './office-bombs.js';
+import { packedBombs } from './packed-bombs.js';
+import { pdfBombs } from './pdf-bombs.js';
+import { SeededRandom } from './random.js';
+import { referenceBombs } from './reference-bombs.js';
+import { textBombs } from './text-bombs.js';
+
+const KINDS: Readonly<Record<string, (random: SeededRandom) => Bomb[]>> = {
+  archives: archiveBombs,
+  office: officeBombs,
+  packed: packedBombs,
+  pdf: pdfBombs,
+  references: referenceBombs,
+  text: textBombs,
+};
+
+const [kind = '', seed = '1', directory = ''] = process.argv.slice(2);
+const make = KINDS[kind];
+if (make === undefined || directory === '') throw new Error(`generate: no bombs of the kind ${kind}`);
+const bombs = make(new SeededRandom(Number(seed)));
+const names: { name: string; what: string }[] = [];
+for (const [index, { name, what, body }] of bombs.entries()) {
+  await writeFile(join(directory, `${index}.bomb`), body);
+  names.push({ name, what });
+}
+await writeFile(join(directory, 'names.json'), JSON.stringify(names));

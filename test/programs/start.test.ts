@@ -1,0 +1,59 @@
+// What the start of `harvest run` loads: libraries that only few documents need are loaded with the first of these documents.
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import t from 'tap';
+import { PROGRAM } from '../helpers/cli.js';
+import { PLAIN_NODE } from '../helpers/plain-node.js';
+
+/** For mail of a fault, orders in XML, FTP, archives, messages, Word files, WARC files: none of them is part of every run. */
+const RARE = [
+  'nodemailer',
+  'cheerio',
+  'basic-ftp',
+  'yauzl',
+  'fzstd',
+  'xz-decompress',
+  'postal-mime',
+  'word-extractor',
+  'unpdf',
+  'exifr',
+  'warcio',
+];
+
+/** Prints the URL of every module that is loaded. */
+const HOOK = `data:text/javascript,${encodeURIComponent(`
+import { register } from 'node:module';
+register('data:text/javascript,' + encodeURIComponent(\`
+import { writeSync } from 'node:fs';
+export async function load(url, context, next) {
+  writeSync(2, 'loaded ' + url + '\\\\n');
+  return next(url, context);
+}
+\`));
+`)}`;
+
+t.test('the start of `harvest run` loads no library that only few documents need', (t) => {
+  const module = pathToFileURL(join(PROGRAM, '..', 'run.js')).href;
+  const [command = '', ...args] = ['env', ...PLAIN_NODE];
+  const { stderr, status } = spawnSync(
+    command,
+    [...args, '--import', HOOK, '--input-type=module', '-e', `await import(${JSON.stringify(module)})`],
+    { encoding: 'utf8', maxBuffer: 16 << 20 },
+  );
+  t.equal(status, 0, stderr.slice(-500));
+  const loaded = [...stderr.matchAll(/^loaded (.*)$/gm)].map(([, url = '']) => url);
+  t.ok(loaded.includes(module), 'the hook sees the modules');
+  t.ok(
+    loaded.some((url) => url.includes('/node_modules/zod/')),
+    'and those of libraries',
+  );
+  for (const name of RARE) {
+    t.same(
+      loaded.filter((url) => url.includes(`/node_modules/${name}/`)).slice(0, 1),
+      [],
+      `${name} is not loaded`,
+    );
+  }
+  t.end();
+});

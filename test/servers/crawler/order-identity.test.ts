@@ -1,0 +1,94 @@
+// The seeds and the identity that an order names, in JSON and in the original XML, over real sockets.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { parseGathererConf } from '../../../protocols/config/index.js';
+import { ignoredSettings } from '../../../servers/crawler/order/index.js';
+import { crawlOrderSchema } from '../../../servers/crawler/order/order.js';
+import { Gatherer } from '../../../servers/gatherer/index.js';
+import { page, Site } from '../../helpers/site.js';
+
+const never = new AbortController().signal;
+const FAST = { delayFactor: 0, minDelayMs: 0, retryDelaySeconds: 0 };
+
+/** Runs a configuration with an order file; returns the problems that were reported. */
+async function gather(directory: string, orderFile: string): Promise<string[]> {
+  const text = `Gatherer-Name: T\nGatherer-Host: g.example.org\nAccess-Delay: 0\nHTTP-User-Agent: Configured/1.0\nHTTP-From: configured@example.org\nCrawl-Order: ${orderFile}\n`;
+  const problems: string[] = [];
+  await using gatherer = await Gatherer.open({
+    directory: join(directory, 'data'),
+    config: parseGathererConf(text, join(directory, 'test.cf'), {}).config,
+    essenceWorkers: 0,
+    onProblem: ({ message }) => problems.push(message),
+  });
+  await gatherer.run(never);
+  return problems;
+}
+
+t.test('seeds, userAgent and from of an order take effect (G-65, CRAWL-10.1.5)', async (t) => {
+  await using site = await Site.start({
+    '/': page('Start', ['/a']),
+    '/a': page('A', []),
+    '/only-seed': page('Seed', []),
+  });
+  const directory = t.testdir();
+  const file = join(directory, 'order.json');
+  writeFileSync(
+    file,
+    JSON.stringify({
+      seeds: [`${site.url}/`, `${site.url.slice('http://'.length)}/only-seed`, '# a comment', '+org.example'],
+      userAgent: 'MyArchiveBot/2.0',
+      from: 'operator@example.net',
+      settings: FAST,
+    }),
+  );
+  const problems = await gather(directory, file);
+  t.same(site.paths.sort(), ['/', '/a', '/only-seed']);
+  t.same([...new Set(site.requests.map(({ headers }) => headers['user-agent']))], ['MyArchiveBot/2.0']);
+  t.same([...new Set(site.requests.map(({ headers }) => headers.from))], ['operator@example.net']);
+  t.match(problems.join('\n'), /seeds: a prefix is not a seed/);
+});
+
+t.test('user-agent, from and seedsfile of order.xml take effect (CRAWL-19.2, 10.1.5)', async (t) => {
+  await using site = await Site.start({ '/': page('Start', ['/a']), '/a': page('A', []) });
+  const directory = t.testdir();
+  writeFileSync(join(directory, 'seeds.txt'), `# seeds\n${site.url}/\n`);
+  const file = join(directory, 'order.xml');
+  writeFileSync(
+    file,
+    `<?xml version="1.0"?><crawl-order><meta><name>x</name></meta><controller>
+<newObject name="scope" class="org.archive.crawler.scope.BroadScope"><boolean name="enabled">true</boolean><string name="seedsfile">seeds.txt</string></newObject>
+<map name="http-headers"><string name="user-agent">XmlBot/1.0 (+http://example.net)</string><string name="from">xml@example.net</string></map>
+<newObject name="frontier" class="org.archive.crawler.frontier.BdbFrontier"><float name="delay-factor">0.0</float><integer name="min-delay-ms">0</integer><integer name="max-delay-ms">0</integer></newObject>
+</controller></crawl-order>`,
+  );
+  await gather(directory, file);
+  t.same(site.paths.sort(), ['/', '/a']);
+  t.same(
+    [...new Set(site.requests.map(({ headers }) => headers['user-agent']))],
+    ['XmlBot/1.0 (+http://example.net)'],
+  );
+  t.same([...new Set(site.requests.map(({ headers }) => headers.from))], ['xml@example.net']);
+});
+
+t.test('what an order sets to no effect is named', async (t) => {
+  const ignored = ignoredSettings(
+    crawlOrderSchema.parse({
+      settings: { customRobots: 'User-agent: *', masquerade: true, runtimeOperation: 'block' },
+      warc: { prefix: 'X' },
+      sheets: [{ name: 's', surts: ['example.org'], settings: { digestStripMaxKB: 3 } }],
+    }),
+  );
+  t.same(
+    ignored.map(({ path }) => path.join('.')),
+    [
+      'settings.customRobots',
+      'settings.masquerade',
+      'settings.runtimeOperation',
+      'sheets.0.settings.digestStripMaxKB',
+      'warc.prefix',
+    ],
+  );
+  t.same(ignoredSettings(crawlOrderSchema.parse({})), []);
+});

@@ -1,0 +1,195 @@
+// Retries wait beside their queues: one bad page does not stop its host, and a crash keeps what waits. Over real sockets.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { parseGathererConf } from '../../../protocols/config/index.js';
+import type { CrawlControl } from '../../../servers/crawler/index.js';
+import { parseCrawlLogLine } from '../../../servers/crawler/logs/index.js';
+import { OfflineCrawl } from '../../../servers/crawler/offline-crawl.js';
+import { type CrawlOrderInput, crawlOrderSchema } from '../../../servers/crawler/order/order.js';
+import { Gatherer, type GatherReport } from '../../../servers/gatherer/index.js';
+import { CliProcess } from '../../helpers/cli.js';
+import { type Page, page, Site } from '../../helpers/site.js';
+
+const FAST = { delayFactor: 0, minDelayMs: 0, maxDelayMs: 0 };
+
+/** Crawls a site by an order until it ends or the signal aborts it. */
+async function crawl(
+  directory: string,
+  url: string,
+  settings: NonNullable<CrawlOrderInput['settings']>,
+  watch: (control: CrawlControl) => void = () => undefined,
+  signal = new AbortController().signal,
+): Promise<GatherReport> {
+  const text = `Gatherer-Name: T\nGatherer-Host: g.example.org\nAccess-Delay: 0\n<RootNodes>\n${url}/ Delay=0\n</RootNodes>\n`;
+  await using gatherer = await Gatherer.open({
+    directory,
+    config: parseGathererConf(text, 'test.cf', {}).config,
+    essenceWorkers: 0,
+    order: crawlOrderSchema.parse({ settings: { ...FAST, ...settings } }),
+    onControl: watch,
+  });
+  return await gatherer.run(signal);
+}
+
+/** Answers with a status, and then with a page. */
+function failing(times: number, status: number, headers: Record<string, string> = {}): Page {
+  let count = 0;
+  return (_, response) => {
+    if (count++ < times) response.writeHead(status, headers).end('busy');
+    else response.writeHead(200, { 'content-type': 'text/html' }).end(page('Recovered', []));
+  };
+}
+
+const LINKS = ['/a', '/b', '/c', '/d'];
+const PAGES = Object.fromEntries(LINKS.map((path) => [path, page(path, [])]));
+
+/** Waits until a condition is true. */
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+for (const [name, bad, status] of [
+  ['503 without Retry-After', failing(1, 503), 503],
+  ['429 without Retry-After', failing(1, 429), 429],
+  [
+    'a lost connection',
+    ((): Page => {
+      let count = 0;
+      return (_, response) => {
+        if (count++ < 1) response.socket?.destroy();
+        else response.writeHead(200, { 'content-type': 'text/html' }).end(page('Recovered', []));
+      };
+    })(),
+    -3,
+  ],
+] as const) {
+  t.test(
+    `${name}: the host's other pages are fetched while the page waits, and it is reported`,
+    async (t) => {
+      await using site = await Site.start({ '/': page('Start', ['/bad', ...LINKS]), ...PAGES, '/bad': bad });
+      let control: CrawlControl | undefined;
+      const run = crawl(t.testdir(), site.url, {}, (running) => {
+        control = running;
+      });
+      await until(() => LINKS.every((path) => site.paths.includes(path)));
+      await until(async () => (await control?.retries())?.length === 1);
+      const [waiting] = await control!.retries();
+      t.match(waiting, { url: `${site.url}/bad`, status, attempts: 1 });
+      t.ok(waiting!.dueTime > Date.now() + 10_000, 'by default it waits for a while');
+      t.equal(control!.snapshot().queued, 1, 'it counts as queued');
+      // CRAWL-5.4 T20: the operator does not wait.
+      control!.forceWake();
+      const report = await run;
+      t.equal(report.end, 'finished');
+      t.equal(site.paths.filter((path) => path === '/bad').length, 2);
+      t.equal(report.counts.summarized, 6);
+      t.equal(control!.snapshot().queued, 0);
+    },
+  );
+}
+
+t.test('a Retry-After shorter than the usual wait is obeyed as it is', async (t) => {
+  await using site = await Site.start({
+    '/': page('Start', ['/bad', ...LINKS]),
+    ...PAGES,
+    '/bad': failing(1, 503, { 'retry-after': '1' }),
+  });
+  const report = await crawl(t.testdir(), site.url, {});
+  t.equal(report.counts.summarized, 6);
+  const [first, second] = site.requests.filter(({ path }) => path === '/bad');
+  t.ok(second!.at - first!.at >= 990, `it waits as long as the server asks: ${second!.at - first!.at} ms`);
+});
+
+t.test('a server that fails as a whole is left alone', async (t) => {
+  const busy: Page = (_, response) => response.writeHead(503).end('busy');
+  await using site = await Site.start({
+    '/': page('Start', ['/x1', '/x2', '/x3', '/x4', '/x5', '/x6']),
+    ...Object.fromEntries([1, 2, 3, 4, 5, 6].map((i) => [`/x${i}`, busy])),
+  });
+  const stop = new AbortController();
+  let control: CrawlControl | undefined;
+  const run = crawl(
+    t.testdir(),
+    site.url,
+    { serverFailures: 3 },
+    (running) => {
+      control = running;
+    },
+    stop.signal,
+  );
+  await until(() => control?.snapshot().queues.snoozed === 1 && site.paths.length >= 4);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  t.equal(site.paths.length, 4, 'after three failures in a row its queue sleeps');
+  t.equal(control!.snapshot().queued, 6);
+  t.equal((await control!.retries()).length, 2, 'the third stays at the head of its queue');
+  stop.abort();
+  await t.rejects(run);
+});
+
+t.test('the attempts of each kind of failure are limited', async (t) => {
+  await using site = await Site.start({
+    '/': page('Start', ['/bad', ...LINKS]),
+    ...PAGES,
+    '/bad': failing(100, 503),
+  });
+  const directory = t.testdir();
+  const settings = { busyMaxRetries: 3, busyRetryDelaySeconds: 0.02 };
+  const report = await crawl(directory, site.url, settings);
+  t.equal(report.end, 'finished');
+  t.equal(site.paths.filter((path) => path === '/bad').length, 3);
+  const log = readFileSync(join(directory, 'crawl', 'logs', 'crawl.log'), 'utf8');
+  const line = parseCrawlLogLine(log.split('\n').find((text) => text.includes('/bad'))!);
+  t.match(line, { status: 503, annotations: ['3t'] });
+});
+
+t.test('a body that cannot be decoded is kept as it is, once, with an annotation', async (t) => {
+  await using site = await Site.start({
+    '/': page('Start', ['/bad', ...LINKS]),
+    ...PAGES,
+    '/bad': (_, response) =>
+      response
+        .writeHead(200, { 'content-type': 'text/html', 'content-encoding': 'gzip' })
+        .end('this is not gzip'),
+  });
+  const directory = t.testdir();
+  const report = await crawl(directory, site.url, {});
+  t.equal(report.end, 'finished');
+  t.equal(site.paths.filter((path) => path === '/bad').length, 1);
+  const log = readFileSync(join(directory, 'crawl', 'logs', 'crawl.log'), 'utf8');
+  const line = parseCrawlLogLine(log.split('\n').find((text) => text.includes('/bad'))!);
+  t.match(line, { status: 200, size: 16, annotations: ['undecoded'] });
+});
+
+t.test('kill -9 while a retry waits: it is kept, and fetched when the crawl continues', async (t) => {
+  await using site = await Site.start({
+    '/': page('Start', ['/bad', ...LINKS]),
+    ...PAGES,
+    '/bad': failing(1, 503),
+  });
+  const directory = t.testdir();
+  const order = join(directory, 'order.json');
+  const conf = join(directory, 'test.cf');
+  writeFileSync(
+    order,
+    JSON.stringify({ seeds: [`${site.url}/`], settings: { ...FAST, busyRetryDelaySeconds: 5 } }),
+  );
+  writeFileSync(
+    conf,
+    `Gatherer-Name: T\nGatherer-Host: g.example.org\nAccess-Delay: 0\nTop-Directory: ${directory}\nCrawl-Order: ${order}\n`,
+  );
+  const start = () => new CliProcess(['gatherer', conf, '--data', join(directory, 'data'), '--no-daemon']);
+  const killed = start();
+  await until(() => LINKS.every((path) => site.paths.includes(path)) && site.paths.includes('/bad'));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  killed.child.kill('SIGKILL');
+  await killed.finished;
+  t.same(site.paths.filter((path) => path === '/bad').length, 1);
+  const { code, stderr } = await start().finished;
+  t.equal(code, 0, stderr);
+  t.equal(site.paths.filter((path) => path === '/bad').length, 2);
+  t.equal(site.paths.length, 7, 'every other page is fetched once');
+  await using offline = await OfflineCrawl.open(join(directory, 'data'));
+  t.equal((await offline?.snapshot())?.queued, 0, 'the counters are right');
+});
