@@ -27,7 +27,7 @@ t.test('2000 passwords over the port: ten are compared, the log stays short', as
   );
   const right = await exchange(port, '#ADMIN #password "open sesame" #do-stats\r\n');
   t.match(right, /Too many wrong passwords/, 'the address waits, whatever it sends');
-  broker.events.flush();
+  await broker.events.flush();
   const lines = readFileSync(join(directory, 'admin', 'LOG'), 'utf8').split('\n');
   t.ok(lines.length < 30, `${lines.length} lines`);
   t.ok(lines.some((line) => /Admin: 127\.0\.0\.1: #do-stats refused: too many wrong passwords/.test(line)));

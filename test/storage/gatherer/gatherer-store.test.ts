@@ -44,7 +44,7 @@ t.test('summaries are stored and exported', async (t) => {
     const { text } = await readExport(store.summaries.exportSince(10));
     t.equal(text, `${none.soif}${ten!.soif}${eleven!.soif}`);
     t.equal((await readExport(store.summaries.exportSince(12))).text, String(none.soif));
-    t.rejects(readExport(store.summaries.exportSince(-1)), RangeError);
+    await t.rejects(readExport(store.summaries.exportSince(-1)), RangeError);
   });
 
   t.test('pages have whole objects; an abort ends the iteration', async (t) => {
