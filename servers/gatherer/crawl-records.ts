@@ -23,7 +23,7 @@ export interface CrawlRecordsOptions {
   readonly store: GathererStore;
   /** The directory of the crawl's files; the logs are in `logs/` below it. */
   readonly directory: string;
-  readonly order: Pick<CrawlOrderConfig, 'logs' | 'recoveryJournal'>;
+  readonly order: Pick<CrawlOrderConfig, 'logs' | 'progressSeconds' | 'recoveryJournal'>;
   /** Whether the configuration names the order: otherwise the run has no logs and shows no figures of its crawl. */
   readonly ordered: boolean;
   /** Whether the run continues an interrupted one, and its figures. */
@@ -66,7 +66,10 @@ export async function openCrawlRecords(
   const logs =
     logDirectory === undefined
       ? undefined
-      : resources.adopt(await CrawlLogs.open(logDirectory), (opened) => opened.close());
+      : resources.adopt(
+          await CrawlLogs.open(logDirectory, { progressMs: Math.round(order.progressSeconds * 1000) }),
+          (opened) => opened.close(),
+        );
   const journal = order.recoveryJournal ? await openJournal(directory, resources) : undefined;
   const events = resources.adopt(new StoredEvents(stored, logs, sizes), (opened) => opened.close());
   return { logs, journal, statistics, events };

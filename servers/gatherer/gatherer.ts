@@ -25,7 +25,7 @@ import { essenceOptionsOf } from './essence-options.js';
 import { plainOrder } from './gather-settings.js';
 import { boundLogins } from './logins.js';
 import { MinTimeToLive } from './min-time-to-live.js';
-import { readSeedsFile, withOrder } from './order-seeds.js';
+import { withOrder } from './order-seeds.js';
 import type { Refusal } from './root-limits.js';
 import { digest, expandNodes, type RulesDigest, RunState } from './run-state.js';
 import { withSecrets } from './secrets.js';
@@ -381,21 +381,9 @@ export async function readConfiguredOrder(
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new ConfigError('configuration', 0, 'Crawl-Order', `${file} cannot be read: ${String(cause)}`);
   });
-  // Heritrix orders are XML; ours are JSON. Most configurations have none, so their readers are loaded here.
-  if (!text.trimStart().startsWith('<')) {
-    const [{ readOrder }, { ignoredSettings }] = await Promise.all([
-      import('../crawler/order/read-order.js'),
-      import('../crawler/order/check-order.js'),
-    ]);
-    const order = readOrder(text, file);
-    for (const { path, problem } of ignoredSettings(order))
-      onProblem(new ConfigError(file, 0, path.join('.'), problem));
-    return order;
-  }
-  const { readOrderXml } = await import('../crawler/order/order-xml.js');
-  const { order, seedsFile, warnings } = readOrderXml(text, file);
-  for (const { line, text: problem } of warnings) onProblem(new ConfigError(file, line, '', problem));
-  return seedsFile === ''
-    ? order
-    : { ...order, seeds: [...order.seeds, ...(await readSeedsFile(seedsFile, file))] };
+  // Most configurations have no order, so its readers are loaded here.
+  const { readOrderText } = await import('../crawler/order/read-order-file.js');
+  const { order, warnings } = await readOrderText(text, file);
+  for (const warning of warnings) onProblem(warning);
+  return order;
 }

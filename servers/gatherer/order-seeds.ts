@@ -1,8 +1,6 @@
 // The seeds and the identity of requests that an order of the crawl engine adds to a configuration.
-import { readFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
 import { type GathererConfig, parseRootNode } from '../../protocols/config/index.js';
-import { ConfigError, messageOf } from '../../protocols/errors.js';
+import { ConfigError } from '../../protocols/errors.js';
 import { parseSeeds } from '../crawler/decide/seed-list.js';
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
 
@@ -36,18 +34,4 @@ export function withOrder(
     ...(order.userAgent === '' ? {} : { httpUserAgent: order.userAgent }),
     ...(order.from === '' ? {} : { httpFrom: order.from }),
   };
-}
-
-/**
- * Reads the seed file of an original order (CRAWL-10.1.5).
- * @param order path of the order, to which the file's name is relative
- * @returns its lines
- * @throws ConfigError if it cannot be read
- */
-export async function readSeedsFile(name: string, order: string): Promise<string[]> {
-  const path = resolve(dirname(order), name);
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new ConfigError(order, 0, 'seedsfile', `${path} cannot be read: ${messageOf(cause)}`);
-  });
-  return text.split(/\r\n|\r|\n/);
 }

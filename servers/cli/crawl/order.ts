@@ -7,9 +7,7 @@ import {
   type CrawlSettings,
   defaultOrderText,
   describeSettings,
-  ignoredSettings,
-  readOrder,
-  readOrderXml,
+  readOrderText,
   SheetOverlays,
   settingsTable,
 } from '../../crawler/order/index.js';
@@ -148,15 +146,9 @@ async function readOrderFile(file: string): Promise<CrawlOrderConfig> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new UsageError(`crawl: ${file} cannot be read: ${messageOf(cause)}`);
   });
-  if (!text.trimStart().startsWith('<')) {
-    const order = readOrder(text, file);
-    for (const { path, problem } of ignoredSettings(order))
-      writeMessage(`warning: ${file}: ${path.join('.')}: ${problem}`);
-    return order;
-  }
-  const { order: read, warnings } = readOrderXml(text, file);
-  for (const warning of warnings) writeMessage(`warning: ${file}:${warning.line}: ${warning.text}`);
-  return read;
+  const { order, warnings } = await readOrderText(text, file);
+  for (const { message } of warnings) writeMessage(`warning: ${message}`);
+  return order;
 }
 
 function urlArgument(text: string): string {

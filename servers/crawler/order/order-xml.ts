@@ -1,9 +1,11 @@
 import { ConfigError } from '../../../protocols/errors.js';
+import type { RuleInput } from '../decide/index.js';
+import { Conversion, type OrderWarning, type Values } from './conversion.js';
 import type { CrawlOrderConfig } from './order.js';
 import {
   BUILT_IN_CLASSES,
   COST_CLASSES,
-  IGNORED_NAMES,
+  EXTRACTOR_CLASSES,
   MODULE_SETTINGS,
   ORDER_NAMES,
   QUEUE_CLASSES,
@@ -17,14 +19,6 @@ import { originalScope } from './original-scope.js';
 import { validateOrder } from './read-order.js';
 import { parseXml, type XmlElement } from './xml-tree.js';
 
-/** A part of the file that was not converted. */
-interface OrderWarning {
-  readonly file: string;
-  /** From 1. */
-  readonly line: number;
-  readonly text: string;
-}
-
 /** Overrides of a host or domain (CRAWL-19.4): the text of its `settings.xml`. */
 export interface HostSettings {
   /** `example.org`; the overrides apply to all hosts below it too. */
@@ -37,7 +31,11 @@ export interface OrderFromXml {
   readonly order: CrawlOrderConfig;
   /** CRAWL-10.1.5: path of the seed file, relative to the order; '' if the order has none. The caller adds its seeds to the order. */
   readonly seedsFile: string;
-  /** Parts without an equivalent in this project. */
+  /** CRAWL-19.4: the directory of the overrides, relative to the order; '' if the order has none. The caller reads them. */
+  readonly settingsDirectory: string;
+  /** Returns the file and the line of a path in the order. */
+  readonly placeOf: (path: readonly PropertyKey[]) => { readonly file: string; readonly line: number };
+  /** What became of every element that was not converted, by line. */
   readonly warnings: readonly OrderWarning[];
 }
 
@@ -61,14 +59,18 @@ export function readOrderXml(
   const controller = childOf(root, 'controller');
   if (controller === undefined) throw new ConfigError(file, root.line, 'controller', 'it is missing');
   const settings: Values = {};
-  draft.modules(controller, { order, settings, path: ['settings'] });
+  draft.use(root, ...presentOf(childOf(root, 'meta')), ...presentOf(name), controller);
+  const target = { order, settings, path: ['settings'] };
+  draft.modules(controller, target);
+  draft.limitEmbeds(target);
+  draft.reportRest(root);
   const sheets = overrides.map((override, index) => {
     const sheet = new Draft(override.file);
     const values: Values = {};
-    sheet.modules(rootOf(override.text, override.file, 'crawl-settings'), {
-      settings: values,
-      path: ['sheets', index, 'settings'],
-    });
+    const overrides = rootOf(override.text, override.file, 'crawl-settings');
+    sheet.use(overrides);
+    sheet.modules(overrides, { settings: values, path: ['sheets', index, 'settings'] });
+    sheet.reportRest(overrides);
     return { draft: sheet, input: sheetOf(override.host, values) };
   });
   const value = { ...order, settings, sheets: sheets.map(({ input }) => input) };
@@ -77,6 +79,8 @@ export function readOrderXml(
   return {
     order: validateOrder(value, file, (path) => draftOf(path).lineOf(path)),
     seedsFile: draft.seedsFile,
+    settingsDirectory: draft.settingsDirectory,
+    placeOf: (path) => ({ file: draftOf(path).file, line: draftOf(path).lineOf(path) }),
     warnings: [draft, ...sheets.map((sheet) => sheet.draft)].flatMap(({ warnings }) => warnings),
   };
 }
@@ -90,8 +94,6 @@ export function hostOfSettingsFile(path: string): string | undefined {
   const labels = path.split('/').filter((label) => label !== '' && label !== '.');
   return labels.pop() === 'settings.xml' && labels.length > 0 ? labels.reverse().join('.') : undefined;
 }
-
-type Values = Record<string, unknown>;
 
 /** CRAWL-19.4: a sheet for a domain and all schemes that a crawl fetches. */
 function sheetOf(host: string, settings: Values): object {
@@ -107,31 +109,9 @@ interface Target {
 }
 
 /** The conversion of one file. */
-class Draft {
-  readonly warnings: OrderWarning[] = [];
+class Draft extends Conversion {
   seedsFile = '';
-  readonly #lines = new Map<string, number>();
-
-  constructor(readonly file: string) {}
-
-  lineOf(path: readonly PropertyKey[]): number {
-    for (let length = path.length; length > 0; length--) {
-      const line = this.#lines.get(path.slice(0, length).map(String).join('.'));
-      if (line !== undefined) return line;
-    }
-    return 0;
-  }
-
-  put(
-    values: Values,
-    path: readonly (string | number)[],
-    name: string,
-    value: unknown,
-    { line }: XmlElement,
-  ): void {
-    values[name] = value;
-    this.#lines.set([...path, name].join('.'), line);
-  }
+  settingsDirectory = '';
 
   /** Converts everything below a controller or the settings of a host. */
   modules(parent: XmlElement, target: Target): void {
@@ -139,27 +119,77 @@ class Draft {
       if (element.name === 'scope' && target.order !== undefined) this.#scope(element, target.order);
       else if (element.name === 'uri-canonicalization-rules') this.#seenRules(element, target);
       else if (element.name === 'robots-honoring-policy') this.#robots(element, target);
+      else if (element.name === 'extract-processors' && target.order !== undefined)
+        this.#extractors(element, target);
       else if (isModule(element)) this.#module(element, target);
       else this.#value(element, target);
     }
   }
 
   #module(element: XmlElement, target: Target): void {
-    // A disabled module has no effect.
-    if (childOf(element, 'enabled')?.text === 'false') return;
-    if (element.tag === 'newObject' && !BUILT_IN_CLASSES.has(element.className)) {
-      if (!IGNORED_NAMES.has(element.name.replace(/^.*#/, '')))
-        this.#warn(element, `the module ${element.name} (${element.className}) has no equivalent here`);
+    const { name, className } = element;
+    const enabled = childOf(element, 'enabled');
+    if (enabled !== undefined) this.use(enabled);
+    if (enabled?.text === 'false') {
+      this.warn(element, `the module ${name} is disabled and left out`);
       return;
     }
-    for (const [name, value] of Object.entries(MODULE_SETTINGS.get(element.className) ?? {}))
-      this.put(target.settings, target.path, name, value, element);
+    if (/(?:^|#)decide-rules$/.test(name)) {
+      this.#gate(element);
+      return;
+    }
+    if (element.tag === 'newObject' && !BUILT_IN_CLASSES.has(className)) {
+      this.warn(element, `the module ${name} (${className}) has no equivalent here`);
+      return;
+    }
+    this.use(element);
+    for (const [setting, value] of Object.entries(MODULE_SETTINGS.get(className) ?? {}))
+      this.put(target.settings, target.path, setting, value, element);
     this.modules(element, target);
+  }
+
+  /** CRAWL-11.2: with extractors, what pages show is fetched where the scope accepts it, as the original does. */
+  #extractors(chain: XmlElement, target: Target): void {
+    const { settings, path } = target;
+    const enabled = chain.children.filter(
+      (module) => EXTRACTOR_CLASSES.has(module.className) && childOf(module, 'enabled')?.text !== 'false',
+    );
+    if (enabled.length === 0) {
+      this.put(settings, path, 'maxOutlinks', 0, chain);
+      this.warn(chain, 'no extractor is enabled: links are not followed (maxOutlinks 0)');
+    } else {
+      this.put(settings, path, 'embeds', 'any', chain);
+      if (!enabled.some(({ className }) => className === 'ExtractorJS'))
+        this.put(settings, path, 'maxSpeculativeHops', 0, chain);
+    }
+    this.use(chain);
+    for (const module of chain.children) {
+      const isOff = childOf(module, 'enabled')?.text === 'false';
+      if (isOff && enabled.length > 0 && EXTRACTOR_CLASSES.get(module.className) === 'always')
+        this.warn(module, `the module ${module.name} is disabled, but embeds reads its references too`);
+      else this.#module(module, target);
+    }
+  }
+
+  /** CRAWL-10.2.3: the scope's limits of transclusion are those of the embeds. */
+  limitEmbeds({ order, settings }: Target): void {
+    if (settings.embeds !== 'any') return;
+    const rules = (order?.scope ?? []) as readonly RuleInput[];
+    const rule = rules.findLast((candidate) => candidate.rule === 'transclusion');
+    if (rule?.rule !== 'transclusion') return;
+    if (rule.maxTransHops !== undefined) settings.maxTransHops = rule.maxTransHops;
+    if (rule.maxSpeculativeHops !== undefined) settings.maxSpeculativeHops ??= rule.maxSpeculativeHops;
+  }
+
+  /** CRAWL-11.1: the rules that decide which URIs a processor gets. */
+  #gate(element: XmlElement): void {
+    const rules = childOf(element, 'rules');
+    if (rules === undefined || rules.children.length === 0) this.use(element, ...presentOf(rules));
+    else this.warn(element, `${element.name} is left out: the processor gets every URI`);
   }
 
   #value(element: XmlElement, target: Target): void {
     const { name, text } = element;
-    if (IGNORED_NAMES.has(name)) return;
     const setting = SETTING_NAMES.get(name);
     const quota = QUOTA_NAMES.get(name);
     const order = ORDER_NAMES.get(name);
@@ -179,20 +209,21 @@ class Draft {
     } else if (name === 'end-operation') {
       this.put(settings, path, 'runtimeOperation', RUNTIME_OPERATIONS.get(text) ?? text, element);
     } else if (target.order === undefined) {
-      if (order !== undefined) this.#warn(element, `${name} cannot be overridden (CRAWL-19.5)`);
-      else this.#unknown(element);
+      if (order !== undefined) this.warn(element, `${name} cannot be overridden (CRAWL-19.5)`);
     } else if (order !== undefined) {
       this.put(target.order, [], order, typedValue(element), element);
     } else if (name === 'uri-included-structure') {
       const { order: values } = target;
       this.#byClass(element, SEEN_CLASSES, (value) => this.put(values, [], 'seen', value, element));
-    } else if (text !== '') {
-      this.#unknown(element);
-    }
+    } else if (name === 'settings-directory') {
+      this.settingsDirectory = text;
+      this.use(element);
+    } else if (name === 'enabled') this.use(element);
   }
 
   /** CRAWL-13.4. */
   #robots(element: XmlElement, target: Target): void {
+    this.use(element);
     for (const child of element.children) {
       if (child.name === 'type') this.put(target.settings, target.path, 'robotsPolicy', child.text, child);
       else this.#value(child, target);
@@ -200,35 +231,40 @@ class Draft {
   }
 
   #scope(element: XmlElement, order: Values): void {
-    this.seedsFile = childOf(element, 'seedsfile')?.text ?? '';
-    const scope = originalScope(element, (source, problem) => this.#warn(source, problem));
-    if (scope === undefined) this.#warn(element, `the scope ${element.className} is unknown and left out`);
+    const seedsFile = childOf(element, 'seedsfile');
+    this.seedsFile = seedsFile?.text ?? '';
+    this.use(...presentOf(seedsFile), ...presentOf(childOf(element, 'enabled')));
+    const scope = originalScope(element, {
+      warn: (source, problem) => this.warn(source, problem),
+      use: (source) => this.use(source),
+    });
+    if (scope === undefined) this.warn(element, `the scope ${element.className} is unknown and left out`);
     else this.put(order, [], 'scope', scope, element);
   }
 
   /** CRAWL-14.1: the enabled rules in their order. */
   #seenRules(element: XmlElement, { settings, path }: Target): void {
     const names = element.children.flatMap((rule) => {
-      if (childOf(rule, 'enabled')?.text === 'false') return [];
+      const enabled = childOf(rule, 'enabled');
+      this.use(...presentOf(enabled));
       const name = SEEN_RULE_CLASSES.get(rule.className);
-      if (name === undefined) this.#warn(rule, `the rule ${rule.className} of the seen test is left out`);
-      return name ?? [];
+      if (enabled?.text === 'false')
+        this.warn(rule, `the rule ${rule.name} of the seen test is disabled and left out`);
+      else if (name === undefined)
+        this.warn(rule, `the rule ${rule.className} of the seen test is unknown and left out`);
+      else this.use(rule);
+      return enabled?.text === 'false' ? [] : (name ?? []);
     });
-    if (names.length > 0) this.put(settings, path, 'seenRules', names, element);
+    this.use(element);
+    if (names.length === 0) return;
+    settings.seenRules = names;
+    this.place([...path, 'seenRules'], element);
   }
 
   #byClass<T>(element: XmlElement, classes: ReadonlyMap<string, T>, found: (value: T) => void): void {
     const value = classes.get(element.text.replace(/^.*[.$]/, ''));
-    if (value === undefined) this.#warn(element, `${element.name}: ${element.text} is unknown`);
+    if (value === undefined) this.warn(element, `${element.name}: ${element.text} is unknown`);
     else found(value);
-  }
-
-  #unknown(element: XmlElement): void {
-    this.#warn(element, `${element.name} has no equivalent here`);
-  }
-
-  #warn({ line }: XmlElement, text: string): void {
-    this.warnings.push({ file: this.file, line, text });
   }
 }
 
@@ -258,6 +294,10 @@ function rootOf(text: string, file: string, tag: string): XmlElement {
   const root = parseXml(text, file);
   if (root.tag !== tag) throw new ConfigError(file, root.line, root.tag, `the root element must be ${tag}`);
   return root;
+}
+
+function presentOf<T>(value: T | undefined): T[] {
+  return value === undefined ? [] : [value];
 }
 
 function childOf(element: XmlElement | undefined, name: string): XmlElement | undefined {

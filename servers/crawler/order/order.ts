@@ -169,6 +169,12 @@ export const crawlOrderSchema = z.strictObject({
     'checkpoints',
   ),
   logs: withNote(z.boolean().default(true), 'CRAWL-16', 'The logs of the crawl are written'),
+  progressSeconds: withNote(
+    z.number().min(0.01).max(86_400).default(20),
+    'CRAWL-16.3',
+    'Interval of the lines of figures in progress-statistics.log',
+    's',
+  ),
   warc: warcSchema.prefault({}),
   /** Absent: the crawl has no console. */
   console: consoleSchema.optional(),

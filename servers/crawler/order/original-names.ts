@@ -63,6 +63,7 @@ export const ORDER_NAMES: ReadonlyMap<string, keyof CrawlOrderConfig> = new Map(
   ['snooze-deactivate-ms', 'snoozeDeactivateMs'],
   ['user-agent', 'userAgent'],
   ['from', 'from'],
+  ['interval-seconds', 'progressSeconds'],
 ]);
 
 /** Quotas by their names in a 1.x order (CRAWL-11.3). */
@@ -115,15 +116,23 @@ export const SEEN_RULE_CLASSES: ReadonlyMap<string, string> = new Map([
   ['StripExtraSlashes', 'StripExtraSlashes'],
 ]);
 
+/** Extractors with an equivalent in this project: the setting `embeds` includes them always, or the scope limits them (CRAWL-11.2). */
+export const EXTRACTOR_CLASSES: ReadonlyMap<string, 'always' | 'limited'> = new Map([
+  ['ExtractorCSS', 'always'],
+  ['ExtractorHTML', 'always'],
+  ['AggressiveExtractorHTML', 'always'],
+  ['JerichoExtractorHTML', 'always'],
+  ['ExtractorHTTP', 'always'],
+  ['ExtractorJS', 'limited'],
+  ['ExtractorXML', 'always'],
+]);
+
 /** Modules with an equivalent in this project. */
 export const BUILT_IN_CLASSES: ReadonlySet<string> = new Set([
+  ...EXTRACTOR_CLASSES.keys(),
   'BdbFrontier',
   'ChangeEvaluator',
   'CrawlStateUpdater',
-  'ExtractorCSS',
-  'ExtractorHTML',
-  'ExtractorHTTP',
-  'ExtractorJS',
   'FetchDNS',
   'FetchHTTP',
   'FrontierScheduler',
@@ -137,30 +146,45 @@ export const BUILT_IN_CLASSES: ReadonlySet<string> = new Set([
   'StatisticsTracker',
 ]);
 
-/** Names that are ignored: paths of files, sizes of buffers, logging of the original. */
-export const IGNORED_NAMES: ReadonlySet<string> = new Set([
-  'bdb-cache-percent',
-  'checkpoints-path',
-  'checkpoint-copy-bdbje-logs',
-  'decide-rules',
-  'disk-path',
-  'enabled',
-  'interval-seconds',
-  'logs-path',
-  'override-logger',
-  'overwrite-logs',
-  'rebuild-on-reconfig',
-  'recheck-scope',
-  'recorder-in-buffer-bytes',
-  'recorder-out-buffer-bytes',
-  'recover-path',
-  'recover-retain-failures',
-  'recover-scope-enqueues',
-  'recover-scope-includes',
-  'reread-seeds-on-config',
-  'scratch-path',
-  'seeds-as-surt-prefixes',
-  'settings-directory',
-  'state-path',
-  'surts-dump-file',
+/** Settings without an effect here, by name, and why. Each is reported with its line. */
+export const IGNORED_NAMES: ReadonlyMap<string, string> = new Map([
+  ...reasons('the crawl keeps its files in the directory of the Gatherer', [
+    'checkpoints-path',
+    'disk-path',
+    'logs-path',
+    'scratch-path',
+    'state-path',
+    'surts-dump-file',
+  ]),
+  ...reasons('the store sizes its buffers itself', [
+    'bdb-cache-percent',
+    'recorder-in-buffer-bytes',
+    'recorder-out-buffer-bytes',
+    'pool-max-active',
+    'pool-max-wait',
+  ]),
+  ...reasons('`harvest crawl recover` imports a journal', [
+    'recover-path',
+    'recover-retain-failures',
+    'recover-scope-enqueues',
+    'recover-scope-includes',
+  ]),
+  ...reasons('a checkpoint always contains the whole store', ['checkpoint-copy-bdbje-logs']),
+  ...reasons('logs are continued', ['overwrite-logs']),
+  ...reasons('every link passes the scope once', ['recheck-scope']),
+  ...reasons('the logs of the crawl have all lines', ['override-logger']),
+  ...reasons('the order is read when the crawl starts', ['rebuild-on-reconfig', 'reread-seeds-on-config']),
+  ...reasons('the read time-out of the Gatherer applies', ['sotimeout-ms']),
+  ...reasons('Max-Retrieval-Size of the configuration applies', ['max-length-bytes']),
+  ...reasons('an order has no such note; use comments', [
+    'audience',
+    'date',
+    'description',
+    'operator',
+    'organization',
+  ]),
 ]);
+
+function reasons(reason: string, names: readonly string[]): (readonly [string, string])[] {
+  return names.map((name) => [name, reason] as const);
+}

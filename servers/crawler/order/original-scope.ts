@@ -1,58 +1,123 @@
 import type { RuleInput } from '../decide/index.js';
 import type { XmlElement } from './xml-tree.js';
 
-/** Reports a part that is not converted. */
-export type Warn = (element: XmlElement, problem: string) => void;
+/** What the conversion of a scope reports. */
+export interface ScopeReport {
+  /** Reports a part that is not converted. */
+  readonly warn: (element: XmlElement, problem: string) => void;
+  /** Marks an element as converted. */
+  readonly use: (element: XmlElement) => void;
+}
+
+/** An element whose children are marked as converted when they are read. */
+class Reader {
+  constructor(
+    readonly element: XmlElement,
+    readonly use: ScopeReport['use'],
+  ) {}
+
+  child(name: string): XmlElement | undefined {
+    const child = this.element.children.find((candidate) => candidate.name === name);
+    if (child !== undefined) this.use(child);
+    return child;
+  }
+
+  /** Returns the text of a child element; undefined if it is absent or empty. */
+  text(name: string): string | undefined {
+    const text = this.child(name)?.text;
+    return text === '' ? undefined : text;
+  }
+
+  number(name: string): number | undefined {
+    const text = this.text(name);
+    return text === undefined ? undefined : Number(text);
+  }
+
+  list(name: string): string[] {
+    const items = this.child(name)?.children ?? [];
+    items.forEach(this.use);
+    return items.map(({ text }) => text);
+  }
+}
 
 /**
  * Converts a 1.x scope to decide rules: a classic scope to equivalent rules (CRAWL-10.1), a deciding scope rule by rule (CRAWL-10.2.4).
  * Returns undefined for other classes.
  */
-export function originalScope(scope: XmlElement, warn: Warn): RuleInput[] | undefined {
+export function originalScope(scope: XmlElement, report: ScopeReport): RuleInput[] | undefined {
   const focus = FOCUS[scope.className];
-  if (focus !== undefined) return classicRules(scope, focus, warn);
+  if (focus !== undefined) return classicRules(scope, focus, report);
   if (scope.className !== 'DecidingScope') return undefined;
-  const sequence = scope.children.find(({ name }) => name === 'decide-rules');
-  const rules = sequence?.children.find(({ name }) => name === 'rules')?.children ?? [];
+  const sequence = new Reader(scope, report.use).child('decide-rules');
+  return sequence === undefined ? [] : originalRules(sequence, report);
+}
+
+/** CRAWL-10.2.4: converts a decide-rule sequence, rule by rule. */
+function originalRules(sequence: XmlElement, { warn, use }: ScopeReport): RuleInput[] {
+  const rules = new Reader(sequence, use).child('rules')?.children ?? [];
   return rules.flatMap((rule) => {
-    if (textOf(rule, 'enabled') === 'false') return [];
-    const converted = RULES[rule.className]?.(rule);
-    if (converted === undefined) warn(rule, `the rule ${rule.className} is unknown and left out`);
-    for (const name of ['surts-source-file', 'surts-source'])
-      if (textOf(rule, name) !== undefined)
-        warn(rule, `the prefixes of ${textOf(rule, name)} are not read: write them into lines`);
-    return converted ?? [];
+    const reader = new Reader(rule, use);
+    if (reader.text('enabled') === 'false') {
+      warn(rule, `the rule ${rule.name} is disabled and left out`);
+      return [];
+    }
+    const converted = RULES[rule.className]?.(reader);
+    if (converted === undefined) {
+      warn(rule, `the rule ${rule.className} is unknown and left out`);
+      return [];
+    }
+    use(rule);
+    warnOfPrefixFiles(rule, warn);
+    return converted;
   });
 }
 
+function warnOfPrefixFiles({ children }: XmlElement, warn: ScopeReport['warn']): void {
+  for (const child of children)
+    if (/^surts-source(?:-file)?$/.test(child.name))
+      warn(
+        child,
+        child.text === ''
+          ? `${child.name} is empty: there are no further prefixes`
+          : `the prefixes of ${child.text} are not read: write them into lines`,
+      );
+}
+
 /** CRAWL-10.1.3. */
-const FOCUS: Readonly<Record<string, RuleInput>> = {
-  BroadScope: { rule: 'all', answer: 'ACCEPT' },
-  DomainScope: { rule: 'on-domains' },
-  HostScope: { rule: 'on-hosts' },
-  PathScope: { rule: 'surt-prefixed' },
-  SurtPrefixScope: { rule: 'surt-prefixed' },
+const FOCUS: Readonly<Record<string, (scope: Reader) => RuleInput>> = {
+  BroadScope: () => ({ rule: 'all', answer: 'ACCEPT' }),
+  DomainScope: () => ({ rule: 'on-domains' }),
+  HostScope: () => ({ rule: 'on-hosts' }),
+  PathScope: () => ({ rule: 'surt-prefixed' }),
+  SurtPrefixScope: (scope) => ({ rule: 'surt-prefixed', ...seedsOf(scope) }),
 };
 
 /** CRAWL-10.1.1: seeds, URIs in focus, media and transitive URIs, up to a number of links. */
-function classicRules(scope: XmlElement, focus: RuleInput, warn: Warn): RuleInput[] {
+function classicRules(
+  scope: XmlElement,
+  focusOf: (scope: Reader) => RuleInput,
+  { warn, use }: ScopeReport,
+): RuleInput[] {
+  const reader = new Reader(scope, use);
   const exclude = scope.children.find(({ name }) => name === 'exclude-filter');
   if (exclude?.children.some(({ children }) => children.length > 0))
     warn(exclude, 'the exclude filter is left out: write it as rules that REJECT');
+  else if (exclude !== undefined) use(exclude);
+  warnOfPrefixFiles(scope, warn);
   // CRAWL-10.1.4: on by default.
-  const media = scope.children.find(({ name }) => name === 'additionalScopeFocus');
-  const acceptsMedia = media === undefined || textOf(media, 'enabled') !== 'false';
+  const media = reader.child('additionalScopeFocus');
+  const acceptsMedia = media === undefined || new Reader(media, use).text('enabled') !== 'false';
   return [
     { rule: 'all', answer: 'REJECT' },
     { rule: 'seed' },
-    focus,
+    focusOf(reader),
     ...(acceptsMedia ? [{ rule: 'file-pattern', preset: 'all' } as const] : []),
-    { rule: 'transclusion', maxTransHops: numberOf(scope, 'max-trans-hops') ?? 5 },
-    { rule: 'too-many-link-hops', max: numberOf(scope, 'max-link-hops') ?? 25 },
+    { rule: 'transclusion', maxTransHops: reader.number('max-trans-hops') ?? 5 },
+    { rule: 'too-many-link-hops', max: reader.number('max-link-hops') ?? 25 },
   ];
 }
 
-const RULES: Readonly<Record<string, (rule: XmlElement) => RuleInput>> = {
+const RULES: Readonly<Record<string, (rule: Reader) => RuleInput>> = {
   AcceptDecideRule: () => ({ rule: 'all', answer: 'ACCEPT' }),
   RejectDecideRule: () => ({ rule: 'all', answer: 'REJECT' }),
   SeedAcceptDecideRule: () => ({ rule: 'seed' }),
@@ -65,30 +130,30 @@ const RULES: Readonly<Record<string, (rule: XmlElement) => RuleInput>> = {
   NotOnDomainsDecideRule: (rule) => ({ rule: 'not-on-domains', ...answerOf(rule), ...seedsOf(rule) }),
   ScopePlusOneDecideRule: (rule) => ({
     rule: 'scope-plus-one',
-    on: textOf(rule, 'host-domain-scope')?.toLowerCase() === 'host' ? 'hosts' : 'domains',
+    on: rule.text('host-domain-scope')?.toLowerCase() === 'host' ? 'hosts' : 'domains',
     ...answerOf(rule),
     ...seedsOf(rule),
   }),
-  TooManyHopsDecideRule: (rule) => ({ rule: 'too-many-hops', max: numberOf(rule, 'max-hops') ?? 20 }),
+  TooManyHopsDecideRule: (rule) => ({ rule: 'too-many-hops', max: rule.number('max-hops') ?? 20 }),
   TransclusionDecideRule: (rule) => ({
     rule: 'transclusion',
-    maxTransHops: numberOf(rule, 'max-trans-hops') ?? 3,
-    maxSpeculativeHops: numberOf(rule, 'max-speculative-hops') ?? 1,
+    maxTransHops: rule.number('max-trans-hops') ?? 3,
+    maxSpeculativeHops: rule.number('max-speculative-hops') ?? 1,
   }),
   PathologicalPathDecideRule: (rule) => ({
     rule: 'pathological-path',
-    maxRepetitions: numberOf(rule, 'max-repetitions') ?? 2,
+    maxRepetitions: rule.number('max-repetitions') ?? 2,
   }),
   TooManyPathSegmentsDecideRule: (rule) => ({
     rule: 'too-many-path-segments',
-    max: numberOf(rule, 'max-path-depth') ?? 20,
+    max: rule.number('max-path-depth') ?? 20,
   }),
   HasViaDecideRule: (rule) => ({ rule: 'has-via', answer: answerOf(rule).answer ?? 'ACCEPT' }),
   AddRedirectFromRootServerToScope: () => ({ rule: 'redirect-from-root' }),
   MatchesFilePatternDecideRule: (rule) => ({
     rule: 'file-pattern',
     ...answerOf(rule),
-    preset: FILE_PRESETS[textOf(rule, 'use-preset-pattern')?.toLowerCase() ?? 'all'] ?? 'all',
+    preset: FILE_PRESETS[rule.text('use-preset-pattern')?.toLowerCase() ?? 'all'] ?? 'all',
   }),
   MatchesRegExpDecideRule: (rule) => ({ rule: 'matches', ...patternsOf(rule) }),
   NotMatchesRegExpDecideRule: (rule) => ({ rule: 'not-matches', ...patternsOf(rule) }),
@@ -107,38 +172,26 @@ const FILE_PRESETS: Readonly<Record<string, 'images' | 'audio' | 'video' | 'docu
   all: 'all',
 };
 
-function answerOf(rule: XmlElement): { answer?: 'ACCEPT' | 'REJECT' } {
-  const decision = textOf(rule, 'decision');
+function answerOf(rule: Reader): { answer?: 'ACCEPT' | 'REJECT' } {
+  const decision = rule.text('decision');
   return decision === 'ACCEPT' || decision === 'REJECT' ? { answer: decision } : {};
 }
 
-function seedsOf(rule: XmlElement): { seeds?: boolean } {
-  const seeds = textOf(rule, 'seeds-as-surt-prefixes');
+function seedsOf(rule: Reader): { seeds?: boolean } {
+  const seeds = rule.text('seeds-as-surt-prefixes');
   return seeds === undefined ? {} : { seeds: seeds === 'true' };
 }
 
-function patternsOf(rule: XmlElement): {
+function patternsOf(rule: Reader): {
   answer: 'ACCEPT' | 'REJECT';
   patterns: string[];
   logic: 'OR' | 'AND';
 } {
-  const list =
-    rule.children.find(({ name }) => name === 'regexp-list')?.children.map(({ text }) => text) ?? [];
-  const pattern = textOf(rule, 'regexp');
+  const list = rule.list('regexp-list');
+  const pattern = rule.text('regexp');
   return {
     answer: answerOf(rule).answer ?? 'ACCEPT',
     patterns: [...(pattern === undefined ? [] : [pattern]), ...list].filter((text) => text !== ''),
-    logic: textOf(rule, 'list-logic') === 'AND' ? 'AND' : 'OR',
+    logic: rule.text('list-logic') === 'AND' ? 'AND' : 'OR',
   };
-}
-
-/** Returns the text of a child element; undefined if it is absent or empty. */
-function textOf(element: XmlElement, name: string): string | undefined {
-  const text = element.children.find((child) => child.name === name)?.text;
-  return text === '' ? undefined : text;
-}
-
-function numberOf(element: XmlElement, name: string): number | undefined {
-  const text = textOf(element, name);
-  return text === undefined ? undefined : Number(text);
 }

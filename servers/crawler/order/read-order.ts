@@ -78,7 +78,7 @@ function normalizeName(name: string): string {
 }
 
 /** Formats a path as `sheets[0].settings.minDelayMs`. */
-function formatPath(path: readonly PropertyKey[]): string {
+export function formatPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>((shown, part) => {
     if (typeof part === 'number') return `${shown}[${part}]`;
     return shown === '' ? String(part) : `${shown}.${String(part)}`;

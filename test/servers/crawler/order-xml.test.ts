@@ -1,7 +1,14 @@
 // Orders of the 1.x line in XML are converted to orders: settings, scopes, overrides of hosts, and errors with their lines.
 
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
-import { hostOfSettingsFile, readOrderXml, SheetOverlays } from '../../../servers/crawler/order/index.js';
+import {
+  hostOfSettingsFile,
+  readOrderText,
+  readOrderXml,
+  SheetOverlays,
+} from '../../../servers/crawler/order/index.js';
 
 const ORDER_XML = `<?xml version="1.0" encoding="UTF-8"?>
 <crawl-order>
@@ -146,8 +153,13 @@ t.test('CRAWL-19.2 an order of the 1.x line is converted', async (t) => {
   t.same(
     warnings.map(({ line, text }) => [line, text]),
     [
+      [5, 'disk-path is ignored: the crawl keeps its files in the directory of the Gatherer'],
+      [18, 'surts-source-file is empty: there are no further prefixes'],
       [29, 'the rule BeanShellDecideRule is unknown and left out'],
+      [55, 'the rule WWW of the seen test is disabled and left out'],
+      [80, 'no extractor is enabled: links are not followed (maxOutlinks 0)'],
       [82, 'the module ExtractorSWF (ExtractorSWF) has no equivalent here'],
+      [83, 'the module off is disabled and left out'],
     ],
   );
 });
@@ -171,6 +183,162 @@ t.test('CRAWL-10.1 the classic scopes are converted to rules', async (t) => {
     ),
     all.filter((rule) => rule !== 'file-pattern'),
     'CRAWL-10.1.4',
+  );
+});
+
+t.test('CRAWL-19.2 of every element of an order.xml the conversion says what became of it', async (t) => {
+  const { warnings } = readOrderXml(
+    `<crawl-order>
+<meta>
+<name>x</name>
+<description/>
+<operator></operator>
+</meta>
+<odd/>
+<controller>
+<string name="settings-directory">settings</string>
+<map name="empty"/>
+<text name="note"></text>
+<newObject name="scope" class="x.DomainScope">
+<boolean name="seeds-as-surt-prefixes">true</boolean>
+<newObject name="exclude-filter" class="x.OrFilter">
+<map name="filters">
+<newObject name="f" class="x.URIRegExpFilter"><string name="regexp">a</string></newObject>
+</map>
+</newObject>
+</newObject>
+<map name="fetch-processors">
+<newObject name="FTP" class="x.FetchFTP">
+<boolean name="enabled">false</boolean>
+<integer name="max-length-bytes">0</integer>
+</newObject>
+<newObject name="HTTP" class="x.FetchHTTP">
+<newObject name="HTTP#decide-rules" class="x.DecideRuleSequence"><map name="rules"/></newObject>
+<integer name="timeout-seconds">30</integer>
+<integer name="sotimeout-ms">20000</integer>
+<newObject name="midfetch-decide-rules" class="x.DecideRuleSequence">
+<map name="rules"/>
+</newObject>
+</newObject>
+</map>
+</controller>
+</crawl-order>`,
+    'o.xml',
+  );
+  t.same(
+    warnings.map(({ line, text }) => `${line} ${text}`),
+    [
+      '4 description is ignored: an order has no such note; use comments',
+      '5 operator is ignored: an order has no such note; use comments',
+      '7 odd has no equivalent here',
+      '10 empty has no equivalent here',
+      '11 note has no equivalent here',
+      '13 seeds-as-surt-prefixes has no equivalent here',
+      '14 the exclude filter is left out: write it as rules that REJECT',
+      '15 filters is left out with exclude-filter',
+      '16 f is left out with exclude-filter',
+      '16 regexp is left out with exclude-filter',
+      '21 the module FTP is disabled and left out',
+      '23 max-length-bytes is left out with FTP',
+      '28 sotimeout-ms is ignored: the read time-out of the Gatherer applies',
+      '29 the module midfetch-decide-rules (DecideRuleSequence) has no equivalent here',
+      '30 rules is left out with midfetch-decide-rules',
+    ],
+  );
+  const rules = (rule: string) =>
+    readOrderXml(
+      `<crawl-order><controller><newObject name="scope" class="x.DecidingScope"><newObject name="decide-rules" class="x.DecideRuleSequence"><map name="rules">\n${rule}\n</map></newObject></newObject></controller></crawl-order>`,
+      'o.xml',
+    );
+  const hops = rules(
+    '<newObject name="h" class="x.TooManyHopsDecideRule">\n<integer name="max-hops">2</integer>\n<string name="color">red</string></newObject>',
+  );
+  t.same(hops.order.scope, [{ rule: 'too-many-hops', max: 2 }]);
+  t.match(hops.warnings, [{ line: 4, text: 'color has no equivalent here' }], 'within a single rule');
+  const disabled = rules(
+    '<newObject name="h" class="x.TooManyHopsDecideRule"><boolean name="enabled">false</boolean>\n<integer name="max-hops">2</integer></newObject>',
+  );
+  t.same(
+    disabled.warnings.map(({ line, text }) => [line, text]),
+    [
+      [2, 'the rule h is disabled and left out'],
+      [3, 'max-hops is left out with h'],
+    ],
+  );
+});
+
+t.test('CRAWL-11.2 extractors, seed prefixes and the interval of figures are converted', async (t) => {
+  const orderOf = (inner: string) =>
+    readOrderXml(`<crawl-order><controller>${inner}</controller></crawl-order>`, 'f');
+  const scope =
+    '<newObject name="scope" class="x.SurtPrefixScope"><boolean name="seeds-as-surt-prefixes">false</boolean><integer name="max-trans-hops">7</integer></newObject>';
+  const extractors = (...names: readonly string[]) =>
+    `<map name="extract-processors">${names.map((name) => `<newObject name="${name}" class="x.Extractor${name}"/>`).join('')}</map>`;
+  const all = orderOf(scope + extractors('HTTP', 'HTML', 'CSS', 'JS'));
+  t.match(all.order.settings, { embeds: 'any', maxTransHops: 7, maxSpeculativeHops: 1, maxOutlinks: 10_000 });
+  t.match(all.order.scope[2], { rule: 'surt-prefixed', seeds: false });
+  t.same(all.warnings, []);
+  t.match(orderOf(extractors('HTML')).order.settings, { embeds: 'any', maxSpeculativeHops: 0 });
+  t.match(orderOf('').order.settings, { embeds: 'frames' });
+  const none = orderOf(
+    '<map name="extract-processors"><newObject name="H" class="x.ExtractorHTML"><boolean name="enabled">false</boolean></newObject></map>',
+  );
+  t.match(none.order.settings, { embeds: 'frames', maxOutlinks: 0 });
+  const partly = orderOf(
+    `<map name="extract-processors"><newObject name="H" class="x.ExtractorHTML"/>
+<newObject name="C" class="x.ExtractorCSS"><boolean name="enabled">false</boolean></newObject></map>`,
+  );
+  t.match(partly.warnings, [
+    { line: 2, text: 'the module C is disabled, but embeds reads its references too' },
+  ]);
+  const figures = orderOf(
+    '<map name="loggers"><newObject name="s" class="x.StatisticsTracker"><integer name="interval-seconds">7</integer></newObject></map>',
+  );
+  t.equal(figures.order.progressSeconds, 7);
+});
+
+t.test('CRAWL-19.4 the overrides in the settings directory of an order.xml are read', async (t) => {
+  const overrides = '<crawl-settings><object name="frontier">\n<integer name="min-delay-ms">';
+  const directory = t.testdir({
+    'order.xml':
+      '<crawl-order><controller><string name="settings-directory">settings</string>\n<string name="color">red</string></controller></crawl-order>',
+    settings: {
+      org: { example: { 'settings.xml': `${overrides}9000</integer></object></crawl-settings>` } },
+      'notes.txt': 'x',
+    },
+  });
+  const file = join(directory, 'order.xml');
+  const text = readFileSync(file, 'utf8');
+  const { order, warnings } = await readOrderText(text, file);
+  t.match(order.sheets, [{ name: 'example.org', settings: { minDelayMs: 9000 } }]);
+  t.same(
+    warnings.map(({ message }) => message),
+    [`${file}:2: color has no equivalent here`],
+  );
+  writeFileSync(
+    join(directory, 'settings/org/example/settings.xml'),
+    `${overrides}-9</integer></object></crawl-settings>`,
+  );
+  await t.rejects(readOrderText(text, file), {
+    message: /settings\.xml:2: |:2: sheets\[0\]\.settings\.minDelayMs/,
+  });
+  const elsewhere = text.replace('>settings<', '>none<');
+  t.same((await readOrderText(elsewhere, file)).order.sheets, [], 'without the directory there are none');
+});
+
+t.test('CRAWL-22 what has no effect is named with its line, in JSON and in XML', async (t) => {
+  const json = await readOrderText('{"settings": {\n"masquerade": true}}', 'o.json');
+  t.same(
+    json.warnings.map(({ message }) => message),
+    ['o.json:2: settings.masquerade: it has no effect without a most-favored robotsPolicy'],
+  );
+  const xml = await readOrderText(
+    '<crawl-order><controller><newObject name="robots-honoring-policy" class="x.RobotsHonoringPolicy">\n<boolean name="masquerade">true</boolean></newObject></controller></crawl-order>',
+    'o.xml',
+  );
+  t.same(
+    xml.warnings.map(({ message }) => message),
+    ['o.xml:2: settings.masquerade: it has no effect without a most-favored robotsPolicy'],
   );
 });
 
