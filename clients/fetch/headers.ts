@@ -11,6 +11,14 @@ export function plainHeaders(headers: IncomingHttpHeaders): Record<string, strin
   return plain;
 }
 
+/** Returns the values of Set-Cookie, which cannot be joined to one; without any, nothing. */
+export function setCookiesOf({ 'set-cookie': values }: IncomingHttpHeaders): {
+  setCookies?: readonly string[];
+} {
+  if (values === undefined) return {};
+  return { setCookies: typeof values === 'string' ? [values] : values };
+}
+
 /** Splits a Content-Type: `Text/HTML; charset="UTF-8"` is type `text/html` and charset `utf-8`. */
 export function splitContentType(header: string | undefined): { contentType?: string; charset?: string } {
   const type = /^\s*([\w.+-]+\/[\w.+-]+)/.exec(header ?? '')?.[1]?.toLowerCase();

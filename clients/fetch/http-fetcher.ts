@@ -13,6 +13,7 @@ import {
   basicRealm,
   parseHttpDate,
   plainHeaders,
+  setCookiesOf,
   splitContentType,
   textOfHeader,
 } from './headers.js';
@@ -58,7 +59,7 @@ type HttpReader = NonNullable<FetchRequest['httpReader']>;
 const MAX_ORIGINS = 10_000;
 
 /**
- * Fetches by HTTP/1.1 over undici (G-80): keep-alive, no cookies, no redirects followed, conditional requests, gzip, brotli
+ * Fetches by HTTP/1.1 over undici (G-80): keep-alive, no cookies of its own, no redirects followed, conditional requests, gzip, brotli
  * and deflate decoded within limits.
  */
 export class HttpFetcher implements Fetcher {
@@ -117,6 +118,7 @@ export class HttpFetcher implements Fetcher {
       url: request.url,
       status: raw.status,
       headers,
+      ...setCookiesOf(raw.headers),
       ...splitContentType(headers['content-type']),
       lastModified: parseHttpDate(headers['last-modified']),
       etag: headers.etag ?? '',
@@ -276,6 +278,7 @@ export class HttpFetcher implements Fetcher {
       'user-agent': request.userAgent ?? this.#options.userAgent,
       accept: '*/*',
       'accept-encoding': 'gzip, br, deflate',
+      ...request.extraHeaders,
     };
     if (this.#options.from !== undefined) headers.from = this.#options.from;
     if (request.headers?.etag) headers['if-none-match'] = request.headers.etag;

@@ -19,6 +19,8 @@ export interface FetchRequest {
   /** Whether an HTTP body that is not complete at that time is returned as far as it arrived; else the retrieval fails. Default false. */
   readonly keepLate?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Further headers of an HTTP request, by names in lower case, e.g. `cookie`. A response to a request with cookies is not cached. */
+  readonly extraHeaders?: Readonly<Record<string, string>> | undefined;
   /** Overrides the fetcher's own, in protocols that have one (CRAWL-13.5). */
   readonly userAgent?: string | undefined;
   /** Bypasses the disk cache (G-98); the result is stored in it nevertheless. Default false. */
@@ -58,6 +60,8 @@ export interface FetchResult {
   readonly status: number;
   /** Names in lower case; repeated headers joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The values of the headers Set-Cookie; absent without any. */
+  readonly setCookies?: readonly string[];
   /** Media type in lower case without parameters; {@link DIRECTORY_TYPE} for a directory. */
   readonly contentType?: string;
   /** In lower case, as the server names it. */

@@ -16,6 +16,7 @@ import { PreconditionEnforcer } from '../crawler/processors/precondition-enforce
 import { QuotaEnforcer } from '../crawler/processors/quota-enforcer.js';
 import { RuntimeLimit, type RuntimeLimitOptions } from '../crawler/processors/runtime-limit.js';
 import { WarcWriter } from '../crawler/processors/warc-writer.js';
+import type { CookieJars } from '../crawler/requests/index.js';
 import type { Scope } from '../crawler/scope.js';
 import type { ServerCache } from '../crawler/servers/index.js';
 import type { WarcFiles } from '../crawler/warc/index.js';
@@ -40,6 +41,8 @@ export interface ChainOptions {
   readonly frontier: Frontier;
   readonly scope: Scope;
   readonly servers: ServerCache;
+  /** Undefined if the order keeps none. */
+  readonly cookies: CookieJars | undefined;
   readonly minTimeToLive: MinTimeToLive;
   readonly roots: readonly RootNode[];
   /** Product token by which robots.txt addresses this crawler. */
@@ -73,6 +76,7 @@ export function crawlChains(options: ChainOptions): ProcessorChains {
       config.httpIfModifiedSince && known.rulesDigest === rulesDigest(known),
     logins: loginsOf(config),
     mustBePublic: options.mustBePublic,
+    cookies: options.cookies,
   };
   const history = options.ordered ? new FetchHistory({ store: historyStore(store) }) : undefined;
   const digests = options.warc?.digestHistory === true ? new DigestHistory(digestStore(store)) : undefined;

@@ -7,7 +7,7 @@ import { messageOf, StorageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { withoutUserInfo } from '../../protocols/urls/index.js';
 import { createDirectory } from '../../storage/files/make-directory.js';
-import { type GathererStore, NETWORK } from '../../storage/index.js';
+import type { GathererStore } from '../../storage/index.js';
 import { openSeenFilter, type SeenFilter } from '../../storage/seen/index.js';
 import type { ChainName, Processor } from '../crawler/chains.js';
 import { Checkpoints } from '../crawler/checkpoint.js';
@@ -18,7 +18,7 @@ import type { CrawlControl, EndReason } from '../crawler/control.js';
 import { CrawlController } from '../crawler/controller.js';
 import { decideSequence } from '../crawler/decide/index.js';
 import { crawlChannel, type DocumentEvent } from '../crawler/events.js';
-import { type Candidate, DIRECTIVE, Frontier } from '../crawler/frontier/index.js';
+import { Frontier } from '../crawler/frontier/index.js';
 import { type ReportOptions, writeEndReports } from '../crawler/logs/index.js';
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
 import { FrontierPreparer } from '../crawler/preparer.js';
@@ -29,13 +29,14 @@ import type { EssencePool } from '../essence/index.js';
 import type { Logger } from '../host/index.js';
 import type { Annotations } from './annotations.js';
 import { crawlChains } from './crawl-chains.js';
+import { openCrawlCookies } from './crawl-cookies.js';
 import { followProgress, openCrawlRecords } from './crawl-records.js';
-import { FilterFiles } from './filters.js';
 import { GatherSettings } from './gather-settings.js';
 import { MinTimeToLive } from './min-time-to-live.js';
 import { NetworkReach } from './reach.js';
-import { RootLimits, readProgress } from './root-limits.js';
-import { type RulesDigest, type RunNodes, type RunState, startUrlsOf } from './run-state.js';
+import type { RootLimits } from './root-limits.js';
+import { openRootLimits, scheduleSeeds, seedsOf } from './run-seeds.js';
+import type { RulesDigest, RunNodes, RunState } from './run-state.js';
 import { RootNodeScope } from './scope.js';
 
 /** Product token in robots.txt, beside those of the User-Agent that is sent (G-63, G-65). */
@@ -174,6 +175,8 @@ export async function openCrawlJob(
     (host) => configured.has(host),
   );
   const minTimeToLive = await MinTimeToLive.read(store.meta);
+  // Before the seeds, which mark the run as begun: a run that was killed here begins anew.
+  const cookies = options.ordered ? await openCrawlCookies({ store, order, resumed }, resources) : undefined;
   if (!resumed) await scheduleSeeds(options, nodes, state, frontier, roots, minTimeToLive, reach);
 
   const components = () => ({
@@ -224,6 +227,7 @@ export async function openCrawlJob(
       robotsAgent: `${userAgent} ${ROBOTS_AGENT}`,
       mustBePublic: (uri) => reach.mustBePublic(uri),
       servers,
+      cookies,
       minTimeToLive,
       warc: warc && { ...order.warc, files: warc },
       runtime: {
@@ -279,75 +283,6 @@ export async function openSeen(
       { cause },
     );
   }
-}
-
-/** Reads the filters of the RootNodes and, for a resumed run, their counters. */
-export async function openRootLimits(
-  { config, store }: Pick<CrawlJobOptions, 'config' | 'store'>,
-  { roots }: RunNodes,
-  addresses: HostAddresses,
-  resumed: boolean,
-): Promise<RootLimits[]> {
-  const files = new FilterFiles(config);
-  return Promise.all(
-    roots.map(async (root, index) => {
-      const rules = await files.rulesOf(root);
-      return new RootLimits(rules, addresses, resumed ? await readProgress(store.meta, index) : undefined);
-    }),
-  );
-}
-
-/** G-69: schedules the RootNodes in the order of the file, then the LeafNodes, and marks the run as begun, in one batch. */
-export async function scheduleSeeds(
-  { store, order, config }: Pick<CrawlJobOptions, 'store' | 'order' | 'config'>,
-  nodes: RunNodes,
-  state: RunState,
-  frontier: Frontier,
-  roots: readonly RootLimits[],
-  minTimeToLive: MinTimeToLive,
-  reach?: NetworkReach,
-): Promise<void> {
-  const batch = store.batch();
-  const common = { via: '', pathFromSeed: '', depth: 0, forceFetch: false, directive: DIRECTIVE.medium };
-  const tag = (url: string): string => (order.sourceTagSeeds ? url : '');
-  const network = (url: string): number => reach?.ofSeed(url) ?? NETWORK.unknown;
-  const candidates: Candidate[] = [];
-  roots.forEach((limits, root) => {
-    for (const url of startUrlsOf(limits.rules.root)) {
-      const admit = (): boolean => {
-        limits.countUrl(new URL(url));
-        return true;
-      };
-      candidates.push({
-        ...common,
-        url,
-        root,
-        isLeaf: false,
-        sourceTag: tag(url),
-        network: network(url),
-        admit,
-      });
-    }
-  });
-  for (const { url } of nodes.leaves)
-    candidates.push({
-      ...common,
-      url,
-      root: roots.length,
-      isLeaf: true,
-      sourceTag: tag(url),
-      network: network(url),
-    });
-  minTimeToLive.record(config.timeToLive, batch);
-  state.markBegun(nodes, batch);
-  await frontier.schedule(candidates, batch, () => {
-    for (const [root, limits] of roots.entries()) limits.store(root, batch);
-  });
-}
-
-/** Returns the URLs of the RootNodes and LeafNodes. */
-export function seedsOf({ roots, leaves }: RunNodes): string[] {
-  return [...roots, ...leaves].map(({ url }) => url);
 }
 
 async function openWarc({ order }: CrawlJobOptions, resources: CloseStack): Promise<WarcFiles | undefined> {

@@ -14,12 +14,13 @@ import {
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
 import { FrontierPreparer } from '../crawler/preparer.js';
 import { HostAddresses } from '../crawler/servers/index.js';
-import { openRootLimits, openSeen, scheduleSeeds, seedsOf } from './crawl-job.js';
+import { openSeen } from './crawl-job.js';
 import { isListed } from './enumerate/index.js';
 import { GatherSettings, plainOrder } from './gather-settings.js';
 import { MinTimeToLive } from './min-time-to-live.js';
 import { withOrder } from './order-seeds.js';
 import type { RootLimits } from './root-limits.js';
+import { openRootLimits, scheduleSeeds, seedsOf } from './run-seeds.js';
 import { expandNodes, type RunNodes, RunState } from './run-state.js';
 
 export interface RecoverJournalOptions

@@ -187,6 +187,11 @@ export class GathererBatch {
     return this.#put(textKey(TABLE.histories, key), history);
   }
 
+  /** Stores the cookies of a site in place of the former ones; see {@link CookieStore}. */
+  putCookies(site: string, cookies: Uint8Array): this {
+    return this.#put(textKey(TABLE.cookies, site), cookies);
+  }
+
   /** Adds the rows of `LevelFilter.takeChanges`, so that "seen" and "queued" are one fact. */
   putSeen(changes: readonly RowChange[]): this {
     for (const change of changes) this.#rows.push(change);

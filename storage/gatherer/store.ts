@@ -12,6 +12,7 @@ import { summaryRows } from '../summaries/summary-changes.js';
 import { COUNTERS_KEY, readCounters, SummaryStore } from '../summaries/summary-store.js';
 import { TombstoneStore } from '../summaries/tombstones.js';
 import { type BatchContent, type CommitOptions, GathererBatch } from './batch.js';
+import { CookieStore } from './cookie-rows.js';
 import { DocumentStore } from './documents.js';
 import { EventStore } from './event-rows.js';
 import { LinkTables } from './link-tables.js';
@@ -55,6 +56,8 @@ export class GathererStore implements AsyncDisposable {
   readonly events: EventStore;
   /** Earlier fetches of a URI, by history key (CRAWL-18.4). */
   readonly histories: { get(key: string): Promise<Uint8Array | undefined> };
+  /** Cookies of the crawl in progress. */
+  readonly cookies: CookieStore;
   readonly meta: MetaStore;
   readonly links: LinkTables;
   readonly #level: Level;
@@ -87,6 +90,7 @@ export class GathererStore implements AsyncDisposable {
     this.queueRecords = new QueueRecordStore(level);
     this.events = new EventStore(level);
     this.histories = { get: (key) => level.get(textKey(TABLE.histories, key)) };
+    this.cookies = new CookieStore(level);
     this.meta = new MetaStore(level);
     this.links = links;
   }
@@ -113,13 +117,14 @@ export class GathererStore implements AsyncDisposable {
   }
 
   /**
-   * Deletes all queues and seen keys, so that another crawl can begin. Not atomic: after a crash part of them may be left, so the
+   * Deletes all queues, seen keys and cookies, so that another crawl can begin. Not atomic: after a crash part of them may be left, so the
    * owner clears its record of a run in progress before the call, and sets it after.
    */
   async clearFrontier(): Promise<void> {
     await this.#writing;
     await this.#level.write([{ key: SEEN_COUNT_KEY }, { key: FRONTIER_KEY }]);
-    for (const table of [TABLE.queues, TABLE.waiting, TABLE.queueRecords, TABLE.inactiveQueues, TABLE.seen])
+    const { queues, waiting, queueRecords, inactiveQueues, seen, cookies } = TABLE;
+    for (const table of [queues, waiting, queueRecords, inactiveQueues, seen, cookies])
       await this.#level.clear(tableRange(table));
   }
 

@@ -16,6 +16,7 @@ import { bytesOfUrl, urlOfBytes } from '../../protocols/soif/index.js';
  *     q  class key                         WorkQueue
  *     i  precedence u8, sequence u48 BE    class key of an inactive queue
  *     h  key of a fetch history            the history
+ *     c  site                              the cookies of a site
  *     U  8-byte URI key                    empty
  *     M  name                              MetaValue
  *     A  url by R-41                       ReferenceDocument
@@ -48,6 +49,7 @@ export const TABLE = {
   queueRecords: 0x71,
   inactiveQueues: 0x69,
   histories: 0x68,
+  cookies: 0x63,
   seen: 0x55,
   meta: 0x4d,
   referenceDocuments: 0x41,

@@ -3,6 +3,7 @@ import '../servers/all-in-one/logs.test.js';
 import '../servers/gatherer/annotate.test.js';
 import '../servers/gatherer/configuration-files.test.js';
 import '../servers/gatherer/crawl.test.js';
+import '../servers/gatherer/cookies.test.js';
 import '../servers/gatherer/embeds.test.js';
 import '../servers/gatherer/crawl-choices.test.js';
 import '../servers/gatherer/debug.test.js';

@@ -8,6 +8,7 @@ import '../protocols/close-stack.test.js';
 import '../protocols/mutex.test.js';
 import '../servers/crawler/decide.test.js';
 import '../protocols/patterns/patterns.test.js';
+import '../protocols/http/cookie-file.test.js';
 import '../protocols/http/response-reader.test.js';
 import '../protocols/robots/policies.test.js';
 import '../protocols/robots/robots.test.js';

@@ -3,6 +3,7 @@ import { seenRules } from '../../../protocols/urls/index.js';
 import { decideSequence } from '../decide/index.js';
 import { WholePattern } from '../decide/predicates.js';
 import { patternMatcher } from '../patterns.js';
+import { headerProblem } from '../requests/index.js';
 import { type CrawlOrderConfig, crawlOrderSchema, warcSchema } from './order.js';
 import { type CrawlSettings, crawlSettingsSchema } from './settings.js';
 import { applyOverrides } from './sheets.js';
@@ -35,6 +36,10 @@ export function orderProblems(order: CrawlOrderConfig): OrderProblem[] {
     check([...path, 'seenRules'], () => seenRules(settings.seenRules));
     for (const name of ['blockPattern', 'allowPattern'] as const)
       if (settings[name] !== '') check([...path, name], () => new WholePattern(settings[name]));
+    for (const [name, value] of Object.entries(settings.requestHeaders)) {
+      const problem = headerProblem(name, value);
+      if (problem !== undefined) problems.push({ path: [...path, 'requestHeaders', name], problem });
+    }
     if (settings.digestStripPattern !== '')
       check([...path, 'digestStripPattern'], () => patternMatcher(settings.digestStripPattern));
   };
@@ -146,6 +151,10 @@ export function ignoredSettings(order: CrawlOrderConfig): OrderProblem[] {
       if (order.warc[name] !== unused[name])
         ignored.push({ path: ['warc', name], problem: 'it has no effect without warc.directory' });
   }
+  const keepsCookies = order.settings.cookies || order.sheets.some(({ settings }) => settings.cookies);
+  for (const name of ['cookiesLoadFile', 'cookiesSaveFile'] as const)
+    if (order[name] !== '' && !keepsCookies)
+      ignored.push({ path: [name], problem: 'it has no effect without settings.cookies' });
   if (!order.holdQueues && order.targetReadyBacklog !== crawlOrderSchema.parse({}).targetReadyBacklog)
     ignored.push({ path: ['targetReadyBacklog'], problem: 'new queues ignore it without holdQueues' });
   return ignored;

@@ -131,6 +131,8 @@ function legalValues(form: z.output<typeof jsonSchemaFields>): string {
     case 'integer':
     case 'number':
       return rangeOf(form);
+    case 'object':
+      return 'names and values';
     case 'array':
       return 'a list';
     default:

@@ -206,6 +206,11 @@ class Draft extends Conversion {
       );
     } else if (name === 'cost-policy') {
       this.#byClass(element, COST_CLASSES, (value) => this.put(settings, path, 'costPolicy', value, element));
+    } else if (name === 'ignore-cookies') {
+      const ignored = typedValue(element);
+      this.put(settings, path, 'cookies', typeof ignored === 'boolean' ? !ignored : ignored, element);
+    } else if (name === 'accept-headers') {
+      this.put(settings, path, 'requestHeaders', headersOf(element), element);
     } else if (name === 'end-operation') {
       this.put(settings, path, 'runtimeOperation', RUNTIME_OPERATIONS.get(text) ?? text, element);
     } else if (target.order === undefined) {
@@ -270,7 +275,7 @@ class Draft extends Conversion {
 
 /** Whether an element is a module or a map of modules. A list of texts is a value. */
 function isModule({ tag, name, children }: XmlElement): boolean {
-  return tag === 'newObject' || (children.length > 0 && !SETTING_NAMES.has(name));
+  return tag === 'newObject' || (tag !== 'stringList' && children.length > 0 && !SETTING_NAMES.has(name));
 }
 
 /** CRAWL-19.3: converts a value to the type of its element. A value that is not of the type stays text, which the schema refuses. */
@@ -288,6 +293,12 @@ function typedValue({ tag, text, children }: XmlElement): unknown {
     default:
       return text;
   }
+}
+
+/** Returns the headers of a list of `name: value`. */
+function headersOf({ children }: XmlElement): Record<string, string> {
+  const pairs = children.map(({ text }) => text.split(/\s*:\s*(.*)/s));
+  return Object.fromEntries(pairs.map(([name = '', value = '']) => [name, value]));
 }
 
 function rootOf(text: string, file: string, tag: string): XmlElement {

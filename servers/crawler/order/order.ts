@@ -72,7 +72,7 @@ export const crawlOrderSchema = z.strictObject({
   profile: withNote(
     z.enum(['gather', 'archive']).default('gather'),
     'CRAWL-11.2',
-    'archive: images, styles and scripts are fetched as well, wherever they are (settings.embeds any); what the order gives precedes',
+    'archive: images, styles and scripts are fetched as well, wherever they are (settings.embeds any), cookies are kept, requests name the page of the link (settings.cookies, sendReferer); what the order gives precedes',
   ),
   seeds: withNote(
     z.array(z.string()).default([]),
@@ -155,6 +155,16 @@ export const crawlOrderSchema = z.strictObject({
     's',
   ),
 
+  cookiesLoadFile: withNote(
+    z.string().default(''),
+    'CRAWL-11.8',
+    'File in the format of Netscape whose cookies a new crawl begins with; empty: none',
+  ),
+  cookiesSaveFile: withNote(
+    z.string().default(''),
+    'CRAWL-11.8',
+    'File in the format of Netscape to which the cookies are written when the crawl ends or stops; empty: none',
+  ),
   recoveryJournal: withNote(z.boolean().default(false), 'CRAWL-17.1', 'The recovery journal is written'),
   checkpointMinutes: withNote(
     z.number().min(0).default(0),

@@ -13,6 +13,7 @@ export const SETTING_NAMES: ReadonlyMap<string, keyof CrawlSettings> = new Map([
   ['max-retries', 'maxRetries'],
   ['retry-delay-seconds', 'retryDelaySeconds'],
   ['timeout-seconds', 'fetchSeconds'],
+  ['send-referer', 'sendReferer'],
   ['preference-embed-hops', 'preferenceEmbedHops'],
   ['preference-depth-hops', 'preferenceDepthHops'],
   ['force-queue-assignment', 'forceQueue'],
@@ -45,6 +46,8 @@ export const RUNTIME_OPERATIONS: ReadonlyMap<string, CrawlSettings['runtimeOpera
 export const MODULE_SETTINGS: ReadonlyMap<string, Partial<CrawlSettings>> = new Map([
   ['ChangeEvaluator', { skipUnchanged: true }],
   ['RuntimeLimitEnforcer', { runtimeSeconds: 86_400 }],
+  // CRAWL-6.4.
+  ['FetchHTTP', { cookies: true, sendReferer: true }],
 ]);
 
 /** Options of the whole crawl by their names in a 1.x order. */
@@ -64,6 +67,8 @@ export const ORDER_NAMES: ReadonlyMap<string, keyof CrawlOrderConfig> = new Map(
   ['user-agent', 'userAgent'],
   ['from', 'from'],
   ['interval-seconds', 'progressSeconds'],
+  ['load-cookies-from-file', 'cookiesLoadFile'],
+  ['save-cookies-to-file', 'cookiesSaveFile'],
 ]);
 
 /** Quotas by their names in a 1.x order (CRAWL-11.3). */

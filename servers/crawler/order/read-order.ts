@@ -41,7 +41,7 @@ export function validateOrder(
 }
 
 /** Settings of the profile `archive`. */
-const ARCHIVE_SETTINGS: CrawlOrderInput['settings'] = { embeds: 'any' };
+const ARCHIVE_SETTINGS: CrawlOrderInput['settings'] = { embeds: 'any', cookies: true, sendReferer: true };
 
 /** Adds the settings of the order's profile below those that it gives. */
 function withProfile(order: unknown): unknown {

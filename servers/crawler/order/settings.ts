@@ -275,6 +275,22 @@ export const crawlSettingsSchema = z.strictObject({
     'A response that breaks the rules of HTTP is requested again, after the usual pause, and read as browsers read it (annotation lenientHttp); false: it counts as a lost connection',
   ),
 
+  cookies: withNote(
+    z.boolean().default(false),
+    'CRAWL-11.8, 22',
+    'Cookies that servers set are kept and sent back',
+  ),
+  sendReferer: withNote(
+    z.boolean().default(false),
+    'CRAWL-6.1',
+    'Requests name the page on which the URL was found (Referer)',
+  ),
+  requestHeaders: withNote(
+    z.record(z.string(), z.string()).default({}),
+    'CRAWL-22',
+    'Further headers of requests, e.g. {"Accept-Language": "ru"}; those of a sheet take the place of all others',
+  ),
+
   robotsPolicy: withNote(
     z.enum(ROBOTS_POLICIES).default('classic'),
     'CRAWL-13.4, 13.6',

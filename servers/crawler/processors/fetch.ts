@@ -13,6 +13,7 @@ import type { DocumentRecord, QueuedUri } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
 import { withLoginOf } from '../redaction.js';
+import { type CookieJars, extraHeaders } from '../requests/index.js';
 import { fetchLeniently, type ServerCache } from '../servers/index.js';
 
 /** Limits and options of requests, for every access method. */
@@ -25,6 +26,8 @@ export interface FetchLimits {
   readonly conditional?: (known: DocumentRecord) => boolean;
   /** User names and passwords of the configuration, which are hidden in error texts (G-81). */
   readonly logins?: readonly string[];
+  /** The cookies of the crawl; absent: none are kept. */
+  readonly cookies?: CookieJars | undefined;
   /** G-174: whether the request for a queued URI must not reach private addresses. */
   readonly mustBePublic?: (uri: QueuedUri) => boolean;
 }
@@ -86,9 +89,18 @@ export class FetchProcessor implements Processor {
     return 'proceed';
   }
 
-  #fetch(uri: CrawlUri): Promise<FetchResult> {
+  async #fetch(uri: CrawlUri): Promise<FetchResult> {
+    const { cookies } = this.limits;
+    const headers = await extraHeaders(uri, cookies);
+    const result = await this.#request(uri, { ...fetchRequest(uri, this.limits), extraHeaders: headers });
+    // They are stored before the page is: a killed crawl does not know a page without the session that it began.
+    if (uri.settings.cookies && result.setCookies !== undefined)
+      await cookies?.receive(uri.url, result.setCookies);
+    return result;
+  }
+
+  #request(uri: CrawlUri, request: FetchRequest): Promise<FetchResult> {
     const { url, settings, signal } = uri;
-    const request = fetchRequest(uri, this.limits);
     const host = hostOf(url);
     if (host === '') return this.fetcher.fetch(request);
     const { locks } = this.servers;

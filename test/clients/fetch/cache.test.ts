@@ -239,6 +239,10 @@ t.test('G-91, G-98: a fetcher with a cache requests a page once, and again for r
   await fetcher.fetch({ url: `${base}/none` });
   await fetcher.fetch({ url: `${base}/none` });
   t.equal(requests(), 4, 'only successful answers are stored');
+  await fetcher.fetch({ url: `${base}/`, extraHeaders: { cookie: 'a=1' } });
+  await fetcher.fetch({ url: `${base}/`, extraHeaders: { cookie: 'a=2' } });
+  t.equal(requests(), 6, 'a response to a request with cookies may be for one client only');
+  t.equal(textOf((await fetcher.fetch({ url: `${base}/` })).body), 'page 2', 'and is not kept');
   await t.rejects(fetcher.fetch({ url: `${base}/`, publicOnly: true }), {
     code: 'ERR_REFUSED',
     message: /G-174/,

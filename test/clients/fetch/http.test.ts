@@ -80,6 +80,23 @@ t.test(
   },
 );
 
+t.test('RFC 6265bis: further headers are sent, and each Set-Cookie is a value of its own', async (t) => {
+  let seen: IncomingMessage['headers'] = {};
+  const { base } = await serve(t, (request, response) => {
+    seen = request.headers;
+    const cookies = request.url === '/two' ? ['a=1; Expires=Wed, 01 Jan 2031 00:00:00 GMT', 'b=2'] : ['c=3'];
+    response.writeHead(200, request.url === '/none' ? {} : { 'set-cookie': cookies }).end();
+  });
+  const fetcher = fetcherFor(t);
+  const extraHeaders = { cookie: 'sid=\xe9', accept: 'text/html' };
+  const two = await fetcher.fetch({ url: `${base}/two`, extraHeaders, ...LIMITS });
+  t.same(two.setCookies, ['a=1; Expires=Wed, 01 Jan 2031 00:00:00 GMT', 'b=2']);
+  t.match(seen, { cookie: 'sid=\xe9', accept: 'text/html' });
+  t.same((await fetcher.fetch({ url: `${base}/one`, ...LIMITS })).setCookies, ['c=3']);
+  t.equal(seen.cookie, undefined, 'the fetcher itself keeps none');
+  t.notOk('setCookies' in (await fetcher.fetch({ url: `${base}/none`, ...LIMITS })));
+});
+
 t.test('redirects are reported, not followed; 404 is a result, not an error', async (t) => {
   const { base } = await serve(t, (request, response) => {
     if (request.url === '/old') response.writeHead(302, { Location: '../new#frag' });

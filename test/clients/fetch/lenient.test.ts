@@ -157,10 +157,12 @@ t.test('conditional headers, credentials and their realm are sent by both reques
   const result = await fetcherFor(t, { httpBasicAuth: [login] }).fetch({
     url: `${base}/x`,
     headers: { etag: '"e"', lastModified: 784111777 },
+    extraHeaders: { cookie: 'a=1; b=2' },
     ...LIMITS,
   });
   t.equal(textOf(result.body), BODY);
   t.equal(seen.length, 3, 'refused, then read leniently without and with the login');
+  for (const request of seen) t.match(request, /cookie: a=1; b=2\r\n/);
   for (const request of seen) t.match(request, /if-none-match: "e"\r\nif-modified-since: Sun, 06 Nov 1994/);
 });
 

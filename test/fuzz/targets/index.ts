@@ -28,6 +28,7 @@ const TARGETS: Readonly<Record<string, Loader>> = {
   'sstp-sessions': async () => (await import('./sstp.js')).sstpSessions,
   'gopher-menus': async () => (await import('./network.js')).gopherMenus,
   'gopher-urls': async () => (await import('./network.js')).gopherUrls,
+  'cookie-files': async () => (await import('./network.js')).cookieFiles,
   'http-responses': async () => (await import('./network.js')).httpResponses,
   nntp: async () => (await import('./network.js')).nntpReplies,
   robots: async () => (await import('./network.js')).robotsTxt,

@@ -8,7 +8,12 @@ import {
   parseGopherPlusHeader,
   parseGopherUrl,
 } from '../../../protocols/gopher/index.js';
-import { type HttpEvent, HttpResponseReader } from '../../../protocols/http/index.js';
+import {
+  formatCookieLine,
+  type HttpEvent,
+  HttpResponseReader,
+  parseCookieFile,
+} from '../../../protocols/http/index.js';
 import {
   LineSplitter,
   NntpReplyDecoder,
@@ -65,6 +70,19 @@ export const gopherUrls: FuzzTarget = {
     if (address === undefined) return;
     const request = allowed(() => latin1(encodeGopherRequest(address)));
     assert(request === undefined || !/[\r\n]/.test(request.slice(0, -2)), 'a request is one line');
+  },
+};
+
+export const cookieFiles: FuzzTarget = {
+  seeds: [
+    '# Netscape HTTP Cookie File\n#HttpOnly_.h.example\tTRUE\t/\tFALSE\t1893456000\tsid\t1\nh\tFALSE\t/a\tTRUE\t0\tb\t\n',
+  ],
+  run: (input) => {
+    const { cookies } = parseCookieFile(latin1(input));
+    const lines = cookies.map((cookie) => formatCookieLine(cookie) ?? '');
+    const again = parseCookieFile(lines.join(''));
+    const writable = cookies.filter((_, i) => lines[i] !== '');
+    assert(shown(again) === shown({ cookies: writable, problems: [] }), 'what is written is read as it was');
   },
 };
 

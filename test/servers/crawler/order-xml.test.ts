@@ -144,6 +144,7 @@ t.test('CRAWL-19.2 an order of the 1.x line is converted', async (t) => {
     "the module's defaults",
   );
   t.match(settingsOfModule('ChangeEvaluator'), { skipUnchanged: true });
+  t.match(settingsOfModule('FetchHTTP'), { cookies: true, sendReferer: true }, 'CRAWL-6.4');
   t.same(order.scope, [
     { rule: 'all', answer: 'REJECT' },
     { rule: 'surt-prefixed', answer: 'ACCEPT', seeds: true, lines: [] },
@@ -162,6 +163,30 @@ t.test('CRAWL-19.2 an order of the 1.x line is converted', async (t) => {
       [83, 'the module off is disabled and left out'],
     ],
   );
+});
+
+t.test('CRAWL-6.4, 11.8: what FetchHTTP says of cookies and headers is converted', async (t) => {
+  const { order, warnings } = readOrderXml(
+    `<crawl-order><controller><map name="fetch-processors">
+      <newObject name="HTTP" class="org.archive.crawler.fetcher.FetchHTTP">
+        <boolean name="ignore-cookies">true</boolean>
+        <boolean name="send-referer">false</boolean>
+        <string name="load-cookies-from-file">in.txt</string>
+        <string name="save-cookies-to-file">out.txt</string>
+        <stringList name="accept-headers"><string>Accept-Language: ru, en</string><string>X-Time: 1:2</string></stringList>
+      </newObject></map></controller></crawl-order>`,
+    'order.xml',
+  );
+  t.match(order, {
+    cookiesLoadFile: 'in.txt',
+    cookiesSaveFile: 'out.txt',
+    settings: {
+      cookies: false,
+      sendReferer: false,
+      requestHeaders: { 'Accept-Language': 'ru, en', 'X-Time': '1:2' },
+    },
+  });
+  t.same(warnings, []);
 });
 
 t.test('CRAWL-10.1 the classic scopes are converted to rules', async (t) => {

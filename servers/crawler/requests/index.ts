@@ -1,0 +1,2 @@
+export { CookieJars, type CookieLimits } from './cookie-jars.js';
+export { extraHeaders, headerProblem, refererOf } from './request-headers.js';

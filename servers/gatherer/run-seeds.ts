@@ -1,0 +1,87 @@
+// The RootNodes and LeafNodes of a run as seeds of the crawl engine.
+import type { GathererConfig } from '../../protocols/config/index.js';
+import { type GathererStore, NETWORK } from '../../storage/index.js';
+import { type Candidate, DIRECTIVE, type Frontier } from '../crawler/frontier/index.js';
+import type { CrawlOrderConfig } from '../crawler/order/order.js';
+import type { HostAddresses } from '../crawler/servers/index.js';
+import { FilterFiles } from './filters.js';
+import type { MinTimeToLive } from './min-time-to-live.js';
+import type { NetworkReach } from './reach.js';
+import { RootLimits, readProgress } from './root-limits.js';
+import { type RunNodes, type RunState, startUrlsOf } from './run-state.js';
+
+/** What determines the seeds of a run. */
+interface SeedOptions {
+  readonly store: GathererStore;
+  readonly config: GathererConfig;
+  readonly order: CrawlOrderConfig;
+}
+
+/** Reads the filters of the RootNodes and, for a resumed run, their counters. */
+export async function openRootLimits(
+  { config, store }: Pick<SeedOptions, 'config' | 'store'>,
+  { roots }: RunNodes,
+  addresses: HostAddresses,
+  resumed: boolean,
+): Promise<RootLimits[]> {
+  const files = new FilterFiles(config);
+  return Promise.all(
+    roots.map(async (root, index) => {
+      const rules = await files.rulesOf(root);
+      return new RootLimits(rules, addresses, resumed ? await readProgress(store.meta, index) : undefined);
+    }),
+  );
+}
+
+/** G-69: schedules the RootNodes in the order of the file, then the LeafNodes, and marks the run as begun, in one batch. */
+export async function scheduleSeeds(
+  { store, order, config }: SeedOptions,
+  nodes: RunNodes,
+  state: RunState,
+  frontier: Frontier,
+  roots: readonly RootLimits[],
+  minTimeToLive: MinTimeToLive,
+  reach?: NetworkReach,
+): Promise<void> {
+  const batch = store.batch();
+  const common = { via: '', pathFromSeed: '', depth: 0, forceFetch: false, directive: DIRECTIVE.medium };
+  const tag = (url: string): string => (order.sourceTagSeeds ? url : '');
+  const network = (url: string): number => reach?.ofSeed(url) ?? NETWORK.unknown;
+  const candidates: Candidate[] = [];
+  roots.forEach((limits, root) => {
+    for (const url of startUrlsOf(limits.rules.root)) {
+      const admit = (): boolean => {
+        limits.countUrl(new URL(url));
+        return true;
+      };
+      candidates.push({
+        ...common,
+        url,
+        root,
+        isLeaf: false,
+        sourceTag: tag(url),
+        network: network(url),
+        admit,
+      });
+    }
+  });
+  for (const { url } of nodes.leaves)
+    candidates.push({
+      ...common,
+      url,
+      root: roots.length,
+      isLeaf: true,
+      sourceTag: tag(url),
+      network: network(url),
+    });
+  minTimeToLive.record(config.timeToLive, batch);
+  state.markBegun(nodes, batch);
+  await frontier.schedule(candidates, batch, () => {
+    for (const [root, limits] of roots.entries()) limits.store(root, batch);
+  });
+}
+
+/** Returns the URLs of the RootNodes and LeafNodes. */
+export function seedsOf({ roots, leaves }: RunNodes): string[] {
+  return [...roots, ...leaves].map(({ url }) => url);
+}
