@@ -28,5 +28,6 @@ export { FrontierPreparer } from './preparer.js';
 export { type FetchLimits, FetchProcessor, ResponseClassifier } from './processors/fetch.js';
 export { LinksScoper } from './processors/links-scoper.js';
 export { PreconditionEnforcer } from './processors/precondition-enforcer.js';
+export type { UserProcessor, UserProcessorOptions } from './processors/user-processor.js';
 export type { Scope } from './scope.js';
 export { HostAddresses, ServerCache, TotalBandwidth } from './servers/index.js';

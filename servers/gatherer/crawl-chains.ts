@@ -2,15 +2,19 @@ import { type Fetcher, LocalMapper } from '../../clients/fetch/index.js';
 import type { GathererConfig, RootNode } from '../../protocols/config/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { DocumentRecord, GathererStore, QueuedUri } from '../../storage/index.js';
-import type { ChainName, Processor, ProcessorChains } from '../crawler/chains.js';
+import { CHAIN_NAMES, type ChainName, type Processor, type ProcessorChains } from '../crawler/chains.js';
+import { decideSequence } from '../crawler/decide/index.js';
 import type { Frontier } from '../crawler/frontier/index.js';
 import { digestStore, historyStore } from '../crawler/history-store.js';
+import type { ChainStep } from '../crawler/order/chain-config.js';
+import type { ProcessorName } from '../crawler/order/processor-names.js';
 import { Blocker } from '../crawler/processors/blocker.js';
 import { ChangeEvaluator } from '../crawler/processors/change-evaluator.js';
 import { ContentDigest } from '../crawler/processors/content-digest.js';
 import { DigestHistory } from '../crawler/processors/digest-history.js';
 import { FetchProcessor, ResponseClassifier } from '../crawler/processors/fetch.js';
 import { FetchHistory } from '../crawler/processors/fetch-history.js';
+import { GatedProcessor } from '../crawler/processors/gated-processor.js';
 import { LinksScoper } from '../crawler/processors/links-scoper.js';
 import { PreconditionEnforcer } from '../crawler/processors/precondition-enforcer.js';
 import { QuotaEnforcer } from '../crawler/processors/quota-enforcer.js';
@@ -57,18 +61,62 @@ export interface ChainOptions {
   readonly now: () => UnixSeconds;
   /** Whether the configuration names an order, so that its quotas, blocks, digests and fetch histories apply. */
   readonly ordered: boolean;
-  readonly warc:
-    | { readonly files: WarcFiles; readonly skipIdenticalDigests: boolean; readonly digestHistory: boolean }
-    | undefined;
+  readonly warc: { readonly files: WarcFiles; readonly skipIdenticalDigests: boolean } | undefined;
   readonly runtime: RuntimeLimitOptions;
+  /** The processors of each chain, by the order. */
+  readonly steps: Readonly<Record<ChainName, readonly ChainStep[]>>;
+  /** The loaded modules among them. */
+  readonly loaded: ReadonlyMap<ChainStep, Processor>;
+  readonly seeds: readonly string[];
   /** Processors of the caller. Those of `extract` run before Essence, which transfers the body to a thread, the others at the end of their chain. */
   readonly extraProcessors: Partial<Record<ChainName, readonly Processor[]>>;
 }
 
-/** Returns the five chains of a Gatherer's run (CRAWL-11.2), with the processors that its order adds. */
+/** Returns the five chains of a Gatherer's run (CRAWL-11.2): those of its order, or the default ones. */
 export function crawlChains(options: ChainOptions): ProcessorChains {
-  const { store, config, fetcher, essence, frontier, scope, servers, rulesDigest, now, extraProcessors } =
-    options;
+  const factories = processorFactories(options);
+  const { steps, loaded, ordered, extraProcessors, seeds } = options;
+  return Object.fromEntries(
+    CHAIN_NAMES.map((chain) => {
+      const processors = steps[chain].flatMap((step): Processor | readonly Processor[] => {
+        const { entry } = step;
+        // The order is checked: a step without a module has the name of a processor.
+        const name = entry.processor as ProcessorName;
+        if (!ordered && ORDER_ONLY.has(name)) return [];
+        const processor = loaded.get(step) ?? factories[name]();
+        if (processor === undefined) return [];
+        const { rules } = entry;
+        return rules.length === 0
+          ? processor
+          : new GatedProcessor(processor, decideSequence(rules, { seeds }));
+      });
+      const extra = extraProcessors[chain] ?? [];
+      const before = processors.findIndex(({ name }) => name === BEFORE[chain]);
+      return [chain, processors.toSpliced(before === -1 ? processors.length : before, 0, ...extra)];
+    }),
+  ) as Record<ChainName, Processor[]>;
+}
+
+/** The processors before which those of the caller run; in other chains they are the last. */
+const BEFORE: Partial<Record<ChainName, string>> = { extract: 'Essence', 'post-process': 'LinksScoper' };
+
+/** Processors that only a crawl with an order has. */
+const ORDER_ONLY: ReadonlySet<ProcessorName> = new Set([
+  'RuntimeLimit',
+  'Blocker',
+  'QuotaEnforcer',
+  'FetchHistoryLoader',
+  'ContentDigest',
+  'FetchHistory',
+  'FetchHistoryKeeper',
+  'ChangeEvaluator',
+]);
+
+/** Returns a function that creates each of this project's processors, by name; undefined without what it needs. */
+function processorFactories(
+  options: ChainOptions,
+): Readonly<Record<ProcessorName, () => Processor | undefined>> {
+  const { store, config, fetcher, essence, frontier, scope, servers, rulesDigest, now } = options;
   const limits = {
     maxBytes: config.maxRetrievalSize,
     timeoutMs: options.readTimeoutMs,
@@ -78,23 +126,28 @@ export function crawlChains(options: ChainOptions): ProcessorChains {
     mustBePublic: options.mustBePublic,
     cookies: options.cookies,
   };
-  const history = options.ordered ? new FetchHistory({ store: historyStore(store) }) : undefined;
-  const digests = options.warc?.digestHistory === true ? new DigestHistory(digestStore(store)) : undefined;
+  const isListed = (name: ProcessorName): boolean =>
+    CHAIN_NAMES.some((chain) => options.steps[chain].some(({ entry }) => entry.processor === name));
+  const history =
+    options.ordered && isListed('FetchHistory')
+      ? new FetchHistory({ store: historyStore(store) })
+      : undefined;
+  const digests = isListed('DigestHistory') ? new DigestHistory(digestStore(store)) : undefined;
   const revisits = [history, digests].filter((source) => source !== undefined);
   const warc = options.warc === undefined ? undefined : new WarcWriter({ ...options.warc, revisits });
   return {
-    'pre-fetch': [
+    Preselector: () =>
       new Preselector({
         stoppedType: (url) => stoppedByUrl(url, essence),
         // The first run has no earlier records.
         ...(store.summaries.count > 0 ? { documents: store.documents } : {}),
         now,
       }),
-      ...when(options.ordered, () => [
-        new RuntimeLimit(options.runtime),
-        ...orderedChecks(servers, frontier),
-      ]),
-      ...when(history !== undefined, () => [history!.loader]),
+    RuntimeLimit: () => new RuntimeLimit(options.runtime),
+    Blocker: () => new Blocker({ settings: ({ settings }) => settings }),
+    QuotaEnforcer: () => quotaEnforcer(servers, frontier),
+    FetchHistoryLoader: () => history?.loader,
+    History: () =>
       new History({
         documents: store.documents,
         hasRecords: store.summaries.count > 0,
@@ -103,27 +156,18 @@ export function crawlChains(options: ChainOptions): ProcessorChains {
         rulesDigest,
         now,
       }),
-      new LocalMappingProcessor(new LocalMapper(config.localMappings), limits),
-      new PreconditionEnforcer(servers, options.mustBePublic),
-      ...(extraProcessors['pre-fetch'] ?? []),
-    ],
-    fetch: [
-      new FetchProcessor(fetcher, limits, servers),
-      // Before the ResponseClassifier, so that redirects and error pages get digests and records too.
-      ...when(options.ordered || warc !== undefined, () => [new ContentDigest()]),
-      ...when(history !== undefined, () => [history!]),
-      ...when(digests !== undefined, () => [digests!]),
-      ...when(warc !== undefined, () => [warc!]),
-      new ResponseClassifier(limits),
-      ...(extraProcessors.fetch ?? []),
-    ],
-    extract: [
-      ...when(history !== undefined, () => [new ChangeEvaluator(history!)]),
-      new ListingExtractor({ roots: options.roots }),
-      ...(extraProcessors.extract ?? []),
-      new ExtractProcessor({ essence, rulesDigest, robotsAgent: options.robotsAgent, now }),
-    ],
-    write: [
+    LocalMapping: () => new LocalMappingProcessor(new LocalMapper(config.localMappings), limits),
+    PreconditionEnforcer: () => new PreconditionEnforcer(servers, options.mustBePublic),
+    Fetch: () => new FetchProcessor(fetcher, limits, servers),
+    ContentDigest: () => new ContentDigest(),
+    FetchHistory: () => history,
+    DigestHistory: () => digests,
+    WarcWriter: () => warc,
+    ResponseClassifier: () => new ResponseClassifier(limits),
+    ChangeEvaluator: () => (history === undefined ? undefined : new ChangeEvaluator(history)),
+    ListingExtractor: () => new ListingExtractor({ roots: options.roots }),
+    Essence: () => new ExtractProcessor({ essence, rulesDigest, robotsAgent: options.robotsAgent, now }),
+    Writer: () =>
       new WriterProcessor({
         summaries: store.summaries,
         refreshRate: config.refreshRate,
@@ -133,16 +177,11 @@ export function crawlChains(options: ChainOptions): ProcessorChains {
         now,
         ...(options.annotations === undefined ? {} : { annotations: options.annotations }),
       }),
-      ...(extraProcessors.write ?? []),
-    ],
-    'post-process': [
-      new ReferencesWriter({ now }),
-      ...(extraProcessors['post-process'] ?? []),
-      new LinksScoper({ frontier, scope }),
-      ...when(warc !== undefined, () => [warc!.metadata]),
-      ...when(history !== undefined, () => [history!.keeper]),
-      ...when(digests !== undefined, () => [digests!.keeper]),
-    ],
+    ReferencesWriter: () => new ReferencesWriter({ now }),
+    LinksScoper: () => new LinksScoper({ frontier, scope }),
+    WarcMetadata: () => warc?.metadata,
+    FetchHistoryKeeper: () => history?.keeper,
+    DigestHistoryKeeper: () => digests?.keeper,
   };
 }
 
@@ -151,19 +190,16 @@ function loginsOf({ httpBasicAuth, ftpAuth }: GathererConfig): string[] {
   return [...httpBasicAuth, ...ftpAuth].flatMap(({ user, password }) => [user, password]);
 }
 
-/** CRAWL-11.3: the processors that enforce an order's blocks and quotas. */
-function orderedChecks(servers: ServerCache, frontier: Frontier): Processor[] {
-  return [
-    new Blocker({ settings: ({ settings }) => settings }),
-    new QuotaEnforcer({
-      counters: {
-        server: (url) => servers.serverTraffic(url),
-        host: (url) => servers.hostTraffic(url),
-        group: (classKey) => frontier.traffic(classKey),
-      },
-      settings: ({ settings }) => settings,
-    }),
-  ];
+/** CRAWL-11.3. */
+function quotaEnforcer(servers: ServerCache, frontier: Frontier): QuotaEnforcer {
+  return new QuotaEnforcer({
+    counters: {
+      server: (url) => servers.serverTraffic(url),
+      host: (url) => servers.hostTraffic(url),
+      group: (classKey) => frontier.traffic(classKey),
+    },
+    settings: ({ settings }) => settings,
+  });
 }
 
 /** E-28: returns the type if the URL shows that the document is rejected and contains no links (E-25). */
@@ -171,9 +207,4 @@ function stoppedByUrl(url: string, { rules }: EssencePool): string | undefined {
   const type = typeByUrl(url, rules);
   if (type === undefined || mayContainLinks(type)) return undefined;
   return isRejected(type, rules) ? type : undefined;
-}
-
-/** Returns the processors if the condition is true. */
-function when(condition: boolean, create: () => readonly Processor[]): readonly Processor[] {
-  return condition ? create() : [];
 }

@@ -20,6 +20,7 @@ import { decideSequence } from '../crawler/decide/index.js';
 import { crawlChannel, type DocumentEvent } from '../crawler/events.js';
 import { Frontier } from '../crawler/frontier/index.js';
 import { type ReportOptions, writeEndReports } from '../crawler/logs/index.js';
+import { chainSteps } from '../crawler/order/chain-config.js';
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
 import { FrontierPreparer } from '../crawler/preparer.js';
 import { redactControl, redactEvent } from '../crawler/redaction.js';
@@ -38,6 +39,7 @@ import type { RootLimits } from './root-limits.js';
 import { openRootLimits, scheduleSeeds, seedsOf } from './run-seeds.js';
 import type { RulesDigest, RunNodes, RunState } from './run-state.js';
 import { RootNodeScope } from './scope.js';
+import { loadProcessors } from './user-processors.js';
 
 /** Product token in robots.txt, beside those of the User-Agent that is sent (G-63, G-65). */
 const ROBOTS_AGENT = 'Harvest';
@@ -149,6 +151,8 @@ export async function openCrawlJob(
     resources,
   );
   const { logs, journal, statistics, events } = records;
+  const steps = chainSteps(order);
+  const loaded = await loadProcessors(steps, crawlDirectory, resources);
   const frontier = await Frontier.open({
     store,
     seen,
@@ -229,6 +233,9 @@ export async function openCrawlJob(
       servers,
       cookies,
       minTimeToLive,
+      steps,
+      loaded,
+      seeds: seedsOf(nodes),
       warc: warc && { ...order.warc, files: warc },
       runtime: {
         elapsed: () => statistics.figures().elapsed,

@@ -12,6 +12,7 @@ import '../servers/crawler/job.test.js';
 import '../servers/crawler/journal-import.test.js';
 import '../servers/crawler/journal.test.js';
 import '../servers/crawler/logs.test.js';
+import '../servers/crawler/order-chains.test.js';
 import '../servers/crawler/order-identity.test.js';
 import '../servers/crawler/order-xml.test.js';
 import '../servers/crawler/politeness.test.js';

@@ -1,4 +1,4 @@
-// The four example Gatherers, run as their READMEs describe.
+// The example Gatherers, run as their READMEs describe.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -15,10 +15,10 @@ t.setTimeout(600_000);
 const EXAMPLES = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'examples');
 
 /** Runs an example in a copy of its directory. Returns the exported objects. */
-function runExample(t: Test, number: number): SoifObject[] {
-  const directory = t.testdir({});
-  cpSync(join(EXAMPLES, `example-${number}`), directory, { recursive: true });
-  const words = [...PLAIN_NODE, PROGRAM, 'gatherer', '--no-daemon', `example-${number}.cf`];
+function runExample(t: Test, example: number | string, directory = t.testdir({})): SoifObject[] {
+  const name = typeof example === 'number' ? `example-${example}` : example;
+  cpSync(join(EXAMPLES, name), directory, { recursive: true });
+  const words = [...PLAIN_NODE, PROGRAM, 'gatherer', '--no-daemon', `${name}.cf`];
   const { status, stderr } = spawnSync('env', words, { cwd: directory, encoding: 'utf8', timeout: 600_000 });
   t.equal(status, 0, stderr);
   t.equal(readFileSync(join(directory, 'log.errors'), 'utf8'), '');
@@ -143,3 +143,29 @@ t.test('G-163 every example has its configuration, its script and a README', (t)
   }
   t.end();
 });
+
+t.test(
+  'CRAWL-11.1 own-processor: a processor of the operator counts documents in a chain of the order',
+  (t) => {
+    const directory = t.testdir({});
+    const objects = runExample(t, 'own-processor', directory);
+    t.same(urlsOf(objects), [
+      'http://harvest.example.org/Home.html',
+      'http://harvest.example.org/drafts/next.html',
+      'http://harvest.example.org/notes.txt',
+    ]);
+    const table = readFileSync(join(directory, 'data/crawl/media-types.tsv'), 'utf8');
+    const documents = table
+      .trimEnd()
+      .split('\n')
+      .map((line) => Number(line.split('\t')[1]));
+    t.equal(
+      documents.reduce((sum, count) => sum + count, 0),
+      2,
+      'its rules leave out the draft',
+    );
+    const log = readFileSync(join(directory, 'data/crawl/logs/crawl.log'), 'utf8');
+    t.equal(log.match(/type:/g)?.length, 2);
+    t.end();
+  },
+);

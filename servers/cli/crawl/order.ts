@@ -5,12 +5,14 @@ import {
   type AppliedSheet,
   type CrawlOrderConfig,
   type CrawlSettings,
+  chainSteps,
   defaultOrderText,
   describeSettings,
   readOrderText,
   SheetOverlays,
   settingsTable,
 } from '../../crawler/order/index.js';
+import { importProcessor } from '../../crawler/processors/user-processor.js';
 import { EXIT } from '../exit.js';
 import { printable, writeMessage } from '../printable.js';
 import { StandardOutput } from '../standard-output.js';
@@ -40,7 +42,10 @@ export function orderCommand(): Command {
     .description('Prints the default crawl order with comments, or checks one.')
     .addOption(new Option('--default', 'print the default order (the default)').conflicts(['check', 'table']))
     .addOption(new Option('--table', 'print all settings as a table').conflicts('check'))
-    .option('--check <file>', 'read an order, report its first error and what has no effect')
+    .option(
+      '--check <file>',
+      'read an order, load its modules, report the first error and what has no effect',
+    )
     .option('--json', 'print the table as JSON lines, or the checked order with all defaults', false)
     .addHelpText('after', ORDER_HELP)
     .action(async (options: OrderOptions) => {
@@ -52,6 +57,8 @@ async function printOrder({ check, table, json }: OrderOptions): Promise<number>
   const output = new StandardOutput();
   if (check !== undefined) {
     const read = await readOrderFile(check);
+    for (const step of Object.values(chainSteps(read)).flat())
+      if (step.entry.module !== undefined) await importProcessor(step);
     const { name, sheets, scope } = read;
     await output.write(
       json

@@ -4,7 +4,10 @@ import { decideSequence } from '../decide/index.js';
 import { WholePattern } from '../decide/predicates.js';
 import { patternMatcher } from '../patterns.js';
 import { headerProblem } from '../requests/index.js';
+import { chainSteps } from './chain-config.js';
+import { chainProblems } from './check-chains.js';
 import { type CrawlOrderConfig, crawlOrderSchema, warcSchema } from './order.js';
+import { BUILT_IN_PROCESSORS } from './processor-names.js';
 import { type CrawlSettings, crawlSettingsSchema } from './settings.js';
 import { applyOverrides } from './sheets.js';
 
@@ -49,6 +52,7 @@ export function orderProblems(order: CrawlOrderConfig): OrderProblem[] {
       path: ['warc', 'digestHistory'],
       problem: 'it requires a directory of WARC files (CRAWL-18.5)',
     });
+  problems.push(...chainProblems(order));
   check(['scope'], () => decideSequence(order.scope, { seeds: order.seeds }));
   checkSettings(order.settings, ['settings']);
   const names = new Set<string>();
@@ -155,7 +159,30 @@ export function ignoredSettings(order: CrawlOrderConfig): OrderProblem[] {
   for (const name of ['cookiesLoadFile', 'cookiesSaveFile'] as const)
     if (order[name] !== '' && !keepsCookies)
       ignored.push({ path: [name], problem: 'it has no effect without settings.cookies' });
+  ignored.push(...ignoredByChains(order, defaults));
   if (!order.holdQueues && order.targetReadyBacklog !== crawlOrderSchema.parse({}).targetReadyBacklog)
     ignored.push({ path: ['targetReadyBacklog'], problem: 'new queues ignore it without holdQueues' });
   return ignored;
+}
+
+/** Settings of processors that the chains of the order leave out. */
+function ignoredByChains(order: CrawlOrderConfig, defaults: CrawlSettings): OrderProblem[] {
+  const present = new Set(
+    Object.values(chainSteps(order)).flatMap((steps) => steps.map(({ entry }) => entry.processor)),
+  );
+  const differs = (value: unknown, usual: unknown): boolean =>
+    JSON.stringify(value) !== JSON.stringify(usual);
+  return BUILT_IN_PROCESSORS.flatMap(({ name, chain, settings = [], warc = [] }): OrderProblem[] => {
+    if (present.has(name) || order.chains[chain] === undefined) return [];
+    const problem = `it has no effect: the chain ${chain} has no ${name}`;
+    const unused = warcSchema.parse({});
+    return [
+      ...settings
+        .filter((key) => differs(order.settings[key], defaults[key]))
+        .map((key) => ({ path: ['settings', key], problem })),
+      ...warc
+        .filter((key) => differs(order.warc[key], unused[key]))
+        .map((key) => ({ path: ['warc', key], problem })),
+    ];
+  });
 }

@@ -30,6 +30,11 @@ export class Conversion {
     for (const element of elements) this.#used.add(element);
   }
 
+  /** Returns whether an element was converted or reported. */
+  isDone(element: XmlElement): boolean {
+    return this.#used.has(element) || this.#reported.has(element);
+  }
+
   /** Reports every element that was neither converted nor reported. */
   reportRest(element: XmlElement, leftOut?: string): void {
     const isUsed = this.#used.has(element);

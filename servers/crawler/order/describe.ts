@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { CHAIN_NAMES } from '../chains.js';
 import { consoleSchema, crawlOrderSchema, warcSchema } from './order.js';
+import { BUILT_IN_PROCESSORS } from './processor-names.js';
 import { crawlSettingsSchema, quotasSchema, settingNotes } from './settings.js';
 
 /** The description of a setting of an order. */
@@ -58,17 +60,51 @@ export function defaultOrderText(): string {
   return lines.join('\n');
 }
 
-const SECTIONS: Readonly<Record<string, { readonly head: string; readonly shape?: z.core.$ZodShape }>> = {
+interface Section {
+  readonly head: string;
+  readonly shape?: z.core.$ZodShape;
+  /** Its value in the default order if it has no shape. Default `[]`. */
+  readonly empty?: string;
+}
+
+const SECTIONS: Readonly<Record<string, Section>> = {
   warc: { head: 'WARC files', shape: warcSchema.shape },
   console: { head: 'The console; absent: no console', shape: consoleSchema.shape },
   settings: { head: 'Settings, which sheets can override', shape: crawlSettingsSchema.shape },
   'settings.quotas': { head: 'Quotas', shape: quotasSchema.shape },
+  chains: { head: chainsText(), empty: '{}' },
   sheets: {
     head:
       'Overrides of the settings for some URIs: { "name": "...", "surts": ["example.org"], "rules": [], "settings": { ... } };\n' +
       'longer SURT prefixes win over shorter ones, rules over prefixes',
   },
 };
+
+/** Explains the chains, with the processors of the default ones (CRAWL-11.2). */
+function chainsText(): string {
+  const width = Math.max(...BUILT_IN_PROCESSORS.map(({ name }) => name.length)) + 3;
+  return [
+    'The processors of each chain, in order (CRAWL-11). An absent chain is the default one, as below. An entry is a name, or',
+    '{ "processor": "RuntimeLimit", "settings": { "runtimeSeconds": 60 }, "rules": [], "enabled": true }, or an own processor:',
+    '{ "module": "./sizes.js", "name": "Sizes", "settings": { }, "rules": [], "timeoutSeconds": 60 }. Own processors of the chain extract',
+    'that read the body stand before Essence.',
+    ...CHAIN_NAMES.flatMap((chain) => [
+      `"${chain}": [`,
+      ...BUILT_IN_PROCESSORS.filter((processor) => processor.chain === chain).map((processor) => {
+        const { name, text, rule, required, settings = [], warc = [] } = processor;
+        const notes = [
+          ...(required === true ? ['necessary'] : []),
+          ...(processor.with === undefined ? [] : [`with ${processor.with}`]),
+          rule,
+        ];
+        const own = [...settings, ...warc];
+        const list = own.length === 0 ? '' : `; settings: ${own.join(', ')}`;
+        return `  ${`"${name}",`.padEnd(width)} ${text} (${notes.join('; ')})${list}`;
+      }),
+      ']',
+    ]),
+  ].join('\n');
+}
 
 function writeMembers(lines: string[], prefix: string, shape: z.core.$ZodShape, indent: string): void {
   for (const [name, schema] of Object.entries(shape)) {
@@ -81,7 +117,7 @@ function writeMembers(lines: string[], prefix: string, shape: z.core.$ZodShape, 
     }
     lines.push('', ...section.head.split('\n').map((line) => `${indent}// ${line}`));
     if (section.shape === undefined) {
-      lines.push(`${indent}${JSON.stringify(name)}: [],`);
+      lines.push(`${indent}${JSON.stringify(name)}: ${section.empty ?? '[]'},`);
       continue;
     }
     const inner: string[] = [];

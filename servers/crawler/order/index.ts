@@ -1,3 +1,4 @@
+export { chainSteps } from './chain-config.js';
 export { ignoredSettings, orderProblems } from './check-order.js';
 export { defaultOrderText, describeSettings, settingsTable } from './describe.js';
 export { type CrawlOrderConfig, type CrawlOrderInput, crawlOrderSchema } from './order.js';

@@ -2,6 +2,7 @@ import { ConfigError } from '../../../protocols/errors.js';
 import type { RuleInput } from '../decide/index.js';
 import { Conversion, type OrderWarning, type Values } from './conversion.js';
 import type { CrawlOrderConfig } from './order.js';
+import { OriginalChains } from './original-chains.js';
 import {
   BUILT_IN_CLASSES,
   COST_CLASSES,
@@ -14,8 +15,10 @@ import {
   SEEN_CLASSES,
   SEEN_RULE_CLASSES,
   SETTING_NAMES,
+  WRITER_CLASSES,
+  WRITER_NAMES,
 } from './original-names.js';
-import { originalScope } from './original-scope.js';
+import { originalRules, originalScope, type ScopeReport } from './original-scope.js';
 import { validateOrder } from './read-order.js';
 import { parseXml, type XmlElement } from './xml-tree.js';
 
@@ -63,6 +66,7 @@ export function readOrderXml(
   const target = { order, settings, path: ['settings'] };
   draft.modules(controller, target);
   draft.limitEmbeds(target);
+  draft.addChains(target);
   draft.reportRest(root);
   const sheets = overrides.map((override, index) => {
     const sheet = new Draft(override.file);
@@ -112,10 +116,17 @@ interface Target {
 class Draft extends Conversion {
   seedsFile = '';
   settingsDirectory = '';
+  readonly #chains = new OriginalChains();
+  readonly #report: ScopeReport = {
+    warn: (source, problem) => this.warn(source, problem),
+    use: (source) => this.use(source),
+  };
 
   /** Converts everything below a controller or the settings of a host. */
   modules(parent: XmlElement, target: Target): void {
+    this.#chains.addMap(parent.name);
     for (const element of parent.children) {
+      if (this.isDone(element)) continue;
       if (element.name === 'scope' && target.order !== undefined) this.#scope(element, target.order);
       else if (element.name === 'uri-canonicalization-rules') this.#seenRules(element, target);
       else if (element.name === 'robots-honoring-policy') this.#robots(element, target);
@@ -134,8 +145,8 @@ class Draft extends Conversion {
       this.warn(element, `the module ${name} is disabled and left out`);
       return;
     }
-    if (/(?:^|#)decide-rules$/.test(name)) {
-      this.#gate(element);
+    if (isGate(element)) {
+      this.#dropGate(element);
       return;
     }
     if (element.tag === 'newObject' && !BUILT_IN_CLASSES.has(className)) {
@@ -143,6 +154,9 @@ class Draft extends Conversion {
       return;
     }
     this.use(element);
+    if (target.order !== undefined) this.#chains.add(className, this.#gateOf(element));
+    const path = WRITER_CLASSES.get(className);
+    if (path !== undefined && target.order !== undefined) this.#writer(element, path, target.order);
     for (const [setting, value] of Object.entries(MODULE_SETTINGS.get(className) ?? {}))
       this.put(target.settings, target.path, setting, value, element);
     this.modules(element, target);
@@ -163,6 +177,7 @@ class Draft extends Conversion {
         this.put(settings, path, 'maxSpeculativeHops', 0, chain);
     }
     this.use(chain);
+    this.#chains.addMap(chain.name);
     for (const module of chain.children) {
       const isOff = childOf(module, 'enabled')?.text === 'false';
       if (isOff && enabled.length > 0 && EXTRACTOR_CLASSES.get(module.className) === 'always')
@@ -181,11 +196,45 @@ class Draft extends Conversion {
     if (rule.maxSpeculativeHops !== undefined) settings.maxSpeculativeHops ??= rule.maxSpeculativeHops;
   }
 
-  /** CRAWL-11.1: the rules that decide which URIs a processor gets. */
-  #gate(element: XmlElement): void {
+  /** CRAWL-11.1: returns the rules that decide which URIs a processor gets. */
+  #gateOf({ className, children }: XmlElement): RuleInput[] {
+    const gate = children.find(isGate);
+    if (gate === undefined || !OriginalChains.hasGate(className)) return [];
+    this.use(gate);
+    return originalRules(gate, this.#report);
+  }
+
+  /** The rules of a processor that gets every URI. */
+  #dropGate(element: XmlElement): void {
     const rules = childOf(element, 'rules');
     if (rules === undefined || rules.children.length === 0) this.use(element, ...presentOf(rules));
     else this.warn(element, `${element.name} is left out: the processor gets every URI`);
+  }
+
+  /** CRAWL-18.6: archives are written as WARC files. */
+  #writer(writer: XmlElement, defaultPath: string, order: Values): void {
+    if (order.warc !== undefined) {
+      this.warn(writer, `the module ${writer.name} is left out: there is another writer`);
+      return;
+    }
+    if (writer.className === 'ARCWriterProcessor')
+      this.warn(writer, `the module ${writer.name} writes WARC files instead of ARC files`);
+    const warc: Values = {};
+    order.warc = warc;
+    const path = childOf(writer, 'path');
+    const [first] = path?.children ?? [];
+    this.put(warc, ['warc'], 'directory', first?.text || path?.text || defaultPath, path ?? writer);
+    if (first !== undefined) this.use(first);
+    for (const child of writer.children) {
+      const name = WRITER_NAMES.get(child.name);
+      if (name !== undefined) this.put(warc, ['warc'], name, typedValue(child), child);
+    }
+  }
+
+  /** CRAWL-11.2: adds the chains that differ from the default ones. */
+  addChains({ order }: Target): void {
+    const chains = this.#chains.chains();
+    if (order !== undefined && Object.keys(chains).length > 0) order.chains = chains;
   }
 
   #value(element: XmlElement, target: Target): void {
@@ -239,10 +288,7 @@ class Draft extends Conversion {
     const seedsFile = childOf(element, 'seedsfile');
     this.seedsFile = seedsFile?.text ?? '';
     this.use(...presentOf(seedsFile), ...presentOf(childOf(element, 'enabled')));
-    const scope = originalScope(element, {
-      warn: (source, problem) => this.warn(source, problem),
-      use: (source) => this.use(source),
-    });
+    const scope = originalScope(element, this.#report);
     if (scope === undefined) this.warn(element, `the scope ${element.className} is unknown and left out`);
     else this.put(order, [], 'scope', scope, element);
   }
@@ -276,6 +322,11 @@ class Draft extends Conversion {
 /** Whether an element is a module or a map of modules. A list of texts is a value. */
 function isModule({ tag, name, children }: XmlElement): boolean {
   return tag === 'newObject' || (tag !== 'stringList' && children.length > 0 && !SETTING_NAMES.has(name));
+}
+
+/** Whether an element has the decide rules of its processor (CRAWL-11.1). */
+function isGate({ name }: XmlElement): boolean {
+  return /(?:^|#)decide-rules$/.test(name);
 }
 
 /** CRAWL-19.3: converts a value to the type of its element. A value that is not of the type stays text, which the schema refuses. */

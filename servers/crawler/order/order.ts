@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { SEEN_KINDS } from '../../../storage/seen/index.js';
 import { sequenceConfigSchema } from '../decide/rule-config.js';
+import { chainsSchema } from './chain-config.js';
 import { crawlSettingsSchema, settingsOverridesSchema, withNote } from './settings.js';
 
 const count = z.int().min(0);
@@ -189,6 +190,8 @@ export const crawlOrderSchema = z.strictObject({
   /** Absent: the crawl has no console. */
   console: consoleSchema.optional(),
 
+  /** CRAWL-11. */
+  chains: chainsSchema.prefault({}),
   settings: crawlSettingsSchema.prefault({}),
   /** Applied in the order of CRAWL-19.6; the last one wins. */
   sheets: z.array(sheetSchema).default([]),

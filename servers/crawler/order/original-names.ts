@@ -136,8 +136,14 @@ export const EXTRACTOR_CLASSES: ReadonlyMap<string, 'always' | 'limited'> = new 
 export const BUILT_IN_CLASSES: ReadonlySet<string> = new Set([
   ...EXTRACTOR_CLASSES.keys(),
   'BdbFrontier',
+  'ARCWriterProcessor',
   'ChangeEvaluator',
   'CrawlStateUpdater',
+  'ExperimentalWARCWriterProcessor',
+  'FetchFTP',
+  'FetchHistoryProcessor',
+  'PersistLoadProcessor',
+  'PersistStoreProcessor',
   'FetchDNS',
   'FetchHTTP',
   'FrontierScheduler',
@@ -149,6 +155,22 @@ export const BUILT_IN_CLASSES: ReadonlySet<string> = new Set([
   'RobotsHonoringPolicy',
   'RuntimeLimitEnforcer',
   'StatisticsTracker',
+  'WARCWriterProcessor',
+]);
+
+/** Classes that write archives (CRAWL-18.6), with the default of their `path`. */
+export const WRITER_CLASSES: ReadonlyMap<string, string> = new Map([
+  ['WARCWriterProcessor', 'warcs'],
+  ['ExperimentalWARCWriterProcessor', 'warcs'],
+  ['ARCWriterProcessor', 'arcs'],
+]);
+
+/** Options of archives by their names in a 1.x order. */
+export const WRITER_NAMES: ReadonlyMap<string, keyof CrawlOrderConfig['warc']> = new Map([
+  ['compress', 'compress'],
+  ['prefix', 'prefix'],
+  ['max-size-bytes', 'maxFileBytes'],
+  ['skip-identical-digests', 'skipIdenticalDigests'],
 ]);
 
 /** Settings without an effect here, by name, and why. Each is reported with its line. */

@@ -53,7 +53,7 @@ export function originalScope(scope: XmlElement, report: ScopeReport): RuleInput
 }
 
 /** CRAWL-10.2.4: converts a decide-rule sequence, rule by rule. */
-function originalRules(sequence: XmlElement, { warn, use }: ScopeReport): RuleInput[] {
+export function originalRules(sequence: XmlElement, { warn, use }: ScopeReport): RuleInput[] {
   const rules = new Reader(sequence, use).child('rules')?.children ?? [];
   return rules.flatMap((rule) => {
     const reader = new Reader(rule, use);

@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import { ConfigError } from '../../../protocols/errors.js';
+import { placeProcessors } from './chain-config.js';
+import { withChainSettings } from './check-chains.js';
 import { orderProblems } from './check-order.js';
 import { parseJsonWithComments } from './json-with-comments.js';
 import { type CrawlOrderConfig, type CrawlOrderInput, crawlOrderSchema } from './order.js';
@@ -28,16 +30,33 @@ export function validateOrder(
   file: string,
   lineOf: (path: readonly PropertyKey[]) => number,
 ): CrawlOrderConfig {
-  const result = crawlOrderSchema.safeParse(withProfile(value));
+  const { order, origins, problems } = withChainSettings(withProfile(value));
+  const fail = (path: readonly PropertyKey[], problem: string): never => {
+    const place = originOf(path, origins);
+    throw new ConfigError(file, lineOf(place), formatPath(place), problem);
+  };
+  const [misplaced] = problems;
+  if (misplaced !== undefined) return fail(misplaced.path, misplaced.problem);
+  const result = crawlOrderSchema.safeParse(order);
   if (!result.success) {
     const [issue] = result.error.issues;
     if (issue === undefined) throw new ConfigError(file, 0, '', 'it is not a crawl order');
     const path = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : issue.path;
-    throw new ConfigError(file, lineOf(path), formatPath(path), problemOf(issue, value));
+    return fail(path, problemOf(issue, order));
   }
   const [problem] = orderProblems(result.data);
-  if (problem === undefined) return result.data;
-  throw new ConfigError(file, lineOf(problem.path), formatPath(problem.path), problem.problem);
+  if (problem !== undefined) return fail(problem.path, problem.problem);
+  placeProcessors(result.data.chains, (path) => ({ file, line: lineOf(path) }));
+  return result.data;
+}
+
+/** Returns where the operator wrote a value: the setting of a processor is in the entry of its chain. */
+function originOf(
+  path: readonly PropertyKey[],
+  origins: ReadonlyMap<string, readonly PropertyKey[]>,
+): readonly PropertyKey[] {
+  const origin = origins.get(path.slice(0, 2).join('.'));
+  return origin === undefined ? path : [...origin, ...path.slice(2)];
 }
 
 /** Settings of the profile `archive`. */

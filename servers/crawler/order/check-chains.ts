@@ -1,0 +1,163 @@
+// Checks of the chains of an order, and the settings that its processors give.
+import { KitError } from '../../../protocols/errors.js';
+import { CHAIN_NAMES } from '../chains.js';
+import { decideSequence } from '../decide/index.js';
+import { type ChainConditions, chainSteps, type ProcessorEntry } from './chain-config.js';
+import { BUILT_IN_PROCESSORS, type BuiltInProcessor } from './processor-names.js';
+
+export interface ChainProblem {
+  readonly path: readonly (string | number)[];
+  readonly problem: string;
+}
+
+/** Returns what is wrong with the chains: unknown names, processors in the wrong chain or order, missing ones (CRAWL-11.1). */
+export function chainProblems(order: ChainConditions): ChainProblem[] {
+  const problems: ChainProblem[] = [];
+  const { chains, warc } = order;
+  for (const chain of CHAIN_NAMES) {
+    const names = new Set<string>();
+    chains[chain]?.forEach((entry, index) => {
+      const path = ['chains', chain, index];
+      const report = (problem: string | undefined, ...names: readonly string[]): void => {
+        if (problem !== undefined) problems.push({ path: [...path, ...names], problem });
+      };
+      report(entryProblem(entry));
+      report(rulesProblem(entry), 'rules');
+      const name = entry.processor ?? entry.name;
+      if (name !== undefined && names.has(name)) report(`the chain has two processors ${name}`);
+      if (name !== undefined) names.add(name);
+      if (entry.processor === undefined) return;
+      const known = builtIn(entry.processor);
+      if (known === undefined) report(`there is no processor ${entry.processor}${hintFor(entry.processor)}`);
+      else if (known.chain !== chain) report(`${known.name} belongs into the chain ${known.chain}`);
+      else if (known.required === true && (!entry.enabled || entry.rules.length > 0))
+        report(`${known.name} is necessary for every URI: it has neither rules nor "enabled": false`);
+      else if (known.with !== undefined && entry.enabled && warc.directory === '')
+        report(`${known.name} requires warc.directory (${known.rule})`);
+    });
+  }
+  return problems.length > 0 ? problems : sequenceProblems(order);
+}
+
+function entryProblem({ processor, module, name }: ProcessorEntry): string | undefined {
+  if ((processor === undefined) === (module === undefined))
+    return 'either "processor", a name, or "module", a path, is necessary';
+  if (processor !== undefined && name !== undefined) return 'only a processor with "module" has a "name"';
+  // A package or a URL would bring code from elsewhere.
+  if (module !== undefined && !/^(?:\.{0,2}\/)/.test(module))
+    return `${module}: a module is a path that begins with ./, ../ or /`;
+  return undefined;
+}
+
+function rulesProblem({ rules }: ProcessorEntry): string | undefined {
+  try {
+    decideSequence(rules, { seeds: [] });
+    return undefined;
+  } catch (error) {
+    if (error instanceof KitError) return error.message;
+    throw error;
+  }
+}
+
+/** Problems of whole chains: missing processors, and their order. */
+function sequenceProblems(order: ChainConditions): ChainProblem[] {
+  const problems: ChainProblem[] = [];
+  const steps = chainSteps(order);
+  const present = new Set(
+    CHAIN_NAMES.flatMap((chain) => steps[chain].flatMap(({ entry }) => entry.processor ?? [])),
+  );
+  for (const { name, chain, required } of BUILT_IN_PROCESSORS)
+    if (required === true && !present.has(name))
+      problems.push({ path: ['chains', chain], problem: `${name} is missing, which is necessary` });
+  for (const chain of CHAIN_NAMES) {
+    const before = new Set<string>();
+    const inChain = new Set(steps[chain].map(({ entry }) => entry.processor));
+    for (const { entry } of steps[chain]) {
+      const { name, requires = [], after = [] } = builtIn(entry.processor ?? '') ?? { name: '' };
+      if (name === '') continue;
+      const path = ['chains', chain, order.chains[chain]?.indexOf(entry) ?? -1];
+      const missing = requires.find((other) => !present.has(other));
+      if (missing !== undefined)
+        problems.push({
+          path,
+          problem: `${name} has no effect without ${missing} in the chain ${builtIn(missing)?.chain}`,
+        });
+      const late = after.find((other) => inChain.has(other) && !before.has(other));
+      if (late !== undefined) problems.push({ path, problem: `${name} must come after ${late}` });
+      before.add(name);
+    }
+  }
+  return problems;
+}
+
+function builtIn(name: string): BuiltInProcessor | undefined {
+  return BUILT_IN_PROCESSORS.find((processor) => processor.name === name);
+}
+
+function hintFor(name: string): string {
+  const simple = (text: string): string => text.replace(/[^a-z]|processor|enforcer/gi, '').toLowerCase();
+  const found = BUILT_IN_PROCESSORS.find((processor) => simple(processor.name) === simple(name));
+  return found === undefined
+    ? `; the processors are ${BUILT_IN_PROCESSORS.map((processor) => processor.name).join(', ')}`
+    : `; ${found.name} is meant?`;
+}
+
+export interface ChainSettings {
+  /** The order with the settings of its processors among its own. */
+  readonly order: unknown;
+  /** Where the operator wrote a setting that was moved, by its path in `order`. */
+  readonly origins: ReadonlyMap<string, readonly PropertyKey[]>;
+  readonly problems: readonly ChainProblem[];
+}
+
+/**
+ * Moves the settings that entries of this project's processors give to those of the order, so that sheets override them like any others.
+ * @param order as the operator wrote it; parts of another form stay for the schema to refuse
+ */
+export function withChainSettings(order: unknown): ChainSettings {
+  const problems: ChainProblem[] = [];
+  const origins = new Map<string, readonly PropertyKey[]>();
+  if (!isRecord(order) || !isRecord(order.chains)) return { order, origins, problems };
+  const settings = isRecord(order.settings) ? { ...order.settings } : {};
+  const warc = isRecord(order.warc) ? { ...order.warc } : {};
+  for (const [chain, entries] of Object.entries(order.chains)) {
+    if (!Array.isArray(entries)) continue;
+    entries.forEach((entry: unknown, index) => {
+      const name = typeof entry === 'string' ? entry : isRecord(entry) ? entry.processor : undefined;
+      const known = typeof name === 'string' ? builtIn(name) : undefined;
+      if (known === undefined) return;
+      if (known.name === 'DigestHistory' && !(isRecord(entry) && entry.enabled === false))
+        warc.digestHistory ??= true;
+      if (!isRecord(entry) || !isRecord(entry.settings)) return;
+      for (const [key, value] of Object.entries(entry.settings)) {
+        const path = ['chains', chain, index, 'settings', key];
+        const isSetting = listOf(known.settings).includes(key);
+        const target = isSetting ? settings : warc;
+        const section = isSetting ? 'settings' : 'warc';
+        if (!isSetting && !listOf(known.warc).includes(key))
+          problems.push({ path, problem: unknownSetting(known, key) });
+        else if (key in target) problems.push({ path, problem: `${section}.${key} is given, too` });
+        else {
+          target[key] = value;
+          origins.set(`${section}.${key}`, path);
+        }
+      }
+    });
+  }
+  return { order: { ...order, settings, warc }, origins, problems };
+}
+
+function listOf(names: readonly string[] = []): readonly string[] {
+  return names;
+}
+
+function unknownSetting({ name, settings = [], warc = [] }: BuiltInProcessor, key: string): string {
+  const known = [...settings, ...warc];
+  return known.length === 0
+    ? `${name} has no settings`
+    : `${name} has no setting ${key}; it has ${known.join(', ')}`;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
