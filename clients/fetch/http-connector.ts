@@ -5,15 +5,15 @@ import { ConnectionError } from '../../protocols/errors.js';
 import { type HttpResponseLimits, HttpResponseReader } from '../../protocols/http/index.js';
 import { withoutBrackets } from '../../protocols/urls/index.js';
 import { asError } from '../connection/index.js';
+import { basicCredentials } from './headers.js';
 import { resolveHost } from './private-addresses.js';
+import { openSocks, type ProxyServer } from './proxy.js';
 
 export interface HttpConnectorOptions {
   /** Milliseconds; default 30 000. */
   readonly connectTimeoutMs?: number | undefined;
   /** Additional trusted certificates (PEM) for https. */
   readonly ca?: string | undefined;
-  /** `host:port` (G-84); https uses CONNECT. */
-  readonly httpProxy?: string | undefined;
 }
 
 /** Bytes of a proxy's answer to CONNECT. */
@@ -22,11 +22,17 @@ const CONNECT_LIMITS: HttpResponseLimits = { maxHeadBytes: 64 * 1024, maxFields:
 /** Connects to web servers; the names of certificates are always checked. */
 export class HttpConnector {
   readonly #options: HttpConnectorOptions;
+  readonly #proxy: ProxyServer | undefined;
   readonly #onAddress: (origin: string, address: string) => void;
 
   /** @param onAddress called with the address of each direct connection */
-  constructor(options: HttpConnectorOptions, onAddress: (origin: string, address: string) => void) {
+  constructor(
+    options: HttpConnectorOptions,
+    proxy: ProxyServer | undefined,
+    onAddress: (origin: string, address: string) => void,
+  ) {
     this.#options = options;
+    this.#proxy = proxy;
     this.#onAddress = onAddress;
   }
 
@@ -55,36 +61,56 @@ export class HttpConnector {
     };
   }
 
+  /** Returns a function that connects through a SOCKS proxy. @param publicOnly refuses names that are private here */
+  bySocks(proxy: ProxyServer, publicOnly: boolean): buildConnector.connector {
+    const connect = buildConnector(this.connectOptions);
+    const open = async ({ protocol, hostname, port }: buildConnector.Options): Promise<Socket> => {
+      const host = withoutBrackets(hostname);
+      if (publicOnly) await resolveHost(host, true, undefined);
+      const target = { host, port: Number(port) || (protocol === 'https:' ? 443 : 80) };
+      return await openSocks(proxy, target, this.connectOptions.timeout);
+    };
+    return (options, callback) => {
+      open(options).then(
+        (httpSocket) => {
+          if (options.protocol === 'https:') connect({ ...options, httpSocket }, callback);
+          else callback(null, httpSocket);
+        },
+        (error: unknown) => callback(asError(error), null),
+      );
+    };
+  }
+
   /**
    * Opens a connection for a single request.
    * @throws RefusedError if `publicOnly` forbids the address; the errors of the connection and of a proxy
    */
   async open(origin: string, publicOnly: boolean, signal: AbortSignal): Promise<Socket> {
-    const { httpProxy } = this.#options;
+    const proxy = this.#proxy;
     const { protocol, host, hostname, port } = new URL(origin);
-    if (httpProxy === undefined)
-      return await connected(
-        this.direct(publicOnly),
-        { protocol, host, hostname: withoutBrackets(hostname), port },
-        signal,
-      );
+    const target = { protocol, host, hostname: withoutBrackets(hostname), port };
+    if (proxy === undefined) return await connected(this.direct(publicOnly), target, signal);
+    if (proxy.kind !== 'http') return await connected(this.bySocks(proxy, publicOnly), target, signal);
     // The proxy resolves the name itself; an address that is private here is refused nevertheless.
     if (publicOnly) await resolveHost(withoutBrackets(hostname), true, signal);
     const connect = buildConnector(this.connectOptions);
-    const proxy = new URL(`http://${httpProxy}`);
     const socket = await connected(
       connect,
-      { protocol: 'http:', host: proxy.host, hostname: withoutBrackets(proxy.hostname), port: proxy.port },
+      { protocol: 'http:', host: proxy.host, hostname: proxy.host, port: String(proxy.port) },
       signal,
     );
     if (protocol === 'http:') return socket;
-    await openTunnel(socket, port === '' ? `${host}:443` : host, this.connectOptions.timeout, signal);
-    return await connected(
-      connect,
-      { protocol, host, hostname: withoutBrackets(hostname), port, httpSocket: socket },
-      signal,
-    );
+    const headers = proxyHeaders(proxy);
+    const tunnel = { target: port === '' ? `${host}:443` : host, headers };
+    await openTunnel(socket, tunnel, this.connectOptions.timeout, signal);
+    return await connected(connect, { ...target, httpSocket: socket }, signal);
   }
+}
+
+/** Returns the headers by which an HTTP proxy knows its user (RFC 9110 11.7.2). */
+export function proxyHeaders({ login }: ProxyServer): Readonly<Record<string, string>> {
+  if (login === undefined) return {};
+  return { 'proxy-authorization': basicCredentials(login.user, login.password) };
 }
 
 /** Connects; an abort ends the wait, and the connection that it was for. */
@@ -107,7 +133,12 @@ function connected(
 }
 
 /** Requests a tunnel from a proxy (RFC 9110 9.3.6). @throws ConnectionError if it refuses, or does not answer in time */
-function openTunnel(socket: Socket, target: string, timeoutMs: number, signal: AbortSignal): Promise<void> {
+function openTunnel(
+  socket: Socket,
+  { target, headers }: { readonly target: string; readonly headers: Readonly<Record<string, string>> },
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const reader = new HttpResponseReader(CONNECT_LIMITS);
     const finish = (error?: Error) => {
@@ -141,6 +172,7 @@ function openTunnel(socket: Socket, target: string, timeoutMs: number, signal: A
     socket.setTimeout(timeoutMs).on('timeout', onTimeout);
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) return onAbort();
-    socket.write(`CONNECT ${target} HTTP/1.1\r\nhost: ${target}\r\n\r\n`);
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.write(`CONNECT ${target} HTTP/1.1\r\nhost: ${target}\r\n${lines.join('')}\r\n`);
   });
 }

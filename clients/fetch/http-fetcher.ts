@@ -1,9 +1,8 @@
 // Fetches http and https URLs (G-80).
-import { LRUCache } from 'lru-cache';
-import { Agent, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import type { Dispatcher } from 'undici';
 import { ConnectionError, KitError, StateError, UsageError } from '../../protocols/errors.js';
 import type { HttpResponseLimits } from '../../protocols/http/index.js';
-import { canonicalUrl, withoutBrackets } from '../../protocols/urls/index.js';
+import { canonicalUrl } from '../../protocols/urls/index.js';
 import { asConnectionError, asError, isRefusedMessage } from '../connection/index.js';
 import { publishDebug } from './debug-channel.js';
 import { DEFAULT_MAX_RATIO, type DecodedBody, decodeBody } from './decode-body.js';
@@ -17,11 +16,11 @@ import {
   splitContentType,
   textOfHeader,
 } from './headers.js';
-import { HttpConnector, type HttpConnectorOptions } from './http-connector.js';
 import { credentialsOf, type HttpLogin, HttpLogins } from './http-logins.js';
+import { HttpRoute, type HttpRouteOptions } from './http-route.js';
 import { LenientExchange, type LenientExchangeOptions } from './lenient-exchange.js';
 import { publishNote } from './notes.js';
-import { resolveHost } from './private-addresses.js';
+import { parseProxy } from './proxy.js';
 import { type ReceiveLimits, ReceiveWatch } from './receive-watch.js';
 import {
   DEFAULT_MAX_BYTES,
@@ -31,15 +30,13 @@ import {
   type FetchResult,
 } from './types.js';
 
-export interface HttpFetcherOptions extends ReceiveLimits, HttpConnectorOptions {
+export interface HttpFetcherOptions extends ReceiveLimits, HttpRouteOptions {
   /** G-65. */
   readonly userAgent: string;
   /** Mail address of the operator (G-65). */
   readonly from?: string | undefined;
-  /** Maximum number of connections to one host at a time; default 1. */
-  readonly maxConnectionsPerHost?: number | undefined;
-  /** Milliseconds that an idle connection stays open; default 10 000, longer than the usual delays. */
-  readonly keepAliveMs?: number | undefined;
+  /** `host:port` or URL of the proxy of all requests that do not name one (G-84, {@link parseProxy}). */
+  readonly httpProxy?: string | undefined;
   /** Milliseconds from the request to the last byte; default 1 200 000. Limits servers that send single bytes with pauses. */
   readonly maxTransferMs?: number | undefined;
   /** Maximum number of decoded bytes per received byte; default 200. */
@@ -52,11 +49,11 @@ export interface HttpFetcherOptions extends ReceiveLimits, HttpConnectorOptions 
   readonly responseLimits?: HttpResponseLimits | undefined;
 }
 
+/** {@link FetchRequest.proxy} of a request without one. */
+const DIRECT = 'direct';
+
 /** Who reads a response. */
 type HttpReader = NonNullable<FetchRequest['httpReader']>;
-
-/** The largest number of origins whose address is kept. */
-const MAX_ORIGINS = 10_000;
 
 /**
  * Fetches by HTTP/1.1 over undici (G-80): keep-alive, no cookies of its own, no redirects followed, conditional requests, gzip, brotli
@@ -64,22 +61,16 @@ const MAX_ORIGINS = 10_000;
  */
 export class HttpFetcher implements Fetcher {
   readonly #options: HttpFetcherOptions;
-  readonly #connector: HttpConnector;
-  readonly #dispatcher: Dispatcher;
-  /** For requests with `publicOnly` (G-174); created with the first one. */
-  #publicDispatcher: Dispatcher | undefined;
-  /** The address last connected to, by origin. */
-  readonly #addresses = new LRUCache<string, string>({ max: MAX_ORIGINS });
+  /** By the proxy that requests name; created with the first one. */
+  readonly #routes = new Map<string, HttpRoute>();
   readonly #logins: HttpLogins;
   readonly #running = new Set<HttpExchange | LenientExchange>();
   #closed = false;
 
   constructor(options: HttpFetcherOptions) {
     this.#options = options;
-    this.#connector = new HttpConnector(options, (origin, address) => this.#addresses.set(origin, address));
     this.#logins = new HttpLogins(options.httpBasicAuth ?? []);
-    this.#dispatcher =
-      options.httpProxy === undefined ? this.#directAgent(false) : this.#proxyAgent(options.httpProxy);
+    this.#route({});
   }
 
   async fetch(request: FetchRequest): Promise<FetchResult> {
@@ -113,7 +104,7 @@ export class HttpFetcher implements Fetcher {
       raw.status >= 300 && raw.status < 400
         ? canonicalUrl(textOfHeader(headers.location ?? ''), request.url)
         : undefined;
-    const remoteAddress = this.#addresses.get(target.origin);
+    const remoteAddress = this.#route(request).addressOf(target.origin);
     return {
       url: request.url,
       status: raw.status,
@@ -138,7 +129,7 @@ export class HttpFetcher implements Fetcher {
   async close(): Promise<void> {
     this.#closed = true;
     for (const exchange of this.#running) exchange.abort(new ConnectionError('the fetcher was closed'));
-    await Promise.all([this.#dispatcher.destroy(), this.#publicDispatcher?.destroy()]);
+    await Promise.all(Array.from(this.#routes.values(), (route) => route.close()));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -189,10 +180,12 @@ export class HttpFetcher implements Fetcher {
     const { exchange, start } =
       reader === 'lenient'
         ? this.#lenientExchange(target, request, headers, { host: target.host, maxBytes, timeoutMs })
-        : this.#strictExchange(await this.#dispatcherFor(target, request), target, headers, {
-            maxBytes,
-            timeoutMs,
-          });
+        : this.#strictExchange(
+            await this.#route(request).dispatcherFor(target.origin, request.publicOnly === true, signal),
+            target,
+            headers,
+            { maxBytes, timeoutMs },
+          );
     const onAbort = () => exchange.abort(asError(signal?.reason));
     const maxTransferMs = Math.min(
       request.maxTransferMs ?? Number.POSITIVE_INFINITY,
@@ -248,24 +241,37 @@ export class HttpFetcher implements Fetcher {
 
   #lenientExchange(
     { origin, path }: Target,
-    { publicOnly = false }: FetchRequest,
+    request: FetchRequest,
     headers: Record<string, string>,
     options: LenientExchangeOptions,
   ) {
     const exchange = new LenientExchange(options, this.#options.responseLimits);
-    // A proxy of plain http is requested by the full URL (RFC 9112 3.2.2).
-    const isByProxy = this.#options.httpProxy !== undefined && origin.startsWith('http:');
-    const lines = Object.entries({ ...headers, connection: 'close' }).map(
+    const route = this.#route(request);
+    const proxyHeaders = route.proxyHeadersFor(origin);
+    const lines = Object.entries({ ...headers, ...proxyHeaders, connection: 'close' }).map(
       ([name, value]) => `${name}: ${value}`,
     );
-    const sent = [`GET ${isByProxy ? origin : ''}${path} HTTP/1.1`, ...lines, '', ''].join('\r\n');
+    const target = proxyHeaders === undefined ? path : origin + path;
+    const sent = [`GET ${target} HTTP/1.1`, ...lines, '', ''].join('\r\n');
     if (/[\0\r\n]/.test([path, ...lines].join(''))) throw new UsageError('a header has a line end');
-    const open = (signal: AbortSignal) => this.#connector.open(origin, publicOnly, signal);
+    const open = (signal: AbortSignal) => route.open(origin, request.publicOnly === true, signal);
     const start = () => {
       // Its failures reject the response.
       void exchange.start(open, sent);
     };
     return { exchange, start };
+  }
+
+  /** Returns the connections that a request uses, by its proxy. @throws UsageError for a wrong address of a proxy */
+  #route({ proxy = '', proxyLogin = '' }: Pick<FetchRequest, 'proxy' | 'proxyLogin'>): HttpRoute {
+    const address = proxy === '' ? (this.#options.httpProxy ?? DIRECT) : proxy;
+    const key = `${address} ${proxyLogin}`;
+    let route = this.#routes.get(key);
+    if (route === undefined) {
+      route = new HttpRoute(this.#options, address === DIRECT ? undefined : parseProxy(address, proxyLogin));
+      this.#routes.set(key, route);
+    }
+    return route;
   }
 
   #requestHeaders(
@@ -287,41 +293,6 @@ export class HttpFetcher implements Fetcher {
     }
     if (credentials !== undefined) headers.authorization = credentials;
     return headers;
-  }
-
-  async #dispatcherFor(target: Target, request: FetchRequest): Promise<Dispatcher> {
-    if (request.publicOnly !== true) return this.#dispatcher;
-    if (this.#options.httpProxy !== undefined) {
-      // The proxy resolves the name itself; an address that is private here is refused nevertheless.
-      const { hostname } = new URL(target.origin);
-      await resolveHost(withoutBrackets(hostname), true, request.signal);
-      return this.#dispatcher;
-    }
-    this.#publicDispatcher ??= this.#directAgent(true);
-    return this.#publicDispatcher;
-  }
-
-  #directAgent(publicOnly: boolean): Dispatcher {
-    return new Agent({ ...this.#poolOptions(), connect: this.#connector.direct(publicOnly) });
-  }
-
-  /** Requests plain http by its full URL, which proxies of any age understand, and https by CONNECT (G-84). */
-  #proxyAgent(hostAndPort: string): Dispatcher {
-    return new ProxyAgent({
-      ...this.#poolOptions(),
-      uri: `http://${hostAndPort}`,
-      proxyTunnel: false,
-      requestTls: this.#connector.connectOptions,
-      factory: (origin, options) => new Pool(origin, { ...options, ...this.#poolOptions() }),
-    });
-  }
-
-  #poolOptions() {
-    return {
-      connections: this.#options.maxConnectionsPerHost ?? 1,
-      pipelining: 1,
-      keepAliveTimeout: this.#options.keepAliveMs ?? 10_000,
-    };
   }
 }
 

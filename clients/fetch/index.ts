@@ -33,6 +33,7 @@ export {
   mayReach,
   mustBePublic,
 } from './private-addresses.js';
+export { parseProxy } from './proxy.js';
 export type { ServerLogin, TransferOptions } from './transfer.js';
 export {
   DEFAULT_MAX_BYTES,

@@ -21,6 +21,10 @@ export interface FetchRequest {
   readonly signal?: AbortSignal | undefined;
   /** Further headers of an HTTP request, by names in lower case, e.g. `cookie`. A response to a request with cookies is not cached. */
   readonly extraHeaders?: Readonly<Record<string, string>> | undefined;
+  /** Proxy of an HTTP request (`parseProxy`): `direct` for none; empty or absent: the fetcher's own. A program uses few different ones. */
+  readonly proxy?: string | undefined;
+  /** The login of {@link proxy}, `user:password`. */
+  readonly proxyLogin?: string | undefined;
   /** Overrides the fetcher's own, in protocols that have one (CRAWL-13.5). */
   readonly userAgent?: string | undefined;
   /** Bypasses the disk cache (G-98); the result is stored in it nevertheless. Default false. */

@@ -3,7 +3,7 @@ import { seenRules } from '../../../protocols/urls/index.js';
 import { decideSequence } from '../decide/index.js';
 import { WholePattern } from '../decide/predicates.js';
 import { patternMatcher } from '../patterns.js';
-import { headerProblem } from '../requests/index.js';
+import { headerProblem, proxyProblem } from '../requests/index.js';
 import { chainSteps } from './chain-config.js';
 import { chainProblems } from './check-chains.js';
 import { type CrawlOrderConfig, crawlOrderSchema, warcSchema } from './order.js';
@@ -43,6 +43,8 @@ export function orderProblems(order: CrawlOrderConfig): OrderProblem[] {
       const problem = headerProblem(name, value);
       if (problem !== undefined) problems.push({ path: [...path, 'requestHeaders', name], problem });
     }
+    const wrongProxy = proxyProblem(settings.proxy);
+    if (wrongProxy !== undefined) problems.push({ path: [...path, 'proxy'], problem: wrongProxy });
     if (settings.digestStripPattern !== '')
       check([...path, 'digestStripPattern'], () => patternMatcher(settings.digestStripPattern));
   };
@@ -114,6 +116,11 @@ const DEPENDENT: readonly {
     name: 'runtimeOperation',
     needs: 'runtimeSeconds',
     effective: ({ runtimeSeconds }) => runtimeSeconds > 0,
+  },
+  {
+    name: 'proxyLoginEnvironment',
+    needs: 'proxy',
+    effective: ({ proxy }) => proxy !== '' && proxy !== 'direct',
   },
   {
     name: 'bandwidthReading',

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { CHAIN_NAMES } from '../chains.js';
 import { consoleSchema, crawlOrderSchema, warcSchema } from './order.js';
 import { BUILT_IN_PROCESSORS } from './processor-names.js';
-import { crawlSettingsSchema, quotasSchema, settingNotes } from './settings.js';
+import { quotasSchema } from './quotas.js';
+import { settingNotes } from './setting-notes.js';
+import { crawlSettingsSchema } from './settings.js';
 
 /** The description of a setting of an order. */
 export interface SettingDescription {

@@ -159,7 +159,17 @@ class Draft extends Conversion {
     if (path !== undefined && target.order !== undefined) this.#writer(element, path, target.order);
     for (const [setting, value] of Object.entries(MODULE_SETTINGS.get(className) ?? {}))
       this.put(target.settings, target.path, setting, value, element);
+    this.#proxy(element, target);
     this.modules(element, target);
+  }
+
+  /** The proxy of FetchHTTP, which is two elements; an empty host is no proxy. */
+  #proxy(module: XmlElement, { settings, path }: Target): void {
+    const host = childOf(module, 'http-proxy-host');
+    const port = childOf(module, 'http-proxy-port');
+    this.use(...presentOf(host), ...presentOf(port));
+    if (host === undefined || host.text === '') return;
+    this.put(settings, path, 'proxy', `http://${host.text}:${port?.text ?? ''}`, host);
   }
 
   /** CRAWL-11.2: with extractors, what pages show is fetched where the scope accepts it, as the original does. */

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { SEEN_KINDS } from '../../../storage/seen/index.js';
 import { sequenceConfigSchema } from '../decide/rule-config.js';
 import { chainsSchema } from './chain-config.js';
-import { crawlSettingsSchema, settingsOverridesSchema, withNote } from './settings.js';
+import { withNote } from './setting-notes.js';
+import { crawlSettingsSchema, settingsOverridesSchema } from './settings.js';
 
 const count = z.int().min(0);
 

@@ -2,24 +2,8 @@
 import { z } from 'zod';
 import { ROBOTS_POLICIES } from '../../../protocols/robots/index.js';
 import { QUEUE_POLICIES } from '../../../protocols/urls/index.js';
-
-/** Description of a setting in addition to its schema, for `describe.ts`. */
-export interface SettingNote {
-  readonly text: string;
-  /** Empty for a setting without a unit. */
-  readonly unit: string;
-  /** The rule that defines it. */
-  readonly rule: string;
-}
-
-/** The notes of all settings by schema. */
-export const settingNotes = z.registry<SettingNote>();
-
-/** Registers a note for a schema and returns the schema. */
-export function withNote<T extends z.ZodType>(schema: T, rule: string, text: string, unit = ''): T {
-  settingNotes.add(schema, { text, unit, rule });
-  return schema;
-}
+import { quotasSchema } from './quotas.js';
+import { withNote } from './setting-notes.js';
 
 const count = z.int().min(0);
 const milliseconds = z.int().min(0);
@@ -28,31 +12,6 @@ const seconds = z.number().min(0);
 const limit = z.int().min(-1);
 /** Kilobytes per second; 0: no limit. */
 const bandwidth = z.number().min(0);
-
-const QUOTA_UNITS = { Successes: 'URIs', SuccessKB: 'KB', Responses: 'URIs', AllKB: 'KB' } as const;
-
-/** Returns the schema of a quota (CRAWL-11.3). */
-function quota(unit: string, subject: string): z.ZodDefault<typeof limit> {
-  return withNote(limit.default(-1), 'CRAWL-11.3', `Maximum ${subject}; -1: no limit`, unit);
-}
-
-const { Successes, SuccessKB, Responses, AllKB } = QUOTA_UNITS;
-
-/** CRAWL-11.3. */
-export const quotasSchema = z.strictObject({
-  serverMaxSuccesses: quota(Successes, 'number of successful responses of one server'),
-  serverMaxSuccessKB: quota(SuccessKB, 'size of the successful responses of one server'),
-  serverMaxResponses: quota(Responses, 'number of responses of one server'),
-  serverMaxAllKB: quota(AllKB, 'size of all responses of one server'),
-  hostMaxSuccesses: quota(Successes, 'number of successful responses of one host'),
-  hostMaxSuccessKB: quota(SuccessKB, 'size of the successful responses of one host'),
-  hostMaxResponses: quota(Responses, 'number of responses of one host'),
-  hostMaxAllKB: quota(AllKB, 'size of all responses of one host'),
-  groupMaxSuccesses: quota(Successes, 'number of successful responses of one queue'),
-  groupMaxSuccessKB: quota(SuccessKB, 'size of the successful responses of one queue'),
-  groupMaxResponses: quota(Responses, 'number of responses of one queue'),
-  groupMaxAllKB: quota(AllKB, 'size of all responses of one queue'),
-});
 
 /**
  * The settings of a URI, which sheets can override (CRAWL-19.5). The defaults are those of CRAWL-6.1, 6.4 and 11.3, and so are the names,
@@ -289,6 +248,16 @@ export const crawlSettingsSchema = z.strictObject({
     z.record(z.string(), z.string()).default({}),
     'CRAWL-22',
     'Further headers of requests, e.g. {"Accept-Language": "ru"}; those of a sheet take the place of all others',
+  ),
+  proxy: withNote(
+    z.string().default(''),
+    'G-84, CRAWL-22',
+    "Proxy of HTTP requests: http://HOST:PORT, socks5://HOST:PORT or socks4://HOST:PORT; direct: none; empty: the Gatherer's HTTP-Proxy",
+  ),
+  proxyLoginEnvironment: withNote(
+    z.string().default(''),
+    'CRAWL-22',
+    'Name of the environment variable that holds USER:PASSWORD of the proxy; empty: it needs no login',
   ),
 
   robotsPolicy: withNote(

@@ -13,7 +13,7 @@ import type { DocumentRecord, QueuedUri } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
 import { withLoginOf } from '../redaction.js';
-import { type CookieJars, extraHeaders } from '../requests/index.js';
+import { type CookieJars, extraHeaders, proxyOf } from '../requests/index.js';
 import { fetchLeniently, type ServerCache } from '../servers/index.js';
 
 /** Limits and options of requests, for every access method. */
@@ -45,6 +45,7 @@ export function fetchRequest(uri: CrawlUri, limits: FetchLimits): FetchRequest {
     maxBytes,
     timeoutMs,
     signal: uri.signal,
+    ...proxyOf(uri.settings),
     ...(mustBePublic?.(uri.entry.uri) === true ? { publicOnly: true } : {}),
     ...(uri.fetchAs === '' ? {} : { userAgent: uri.fetchAs }),
     ...(validated ? { headers: { etag: known.etag, lastModified: known.lastModificationTime } } : {}),

@@ -20,6 +20,7 @@ import {
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { lruCache } from '../lru.js';
 import type { CrawlSettings } from '../order/settings.js';
+import { proxyOf } from '../requests/index.js';
 import { fetchLeniently } from './fetch-leniently.js';
 import { unlessAborted } from './host-addresses.js';
 import { HostLocks } from './host-locks.js';
@@ -225,7 +226,14 @@ export class RobotsFiles {
       try {
         const { fetcher, timeoutMs } = this.options;
         // CRAWL-13.1.7: a longer file is truncated.
-        const request = { url: currentUrl, maxBytes: MAX_ROBOTS_LENGTH, timeoutMs, signal, publicOnly };
+        const request = {
+          url: currentUrl,
+          maxBytes: MAX_ROBOTS_LENGTH,
+          timeoutMs,
+          signal,
+          publicOnly,
+          ...proxyOf(settings),
+        };
         // The first request belongs to a queue of the host; the host of a redirect does not expect one.
         const { hostname: host } = new URL(currentUrl);
         const firstDelayMs = delayMs;

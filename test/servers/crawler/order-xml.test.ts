@@ -171,6 +171,7 @@ t.test('CRAWL-6.4, 11.8: what FetchHTTP says of cookies and headers is converted
       <newObject name="HTTP" class="org.archive.crawler.fetcher.FetchHTTP">
         <boolean name="ignore-cookies">true</boolean>
         <boolean name="send-referer">false</boolean>
+        <string name="http-proxy-host">proxy.example.org</string><string name="http-proxy-port">3128</string>
         <string name="load-cookies-from-file">in.txt</string>
         <string name="save-cookies-to-file">out.txt</string>
         <stringList name="accept-headers"><string>Accept-Language: ru, en</string><string>X-Time: 1:2</string></stringList>
@@ -183,6 +184,7 @@ t.test('CRAWL-6.4, 11.8: what FetchHTTP says of cookies and headers is converted
     settings: {
       cookies: false,
       sendReferer: false,
+      proxy: 'http://proxy.example.org:3128',
       requestHeaders: { 'Accept-Language': 'ru, en', 'X-Time': '1:2' },
     },
   });

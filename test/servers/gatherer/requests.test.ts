@@ -1,4 +1,4 @@
-// Cookies, Referer and further headers of requests, as a site sees them (CRAWL-11.8, 6.1; RFC 6265bis; RFC 9110 10.1.3).
+// Cookies, Referer, further headers and proxies of requests, as a site sees them (CRAWL-11.8, 6.1; RFC 6265bis; RFC 9110 10.1.3).
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -7,6 +7,7 @@ import { type CrawlOrderInput, crawlOrderSchema } from '../../../servers/crawler
 import { readOrder } from '../../../servers/crawler/order/read-order.js';
 import { Gatherer } from '../../../servers/gatherer/index.js';
 import { page, Site } from '../../helpers/site.js';
+import { SocksServer } from '../../helpers/socks-server.js';
 
 /** Opens a Gatherer whose order has these properties. */
 function open(directory: string, url: string, order: CrawlOrderInput): Promise<Gatherer> {
@@ -164,6 +165,48 @@ t.test('further headers by settings, and by sheet for one part of a site', async
   t.match(sent(site, '/2.html'), { 'accept-language': 'ru, en;q=0.5', accept: '*/*' });
   t.match(sent(site, '/members/1.html'), { 'x-area': 'members', accept: 'text/html' });
   t.equal(sent(site, '/members/1.html')['accept-language'], undefined, 'a sheet replaces all');
+});
+
+t.test('CRAWL-19.5: a part of the web is crawled through a proxy, robots.txt included', async (t) => {
+  const site = await memberSite(t);
+  await using proxy = await SocksServer.start('crawler:secret');
+  process.env.TEST_PROXY_LOGIN = 'crawler:secret';
+  t.teardown(() => {
+    delete process.env.TEST_PROXY_LOGIN;
+  });
+  // Only the proxy knows the address of this name.
+  const url = `http://far.invalid:${site.port}/`;
+  const settings = {
+    proxy: `socks5://127.0.0.1:${proxy.port}`,
+    proxyLoginEnvironment: 'TEST_PROXY_LOGIN',
+    cookies: true,
+  };
+  const order = { sheets: [{ name: 'far', surts: ['far.invalid'], settings }] };
+  {
+    await using gatherer = await open(t.testdir(), url, order);
+    const { counts } = await gatherer.run(new AbortController().signal);
+    t.match(counts, { summarized: 4, failed: 0 });
+  }
+  t.same([...new Set(site.requests.map(({ path }) => path))].sort(), [
+    '/',
+    '/2.html',
+    '/3.html',
+    '/members/1.html',
+    '/moved',
+    '/robots.txt',
+  ]);
+  t.same([...new Set(proxy.targets)], [`5 far.invalid:${site.port}`]);
+  const before = proxy.targets.length;
+  await crawl(t, site, order);
+  t.equal(proxy.targets.length, before, 'other hosts are reached directly');
+});
+
+t.test('a proxy that is none is refused by name and line', async (t) => {
+  for (const proxy of ['https://h', 'socks5://u:p@h', 'socks5://h/x'])
+    t.throws(() => readOrder(`{ "settings": {\n"proxy": "${proxy}" } }`, 'order.json'), {
+      code: 'ERR_CONFIG',
+      message: /order\.json:2: settings\.proxy: /,
+    });
 });
 
 t.test('an order with a header that cannot be sent is refused by name and line', async (t) => {
