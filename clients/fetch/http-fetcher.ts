@@ -184,7 +184,7 @@ export class HttpFetcher implements Fetcher {
             await this.#route(request).dispatcherFor(target.origin, request.publicOnly === true, signal),
             target,
             headers,
-            { maxBytes, timeoutMs },
+            { maxBytes, timeoutMs, post: request.post },
           );
     const onAbort = () => exchange.abort(asError(signal?.reason));
     const maxTransferMs = Math.min(
@@ -229,12 +229,18 @@ export class HttpFetcher implements Fetcher {
     dispatcher: Dispatcher,
     { origin, path }: Target,
     headers: Record<string, string>,
-    { maxBytes, timeoutMs }: { readonly maxBytes: number; readonly timeoutMs: number },
+    {
+      maxBytes,
+      timeoutMs,
+      post,
+    }: { readonly maxBytes: number; readonly timeoutMs: number; readonly post: string | undefined },
   ) {
     const exchange = new HttpExchange(maxBytes);
     const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
     const start = () => {
-      dispatcher.dispatch({ origin, path, method: 'GET', headers, ...timeouts }, exchange);
+      const message =
+        post === undefined ? { method: 'GET' as const } : { method: 'POST' as const, body: post };
+      dispatcher.dispatch({ origin, path, ...message, headers, ...timeouts }, exchange);
     };
     return { exchange, start };
   }
@@ -248,11 +254,13 @@ export class HttpFetcher implements Fetcher {
     const exchange = new LenientExchange(options, this.#options.responseLimits);
     const route = this.#route(request);
     const proxyHeaders = route.proxyHeadersFor(origin);
-    const lines = Object.entries({ ...headers, ...proxyHeaders, connection: 'close' }).map(
+    const length = request.post === undefined ? {} : { 'content-length': String(request.post.length) };
+    const lines = Object.entries({ ...headers, ...proxyHeaders, ...length, connection: 'close' }).map(
       ([name, value]) => `${name}: ${value}`,
     );
     const target = proxyHeaders === undefined ? path : origin + path;
-    const sent = [`GET ${target} HTTP/1.1`, ...lines, '', ''].join('\r\n');
+    const method = request.post === undefined ? 'GET' : 'POST';
+    const sent = [`${method} ${target} HTTP/1.1`, ...lines, '', request.post ?? ''].join('\r\n');
     if (/[\0\r\n]/.test([path, ...lines].join(''))) throw new UsageError('a header has a line end');
     const open = (signal: AbortSignal) => route.open(origin, request.publicOnly === true, signal);
     const start = () => {
@@ -291,6 +299,7 @@ export class HttpFetcher implements Fetcher {
     if (request.headers?.lastModified) {
       headers['if-modified-since'] = new Date(request.headers.lastModified * 1000).toUTCString();
     }
+    if (request.post !== undefined) headers['content-type'] = 'application/x-www-form-urlencoded';
     if (credentials !== undefined) headers.authorization = credentials;
     return headers;
   }

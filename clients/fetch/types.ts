@@ -21,6 +21,8 @@ export interface FetchRequest {
   readonly signal?: AbortSignal | undefined;
   /** Further headers of an HTTP request, by names in lower case, e.g. `cookie`. A response to a request with cookies is not cached. */
   readonly extraHeaders?: Readonly<Record<string, string>> | undefined;
+  /** The fields of a form, encoded as `application/x-www-form-urlencoded`: an HTTP request is a POST of them. Its response is not cached. */
+  readonly post?: string | undefined;
   /** Proxy of an HTTP request (`parseProxy`): `direct` for none; empty or absent: the fetcher's own. A program uses few different ones. */
   readonly proxy?: string | undefined;
   /** The login of {@link proxy}, `user:password`. */

@@ -99,8 +99,8 @@ export class CrawlUri {
   fetchAs = '';
   /** CRAWL-8.4: why the queue is retired, with this URI in it; undefined if it is not retired. */
   retire: WaitReason | undefined;
-  /** The first robots.txt of the server in this process was fetched: a restart does not use up attempts (CRAWL-8.3). */
-  firstRobots = false;
+  /** Its prerequisite was fetched for the first time in this process: a restart does not use up attempts (CRAWL-8.3). */
+  firstPrerequisite = false;
   /** The host name had no address when robots.txt was requested. */
   unresolved = false;
   /** Name of the current processor (CRAWL-20.3). */

@@ -22,7 +22,7 @@ export function disposition(uri: CrawlUri, servers: ServerCache): Finish {
   if (uri.disposition === 'retry') {
     const waitsForRobots = uri.status === FETCH_STATUS.deferred;
     const retryDelayMs = settings.retryDelaySeconds * 1000;
-    if (waitsForRobots && (isDeferrable(uri) || (uri.firstRobots && servers.robotsKnown(uri.url)))) {
+    if (waitsForRobots && (isDeferrable(uri) || (uri.firstPrerequisite && servers.robotsKnown(uri.url)))) {
       // The next fetch of the queue is the document itself, or another attempt to get robots.txt.
       return servers.robotsKnown(uri.url) || polite.delayMs >= retryDelayMs
         ? { outcome: 'retry', ...polite, free: true }

@@ -14,6 +14,7 @@ import { ContentDigest } from '../crawler/processors/content-digest.js';
 import { DigestHistory } from '../crawler/processors/digest-history.js';
 import { FetchProcessor, ResponseClassifier } from '../crawler/processors/fetch.js';
 import { FetchHistory } from '../crawler/processors/fetch-history.js';
+import { FormLogin, type LoginForm } from '../crawler/processors/form-login.js';
 import { GatedProcessor } from '../crawler/processors/gated-processor.js';
 import { LinksScoper } from '../crawler/processors/links-scoper.js';
 import { PreconditionEnforcer } from '../crawler/processors/precondition-enforcer.js';
@@ -47,6 +48,7 @@ export interface ChainOptions {
   readonly servers: ServerCache;
   /** Undefined if the order keeps none. */
   readonly cookies: CookieJars | undefined;
+  readonly forms: readonly LoginForm[];
   readonly minTimeToLive: MinTimeToLive;
   readonly roots: readonly RootNode[];
   /** Product token by which robots.txt addresses this crawler. */
@@ -122,7 +124,7 @@ function processorFactories(
     timeoutMs: options.readTimeoutMs,
     conditional: (known: DocumentRecord) =>
       config.httpIfModifiedSince && known.rulesDigest === rulesDigest(known),
-    logins: loginsOf(config),
+    logins: [...loginsOf(config), ...options.forms.flatMap(({ secrets }) => secrets)],
     mustBePublic: options.mustBePublic,
     cookies: options.cookies,
   };
@@ -158,6 +160,7 @@ function processorFactories(
       }),
     LocalMapping: () => new LocalMappingProcessor(new LocalMapper(config.localMappings), limits),
     PreconditionEnforcer: () => new PreconditionEnforcer(servers, options.mustBePublic),
+    FormLogin: () => formLogin(options),
     Fetch: () => new FetchProcessor(fetcher, limits, servers),
     ContentDigest: () => new ContentDigest(),
     FetchHistory: () => history,
@@ -188,6 +191,13 @@ function processorFactories(
 /** Returns all user names and passwords of the configuration. */
 function loginsOf({ httpBasicAuth, ftpAuth }: GathererConfig): string[] {
   return [...httpBasicAuth, ...ftpAuth].flatMap(({ user, password }) => [user, password]);
+}
+
+/** CRAWL-12.4; undefined without forms. */
+function formLogin(options: ChainOptions): FormLogin | undefined {
+  const { cookies, forms, readTimeoutMs } = options;
+  if (cookies === undefined || forms.length === 0) return undefined;
+  return new FormLogin({ ...options, forms, cookies, timeoutMs: readTimeoutMs });
 }
 
 /** CRAWL-11.3. */

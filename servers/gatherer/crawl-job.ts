@@ -34,6 +34,7 @@ import { openCrawlCookies } from './crawl-cookies.js';
 import { followProgress, openCrawlRecords } from './crawl-records.js';
 import { GatherSettings } from './gather-settings.js';
 import { MinTimeToLive } from './min-time-to-live.js';
+import { loginForms } from './order-credentials.js';
 import { NetworkReach } from './reach.js';
 import type { RootLimits } from './root-limits.js';
 import { openRootLimits, scheduleSeeds, seedsOf } from './run-seeds.js';
@@ -232,6 +233,7 @@ export async function openCrawlJob(
       mustBePublic: (uri) => reach.mustBePublic(uri),
       servers,
       cookies,
+      forms: options.ordered ? loginForms(order, config.crawlOrder ?? 'order') : [],
       minTimeToLive,
       steps,
       loaded,

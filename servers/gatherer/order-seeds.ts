@@ -3,12 +3,13 @@ import { type GathererConfig, parseRootNode } from '../../protocols/config/index
 import { ConfigError } from '../../protocols/errors.js';
 import { parseSeeds } from '../crawler/decide/seed-list.js';
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
+import { basicLogins } from './order-credentials.js';
 
 /** Limits of a seed whose order has a scope, which alone decides: the largest legal values, and no filters. */
 const NO_LIMITS = 'URL=2147483647,/dev/null Host=2147483647,/dev/null';
 
 /**
- * Returns the configuration with the order's seeds as RootNodes (CRAWL-10.1.5), and with its User-Agent and From (G-65). The rules of an
+ * Returns the configuration with the order's seeds as RootNodes (CRAWL-10.1.5), its User-Agent and From (G-65), and its logins (G-82). The rules of an
  * order with a scope alone limit its seeds; without a scope a seed has the default limits of a RootNode (G-27).
  * @param onProblem receives lines that are not seeds
  */
@@ -31,6 +32,7 @@ export function withOrder(
   return {
     ...config,
     rootNodes: [...config.rootNodes, ...seeds],
+    httpBasicAuth: [...config.httpBasicAuth, ...basicLogins(order, file)],
     ...(order.userAgent === '' ? {} : { httpUserAgent: order.userAgent }),
     ...(order.from === '' ? {} : { httpFrom: order.from }),
   };

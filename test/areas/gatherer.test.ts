@@ -4,6 +4,7 @@ import '../servers/gatherer/annotate.test.js';
 import '../servers/gatherer/configuration-files.test.js';
 import '../servers/gatherer/crawl.test.js';
 import '../servers/gatherer/requests.test.js';
+import '../servers/gatherer/order-logins.test.js';
 import '../servers/gatherer/embeds.test.js';
 import '../servers/gatherer/crawl-choices.test.js';
 import '../servers/gatherer/debug.test.js';

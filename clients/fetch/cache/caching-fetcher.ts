@@ -21,7 +21,8 @@ export class CachingFetcher implements Fetcher {
   async fetch(request: FetchRequest): Promise<FetchResult> {
     request.signal?.throwIfAborted();
     // The response may be for this client only.
-    if (request.extraHeaders?.cookie !== undefined) return this.#inner.fetch(request);
+    if (request.extraHeaders?.cookie !== undefined || request.post !== undefined)
+      return this.#inner.fetch(request);
     const mayUseCache = request.reload !== true;
     const kept = mayUseCache ? await this.#attempt(() => this.#cache.get(request.url)) : undefined;
     if (kept !== undefined && (request.publicOnly !== true || isFromPublicAddress(kept))) {

@@ -55,6 +55,10 @@ export function orderProblems(order: CrawlOrderConfig): OrderProblem[] {
       problem: 'it requires a directory of WARC files (CRAWL-18.5)',
     });
   problems.push(...chainProblems(order));
+  order.credentials.forEach(({ kind }, i) => {
+    if (kind === 'form' && !keepsCookies(order))
+      problems.push({ path: ['credentials', i], problem: 'a form requires settings.cookies' });
+  });
   check(['scope'], () => decideSequence(order.scope, { seeds: order.seeds }));
   checkSettings(order.settings, ['settings']);
   const names = new Set<string>();
@@ -68,6 +72,11 @@ export function orderProblems(order: CrawlOrderConfig): OrderProblem[] {
     checkSettings(applyOverrides(order.settings, settings), ['sheets', i, 'settings']);
   });
   return problems;
+}
+
+/** Whether any URI has cookies. */
+function keepsCookies({ settings, sheets }: CrawlOrderConfig): boolean {
+  return settings.cookies || sheets.some((sheet) => sheet.settings.cookies);
 }
 
 function contradictions(settings: CrawlSettings): { readonly name: string; readonly problem: string }[] {
@@ -162,9 +171,8 @@ export function ignoredSettings(order: CrawlOrderConfig): OrderProblem[] {
       if (order.warc[name] !== unused[name])
         ignored.push({ path: ['warc', name], problem: 'it has no effect without warc.directory' });
   }
-  const keepsCookies = order.settings.cookies || order.sheets.some(({ settings }) => settings.cookies);
   for (const name of ['cookiesLoadFile', 'cookiesSaveFile'] as const)
-    if (order[name] !== '' && !keepsCookies)
+    if (order[name] !== '' && !keepsCookies(order))
       ignored.push({ path: [name], problem: 'it has no effect without settings.cookies' });
   ignored.push(...ignoredByChains(order, defaults));
   if (!order.holdQueues && order.targetReadyBacklog !== crawlOrderSchema.parse({}).targetReadyBacklog)

@@ -7,6 +7,7 @@ import {
   BUILT_IN_CLASSES,
   COST_CLASSES,
   EXTRACTOR_CLASSES,
+  LEFT_OUT_CLASSES,
   MODULE_SETTINGS,
   ORDER_NAMES,
   QUEUE_CLASSES,
@@ -150,7 +151,8 @@ class Draft extends Conversion {
       return;
     }
     if (element.tag === 'newObject' && !BUILT_IN_CLASSES.has(className)) {
-      this.warn(element, `the module ${name} (${className}) has no equivalent here`);
+      const reason = LEFT_OUT_CLASSES.get(className) ?? 'has no equivalent here';
+      this.warn(element, `the module ${name} (${className}) ${reason}`);
       return;
     }
     this.use(element);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { SEEN_KINDS } from '../../../storage/seen/index.js';
 import { sequenceConfigSchema } from '../decide/rule-config.js';
 import { chainsSchema } from './chain-config.js';
+import { credentialsSchema } from './credentials.js';
 import { withNote } from './setting-notes.js';
 import { crawlSettingsSchema, settingsOverridesSchema } from './settings.js';
 
@@ -157,6 +158,7 @@ export const crawlOrderSchema = z.strictObject({
     's',
   ),
 
+  credentials: credentialsSchema,
   cookiesLoadFile: withNote(
     z.string().default(''),
     'CRAWL-11.8',

@@ -83,9 +83,10 @@ export class OriginalChains {
     if (given.length === 0) return [...defaults];
     const isFirst =
       given.indexOf('PreconditionEnforcer') < given.length - 1 && given.includes('PreconditionEnforcer');
-    const others = defaults.filter((name) => !CHECKS.includes(name));
-    if (isFirst) return [...others, ...given];
+    // The original logs in within PreconditionEnforcer.
+    const others = defaults.filter((name) => !CHECKS.includes(name) && name !== 'FormLogin');
+    if (isFirst) return [...others, ...given, 'FormLogin'];
     const checks = given.filter((name) => name !== 'PreconditionEnforcer');
-    return others.toSpliced(1, 0, ...checks).concat('PreconditionEnforcer');
+    return others.toSpliced(1, 0, ...checks).concat('PreconditionEnforcer', 'FormLogin');
   }
 }

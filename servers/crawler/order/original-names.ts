@@ -132,6 +132,14 @@ export const EXTRACTOR_CLASSES: ReadonlyMap<string, 'always' | 'limited'> = new 
   ['ExtractorXML', 'always'],
 ]);
 
+/** What operators do instead of modules that are not converted, by class. */
+export const LEFT_OUT_CLASSES: ReadonlyMap<string, string> = new Map([
+  [
+    'CredentialStore',
+    'is left out: an order has no passwords, name variables of the environment in credentials',
+  ],
+]);
+
 /** Modules with an equivalent in this project. */
 export const BUILT_IN_CLASSES: ReadonlySet<string> = new Set([
   ...EXTRACTOR_CLASSES.keys(),

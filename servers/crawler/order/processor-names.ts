@@ -89,6 +89,13 @@ const PROCESSORS = [
     settings: ['robotsValiditySeconds', 'calculateRobotsOnly'],
   },
   {
+    name: 'FormLogin',
+    chain: 'pre-fetch',
+    text: 'sends the forms of credentials before the documents that need their login',
+    rule: 'CRAWL-12.4',
+    after: ['History', 'LocalMapping', 'PreconditionEnforcer'],
+  },
+  {
     name: 'Fetch',
     chain: 'fetch',
     text: 'fetches the document',

@@ -37,7 +37,7 @@ export class PreconditionEnforcer implements Processor {
       uri.fetchBegin = contact.begin;
       uri.contactEnd = contact.end;
       uri.reason = contact.reason;
-      uri.firstRobots = contact.first === true;
+      uri.firstPrerequisite = contact.first === true;
       uri.unresolved = contact.unresolved === true;
       uri.status = FETCH_STATUS.deferred;
       uri.disposition = 'retry';

@@ -335,7 +335,7 @@ t.test('CRAWL-11.2 the default order explains the default chains, and states the
   const text = defaultOrderText();
   const steps = chainSteps(crawlOrderSchema.parse({ warc: { directory: 'x', digestHistory: true } }));
   const names = Object.values(steps).flatMap((chain) => chain.map(({ entry }) => entry.processor));
-  t.equal(names.length, 23);
+  t.equal(names.length, 24);
   for (const name of names) t.match(text, new RegExp(`// +"${name}", +\\S`), `${name}`);
   // The chains as they are printed, without their comments, are an order.
   const printed = text
@@ -372,6 +372,7 @@ t.test('CRAWL-19.2 the processors of an order.xml are converted to chains', asyn
       'History',
       'LocalMapping',
       'PreconditionEnforcer',
+      'FormLogin',
     ],
     'in the order of the file, without the RuntimeLimit that it lacks',
   );
@@ -382,6 +383,7 @@ t.test('CRAWL-19.2 the processors of an order.xml are converted to chains', asyn
     'LocalMapping',
     'PreconditionEnforcer',
     'RuntimeLimit',
+    'FormLogin',
   ]);
   t.same(names(map('post-processors', 'CrawlStateUpdater'), 'post-process').slice(0, 2), [
     'ReferencesWriter',
@@ -395,7 +397,7 @@ t.test('CRAWL-19.2 the processors of an order.xml are converted to chains', asyn
   const gated = orderOf(
     '<map name="pre-fetch-processors"><newObject name="P" class="x.PreconditionEnforcer"/><newObject name="Q" class="x.QuotaEnforcer"><newObject name="Q#decide-rules" class="x.DecideRuleSequence"><map name="rules"><newObject name="r" class="x.SeedAcceptDecideRule"/></map></newObject></newObject></map>',
   );
-  t.match(gated.order.chains['pre-fetch']?.at(-1), { processor: 'QuotaEnforcer', rules: [{ rule: 'seed' }] });
+  t.match(gated.order.chains['pre-fetch']?.at(-2), { processor: 'QuotaEnforcer', rules: [{ rule: 'seed' }] });
   t.same(gated.warnings, []);
   const writer = orderOf(
     '<map name="write-processors"><newObject name="A" class="x.ARCWriterProcessor">\n<boolean name="compress">false</boolean>\n<string name="prefix">IAH</string><integer name="max-size-bytes">2000</integer>\n<stringList name="path"><string>my-arcs</string></stringList>\n<integer name="pool-max-active">5</integer></newObject></map>',
