@@ -180,6 +180,7 @@ export async function openCrawlJob(
     (host) => configured.has(host),
   );
   const minTimeToLive = await MinTimeToLive.read(store.meta);
+  const forms = options.ordered ? loginForms(order, config.crawlOrder ?? 'order') : [];
   // Before the seeds, which mark the run as begun: a run that was killed here begins anew.
   const cookies = options.ordered ? await openCrawlCookies({ store, order, resumed }, resources) : undefined;
   if (!resumed) await scheduleSeeds(options, nodes, state, frontier, roots, minTimeToLive, reach);
@@ -233,7 +234,7 @@ export async function openCrawlJob(
       mustBePublic: (uri) => reach.mustBePublic(uri),
       servers,
       cookies,
-      forms: options.ordered ? loginForms(order, config.crawlOrder ?? 'order') : [],
+      forms,
       minTimeToLive,
       steps,
       loaded,
