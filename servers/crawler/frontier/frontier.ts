@@ -369,7 +369,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
     this.#closed = true;
     this.#cycle.close();
     this.#waiting.close();
-    this.#waiters.wakeAll();
+    this.#waiters.close();
   }
 
   get #context(): OperatorContext {

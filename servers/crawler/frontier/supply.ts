@@ -65,7 +65,9 @@ export class QueueSupply {
       else this.cycle.exhaust(queue);
       return undefined;
     }
-    const { classKey } = this.options.prepare(entry.uri);
+    const { classKey, budgets } = this.options.prepare(entry.uri);
+    // A queue that got all its URIs at once has had no successes then.
+    queue.updatePrecedence(budgets);
     if (classKey === queue.classKey) return entry;
     await this.#relocate(queue, entry, classKey);
     return undefined;

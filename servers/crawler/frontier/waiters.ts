@@ -3,6 +3,8 @@ import type { FrontierClock } from './clock.js';
 /** The calls of `next` that wait until a queue is ready (CRAWL-20.5), the longest waiting first. */
 export class Waiters {
   readonly #wakes: (() => void)[] = [];
+  /** Of the calls that wait for a time. */
+  readonly #timed = new Set<() => void>();
 
   constructor(private readonly clock: FrontierClock) {}
 
@@ -19,7 +21,14 @@ export class Waiters {
       };
       signal.addEventListener('abort', wake, { once: true });
       if (milliseconds === undefined) this.#wakes.push(wake);
-      else cancelTimer = this.clock.setTimer(wake, milliseconds);
+      else {
+        this.#timed.add(wake);
+        const cancel = this.clock.setTimer(wake, milliseconds);
+        cancelTimer = () => {
+          cancel();
+          this.#timed.delete(wake);
+        };
+      }
     });
     cancelTimer?.();
   }
@@ -31,5 +40,11 @@ export class Waiters {
 
   wakeAll(): void {
     for (const wake of this.#wakes.splice(0)) wake();
+  }
+
+  /** Wakes every call, those that wait for a time too: no more URIs are given out. */
+  close(): void {
+    this.wakeAll();
+    for (const wake of this.#timed) wake();
   }
 }

@@ -144,9 +144,14 @@ export class WorkQueue {
     this.lastCost = cost;
   }
 
-  setBudgets({ replenish, totalBudget, precedence = 'base' }: Budgets): void {
-    this.replenish = replenish;
-    this.totalBudget = totalBudget;
+  setBudgets(budgets: Budgets): void {
+    this.replenish = budgets.replenish;
+    this.totalBudget = budgets.totalBudget;
+    this.updatePrecedence(budgets);
+  }
+
+  /** CRAWL-9.11: the precedence by the successes so far. */
+  updatePrecedence({ precedence = 'base' }: Budgets): void {
     this.precedence =
       precedence === 'success-counts' ? successCountsPrecedence(this.successes) : QUEUE_PRECEDENCE;
   }

@@ -1,6 +1,7 @@
 export { chainSteps } from './chain-config.js';
-export { ignoredSettings, orderProblems } from './check-order.js';
+export { orderProblems } from './check-order.js';
 export { defaultOrderText, describeSettings, settingsTable } from './describe.js';
+export { ignoredSettings } from './ignored-settings.js';
 export { type CrawlOrderConfig, type CrawlOrderInput, crawlOrderSchema } from './order.js';
 export { hostOfSettingsFile, readOrderXml } from './order-xml.js';
 export { readOrder } from './read-order.js';

@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { ConfigError, messageOf } from '../../../protocols/errors.js';
-import { ignoredSettings } from './check-order.js';
+import { ignoredSettings } from './ignored-settings.js';
 import { parseJsonWithComments } from './json-with-comments.js';
 import type { CrawlOrderConfig } from './order.js';
 import { type HostSettings, hostOfSettingsFile, readOrderXml } from './order-xml.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { parseGathererConf } from '../../../protocols/config/index.js';
 import { ignoredSettings } from '../../../servers/crawler/order/index.js';
-import { crawlOrderSchema } from '../../../servers/crawler/order/order.js';
+import { type CrawlOrderInput, crawlOrderSchema } from '../../../servers/crawler/order/order.js';
 import { Gatherer } from '../../../servers/gatherer/index.js';
 import { page, Site } from '../../helpers/site.js';
 
@@ -91,4 +91,84 @@ t.test('what an order sets to no effect is named', async (t) => {
     ],
   );
   t.same(ignoredSettings(crawlOrderSchema.parse({})), []);
+});
+
+t.test('each setting that another one makes effective is named without it, and not with it', async (t) => {
+  const cases: readonly (readonly [string, CrawlOrderInput, CrawlOrderInput])[] = [
+    ['customRobots', { settings: { customRobots: 'x' } }, { settings: { robotsPolicy: 'custom' } }],
+    ['userAgents', { settings: { userAgents: ['x'] } }, { settings: { robotsPolicy: 'most-favored-set' } }],
+    ['masquerade', { settings: { masquerade: true } }, { settings: { robotsPolicy: 'most-favored' } }],
+    [
+      'robotsUnreachable',
+      { settings: { robotsUnreachable: 'allow', robotsPolicy: 'ignore' } },
+      { settings: { robotsPolicy: 'classic' } },
+    ],
+    [
+      'calculateRobotsOnly',
+      { settings: { calculateRobotsOnly: true, robotsPolicy: 'ignore' } },
+      { settings: { robotsPolicy: 'classic' } },
+    ],
+    [
+      'robotsAnswers',
+      { settings: { robotsAnswers: 'original', robotsPolicy: 'rfc9309' } },
+      { settings: { robotsPolicy: 'classic' } },
+    ],
+    ['digestStripMaxKB', { settings: { digestStripMaxKB: 3 } }, { settings: { digestStripPattern: 'x' } }],
+    ['runtimeOperation', { settings: { runtimeOperation: 'block' } }, { settings: { runtimeSeconds: 1 } }],
+    [
+      'proxyLoginEnvironment',
+      { settings: { proxyLoginEnvironment: 'X' } },
+      { settings: { proxy: 'http://p:1' } },
+    ],
+    [
+      'bandwidthReading',
+      { settings: { bandwidthReading: 'maximum' } },
+      { settings: { maxPerHostBandwidthKBs: 1 } },
+    ],
+    [
+      'quotaForceRetire',
+      { settings: { quotaForceRetire: false } },
+      { settings: { quotas: { hostMaxAllKB: 1 } } },
+    ],
+    ['parallelQueuesBy', { settings: { parallelQueuesBy: 'uri' } }, { settings: { parallelQueues: 2 } }],
+    ['queueLabels', { settings: { queueLabels: 1 } }, { settings: { queueAssignment: 'limits' } }],
+    [
+      'queueAssignment',
+      { settings: { queueAssignment: 'surt', forceQueue: 'x' } },
+      { settings: { forceQueue: '' } },
+    ],
+    ['maxTransHops', { settings: { maxTransHops: 1 } }, { settings: { embeds: 'any' } }],
+    ['maxSpeculativeHops', { settings: { maxSpeculativeHops: 0 } }, { settings: { embeds: 'root' } }],
+    ['blockPattern', { settings: { blockPattern: 'x', blockAll: true } }, { settings: { blockAll: false } }],
+    ['allowPattern', { settings: { allowPattern: 'x', blockAll: true } }, { settings: { blockAll: false } }],
+    ['lostMaxRetries', { settings: { lostMaxRetries: 31 } }, { settings: { maxRetries: 31 } }],
+    ['busyMaxRetries', { settings: { busyMaxRetries: 31 } }, { settings: { maxRetries: 31 } }],
+    [
+      'lostRetryDelaySeconds',
+      { settings: { lostRetryDelaySeconds: 901 } },
+      { settings: { retryDelaySeconds: 901 } },
+    ],
+    [
+      'busyRetryDelaySeconds',
+      { settings: { busyRetryDelaySeconds: 901 } },
+      { settings: { retryDelaySeconds: 901 } },
+    ],
+    [
+      'maxPathRepetitions',
+      { settings: { maxPathRepetitions: 5 }, scope: [{ rule: 'all', answer: 'ACCEPT' }] },
+      { scope: [] },
+    ],
+    ['progressSeconds', { progressSeconds: 7, logs: false }, { logs: true }],
+    ['targetReadyBacklog', { targetReadyBacklog: 7, holdQueues: false }, { holdQueues: true }],
+  ];
+  for (const [name, order, partner] of cases) {
+    const namesOf = (input: CrawlOrderInput): unknown[] =>
+      ignoredSettings(crawlOrderSchema.parse(input)).map(({ path }) => path.at(-1));
+    const both = { ...order, ...partner, settings: { ...order.settings, ...partner.settings } };
+    t.same(namesOf(order), [name], name);
+    t.same(namesOf(both), [], `${name} with the other one`);
+    if (partner.settings === undefined) continue;
+    const sheets = [{ name: 's', surts: ['example.org'], settings: partner.settings }];
+    t.same(namesOf({ ...order, sheets }), [], `${name} with the other one in a sheet`);
+  }
 });

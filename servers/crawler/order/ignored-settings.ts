@@ -1,0 +1,177 @@
+// What an order sets to no effect: settings and options that apply only together with others.
+import { chainSteps } from './chain-config.js';
+import { keepsCookies, type OrderProblem } from './check-order.js';
+import { type CrawlOrderConfig, crawlOrderSchema, warcSchema } from './order.js';
+import { BUILT_IN_PROCESSORS } from './processor-names.js';
+import { type CrawlSettings, crawlSettingsSchema } from './settings.js';
+import { applyOverrides } from './sheets.js';
+
+/** Settings that have an effect only with another one: when they have one, and what to say otherwise. */
+const DEPENDENT: readonly {
+  readonly names: readonly (keyof CrawlSettings)[];
+  readonly problem: string;
+  readonly effective: (settings: CrawlSettings) => boolean;
+}[] = [
+  {
+    names: ['customRobots'],
+    problem: 'without robotsPolicy custom',
+    effective: ({ robotsPolicy }) => robotsPolicy === 'custom',
+  },
+  {
+    names: ['userAgents'],
+    problem: 'without robotsPolicy most-favored-set',
+    effective: ({ robotsPolicy }) => robotsPolicy === 'most-favored-set',
+  },
+  {
+    names: ['masquerade'],
+    problem: 'without a most-favored robotsPolicy',
+    effective: ({ robotsPolicy }) => robotsPolicy.startsWith('most-favored'),
+  },
+  {
+    names: ['robotsUnreachable', 'calculateRobotsOnly'],
+    problem: 'with robotsPolicy ignore',
+    effective: ({ robotsPolicy }) => robotsPolicy !== 'ignore',
+  },
+  {
+    names: ['robotsAnswers'],
+    problem: 'with robotsPolicy ignore or rfc9309',
+    effective: ({ robotsPolicy }) => robotsPolicy !== 'ignore' && robotsPolicy !== 'rfc9309',
+  },
+  {
+    names: ['digestStripMaxKB'],
+    problem: 'without a digestStripPattern',
+    effective: ({ digestStripPattern }) => digestStripPattern !== '',
+  },
+  {
+    names: ['runtimeOperation'],
+    problem: 'without runtimeSeconds',
+    effective: ({ runtimeSeconds }) => runtimeSeconds > 0,
+  },
+  {
+    names: ['proxyLoginEnvironment'],
+    problem: 'without proxy',
+    effective: ({ proxy }) => proxy !== '' && proxy !== 'direct',
+  },
+  {
+    names: ['bandwidthReading'],
+    problem: 'without maxPerHostBandwidthKBs',
+    effective: ({ maxPerHostBandwidthKBs }) => maxPerHostBandwidthKBs > 0,
+  },
+  {
+    names: ['quotaForceRetire'],
+    problem: 'without a quota',
+    effective: ({ quotas }) => Object.values(quotas).some((limit) => limit >= 0),
+  },
+  {
+    names: ['parallelQueuesBy'],
+    problem: 'without parallelQueues of at least 2',
+    effective: ({ parallelQueues }) => parallelQueues > 1,
+  },
+  {
+    names: ['queueLabels'],
+    problem: 'without queueAssignment limits or host-limits',
+    effective: ({ queueAssignment }) => queueAssignment === 'limits' || queueAssignment === 'host-limits',
+  },
+  {
+    names: ['queueAssignment'],
+    problem: 'with forceQueue',
+    effective: ({ forceQueue }) => forceQueue === '',
+  },
+  {
+    names: ['maxTransHops'],
+    problem: 'without embeds any',
+    effective: ({ embeds }) => embeds === 'any',
+  },
+  {
+    names: ['maxSpeculativeHops'],
+    problem: 'without embeds root or any',
+    effective: ({ embeds }) => embeds !== 'frames',
+  },
+  {
+    names: ['blockPattern', 'allowPattern'],
+    problem: 'with blockAll',
+    effective: ({ blockAll }) => !blockAll,
+  },
+];
+
+/** Settings that another one limits. */
+const LIMITED = [
+  ['lostMaxRetries', 'maxRetries'],
+  ['busyMaxRetries', 'maxRetries'],
+  ['lostRetryDelaySeconds', 'retryDelaySeconds'],
+  ['busyRetryDelaySeconds', 'retryDelaySeconds'],
+] as const satisfies readonly (readonly [keyof CrawlSettings, keyof CrawlSettings])[];
+
+/** Returns what an order sets to no effect, for a warning: settings and options that apply only together with others. */
+export function ignoredSettings(order: CrawlOrderConfig): OrderProblem[] {
+  const ignored: OrderProblem[] = [];
+  const defaults = crawlSettingsSchema.parse({});
+  const check = (
+    applied: readonly CrawlSettings[],
+    given: Partial<CrawlSettings>,
+    path: OrderProblem['path'],
+  ): void => {
+    for (const { names, problem, effective } of DEPENDENT)
+      for (const name of names)
+        if (name in given && differs(given[name], defaults[name]) && !applied.some(effective))
+          ignored.push({ path: [...path, name], problem: `it has no effect ${problem}` });
+    for (const [name, maximum] of LIMITED)
+      if (
+        name in given &&
+        differs(given[name], defaults[name]) &&
+        applied.every((one) => one[name] > one[maximum])
+      )
+        ignored.push({ path: [...path, name], problem: `${maximum}, which is less, limits it` });
+  };
+  const sheets = order.sheets.map(({ settings }) => applyOverrides(order.settings, settings));
+  // What the order sets may have its effect where a sheet sets the rest.
+  check([order.settings, ...sheets], order.settings, ['settings']);
+  order.sheets.forEach(({ settings }, i) => {
+    const given = Object.fromEntries(Object.entries(settings).filter(([name]) => name !== 'quotas'));
+    check([sheets[i] ?? order.settings], given, ['sheets', i, 'settings']);
+  });
+  if (order.warc.directory === '') {
+    const unused = warcSchema.parse({});
+    for (const name of ['maxFileBytes', 'compress', 'skipIdenticalDigests', 'prefix'] as const)
+      if (order.warc[name] !== unused[name])
+        ignored.push({ path: ['warc', name], problem: 'it has no effect without warc.directory' });
+  }
+  for (const name of ['cookiesLoadFile', 'cookiesSaveFile'] as const)
+    if (order[name] !== '' && !keepsCookies(order))
+      ignored.push({ path: [name], problem: 'it has no effect without settings.cookies' });
+  ignored.push(...ignoredByChains(order, defaults));
+  if (order.scope.length > 0 && order.settings.maxPathRepetitions !== defaults.maxPathRepetitions)
+    ignored.push({
+      path: ['settings', 'maxPathRepetitions'],
+      problem: 'it has no effect with a scope: use its rule pathological-path',
+    });
+  if (!order.logs && order.progressSeconds !== crawlOrderSchema.parse({}).progressSeconds)
+    ignored.push({ path: ['progressSeconds'], problem: 'it has no effect without logs' });
+  if (!order.holdQueues && order.targetReadyBacklog !== crawlOrderSchema.parse({}).targetReadyBacklog)
+    ignored.push({ path: ['targetReadyBacklog'], problem: 'new queues ignore it without holdQueues' });
+  return ignored;
+}
+
+/** Settings of processors that the chains of the order leave out. */
+function ignoredByChains(order: CrawlOrderConfig, defaults: CrawlSettings): OrderProblem[] {
+  const present = new Set(
+    Object.values(chainSteps(order)).flatMap((steps) => steps.map(({ entry }) => entry.processor)),
+  );
+  return BUILT_IN_PROCESSORS.flatMap(({ name, chain, settings = [], warc = [] }): OrderProblem[] => {
+    if (present.has(name) || order.chains[chain] === undefined) return [];
+    const problem = `it has no effect: the chain ${chain} has no ${name}`;
+    const unused = warcSchema.parse({});
+    return [
+      ...settings
+        .filter((key) => differs(order.settings[key], defaults[key]))
+        .map((key) => ({ path: ['settings', key], problem })),
+      ...warc
+        .filter((key) => differs(order.warc[key], unused[key]))
+        .map((key) => ({ path: ['warc', key], problem })),
+    ];
+  });
+}
+
+function differs(value: unknown, usual: unknown): boolean {
+  return JSON.stringify(value) !== JSON.stringify(usual);
+}
