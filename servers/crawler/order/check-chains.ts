@@ -3,7 +3,7 @@ import { KitError } from '../../../protocols/errors.js';
 import { CHAIN_NAMES } from '../chains.js';
 import { decideSequence } from '../decide/index.js';
 import { type ChainConditions, chainSteps, type ProcessorEntry } from './chain-config.js';
-import { BUILT_IN_PROCESSORS, type BuiltInProcessor } from './processor-names.js';
+import { BUILT_IN_PROCESSORS, type BuiltInProcessor, type ProcessorName } from './processor-names.js';
 
 export interface ChainProblem {
   readonly path: readonly (string | number)[];
@@ -94,8 +94,32 @@ function builtIn(name: string): BuiltInProcessor | undefined {
   return BUILT_IN_PROCESSORS.find((processor) => processor.name === name);
 }
 
+/** Names of Heritrix for processors, or for what they do here. */
+const ORIGINAL_NAMES: ReadonlyMap<string, ProcessorName> = new Map([
+  ['RuntimeLimitEnforcer', 'RuntimeLimit'],
+  ['FetchHTTP', 'Fetch'],
+  ['FetchFTP', 'Fetch'],
+  ['FetchDNS', 'PreconditionEnforcer'],
+  ['HTTPContentDigest', 'ContentDigest'],
+  ['FetchHistoryProcessor', 'FetchHistory'],
+  ['PersistLoadProcessor', 'FetchHistoryLoader'],
+  ['PersistStoreProcessor', 'FetchHistoryKeeper'],
+  ['ContentDigestHistoryLoader', 'DigestHistory'],
+  ['ContentDigestHistoryStorer', 'DigestHistoryKeeper'],
+  ['ExtractorHTTP', 'Essence'],
+  ['ExtractorHTML', 'Essence'],
+  ['ExtractorCSS', 'Essence'],
+  ['ExtractorJS', 'Essence'],
+  ['WARCWriterProcessor', 'WarcWriter'],
+  ['ARCWriterProcessor', 'WarcWriter'],
+  ['FrontierScheduler', 'LinksScoper'],
+  ['CandidatesProcessor', 'LinksScoper'],
+] as const);
+
 function hintFor(name: string): string {
   const simple = (text: string): string => text.replace(/[^a-z]|processor|enforcer/gi, '').toLowerCase();
+  const original = ORIGINAL_NAMES.get(name.replace(/^.*\./, ''));
+  if (original !== undefined) return `; ${original} is meant?`;
   const found = BUILT_IN_PROCESSORS.find((processor) => simple(processor.name) === simple(name));
   return found === undefined
     ? `; the processors are ${BUILT_IN_PROCESSORS.map((processor) => processor.name).join(', ')}`
@@ -120,15 +144,16 @@ export function withChainSettings(order: unknown): ChainSettings {
   if (!isRecord(order) || !isRecord(order.chains)) return { order, origins, problems };
   const settings = isRecord(order.settings) ? { ...order.settings } : {};
   const warc = isRecord(order.warc) ? { ...order.warc } : {};
+  const chains: Record<string, unknown> = { ...order.chains };
   for (const [chain, entries] of Object.entries(order.chains)) {
     if (!Array.isArray(entries)) continue;
-    entries.forEach((entry: unknown, index) => {
+    chains[chain] = entries.map((entry: unknown, index): unknown => {
       const name = typeof entry === 'string' ? entry : isRecord(entry) ? entry.processor : undefined;
       const known = typeof name === 'string' ? builtIn(name) : undefined;
-      if (known === undefined) return;
+      if (known === undefined) return entry;
       if (known.name === 'DigestHistory' && !(isRecord(entry) && entry.enabled === false))
         warc.digestHistory ??= true;
-      if (!isRecord(entry) || !isRecord(entry.settings)) return;
+      if (!isRecord(entry) || !isRecord(entry.settings)) return entry;
       for (const [key, value] of Object.entries(entry.settings)) {
         const path = ['chains', chain, index, 'settings', key];
         const isSetting = listOf(known.settings).includes(key);
@@ -142,9 +167,10 @@ export function withChainSettings(order: unknown): ChainSettings {
           origins.set(`${section}.${key}`, path);
         }
       }
+      return { ...entry, settings: {} };
     });
   }
-  return { order: { ...order, settings, warc }, origins, problems };
+  return { order: { ...order, chains, settings, warc }, origins, problems };
 }
 
 function listOf(names: readonly string[] = []): readonly string[] {

@@ -283,6 +283,7 @@ class Draft extends Conversion {
       this.#byClass(element, SEEN_CLASSES, (value) => this.put(values, [], 'seen', value, element));
     } else if (name === 'settings-directory') {
       this.settingsDirectory = text;
+      this.place(['settingsDirectory'], element);
       this.use(element);
     } else if (name === 'enabled') this.use(element);
   }

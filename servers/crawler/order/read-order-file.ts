@@ -39,6 +39,16 @@ async function readXml(text: string, file: string): Promise<OrderFile> {
   return {
     order: { ...order, seeds: [...order.seeds, ...seeds] },
     warnings: [
+      ...(settingsDirectory === '' || overrides.length > 0
+        ? []
+        : [
+            new ConfigError(
+              file,
+              placeOf(['settingsDirectory']).line,
+              '',
+              `${directory} has no overrides of hosts`,
+            ),
+          ]),
       ...warnings.map((warning) => new ConfigError(warning.file, warning.line, '', warning.text)),
       ...effectless(order, placeOf),
     ],

@@ -5,6 +5,7 @@ import { ConfigError, messageOf, StateError } from '../../../protocols/errors.js
 import type { ChainName, Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
 import type { ChainStep } from '../order/chain-config.js';
+import { SavedState } from './uri-state.js';
 
 /** What `createProcessor` of an operator's module gets. */
 export interface UserProcessorOptions {
@@ -67,7 +68,7 @@ export async function loadProcessor(
   const created = await attempt(step, async () => create({ name, chain, settings, directory }));
   if (!hasFunction(created, 'process'))
     return fail(step, `createProcessor of ${fileOf(step)} returned no object with a function process`);
-  return new GuardedProcessor(name, created, timeoutSeconds * 1000);
+  return new GuardedProcessor(name, created, timeoutSeconds);
 }
 
 function fileOf({ entry, place }: ChainStep): string {
@@ -76,7 +77,7 @@ function fileOf({ entry, place }: ChainStep): string {
 
 async function attempt<T>(step: ChainStep, action: () => Promise<T>): Promise<T> {
   try {
-    return await action();
+    return await withTimeout(action, step.entry.timeoutSeconds);
   } catch (error) {
     return fail(step, `${fileOf(step)}: ${messageOf(error)}`);
   }
@@ -120,26 +121,29 @@ class GuardedProcessor implements LoadedProcessor {
   constructor(
     readonly name: string,
     readonly processor: UserProcessor,
-    readonly timeoutMs: number,
+    readonly timeoutSeconds: number,
   ) {}
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
     const view = viewOf(uri);
+    const saved = new SavedState(uri);
     const abort = new AbortController();
     const forward = (): void => abort.abort(uri.signal.reason);
     if (uri.signal.aborted) forward();
     uri.signal.addEventListener('abort', forward, { once: true });
-    const timer = this.#limit(abort);
+    const timer = abortAfter(abort, this.timeoutSeconds);
     try {
       const result = await untilAborted(
         async () => this.processor.process(view.uri, abort.signal),
         abort.signal,
       );
+      saved.check();
       return resultOf(result);
     } catch (error) {
       // The processor may still run; it no longer has this URI.
       view.revoke();
       views.delete(uri);
+      saved.restore();
       throw error;
     } finally {
       clearTimeout(timer);
@@ -148,18 +152,24 @@ class GuardedProcessor implements LoadedProcessor {
   }
 
   async close(): Promise<void> {
-    const abort = new AbortController();
-    const timer = this.#limit(abort);
-    try {
-      await untilAborted(async () => this.processor.close?.(), abort.signal);
-    } finally {
-      clearTimeout(timer);
-    }
+    await withTimeout(async () => this.processor.close?.(), this.timeoutSeconds);
   }
+}
 
-  #limit(abort: AbortController): NodeJS.Timeout {
-    const error = new StateError(`not finished after ${this.timeoutMs / 1000} seconds`);
-    return setTimeout(() => abort.abort(error), Math.min(this.timeoutMs, MAX_TIMER_MS));
+/** Aborts after a time, unless the timer is cleared. */
+function abortAfter(abort: AbortController, seconds: number): NodeJS.Timeout {
+  const error = new StateError(`not finished after ${seconds} seconds`);
+  return setTimeout(() => abort.abort(error), Math.min(seconds * 1000, MAX_TIMER_MS));
+}
+
+/** Returns the result of an action. @throws StateError when it takes longer */
+async function withTimeout<T>(action: () => Promise<T>, seconds: number): Promise<T> {
+  const abort = new AbortController();
+  const timer = abortAfter(abort, seconds);
+  try {
+    return await untilAborted(action, abort.signal);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -198,6 +198,57 @@ t.test(
   },
 );
 
+t.test(
+  'CRAWL-11.6 a processor of the operator cannot leave a URI in a state that the crawl cannot use',
+  async (t) => {
+    const damages = [
+      'uri.status = "ok"',
+      'uri.disposition = "fine"',
+      'uri.reason = undefined',
+      'uri.size = -1',
+      'uri.digest = "a b"',
+      'uri.outLinks = undefined',
+      'uri.outLinks = [{ url: "/relative", hop: "L" }]',
+      'uri.outLinks = [null]',
+      'uri.annotations.push(undefined)',
+      'uri.annotations.push("a b")',
+      'uri.annotations.push("a,b")',
+      'uri.candidates = {}',
+      'uri.retryAfterMs = NaN',
+      'uri.contactEnd = "now"',
+      'uri.retire = 7',
+    ];
+    const paths = damages.map((_, index) => `/p${index}`);
+    await using site = await Site.start({
+      '/': page('Start', paths),
+      ...Object.fromEntries(paths.map((path) => [path, page(path, ['/next'])])),
+      '/next': page('Next', []),
+    });
+    const cases = damages.map((damage, index) => `case '/p${index}': ${damage}; break;`).join('\n');
+    const { lines } = await crawl(
+      t,
+      site,
+      { chains: { 'post-process': [{ module: './damage.mjs' }, 'ReferencesWriter', 'LinksScoper'] } },
+      {
+        'damage.mjs': `export const createProcessor = () => ({
+  process(uri) { switch (new URL(uri.url).pathname) { ${cases} } },
+});`,
+      },
+    );
+    for (const [index, damage] of damages.entries()) {
+      const line = lines.get(`/p${index}`);
+      // A URI that is deferred for robots.txt has the processor's answer only once.
+      t.equal(line?.status, -5, damage);
+      t.same(
+        line?.annotations.filter((text) => !/^\\d+t$/.test(text)),
+        [],
+        `${damage}: nothing of it is left`,
+      );
+    }
+    t.equal(lines.get('/')?.status, 200);
+  },
+);
+
 t.test('CRAWL-20.3 a worker whose processor hangs can be killed', async (t) => {
   await using site = await Site.start(PAGES);
   const { lines } = await crawl(
@@ -229,7 +280,8 @@ t.test('CRAWL-22 a wrong processor is named with its line', async (t) => {
       order('"Fetsch"'),
       /^o:3: chains\.fetch\[1\]: there is no processor Fetsch; the processors are Preselector, /,
     ],
-    [order('"FetchHTTP", "content-digest"'), /^o:3: .*FetchHTTP/],
+    [order('"FetchHTTP"'), 'o:3: chains.fetch[1]: there is no processor FetchHTTP; Fetch is meant?'],
+    [order('"org.archive.crawler.prefetch.RuntimeLimitEnforcer"'), /; RuntimeLimit is meant\?$/],
     [
       order('"content-digest"'),
       'o:3: chains.fetch[1]: there is no processor content-digest; ContentDigest is meant?',
@@ -294,6 +346,16 @@ t.test('CRAWL-22 a wrong processor is named with its line', async (t) => {
     t.throws(() => readOrder(text, 'o'), { message, code: 'ERR_CONFIG' });
 });
 
+t.test('CRAWL-19.2 a checked order with all defaults is an order again', (t) => {
+  const order = readOrder(
+    '{"chains": {"pre-fetch": ["History", {"processor": "Blocker", "settings": {"blockPattern": "x"}}, "PreconditionEnforcer"]}}',
+    'o',
+  );
+  t.equal(order.settings.blockPattern, 'x');
+  t.same(readOrder(JSON.stringify(order), 'o'), order);
+  t.end();
+});
+
 t.test('CRAWL-22 settings of a processor that no chain has are named', (t) => {
   const order = readOrder(
     '{"settings": {"blockAll": true, "quotas": {"hostMaxAllKB": 1}, "minDelayMs": 1}, "warc": {"directory": "x"}, "chains": {"pre-fetch": ["History", "QuotaEnforcer", "PreconditionEnforcer"], "fetch": ["Fetch", "ResponseClassifier"]}}',
@@ -316,14 +378,15 @@ t.test('CRAWL-22 a module that cannot be used is named with its line when the cr
     ['export const createProcessor = () => 7;', /returned no object with a function process/],
     ['export const createProcessor = () => { throw new Error("bad settings"); };', /bad settings/],
     ['import "./missing.mjs";', /missing\.mjs/],
+    ['export const createProcessor = () => new Promise(() => {});', /not finished after 0\.5 seconds/],
     ['', /exports no function/],
-    ['export const = ;', /bad5\.mjs: /],
+    ['export const = ;', /bad6\.mjs: /],
   ];
   const absent = { chains: { write: ['Writer', { module: './nothing.mjs' }] } };
   await t.rejects(crawl(t, site, absent), { message: /order\.json:1: chains\.write\[1\]: .*nothing\.mjs/ });
   for (const [index, [source, message]] of invalid.entries()) {
     const name = `bad${index}.mjs`;
-    const order = { chains: { write: ['Writer', { module: `./${name}` }] } };
+    const order = { chains: { write: ['Writer', { module: `./${name}`, timeoutSeconds: 0.5 }] } };
     await t.rejects(crawl(t, site, order, { [name]: source }), { code: 'ERR_CONFIG', message });
     await t.rejects(crawl(t, site, order, { [name]: source }), {
       message: /order\.json:1: chains\.write\[1\]/,

@@ -369,7 +369,9 @@ t.test('CRAWL-19.4 the overrides in the settings directory of an order.xml are r
     message: /settings\.xml:2: |:2: sheets\[0\]\.settings\.minDelayMs/,
   });
   const elsewhere = text.replace('>settings<', '>none<');
-  t.same((await readOrderText(elsewhere, file)).order.sheets, [], 'without the directory there are none');
+  const without = await readOrderText(elsewhere, file);
+  t.same(without.order.sheets, [], 'without the directory there are none');
+  t.same(without.warnings[0]?.message, `${file}:1: ${join(directory, 'none')} has no overrides of hosts`);
 });
 
 t.test('CRAWL-22 what has no effect is named with its line, in JSON and in XML', async (t) => {
