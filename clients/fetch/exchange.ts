@@ -7,6 +7,7 @@ import { EARLY_END } from '../connection/index.js';
 import { BoundedBody } from './bounded-body.js';
 import type { Received } from './receive-watch.js';
 import type { LenientReading } from './types.js';
+import { type KeepWire, type WireResponse, WireTap } from './wire-tap.js';
 
 export interface RawResponse {
   readonly status: number;
@@ -19,6 +20,8 @@ export interface RawResponse {
   readonly lenient?: LenientReading;
   /** Why the rest of the body did not arrive in time. */
   readonly late?: string;
+  /** The bytes of the messages; present if they are kept and have a head. */
+  readonly wire?: WireResponse & { readonly request: Uint8Array };
 }
 
 /**
@@ -37,8 +40,29 @@ channel('undici:client:sendHeaders').subscribe((message) => {
   const exchange = starting;
   starting = undefined;
   if (typeof message !== 'object' || message === null || !('socket' in message)) return;
-  if (message.socket instanceof Socket) exchange?.useSocket(message.socket);
+  if (!(message.socket instanceof Socket)) return;
+  const sent = 'headers' in message && typeof message.headers === 'string' ? message.headers : '';
+  exchange?.useSocket(message.socket, sent);
 });
+
+/** The taps of connections whose reads are observed; undefined between the requests that want one. */
+const taps = new WeakMap<Socket, { current: WireTap | undefined }>();
+
+/** Gives a connection's bytes to a tap from now on. undici reads by `read` alone, so nothing else sees them on their way. */
+function observe(socket: Socket, tap: WireTap | undefined): void {
+  const known = taps.get(socket);
+  if (known !== undefined) known.current = tap;
+  else if (tap !== undefined) {
+    const observed: { current: WireTap | undefined } = { current: tap };
+    taps.set(socket, observed);
+    const read = socket.read.bind(socket);
+    socket.read = (size?: number) => {
+      const chunk: unknown = read(size);
+      if (chunk instanceof Uint8Array) observed.current?.push(chunk);
+      return chunk;
+    };
+  }
+}
 
 /** Collects one HTTP response up to a size: a handler for undici, a promise for the caller. */
 export class HttpExchange implements Dispatcher.DispatchHandler {
@@ -53,10 +77,14 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #socket: Socket | undefined;
   /** Bytes that earlier responses brought on the same connection. */
   #bytesBefore = 0;
+  readonly #tap: WireTap | undefined;
+  /** Request line and header as they were sent. */
+  #sent = '';
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, keepWire?: KeepWire) {
     this.#maxBytes = maxBytes;
     this.#body = new BoundedBody(maxBytes);
+    if (keepWire !== undefined) this.#tap = new WireTap(maxBytes, keepWire);
     this.response = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
@@ -68,9 +96,11 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     return { bytes, bodyBytes: this.#body.length };
   }
 
-  /** Counts the bytes of this connection from now on. */
-  useSocket(socket: Socket): void {
+  /** Counts, and if they are wanted keeps, the bytes of this connection from now on. @param sent request line and header, without the empty line */
+  useSocket(socket: Socket, sent: string): void {
     this.#socket = socket;
+    this.#sent = sent;
+    observe(socket, this.#tap);
     this.#bytesBefore = socket.bytesRead;
   }
 
@@ -121,6 +151,12 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#settle.reject(isCut ? earlyEnd(error) : error);
   }
 
+  #wire(): Pick<RawResponse, 'wire'> {
+    const response = this.#tap?.response();
+    if (response === undefined) return {};
+    return { wire: { ...response, request: Buffer.from(`${this.#sent}\r\n`, 'latin1') } };
+  }
+
   #finish(late?: string): void {
     this.#settle.resolve({
       status: this.#status,
@@ -128,6 +164,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       body: this.#body.bytes(),
       truncated: this.#body.truncated || late !== undefined,
       ...(late === undefined ? {} : { late }),
+      ...this.#wire(),
     });
   }
 }

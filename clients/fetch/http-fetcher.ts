@@ -116,6 +116,7 @@ export class HttpFetcher implements Fetcher {
       body: decoded.body,
       truncated: raw.truncated || decoded.truncated,
       ...(raw.lenient === undefined ? {} : { lenient: raw.lenient }),
+      ...(raw.wire === undefined ? {} : { wire: { ...raw.wire, body: raw.body, truncated: raw.truncated } }),
       ...(raw.late === undefined ? {} : { late: raw.late }),
       ...('undecoded' in decoded ? { undecoded: decoded.undecoded } : {}),
       ...(location === undefined || headers.location === undefined ? {} : { location }),
@@ -179,12 +180,17 @@ export class HttpFetcher implements Fetcher {
     const headers = this.#requestHeaders(request, target, credentials);
     const { exchange, start } =
       reader === 'lenient'
-        ? this.#lenientExchange(target, request, headers, { host: target.host, maxBytes, timeoutMs })
+        ? this.#lenientExchange(target, request, headers, {
+            host: target.host,
+            maxBytes,
+            timeoutMs,
+            keepWire: request.keepWire,
+          })
         : this.#strictExchange(
             await this.#route(request).dispatcherFor(target.origin, request.publicOnly === true, signal),
             target,
             headers,
-            { maxBytes, timeoutMs, post: request.post },
+            { ...request, maxBytes, timeoutMs },
           );
     const onAbort = () => exchange.abort(asError(signal?.reason));
     const maxTransferMs = Math.min(
@@ -233,9 +239,10 @@ export class HttpFetcher implements Fetcher {
       maxBytes,
       timeoutMs,
       post,
-    }: { readonly maxBytes: number; readonly timeoutMs: number; readonly post: string | undefined },
+      keepWire,
+    }: FetchRequest & { readonly maxBytes: number; readonly timeoutMs: number },
   ) {
-    const exchange = new HttpExchange(maxBytes);
+    const exchange = new HttpExchange(maxBytes, keepWire);
     const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
     const start = () => {
       const message =

@@ -12,6 +12,7 @@ import { asConnectionError } from '../connection/index.js';
 import { BoundedBody } from './bounded-body.js';
 import type { RawResponse } from './exchange.js';
 import type { Received } from './receive-watch.js';
+import { type KeepWire, WireTap } from './wire-tap.js';
 
 export interface LenientExchangeOptions {
   /** Name of the server, for errors. */
@@ -19,6 +20,7 @@ export interface LenientExchangeOptions {
   readonly maxBytes: number;
   /** Milliseconds without a byte (G-85). */
   readonly timeoutMs: number;
+  readonly keepWire?: KeepWire | undefined;
 }
 
 /**
@@ -32,6 +34,8 @@ export class LenientExchange {
   readonly #body: BoundedBody;
   readonly #abort = new AbortController();
   #settle!: { resolve: (response: RawResponse) => void; reject: (error: unknown) => void };
+  readonly #tap: WireTap | undefined;
+  #sent = '';
   #socket: Socket | undefined;
   #head: HttpHead | undefined;
 
@@ -39,6 +43,7 @@ export class LenientExchange {
     this.#options = options;
     this.#reader = new HttpResponseReader(limits);
     this.#body = new BoundedBody(options.maxBytes);
+    if (options.keepWire !== undefined) this.#tap = new WireTap(options.maxBytes, options.keepWire);
     this.response = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
@@ -65,6 +70,7 @@ export class LenientExchange {
 
   /** Connects and sends the request; {@link response} is the result. */
   async start(open: (signal: AbortSignal) => Promise<Socket>, request: string): Promise<void> {
+    this.#sent = request;
     try {
       const socket = await open(this.#abort.signal);
       this.#socket = socket;
@@ -123,6 +129,7 @@ export class LenientExchange {
   }
 
   #take(event: HttpEvent): void {
+    this.#tap?.take(event);
     if (event.kind === 'head' && !event.isInterim) this.#head = event;
     else if (event.kind === 'data') {
       this.#body.push(event.raw);
@@ -132,6 +139,7 @@ export class LenientExchange {
 
   #finish(problem: string | undefined, late?: string): void {
     const { status, fields, raw, transferCodings } = this.#head!;
+    const wire = this.#tap?.response();
     this.#settle.resolve({
       status,
       headers: headersOf(fields),
@@ -139,6 +147,7 @@ export class LenientExchange {
       body: this.#body.bytes(),
       truncated: this.#body.truncated || late !== undefined,
       ...(late === undefined ? {} : { late }),
+      ...(wire === undefined ? {} : { wire: { ...wire, request: Buffer.from(this.#sent, 'latin1') } }),
       lenient: {
         deviations: this.#reader.deviations,
         head: raw,

@@ -1,5 +1,6 @@
 // The interface that all fetchers share.
 import type { UnixSeconds } from '../../protocols/time.js';
+import type { KeepWire, WireResponse } from './wire-tap.js';
 
 /** One retrieval. */
 export interface FetchRequest {
@@ -27,6 +28,8 @@ export interface FetchRequest {
   readonly proxy?: string | undefined;
   /** The login of {@link proxy}, `user:password`. */
   readonly proxyLogin?: string | undefined;
+  /** Whether an HTTP result has the bytes of the messages ({@link FetchResult.wire}). Default: it has none. */
+  readonly keepWire?: KeepWire | undefined;
   /** Overrides the fetcher's own, in protocols that have one (CRAWL-13.5). */
   readonly userAgent?: string | undefined;
   /** Bypasses the disk cache (G-98); the result is stored in it nevertheless. Default false. */
@@ -56,6 +59,16 @@ export interface LenientReading {
   readonly problem?: string;
 }
 
+/** HTTP messages as they went over the wire. */
+interface WireMessages extends WireResponse {
+  /** Request line and header, to the empty line. */
+  readonly request: Uint8Array;
+  /** Without its transfer coding, with its content coding. */
+  readonly body: Uint8Array;
+  /** The body is longer. */
+  readonly truncated: boolean;
+}
+
 /** The result of a retrieval, whatever the scheme. */
 export interface FetchResult {
   readonly url: string;
@@ -82,6 +95,8 @@ export interface FetchResult {
   readonly undecoded?: string;
   /** Present if the response was read leniently: the strict parser refused it. */
   readonly lenient?: LenientReading;
+  /** The HTTP messages as they went over the wire; only with {@link FetchRequest.keepWire}, and not from the disk cache. */
+  readonly wire?: WireMessages;
   /** The document is longer than `body`. */
   readonly truncated: boolean;
   /** Why the rest of a truncated body did not arrive in time; only with {@link FetchRequest.keepLate}. */

@@ -7,6 +7,7 @@ import { decideSequence } from '../crawler/decide/index.js';
 import type { Frontier } from '../crawler/frontier/index.js';
 import { digestStore, historyStore } from '../crawler/history-store.js';
 import type { ChainStep } from '../crawler/order/chain-config.js';
+import type { CrawlOrderConfig } from '../crawler/order/order.js';
 import type { ProcessorName } from '../crawler/order/processor-names.js';
 import { Blocker } from '../crawler/processors/blocker.js';
 import { ChangeEvaluator } from '../crawler/processors/change-evaluator.js';
@@ -63,7 +64,11 @@ export interface ChainOptions {
   readonly now: () => UnixSeconds;
   /** Whether the configuration names an order, so that its quotas, blocks, digests and fetch histories apply. */
   readonly ordered: boolean;
-  readonly warc: { readonly files: WarcFiles; readonly skipIdenticalDigests: boolean } | undefined;
+  readonly warc:
+    | (Pick<CrawlOrderConfig['warc'], 'skipIdenticalDigests' | 'transferCoding'> & {
+        readonly files: WarcFiles;
+      })
+    | undefined;
   readonly runtime: RuntimeLimitOptions;
   /** The processors of each chain, by the order. */
   readonly steps: Readonly<Record<ChainName, readonly ChainStep[]>>;
@@ -127,6 +132,7 @@ function processorFactories(
     logins: [...loginsOf(config), ...options.forms.flatMap(({ secrets }) => secrets)],
     mustBePublic: options.mustBePublic,
     cookies: options.cookies,
+    keepWire: options.warc && keepWireFor(options.warc),
   };
   const isListed = (name: ProcessorName): boolean =>
     CHAIN_NAMES.some((chain) => options.steps[chain].some(({ entry }) => entry.processor === name));
@@ -186,6 +192,13 @@ function processorFactories(
     FetchHistoryKeeper: () => history?.keeper,
     DigestHistoryKeeper: () => digests?.keeper,
   };
+}
+
+/** What a WARC writer needs of the messages. */
+export function keepWireFor({
+  transferCoding,
+}: Pick<CrawlOrderConfig['warc'], 'transferCoding'>): 'messages' | 'framing' {
+  return transferCoding === 'kept' ? 'framing' : 'messages';
 }
 
 /** Returns all user names and passwords of the configuration. */

@@ -25,11 +25,11 @@ import type { CrawlOrderConfig } from '../crawler/order/order.js';
 import { FrontierPreparer } from '../crawler/preparer.js';
 import { redactControl, redactEvent } from '../crawler/redaction.js';
 import { HostAddresses, ServerCache, TotalBandwidth } from '../crawler/servers/index.js';
-import { WarcFiles } from '../crawler/warc/index.js';
+import { SideCaptures, WarcFiles } from '../crawler/warc/index.js';
 import type { EssencePool } from '../essence/index.js';
 import type { Logger } from '../host/index.js';
 import type { Annotations } from './annotations.js';
-import { crawlChains } from './crawl-chains.js';
+import { crawlChains, keepWireFor } from './crawl-chains.js';
 import { openCrawlCookies } from './crawl-cookies.js';
 import { followProgress, openCrawlRecords } from './crawl-records.js';
 import { GatherSettings } from './gather-settings.js';
@@ -124,8 +124,11 @@ export async function openCrawlJob(
   const { store, order, config, fetcher, directory } = options;
   const crawlDirectory = crawlDirectoryOf(directory);
   const settings = new GatherSettings(order, options.ordered, nodes.roots);
+  // The WARC files are opened after the logs, which tell what was wrong with them.
+  let side: SideCaptures | undefined;
   const addresses = new HostAddresses({
     validitySeconds: (host) => settings.forUrl(`http://${host}/`).ipValiditySeconds,
+    onResolved: async (host, found) => side?.recordAddresses(host, found),
   });
   const preparer = new FrontierPreparer({
     settingsFor: (uri) => settings.forUri(uri),
@@ -146,12 +149,18 @@ export async function openCrawlJob(
     userAgent,
     timeoutMs: options.readTimeoutMs,
     addresses,
+    archive:
+      order.warc.directory === ''
+        ? undefined
+        : { keepWire: keepWireFor(order.warc), record: async (fetched) => side?.record(fetched) },
   });
   const records = await openCrawlRecords(
     { store, directory: crawlDirectory, order, ordered: options.ordered, resumed, servers },
     resources,
   );
   const { logs, journal, statistics, events } = records;
+  const warc = await openWarc(options, resources);
+  side = warc && new SideCaptures(warc);
   const steps = chainSteps(order);
   const loaded = await loadProcessors(steps, crawlDirectory, resources);
   const frontier = await Frontier.open({
@@ -198,7 +207,6 @@ export async function openCrawlJob(
       crawlChannel.publish({ text, alert: true });
     });
   });
-  const warc = await openWarc(options, resources);
   const rules = order.scope.length === 0 ? undefined : decideSequence(order.scope, { seeds: seedsOf(nodes) });
   // G-81: checkpoints copy the working store, whose queues contain logins.
   await createDirectory(join(crawlDirectory, 'checkpoints'), 0o700);
@@ -295,7 +303,10 @@ export async function openSeen(
   }
 }
 
-async function openWarc({ order }: CrawlJobOptions, resources: CloseStack): Promise<WarcFiles | undefined> {
+async function openWarc(
+  { order, config }: CrawlJobOptions,
+  resources: CloseStack,
+): Promise<WarcFiles | undefined> {
   const { directory, prefix, maxFileBytes, compress } = order.warc;
   if (directory === '') return undefined;
   const files = await WarcFiles.open({
@@ -303,7 +314,7 @@ async function openWarc({ order }: CrawlJobOptions, resources: CloseStack): Prom
     prefix,
     maxFileBytes,
     compress,
-    info: { isPartOf: order.name, robots: order.settings.robotsPolicy },
+    info: warcInfo(order, config),
   });
   for (const { file, damaged } of files.recovered) {
     if (damaged.length === 0) continue;
@@ -311,6 +322,21 @@ async function openWarc({ order }: CrawlJobOptions, resources: CloseStack): Prom
     crawlChannel.publish({ text, alert: true });
   }
   return resources.adopt(files, (opened) => opened.close());
+}
+
+/** What a warcinfo record says of the crawl (WARC 1.1, 6.2), with its order, except logins. */
+function warcInfo(
+  order: CrawlOrderConfig,
+  { httpUserAgent, httpFrom }: GathererConfig,
+): Record<string, string> {
+  const { credentials: _, ...shown } = order;
+  return {
+    isPartOf: order.name,
+    robots: order.settings.robotsPolicy,
+    'http-header-user-agent': httpUserAgent ?? USER_AGENT,
+    ...(httpFrom === undefined ? {} : { 'http-header-from': httpFrom }),
+    order: JSON.stringify(shown),
+  };
 }
 
 function scheduleCheckpoints(minutes: number, controller: CrawlController, resources: CloseStack): void {

@@ -33,6 +33,11 @@ export const warcSchema = z.strictObject({
     'bytes',
   ),
   compress: withNote(z.boolean().default(true), 'CRAWL-18.6', 'Each record is a gzip member'),
+  transferCoding: withNote(
+    z.enum(['kept', 'removed']).default('kept'),
+    'CRAWL-18.6',
+    'kept: responses are written as they went over the wire; removed: bodies without the framing of chunks, and Transfer-Encoding is renamed to x-orig-transfer-encoding',
+  ),
   skipIdenticalDigests: withNote(
     z.boolean().default(false),
     'CRAWL-18.6',

@@ -27,6 +27,7 @@ type WarcOption =
   | 'directory'
   | 'maxFileBytes'
   | 'compress'
+  | 'transferCoding'
   | 'skipIdenticalDigests'
   | 'digestHistory'
   | 'prefix';
@@ -134,7 +135,7 @@ const PROCESSORS = [
     text: 'writes WARC records',
     rule: 'CRAWL-18.6',
     after: ['Fetch', 'ContentDigest', 'FetchHistory', 'DigestHistory'],
-    warc: ['directory', 'maxFileBytes', 'compress', 'skipIdenticalDigests', 'prefix'],
+    warc: ['directory', 'maxFileBytes', 'compress', 'transferCoding', 'skipIdenticalDigests', 'prefix'],
     with: 'warc.directory',
   },
   {

@@ -1,7 +1,7 @@
 import type { GathererBatch } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
-import type { Revisit, WarcPosition } from '../warc/index.js';
+import { payloadDigestOf, type Revisit, type WarcPosition } from '../warc/index.js';
 import type { RevisitSource } from './warc-writer.js';
 
 /** The first archived record of a body, whatever its URI (CRAWL-18.5). */
@@ -23,6 +23,14 @@ export interface DigestStore {
   put(digest: string, record: DigestRecord, batch: GathererBatch): void;
 }
 
+/** A body that is processed. */
+interface Entry {
+  /** Of its payload, as it is written; a stripped digest (CRAWL-18.7) does not identify a body. */
+  readonly digest: string;
+  readonly found: DigestRecord | undefined;
+  captured?: DigestRecord;
+}
+
 /**
  * CRAWL-18.5, with the setting `warc.digestHistory`: the URL-agnostic history, which finds a body in the archive under any URI. This
  * processor runs after `ContentDigest` and before `WarcWriter`; {@link keeper} runs in the post-process chain. If two URIs with the same body
@@ -31,16 +39,16 @@ export interface DigestStore {
 export class DigestHistory implements Processor, RevisitSource {
   readonly name = 'DigestHistory';
   readonly keeper: Processor = { name: 'DigestHistoryKeeper', process: (uri) => this.#keep(uri) };
-  readonly #found = new WeakMap<CrawlUri, DigestRecord>();
-  readonly #captured = new WeakMap<CrawlUri, DigestRecord>();
+  readonly #entries = new WeakMap<CrawlUri, Entry>();
 
   constructor(readonly store: DigestStore) {}
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
-    if (uri.digest === '' || uri.size === 0 || this.#found.has(uri)) return 'proceed';
-    const record = await this.store.get(uri.digest);
-    if (record === undefined) return 'proceed';
-    this.#found.set(uri, record);
+    if (uri.fetched === undefined || uri.size === 0 || this.#entries.has(uri)) return 'proceed';
+    const digest = payloadDigestOf(uri.fetched);
+    const found = await this.store.get(digest);
+    this.#entries.set(uri, { digest, found });
+    if (found === undefined) return 'proceed';
     // CRAWL-18.2: the FetchHistory may have found the same.
     if (!uri.annotations.some((annotation) => annotation.startsWith('duplicate:')))
       uri.annotations.push('duplicate:digest');
@@ -48,26 +56,26 @@ export class DigestHistory implements Processor, RevisitSource {
   }
 
   revisitOf(uri: CrawlUri): Revisit | undefined {
-    const found = this.#found.get(uri);
-    if (found === undefined) return undefined;
-    const { url, date, recordId } = found;
-    return { kind: 'identical-payload-digest', url, date, recordId, payloadDigest: uri.digest };
+    const entry = this.#entries.get(uri);
+    if (entry?.found === undefined) return undefined;
+    const { url, date, recordId } = entry.found;
+    return { kind: 'identical-payload-digest', url, date, recordId, payloadDigest: entry.digest };
   }
 
-  captured(uri: CrawlUri, { recordId, file, offset }: WarcPosition, payloadDigest: string): void {
-    // A stripped digest (CRAWL-18.7) does not identify a body.
-    if (payloadDigest !== uri.digest || uri.size === 0) return;
+  captured(uri: CrawlUri, { recordId, file, offset }: WarcPosition): void {
+    const entry = this.#entries.get(uri);
+    if (entry === undefined) return;
     const date = uri.fetched?.beginTime ?? 0;
-    this.#captured.set(uri, { url: uri.url, date, recordId, file, offset, count: 1 });
+    entry.captured = { url: uri.url, date, recordId, file, offset, count: 1 };
   }
 
   #keep(uri: CrawlUri): ProcessResult {
-    const found = this.#found.get(uri);
-    const captured = this.#captured.get(uri);
+    const entry = this.#entries.get(uri);
+    if (entry === undefined) return 'proceed';
+    const { digest, found, captured } = entry;
     const record = captured ?? (found === undefined ? undefined : { ...found, count: found.count + 1 });
-    if (record !== undefined && uri.digest !== '') this.store.put(uri.digest, record, uri.batch);
-    this.#found.delete(uri);
-    this.#captured.delete(uri);
+    if (record !== undefined) this.store.put(digest, record, uri.batch);
+    this.#entries.delete(uri);
     return 'proceed';
   }
 }

@@ -28,13 +28,15 @@ export interface FetchLimits {
   readonly logins?: readonly string[];
   /** The cookies of the crawl; absent: none are kept. */
   readonly cookies?: CookieJars | undefined;
+  /** Whether results have the bytes of the HTTP messages, for archives. */
+  readonly keepWire?: FetchRequest['keepWire'];
   /** G-174: whether the request for a queued URI must not reach private addresses. */
   readonly mustBePublic?: (uri: QueuedUri) => boolean;
 }
 
 /** Returns the request for a URI; it is conditional if the document is known (G-106) and {@link FetchLimits.conditional} returns true. */
 export function fetchRequest(uri: CrawlUri, limits: FetchLimits): FetchRequest {
-  const { maxBytes, timeoutMs, conditional = () => true, mustBePublic } = limits;
+  const { maxBytes, timeoutMs, conditional = () => true, mustBePublic, keepWire } = limits;
   const known = uri.document;
   const validated = known !== undefined && known.updateTime > 0 && conditional(known);
   return {
@@ -46,6 +48,7 @@ export function fetchRequest(uri: CrawlUri, limits: FetchLimits): FetchRequest {
     timeoutMs,
     signal: uri.signal,
     ...proxyOf(uri.settings),
+    keepWire,
     ...(mustBePublic?.(uri.entry.uri) === true ? { publicOnly: true } : {}),
     ...(uri.fetchAs === '' ? {} : { userAgent: uri.fetchAs }),
     ...(validated ? { headers: { etag: known.etag, lastModified: known.lastModificationTime } } : {}),

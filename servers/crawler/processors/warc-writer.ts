@@ -5,7 +5,6 @@ import {
   type CaptureRecords,
   captureRecords,
   metadataRecord,
-  type RequestHead,
   type Revisit,
   type WarcFiles,
   type WarcPosition,
@@ -25,8 +24,6 @@ export interface WarcWriterOptions {
   readonly skipIdenticalDigests?: boolean;
   /** The first source with an earlier capture is used. */
   readonly revisits?: readonly RevisitSource[];
-  /** Returns the request as it was sent, if it is known; then a request record is written too. */
-  readonly requestHead?: (uri: CrawlUri) => RequestHead | undefined;
 }
 
 /** The record of a capture, to which its metadata record refers. */
@@ -65,17 +62,11 @@ export class WarcWriter implements Processor {
     return 'proceed';
   }
 
-  /** Writes a capture outside the chains, e.g. of a robots.txt. */
-  async record(fetched: FetchResult, signal?: AbortSignal): Promise<void> {
-    const { records } = captureRecords(fetched, {});
-    await this.options.files.write(records, signal);
-  }
-
   async #capture(uri: CrawlUri, fetched: FetchResult): Promise<Written | undefined> {
-    const { files, skipIdenticalDigests, revisits = [], requestHead } = this.options;
+    const { files, skipIdenticalDigests, revisits = [] } = this.options;
     let revisit: Revisit | undefined;
     for (const source of revisits) revisit ??= source.revisitOf(uri);
-    const capture = captureRecords(fetched, { revisit, request: requestHead?.(uri) });
+    const capture = captureRecords(fetched, revisit);
     if (skipIdenticalDigests === true && capture.kind === 'identical-payload-digest') {
       uri.annotations.push('unwritten:identicalDigest');
       return undefined;

@@ -25,6 +25,8 @@ export interface HostAddressesOptions {
   readonly validitySeconds?: number | ((hostname: string) => number);
   /** Names in the cache. Default 100 000. */
   readonly maxHosts?: number;
+  /** Called with each answer of a look-up that has addresses; the name counts as resolved afterwards. It must not reject. */
+  readonly onResolved?: (hostname: string, addresses: readonly string[]) => Promise<void>;
   /** Milliseconds since 1970; default: the clock. */
   readonly now?: () => number;
 }
@@ -125,7 +127,9 @@ export class HostAddresses {
       if (next === undefined) this.#running--;
       else next();
       const ttlSeconds = found.addresses.length === 0 ? 0 : (found.ttlSeconds ?? SYSTEM_TTL_SECONDS);
-      this.#keep(hostname, { addresses: [...found.addresses].sort(), ttlSeconds });
+      const addresses = [...found.addresses].sort();
+      if (addresses.length > 0) await this.options.onResolved?.(name, addresses);
+      this.#keep(hostname, { addresses, ttlSeconds });
     }
     this.#pending.delete(hostname);
   }

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { isUnresolved } from '../../../clients/connection/index.js';
 import {
   type Fetcher,
+  type FetchRequest,
   type FetchResult,
   isPrivateAddress,
   MAX_REDIRECTS,
@@ -61,8 +62,16 @@ export interface RobotsFilesOptions {
   readonly maxServers?: number;
   /** Maximum number of bytes of robots.txt files in the cache; evicted ones are fetched again. Default 64 MiB. */
   readonly maxBytes?: number;
+  /** Gets each answer; its `record` must not reject. */
+  readonly archive?: RobotsArchive | undefined;
   /** Milliseconds since 1970; default: the clock. */
   readonly now?: () => number;
+}
+
+/** What an archive keeps of the requests for robots.txt. */
+export interface RobotsArchive {
+  readonly keepWire: FetchRequest['keepWire'];
+  record(fetched: FetchResult): Promise<void>;
 }
 
 interface CachedRobots {
@@ -233,6 +242,7 @@ export class RobotsFiles {
           signal,
           publicOnly,
           ...proxyOf(settings),
+          keepWire: this.options.archive?.keepWire,
         };
         // The first request belongs to a queue of the host; the host of a redirect does not expect one.
         const { hostname: host } = new URL(currentUrl);
@@ -247,6 +257,7 @@ export class RobotsFiles {
               ? this.#locks.shared(host, signal, first)
               : this.#locks.exclusive(host, firstDelayMs, signal, first),
         });
+        await this.options.archive?.record(result);
         const problem = result.lenient?.problem;
         // A rule could be missing.
         if (problem !== undefined)

@@ -11,7 +11,7 @@ import { type CountedEvent, countEvent, noTraffic, type Traffic, trafficSchema }
 import { HostAddresses } from './host-addresses.js';
 import { HostLocks } from './host-locks.js';
 import { HostPauses } from './host-pauses.js';
-import { type RobotsContact, RobotsFiles, type RobotsState } from './robots-files.js';
+import { type RobotsArchive, type RobotsContact, RobotsFiles, type RobotsState } from './robots-files.js';
 import { hasRobots, parseServer, type ServerOfUrl, serverOf } from './server-key.js';
 
 export interface ServerCacheOptions {
@@ -24,6 +24,8 @@ export interface ServerCacheOptions {
   readonly userAgent?: string;
   /** Timeout without a byte of an attempt to get robots.txt, milliseconds. */
   readonly timeoutMs: number;
+  /** Keeps the requests for robots.txt. */
+  readonly archive?: RobotsArchive | undefined;
   /** Attempts after which the robots.txt of a server counts as unavailable (CRAWL-13.3.12). Default 3. */
   readonly robotsTries?: number;
   /** Default: a new one. */
@@ -130,6 +132,7 @@ export class ServerCache {
       timeoutMs: options.timeoutMs,
       tries: options.robotsTries ?? 3,
       maxServers,
+      archive: options.archive,
       ...(options.maxRobotsBytes === undefined ? {} : { maxBytes: options.maxRobotsBytes }),
       ...clock,
     });

@@ -17,20 +17,13 @@ export interface Revisit {
   readonly payloadDigest: string;
 }
 
-/** The head of a request as it was sent. */
-export interface RequestHead {
-  /** `GET /path HTTP/1.1` */
-  readonly line: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 /** The records of one capture. */
 export interface CaptureRecords {
   readonly records: readonly NewWarcRecord[];
   /** WARC-Record-ID of the first of them: response, resource or revisit. */
   readonly id: string;
   readonly kind: 'response' | 'resource' | Revisit['kind'];
-  /** `sha1:` and base32 of the body. */
+  /** {@link payloadDigestOf} the fetch. */
   readonly payloadDigest: string;
 }
 
@@ -59,16 +52,10 @@ const EMPTY_DIGEST = sha1Base32(new Uint8Array());
 
 /**
  * Returns the records of a fetch (CRAWL-18.6): a response (HTTP), a resource (any other scheme, WARC 1.1, 6.4) or a revisit, and the request
- * if it is known. A revisit requires that the payload is the one that was written; equal stripped digests (CRAWL-18.7) do not suffice.
+ * if its bytes were kept. A revisit requires that the payload is the one that was written; equal stripped digests (CRAWL-18.7) do not suffice.
  */
-export function captureRecords(
-  fetched: FetchResult,
-  {
-    revisit,
-    request,
-  }: { readonly revisit?: Revisit | undefined; readonly request?: RequestHead | undefined },
-): CaptureRecords {
-  const payloadDigest = sha1Base32(fetched.body);
+export function captureRecords(fetched: FetchResult, revisit?: Revisit): CaptureRecords {
+  const payloadDigest = payloadDigestOf(fetched);
   const id = newRecordId();
   const http = /^https?:/.test(fetched.url) && !fetched.local;
   const original = http ? usableRevisit(revisit, payloadDigest) : undefined;
@@ -83,7 +70,8 @@ export function captureRecords(
     records.push({ type: 'revisit', id, date, contentType: RESPONSE_TYPE, fields, block });
   } else {
     const fields: [string, string][] = [...common, ['WARC-Payload-Digest', payloadDigest]];
-    if (fetched.truncated) fields.push(['WARC-Truncated', fetched.late === undefined ? 'length' : 'time']);
+    const { truncated } = fetched.wire ?? fetched;
+    if (truncated) fields.push(['WARC-Truncated', fetched.late === undefined ? 'length' : 'time']);
     records.push(
       http
         ? {
@@ -92,13 +80,45 @@ export function captureRecords(
             date,
             contentType: RESPONSE_TYPE,
             fields,
-            block: [responseHead(fetched), fetched.body],
+            block: [responseHead(fetched), fetched.wire?.framed ?? payloadOf(fetched)],
           }
         : { type: 'resource', id, date, contentType: resourceType(fetched), fields, block: [fetched.body] },
     );
   }
-  if (http && request !== undefined) records.push(requestRecord(request, common, date, id));
+  if (http && fetched.wire !== undefined) records.push(requestRecord(fetched.wire.request, common, date, id));
   return { records, id, kind: original?.kind ?? (http ? 'response' : 'resource'), payloadDigest };
+}
+
+/** The payload of a capture (WARC 1.1, 2.2): the body with its content coding, without its transfer coding. Decoded if its bytes were not kept. */
+function payloadOf({ wire, body }: FetchResult): Uint8Array {
+  return wire?.body ?? body;
+}
+
+const payloadDigests = new WeakMap<FetchResult, string>();
+
+/** Returns the WARC-Payload-Digest of a fetch, `sha1:` and base32. It is computed once, before the body is transferred to a thread. */
+export function payloadDigestOf(fetched: FetchResult): string {
+  let digest = payloadDigests.get(fetched);
+  if (digest === undefined) {
+    digest = sha1Base32(payloadOf(fetched));
+    payloadDigests.set(fetched, digest);
+  }
+  return digest;
+}
+
+/** Returns the record of a look-up (WARC 1.1, 6.4.4): the addresses of a host in the form of a zone file (RFC 4027). */
+export function dnsRecord(host: string, addresses: readonly string[], date: number): NewWarcRecord {
+  const lines = addresses.map(
+    (address) => `${host}.\tIN\t${address.includes(':') ? 'AAAA' : 'A'}\t${address}\n`,
+  );
+  return {
+    type: 'resource',
+    id: newRecordId(),
+    date,
+    contentType: 'text/dns',
+    fields: [['WARC-Target-URI', `dns:${host}`]],
+    block: [Buffer.from(lines.join(''), 'latin1')],
+  };
 }
 
 /** Returns the metadata record of a capture (WARC 1.1, 6.6): its path from the seed, the duration of its fetch, and its links. */
@@ -142,8 +162,9 @@ function revisitFields({ kind, url, date, recordId, payloadDigest }: Revisit): [
   return fields;
 }
 
+/** Returns the record of a request as it was sent, without the logins of servers and proxies: archives are copied. */
 function requestRecord(
-  { line, headers }: RequestHead,
+  request: Uint8Array,
   common: readonly [string, string][],
   date: number,
   concurrentTo: string,
@@ -154,16 +175,29 @@ function requestRecord(
     date,
     contentType: REQUEST_TYPE,
     fields: [...common, ['WARC-Concurrent-To', concurrentTo], ['WARC-Payload-Digest', EMPTY_DIGEST]],
-    block: [headBytes(line, Object.entries(headers))],
+    block: [changeHead(request, /^(?:proxy-)?authorization[ \t]*:[^\n]*\n/gim, '')],
   };
 }
 
+/** Replaces parts of a head, whose bytes are Latin-1 text. */
+function changeHead(head: Uint8Array, pattern: RegExp, replacement: string): Uint8Array {
+  return Buffer.from(Buffer.from(head).toString('latin1').replace(pattern, replacement), 'latin1');
+}
+
+/** Returns status line and header as they were sent. Without the framing of the body, Transfer-Encoding is renamed: readers would look for it. */
+function responseHead(fetched: FetchResult): Uint8Array {
+  const { wire } = fetched;
+  if (wire === undefined || wire.head.length === 0) return renderedHead(fetched);
+  if (wire.framed !== undefined) return wire.head;
+  return changeHead(wire.head, /^transfer-encoding(?=[ \t]*:)/gim, 'x-orig-transfer-encoding');
+}
+
 /**
- * Returns status line and headers. The body is decoded, so the headers of its coding and its coded length are renamed with the prefix
+ * Returns status line and headers, if their bytes were not kept. The body is decoded, so the headers of its coding and its coded length are renamed with the prefix
  * `x-orig-`, and the decoded length is added. A body that cannot be decoded keeps its Content-Encoding: only the transfer coding is
  * removed.
  */
-function responseHead({ status, headers, body, undecoded }: FetchResult): Uint8Array {
+function renderedHead({ status, headers, body, undecoded }: FetchResult): Uint8Array {
   const line = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
   const coded = headers['content-encoding'] !== undefined || headers['transfer-encoding'] !== undefined;
   if (status === 304 || !coded) return headBytes(line, Object.entries(headers));

@@ -2,11 +2,13 @@ export {
   type CaptureMetadata,
   type CaptureRecords,
   captureRecords,
+  dnsRecord,
   metadataRecord,
-  type RequestHead,
+  payloadDigestOf,
   type Revisit,
 } from './captures.js';
 export { examineRecords } from './complete-records.js';
 export { sha1Base32 } from './digest.js';
 export { type NewWarcRecord, newRecordId, type WarcRecordType, warcDate } from './new-record.js';
+export { SideCaptures } from './side-captures.js';
 export { type RecoveredFile, WarcFiles, type WarcFilesOptions, type WarcPosition } from './warc-files.js';

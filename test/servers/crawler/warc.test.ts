@@ -133,9 +133,18 @@ t.test(
       now: () => BEGIN,
       info: { isPartOf: 'crawl\r\nWARC-Bad: 1' },
     });
-    const capture = captureRecords(fetched({ url: 'http://u:secret@example.org/a,,,b' }), {
-      request: { line: 'GET /a HTTP/1.1', headers: { host: 'example.org' } },
-    });
+    const wire = {
+      request: Buffer.from(
+        'GET /a HTTP/1.1\r\nhost: example.org\r\nAuthorization: Basic secret\r\nproxy-authorization: secret\r\nCookie: c=1\r\n\r\n',
+      ),
+      head: Buffer.from(
+        'HTTP/1.0 200 Fine\r\nSet-Cookie: a=1\r\nset-cookie: b=2\r\nX-Name: caf\xe9\r\n\r\n',
+        'latin1',
+      ),
+      body: Buffer.from('hello\n'),
+      truncated: false,
+    };
+    const capture = captureRecords(fetched({ url: 'http://u:secret@example.org/a,,,b', wire }));
     const [responseLocation, requestLocation] = await files.write(capture.records);
     t.match(onlyFile(directory), /^TEST-20261121215004123-00000-crawl-er-1\.warc\.gz\.open$/);
     const [metadataLocation] = await files.write([
@@ -193,9 +202,14 @@ t.test(
     t.equal(response?.fields.get('WARC-Warcinfo-ID'), info?.fields.get('WARC-Record-ID'));
     t.equal(
       response?.block.toString('latin1'),
-      'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 6\r\nx-name: caf\xe9\r\n\r\nhello\n',
+      'HTTP/1.0 200 Fine\r\nSet-Cookie: a=1\r\nset-cookie: b=2\r\nX-Name: caf\xe9\r\n\r\nhello\n',
+      'as it was sent',
     );
-    t.equal(request?.block.toString(), 'GET /a HTTP/1.1\r\nhost: example.org\r\n\r\n');
+    t.equal(
+      request?.block.toString(),
+      'GET /a HTTP/1.1\r\nhost: example.org\r\nCookie: c=1\r\n\r\n',
+      'as it was sent, without logins',
+    );
     t.equal(request?.fields.get('WARC-Concurrent-To'), capture.id);
     t.equal(metadata?.fields.get('WARC-Concurrent-To'), capture.id);
     t.equal(
@@ -221,12 +235,12 @@ t.test(
 );
 
 t.test('WARC 1.1, 6.4: a document of another scheme is a resource; a truncated body is marked', async (t) => {
-  const gopher = captureRecords(fetched({ url: 'gopher://example.org/0/a', headers: {} }), {});
+  const gopher = captureRecords(fetched({ url: 'gopher://example.org/0/a', headers: {} }));
   t.equal(gopher.kind, 'resource');
   t.equal(gopher.records[0]?.contentType, 'text/plain');
   t.equal(Buffer.concat(gopher.records[0]!.block).toString(), 'hello\n');
-  t.equal(captureRecords(fetched({ local: true }), {}).kind, 'resource', 'a local file has no HTTP head');
-  const truncated = captureRecords(fetched({ truncated: true }), {}).records[0];
+  t.equal(captureRecords(fetched({ local: true })).kind, 'resource', 'a local file has no HTTP head');
+  const truncated = captureRecords(fetched({ truncated: true })).records[0];
   t.ok(truncated?.fields.some(([name, value]) => name === 'WARC-Truncated' && value === 'length'));
 });
 
@@ -234,14 +248,13 @@ t.test(
   'the head of a decoded body has the decoded length and keeps the original coding in x-orig fields',
   async (t) => {
     const headers = { 'content-encoding': 'gzip', 'content-length': '26', 'transfer-encoding': 'chunked' };
-    const { records } = captureRecords(fetched({ headers }), {});
+    const { records } = captureRecords(fetched({ headers }));
     t.equal(
       Buffer.concat(records[0]!.block).toString(),
       'HTTP/1.1 200 OK\r\nx-orig-content-encoding: gzip\r\nx-orig-content-length: 26\r\n' +
         'x-orig-transfer-encoding: chunked\r\ncontent-length: 6\r\n\r\nhello\n',
     );
-    const undecoded = captureRecords(fetched({ headers, undecoded: 'incorrect header check' }), {})
-      .records[0];
+    const undecoded = captureRecords(fetched({ headers, undecoded: 'incorrect header check' })).records[0];
     t.equal(
       Buffer.concat(undecoded!.block).toString(),
       'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\nx-orig-content-length: 26\r\n' +
@@ -263,7 +276,7 @@ t.test('a page that was transferred in gzip is read back decoded', async (t) => 
   await using fetcher = new HttpFetcher({ userAgent: 'test/1' });
   const result = await fetcher.fetch({ url: `${site.url}/page` });
   await using files = await WarcFiles.open({ directory });
-  const [location] = await files.write(captureRecords(result, {}).records);
+  const [location] = await files.write(captureRecords(result).records);
   await files.roll();
   const path = join(directory, location!.file);
   const record = checkRecords(spawnSync('zcat', [path]).stdout)[1];
@@ -284,6 +297,57 @@ t.test('a page that was transferred in gzip is read back decoded', async (t) => 
 });
 
 t.test(
+  'CRAWL-18.6: messages are written as they went over the wire, and other programs read them',
+  async (t) => {
+    const directory = await temporaryDirectory(t);
+    const body = '<html><title>d\u00e9j\u00e0 vu</title></html>';
+    const coded = gzipSync(body);
+    await using site = await Site.start({
+      // Without a length, so that it is sent in chunks.
+      '/page': (_, response) => {
+        response.writeHead(200, {
+          'Content-Encoding': 'gzip',
+          'Content-Type': 'text/html',
+          'Set-Cookie': ['a=1', 'b=2'],
+        });
+        response.write(coded.subarray(0, 10));
+        response.end(coded.subarray(10));
+      },
+    });
+    await using fetcher = new HttpFetcher({ userAgent: 'test/1' });
+    for (const keepWire of ['framing', 'messages'] as const) {
+      await using files = await WarcFiles.open({ directory: join(directory, keepWire) });
+      const result = await fetcher.fetch({ url: `${site.url}/page`, keepWire });
+      t.equal(Buffer.from(result.body).toString(), body);
+      const { records, payloadDigest } = captureRecords(result);
+      t.equal(payloadDigest, sha1Base32(coded), 'WARC 1.1, 2.2: the payload has its content coding');
+      const [location] = await files.write(records);
+      await files.roll();
+      const path = join(directory, keepWire, location!.file);
+      const [, response, request] = checkRecords(spawnSync('zcat', [path]).stdout);
+      const block = response?.block.toString('latin1') ?? '';
+      t.match(block, /\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\n/);
+      t.match(block, /\r\nContent-Encoding: gzip\r\n/);
+      const transferCoding = keepWire === 'framing' ? 'Transfer-Encoding' : 'x-orig-transfer-encoding';
+      t.match(block, `\r\n${transferCoding}: chunked\r\n`);
+      const content = block.slice(block.indexOf('\r\n\r\n') + 4);
+      if (keepWire === 'framing') t.match(content, /^a\r\n.*\r\n0\r\n\r\n$/s);
+      else t.equal(content, coded.toString('latin1'));
+      t.equal(
+        request?.block.toString(),
+        `GET /page HTTP/1.1\r\nhost: 127.0.0.1:${site.port}\r\nconnection: keep-alive\r\nuser-agent: test/1\r\naccept: */*\r\naccept-encoding: gzip, br, deflate\r\n\r\n`,
+      );
+      const texts: string[] = [];
+      for await (const read of new WARCParser([readFileSync(path)])) {
+        const text = await read.contentText();
+        if (read.warcType === 'response') texts.push(text);
+      }
+      t.same(texts, [body], `warcio, ${keepWire}`);
+    }
+  },
+);
+
+t.test(
   'CRAWL-18.6: an identical payload becomes a revisit record if the earlier record is known',
   async (t) => {
     const earlier = {
@@ -292,7 +356,7 @@ t.test(
       recordId: '<urn:uuid:00000000-0000-4000-8000-000000000000>',
       payloadDigest: 'sha1:6VZNHFX25EQGMKDRJ6ZM4AHXF2KPEJMP',
     };
-    const same = captureRecords(fetched(), { revisit: { ...earlier, kind: 'identical-payload-digest' } });
+    const same = captureRecords(fetched(), { ...earlier, kind: 'identical-payload-digest' });
     t.equal(same.kind, 'identical-payload-digest');
     const fields = new Map(same.records[0]?.fields);
     t.equal(fields.get('WARC-Profile'), 'http://netpreserve.org/warc/1.1/revisit/identical-payload-digest');
@@ -304,18 +368,19 @@ t.test(
 
     const unwritten = { ...earlier, recordId: '', kind: 'identical-payload-digest' as const };
     t.equal(
-      captureRecords(fetched(), { revisit: unwritten }).kind,
+      captureRecords(fetched(), unwritten).kind,
       'response',
       'without an earlier record the payload is written again',
     );
     const other = { ...earlier, payloadDigest: 'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ' };
     t.equal(
-      captureRecords(fetched(), { revisit: { ...other, kind: 'identical-payload-digest' } }).kind,
+      captureRecords(fetched(), { ...other, kind: 'identical-payload-digest' }).kind,
       'response',
       'CRAWL-18.7: only the stripped digest is equal, not the payload',
     );
     const unmodified = captureRecords(fetched({ status: 304, text: '', headers: { etag: '"1"' } }), {
-      revisit: { ...earlier, kind: 'server-not-modified' },
+      ...earlier,
+      kind: 'server-not-modified',
     });
     const profile = new Map(unmodified.records[0]?.fields).get('WARC-Profile');
     t.equal(profile, 'http://netpreserve.org/warc/1.1/revisit/server-not-modified');

@@ -1,0 +1,156 @@
+// What a crawl leaves in its WARC files: every request and response as it went over the wire (CRAWL-18.6, WARC 1.1).
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import t, { type Test } from 'tap';
+import { WARCParser } from 'warcio';
+import { parseGathererConf } from '../../../protocols/config/index.js';
+import { type CrawlOrderInput, crawlOrderSchema } from '../../../servers/crawler/order/order.js';
+import { Gatherer } from '../../../servers/gatherer/index.js';
+import { page, Site } from '../../helpers/site.js';
+
+interface ReadRecord {
+  readonly type: string;
+  readonly url: string;
+  /** HTTP head, or nothing. */
+  readonly head: string;
+  readonly text: string;
+}
+
+/** Crawls a site by its name and returns the records of the archive. */
+async function archive(
+  t: Test,
+  site: Site,
+  { warc, ...order }: CrawlOrderInput = {},
+): Promise<{ records: ReadRecord[]; raw: string }> {
+  const directory = join(t.testdir(), 'warc');
+  const text = `Gatherer-Name: Test\nGatherer-Host: g.example.org\nHTTP-From: w@h.example\n<RootNodes>\nhttp://localhost:${site.port}/ Delay=0\n</RootNodes>\n`;
+  {
+    await using gatherer = await Gatherer.open({
+      directory: join(directory, '..', 'g'),
+      config: parseGathererConf(text, 'test.cf', {}).config,
+      essenceWorkers: 1,
+      order: crawlOrderSchema.parse({
+        logs: false,
+        warc: { directory, compress: false, ...warc },
+        ...order,
+        settings: { delayFactor: 0, minDelayMs: 0, ...order.settings },
+      }),
+    });
+    await gatherer.run(new AbortController().signal);
+  }
+  const records: ReadRecord[] = [];
+  const [name = '', ...others] = readdirSync(directory);
+  t.same(others, []);
+  const bytes = readFileSync(join(directory, name));
+  for await (const record of new WARCParser([bytes])) {
+    const content = await record.contentText();
+    const head = record.httpHeaders?.toString() ?? '';
+    records.push({ type: record.warcType ?? '', url: record.warcTargetURI ?? '', head, text: content });
+  }
+  return { records, raw: bytes.toString('latin1') };
+}
+
+async function site(t: Test): Promise<Site> {
+  const started = await Site.start({
+    '/robots.txt': 'User-agent: *\nDisallow: /private\n',
+    '/': page('Start', ['/coded.html', '/moved', '/none', '/private']),
+    '/coded.html': (_, response) => {
+      const headers = {
+        'Content-Type': 'text/html',
+        'Content-Encoding': 'gzip',
+        'Set-Cookie': ['a=1', 'b=2'],
+      };
+      response.writeHead(200, headers);
+      response.end(gzipSync(page('Coded', ['/'])));
+    },
+    '/moved': (_, response) => response.writeHead(302, { location: '/coded.html' }).end(),
+  });
+  t.teardown(() => started[Symbol.asyncDispose]());
+  return started;
+}
+
+t.test('CRAWL-18.6: documents, redirects, failures, robots.txt and addresses are archived', async (t) => {
+  const web = await site(t);
+  const { records, raw } = await archive(t, web, { settings: { cookies: true } });
+  const base = `http://localhost:${web.port}`;
+  const kinds = records.map(({ type, url }) => `${type} ${url.replace(base, '')}`.trim());
+  t.equal(kinds[0], 'warcinfo');
+  t.same(kinds.slice(1).sort(), [
+    'metadata /',
+    'metadata /coded.html',
+    'metadata /moved',
+    'metadata /none',
+    'request /',
+    'request /coded.html',
+    'request /moved',
+    'request /none',
+    'request /robots.txt',
+    'resource dns:localhost',
+    'response /',
+    'response /coded.html',
+    'response /moved',
+    'response /none',
+    'response /robots.txt',
+  ]);
+  t.match(records.find(({ url }) => url === 'dns:localhost')?.text, /^localhost\.\tIN\tA(?:AAA)?\t\S+\n/);
+  t.match(
+    records.find(({ type, url }) => type === 'response' && url === `${base}/robots.txt`)?.text,
+    /Disallow: \/private/,
+  );
+  t.match(
+    records.find(({ type, url }) => type === 'response' && url === `${base}/coded.html`)?.text,
+    /<h1>Coded<\/h1>/,
+  );
+  t.match(raw, /\r\nContent-Encoding: gzip\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\n/);
+  t.match(raw, /\r\nTransfer-Encoding: chunked\r\n/);
+  t.match(raw, /GET \/moved HTTP\/1\.1\r\nhost: localhost:\d+\r\n/);
+  const info = records[0]?.text ?? '';
+  t.match(info, /^http-header-from: w@h\.example\r$/m);
+  const order: unknown = JSON.parse(/^order: (.*)\r$/m.exec(info)?.[1] ?? '');
+  t.match(order, { settings: { minDelayMs: 0, cookies: true } });
+  const start = records.find(({ type, url }) => type === 'metadata' && url === `${base}/`)?.text ?? '';
+  t.match(start, `outlink: ${base}/coded.html L\r\n`);
+  t.match(
+    records.find(({ type, url }) => type === 'metadata' && url === `${base}/moved`)?.text,
+    `via: ${base}/\r\nhopsFromSeed: L\r\n`,
+  );
+});
+
+t.test('CRAWL-18.6: without transfer coding bodies are whole, and its field is renamed', async (t) => {
+  const web = await site(t);
+  const { records, raw } = await archive(t, web, { warc: { transferCoding: 'removed' } });
+  t.match(raw, /\r\nx-orig-transfer-encoding: chunked\r\n/);
+  t.notMatch(raw, /\r\nTransfer-Encoding/i);
+  const coded = records.find(({ type, url }) => type === 'response' && url.endsWith('/coded.html'));
+  t.match(coded?.text, /<h1>Coded<\/h1>/);
+});
+
+t.test('G-81: logins are not archived', async (t) => {
+  process.env.TEST_ARCHIVE_PASSWORD = 's3cret';
+  t.teardown(() => {
+    delete process.env.TEST_ARCHIVE_PASSWORD;
+  });
+  const web = await Site.start({
+    '/': ({ headers }, response) => {
+      if (headers.authorization === undefined)
+        response.writeHead(401, { 'www-authenticate': 'Basic realm="R"' }).end();
+      else response.writeHead(200, { 'content-type': 'text/html' }).end(page('In', []));
+    },
+  });
+  t.teardown(() => web[Symbol.asyncDispose]());
+  const { records, raw } = await archive(t, web, {
+    credentials: [
+      {
+        kind: 'basic',
+        url: `http://localhost:${web.port}/`,
+        realm: 'R',
+        user: 'user-name',
+        passwordEnvironment: 'TEST_ARCHIVE_PASSWORD',
+      },
+    ],
+  });
+  t.match(records.find(({ type, url }) => type === 'response' && url.endsWith('/'))?.text, /<h1>In<\/h1>/);
+  for (const secret of ['s3cret', 'user-name', Buffer.from('user-name:s3cret').toString('base64')])
+    t.notOk(raw.includes(secret), secret);
+});
