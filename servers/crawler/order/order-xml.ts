@@ -146,8 +146,8 @@ class Draft extends Conversion {
       this.warn(element, `the module ${name} is disabled and left out`);
       return;
     }
-    if (isGate(element)) {
-      this.#dropGate(element);
+    if (isGate(element) || isSequence(element)) {
+      this.#dropRules(element);
       return;
     }
     if (element.tag === 'newObject' && !BUILT_IN_CLASSES.has(className)) {
@@ -216,11 +216,11 @@ class Draft extends Conversion {
     return originalRules(gate, this.#report);
   }
 
-  /** The rules of a processor that gets every URI. */
-  #dropGate(element: XmlElement): void {
+  /** Rules that do not apply here. */
+  #dropRules(element: XmlElement): void {
     const rules = childOf(element, 'rules');
     if (rules === undefined || rules.children.length === 0) this.use(element, ...presentOf(rules));
-    else this.warn(element, `${element.name} is left out: the processor gets every URI`);
+    else this.warn(element, `${element.name} is left out: its rules do not apply`);
   }
 
   /** CRAWL-18.6: archives are written as WARC files. */
@@ -340,6 +340,11 @@ function isModule({ tag, name, children }: XmlElement): boolean {
 /** Whether an element has the decide rules of its processor (CRAWL-11.1). */
 function isGate({ name }: XmlElement): boolean {
   return /(?:^|#)decide-rules$/.test(name);
+}
+
+/** Whether an element has any decide rules; most have none. */
+function isSequence({ className }: XmlElement): boolean {
+  return className === 'DecideRuleSequence';
 }
 
 /** CRAWL-19.3: converts a value to the type of its element. A value that is not of the type stays text, which the schema refuses. */

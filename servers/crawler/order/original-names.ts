@@ -195,8 +195,21 @@ export const IGNORED_NAMES: ReadonlyMap<string, string> = new Map([
     'bdb-cache-percent',
     'recorder-in-buffer-bytes',
     'recorder-out-buffer-bytes',
-    'pool-max-active',
-    'pool-max-wait',
+  ]),
+  ...reasons('one archive file is open at a time', ['pool-max-active', 'pool-max-wait']),
+  ...reasons('every body has a SHA-1 digest', ['digest-content', 'digest-algorithm']),
+  ...reasons('HTTP-If-Modified-Since of the configuration applies', [
+    'send-if-modified-since',
+    'send-if-none-match',
+  ]),
+  ...reasons('cookies are kept in the store', ['use-bdb-for-cookies']),
+  ...reasons('the setting embeds decides what is extracted', [
+    'extract-javascript',
+    'extract-only-form-gets',
+    'extract-value-attributes',
+    'ignore-form-action-urls',
+    'ignore-unexpected-html',
+    'treat-frames-as-embed-links',
   ]),
   ...reasons('`harvest crawl recover` imports a journal', [
     'recover-path',

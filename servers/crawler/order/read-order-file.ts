@@ -35,23 +35,25 @@ async function readXml(text: string, file: string): Promise<OrderFile> {
   const directory = resolve(dirname(file), settingsDirectory);
   const overrides = settingsDirectory === '' ? [] : await readOverrides(directory, file);
   const { order, seedsFile, warnings, placeOf } = readOrderXml(text, file, overrides);
+  const missing =
+    settingsDirectory === '' || overrides.length > 0
+      ? []
+      : [
+          new ConfigError(
+            file,
+            placeOf(['settingsDirectory']).line,
+            '',
+            `${directory} has no overrides of hosts`,
+          ),
+        ];
   const seeds = seedsFile === '' ? [] : await readSeedsFile(seedsFile, file);
   return {
     order: { ...order, seeds: [...order.seeds, ...seeds] },
     warnings: [
-      ...(settingsDirectory === '' || overrides.length > 0
-        ? []
-        : [
-            new ConfigError(
-              file,
-              placeOf(['settingsDirectory']).line,
-              '',
-              `${directory} has no overrides of hosts`,
-            ),
-          ]),
       ...warnings.map((warning) => new ConfigError(warning.file, warning.line, '', warning.text)),
+      ...missing,
       ...effectless(order, placeOf),
-    ],
+    ].sort((a, b) => Number(a.file !== file) - Number(b.file !== file) || a.line - b.line),
   };
 }
 

@@ -263,7 +263,7 @@ t.test('CRAWL-19.2 of every element of an order.xml the conversion says what bec
 <integer name="timeout-seconds">30</integer>
 <integer name="sotimeout-ms">20000</integer>
 <newObject name="midfetch-decide-rules" class="x.DecideRuleSequence">
-<map name="rules"/>
+<map name="rules"><newObject name="r" class="x.RejectDecideRule"/></map>
 </newObject>
 </newObject>
 </map>
@@ -287,8 +287,9 @@ t.test('CRAWL-19.2 of every element of an order.xml the conversion says what bec
       '21 the module FTP is disabled and left out',
       '23 max-length-bytes is left out with FTP',
       '28 sotimeout-ms is ignored: the read time-out of the Gatherer applies',
-      '29 the module midfetch-decide-rules (DecideRuleSequence) has no equivalent here',
+      '29 midfetch-decide-rules is left out: its rules do not apply',
       '30 rules is left out with midfetch-decide-rules',
+      '30 r is left out with midfetch-decide-rules',
     ],
   );
   const rules = (rule: string) =>
