@@ -132,8 +132,9 @@ export function ignoredSettings(order: CrawlOrderConfig): OrderProblem[] {
   });
   if (order.warc.directory === '') {
     const unused = warcSchema.parse({});
-    for (const name of ['maxFileBytes', 'compress', 'skipIdenticalDigests', 'prefix'] as const)
-      if (order.warc[name] !== unused[name])
+    // Without a directory, digestHistory is an error.
+    for (const [name, value] of Object.entries(order.warc))
+      if (name !== 'digestHistory' && differs(value, unused[name as keyof typeof unused]))
         ignored.push({ path: ['warc', name], problem: 'it has no effect without warc.directory' });
   }
   for (const name of ['cookiesLoadFile', 'cookiesSaveFile'] as const)

@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import type { CrawlOrderInput } from '../../../../servers/crawler/order/order.js';
 import type { CrawlView, Running } from './crawls.js';
 import { until } from './hosts.js';
@@ -48,6 +49,7 @@ export function fullOrder(directory: string, url: string, port: number): CrawlOr
       directory: join(directory, 'warc'),
       maxFileBytes: 1024,
       compress: false,
+      transferCoding: 'removed',
       digestHistory: true,
       prefix: 'ROW',
     },
@@ -116,6 +118,15 @@ function archives({ crawl }: CrawlView): string[] {
   return readdirSync(join(crawl, '../../warc')).filter((name) => /\.warc/.test(name));
 }
 
+/** The records of all archives as text. */
+function archived(view: CrawlView): string {
+  const texts = archives(view).map((name) => {
+    const bytes = readFileSync(join(view.crawl, '../../warc', name));
+    return (name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('latin1');
+  });
+  return texts.join('');
+}
+
 const answersOf = ({ seen }: CrawlView): Answers => seen as Answers;
 
 /** Returns whether a view of the full order shows each key; the view of the plain one must not. */
@@ -137,6 +148,7 @@ export function sharedRows(port: number): Readonly<Record<string, (view: CrawlVi
     progressSeconds: ({ crawl }) => figures(crawl) >= 3,
     'warc.maxFileBytes': (view) => archives(view).length > 1,
     'warc.compress': (view) => archives(view).every((name) => name.endsWith('.warc')),
+    'warc.transferCoding': (view) => /^x-orig-transfer-encoding: chunked/im.test(archived(view)),
     'warc.digestHistory': ({ lines }) => lines.get('/e')?.annotations.includes('warcRevisit:digest') === true,
     'warc.prefix': (view) => archives(view).every((name) => name.startsWith('ROW-')),
     'console.host': ({ consoleUrl = '' }) => new URL(consoleUrl).hostname === '127.0.0.3',
