@@ -25,7 +25,7 @@ import type { CrawlOrderConfig } from '../crawler/order/order.js';
 import { FrontierPreparer } from '../crawler/preparer.js';
 import { redactControl, redactEvent } from '../crawler/redaction.js';
 import { HostAddresses, ServerCache, TotalBandwidth } from '../crawler/servers/index.js';
-import { SideCaptures, WarcFiles } from '../crawler/warc/index.js';
+import { ArchiveIndex, SideCaptures, WarcFiles } from '../crawler/warc/index.js';
 import type { EssencePool } from '../essence/index.js';
 import type { Logger } from '../host/index.js';
 import type { Annotations } from './annotations.js';
@@ -81,6 +81,7 @@ export class CrawlJob implements AsyncDisposable {
     /** The console's address; undefined if the order has no console. */
     readonly consoleUrl: string | undefined,
     private readonly reports: Pick<ReportOptions, 'statistics' | 'seeds'>,
+    private readonly indexes: ArchiveIndex | undefined,
     private readonly resources: CloseStack,
   ) {}
 
@@ -91,7 +92,9 @@ export class CrawlJob implements AsyncDisposable {
 
   /** Crawls until no URI is left. @throws the signal's reason when aborted */
   async run(signal: AbortSignal): Promise<EndReason> {
-    const end = await this.controller.run(signal);
+    const onAbort = (): void => this.indexes?.stop();
+    signal.addEventListener('abort', onAbort, { once: true });
+    const end = await this.controller.run(signal).finally(() => signal.removeEventListener('abort', onAbort));
     const { order, directory } = this.options;
     if (order.logs)
       await writeEndReports(join(crawlDirectoryOf(directory), 'reports'), this.control, this.reports);
@@ -159,7 +162,9 @@ export async function openCrawlJob(
     resources,
   );
   const { logs, journal, statistics, events } = records;
-  const warc = await openWarc(options, resources);
+  const indexes =
+    order.warc.index && order.warc.directory !== '' ? openIndex(order.warc.directory, resources) : undefined;
+  const warc = await openWarc(options, indexes, resources);
   side = warc && new SideCaptures(warc);
   const steps = chainSteps(order);
   const loaded = await loadProcessors(steps, crawlDirectory, resources);
@@ -277,7 +282,7 @@ export async function openCrawlJob(
   if (order.checkpointMinutes > 0) scheduleCheckpoints(order.checkpointMinutes, controller, resources);
   const reports = { statistics, seeds: seedsOf(nodes).map(withoutUserInfo) };
   const console = await openConsole(options, controller, crawlDirectory, resources);
-  return new CrawlJob(options, controller, roots, console?.url, reports, resources.move());
+  return new CrawlJob(options, controller, roots, console?.url, reports, indexes, resources.move());
 }
 
 /**
@@ -303,8 +308,14 @@ export async function openSeen(
   }
 }
 
+function openIndex(directory: string, resources: CloseStack): ArchiveIndex {
+  const onProblem = (text: string): void => crawlChannel.publish({ text, alert: true });
+  return resources.adopt(new ArchiveIndex(directory, onProblem), (opened) => opened[Symbol.asyncDispose]());
+}
+
 async function openWarc(
   { order, config }: CrawlJobOptions,
+  indexes: ArchiveIndex | undefined,
   resources: CloseStack,
 ): Promise<WarcFiles | undefined> {
   const { directory, prefix, maxFileBytes, compress } = order.warc;
@@ -315,12 +326,14 @@ async function openWarc(
     maxFileBytes,
     compress,
     info: warcInfo(order, config),
+    onFinished: (name) => indexes?.add(name),
   });
   for (const { file, damaged } of files.recovered) {
     if (damaged.length === 0) continue;
     const text = `${join(directory, file)}: the records at offsets ${damaged.join(', ')} are damaged; the others are kept`;
     crawlChannel.publish({ text, alert: true });
   }
+  await indexes?.addMissing();
   return resources.adopt(files, (opened) => opened.close());
 }
 

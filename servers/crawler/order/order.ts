@@ -33,6 +33,11 @@ export const warcSchema = z.strictObject({
     'bytes',
   ),
   compress: withNote(z.boolean().default(true), 'CRAWL-18.6', 'Each record is a gzip member'),
+  index: withNote(
+    z.boolean().default(true),
+    'CRAWL-18.6',
+    'Each finished file gets an index for replay programs, FILE.cdxj',
+  ),
   transferCoding: withNote(
     z.enum(['kept', 'removed']).default('kept'),
     'CRAWL-18.6',

@@ -28,6 +28,7 @@ type WarcOption =
   | 'maxFileBytes'
   | 'compress'
   | 'transferCoding'
+  | 'index'
   | 'skipIdenticalDigests'
   | 'digestHistory'
   | 'prefix';
@@ -135,7 +136,15 @@ const PROCESSORS = [
     text: 'writes WARC records',
     rule: 'CRAWL-18.6',
     after: ['Fetch', 'ContentDigest', 'FetchHistory', 'DigestHistory'],
-    warc: ['directory', 'maxFileBytes', 'compress', 'transferCoding', 'skipIdenticalDigests', 'prefix'],
+    warc: [
+      'directory',
+      'maxFileBytes',
+      'compress',
+      'transferCoding',
+      'index',
+      'skipIdenticalDigests',
+      'prefix',
+    ],
     with: 'warc.directory',
   },
   {

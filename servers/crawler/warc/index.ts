@@ -1,3 +1,4 @@
+export { ArchiveIndex, indexLines } from './archive-index.js';
 export {
   type CaptureMetadata,
   type CaptureRecords,

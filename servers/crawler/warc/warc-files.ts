@@ -21,6 +21,8 @@ export interface WarcFilesOptions {
   readonly compress?: boolean;
   /** Fields of the warcinfo record in addition to `software`, `format`, `conformsTo` and `hostname`, e.g. `isPartOf`, `robots`. */
   readonly info?: Readonly<Record<string, string>>;
+  /** Called with the name of each file that this writer has finished. */
+  readonly onFinished?: (name: string) => void;
   /** Maximum number of waiting writes; more are rejected. Default 1000, the largest number of workers. */
   readonly maxWaiting?: number;
   /** Milliseconds since 1970. */
@@ -242,6 +244,7 @@ export class WarcFiles implements AsyncDisposable {
       await file.handle.close();
     }
     await rename(path + SUFFIX, path);
+    this.#options.onFinished?.(file.name);
   }
 }
 

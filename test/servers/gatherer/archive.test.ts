@@ -1,7 +1,7 @@
 // What a crawl leaves in its WARC files: every request and response as it went over the wire (CRAWL-18.6, WARC 1.1).
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { WARCParser } from 'warcio';
 import { parseGathererConf } from '../../../protocols/config/index.js';
@@ -40,8 +40,8 @@ async function archive(
     await gatherer.run(new AbortController().signal);
   }
   const records: ReadRecord[] = [];
-  const [name = '', ...others] = readdirSync(directory);
-  t.same(others, []);
+  const [name = '', index, ...others] = readdirSync(directory).sort();
+  t.same([index, ...others], [`${name}.cdxj`]);
   const bytes = readFileSync(join(directory, name));
   for await (const record of new WARCParser([bytes])) {
     const content = await record.contentText();
@@ -114,6 +114,59 @@ t.test('CRAWL-18.6: documents, redirects, failures, robots.txt and addresses are
   t.match(
     records.find(({ type, url }) => type === 'metadata' && url === `${base}/moved`)?.text,
     `via: ${base}/\r\nhopsFromSeed: L\r\n`,
+  );
+});
+
+t.test('CRAWL-18.6: each file has an index, by which captures are found', async (t) => {
+  const web = await site(t);
+  const directory = join(t.testdir(), 'warc');
+  const base = `http://127.0.0.1:${web.port}`;
+  const crawl = async (): Promise<void> => {
+    const text = `Gatherer-Name: Test\nGatherer-Host: g.example.org\n<RootNodes>\n${base}/ Delay=0\n</RootNodes>\n`;
+    await using gatherer = await Gatherer.open({
+      directory: join(directory, '..', 'g'),
+      config: parseGathererConf(text, 'test.cf', {}).config,
+      essenceWorkers: 1,
+      order: crawlOrderSchema.parse({
+        logs: false,
+        warc: { directory, maxFileBytes: 2000 },
+        settings: { delayFactor: 0, minDelayMs: 0 },
+      }),
+    });
+    await gatherer.run(new AbortController().signal);
+  };
+  await crawl();
+  const files = readdirSync(directory).filter((name) => name.endsWith('.warc.gz'));
+  t.ok(files.length > 1, `${files.length} files`);
+  const found: string[] = [];
+  for (const file of files) {
+    const lines = readFileSync(join(directory, `${file}.cdxj`), 'utf8')
+      .split('\n')
+      .slice(0, -1);
+    t.same(lines, lines.toSorted(), 'sorted');
+    const bytes = readFileSync(join(directory, file));
+    for (const line of lines) {
+      const [, key = '', time = '', json = ''] = /^(\S+) (\d{14}) (\{.*\})$/.exec(line) ?? [];
+      const { url, status, offset, length, filename } = JSON.parse(json) as Record<string, string>;
+      t.equal(filename, file);
+      const member = gunzipSync(bytes.subarray(Number(offset), Number(offset) + Number(length))).toString(
+        'latin1',
+      );
+      t.match(member, `WARC-Target-URI: ${url}\r\n`);
+      t.match(member, `HTTP/1.1 ${status} `);
+      t.equal(/WARC-Date: (\S+)/.exec(member)?.[1]?.replace(/\D/g, '').slice(0, 14), time);
+      t.match(key, /^1,0,0,127:\d+\)\//);
+      found.push((url ?? '').replace(base, ''));
+    }
+  }
+  t.same(found.sort(), ['/', '/coded.html', '/moved', '/none', '/robots.txt']);
+
+  const [first = ''] = files;
+  rmSync(join(directory, `${first}.cdxj`));
+  await crawl();
+  t.ok(
+    existsSync(join(directory, `${first}.cdxj`)),
+    'a missing index, as after a kill, is written by the next crawl',
   );
 });
 
