@@ -20,6 +20,7 @@ import {
   WRITER_NAMES,
 } from './original-names.js';
 import { originalRules, originalScope, type ScopeReport } from './original-scope.js';
+import { headersOf, typedValue } from './original-values.js';
 import { validateOrder } from './read-order.js';
 import { parseXml, type XmlElement } from './xml-tree.js';
 
@@ -37,6 +38,8 @@ export interface OrderFromXml {
   readonly seedsFile: string;
   /** CRAWL-19.4: the directory of the overrides, relative to the order; '' if the order has none. The caller reads them. */
   readonly settingsDirectory: string;
+  /** CRAWL-15.2: the files of SURT prefixes that the scope names, relative to the order. The caller reads them. */
+  readonly prefixFiles: readonly string[];
   /** Returns the file and the line of a path in the order. */
   readonly placeOf: (path: readonly PropertyKey[]) => { readonly file: string; readonly line: number };
   /** What became of every element that was not converted, by line. */
@@ -47,6 +50,7 @@ export interface OrderFromXml {
  * Converts an order of the 1.x line (CRAWL-19.2): frontier, limits, headers, robots policy, scope, rules of the seen test, quotas. Absent
  * settings have this project's defaults.
  *
+ * @param prefixLines lines of `prefixFiles`; without them the prefixes are left out
  * @param overrides CRAWL-19.4: converted to sheets by SURT prefix, so that the longer domain wins
  * @throws ConfigError when it is not an order, or a value is not legal
  */
@@ -54,9 +58,10 @@ export function readOrderXml(
   text: string,
   file: string,
   overrides: readonly HostSettings[] = [],
+  prefixLines: ReadonlyMap<string, readonly string[]> = new Map(),
 ): OrderFromXml {
   const root = rootOf(text, file, 'crawl-order');
-  const draft = new Draft(file);
+  const draft = new Draft(file, prefixLines);
   const order: Values = {};
   const name = childOf(childOf(root, 'meta'), 'name');
   if (name !== undefined && name.text !== '') draft.put(order, [], 'name', name.text, name);
@@ -85,6 +90,7 @@ export function readOrderXml(
     order: validateOrder(value, file, (path) => draftOf(path).lineOf(path)),
     seedsFile: draft.seedsFile,
     settingsDirectory: draft.settingsDirectory,
+    prefixFiles: [...draft.prefixFiles],
     placeOf: (path) => ({ file: draftOf(path).file, line: draftOf(path).lineOf(path) }),
     warnings: [draft, ...sheets.map((sheet) => sheet.draft)].flatMap(({ warnings }) => warnings),
   };
@@ -117,11 +123,23 @@ interface Target {
 class Draft extends Conversion {
   seedsFile = '';
   settingsDirectory = '';
+  readonly prefixFiles = new Set<string>();
   readonly #chains = new OriginalChains();
   readonly #report: ScopeReport = {
     warn: (source, problem) => this.warn(source, problem),
     use: (source) => this.use(source),
+    prefixes: (name) => {
+      this.prefixFiles.add(name);
+      return this.prefixLines.get(name);
+    },
   };
+
+  constructor(
+    file: string,
+    readonly prefixLines: ReadonlyMap<string, readonly string[]> = new Map(),
+  ) {
+    super(file);
+  }
 
   /** Converts everything below a controller or the settings of a host. */
   modules(parent: XmlElement, target: Target): void {
@@ -345,29 +363,6 @@ function isGate({ name }: XmlElement): boolean {
 /** Whether an element has any decide rules; most have none. */
 function isSequence({ className }: XmlElement): boolean {
   return className === 'DecideRuleSequence';
-}
-
-/** CRAWL-19.3: converts a value to the type of its element. A value that is not of the type stays text, which the schema refuses. */
-function typedValue({ tag, text, children }: XmlElement): unknown {
-  switch (tag) {
-    case 'integer':
-    case 'long':
-    case 'float':
-    case 'double':
-      return text === '' || Number.isNaN(Number(text)) ? text : Number(text);
-    case 'boolean':
-      return text === 'true' ? true : text === 'false' ? false : text;
-    case 'stringList':
-      return children.map((child) => child.text);
-    default:
-      return text;
-  }
-}
-
-/** Returns the headers of a list of `name: value`. */
-function headersOf({ children }: XmlElement): Record<string, string> {
-  const pairs = children.map(({ text }) => text.split(/\s*:\s*(.*)/s));
-  return Object.fromEntries(pairs.map(([name = '', value = '']) => [name, value]));
 }
 
 function rootOf(text: string, file: string, tag: string): XmlElement {

@@ -7,18 +7,20 @@ export interface ScopeReport {
   readonly warn: (element: XmlElement, problem: string) => void;
   /** Marks an element as converted. */
   readonly use: (element: XmlElement) => void;
+  /** Returns the lines of a file of SURT prefixes; undefined if it was not read. */
+  readonly prefixes: (file: string) => readonly string[] | undefined;
 }
 
 /** An element whose children are marked as converted when they are read. */
 class Reader {
   constructor(
     readonly element: XmlElement,
-    readonly use: ScopeReport['use'],
+    readonly report: ScopeReport,
   ) {}
 
   child(name: string): XmlElement | undefined {
     const child = this.element.children.find((candidate) => candidate.name === name);
-    if (child !== undefined) this.use(child);
+    if (child !== undefined) this.report.use(child);
     return child;
   }
 
@@ -33,9 +35,18 @@ class Reader {
     return text === undefined ? undefined : Number(text);
   }
 
+  /** CRAWL-15.2: returns the lines of the file that a child names; none if there is no file. */
+  prefixes(name: string): string[] {
+    const child = this.element.children.find((candidate) => candidate.name === name);
+    const lines = child === undefined || child.text === '' ? undefined : this.report.prefixes(child.text);
+    if (child === undefined || lines === undefined) return [];
+    this.report.use(child);
+    return lines.map((line) => line.trim().replace(/^\+/, '')).filter((line) => !/^(?:#|$)/.test(line));
+  }
+
   list(name: string): string[] {
     const items = this.child(name)?.children ?? [];
-    items.forEach(this.use);
+    items.forEach(this.report.use);
     return items.map(({ text }) => text);
   }
 }
@@ -48,15 +59,16 @@ export function originalScope(scope: XmlElement, report: ScopeReport): RuleInput
   const focus = FOCUS[scope.className];
   if (focus !== undefined) return classicRules(scope, focus, report);
   if (scope.className !== 'DecidingScope') return undefined;
-  const sequence = new Reader(scope, report.use).child('decide-rules');
+  const sequence = new Reader(scope, report).child('decide-rules');
   return sequence === undefined ? [] : originalRules(sequence, report);
 }
 
 /** CRAWL-10.2.4: converts a decide-rule sequence, rule by rule. */
-export function originalRules(sequence: XmlElement, { warn, use }: ScopeReport): RuleInput[] {
-  const rules = new Reader(sequence, use).child('rules')?.children ?? [];
+export function originalRules(sequence: XmlElement, report: ScopeReport): RuleInput[] {
+  const { warn, use } = report;
+  const rules = new Reader(sequence, report).child('rules')?.children ?? [];
   return rules.flatMap((rule) => {
-    const reader = new Reader(rule, use);
+    const reader = new Reader(rule, report);
     if (reader.text('enabled') === 'false') {
       warn(rule, `the rule ${rule.name} is disabled and left out`);
       return [];
@@ -67,14 +79,17 @@ export function originalRules(sequence: XmlElement, { warn, use }: ScopeReport):
       return [];
     }
     use(rule);
-    warnOfPrefixFiles(rule, warn);
+    warnOfPrefixFiles(rule, report);
     return converted;
   });
 }
 
-function warnOfPrefixFiles({ children }: XmlElement, warn: ScopeReport['warn']): void {
+function warnOfPrefixFiles({ children }: XmlElement, { warn, prefixes }: ScopeReport): void {
   for (const child of children)
-    if (/^surts-source(?:-file)?$/.test(child.name))
+    if (
+      /^surts-source(?:-file)?$/.test(child.name) &&
+      (child.text === '' || prefixes(child.text) === undefined)
+    )
       warn(
         child,
         child.text === ''
@@ -96,17 +111,18 @@ const FOCUS: Readonly<Record<string, (scope: Reader) => RuleInput>> = {
 function classicRules(
   scope: XmlElement,
   focusOf: (scope: Reader) => RuleInput,
-  { warn, use }: ScopeReport,
+  report: ScopeReport,
 ): RuleInput[] {
-  const reader = new Reader(scope, use);
+  const { warn, use } = report;
+  const reader = new Reader(scope, report);
   const exclude = scope.children.find(({ name }) => name === 'exclude-filter');
   if (exclude?.children.some(({ children }) => children.length > 0))
     warn(exclude, 'the exclude filter is left out: write it as rules that REJECT');
   else if (exclude !== undefined) use(exclude);
-  warnOfPrefixFiles(scope, warn);
+  warnOfPrefixFiles(scope, report);
   // CRAWL-10.1.4: on by default.
   const media = reader.child('additionalScopeFocus');
-  const acceptsMedia = media === undefined || new Reader(media, use).text('enabled') !== 'false';
+  const acceptsMedia = media === undefined || new Reader(media, report).text('enabled') !== 'false';
   return [
     { rule: 'all', answer: 'REJECT' },
     { rule: 'seed' },
@@ -177,9 +193,13 @@ function answerOf(rule: Reader): { answer?: 'ACCEPT' | 'REJECT' } {
   return decision === 'ACCEPT' || decision === 'REJECT' ? { answer: decision } : {};
 }
 
-function seedsOf(rule: Reader): { seeds?: boolean } {
+function seedsOf(rule: Reader): { seeds?: boolean; lines?: string[] } {
   const seeds = rule.text('seeds-as-surt-prefixes');
-  return seeds === undefined ? {} : { seeds: seeds === 'true' };
+  const lines = ['surts-source-file', 'surts-source'].flatMap((name) => rule.prefixes(name));
+  return {
+    ...(seeds === undefined ? {} : { seeds: seeds === 'true' }),
+    ...(lines.length === 0 ? {} : { lines }),
+  };
 }
 
 function patternsOf(rule: Reader): {

@@ -2,11 +2,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { ConfigError, messageOf } from '../../../protocols/errors.js';
+import { withChainSettings } from './check-chains.js';
 import { ignoredSettings } from './ignored-settings.js';
 import { parseJsonWithComments } from './json-with-comments.js';
 import type { CrawlOrderConfig } from './order.js';
 import { type HostSettings, hostOfSettingsFile, readOrderXml } from './order-xml.js';
-import { formatPath, validateOrder } from './read-order.js';
+import { formatPath, originOf, validateOrder } from './read-order.js';
 
 export interface OrderFile {
   /** With the seeds of its seed file (CRAWL-10.1.5). */
@@ -19,7 +20,8 @@ export interface OrderFile {
 const MAX_OVERRIDES = 10_000;
 
 /**
- * Reads an order, JSON with comments or an order.xml of the 1.x line (CRAWL-19.2) with its seed file and its overrides of hosts (CRAWL-19.4).
+ * Reads an order, JSON with comments or an order.xml of the 1.x line (CRAWL-19.2) with its seed file, its files of SURT prefixes and its
+ * overrides of hosts (CRAWL-19.4).
  * @param file path of the order, to which names of other files are relative
  * @throws ConfigError if the order is not valid, or a file that it names cannot be read
  */
@@ -27,14 +29,18 @@ export async function readOrderText(text: string, file: string): Promise<OrderFi
   if (text.trimStart().startsWith('<')) return readXml(text, file);
   const { value, lineOf } = parseJsonWithComments(text, file);
   const order = validateOrder(value, file, lineOf);
-  return { order, warnings: effectless(order, (path) => ({ file, line: lineOf(path) })) };
+  const { origins } = withChainSettings(value);
+  const placeOf = (path: readonly PropertyKey[]) => ({ file, line: lineOf(originOf(path, origins)) });
+  return { order, warnings: effectless(order, placeOf) };
 }
 
 async function readXml(text: string, file: string): Promise<OrderFile> {
-  const { settingsDirectory } = readOrderXml(text, file);
+  const { settingsDirectory, prefixFiles } = readOrderXml(text, file);
+  const prefixes = new Map<string, string[]>();
+  for (const name of prefixFiles) prefixes.set(name, await readLines(name, file, 'surts-source-file'));
   const directory = resolve(dirname(file), settingsDirectory);
   const overrides = settingsDirectory === '' ? [] : await readOverrides(directory, file);
-  const { order, seedsFile, warnings, placeOf } = readOrderXml(text, file, overrides);
+  const { order, seedsFile, warnings, placeOf } = readOrderXml(text, file, overrides, prefixes);
   const missing =
     settingsDirectory === '' || overrides.length > 0
       ? []
@@ -46,7 +52,7 @@ async function readXml(text: string, file: string): Promise<OrderFile> {
             `${directory} has no overrides of hosts`,
           ),
         ];
-  const seeds = seedsFile === '' ? [] : await readSeedsFile(seedsFile, file);
+  const seeds = seedsFile === '' ? [] : await readLines(seedsFile, file, 'seedsfile');
   return {
     order: { ...order, seeds: [...order.seeds, ...seeds] },
     warnings: [
@@ -86,11 +92,11 @@ async function readOverrides(directory: string, order: string): Promise<HostSett
   return overrides;
 }
 
-/** Returns the lines of the seed file of an order (CRAWL-10.1.5). */
-async function readSeedsFile(name: string, order: string): Promise<string[]> {
+/** Returns the lines of a file that an element of an order names. */
+async function readLines(name: string, order: string, element: string): Promise<string[]> {
   const path = resolve(dirname(order), name);
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new ConfigError(order, 0, 'seedsfile', `${path} cannot be read: ${messageOf(cause)}`);
+    throw new ConfigError(order, 0, element, `${path} cannot be read: ${messageOf(cause)}`);
   });
   return text.split(/\r\n|\r|\n/);
 }

@@ -51,7 +51,7 @@ export function validateOrder(
 }
 
 /** Returns where the operator wrote a value: the setting of a processor is in the entry of its chain. */
-function originOf(
+export function originOf(
   path: readonly PropertyKey[],
   origins: ReadonlyMap<string, readonly PropertyKey[]>,
 ): readonly PropertyKey[] {

@@ -375,11 +375,35 @@ t.test('CRAWL-19.4 the overrides in the settings directory of an order.xml are r
   t.same(without.warnings[0]?.message, `${file}:1: ${join(directory, 'none')} has no overrides of hosts`);
 });
 
+t.test('CRAWL-15.2 the prefixes of a scope are read from the file that it names', async (t) => {
+  const directory = t.testdir({ 'surts.txt': '# prefixes\n+http://(org,example,\n\nexample.net\n' });
+  const file = join(directory, 'order.xml');
+  const xml = (name: string): string =>
+    `<crawl-order><controller><newObject name="scope" class="x.DecidingScope"><newObject name="decide-rules" class="x.DecideRuleSequence"><map name="rules"><newObject name="s" class="x.SurtPrefixedDecideRule">\n<string name="surts-source-file">${name}</string></newObject></map></newObject></newObject></controller></crawl-order>`;
+  const { order, warnings } = await readOrderText(xml('surts.txt'), file);
+  t.same(order.scope, [
+    { rule: 'surt-prefixed', answer: 'ACCEPT', seeds: true, lines: ['http://(org,example,', 'example.net'] },
+  ]);
+  t.same(warnings, []);
+  await t.rejects(readOrderText(xml('none.txt'), file), {
+    message: /surts-source-file: .*none\.txt cannot be read/,
+  });
+  t.match(readOrderXml(xml('surts.txt'), 'o.xml').warnings, [{ line: 2, text: /are not read/ }]);
+});
+
 t.test('CRAWL-22 what has no effect is named with its line, in JSON and in XML', async (t) => {
   const json = await readOrderText('{"settings": {\n"masquerade": true}}', 'o.json');
   t.same(
     json.warnings.map(({ message }) => message),
     ['o.json:2: settings.masquerade: it has no effect without a most-favored robotsPolicy'],
+  );
+  const chain = await readOrderText(
+    '{"chains": {"fetch": ["Fetch",\n{"processor": "ContentDigest", "settings": {\n"digestStripMaxKB": 3}}, "ResponseClassifier"]}}',
+    'o.json',
+  );
+  t.same(
+    chain.warnings.map(({ message }) => message),
+    ['o.json:3: settings.digestStripMaxKB: it has no effect without a digestStripPattern'],
   );
   const xml = await readOrderText(
     '<crawl-order><controller><newObject name="robots-honoring-policy" class="x.RobotsHonoringPolicy">\n<boolean name="masquerade">true</boolean></newObject></controller></crawl-order>',
