@@ -50,6 +50,7 @@ export function fullOrder(directory: string, url: string, port: number): CrawlOr
       maxFileBytes: 1024,
       compress: false,
       transferCoding: 'removed',
+      index: false,
       digestHistory: true,
       prefix: 'ROW',
     },
@@ -115,7 +116,7 @@ function figures(crawl: string): number {
 }
 
 function archives({ crawl }: CrawlView): string[] {
-  return readdirSync(join(crawl, '../../warc')).filter((name) => /\.warc/.test(name));
+  return readdirSync(join(crawl, '../../warc')).filter((name) => /\.warc(?:\.gz)?$/.test(name));
 }
 
 /** The records of all archives as text. */
@@ -148,6 +149,8 @@ export function sharedRows(port: number): Readonly<Record<string, (view: CrawlVi
     progressSeconds: ({ crawl }) => figures(crawl) >= 3,
     'warc.maxFileBytes': (view) => archives(view).length > 1,
     'warc.compress': (view) => archives(view).every((name) => name.endsWith('.warc')),
+    'warc.index': ({ crawl }) =>
+      !readdirSync(join(crawl, '../../warc')).some((name) => name.endsWith('.cdxj')),
     'warc.transferCoding': (view) => /^x-orig-transfer-encoding: chunked/im.test(archived(view)),
     'warc.digestHistory': ({ lines }) => lines.get('/e')?.annotations.includes('warcRevisit:digest') === true,
     'warc.prefix': (view) => archives(view).every((name) => name.startsWith('ROW-')),
