@@ -14,6 +14,8 @@ import {
   readOrder,
   readOrderXml,
 } from '../../../servers/crawler/order/index.js';
+import { warcSchema } from '../../../servers/crawler/order/order.js';
+import { BUILT_IN_PROCESSORS } from '../../../servers/crawler/order/processor-names.js';
 import { Gatherer } from '../../../servers/gatherer/index.js';
 import { page, Site } from '../../helpers/site.js';
 
@@ -416,6 +418,13 @@ t.test('CRAWL-11.2 the default order explains the default chains, and states the
     Object.values(chainSteps(explicit)).flatMap((chain) => chain.map(({ entry }) => entry.processor)),
     names,
   );
+});
+
+t.test('each option of archives belongs to a processor, so that its entry may give it', (t) => {
+  const known = BUILT_IN_PROCESSORS.flatMap(({ warc = [] }) => warc);
+  // The entry DigestHistory is this option.
+  t.same([...known, 'digestHistory'].sort(), Object.keys(warcSchema.shape).sort());
+  t.end();
 });
 
 t.test('CRAWL-19.2 the processors of an order.xml are converted to chains', async (t) => {
