@@ -4,6 +4,7 @@ import { checkpointsCommand } from './crawl/checkpoints.js';
 import { orderCommand, settingsCommand } from './crawl/order.js';
 import { recoverCommand } from './crawl/recover.js';
 import { reportCommand } from './crawl/report.js';
+import { waczCommand } from './crawl/wacz.js';
 import { watchCommand } from './crawl/watch.js';
 
 const HELP = `
@@ -30,7 +31,7 @@ export function crawlCommand(): Command {
     .description('Inspects and controls a crawl; restores checkpoints; reads crawl orders.')
     .addHelpText('after', HELP);
   const running = [watchCommand(), reportCommand(), ...actionCommands()];
-  const stopped = [checkpointsCommand(), recoverCommand()];
+  const stopped = [checkpointsCommand(), recoverCommand(), waczCommand()];
   for (const command of [...running, ...stopped, orderCommand(), settingsCommand()])
     crawl.addCommand(command);
   return crawl;

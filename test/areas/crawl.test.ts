@@ -24,4 +24,5 @@ import '../servers/crawler/robots.test.js';
 import '../servers/crawler/servers.test.js';
 import '../servers/crawler/settings.test.js';
 import '../servers/crawler/warc.test.js';
+import '../servers/crawler/wacz.test.js';
 import '../servers/crawler/without-gatherer.test.js';

@@ -39,9 +39,9 @@ export const warcSchema = z.strictObject({
     'Each finished file gets an index for replay programs, FILE.cdxj',
   ),
   transferCoding: withNote(
-    z.enum(['kept', 'removed']).default('kept'),
+    z.enum(['removed', 'kept']).default('removed'),
     'CRAWL-18.6',
-    'kept: responses are written as they went over the wire; removed: bodies without the framing of chunks, and Transfer-Encoding is renamed to x-orig-transfer-encoding',
+    'removed: bodies are written without the framing of chunks, and Transfer-Encoding is renamed to x-orig-transfer-encoding; kept: with it, as they went over the wire, which not all programs read',
   ),
   skipIdenticalDigests: withNote(
     z.boolean().default(false),

@@ -1,0 +1,55 @@
+import { Command } from 'commander';
+import { packWacz } from '../../crawler/warc/index.js';
+import { StandardOutput } from '../standard-output.js';
+import { exitStatus } from './find-crawl.js';
+
+const HELP = `
+A WACZ file is a zip file with WARC files, their index, a list of pages and digests. Programs such as ReplayWeb.page open it without a server.
+Files that a crawl still writes (.open) are left out. The WARC files stay where they are.
+
+Examples:
+  harvest crawl wacz warc/ --output site.wacz
+  harvest crawl wacz warc/ --output site.wacz --title 'Our site, autumn 2026'
+
+Exit status: 0 done; 1 a file cannot be read or written; 2 usage, or no finished WARC files.
+`;
+
+interface WaczCommandOptions {
+  readonly output: string;
+  readonly title?: string;
+  readonly json: boolean;
+}
+
+/** `harvest crawl wacz`: packs the WARC files of a crawl (CRAWL-18.6). */
+export function waczCommand(): Command {
+  return new Command('wacz')
+    .summary('pack the WARC files of a crawl as one WACZ file')
+    .description('Packs the finished WARC files of a directory as one WACZ file.')
+    .argument('<dir>', 'directory of the WARC files')
+    .requiredOption('--output <file>', 'the WACZ file; an existing one is replaced')
+    .option('--title <text>', 'title of the collection')
+    .option('--json', 'the counts as JSON', false)
+    .addHelpText('after', HELP)
+    .action(async (directory: string, options: WaczCommandOptions) => {
+      process.exitCode = await exitStatus(() => pack(directory, options));
+    });
+}
+
+async function pack(directory: string, { output, title, json }: WaczCommandOptions): Promise<number> {
+  const counts = await packWacz({
+    directory,
+    output,
+    ...(title === undefined ? {} : { title }),
+    ...(process.stderr.isTTY === true && !json
+      ? { onFile: (name: string) => void process.stderr.write(`${name}\n`) }
+      : {}),
+  });
+  const out = new StandardOutput();
+  const { files, captures, pages, bytes } = counts;
+  await out.write(
+    json
+      ? `${JSON.stringify(counts)}\n`
+      : `${output}: ${files} WARC files, ${captures} captures, ${pages} pages, ${bytes} bytes\n`,
+  );
+  return 0;
+}

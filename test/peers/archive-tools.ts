@@ -1,0 +1,92 @@
+// The archive of a crawl, read by the Python programs of web archives: warcio checks every digest, cdxj-indexer finds what our index has, py-wacz
+// validates the package. Prints TAP. Needs their virtual environment (ARCHIVE_TOOLS, its directory); skipped without it.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import t from 'tap';
+import { parseGathererConf } from '../../protocols/config/index.js';
+import { crawlOrderSchema } from '../../servers/crawler/order/order.js';
+import { packWacz } from '../../servers/crawler/warc/index.js';
+import { Gatherer } from '../../servers/gatherer/index.js';
+import { scratchDirectory } from '../helpers/daemon.js';
+import { page, Site } from '../helpers/site.js';
+
+const TOOLS = process.env.ARCHIVE_TOOLS ?? join(tmpdir(), 'archive-tools');
+const skip = existsSync(join(TOOLS, 'bin/wacz')) ? false : `${TOOLS} needed: warcio, cdxj-indexer, wacz`;
+
+function run(program: string, ...args: readonly string[]) {
+  const { status, stdout, stderr } = spawnSync(join(TOOLS, 'bin', program), args, { encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
+
+t.test('CRAWL-18.6: warcio, cdxj-indexer and py-wacz read an archive', { skip }, async (t) => {
+  await using site = await Site.start({
+    '/': page('Start', ['/coded.html', '/moved', '/none', '/a%20b?c=d,,,e', '/image.png', '/empty']),
+    '/coded.html': (_, response) => {
+      response.writeHead(200, {
+        'Content-Type': 'text/html',
+        'Content-Encoding': 'gzip',
+        'Set-Cookie': ['a=1', 'b=2'],
+      });
+      response.end(gzipSync(page('Coded', ['/'])));
+    },
+    '/moved': (_, response) => response.writeHead(302, { location: '/coded.html' }).end(),
+    '/a%20b?c=d,,,e': page('Query', []),
+    '/image.png': (_, response) =>
+      response.writeHead(200, { 'Content-Type': 'image/png', 'Content-Length': '3' }).end('PNG'),
+    '/empty': (_, response) => response.writeHead(204).end(),
+    '/robots.txt': 'User-agent: *\nDisallow:\n',
+  });
+  const directory = scratchDirectory(t);
+  const warc = join(directory, 'warc');
+  // Twice, so that there are revisits by digest and by 304.
+  for (let round = 0; round < 2; round++) {
+    const text = `Gatherer-Name: Test\nGatherer-Host: g.example.org\n<RootNodes>\n${site.url}/ Delay=0\n</RootNodes>\n`;
+    await using gatherer = await Gatherer.open({
+      directory: join(directory, 'g'),
+      config: parseGathererConf(text, 'test.cf', {}).config,
+      essenceWorkers: 1,
+      force: true,
+      order: crawlOrderSchema.parse({
+        logs: false,
+        profile: 'archive',
+        warc: { directory: warc, digestHistory: true },
+        settings: { delayFactor: 0, minDelayMs: 0, embeds: 'any' },
+      }),
+    });
+    await gatherer.run(new AbortController().signal);
+  }
+  const files = readdirSync(warc)
+    .filter((name) => name.endsWith('.warc.gz'))
+    .sort();
+  t.equal(files.length, 2);
+  for (const name of files) {
+    const path = join(warc, name);
+    const check = run('warcio', 'check', '-v', path);
+    t.equal(check.status, 0, check.stdout + check.stderr);
+    t.ok((check.stdout.match(/digest pass/g) ?? []).length > 10, 'digests were checked');
+    t.notMatch(check.stdout, /digest (?:failed|error)|digest not present/);
+    const theirs = run('cdxj-indexer', '--sort', path);
+    t.equal(theirs.status, 0, theirs.stderr);
+    t.same(linesOf(readFileSync(`${path}.cdxj`, 'utf8')), linesOf(theirs.stdout), 'the same index');
+  }
+  const output = join(directory, 'site.wacz');
+  const counts = await packWacz({ directory: warc, output, title: 'Peers' });
+  t.ok(counts.pages > 2, `${counts.pages} pages`);
+  const validation = run('wacz', 'validate', '-f', output);
+  t.equal(validation.status, 0);
+  t.match(validation.stdout + validation.stderr, /Validation succeeded/);
+});
+
+/** The lines of an index as values, by their keys. */
+function linesOf(text: string): unknown[] {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => {
+      const [, key, json = ''] = /^(\S+ \d{14}) (\{.*\})$/.exec(line) ?? [];
+      return [key, JSON.parse(json)];
+    });
+}
