@@ -49,7 +49,7 @@ export function fullOrder(directory: string, url: string, port: number): CrawlOr
       directory: join(directory, 'warc'),
       maxFileBytes: 1024,
       compress: false,
-      transferCoding: 'removed',
+      transferCoding: 'kept',
       index: false,
       digestHistory: true,
       prefix: 'ROW',
@@ -151,7 +151,7 @@ export function sharedRows(port: number): Readonly<Record<string, (view: CrawlVi
     'warc.compress': (view) => archives(view).every((name) => name.endsWith('.warc')),
     'warc.index': ({ crawl }) =>
       !readdirSync(join(crawl, '../../warc')).some((name) => name.endsWith('.cdxj')),
-    'warc.transferCoding': (view) => /^x-orig-transfer-encoding: chunked/im.test(archived(view)),
+    'warc.transferCoding': (view) => /^transfer-encoding: chunked/im.test(archived(view)),
     'warc.digestHistory': ({ lines }) => lines.get('/e')?.annotations.includes('warcRevisit:digest') === true,
     'warc.prefix': (view) => archives(view).every((name) => name.startsWith('ROW-')),
     'console.host': ({ consoleUrl = '' }) => new URL(consoleUrl).hostname === '127.0.0.3',
