@@ -13,6 +13,11 @@ const PROGRAM = fileURLToPath(new URL('./reader.js', import.meta.url));
  * reserved but not used.
  */
 const RESERVED_MEMORY_MB = 512;
+/**
+ * MiB that V8 maps writable for compiled code when a process starts, without using them: since its version 13 (Node 24). Without them the process
+ * could not start under the limit.
+ */
+const CODE_RANGE_MB = Number.parseInt(process.versions.v8, 10) >= 13 ? 512 : 0;
 const KIB_PER_MIB = 1024;
 
 /** A {@link DocumentWorker} in a process of its own, which ends itself at its memory limit. */
@@ -94,7 +99,7 @@ function startProcess(maxMemoryMb: number): ChildProcess {
   // Without --max-old-space-size for its main thread: the flag would also replace the limit of the thread that reads.
   const command = [process.execPath, PROGRAM];
   const limited = process.platform === 'linux';
-  const dataKib = (maxMemoryMb + RESERVED_MEMORY_MB) * KIB_PER_MIB;
+  const dataKib = (maxMemoryMb + RESERVED_MEMORY_MB + CODE_RANGE_MB) * KIB_PER_MIB;
   const argv = limited
     ? ['/bin/sh', '-c', `ulimit -c 0; ulimit -S -d ${dataKib}; exec "$0" "$@"`, ...command]
     : command;

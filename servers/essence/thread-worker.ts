@@ -7,6 +7,9 @@ import { detached, unpackOutput, type WorkerReply, type WorkerSetup } from './wo
 /** MiB of a worker's young generation: summarizing makes many short-lived strings, and a larger one collects them cheaply. */
 const YOUNG_HEAP_MB = 64;
 
+/** MiB for compiled code. V8 would map 512 MiB, which count against the limit of a reader process. */
+const CODE_RANGE_MB = 64;
+
 /** Starts a thread with a heap of `heapMb` MiB. */
 export function startThread(setup: WorkerSetup, heapMb: number, youngHeapMb = YOUNG_HEAP_MB): Worker {
   return new Worker(new URL('./worker.js', import.meta.url), {
@@ -17,6 +20,7 @@ export function startThread(setup: WorkerSetup, heapMb: number, youngHeapMb = YO
     resourceLimits: {
       maxOldGenerationSizeMb: heapMb,
       maxYoungGenerationSizeMb: Math.min(youngHeapMb, heapMb / 4),
+      codeRangeSizeMb: CODE_RANGE_MB,
     },
   });
 }
