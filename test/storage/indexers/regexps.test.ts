@@ -150,13 +150,13 @@ t.test('a long line is matched as a whole, with pauses', async (t) => {
 
   const fixture = await EmbeddedFixture.open({});
   t.teardown(() => fixture[Symbol.asyncDispose]());
-  await fixture.put({ Body: `${'lorem ipsum '.repeat(20_000)}endofline` }, { Body: 'short' });
+  await fixture.put({ Body: `${'lorem ipsum '.repeat(5000)}endofline` }, { Body: 'short' });
   const results = fixture.indexer.query(
     expressionOf('body regexp "([a-z ]{0,40}m ){0,9}endof[a-z]+$"'),
     PLAIN_SEARCH,
   );
   let hits = 0;
   for await (const _ of results) hits++;
-  t.equal(hits, 1, 'a match at the end of a line of 240 kB is found');
+  t.equal(hits, 1, 'a match at the end of a line of 60 kB is found');
   t.match(await results.outcome, { complete: true });
 });
