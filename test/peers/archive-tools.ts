@@ -6,11 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
-import { parseGathererConf } from '../../protocols/config/index.js';
-import { crawlOrderSchema } from '../../servers/crawler/order/order.js';
 import { packWacz } from '../../servers/crawler/warc/index.js';
-import { Gatherer } from '../../servers/gatherer/index.js';
 import { scratchDirectory } from '../helpers/daemon.js';
+import { crawlOrdered } from '../helpers/ordered-crawl.js';
 import { page, Site } from '../helpers/site.js';
 
 const TOOLS = process.env.ARCHIVE_TOOLS ?? join(tmpdir(), 'archive-tools');
@@ -43,20 +41,11 @@ t.test('CRAWL-18.6: warcio, cdxj-indexer and py-wacz read an archive', { skip },
   const warc = join(directory, 'warc');
   // Twice, so that there are revisits by digest and by 304.
   for (let round = 0; round < 2; round++) {
-    const text = `Gatherer-Name: Test\nGatherer-Host: g.example.org\n<RootNodes>\n${site.url}/ Delay=0\n</RootNodes>\n`;
-    await using gatherer = await Gatherer.open({
-      directory: join(directory, 'g'),
-      config: parseGathererConf(text, 'test.cf', {}).config,
-      essenceWorkers: 1,
-      force: true,
-      order: crawlOrderSchema.parse({
-        logs: false,
-        profile: 'archive',
-        warc: { directory: warc, digestHistory: true },
-        settings: { delayFactor: 0, minDelayMs: 0, embeds: 'any' },
-      }),
+    await crawlOrdered(join(directory, 'g'), `${site.url}/`, {
+      profile: 'archive',
+      warc: { directory: warc, digestHistory: true },
+      settings: { embeds: 'any' },
     });
-    await gatherer.run(new AbortController().signal);
   }
   const files = readdirSync(warc)
     .filter((name) => name.endsWith('.warc.gz'))

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { WARCParser } from 'warcio';
-import { parseGathererConf } from '../../../protocols/config/index.js';
-import { type CrawlOrderInput, crawlOrderSchema } from '../../../servers/crawler/order/order.js';
-import { Gatherer } from '../../../servers/gatherer/index.js';
+import type { CrawlOrderInput } from '../../../servers/crawler/order/order.js';
+import { crawlOrdered } from '../../helpers/ordered-crawl.js';
 import { page, Site } from '../../helpers/site.js';
 
 interface ReadRecord {
@@ -24,21 +23,10 @@ async function archive(
   { warc, ...order }: CrawlOrderInput = {},
 ): Promise<{ records: ReadRecord[]; raw: string }> {
   const directory = join(t.testdir(), 'warc');
-  const text = `Gatherer-Name: Test\nGatherer-Host: g.example.org\nHTTP-From: w@h.example\n<RootNodes>\nhttp://localhost:${site.port}/ Delay=0\n</RootNodes>\n`;
-  {
-    await using gatherer = await Gatherer.open({
-      directory: join(directory, '..', 'g'),
-      config: parseGathererConf(text, 'test.cf', {}).config,
-      essenceWorkers: 1,
-      order: crawlOrderSchema.parse({
-        logs: false,
-        warc: { directory, compress: false, ...warc },
-        ...order,
-        settings: { delayFactor: 0, minDelayMs: 0, ...order.settings },
-      }),
-    });
-    await gatherer.run(new AbortController().signal);
-  }
+  const archiving: CrawlOrderInput = { warc: { directory, compress: false, ...warc }, ...order };
+  await crawlOrdered(join(directory, '..', 'g'), `http://localhost:${site.port}/`, archiving, [
+    'HTTP-From: w@h.example',
+  ]);
   const records: ReadRecord[] = [];
   const [name = '', index, ...others] = readdirSync(directory).sort();
   t.same([index, ...others], [`${name}.cdxj`]);
@@ -124,20 +112,8 @@ t.test('CRAWL-18.6: each file has an index, by which captures are found', async 
   const web = await site(t);
   const directory = join(t.testdir(), 'warc');
   const base = `http://127.0.0.1:${web.port}`;
-  const crawl = async (): Promise<void> => {
-    const text = `Gatherer-Name: Test\nGatherer-Host: g.example.org\n<RootNodes>\n${base}/ Delay=0\n</RootNodes>\n`;
-    await using gatherer = await Gatherer.open({
-      directory: join(directory, '..', 'g'),
-      config: parseGathererConf(text, 'test.cf', {}).config,
-      essenceWorkers: 1,
-      order: crawlOrderSchema.parse({
-        logs: false,
-        warc: { directory, maxFileBytes: 2000 },
-        settings: { delayFactor: 0, minDelayMs: 0 },
-      }),
-    });
-    await gatherer.run(new AbortController().signal);
-  };
+  const crawl = () =>
+    crawlOrdered(join(directory, '..', 'g'), `${base}/`, { warc: { directory, maxFileBytes: 2000 } });
   await crawl();
   const files = readdirSync(directory).filter((name) => name.endsWith('.warc.gz'));
   t.ok(files.length > 1, `${files.length} files`);

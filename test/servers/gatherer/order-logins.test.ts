@@ -2,30 +2,15 @@
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { parseGathererConf } from '../../../protocols/config/index.js';
 import { crawlChannel } from '../../../servers/crawler/events.js';
-import { type CrawlOrderInput, crawlOrderSchema } from '../../../servers/crawler/order/order.js';
+import type { CrawlOrderInput } from '../../../servers/crawler/order/order.js';
 import { readOrder } from '../../../servers/crawler/order/read-order.js';
-import { Gatherer } from '../../../servers/gatherer/index.js';
+import { crawlOrdered } from '../../helpers/ordered-crawl.js';
 import { type Page, page, Site } from '../../helpers/site.js';
 
-type Counts = Awaited<ReturnType<Gatherer['run']>>['counts'];
-
 /** Crawls a site with an order. */
-async function crawl(t: Test, site: Site, order: CrawlOrderInput, directory = t.testdir()): Promise<Counts> {
-  const text = `Gatherer-Name: Test\nGatherer-Host: g.example.org\n<RootNodes>\n${site.url}/ Delay=0\n</RootNodes>\n`;
-  await using gatherer = await Gatherer.open({
-    directory,
-    config: parseGathererConf(text, 'test.cf', {}).config,
-    essenceWorkers: 1,
-    force: true,
-    order: crawlOrderSchema.parse({
-      logs: false,
-      ...order,
-      settings: { delayFactor: 0, minDelayMs: 0, ...order.settings },
-    }),
-  });
-  return (await gatherer.run(new AbortController().signal)).counts;
+function crawl(t: Test, site: Site, order: CrawlOrderInput, directory = t.testdir()) {
+  return crawlOrdered(directory, `${site.url}/`, order);
 }
 
 function setVariable(t: Test, name: string, value: string): void {

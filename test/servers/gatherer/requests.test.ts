@@ -2,31 +2,14 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { parseGathererConf } from '../../../protocols/config/index.js';
-import { type CrawlOrderInput, crawlOrderSchema } from '../../../servers/crawler/order/order.js';
+import type { CrawlOrderInput } from '../../../servers/crawler/order/order.js';
 import { readOrder } from '../../../servers/crawler/order/read-order.js';
-import { Gatherer } from '../../../servers/gatherer/index.js';
+import { crawlOrdered, openOrdered } from '../../helpers/ordered-crawl.js';
 import { page, Site } from '../../helpers/site.js';
 import { SocksServer } from '../../helpers/socks-server.js';
 
-/** Opens a Gatherer whose order has these properties. */
-function open(directory: string, url: string, order: CrawlOrderInput): Promise<Gatherer> {
-  const text = `Gatherer-Name: Test\nGatherer-Host: g.example.org\n<RootNodes>\n${url} Delay=0\n</RootNodes>\n`;
-  return Gatherer.open({
-    directory,
-    config: parseGathererConf(text, 'test.cf', {}).config,
-    essenceWorkers: 1,
-    order: crawlOrderSchema.parse({
-      logs: false,
-      ...order,
-      settings: { delayFactor: 0, minDelayMs: 0, ...order.settings },
-    }),
-  });
-}
-
 async function crawl(t: Test, site: Site, order: CrawlOrderInput, directory = t.testdir()): Promise<void> {
-  await using gatherer = await open(directory, `${site.url}/`, order);
-  await gatherer.run(new AbortController().signal);
+  await crawlOrdered(directory, `${site.url}/`, order);
 }
 
 /** The headers of the last request for a path. */
@@ -132,7 +115,7 @@ t.test('a crawl that was stopped continues with its cookies', async (t) => {
   // The request is not answered: only the abort ends it.
   site.pages.set('/2.html', () => abort.abort(new Error('stopped')));
   {
-    await using gatherer = await open(join(directory, 'g'), `${site.url}/`, order);
+    await using gatherer = await openOrdered(join(directory, 'g'), `${site.url}/`, order);
     await t.rejects(gatherer.run(abort.signal), { message: 'stopped' });
   }
   t.ok(existsSync(save), 'a stopped crawl saves them too');
@@ -183,7 +166,7 @@ t.test('CRAWL-19.5: a part of the web is crawled through a proxy, robots.txt inc
   };
   const order = { sheets: [{ name: 'far', surts: ['far.invalid'], settings }] };
   {
-    await using gatherer = await open(t.testdir(), url, order);
+    await using gatherer = await openOrdered(t.testdir(), url, order);
     const { counts } = await gatherer.run(new AbortController().signal);
     t.match(counts, { summarized: 4, failed: 0 });
   }
