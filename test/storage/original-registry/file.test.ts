@@ -296,6 +296,9 @@ t.test('REG-15: damage to one record loses at most that record (property)', asyn
         async (i, damage, offset) => {
           const bytes = handFile(oids.map((oid) => handRecord(oid)));
           bytes.set(damage, 20 + i * LENGTH + (offset % (LENGTH - damage.length)));
+          // A length that ends where a later record ends is not seen to be wrong: the records between are its trailing bytes.
+          const length = 12 + bytes.readUInt32BE(20 + i * LENGTH);
+          fc.pre(length === LENGTH || length % LENGTH !== 0);
           writeFileSync(path, bytes);
           await repairRegistry(path);
           const found = new Set(await oidsOf(path));
