@@ -1,13 +1,18 @@
 // The cookies of a crawl: which are kept, which are sent, and that the store has them (RFC 6265bis, CRAWL-11.8).
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { CookieJars, type CookieLimits } from '../../../../servers/crawler/requests/index.js';
 import { GathererStore } from '../../../../storage/index.js';
 
 async function open(t: Test, limits: CookieLimits = {}) {
-  const directory = join(t.testdir(), 'working');
-  const store = await GathererStore.open(directory);
-  t.teardown(() => store[Symbol.asyncDispose]());
+  const directory = await mkdtemp(join(tmpdir(), 'harvest-test-'));
+  const store = await GathererStore.open(join(directory, 'working'));
+  t.teardown(async () => {
+    await store[Symbol.asyncDispose]();
+    await rm(directory, { recursive: true });
+  });
   const problems: string[] = [];
   const onProblem = (sentence: string): void => {
     problems.push(sentence);
