@@ -2,7 +2,7 @@
 import type { Dispatcher } from 'undici';
 import { ConnectionError, KitError, StateError, UsageError } from '../../protocols/errors.js';
 import type { HttpResponseLimits } from '../../protocols/http/index.js';
-import { canonicalUrl } from '../../protocols/urls/index.js';
+import { resolveUrl } from '../../protocols/urls/index.js';
 import { asConnectionError, asError, isRefusedMessage } from '../connection/index.js';
 import { publishDebug } from './debug-channel.js';
 import { DEFAULT_MAX_RATIO, type DecodedBody, decodeBody } from './decode-body.js';
@@ -102,7 +102,7 @@ export class HttpFetcher implements Fetcher {
     const decoded = await decodeOrKeep(raw, codings, { maxBytes, maxRatio }, request);
     const location =
       raw.status >= 300 && raw.status < 400
-        ? canonicalUrl(textOfHeader(headers.location ?? ''), request.url)
+        ? resolveUrl(textOfHeader(headers.location ?? ''), request.url, request.urlForm)
         : undefined;
     const remoteAddress = this.#route(request).addressOf(target.origin);
     return {

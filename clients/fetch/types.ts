@@ -1,5 +1,6 @@
 // The interface that all fetchers share.
 import type { UnixSeconds } from '../../protocols/time.js';
+import type { UrlForm } from '../../protocols/urls/index.js';
 import type { KeepWire, WireResponse } from './wire-tap.js';
 
 /** One retrieval. */
@@ -30,6 +31,8 @@ export interface FetchRequest {
   readonly proxyLogin?: string | undefined;
   /** Whether an HTTP result has the bytes of the messages ({@link FetchResult.wire}). Default: it has none. */
   readonly keepWire?: KeepWire | undefined;
+  /** Of {@link FetchResult.location}. Default: canonical. */
+  readonly urlForm?: UrlForm | undefined;
   /** Overrides the fetcher's own, in protocols that have one (CRAWL-13.5). */
   readonly userAgent?: string | undefined;
   /** Bypasses the disk cache (G-98); the result is stored in it nevertheless. Default false. */

@@ -89,3 +89,4 @@ export {
   surtPrefixOfDomain,
   surtPrefixOfHost,
 } from './surt.js';
+export { type ReferenceResolver, referenceResolver, resolveUrl, type UrlForm } from './url-form.js';

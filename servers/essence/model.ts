@@ -1,5 +1,6 @@
 // The public types of Essence: its options, one document as input, and the summary and links as output.
 import type { UnixSeconds } from '../../protocols/time.js';
+import type { UrlForm } from '../../protocols/urls/index.js';
 import type { ProgramSettings } from './external/limits.js';
 import type { OutlinkHop } from './outlinks/hops.js';
 import type { UnnestLimits } from './unnest-limits.js';
@@ -112,6 +113,8 @@ export interface EssenceInput {
 export interface OutlinkRequest {
   /** URL of the page that led to the document; empty if it is a seed. Speculative references of a script are relative to it. */
   readonly via: string;
+  /** Of the URLs that are found. Default: canonical. */
+  readonly form?: UrlForm;
 }
 
 /** A link found in a document. */

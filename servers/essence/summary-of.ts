@@ -34,7 +34,7 @@ export function linksOf(
   const page = read ?? (isHtml ? summarizeHtml(document, NO_MAPPINGS) : undefined);
   if (outlinks === undefined || page?.nofollow === true) return page?.links;
   const { url, contentType, settings } = document;
-  const source = { url, via: outlinks.via, contentType, isHtml, text: () => document.text };
+  const source = { url, ...outlinks, contentType, isHtml, text: () => document.text };
   const linked = summary?.linkedUrls ?? [];
   return outlinksOf(source, linked, settings.maxLinks) ?? page?.links;
 }

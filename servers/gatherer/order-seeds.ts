@@ -1,6 +1,7 @@
 // The seeds and the identity of requests that an order of the crawl engine adds to a configuration.
 import { type GathererConfig, parseRootNode } from '../../protocols/config/index.js';
 import { ConfigError } from '../../protocols/errors.js';
+import { resolveUrl } from '../../protocols/urls/index.js';
 import { parseSeeds } from '../crawler/decide/seed-list.js';
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
 import { basicLogins } from './order-credentials.js';
@@ -27,7 +28,10 @@ export function withOrder(
   const limits = order.scope.length === 0 ? '' : ` ${NO_LIMITS}`;
   const known = new Set(config.rootNodes.map(({ url }) => url));
   const seeds = list.seeds
-    .map((seed) => parseRootNode(seed + limits, { file, line: 0 }, { delay: config.accessDelay }))
+    .map((seed) => {
+      const node = parseRootNode(seed + limits, { file, line: 0 }, { delay: config.accessDelay });
+      return { ...node, url: resolveUrl(seed, undefined, order.settings.urlForm) ?? node.url };
+    })
     .filter(({ url }) => !known.has(url));
   return {
     ...config,

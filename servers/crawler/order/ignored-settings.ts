@@ -83,7 +83,7 @@ const DEPENDENT: readonly {
     effective: ({ embeds }) => embeds === 'any',
   },
   {
-    names: ['maxSpeculativeHops'],
+    names: ['maxSpeculativeHops', 'urlForm'],
     problem: 'without embeds root or any',
     effective: ({ embeds }) => embeds !== 'frames',
   },

@@ -60,7 +60,12 @@ export function originOf(
 }
 
 /** Settings of the profile `archive`. */
-const ARCHIVE_SETTINGS: CrawlOrderInput['settings'] = { embeds: 'any', cookies: true, sendReferer: true };
+const ARCHIVE_SETTINGS: CrawlOrderInput['settings'] = {
+  embeds: 'any',
+  urlForm: 'clean',
+  cookies: true,
+  sendReferer: true,
+};
 
 /** Adds the settings of the order's profile below those that it gives. */
 function withProfile(order: unknown): unknown {

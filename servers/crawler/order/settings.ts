@@ -228,6 +228,11 @@ export const crawlSettingsSchema = z.strictObject({
     'With embeds: number of these steps that are guesses, such as strings in scripts; 0: guesses are not followed',
     'hops',
   ),
+  urlForm: withNote(
+    z.enum(['canonical', 'clean']).default('canonical'),
+    'CRAWL-2.1',
+    'With embeds, the form of the URLs that are found: canonical: as summaries name documents, e.g. %7e for a tilde; clean: as pages write them, only cleaned, as archives want. Also applies to the seeds of the order',
+  ),
   lenientHttp: withNote(
     z.boolean().default(true),
     'CRAWL-22',

@@ -49,6 +49,7 @@ export function fetchRequest(uri: CrawlUri, limits: FetchLimits): FetchRequest {
     signal: uri.signal,
     ...proxyOf(uri.settings),
     keepWire,
+    urlForm: uri.settings.urlForm,
     ...(mustBePublic?.(uri.entry.uri) === true ? { publicOnly: true } : {}),
     ...(uri.fetchAs === '' ? {} : { userAgent: uri.fetchAs }),
     ...(validated ? { headers: { etag: known.etag, lastModified: known.lastModificationTime } } : {}),

@@ -1,5 +1,5 @@
-// Collects the references of one document as absolute, canonical URLs.
-import { UrlResolver } from '../../../protocols/urls/index.js';
+// Collects the references of one document as absolute URLs.
+import { type ReferenceResolver, referenceResolver, type UrlForm } from '../../../protocols/urls/index.js';
 import type { OutlinkHop } from './hops.js';
 
 /** G-60: the schemes that are enumerated. */
@@ -23,20 +23,25 @@ export class OutlinkCollector {
   readonly #resolved = new Map<string, string | undefined>();
   readonly #maxLinks: number;
   readonly #canLinkToFiles: boolean;
-  #resolver: UrlResolver;
+  readonly #form: UrlForm;
+  #resolver: ReferenceResolver;
   /** Speculative references of a script are relative to the page that contains it. */
-  readonly #speculative: UrlResolver | undefined;
+  readonly #speculative: ReferenceResolver | undefined;
   #hasBase = false;
   #examined = 0;
 
   /**
    * @param url - of the document
+   * @param form - of the URLs that are collected
    * @param scriptBase - of the page that shows the document, if it is a script
    */
-  constructor(url: string, maxLinks: number, scriptBase?: string) {
-    this.#resolver = new UrlResolver(url);
+  constructor(url: string, maxLinks: number, form: UrlForm = 'canonical', scriptBase?: string) {
+    this.#form = form;
+    this.#resolver = referenceResolver(url, form);
     this.#speculative =
-      scriptBase === undefined || !ENUMERABLE.test(scriptBase) ? undefined : new UrlResolver(scriptBase);
+      scriptBase === undefined || !ENUMERABLE.test(scriptBase)
+        ? undefined
+        : referenceResolver(scriptBase, form);
     this.#maxLinks = maxLinks;
     this.#canLinkToFiles = url.startsWith('file:');
   }
@@ -51,7 +56,7 @@ export class OutlinkCollector {
     const url = this.#hasBase ? undefined : this.#resolver.resolve(reference.trim());
     if (url === undefined || !ENUMERABLE.test(url)) return;
     this.#hasBase = true;
-    this.#resolver = new UrlResolver(url);
+    this.#resolver = referenceResolver(url, this.#form);
     this.#resolved.clear();
   };
 

@@ -1,4 +1,5 @@
 // References in the header of an HTTP response (CRAWL-11.2, ExtractorHTTP).
+import type { UrlForm } from '../../../protocols/urls/index.js';
 import { hopOfRelation } from './attributes.js';
 import { type Outlink, OutlinkCollector } from './collector.js';
 import { refreshTarget } from './markup.js';
@@ -19,8 +20,9 @@ export function headerOutlinks(
   headers: Readonly<Record<string, string | undefined>>,
   url: string,
   maxLinks: number,
+  form: UrlForm = 'canonical',
 ): readonly Outlink[] {
-  const collector = new OutlinkCollector(url, maxLinks);
+  const collector = new OutlinkCollector(url, maxLinks, form);
   for (const [target, parameters] of members(headers.link ?? '')) {
     const relation = RELATION.exec(parameters);
     const hop = hopOfRelation(relation?.[1] ?? relation?.[2] ?? '');

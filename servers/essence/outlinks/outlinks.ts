@@ -1,4 +1,5 @@
 // All references of a document, by its type (CRAWL-11.2, chain 3).
+import type { UrlForm } from '../../../protocols/urls/index.js';
 import { fileNameOf } from '../document.js';
 import { type Outlink, OutlinkCollector } from './collector.js';
 import { scanJson } from './json.js';
@@ -8,8 +9,9 @@ import { scanStyle } from './style.js';
 
 /** A document whose references are extracted. */
 export interface OutlinkSource {
-  /** Canonical URL. */
   readonly url: string;
+  /** Of the references. Default: canonical. */
+  readonly form?: UrlForm | undefined;
   /** URL of the page that led to it; empty if unknown. */
   readonly via: string;
   /** Media type without parameters; undefined if unknown. */
@@ -58,7 +60,7 @@ export function outlinksOf(
   const format = formatOf(source);
   if (format === undefined && linked.length === 0) return undefined;
   const scriptBase = format === 'script' && source.via !== '' ? source.via : undefined;
-  const collector = new OutlinkCollector(source.url, maxLinks, scriptBase);
+  const collector = new OutlinkCollector(source.url, maxLinks, source.form, scriptBase);
   const { add } = collector;
   for (const url of linked) add(url, 'L');
   if (format === undefined) return collector.links;

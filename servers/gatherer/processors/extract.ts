@@ -50,7 +50,7 @@ export class ExtractProcessor implements Processor {
         ...(ignoresPageRobots(uri) ? { ignoreRobots: true } : {}),
         ...(uri.settings.embeds === 'frames'
           ? {}
-          : { outlinks: { via: withoutUserInfo(uri.entry.uri.via) } }),
+          : { outlinks: { via: withoutUserInfo(uri.entry.uri.via), form: uri.settings.urlForm } }),
       },
       uri.signal,
     );
@@ -68,7 +68,7 @@ export class ExtractProcessor implements Processor {
 /** CRAWL-11.2: what the header of the response refers to, if all references are wanted. */
 function headerLinks({ redactedUrl, fetched, settings }: CrawlUri): readonly OutLink[] {
   if (settings.embeds === 'frames' || fetched === undefined || !/^https?:/.test(redactedUrl)) return [];
-  return headerOutlinks(fetched.headers, redactedUrl, settings.maxOutlinks);
+  return headerOutlinks(fetched.headers, redactedUrl, settings.maxOutlinks, settings.urlForm);
 }
 
 /** CRAWL-13.6: the header X-Robots-Tag has the effect of a META tag of the page. */

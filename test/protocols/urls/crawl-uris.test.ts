@@ -14,13 +14,16 @@ import {
   highestUriPrecedence,
   hopCount,
   hopsPrecedence,
+  hostOf,
   impliedSurtPrefix,
   linkHops,
   PublicSuffixes,
   preloadedPrecedence,
   prerequisiteDirective,
   queueAssignment,
+  referenceResolver,
   regexRule,
+  resolveUrl,
   SurtPrefixSet,
   schedulingDirective,
   seenRules,
@@ -78,6 +81,32 @@ t.test('CRAWL-2.1: the clean-up of discovered strings, step by step', async (t) 
     fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (tail) => {
       const once = cleanUri(`http://a.b/${tail}`);
       if (once !== undefined && cleanUri(once) !== once) throw new Error(once);
+    }),
+  );
+});
+
+t.test('CRAWL-2.1: a URL in the form clean is as written, and can be fetched', async (t) => {
+  const base = 'http://a.b/~c/d';
+  for (const [reference, expected] of [
+    ['~x', 'http://a.b/~c/~x'],
+    ['?q={[|]}', 'http://a.b/~c/d?q={[|]}'],
+    ['/a|b', 'http://a.b/a|b'],
+    ['http://u:p@0x7f.1:81/~x', 'http://u:p@127.0.0.1:81/~x'],
+    ['http://[0:0::1]/', 'http://[::1]/'],
+    ['HTTP://A.B:80', 'http://a.b/'],
+    ['http://1.2.3.4.5/', undefined],
+    ['ftp://A.B/~x', 'ftp://a.b/%7ex'],
+    ['mailto:a@b', undefined],
+  ] as const)
+    t.equal(resolveUrl(reference, base, 'clean'), expected, reference);
+  t.equal(resolveUrl('~x', base, 'canonical'), 'http://a.b/%7ec/%7ex');
+  t.throws(() => referenceResolver('no URL', 'clean'), TypeError);
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (reference) => {
+      const url = resolveUrl(reference, base, 'clean');
+      if (url === undefined) return;
+      if (resolveUrl(url, undefined, 'clean') !== url) throw new Error(url);
+      if (/^https?:/.test(url) && new URL(url).hostname !== hostOf(url)) throw new Error(url);
     }),
   );
 });

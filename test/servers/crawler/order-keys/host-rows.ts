@@ -294,6 +294,17 @@ export const HOST_ROWS: readonly HostRow[] = [
     shows: ({ elsewhere }) => elsewhere.paths.includes('/i.png') && !elsewhere.paths.includes('/guess.html'),
   },
   {
+    key: 'settings.urlForm',
+    set: { urlForm: 'clean' },
+    both: { embeds: 'root' },
+    pages: () => ({
+      '/': page('Start', ['/~user/']),
+      '/~user/': page('User', []),
+      '/%7euser/': page('User', []),
+    }),
+    shows: (host) => host.fetched('/~user/') && !host.fetched('/%7euser/'),
+  },
+  {
     key: 'settings.lenientHttp',
     set: { lenientHttp: false },
     pages: () => ({
