@@ -82,6 +82,8 @@ export class CrawlUri {
   /** Update-Time of the object in `essence`, seconds since 1970. */
   updateTime = 0;
   outLinks: readonly OutLink[] = [];
+  /** Number of links that the extraction left out, because there were too many (G-173). */
+  droppedLinks = 0;
   /** Retry-After of a 429 or 503, milliseconds. */
   retryAfterMs = 0;
   /** Milliseconds since 1970; 0 if nothing was fetched, so that no politeness wait follows (CRAWL-7.1). */

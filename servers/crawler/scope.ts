@@ -10,4 +10,6 @@ export interface Scope {
   prepare(uri: CrawlUri, links: readonly OutLink[]): Promise<void>;
   /** Returns the frontier's candidate for the link; undefined if the link is out of scope. */
   candidate(uri: CrawlUri, link: OutLink): Candidate | undefined;
+  /** Counts links that are not decided about, because the document has too many (G-173). */
+  dropped?(uri: CrawlUri, count: number): void;
 }

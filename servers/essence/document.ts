@@ -12,6 +12,8 @@ export class SourceDocument {
   readonly warnings: string[] = [];
   /** Links of the page that are not URLs, as they are written. */
   malformedLinks: readonly string[] = [];
+  /** Number of links beyond the limit (G-173). */
+  droppedLinks = 0;
   readonly #input: EssenceInput;
   readonly #isHtml: boolean;
   #text: string | undefined;

@@ -150,6 +150,8 @@ export interface EssenceOutput {
   readonly links: readonly EssenceLink[];
   /** Links of a page that are not URLs, as they are written, at most 100; absent if the page has no such link. */
   readonly malformedLinks?: readonly string[];
+  /** Number of links beyond the limit of one document (G-173); absent if all are in {@link links}. */
+  readonly droppedLinks?: number;
   /** Messages for the log: what was cut, ignored or not understood. */
   readonly warnings: readonly string[];
 }

@@ -36,7 +36,7 @@ export async function summarizeDocument(
     rejected: true,
     md5,
     links,
-    ...malformedLinksOf(document),
+    ...leftOutLinksOf(document),
     warnings: document.warnings,
     ...more,
   });
@@ -68,15 +68,21 @@ export async function summarizeDocument(
     soif,
     md5,
     links: summary.links ?? [],
-    ...malformedLinksOf(document),
+    ...leftOutLinksOf(document),
     ...(parts === undefined || parts.exploded.length === 0 ? {} : { exploded: parts.exploded }),
     warnings: document.warnings,
   };
   return context.postRules === undefined ? output : await applyRules(output, soif, input, document, context);
 }
 
-function malformedLinksOf({ malformedLinks }: SourceDocument): Pick<EssenceOutput, 'malformedLinks'> {
-  return malformedLinks.length === 0 ? {} : { malformedLinks };
+function leftOutLinksOf({
+  malformedLinks,
+  droppedLinks,
+}: SourceDocument): Pick<EssenceOutput, 'malformedLinks' | 'droppedLinks'> {
+  return {
+    ...(malformedLinks.length === 0 ? {} : { malformedLinks }),
+    ...(droppedLinks === 0 ? {} : { droppedLinks }),
+  };
 }
 
 /**

@@ -36,7 +36,10 @@ export function linksOf(
   const { url, contentType, settings } = document;
   const source = { url, ...outlinks, contentType, isHtml, text: () => document.text };
   const linked = summary?.linkedUrls ?? [];
-  return outlinksOf(source, linked, settings.maxLinks) ?? page?.links;
+  const all = outlinksOf(source, linked, settings.maxLinks);
+  if (all === undefined) return page?.links;
+  document.droppedLinks = all.dropped;
+  return all.links;
 }
 
 /**

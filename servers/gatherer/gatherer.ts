@@ -142,7 +142,7 @@ export class Gatherer implements AsyncDisposable {
     await createDirectory(join(directory, 'working'), 0o700);
     await using resources = new CloseStack();
     const store = resources.use(await GathererStore.open(join(directory, 'working')));
-    const essenceOptions = essenceOptionsOf(config);
+    const essenceOptions = { ...essenceOptionsOf(config), ...linkLimit(order) };
     const essence = resources.use(
       await EssencePool.create({
         ...essenceOptions,
@@ -365,6 +365,13 @@ function cacheDirectory({ directory }: GathererOptions): string {
 function embedSettings({ settings, sheets }: CrawlOrderConfig): string[] {
   const chosen = [settings.embeds, ...sheets.map((sheet) => sheet.settings.embeds ?? '')];
   return chosen.every((embeds) => embeds === '' || embeds === 'frames') ? [] : [`embeds ${chosen.join(' ')}`];
+}
+
+/** Essence reads as many links of a document as any setting allows; the setting of its URI may allow fewer (G-173). */
+function linkLimit(order: CrawlOrderConfig | undefined): { maxLinks?: number } {
+  if (order === undefined) return {};
+  const ofSheets = order.sheets.map(({ settings }) => settings.maxOutlinks ?? 0);
+  return { maxLinks: Math.max(order.settings.maxOutlinks, ...ofSheets) };
 }
 
 /**

@@ -18,6 +18,8 @@ export type Refusal =
   | 'speculative'
   /** Too many URIs that differ only in their numbers (G-173). */
   | 'pattern'
+  /** Too many links in one document (G-173). */
+  | 'outlinks'
   /** A part of the path repeats itself (G-173). */
   | 'repeated-path'
   /** A private address, linked from a public host (G-174). */
@@ -168,9 +170,9 @@ export class RootLimits {
     this.#hosts.add(host);
   }
 
-  /** Counts a refused link. */
-  countRefusal(reason: Refusal): void {
-    this.refused.set(reason, (this.refused.get(reason) ?? 0) + 1);
+  /** Counts refused links. */
+  countRefusal(reason: Refusal, count = 1): void {
+    this.refused.set(reason, (this.refused.get(reason) ?? 0) + count);
   }
 
   #countsHosts(url: URL): boolean {

@@ -90,6 +90,10 @@ export class RootNodeScope implements Scope {
     };
   }
 
+  dropped(uri: CrawlUri, count: number): void {
+    this.roots[uri.entry.uri.root]?.countRefusal('outlinks', count);
+  }
+
   #networkOf(uri: CrawlUri, url: string): number | undefined {
     return this.reach === undefined ? NETWORK.unknown : this.reach.ofLink(uri, url);
   }

@@ -11,6 +11,7 @@ import '../servers/gatherer/crawl-choices.test.js';
 import '../servers/gatherer/debug.test.js';
 import '../servers/gatherer/enumeration.test.js';
 import '../servers/gatherer/hostile-servers.test.js';
+import '../servers/gatherer/link-limits.test.js';
 import '../servers/gatherer/listings.test.js';
 import '../servers/gatherer/logins.test.js';
 import '../servers/gatherer/objects.test.js';

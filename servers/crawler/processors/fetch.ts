@@ -186,6 +186,8 @@ export class ResponseClassifier implements Processor {
     }
     if (fetched.entries !== undefined) {
       uri.disposition = 'listed';
+      if (fetched.truncated)
+        uri.reason = `only the first ${fetched.entries.length} entries of this directory were read`;
       uri.outLinks = fetched.entries.map((entry) => ({ url: entryUrl(uri.url, entry), hop: 'L' as const }));
       return 'post';
     }

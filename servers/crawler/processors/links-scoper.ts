@@ -25,10 +25,14 @@ export class LinksScoper implements Processor {
     const { embeds } = uri.settings;
     if (uri.entry.uri.isLeaf && embeds === 'frames') return 'proceed';
     const followed = uri.entry.uri.isLeaf ? uri.outLinks.filter(({ hop }) => hop === 'E') : uri.outLinks;
-    const { maxOutlinks } = uri.settings;
-    const dropped = followed.length - maxOutlinks;
-    // CRAWL-6.1, 16.2.
-    if (dropped > 0) uri.annotations.push(`dol:${dropped}`);
+    // What a directory or a site map lists is limited where it is read, and by the scope.
+    const maxOutlinks = uri.disposition === 'listed' ? followed.length : uri.settings.maxOutlinks;
+    const dropped = uri.droppedLinks + Math.max(0, followed.length - maxOutlinks);
+    if (dropped > 0) {
+      // CRAWL-6.1, 16.2.
+      uri.annotations.push(`dol:${dropped}`);
+      scope.dropped?.(uri, dropped);
+    }
     const links = followed.slice(0, maxOutlinks).filter((link) => !frontier.isKnownWithoutLookup(link.url));
     if (links.length === 0) return 'proceed';
     await scope.prepare(uri, links);

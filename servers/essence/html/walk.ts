@@ -172,6 +172,7 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
         `${this.#links.dropped} links beyond the first ${this.#document.settings.maxLinks} left out (G-173)`,
       );
     }
+    this.#document.droppedLinks = this.#links.dropped;
     this.#document.malformedLinks = this.#links.malformed;
     return {
       attributes: this.#lines.attributes,

@@ -29,6 +29,7 @@ export class OutlinkCollector {
   readonly #speculative: ReferenceResolver | undefined;
   #hasBase = false;
   #examined = 0;
+  #dropped = 0;
 
   /**
    * @param url - of the document
@@ -51,6 +52,11 @@ export class OutlinkCollector {
     return Array.from(this.#links, ([url, hop]) => ({ url, hop }));
   }
 
+  /** Number of references beyond the limit; a URL that repeats itself there counts each time. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
   /** Uses the first BASE with a URL. */
   readonly base = (reference: string): void => {
     const url = this.#hasBase ? undefined : this.#resolver.resolve(reference.trim());
@@ -64,7 +70,10 @@ export class OutlinkCollector {
     const written = reference.trim();
     if (written === '' || written.startsWith('#') || written.length > MAX_REFERENCE) return;
     // Most references of a hostile document may be no URLs, or the same.
-    if (this.#examined >= this.#maxLinks * 4) return;
+    if (this.#examined >= this.#maxLinks * 4) {
+      this.#dropped += 1;
+      return;
+    }
     const url = this.#resolve(written, hop);
     if (url === undefined || !ENUMERABLE.test(url)) return;
     if (url.startsWith('file:') && !this.#canLinkToFiles) return;
@@ -72,6 +81,7 @@ export class OutlinkCollector {
     if (known !== undefined) {
       if (RANK[hop] > RANK[known]) this.#links.set(url, hop);
     } else if (this.#links.size < this.#maxLinks) this.#links.set(url, hop);
+    else this.#dropped += 1;
   };
 
   #resolve(reference: string, hop: OutlinkHop): string | undefined {

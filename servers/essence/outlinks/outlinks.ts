@@ -1,7 +1,7 @@
 // All references of a document, by its type (CRAWL-11.2, chain 3).
 import type { UrlForm } from '../../../protocols/urls/index.js';
 import { fileNameOf } from '../document.js';
-import { type Outlink, OutlinkCollector } from './collector.js';
+import { OutlinkCollector } from './collector.js';
 import { scanJson } from './json.js';
 import { scanMarkup } from './markup.js';
 import { scanScript } from './script.js';
@@ -50,26 +50,26 @@ const SAYS_NOTHING = /^(?:text\/plain|application\/octet-stream|binary\/octet-st
  *
  * @param linked - URLs to which a document of another type links
  * @param maxLinks - number of URLs that are kept (G-173)
- * @returns undefined if the type has no extractor and its summarizer found no link
+ * @returns the links, and the number of those beyond the limit; undefined if the type has no extractor and its summarizer found no link
  */
 export function outlinksOf(
   source: OutlinkSource,
   linked: readonly string[],
   maxLinks: number,
-): readonly Outlink[] | undefined {
+): Pick<OutlinkCollector, 'links' | 'dropped'> | undefined {
   const format = formatOf(source);
   if (format === undefined && linked.length === 0) return undefined;
   const scriptBase = format === 'script' && source.via !== '' ? source.via : undefined;
   const collector = new OutlinkCollector(source.url, maxLinks, source.form, scriptBase);
   const { add } = collector;
   for (const url of linked) add(url, 'L');
-  if (format === undefined) return collector.links;
+  if (format === undefined) return collector;
   const text = source.text();
   if (format === 'html' || format === 'xml') scanMarkup(text, format === 'xml', collector);
   else if (format === 'style') scanStyle(text, (reference) => add(reference, 'E'));
   else if (format === 'script') scanScript(text, (reference) => add(reference, 'X'));
   else scanJson(text, add);
-  return collector.links;
+  return collector;
 }
 
 function formatOf({ contentType = '', isHtml, url }: OutlinkSource): Format | undefined {

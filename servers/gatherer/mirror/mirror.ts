@@ -44,7 +44,7 @@ export interface MirrorReport {
 }
 
 /** Limits at which documents that exist may be missed. */
-const TRUNCATING_LIMITS: readonly Refusal[] = ['url-max', 'host-max'];
+const TRUNCATING_LIMITS: readonly Refusal[] = ['url-max', 'host-max', 'outlinks'];
 
 /**
  * A Gatherer as a mirror (G-8): documents as files, and their summaries with full text. The next call continues a run that was killed;

@@ -59,6 +59,7 @@ export class ExtractProcessor implements Processor {
     if (uri.disposition === 'rejected')
       uri.reason = uri.essence.warnings[0] ?? `type ${uri.essence.type} is not indexed`;
     if (uri.essence.malformedLinks !== undefined) reportMalformed(uri, uri.essence.malformedLinks);
+    uri.droppedLinks = uri.essence.droppedLinks ?? 0;
     uri.outLinks = withLoginOf(uri.url, [...uri.essence.links, ...headerLinks(uri)]);
     applyRobotsTag(uri, this.options.robotsAgent);
     return 'proceed';

@@ -147,7 +147,7 @@ export const outlinks: FuzzTarget = {
       text: () => text,
     };
     const found = [
-      ...(outlinksOf(source, [], 1000) ?? []),
+      ...(outlinksOf(source, [], 1000)?.links ?? []),
       ...headerOutlinks({ link: text, refresh: text, 'content-location': text }, source.url, 1000),
     ];
     assert(found.length <= 2000, 'at most as many as wanted');

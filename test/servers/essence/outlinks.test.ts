@@ -22,7 +22,7 @@ function links(
   { url = PAGE, contentType = 'text/html', via = '', maxLinks = 10_000 }: Source = {},
 ): string[] {
   const source = { url, via, contentType, isHtml: contentType === 'text/html', text: () => text };
-  return (outlinksOf(source, [], maxLinks) ?? []).map(({ url, hop }) => `${hop} ${url}`);
+  return (outlinksOf(source, [], maxLinks)?.links ?? []).map(({ url, hop }) => `${hop} ${url}`);
 }
 
 function collected(scan: (text: string, add: (reference: string) => void) => void, text: string): string[] {
