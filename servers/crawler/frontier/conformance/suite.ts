@@ -27,5 +27,11 @@ export function frontierConformance<Batch>(options: FrontierConformance<Batch>):
   registerWaitingTests(test);
   if (persistence) registerPersistenceTests(test, crashCopies);
   registerMemoryTests(test);
-  if (persistence) registerHistoryTests(test, options.histories ?? 15, options.seed ?? 1);
+  if (persistence) {
+    registerHistoryTests(test, {
+      histories: options.histories ?? 15,
+      firstSeed: options.seed ?? 1,
+      crashCopies,
+    });
+  }
 }
