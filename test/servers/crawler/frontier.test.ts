@@ -18,7 +18,8 @@ t.test('the frontier passes the conformance suite', async (t) => {
 for (const kind of SEEN_KINDS.filter((kind) => kind !== 'level'))
   t.test(`CRAWL-4.11 the frontier with the seen filter ${kind}: restarts and crashes`, async (t) => {
     frontierConformance({
-      test: (name, run) => (/CRAWL-17\.2\.2|CRAWL-4|with an operator/.test(name) ? t.test(name, run) : undefined),
+      test: (name, run) =>
+        /CRAWL-17\.2\.2|CRAWL-4|with an operator/.test(name) ? t.test(name, run) : undefined,
       open: opener(kind),
       histories: 1,
     });
