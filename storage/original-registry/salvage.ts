@@ -110,6 +110,14 @@ async function* plausibleOffsets(
   }
 }
 
+/** Whether a plausible record with the right magic number begins here. */
+async function beginsRecord(offset: number, context: SalvageContext): Promise<boolean> {
+  const { window, format } = context;
+  const header = await window.bytesAt(offset, RECORD_HEADER_BYTES);
+  if (header === undefined || decodeRecordHeader(header).magic !== format.recordMagic) return false;
+  return await isPlausible(offset, context);
+}
+
 async function isPlausible(offset: number, context: SalvageContext): Promise<boolean> {
   const measured = await measure(offset, context);
   if (measured === undefined) return false;
@@ -133,8 +141,9 @@ async function endOf(measured: RecordMeasurement, context: SalvageContext): Prom
   }
   if (declared === natural) return declared;
   if (declared !== undefined && (await isRecordBoundary(declared, context))) {
-    // REG-21: surplus or missing bytes.
-    return declared > natural ? declared : undefined;
+    if (declared < natural) return undefined;
+    // REG-21: surplus bytes, unless they are records.
+    return (await beginsRecord(natural, context)) ? natural : declared;
   }
   if (await isRecordBoundary(natural, context)) return natural;
   if (declared !== undefined && declared > natural) {

@@ -15,7 +15,7 @@ import {
 } from '../../protocols/registry/index.js';
 import { FileWindow, type RandomFile } from './random-file.js';
 import { type FoundRecord, recordAt, type SalvageContext, searchRecord } from './salvage.js';
-import { readRecord, type Survey, walkFile } from './walk.js';
+import { coveredRecord, coveringDamage, readRecord, type Survey, walkFile } from './walk.js';
 
 /** A problem of a Registry or of its directory. */
 export interface RegistryProblem {
@@ -77,8 +77,11 @@ export async function* scanFile(
           if (previous !== undefined) yield recordOrProblem(previous, version);
           // Copied, because a view would keep its whole block in memory.
           previous = { ...item, data: item.data.slice() };
+          if (coveredRecord(previous, version, format) !== undefined) damage = coveringDamage(previous);
         }
+        if (damage !== undefined) break;
       }
+      if (damage !== undefined) break;
     }
     if (damage === undefined) {
       if (previous !== undefined) yield recordOrProblem(previous, version);

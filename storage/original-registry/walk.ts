@@ -1,7 +1,9 @@
 // Walks a Registry file and detects how its size fields are to be read (REG-13).
 import { ProtocolError } from '../../protocols/errors.js';
 import {
+  dataBytesOf,
   decodeRecordData,
+  decodeRecordHeader,
   isRegistryVersion,
   type RawRecord,
   READINGS,
@@ -10,6 +12,7 @@ import {
   type RegistryDamage,
   RegistryDecoder,
   type RegistryDecoderOptions,
+  type RegistryFormat,
   type RegistryHeader,
   type RegistryItem,
   type RegistryReading,
@@ -57,6 +60,34 @@ export function readRecord(raw: RawRecord, version: number): RegistryRecord | Pr
   }
 }
 
+/**
+ * Where the first record begins that the wrong size of this one covers, because it ends where a later record ends: the bytes after the
+ * numbers of the record (REG-21) then are whole records. Undefined for a record without such bytes.
+ */
+export function coveredRecord(
+  raw: RawRecord,
+  version: number,
+  { reading = 'a', recordMagic }: Partial<RegistryFormat>,
+): number | undefined {
+  const record = readRecord(raw, version);
+  if (record === undefined || record instanceof ProtocolError) return undefined;
+  const { rest } = record;
+  if (rest.length < RECORD_HEADER_BYTES) return undefined;
+  const { size, magic } = decodeRecordHeader(rest);
+  const dataBytes = dataBytesOf(size, reading);
+  const end = RECORD_HEADER_BYTES + dataBytes;
+  if (magic !== recordMagic || dataBytes < 0 || end > rest.length) return undefined;
+  const offset = raw.offset + RECORD_HEADER_BYTES + raw.data.length - rest.length;
+  const covered = readRecord({ ...raw, offset, data: rest.subarray(RECORD_HEADER_BYTES, end) }, version);
+  return covered instanceof ProtocolError ? undefined : offset;
+}
+
+/** The damage of a record whose size covers other records. */
+export function coveringDamage({ offset }: RawRecord): RegistryDamage {
+  const message = `the size of the record at ${offset} is wrong: it covers the records that follow`;
+  return { kind: 'damage', rule: 'REG-11', offset, message, cut: false };
+}
+
 /** Result of a walk over a whole file under one reading. */
 export interface Survey {
   readonly reading: RegistryReading;
@@ -68,6 +99,8 @@ export interface Survey {
   /** The highest OID of any readable record (REG-35); 0 if no record is readable. */
   readonly highestOid: number;
   readonly damage: RegistryDamage | undefined;
+  /** Whether the damage is a size that covers other records: under no other reading would they be found there. */
+  readonly covers: boolean;
   /** The offset after the last whole record. */
   readonly end: number;
 }
@@ -78,9 +111,15 @@ export async function surveyFile(file: RandomFile, options: WalkOptions): Promis
   let header: RegistryHeader | undefined;
   let firstShort: ProtocolError | undefined;
   let damage: RegistryDamage | undefined;
+  let covers = false;
   let highestOid = 0;
   for await (const items of walkFile(file, options)) {
     for (const item of items) {
+      if (item.kind === 'record' && coveredRecord(item, header?.version ?? 0, options) !== undefined) {
+        damage = coveringDamage(item);
+        covers = true;
+        break;
+      }
       if (item.kind === 'header') {
         header = item;
       } else if (item.kind === 'damage') {
@@ -92,9 +131,10 @@ export async function surveyFile(file: RandomFile, options: WalkOptions): Promis
         else highestOid = Math.max(highestOid, record?.oid ?? 0);
       }
     }
+    if (damage !== undefined) break;
   }
   const end = damage?.offset ?? (await file.size());
-  return { reading: options.reading ?? 'a', header, counts, firstShort, highestOid, damage, end };
+  return { reading: options.reading ?? 'a', header, counts, firstShort, highestOid, damage, covers, end };
 }
 
 /** Adds a record to counts (REG-6, REG-14). */
@@ -129,7 +169,8 @@ function isBetter(a: Survey, b: Survey): boolean {
 }
 
 /** 0 for a file without problems; more for worse damage. */
-function severityOf({ damage, firstShort }: Survey): number {
-  if (damage === undefined) return firstShort === undefined ? 0 : 2;
-  return damage.cut && firstShort === undefined ? 1 : 3;
+function severityOf({ damage, covers, firstShort }: Survey): number {
+  if (covers) return 1;
+  if (damage === undefined) return firstShort === undefined ? 0 : 3;
+  return damage.cut && firstShort === undefined ? 2 : 4;
 }
