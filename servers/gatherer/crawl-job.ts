@@ -318,12 +318,13 @@ async function openWarc(
   indexes: ArchiveIndex | undefined,
   resources: CloseStack,
 ): Promise<WarcFiles | undefined> {
-  const { directory, prefix, maxFileBytes, compress } = order.warc;
+  const { directory, prefix, maxFileBytes, poolMaxActive, compress } = order.warc;
   if (directory === '') return undefined;
   const files = await WarcFiles.open({
     directory,
     prefix,
     maxFileBytes,
+    poolMaxActive,
     compress,
     info: warcInfo(order, config),
     onFinished: (name) => indexes?.add(name),

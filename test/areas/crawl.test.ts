@@ -24,5 +24,6 @@ import '../servers/crawler/robots.test.js';
 import '../servers/crawler/servers.test.js';
 import '../servers/crawler/settings.test.js';
 import '../servers/crawler/warc.test.js';
+import '../servers/crawler/warc-pool.test.js';
 import '../servers/crawler/wacz.test.js';
 import '../servers/crawler/without-gatherer.test.js';

@@ -32,6 +32,12 @@ export const warcSchema = z.strictObject({
     'Size of a file after which a new one begins',
     'bytes',
   ),
+  poolMaxActive: withNote(
+    z.int().min(1).max(100).default(1),
+    'CRAWL-18.6',
+    'Files that are written at the same time',
+    'files',
+  ),
   compress: withNote(z.boolean().default(true), 'CRAWL-18.6', 'Each record is a gzip member'),
   index: withNote(
     z.boolean().default(true),

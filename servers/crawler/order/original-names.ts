@@ -178,6 +178,7 @@ export const WRITER_NAMES: ReadonlyMap<string, keyof CrawlOrderConfig['warc']> =
   ['compress', 'compress'],
   ['prefix', 'prefix'],
   ['max-size-bytes', 'maxFileBytes'],
+  ['pool-max-active', 'poolMaxActive'],
   ['skip-identical-digests', 'skipIdenticalDigests'],
 ]);
 
@@ -196,7 +197,7 @@ export const IGNORED_NAMES: ReadonlyMap<string, string> = new Map([
     'recorder-in-buffer-bytes',
     'recorder-out-buffer-bytes',
   ]),
-  ...reasons('one archive file is open at a time', ['pool-max-active', 'pool-max-wait']),
+  ...reasons('a record waits until it is written', ['pool-max-wait']),
   ...reasons('every body has a SHA-1 digest', ['digest-content', 'digest-algorithm']),
   ...reasons('HTTP-If-Modified-Since of the configuration applies', [
     'send-if-modified-since',

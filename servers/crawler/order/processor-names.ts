@@ -26,6 +26,7 @@ export interface BuiltInProcessor {
 type WarcOption =
   | 'directory'
   | 'maxFileBytes'
+  | 'poolMaxActive'
   | 'compress'
   | 'transferCoding'
   | 'index'
@@ -139,6 +140,7 @@ const PROCESSORS = [
     warc: [
       'directory',
       'maxFileBytes',
+      'poolMaxActive',
       'compress',
       'transferCoding',
       'index',

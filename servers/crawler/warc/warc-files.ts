@@ -1,4 +1,4 @@
-import { type FileHandle, open, readdir, rename, unlink } from 'node:fs/promises';
+import { readdir, rename, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { StateError, StorageError } from '../../../protocols/errors.js';
@@ -7,6 +7,7 @@ import { createDirectory } from '../../../storage/files/make-directory.js';
 import { openRegular } from '../../../storage/files/regular-file.js';
 import { examineRecords } from './complete-records.js';
 import { type NewWarcRecord, newRecordId, warcFields } from './new-record.js';
+import { OPEN_SUFFIX, OpenArchive } from './open-archive.js';
 
 export interface WarcFilesOptions {
   /** Created if it does not exist. Only one writer at a time may use a directory, prefix and host. */
@@ -17,6 +18,8 @@ export interface WarcFilesOptions {
   readonly host?: string;
   /** A file is finished after the write that reaches this many bytes. Default 1 000 000 000. */
   readonly maxFileBytes?: number;
+  /** Maximum number of files that are written at the same time. Default 1. */
+  readonly poolMaxActive?: number;
   /** One gzip member for each record; default true. */
   readonly compress?: boolean;
   /** Fields of the warcinfo record in addition to `software`, `format`, `conformsTo` and `hostname`, e.g. `isPartOf`, `robots`. */
@@ -52,14 +55,15 @@ export interface RecoveredFile {
   readonly damaged: readonly number[];
 }
 
-interface OpenFile {
-  readonly name: string;
-  readonly handle: FileHandle;
-  readonly infoId: string;
-  size: number;
+/** A place of the pool, with the file that is written there. */
+interface PoolPlace {
+  file: OpenArchive | undefined;
+  /** Writes that wait or run. */
+  pending: number;
+  /** Serializes writes, rolls and closing. */
+  readonly mutex: Mutex;
 }
 
-const SUFFIX = '.open';
 const FORMAT: readonly (readonly [string, string])[] = [
   ['format', 'WARC File Format 1.1'],
   ['conformsTo', 'http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/'],
@@ -67,8 +71,9 @@ const FORMAT: readonly (readonly [string, string])[] = [
 
 /**
  * Writes the WARC files (ISO 28500) of a crawl: `PREFIX-YYYYMMDDhhmmssmmm-NNNNN-HOST.warc.gz`, with the suffix `.open` while they are
- * written, each beginning with a warcinfo record. Files always consist of complete records: a failed write is undone, and the file of a
- * killed process is truncated at the next start.
+ * written, each beginning with a warcinfo record. Files always consist of complete records: a failed write is undone, and the files of a
+ * killed process are truncated at the next start. A write goes into one file: the first of those with the fewest waiting writes, so that
+ * there are as many files as writes at the same time, and at most `poolMaxActive`.
  */
 export class WarcFiles implements AsyncDisposable {
   /** Files that {@link open} found and finished. */
@@ -77,12 +82,10 @@ export class WarcFiles implements AsyncDisposable {
   readonly #now: () => number;
   readonly #compress: boolean;
   readonly #nameEnding: string;
-  #file: OpenFile | undefined;
+  readonly #pool: readonly PoolPlace[];
   #serial = 0;
   #waiting = 0;
   #closed = false;
-  /** Serializes writes, rolls and closing. */
-  readonly #mutex = new Mutex();
 
   /** Finishes the files that an earlier writer left open. The first write creates the first file. */
   static async open(options: WarcFilesOptions): Promise<WarcFiles> {
@@ -108,6 +111,12 @@ export class WarcFiles implements AsyncDisposable {
     this.#now = options.now ?? Date.now;
     this.#compress = options.compress ?? true;
     this.#nameEnding = nameEndingOf(options);
+    const { poolMaxActive = 1 } = options;
+    this.#pool = Array.from({ length: poolMaxActive }, () => ({
+      file: undefined,
+      pending: 0,
+      mutex: new Mutex(),
+    }));
   }
 
   /**
@@ -117,77 +126,81 @@ export class WarcFiles implements AsyncDisposable {
    * @throws StorageError when a write fails
    * @throws the signal's reason when it is aborted before the write begins; a write that has begun is finished
    */
-  write(records: readonly NewWarcRecord[], signal?: AbortSignal): Promise<readonly WarcPosition[]> {
-    if (this.#waiting >= (this.#options.maxWaiting ?? 1000)) {
-      return Promise.reject(new StateError('too many WARC records wait to be written'));
-    }
+  async write(records: readonly NewWarcRecord[], signal?: AbortSignal): Promise<readonly WarcPosition[]> {
+    this.#throwIfClosed();
+    if (this.#waiting >= (this.#options.maxWaiting ?? 1000))
+      throw new StateError('too many WARC records wait to be written');
+    const place = this.#pool.reduce((a, b) => (b.pending < a.pending ? b : a));
     this.#waiting++;
-    return this.#exclusive(async () => {
-      this.#waiting--;
-      signal?.throwIfAborted();
-      return await this.#write(records);
-    });
+    place.pending++;
+    try {
+      return await place.mutex.runExclusive(async () => {
+        this.#waiting--;
+        signal?.throwIfAborted();
+        return await this.#write(place, records);
+      });
+    } finally {
+      place.pending--;
+    }
   }
 
-  /** Finishes the current file, e.g. for a checkpoint; the next write begins a new one. */
-  roll(): Promise<void> {
-    return this.#exclusive(() => this.#finish());
+  /** Finishes the current files, e.g. for a checkpoint; the next write begins a new one. @throws StateError, StorageError */
+  async roll(): Promise<void> {
+    this.#throwIfClosed();
+    await this.#finishAll();
   }
 
-  /** Waits for the pending writes and finishes the last file. */
-  close(): Promise<void> {
-    if (this.#closed) return this.#mutex.runExclusive(() => undefined);
-    const finished = this.#exclusive(() => this.#finish());
+  /** Waits for the pending writes and finishes the last files. @throws StorageError */
+  async close(): Promise<void> {
     this.#closed = true;
-    return finished;
+    await this.#finishAll();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
-  #exclusive<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#closed) return Promise.reject(new StateError('the WARC files are closed'));
-    return this.#mutex.runExclusive(work);
+  #throwIfClosed(): void {
+    if (this.#closed) throw new StateError('the WARC files are closed');
   }
 
-  async #write(records: readonly NewWarcRecord[]): Promise<readonly WarcPosition[]> {
-    let file: OpenFile | undefined;
-    let start = 0;
+  async #write(place: PoolPlace, records: readonly NewWarcRecord[]): Promise<readonly WarcPosition[]> {
     try {
-      file = await this.#current();
-      start = file.size;
-      const positions: WarcPosition[] = [];
-      for (const record of records) positions.push(await this.#append(file, record));
-      if (file.size >= (this.#options.maxFileBytes ?? 1_000_000_000)) await this.#finish();
-      return positions;
+      const file = place.file ?? (await this.#begin());
+      place.file = file;
+      const start = file.size;
+      try {
+        const positions: WarcPosition[] = [];
+        for (const record of records) positions.push(await this.#append(file, record));
+        if (file.size >= (this.#options.maxFileBytes ?? 1_000_000_000)) await this.#finish(place);
+        return positions;
+      } catch (error) {
+        if (place.file === file) await file.undo(start);
+        if (file.lost) place.file = undefined;
+        throw error;
+      }
     } catch (error) {
-      if (file !== undefined && this.#file === file) await this.#undo(file, start);
       throw new StorageError(`${this.#options.directory}: a WARC record cannot be written`, { cause: error });
     }
   }
 
-  /** Returns the current file, or a new one with its warcinfo record. */
-  async #current(): Promise<OpenFile> {
-    if (this.#file !== undefined) return this.#file;
+  /** Begins a file with its warcinfo record. */
+  async #begin(): Promise<OpenArchive> {
     const { directory, prefix = 'HARVEST' } = this.#options;
     const date = this.#now();
-    const serial = String(this.#serial).padStart(5, '0');
+    const serial = String(this.#serial++).padStart(5, '0');
     const name = `${prefix}-${timestamp17(date)}-${serial}${this.#nameEnding}`;
-    const handle = await open(join(directory, name + SUFFIX), 'wx');
-    const file: OpenFile = { name, handle, infoId: newRecordId(), size: 0 };
-    this.#file = file;
-    this.#serial++;
+    const file = await OpenArchive.create(directory, name, newRecordId());
     try {
       await this.#append(file, this.#info(file, date));
     } catch (error) {
-      await this.#undo(file, 0);
+      await file.undo(0);
       throw error;
     }
     return file;
   }
 
-  #info({ name, infoId }: OpenFile, date: number): NewWarcRecord {
+  #info({ name, infoId }: OpenArchive, date: number): NewWarcRecord {
     const { info = {}, host = hostname() } = this.#options;
     const values = new Map([
       ['software', 'harvest-kit'],
@@ -205,56 +218,34 @@ export class WarcFiles implements AsyncDisposable {
     };
   }
 
-  async #append(file: OpenFile, record: NewWarcRecord): Promise<WarcPosition> {
+  async #append(file: OpenArchive, record: NewWarcRecord): Promise<WarcPosition> {
     const offset = file.size;
     const fields: NewWarcRecord['fields'] =
       record.type === 'warcinfo' ? record.fields : [...record.fields, ['WARC-Warcinfo-ID', file.infoId]];
     const { serializeRecord } = await import('./serialize-record.js');
-    const bytes = await serializeRecord({ ...record, fields }, this.#compress);
-    for (let written = 0; written < bytes.length; ) {
-      const { bytesWritten } = await file.handle.write(bytes, written, bytes.length - written, file.size);
-      // It would repeat for ever.
-      if (bytesWritten === 0) throw new StorageError(`${file.name}: nothing was written`);
-      written += bytesWritten;
-      file.size += bytesWritten;
-    }
+    await file.append(await serializeRecord({ ...record, fields }, this.#compress));
     return { file: file.name, offset, length: file.size - offset, recordId: record.id };
   }
 
-  /** Undoes a failed write. If that fails too, the file stays `.open` and is truncated at the next start. */
-  async #undo(file: OpenFile, size: number): Promise<void> {
-    const cut = size > 0 && (await file.handle.truncate(size).then(succeeded, failed));
-    if (cut) {
-      file.size = size;
-      return;
-    }
-    this.#file = undefined;
-    await file.handle.close().catch(failed);
-    if (size === 0) await unlink(join(this.#options.directory, file.name + SUFFIX)).catch(failed);
+  /** Finishes the file of every place, also if one of them fails. */
+  async #finishAll(): Promise<void> {
+    const ends = await Promise.allSettled(
+      this.#pool.map((place) => place.mutex.runExclusive(() => this.#finish(place))),
+    );
+    const failure = ends.find((end) => end.status === 'rejected');
+    if (failure === undefined) return;
+    throw new StorageError(`${this.#options.directory}: a WARC file cannot be finished`, {
+      cause: failure.reason,
+    });
   }
 
-  async #finish(): Promise<void> {
-    const file = this.#file;
+  async #finish(place: PoolPlace): Promise<void> {
+    const { file } = place;
     if (file === undefined) return;
-    this.#file = undefined;
-    const path = join(this.#options.directory, file.name);
-    try {
-      await file.handle.sync();
-    } finally {
-      await file.handle.close();
-    }
-    await rename(path + SUFFIX, path);
+    place.file = undefined;
+    await file.finish();
     this.#options.onFinished?.(file.name);
   }
-}
-
-/** Outcomes of the cleanup after an error: the first error is reported, those of the cleanup are ignored. */
-function succeeded(): boolean {
-  return true;
-}
-
-function failed(): boolean {
-  return false;
 }
 
 /** Returns the end of file names after the serial number: `-HOST.warc.gz`. */
@@ -268,8 +259,8 @@ function timestamp17(milliseconds: number): string {
 }
 
 function isLeftOpen(name: string, prefix: string, ending: string): boolean {
-  if (!name.startsWith(`${prefix}-`) || !name.endsWith(ending + SUFFIX)) return false;
-  const middle = name.slice(prefix.length, name.length - ending.length - SUFFIX.length);
+  if (!name.startsWith(`${prefix}-`) || !name.endsWith(ending + OPEN_SUFFIX)) return false;
+  const middle = name.slice(prefix.length, name.length - ending.length - OPEN_SUFFIX.length);
   return /^-\d{17}-\d{5,}$/.test(middle);
 }
 
@@ -279,7 +270,7 @@ async function recover(
   signal: AbortSignal | undefined,
 ): Promise<RecoveredFile> {
   const path = join(directory, name);
-  const file = name.slice(0, -SUFFIX.length);
+  const file = name.slice(0, -OPEN_SUFFIX.length);
   const handle = await openRegular(path, 'r+');
   let bytes = 0;
   let size = 0;

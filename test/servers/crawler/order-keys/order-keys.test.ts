@@ -75,7 +75,7 @@ async function runRow(directory: string, row: OrderRow, isSet: boolean): Promise
   const options = {
     order,
     ...(drive === undefined ? {} : { drive }),
-    ...(hosts === undefined ? {} : { hosts }),
+    ...(hosts === undefined ? {} : { hosts: typeof hosts === 'function' ? hosts(directory) : hosts }),
   };
   if (row.twice === true) await crawl(directory, site, options);
   const view = await crawl(directory, site, { ...options, force: row.twice === true });

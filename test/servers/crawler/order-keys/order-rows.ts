@@ -1,6 +1,7 @@
 // The options of an order that need a crawl of their own: a row for each.
 
-import { existsSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CrawlOrderInput } from '../../../../servers/crawler/order/order.js';
 import type { Page } from '../../../helpers/site.js';
@@ -17,7 +18,7 @@ export interface OrderRow {
   /** The rest of the order, with the option and without it. */
   readonly both?: (directory: string) => CrawlOrderInput;
   readonly pages?: () => Readonly<Record<string, Page>>;
-  readonly hosts?: readonly string[];
+  readonly hosts?: readonly string[] | ((directory: string) => readonly string[]);
   readonly drive?: (running: Running) => Promise<unknown>;
   /** Crawls the site twice; the second crawl is seen. */
   readonly twice?: true;
@@ -49,6 +50,14 @@ async function inactiveAtStart({ control }: Running): Promise<number> {
   const queues = await control.queues({ limit: 100 });
   control.stop();
   return queues.filter(({ state }) => state === 'inactive').length;
+}
+
+/** Files that take long to compress, which are read at the same time. Returns their directory. */
+function longFiles(directory: string): string {
+  const files = join(directory, 'files');
+  mkdirSync(files, { recursive: true });
+  for (let i = 0; i < 24; i++) writeFileSync(join(files, `${i}.txt`), randomBytes(400_000).toString('hex'));
+  return `file://${files}/`;
 }
 
 const HOSTS = Array.from({ length: 6 }, (_, i) => `http://127.0.9.${i + 1}:1/`);
@@ -169,6 +178,14 @@ export const ORDER_ROWS: readonly OrderRow[] = [
     key: 'warc.directory',
     set: (directory) => ({ warc: { directory: join(directory, 'warc') } }),
     shows: ({ crawl }) => existsSync(join(crawl, '../../warc')),
+  },
+  {
+    key: 'warc.poolMaxActive',
+    set: (directory) => ({ warc: { directory: join(directory, 'warc'), poolMaxActive: 4 } }),
+    both: (directory) => ({ workers: 5, warc: { directory: join(directory, 'warc') } }),
+    hosts: (directory) => [longFiles(directory)],
+    shows: ({ crawl }) =>
+      readdirSync(join(crawl, '../../warc')).filter((name) => name.endsWith('.warc.gz')).length > 1,
   },
   {
     key: 'warc.skipIdenticalDigests',
