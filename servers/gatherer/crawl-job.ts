@@ -318,14 +318,14 @@ async function openWarc(
   indexes: ArchiveIndex | undefined,
   resources: CloseStack,
 ): Promise<WarcFiles | undefined> {
-  const { directory, prefix, maxFileBytes, poolMaxActive, compress } = order.warc;
+  const { directory, prefix, maxFileBytes, poolMaxActive, compress, compression } = order.warc;
   if (directory === '') return undefined;
   const files = await WarcFiles.open({
     directory,
     prefix,
     maxFileBytes,
     poolMaxActive,
-    compress,
+    compression: compress ? compression : 'none',
     info: warcInfo(order, config),
     onFinished: (name) => indexes?.add(name),
   });

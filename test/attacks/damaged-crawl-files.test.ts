@@ -31,7 +31,7 @@ function flip(path: string, at: number): void {
 }
 
 async function makeWarc(directory: string, compress: boolean) {
-  await using files = await WarcFiles.open({ directory, host: 'h', compress });
+  await using files = await WarcFiles.open({ directory, host: 'h', compression: compress ? 'gzip' : 'none' });
   const positions = [];
   for (let i = 0; i < RECORDS; i++) {
     const block = Buffer.from(Array.from({ length: 3000 }, () => Math.floor(random() * 256)));
@@ -57,7 +57,11 @@ for (const compress of [true, false]) {
     const says = new RegExp(`DAMAGED.*\\n  the record at offset ${offset} is damaged`);
     t.match(await cli('store', 'check', directory), { code: 1, stdout: says });
     renameSync(path, `${path}.open`);
-    await using again = await WarcFiles.open({ directory: warc, host: 'h', compress });
+    await using again = await WarcFiles.open({
+      directory: warc,
+      host: 'h',
+      compression: compress ? 'gzip' : 'none',
+    });
     t.same(again.recovered, [{ file: name, bytes: size, cut: 0, damaged: [offset] }]);
     t.equal(statSync(path).size, size, 'the records after the damaged one are kept');
     truncateSync(path, size - 5);

@@ -1,12 +1,14 @@
 // The archive of a crawl, read by the Python programs of web archives: warcio checks every digest, cdxj-indexer finds what our index has, py-wacz
-// validates the package. Prints TAP. Needs their virtual environment (ARCHIVE_TOOLS, its directory); skipped without it.
+// validates the package, zstd reads and writes frames. Prints TAP. Needs their virtual environment (ARCHIVE_TOOLS, its directory); skipped without it.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
-import { packWacz } from '../../servers/crawler/warc/index.js';
+import { archiveParts } from '../../servers/crawler/warc/complete-records.js';
+import { indexArchive, packWacz, zstdProblem } from '../../servers/crawler/warc/index.js';
 import { scratchDirectory } from '../helpers/daemon.js';
 import { crawlOrdered } from '../helpers/ordered-crawl.js';
 import { page, Site } from '../helpers/site.js';
@@ -68,6 +70,65 @@ t.test('CRAWL-18.6: warcio, cdxj-indexer and py-wacz read an archive', { skip },
   t.equal(validation.status, 0);
   t.match(validation.stdout + validation.stderr, /Validation succeeded/);
 });
+
+const hasZstd = spawnSync('zstd', ['--version']).status === 0;
+
+t.test(
+  'Zstandard Compression for WARC Files 1.0: frames of zstd are read, and zstd reads ours',
+  { skip: skip || (hasZstd ? false : 'zstd needed') },
+  async (t) => {
+    await using site = await Site.start({ '/': page('Start', ['/a']), '/a': page('A', []) });
+    const directory = scratchDirectory(t);
+    const crawl = (name: string, compression: object) =>
+      crawlOrdered(join(directory, name), `${site.url}/`, {
+        warc: { directory: join(directory, `${name}-warc`), ...compression },
+      });
+    await crawl('plain', { compress: false });
+    const [plain = ''] = readdirSync(join(directory, 'plain-warc'));
+    const source = join(directory, 'plain-warc', plain);
+    const framed = join(directory, 'theirs.warc.zst');
+    const bytes = readFileSync(source);
+    await using file = await open(source);
+    const frames: Buffer[] = [];
+    for await (const { start, end } of archiveParts(file, { compression: 'none' }))
+      frames.push(
+        spawnSync('zstd', ['-c', '--stream-size', String(end - start)], { input: bytes.subarray(start, end) })
+          .stdout,
+      );
+    writeFileSync(framed, Buffer.concat(frames));
+    const index = await indexArchive(framed);
+    t.same(index.damage, []);
+    t.same(index.lines.map(withoutPlace), (await indexArchive(source)).lines.map(withoutPlace));
+    for (const line of index.lines) {
+      const {
+        offset = '',
+        length = '',
+        url,
+      } = JSON.parse(line.slice(line.indexOf('{'))) as Record<string, string>;
+      const frame = readFileSync(framed).subarray(Number(offset), Number(offset) + Number(length));
+      t.match(
+        spawnSync('zstd', ['-dc'], { input: frame }).stdout.toString('latin1'),
+        `WARC-Target-URI: ${url}\r\n`,
+      );
+    }
+    if (zstdProblem() !== undefined) return t.comment(`not written: ${zstdProblem()}`);
+    await crawl('zstd', { compression: 'zstd' });
+    const [ours = ''] = readdirSync(join(directory, 'zstd-warc'));
+    const unpacked = join(directory, 'ours.warc');
+    const result = spawnSync('zstd', ['-d', join(directory, 'zstd-warc', ours), '-o', unpacked], {
+      encoding: 'utf8',
+    });
+    t.equal(result.status, 0, result.stderr);
+    const check = run('warcio', 'check', '-v', unpacked);
+    t.equal(check.status, 0, check.stdout + check.stderr);
+    return undefined;
+  },
+);
+
+/** A line of an index without the file, the offset and the length. */
+function withoutPlace(line: string): string {
+  return line.replace(/,"length":.*/, '');
+}
 
 /** The lines of an index as values, by their keys. */
 function linesOf(text: string): unknown[] {

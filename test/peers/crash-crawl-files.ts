@@ -49,7 +49,7 @@ async function checkWarc(directory: string, state: CrashState): Promise<void> {
     const path = join(directory, name);
     await using file = await open(path);
     const { size } = await stat(path);
-    const { length, damage } = await examineRecords(file, { compressed: true });
+    const { length, damage } = await examineRecords(file, { compression: 'gzip' });
     if (length !== size) throw new Error(`${name} has ${length} bytes of records instead of ${size}`);
     // A power failure may keep a block in the middle from the disk; the records after it are kept.
     if (state.recipe.mode === 'kill' && damage.length > 0) throw new Error(`${name} is damaged at ${damage}`);

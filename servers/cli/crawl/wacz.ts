@@ -5,13 +5,14 @@ import { exitStatus } from './find-crawl.js';
 
 const HELP = `
 A WACZ file is a zip file with WARC files, their index, a list of pages and digests. Programs such as ReplayWeb.page open it without a server.
-Files that a crawl still writes (.open) are left out. The WARC files stay where they are.
+Files that a crawl still writes (.open) are left out. The WARC files stay where they are. Files in Zstandard (.zst) are packed, but many programs
+cannot read them. Damaged records are named on standard error; the index has the others.
 
 Examples:
   harvest crawl wacz warc/ --output site.wacz
   harvest crawl wacz warc/ --output site.wacz --title 'Our site, autumn 2026'
 
-Exit status: 0 done; 1 a file cannot be read or written; 2 usage, or no finished WARC files.
+Exit status: 0 done; 1 a file cannot be read or written, or has damaged records; 2 usage, or no finished WARC files.
 `;
 
 interface WaczCommandOptions {
@@ -40,6 +41,7 @@ async function pack(directory: string, { output, title, json }: WaczCommandOptio
     directory,
     output,
     ...(title === undefined ? {} : { title }),
+    onDamage: (sentence) => void process.stderr.write(`warning: ${sentence}\n`),
     ...(process.stderr.isTTY === true && !json
       ? { onFile: (name: string) => void process.stderr.write(`${name}\n`) }
       : {}),
@@ -51,5 +53,5 @@ async function pack(directory: string, { output, title, json }: WaczCommandOptio
       ? `${JSON.stringify(counts)}\n`
       : `${output}: ${files} WARC files, ${captures} captures, ${pages} pages, ${bytes} bytes\n`,
   );
-  return 0;
+  return counts.damaged > 0 ? 1 : 0;
 }

@@ -4,6 +4,7 @@ import { decideSequence } from '../decide/index.js';
 import { WholePattern } from '../decide/predicates.js';
 import { patternMatcher } from '../patterns.js';
 import { headerProblem, proxyProblem } from '../requests/index.js';
+import { zstdProblem } from '../warc/zstd-frames.js';
 import { chainProblems } from './check-chains.js';
 import type { CrawlOrderConfig } from './order.js';
 import type { CrawlSettings } from './settings.js';
@@ -52,6 +53,8 @@ export function orderProblems(order: CrawlOrderConfig): OrderProblem[] {
       path: ['warc', 'digestHistory'],
       problem: 'it requires a directory of WARC files (CRAWL-18.5)',
     });
+  const noZstd = order.warc.compress && order.warc.compression === 'zstd' ? zstdProblem() : undefined;
+  if (noZstd !== undefined) problems.push({ path: ['warc', 'compression'], problem: noZstd });
   problems.push(...chainProblems(order));
   order.credentials.forEach(({ kind }, i) => {
     if (kind === 'form' && !keepsCookies(order))

@@ -136,7 +136,8 @@ export function ignoredSettings(order: CrawlOrderConfig): OrderProblem[] {
     for (const [name, value] of Object.entries(order.warc))
       if (name !== 'digestHistory' && differs(value, unused[name as keyof typeof unused]))
         ignored.push({ path: ['warc', name], problem: 'it has no effect without warc.directory' });
-  }
+  } else if (!order.warc.compress && order.warc.compression !== 'gzip')
+    ignored.push({ path: ['warc', 'compression'], problem: 'it has no effect without warc.compress' });
   for (const name of ['cookiesLoadFile', 'cookiesSaveFile'] as const)
     if (order[name] !== '' && !keepsCookies(order))
       ignored.push({ path: [name], problem: 'it has no effect without settings.cookies' });

@@ -38,7 +38,12 @@ export const warcSchema = z.strictObject({
     'Files that are written at the same time',
     'files',
   ),
-  compress: withNote(z.boolean().default(true), 'CRAWL-18.6', 'Each record is a gzip member'),
+  compress: withNote(z.boolean().default(true), 'CRAWL-18.6', 'Each record is compressed'),
+  compression: withNote(
+    z.enum(['gzip', 'zstd']).default('gzip'),
+    'CRAWL-18.6',
+    'With compress: each record is a gzip member, or a Zstandard frame, which needs Node.js 22.15 or later and which few programs read',
+  ),
   index: withNote(
     z.boolean().default(true),
     'CRAWL-18.6',

@@ -28,6 +28,7 @@ type WarcOption =
   | 'maxFileBytes'
   | 'poolMaxActive'
   | 'compress'
+  | 'compression'
   | 'transferCoding'
   | 'index'
   | 'skipIdenticalDigests'
@@ -142,6 +143,7 @@ const PROCESSORS = [
       'maxFileBytes',
       'poolMaxActive',
       'compress',
+      'compression',
       'transferCoding',
       'index',
       'skipIdenticalDigests',

@@ -1,10 +1,15 @@
 // CDXJ indexes of WARC files, by which replay programs find a capture: one beside each finished file.
 import { createReadStream } from 'node:fs';
-import { open, readdir } from 'node:fs/promises';
+import { open, readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { messageOf } from '../../../protocols/errors.js';
+import { openRegular } from '../../../storage/files/regular-file.js';
 import { replaceFile } from '../../../storage/files/replace-file.js';
+import { type ArchivePart, archiveParts } from './complete-records.js';
+import { compressionOf, FINISHED_ARCHIVE } from './record-compression.js';
+import { decompressFrame } from './zstd-frames.js';
 
 /** What the library tells of a capture; numbers are text. */
 const entrySchema = z.object({
@@ -21,38 +26,117 @@ const entrySchema = z.object({
 /** Lines that are written with one call. */
 const LINES_PER_WRITE = 1000;
 
+/** The captures of a WARC file. */
+export interface FileIndex {
+  /** Sorted by their bytes. */
+  readonly lines: readonly string[];
+  /** The bytes without readable records, whose captures the index lacks. */
+  readonly damage: readonly Pick<ArchivePart, 'start' | 'end'>[];
+}
+
 /**
- * Returns the lines of a WARC file's index, sorted by their bytes. Memory is in proportion to the number of captures in the file.
- * @throws the errors of reading; a damaged record ends the index before it
+ * Returns the index of a WARC file. It goes on after a damaged record. Memory is in proportion to the number of captures in the file and to its
+ * longest record.
+ * @throws the errors of reading; the signal's reason
  */
-export async function indexLines(path: string, signal?: AbortSignal): Promise<string[]> {
-  const { CDXIndexer } = await import('warcio');
-  const indexer = new CDXIndexer({ format: 'cdxj' });
-  const filename = basename(path);
+export async function indexArchive(path: string, signal?: AbortSignal): Promise<FileIndex> {
+  const compression = compressionOf(path);
+  await using file = await openRegular(path);
   const lines: string[] = [];
-  const reader = createReadStream(path, { signal });
+  const damage: ArchivePart[] = [];
+  /** Adjacent records, which the library reads as one file. */
+  let begun: Range | undefined;
+  const endRange = async (): Promise<void> => {
+    if (begun !== undefined) await addLines(lines, path, begun, read(path, begun, signal));
+    begun = undefined;
+  };
+  for await (const part of archiveParts(file, { compression, signal })) {
+    if (part.kind !== 'record') {
+      await endRange();
+      damage.push(part);
+    } else if (compression === 'zstd') {
+      await addLines(lines, path, part, decompressFrame(read(path, part, signal)), part.end - part.start);
+    } else begun = { start: begun?.start ?? part.start, end: part.end };
+  }
+  await endRange();
+  return { lines: lines.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))), damage };
+}
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+function read(path: string, { start, end }: Range, signal: AbortSignal | undefined): Readable {
+  return createReadStream(path, { start, end: end - 1, signal });
+}
+
+/**
+ * Adds the lines of some records.
+ * @param compressedLength of the only record, which the library gets decompressed
+ */
+async function addLines(
+  lines: string[],
+  path: string,
+  { start }: Range,
+  reader: AsyncIterable<Uint8Array>,
+  compressedLength?: number,
+): Promise<void> {
+  const { CaptureIndexer } = await import('./capture-indexer.js');
+  const filename = basename(path);
+  const indexer = new CaptureIndexer();
   for await (const found of indexer.iterIndex([{ reader, filename }])) {
     const { urlkey, timestamp, url, mime, status, digest, length, offset } = entrySchema.parse(found);
     const fields = {
       url,
       ...(mime === undefined ? {} : { mime }),
       ...(status === undefined ? {} : { status: String(status) }),
-      // The library leaves the algorithm out, other indexers name it.
-      ...(digest === undefined ? {} : { digest: digest.includes(':') ? digest : `sha1:${digest}` }),
-      length: String(length),
-      offset: String(offset),
+      ...(digest === undefined ? {} : { digest: withAlgorithm(digest) }),
+      length: String(compressedLength ?? length),
+      offset: String(start + (compressedLength === undefined ? Number(offset) : 0)),
       filename,
     };
     lines.push(`${urlkey} ${timestamp} ${JSON.stringify(fields)}`);
   }
-  return lines.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 }
 
-/** Writes the index of a finished WARC file to `FILE.cdxj`, whole or not at all. @throws StorageError, the errors of reading */
-async function writeIndex(path: string, signal: AbortSignal): Promise<void> {
-  const lines = await indexLines(path, signal);
+/** Some writers leave the algorithm of SHA-1 in base32 out. */
+function withAlgorithm(digest: string): string {
+  return /^[A-Z2-7]{32}$/i.test(digest) ? `sha1:${digest}` : digest;
+}
+
+/** Says in one sentence what is damaged in a file. */
+export function damageSentence(name: string, damage: FileIndex['damage']): string {
+  const places = damage.map(({ start, end }) => `${start} to ${end - 1}`).join(', ');
+  return `${name}: no record can be read at the bytes ${places}; the index has the others`;
+}
+
+/** Suffix of the file beside an index that lists what it lacks: damaged bytes, one range in a line. */
+const DAMAGE_SUFFIX = '.damage';
+
+/** Returns whether a finished WARC file has its whole index beside it, by the names of its directory. */
+export function hasWholeIndex(name: string, names: ReadonlySet<string>): boolean {
+  return names.has(`${name}.cdxj`) && !names.has(`${name}.cdxj${DAMAGE_SUFFIX}`);
+}
+
+/** Writes the index of a finished WARC file to `FILE.cdxj`, whole or not at all. Returns what it lacks. @throws StorageError, the errors of reading */
+async function writeIndex(path: string, signal: AbortSignal): Promise<FileIndex['damage']> {
+  const { lines, damage } = await indexArchive(path, signal);
+  const note = `${path}.cdxj${DAMAGE_SUFFIX}`;
+  // Before the index: without the note it counts as whole.
+  if (damage.length > 0)
+    await writeLines(
+      note,
+      damage.map(({ start, end }) => `${start}-${end - 1}`),
+    );
+  await writeLines(`${path}.cdxj`, lines);
+  if (damage.length === 0) await rm(note, { force: true });
+  return damage;
+}
+
+async function writeLines(path: string, lines: readonly string[]): Promise<void> {
   await replaceFile(
-    `${path}.cdxj`,
+    path,
     async (temporary) => {
       await using out = await open(temporary, 'wx');
       for (let start = 0; start < lines.length; start += LINES_PER_WRITE)
@@ -74,17 +158,17 @@ export class ArchiveIndex implements AsyncDisposable {
   readonly #stop = new AbortController();
   #last: Promise<void> = Promise.resolve();
 
-  /** @param onProblem called if an index cannot be written; the next crawl in this directory tries again */
+  /** @param onProblem called if an index cannot be written or lacks damaged records; the next crawl in this directory tries again */
   constructor(directory: string, onProblem: (sentence: string) => void) {
     this.#directory = directory;
     this.#onProblem = onProblem;
   }
 
-  /** Adds the finished files that have no index: those of a killed crawl. */
+  /** Adds the finished files that have no index, as after a kill, or one that lacks damaged records. */
   async addMissing(): Promise<void> {
     const names = new Set(await readdir(this.#directory));
     for (const name of [...names].sort())
-      if (/\.warc(?:\.gz)?$/.test(name) && !names.has(`${name}.cdxj`)) this.add(name);
+      if (FINISHED_ARCHIVE.test(name) && !hasWholeIndex(name, names)) this.add(name);
   }
 
   /** Adds a finished file. */
@@ -94,7 +178,8 @@ export class ArchiveIndex implements AsyncDisposable {
       const { signal } = this.#stop;
       if (signal.aborted) return;
       try {
-        await writeIndex(path, signal);
+        const damage = await writeIndex(path, signal);
+        if (damage.length > 0) this.#onProblem(damageSentence(path, damage));
       } catch (error) {
         if (!signal.aborted) this.#onProblem(`${path}.cdxj cannot be written: ${messageOf(error)}`);
       }

@@ -1,20 +1,41 @@
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
-import { inflateMember, readAt } from '../inflate-member.js';
+import { inflateMember } from '../inflate-member.js';
+import { ReadWindow, SHORT_BYTES } from './read-window.js';
+import type { Compression } from './record-compression.js';
+import { endOfFrame, ZSTD_BEGIN } from './zstd-frames.js';
 
-/** Bytes per read. */
-const READ_BYTES = 1024 * 1024;
-/** A shorter record is inflated in one step. */
-const SHORT_BYTES = 256 * 1024;
 /** Longest inflated record of one step. */
 const MAX_INFLATED_BYTES = 16 * 1024 * 1024;
 const GZIP_HEADER_BYTES = 10;
 /** Beginnings of records that are tried after damage: a document may contain what looks like thousands of them. */
 const MAX_ATTEMPTS = 1000;
-const MEMBER_BEGIN = Buffer.from([0x1f, 0x8b, 8, 0]);
-const RECORD_BEGIN = Buffer.from('WARC/1.');
 const GZIP_TRAILER_BYTES = 8;
+
+/** How records of each compression are found: their first bytes, and the end of one that is complete. */
+const FINDERS: Readonly<
+  Record<
+    Compression,
+    {
+      readonly begin: Buffer;
+      readonly endOf: (window: ReadWindow, at: number) => Promise<number | undefined>;
+    }
+  >
+> = {
+  none: { begin: Buffer.from('WARC/1.'), endOf: endOfPlainRecord },
+  gzip: { begin: Buffer.from([0x1f, 0x8b, 8]), endOf: endOfMember },
+  zstd: { begin: ZSTD_BEGIN, endOf: endOfFrame },
+};
+
+/** A complete record, or the bytes between two of them. */
+export interface ArchivePart {
+  /** Offset of its first byte. */
+  readonly start: number;
+  /** Offset after its last byte. */
+  readonly end: number;
+  readonly kind: 'record' | 'damage' | 'unexamined';
+}
 
 /** What {@link examineRecords} found in a WARC file. */
 export interface RecordsReport {
@@ -25,47 +46,66 @@ export interface RecordsReport {
 }
 
 export interface ExamineOptions {
-  /** One gzip member for each record. */
-  readonly compressed: boolean;
+  readonly compression: Compression;
   readonly signal?: AbortSignal | undefined;
   /** Called with the number of bytes examined so far. */
   readonly onProgress?: ((bytes: number) => void) | undefined;
 }
 
 /** Finds the complete records of a WARC file, also those after a damaged one. The file is read once, in bounded memory. */
-export async function examineRecords(
-  file: FileHandle,
-  { compressed, signal, onProgress }: ExamineOptions,
-): Promise<RecordsReport> {
-  const window = new ReadWindow(file);
-  const endOf = compressed ? endOfMember : endOfPlainRecord;
-  const begin = compressed ? MEMBER_BEGIN : RECORD_BEGIN;
+export async function examineRecords(file: FileHandle, options: ExamineOptions): Promise<RecordsReport> {
   const damage: number[] = [];
   let length = 0;
   /** Where damage begins that no complete record follows yet. */
   let bad: number | undefined;
+  for await (const { start, end, kind } of archiveParts(file, options)) {
+    if (kind === 'damage') {
+      bad = start;
+      continue;
+    }
+    if (kind === 'unexamined') bad = start;
+    if (bad !== undefined) damage.push(bad);
+    bad = undefined;
+    length = end;
+    options.onProgress?.(end);
+  }
+  return { length, damage };
+}
+
+/**
+ * Returns the parts of a WARC file in their order: its complete records, the damage between them, and an incomplete record at its end. What cannot be
+ * examined in reasonable time, because damaged bytes look like the beginnings of thousands of records, is one part, the last.
+ */
+export async function* archiveParts(
+  file: FileHandle,
+  { compression, signal }: ExamineOptions,
+): AsyncGenerator<ArchivePart, void, undefined> {
+  const { size } = await file.stat();
+  const window = new ReadWindow(file);
+  const { begin, endOf } = FINDERS[compression];
+  /** Where damage begins that no complete record follows yet. */
+  let bad: number | undefined;
   let attempts = 0;
-  for (let at = 0; ; ) {
+  for (let at = 0; at < size; ) {
     signal?.throwIfAborted();
     const end = await endOf(window, at);
     if (end !== undefined) {
-      if (bad !== undefined) damage.push(bad);
+      if (bad !== undefined) yield { start: bad, end: at, kind: 'damage' };
       bad = undefined;
-      length = end;
+      yield { start: at, end, kind: 'record' };
       at = end;
-      onProgress?.(at);
       continue;
     }
     bad ??= at;
     if (++attempts > MAX_ATTEMPTS) {
-      // What cannot be examined in reasonable time is kept.
-      damage.push(bad);
-      return { length: (await file.stat()).size, damage };
+      yield { start: bad, end: size, kind: 'unexamined' };
+      return;
     }
     const next = await window.indexOf(begin, at + 1);
-    if (next === undefined) return { length, damage };
+    if (next === undefined) break;
     at = next;
   }
+  if (bad !== undefined) yield { start: bad, end: size, kind: 'damage' };
 }
 
 /** An inflated member: bytes consumed, checksum and length (modulo 2^32) of the output. */
@@ -78,16 +118,36 @@ interface Inflated {
 /** Returns the end of the gzip member that begins at `at`; undefined if it is incomplete. */
 async function endOfMember(window: ReadWindow, at: number): Promise<number | undefined> {
   const bytes = await window.from(at);
-  // Deflate without optional fields: the header that the writer writes.
-  if (bytes.length < GZIP_HEADER_BYTES || bytes.readUInt32BE(0) !== 0x1f8b0800) return undefined;
-  const body =
-    inflateShort(bytes.subarray(GZIP_HEADER_BYTES)) ?? (await inflateLong(window, at + GZIP_HEADER_BYTES));
+  const header = gzipHeaderBytes(bytes);
+  if (header === undefined) return undefined;
+  const body = inflateShort(bytes.subarray(header)) ?? (await inflateLong(window, at + header));
   if (body === undefined) return undefined;
-  const bodyEnd = at + GZIP_HEADER_BYTES + body.consumed;
+  const bodyEnd = at + header + body.consumed;
   const trailer = await window.from(bodyEnd);
   if (trailer.length < GZIP_TRAILER_BYTES) return undefined;
   if (trailer.readUInt32LE(0) !== body.crc || trailer.readUInt32LE(4) !== body.length) return undefined;
   return bodyEnd + GZIP_TRAILER_BYTES;
+}
+
+/** Returns the length of a member's header (RFC 1952, 2.3), which other writers than this one give optional fields; undefined if it is damaged. */
+function gzipHeaderBytes(bytes: Buffer): number | undefined {
+  if (bytes.length < GZIP_HEADER_BYTES || bytes.readUIntBE(0, 3) !== 0x1f8b08) return undefined;
+  const flags = bytes.readUInt8(3);
+  if (flags > 0x1f) return undefined;
+  let length = GZIP_HEADER_BYTES;
+  if ((flags & 4) !== 0) {
+    if (bytes.length < length + 2) return undefined;
+    length += 2 + bytes.readUInt16LE(length);
+  }
+  // File name and comment end with a zero byte.
+  for (const flag of [8, 16]) {
+    if ((flags & flag) === 0) continue;
+    const end = bytes.indexOf(0, length);
+    if (end < 0) return undefined;
+    length = end + 1;
+  }
+  if ((flags & 2) !== 0) length += 2;
+  return length;
 }
 
 /** Inflates a short member; returns undefined for a longer or damaged one. */
@@ -100,7 +160,7 @@ function inflateShort(bytes: Uint8Array): Inflated | undefined {
 
 /** Inflates a member of any length. */
 async function inflateLong(window: ReadWindow, start: number): Promise<Inflated | undefined> {
-  const source = Readable.from(pieces(window, start), { highWaterMark: 1 });
+  const source = Readable.from(window.range(start, Number.POSITIVE_INFINITY), { highWaterMark: 1 });
   const inflate = createInflateRaw();
   let crc = 0;
   let length = 0;
@@ -121,15 +181,6 @@ async function inflateLong(window: ReadWindow, start: number): Promise<Inflated 
   }
 }
 
-async function* pieces(window: ReadWindow, start: number): AsyncGenerator<Buffer> {
-  for (let at = start; ; ) {
-    const piece = await window.from(at);
-    if (piece.length === 0) return;
-    yield piece;
-    at += piece.length;
-  }
-}
-
 /** Returns the end of the uncompressed record that begins at `at`; undefined if it is incomplete. */
 async function endOfPlainRecord(window: ReadWindow, at: number): Promise<number | undefined> {
   const head = (await window.from(at)).subarray(0, SHORT_BYTES).toString('latin1');
@@ -141,35 +192,4 @@ async function endOfPlainRecord(window: ReadWindow, at: number): Promise<number 
   return (await window.from(blockEnd)).subarray(0, 4).toString('latin1') === '\r\n\r\n'
     ? blockEnd + 4
     : undefined;
-}
-
-/** The part of a file around the reading position, in memory. */
-class ReadWindow {
-  #start = 0;
-  #bytes: Buffer = Buffer.alloc(0);
-  #atEnd = false;
-
-  constructor(readonly file: FileHandle) {}
-
-  /** The offset of the next occurrence of a text, from an offset on. */
-  async indexOf(text: Buffer, from: number): Promise<number | undefined> {
-    for (let at = from; ; ) {
-      const bytes = await this.from(at);
-      const found = bytes.indexOf(text);
-      if (found >= 0) return at + found;
-      if (bytes.length < SHORT_BYTES) return undefined;
-      at += bytes.length - text.length;
-    }
-  }
-
-  /** Returns the bytes from an offset: at least {@link SHORT_BYTES}, fewer only at the end of the file. They are not overwritten later. */
-  async from(at: number): Promise<Buffer> {
-    const left = this.#start + this.#bytes.length - at;
-    if (at < this.#start || (left < SHORT_BYTES && !this.#atEnd)) {
-      this.#bytes = await readAt(this.file, at, READ_BYTES);
-      this.#start = at;
-      this.#atEnd = this.#bytes.length < READ_BYTES;
-    }
-    return this.#bytes.subarray(at - this.#start);
-  }
 }

@@ -1,4 +1,4 @@
-export { ArchiveIndex, indexLines } from './archive-index.js';
+export { ArchiveIndex, damageSentence, type FileIndex, indexArchive } from './archive-index.js';
 export {
   type CaptureMetadata,
   type CaptureRecords,
@@ -11,6 +11,8 @@ export {
 export { examineRecords } from './complete-records.js';
 export { sha1Base32 } from './digest.js';
 export { type NewWarcRecord, newRecordId, type WarcRecordType, warcDate } from './new-record.js';
+export { type Compression, compressionOf } from './record-compression.js';
 export { SideCaptures } from './side-captures.js';
 export { packWacz } from './wacz.js';
 export { type RecoveredFile, WarcFiles, type WarcFilesOptions, type WarcPosition } from './warc-files.js';
+export { zstdProblem } from './zstd-frames.js';

@@ -1,17 +1,14 @@
 // Encodes a WARC record with the library warcio, which is large: the module is loaded when the first record is written.
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import { HeadersMultiMap, StatusAndHeaders, WARC_1_1, WARCRecord, WARCSerializer } from 'warcio';
 import { sha1Base32 } from './digest.js';
 import { type NewWarcRecord, oneLine, warcDate } from './new-record.js';
-
-const compressGzip = promisify(gzip);
+import { type Compression, compressRecord } from './record-compression.js';
 
 /**
- * Encodes a record with its Content-Length and digests, as one gzip member if `compress` is set. Without a WARC-Payload-Digest among the
+ * Encodes a record with its Content-Length and digests, compressed by itself. Without a WARC-Payload-Digest among the
  * fields the whole block is the payload; a block that begins with a header needs the field.
  */
-export async function serializeRecord(record: NewWarcRecord, compress: boolean): Promise<Uint8Array> {
+export async function serializeRecord(record: NewWarcRecord, compression: Compression): Promise<Uint8Array> {
   const headers = new SingleValues();
   headers.set('WARC-Type', record.type);
   headers.set('WARC-Record-ID', record.id);
@@ -26,7 +23,7 @@ export async function serializeRecord(record: NewWarcRecord, compress: boolean):
   headers.set('Content-Type', oneLine(record.contentType));
   const warcHeaders = new StatusAndHeaders({ statusline: WARC_1_1, headers });
   const bytes = await WARCSerializer.serialize(new WARCRecord({ warcHeaders, reader: record.block }));
-  return compress ? await compressGzip(bytes) : bytes;
+  return compressRecord(bytes, compression);
 }
 
 /**

@@ -11,7 +11,8 @@ import { gzip } from 'node:zlib';
 import { ZipFile } from 'yazl';
 import { messageOf, StorageError, UsageError } from '../../../protocols/errors.js';
 import { replaceFile } from '../../../storage/files/replace-file.js';
-import { indexLines } from './archive-index.js';
+import { damageSentence, hasWholeIndex, indexArchive } from './archive-index.js';
+import { FINISHED_ARCHIVE } from './record-compression.js';
 
 export interface WaczOptions {
   /** Directory of the finished WARC files. */
@@ -22,6 +23,8 @@ export interface WaczOptions {
   /** When it is packed, milliseconds since 1970. Default: now. */
   readonly created?: number;
   readonly signal?: AbortSignal;
+  /** Called with a sentence for each file with damage, whose captures the index lacks. */
+  readonly onDamage?: (sentence: string) => void;
   /** Called with the file that is read. */
   readonly onFile?: (name: string) => void;
 }
@@ -31,6 +34,8 @@ export interface WaczCounts {
   readonly files: number;
   readonly captures: number;
   readonly pages: number;
+  /** Files with damage. */
+  readonly damaged: number;
   /** Bytes of the WACZ file. */
   readonly bytes: number;
 }
@@ -58,7 +63,7 @@ export async function packWacz(options: WaczOptions): Promise<WaczCounts> {
     throw new StorageError(`${what}: ${messageOf(error)}`, { cause: error });
   };
   const found = await readdir(directory).catch(cannot(`${directory} cannot be read`));
-  const names = found.filter((name) => /\.warc(?:\.gz)?$/.test(name)).sort();
+  const names = found.filter((name) => FINISHED_ARCHIVE.test(name)).sort();
   if (names.length === 0) throw new UsageError(`${directory} has no finished WARC files`);
   const scratch = await mkdtemp(join(dirname(resolve(output)), '.wacz-')).catch(
     cannot(`${output} cannot be written`),
@@ -85,7 +90,21 @@ export async function packWacz(options: WaczOptions): Promise<WaczCounts> {
     };
     for (const name of names) await add(join(directory, name), `archive/${name}`);
     const index = new IndexWriter(scratch);
-    for await (const line of mergedLines(directory, names, signal)) await index.add(line);
+    const whole = new Set(found);
+    let damaged = 0;
+    const linesOf = async function* (name: string): AsyncGenerator<string, void, undefined> {
+      if (hasWholeIndex(name, whole)) {
+        yield* writtenLines(join(directory, `${name}.cdxj`), signal);
+        return;
+      }
+      const { lines, damage } = await indexArchive(join(directory, name), signal);
+      if (damage.length > 0) {
+        damaged++;
+        options.onDamage?.(damageSentence(name, damage));
+      }
+      yield* lines;
+    };
+    for await (const line of mergedLines(names.map(linesOf), signal)) await index.add(line);
     const counts = await index.close();
     for (const path of ['indexes/index.cdx.gz', 'indexes/index.idx', 'pages/pages.jsonl'])
       await add(join(scratch, basename(path)), path);
@@ -99,7 +118,7 @@ export async function packWacz(options: WaczOptions): Promise<WaczCounts> {
       (temporary) => pipeline(content, createWriteStream(temporary, { flags: 'wx' }), { signal }),
       { force: true },
     );
-    return { files: names.length, ...counts, bytes: (await stat(output)).size };
+    return { files: names.length, ...counts, damaged, bytes: (await stat(output)).size };
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
@@ -188,16 +207,14 @@ function pageOf(line: string): { url: string; ts: string } | undefined {
   return { url, ts };
 }
 
-/** The lines of all indexes, sorted. A file without an index beside it is read. */
+/** The lines of all indexes, sorted. */
 async function* mergedLines(
-  directory: string,
-  names: readonly string[],
+  indexes: readonly AsyncIterator<string>[],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<string, void, undefined> {
   const sources: { next: string; readonly rest: AsyncIterator<string> }[] = [];
   try {
-    for (const name of names) {
-      const rest = linesOf(join(directory, name), signal);
+    for (const rest of indexes) {
       const { value, done } = await rest.next();
       if (done !== true) sources.push({ next: value, rest });
     }
@@ -214,16 +231,11 @@ async function* mergedLines(
   }
 }
 
-async function* linesOf(
+async function* writtenLines(
   path: string,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<string, void, undefined> {
-  const isIndexed = (await stat(`${path}.cdxj`).catch(() => undefined))?.isFile() === true;
-  if (!isIndexed) {
-    yield* await indexLines(path, signal);
-    return;
-  }
-  const input = createReadStream(`${path}.cdxj`, { signal });
+  const input = createReadStream(path, { signal });
   for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }))
     if (line !== '') yield line;
 }

@@ -1,13 +1,15 @@
 import { readdir, rename, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { StateError, StorageError } from '../../../protocols/errors.js';
+import { StateError, StorageError, UsageError } from '../../../protocols/errors.js';
 import { Mutex } from '../../../protocols/mutex.js';
 import { createDirectory } from '../../../storage/files/make-directory.js';
 import { openRegular } from '../../../storage/files/regular-file.js';
 import { examineRecords } from './complete-records.js';
 import { type NewWarcRecord, newRecordId, warcFields } from './new-record.js';
 import { OPEN_SUFFIX, OpenArchive } from './open-archive.js';
+import { type Compression, compressionOf, suffixOf } from './record-compression.js';
+import { zstdProblem } from './zstd-frames.js';
 
 export interface WarcFilesOptions {
   /** Created if it does not exist. Only one writer at a time may use a directory, prefix and host. */
@@ -20,8 +22,8 @@ export interface WarcFilesOptions {
   readonly maxFileBytes?: number;
   /** Maximum number of files that are written at the same time. Default 1. */
   readonly poolMaxActive?: number;
-  /** One gzip member for each record; default true. */
-  readonly compress?: boolean;
+  /** One gzip member or Zstandard frame for each record. Default `gzip`. Zstandard needs Node.js 22.15. */
+  readonly compression?: Compression;
   /** Fields of the warcinfo record in addition to `software`, `format`, `conformsTo` and `hostname`, e.g. `isPartOf`, `robots`. */
   readonly info?: Readonly<Record<string, string>>;
   /** Called with the name of each file that this writer has finished. */
@@ -80,23 +82,27 @@ export class WarcFiles implements AsyncDisposable {
   readonly recovered: readonly RecoveredFile[];
   readonly #options: WarcFilesOptions;
   readonly #now: () => number;
-  readonly #compress: boolean;
+  readonly #compression: Compression;
   readonly #nameEnding: string;
   readonly #pool: readonly PoolPlace[];
   #serial = 0;
   #waiting = 0;
   #closed = false;
 
-  /** Finishes the files that an earlier writer left open. The first write creates the first file. */
+  /**
+   * Finishes the files that an earlier writer left open, however they are compressed. The first write creates the first file.
+   * @throws UsageError for a compression that this version of Node.js lacks; StorageError
+   */
   static async open(options: WarcFilesOptions): Promise<WarcFiles> {
     const { directory, prefix = 'HARVEST', signal } = options;
     if (!/^[\w.-]+$/.test(prefix)) throw new TypeError(`${prefix} is not a valid prefix of WARC files`);
+    const problem = options.compression === 'zstd' ? zstdProblem() : undefined;
+    if (problem !== undefined) throw new UsageError(problem);
     try {
       await createDirectory(directory);
       const recovered: RecoveredFile[] = [];
       for (const name of (await readdir(directory)).sort()) {
-        if (isLeftOpen(name, prefix, nameEndingOf(options)))
-          recovered.push(await recover(directory, name, signal));
+        if (isLeftOpen(name, options)) recovered.push(await recover(directory, name, signal));
       }
       return new WarcFiles(options, recovered);
     } catch (error) {
@@ -109,7 +115,7 @@ export class WarcFiles implements AsyncDisposable {
     this.#options = options;
     this.recovered = recovered;
     this.#now = options.now ?? Date.now;
-    this.#compress = options.compress ?? true;
+    this.#compression = options.compression ?? 'gzip';
     this.#nameEnding = nameEndingOf(options);
     const { poolMaxActive = 1 } = options;
     this.#pool = Array.from({ length: poolMaxActive }, () => ({
@@ -223,7 +229,7 @@ export class WarcFiles implements AsyncDisposable {
     const fields: NewWarcRecord['fields'] =
       record.type === 'warcinfo' ? record.fields : [...record.fields, ['WARC-Warcinfo-ID', file.infoId]];
     const { serializeRecord } = await import('./serialize-record.js');
-    await file.append(await serializeRecord({ ...record, fields }, this.#compress));
+    await file.append(await serializeRecord({ ...record, fields }, this.#compression));
     return { file: file.name, offset, length: file.size - offset, recordId: record.id };
   }
 
@@ -249,8 +255,8 @@ export class WarcFiles implements AsyncDisposable {
 }
 
 /** Returns the end of file names after the serial number: `-HOST.warc.gz`. */
-function nameEndingOf({ host = hostname(), compress = true }: WarcFilesOptions): string {
-  return `-${host.replace(/[^\w.-]/g, '-')}.warc${compress ? '.gz' : ''}`;
+function nameEndingOf({ host = hostname(), compression = 'gzip' }: WarcFilesOptions): string {
+  return `-${host.replace(/[^\w.-]/g, '-')}.warc${suffixOf(compression)}`;
 }
 
 /** Returns the time as 17 digits, UTC. */
@@ -258,7 +264,9 @@ function timestamp17(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/\D/g, '');
 }
 
-function isLeftOpen(name: string, prefix: string, ending: string): boolean {
+function isLeftOpen(name: string, options: WarcFilesOptions): boolean {
+  const { prefix = 'HARVEST' } = options;
+  const ending = nameEndingOf({ ...options, compression: compressionOf(name) });
   if (!name.startsWith(`${prefix}-`) || !name.endsWith(ending + OPEN_SUFFIX)) return false;
   const middle = name.slice(prefix.length, name.length - ending.length - OPEN_SUFFIX.length);
   return /^-\d{17}-\d{5,}$/.test(middle);
@@ -277,7 +285,7 @@ async function recover(
   let damaged: readonly number[] = [];
   try {
     size = (await handle.stat()).size;
-    const found = await examineRecords(handle, { compressed: file.endsWith('.gz'), signal });
+    const found = await examineRecords(handle, { compression: compressionOf(file), signal });
     bytes = found.length;
     damaged = found.damage;
     if (bytes < size) await handle.truncate(bytes);

@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import t from 'tap';
 import yauzl from 'yauzl';
 import type { FetchResult } from '../../../clients/fetch/index.js';
-import { captureRecords, indexLines, packWacz, WarcFiles } from '../../../servers/crawler/warc/index.js';
+import { captureRecords, indexArchive, packWacz, WarcFiles } from '../../../servers/crawler/warc/index.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 /** Reads all files of a package, and how each is stored. */
@@ -61,7 +61,7 @@ t.test('WACZ 1.1.1: files, index, pages and digests of a package', async (t) => 
   // One has its index beside it, the other is read.
   writeFileSync(
     join(archive, `${names[0]}.cdxj`),
-    `${(await indexLines(join(archive, names[0]!))).join('\n')}\n`,
+    `${(await indexArchive(join(archive, names[0]!))).lines.join('\n')}\n`,
   );
   writeFileSync(join(archive, 'HARVEST-20261123000000000-00000-h.warc.gz.open'), 'still written');
 

@@ -71,7 +71,12 @@ t.test(
         async (counts, poolMaxActive, compress) => {
           rmSync(directory, { recursive: true });
           const maxFileBytes = compress ? 1500 : 2500;
-          const files = await WarcFiles.open({ directory, compress, maxFileBytes, poolMaxActive });
+          const files = await WarcFiles.open({
+            directory,
+            compression: compress ? 'gzip' : 'none',
+            maxFileBytes,
+            poolMaxActive,
+          });
           const groups = counts.map((count, i) =>
             Array.from({ length: count }, (_, k) => `${String(i).padStart(3, '0')}.${k}`),
           );

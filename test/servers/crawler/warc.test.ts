@@ -399,7 +399,12 @@ t.test('files are rolled, one write at a time, and every record can be read', as
       fc.boolean(),
       async (groups, compress) => {
         rmSync(directory, { recursive: true });
-        const files = await WarcFiles.open({ directory, compress, maxFileBytes: 2000, now: () => BEGIN });
+        const files = await WarcFiles.open({
+          directory,
+          compression: compress ? 'gzip' : 'none',
+          maxFileBytes: 2000,
+          now: () => BEGIN,
+        });
         const locations = await Promise.all(groups.map((texts) => files.write(texts.map(plainRecord))));
         await files.close();
         const names = readdirSync(directory).sort();
@@ -479,7 +484,7 @@ t.test('the complete records of an .open file are kept, whatever follows them', 
       directory: source,
       prefix: 'P',
       host: 'h',
-      compress,
+      compression: compress ? 'gzip' : 'none',
       now: () => BEGIN,
     });
     const [one] = await files.write([plainRecord('one'.repeat(100))]);
@@ -492,7 +497,12 @@ t.test('the complete records of an .open file are kept, whatever follows them', 
     cuts.push(two!.offset + two!.length - 9, two!.offset + two!.length - 1, bytes.length);
     for (const cut of cuts) {
       writeFileSync(join(directory, `${name}.open`), bytes.subarray(0, cut));
-      const next = await WarcFiles.open({ directory, prefix: 'P', host: 'h', compress });
+      const next = await WarcFiles.open({
+        directory,
+        prefix: 'P',
+        host: 'h',
+        compression: compress ? 'gzip' : 'none',
+      });
       const ends = [0, one!.offset, two!.offset, bytes.length];
       const kept = Math.max(...ends.filter((end) => end <= cut));
       t.same(next.recovered, [{ file: name, bytes: kept, cut: cut - kept, damaged: [] }], `cut at ${cut}`);
@@ -509,13 +519,23 @@ t.test('the complete records of an .open file are kept, whatever follows them', 
     ]) {
       writeFileSync(join(directory, `${name}.open`), bytes);
       appendFileSync(join(directory, `${name}.open`), garbage);
-      const next = await WarcFiles.open({ directory, prefix: 'P', host: 'h', compress });
+      const next = await WarcFiles.open({
+        directory,
+        prefix: 'P',
+        host: 'h',
+        compression: compress ? 'gzip' : 'none',
+      });
       t.same(next.recovered, [{ file: name, bytes: bytes.length, cut: garbage.length, damaged: [] }]);
       await next.close();
     }
     // A file with another prefix belongs to another crawl.
     writeFileSync(join(directory, `Q-20261121215004123-00000-h.warc.gz.open`), 'x');
-    const last = await WarcFiles.open({ directory, prefix: 'P', host: 'h', compress });
+    const last = await WarcFiles.open({
+      directory,
+      prefix: 'P',
+      host: 'h',
+      compression: compress ? 'gzip' : 'none',
+    });
     t.same(last.recovered, []);
     await last.close();
   }

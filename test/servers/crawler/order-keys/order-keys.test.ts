@@ -1,13 +1,19 @@
 // CRAWL-19: every key of a crawl order has an effect, and a row that shows it: with the key, and not without it.
 
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { crawlOrderSchema, describeSettings } from '../../../../servers/crawler/order/index.js';
+import {
+  crawlOrderSchema,
+  describeSettings,
+  orderProblems,
+} from '../../../../servers/crawler/order/index.js';
 import { FrontierPreparer } from '../../../../servers/crawler/preparer.js';
 import { HostAddresses } from '../../../../servers/crawler/servers/index.js';
+import { zstdProblem } from '../../../../servers/crawler/warc/index.js';
 import { GatherSettings } from '../../../../servers/gatherer/gather-settings.js';
 import { Site } from '../../../helpers/site.js';
 import { type CrawlView, crawl, PAGES } from './crawls.js';
@@ -21,6 +27,24 @@ process.env[PASSWORD] = 'open sesame';
 
 /** Settings without a crawl: one host name, and hours of a clock, show them. */
 const PURE_ROWS: Readonly<Record<string, () => Promise<readonly [boolean, boolean]>>> = {
+  'warc.compression': async () => {
+    const isZstd = async (compression: 'gzip' | 'zstd'): Promise<boolean> => {
+      const order = crawlOrderSchema.parse({ warc: { directory: 'warc', compression } });
+      // Node.js before 22.15 refuses it.
+      if (zstdProblem() !== undefined) return orderProblems(order).length > 0;
+      const directory = mkdtempSync(join(tmpdir(), 'order-key-'));
+      try {
+        await using site = await Site.start(PAGES);
+        await crawl(directory, site, {
+          order: { warc: { directory: join(directory, 'warc'), compression } },
+        });
+        return readdirSync(join(directory, 'warc')).some((name) => name.endsWith('.warc.zst'));
+      } finally {
+        rmSync(directory, { recursive: true });
+      }
+    };
+    return [await isZstd('zstd'), await isZstd('gzip')];
+  },
   'settings.queueLabels': async () => {
     const isShort = (queueLabels: number): boolean => {
       const order = crawlOrderSchema.parse({ settings: { queueAssignment: 'limits', queueLabels } });
@@ -114,7 +138,7 @@ t.test('CRAWL-19.2 the other options have their effect in one crawl', async (t) 
   }
 });
 
-t.test('CRAWL-9.4, 12.3 two settings have their effect without a crawl', async (t) => {
+t.test('CRAWL-9.4, 12.3, 18.6 some settings have their effect without a crawl of these sites', async (t) => {
   for (const [key, run] of Object.entries(PURE_ROWS)) t.same(await run(), [true, false], key);
 });
 

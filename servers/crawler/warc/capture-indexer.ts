@@ -1,0 +1,13 @@
+// The captures of WARC records, found by the library warcio, which is large: the module is loaded with the first index.
+import { CDXIndexer, type WARCRecord } from 'warcio';
+
+/** Finds captures with their digests as the records have them: the library leaves out the algorithm, whichever it is. */
+export class CaptureIndexer extends CDXIndexer {
+  constructor() {
+    super({ format: 'cdxj' });
+  }
+
+  override getField(field: string, record: WARCRecord): ReturnType<CDXIndexer['getField']> {
+    return field === 'digest' ? (record.warcPayloadDigest ?? null) : super.getField(field, record);
+  }
+}
