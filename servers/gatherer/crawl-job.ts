@@ -19,7 +19,7 @@ import { CrawlController } from '../crawler/controller.js';
 import { decideSequence } from '../crawler/decide/index.js';
 import { crawlChannel, type DocumentEvent } from '../crawler/events.js';
 import { Frontier } from '../crawler/frontier/index.js';
-import { type ReportOptions, writeEndReports } from '../crawler/logs/index.js';
+import { type CrawlStatistics, type ReportOptions, writeEndReports } from '../crawler/logs/index.js';
 import { chainSteps } from '../crawler/order/chain-config.js';
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
 import { FrontierPreparer } from '../crawler/preparer.js';
@@ -162,6 +162,7 @@ export async function openCrawlJob(
     resources,
   );
   const { logs, journal, statistics, events } = records;
+  if (resumed && seen.count === 0) warnOfEmptyFilter(order.seen, statistics);
   const indexes =
     order.warc.index && order.warc.directory !== '' ? openIndex(order.warc.directory, resources) : undefined;
   const warc = await openWarc(options, indexes, resources);
@@ -306,6 +307,14 @@ export async function openSeen(
       { cause },
     );
   }
+}
+
+/** A filter of a crawl that has done something is empty only if its files were lost. */
+function warnOfEmptyFilter(kind: string, statistics: CrawlStatistics): void {
+  const { succeeded, failed } = statistics.toJSON();
+  if (succeeded + failed === 0) return;
+  const text = `the seen filter ${kind} has lost its content: the crawl continues with the queued URIs, and ${succeeded + failed} that are done may be fetched again`;
+  crawlChannel.publish({ text, alert: true });
 }
 
 function openIndex(directory: string, resources: CloseStack): ArchiveIndex {

@@ -12,7 +12,7 @@ import { fingerprintsOf, type KeyWords, sortKeys } from './key-list.js';
 import { EMPTY_LOG_BYTES, KeyLog } from './key-log.js';
 import { KeyTable } from './key-table.js';
 import { RecentKeys } from './recent-keys.js';
-import { mergeRuns, RunFile } from './run-file.js';
+import { MANIFEST, mergeRuns, RunFile } from './run-file.js';
 import { SerialFilter } from './serial-filter.js';
 
 export interface DiskMergeOptions extends SeenOptions {
@@ -26,12 +26,13 @@ const DEFAULT_PENDING = 1 << 18;
 const RUNS_TO_MERGE = 4;
 /** Runs are of similar size if the oldest has at most this many times the keys of the youngest. */
 const SIZE_RATIO = 3;
-const MANIFEST = 'runs.json';
 
 const manifestSchema = z.object({
   format: z.literal(1),
   log: z.string().regex(/^log-\d+$/),
-  runs: z.array(z.object({ file: z.string().regex(/^run-\d+$/), keys: z.int().positive() })),
+  runs: z.array(
+    z.object({ file: z.string().regex(/^run-\d+$/), keys: z.int().positive(), crc: z.int().optional() }),
+  ),
 });
 type Manifest = z.infer<typeof manifestSchema>;
 
@@ -181,7 +182,11 @@ export class DiskMergeFilter extends SerialFilter {
     await writeManifest(directory, {
       format: 1,
       log: name,
-      runs: runs.map((run) => ({ file: run.path.slice(directory.length + 1), keys: run.count })),
+      runs: runs.map(({ path, count, sum }) => ({
+        file: path.slice(directory.length + 1),
+        keys: count,
+        crc: sum,
+      })),
     });
     const oldLog = this.#log;
     this.#runs = runs;
@@ -207,8 +212,8 @@ export class DiskMergeFilter extends SerialFilter {
       if (!named.has(name) && (number > 0 || name === `${MANIFEST}.new`)) await rm(join(directory, name));
     }
     try {
-      for (const { file, keys } of manifest.runs)
-        this.#runs.push(await RunFile.open(join(directory, file), keys));
+      for (const { file, keys, crc } of manifest.runs)
+        this.#runs.push(await RunFile.open(join(directory, file), keys, crc));
       this.#log = await KeyLog.open(
         join(directory, manifest.log),
         (change, keys) => this.#replay(change, keys),

@@ -1,9 +1,12 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
 import { messageOf, StorageError } from '../../protocols/errors.js';
 import { openRegular } from '../files/regular-file.js';
 import { BloomBits } from './bloom-bits.js';
 import { compareKeys, fromFileBytes, KEY_BYTES, type KeyWords, toFileBytes } from './key-list.js';
 
+/** The file that names the runs, with their checksums. */
+export const MANIFEST = 'runs.json';
 /** Keys of a block, which a look-up reads as a whole: 4 KiB. */
 const BLOCK_KEYS = 512;
 const BLOCK_BYTES = BLOCK_KEYS * KEY_BYTES;
@@ -22,6 +25,8 @@ export class RunFile {
   private constructor(
     readonly path: string,
     readonly count: number,
+    /** CRC-32 of the file. */
+    readonly sum: number,
     private readonly file: FileHandle,
     private readonly bloom: BloomBits,
     /** The first key of each block. */
@@ -35,23 +40,28 @@ export class RunFile {
   /** Writes sorted keys to a new file and flushes it to the disk. */
   static async write(path: string, count: number, pieces: AsyncIterable<KeyWords>): Promise<RunFile> {
     const index = new RunIndex(count);
+    let sum = 0;
     const file = await open(path, 'w+');
     try {
       for await (const keys of pieces) {
         index.add(keys);
         const bytes = toFileBytes(keys);
+        sum = crc32(bytes, sum);
         await file.write(bytes, 0, bytes.length);
       }
       await file.sync();
-      return new RunFile(path, count, file, index.bloom, index.fences);
+      return new RunFile(path, count, sum, file, index.bloom, index.fences);
     } catch (error) {
       await file.close();
       throw error;
     }
   }
 
-  /** @throws StorageError if the file does not hold `count` sorted keys */
-  static async open(path: string, count: number): Promise<RunFile> {
+  /**
+   * @param expected the CRC-32 of the file; undefined if an earlier version wrote it
+   * @throws StorageError if the file does not hold `count` sorted keys, or has changed
+   */
+  static async open(path: string, count: number, expected: number | undefined): Promise<RunFile> {
     const file = await openRegular(path).catch((error: unknown) => {
       throw new StorageError(`${path} cannot be read: ${messageOf(error)}`, { cause: error });
     });
@@ -60,10 +70,17 @@ export class RunFile {
       if (size !== count * KEY_BYTES)
         throw new StorageError(`${path} has ${size} bytes, not ${count * KEY_BYTES}`);
       const index = new RunIndex(count);
+      let sum = 0;
+      let offset = 0;
       for await (const keys of streamKeys(file, count)) {
-        if (!index.add(keys)) throw new StorageError(`${path} is not sorted`);
+        if (!index.add(keys))
+          throw new StorageError(`${path} is damaged: its keys are not in order after byte ${offset}`);
+        sum = crc32(toFileBytes(keys), sum);
+        offset += keys.byteLength;
       }
-      return new RunFile(path, count, file, index.bloom, index.fences);
+      if (expected !== undefined && sum !== expected)
+        throw new StorageError(`${path} is damaged: its checksum is not that of ${MANIFEST}`);
+      return new RunFile(path, count, sum, file, index.bloom, index.fences);
     } catch (error) {
       await file.close();
       throw error;

@@ -72,6 +72,11 @@ const CASES: readonly Damage[] = [
     says: /log-1 cannot be opened: .*; after `rm -r \S+` the run continues/,
     remove: SEEN,
   },
+  {
+    name: 'the whole seen filter',
+    damage: (d) => rm(join(d, SEEN), { recursive: true }),
+    says: /the seen filter disk-merge has lost its content: the crawl continues with the queued URIs, and \d+ that are done may be fetched again/,
+  },
 ];
 
 for (const [i, { name, damage, says, remove }] of CASES.entries()) {

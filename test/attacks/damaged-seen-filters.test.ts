@@ -64,7 +64,17 @@ for (const kind of ['memory-set', 'disk-merge'] as const) {
       );
     t.equal(await damaged((d) => truncate(join(d, log), size - 3)), (COMMITS - 1) * KEYS, 'a torn end');
     if (kind === 'memory-set') return;
-    t.ok(files.filter((file) => file.startsWith('run-')).length > 0);
+    const runs = files.filter((file) => file.startsWith('run-'));
+    t.ok(runs.length > 0);
+    for (const run of runs) {
+      const { size } = await stat(join(sound, run));
+      for (let at = 0; at < size; at += Math.max(1, Math.floor(size / 40)))
+        t.equal(
+          await damaged((d) => flip(join(d, run), at)),
+          'ERR_STORAGE',
+          `byte ${at} of ${run} is changed`,
+        );
+    }
     for (const file of files) {
       t.equal(await damaged((d) => rm(join(d, file))), 'ERR_STORAGE', `${file} is missing`);
       t.equal(
