@@ -116,7 +116,9 @@ export class HttpFetcher implements Fetcher {
       body: decoded.body,
       truncated: raw.truncated || decoded.truncated,
       ...(raw.lenient === undefined ? {} : { lenient: raw.lenient }),
-      ...(raw.wire === undefined ? {} : { wire: { ...raw.wire, body: raw.body, truncated: raw.truncated } }),
+      ...(raw.wire === undefined
+        ? {}
+        : { wire: { ...raw.wire, body: raw.body, truncated: raw.truncated || raw.wire.truncated } }),
       ...(raw.late === undefined ? {} : { late: raw.late }),
       ...('undecoded' in decoded ? { undecoded: decoded.undecoded } : {}),
       ...(location === undefined || headers.location === undefined ? {} : { location }),

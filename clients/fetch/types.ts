@@ -68,7 +68,7 @@ interface WireMessages extends WireResponse {
   readonly request: Uint8Array;
   /** Without its transfer coding, with its content coding. */
   readonly body: Uint8Array;
-  /** The body is longer. */
+  /** The body is longer, or its transfer coding is longer than what was kept of it. */
   readonly truncated: boolean;
 }
 

@@ -1,4 +1,4 @@
-// The bytes of HTTP messages as they went over the wire, for archives (CRAWL-18.6).
+// The bytes of HTTP messages as they went over the wire, for archives (WARC 1.1, 6.3).
 import { ProtocolError } from '../../protocols/errors.js';
 import { type HttpEvent, HttpResponseReader } from '../../protocols/http/index.js';
 import { BoundedBody } from './bounded-body.js';
@@ -12,6 +12,8 @@ export interface WireResponse {
   readonly head: Uint8Array;
   /** The body with its transfer coding and trailers; absent if it has none, or it was not wanted. */
   readonly framed?: Uint8Array;
+  /** The body with its transfer coding is longer than what was kept of it. */
+  readonly truncated: boolean;
 }
 
 /** Bytes of framing that are kept above the limit of the body. */
@@ -58,7 +60,7 @@ export class WireTap {
   response(): WireResponse | undefined {
     if (this.#head === undefined) return undefined;
     return this.#framed === undefined || !this.#hasFraming
-      ? { head: this.#head }
-      : { head: this.#head, framed: this.#framed.bytes() };
+      ? { head: this.#head, truncated: false }
+      : { head: this.#head, framed: this.#framed.bytes(), truncated: this.#framed.truncated };
   }
 }

@@ -26,5 +26,6 @@ import '../clients/fetch/gopher.test.js';
 import '../clients/fetch/http.test.js';
 import '../clients/fetch/proxy.test.js';
 import '../clients/fetch/wire.test.js';
+import '../clients/fetch/wire-tap.test.js';
 import '../clients/fetch/lenient.test.js';
 import '../clients/fetch/news.test.js';

@@ -21,55 +21,59 @@ function run(program: string, ...args: readonly string[]) {
   return { status, stdout, stderr };
 }
 
-t.test('CRAWL-18.6: warcio, cdxj-indexer and py-wacz read an archive', { skip }, async (t) => {
-  await using site = await Site.start({
-    '/': page('Start', ['/coded.html', '/moved', '/none', '/a%20b?c=d,,,e', '/image.png', '/empty']),
-    '/coded.html': (_, response) => {
-      response.writeHead(200, {
-        'Content-Type': 'text/html',
-        'Content-Encoding': 'gzip',
-        'Set-Cookie': ['a=1', 'b=2'],
-      });
-      response.end(gzipSync(page('Coded', ['/'])));
-    },
-    '/moved': (_, response) => response.writeHead(302, { location: '/coded.html' }).end(),
-    '/a%20b?c=d,,,e': page('Query', []),
-    '/image.png': (_, response) =>
-      response.writeHead(200, { 'Content-Type': 'image/png', 'Content-Length': '3' }).end('PNG'),
-    '/empty': (_, response) => response.writeHead(204).end(),
-    '/robots.txt': 'User-agent: *\nDisallow:\n',
-  });
-  const directory = scratchDirectory(t);
-  const warc = join(directory, 'warc');
-  // Twice, so that there are revisits by digest and by 304.
-  for (let round = 0; round < 2; round++) {
-    await crawlOrdered(join(directory, 'g'), `${site.url}/`, {
-      profile: 'archive',
-      warc: { directory: warc, digestHistory: true },
-      settings: { embeds: 'any' },
+t.test(
+  'WARC 1.1, CDXJ, WACZ 1.1.1: warcio, cdxj-indexer and py-wacz read an archive',
+  { skip },
+  async (t) => {
+    await using site = await Site.start({
+      '/': page('Start', ['/coded.html', '/moved', '/none', '/a%20b?c=d,,,e', '/image.png', '/empty']),
+      '/coded.html': (_, response) => {
+        response.writeHead(200, {
+          'Content-Type': 'text/html',
+          'Content-Encoding': 'gzip',
+          'Set-Cookie': ['a=1', 'b=2'],
+        });
+        response.end(gzipSync(page('Coded', ['/'])));
+      },
+      '/moved': (_, response) => response.writeHead(302, { location: '/coded.html' }).end(),
+      '/a%20b?c=d,,,e': page('Query', []),
+      '/image.png': (_, response) =>
+        response.writeHead(200, { 'Content-Type': 'image/png', 'Content-Length': '3' }).end('PNG'),
+      '/empty': (_, response) => response.writeHead(204).end(),
+      '/robots.txt': 'User-agent: *\nDisallow:\n',
     });
-  }
-  const files = readdirSync(warc)
-    .filter((name) => name.endsWith('.warc.gz'))
-    .sort();
-  t.equal(files.length, 2);
-  for (const name of files) {
-    const path = join(warc, name);
-    const check = run('warcio', 'check', '-v', path);
-    t.equal(check.status, 0, check.stdout + check.stderr);
-    t.ok((check.stdout.match(/digest pass/g) ?? []).length > 10, 'digests were checked');
-    t.notMatch(check.stdout, /digest (?:failed|error)|digest not present/);
-    const theirs = run('cdxj-indexer', '--sort', path);
-    t.equal(theirs.status, 0, theirs.stderr);
-    t.same(linesOf(readFileSync(`${path}.cdxj`, 'utf8')), linesOf(theirs.stdout), 'the same index');
-  }
-  const output = join(directory, 'site.wacz');
-  const counts = await packWacz({ directory: warc, output, title: 'Peers' });
-  t.ok(counts.pages > 2, `${counts.pages} pages`);
-  const validation = run('wacz', 'validate', '-f', output);
-  t.equal(validation.status, 0);
-  t.match(validation.stdout + validation.stderr, /Validation succeeded/);
-});
+    const directory = scratchDirectory(t);
+    const warc = join(directory, 'warc');
+    // Twice, so that there are revisits by digest and by 304.
+    for (let round = 0; round < 2; round++) {
+      await crawlOrdered(join(directory, 'g'), `${site.url}/`, {
+        profile: 'archive',
+        warc: { directory: warc, digestHistory: true },
+        settings: { embeds: 'any' },
+      });
+    }
+    const files = readdirSync(warc)
+      .filter((name) => name.endsWith('.warc.gz'))
+      .sort();
+    t.equal(files.length, 2);
+    for (const name of files) {
+      const path = join(warc, name);
+      const check = run('warcio', 'check', '-v', path);
+      t.equal(check.status, 0, check.stdout + check.stderr);
+      t.ok((check.stdout.match(/digest pass/g) ?? []).length > 10, 'digests were checked');
+      t.notMatch(check.stdout, /digest (?:failed|error)|digest not present/);
+      const theirs = run('cdxj-indexer', '--sort', path);
+      t.equal(theirs.status, 0, theirs.stderr);
+      t.same(linesOf(readFileSync(`${path}.cdxj`, 'utf8')), linesOf(theirs.stdout), 'the same index');
+    }
+    const output = join(directory, 'site.wacz');
+    const counts = await packWacz({ directory: warc, output, title: 'Peers' });
+    t.ok(counts.pages > 2, `${counts.pages} pages`);
+    const validation = run('wacz', 'validate', '-f', output);
+    t.equal(validation.status, 0);
+    t.match(validation.stdout + validation.stderr, /Validation succeeded/);
+  },
+);
 
 const hasZstd = spawnSync('zstd', ['--version']).status === 0;
 

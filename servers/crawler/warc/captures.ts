@@ -51,7 +51,7 @@ const REQUEST_TYPE = 'application/http; msgtype=request';
 const EMPTY_DIGEST = sha1Base32(new Uint8Array());
 
 /**
- * Returns the records of a fetch (CRAWL-18.6): a response (HTTP), a resource (any other scheme, WARC 1.1, 6.4) or a revisit, and the request
+ * Returns the records of a fetch: a response (HTTP, WARC 1.1, 6.3), a resource (any other scheme, 6.4) or a revisit (CRAWL-18.6), and the request
  * if its bytes were kept. A revisit requires that the payload is the one that was written; equal stripped digests (CRAWL-18.7) do not suffice.
  */
 export function captureRecords(fetched: FetchResult, revisit?: Revisit): CaptureRecords {

@@ -1,4 +1,4 @@
-// What a crawl asks for besides its documents: robots.txt and addresses (CRAWL-18.6).
+// What a crawl asks for besides its documents: robots.txt and addresses (WARC 1.1, 6.3 and 6.4.4).
 import type { FetchResult } from '../../../clients/fetch/index.js';
 import { messageOf } from '../../../protocols/errors.js';
 import { crawlChannel } from '../events.js';

@@ -1,4 +1,4 @@
-// The bytes of HTTP messages as they went over the wire, by both readers (CRAWL-18.6).
+// The bytes of HTTP messages as they went over the wire, by both readers (WARC 1.1, 6.3 and 6.5).
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
@@ -66,6 +66,22 @@ for (const httpReader of ['strict', 'lenient'] as const) {
       t.equal(latin1(wire?.framed), keepWire === 'framing' ? framed : undefined);
     }
     t.notOk('wire' in (await fetcher.fetch({ url, httpReader })), 'only if it is wanted');
+  });
+
+  t.test(`${httpReader}: a body whose chunks are longer than their limit is marked`, async (t) => {
+    const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const framed = `${'1\r\nx\r\n'.repeat(20_000)}0\r\n\r\n`;
+    const { url } = await wireServer(t, head + framed);
+    const { wire, body, truncated } = await fetcherFor(t).fetch({
+      url,
+      httpReader,
+      keepWire: 'framing',
+      maxBytes: 20_000,
+    });
+    t.equal(body.length, 20_000);
+    t.equal(truncated, false, 'the document is whole');
+    t.equal(latin1(wire?.framed), framed.slice(0, 20_000 + 65_536));
+    t.equal(wire?.truncated, true, 'what is written of it is not');
   });
 
   t.test(`${httpReader}: interim responses are no part of it, a cut body is marked`, async (t) => {
