@@ -7,7 +7,7 @@ import { openRegular } from '../../storage/files/regular-file.js';
 import { openSeenFilter } from '../../storage/seen/index.js';
 import { verifyCheckpoint } from './checkpoint.js';
 import { JOURNAL_FILE, readJournal } from './journal/index.js';
-import { compressionOf, examineRecords } from './warc/index.js';
+import { compressionOf, examineRecords, formatOf } from './warc/index.js';
 
 const MAX_DEPTH = 6;
 /** What other processes use and remove, and copies that a repair left; databases are checked as such. */
@@ -19,7 +19,7 @@ const ADVICE = {
   seen: 'move the directory away; the next run continues with an empty filter and fetches documents again',
   checkpoint: 'recover from another checkpoint, and delete this one',
 } as const;
-const WARC = /\.warc(?:\.gz|\.zst)?(?:\.open)?$/;
+const WARC = /\.(?:warc(?:\.gz|\.zst)?|arc(?:\.gz)?)(?:\.open)?$/;
 
 /**
  * Checks every journal, WARC file, checkpoint and seen filter below a directory. Changes nothing.
@@ -94,7 +94,11 @@ async function checkJournal(path: string, { signal }: CheckOptions): Promise<rea
 async function checkWarc(path: string, size: number, { signal }: CheckOptions): Promise<readonly string[]> {
   const isOpen = path.endsWith('.open');
   await using file = await openRegular(path);
-  const { length, damage } = await examineRecords(file, { compression: compressionOf(path), signal });
+  const { length, damage } = await examineRecords(file, {
+    compression: compressionOf(path),
+    format: formatOf(path),
+    signal,
+  });
   const problems = damage.map((offset) => `the record at offset ${offset} is damaged`);
   if (!isOpen && length < size) problems.push(`the record at offset ${length} is incomplete or damaged`);
   return problems;

@@ -65,7 +65,7 @@ export interface ChainOptions {
   /** Whether the configuration names an order, so that its quotas, blocks, digests and fetch histories apply. */
   readonly ordered: boolean;
   readonly warc:
-    | (Pick<CrawlOrderConfig['warc'], 'skipIdenticalDigests' | 'transferCoding'> & {
+    | (Pick<CrawlOrderConfig['warc'], 'format' | 'skipIdenticalDigests' | 'transferCoding'> & {
         readonly files: WarcFiles;
       })
     | undefined;

@@ -327,11 +327,12 @@ async function openWarc(
   indexes: ArchiveIndex | undefined,
   resources: CloseStack,
 ): Promise<WarcFiles | undefined> {
-  const { directory, prefix, maxFileBytes, poolMaxActive, compress, compression } = order.warc;
+  const { directory, prefix, format, maxFileBytes, poolMaxActive, compress, compression } = order.warc;
   if (directory === '') return undefined;
   const files = await WarcFiles.open({
     directory,
     prefix,
+    format,
     maxFileBytes,
     poolMaxActive,
     compression: compress ? compression : 'none',

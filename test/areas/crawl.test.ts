@@ -23,6 +23,7 @@ import '../servers/crawler/retries.test.js';
 import '../servers/crawler/robots.test.js';
 import '../servers/crawler/servers.test.js';
 import '../servers/crawler/settings.test.js';
+import '../servers/crawler/arc.test.js';
 import '../servers/crawler/archive-index.test.js';
 import '../servers/crawler/warc.test.js';
 import '../servers/crawler/warc-pool.test.js';

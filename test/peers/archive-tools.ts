@@ -75,6 +75,55 @@ t.test(
   },
 );
 
+t.test('ARC 1.1: warcio reads the records, cdxj-indexer finds the same captures', { skip }, async (t) => {
+  await using site = await Site.start({
+    '/': page('Start', ['/coded.html', '/moved', '/none', '/a%20b?c=d', '/empty']),
+    '/coded.html': (_, response) => {
+      response.writeHead(200, { 'Content-Type': 'text/html; charset="utf-8"', 'Content-Encoding': 'gzip' });
+      response.end(gzipSync(page('Coded', ['/'])));
+    },
+    '/moved': (_, response) => response.writeHead(302, { location: '/coded.html' }).end(),
+    '/a%20b?c=d': page('Query', []),
+    '/empty': (_, response) => response.writeHead(204).end(),
+  });
+  const directory = scratchDirectory(t);
+  for (const [compress, ending] of [
+    [true, '.arc.gz'],
+    [false, '.arc'],
+  ] as const) {
+    const arcs = join(directory, ending);
+    await crawlOrdered(join(directory, `g${ending}`), `${site.url}/`, {
+      profile: 'archive',
+      warc: { directory: arcs, format: 'arc', compress },
+      settings: { embeds: 'any' },
+    });
+    const [name = ''] = readdirSync(arcs);
+    const path = join(arcs, name);
+    const listed = run('warcio', 'index', '-f', 'warc-target-uri,warc-type', path);
+    t.equal(listed.status, 0, listed.stderr);
+    const urls = listed.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, string>);
+    t.same(urls[0], { 'warc-type': 'warcinfo' }, `${ending}: the description of the file`);
+    t.same(
+      urls
+        .slice(1)
+        .map((record) => record['warc-target-uri']?.replace(site.url, ''))
+        .sort(),
+      ['/', '/a%20b?c=d', '/coded.html', '/empty', '/moved', '/none', '/robots.txt'],
+    );
+    const lines = readFileSync(`${path}.cdxj`, 'utf8').split('\n');
+    const coded = lines.find((line) => line.includes('/coded.html"'))?.replace(/^[^{]*/, '') ?? '{}';
+    const { offset = '' } = JSON.parse(coded) as Record<string, string>;
+    const payload = run('warcio', 'extract', '--payload', path, offset);
+    t.equal(payload.stdout, page('Coded', ['/']), 'warcio decodes the document');
+    const theirs = run('cdxj-indexer', '--sort', path);
+    t.equal(theirs.status, 0, theirs.stderr);
+    t.same(linesOf(readFileSync(`${path}.cdxj`, 'utf8')), linesOf(theirs.stdout), 'the same index');
+  }
+});
+
 const hasZstd = spawnSync('zstd', ['--version']).status === 0;
 
 t.test(

@@ -5,7 +5,7 @@ import { exitStatus } from './find-crawl.js';
 
 const HELP = `
 A WACZ file is a zip file with WARC files, their index, a list of pages and digests. Programs such as ReplayWeb.page open it without a server.
-Files that a crawl still writes (.open) are left out. The WARC files stay where they are. Files in Zstandard (.zst) are packed, but many programs
+Files that a crawl still writes (.open) and ARC files are left out. The WARC files stay where they are. Files in Zstandard (.zst) are packed, but many programs
 cannot read them. Damaged records are named on standard error; the index has the others.
 
 Examples:

@@ -53,7 +53,8 @@ export function orderProblems(order: CrawlOrderConfig): OrderProblem[] {
       path: ['warc', 'digestHistory'],
       problem: 'it requires a directory of WARC files (CRAWL-18.5)',
     });
-  const noZstd = order.warc.compress && order.warc.compression === 'zstd' ? zstdProblem() : undefined;
+  const noZstd =
+    order.warc.compress && order.warc.compression === 'zstd' ? zstdProblem(order.warc.format) : undefined;
   if (noZstd !== undefined) problems.push({ path: ['warc', 'compression'], problem: noZstd });
   problems.push(...chainProblems(order));
   order.credentials.forEach(({ kind }, i) => {

@@ -138,6 +138,11 @@ export function ignoredSettings(order: CrawlOrderConfig): OrderProblem[] {
         ignored.push({ path: ['warc', name], problem: 'it has no effect without warc.directory' });
   } else if (!order.warc.compress && order.warc.compression !== 'gzip')
     ignored.push({ path: ['warc', 'compression'], problem: 'it has no effect without warc.compress' });
+  if (order.warc.format === 'arc' && order.warc.digestHistory && !order.warc.skipIdenticalDigests)
+    ignored.push({
+      path: ['warc', 'digestHistory'],
+      problem: 'an ARC file has no revisit records: it has no effect without warc.skipIdenticalDigests',
+    });
   for (const name of ['cookiesLoadFile', 'cookiesSaveFile'] as const)
     if (order[name] !== '' && !keepsCookies(order))
       ignored.push({ path: [name], problem: 'it has no effect without settings.cookies' });

@@ -241,15 +241,13 @@ class Draft extends Conversion {
     else this.warn(element, `${element.name} is left out: its rules do not apply`);
   }
 
-  /** CRAWL-18.6: archives are written as WARC files. */
+  /** CRAWL-11.2, 11.3: the writers of ARC and WARC files. */
   #writer(writer: XmlElement, defaultPath: string, order: Values): void {
     if (order.warc !== undefined) {
       this.warn(writer, `the module ${writer.name} is left out: there is another writer`);
       return;
     }
-    if (writer.className === 'ARCWriterProcessor')
-      this.warn(writer, `the module ${writer.name} writes WARC files instead of ARC files`);
-    const warc: Values = {};
+    const warc: Values = writer.className === 'ARCWriterProcessor' ? { format: 'arc' } : {};
     order.warc = warc;
     const path = childOf(writer, 'path');
     const [first] = path?.children ?? [];

@@ -26,6 +26,11 @@ export const warcSchema = z.strictObject({
     'CRAWL-18.6',
     'Directory of the WARC files; empty: no files are written',
   ),
+  format: withNote(
+    z.enum(['warc', 'arc']).default('warc'),
+    'CRAWL-11.2',
+    'WARC 1.1, or the older ARC 1.1, which has documents only: no requests, revisits, metadata',
+  ),
   maxFileBytes: withNote(
     z.int().min(1024).default(1_000_000_000),
     'CRAWL-18.6',

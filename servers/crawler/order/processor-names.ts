@@ -25,6 +25,7 @@ export interface BuiltInProcessor {
 
 type WarcOption =
   | 'directory'
+  | 'format'
   | 'maxFileBytes'
   | 'poolMaxActive'
   | 'compress'
@@ -140,6 +141,7 @@ const PROCESSORS = [
     after: ['Fetch', 'ContentDigest', 'FetchHistory', 'DigestHistory'],
     warc: [
       'directory',
+      'format',
       'maxFileBytes',
       'poolMaxActive',
       'compress',

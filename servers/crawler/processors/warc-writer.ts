@@ -2,6 +2,7 @@ import type { FetchResult } from '../../../clients/fetch/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
 import {
+  type ArchiveFormat,
   type CaptureRecords,
   captureRecords,
   metadataRecord,
@@ -20,6 +21,8 @@ export interface RevisitSource {
 
 export interface WarcWriterOptions {
   readonly files: Pick<WarcFiles, 'write'>;
+  /** The format of the files; default `warc`. ARC has no revisit records: a body that was written before is written again. */
+  readonly format?: ArchiveFormat;
   /** CRAWL-18.6: writes no record for an identical payload, instead of a revisit record. Default false. */
   readonly skipIdenticalDigests?: boolean;
   /** The first source with an earlier capture is used. */
@@ -63,12 +66,18 @@ export class WarcWriter implements Processor {
   }
 
   async #capture(uri: CrawlUri, fetched: FetchResult): Promise<Written | undefined> {
-    const { files, skipIdenticalDigests, revisits = [] } = this.options;
+    const { files, format, skipIdenticalDigests, revisits = [] } = this.options;
     let revisit: Revisit | undefined;
     for (const source of revisits) revisit ??= source.revisitOf(uri);
     const capture = captureRecords(fetched, revisit);
     if (skipIdenticalDigests === true && capture.kind === 'identical-payload-digest') {
       uri.annotations.push('unwritten:identicalDigest');
+      return undefined;
+    }
+    if (format === 'arc') {
+      const [position] = await files.write(captureRecords(fetched).records, uri.signal);
+      // The answer 304 has no body.
+      if (capture.kind !== 'server-not-modified') this.#captured(uri, capture, position!);
       return undefined;
     }
     const [position] = await files.write(capture.records, uri.signal);
@@ -77,10 +86,14 @@ export class WarcWriter implements Processor {
   }
 
   /** Adds the annotation of a revisit (CRAWL-16.2), or passes a new capture to the sources. */
-  #annotate(uri: CrawlUri, { kind, payloadDigest }: CaptureRecords, position: WarcPosition): void {
-    if (kind === 'identical-payload-digest') uri.annotations.push('warcRevisit:digest');
-    else if (kind === 'server-not-modified') uri.annotations.push('warcRevisit:notModified');
-    else for (const source of this.options.revisits ?? []) source.captured(uri, position, payloadDigest);
+  #annotate(uri: CrawlUri, capture: CaptureRecords, position: WarcPosition): void {
+    if (capture.kind === 'identical-payload-digest') uri.annotations.push('warcRevisit:digest');
+    else if (capture.kind === 'server-not-modified') uri.annotations.push('warcRevisit:notModified');
+    else this.#captured(uri, capture, position);
+  }
+
+  #captured(uri: CrawlUri, { payloadDigest }: CaptureRecords, position: WarcPosition): void {
+    for (const source of this.options.revisits ?? []) source.captured(uri, position, payloadDigest);
   }
 
   async #writeMetadata(uri: CrawlUri): Promise<ProcessResult> {

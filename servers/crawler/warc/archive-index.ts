@@ -2,13 +2,15 @@
 import { createReadStream } from 'node:fs';
 import { open, readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import { z } from 'zod';
 import { messageOf } from '../../../protocols/errors.js';
 import { openRegular } from '../../../storage/files/regular-file.js';
 import { replaceFile } from '../../../storage/files/replace-file.js';
+import { readArcCapture } from './arc-reading.js';
 import { type ArchivePart, archiveParts } from './complete-records.js';
-import { compressionOf, FINISHED_ARCHIVE } from './record-compression.js';
+import { compressionOf, FINISHED_ARCHIVE, formatOf } from './record-compression.js';
 import { decompressFrame } from './zstd-frames.js';
 
 /** What the library tells of a capture; numbers are text. */
@@ -41,6 +43,7 @@ export interface FileIndex {
  */
 export async function indexArchive(path: string, signal?: AbortSignal): Promise<FileIndex> {
   const compression = compressionOf(path);
+  const format = formatOf(path);
   await using file = await openRegular(path);
   const lines: string[] = [];
   const damage: ArchivePart[] = [];
@@ -50,16 +53,41 @@ export async function indexArchive(path: string, signal?: AbortSignal): Promise<
     if (begun !== undefined) await addLines(lines, path, begun, read(path, begun, signal));
     begun = undefined;
   };
-  for await (const part of archiveParts(file, { compression, signal })) {
+  for await (const part of archiveParts(file, { compression, format, signal })) {
     if (part.kind !== 'record') {
       await endRange();
       damage.push(part);
+    } else if (format === 'arc') {
+      const bytes = read(path, part, signal);
+      const line = await arcLine(path, part, compression === 'gzip' ? gunzipped(bytes) : bytes);
+      if (line !== undefined) lines.push(line);
     } else if (compression === 'zstd') {
       await addLines(lines, path, part, decompressFrame(read(path, part, signal)), part.end - part.start);
     } else begun = { start: begun?.start ?? part.start, end: part.end };
   }
   await endRange();
   return { lines: lines.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))), damage };
+}
+
+function gunzipped(bytes: Readable): AsyncIterable<Uint8Array> {
+  // The loop gets the error.
+  return pipeline(bytes, createGunzip(), () => undefined);
+}
+
+/** Returns the line of an ARC record; undefined for the one that describes the file. */
+async function arcLine(
+  path: string,
+  { start, end }: Range,
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<string | undefined> {
+  const capture = await readArcCapture(bytes);
+  if (capture === undefined) return undefined;
+  const { timestamp, url, mime, status, digest } = capture;
+  const { surtOf } = await import('./capture-indexer.js');
+  // Like the library and other indexers: without the line end after a plain record.
+  const length = end - start - (compressionOf(path) === 'none' ? 1 : 0);
+  const place = { length: String(length), offset: String(start), filename: basename(path) };
+  return `${surtOf(url)} ${timestamp} ${JSON.stringify({ url, mime, status, digest, ...place })}`;
 }
 
 interface Range {

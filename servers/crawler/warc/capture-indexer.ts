@@ -1,5 +1,6 @@
 // The captures of WARC records, found by the library warcio, which is large: the module is loaded with the first index.
 import { CDXIndexer, type WARCRecord } from 'warcio';
+import { getSurt } from 'warcio/utils';
 
 /** Finds captures with their digests as the records have them: the library leaves out the algorithm, whichever it is. */
 export class CaptureIndexer extends CDXIndexer {
@@ -10,4 +11,9 @@ export class CaptureIndexer extends CDXIndexer {
   override getField(field: string, record: WARCRecord): ReturnType<CDXIndexer['getField']> {
     return field === 'digest' ? (record.warcPayloadDigest ?? null) : super.getField(field, record);
   }
+}
+
+/** Returns the key of a URL in an index. */
+export function surtOf(url: string): string {
+  return getSurt(url);
 }

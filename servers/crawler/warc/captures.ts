@@ -152,11 +152,9 @@ function usableRevisit(revisit: Revisit | undefined, payloadDigest: string): Rev
 function revisitFields({ kind, url, date, recordId, payloadDigest }: Revisit): [string, string][] {
   const fields: [string, string][] = [['WARC-Profile', REVISIT_PROFILE + kind]];
   if (recordId !== '') {
-    fields.push(
-      ['WARC-Refers-To', recordId],
-      ['WARC-Refers-To-Target-URI', withoutUserInfo(url)],
-      ['WARC-Refers-To-Date', warcDate(date)],
-    );
+    // A record of an ARC file has no ID.
+    if (recordId.startsWith('<')) fields.push(['WARC-Refers-To', recordId]);
+    fields.push(['WARC-Refers-To-Target-URI', withoutUserInfo(url)], ['WARC-Refers-To-Date', warcDate(date)]);
   }
   if (payloadDigest !== '') fields.push(['WARC-Payload-Digest', payloadDigest]);
   return fields;

@@ -2,8 +2,9 @@ import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import { inflateMember } from '../inflate-member.js';
+import { endOfArcRecord, nextArcRecord } from './arc-reading.js';
 import { ReadWindow, SHORT_BYTES } from './read-window.js';
-import type { Compression } from './record-compression.js';
+import type { ArchiveFormat, Compression } from './record-compression.js';
 import { endOfFrame, ZSTD_BEGIN } from './zstd-frames.js';
 
 /** Longest inflated record of one step. */
@@ -13,20 +14,26 @@ const GZIP_HEADER_BYTES = 10;
 const MAX_ATTEMPTS = 1000;
 const GZIP_TRAILER_BYTES = 8;
 
-/** How records of each compression are found: their first bytes, and the end of one that is complete. */
-const FINDERS: Readonly<
-  Record<
-    Compression,
-    {
-      readonly begin: Buffer;
-      readonly endOf: (window: ReadWindow, at: number) => Promise<number | undefined>;
-    }
-  >
-> = {
-  none: { begin: Buffer.from('WARC/1.'), endOf: endOfPlainRecord },
-  gzip: { begin: Buffer.from([0x1f, 0x8b, 8]), endOf: endOfMember },
-  zstd: { begin: ZSTD_BEGIN, endOf: endOfFrame },
+/** Returns an offset, or undefined if nothing is found. */
+type Finder = (window: ReadWindow, at: number) => Promise<number | undefined>;
+
+/** How records are found: the end of one that is complete, and where the next one may begin. */
+interface RecordFinders {
+  readonly endOf: Finder;
+  readonly next: Finder;
+}
+
+const PLAIN_ARC: RecordFinders = { endOf: endOfArcRecord, next: nextArcRecord };
+const FINDERS: Readonly<Record<Compression, RecordFinders>> = {
+  none: { endOf: endOfPlainRecord, next: beginWith(Buffer.from('WARC/1.')) },
+  gzip: { endOf: endOfMember, next: beginWith(Buffer.from([0x1f, 0x8b, 8])) },
+  zstd: { endOf: endOfFrame, next: beginWith(ZSTD_BEGIN) },
 };
+
+/** Returns a function that finds records by their first bytes. */
+function beginWith(bytes: Buffer): Finder {
+  return (window, from) => window.indexOf(bytes, from);
+}
 
 /** A complete record, or the bytes between two of them. */
 export interface ArchivePart {
@@ -47,6 +54,8 @@ export interface RecordsReport {
 
 export interface ExamineOptions {
   readonly compression: Compression;
+  /** Default `warc`. */
+  readonly format?: ArchiveFormat;
   readonly signal?: AbortSignal | undefined;
   /** Called with the number of bytes examined so far. */
   readonly onProgress?: ((bytes: number) => void) | undefined;
@@ -78,11 +87,12 @@ export async function examineRecords(file: FileHandle, options: ExamineOptions):
  */
 export async function* archiveParts(
   file: FileHandle,
-  { compression, signal }: ExamineOptions,
+  { compression, format, signal }: ExamineOptions,
 ): AsyncGenerator<ArchivePart, void, undefined> {
   const { size } = await file.stat();
   const window = new ReadWindow(file);
-  const { begin, endOf } = FINDERS[compression];
+  const { endOf, next: nextOf } =
+    format === 'arc' && compression === 'none' ? PLAIN_ARC : FINDERS[compression];
   /** Where damage begins that no complete record follows yet. */
   let bad: number | undefined;
   let attempts = 0;
@@ -101,7 +111,7 @@ export async function* archiveParts(
       yield { start: bad, end: size, kind: 'unexamined' };
       return;
     }
-    const next = await window.indexOf(begin, at + 1);
+    const next = await nextOf(window, at + 1);
     if (next === undefined) break;
     at = next;
   }

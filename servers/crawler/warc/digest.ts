@@ -6,7 +6,11 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 export function sha1Base32(...pieces: readonly Uint8Array[]): string {
   const hash = createHash('sha1');
   for (const piece of pieces) hash.update(piece);
-  const digest = hash.digest();
+  return base32Sha1(hash.digest());
+}
+
+/** Formats the 20 bytes of a SHA-1: `sha1:` and 32 characters of base32. */
+export function base32Sha1(digest: Buffer): string {
   let text = 'sha1:';
   // 20 bytes are four groups of five bytes; each group gives eight characters without padding.
   for (let offset = 0; offset < digest.length; offset += 5) {

@@ -16,8 +16,18 @@ export function suffixOf(compression: Compression): string {
   return SUFFIXES[compression];
 }
 
+/** WARC 1.1, or the older ARC 1.1, which has documents only. */
+export type ArchiveFormat = 'warc' | 'arc';
+
 /** The names of finished archives. */
-export const FINISHED_ARCHIVE = /\.warc(?:\.gz|\.zst)?$/;
+export const FINISHED_ARCHIVE = /\.(?:warc(?:\.gz|\.zst)?|arc(?:\.gz)?)$/;
+/** The names of finished WARC files. */
+export const FINISHED_WARC = /\.warc(?:\.gz|\.zst)?$/;
+
+/** Returns the format of an archive by its name, with or without `.open`. */
+export function formatOf(name: string): ArchiveFormat {
+  return /\.arc(?:\.gz)?(?:\.open)?$/.test(name) ? 'arc' : 'warc';
+}
 
 /** Returns the compression of an archive by its name, with or without `.open`. */
 export function compressionOf(name: string): Compression {

@@ -12,7 +12,7 @@ import { ZipFile } from 'yazl';
 import { messageOf, StorageError, UsageError } from '../../../protocols/errors.js';
 import { replaceFile } from '../../../storage/files/replace-file.js';
 import { damageSentence, hasWholeIndex, indexArchive } from './archive-index.js';
-import { FINISHED_ARCHIVE } from './record-compression.js';
+import { FINISHED_WARC } from './record-compression.js';
 
 export interface WaczOptions {
   /** Directory of the finished WARC files. */
@@ -63,7 +63,7 @@ export async function packWacz(options: WaczOptions): Promise<WaczCounts> {
     throw new StorageError(`${what}: ${messageOf(error)}`, { cause: error });
   };
   const found = await readdir(directory).catch(cannot(`${directory} cannot be read`));
-  const names = found.filter((name) => FINISHED_ARCHIVE.test(name)).sort();
+  const names = found.filter((name) => FINISHED_WARC.test(name)).sort();
   if (names.length === 0) throw new UsageError(`${directory} has no finished WARC files`);
   const scratch = await mkdtemp(join(dirname(resolve(output)), '.wacz-')).catch(
     cannot(`${output} cannot be written`),

@@ -5,10 +5,18 @@ import { StateError, StorageError, UsageError } from '../../../protocols/errors.
 import { Mutex } from '../../../protocols/mutex.js';
 import { createDirectory } from '../../../storage/files/make-directory.js';
 import { openRegular } from '../../../storage/files/regular-file.js';
+import { arcFileRecord, arcRecord } from './arc-records.js';
 import { examineRecords } from './complete-records.js';
 import { type NewWarcRecord, newRecordId, warcFields } from './new-record.js';
 import { OPEN_SUFFIX, OpenArchive } from './open-archive.js';
-import { type Compression, compressionOf, suffixOf } from './record-compression.js';
+import {
+  type ArchiveFormat,
+  type Compression,
+  compressionOf,
+  compressRecord,
+  formatOf,
+  suffixOf,
+} from './record-compression.js';
 import { zstdProblem } from './zstd-frames.js';
 
 export interface WarcFilesOptions {
@@ -22,6 +30,8 @@ export interface WarcFilesOptions {
   readonly maxFileBytes?: number;
   /** Maximum number of files that are written at the same time. Default 1. */
   readonly poolMaxActive?: number;
+  /** Default `warc`. ARC has no requests, revisits and metadata: they are not written. */
+  readonly format?: ArchiveFormat;
   /** One gzip member or Zstandard frame for each record. Default `gzip`. Zstandard needs Node.js 22.15. */
   readonly compression?: Compression;
   /** Fields of the warcinfo record in addition to `software`, `format`, `conformsTo` and `hostname`, e.g. `isPartOf`, `robots`. */
@@ -43,6 +53,7 @@ export interface WarcPosition {
   readonly offset: number;
   /** Bytes in the file. */
   readonly length: number;
+  /** WARC-Record-ID; in an ARC file, whose records have none, `arc:FILE/OFFSET`. */
   readonly recordId: string;
 }
 
@@ -96,7 +107,7 @@ export class WarcFiles implements AsyncDisposable {
   static async open(options: WarcFilesOptions): Promise<WarcFiles> {
     const { directory, prefix = 'HARVEST', signal } = options;
     if (!/^[\w.-]+$/.test(prefix)) throw new TypeError(`${prefix} is not a valid prefix of WARC files`);
-    const problem = options.compression === 'zstd' ? zstdProblem() : undefined;
+    const problem = options.compression === 'zstd' ? zstdProblem(options.format) : undefined;
     if (problem !== undefined) throw new UsageError(problem);
     try {
       await createDirectory(directory);
@@ -177,7 +188,10 @@ export class WarcFiles implements AsyncDisposable {
       const start = file.size;
       try {
         const positions: WarcPosition[] = [];
-        for (const record of records) positions.push(await this.#append(file, record));
+        for (const record of records) {
+          const bytes = await this.#encode(file, record);
+          if (bytes !== undefined) positions.push(await this.#append(file, record.id, bytes));
+        }
         if (file.size >= (this.#options.maxFileBytes ?? 1_000_000_000)) await this.#finish(place);
         return positions;
       } catch (error) {
@@ -198,7 +212,7 @@ export class WarcFiles implements AsyncDisposable {
     const name = `${prefix}-${timestamp17(date)}-${serial}${this.#nameEnding}`;
     const file = await OpenArchive.create(directory, name, newRecordId());
     try {
-      await this.#append(file, this.#info(file, date));
+      await file.append(await this.#encodeInfo(file, date));
     } catch (error) {
       await file.undo(0);
       throw error;
@@ -206,15 +220,18 @@ export class WarcFiles implements AsyncDisposable {
     return file;
   }
 
-  #info({ name, infoId }: OpenArchive, date: number): NewWarcRecord {
-    const { info = {}, host = hostname() } = this.#options;
+  /** Encodes the first record of a file. */
+  async #encodeInfo(file: OpenArchive, date: number): Promise<Uint8Array> {
+    const { format, info = {}, host = hostname() } = this.#options;
+    const { name, infoId } = file;
     const values = new Map([
       ['software', 'harvest-kit'],
-      ...FORMAT,
+      ...(format === 'arc' ? [] : FORMAT),
       ['hostname', host],
       ...Object.entries(info),
     ]);
-    return {
+    if (format === 'arc') return compressRecord(arcFileRecord(name, date, values), this.#compression);
+    const record: NewWarcRecord = {
       type: 'warcinfo',
       id: infoId,
       date,
@@ -222,15 +239,26 @@ export class WarcFiles implements AsyncDisposable {
       fields: [['WARC-Filename', name]],
       block: [warcFields([...values])],
     };
+    const { serializeRecord } = await import('./serialize-record.js');
+    return serializeRecord(record, this.#compression);
   }
 
-  async #append(file: OpenArchive, record: NewWarcRecord): Promise<WarcPosition> {
-    const offset = file.size;
-    const fields: NewWarcRecord['fields'] =
-      record.type === 'warcinfo' ? record.fields : [...record.fields, ['WARC-Warcinfo-ID', file.infoId]];
+  /** Encodes a record; returns undefined if the format does not have it. */
+  async #encode(file: OpenArchive, record: NewWarcRecord): Promise<Uint8Array | undefined> {
+    if (this.#options.format === 'arc') {
+      const bytes = arcRecord(record);
+      return bytes && compressRecord(bytes, this.#compression);
+    }
+    const fields: NewWarcRecord['fields'] = [...record.fields, ['WARC-Warcinfo-ID', file.infoId]];
     const { serializeRecord } = await import('./serialize-record.js');
-    await file.append(await serializeRecord({ ...record, fields }, this.#compression));
-    return { file: file.name, offset, length: file.size - offset, recordId: record.id };
+    return serializeRecord({ ...record, fields }, this.#compression);
+  }
+
+  async #append(file: OpenArchive, id: string, bytes: Uint8Array): Promise<WarcPosition> {
+    const offset = file.size;
+    await file.append(bytes);
+    const recordId = this.#options.format === 'arc' ? `arc:${file.name}/${offset}` : id;
+    return { file: file.name, offset, length: file.size - offset, recordId };
   }
 
   /** Finishes the file of every place, also if one of them fails. */
@@ -255,8 +283,12 @@ export class WarcFiles implements AsyncDisposable {
 }
 
 /** Returns the end of file names after the serial number: `-HOST.warc.gz`. */
-function nameEndingOf({ host = hostname(), compression = 'gzip' }: WarcFilesOptions): string {
-  return `-${host.replace(/[^\w.-]/g, '-')}.warc${suffixOf(compression)}`;
+function nameEndingOf({
+  host = hostname(),
+  format = 'warc',
+  compression = 'gzip',
+}: WarcFilesOptions): string {
+  return `-${host.replace(/[^\w.-]/g, '-')}.${format}${suffixOf(compression)}`;
 }
 
 /** Returns the time as 17 digits, UTC. */
@@ -266,7 +298,7 @@ function timestamp17(milliseconds: number): string {
 
 function isLeftOpen(name: string, options: WarcFilesOptions): boolean {
   const { prefix = 'HARVEST' } = options;
-  const ending = nameEndingOf({ ...options, compression: compressionOf(name) });
+  const ending = nameEndingOf({ ...options, format: formatOf(name), compression: compressionOf(name) });
   if (!name.startsWith(`${prefix}-`) || !name.endsWith(ending + OPEN_SUFFIX)) return false;
   const middle = name.slice(prefix.length, name.length - ending.length - OPEN_SUFFIX.length);
   return /^-\d{17}-\d{5,}$/.test(middle);
@@ -285,7 +317,11 @@ async function recover(
   let damaged: readonly number[] = [];
   try {
     size = (await handle.stat()).size;
-    const found = await examineRecords(handle, { compression: compressionOf(file), signal });
+    const found = await examineRecords(handle, {
+      compression: compressionOf(file),
+      format: formatOf(file),
+      signal,
+    });
     bytes = found.length;
     damaged = found.damage;
     if (bytes < size) await handle.truncate(bytes);

@@ -31,8 +31,9 @@ const node = zlib as unknown as ZstdOfNode;
 const CHECKSUM_FLAG = 201;
 const WINDOW_LOG_MAX = 100;
 
-/** Returns why this version of Node.js cannot write Zstandard; undefined if it can. */
-export function zstdProblem(): string | undefined {
+/** Returns why files of a format cannot be written in Zstandard by this version of Node.js; undefined if they can. */
+export function zstdProblem(format: 'warc' | 'arc' = 'warc'): string | undefined {
+  if (format === 'arc') return 'ARC files are compressed with gzip';
   return node.zstdCompress === undefined
     ? `zstd requires Node.js 22.15 or later, and this is ${process.version}; gzip needs nothing else`
     : undefined;

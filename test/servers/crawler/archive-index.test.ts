@@ -123,11 +123,13 @@ for (const kind of KINDS) {
       const counts = await packWacz({ directory, output, onDamage: (sentence) => packed.push(sentence) });
       t.match(counts, { captures: RECORDS - 1, damaged: 1 });
       t.match(packed, [`${basename(path)}: no record can be read at ${place}`]);
-      t.match(await cli('crawl', 'wacz', directory, '--output', output), {
-        code: 1,
-        stderr: `warning: ${basename(path)}: no record can be read at ${place}`,
-        stdout: `${RECORDS - 1} captures`,
-      });
+      // A process takes a second: once is enough.
+      if (kind === 'gzip')
+        t.match(await cli('crawl', 'wacz', directory, '--output', output), {
+          code: 1,
+          stderr: `warning: ${basename(path)}: no record can be read at ${place}`,
+          stdout: `${RECORDS - 1} captures`,
+        });
 
       copyFileSync(sound, path);
       t.same(await index(), [], 'the file was restored');

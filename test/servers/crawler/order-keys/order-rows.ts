@@ -180,6 +180,12 @@ export const ORDER_ROWS: readonly OrderRow[] = [
     shows: ({ crawl }) => existsSync(join(crawl, '../../warc')),
   },
   {
+    key: 'warc.format',
+    set: (directory) => ({ warc: { directory: join(directory, 'warc'), format: 'arc' } }),
+    both: (directory) => ({ warc: { directory: join(directory, 'warc') } }),
+    shows: ({ crawl }) => readdirSync(join(crawl, '../../warc')).some((name) => name.endsWith('.arc.gz')),
+  },
+  {
     key: 'warc.poolMaxActive',
     set: (directory) => ({ warc: { directory: join(directory, 'warc'), poolMaxActive: 4 } }),
     both: (directory) => ({ workers: 5, warc: { directory: join(directory, 'warc') } }),
