@@ -1,14 +1,13 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Fetcher } from '../../clients/fetch/index.js';
 import { CloseStack } from '../../protocols/close-stack.js';
 import type { GathererConfig } from '../../protocols/config/index.js';
-import { messageOf, StorageError } from '../../protocols/errors.js';
+import { messageOf } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { withoutUserInfo } from '../../protocols/urls/index.js';
 import { createDirectory } from '../../storage/files/make-directory.js';
 import type { GathererStore } from '../../storage/index.js';
-import { openSeenFilter, type SeenFilter } from '../../storage/seen/index.js';
+import type { ActionDirectory } from '../crawler/actions/index.js';
 import type { ChainName, Processor } from '../crawler/chains.js';
 import { Checkpoints } from '../crawler/checkpoint.js';
 import { deletedEvent } from '../crawler/completions.js';
@@ -16,10 +15,9 @@ import { saveComponents } from '../crawler/component-state.js';
 import { CrawlConsole } from '../crawler/console/index.js';
 import type { CrawlControl, EndReason } from '../crawler/control.js';
 import { CrawlController } from '../crawler/controller.js';
-import { decideSequence } from '../crawler/decide/index.js';
 import { crawlChannel, type DocumentEvent } from '../crawler/events.js';
 import { Frontier } from '../crawler/frontier/index.js';
-import { type CrawlStatistics, type ReportOptions, writeEndReports } from '../crawler/logs/index.js';
+import { type ReportOptions, writeEndReports } from '../crawler/logs/index.js';
 import { chainSteps } from '../crawler/order/chain-config.js';
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
 import { FrontierPreparer } from '../crawler/preparer.js';
@@ -29,15 +27,17 @@ import { ArchiveIndex, SideCaptures, WarcFiles } from '../crawler/warc/index.js'
 import type { EssencePool } from '../essence/index.js';
 import type { Logger } from '../host/index.js';
 import type { Annotations } from './annotations.js';
+import { openActions } from './crawl-actions.js';
 import { crawlChains, keepWireFor } from './crawl-chains.js';
 import { openCrawlCookies } from './crawl-cookies.js';
 import { followProgress, openCrawlRecords } from './crawl-records.js';
 import { GatherSettings } from './gather-settings.js';
 import { MinTimeToLive } from './min-time-to-live.js';
+import { openSeen, warnOfEmptyFilter } from './open-seen.js';
 import { loginForms } from './order-credentials.js';
 import { NetworkReach } from './reach.js';
 import type { RootLimits } from './root-limits.js';
-import { openRootLimits, scheduleSeeds, seedsOf } from './run-seeds.js';
+import { openRootLimits, scheduleSeeds, scopeRules, seedsOf } from './run-seeds.js';
 import type { RulesDigest, RunNodes, RunState } from './run-state.js';
 import { RootNodeScope } from './scope.js';
 import { loadProcessors } from './user-processors.js';
@@ -82,6 +82,7 @@ export class CrawlJob implements AsyncDisposable {
     readonly consoleUrl: string | undefined,
     private readonly reports: Pick<ReportOptions, 'statistics' | 'seeds'>,
     private readonly indexes: ArchiveIndex | undefined,
+    private readonly actions: ActionDirectory | undefined,
     private readonly resources: CloseStack,
   ) {}
 
@@ -94,7 +95,13 @@ export class CrawlJob implements AsyncDisposable {
   async run(signal: AbortSignal): Promise<EndReason> {
     const onAbort = (): void => this.indexes?.stop();
     signal.addEventListener('abort', onAbort, { once: true });
-    const end = await this.controller.run(signal).finally(() => signal.removeEventListener('abort', onAbort));
+    const ended = new AbortController();
+    const acting = this.actions?.run(AbortSignal.any([signal, ended.signal]));
+    const end = await this.controller.run(signal).finally(async () => {
+      signal.removeEventListener('abort', onAbort);
+      ended.abort();
+      await acting;
+    });
     const { order, directory } = this.options;
     if (order.logs)
       await writeEndReports(join(crawlDirectoryOf(directory), 'reports'), this.control, this.reports);
@@ -213,7 +220,12 @@ export async function openCrawlJob(
       crawlChannel.publish({ text, alert: true });
     });
   });
-  const rules = order.scope.length === 0 ? undefined : decideSequence(order.scope, { seeds: seedsOf(nodes) });
+  const added = resumed ? await state.addedSeeds() : [];
+  const scope = new RootNodeScope(roots, addresses, scopeRules(order, nodes, added), reach);
+  const actions = openActions({
+    ...{ store, order, nodes, state, frontier, roots, addresses, scope, reach, added },
+    directory: crawlDirectory,
+  });
   // G-81: checkpoints copy the working store, whose queues contain logins.
   await createDirectory(join(crawlDirectory, 'checkpoints'), 0o700);
   const checkpoints = await Checkpoints.open(join(crawlDirectory, 'checkpoints'), {
@@ -242,7 +254,7 @@ export async function openCrawlJob(
     chains: crawlChains({
       ...options,
       frontier,
-      scope: new RootNodeScope(roots, addresses, rules, reach),
+      scope,
       roots: nodes.roots,
       robotsAgent: `${userAgent} ${ROBOTS_AGENT}`,
       mustBePublic: (uri) => reach.mustBePublic(uri),
@@ -281,40 +293,14 @@ export async function openCrawlJob(
   });
   if (logs !== undefined) followProgress(logs, controller, resources);
   if (order.checkpointMinutes > 0) scheduleCheckpoints(order.checkpointMinutes, controller, resources);
-  const reports = { statistics, seeds: seedsOf(nodes).map(withoutUserInfo) };
+  const reports = {
+    statistics,
+    get seeds() {
+      return [...seedsOf(nodes), ...added].map(withoutUserInfo);
+    },
+  };
   const console = await openConsole(options, controller, crawlDirectory, resources);
-  return new CrawlJob(options, controller, roots, console?.url, reports, indexes, resources.move());
-}
-
-/**
- * Opens the order's seen filter. `level` is a table of the working store; the others have their own files, which a new run empties.
- * @throws StorageError that names the damaged file and what to remove
- */
-export async function openSeen(
-  { store, order, directory }: Pick<CrawlJobOptions, 'store' | 'order' | 'directory'>,
-  resumed: boolean,
-): Promise<SeenFilter> {
-  if (order.seen === 'level') return store.openSeenFilter();
-  const filterDirectory = join(directory, 'seen', order.seen);
-  if (!resumed) await rm(filterDirectory, { recursive: true, force: true });
-  await createDirectory(filterDirectory);
-  try {
-    return await openSeenFilter({ kind: order.seen, directory: filterDirectory });
-  } catch (cause) {
-    if (!(cause instanceof StorageError)) throw cause;
-    throw new StorageError(
-      `${cause.message}; after \`rm -r ${filterDirectory}\` the run continues, and fetches some documents again`,
-      { cause },
-    );
-  }
-}
-
-/** A filter of a crawl that has done something is empty only if its files were lost. */
-function warnOfEmptyFilter(kind: string, statistics: CrawlStatistics): void {
-  const { succeeded, failed } = statistics.toJSON();
-  if (succeeded + failed === 0) return;
-  const text = `the seen filter ${kind} has lost its content: the crawl continues with the queued URIs, and ${succeeded + failed} that are done may be fetched again`;
-  crawlChannel.publish({ text, alert: true });
+  return new CrawlJob(options, controller, roots, console?.url, reports, indexes, actions, resources.move());
 }
 
 function openIndex(directory: string, resources: CloseStack): ArchiveIndex {

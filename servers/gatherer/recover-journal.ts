@@ -1,27 +1,19 @@
 import { join } from 'node:path';
 import type { GathererConfig } from '../../protocols/config/index.js';
 import { UsageError } from '../../protocols/errors.js';
-import { hopCount, shownHops } from '../../protocols/urls/index.js';
 import { GathererStore } from '../../storage/index.js';
-import { decideSequence } from '../crawler/decide/index.js';
-import { type Candidate, Frontier } from '../crawler/frontier/index.js';
-import {
-  type ImportJournalOptions,
-  type ImportProgress,
-  importJournal,
-  type JournalUri,
-} from '../crawler/journal/index.js';
+import { Frontier } from '../crawler/frontier/index.js';
+import { type ImportJournalOptions, type ImportProgress, importJournal } from '../crawler/journal/index.js';
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
 import { FrontierPreparer } from '../crawler/preparer.js';
 import { HostAddresses } from '../crawler/servers/index.js';
-import { openSeen } from './crawl-job.js';
-import { isListed } from './enumerate/index.js';
 import { GatherSettings, plainOrder } from './gather-settings.js';
+import { JournalScope } from './journal-scope.js';
 import { MinTimeToLive } from './min-time-to-live.js';
+import { openSeen } from './open-seen.js';
 import { withOrder } from './order-seeds.js';
-import type { RootLimits } from './root-limits.js';
-import { openRootLimits, scheduleSeeds, seedsOf } from './run-seeds.js';
-import { expandNodes, type RunNodes, RunState } from './run-state.js';
+import { openRootLimits, scheduleSeeds, scopeRules } from './run-seeds.js';
+import { expandNodes, RunState } from './run-state.js';
 
 export interface RecoverJournalOptions
   extends Pick<ImportJournalOptions, 'retainFailures' | 'progress' | 'onDamage'> {
@@ -81,7 +73,7 @@ export async function recoverJournal(options: RecoverJournalOptions): Promise<Re
   });
   try {
     const roots = await openRootLimits({ config, store }, nodes, addresses, false);
-    const scope = new JournalScope(order, nodes, roots, addresses);
+    const scope = new JournalScope({ nodes, roots, addresses, rules: scopeRules(order, nodes) });
     const { retainFailures, progress, onDamage } = options;
     const imported = await importJournal(
       journals,
@@ -117,71 +109,4 @@ export async function recoverJournal(options: RecoverJournalOptions): Promise<Re
 
 function defaultOrder({ accessDelay }: GathererConfig): CrawlOrderConfig {
   return plainOrder({ accessDelay, queuesPerHost: 1, maxRetries: 4, retryDelayMs: 10_000, workers: 16 });
-}
-
-/** Assigns a journal's URIs to RootNodes, which the journal does not record: to the first that accepts it, those of its host first. */
-class JournalScope {
-  readonly #rules;
-  readonly #leaves: ReadonlySet<string>;
-
-  constructor(
-    order: CrawlOrderConfig,
-    nodes: RunNodes,
-    readonly roots: readonly RootLimits[],
-    readonly addresses: HostAddresses,
-  ) {
-    this.#rules =
-      order.scope.length === 0 ? undefined : decideSequence(order.scope, { seeds: seedsOf(nodes) });
-    this.#leaves = new Set(nodes.leaves.map(({ url }) => url));
-  }
-
-  /** CRAWL-17.1.2: whether the scope accepts the URI now. */
-  async accepts(uri: JournalUri): Promise<boolean> {
-    if (!URL.canParse(uri.url)) return false;
-    const { hostname } = new URL(uri.url);
-    if (hostname !== '') await this.addresses.resolve([hostname]);
-    return this.candidate(uri) !== undefined;
-  }
-
-  candidate({ url, pathFromSeed, via }: JournalUri): Candidate | undefined {
-    const common = { url, via, pathFromSeed, forceFetch: false, sourceTag: '' };
-    if (this.#leaves.has(url)) return { ...common, root: this.roots.length, depth: 0, isLeaf: true };
-    const parsed = new URL(url);
-    const depth = depthOf(pathFromSeed);
-    const root = this.#rootOf(parsed, depth);
-    if (root === undefined || this.#refuses(url, pathFromSeed, via)) return undefined;
-    const limits = this.roots[root]!;
-    return {
-      ...common,
-      root,
-      depth,
-      isLeaf: pathFromSeed.endsWith('L') && isListed(limits.rules.root),
-      admit: () => {
-        const refusal = limits.refusal(parsed, depth) ?? limits.hostRefusal(parsed, depth);
-        if (refusal === undefined) limits.countUrl(parsed);
-        return refusal === undefined;
-      },
-    };
-  }
-
-  #rootOf(url: URL, depth: number): number | undefined {
-    const accepting = [...this.roots.keys()].filter((index) => {
-      const limits = this.roots[index]!;
-      return limits.refusal(url, depth) === undefined && limits.hostRefusal(url, depth) === undefined;
-    });
-    return (
-      accepting.find((index) => new URL(this.roots[index]!.rules.root.url).host === url.host) ?? accepting[0]
-    );
-  }
-
-  #refuses(uri: string, hops: string, via: string): boolean {
-    const isSeed = hops === '';
-    return this.#rules?.accepts({ uri, hops, seed: isSeed, ...(isSeed ? {} : { via }) }) === false;
-  }
-}
-
-/** G-60: redirects do not count. */
-function depthOf(pathFromSeed: string): number {
-  const redirects = [...shownHops(pathFromSeed).letters].filter((hop) => hop === 'R').length;
-  return hopCount(pathFromSeed) - redirects;
 }

@@ -1,6 +1,7 @@
 // The RootNodes and LeafNodes of a run as seeds of the crawl engine.
 import type { GathererConfig } from '../../protocols/config/index.js';
 import { type GathererStore, NETWORK } from '../../storage/index.js';
+import { type DecideSequence, decideSequence } from '../crawler/decide/index.js';
 import { type Candidate, DIRECTIVE, type Frontier } from '../crawler/frontier/index.js';
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
 import type { HostAddresses } from '../crawler/servers/index.js';
@@ -79,6 +80,15 @@ export async function scheduleSeeds(
   await frontier.schedule(candidates, batch, () => {
     for (const [root, limits] of roots.entries()) limits.store(root, batch);
   });
+}
+
+/** The rules of the order's scope, for the run's seeds and those that were added later; undefined if the order has none. */
+export function scopeRules(
+  { scope }: CrawlOrderConfig,
+  nodes: RunNodes,
+  added: readonly string[] = [],
+): DecideSequence | undefined {
+  return scope.length === 0 ? undefined : decideSequence(scope, { seeds: [...seedsOf(nodes), ...added] });
 }
 
 /** Returns the URLs of the RootNodes and LeafNodes. */

@@ -40,6 +40,9 @@ const storedNodes = z.object({
   leaves: z.array(z.custom<LeafNode>((value) => typeof value === 'object')),
 });
 
+/** Number of rows of seeds that were added. */
+const ADDED_SEEDS = 'run.seeds';
+
 /** The state of the current run in the store, so that an interrupted one can be continued (G-171). */
 export class RunState {
   readonly #configDigest: string;
@@ -65,7 +68,26 @@ export class RunState {
     batch
       .putMeta('run.state', 'running')
       .putMeta('run.job', this.#configDigest)
-      .putMeta('run.nodes', JSON.stringify(nodes));
+      .putMeta('run.nodes', JSON.stringify(nodes))
+      .putMeta(ADDED_SEEDS, 0);
+  }
+
+  /** The seeds that were added while the run went on. */
+  async addedSeeds(): Promise<string[]> {
+    const { meta } = this.store;
+    const rows = Number((await meta.get(ADDED_SEEDS)) ?? 0);
+    const seeds: string[] = [];
+    for (let row = 1; row <= rows; row++)
+      seeds.push(
+        ...z.array(z.string()).parse(JSON.parse(String((await meta.get(`${ADDED_SEEDS}.${row}`)) ?? '[]'))),
+      );
+    return seeds;
+  }
+
+  /** Stores more of them, in the batch that schedules them. */
+  async addSeeds(seeds: readonly string[], batch: GathererBatch): Promise<void> {
+    const row = Number((await this.store.meta.get(ADDED_SEEDS)) ?? 0) + 1;
+    batch.putMeta(`${ADDED_SEEDS}.${row}`, JSON.stringify(seeds)).putMeta(ADDED_SEEDS, row);
   }
 
   /** Marks the run as finished. */

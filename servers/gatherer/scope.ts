@@ -28,7 +28,8 @@ export class RootNodeScope implements Scope {
   constructor(
     readonly roots: readonly RootLimits[],
     readonly addresses: ScopeAddresses,
-    readonly rules?: DecideSequence,
+    /** May be replaced, e.g. when seeds are added. */
+    public rules?: DecideSequence,
     /** G-174: default: every link may lead to every address. */
     readonly reach?: Pick<NetworkReach, 'ofLink'>,
   ) {}

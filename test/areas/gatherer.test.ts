@@ -1,5 +1,6 @@
 // One process for gathering and fetching: starting one for each file takes longer than its tests.
 import '../servers/all-in-one/logs.test.js';
+import '../servers/gatherer/action-directory.test.js';
 import '../servers/gatherer/annotate.test.js';
 import '../servers/gatherer/configuration-files.test.js';
 import '../servers/gatherer/crawl.test.js';

@@ -12,5 +12,5 @@ export {
   parseJournalLine,
   type UriTag,
 } from './journal-line.js';
-export { type ReadJournalOptions, readJournal } from './journal-reader.js';
+export { type NumberedLine, type ReadJournalOptions, readJournal, readLines } from './journal-reader.js';
 export { JOURNAL_FILE, JournalWriter, type JournalWriterOptions } from './journal-writer.js';

@@ -29,19 +29,45 @@ export async function* readJournal(
   path: string,
   options: ReadJournalOptions = {},
 ): AsyncGenerator<JournalEvent, void, undefined> {
-  const { signal, onBadLine, onDamage } = options;
+  const { onBadLine } = options;
+  for await (const { number, text } of readLines(path, options)) {
+    const event = text === undefined ? undefined : parseJournalLine(text);
+    if (event !== undefined) yield event;
+    else if (text !== '') onBadLine?.(number, text ?? '');
+  }
+}
+
+/** A line of a file, without its line end. */
+export interface NumberedLine {
+  /** From 1. */
+  readonly number: number;
+  /** undefined if it is too long. */
+  readonly text: string | undefined;
+}
+
+export interface ReadLinesOptions extends Omit<ReadJournalOptions, 'onBadLine'> {
+  /** Whether a last line without a line end counts: in a file that is complete. Default false. */
+  readonly isComplete?: boolean;
+}
+
+/**
+ * Reads the lines of a file, gzip or plain text, in bounded memory.
+ *
+ * @throws StorageError when the file cannot be read or is damaged, the signal's reason
+ */
+export async function* readLines(
+  path: string,
+  options: ReadLinesOptions = {},
+): AsyncGenerator<NumberedLine, void, undefined> {
+  const { signal, onDamage, isComplete = false } = options;
   const lines = new LineSplitter(options.maxLineLength ?? 65_536);
   let number = 0;
   try {
     for await (const chunk of (await isGzip(path)) ? decompress(path) : chunksOf(path)) {
       signal?.throwIfAborted();
-      for (const line of lines.push(chunk as Buffer)) {
-        number++;
-        const event = line === undefined ? undefined : parseJournalLine(line);
-        if (event !== undefined) yield event;
-        else if (line !== '') onBadLine?.(number, line ?? '');
-      }
+      for (const text of lines.push(chunk as Buffer)) yield { number: ++number, text };
     }
+    if (isComplete) for (const text of lines.end()) yield { number: ++number, text };
   } catch (error) {
     if (signal?.aborted || !isSystemError(error)) throw error;
     const failure = new StorageError(`${path}: ${error.message}`, { cause: error });
@@ -108,6 +134,11 @@ class LineSplitter {
       this.#length = 0;
     }
     this.#add(chunk.subarray(start));
+  }
+
+  /** The last line, if it has no line end. */
+  *end(): Generator<string | undefined> {
+    if (this.#length > 0) yield* this.push(Buffer.from('\n'));
   }
 
   #add(part: Buffer): void {

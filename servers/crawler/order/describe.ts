@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CHAIN_NAMES } from '../chains.js';
-import { consoleSchema, crawlOrderSchema, warcSchema } from './order.js';
+import { actionsSchema, consoleSchema, crawlOrderSchema, warcSchema } from './order.js';
 import { BUILT_IN_PROCESSORS } from './processor-names.js';
 import { quotasSchema } from './quotas.js';
 import { settingNotes } from './setting-notes.js';
@@ -26,6 +26,7 @@ export interface SettingDescription {
 export function describeSettings(): SettingDescription[] {
   return [
     ...describeShape('', crawlOrderSchema.shape),
+    ...describeShape('actions.', actionsSchema.shape),
     ...describeShape('warc.', warcSchema.shape),
     ...describeShape('console.', consoleSchema.shape),
     ...describeShape('settings.', crawlSettingsSchema.shape),
@@ -70,6 +71,7 @@ interface Section {
 }
 
 const SECTIONS: Readonly<Record<string, Section>> = {
+  actions: { head: 'The action directory', shape: actionsSchema.shape },
   warc: { head: 'WARC files', shape: warcSchema.shape },
   console: { head: 'The console; absent: no console', shape: consoleSchema.shape },
   settings: { head: 'Settings, which sheets can override', shape: crawlSettingsSchema.shape },

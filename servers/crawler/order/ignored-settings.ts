@@ -143,6 +143,10 @@ export function ignoredSettings(order: CrawlOrderConfig): OrderProblem[] {
       path: ['warc', 'digestHistory'],
       problem: 'an ARC file has no revisit records: it has no effect without warc.skipIdenticalDigests',
     });
+  const { actions } = crawlOrderSchema.parse({});
+  for (const name of ['firstLookSeconds', 'lookSeconds'] as const)
+    if (order.actions.directory === '' && order.actions[name] !== actions[name])
+      ignored.push({ path: ['actions', name], problem: 'it has no effect without actions.directory' });
   for (const name of ['cookiesLoadFile', 'cookiesSaveFile'] as const)
     if (order[name] !== '' && !keepsCookies(order))
       ignored.push({ path: [name], problem: 'it has no effect without settings.cookies' });

@@ -79,6 +79,27 @@ export const warcSchema = z.strictObject({
   ),
 });
 
+/** The action directory (CRAWL-17.1.4). */
+export const actionsSchema = z.strictObject({
+  directory: withNote(
+    z.string().default(''),
+    'CRAWL-17.1.4',
+    "Directory whose files are carried out while the crawl runs: NAME.seeds, .schedule, .force, .include, .recover; relative to the crawl's own directory; empty: none",
+  ),
+  firstLookSeconds: withNote(
+    z.number().min(0).default(10),
+    'CRAWL-17.1.4',
+    'Time from the start of the crawl to the first look into it',
+    's',
+  ),
+  lookSeconds: withNote(
+    z.number().positive().default(30),
+    'CRAWL-17.1.4',
+    'Time between two looks into it',
+    's',
+  ),
+});
+
 /** The console (CRAWL-22). */
 export const consoleSchema = z.strictObject({
   host: withNote(z.string().default('127.0.0.1'), 'CRAWL-22', 'Address on which the console listens'),
@@ -215,6 +236,7 @@ export const crawlOrderSchema = z.strictObject({
     'Interval of the lines of figures in progress-statistics.log',
     's',
   ),
+  actions: actionsSchema.prefault({}),
   warc: warcSchema.prefault({}),
   /** Absent: the crawl has no console. */
   console: consoleSchema.optional(),

@@ -60,6 +60,28 @@ function longFiles(directory: string): string {
   return `file://${files}/`;
 }
 
+/** Drops files into the action directory, each when the one before is done, or after a while; stops the crawl. */
+function dropFiles(...names: readonly string[]): NonNullable<OrderRow['drive']> {
+  return async ({ control, crawl }) => {
+    const actions = join(crawl, 'actions');
+    mkdirSync(actions, { recursive: true });
+    await until(() => control.snapshot().state === 'empty');
+    for (const [index, name] of names.entries()) {
+      writeFileSync(join(actions, name), '');
+      const end = Date.now() + 500;
+      await until(() => doneFiles(crawl).length > index || Date.now() > end);
+    }
+    const done = doneFiles(crawl).length;
+    control.stop();
+    return done;
+  };
+}
+
+function doneFiles(crawl: string): string[] {
+  const done = join(crawl, 'actions/done');
+  return existsSync(done) ? readdirSync(done) : [];
+}
+
 const HOSTS = Array.from({ length: 6 }, (_, i) => `http://127.0.9.${i + 1}:1/`);
 
 export const ORDER_ROWS: readonly OrderRow[] = [
@@ -67,6 +89,27 @@ export const ORDER_ROWS: readonly OrderRow[] = [
     key: 'profile',
     set: () => ({ profile: 'archive' }),
     shows: ({ site }) => site.paths.includes('/i.png'),
+  },
+  {
+    key: 'actions.directory',
+    set: () => ({ actions: { directory: 'actions', firstLookSeconds: 0, lookSeconds: 0.05 } }),
+    both: () => ({ pauseAtFinish: true }),
+    drive: dropFiles('a.schedule'),
+    shows: ({ seen }) => seen === 1,
+  },
+  {
+    key: 'actions.firstLookSeconds',
+    set: () => ({ actions: { directory: 'actions', firstLookSeconds: 0, lookSeconds: 0.05 } }),
+    both: () => ({ pauseAtFinish: true, actions: { directory: 'actions', lookSeconds: 0.05 } }),
+    drive: dropFiles('a.schedule'),
+    shows: ({ seen }) => seen === 1,
+  },
+  {
+    key: 'actions.lookSeconds',
+    set: () => ({ actions: { directory: 'actions', firstLookSeconds: 0.1, lookSeconds: 0.05 } }),
+    both: () => ({ pauseAtFinish: true, actions: { directory: 'actions', firstLookSeconds: 0.1 } }),
+    drive: dropFiles('a.schedule', 'b.schedule'),
+    shows: ({ seen }) => seen === 2,
   },
   {
     key: 'holdQueues',

@@ -1,0 +1,7 @@
+export {
+  type ActionCounts,
+  ActionDirectory,
+  type ActionPosition,
+  type ActionSink,
+  type ScheduleOptions,
+} from './action-directory.js';
