@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { actionCommands } from './crawl/actions.js';
 import { checkpointsCommand } from './crawl/checkpoints.js';
+import { openapiCommand } from './crawl/openapi.js';
 import { orderCommand, settingsCommand } from './crawl/order.js';
 import { recoverCommand } from './crawl/recover.js';
 import { reportCommand } from './crawl/report.js';
@@ -32,7 +33,7 @@ export function crawlCommand(): Command {
     .addHelpText('after', HELP);
   const running = [watchCommand(), reportCommand(), ...actionCommands()];
   const stopped = [checkpointsCommand(), recoverCommand(), waczCommand()];
-  for (const command of [...running, ...stopped, orderCommand(), settingsCommand()])
+  for (const command of [...running, ...stopped, orderCommand(), settingsCommand(), openapiCommand()])
     crawl.addCommand(command);
   return crawl;
 }

@@ -1,16 +1,26 @@
 /** CRAWL-20.1. In the state `empty` no URI is left and the crawl waits for more (pauseAtFinish). */
-const CRAWL_STATES = ['preparing', 'running', 'empty', 'pausing', 'paused', 'stopping', 'finished'] as const;
+export const CRAWL_STATES = [
+  'preparing',
+  'running',
+  'empty',
+  'pausing',
+  'paused',
+  'stopping',
+  'finished',
+] as const;
 export type CrawlState = (typeof CRAWL_STATES)[number];
 
 /** CRAWL-20.2: why a crawl ended. */
-export type EndReason =
-  | 'finished'
-  | 'time limit'
-  | 'data limit'
-  | 'document limit'
-  | 'disk limit'
-  | 'ended by operator'
-  | 'abnormal exit';
+export const END_REASONS = [
+  'finished',
+  'time limit',
+  'data limit',
+  'document limit',
+  'disk limit',
+  'ended by operator',
+  'abnormal exit',
+] as const;
+export type EndReason = (typeof END_REASONS)[number];
 
 /** CRAWL-5.4: the states of a queue. */
 export const QUEUE_STATES = ['exhausted', 'inactive', 'ready', 'in-process', 'snoozed', 'retired'] as const;

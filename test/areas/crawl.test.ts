@@ -4,6 +4,7 @@ import '../servers/crawler/checkpoint.test.js';
 import '../servers/crawler/contacts.test.js';
 import '../servers/crawler/console-commands.test.js';
 import '../servers/crawler/console.test.js';
+import '../servers/crawler/console-openapi.test.js';
 import '../servers/crawler/requests/cookie-jars.test.js';
 import '../servers/crawler/requests/request-headers.test.js';
 import '../servers/crawler/frontier.test.js';

@@ -34,7 +34,7 @@ export interface ScheduleOptions {
 }
 
 /** How far a file was carried out. */
-export interface ActionPosition {
+interface ActionPosition {
   /** Name, size and time of the file. */
   readonly file: string;
   /** The number of its last line that is done. */

@@ -1,8 +1,8 @@
 // The names of action files (CRAWL-17.1.4).
 
 /** What an action file does, by the ending of its name. */
-export const ACTIONS = ['seeds', 'recover', 'include', 'schedule', 'force'] as const;
-export type Action = (typeof ACTIONS)[number];
+const ACTIONS = ['seeds', 'recover', 'include', 'schedule', 'force'] as const;
+type Action = (typeof ACTIONS)[number];
 
 export interface ActionFile {
   readonly action: Action;

@@ -1,7 +1,6 @@
 export {
   type ActionCounts,
   ActionDirectory,
-  type ActionPosition,
   type ActionSink,
   type ScheduleOptions,
 } from './action-directory.js';

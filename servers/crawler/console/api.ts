@@ -4,19 +4,16 @@ import { queryFields } from '../../web/form-fields.js';
 import { QUEUE_STATES, type QueueState } from '../control.js';
 import type { Caller } from './access.js';
 import { ACTIONS, type ActionOutcome, fieldsOf } from './actions.js';
+import type { QueryName } from './answers.js';
 import type { ConsoleContext } from './context.js';
 import { cutPage } from './live.js';
 import { metricsText } from './metrics.js';
-
-/** Maximum and default number of rows of one answer. The list of servers has no pages, so its maximum is higher. */
-const MAX_ROWS = 1000;
-const MAX_HOSTS = 10_000;
-const DEFAULT_ROWS = 100;
+import { DEFAULT_ROWS, MAX_HOSTS, MAX_ROWS, OPENAPI_PATH, openApiDocument } from './openapi.js';
 
 /** Adds the routes of figures as JSON, metrics and actions. The callers are already identified. */
 export function addApi(app: FastifyInstance, context: ConsoleContext): void {
   const { control, feed } = context;
-  const queries: Readonly<Record<string, (query: URLSearchParams) => unknown>> = {
+  const queries: Readonly<Record<QueryName, (query: URLSearchParams) => unknown>> = {
     snapshot: () => control.snapshot(),
     history: () => ({ samples: feed.history.samples() }),
     queues: async (query) => {
@@ -51,6 +48,8 @@ export function addApi(app: FastifyInstance, context: ConsoleContext): void {
       }
     });
   }
+  const document = openApiDocument();
+  app.get(OPENAPI_PATH, (_request, reply) => reply.send(document));
   app.get('/metrics', (_request, reply) =>
     reply
       .type('text/plain; version=0.0.4; charset=utf-8')

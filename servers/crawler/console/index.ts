@@ -1,2 +1,3 @@
 export { CrawlConsole } from './console.js';
 export { readConsoleFile } from './console-file.js';
+export { openApiDocument } from './openapi.js';
