@@ -35,8 +35,11 @@ export interface Budgets {
   readonly replenish: number;
   /** -1: no limit. */
   readonly totalBudget: number;
-  /** CRAWL-9.11: with `success-counts` a queue with many successes comes later. */
-  readonly precedence?: 'base' | 'success-counts';
+  /**
+   * CRAWL-9.11: with `success-counts` a queue with many successes comes later; with `highest-uri` a queue whose best URI has a larger
+   * precedence.
+   */
+  readonly precedence?: 'base' | 'success-counts' | 'highest-uri';
 }
 
 /** The frontier's view of a URI, computed by the FrontierPreparer (CRAWL-11.4). */

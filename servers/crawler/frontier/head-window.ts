@@ -24,6 +24,11 @@ export class HeadWindow<T> {
     return this.#items.length;
   }
 
+  /** The next item, if it is in memory. */
+  get first(): T | undefined {
+    return this.#items[0];
+  }
+
   /** True when the next item must be read from disk first. */
   get needsRefill(): boolean {
     return this.#items.length === 0 && !this.#complete;

@@ -78,7 +78,7 @@ export class CandidateIntake {
     queue.enqueued++;
     queue.lastQueued = candidate.url;
     this.options.onAdded(entry);
-    queue.setBudgets(prepared.budgets);
+    queue.setBudgets(prepared.budgets, entry);
     // CRAWL-5.4: enqueuing into a retired queue does not raise the queued count.
     if (queue.state !== 'retired') this.cycle.queued++;
     return entry;

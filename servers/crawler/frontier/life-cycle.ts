@@ -90,6 +90,7 @@ export class QueueLifeCycle {
   deactivate(queue: WorkQueue, batch: GathererBatch, reason: WaitReason): () => void {
     this.memory.setState(queue, 'inactive');
     queue.reason = reason;
+    queue.settlePrecedence();
     const row = this.inactive.push(queue, batch);
     return () => {
       this.inactive.markWritten(row);

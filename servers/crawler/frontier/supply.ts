@@ -67,7 +67,7 @@ export class QueueSupply {
     }
     const { classKey, budgets } = this.options.prepare(entry.uri);
     // A queue that got all its URIs at once has had no successes then.
-    queue.updatePrecedence(budgets);
+    queue.updatePrecedence(budgets, entry);
     if (classKey === queue.classKey) return entry;
     await this.#relocate(queue, entry, classKey);
     return undefined;
@@ -82,7 +82,7 @@ export class QueueSupply {
       queue.count--;
       target!.count++;
       target!.enqueued++;
-      target!.setBudgets(this.options.prepare(entry.uri).budgets);
+      target!.setBudgets(this.options.prepare(entry.uri).budgets, entry);
       if (target!.state === 'retired') this.cycle.queued--;
       this.cycle.hold(target!, batch);
       return { written: this.writer.submit(batch, [queue, target!]) };

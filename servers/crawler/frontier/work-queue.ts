@@ -1,4 +1,8 @@
-import { QUEUE_PRECEDENCE, successCountsPrecedence } from '../../../protocols/urls/index.js';
+import {
+  highestUriPrecedence,
+  QUEUE_PRECEDENCE,
+  successCountsPrecedence,
+} from '../../../protocols/urls/index.js';
 import type { QueueEntry, QueueRecord } from '../../../storage/index.js';
 import { QUEUE_STATUS } from '../../../storage/index.js';
 import { type QueueReport, type QueueState, WAIT_REASONS, type WaitReason } from '../control.js';
@@ -28,6 +32,8 @@ export class WorkQueue {
   reason: WaitReason | '' = '';
   /** CRAWL-9.11. */
   precedence = 0;
+  /** Whether the precedence is that of the next URI. */
+  #byHead = false;
   /** Its row among the inactive queues: its precedence when it became inactive, and its sequence number. */
   inactivePrecedence = 0;
   sequence = 0;
@@ -144,16 +150,35 @@ export class WorkQueue {
     this.lastCost = cost;
   }
 
-  setBudgets(budgets: Budgets): void {
+  /** Takes the budgets over from a URI that was queued. */
+  setBudgets(budgets: Budgets, { precedence }: Pick<QueueEntry, 'precedence'>): void {
     this.replenish = budgets.replenish;
     this.totalBudget = budgets.totalBudget;
-    this.updatePrecedence(budgets);
+    if (budgets.precedence !== 'highest-uri') this.updatePrecedence(budgets);
+    else {
+      this.#byHead = true;
+      const own = highestUriPrecedence([precedence]);
+      this.precedence = this.count === 1 ? own : Math.min(this.precedence, own);
+    }
   }
 
-  /** CRAWL-9.11: the precedence by the successes so far. */
-  updatePrecedence({ precedence = 'base' }: Budgets): void {
-    this.precedence =
-      precedence === 'success-counts' ? successCountsPrecedence(this.successes) : QUEUE_PRECEDENCE;
+  /** CRAWL-9.11: the precedence by the successes so far, or by the head of the queue. */
+  updatePrecedence({ precedence = 'base' }: Budgets, head?: Pick<QueueEntry, 'precedence'>): void {
+    this.#byHead = precedence === 'highest-uri';
+    if (this.#byHead) {
+      if (head !== undefined) this.precedence = highestUriPrecedence([head.precedence]);
+    } else
+      this.precedence =
+        precedence === 'success-counts' ? successCountsPrecedence(this.successes) : QUEUE_PRECEDENCE;
+  }
+
+  /**
+   * CRAWL-9.11, `highest-uri`: before the queue waits among the inactive ones, its precedence becomes that of its next URI, if that is in
+   * memory. URIs are ordered by directive first, so that a later one may have a smaller precedence; then it does not count until its turn.
+   */
+  settlePrecedence(): void {
+    const { first } = this.window;
+    if (this.#byHead && first !== undefined) this.precedence = highestUriPrecedence([first.precedence]);
   }
 
   /** Takes the head for a worker. */

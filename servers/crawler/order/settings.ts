@@ -145,9 +145,9 @@ export const crawlSettingsSchema = z.strictObject({
     'What determines the order of the URIs within a queue',
   ),
   queuePrecedence: withNote(
-    z.enum(['base', 'success-counts']).default('base'),
+    z.enum(['base', 'success-counts', 'highest-uri']).default('base'),
     'CRAWL-9.11',
-    'What determines the order of the queues',
+    'What determines the order of the queues: base: all have the same; success-counts: those with many successes come later; highest-uri: those whose next URI has a larger precedence (uriPrecedence) come later',
   ),
   preferenceEmbedHops: withNote(
     z.int().min(0).default(1),

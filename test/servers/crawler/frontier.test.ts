@@ -9,6 +9,7 @@ import { type CrawlFrontier, DIRECTIVE, Frontier } from '../../../servers/crawle
 import { WakeHeap } from '../../../servers/crawler/frontier/wake-heap.js';
 import { type GathererBatch, GathererStore } from '../../../storage/index.js';
 import { SEEN_KINDS } from '../../../storage/seen/index.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { type OpenFrontier, opener } from './frontier-under-test.js';
 
 t.test('the frontier passes the conformance suite', async (t) => {
@@ -24,6 +25,49 @@ for (const kind of SEEN_KINDS.filter((kind) => kind !== 'level'))
       histories: 1,
     });
   });
+
+t.test('CRAWL-9.11 highest-uri: the queue whose best URI has the smallest precedence is next', async (t) => {
+  const orderOf = async (queues: 'base' | 'highest-uri'): Promise<string[]> => {
+    const { frontier, batch, ...opened } = await opener('level')(await temporaryDirectory(t), {
+      clock: new ManualClock(),
+      prepare: ({ url }) => ({
+        classKey: new URL(url).host,
+        seenKey: url,
+        directive: DIRECTIVE.normal,
+        cost: 1,
+        precedence: Number(new URL(url).pathname.slice(1)),
+        budgets: { replenish: 1, totalBudget: -1, precedence: queues },
+      }),
+      holdQueues: true,
+      targetReadyBacklog: 1,
+      snoozeDeactivateMs: 300_000,
+      smallMemory: false,
+    });
+    try {
+      const common = {
+        via: '',
+        pathFromSeed: '',
+        root: 0,
+        depth: 0,
+        isLeaf: false,
+        forceFetch: false,
+        sourceTag: '',
+      };
+      const urls = ['http://a/5', 'http://a/1', 'http://b/2', 'http://b/3', 'http://c/4'];
+      await frontier.schedule(urls.map((url) => ({ ...common, url })));
+      const order: string[] = [];
+      for (let entry = await frontier.poll(); entry !== undefined; entry = await frontier.poll()) {
+        order.push(entry.uri.url.slice('http://'.length));
+        await (await frontier.finished(entry, { outcome: 'success', delayMs: 0 }, batch())).written;
+      }
+      return order;
+    } finally {
+      await opened[Symbol.asyncDispose]();
+    }
+  };
+  t.same(await orderOf('highest-uri'), ['a/1', 'b/2', 'b/3', 'c/4', 'a/5']);
+  t.same(await orderOf('base'), ['a/1', 'b/2', 'c/4', 'a/5', 'b/3'], 'first in, first out');
+});
 
 /** Returns the name of the first conformance test that a frontier fails; undefined if it passes all. */
 async function firstFailure(
