@@ -133,7 +133,14 @@ export class CrawlController implements CrawlControl {
           (worker) => this.#step(worker, abort.signal),
           (reason) => abort.abort(reason),
         );
-        if (!pauseAtFinish || this.#stopped || abort.signal.aborted) break;
+        if (this.#stopped || abort.signal.aborted) break;
+        // An operator scheduled URIs while the last worker ended.
+        if (!frontier.empty) continue;
+        if (!pauseAtFinish) {
+          // In the same step, so that nothing can be scheduled in a crawl that is over.
+          frontier.close();
+          break;
+        }
         await this.#waitForMore(abort.signal);
         if (this.#stopped || abort.signal.aborted) break;
       }

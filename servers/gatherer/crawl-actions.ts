@@ -38,6 +38,8 @@ export interface CrawlActionsOptions {
   readonly reach: NetworkReach;
   /** Seeds that were added earlier; more are appended. */
   readonly added: string[];
+  /** Called when URIs are queued: a crawl that waits for more continues. */
+  readonly onQueued: () => void;
 }
 
 /** Returns the action directory of the order; undefined if it has none. */
@@ -58,6 +60,10 @@ class CrawlActions implements ActionSink {
   constructor(private readonly options: CrawlActionsOptions) {
     const { nodes, roots, addresses, scope } = options;
     this.#scope = new JournalScope({ nodes, roots, addresses, rules: scope.rules });
+  }
+
+  begin(): (() => void) | undefined {
+    return this.options.frontier.announce();
   }
 
   async seeds(lines: readonly string[]): Promise<ActionCounts> {
@@ -135,6 +141,7 @@ class CrawlActions implements ActionSink {
     const accepted = await frontier.schedule(candidates, batch, () => {
       for (const [root, limits] of roots.entries()) limits.store(root, batch);
     });
+    if (accepted > 0) this.options.onQueued();
     return { accepted, refused: wanted - candidates.length };
   }
 }

@@ -225,6 +225,10 @@ export async function openCrawlJob(
   const actions = openActions({
     ...{ store, order, nodes, state, frontier, roots, addresses, scope, reach, added },
     directory: crawlDirectory,
+    onQueued: () => {
+      // CRAWL-6.1: pauseAtFinish.
+      if (controller.snapshot().state === 'empty') controller.resume();
+    },
   });
   // G-81: checkpoints copy the working store, whose queues contain logins.
   await createDirectory(join(crawlDirectory, 'checkpoints'), 0o700);

@@ -43,6 +43,8 @@ interface ActionPosition {
 
 /** The crawl that an action directory acts on. Calls do not overlap. */
 export interface ActionSink {
+  /** Keeps the crawl from ending until the returned function is called. Undefined if the crawl is over: no file is carried out any more. */
+  begin(): (() => void) | undefined;
   /** Adds seeds and schedules them. */
   seeds(urls: readonly string[]): Promise<ActionCounts>;
   /** Marks URIs as seen, so that they are not fetched. */
@@ -107,11 +109,15 @@ export class ActionDirectory {
     for (const name of names) {
       const file = parseActionName(name);
       if (file === undefined || this.#failed.has(name)) continue;
+      const end = this.options.sink.begin();
+      if (end === undefined) return;
       try {
         await this.#carryOut(name, file, signal);
       } catch (error) {
         signal.throwIfAborted();
         this.#fail(name, error);
+      } finally {
+        end();
       }
     }
   }

@@ -143,6 +143,12 @@ export interface CrawlFrontier<Batch> {
    * @returns how many were new
    */
   schedule(candidates: readonly Candidate[], batch?: Batch, admitted?: () => void): Promise<number>;
+  /**
+   * Announces that URIs will be scheduled: the frontier is not empty until the returned function is called, so that the crawl does not end
+   * meanwhile.
+   * @returns undefined if the frontier is closed
+   */
+  announce(): (() => void) | undefined;
   /** CRAWL-4.3 note: marks these URLs as seen without fetching them. */
   note(urls: readonly string[]): Promise<void>;
   /**

@@ -94,6 +94,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
   #held = false;
   #closed = false;
   #inProcess = 0;
+  #announced = 0;
 
   private constructor(readonly options: FrontierOptions) {
     const {
@@ -178,7 +179,8 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
   }
 
   get empty(): boolean {
-    return this.#cycle.queued === 0 && this.#inProcess === 0 && this.#waiting.count === 0;
+    const isIdle = this.#cycle.queued === 0 && this.#inProcess === 0 && this.#waiting.count === 0;
+    return isIdle && this.#announced === 0;
   }
 
   traffic(classKey: string): QueueTraffic {
@@ -303,6 +305,18 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
         if (this.empty) this.#waiters.wakeAll();
       });
     return { written: settled };
+  }
+
+  announce(): (() => void) | undefined {
+    if (this.#closed) return undefined;
+    this.#announced++;
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      this.#announced--;
+      if (this.empty) this.#waiters.wakeAll();
+    };
   }
 
   abandoned(entry: QueueEntry): void {

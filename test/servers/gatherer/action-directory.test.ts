@@ -1,5 +1,5 @@
 // Files that an operator drops while a crawl runs (CRAWL-17.1.4).
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
@@ -16,6 +16,7 @@ import type { JournalUri } from '../../../servers/crawler/journal/index.js';
 import { openOrdered } from '../../helpers/ordered-crawl.js';
 import { type Page, Site } from '../../helpers/site.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
+import { crawl } from '../crawler/order-keys/crawls.js';
 
 const never = new AbortController().signal;
 
@@ -125,7 +126,12 @@ t.test('CRAWL-17.1.4: files of every kind act on a running crawl', async (t) => 
 class MemorySink implements ActionSink {
   readonly scheduled: string[] = [];
   failAt = Number.POSITIVE_INFINITY;
+  isOver = false;
   #position: { file: string; line: number } | undefined;
+
+  begin(): (() => void) | undefined {
+    return this.isOver ? undefined : () => undefined;
+  }
 
   async seeds(): Promise<ActionCounts> {
     return { accepted: 0, refused: 0 };
@@ -173,3 +179,31 @@ t.test(
     t.equal(sink.scheduled.length, 5000, 'a new file of the same name is carried out');
   },
 );
+
+t.test('CRAWL-17.1.4: in a crawl that is over no file is carried out', async (t) => {
+  const directory = await temporaryDirectory(t);
+  writeFileSync(join(directory, 'a.schedule'), 'http://site.test/1\n');
+  const sink = new MemorySink();
+  sink.isOver = true;
+  await new ActionDirectory({ directory, firstLookMs: 0, lookMs: 10, sink }).look(never);
+  t.same([sink.scheduled, readdirSync(directory)], [[], ['a.schedule']], 'it stays for the next run');
+});
+
+t.test('CRAWL-17.1.4, 6.1: a crawl that waits for more URIs continues with those of a file', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const actions = join(directory, 'actions');
+  await using site = await Site.start({ '/': 'start', '/more': 'more' });
+  await crawl(directory, site, {
+    order: { pauseAtFinish: true, actions: { directory: actions, firstLookSeconds: 0, lookSeconds: 0.05 } },
+    drive: async ({ control }) => {
+      await until(() => control.snapshot().state === 'empty');
+      mkdirSync(actions);
+      writeFileSync(join(actions, '.1.schedule'), `${site.url}/more\n`);
+      renameSync(join(actions, '.1.schedule'), join(actions, '1.schedule'));
+      await until(() => site.paths.includes('/more'));
+      await until(() => control.snapshot().state === 'empty');
+      control.stop();
+    },
+  });
+  t.same(site.paths, ['/', '/more']);
+});

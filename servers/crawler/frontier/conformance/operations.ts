@@ -59,6 +59,26 @@ export function registerOperationTests<B>(test: RegisterTest<B>): void {
     assert.deepEqual(urls(await s.drain()), ['http://a/high', 'http://a/normal-1', 'http://a/normal-2']);
   });
 
+  test('CRAWL-4.9, 17.1.4 a frontier for which URIs are announced is not empty; a closed one takes none', async (open) => {
+    await using s = await open();
+    const signal = new AbortController().signal;
+    const end = s.frontier.announce();
+    assert.equal(s.frontier.empty, false);
+    const first = s.frontier.next(signal);
+    await s.add(['http://a/1']);
+    const entry = await first;
+    assert.ok(entry, 'a worker waits for what is announced');
+    const second = s.frontier.next(signal);
+    await s.finish(entry);
+    assert.equal(s.frontier.empty, false, 'more may come');
+    end?.();
+    end?.();
+    assert.equal(await second, undefined, 'the crawl is over');
+    assert.equal(s.frontier.empty, true);
+    s.frontier.close();
+    assert.equal(s.frontier.announce(), undefined);
+  });
+
   test('CRAWL-5.6.3 an abandoned URI stays the head of its queue, without an attempt', async (open) => {
     await using s = await open();
     await s.add(pages('a', 2));
