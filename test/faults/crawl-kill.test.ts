@@ -11,6 +11,7 @@ import { decodeSoif } from '../../protocols/soif/index.js';
 import { JOURNAL_FILE, readJournal } from '../../servers/crawler/journal/index.js';
 import { parseCrawlLogLine } from '../../servers/crawler/logs/index.js';
 import { type CrawlOrderInput, readOrder } from '../../servers/crawler/order/index.js';
+import { indexArchive } from '../../servers/crawler/warc/index.js';
 import { readProgress } from '../../servers/gatherer/root-limits.js';
 import { GathererStore } from '../../storage/index.js';
 import { SEEN_KINDS } from '../../storage/seen/index.js';
@@ -273,7 +274,7 @@ t.test('CRAWL-17.1: kill -9 with logs, journal, WARC files and checkpoints', asy
   const order: CrawlOrderInput = {
     recoveryJournal: true,
     checkpointMinutes: 0.005,
-    warc: { directory: archive, maxFileBytes: 20_000 },
+    warc: { directory: archive, maxFileBytes: 20_000, poolMaxActive: 3 },
   };
   readOrder(JSON.stringify(order), 'order.json');
   const { directory } = await compare(t, site, order, 20);
@@ -284,4 +285,17 @@ t.test('CRAWL-17.1: kill -9 with logs, journal, WARC files and checkpoints', asy
     for await (const event of readJournal(join(crawled, 'logs', name)))
       if (event.tag === 'Fs') finished.add(event.url);
   t.ok(finished.size > 0, 'the journals can be read to their ends');
+  const responses = new Map<string, number>();
+  for (const name of readdirSync(archive)) {
+    t.notOk(name.endsWith('.open'), `${name} is finished`);
+    if (!name.endsWith('.warc.gz')) continue;
+    const { lines, damage } = await indexArchive(join(archive, name));
+    t.same(damage, [], name);
+    for (const line of lines) {
+      const { url = '' } = JSON.parse(line.slice(line.indexOf('{'))) as Record<string, string>;
+      responses.set(url, (responses.get(url) ?? 0) + 1);
+    }
+  }
+  const lost = [...finished].filter((url) => (responses.get(url) ?? 0) < 2);
+  t.same(lost, [], 'both crawls have a record of each document, whichever file was open at a kill');
 });

@@ -16,10 +16,11 @@ import { decompressFrame } from './zstd-frames.js';
 /** What the library tells of a capture; numbers are text. */
 const entrySchema = z.object({
   urlkey: z.string(),
-  timestamp: z.string(),
+  timestamp: z.string().regex(/^\d{14}$/),
   url: z.string(),
   mime: z.string().optional(),
-  status: z.union([z.string(), z.number()]).optional(),
+  /** Not a number for a malformed status line. */
+  status: z.union([z.string(), z.number(), z.nan()]).optional(),
   digest: z.string().optional(),
   length: z.union([z.string(), z.number()]),
   offset: z.union([z.string(), z.number()]),
@@ -114,11 +115,14 @@ async function addLines(
   const filename = basename(path);
   const indexer = new CaptureIndexer();
   for await (const found of indexer.iterIndex([{ reader, filename }])) {
-    const { urlkey, timestamp, url, mime, status, digest, length, offset } = entrySchema.parse(found);
+    const entry = entrySchema.safeParse(found);
+    // A record without a URI or date: nobody can look for it.
+    if (!entry.success) continue;
+    const { urlkey, timestamp, url, mime, status, digest, length, offset } = entry.data;
     const fields = {
       url,
       ...(mime === undefined ? {} : { mime }),
-      ...(status === undefined ? {} : { status: String(status) }),
+      ...(status === undefined || Number.isNaN(status) ? {} : { status: String(status) }),
       ...(digest === undefined ? {} : { digest: withAlgorithm(digest) }),
       length: String(compressedLength ?? length),
       offset: String(start + (compressedLength === undefined ? Number(offset) : 0)),

@@ -156,8 +156,11 @@ function gzipHeaderBytes(bytes: Buffer): number | undefined {
     if (end < 0) return undefined;
     length = end + 1;
   }
-  if ((flags & 2) !== 0) length += 2;
-  return length;
+  if ((flags & 2) === 0) return length;
+  // The lower half of the checksum of what precedes.
+  if (bytes.length < length + 2) return undefined;
+  const isSound = bytes.readUInt16LE(length) === (crc32(bytes.subarray(0, length)) & 0xffff);
+  return isSound ? length + 2 : undefined;
 }
 
 /** Inflates a short member; returns undefined for a longer or damaged one. */

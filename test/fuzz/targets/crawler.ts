@@ -6,6 +6,7 @@ import { repairGzipMembers } from '../../../servers/crawler/journal/gzip-members
 import { formatJournalLine, parseJournalLine } from '../../../servers/crawler/journal/journal-line.js';
 import { readJournal } from '../../../servers/crawler/journal/journal-reader.js';
 import { readOrder, readOrderXml } from '../../../servers/crawler/order/index.js';
+import { indexArchive } from '../../../servers/crawler/warc/archive-index.js';
 import { examineRecords } from '../../../servers/crawler/warc/complete-records.js';
 import { parseMagic } from '../../../servers/essence/magic-file.js';
 import { parsePostRules } from '../../../servers/essence/rules/parse.js';
@@ -13,6 +14,7 @@ import { parseExtractionTable } from '../../../servers/essence/sgml/table.js';
 import { parseQuickRules, parseTypeList, parseTypeRules } from '../../../servers/essence/type-rules.js';
 import { CONVERTERS } from '../../../servers/essence/unnest/converters/index.js';
 import { listedUrls } from '../../../servers/gatherer/enumerate/index.js';
+import { rawZstdFrame } from '../../helpers/zstd.js';
 import { markup } from '../generators/documents.js';
 import { gzipMember } from '../generators/gzip.js';
 import { scratchFile } from '../scratch.js';
@@ -73,9 +75,21 @@ export const orderJson: FuzzTarget = {
 
 const RECORD = 'WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 3\r\n\r\nabc\r\n\r\n';
 
+const CAPTURE =
+  'WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:a>\r\nWARC-Date: 2001-01-01T00:00:00Z\r\nWARC-Target-URI: http://a.test/\r\nContent-Type: application/http\r\nContent-Length: 21\r\n\r\nHTTP/1.1 200 OK\r\n\r\nab\r\n\r\n';
+const ARC =
+  'filedesc://x.arc 0.0.0.0 20010101000000 text/plain 3\n1 1\nhttp://a.test/ 1.2.3.4 20010101000000 text/html 21\nHTTP/1.1 200 OK\r\n\r\nab\n';
+
 export const warcFiles: FuzzTarget = {
   linear: false,
-  seeds: [RECORD + RECORD, new Uint8Array(gzipSync(RECORD))],
+  seeds: [
+    RECORD + RECORD,
+    CAPTURE + CAPTURE,
+    ARC,
+    new Uint8Array(gzipSync(RECORD)),
+    new Uint8Array(gzipSync(CAPTURE)),
+    rawZstdFrame(Buffer.from(CAPTURE)),
+  ],
   generate: gzipMember,
   run: async (input) => {
     const path = scratchFile('x.warc', input);
@@ -83,6 +97,15 @@ export const warcFiles: FuzzTarget = {
     for (const compression of ['none', 'gzip', 'zstd'] as const) {
       const { length } = await examineRecords(file, { compression });
       assert(length >= 0 && length <= input.length, `${length} of ${input.length} bytes are complete`);
+    }
+    for (const name of ['x.warc', 'x.warc.gz', 'x.warc.zst', 'x.arc', 'x.arc.gz']) {
+      const { lines, damage } = await indexArchive(scratchFile(name, input));
+      for (const line of lines) JSON.parse(line.slice(line.indexOf('{')));
+      for (const { start, end } of damage)
+        assert(
+          0 <= start && start < end && end <= input.length,
+          `${start} to ${end} of ${input.length} bytes`,
+        );
     }
   },
 };

@@ -200,6 +200,37 @@ t.test('WARC 1.1, 5.9: the digest of a line is that of the record, with its algo
   );
 });
 
+t.test(
+  'WARC 1.1, 5: a record without URI or date has no line, and keeps no other from having one',
+  async (t) => {
+    const directory = await temporaryDirectory(t);
+    const path = join(directory, 'x.warc');
+    const digest = 'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ';
+    const without = (field: string) =>
+      Buffer.from(
+        foreign(digest)
+          .toString('latin1')
+          .replace(new RegExp(`${field}: .*\\r\\n`), ''),
+        'latin1',
+      );
+    const malformed = Buffer.from(
+      foreign(digest)
+        .toString('latin1')
+        .replace('WARC-Type: resource', 'WARC-Type: response')
+        .replace('Content-Length: 1\r\n\r\nx', 'Content-Length: 14\r\n\r\nHTTP/1.1 x\r\n\r\n'),
+      'latin1',
+    );
+    writeFileSync(
+      path,
+      Buffer.concat([without('WARC-Target-URI'), without('WARC-Date'), malformed, foreign(digest)]),
+    );
+    const { lines, damage } = await indexArchive(path);
+    t.same(damage, []);
+    t.equal(lines.length, 2);
+    t.notMatch(lines.join('\n'), /NaN/);
+  },
+);
+
 t.test('RFC 1952, 2.3.1: members of other writers have names, comments and extra fields', async (t) => {
   const directory = await temporaryDirectory(t);
   const content = foreign('sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ');
@@ -225,4 +256,8 @@ t.test('RFC 1952, 2.3.1: members of other writers have names, comments and extra
   const { lines, damage } = await indexArchive(path);
   t.same(damage, []);
   t.equal(lines.length, 16);
+  const changed = Buffer.from(members[10] ?? Buffer.alloc(0));
+  changed.writeUInt8(changed.readUInt8(4) ^ 1, 4);
+  writeFileSync(path, Buffer.concat([changed, members[0] ?? changed]));
+  t.match(await indexArchive(path), { lines: { length: 1 }, damage: [{ start: 0, end: changed.length }] });
 });
