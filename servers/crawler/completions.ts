@@ -75,13 +75,22 @@ export function recordedEvent(uri: CrawlUri, begin: number): RecordedEvent {
 }
 
 /** Returns the event of a pending URI that the operator deleted (CRAWL-5.6.6, -6000). */
-export function deletedEvent({ classKey, uri }: QueueEntry): RecordedEvent {
+export function deletedEvent(entry: QueueEntry): RecordedEvent {
+  return unfetchedEvent(entry, FETCH_STATUS.deleted, 'deleted by the operator');
+}
+
+/** Returns the event of a URI that is pending when the crawl ends (CRAWL-5.6.6, status 0). Statistics do not count it. */
+export function pendingEvent(entry: QueueEntry): RecordedEvent {
+  return unfetchedEvent(entry, FETCH_STATUS.untried, 'pending');
+}
+
+function unfetchedEvent({ classKey, uri }: QueueEntry, status: number, reason: string): RecordedEvent {
   const { url, via, pathFromSeed, sourceTag, attempts } = uri;
   return {
     url,
-    status: FETCH_STATUS.deleted,
+    status,
     disposition: 'rejected',
-    reason: 'deleted by the operator',
+    reason,
     type: '',
     bytes: 0,
     local: false,

@@ -30,7 +30,8 @@ import type { Annotations } from './annotations.js';
 import { openActions } from './crawl-actions.js';
 import { crawlChains, keepWireFor } from './crawl-chains.js';
 import { openCrawlCookies } from './crawl-cookies.js';
-import { followProgress, openCrawlRecords } from './crawl-records.js';
+import { type CrawlRecords, followProgress, openCrawlRecords } from './crawl-records.js';
+import { dumpPending } from './dump-pending.js';
 import { GatherSettings } from './gather-settings.js';
 import { MinTimeToLive } from './min-time-to-live.js';
 import { openSeen, warnOfEmptyFilter } from './open-seen.js';
@@ -83,6 +84,7 @@ export class CrawlJob implements AsyncDisposable {
     private readonly reports: Pick<ReportOptions, 'statistics' | 'seeds'>,
     private readonly indexes: ArchiveIndex | undefined,
     private readonly actions: ActionDirectory | undefined,
+    private readonly records: CrawlRecords,
     private readonly resources: CloseStack,
   ) {}
 
@@ -102,7 +104,8 @@ export class CrawlJob implements AsyncDisposable {
       ended.abort();
       await acting;
     });
-    const { order, directory } = this.options;
+    const { order, directory, store } = this.options;
+    if (order.dumpPendingAtClose) await dumpPending(store, this.records, signal);
     if (order.logs)
       await writeEndReports(join(crawlDirectoryOf(directory), 'reports'), this.control, this.reports);
     return end;
@@ -304,7 +307,17 @@ export async function openCrawlJob(
     },
   };
   const console = await openConsole(options, controller, crawlDirectory, resources);
-  return new CrawlJob(options, controller, roots, console?.url, reports, indexes, actions, resources.move());
+  return new CrawlJob(
+    options,
+    controller,
+    roots,
+    console?.url,
+    reports,
+    indexes,
+    actions,
+    records,
+    resources.move(),
+  );
 }
 
 function openIndex(directory: string, resources: CloseStack): ArchiveIndex {

@@ -6,6 +6,7 @@ import { createDirectory } from '../../storage/files/make-directory.js';
 import type { GathererStore } from '../../storage/index.js';
 import { type ComponentState, componentStateSchema, takeComponents } from '../crawler/component-state.js';
 import type { CrawlController } from '../crawler/controller.js';
+import { FETCH_STATUS } from '../crawler/crawl-uri.js';
 import { type CrawlEvent, crawlChannel } from '../crawler/events.js';
 import { JOURNAL_FILE, JournalWriter } from '../crawler/journal/index.js';
 import {
@@ -55,6 +56,8 @@ export async function openCrawlRecords(
     store,
     isStored: ordered || order.logs,
     count: (event) => {
+      // A pending URI that is only written to the log.
+      if (event.status === FETCH_STATUS.untried) return;
       servers.countEvent(event);
       statistics.document(event);
     },

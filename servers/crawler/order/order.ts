@@ -173,6 +173,11 @@ export const crawlOrderSchema = z.strictObject({
   seen: withNote(z.enum(SEEN_KINDS).default('level'), 'CRAWL-4.4', 'Kind of the seen filter'),
   sourceTagSeeds: withNote(z.boolean().default(false), 'CRAWL-2.9', 'Every URI is tagged with its seed'),
 
+  dumpPendingAtClose: withNote(
+    z.boolean().default(false),
+    'CRAWL-5.6.6',
+    'When the crawl ends by a limit or by its operator, crawl.log gets a line with status 0 for each URI that is left',
+  ),
   maxBytes: withNote(
     count.default(0),
     'CRAWL-20.2',

@@ -59,6 +59,7 @@ export const ORDER_NAMES: ReadonlyMap<string, keyof CrawlOrderConfig> = new Map(
   ['total-bandwidth-usage-KB-sec', 'totalBandwidthKBs'],
   ['pause-at-start', 'pauseAtStart'],
   ['pause-at-finish', 'pauseAtFinish'],
+  ['dump-pending-at-close', 'dumpPendingAtClose'],
   ['source-tag-seeds', 'sourceTagSeeds'],
   ['recovery-log-enabled', 'recoveryJournal'],
   ['hold-queues', 'holdQueues'],

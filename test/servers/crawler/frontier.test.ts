@@ -3,12 +3,14 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
+import { type CrawlEvent, crawlChannel } from '../../../servers/crawler/events.js';
 import { frontierConformance, ManualClock } from '../../../servers/crawler/frontier/conformance/index.js';
 import { HeadWindow } from '../../../servers/crawler/frontier/head-window.js';
 import { type CrawlFrontier, DIRECTIVE, Frontier } from '../../../servers/crawler/frontier/index.js';
+import { SeenUris } from '../../../servers/crawler/frontier/seen-uris.js';
 import { WakeHeap } from '../../../servers/crawler/frontier/wake-heap.js';
 import { type GathererBatch, GathererStore } from '../../../storage/index.js';
-import { SEEN_KINDS } from '../../../storage/seen/index.js';
+import { openSeenFilter, SEEN_KINDS } from '../../../storage/seen/index.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { type OpenFrontier, opener } from './frontier-under-test.js';
 
@@ -67,6 +69,24 @@ t.test('CRAWL-9.11 highest-uri: the queue whose best URI has the smallest preced
   };
   t.same(await orderOf('highest-uri'), ['a/1', 'b/2', 'b/3', 'c/4', 'a/5']);
   t.same(await orderOf('base'), ['a/1', 'b/2', 'c/4', 'a/5', 'b/3'], 'first in, first out');
+});
+
+t.test('CRAWL-4.6 every 10 000 additions the mean time of a look-up is logged', async (t) => {
+  const said: string[] = [];
+  const onEvent = (event: unknown): void => void said.push((event as CrawlEvent).text);
+  crawlChannel.subscribe(onEvent);
+  t.teardown(() => void crawlChannel.unsubscribe(onEvent));
+  await using filter = await openSeenFilter({ kind: 'memory-set' });
+  const seen = new SeenUris(filter);
+  for (let i = 0; i < 40; i++) {
+    const keys = Array.from({ length: 500 }, (_, k) => `http://site.test/${i}/${k}`);
+    await seen.add(keys);
+    await seen.add(keys);
+  }
+  t.match(said, [
+    /^seen filter memory-set: 10000 URIs; the last 19500 look-ups took [\d.]+ microseconds on average$/,
+    /^seen filter memory-set: 20000 URIs; the last 20000 look-ups/,
+  ]);
 });
 
 /** Returns the name of the first conformance test that a frontier fails; undefined if it passes all. */

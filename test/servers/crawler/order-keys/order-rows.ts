@@ -112,6 +112,13 @@ export const ORDER_ROWS: readonly OrderRow[] = [
     shows: ({ seen }) => seen === 2,
   },
   {
+    key: 'dumpPendingAtClose',
+    set: () => ({ dumpPendingAtClose: true }),
+    both: () => ({ logs: true, maxDocuments: 1 }),
+    shows: ({ lines, snapshot }) =>
+      [...lines.values()].some(({ status }) => status === 0) && snapshot.failed === 0,
+  },
+  {
     key: 'holdQueues',
     set: () => ({ holdQueues: false }),
     both: () => ({ targetReadyBacklog: 1, pauseAtStart: true }),
