@@ -56,7 +56,7 @@ async function inactiveAtStart({ control }: Running): Promise<number> {
 function longFiles(directory: string): string {
   const files = join(directory, 'files');
   mkdirSync(files, { recursive: true });
-  for (let i = 0; i < 24; i++) writeFileSync(join(files, `${i}.txt`), randomBytes(400_000).toString('hex'));
+  for (let i = 0; i < 16; i++) writeFileSync(join(files, `${i}.txt`), randomBytes(100_000).toString('hex'));
   return `file://${files}/`;
 }
 
