@@ -330,6 +330,7 @@ export class CrawlController implements CrawlControl {
     uri.disposition = 'failed';
     uri.reason = `killed in ${uri.step}`;
     uri.candidates = [];
+    uri.parts = [];
     this.#publish(`worker ${uri.worker} was killed: ${uri.url}`, true);
   }
 
@@ -339,16 +340,31 @@ export class CrawlController implements CrawlControl {
     const batch = uri.status === FETCH_STATUS.killed ? store.batch() : uri.batch;
     const finish = disposition(uri, servers);
     const event = recordedEvent(uri, begin);
-    let count = (): void => this.#count(event);
-    const { written } = await frontier.finished(uri.entry, finish, batch, uri.candidates, () => {
-      onFinish?.(uri, batch);
-      if (record !== undefined) count = record(event, batch);
-    });
+    const events = [...uri.parts.map((part) => part.event), event];
+    const parts = uri.parts.flatMap(({ candidate }) => candidate ?? []);
+    let count = (): void => {
+      for (const each of events) this.#count(each);
+    };
+    const { written } = await frontier.finished(
+      uri.entry,
+      finish,
+      batch,
+      [...parts, ...uri.candidates],
+      () => {
+        onFinish?.(uri, batch);
+        if (record === undefined) return;
+        const counts = events.map((each) => record(each, batch));
+        count = () => {
+          for (const each of counts) each();
+        };
+      },
+    );
     const counted = written.then(count);
     this.#completions.add(counted, { ...event, frontier: frontier.counts }, uri);
     await this.#completions.waitForRoom(this.#workers.size);
-    this.#bandwidth.addBytes(uri.size);
-    this.#bytes += uri.size;
+    const bytes = events.reduce((sum, each) => sum + each.bytes, 0);
+    this.#bandwidth.addBytes(bytes);
+    this.#bytes += bytes;
     if (finish.outcome === 'success') this.#documents++;
     this.#checkLimits();
   }

@@ -3,6 +3,7 @@ import { withoutUserInfo } from '../../protocols/urls/index.js';
 import type { DocumentRecord, GathererBatch, QueueEntry } from '../../storage/index.js';
 import type { EssenceOutput } from '../essence/index.js';
 import type { WaitReason } from './control.js';
+import type { RecordedEvent } from './events.js';
 import type { Candidate } from './frontier/index.js';
 import type { CrawlSettings } from './order/settings.js';
 
@@ -64,6 +65,21 @@ export interface OutLink {
   readonly hop: 'L' | 'E' | 'X' | 'R' | 'M';
 }
 
+/** A document as the scripts of its page made it. */
+export interface RenderedDocument {
+  /** HTML in UTF-8. Its buffer is not shared and may be transferred. */
+  readonly body: Uint8Array;
+  /** URLs to which scripts of the page wanted to go, absolute and canonical. */
+  readonly links: readonly OutLink[];
+}
+
+/** A URI that was fetched as a part of another one: its line in the logs, and what the frontier counts as seen. */
+export interface FetchedPart {
+  readonly event: RecordedEvent;
+  /** Undefined if it was not fetched. */
+  readonly candidate: Candidate | undefined;
+}
+
 /**
  * A URI in the chains (CRAWL section 2): the frontier's entry and the results of the processors. It lives from `next()` to `finished()`.
  */
@@ -107,6 +123,13 @@ export class CrawlUri {
   unresolved = false;
   /** Name of the current processor (CRAWL-20.3). */
   step = '';
+
+  /** What a browser made of the document; extraction reads it instead of the fetched body. */
+  rendered: RenderedDocument | undefined;
+  /** What the browser fetched for it. */
+  parts: readonly FetchedPart[] = [];
+  /** Further headers of its request, by names in lower case. */
+  requestHeaders: Readonly<Record<string, string>> = {};
 
   /** Links in scope; the frontier queues the new ones when the URI is finished. */
   candidates: readonly Candidate[] = [];

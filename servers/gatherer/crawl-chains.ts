@@ -2,6 +2,7 @@ import { type Fetcher, LocalMapper } from '../../clients/fetch/index.js';
 import type { GathererConfig, RootNode } from '../../protocols/config/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { DocumentRecord, GathererStore, QueuedUri } from '../../storage/index.js';
+import { type PageLoader, type PagePartsOptions, PartCache } from '../crawler/browser/index.js';
 import { CHAIN_NAMES, type ChainName, type Processor, type ProcessorChains } from '../crawler/chains.js';
 import { decideSequence } from '../crawler/decide/index.js';
 import type { Frontier } from '../crawler/frontier/index.js';
@@ -10,10 +11,11 @@ import type { ChainStep } from '../crawler/order/chain-config.js';
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
 import type { ProcessorName } from '../crawler/order/processor-names.js';
 import { Blocker } from '../crawler/processors/blocker.js';
+import { BrowserProcessor } from '../crawler/processors/browser.js';
 import { ChangeEvaluator } from '../crawler/processors/change-evaluator.js';
 import { ContentDigest } from '../crawler/processors/content-digest.js';
 import { DigestHistory } from '../crawler/processors/digest-history.js';
-import { FetchProcessor, ResponseClassifier } from '../crawler/processors/fetch.js';
+import { type FetchLimits, FetchProcessor, ResponseClassifier } from '../crawler/processors/fetch.js';
 import { FetchHistory } from '../crawler/processors/fetch-history.js';
 import { FormLogin, type LoginForm } from '../crawler/processors/form-login.js';
 import { GatedProcessor } from '../crawler/processors/gated-processor.js';
@@ -70,6 +72,11 @@ export interface ChainOptions {
       })
     | undefined;
   readonly runtime: RuntimeLimitOptions;
+  /** The browser of `settings.fetcher`; undefined if no page is loaded in one. */
+  readonly browser:
+    | (Pick<CrawlOrderConfig['browser'], 'cacheMiB' | 'keepDocuments'> &
+        Pick<PagePartsOptions, 'prepare' | 'settingsFor'> & { readonly loader: PageLoader })
+    | undefined;
   /** The processors of each chain, by the order. */
   readonly steps: Readonly<Record<ChainName, readonly ChainStep[]>>;
   /** The loaded modules among them. */
@@ -81,9 +88,9 @@ export interface ChainOptions {
 
 /** Returns the five chains of a Gatherer's run (CRAWL-11.2): those of its order, or the default ones. */
 export function crawlChains(options: ChainOptions): ProcessorChains {
-  const factories = processorFactories(options);
+  const factories = processorFactories(options, () => chains);
   const { steps, loaded, ordered, extraProcessors, seeds } = options;
-  return Object.fromEntries(
+  const chains = Object.fromEntries(
     CHAIN_NAMES.map((chain) => {
       const processors = steps[chain].flatMap((step): Processor | readonly Processor[] => {
         const { entry } = step;
@@ -102,6 +109,7 @@ export function crawlChains(options: ChainOptions): ProcessorChains {
       return [chain, processors.toSpliced(before === -1 ? processors.length : before, 0, ...extra)];
     }),
   ) as Record<ChainName, Processor[]>;
+  return chains;
 }
 
 /** The processors before which those of the caller run; in other chains they are the last. */
@@ -122,6 +130,7 @@ const ORDER_ONLY: ReadonlySet<ProcessorName> = new Set([
 /** Returns a function that creates each of this project's processors, by name; undefined without what it needs. */
 function processorFactories(
   options: ChainOptions,
+  chains: () => ProcessorChains,
 ): Readonly<Record<ProcessorName, () => Processor | undefined>> {
   const { store, config, fetcher, essence, frontier, scope, servers, rulesDigest, now } = options;
   const limits = {
@@ -174,6 +183,7 @@ function processorFactories(
     WarcWriter: () => warc,
     ResponseClassifier: () => new ResponseClassifier(limits),
     ChangeEvaluator: () => (history === undefined ? undefined : new ChangeEvaluator(history)),
+    Browser: () => browserProcessor(options, limits, chains, warc),
     ListingExtractor: () => new ListingExtractor({ roots: options.roots }),
     Essence: () => new ExtractProcessor({ essence, rulesDigest, robotsAgent: options.robotsAgent, now }),
     Writer: () =>
@@ -211,6 +221,31 @@ function formLogin(options: ChainOptions): FormLogin | undefined {
   const { cookies, forms, readTimeoutMs } = options;
   if (cookies === undefined || forms.length === 0) return undefined;
   return new FormLogin({ ...options, forms, cookies, timeoutMs: readTimeoutMs });
+}
+
+/** Undefined if no page is loaded in a browser. */
+function browserProcessor(
+  { browser, fetcher, servers, scope }: ChainOptions,
+  limits: FetchLimits,
+  chains: () => ProcessorChains,
+  warc: WarcWriter | undefined,
+): BrowserProcessor | undefined {
+  if (browser === undefined) return undefined;
+  const { loader, prepare, settingsFor, cacheMiB, keepDocuments } = browser;
+  const cache = new PartCache(cacheMiB * 2 ** 20);
+  const archive = keepDocuments ? warc : undefined;
+  return new BrowserProcessor({
+    loader,
+    prepare,
+    settingsFor,
+    cache,
+    archive,
+    fetcher,
+    servers,
+    scope,
+    limits,
+    chains,
+  });
 }
 
 /** CRAWL-11.3. */

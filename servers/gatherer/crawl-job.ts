@@ -34,6 +34,7 @@ import { type CrawlRecords, followProgress, openCrawlRecords } from './crawl-rec
 import { dumpPending } from './dump-pending.js';
 import { GatherSettings } from './gather-settings.js';
 import { MinTimeToLive } from './min-time-to-live.js';
+import { type OpenBrowser, openBrowser } from './open-browser.js';
 import { openSeen, warnOfEmptyFilter } from './open-seen.js';
 import { loginForms } from './order-credentials.js';
 import { NetworkReach } from './reach.js';
@@ -66,6 +67,8 @@ export interface CrawlJobOptions {
   readonly readTimeoutMs: number;
   readonly now: () => UnixSeconds;
   readonly extraProcessors: Partial<Record<ChainName, readonly Processor[]>>;
+  /** Opens the browser of `settings.fetcher`. Default: Chromium. */
+  readonly openBrowser?: OpenBrowser | undefined;
   readonly log?: Logger;
   readonly onDocument: (event: DocumentEvent) => void;
 }
@@ -177,6 +180,7 @@ export async function openCrawlJob(
     order.warc.index && order.warc.directory !== '' ? openIndex(order.warc.directory, resources) : undefined;
   const warc = await openWarc(options, indexes, resources);
   side = warc && new SideCaptures(warc);
+  const loader = await openBrowser(options, userAgent, resources);
   const steps = chainSteps(order);
   const loaded = await loadProcessors(steps, crawlDirectory, resources);
   const frontier = await Frontier.open({
@@ -273,6 +277,12 @@ export async function openCrawlJob(
       loaded,
       seeds: seedsOf(nodes),
       warc: warc && { ...order.warc, files: warc },
+      browser: loader && {
+        ...order.browser,
+        loader,
+        prepare: (candidate) => preparer.prepare(candidate),
+        settingsFor: (uri) => settings.forUri(uri),
+      },
       runtime: {
         elapsed: () => statistics.figures().elapsed,
         pause: () => controller.pause(),

@@ -25,6 +25,8 @@ import { essenceOptionsOf } from './essence-options.js';
 import { plainOrder } from './gather-settings.js';
 import { boundLogins } from './logins.js';
 import { MinTimeToLive } from './min-time-to-live.js';
+import type { OpenBrowser } from './open-browser.js';
+import { orderDigest } from './order-digest.js';
 import { withOrder } from './order-seeds.js';
 import type { Refusal } from './root-limits.js';
 import { digest, expandNodes, type RulesDigest, RunState } from './run-state.js';
@@ -73,6 +75,8 @@ export interface GathererOptions {
   readonly processors?: Partial<Record<ChainName, readonly Processor[]>>;
   /** Receives the problems of the files that the configuration names. */
   readonly onProblem?: (problem: Error) => void;
+  /** Opens the browser of `settings.fetcher` of the order. Default: Chromium, by playwright-core. */
+  readonly openBrowser?: OpenBrowser;
   /** Log of the console; without it the order's console is not started. */
   readonly log?: Logger;
   /** Called at the start of a run with the control of its crawl. */
@@ -182,7 +186,7 @@ export class Gatherer implements AsyncDisposable {
     const rulesDigest = digest([
       JSON.stringify(essenceOptions),
       JSON.stringify(sources),
-      ...(order === undefined ? [] : embedSettings(order)),
+      ...(order === undefined ? [] : orderDigest(order)),
     ]);
     return new Gatherer(
       options,
@@ -274,6 +278,7 @@ export class Gatherer implements AsyncDisposable {
         now: () => this.#now(),
         extraProcessors: options.processors ?? {},
         onDocument,
+        openBrowser: options.openBrowser,
         ...(options.log === undefined ? {} : { log: options.log }),
       },
       nodes,
@@ -359,12 +364,6 @@ function fileRoots({ rootNodes, leafNodes }: GathererConfig): string[] {
 /** G-95: the directory of the disk cache, in the data directory instead of the Working-Directory. */
 function cacheDirectory({ directory }: GathererOptions): string {
   return join(directory, 'cache');
-}
-
-/** What determines which references of a document are stored (G-110); nothing for the default, so that older digests stay valid. */
-function embedSettings({ settings, sheets }: CrawlOrderConfig): string[] {
-  const chosen = [settings.embeds, ...sheets.map((sheet) => sheet.settings.embeds ?? '')];
-  return chosen.every((embeds) => embeds === '' || embeds === 'frames') ? [] : [`embeds ${chosen.join(' ')}`];
 }
 
 /** Essence reads as many links of a document as any setting allows; the setting of its URI may allow fewer (G-173). */

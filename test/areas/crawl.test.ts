@@ -1,5 +1,6 @@
 // One process for the crawl engine: starting one for each file takes longer than its tests.
 import '../servers/crawler/addresses.test.js';
+import '../servers/crawler/browser.test.js';
 import '../servers/crawler/checkpoint.test.js';
 import '../servers/crawler/contacts.test.js';
 import '../servers/crawler/console-commands.test.js';

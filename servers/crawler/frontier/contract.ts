@@ -22,6 +22,8 @@ export interface Candidate {
   readonly network?: number;
   /** CRAWL-2.5; default normal. */
   readonly directive?: number;
+  /** It was fetched with the page on which it was found: it counts as seen and is not queued. Default false. */
+  readonly fetched?: boolean;
   /** Called once if the URI is new; counts it against the limits of its RootNode, or returns false to refuse it. */
   readonly admit?: () => boolean;
 }

@@ -42,6 +42,7 @@ export class CandidateIntake {
         if (!known) refused.push(uri.seenKey);
       } else {
         this.knownUrls.add(candidate.url);
+        if (candidate.fetched === true) return;
         taken.push({ candidate, prepared: uri });
       }
     });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CHAIN_NAMES } from '../chains.js';
+import { browserSchema } from './browser.js';
 import { actionsSchema, consoleSchema, crawlOrderSchema, warcSchema } from './order.js';
 import { BUILT_IN_PROCESSORS } from './processor-names.js';
 import { quotasSchema } from './quotas.js';
@@ -28,6 +29,7 @@ export function describeSettings(): SettingDescription[] {
     ...describeShape('', crawlOrderSchema.shape),
     ...describeShape('actions.', actionsSchema.shape),
     ...describeShape('warc.', warcSchema.shape),
+    ...describeShape('browser.', browserSchema.shape),
     ...describeShape('console.', consoleSchema.shape),
     ...describeShape('settings.', crawlSettingsSchema.shape),
     ...describeShape('settings.quotas.', quotasSchema.shape),
@@ -73,6 +75,7 @@ interface Section {
 const SECTIONS: Readonly<Record<string, Section>> = {
   actions: { head: 'The action directory', shape: actionsSchema.shape },
   warc: { head: 'WARC files', shape: warcSchema.shape },
+  browser: { head: 'The browser of settings.fetcher', shape: browserSchema.shape },
   console: { head: 'The console; absent: no console', shape: consoleSchema.shape },
   settings: { head: 'Settings, which sheets can override', shape: crawlSettingsSchema.shape },
   'settings.quotas': { head: 'Quotas', shape: quotasSchema.shape },

@@ -13,6 +13,11 @@ const DEPENDENT: readonly {
   readonly effective: (settings: CrawlSettings) => boolean;
 }[] = [
   {
+    names: ['browserSeconds', 'browserRequests', 'browserMegabytes', 'browserDelayMs', 'browserScroll'],
+    problem: 'without fetcher browser',
+    effective: ({ fetcher }) => fetcher === 'browser',
+  },
+  {
     names: ['customRobots'],
     problem: 'without robotsPolicy custom',
     effective: ({ robotsPolicy }) => robotsPolicy === 'custom',
@@ -147,6 +152,8 @@ export function ignoredSettings(order: CrawlOrderConfig): OrderProblem[] {
   for (const name of ['firstLookSeconds', 'lookSeconds'] as const)
     if (order.actions.directory === '' && order.actions[name] !== actions[name])
       ignored.push({ path: ['actions', name], problem: 'it has no effect without actions.directory' });
+  if (order.browser.keepDocuments && order.warc.directory === '')
+    ignored.push({ path: ['browser', 'keepDocuments'], problem: 'it has no effect without warc.directory' });
   for (const name of ['cookiesLoadFile', 'cookiesSaveFile'] as const)
     if (order[name] !== '' && !keepsCookies(order))
       ignored.push({ path: [name], problem: 'it has no effect without settings.cookies' });

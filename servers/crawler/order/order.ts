@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { SEEN_KINDS } from '../../../storage/seen/index.js';
 import { sequenceConfigSchema } from '../decide/rule-config.js';
+import { browserSchema } from './browser.js';
 import { chainsSchema } from './chain-config.js';
 import { credentialsSchema } from './credentials.js';
 import { withNote } from './setting-notes.js';
@@ -243,6 +244,7 @@ export const crawlOrderSchema = z.strictObject({
   ),
   actions: actionsSchema.prefault({}),
   warc: warcSchema.prefault({}),
+  browser: browserSchema.prefault({}),
   /** Absent: the crawl has no console. */
   console: consoleSchema.optional(),
 

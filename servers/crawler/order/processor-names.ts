@@ -171,6 +171,21 @@ const PROCESSORS = [
     settings: ['skipUnchanged'],
   },
   {
+    name: 'Browser',
+    chain: 'extract',
+    text: 'with fetcher browser: loads pages in Chromium, for what their scripts make',
+    rule: 'CRAWL-11.2',
+    after: ['ChangeEvaluator'],
+    settings: [
+      'fetcher',
+      'browserSeconds',
+      'browserRequests',
+      'browserMegabytes',
+      'browserDelayMs',
+      'browserScroll',
+    ],
+  },
+  {
     name: 'ListingExtractor',
     chain: 'extract',
     text: 'the URLs of sitemaps and feeds',
@@ -182,7 +197,7 @@ const PROCESSORS = [
     text: 'links and summary of the document; later processors of the chain do not get its body',
     rule: 'CRAWL-11.2',
     required: true,
-    after: ['ChangeEvaluator', 'ListingExtractor'],
+    after: ['ChangeEvaluator', 'Browser', 'ListingExtractor'],
   },
   {
     name: 'Writer',

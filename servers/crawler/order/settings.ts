@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { ROBOTS_POLICIES } from '../../../protocols/robots/index.js';
 import { QUEUE_POLICIES } from '../../../protocols/urls/index.js';
+import { browserSettings } from './browser.js';
 import { quotasSchema } from './quotas.js';
 import { withNote } from './setting-notes.js';
 
@@ -238,6 +239,8 @@ export const crawlSettingsSchema = z.strictObject({
     'CRAWL-22',
     'A response that breaks the rules of HTTP is requested again, after the usual pause, and read as browsers read it (annotation lenientHttp); false: it counts as a lost connection',
   ),
+
+  ...browserSettings,
 
   cookies: withNote(
     z.boolean().default(false),

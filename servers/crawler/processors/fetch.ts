@@ -62,6 +62,12 @@ function retryAfter(value: string): number {
   return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds * 1000)) : 0;
 }
 
+type RequestLock = (
+  host: string,
+  signal: AbortSignal,
+  work: () => Promise<FetchResult>,
+) => Promise<FetchResult>;
+
 /** CRAWL-11.2 chain 2: fetches the document by its access method, conditionally if it is known (G-105, G-106). */
 export class FetchProcessor implements Processor {
   readonly name = 'Fetch';
@@ -71,6 +77,8 @@ export class FetchProcessor implements Processor {
     readonly limits: FetchLimits,
     /** Counts failed contacts (CRAWL-12.2). */
     readonly servers: Pick<ServerCache, 'contact' | 'locks' | 'crawlDelay' | 'hostEmission'>,
+    /** Runs a request under the lock of its host. Default: as one of the host's own queues. */
+    readonly lock: RequestLock = (host, signal, work) => servers.locks.shared(host, signal, work),
   ) {}
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
@@ -118,7 +126,7 @@ export class FetchProcessor implements Processor {
         crawlDelay: this.servers.crawlDelay(url),
         hostEmission: this.servers.hostEmission(url),
       }),
-      lock: (first) => locks.shared(host, signal, first),
+      lock: (first) => this.lock(host, signal, first),
     });
   }
 

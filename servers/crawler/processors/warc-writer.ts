@@ -5,6 +5,7 @@ import {
   type ArchiveFormat,
   type CaptureRecords,
   captureRecords,
+  conversionRecord,
   metadataRecord,
   type Revisit,
   type WarcFiles,
@@ -63,6 +64,12 @@ export class WarcWriter implements Processor {
       uri.annotations.push(`unwritten:${obstacle}`);
     }
     return 'proceed';
+  }
+
+  /** Writes the document that the scripts of a page made. */
+  async writeConversion(uri: CrawlUri, html: Uint8Array): Promise<void> {
+    const record = conversionRecord(uri.url, html, Date.now(), this.#written.get(uri)?.id);
+    await this.options.files.write([record], uri.signal);
   }
 
   async #capture(uri: CrawlUri, fetched: FetchResult): Promise<Written | undefined> {

@@ -39,11 +39,12 @@ export function headerProblem(name: string, value: string): string | undefined {
  * @param cookies undefined if the crawl keeps none
  */
 export async function extraHeaders(
-  { url, settings, entry }: CrawlUri,
+  { url, settings, entry, requestHeaders }: CrawlUri,
   cookies: CookieJars | undefined,
 ): Promise<Record<string, string>> {
   const headers: Record<string, string> = {};
   if (!/^https?:/.test(url)) return headers;
+  Object.assign(headers, requestHeaders);
   for (const [name, value] of Object.entries(settings.requestHeaders)) headers[name.toLowerCase()] = value;
   const referer = settings.sendReferer ? refererOf(entry.uri.via, url) : '';
   if (referer !== '') headers.referer = referer;

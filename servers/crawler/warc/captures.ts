@@ -121,6 +121,27 @@ export function dnsRecord(host: string, addresses: readonly string[], date: numb
   };
 }
 
+/** Returns the record of a document that was made from a capture (WARC 1.1, 6.8): HTML in UTF-8, as the scripts of a page left it. */
+export function conversionRecord(
+  url: string,
+  html: Uint8Array,
+  date: number,
+  refersTo: string | undefined,
+): NewWarcRecord {
+  return {
+    type: 'conversion',
+    id: newRecordId(),
+    date,
+    contentType: 'text/html; charset=utf-8',
+    fields: [
+      ['WARC-Target-URI', withoutUserInfo(url)],
+      ...(refersTo === undefined ? [] : [['WARC-Refers-To', refersTo] as const]),
+      ['WARC-Payload-Digest', sha1Base32(html)],
+    ],
+    block: [html],
+  };
+}
+
 /** Returns the metadata record of a capture (WARC 1.1, 6.6): its path from the seed, the duration of its fetch, and its links. */
 export function metadataRecord(metadata: CaptureMetadata): NewWarcRecord {
   const { url, via, hopsFromSeed, sourceTag, fetchTimeMs, outLinks } = metadata;

@@ -3,6 +3,7 @@ export {
   type CaptureMetadata,
   type CaptureRecords,
   captureRecords,
+  conversionRecord,
   dnsRecord,
   metadataRecord,
   payloadDigestOf,

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 
 /** The record types that a crawl writes (WARC 1.1, 6). */
-export type WarcRecordType = 'warcinfo' | 'response' | 'request' | 'resource' | 'revisit' | 'metadata';
+export type WarcRecordType =
+  | 'warcinfo'
+  | 'response'
+  | 'request'
+  | 'resource'
+  | 'revisit'
+  | 'conversion'
+  | 'metadata';
 
 /** A record to be written. */
 export interface NewWarcRecord {

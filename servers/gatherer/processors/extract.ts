@@ -30,8 +30,10 @@ export class ExtractProcessor implements Processor {
     const { essence, rulesDigest, now } = this.options;
     const fetched = uri.fetched!;
     const known = uri.document;
+    const body = uri.rendered?.body ?? fetched.body;
+    const charset = uri.rendered === undefined ? fetched.charset : 'utf-8';
     if (known !== undefined && known.updateTime > 0 && known.rulesDigest === rulesDigest(known)) {
-      if (createHash('md5').update(fetched.body).digest('hex') === known.md5) {
+      if (createHash('md5').update(body).digest('hex') === known.md5) {
         uri.disposition = 'unchanged';
         uri.useKnownLinks(known);
         return 'proceed';
@@ -42,9 +44,9 @@ export class ExtractProcessor implements Processor {
       {
         // G-81: without the login, so that no attribute can contain it.
         url: uri.redactedUrl,
-        body: fetched.body,
+        body,
         ...(fetched.contentType === undefined ? {} : { contentType: fetched.contentType }),
-        ...(fetched.charset === undefined ? {} : { charset: fetched.charset }),
+        ...(charset === undefined ? {} : { charset }),
         lastModificationTime: fetched.lastModified,
         updateTime: uri.updateTime,
         ...(ignoresPageRobots(uri) ? { ignoreRobots: true } : {}),
@@ -60,7 +62,11 @@ export class ExtractProcessor implements Processor {
       uri.reason = uri.essence.warnings[0] ?? `type ${uri.essence.type} is not indexed`;
     if (uri.essence.malformedLinks !== undefined) reportMalformed(uri, uri.essence.malformedLinks);
     uri.droppedLinks = uri.essence.droppedLinks ?? 0;
-    uri.outLinks = withLoginOf(uri.url, [...uri.essence.links, ...headerLinks(uri)]);
+    uri.outLinks = withLoginOf(uri.url, [
+      ...uri.essence.links,
+      ...headerLinks(uri),
+      ...(uri.rendered?.links ?? []),
+    ]);
     applyRobotsTag(uri, this.options.robotsAgent);
     return 'proceed';
   }

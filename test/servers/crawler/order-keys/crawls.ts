@@ -8,7 +8,7 @@ import type { CrawlControl, CrawlSnapshot } from '../../../../servers/crawler/in
 import { parseCrawlLogLine } from '../../../../servers/crawler/logs/index.js';
 import { readOrder } from '../../../../servers/crawler/order/index.js';
 import type { CrawlOrderInput } from '../../../../servers/crawler/order/order.js';
-import { Gatherer, type GatherReport } from '../../../../servers/gatherer/index.js';
+import { Gatherer, type GathererOptions, type GatherReport } from '../../../../servers/gatherer/index.js';
 import { type Page, page, type Site } from '../../../helpers/site.js';
 
 /** A crawl while it runs. */
@@ -28,6 +28,7 @@ export interface CrawlOptions {
   /** Acts on the running crawl; returns what it saw. */
   readonly drive?: (running: Running) => Promise<unknown>;
   readonly force?: boolean;
+  readonly openBrowser?: GathererOptions['openBrowser'];
 }
 
 type LogLine = NonNullable<ReturnType<typeof parseCrawlLogLine>>;
@@ -71,7 +72,7 @@ const FAST = { delayFactor: 0, minDelayMs: 0, retryDelaySeconds: 0 };
 
 /** Crawls a site by an order. The crawl's directory is `data/` in this one. */
 export async function crawl(directory: string, site: Site, options: CrawlOptions): Promise<CrawlView> {
-  const { order, hosts = [], drive = async () => undefined, force = false } = options;
+  const { order, hosts = [], drive = async () => undefined, force = false, openBrowser } = options;
   const roots = [`${site.url}/`, ...hosts].map((url) => `${url} Delay=0`).join('\n');
   const text = `Gatherer-Name: T\nGatherer-Host: g.example.org\nAccess-Delay: 0\n<RootNodes>\n${roots}\n</RootNodes>\n`;
   const data = join(directory, 'data');
@@ -92,6 +93,7 @@ export async function crawl(directory: string, site: Site, options: CrawlOptions
       essenceWorkers: 0,
       force,
       log: LOG,
+      ...(openBrowser === undefined ? {} : { openBrowser }),
       onControl: (running, url) => {
         control = running;
         consoleUrl = url;

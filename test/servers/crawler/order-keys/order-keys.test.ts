@@ -16,6 +16,7 @@ import { HostAddresses } from '../../../../servers/crawler/servers/index.js';
 import { zstdProblem } from '../../../../servers/crawler/warc/index.js';
 import { GatherSettings } from '../../../../servers/gatherer/gather-settings.js';
 import { Site } from '../../../helpers/site.js';
+import { BROWSER_ROWS } from './browser-rows.js';
 import { type CrawlView, crawl, PAGES } from './crawls.js';
 import { HOST_ROWS, PROXY_LOGIN } from './host-rows.js';
 import { crawlRows } from './hosts.js';
@@ -92,7 +93,7 @@ t.test('CRAWL-19.5 each setting of a URI has its effect, on the host whose sheet
 
 /** Runs the crawl of a row, with its option or without it. */
 async function runRow(directory: string, row: OrderRow, isSet: boolean): Promise<boolean> {
-  const { pages = () => PAGES, both = () => ({}), set, drive, hosts, shows } = row;
+  const { pages = () => PAGES, both = () => ({}), set, drive, hosts, openBrowser, shows } = row;
   mkdirSync(directory, { recursive: true });
   await using site = await Site.start(pages());
   const order = { ...both(directory), ...(isSet ? set(directory) : {}) };
@@ -100,6 +101,7 @@ async function runRow(directory: string, row: OrderRow, isSet: boolean): Promise
     order,
     ...(drive === undefined ? {} : { drive }),
     ...(hosts === undefined ? {} : { hosts: typeof hosts === 'function' ? hosts(directory) : hosts }),
+    ...(openBrowser === undefined ? {} : { openBrowser }),
   };
   if (row.twice === true) await crawl(directory, site, options);
   const view = await crawl(directory, site, { ...options, force: row.twice === true });
@@ -109,7 +111,7 @@ async function runRow(directory: string, row: OrderRow, isSet: boolean): Promise
 t.test('CRAWL-19.2 each option of the order that needs a crawl of its own has its effect', async (t) => {
   const directory = t.testdir();
   await Promise.all(
-    ORDER_ROWS.map(async (row) => {
+    [...ORDER_ROWS, ...BROWSER_ROWS].map(async (row) => {
       const directoryOf = (isSet: boolean): string => join(directory, row.key, String(isSet));
       const [withKey, without] = await Promise.all([
         runRow(directoryOf(true), row, true),
@@ -147,12 +149,13 @@ t.test('every key of the schema has one row', (t) => {
   const rows = [
     ...HOST_ROWS.map(({ key }) => key),
     ...ORDER_ROWS.map(({ key }) => key),
+    ...BROWSER_ROWS.map(({ key }) => key),
     ...Object.keys(sharedRows(0)),
     ...Object.keys(PURE_ROWS),
   ];
   t.same(rows.toSorted(), keys.toSorted());
   const sections = Object.keys(crawlOrderSchema.shape).filter((name) => !keys.includes(name));
-  t.same(sections.toSorted(), ['actions', 'console', 'settings', 'warc'], 'sections whose keys have rows');
+  t.same(sections.toSorted(), ['actions', 'browser', 'console', 'settings', 'warc'], 'sections whose keys have rows');
   t.end();
 });
 

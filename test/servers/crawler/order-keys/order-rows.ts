@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CrawlOrderInput } from '../../../../servers/crawler/order/order.js';
+import type { GathererOptions } from '../../../../servers/gatherer/index.js';
 import type { Page } from '../../../helpers/site.js';
 import { page } from '../../../helpers/site.js';
 import { type CrawlView, PAGES, type Running } from './crawls.js';
@@ -19,6 +20,7 @@ export interface OrderRow {
   readonly both?: (directory: string) => CrawlOrderInput;
   readonly pages?: () => Readonly<Record<string, Page>>;
   readonly hosts?: readonly string[] | ((directory: string) => readonly string[]);
+  readonly openBrowser?: GathererOptions['openBrowser'];
   readonly drive?: (running: Running) => Promise<unknown>;
   /** Crawls the site twice; the second crawl is seen. */
   readonly twice?: true;

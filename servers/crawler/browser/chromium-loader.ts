@@ -1,0 +1,135 @@
+import { crawlChannel } from '../events.js';
+import { type ChromiumOptions, ChromiumProcess } from './chromium-process.js';
+import { findChromium } from './find-chromium.js';
+import { loadInChromium } from './load-page.js';
+import { loadPlaywright } from './load-playwright.js';
+import { type LoadedPage, PageError, type PageLoad, type PageLoader } from './types.js';
+
+export interface ChromiumLoaderOptions {
+  /** Path of Chromium; empty: it is looked for. */
+  readonly executable: string;
+  readonly userAgent: string;
+  /** Number of pages that are loaded concurrently. */
+  readonly pages: number;
+  /** Resident memory above which Chromium is restarted. */
+  readonly memoryMiB: number;
+}
+
+/** Loads pages in a Chromium, which starts with the first page and is restarted after it ended. */
+export class ChromiumLoader implements PageLoader {
+  #current: Promise<ChromiumProcess> | undefined;
+  #closed = false;
+  #active = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  private constructor(
+    private readonly options: ChromiumOptions,
+    private readonly pages: number,
+  ) {}
+
+  /** Finds what it needs. @throws UsageError if playwright-core or Chromium is missing */
+  static async open({
+    executable,
+    pages,
+    memoryMiB,
+    userAgent,
+  }: ChromiumLoaderOptions): Promise<ChromiumLoader> {
+    const playwright = await loadPlaywright();
+    const file = await findChromium(executable);
+    const sandbox = process.getuid?.() !== 0;
+    if (!sandbox) {
+      const text =
+        'Chromium runs without its sandbox, because this program runs as root; run it as another user';
+      crawlChannel.publish({ text, alert: true });
+    }
+    const options = { playwright, executable: file, userAgent, maxMemoryBytes: memoryMiB * 2 ** 20, sandbox };
+    return new ChromiumLoader(options, pages);
+  }
+
+  /** A page whose browser ended, perhaps because of another page, is loaded once more. */
+  async load(page: PageLoad): Promise<LoadedPage> {
+    await this.#enter(page.signal);
+    try {
+      return await this.#attempt(page).catch((error: unknown) => {
+        if (!(error instanceof LostError) || this.#closed) throw error;
+        page.signal.throwIfAborted();
+        return this.#attempt(page);
+      });
+    } finally {
+      this.#active--;
+      this.#waiting.shift()?.();
+    }
+  }
+
+  async #attempt(page: PageLoad): Promise<LoadedPage> {
+    const chromium = await this.#process();
+    const end = new AbortController();
+    const lost = chromium.lost.then((reason) => {
+      end.abort(reason);
+      throw new LostError(reason);
+    });
+    lost.catch(() => undefined);
+    const loaded = loadInChromium(chromium, this.options.userAgent, {
+      ...page,
+      signal: AbortSignal.any([page.signal, end.signal]),
+    });
+    try {
+      return await Promise.race([loaded, lost]);
+    } catch (error) {
+      if (chromium.isLost && !page.signal.aborted) throw new LostError(await chromium.lost);
+      throw error;
+    } finally {
+      // Its pages are closed before the next one begins.
+      await loaded.catch(() => undefined);
+    }
+  }
+
+  async #process(): Promise<ChromiumProcess> {
+    if (this.#closed) throw new PageError('start', 'the crawl ends');
+    const current = await this.#current?.catch(() => undefined);
+    if (current !== undefined && !current.isLost) return current;
+    this.#current = this.#start();
+    return this.#current;
+  }
+
+  async #start(): Promise<ChromiumProcess> {
+    const started = await ChromiumProcess.start(this.options);
+    void started.lost.then((reason) => {
+      if (!this.#closed)
+        crawlChannel.publish({ text: `${reason.message}; it is started again`, alert: true });
+    });
+    return started;
+  }
+
+  async #enter(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    this.#active++;
+    if (this.#active <= this.pages) return;
+    await new Promise<void>((resolve, reject) => {
+      const enter = (): void => {
+        signal.removeEventListener('abort', leave);
+        resolve();
+      };
+      const leave = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(enter), 1);
+        this.#active--;
+        reject(signal.reason);
+      };
+      this.#waiting.push(enter);
+      signal.addEventListener('abort', leave, { once: true });
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    const current = await this.#current?.catch(() => undefined);
+    await current?.close();
+  }
+}
+
+/** The browser ended while it loaded a page. */
+class LostError extends PageError {
+  constructor({ kind, message }: PageError) {
+    super(kind, message);
+  }
+}

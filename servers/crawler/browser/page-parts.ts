@@ -1,0 +1,222 @@
+import type { Fetcher, FetchResult } from '../../../clients/fetch/index.js';
+import { resolveUrl } from '../../../protocols/urls/index.js';
+import { NETWORK, type QueuedUri } from '../../../storage/index.js';
+import type { Processor, ProcessResult } from '../chains.js';
+import { recordedEvent } from '../completions.js';
+import { CrawlUri, FETCH_STATUS, type FetchedPart, type OutLink } from '../crawl-uri.js';
+import type { Candidate, Prepared } from '../frontier/index.js';
+import type { CrawlSettings } from '../order/settings.js';
+import { type FetchLimits, FetchProcessor } from '../processors/fetch.js';
+import type { Scope } from '../scope.js';
+import type { ServerCache } from '../servers/index.js';
+import type { PartCache } from './part-cache.js';
+import type { PartRequest, PartResponse } from './types.js';
+
+export interface PagePartsOptions {
+  readonly fetcher: Fetcher;
+  readonly limits: FetchLimits;
+  readonly servers: ServerCache;
+  readonly scope: Scope;
+  readonly prepare: (candidate: Candidate) => Prepared;
+  readonly settingsFor: (uri: QueuedUri) => CrawlSettings;
+  readonly cache: PartCache;
+  /** The processors of the crawl that decide about a URI before it is fetched, robots.txt included. */
+  readonly before: readonly Processor[];
+  /** Those that digest and archive what was fetched. */
+  readonly after: readonly Processor[];
+}
+
+/** Requests for what is not read, or never ends. */
+const NEVER_FETCHED = new Set([
+  'eventsource',
+  'websocket',
+  'ping',
+  'media',
+  'manifest',
+  'texttrack',
+  'cspviolationreport',
+]);
+/** Requests for what a page shows and no text comes from; they are sent if the order wants what pages embed. */
+const SHOWN_ONLY = new Set(['image', 'font']);
+/** Attempts to get the robots.txt of a server (CRAWL-13.3.12). */
+const ROBOTS_TRIES = 3;
+const MIB = 1 << 20;
+
+/**
+ * What a page requests while a browser loads it. Each request is a URI of the crawl with hop `E`: scope, robots.txt, private addresses, quotas,
+ * cookies, proxy, limits and archives are the same; only the pause of a host is another one (`browserDelayMs`).
+ */
+export class PageParts {
+  readonly #fetched: FetchedPart[] = [];
+  /** The page, for decisions about what it embeds. */
+  readonly #page: CrawlUri;
+  #requests = 0;
+  #bytes = 0;
+  #refused = 0;
+
+  constructor(
+    private readonly uri: CrawlUri,
+    private readonly options: PagePartsOptions,
+  ) {
+    const { embeds } = uri.settings;
+    // A page has no text without its scripts, whatever is embedded: they are parts of it within the limits of its RootNode.
+    const settings = embeds === 'frames' ? { ...uri.settings, embeds: 'root' as const } : uri.settings;
+    this.#page = new CrawlUri(uri.entry, uri.batch, uri.signal, settings, uri.worker);
+    this.#page.fetched = uri.fetched;
+  }
+
+  /** What was fetched or forbidden, in order. */
+  get fetched(): readonly FetchedPart[] {
+    return this.#fetched;
+  }
+
+  /** Number of requests beyond the limits of the page. */
+  get refused(): number {
+    return this.#refused;
+  }
+
+  /** Answers a request of the page; undefined if it must not be sent, or has no response. @throws the signal's reason */
+  async fetch(request: PartRequest, signal: AbortSignal): Promise<PartResponse | undefined> {
+    const { urlForm, maxRedirects, embeds } = this.uri.settings;
+    const url = resolveUrl(request.url, undefined, urlForm);
+    if (url === undefined || !/^https?:/.test(url)) return undefined;
+    if (request.method !== 'GET' && request.method !== 'HEAD') return undefined;
+    if (NEVER_FETCHED.has(request.type) || (embeds === 'frames' && SHOWN_ONLY.has(request.type)))
+      return undefined;
+    let page = this.#page;
+    let link: OutLink = { url, hop: 'E' };
+    for (let redirects = 0; ; redirects++) {
+      const step = await this.#follow(page, link, request, signal);
+      if (step === undefined) return undefined;
+      if (step.response !== undefined)
+        return request.method === 'HEAD' ? { ...step.response, body: new Uint8Array() } : step.response;
+      if (redirects >= (maxRedirects || Number.POSITIVE_INFINITY)) return undefined;
+      page = step.part;
+      link = { url: step.location, hop: 'R' };
+    }
+  }
+
+  /** Makes one request, if it is allowed. */
+  async #follow(
+    page: CrawlUri,
+    link: OutLink,
+    request: PartRequest,
+    signal: AbortSignal,
+  ): Promise<Step | undefined> {
+    const { scope, cache } = this.options;
+    const { browserRequests } = this.uri.settings;
+    // A request that is not allowed costs time as well: names are resolved.
+    if (this.#requests >= browserRequests || this.#bytes >= this.#maxBytes) {
+      this.#refused++;
+      return undefined;
+    }
+    this.#requests++;
+    await scope.prepare(page, [link]);
+    signal.throwIfAborted();
+    const candidate = scope.candidate(page, link);
+    if (candidate === undefined) return undefined;
+    const part = this.#partOf(candidate, request, signal);
+    const begin = Date.now();
+    if (!(await this.#isAllowed(part))) {
+      if (part.status !== FETCH_STATUS.deferred) this.#record(part, begin, undefined);
+      return undefined;
+    }
+    const known = cache.get(part.url);
+    if (known !== undefined) return { response: known };
+    await this.#load(part);
+    this.#record(part, begin, part.fetched === undefined ? undefined : { ...candidate, fetched: true });
+    const { fetched } = part;
+    if (fetched?.location !== undefined) return { part, location: fetched.location };
+    if (fetched === undefined || fetched.truncated || fetched.undecoded !== undefined) return undefined;
+    const response = responseOf(fetched);
+    cache.add(part.url, response);
+    return { response };
+  }
+
+  #partOf(candidate: Candidate, { origin }: PartRequest, signal: AbortSignal): CrawlUri {
+    const { prepare, settingsFor } = this.options;
+    const { classKey, cost, directive, precedence } = prepare(candidate);
+    const { url, via, pathFromSeed, root, depth, forceFetch, isLeaf, sourceTag } = candidate;
+    const network = candidate.network ?? NETWORK.unknown;
+    const queued = {
+      url,
+      via,
+      pathFromSeed,
+      root,
+      depth,
+      forceFetch,
+      isLeaf,
+      sourceTag,
+      network,
+      cost,
+      attempts: 0,
+    };
+    const entry = { classKey, directive, precedence, ordinal: 0, uri: queued };
+    const part = new CrawlUri(entry, this.uri.batch, signal, settingsFor(queued), this.uri.worker);
+    if (origin !== '') part.requestHeaders = { origin };
+    return part;
+  }
+
+  /** CRAWL-12.4: robots.txt is fetched first, if it is not known. */
+  async #isAllowed(part: CrawlUri): Promise<boolean> {
+    for (let attempt = 1; ; attempt++) {
+      if ((await run(this.options.before, part)) !== 'post') return true;
+      if (part.status !== FETCH_STATUS.deferred || attempt >= ROBOTS_TRIES) return false;
+      part.status = FETCH_STATUS.untried;
+      part.reason = '';
+      part.fetchBegin = 0;
+      part.contactEnd = 0;
+    }
+  }
+
+  async #load(part: CrawlUri): Promise<void> {
+    const { fetcher, limits, servers, after } = this.options;
+    const maxBytes = Math.min(limits.maxBytes, Math.max(1, this.#maxBytes - this.#bytes));
+    const fetch = new FetchProcessor(fetcher, { ...limits, maxBytes }, servers, (host, signal, work) =>
+      servers.locks.exclusive(host, this.#delayMs(part), signal, work),
+    );
+    await fetch.process(part);
+    this.#bytes += part.size;
+    if (part.fetched === undefined) return;
+    await run(after, part);
+    if (!part.succeeded) return;
+    // It is a part of another document, not one that was summarized.
+    part.disposition = 'listed';
+    if (part.fetched.truncated) part.annotations.push('lenTrunc');
+  }
+
+  /** CRAWL-7.1: a server that states its delay gets it. */
+  #delayMs({ url, settings }: CrawlUri): number {
+    const stated = Math.min(this.options.servers.crawlDelay(url) ?? 0, settings.respectCrawlDelayUpToSecs);
+    return Math.max(settings.browserDelayMs, stated * 1000);
+  }
+
+  get #maxBytes(): number {
+    return Math.ceil(this.uri.settings.browserMegabytes * MIB);
+  }
+
+  #record(part: CrawlUri, begin: number, candidate: Candidate | undefined): void {
+    part.annotations.push('browser');
+    // It is not tried again for this page.
+    if (part.disposition === 'retry') part.disposition = 'failed';
+    this.#fetched.push({ event: recordedEvent(part, begin), candidate });
+  }
+}
+
+/** A response for the page, or where the next request goes. */
+type Step =
+  | { readonly response: PartResponse }
+  | { readonly response?: undefined; readonly part: CrawlUri; readonly location: string };
+
+async function run(processors: readonly Processor[], part: CrawlUri): Promise<ProcessResult> {
+  for (const processor of processors) {
+    part.step = processor.name;
+    const result = await processor.process(part);
+    if (result !== 'proceed') return result;
+  }
+  return 'proceed';
+}
+
+function responseOf({ url, status, headers, body }: FetchResult): PartResponse {
+  return { url, status, headers, body };
+}

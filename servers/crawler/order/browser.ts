@@ -1,0 +1,75 @@
+// What an order says of the browser that loads pages: settings of URIs, and options of the whole crawl.
+import { z } from 'zod';
+import { withNote } from './setting-notes.js';
+
+/** The settings of a URI that concern the browser; a part of `crawlSettingsSchema`. */
+export const browserSettings = {
+  fetcher: withNote(
+    z.enum(['http', 'browser']).default('http'),
+    'CRAWL-11.2',
+    'browser: a page (HTML, status 200) is also loaded in Chromium, whose scripts run; summary and links come from the document that they make. It needs playwright-core and Chromium',
+  ),
+  browserSeconds: withNote(
+    z.number().gt(0).max(600).default(30),
+    'CRAWL-11.2',
+    'With fetcher browser: longest time that a page may load; its document is then taken as it is',
+    's',
+  ),
+  browserRequests: withNote(
+    z.int().min(0).default(100),
+    'CRAWL-11.2',
+    'With fetcher browser: maximum number of requests of a page for scripts, styles, data; further ones fail',
+    'requests',
+  ),
+  browserMegabytes: withNote(
+    z.number().min(0).default(20),
+    'CRAWL-11.2',
+    'With fetcher browser: maximum number of bytes that these requests of a page receive',
+    'MiB',
+  ),
+  browserDelayMs: withNote(
+    z.int().min(0).default(200),
+    'CRAWL-7.1',
+    'With fetcher browser: pause between these requests to one host, which go one after the other; a Crawl-delay of robots.txt applies as well',
+    'ms',
+  ),
+  browserScroll: withNote(
+    z.boolean().default(false),
+    'CRAWL-11.2',
+    'With fetcher browser: the page is scrolled to its end, for what it loads only then',
+  ),
+};
+
+/** The browser of `settings.fetcher`. */
+export const browserSchema = z.strictObject({
+  executable: withNote(
+    z.string().default(''),
+    'CRAWL-11.2',
+    'Path of Chromium; empty: it is looked for in the usual places',
+  ),
+  pages: withNote(
+    z.int().min(1).max(64).default(2),
+    'CRAWL-11.2',
+    'Number of pages that are loaded concurrently; further ones wait',
+    'pages',
+  ),
+  memoryMiB: withNote(
+    z.int().min(128).default(2048),
+    'CRAWL-11.2',
+    'Resident memory of all processes of the browser above which it is restarted (Linux)',
+    'MiB',
+  ),
+  cacheMiB: withNote(
+    z.int().min(0).default(32),
+    'CRAWL-11.2',
+    'Memory for scripts, styles and data that several pages use, so that they are fetched once; 0: none is kept',
+    'MiB',
+  ),
+  keepDocuments: withNote(
+    z.boolean().default(false),
+    'CRAWL-18.6',
+    'The document that the scripts of a page made is written to the WARC file as a conversion record',
+  ),
+});
+
+export type BrowserConfig = z.output<typeof browserSchema>;
