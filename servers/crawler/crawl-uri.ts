@@ -3,9 +3,12 @@ import { withoutUserInfo } from '../../protocols/urls/index.js';
 import type { DocumentRecord, GathererBatch, QueueEntry } from '../../storage/index.js';
 import type { EssenceOutput } from '../essence/index.js';
 import type { WaitReason } from './control.js';
+import { DISPOSITIONS, type Disposition } from './dispositions.js';
 import type { RecordedEvent } from './events.js';
 import type { Candidate } from './frontier/index.js';
 import type { CrawlSettings } from './order/settings.js';
+
+export { DISPOSITIONS, type Disposition };
 
 /**
  * Fetch status of a URI (CRAWL-8.1). Positive numbers are the protocol's status; the others are those of Heritrix, so that its users can
@@ -43,20 +46,6 @@ export const FETCH_STATUS = {
   /** robots.txt forbids it. */
   robotsForbidden: -9998,
 } as const;
-
-/** Result of the processing of a URI; counted and logged (G-108, G-148). */
-export const DISPOSITIONS = [
-  'summarized', // fetched, with a new summary
-  'unchanged', // refreshed: the server or the digest shows that it did not change
-  'kept', // within its Refresh-Rate: not fetched
-  'listed', // a directory: source of links only
-  'redirected',
-  'rejected', // stop list, robots META, robots.txt, scope, the operator
-  'failed',
-  'retry',
-] as const;
-
-export type Disposition = (typeof DISPOSITIONS)[number];
 
 /** An extracted link: absolute and canonical. */
 export interface OutLink {

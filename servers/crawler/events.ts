@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
-import type { Disposition } from './crawl-uri.js';
+import type { Disposition } from './dispositions.js';
 import type { FrontierCounts } from './frontier/index.js';
 
 /** What logs and figures need of a URI that is returned to the frontier. */

@@ -74,7 +74,7 @@ export interface ChainOptions {
   readonly runtime: RuntimeLimitOptions;
   /** The browser of `settings.fetcher`; undefined if no page is loaded in one. */
   readonly browser:
-    | (Pick<CrawlOrderConfig['browser'], 'cacheMiB' | 'keepDocuments'> &
+    | (Pick<CrawlOrderConfig['browser'], 'maxCacheMiB' | 'keepDocuments'> &
         Pick<PagePartsOptions, 'prepare' | 'settingsFor'> & { readonly loader: PageLoader })
     | undefined;
   /** The processors of each chain, by the order. */
@@ -231,8 +231,8 @@ function browserProcessor(
   warc: WarcWriter | undefined,
 ): BrowserProcessor | undefined {
   if (browser === undefined) return undefined;
-  const { loader, prepare, settingsFor, cacheMiB, keepDocuments } = browser;
-  const cache = new PartCache(cacheMiB * 2 ** 20);
+  const { loader, prepare, settingsFor, maxCacheMiB, keepDocuments } = browser;
+  const cache = new PartCache(maxCacheMiB * 2 ** 20);
   const archive = keepDocuments ? warc : undefined;
   return new BrowserProcessor({
     loader,

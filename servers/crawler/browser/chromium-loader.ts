@@ -3,6 +3,7 @@ import { type ChromiumOptions, ChromiumProcess } from './chromium-process.js';
 import { findChromium } from './find-chromium.js';
 import { loadInChromium } from './load-page.js';
 import { loadPlaywright } from './load-playwright.js';
+import { Slots } from './slots.js';
 import { type LoadedPage, PageError, type PageLoad, type PageLoader } from './types.js';
 
 export interface ChromiumLoaderOptions {
@@ -10,7 +11,7 @@ export interface ChromiumLoaderOptions {
   readonly executable: string;
   readonly userAgent: string;
   /** Number of pages that are loaded concurrently. */
-  readonly pages: number;
+  readonly maxPages: number;
   /** Resident memory above which Chromium is restarted. */
   readonly memoryMiB: number;
 }
@@ -19,18 +20,19 @@ export interface ChromiumLoaderOptions {
 export class ChromiumLoader implements PageLoader {
   #current: Promise<ChromiumProcess> | undefined;
   #closed = false;
-  #active = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #slots: Slots;
 
   private constructor(
     private readonly options: ChromiumOptions,
     private readonly pages: number,
-  ) {}
+  ) {
+    this.#slots = new Slots(pages);
+  }
 
   /** Finds what it needs. @throws UsageError if playwright-core or Chromium is missing */
   static async open({
     executable,
-    pages,
+    maxPages,
     memoryMiB,
     userAgent,
   }: ChromiumLoaderOptions): Promise<ChromiumLoader> {
@@ -43,21 +45,16 @@ export class ChromiumLoader implements PageLoader {
       crawlChannel.publish({ text, alert: true });
     }
     const options = { playwright, executable: file, userAgent, maxMemoryBytes: memoryMiB * 2 ** 20, sandbox };
-    return new ChromiumLoader(options, pages);
+    return new ChromiumLoader(options, maxPages);
   }
 
-  /** A page whose browser ended, perhaps because of another page, is loaded once more. */
+  /** A page whose browser ended, perhaps because of another page, is loaded once more, alone. */
   async load(page: PageLoad): Promise<LoadedPage> {
-    await this.#enter(page.signal);
     try {
-      return await this.#attempt(page).catch((error: unknown) => {
-        if (!(error instanceof LostError) || this.#closed) throw error;
-        page.signal.throwIfAborted();
-        return this.#attempt(page);
-      });
-    } finally {
-      this.#active--;
-      this.#waiting.shift()?.();
+      return await this.#slots.run(1, page.signal, () => this.#attempt(page));
+    } catch (error) {
+      if (!(error instanceof PageError) || !error.browserEnded || this.#closed) throw error;
+      return this.#slots.run(this.pages, page.signal, () => this.#attempt(page));
     }
   }
 
@@ -66,7 +63,7 @@ export class ChromiumLoader implements PageLoader {
     const end = new AbortController();
     const lost = chromium.lost.then((reason) => {
       end.abort(reason);
-      throw new LostError(reason);
+      throw reason;
     });
     lost.catch(() => undefined);
     const loaded = loadInChromium(chromium, this.options.userAgent, {
@@ -76,7 +73,7 @@ export class ChromiumLoader implements PageLoader {
     try {
       return await Promise.race([loaded, lost]);
     } catch (error) {
-      if (chromium.isLost && !page.signal.aborted) throw new LostError(await chromium.lost);
+      if (chromium.isLost && !page.signal.aborted) throw await chromium.lost;
       throw error;
     } finally {
       // Its pages are closed before the next one begins.
@@ -101,35 +98,9 @@ export class ChromiumLoader implements PageLoader {
     return started;
   }
 
-  async #enter(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    this.#active++;
-    if (this.#active <= this.pages) return;
-    await new Promise<void>((resolve, reject) => {
-      const enter = (): void => {
-        signal.removeEventListener('abort', leave);
-        resolve();
-      };
-      const leave = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(enter), 1);
-        this.#active--;
-        reject(signal.reason);
-      };
-      this.#waiting.push(enter);
-      signal.addEventListener('abort', leave, { once: true });
-    });
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     const current = await this.#current?.catch(() => undefined);
     await current?.close();
-  }
-}
-
-/** The browser ended while it loaded a page. */
-class LostError extends PageError {
-  constructor({ kind, message }: PageError) {
-    super(kind, message);
   }
 }

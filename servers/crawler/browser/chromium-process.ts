@@ -54,7 +54,7 @@ export class ChromiumProcess {
       clearTimeout(this.#timer);
       resolve(reason);
     };
-    browser.once('disconnected', () => this.#lose(new PageError('crashed', 'Chromium ended')));
+    browser.once('disconnected', () => this.#lose(new PageError('crashed', 'Chromium ended', true)));
   }
 
   /** @throws PageError if Chromium does not start */
@@ -88,7 +88,7 @@ export class ChromiumProcess {
 
   /** Ends it with all its processes. */
   async close(): Promise<void> {
-    this.#lose(new PageError('crashed', 'Chromium was stopped'));
+    this.#lose(new PageError('crashed', 'Chromium was stopped', true));
     const closed = this.browser.close().catch(() => undefined);
     const timer = setTimeout(() => void this.#kill(), CLOSE_TIMEOUT_MS);
     await closed;
@@ -124,7 +124,7 @@ export class ChromiumProcess {
       if (residentBytes <= maxMemoryBytes) return this.#watch();
       const [used, most] = [residentBytes, maxMemoryBytes].map((bytes) => Math.round(bytes / MIB));
       await this.kill(
-        new PageError('memory', `Chromium used ${used} MiB, more than ${most} (browser.memoryMiB)`),
+        new PageError('memory', `Chromium used ${used} MiB, more than ${most} (browser.memoryMiB)`, true),
       );
     }, WATCH_MS);
     this.#timer.unref();

@@ -8,6 +8,5 @@ export {
   PageError,
   type PageLoad,
   type PageLoader,
-  type PartRequest,
   type PartResponse,
 } from './types.js';

@@ -1,4 +1,5 @@
 // One page in a Chromium: its requests, its time, its document.
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContext, CDPSession, Page, Route } from 'playwright-core';
 import { unlessAborted } from '../servers/index.js';
@@ -11,7 +12,11 @@ const IDLE_MS = 500;
 const POLL_MS = 50;
 /** A page that does not answer for this time runs an endless script, milliseconds. */
 const ANSWER_MS = 3000;
+/** A page that is not closed after this time makes the browser end, milliseconds. */
+const CLOSE_MS = 10_000;
 const MAX_SCROLLS = 50;
+/** Requests of a page after which its further ones get no answer at all: refusing them costs more than they are worth. */
+const MAX_ANSWERS = 2000;
 /** The largest number of navigations that are reported. */
 const MAX_NAVIGATIONS = 100;
 
@@ -47,8 +52,8 @@ export async function loadInChromium(
 async function closeContext(chromium: ChromiumProcess, context: BrowserContext): Promise<void> {
   if (chromium.isLost) return;
   const timer = setTimeout(
-    () => void chromium.kill(new PageError('crashed', 'Chromium could not close a page')),
-    ANSWER_MS,
+    () => void chromium.kill(new PageError('crashed', 'Chromium could not close a page', true)),
+    CLOSE_MS,
   );
   await context.close().catch(() => undefined);
   clearTimeout(timer);
@@ -56,6 +61,7 @@ async function closeContext(chromium: ChromiumProcess, context: BrowserContext):
 
 class PageVisit {
   readonly #navigations = new Set<string>();
+  #answers = 0;
   #inFlight = 0;
   #lastChange = Date.now();
   #begun = false;
@@ -64,7 +70,10 @@ class PageVisit {
   constructor(
     private readonly load: PageLoad,
     private readonly signal: AbortSignal,
-  ) {}
+  ) {
+    // Each request of the page waits for it.
+    setMaxListeners(0, signal);
+  }
 
   async run(context: BrowserContext): Promise<LoadedPage> {
     const deadline = Date.now() + this.load.timeoutMs;
@@ -170,6 +179,7 @@ class PageVisit {
   }
 
   async #answer(route: Route, page: Page): Promise<void> {
+    if (this.#answers++ >= MAX_ANSWERS || this.signal.aborted) return;
     this.#inFlight++;
     this.#lastChange = Date.now();
     try {

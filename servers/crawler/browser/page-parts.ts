@@ -104,9 +104,9 @@ export class PageParts {
     signal: AbortSignal,
   ): Promise<Step | undefined> {
     const { scope, cache } = this.options;
-    const { browserRequests } = this.uri.settings;
+    const { browserMaxRequests } = this.uri.settings;
     // A request that is not allowed costs time as well: names are resolved.
-    if (this.#requests >= browserRequests || this.#bytes >= this.#maxBytes) {
+    if (this.#requests >= browserMaxRequests || this.#bytes >= this.#maxBytes) {
       this.#refused++;
       return undefined;
     }
@@ -192,7 +192,7 @@ export class PageParts {
   }
 
   get #maxBytes(): number {
-    return Math.ceil(this.uri.settings.browserMegabytes * MIB);
+    return Math.ceil(this.uri.settings.browserMaxMegabytes * MIB);
   }
 
   #record(part: CrawlUri, begin: number, candidate: Candidate | undefined): void {

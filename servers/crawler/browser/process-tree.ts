@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 interface ProcessEntry {
   readonly pid: number;
   readonly parent: number;
-  /** Pages of resident memory. */
+  /** Pages of resident memory of its own, without those of files and shared ones, which each process of a browser has. */
   readonly pages: number;
 }
 
@@ -14,7 +14,7 @@ const PAGE_BYTES = 4096;
 export interface ProcessTree {
   /** The root first; empty if it has ended, or the system has no /proc. */
   readonly pids: readonly number[];
-  /** Sum of their resident memory; pages that they share count several times. */
+  /** Sum of the resident memory that they do not share. */
   readonly residentBytes: number;
 }
 
@@ -52,11 +52,13 @@ async function readProcesses(): Promise<ProcessEntry[]> {
   return entries.filter((entry) => entry !== undefined);
 }
 
-/** Reads /proc/PID/stat; the name, in parentheses, may contain anything. */
+/** Reads /proc/PID/stat, whose name, in parentheses, may contain anything, and statm. */
 async function readProcess(name: string): Promise<ProcessEntry | undefined> {
   const text = await read(`/proc/${name}/stat`);
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  const [parent, pages] = [Number(fields[1]), Number(fields[21])];
+  const parent = Number(fields[1]);
+  const [, resident = 0, shared = 0] = (await read(`/proc/${name}/statm`)).split(' ').map(Number);
+  const pages = resident - shared;
   if (text === '' || Number.isNaN(parent) || Number.isNaN(pages)) return undefined;
   return { pid: Number(name), parent, pages };
 }

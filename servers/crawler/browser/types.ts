@@ -1,4 +1,5 @@
 // The interface between the crawl engine and a browser.
+import { KitError } from '../../../protocols/errors.js';
 
 /** A request that a page makes while it loads. */
 export interface PartRequest {
@@ -57,11 +58,14 @@ export interface PageLoader extends AsyncDisposable {
 }
 
 /** Why a page has no document. */
-export class PageError extends Error {
+export class PageError extends KitError {
+  readonly code = 'ERR_PAGE';
   constructor(
-    /** One word, for crawl.log: `crashed`, `memory`, `hung`, `large`, `start`. */
+    /** One word, for crawl.log. */
     readonly kind: 'crashed' | 'memory' | 'hung' | 'large' | 'start',
     message: string,
+    /** Whether the browser ended, perhaps because of another page. */
+    readonly browserEnded = false,
   ) {
     super(message);
   }

@@ -9,19 +9,19 @@ export const browserSettings = {
     'CRAWL-11.2',
     'browser: a page (HTML, status 200) is also loaded in Chromium, whose scripts run; summary and links come from the document that they make. It needs playwright-core and Chromium',
   ),
-  browserSeconds: withNote(
+  browserMaxSeconds: withNote(
     z.number().gt(0).max(600).default(30),
     'CRAWL-11.2',
     'With fetcher browser: longest time that a page may load; its document is then taken as it is',
     's',
   ),
-  browserRequests: withNote(
+  browserMaxRequests: withNote(
     z.int().min(0).default(100),
     'CRAWL-11.2',
     'With fetcher browser: maximum number of requests of a page for scripts, styles, data; further ones fail',
     'requests',
   ),
-  browserMegabytes: withNote(
+  browserMaxMegabytes: withNote(
     z.number().min(0).default(20),
     'CRAWL-11.2',
     'With fetcher browser: maximum number of bytes that these requests of a page receive',
@@ -47,19 +47,19 @@ export const browserSchema = z.strictObject({
     'CRAWL-11.2',
     'Path of Chromium; empty: it is looked for in the usual places',
   ),
-  pages: withNote(
+  maxPages: withNote(
     z.int().min(1).max(64).default(2),
     'CRAWL-11.2',
     'Number of pages that are loaded concurrently; further ones wait',
     'pages',
   ),
   memoryMiB: withNote(
-    z.int().min(128).default(2048),
+    z.int().min(128).default(1024),
     'CRAWL-11.2',
-    'Resident memory of all processes of the browser above which it is restarted (Linux)',
+    'Resident memory that the processes of the browser do not share, above which it is restarted (Linux)',
     'MiB',
   ),
-  cacheMiB: withNote(
+  maxCacheMiB: withNote(
     z.int().min(0).default(32),
     'CRAWL-11.2',
     'Memory for scripts, styles and data that several pages use, so that they are fetched once; 0: none is kept',
@@ -71,5 +71,3 @@ export const browserSchema = z.strictObject({
     'The document that the scripts of a page made is written to the WARC file as a conversion record',
   ),
 });
-
-export type BrowserConfig = z.output<typeof browserSchema>;

@@ -13,7 +13,13 @@ const DEPENDENT: readonly {
   readonly effective: (settings: CrawlSettings) => boolean;
 }[] = [
   {
-    names: ['browserSeconds', 'browserRequests', 'browserMegabytes', 'browserDelayMs', 'browserScroll'],
+    names: [
+      'browserMaxSeconds',
+      'browserMaxRequests',
+      'browserMaxMegabytes',
+      'browserDelayMs',
+      'browserScroll',
+    ],
     problem: 'without fetcher browser',
     effective: ({ fetcher }) => fetcher === 'browser',
   },

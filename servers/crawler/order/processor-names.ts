@@ -178,9 +178,9 @@ const PROCESSORS = [
     after: ['ChangeEvaluator'],
     settings: [
       'fetcher',
-      'browserSeconds',
-      'browserRequests',
-      'browserMegabytes',
+      'browserMaxSeconds',
+      'browserMaxRequests',
+      'browserMaxMegabytes',
       'browserDelayMs',
       'browserScroll',
     ],

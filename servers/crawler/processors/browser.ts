@@ -47,7 +47,7 @@ export class BrowserProcessor implements Processor {
       const loaded = await this.options.loader.load({
         url,
         response: { status, headers, body, url },
-        timeoutMs: settings.browserSeconds * 1000,
+        timeoutMs: settings.browserMaxSeconds * 1000,
         scroll: settings.browserScroll,
         maxLength: this.options.limits.maxBytes,
         signal: uri.signal,

@@ -11,11 +11,16 @@ import type { OrderRow } from './order-rows.js';
 const HOUR_MS = 3_600_000;
 
 /** Each page requests two parts, and links to paths that tell the options of the browser. */
-const openBrowser = fakeBrowser(async (loaded, { executable, pages, memoryMiB }) => {
+const openBrowser = fakeBrowser(async (loaded, { executable, maxPages, memoryMiB }) => {
   await requestOf(loaded, '/part-1');
   await requestOf(loaded, '/part-2');
   const { timeoutMs, scroll } = loaded;
-  return page('Made', [`/pages-${pages}`, `/memory-${memoryMiB}`, `/for-${timeoutMs}-${scroll}`, executable]);
+  return page('Made', [
+    `/pages-${maxPages}`,
+    `/memory-${memoryMiB}`,
+    `/for-${timeoutMs}-${scroll}`,
+    executable,
+  ]);
 });
 
 type Parts = Pick<OrderRow, 'key' | 'set' | 'shows'> & Partial<OrderRow>;
@@ -44,8 +49,8 @@ export const BROWSER_ROWS: readonly OrderRow[] = [
     shows: ({ site }) => site.paths.includes('/part-1'),
   }),
   row({
-    key: 'settings.browserSeconds',
-    set: setting({ browserSeconds: 7 }),
+    key: 'settings.browserMaxSeconds',
+    set: setting({ browserMaxSeconds: 7 }),
     shows: ({ site }) => site.paths.includes('/for-7000-false'),
   }),
   row({
@@ -54,14 +59,14 @@ export const BROWSER_ROWS: readonly OrderRow[] = [
     shows: ({ site }) => site.paths.includes('/for-30000-true'),
   }),
   row({
-    key: 'settings.browserRequests',
-    set: setting({ browserRequests: 1 }),
+    key: 'settings.browserMaxRequests',
+    set: setting({ browserMaxRequests: 1 }),
     shows: ({ site, lines }) =>
       !site.paths.includes('/part-2') && lines.get('/')?.annotations.includes('browser:refused:1') === true,
   }),
   row({
-    key: 'settings.browserMegabytes',
-    set: setting({ browserMegabytes: 0 }),
+    key: 'settings.browserMaxMegabytes',
+    set: setting({ browserMaxMegabytes: 0 }),
     shows: ({ site }) => !site.paths.includes('/part-1'),
   }),
   row({
@@ -83,8 +88,8 @@ export const BROWSER_ROWS: readonly OrderRow[] = [
     shows: ({ site }) => site.paths.includes('/other'),
   }),
   row({
-    key: 'browser.pages',
-    set: () => ({ browser: { pages: 3 } }),
+    key: 'browser.maxPages',
+    set: () => ({ browser: { maxPages: 3 } }),
     shows: ({ site }) => site.paths.includes('/pages-3'),
   }),
   row({
@@ -93,15 +98,18 @@ export const BROWSER_ROWS: readonly OrderRow[] = [
     shows: ({ site }) => site.paths.includes('/memory-256'),
   }),
   row({
-    key: 'browser.cacheMiB',
+    key: 'browser.maxCacheMiB',
     pages: () => ({ '/': page('Start', []), '/part-1': 'one', '/other': page('Other', []) }),
     both: () => ({ settings: WITH_BROWSER, browser: { executable: '/other' } }),
-    set: () => ({ browser: { executable: '/other', cacheMiB: 0 } }),
+    set: () => ({ browser: { executable: '/other', maxCacheMiB: 0 } }),
     shows: ({ site }) => site.paths.filter((path) => path === '/part-1').length === 2,
   }),
   row({
     key: 'browser.keepDocuments',
-    both: (directory) => ({ settings: WITH_BROWSER, warc: { directory: join(directory, 'warc'), compress: false } }),
+    both: (directory) => ({
+      settings: WITH_BROWSER,
+      warc: { directory: join(directory, 'warc'), compress: false },
+    }),
     set: () => ({ browser: { keepDocuments: true } }),
     shows: ({ crawl }) => {
       const warc = join(crawl, '../../warc');
