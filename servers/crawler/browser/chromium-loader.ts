@@ -1,3 +1,4 @@
+import { messageOf } from '../../../protocols/errors.js';
 import { crawlChannel } from '../events.js';
 import { type ChromiumOptions, ChromiumProcess } from './chromium-process.js';
 import { findChromium } from './find-chromium.js';
@@ -61,37 +62,35 @@ export class ChromiumLoader implements PageLoader {
   async #attempt(page: PageLoad): Promise<LoadedPage> {
     const chromium = await this.#process();
     const end = new AbortController();
-    const lost = chromium.lost.then((reason) => {
-      end.abort(reason);
-      throw reason;
-    });
-    lost.catch(() => undefined);
-    const loaded = loadInChromium(chromium, this.options.userAgent, {
-      ...page,
-      signal: AbortSignal.any([page.signal, end.signal]),
-    });
+    const stop = chromium.onLost((reason) => end.abort(reason));
     try {
-      return await Promise.race([loaded, lost]);
+      const signal = AbortSignal.any([page.signal, end.signal]);
+      return await loadInChromium(chromium, this.options.userAgent, { ...page, signal });
     } catch (error) {
-      if (chromium.isLost && !page.signal.aborted) throw await chromium.lost;
-      throw error;
+      page.signal.throwIfAborted();
+      const reason = chromium.lost ?? error;
+      throw reason instanceof PageError ? reason : new PageError('crashed', messageOf(reason));
     } finally {
-      // Its pages are closed before the next one begins.
-      await loaded.catch(() => undefined);
+      stop();
     }
   }
 
   async #process(): Promise<ChromiumProcess> {
-    if (this.#closed) throw new PageError('start', 'the crawl ends');
-    const current = await this.#current?.catch(() => undefined);
-    if (current !== undefined && !current.isLost) return current;
-    this.#current = this.#start();
-    return this.#current;
+    for (;;) {
+      const begun = this.#current;
+      const running = await begun?.catch(() => undefined);
+      if (this.#closed) throw new PageError('start', 'the crawl ends');
+      if (running !== undefined && running.lost === undefined) return running;
+      // Of several pages that wait, one starts it.
+      if (this.#current !== begun) continue;
+      this.#current = this.#start();
+      return this.#current;
+    }
   }
 
   async #start(): Promise<ChromiumProcess> {
     const started = await ChromiumProcess.start(this.options);
-    void started.lost.then((reason) => {
+    started.onLost((reason) => {
       if (!this.#closed)
         crawlChannel.publish({ text: `${reason.message}; it is started again`, alert: true });
     });

@@ -36,24 +36,15 @@ const NO_NETWORK = [
 
 /** A running Chromium. */
 export class ChromiumProcess {
-  /** Resolves with the reason when it ends. */
-  readonly lost: Promise<PageError>;
-  #isLost = false;
+  #lost: PageError | undefined;
+  readonly #listeners = new Set<(reason: PageError) => void>();
   #timer: NodeJS.Timeout | undefined;
   #pid: number | undefined;
-  readonly #lose: (reason: PageError) => void;
 
   private constructor(
     readonly browser: Browser,
     private readonly options: ChromiumOptions,
   ) {
-    const { promise, resolve } = promiseWithResolver<PageError>();
-    this.lost = promise;
-    this.#lose = (reason) => {
-      this.#isLost = true;
-      clearTimeout(this.#timer);
-      resolve(reason);
-    };
     browser.once('disconnected', () => this.#lose(new PageError('crashed', 'Chromium ended', true)));
   }
 
@@ -82,8 +73,16 @@ export class ChromiumProcess {
     }
   }
 
-  get isLost(): boolean {
-    return this.#isLost;
+  /** Why it ended; undefined while it runs. */
+  get lost(): PageError | undefined {
+    return this.#lost;
+  }
+
+  /** Calls the function when it ends. Returns a function that ends this. */
+  onLost(listener: (reason: PageError) => void): () => void {
+    if (this.#lost !== undefined) listener(this.#lost);
+    else this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** Ends it with all its processes. */
@@ -102,6 +101,14 @@ export class ChromiumProcess {
     await this.close();
   }
 
+  #lose(reason: PageError): void {
+    if (this.#lost !== undefined) return;
+    this.#lost = reason;
+    clearTimeout(this.#timer);
+    for (const listener of this.#listeners) listener(reason);
+    this.#listeners.clear();
+  }
+
   async #kill(): Promise<void> {
     if (this.#pid === undefined) return;
     const { pids } = await processTree(this.#pid);
@@ -117,7 +124,7 @@ export class ChromiumProcess {
   /** Without /proc, or without the process, nothing is measured. */
   #watch(): void {
     const pid = this.#pid;
-    if (pid === undefined || this.#isLost) return;
+    if (pid === undefined || this.#lost !== undefined) return;
     this.#timer = setTimeout(async () => {
       const { residentBytes } = await processTree(pid);
       const { maxMemoryBytes } = this.options;
@@ -140,12 +147,4 @@ function environment(): Record<string, string> {
       return value === undefined ? [] : [[name, value]];
     }),
   );
-}
-
-function promiseWithResolver<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {
-  let resolve: (value: T) => void = () => undefined;
-  const promise = new Promise<T>((take) => {
-    resolve = take;
-  });
-  return { promise, resolve };
 }

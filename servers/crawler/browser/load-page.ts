@@ -30,11 +30,15 @@ export async function loadInChromium(
   page: PageLoad,
 ): Promise<LoadedPage> {
   page.signal.throwIfAborted();
-  const context = await chromium.browser.newContext({
+  const opened = chromium.browser.newContext({
     userAgent,
     serviceWorkers: 'block',
     acceptDownloads: false,
     permissions: [],
+  });
+  const context = await unlessAborted(opened, page.signal).catch((error: unknown) => {
+    void opened.then((late) => closeContext(chromium, late)).catch(() => undefined);
+    throw error;
   });
   const end = new AbortController();
   try {
@@ -50,7 +54,7 @@ export async function loadInChromium(
 
 /** A browser that cannot close a page is of no use. */
 async function closeContext(chromium: ChromiumProcess, context: BrowserContext): Promise<void> {
-  if (chromium.isLost) return;
+  if (chromium.lost !== undefined) return;
   const timer = setTimeout(
     () => void chromium.kill(new PageError('crashed', 'Chromium could not close a page', true)),
     CLOSE_MS,

@@ -1,3 +1,4 @@
+import { isDiskFull } from '../../../protocols/errors.js';
 import { resolveUrl } from '../../../protocols/urls/index.js';
 import { PageError, type PageLoader, PageParts, type PagePartsOptions } from '../browser/index.js';
 import type { Processor, ProcessorChains, ProcessResult } from '../chains.js';
@@ -29,6 +30,8 @@ const AFTER = new Set([
  */
 export class BrowserProcessor implements Processor {
   readonly name = 'Browser';
+  /** It archives what pages request. */
+  readonly stores = true;
   /** The browser did not start; it is told once. */
   #told = false;
 
@@ -42,6 +45,7 @@ export class BrowserProcessor implements Processor {
       before: this.#processors('pre-fetch', BEFORE),
       after: [...this.#processors('fetch', AFTER), ...this.#processors('post-process', AFTER)],
     });
+    let diskFull: unknown;
     try {
       const { status, headers, body, url } = fetched;
       const loaded = await this.options.loader.load({
@@ -51,14 +55,20 @@ export class BrowserProcessor implements Processor {
         scroll: settings.browserScroll,
         maxLength: this.options.limits.maxBytes,
         signal: uri.signal,
-        fetch: (request, signal) => parts.fetch(request, signal),
+        fetch: (request, signal) =>
+          parts.fetch(request, signal).catch((error: unknown) => {
+            if (isDiskFull(error)) diskFull = error;
+            throw error;
+          }),
       });
+      if (diskFull !== undefined) throw diskFull;
       const links = navigationLinks(loaded.navigations, uri);
       uri.rendered = { body: new TextEncoder().encode(loaded.html), links };
       uri.annotations.push(loaded.timedOut ? 'browser:timeTrunc' : 'browser');
       await this.options.archive?.writeConversion(uri, uri.rendered.body);
     } catch (error) {
       uri.signal.throwIfAborted();
+      if (diskFull !== undefined) throw diskFull;
       if (!(error instanceof PageError)) throw error;
       uri.annotations.push(`browser:${error.kind}`);
       if (error.kind === 'start') this.#tell(error);
