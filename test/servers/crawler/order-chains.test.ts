@@ -400,7 +400,7 @@ t.test('CRAWL-11.2 the default order explains the default chains, and states the
   const text = defaultOrderText();
   const steps = chainSteps(crawlOrderSchema.parse({ warc: { directory: 'x', digestHistory: true } }));
   const names = Object.values(steps).flatMap((chain) => chain.map(({ entry }) => entry.processor));
-  t.equal(names.length, 24);
+  t.equal(names.length, 25);
   for (const name of names) t.match(text, new RegExp(`// +"${name}", +\\S`), `${name}`);
   // The chains as they are printed, without their comments, are an order.
   const printed = text
