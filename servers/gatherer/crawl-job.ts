@@ -12,7 +12,6 @@ import type { ChainName, Processor } from '../crawler/chains.js';
 import { Checkpoints } from '../crawler/checkpoint.js';
 import { deletedEvent } from '../crawler/completions.js';
 import { saveComponents } from '../crawler/component-state.js';
-import { CrawlConsole } from '../crawler/console/index.js';
 import type { CrawlControl, EndReason } from '../crawler/control.js';
 import { CrawlController } from '../crawler/controller.js';
 import { crawlChannel, type DocumentEvent } from '../crawler/events.js';
@@ -35,6 +34,7 @@ import { dumpPending } from './dump-pending.js';
 import { GatherSettings } from './gather-settings.js';
 import { MinTimeToLive } from './min-time-to-live.js';
 import { type OpenBrowser, openBrowser } from './open-browser.js';
+import { openConsole } from './open-console.js';
 import { openSeen, warnOfEmptyFilter } from './open-seen.js';
 import { loginForms } from './order-credentials.js';
 import { NetworkReach } from './reach.js';
@@ -387,26 +387,4 @@ function scheduleCheckpoints(minutes: number, controller: CrawlController, resou
     clearInterval(timer);
     await current;
   });
-}
-
-async function openConsole(
-  { order, log }: CrawlJobOptions,
-  controller: CrawlController,
-  directory: string,
-  resources: CloseStack,
-): Promise<CrawlConsole | undefined> {
-  if (order.console === undefined || log === undefined) return undefined;
-  const { host, port, hostNames, passwordEnvironment } = order.console;
-  await createDirectory(directory);
-  const console = await CrawlConsole.start({
-    control: redactControl(controller),
-    host,
-    port,
-    allowedHosts: hostNames,
-    password: process.env[passwordEnvironment] ?? '',
-    name: order.name,
-    log,
-    file: join(directory, 'console.json'),
-  });
-  return resources.adopt(console, (started) => started.close());
 }

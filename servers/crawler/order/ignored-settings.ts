@@ -158,8 +158,11 @@ export function ignoredSettings(order: CrawlOrderConfig): OrderProblem[] {
   for (const name of ['firstLookSeconds', 'lookSeconds'] as const)
     if (order.actions.directory === '' && order.actions[name] !== actions[name])
       ignored.push({ path: ['actions', name], problem: 'it has no effect without actions.directory' });
-  if (order.browser.keepDocuments && order.warc.directory === '')
-    ignored.push({ path: ['browser', 'keepDocuments'], problem: 'it has no effect without warc.directory' });
+  if (order.browser.keepDocuments && (order.warc.directory === '' || order.warc.format === 'arc'))
+    ignored.push({
+      path: ['browser', 'keepDocuments'],
+      problem: 'it has no effect without WARC files (warc)',
+    });
   for (const name of ['cookiesLoadFile', 'cookiesSaveFile'] as const)
     if (order[name] !== '' && !keepsCookies(order))
       ignored.push({ path: [name], problem: 'it has no effect without settings.cookies' });

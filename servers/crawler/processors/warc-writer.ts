@@ -66,8 +66,9 @@ export class WarcWriter implements Processor {
     return 'proceed';
   }
 
-  /** Writes the document that the scripts of a page made. */
+  /** Writes the document that the scripts of a page made; ARC has no such records. */
   async writeConversion(uri: CrawlUri, html: Uint8Array): Promise<void> {
+    if (this.options.format === 'arc') return;
     const record = conversionRecord(uri.url, html, Date.now(), this.#written.get(uri)?.id);
     await this.options.files.write([record], uri.signal);
   }
