@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 import type { Disposition } from './dispositions.js';
-import type { FrontierCounts } from './frontier/index.js';
+import type { FrontierCounts } from './frontier/contract.js';
 
 /** What logs and figures need of a URI that is returned to the frontier. */
 export interface RecordedEvent {
