@@ -155,7 +155,11 @@ t.test('every key of the schema has one row', (t) => {
   ];
   t.same(rows.toSorted(), keys.toSorted());
   const sections = Object.keys(crawlOrderSchema.shape).filter((name) => !keys.includes(name));
-  t.same(sections.toSorted(), ['actions', 'browser', 'console', 'settings', 'warc'], 'sections whose keys have rows');
+  t.same(
+    sections.toSorted(),
+    ['actions', 'browser', 'console', 'settings', 'warc'],
+    'sections whose keys have rows',
+  );
   t.end();
 });
 
