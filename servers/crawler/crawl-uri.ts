@@ -35,6 +35,7 @@ export const FETCH_STATUS = {
   robotsUnavailable: -61,
   /** The name shows a type of the stop list (E-28), or the operator blocks the URI. */
   stoppedByName: -5001,
+  stoppedByMapper: -5002,
   /** CRAWL-11.3: a quota is reached. */
   quotaReached: -5003,
   /** CRAWL-11.3. */

@@ -64,12 +64,4 @@ export interface UriErrorEvent {
 /** Channel `harvest:gatherer:uri-error`, with a {@link UriErrorEvent}. */
 export const uriErrorChannel = channel('harvest:gatherer:uri-error');
 
-/** An event of the crawl as a whole: started, paused, checkpoint taken, limit reached ... (CRAWL-16.3). */
-export interface CrawlEvent {
-  readonly text: string;
-  /** Whether it needs the attention of an operator. */
-  readonly alert: boolean;
-}
-
-/** Channel `harvest:gatherer:crawl`, with a {@link CrawlEvent}. */
-export const crawlChannel = channel('harvest:gatherer:crawl');
+export { type CrawlEvent, crawlChannel } from './crawl-channel.js';

@@ -1,7 +1,7 @@
 // The crawl as the action directory sees it (CRAWL-17.1.4).
 import { isAbsolute, join } from 'node:path';
 import { resolveUrl } from '../../protocols/urls/index.js';
-import type { GathererStore } from '../../storage/index.js';
+import { type GathererStore, NETWORK } from '../../storage/index.js';
 import {
   type ActionCounts,
   ActionDirectory,
@@ -23,6 +23,8 @@ import type { RootNodeScope } from './scope.js';
 
 /** How far the current file with the ending `.force` was carried out: `FILE` and a line number, separated by a line feed. */
 const POSITION = 'run.action';
+/** Time of the last flush, milliseconds since 1970. */
+const SYNCED = 'run.action.synced';
 
 export interface CrawlActionsOptions {
   readonly store: GathererStore;
@@ -105,7 +107,9 @@ class CrawlActions implements ActionSink {
     const candidates = uris.flatMap((uri) => {
       const found = checkScope ? this.#scope.candidate(uri) : this.#scope.unchecked(uri);
       if (found === undefined) return [];
-      return { ...found, forceFetch: force, network: this.options.reach.ofSeed(found.url) };
+      // G-174: only what an operator names by itself counts as a seed; a line with a page is a link of that page.
+      const network = found.via === '' ? this.options.reach.ofSeed(found.url) : NETWORK.unknown;
+      return { ...found, forceFetch: force, network };
     });
     const batch = this.options.store.batch();
     if (position !== undefined) batch.putMeta(POSITION, `${position.file}\n${position.line}`);
@@ -115,6 +119,11 @@ class CrawlActions implements ActionSink {
   async position(file: string): Promise<number | undefined> {
     const [name, line] = String((await this.options.store.meta.get(POSITION)) ?? '').split('\n');
     return name === file ? Number(line) : undefined;
+  }
+
+  async sync(): Promise<void> {
+    // A flushed batch flushes those before it.
+    await this.options.store.batch().putMeta(SYNCED, Date.now()).commit({ sync: true });
   }
 
   async clearPosition(): Promise<void> {

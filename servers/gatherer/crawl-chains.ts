@@ -7,6 +7,7 @@ import { CHAIN_NAMES, type ChainName, type Processor, type ProcessorChains } fro
 import { decideSequence } from '../crawler/decide/index.js';
 import type { Frontier } from '../crawler/frontier/index.js';
 import { digestStore, historyStore } from '../crawler/history-store.js';
+import { CrawlMapper, LinksMapper, type MapperOptions } from '../crawler/mapper/index.js';
 import type { ChainStep } from '../crawler/order/chain-config.js';
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
 import type { ProcessorName } from '../crawler/order/processor-names.js';
@@ -82,6 +83,8 @@ export interface ChainOptions {
   /** The loaded modules among them. */
   readonly loaded: ReadonlyMap<ChainStep, Processor>;
   readonly seeds: readonly string[];
+  /** Of a crawl that shares the web with others. */
+  readonly mapper: MapperOptions | undefined;
   /** Processors of the caller. Those of `extract` run before Essence, which transfers the body to a thread, the others at the end of their chain. */
   readonly extraProcessors: Partial<Record<ChainName, readonly Processor[]>>;
 }
@@ -153,6 +156,7 @@ function processorFactories(
   const revisits = [history, digests].filter((source) => source !== undefined);
   const warc = options.warc === undefined ? undefined : new WarcWriter({ ...options.warc, revisits });
   return {
+    CrawlMapper: () => options.mapper && new CrawlMapper(options.mapper),
     Preselector: () =>
       new Preselector({
         stoppedType: (url) => stoppedByUrl(url, essence),
@@ -198,6 +202,7 @@ function processorFactories(
       }),
     ReferencesWriter: () => new ReferencesWriter({ now }),
     LinksScoper: () => new LinksScoper({ frontier, scope }),
+    LinksMapper: () => options.mapper && new LinksMapper(options.mapper),
     WarcMetadata: () => warc?.metadata,
     FetchHistoryKeeper: () => history?.keeper,
     DigestHistoryKeeper: () => digests?.keeper,

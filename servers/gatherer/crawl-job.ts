@@ -35,6 +35,7 @@ import { GatherSettings } from './gather-settings.js';
 import { MinTimeToLive } from './min-time-to-live.js';
 import { type OpenBrowser, openBrowser } from './open-browser.js';
 import { openConsole } from './open-console.js';
+import { openMapper } from './open-mapper.js';
 import { openSeen, warnOfEmptyFilter } from './open-seen.js';
 import { loginForms } from './order-credentials.js';
 import { NetworkReach } from './reach.js';
@@ -256,6 +257,12 @@ export async function openCrawlJob(
     },
   });
   resources.defer(() => checkpoints.settled());
+  const mapper = await openMapper(
+    order,
+    crawlDirectory,
+    { prepare: (uri) => preparer.prepare(uri) },
+    resources,
+  );
   const controller: CrawlController = new CrawlController({
     name: order.name === 'crawl' ? (config.gathererName ?? 'crawl') : order.name,
     store,
@@ -276,6 +283,7 @@ export async function openCrawlJob(
       steps,
       loaded,
       seeds: seedsOf(nodes),
+      mapper,
       warc: warc && { ...order.warc, files: warc },
       browser: loader && {
         ...order.browser,

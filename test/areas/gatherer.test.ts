@@ -4,6 +4,7 @@ import '../servers/gatherer/action-directory.test.js';
 import '../servers/gatherer/annotate.test.js';
 import '../servers/gatherer/configuration-files.test.js';
 import '../servers/gatherer/crawl.test.js';
+import '../servers/gatherer/crawl-mapper.test.js';
 import '../servers/gatherer/requests.test.js';
 import '../servers/gatherer/archive.test.js';
 import '../servers/gatherer/order-logins.test.js';

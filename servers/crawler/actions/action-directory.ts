@@ -2,7 +2,7 @@
 import { readdir, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errorCode, messageOf } from '../../../protocols/errors.js';
+import { errorCode, messageOf, StorageError } from '../../../protocols/errors.js';
 import { createDirectory } from '../../../storage/files/make-directory.js';
 import { crawlChannel } from '../events.js';
 import { importJournal, type JournalUri, type NumberedLine, readLines } from '../journal/index.js';
@@ -54,6 +54,8 @@ export interface ActionSink {
   accepts(uri: JournalUri): boolean | Promise<boolean>;
   /** The stored position of the file; undefined if there is none. */
   position(file: string): Promise<number | undefined>;
+  /** Flushes everything to the disk, before a file is moved. */
+  sync(): Promise<void>;
   /** Removes the stored position, after the file was moved. */
   clearPosition(): Promise<void>;
 }
@@ -125,11 +127,13 @@ export class ActionDirectory {
   async #carryOut(name: string, file: ActionFile, signal: AbortSignal): Promise<void> {
     const { directory, sink } = this.options;
     const path = join(directory, name);
-    const { size, mtimeMs } = await stat(path);
+    const stats = await stat(path);
+    if (!stats.isFile()) throw new StorageError(`${path} is not a file`);
     announce(`action ${name}: begun`);
-    const totals = await this.#act(path, file, `${name} ${size} ${mtimeMs}`, signal);
+    const totals = await this.#act(path, file, `${name} ${stats.size} ${stats.mtimeMs}`, signal);
     const done = join(directory, DONE);
     await createDirectory(done);
+    await sink.sync();
     await rename(path, join(done, doneName(name, Date.now())));
     await sink.clearPosition();
     const { accepted, refused, badLines } = totals;

@@ -1,6 +1,6 @@
 import type { GathererBatch } from '../../../storage/index.js';
 import { LevelFilter, type SeenFilter } from '../../../storage/seen/index.js';
-import { crawlChannel } from '../events.js';
+import { crawlChannel } from '../crawl-channel.js';
 
 /** Number of temporary failures after which a URI stays seen, so that links to a dead page do not revive it forever. */
 const MAX_REVIVALS = 2;

@@ -48,6 +48,12 @@ export function orderProblems(order: CrawlOrderConfig): OrderProblem[] {
       check([...path, 'digestStripPattern'], () => patternMatcher(settings.digestStripPattern));
   };
 
+  const { crawlers, own } = order.mapper;
+  if (crawlers > 0 && own >= crawlers)
+    problems.push({
+      path: ['mapper', 'own'],
+      problem: `it must be less than ${crawlers}, the number of crawlers`,
+    });
   if (order.warc.digestHistory && order.warc.directory === '')
     problems.push({
       path: ['warc', 'digestHistory'],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CHAIN_NAMES } from '../chains.js';
 import { browserSchema } from './browser.js';
-import { actionsSchema, consoleSchema, crawlOrderSchema, warcSchema } from './order.js';
+import { actionsSchema, consoleSchema, crawlOrderSchema, mapperSchema, warcSchema } from './order.js';
 import { BUILT_IN_PROCESSORS } from './processor-names.js';
 import { quotasSchema } from './quotas.js';
 import { settingNotes } from './setting-notes.js';
@@ -28,6 +28,7 @@ export function describeSettings(): SettingDescription[] {
   return [
     ...describeShape('', crawlOrderSchema.shape),
     ...describeShape('actions.', actionsSchema.shape),
+    ...describeShape('mapper.', mapperSchema.shape),
     ...describeShape('warc.', warcSchema.shape),
     ...describeShape('browser.', browserSchema.shape),
     ...describeShape('console.', consoleSchema.shape),
@@ -74,6 +75,7 @@ interface Section {
 
 const SECTIONS: Readonly<Record<string, Section>> = {
   actions: { head: 'The action directory', shape: actionsSchema.shape },
+  mapper: { head: 'Several crawlers that divide the web among themselves', shape: mapperSchema.shape },
   warc: { head: 'WARC files', shape: warcSchema.shape },
   browser: { head: 'The browser of settings.fetcher', shape: browserSchema.shape },
   console: { head: 'The console; absent: no console', shape: consoleSchema.shape },

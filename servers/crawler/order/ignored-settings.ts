@@ -163,6 +163,10 @@ export function ignoredSettings(order: CrawlOrderConfig): OrderProblem[] {
       path: ['browser', 'keepDocuments'],
       problem: 'it has no effect without WARC files (warc)',
     });
+  const { mapper } = crawlOrderSchema.parse({});
+  for (const name of ['own', 'by', 'directory'] as const)
+    if (order.mapper.crawlers === 0 && order.mapper[name] !== mapper[name])
+      ignored.push({ path: ['mapper', name], problem: 'it has no effect without mapper.crawlers' });
   for (const name of ['cookiesLoadFile', 'cookiesSaveFile'] as const)
     if (order[name] !== '' && !keepsCookies(order))
       ignored.push({ path: [name], problem: 'it has no effect without settings.cookies' });

@@ -80,6 +80,27 @@ export const warcSchema = z.strictObject({
   ),
 });
 
+/** The crawl mapper (CRAWL-9.8). */
+export const mapperSchema = z.strictObject({
+  crawlers: withNote(
+    z.int().min(0).max(10_000).default(0),
+    'CRAWL-9.8',
+    'Number of crawlers that divide the web among themselves; 0: this one crawls everything',
+    'crawlers',
+  ),
+  own: withNote(z.int().min(0).max(9_999).default(0), 'CRAWL-9.8', 'The number of this crawler, from 0'),
+  by: withNote(
+    z.enum(['domain', 'queue']).default('domain'),
+    'CRAWL-9.8',
+    'What decides which crawler is responsible: domain: the registered domain; queue: the whole class key',
+  ),
+  directory: withNote(
+    z.string().default('diversions'),
+    'CRAWL-9.8',
+    "Directory of the files with the URIs of other crawlers; relative to the crawl's own directory",
+  ),
+});
+
 /** The action directory (CRAWL-17.1.4). */
 export const actionsSchema = z.strictObject({
   directory: withNote(
@@ -243,6 +264,7 @@ export const crawlOrderSchema = z.strictObject({
     's',
   ),
   actions: actionsSchema.prefault({}),
+  mapper: mapperSchema.prefault({}),
   warc: warcSchema.prefault({}),
   browser: browserSchema.prefault({}),
   /** Absent: the crawl has no console. */

@@ -38,6 +38,12 @@ type WarcOption =
 
 const PROCESSORS = [
   {
+    name: 'CrawlMapper',
+    chain: 'pre-fetch',
+    text: 'passes URIs of other crawlers on (mapper)',
+    rule: 'CRAWL-9.8',
+  },
+  {
     name: 'Preselector',
     chain: 'pre-fetch',
     text: 'rejects URIs whose URL shows a type of the stop list',
@@ -219,6 +225,13 @@ const PROCESSORS = [
     rule: 'CRAWL-11.2',
     after: ['ReferencesWriter'],
     settings: ['maxOutlinks'],
+  },
+  {
+    name: 'LinksMapper',
+    chain: 'post-process',
+    text: 'takes links to URIs of other crawlers off the page (mapper)',
+    rule: 'CRAWL-9.8',
+    after: ['LinksScoper'],
   },
   {
     name: 'WarcMetadata',

@@ -154,6 +154,8 @@ class MemorySink implements ActionSink {
     return this.#position?.file === file ? this.#position.line : undefined;
   }
 
+  async sync(): Promise<void> {}
+
   async clearPosition(): Promise<void> {
     this.#position = undefined;
   }

@@ -6,6 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { CrawlMap } from '../../../../servers/crawler/mapper/index.js';
 import {
   crawlOrderSchema,
   describeSettings,
@@ -45,6 +46,14 @@ const PURE_ROWS: Readonly<Record<string, () => Promise<readonly [boolean, boolea
       }
     };
     return [await isZstd('zstd'), await isZstd('gzip')];
+  },
+  'mapper.by': async () => {
+    const isByDomain = (by: 'domain' | 'queue'): boolean => {
+      const map = new CrawlMap({ crawlers: 10_000, own: 0, by });
+      const [a, b] = ['a', 'b'].map((name) => map.foreignCrawler(`http://${name}.example.org/`, name));
+      return a === b;
+    };
+    return [isByDomain('domain'), isByDomain('queue')];
   },
   'settings.queueLabels': async () => {
     const isShort = (queueLabels: number): boolean => {
@@ -157,7 +166,7 @@ t.test('every key of the schema has one row', (t) => {
   const sections = Object.keys(crawlOrderSchema.shape).filter((name) => !keys.includes(name));
   t.same(
     sections.toSorted(),
-    ['actions', 'browser', 'console', 'settings', 'warc'],
+    ['actions', 'browser', 'console', 'mapper', 'settings', 'warc'],
     'sections whose keys have rows',
   );
   t.end();

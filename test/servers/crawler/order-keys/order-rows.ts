@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CrawlMap } from '../../../../servers/crawler/mapper/index.js';
 import type { CrawlOrderInput } from '../../../../servers/crawler/order/order.js';
 import type { GathererOptions } from '../../../../servers/gatherer/index.js';
 import type { Page } from '../../../helpers/site.js';
@@ -70,7 +71,7 @@ function dropFiles(...names: readonly string[]): NonNullable<OrderRow['drive']> 
     await until(() => control.snapshot().state === 'empty');
     for (const [index, name] of names.entries()) {
       writeFileSync(join(actions, name), '');
-      const end = Date.now() + 500;
+      const end = Date.now() + 4000;
       await until(() => doneFiles(crawl).length > index || Date.now() > end);
     }
     const done = doneFiles(crawl).length;
@@ -85,6 +86,10 @@ function doneFiles(crawl: string): string[] {
 }
 
 const HOSTS = Array.from({ length: 6 }, (_, i) => `http://127.0.9.${i + 1}:1/`);
+
+/** Which of two crawlers is responsible for the site. */
+const MAPPED =
+  new CrawlMap({ crawlers: 2, own: 0, by: 'domain' }).foreignCrawler('http://127.0.0.1/', '') ?? 0;
 
 export const ORDER_ROWS: readonly OrderRow[] = [
   {
@@ -112,6 +117,24 @@ export const ORDER_ROWS: readonly OrderRow[] = [
     both: () => ({ pauseAtFinish: true, actions: { directory: 'actions', firstLookSeconds: 0.1 } }),
     drive: dropFiles('a.schedule', 'b.schedule'),
     shows: ({ seen }) => seen === 2,
+  },
+  {
+    key: 'mapper.crawlers',
+    set: () => ({ mapper: { crawlers: 1000 } }),
+    shows: ({ site }) => site.paths.length === 0,
+  },
+  {
+    key: 'mapper.own',
+    // The host of the site, an address, is that of one of two crawlers.
+    set: () => ({ mapper: { crawlers: 2, own: 1 - MAPPED } }),
+    both: () => ({ mapper: { crawlers: 2, own: MAPPED } }),
+    shows: ({ site }) => site.paths.length === 0,
+  },
+  {
+    key: 'mapper.directory',
+    set: () => ({ mapper: { crawlers: 1000, directory: 'elsewhere' } }),
+    both: () => ({ mapper: { crawlers: 1000 } }),
+    shows: ({ crawl }) => existsSync(join(crawl, 'elsewhere')),
   },
   {
     key: 'dumpPendingAtClose',

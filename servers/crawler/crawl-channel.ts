@@ -1,0 +1,12 @@
+// What is said about a crawl as a whole.
+import { channel } from 'node:diagnostics_channel';
+
+/** An event of the crawl as a whole: started, paused, checkpoint taken, limit reached ... (CRAWL-16.3). */
+export interface CrawlEvent {
+  readonly text: string;
+  /** Whether it needs the attention of an operator. */
+  readonly alert: boolean;
+}
+
+/** Channel `harvest:gatherer:crawl`, with a {@link CrawlEvent}. */
+export const crawlChannel = channel('harvest:gatherer:crawl');

@@ -1,0 +1,62 @@
+// The processors that pass URIs of other crawlers on (CRAWL-9.8).
+import { withoutUserInfo } from '../../../protocols/urls/index.js';
+import type { Processor, ProcessResult } from '../chains.js';
+import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
+import type { Candidate, Prepared, PreparedOf } from '../frontier/index.js';
+import type { JournalUri } from '../journal/index.js';
+import type { CrawlMap } from './crawl-map.js';
+import type { Diversions } from './diversions.js';
+
+export interface MapperOptions {
+  readonly map: CrawlMap;
+  readonly diversions: Diversions;
+  /** Computes the class key of a link. */
+  readonly prepare: (uri: PreparedOf) => Pick<Prepared, 'classKey'>;
+}
+
+/** CRAWL-9.8: a URI of another crawler that is not fetched yet gets -5002, an annotation, and a line in a diversion file. */
+export class CrawlMapper implements Processor {
+  readonly name = 'CrawlMapper';
+
+  constructor(readonly options: MapperOptions) {}
+
+  async process(uri: CrawlUri): Promise<ProcessResult> {
+    const { map, diversions } = this.options;
+    const { classKey, uri: queued } = uri.entry;
+    const crawler = map.foreignCrawler(uri.url, classKey);
+    if (crawler === undefined) return 'proceed';
+    await diversions.divert(crawler, [lineOf(queued)]);
+    uri.status = FETCH_STATUS.stoppedByMapper;
+    uri.disposition = 'rejected';
+    uri.reason = `crawler ${crawler} is responsible`;
+    uri.annotations.push(`to:${crawler}`);
+    return 'post';
+  }
+}
+
+/** CRAWL-9.8: takes the links to URIs of other crawlers off a page, after the scope has decided about them. */
+export class LinksMapper implements Processor {
+  readonly name = 'LinksMapper';
+
+  constructor(readonly options: MapperOptions) {}
+
+  async process(uri: CrawlUri): Promise<ProcessResult> {
+    const { map, diversions, prepare } = this.options;
+    const own: Candidate[] = [];
+    const foreign = new Map<number, JournalUri[]>();
+    for (const candidate of uri.candidates) {
+      const crawler = map.foreignCrawler(candidate.url, prepare(candidate).classKey);
+      if (crawler === undefined) own.push(candidate);
+      else foreign.set(crawler, [...(foreign.get(crawler) ?? []), lineOf(candidate)]);
+    }
+    if (foreign.size === 0) return 'proceed';
+    for (const [crawler, uris] of foreign) await diversions.divert(crawler, uris);
+    uri.candidates = own;
+    return 'proceed';
+  }
+}
+
+/** G-81: without the login; the other crawler has its own. */
+function lineOf({ url, pathFromSeed, via }: JournalUri): JournalUri {
+  return { url: withoutUserInfo(url), pathFromSeed, via: withoutUserInfo(via) };
+}
