@@ -58,6 +58,7 @@ export interface ChainStep {
 export interface ChainConditions {
   readonly chains: ChainsConfig;
   readonly warc: { readonly directory: string; readonly digestHistory: boolean };
+  readonly mapper: { readonly crawlers: number };
 }
 
 /** The places of the entries that were read from a file. Entries stay the same objects when the order is copied. */
@@ -75,9 +76,9 @@ export function placeProcessors(
 }
 
 /** Returns the enabled processors of every chain in order: as the order gives them, or the default ones (CRAWL-11.2). */
-export function chainSteps({ chains, warc }: ChainConditions): Record<ChainName, ChainStep[]> {
+export function chainSteps({ chains, ...conditions }: ChainConditions): Record<ChainName, ChainStep[]> {
   const steps = Object.fromEntries(
-    CHAIN_NAMES.map((chain) => [chain, chains[chain] === undefined ? defaultSteps(chain, warc) : []]),
+    CHAIN_NAMES.map((chain) => [chain, chains[chain] === undefined ? defaultSteps(chain, conditions) : []]),
   ) as Record<ChainName, ChainStep[]>;
   for (const chain of CHAIN_NAMES)
     chains[chain]?.forEach((entry, index) => {
@@ -88,10 +89,11 @@ export function chainSteps({ chains, warc }: ChainConditions): Record<ChainName,
   return withoutOrphans(steps, chains);
 }
 
-function defaultSteps(chain: ChainName, warc: ChainConditions['warc']): ChainStep[] {
+function defaultSteps(chain: ChainName, { warc, mapper }: Omit<ChainConditions, 'chains'>): ChainStep[] {
   return BUILT_IN_PROCESSORS.filter((processor) => {
     if (processor.chain !== chain) return false;
     if (processor.with === undefined) return true;
+    if (processor.with === 'mapper.crawlers') return mapper.crawlers > 0;
     return warc.directory !== '' && (processor.with === 'warc.directory' || warc.digestHistory);
   }).map(({ name }) => ({
     entry: processorEntrySchema.parse(name),

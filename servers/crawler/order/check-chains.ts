@@ -13,7 +13,7 @@ export interface ChainProblem {
 /** Returns what is wrong with the chains: unknown names, processors in the wrong chain or order, missing ones (CRAWL-11.1). */
 export function chainProblems(order: ChainConditions): ChainProblem[] {
   const problems: ChainProblem[] = [];
-  const { chains, warc } = order;
+  const { chains } = order;
   for (const chain of CHAIN_NAMES) {
     const names = new Set<string>();
     chains[chain]?.forEach((entry, index) => {
@@ -32,11 +32,19 @@ export function chainProblems(order: ChainConditions): ChainProblem[] {
       else if (known.chain !== chain) report(`${known.name} belongs into the chain ${known.chain}`);
       else if (known.required === true && (!entry.enabled || entry.rules.length > 0))
         report(`${known.name} is necessary for every URI: it has neither rules nor "enabled": false`);
-      else if (known.with !== undefined && entry.enabled && warc.directory === '')
-        report(`${known.name} requires warc.directory (${known.rule})`);
+      else if (entry.enabled && isUnavailable(known.with, order))
+        report(
+          `${known.name} requires ${known.with === 'mapper.crawlers' ? known.with : 'warc.directory'} (${known.rule})`,
+        );
     });
   }
   return problems.length > 0 ? problems : sequenceProblems(order);
+}
+
+/** Whether the order lacks the option without which the processor has nothing to do. */
+function isUnavailable(option: BuiltInProcessor['with'], { warc, mapper }: ChainConditions): boolean {
+  if (option === undefined) return false;
+  return option === 'mapper.crawlers' ? mapper.crawlers === 0 : warc.directory === '';
 }
 
 function entryProblem({ processor, module, name }: ProcessorEntry): string | undefined {

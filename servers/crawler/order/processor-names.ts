@@ -20,7 +20,7 @@ export interface BuiltInProcessor {
   /** The options of `warc` that it reads; its entry may give them. */
   readonly warc?: readonly WarcOption[];
   /** The default chains have it only with this option. */
-  readonly with?: 'warc.directory' | 'warc.digestHistory';
+  readonly with?: 'warc.directory' | 'warc.digestHistory' | 'mapper.crawlers';
 }
 
 type WarcOption =
@@ -38,16 +38,17 @@ type WarcOption =
 
 const PROCESSORS = [
   {
-    name: 'CrawlMapper',
-    chain: 'pre-fetch',
-    text: 'passes URIs of other crawlers on (mapper)',
-    rule: 'CRAWL-9.8',
-  },
-  {
     name: 'Preselector',
     chain: 'pre-fetch',
     text: 'rejects URIs whose URL shows a type of the stop list',
     rule: 'E-28',
+  },
+  {
+    name: 'CrawlMapper',
+    chain: 'pre-fetch',
+    text: 'passes URIs of other crawlers on',
+    rule: 'CRAWL-9.8',
+    with: 'mapper.crawlers',
   },
   {
     name: 'RuntimeLimit',
@@ -229,8 +230,9 @@ const PROCESSORS = [
   {
     name: 'LinksMapper',
     chain: 'post-process',
-    text: 'takes links to URIs of other crawlers off the page (mapper)',
+    text: 'takes links to URIs of other crawlers off the page',
     rule: 'CRAWL-9.8',
+    with: 'mapper.crawlers',
     after: ['LinksScoper'],
   },
   {
