@@ -398,9 +398,10 @@ t.test('CRAWL-22 a module that cannot be used is named with its line when the cr
 
 t.test('CRAWL-11.2 the default order explains the default chains, and states them', async (t) => {
   const text = defaultOrderText();
-  const steps = chainSteps(crawlOrderSchema.parse({ warc: { directory: 'x', digestHistory: true } }));
+  const all = { warc: { directory: 'x', digestHistory: true }, mapper: { crawlers: 2 } };
+  const steps = chainSteps(crawlOrderSchema.parse(all));
   const names = Object.values(steps).flatMap((chain) => chain.map(({ entry }) => entry.processor));
-  t.equal(names.length, 25);
+  t.equal(names.length, 27);
   for (const name of names) t.match(text, new RegExp(`// +"${name}", +\\S`), `${name}`);
   // The chains as they are printed, without their comments, are an order.
   const printed = text
@@ -413,7 +414,10 @@ t.test('CRAWL-11.2 the default order explains the default chains, and states the
         .replace(/^( +"\w+",) .*/, '$1')
         .replace(/^ *\]/, '],'),
     );
-  const explicit = readOrder(`{"warc": {"directory": "x"}, "chains": {${printed.join('\n')}}}`, 'o');
+  const explicit = readOrder(
+    `{"warc": {"directory": "x"}, "mapper": {"crawlers": 2}, "chains": {${printed.join('\n')}}}`,
+    'o',
+  );
   t.same(
     Object.values(chainSteps(explicit)).flatMap((chain) => chain.map(({ entry }) => entry.processor)),
     names,
