@@ -106,6 +106,9 @@ async function checkWarc(path: string, size: number, { signal }: CheckOptions): 
 
 /** Opens a copy: an opening repairs what a crash left. */
 async function checkSeen(directory: string, hasRuns: boolean): Promise<readonly string[]> {
+  // The head of a log is flushed when it is created.
+  if (!hasRuns && (await stat(join(directory, 'seen.log'))).size === 0)
+    return ['seen.log has lost its content'];
   const copy = `${directory}.check-${process.pid}`;
   try {
     await cp(directory, copy, { recursive: true });
