@@ -52,7 +52,7 @@ function parseLine(line: string): FileCookie | string {
   if (fields.length !== 7 && fields.length !== 6) return `it has ${fields.length} fields, not 7`;
   const [host = '', subdomains = '', path = '', secure = '', expires = '', name = '', value = ''] = fields;
   const domain = host.replace(/^\./, '').toLowerCase();
-  if (!/^[\w.:[\]-]+$/.test(domain)) return 'the first field is not a domain';
+  if (!/^(?!\.)[\w.:[\]-]+$/.test(domain)) return 'the first field is not a domain';
   const hostOnly = isFalse(subdomains);
   if (hostOnly === undefined) return 'the second field is neither TRUE nor FALSE';
   if (!path.startsWith('/')) return 'the path does not begin with a slash';

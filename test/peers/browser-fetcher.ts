@@ -114,6 +114,7 @@ t.test('CRAWL-11.2 text and links that only scripts make', { skip }, async (t) =
     );
   for (const path of ['/', '/app.js', '/data.json', '/moved.js', '/words.js', '/frame'])
     t.ok(targets('response').includes(path), `CRAWL-18.6 a response record of ${path}`);
+  t.ok(targets('request').includes('/data.json'), 'CRAWL-18.6 its request record');
   t.strictSame(targets('conversion').toSorted(), ['/', '/away', '/by-script', '/made']);
   t.match(archive, /Made title[\s\S]*quagga okapi[\s\S]*refused3/);
   await hasNoBrowser(t);
@@ -131,6 +132,20 @@ async function titles(directory: string): Promise<string[]> {
   await gatherer.publish();
   return (await readExport(gatherer.generationsDirectory)).map(({ text }) => text('title') ?? '').sort();
 }
+
+t.test('CRAWL-7.1 the requests of a page to one host have a pause between them', { skip }, async (t) => {
+  const parts = ['/part/1', '/part/2', '/part/3', '/part/4'];
+  await using site = await Site.start({
+    '/': shell(`Promise.all(${JSON.stringify(parts)}.map((path) => fetch(path)))`),
+    ...Object.fromEntries(parts.map((path) => [path, 'part'])),
+  });
+  await crawl(scratchDirectory(t), site, { order: order({ browserDelayMs: 250 }) });
+  const times = site.requests.filter(({ path }) => path.startsWith('/part/')).map(({ at }) => at);
+  t.equal(times.length, parts.length);
+  // A timer may be a few milliseconds early.
+  for (const [i, at] of times.slice(1).entries())
+    t.ok(at - (times[i] ?? at) >= 240, `${at - (times[i] ?? at)} ms`);
+});
 
 t.test('CRAWL-11.2 a page is scrolled to its end', { skip }, async (t) => {
   const growing = shell(

@@ -47,6 +47,7 @@ t.test('CRAWL-11.8: a wrong line is named, the others are kept', async (t) => {
   const wrong: [line: string, problem: RegExp][] = [
     ['example.org FALSE / FALSE 0 a b', /1 fields, not 7/],
     ['example.org\tFALSE\t/\tFALSE\t0\ta\tb\tc', /8 fields/],
+    ['..example.org\tFALSE\t/\tFALSE\t0\ta\tb', /not a domain/],
     ['exa mple\tFALSE\t/\tFALSE\t0\ta\tb', /not a domain/],
     ['\tFALSE\t/\tFALSE\t0\ta\tb', /not a domain/],
     ['example.org\tNO\t/\tFALSE\t0\ta\tb', /second field/],

@@ -1,4 +1,4 @@
-// The frontier: its conformance suite, deliberately wrong frontiers that the suite must find, and its data structures.
+// The frontier: its conformance suite (with other seen filters: test/slow), deliberately wrong frontiers that the suite must find, and its data structures.
 
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -10,23 +10,13 @@ import { type CrawlFrontier, DIRECTIVE, Frontier } from '../../../servers/crawle
 import { SeenUris } from '../../../servers/crawler/frontier/seen-uris.js';
 import { WakeHeap } from '../../../servers/crawler/frontier/wake-heap.js';
 import { type GathererBatch, GathererStore } from '../../../storage/index.js';
-import { openSeenFilter, SEEN_KINDS } from '../../../storage/seen/index.js';
+import { openSeenFilter } from '../../../storage/seen/index.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { type OpenFrontier, opener } from './frontier-under-test.js';
 
 t.test('the frontier passes the conformance suite', async (t) => {
   frontierConformance({ test: (name, run) => t.test(name, run), open: opener('level'), histories: 1 });
 });
-
-for (const kind of SEEN_KINDS.filter((kind) => kind !== 'level'))
-  t.test(`CRAWL-4.11 the frontier with the seen filter ${kind}: restarts and crashes`, async (t) => {
-    frontierConformance({
-      test: (name, run) =>
-        /CRAWL-17\.2\.2|CRAWL-4|with an operator/.test(name) ? t.test(name, run) : undefined,
-      open: opener(kind),
-      histories: 1,
-    });
-  });
 
 t.test('CRAWL-9.11 highest-uri: the queue whose best URI has the smallest precedence is next', async (t) => {
   const orderOf = async (queues: 'base' | 'highest-uri'): Promise<string[]> => {
