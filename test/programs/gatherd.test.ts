@@ -195,9 +195,11 @@ t.test('SIGHUP: the log continues in a new file after the old one was renamed', 
   await exchange(t, port, 'HELLO before\nQUIT\n');
   await rename(log, `${log}.1`);
   await exchange(t, port, 'HELLO between\nQUIT\n');
+  await waitForMatch(`${log}.1`, /HELLO between/);
   child.kill('SIGHUP');
   await waitForMatch(log, /SIGHUP: the log is reopened\n/);
   await exchange(t, port, 'HELLO after\nQUIT\n');
+  await waitForMatch(log, /HELLO after/);
   const [older, newer] = [await readFile(`${log}.1`, 'utf8'), await readFile(log, 'utf8')];
   t.match(older, /HELLO before.*HELLO between/s);
   t.match(newer, 'HELLO after');
