@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { getDocumentProxy } from 'unpdf';
 import type { SourceDocument } from '../../document.js';
 import type { Summary } from '../../summary.js';
@@ -11,6 +12,11 @@ const MAX_PAGES = 5000;
 /** Milliseconds for the text of a page. The library never answers for some damaged pages, although it has nothing to do. */
 const ANSWER_LIMIT_MS = 5000;
 const CLOSE_LIMIT_MS = 500;
+/**
+ * Directory of the predefined CMaps, which unpdf does not contain. Without them, a font with such an encoding and no ToUnicode map has no
+ * text. The library reads the files by name from its own list of names, each when a font needs it.
+ */
+const CMAPS = fileURLToPath(new URL('cmaps/', import.meta.resolve('pdf.js-extract')));
 
 /**
  * Pdf: title, author, subject and keywords of the information dictionary, then as Text (6.2). unpdf, a build of pdf.js, reads page by
@@ -34,6 +40,8 @@ export async function summarizePdf(document: SourceDocument): Promise<Summary> {
       useSystemFonts: false,
       maxImageSize: 1,
       stopAtErrors: false,
+      cMapUrl: CMAPS,
+      cMapPacked: true,
     });
     try {
       attributes = await informationOf(pdf);
