@@ -36,6 +36,7 @@ export { unescapeBytes } from './percent.js';
 export {
   basePrecedence,
   costPrecedence,
+  depthFirstPrecedence,
   highestUriPrecedence,
   hopsPrecedence,
   PRECEDENCE_FLOOR,

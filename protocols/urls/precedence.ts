@@ -29,6 +29,12 @@ export function hopsPrecedence(
   return ({ hops }) => base + (allHops ? hopCount(hops) : linkHops(hops));
 }
 
+/**
+ * G-30: URIs farther from the seed are earlier, so that the links of a document come before its siblings: depth first. Hops beyond the
+ * 126th count no more, because a queue tells 127 precedences apart.
+ */
+export const depthFirstPrecedence: UriPrecedence = ({ hops }) => 1 + Math.max(0, 126 - hopCount(hops));
+
 /** CRAWL-9.11: the precedence in a prepared table, otherwise by another policy. */
 export function preloadedPrecedence(
   table: ReadonlyMap<string, number>,

@@ -3,6 +3,7 @@ import {
   COST_POLICIES,
   canonicalString,
   costPrecedence,
+  depthFirstPrecedence,
   hopsPrecedence,
   hostOf,
   type QueueAssignment,
@@ -31,6 +32,7 @@ const URI_PRECEDENCES: Readonly<Record<CrawlSettings['uriPrecedence'], UriPreced
   cost: costPrecedence,
   base: basePrecedence(),
   hops: hopsPrecedence(),
+  'depth-first': depthFirstPrecedence,
 };
 
 /** CRAWL-11.4: computes directive, canonical string, class key, cost and precedence of a URI from its settings. */

@@ -59,7 +59,12 @@ export async function readEssenceSources(
   ]);
   const { libDirectory, programs } = options;
   const found =
-    programs && (await findTypePrograms(programs.directories, programs.environment?.HARVEST_HOME));
+    programs &&
+    (await findTypePrograms(programs.directories, programs.environment?.HARVEST_HOME, {
+      directories: programs.installedDirectories ?? [],
+      // Loaded only if such a program exists: the readers of all types are many modules.
+      isBuiltIn: async (type) => (await import('./readable-types.js')).isReadable(type),
+    }));
   const sgml = await readSgmlSources(libDirectory, found?.sgml);
   return {
     ...sources,

@@ -6,6 +6,7 @@ export {
   type SelectionRules,
 } from './context.js';
 export { fileNameOf } from './document.js';
+export { existingDirectories, installedPrograms } from './external/index.js';
 export type { EssenceInput, EssenceOptions, EssenceOutput, ExplodedObject } from './model.js';
 export { headerOutlinks } from './outlinks/headers.js';
 export { scanSrcset } from './outlinks/srcset.js';

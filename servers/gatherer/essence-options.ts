@@ -1,7 +1,11 @@
-import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { GathererConfig } from '../../protocols/config/index.js';
-import type { EssenceOptions, EssencePoolOptions } from '../essence/index.js';
+import {
+  type EssenceOptions,
+  type EssencePoolOptions,
+  existingDirectories,
+  installedPrograms,
+} from '../essence/index.js';
 import { findConfigFile } from './config-files.js';
 
 /** Returns the Essence options of a Gatherer's configuration; its Essence-Options precede the variables (E-116). */
@@ -17,7 +21,7 @@ export function essenceOptionsOf(config: GathererConfig): EssencePoolOptions {
     gathererVersion: config.gathererVersion,
     refreshRate: config.refreshRate,
     timeToLive: config.timeToLive,
-    programs: programsOf(lib),
+    programs: programsOf(config, lib),
     ...(lib === undefined ? {} : { libDirectory: lib }),
     ...(rules === undefined ? {} : { postSummarizing: rules }),
     ...switches,
@@ -31,11 +35,17 @@ function listFile(config: GathererConfig, name: string): string {
   return name.includes('/') ? findConfigFile(config, name) : name;
 }
 
-/** E-46, E-61: the user's programs are in Lib-Directory and its sibling `bin`; programs of rules (E-135) also in the PATH. */
-function programsOf(lib: string | undefined): NonNullable<EssenceOptions['programs']> {
-  const candidates = lib === undefined ? [] : [lib, join(dirname(lib), 'bin')];
-  const directories = candidates.filter((path) => existsSync(path));
-  const { PATH: path = '', HARVEST_HOME } = process.env;
-  const environment = HARVEST_HOME === undefined ? {} : { HARVEST_HOME };
-  return { directories, path, environment };
+/**
+ * E-46, E-61, G-54: the programs of the Gatherer are in `bin` of Top-Directory, in Lib-Directory and its sibling `bin`; those of types that
+ * Essence does not know also in `$HARVEST_HOME/lib/gatherer`, `$HARVEST_HOME/bin` and PATH, as all programs of rules (E-135).
+ */
+function programsOf(
+  { topDirectory }: GathererConfig,
+  lib: string | undefined,
+): NonNullable<EssenceOptions['programs']> {
+  const ofLib = lib === undefined ? [] : [lib, join(dirname(lib), 'bin')];
+  return {
+    directories: existingDirectories([join(topDirectory, 'bin'), ...ofLib]),
+    ...installedPrograms(process.env),
+  };
 }

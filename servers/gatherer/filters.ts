@@ -25,7 +25,7 @@ export class FilterFiles {
     return {
       root,
       // G-31: without a URL filter the default one applies.
-      urlFilter: await this.#filter(urlFilter ?? defaultFilterPath(), root),
+      urlFilter: await this.#filter(urlFilter ?? DEFAULT_FILTER, root),
       hostFilter: hostFilter === undefined ? undefined : await this.#filter(hostFilter, root),
     };
   }
@@ -49,14 +49,17 @@ export class FilterFiles {
   }
 }
 
-function defaultFilterPath(): string {
-  return fileURLToPath(import.meta.resolve('#essence-lib/URL-filter-default'));
-}
+/** G-31: the name of the default filter. That of Lib-Directory takes the place of the shipped one. */
+const DEFAULT_FILTER = 'URL-filter-default';
 
 /** G-20: searches for a relative name in Lib-Directory, Top-Directory, and the current directory. */
 async function readFilter(name: string, config: GathererConfig): Promise<UrlFilter | undefined> {
   const inLib = config.libDirectory === undefined ? [] : filePaths(config, `${config.libDirectory}/${name}`);
-  const candidates = isAbsolute(name) ? [name] : [...inLib, ...filePaths(config, name)];
+  const others =
+    name === DEFAULT_FILTER
+      ? [fileURLToPath(import.meta.resolve('#essence-lib/URL-filter-default'))]
+      : filePaths(config, name);
+  const candidates = isAbsolute(name) ? [name] : [...inLib, ...others];
   for (const file of candidates) {
     const text = await readFile(file, 'utf8').catch(() => undefined);
     if (text !== undefined) return parseFilter(text, file);

@@ -182,10 +182,11 @@ export class Gatherer implements AsyncDisposable {
       }),
       (opened) => opened.close(),
     );
-    const sources = Object.entries(await readEssenceSources(essenceOptions)).sort();
+    const { programs, ...sources } = await readEssenceSources(essenceOptions);
     const rulesDigest = digest([
-      JSON.stringify(essenceOptions),
-      JSON.stringify(sources),
+      // Not the PATH: cron has another one than a shell.
+      JSON.stringify({ ...essenceOptions, programs: programs?.found }),
+      JSON.stringify(Object.entries(sources).sort()),
       ...(order === undefined ? [] : orderDigest(order)),
     ]);
     return new Gatherer(

@@ -12,6 +12,7 @@ import '../servers/gatherer/embeds.test.js';
 import '../servers/gatherer/crawl-choices.test.js';
 import '../servers/gatherer/debug.test.js';
 import '../servers/gatherer/enumeration.test.js';
+import '../servers/gatherer/search-order.test.js';
 import '../servers/gatherer/hostile-servers.test.js';
 import '../servers/gatherer/link-limits.test.js';
 import '../servers/gatherer/listings.test.js';

@@ -141,9 +141,9 @@ export const crawlSettingsSchema = z.strictObject({
     'How much a URI costs the budgets of its queue',
   ),
   uriPrecedence: withNote(
-    z.enum(['cost', 'base', 'hops']).default('cost'),
-    'CRAWL-9.11',
-    'What determines the order of the URIs within a queue',
+    z.enum(['cost', 'base', 'hops', 'depth-first']).default('cost'),
+    'CRAWL-9.11, G-30',
+    'What determines the order of the URIs within a queue; depth-first: the links of a document come before the other URIs, up to 126 hops from the seed',
   ),
   queuePrecedence: withNote(
     z.enum(['base', 'success-counts', 'highest-uri']).default('base'),

@@ -31,27 +31,35 @@ const MAX_WRAPPER_BYTES = 4096;
  * Missing directories are skipped; the warnings name files that cannot be executed.
  *
  * @param harvestHome value of `$HARVEST_HOME` in the wrappers of E-86 and E-101
+ * @param installed directories with programs of other types than those of `isBuiltIn`; they come last, and without warnings, because
+ * they belong to the system
  */
 export async function findTypePrograms(
   directories: readonly string[],
   harvestHome = '',
+  installed: {
+    readonly directories: readonly string[];
+    readonly isBuiltIn: (type: string) => Promise<boolean>;
+  } = { directories: [], isBuiltIn: async () => false },
 ): Promise<TypePrograms & { readonly warnings: readonly string[] }> {
   const summarizers: Record<string, string> = {};
   const unnesters: Record<string, string> = {};
   const sgml: Record<string, SgmlCommand> = {};
   const warnings: string[] = [];
-  for (const directory of directories) {
+  for (const directory of new Set([...directories, ...installed.directories])) {
+    const isOwn = directories.includes(directory);
     for (const name of await namesIn(directory)) {
       const parts = /^([A-Za-z0-9_-]+)\.(sum|unnest)$/.exec(name);
       if (parts === null) continue;
       const type = typeName(parts[1]!);
       const programs = parts[2] === 'sum' ? summarizers : unnesters;
       if (type in programs || (parts[2] === 'sum' && type in sgml)) continue;
+      if (!isOwn && (await installed.isBuiltIn(type))) continue;
       const file = resolve(directory, name);
       const command = parts[2] === 'sum' ? await sgmlCommandIn(file, harvestHome) : undefined;
       if (command !== undefined) sgml[type] = command;
       else if (await isExecutable(file)) programs[type] = file;
-      else warnings.push(`${file} is not used: it is not an executable file`);
+      else if (isOwn) warnings.push(`${file} is not used: it is not an executable file`);
     }
   }
   return { summarizers, unnesters, sgml, warnings };

@@ -1,4 +1,5 @@
 export { findTypePrograms, parseSgmlWrapper, type SgmlCommand, type TypePrograms } from './find.js';
+export { existingDirectories, installedPrograms } from './installed.js';
 export { type ProgramLimits, type ProgramSettings, programLimits } from './limits.js';
 export {
   explodeByProgram,

@@ -18,6 +18,11 @@ export interface ProgramLimits {
 export interface ProgramSettings {
   /** Directories that are searched for programs, in this order, before those of `path` (E-61). */
   readonly directories: readonly string[];
+  /**
+   * Further directories that are searched for `TypeName.sum` and `TypeName.unnest` of types that Essence cannot read itself (E-61): a
+   * program that happens to be installed never replaces a built-in summarizer. Default none.
+   */
+  readonly installedDirectories?: readonly string[];
   /** The rest of the programs' `PATH`, after {@link directories} and the shipped `wrapit` and `FullText.sum`. */
   readonly path: string;
   /** Environment variables in addition to `PATH`, `LC_ALL` and `TMPDIR`, e.g. `HARVEST_HOME`. Default none. */

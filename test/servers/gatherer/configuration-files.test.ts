@@ -146,3 +146,30 @@ t.test(
     await t.rejects(files.rulesOf(missing), { code: 'ERR_CONFIG', message: /nowhere:.*line 5/ });
   },
 );
+
+t.test('G-152, G-54, E-61: programs are in bin of Top-Directory, then in Lib-Directory and its bin', (t) => {
+  const top = t.testdir({ bin: {}, 'own-lib': {}, other: { lib: {}, bin: {} } });
+  const directories = (...lines: string[]) =>
+    essenceOptionsOf(
+      parseGathererConf(['Gatherer-Name: x', `Top-Directory: ${top}`, ...lines, ''].join('\n'), 'x.cf').config,
+    ).programs?.directories;
+  t.same(directories(), [join(top, 'bin')]);
+  t.same(directories('Lib-Directory: own-lib'), [join(top, 'bin'), join(top, 'own-lib')]);
+  t.same(directories(`Lib-Directory: ${top}/other/lib`), [
+    join(top, 'bin'),
+    join(top, 'other', 'lib'),
+    join(top, 'other', 'bin'),
+  ]);
+  t.end();
+});
+
+t.test('G-31: URL-filter-default in Lib-Directory takes the place of the shipped one', async (t) => {
+  const top = t.testdir({ lib: { 'URL-filter-default': 'Deny \\.txt$\nAllow .\n' } });
+  const { config } = parseGathererConf(
+    `Gatherer-Name: x\nTop-Directory: ${top}\nLib-Directory: lib\n<RootNodes>\nhttp://h.example/\n</RootNodes>\n`,
+    'x.cf',
+  );
+  const { urlFilter } = await new FilterFiles(config).rulesOf(config.rootNodes[0]!);
+  t.equal(urlFilter?.allows('/a.txt'), false);
+  t.equal(urlFilter?.allows('/a.gif'), true);
+});

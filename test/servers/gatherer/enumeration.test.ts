@@ -235,7 +235,10 @@ t.test('G-51: invalid lines are reported with their numbers, up to a limit', asy
 t.test('G-30, G-172: the values of Search= and Enumeration=', async (t) => {
   const node = (line: string): RootNode =>
     parseGathererConf(`Gatherer-Name: x\n${rootNodes(line)}`, 'x.cf').config.rootNodes[0]!;
-  t.same(searchSettings(node('http://h.example/ Search=Depth')), { preferenceDepthHops: 0 });
+  t.same(searchSettings(node('http://h.example/ Search=Depth')), {
+    preferenceDepthHops: 0,
+    uriPrecedence: 'depth-first',
+  });
   t.same(searchSettings(node('http://h.example/')), {});
   t.ok(isListed(node('http://h.example/ Enumeration=Sitemap')));
   t.ok(isListed(node('http://h.example/ Enumeration=feed')));
