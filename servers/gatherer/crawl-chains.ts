@@ -39,6 +39,7 @@ import { LocalMappingProcessor } from './processors/local-mapping.js';
 import { Preselector } from './processors/preselector.js';
 import { ReferencesWriter } from './processors/references-writer.js';
 import { WriterProcessor } from './processors/writer.js';
+import type { RootLimits } from './root-limits.js';
 import type { RulesDigest } from './run-state.js';
 
 /** The stores, services and settings that the processors of a run use. */
@@ -62,6 +63,7 @@ export interface ChainOptions {
   /** Digest of everything other than the document that affects its summary (G-110). */
   readonly rulesDigest: RulesDigest;
   readonly annotations: Annotations | undefined;
+  readonly rootLimits: readonly RootLimits[];
   readonly force: boolean;
   readonly readTimeoutMs: number;
   readonly now: () => UnixSeconds;
@@ -160,6 +162,7 @@ function processorFactories(
     Preselector: () =>
       new Preselector({
         stoppedType: (url) => stoppedByUrl(url, essence),
+        roots: options.rootLimits,
         // The first run has no earlier records.
         ...(store.summaries.count > 0 ? { documents: store.documents } : {}),
         now,

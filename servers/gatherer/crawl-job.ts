@@ -274,6 +274,7 @@ export async function openCrawlJob(
       frontier,
       scope,
       roots: nodes.roots,
+      rootLimits: roots,
       robotsAgent: `${userAgent} ${ROBOTS_AGENT}`,
       mustBePublic: (uri) => reach.mustBePublic(uri),
       servers,

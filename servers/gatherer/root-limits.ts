@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { RootNode, UrlFilter } from '../../protocols/config/index.js';
 import { type AccessMethod, accessMethod } from '../../protocols/urls/index.js';
@@ -47,6 +48,9 @@ export interface RootRules {
   readonly hostFilter: UrlFilter | undefined;
 }
 
+/** Number of remembered visits; only those of the URIs in process matter. */
+const MAX_VISITS = 1000;
+
 const DEFAULT_PORTS: Readonly<Record<string, string>> = {
   'http:': '80',
   'https:': '443',
@@ -69,6 +73,8 @@ export class RootLimits {
   #newHosts: string[] = [];
   #newNames: string[] = [];
   #rows: number;
+  /** The latest visits, which are repeated at once when robots.txt had to be fetched first. */
+  readonly #visited = new LRUCache<string, true>({ max: MAX_VISITS });
 
   constructor(
     readonly rules: RootRules,
@@ -157,10 +163,38 @@ export class RootLimits {
     return undefined;
   }
 
-  /** Counts an accepted URL and its host. */
-  countUrl(url: URL): void {
+  /**
+   * Whether URLs count when they are gathered, not when they are found. A search in depth would otherwise end at the links of its first
+   * pages, and never be deep (G-30, G-32).
+   */
+  get countsVisits(): boolean {
+    return this.rules.root.search === 'depth';
+  }
+
+  /**
+   * Counts a URL of a search in depth that is gathered now. Returns false if URL-Max is reached.
+   * @param isRepeated whether an earlier attempt was counted
+   */
+  countVisit(href: string, isRepeated: boolean): boolean {
+    if (isRepeated || this.#visited.has(href)) return true;
+    if (this.#urls >= this.rules.root.urlMax) {
+      this.countRefusal('url-max');
+      return false;
+    }
+    this.#visited.set(href, true);
+    this.#count(new URL(href));
+    return true;
+  }
+
+  #count(url: URL): void {
     // G-26: a directory is expanded to LeafNodes and is not one itself.
     if (url.protocol !== 'file:' || !url.pathname.endsWith('/')) this.#urls++;
+    this.#dirty = true;
+  }
+
+  /** Counts an accepted URL and its host. @param isSeed whether it is the RootNode itself */
+  countUrl(url: URL, isSeed = false): void {
+    if (isSeed || !this.countsVisits) this.#count(url);
     this.#dirty = true;
     if (!this.#countsHosts(url)) return;
     if (!this.#names.has(url.hostname)) this.#newNames.push(url.hostname);

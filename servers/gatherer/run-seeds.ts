@@ -52,7 +52,7 @@ export async function scheduleSeeds(
   roots.forEach((limits, root) => {
     for (const url of startUrlsOf(limits.rules.root)) {
       const admit = (): boolean => {
-        limits.countUrl(new URL(url));
+        limits.countUrl(new URL(url), true);
         return true;
       };
       candidates.push({

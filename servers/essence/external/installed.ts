@@ -10,7 +10,8 @@ export function installedPrograms(
   environment: Readonly<Record<string, string | undefined>>,
 ): Required<Pick<ProgramSettings, 'installedDirectories' | 'path' | 'environment'>> {
   const { PATH: path = '', HARVEST_HOME: home } = environment;
-  const ofHarvest = home === undefined || home === '' ? [] : [join(home, 'lib', 'gatherer'), join(home, 'bin')];
+  const ofHarvest =
+    home === undefined || home === '' ? [] : [join(home, 'lib', 'gatherer'), join(home, 'bin')];
   return {
     installedDirectories: existingDirectories([...ofHarvest, ...path.split(delimiter).filter(isAbsolute)]),
     path: [...ofHarvest, path].join(delimiter),

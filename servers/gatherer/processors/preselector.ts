@@ -1,6 +1,7 @@
 import type { DocumentStore } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../../crawler/crawl-uri.js';
+import type { RootLimits } from '../root-limits.js';
 import { dropObjects } from './drop-objects.js';
 
 export interface PreselectorOptions {
@@ -8,6 +9,8 @@ export interface PreselectorOptions {
   readonly stoppedType: (url: string) => string | undefined;
   /** The records of earlier runs; absent on the first run. */
   readonly documents?: Pick<DocumentStore, 'get'>;
+  /** The limits of the RootNodes, by their index. */
+  readonly roots: readonly Pick<RootLimits, 'countsVisits' | 'countVisit' | 'rules'>[];
   /** Seconds since 1970. */
   readonly now: () => number;
 }
@@ -22,6 +25,7 @@ export class Preselector implements Processor {
   constructor(readonly options: PreselectorOptions) {}
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
+    if (this.#exceedsUrlMax(uri)) return 'post';
     // An archive has images and styles, too.
     if (uri.settings.embeds !== 'frames') return 'proceed';
     const { stoppedType, documents, now } = this.options;
@@ -37,5 +41,17 @@ export class Preselector implements Processor {
       uri.batch.deleteDocument(known.url).dropReferences(known.url);
     }
     return 'post';
+  }
+
+  /** G-32: the URL-Max of a search in depth. */
+  #exceedsUrlMax(uri: CrawlUri): boolean {
+    const { url, root, attempts, pathFromSeed } = uri.entry.uri;
+    const limits = this.options.roots[root];
+    if (limits?.countsVisits !== true || pathFromSeed === '') return false;
+    if (limits.countVisit(url, attempts > 0)) return false;
+    uri.status = FETCH_STATUS.quotaReached;
+    uri.disposition = 'rejected';
+    uri.reason = `URL=${limits.rules.root.urlMax} of its RootNode is reached`;
+    return true;
   }
 }

@@ -151,7 +151,8 @@ t.test('G-152, G-54, E-61: programs are in bin of Top-Directory, then in Lib-Dir
   const top = t.testdir({ bin: {}, 'own-lib': {}, other: { lib: {}, bin: {} } });
   const directories = (...lines: string[]) =>
     essenceOptionsOf(
-      parseGathererConf(['Gatherer-Name: x', `Top-Directory: ${top}`, ...lines, ''].join('\n'), 'x.cf').config,
+      parseGathererConf(['Gatherer-Name: x', `Top-Directory: ${top}`, ...lines, ''].join('\n'), 'x.cf')
+        .config,
     ).programs?.directories;
   t.same(directories(), [join(top, 'bin')]);
   t.same(directories('Lib-Directory: own-lib'), [join(top, 'bin'), join(top, 'own-lib')]);

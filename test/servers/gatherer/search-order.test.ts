@@ -40,7 +40,7 @@ for (const [search, expected] of CASES) {
   });
 }
 
-t.test('G-30, G-32: URL-Max cuts a search in depth off at the end of its first branch', async (t) => {
+t.test('G-30, G-32: URL-Max ends a search in depth in its first branch', async (t) => {
   await using site = await Site.start(tree(3));
   const text = `Gatherer-Name: T\n<RootNodes>\n${site.url}/ Search=Depth Delay=0 URL=6\n</RootNodes>\n`;
   await using gatherer = await Gatherer.open({
@@ -48,6 +48,8 @@ t.test('G-30, G-32: URL-Max cuts a search in depth off at the end of its first b
     config: parseGathererConf(text, 'x.cf').config,
     essenceWorkers: 0,
   });
-  await gatherer.run(new AbortController().signal);
-  t.same(site.paths.slice(0, 4), ['/', '/a', '/a/a', '/a/a/a']);
+  const { roots, counts } = await gatherer.run(new AbortController().signal);
+  t.same(site.paths, ['/', '/a', '/a/a', '/a/a/a', '/a/a/b', '/a/b']);
+  t.match(roots, [{ urls: 6, refused: { 'url-max': 3 } }]);
+  t.equal(counts.summarized, 6);
 });
