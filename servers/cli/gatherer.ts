@@ -22,14 +22,20 @@ import { writeExportFiles } from './db/export-files.js';
 import { EXIT } from './exit.js';
 import { GatherProgress } from './gather-progress.js';
 import { integerOption, repeatedOption, stopLimitOption } from './option-values.js';
+import { Phases, PhasesEnded } from './phases.js';
 import { writeMessage } from './printable.js';
-import { debugArguments, HARVEST_PROGRAM, startGatherd } from './start-program.js';
+import { debugArguments, HARVEST_PROGRAM, startGatherd, startUnattended } from './start-program.js';
 
 const HELP = `
 FILE is a Gatherer's configuration file. The command gathers its documents once, publishes the summaries, and starts gatherd
 in the background on Gatherer-Port. gatherd is not started if FILE sets Gatherd-Inetd, or if one is already running; that
 one serves the new summaries. The links of the documents are published too, for "harvest refererd --data DIR" (unless FILE
 says References: off). The next run finishes an interrupted one; documents that are not yet due (Refresh-Rate) are skipped.
+
+The options of the original program: -background checks FILE and gathers in the background; its messages go to log.errors. -export
+gathers nothing: it publishes what was gathered, writes the export files, and starts gatherd. -manual stops after each phase (gather,
+publish, gatherd) and goes on when you press Enter; q or the end of the input ends it there, and the next run continues. -debug shows the
+debugging messages of all sections, also those of gatherd, and removes no temporary files.
 
 Top-Directory (default: FILE's directory) receives log.gatherer, log.errors, and the scripts RunGatherer, for cron, and
 RunGatherd, for system startup; an edited script (without its "Written by" line) is not overwritten.
@@ -65,6 +71,9 @@ Exit status: 0 done; 1 failure; 2 usage or configuration; 130 stopped while gath
 
 const LOOPBACK = '127.0.0.1';
 
+/** G-12: the flags of `-debug`: the sections of G-150 that the Gatherer, Essence and the libraries have. */
+const ALL_SECTIONS = Array.from({ length: 86 - 20 + 1 }, (_, index) => `-D${20 + index}`);
+
 interface GathererCliOptions {
   readonly force: boolean;
   readonly data?: string;
@@ -76,6 +85,11 @@ interface GathererCliOptions {
   readonly lowDisk?: number;
   readonly only?: readonly string[];
   readonly debug: readonly string[];
+  readonly background: boolean;
+  readonly inBackground: boolean;
+  readonly export: boolean;
+  readonly manual: boolean;
+  readonly debugAll: boolean;
 }
 
 /** The published generation. */
@@ -101,6 +115,11 @@ export function gathererCommand(): Command {
       .description('Gathers by a configuration file, publishes the summaries, starts gatherd.')
       .argument('<file>', 'configuration file')
       .option('--force', 'also gather documents that are not yet due (Refresh-Rate) (-force)', false)
+      .option('--background', 'gather in the background (-background)', false)
+      .option('--export', 'gather nothing; publish and start gatherd (-export)', false)
+      .option('--manual', 'stop after each phase (-manual)', false)
+      .option('--debug-all', 'show all debugging messages, keep temporary files (-debug)', false)
+      .addOption(new Option('--in-background', 'run by --background').hideHelp().default(false))
       .option('--data <directory>', 'directory of the database (default: Data-Directory)')
       .option('--no-daemon', 'do not start gatherd')
       .option('--host <address>', 'address that gatherd listens on', LOOPBACK)
@@ -125,14 +144,16 @@ export function gathererCommand(): Command {
         process.exit(EXIT.ok);
       })
       .action(async (file: string, options: GathererCliOptions) => {
-        process.exitCode = await gatherOnce(file, options);
+        process.exitCode = options.background
+          ? gatherInBackground(file, options)
+          : await gatherOnce(file, options);
       })
   );
 }
 
 async function gatherOnce(file: string, options: GathererCliOptions): Promise<number> {
   const config = readConfiguration(file, options);
-  const flags = [...config.debugOptions, ...options.debug];
+  const flags = [...config.debugOptions, ...(options.debugAll ? ALL_SECTIONS : []), ...options.debug];
   const debugFlags = DebugFlags.parse(flags, process.env.HARVEST_DEBUG);
   const level = debugFlags.any ? 'debug' : 'info';
   const json = options.jsonLog;
@@ -147,16 +168,18 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
     },
   }).waitsFor(() => [phase]);
   const stop = stopSignal.signal;
-  let gathered: GatherReport;
+  let gathered: GatherReport | undefined;
   let published: Published;
+  using phases = options.manual ? new Phases(stop) : undefined;
   try {
-    using progress = new GatherProgress();
+    using progress = options.inBackground ? undefined : new GatherProgress();
     using _debug = debugFlags.any ? followDebug(createDebug(debugFlags, log)) : undefined;
     await using gatherer = await Gatherer.open({
       directory: config.dataDirectory,
       config,
       configFile: file,
       force: options.force || options.only !== undefined,
+      keepTemporaryFiles: options.debugAll,
       ...(options.lowDisk === undefined ? {} : { lowDiskMiB: options.lowDisk }),
       onProblem: ({ message }) => errors.warn(message),
       log,
@@ -168,15 +191,20 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
     if (options.only !== undefined) await refuseToDiscard(gatherer);
     using _log = logDocuments(log, errors);
     phase = 'the documents in progress';
-    progress.showPhase('gather');
-    gathered = await logRun(log, errors, config, () => gatherer.run(stop));
+    if (!options.export) {
+      progress?.showPhase('gather');
+      gathered = await logRun(log, errors, config, () => gatherer.run(stop));
+      await phases?.confirm(gatheredText(gathered), 'publish');
+    }
     phase = 'the publication';
-    progress.showPhase('publish');
+    progress?.showPhase('publish');
     const generation = await gatherer.publish();
     const references = await gatherer.publishReferences(stop);
     await writeExportFiles(config.dataDirectory, Math.floor(Date.now() / 1000));
     published = { generation, objects: gatherer.store.summaries.count, references };
+    await phases?.confirm(publishedText(published), 'write the scripts and start gatherd');
   } catch (error) {
+    if (error instanceof PhasesEnded) return EXIT.ok;
     if (!stop.aborted) throw error;
     process.stderr.write('gatherer: stopped; the gathered documents are kept, and the next run continues\n');
     return EXIT.interrupted;
@@ -203,6 +231,39 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
       : reportText(gathered, published, daemon),
   );
   return EXIT.ok;
+}
+
+/** Checks the configuration, starts this command in the background, and returns (`-background`). */
+function gatherInBackground(file: string, options: GathererCliOptions): number {
+  if (options.manual) throw new UsageError('-manual needs a terminal: it cannot be used with -background');
+  const { errorlogFile } = readConfiguration(file, options);
+  const pid = startUnattended(
+    ['gatherer', '--in-background', file, ...argumentsOf(options)],
+    resolve(errorlogFile),
+  );
+  process.stdout.write(
+    options.json
+      ? `${JSON.stringify({ background: pid })}\n`
+      : `gathering in the background: process ${pid}, messages in ${errorlogFile}\n`,
+  );
+  return EXIT.ok;
+}
+
+/** The options of the command line that a process in the background gets. */
+function argumentsOf(options: GathererCliOptions): string[] {
+  const { data, host, lowDisk, only = [] } = options;
+  return [
+    ...(options.force ? ['--force'] : []),
+    ...(options.export ? ['--export'] : []),
+    ...(options.debugAll ? ['--debug-all'] : []),
+    ...(options.daemon ? [] : ['--no-daemon']),
+    ...(options.jsonLog ? ['--json-log'] : []),
+    ...(data === undefined ? [] : ['--data', data]),
+    ...(lowDisk === undefined ? [] : ['--low-disk', String(lowDisk)]),
+    ...['--host', host, '--stop-limit', String(options.stopLimit)],
+    ...debugArguments(options.debug),
+    ...(only.length === 0 ? [] : ['--only', ...only]),
+  ];
 }
 
 function readConfiguration(file: string, options: GathererCliOptions): GathererConfig {
@@ -250,22 +311,28 @@ async function ensureGatherd(
 }
 
 function reportText(
-  { counts, seconds, resumed }: GatherReport,
-  { generation, objects, references }: Published,
+  gathered: GatherReport | undefined,
+  published: Published,
   daemon: Daemon | undefined,
 ): string {
-  const { summarized, unchanged, kept, rejected, failed } = counts;
-  const lines = [
-    `${resumed ? 'Continued' : 'Gathered'}: ${summarized} summarized, ${unchanged} unchanged, ${kept} kept, ${rejected} rejected, ${failed} failed in ${seconds.toFixed(1)} s`,
-    `Published generation ${generation}: ${objects} objects`,
-  ];
-  if (references !== undefined) {
-    const { links, documents } = references;
-    lines.push(`Published references ${references.generation}: ${links} links, ${documents} documents`);
-  }
+  const lines = [...(gathered === undefined ? [] : [gatheredText(gathered)]), publishedText(published)];
   if (daemon !== undefined) {
     const how = daemon.started ? 'started' : 'was running';
     lines.push(`gatherd ${how}: ${daemon.address}, process ${daemon.pid}`);
   }
   return `${lines.join('\n')}\n`;
+}
+
+function gatheredText({ counts, seconds, resumed }: GatherReport): string {
+  const { summarized, unchanged, kept, rejected, failed } = counts;
+  return `${resumed ? 'Continued' : 'Gathered'}: ${summarized} summarized, ${unchanged} unchanged, ${kept} kept, ${rejected} rejected, ${failed} failed in ${seconds.toFixed(1)} s`;
+}
+
+function publishedText({ generation, objects, references }: Published): string {
+  const lines = [`Published generation ${generation}: ${objects} objects`];
+  if (references !== undefined) {
+    const { generation: number, links, documents } = references;
+    lines.push(`Published references ${number}: ${links} links, ${documents} documents`);
+  }
+  return lines.join('\n');
 }

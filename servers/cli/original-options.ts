@@ -25,7 +25,14 @@ const ORIGINAL_OPTIONS: Readonly<Record<string, Readonly<Record<string, string>>
     '-protect': '--protect',
   },
   'kill-gatherd': { '-dir': '--dir' },
-  gatherer: { '-force': '--force' },
+  // G-11, G-12.
+  gatherer: {
+    '-force': '--force',
+    '-background': '--background',
+    '-export': '--export',
+    '-manual': '--manual',
+    '-debug': '--debug-all',
+  },
   // E-117: as an option with an optional value, it would take the next file name as its value.
   essence: { '--full-text=raw': '--raw-text' },
   cleandb: { '-truncate': '--truncate' },

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { ConnectionError } from '../../protocols/errors.js';
 import { gatherdFiles } from '../gatherd/index.js';
-import { startDetached } from '../host/index.js';
+import { startDetached, startUnwatched } from '../host/index.js';
 
 /** Path of the `harvest` program, for commands that start another command. */
 export const HARVEST_PROGRAM = fileURLToPath(new URL('./harvest.js', import.meta.url));
@@ -43,6 +43,17 @@ export async function startInBackground({
     const reason = cause.message.replace(/^\s*[\w.-]+: /, '');
     throw new ConnectionError(`${name} did not start: ${reason}`, { cause });
   }
+}
+
+/**
+ * Starts a command as a process without a terminal and does not wait for it.
+ *
+ * @param logFile receives its messages
+ * @returns its process id
+ * @throws StorageError if the log cannot be opened
+ */
+export function startUnattended(args: readonly string[], logFile: string): number {
+  return startUnwatched([process.execPath, HARVEST_PROGRAM, ...args], logFile);
 }
 
 /**

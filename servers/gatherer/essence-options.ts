@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { GathererConfig } from '../../protocols/config/index.js';
 import {
   type EssenceOptions,
@@ -9,7 +9,10 @@ import {
 import { findConfigFile } from './config-files.js';
 
 /** Returns the Essence options of a Gatherer's configuration; its Essence-Options precede the variables (E-116). */
-export function essenceOptionsOf(config: GathererConfig): EssencePoolOptions {
+export function essenceOptionsOf(
+  config: GathererConfig,
+  { keepFiles = false }: { readonly keepFiles?: boolean } = {},
+): EssencePoolOptions {
   const { libDirectory, stoplist, allowlist, ...switches } = config.essenceOptions;
   const libName = libDirectory ?? config.libDirectory;
   const lib = libName === undefined ? undefined : findConfigFile(config, libName);
@@ -21,7 +24,7 @@ export function essenceOptionsOf(config: GathererConfig): EssencePoolOptions {
     gathererVersion: config.gathererVersion,
     refreshRate: config.refreshRate,
     timeToLive: config.timeToLive,
-    programs: programsOf(config, lib),
+    programs: { ...programsOf(config, lib), keepFiles },
     ...(lib === undefined ? {} : { libDirectory: lib }),
     ...(rules === undefined ? {} : { postSummarizing: rules }),
     ...switches,
@@ -40,12 +43,13 @@ function listFile(config: GathererConfig, name: string): string {
  * Essence does not know also in `$HARVEST_HOME/lib/gatherer`, `$HARVEST_HOME/bin` and PATH, as all programs of rules (E-135).
  */
 function programsOf(
-  { topDirectory }: GathererConfig,
+  { topDirectory, workingDirectory }: GathererConfig,
   lib: string | undefined,
 ): NonNullable<EssenceOptions['programs']> {
   const ofLib = lib === undefined ? [] : [lib, join(dirname(lib), 'bin')];
   return {
     directories: existingDirectories([join(topDirectory, 'bin'), ...ofLib]),
     ...installedPrograms(process.env),
+    temporaryDirectory: resolve(workingDirectory),
   };
 }

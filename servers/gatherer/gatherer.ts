@@ -1,7 +1,7 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cacheSettings, createFetcher, DiskCache, type Fetcher } from '../../clients/fetch/index.js';
+import { createFetcher, type Fetcher } from '../../clients/fetch/index.js';
 import { CloseStack } from '../../protocols/close-stack.js';
 import type { GathererConfig } from '../../protocols/config/index.js';
 import { ConfigError } from '../../protocols/errors.js';
@@ -21,6 +21,7 @@ import type { Logger } from '../host/index.js';
 import { Annotations } from './annotations.js';
 import { findConfigFile } from './config-files.js';
 import { type CrawlJob, openCrawlJob, USER_AGENT } from './crawl-job.js';
+import { openDiskCache, removeDiskCache } from './disk-cache.js';
 import { essenceOptionsOf } from './essence-options.js';
 import { plainOrder } from './gather-settings.js';
 import { boundLogins } from './logins.js';
@@ -51,6 +52,8 @@ export interface GathererOptions {
   readonly lowDiskMiB?: number;
   /** Whether a run ends below that limit (`disk limit`) instead of pausing. Default false. */
   readonly endOnLowDisk?: boolean;
+  /** Whether the files of programs and the disk cache are kept, to be examined (G-12). Default false. */
+  readonly keepTemporaryFiles?: boolean;
   /** Fetches documents again although they are not yet due (G-108). Default false. */
   readonly force?: boolean;
   /** Attempts before a URI fails, deferrals included (CRAWL-8.3). Default 4. */
@@ -146,7 +149,10 @@ export class Gatherer implements AsyncDisposable {
     await createDirectory(join(directory, 'working'), 0o700);
     await using resources = new CloseStack();
     const store = resources.use(await GathererStore.open(join(directory, 'working')));
-    const essenceOptions = { ...essenceOptionsOf(config), ...linkLimit(order) };
+    const essenceOptions = {
+      ...essenceOptionsOf(config, { keepFiles: options.keepTemporaryFiles ?? false }),
+      ...linkLimit(order),
+    };
     const essence = resources.use(
       await EssencePool.create({
         ...essenceOptions,
@@ -161,9 +167,7 @@ export class Gatherer implements AsyncDisposable {
             { onProblem },
           );
     // The store resumes an interrupted run better than a cache (G-91), so the cache is used only if the configuration enables it.
-    const cache = config.keepCache
-      ? await DiskCache.open(cacheDirectory(options), cacheSettings(process.env))
-      : undefined;
+    const cache = config.keepCache ? await openDiskCache(config) : undefined;
     const fetcher = resources.adopt(
       createFetcher({
         userAgent: config.httpUserAgent ?? USER_AGENT,
@@ -299,7 +303,8 @@ export class Gatherer implements AsyncDisposable {
   /** G-92, G-99: marks the run as finished and removes its cache. */
   async #finish(state: RunState): Promise<void> {
     await state.markDone();
-    if (!this.config.keepCache) await rm(cacheDirectory(this.options), { recursive: true, force: true });
+    const { directory, keepTemporaryFiles = false } = this.options;
+    if (!this.config.keepCache && !keepTemporaryFiles) await removeDiskCache(this.config, directory);
   }
 
   /** Deletes expired objects (G-103) and publishes the others as a generation for gatherd. Returns its number. */
@@ -360,11 +365,6 @@ function fileRoots({ rootNodes, leafNodes }: GathererConfig): string[] {
   const urls = [...rootNodes, ...leafNodes].map(({ url }) => url).filter((url) => url.startsWith('file:'));
   // The host is not checked here: the fetcher refuses files of other machines (G-87).
   return urls.map((url) => fileURLToPath(new URL('.', url.replace(/^file:\/\/[^/]*/, 'file://'))));
-}
-
-/** G-95: the directory of the disk cache, in the data directory instead of the Working-Directory. */
-function cacheDirectory({ directory }: GathererOptions): string {
-  return join(directory, 'cache');
 }
 
 /** Essence reads as many links of a document as any setting allows; the setting of its URI may allow fewer (G-173). */

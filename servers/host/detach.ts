@@ -63,6 +63,24 @@ export async function startDetached(
   }
 }
 
+/**
+ * Starts a process without a terminal and does not wait for it; its messages are appended to the file.
+ *
+ * @returns its process id
+ * @throws StorageError if the file cannot be opened, ConnectionError if the program cannot be run
+ */
+export function startUnwatched(command: readonly [string, ...string[]], logFile: string): number {
+  const [program, ...args] = command;
+  const { log } = openForAppending(logFile);
+  const child = spawn(program, args, { detached: true, stdio: ['ignore', 'ignore', log] });
+  closeSync(log);
+  // Without a process id it also emits the error, which would end this process.
+  child.once('error', () => undefined);
+  if (child.pid === undefined) throw new ConnectionError(`${program} cannot be run`);
+  child.unref();
+  return child.pid;
+}
+
 function openForAppending(file: string): { readonly log: number; readonly begin: number } {
   try {
     createDirectorySync(dirname(file));

@@ -2,7 +2,7 @@ export { addressGroup } from './address-group.js';
 export type { ConnectionLimits, HostConnection } from './connection.js';
 export { ConnectionTable, type Seat, type TableLimits } from './connection-table.js';
 export { createDebug, type Debug, DebugFlags } from './debug-flags.js';
-export { type DetachOptions, startDetached } from './detach.js';
+export { type DetachOptions, startDetached, startUnwatched } from './detach.js';
 export { FairShare, type Share } from './fair-share.js';
 export { connectionsWithinLimit } from './fd-limit.js';
 export { Listener, type ListenerOptions } from './listener.js';

@@ -28,6 +28,10 @@ export interface ProgramSettings {
   /** Environment variables in addition to `PATH`, `LC_ALL` and `TMPDIR`, e.g. `HARVEST_HOME`. Default none. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly limits?: ProgramLimits;
+  /** Where the files for programs are made; created with the first. Default: the system's directory for temporary files. */
+  readonly temporaryDirectory?: string;
+  /** Whether those files are kept (G-12). Default false. */
+  readonly keepFiles?: boolean;
 }
 
 /** {@link ProgramLimits} with every default filled in. */

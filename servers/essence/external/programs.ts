@@ -35,7 +35,7 @@ export async function summarizeByProgram(
   settings: ProgramSettings,
   signal?: AbortSignal,
 ): Promise<Summary> {
-  await using scratch = await ScratchDirectory.open();
+  await using scratch = await ScratchDirectory.open(settings);
   const file = await scratch.write(document.fileName, document.body);
   const result = await runProgram(
     { program, arguments: [file], directory: scratch.directory, ...(signal === undefined ? {} : { signal }) },
@@ -65,7 +65,7 @@ export async function explodeByProgram(
   options: { readonly maxObjects?: number; readonly signal?: AbortSignal } = {},
 ): Promise<readonly SoifObject[]> {
   const { maxObjects = 10_000, signal } = options;
-  await using scratch = await ScratchDirectory.open();
+  await using scratch = await ScratchDirectory.open(settings);
   const file = await scratch.write(document.fileName, document.body);
   const result = await runProgram(
     {

@@ -1,6 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ProgramSettings } from './limits.js';
 
 /** Maximum number of characters of a document's name that are kept. */
 const MAX_NAME = 100;
@@ -10,10 +11,21 @@ const MAX_NAME = 100;
  * not begin with `.` or `-`, so that a program does not take them for options.
  */
 export class ScratchDirectory implements AsyncDisposable {
-  private constructor(readonly directory: string) {}
+  private constructor(
+    readonly directory: string,
+    private readonly isKept: boolean,
+  ) {}
 
-  static async open(): Promise<ScratchDirectory> {
-    return new ScratchDirectory(await mkdtemp(join(tmpdir(), 'essence-')));
+  /** Creates it as the settings of the program say. */
+  static async open({
+    temporaryDirectory = tmpdir(),
+    keepFiles = false,
+  }: Pick<ProgramSettings, 'temporaryDirectory' | 'keepFiles'> = {}): Promise<ScratchDirectory> {
+    // A directory that cannot be written must not stop the work.
+    const directory = await mkdir(temporaryDirectory, { recursive: true })
+      .then(() => mkdtemp(join(temporaryDirectory, 'essence-')))
+      .catch(() => mkdtemp(join(tmpdir(), 'essence-')));
+    return new ScratchDirectory(directory, keepFiles);
   }
 
   /** Writes a file and returns its absolute path. */
@@ -24,7 +36,7 @@ export class ScratchDirectory implements AsyncDisposable {
   }
 
   async close(): Promise<void> {
-    await rm(this.directory, { recursive: true, force: true });
+    if (!this.isKept) await rm(this.directory, { recursive: true, force: true });
   }
 
   [Symbol.asyncDispose](): Promise<void> {

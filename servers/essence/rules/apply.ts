@@ -166,7 +166,7 @@ class PostRun {
       written.includes('/') && !isAbsolute(written) && directory !== undefined
         ? join(directory, written)
         : written;
-    await using scratch = await ScratchDirectory.open();
+    await using scratch = await ScratchDirectory.open(programs);
     const result = await runProgram(
       {
         program,

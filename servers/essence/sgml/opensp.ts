@@ -38,7 +38,7 @@ export async function runOpenSp(
   if (prolog.isForeign || !PLAIN_NAME.test(name)) {
     return { esis: '', failure: 'its prolog needs more than a document type line', messages: '' };
   }
-  await using scratch = await ScratchDirectory.open();
+  await using scratch = await ScratchDirectory.open(settings);
   const file = await scratch.write('document.sgml', `${safeProlog(name, prolog)}${text.slice(prolog.end)}`);
   const result = await runProgram(
     {

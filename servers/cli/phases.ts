@@ -1,0 +1,39 @@
+import { createInterface, type Interface } from 'node:readline';
+
+/** The user ended a run between two of its phases. */
+export class PhasesEnded extends Error {
+  readonly code = 'ERR_PHASES_ENDED';
+}
+
+/** Stops a run after each of its phases, until the user presses Enter (G-12, `-manual`). */
+export class Phases implements Disposable {
+  readonly #input: Interface;
+  readonly #lines: AsyncIterator<string>;
+  readonly #close = (): void => this.#input.close();
+
+  constructor(readonly signal: AbortSignal) {
+    this.#input = createInterface({ input: process.stdin, terminal: false });
+    this.#lines = this.#input[Symbol.asyncIterator]();
+    signal.addEventListener('abort', this.#close, { once: true });
+  }
+
+  /**
+   * Says what was done and asks whether to go on: Enter does, `q` or the end of the input does not.
+   *
+   * @param done a report of the phase
+   * @param next what follows, e.g. `publish`
+   * @throws PhasesEnded if the user ends the run; the signal's reason when aborted
+   */
+  async confirm(done: string, next: string): Promise<void> {
+    process.stderr.write(`${done}\nNext: ${next}. Press Enter to go on, q to end here: `);
+    const answer = await this.#lines.next();
+    this.signal.throwIfAborted();
+    process.stderr.write('\n');
+    if (answer.done === true || /^\s*q/i.test(answer.value)) throw new PhasesEnded('ended by the user');
+  }
+
+  [Symbol.dispose](): void {
+    this.signal.removeEventListener('abort', this.#close);
+    this.#input.close();
+  }
+}
