@@ -6,6 +6,7 @@ import '../servers/essence/html.test.js';
 import '../servers/essence/magic-file.test.js';
 import '../servers/essence/office.test.js';
 import '../servers/essence/outlinks.test.js';
+import '../servers/essence/page-metadata.test.js';
 import '../servers/essence/pool.test.js';
 import '../servers/essence/recognize.test.js';
 import '../servers/essence/rules.test.js';

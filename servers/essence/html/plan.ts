@@ -16,6 +16,9 @@ export interface TagPlan {
   readonly attributeNames?: ReadonlySet<string>;
 }
 
+/** The name under which the table maps the properties of JSON-LD scripts. */
+export const JSON_LD = 'json-ld';
+
 const SKIPPED = ['script', 'style', 'template', 'svg'];
 const CELLS = ['td', 'th', 'option', 'img', 'button', 'label'];
 /** Attributes with links, which are read even if the table does not name them. */
@@ -55,9 +58,11 @@ export function walkPlan(table: ExtractionTable): TagTable<TagPlan> {
   const known = tables.get(table);
   if (known !== undefined) return known;
   const plan = new Map<string, TagPlan>();
-  for (const tag of new Set([...table.keys(), ...SKIPPED, ...CELLS, ...LINKS.keys(), ...HEADS, ...BLOCKS])) {
+  const tags = [...table.keys()].filter((tag) => tag !== JSON_LD);
+  for (const tag of new Set([...tags, ...SKIPPED, ...CELLS, ...LINKS.keys(), ...HEADS, ...BLOCKS])) {
     const mapping = table.get(tag);
     const attributeNames = new Set([...(LINKS.get(tag) ?? []), ...attributesOf(mapping)]);
+    if (tag === 'script' && table.has(JSON_LD)) attributeNames.add('type');
     plan.set(tag, {
       mapping,
       skip: SKIPPED.includes(tag),
@@ -76,9 +81,10 @@ export function walkPlan(table: ExtractionTable): TagTable<TagPlan> {
 function* attributesOf(mapping: TagMapping | undefined): Generator<string> {
   if (mapping === undefined) return;
   for (const { when } of mapping.conditional) yield when.attribute;
-  for (const { when, attribute, target, indirect } of mapping.values) {
-    if (when !== undefined) yield when.attribute;
+  yield* mapping.valuesWhen.keys();
+  const conditional = [...mapping.valuesWhen.values()].flatMap((byValue) => [...byValue.values()].flat());
+  for (const { attribute, target, kind } of [...mapping.values, ...conditional]) {
     yield attribute;
-    if (indirect) yield target;
+    if (kind === 'indirect') yield target;
   }
 }

@@ -9,8 +9,9 @@ import {
   type TagMapping,
 } from '../sgml/table.js';
 import type { Summary } from '../summary.js';
+import { isJsonLd, JsonLdScripts } from './json-ld.js';
 import { LinkCollector } from './links.js';
-import { type TagPlan, walkPlan } from './plan.js';
+import { JSON_LD, type TagPlan, walkPlan } from './plan.js';
 import { type HtmlHandler, readHtml, type TagAttributes } from './reader.js';
 import type { Tag } from './tags.js';
 
@@ -77,6 +78,9 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
   #description = '';
   /** Start of the text, for the description if no paragraph is suitable. */
   #opening = '';
+  /** Absent if the table has no lines for JSON-LD. */
+  readonly #scripts: JsonLdScripts | undefined;
+  #inJsonLd = false;
 
   constructor(document: SourceDocument, table: ExtractionTable) {
     this.#document = document;
@@ -89,6 +93,8 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
       maxAttributes,
       ...(rawReferences ? {} : { resolve: (reference: string) => this.#resolveWithoutLogin(reference) }),
     });
+    const jsonLd = table.get(JSON_LD);
+    if (jsonLd !== undefined) this.#scripts = new JsonLdScripts(jsonLd);
     const html = table.get('html')?.content;
     if (html !== undefined) this.#push(html, 0);
   }
@@ -106,6 +112,7 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
     if (plan === undefined) return;
     if (plan.skip) {
       this.#skippedDepth = depth;
+      this.#inJsonLd = this.#scripts !== undefined && name === 'script' && isJsonLd(attributes.type);
       return;
     }
     if (plan.block) this.#separator = NEWLINE;
@@ -113,12 +120,17 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
     if (plan.attributeNames !== undefined) this.#links.open(name, attributes);
     if (name === 'p') this.#paragraph = this.#pieces.length;
     else if ((name === 'head' || name === 'title') && this.#headDepth === 0) this.#headDepth = depth;
-    if (plan.mapping !== undefined && name !== 'html' && name !== 'body')
-      this.#openMapped(plan.mapping, attributes, depth);
+    if (plan.mapping === undefined || name === 'body') return;
+    // The contents of `html` and `body` begin without their tags.
+    if (name === 'html') this.#lines.addValues(plan.mapping, attributes);
+    else this.#openMapped(plan.mapping, attributes, depth);
   }
 
   text(source: string, start: number, end: number): void {
-    if (this.#skippedDepth > 0 || this.#ignoredDepth > 0) return;
+    if (this.#skippedDepth > 0 || this.#ignoredDepth > 0) {
+      if (this.#inJsonLd) this.#scripts?.add(source, start, end);
+      return;
+    }
     let from = start;
     while (from < end && source.charCodeAt(from) <= 0x20) from++;
     if (from === end || (isWideBlank(source.charCodeAt(from)) && source.slice(from, end).trim() === '')) {
@@ -150,6 +162,7 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
     if (this.#skippedDepth > 0) {
       if (depth > this.#skippedDepth) return;
       this.#skippedDepth = 0;
+      this.#inJsonLd = false;
     }
     if (depth === this.#ignoredDepth) {
       this.#ignoredDepth = 0;
@@ -172,6 +185,7 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
         `${this.#links.dropped} links beyond the first ${this.#document.settings.maxLinks} left out (G-173)`,
       );
     }
+    this.#scripts?.addTo(this.#lines, (message) => this.#document.warn(message));
     this.#document.droppedLinks = this.#links.dropped;
     this.#document.malformedLinks = this.#links.malformed;
     return {
@@ -199,7 +213,8 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
 
   #openMapped(mapping: TagMapping, attributes: TagAttributes, depth: number): void {
     const chosen = conditionalMapping(mapping, attributes);
-    if (chosen?.ignore !== true) this.#lines.addValues(mapping, attributes);
+    const value = chosen?.ignore === true ? '' : this.#lines.addValues(mapping, attributes);
+    if (value !== '') this.text(value, 0, value.length);
     const content = chosen ?? mapping.content;
     if (content === undefined || this.#ignoredDepth > 0) return;
     if (content.ignore && depth > 0) this.#ignoredDepth = depth;

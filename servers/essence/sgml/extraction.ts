@@ -52,7 +52,8 @@ export class Extraction {
     if (mapping === undefined) return;
     const folded = foldNames(attributes);
     const chosen = conditionalMapping(mapping, folded);
-    if (chosen?.ignore !== true) this.#lines.addValues(mapping, folded);
+    const value = chosen?.ignore === true ? '' : this.#lines.addValues(mapping, folded);
+    if (value !== '') this.text(value);
     const content = chosen ?? mapping.content;
     if (content?.ignore === true) this.#ignoredDepth = depth;
     else if (content !== undefined)

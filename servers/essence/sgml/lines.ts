@@ -1,4 +1,4 @@
-import { matchesCondition, type TagMapping } from './table.js';
+import { type TagMapping, type ValueMapping, valueMappings } from './table.js';
 
 /** Attributes with a URL: their values are made absolute (E-99). */
 const URL_ATTRIBUTES = new Set('href src action background cite data longdesc poster url'.split(' '));
@@ -21,6 +21,21 @@ export interface ExtractionOptions {
 /** SOIF attributes in order of their first line. */
 export type ExtractedAttributes = readonly (readonly [name: string, value: string])[];
 
+/** Maximum number of values of an attribute that only `?NAME` gives. */
+const MAX_MISSING_VALUES = 200;
+
+/** The value is a URL. */
+const IS_URL = /^(?:https?:)?\/\//i;
+/** Names of attributes that contain URLs. */
+const URL_NAMES = /(?:url|references|uri|link)s?$/i;
+
+/** The values of an attribute that only `?NAME` gives, by the first line of the table with a value. */
+interface Missing {
+  readonly name: string;
+  readonly rank: number;
+  readonly values: Set<string>;
+}
+
 interface Lines {
   readonly name: string;
   readonly limit: number;
@@ -31,26 +46,63 @@ interface Lines {
 export class AttributeLines {
   readonly #options: ExtractionOptions;
   readonly #lines = new Map<string, Lines>();
+  readonly #missing = new Map<string, Missing>();
 
   constructor(options: ExtractionOptions) {
     this.#options = options;
   }
 
-  /** Adds the values of `<TAG:ATT> name` and `<TAG:ATT1> $ATT2` (E-89), of a tag whose attributes have lower-case names. */
-  addValues(mapping: TagMapping, attributes: Readonly<Record<string, string>>): void {
-    const { resolve } = this.#options;
-    for (const { when, attribute, target, indirect } of mapping.values) {
-      const value = attributes[attribute];
-      if (value === undefined || (when !== undefined && !matchesCondition(when, attributes))) continue;
-      const name = indirect ? attributes[target] : target;
-      if (name === undefined || name === '') continue;
-      if (resolve !== undefined && URL_ATTRIBUTES.has(attribute)) {
-        const url = resolve(value);
-        if (url !== undefined) this.add(name, url);
-      } else {
-        this.add(name, value.replace(/\s+/g, ' ').trim());
-      }
+  /**
+   * Adds the values of `<TAG:ATT> name`, `<TAG:ATT> ?name` and `<TAG:ATT1> $ATT2` (E-89), of a tag whose attributes have lower-case names.
+   *
+   * @returns the text that `<TAG:ATT> parent` adds to the enclosing element; empty if there is none
+   */
+  addValues(mapping: TagMapping, attributes: Readonly<Record<string, string>>): string {
+    let text = this.#addList(mapping.values, attributes);
+    if (mapping.valuesWhen.size === 0) return text;
+    for (const values of valueMappings(mapping, attributes))
+      if (values !== mapping.values) text += this.#addList(values, attributes);
+    return text;
+  }
+
+  #addList(values: readonly ValueMapping[], attributes: Readonly<Record<string, string>>): string {
+    let text = '';
+    for (const mapping of values) {
+      const value = attributes[mapping.attribute];
+      if (value === undefined) continue;
+      if (mapping.kind === 'parent') text += `${text === '' ? '' : ' '}${value}`;
+      else this.addValue(mapping, value, attributes);
     }
+    return text;
+  }
+
+  /** Adds one value by a line of the table; `attributes` are those of the tag, for `$NAME`. */
+  addValue(mapping: ValueMapping, value: string, attributes: Readonly<Record<string, string>>): void {
+    const { resolve } = this.#options;
+    const { attribute, target, kind, rank } = mapping;
+    const name = kind === 'indirect' ? attributes[target] : target;
+    if (name === undefined || name === '') return;
+    const written =
+      resolve !== undefined && URL_ATTRIBUTES.has(attribute)
+        ? resolve(value)
+        : value.replace(/\s+/g, ' ').trim();
+    if (written === undefined) return;
+    if (kind === 'missing') this.#addMissing(name, rank, written);
+    else this.add(name, written);
+  }
+
+  /**
+   * Keeps a value for an attribute that nothing else may give: the first line of the table counts, repetitions once. Pages name an author or
+   * a publisher by the address of a profile, which is no name: a URL is kept only by attributes for URLs.
+   */
+  #addMissing(name: string, rank: number, value: string): void {
+    if (value === '' || (IS_URL.test(value) && !URL_NAMES.test(name))) return;
+    const key = name.toLowerCase();
+    const before = this.#missing.get(key);
+    if (before === undefined || rank < before.rank) {
+      if (before === undefined && this.#missing.size > this.#options.maxAttributes) return;
+      this.#missing.set(key, { name, rank, values: new Set([value]) });
+    } else if (rank === before.rank && before.values.size < MAX_MISSING_VALUES) before.values.add(value);
   }
 
   /** Adds a value (E-95): repetitions are kept, empty values ignored. */
@@ -75,6 +127,10 @@ export class AttributeLines {
   }
 
   get attributes(): ExtractedAttributes {
+    for (const [key, { name, values }] of this.#missing) {
+      if (!this.#lines.has(key)) for (const value of values) this.add(name, value);
+    }
+    this.#missing.clear();
     return Array.from(this.#lines.values(), ({ name, text }) => [name, text] as const);
   }
 }

@@ -16,19 +16,29 @@ interface Condition {
   readonly value: string;
 }
 
-/** `<TAG:ATT> target`: a name, or with `indirect` the tag's attribute whose value is the name (`$NAME`). */
-interface ValueMapping {
-  readonly when?: Condition;
+/** `<TAG:ATT> target`: the destination of the value of a tag's attribute. */
+export interface ValueMapping {
   readonly attribute: string;
   readonly target: string;
-  readonly indirect: boolean;
+  /**
+   * - `name`: the target is an attribute of the object
+   * - `indirect` (`$NAME`): the target is the tag's attribute whose value is the name
+   * - `missing` (`?name`): the target gets the value only if nothing else gives it one
+   * - `parent`: the value is part of the enclosing element's text
+   */
+  readonly kind: 'name' | 'indirect' | 'missing' | 'parent';
+  /** Number of the line: of several `?name` with a value, the first line of the table counts. */
+  readonly rank: number;
 }
 
 /** All lines of the table for one tag. */
 export interface TagMapping {
   readonly conditional: readonly { readonly when: Condition; readonly content: ContentMapping }[];
   readonly content?: ContentMapping;
+  /** Without a condition. */
   readonly values: readonly ValueMapping[];
+  /** With a condition, by its attribute and its value in lower case: a page has many META tags, and the table many lines for them. */
+  readonly valuesWhen: ReadonlyMap<string, ReadonlyMap<string, readonly ValueMapping[]>>;
 }
 
 /**
@@ -40,6 +50,7 @@ interface MutableMapping {
   conditional: { when: Condition; content: ContentMapping }[];
   content?: ContentMapping;
   values: ValueMapping[];
+  valuesWhen: Map<string, Map<string, ValueMapping[]>>;
 }
 
 const LINE =
@@ -64,7 +75,7 @@ export function parseExtractionTable(text: string, file: string): ExtractionTabl
         'expected <TAG>, <TAG,ATT=x> or <TAG:ATT> and attributes (E-88)',
       );
     const tag = found[1]!.toLowerCase();
-    const mapping = table.get(tag) ?? { conditional: [], values: [] };
+    const mapping = table.get(tag) ?? { conditional: [], values: [], valuesWhen: new Map() };
     table.set(tag, mapping);
     const when =
       found[2] === undefined
@@ -75,10 +86,12 @@ export function parseExtractionTable(text: string, file: string): ExtractionTabl
           };
     const targets = found[5]!.split(',').map((target) => target.trim());
     for (const target of targets) {
-      if (!/^\$?[A-Za-z0-9._-]+$/.test(target))
+      if (!/^[$?]?[A-Za-z0-9._-]+$/.test(target))
         throw new ConfigError(file, index + 1, target, 'not an attribute name (E-69)');
+      if (target.startsWith('?') && found[4] === undefined)
+        throw new ConfigError(file, index + 1, target, '?NAME is for the value of an attribute, <TAG:ATT>');
     }
-    if (found[4] !== undefined) addValues(mapping, found[4].toLowerCase(), when, targets);
+    if (found[4] !== undefined) addValues(mapping, found[4].toLowerCase(), when, targets, index);
     else addContent(mapping, when, targets);
   });
   return table;
@@ -89,15 +102,36 @@ function addValues(
   attribute: string,
   when: Condition | undefined,
   targets: readonly string[],
+  rank: number,
 ): void {
+  const values = when === undefined ? mapping.values : conditionalValues(mapping, when);
   for (const target of targets) {
-    const indirect = target.startsWith('$');
-    mapping.values.push({
-      ...(when === undefined ? {} : { when }),
-      attribute,
-      target: indirect ? target.slice(1).toLowerCase() : target,
-      indirect,
-    });
+    if (target.startsWith('$'))
+      values.push({ attribute, target: target.slice(1).toLowerCase(), kind: 'indirect', rank });
+    else if (target.startsWith('?'))
+      values.push({ attribute, target: target.slice(1), kind: 'missing', rank });
+    else values.push({ attribute, target, kind: target === 'parent' ? 'parent' : 'name', rank });
+  }
+}
+
+function conditionalValues({ valuesWhen }: MutableMapping, { attribute, value }: Condition): ValueMapping[] {
+  const byValue = valuesWhen.get(attribute) ?? new Map<string, ValueMapping[]>();
+  valuesWhen.set(attribute, byValue);
+  const values = byValue.get(value) ?? [];
+  byValue.set(value, values);
+  return values;
+}
+
+/** Yields the lists of value mappings that apply to a tag with these attributes (E-89, E-94). */
+export function* valueMappings(
+  mapping: TagMapping,
+  attributes: Readonly<Record<string, string>>,
+): Generator<readonly ValueMapping[]> {
+  yield mapping.values;
+  for (const [attribute, byValue] of mapping.valuesWhen) {
+    const value = attributes[attribute];
+    const found = value === undefined ? undefined : byValue.get(value.trim().toLowerCase());
+    if (found !== undefined) yield found;
   }
 }
 
@@ -125,6 +159,6 @@ export function conditionalMapping(
 }
 
 /** E-94: the comparison of values ignores case. */
-export function matchesCondition(when: Condition, attributes: Readonly<Record<string, string>>): boolean {
+function matchesCondition(when: Condition, attributes: Readonly<Record<string, string>>): boolean {
   return attributes[when.attribute]?.trim().toLowerCase() === when.value;
 }
