@@ -13,6 +13,7 @@ import '../servers/essence/rules.test.js';
 import '../servers/essence/sgml.test.js';
 import '../servers/essence/summarizers-formats.test.js';
 import '../servers/essence/summarizers-pdf.test.js';
+import '../servers/essence/summarizers-postscript.test.js';
 import '../servers/essence/summarizers-text.test.js';
 import '../servers/essence/summarizers-typeset.test.js';
 import '../servers/essence/texinfo.test.js';

@@ -18,22 +18,44 @@ const CLOSE_LIMIT_MS = 500;
  */
 const CMAPS = fileURLToPath(new URL('cmaps/', import.meta.resolve('pdf.js-extract')));
 
+/** What a PDF file says. */
+export interface PdfContent {
+  /** Of the information dictionary, as attributes. */
+  readonly attributes: readonly (readonly [string, string])[];
+  readonly text: string;
+  /** URLs of links; only if all references are wanted. */
+  readonly linkedUrls: readonly string[];
+}
+
 /**
  * Pdf: title, author, subject and keywords of the information dictionary, then as Text (6.2). unpdf, a build of pdf.js, reads page by
  * page; reading stops when the text fills the object.
  */
 export async function summarizePdf(document: SourceDocument): Promise<Summary> {
-  const excess = excessiveExpansion(document.body, document.settings.unnest);
+  const content = await readPdf(document, document.body);
+  if (content === undefined) return summarizeUnrecognized(document);
+  const summary = summarizeExtracted(content);
+  return content.linkedUrls.length === 0 ? summary : { ...summary, linkedUrls: content.linkedUrls };
+}
+
+/**
+ * Reads a PDF file.
+ *
+ * @param body - the file; another format may contain it
+ * @returns undefined if the file exceeds a limit of E-45, with a warning of the document
+ */
+export async function readPdf(document: SourceDocument, body: Uint8Array): Promise<PdfContent | undefined> {
+  const excess = excessiveExpansion(body, document.settings.unnest);
   if (excess !== undefined) {
     document.warn(`the Pdf document is summarized by its name (E-45): ${excess}`);
-    return summarizeUnrecognized(document);
+    return undefined;
   }
   const texts: string[] = [];
   const linkedUrls = new Set<string>();
   let attributes: (readonly [string, string])[] = [];
   try {
     // A copy, because the library transfers the bytes. Fonts are not drawn, so nothing is evaluated or fetched.
-    const pdf = await getDocumentProxy(new Uint8Array(document.body), {
+    const pdf = await getDocumentProxy(new Uint8Array(body), {
       verbosity: 0,
       isEvalSupported: false,
       disableFontFace: true,
@@ -45,36 +67,7 @@ export async function summarizePdf(document: SourceDocument): Promise<Summary> {
     });
     try {
       attributes = await informationOf(pdf);
-      let length = 0;
-      const pages = Math.min(pdf.numPages, MAX_PAGES);
-      for (let number = 1; number <= pages && length < document.settings.maxObjectBytes; number++) {
-        try {
-          const page = await pdf.getPage(number);
-          const content = await answered(
-            page.getTextContent({ disableNormalization: true }),
-            ANSWER_LIMIT_MS,
-          );
-          if (content === undefined) {
-            document.warn(
-              `page ${number} and those after it are not read: the reader does not answer (E-45)`,
-            );
-            break;
-          }
-          const { items } = content;
-          const text = new PageText();
-          for (const item of items) {
-            if (!('str' in item)) continue;
-            text.add(positioned(item));
-            if (item.hasEOL) text.newline();
-          }
-          texts.push(text.finish());
-          length += texts[texts.length - 1]!.length;
-          if (document.outlinks !== undefined) await addLinks(page, linkedUrls, document.settings.maxLinks);
-          page.cleanup();
-        } catch (error) {
-          document.warn(unreadable(`page ${number}`, error));
-        }
-      }
+      await addPages(document, pdf, texts, linkedUrls);
     } finally {
       // It waits for the page that is being read.
       await answered(pdf.loadingTask.destroy(), CLOSE_LIMIT_MS);
@@ -82,8 +75,41 @@ export async function summarizePdf(document: SourceDocument): Promise<Summary> {
   } catch (error) {
     document.warn(unreadable('Pdf', error));
   }
-  const summary = summarizeExtracted({ attributes, text: joinHyphenated(texts.join('\n\n')) });
-  return linkedUrls.size === 0 ? summary : { ...summary, linkedUrls: [...linkedUrls] };
+  return { attributes, text: joinHyphenated(texts.join('\n\n')), linkedUrls: [...linkedUrls] };
+}
+
+/** Adds the texts of the pages until they fill the object, and the URLs of their links. */
+async function addPages(
+  document: SourceDocument,
+  pdf: Pdf,
+  texts: string[],
+  linkedUrls: Set<string>,
+): Promise<void> {
+  let length = 0;
+  const pages = Math.min(pdf.numPages, MAX_PAGES);
+  for (let number = 1; number <= pages && length < document.settings.maxObjectBytes; number++) {
+    try {
+      const page = await pdf.getPage(number);
+      const content = await answered(page.getTextContent({ disableNormalization: true }), ANSWER_LIMIT_MS);
+      if (content === undefined) {
+        document.warn(`page ${number} and those after it are not read: the reader does not answer (E-45)`);
+        return;
+      }
+      const { items } = content;
+      const text = new PageText();
+      for (const item of items) {
+        if (!('str' in item)) continue;
+        text.add(positioned(item));
+        if (item.hasEOL) text.newline();
+      }
+      texts.push(text.finish());
+      length += texts[texts.length - 1]!.length;
+      if (document.outlinks !== undefined) await addLinks(page, linkedUrls, document.settings.maxLinks);
+      page.cleanup();
+    } catch (error) {
+      document.warn(unreadable(`page ${number}`, error));
+    }
+  }
 }
 
 /** Adds the URLs of the page's link annotations. */
@@ -133,9 +159,9 @@ function positioned(run: {
   };
 }
 
-type Information = Awaited<ReturnType<typeof getDocumentProxy>>;
+type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>;
 
-async function informationOf(pdf: Pick<Information, 'getMetadata'>): Promise<(readonly [string, string])[]> {
+async function informationOf(pdf: Pick<Pdf, 'getMetadata'>): Promise<(readonly [string, string])[]> {
   const { info } = await pdf.getMetadata();
   const field = (name: string): string | undefined => {
     const value: unknown = Reflect.get(info, name);

@@ -17,10 +17,12 @@ export interface GraphicsState {
   x: number;
   y: number;
   font: Font | undefined;
+  /** Components of a color of the current color space. */
+  colorComponents: number;
 }
 
 export function initialGraphics(): GraphicsState {
-  return { matrix: IDENTITY, x: 0, y: 0, font: undefined };
+  return { matrix: IDENTITY, x: 0, y: 0, font: undefined, colorComponents: 1 };
 }
 
 /** Returns the product: first `a`, then `b`. */

@@ -11,7 +11,7 @@ import {
   transformDistance,
 } from './graphics.js';
 import type { OperatorBody, PsMachine } from './machine.js';
-import { CELLS, PsArray, PsDict, type PsObject } from './objects.js';
+import { CELLS, PsArray, PsDict, PsName, type PsObject } from './objects.js';
 
 /** An operator like `scale`: changes the current matrix, or fills the matrix operand if there is one. */
 function matrixOperator(count: 1 | 2, make: (a: number, b: number) => Matrix): OperatorBody {
@@ -80,16 +80,42 @@ const IGNORED: readonly (readonly [count: number, names: string])[] = [
   [0, 'initgraphics grestoreall letter legal a4 note'],
   [
     1,
-    'setgray setlinewidth setlinecap setlinejoin setmiterlimit setflat setstrokeadjust setcolorspace setpattern settransfer ' +
+    'setlinewidth setlinecap setlinejoin setmiterlimit setflat setstrokeadjust setpattern settransfer ' +
       'setoverprint setpagedevice ustroke ufill setsmoothness setblackgeneration setundercolorremoval setcachelimit shfill ' +
       'setsystemparams setuserparams setcacheparams setvmthreshold setobjectformat sethalftone setcolorrendering undefinefont execform',
   ],
   [2, 'setdash setcharwidth undefineresource'],
-  [3, 'setrgbcolor sethsbcolor setscreen'],
-  [4, 'setcmykcolor setcolortransfer rectclip rectfill rectstroke setbbox'],
+  [3, 'setscreen'],
+  [4, 'setcolortransfer rectclip rectfill rectstroke setbbox'],
   [6, 'setcachedevice'],
   [10, 'setcachedevice2'],
 ];
+
+/** Operators that set a color and its space, with the number of components. */
+const DEVICE_COLORS: readonly (readonly [name: string, components: number])[] = [
+  ['setgray', 1],
+  ['setrgbcolor', 3],
+  ['sethsbcolor', 3],
+  ['setcmykcolor', 4],
+];
+
+/** Components of the colors of a color space, by the name of its family; 1 for all others. */
+const COMPONENTS: ReadonlyMap<string, number> = new Map([
+  ['DeviceRGB', 3],
+  ['DeviceCMYK', 4],
+  ['CIEBasedABC', 3],
+  ['CIEBasedDEF', 3],
+  ['CIEBasedDEFG', 4],
+]);
+
+/** Number of the components of a color space: a name, or an array that begins with one. */
+function componentsOf(space: PsObject): number {
+  const family = space instanceof PsArray ? space.items[0] : space;
+  if (!(family instanceof PsName)) return 1;
+  const names = space instanceof PsArray ? space.items[1] : undefined;
+  if (family.text === 'DeviceN' && names instanceof PsArray) return names.items.length;
+  return COMPONENTS.get(family.text) ?? 1;
+}
 
 /** Operators that push fixed values. */
 const QUERIES: readonly (readonly [name: string, values: readonly PsObject[]])[] = [
@@ -110,7 +136,29 @@ export const PAINT_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
     names.split(' ').map((name): [string, OperatorBody] => [name, (m) => m.drop(count)]),
   ),
   ...QUERIES.map(([name, values]): [string, OperatorBody] => [name, (m) => m.push(...values)]),
-  ['setcolor', (m) => m.drop(1)],
+  ...DEVICE_COLORS.map(([name, components]): [string, OperatorBody] => [
+    name,
+    (m) => {
+      m.drop(components);
+      m.graphics.colorComponents = components;
+    },
+  ]),
+  [
+    'setcolorspace',
+    (m) => {
+      m.graphics.colorComponents = componentsOf(m.pop());
+    },
+  ],
+  [
+    'setcolor',
+    (m) => {
+      // A pattern precedes the components of its color.
+      const pattern = m.operands[m.operands.length - 1] instanceof PsDict;
+      m.drop(pattern ? 1 : m.graphics.colorComponents);
+    },
+  ],
+  ['currentcolorspace', (m) => m.pushArray([new PsName('DeviceGray', false)])],
+  ['currentcolor', (m) => m.push(0)],
   [
     'currentscreen',
     (m) => {

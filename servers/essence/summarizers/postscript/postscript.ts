@@ -1,37 +1,57 @@
 import type { SourceDocument } from '../../document.js';
 import type { Summary } from '../../summary.js';
 import { guarded, joinHyphenated, present, summarizeExtracted } from '../extracted.js';
+import { DocumentComments } from './document-comments.js';
 import { PsMachine } from './machine.js';
 import { OPERATORS } from './operators.js';
+import { pdfOfPs2write } from './ps2write.js';
 import { ShownText } from './shown-text.js';
 
+/** Bytes of a program that are searched for its comments if it is not run. */
+const HEAD_BYTES = 16_384;
+
 /** PostScript: the document structuring comments, then the Text rule on the text that the program shows (6.2). */
-export function summarizePostScript(document: SourceDocument): Summary {
-  const shown = new ShownText();
+export async function summarizePostScript(document: SourceDocument): Promise<Summary> {
+  const program = programOf(document.body);
+  const pdf = pdfOfPs2write(program);
+  const comments = new DocumentComments();
+  const text =
+    pdf === undefined
+      ? shownBy(document, program, comments)
+      : await textOfPdf(document, program, pdf, comments);
+  return summarizeExtracted({
+    attributes: present([
+      ['Title', comments.value('Title')],
+      ['Author', comments.value('For')],
+      ['Date', comments.value('CreationDate')],
+    ]),
+    text,
+  });
+}
+
+/** Runs the program. */
+function shownBy(document: SourceDocument, program: Uint8Array, comments: DocumentComments): string {
+  const shown = new ShownText(comments);
   guarded(document, 'PostScript', undefined, () => {
-    const machine = new PsMachine(
-      programOf(document.body),
-      OPERATORS,
-      shown,
-      document.settings.maxObjectBytes,
-    );
+    const machine = new PsMachine(program, OPERATORS, shown, document.settings.maxObjectBytes);
     machine.run();
     if (machine.failure !== undefined)
       document.warn(`PostScript: ${machine.failure}; the text may be incomplete`);
   });
-  const comment = (name: string): string | undefined => {
-    const value = shown.comments.get(name);
-    return value === undefined || value === '(atend)' ? undefined : unquote(value);
-  };
-  return summarizeExtracted({
-    attributes: present([
-      ['Title', comment('Title')],
-      ['Author', comment('For')],
-      ['Author', comment('Creator')],
-      ['Date', comment('CreationDate')],
-    ]),
-    text: joinHyphenated(shown.text.finish()),
-  });
+  return joinHyphenated(shown.text.finish());
+}
+
+/** Reads the PDF file that a program contains. */
+async function textOfPdf(
+  document: SourceDocument,
+  program: Uint8Array,
+  pdf: Uint8Array,
+  comments: DocumentComments,
+): Promise<string> {
+  const head = Buffer.from(program.buffer, program.byteOffset, Math.min(program.length, HEAD_BYTES));
+  for (const line of head.toString('latin1').split(/\r\n?|\n/)) if (line.startsWith('%')) comments.add(line);
+  const { readPdf } = await import('../pdf/pdf.js');
+  return (await readPdf(document, pdf))?.text ?? '';
 }
 
 /** Returns the program: a DOS EPS file has a header of 30 bytes with its offset; some files begin with printer commands. */
@@ -43,13 +63,4 @@ function programOf(body: Uint8Array): Uint8Array {
   }
   const start = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, 4096)).indexOf('%!');
   return start > 0 ? body.subarray(start) : body;
-}
-
-/** Decodes a PostScript string `(text)`. */
-function unquote(value: string): string {
-  return value
-    .replace(/^\((.*)\)$/s, '$1')
-    .replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
-    .replace(/\\(.)/g, '$1')
-    .trim();
 }

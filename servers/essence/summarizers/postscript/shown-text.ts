@@ -1,16 +1,14 @@
 import { AccentJoiner, encodingOf, type FontEncoding } from '../dvi/encodings.js';
 import { estimateGlyphWidth } from '../dvi/widths.js';
 import { PageText } from '../page-text.js';
+import type { DocumentComments } from './document-comments.js';
 import { characterOf, STANDARD_ENCODING } from './glyph-names.js';
 import type { Font } from './graphics.js';
 import { transformDistance } from './graphics.js';
-import { PsArray, type PsDict, PsName } from './objects.js';
+import { PsArray, PsDict, PsName } from './objects.js';
 
 /** Default size of a TeX bitmap font, in points. */
 const DEFAULT_POINTS = 10;
-
-/** Maximum number of comments of a document that are kept. */
-const MAX_COMMENTS = 200;
 
 /** The encoding and metrics of a font. */
 interface KnownFont {
@@ -19,25 +17,29 @@ interface KnownFont {
   readonly tex: boolean;
   /** Size in points of a TeX bitmap font, whose unit is the pixel; 0 for all others. */
   readonly points: number;
+  /** The fonts of a composite font by the first of the two bytes of a character; the second is a code of that font. */
+  readonly parts?: readonly (PsDict | undefined)[];
 }
 
 /** Collects the text that a program shows: characters by their fonts, words and lines by their positions. */
 export class ShownText {
   readonly text = new PageText();
-  /** `%%Name: value` comments (DSC), the first of each name. */
-  readonly comments = new Map<string, string>();
+  readonly #comments: DocumentComments;
   readonly #fonts = new WeakMap<PsDict, KnownFont>();
+  readonly #parts = new WeakMap<PsDict, FontEncoding>();
   readonly #accents = new AccentJoiner();
   /** Names and sizes of bitmap fonts, which dvips writes in a comment before the font. */
   readonly #pixelFonts = new WeakMap<PsDict, { name: string; points: number }>();
   #announced: { name: string; points: number } | undefined;
   #direction = '';
 
+  /** @param comments receives the comments of the program */
+  constructor(comments: DocumentComments) {
+    this.#comments = comments;
+  }
+
   comment(line: string): void {
-    const dsc = /^%%(\w+):\s*(.*)$/.exec(line);
-    if (dsc !== null && !this.comments.has(dsc[1]!) && this.comments.size < MAX_COMMENTS) {
-      this.comments.set(dsc[1]!, dsc[2]!.trim());
-    }
+    this.#comments.add(line);
     const font = /^%DVIPSBitmapFont: \S+ (\S+) ([\d.]+)/.exec(line);
     if (font !== null) this.#announced = { name: font[1]!, points: Number(font[2]) };
   }
@@ -48,14 +50,21 @@ export class ShownText {
     this.#announced = undefined;
   }
 
+  /** Number of bytes of a character in the font. */
+  bytesPerCharacter(font: Font): 1 | 2 {
+    return this.#fontOf(font.dict).parts === undefined ? 1 : 2;
+  }
+
   /** Returns the width of a string in user space, and its text. @param scale points per unit of user space */
   measure(bytes: Uint8Array, font: Font, scale: number): { width: number; text: string } {
     const known = this.#fontOf(font.dict);
     const em = known.points > 0 ? known.points / (scale || 1) : 1;
     let width = 0;
     let text = '';
-    for (const code of bytes) {
-      const character = known.characters[code];
+    const { parts } = known;
+    for (let at = parts === undefined ? 0 : 1; at < bytes.length; at += parts === undefined ? 1 : 2) {
+      const characters = parts === undefined ? known.characters : this.#charactersOf(parts[bytes[at - 1]!]);
+      const character = characters?.[bytes[at]!];
       width += (character === undefined ? 0.5 : estimateGlyphWidth(character, known.typewriter)) * em;
       if (character !== undefined)
         text += known.tex && !known.typewriter ? this.#accents.join(character) : character;
@@ -101,6 +110,8 @@ export class ShownText {
       const typewriter = /tt/.test(name);
       return { characters: encodingOf(name), typewriter, tex: true, points: pixel?.points ?? DEFAULT_POINTS };
     }
+    const parts = partsOf(dict);
+    if (parts !== undefined) return { characters: [], typewriter: false, tex: false, points: 0, parts };
     const tex = /^(?:CM|MSBM|EU|LASY)[A-Z]*\d+$/.test(fontName);
     return {
       characters: byGlyphNames(dict, tex ? encodingOf(fontName.toLowerCase()) : undefined),
@@ -109,6 +120,25 @@ export class ShownText {
       points: 0,
     };
   }
+
+  /** The characters of a part of a composite font. Its codes are arbitrary: without names of glyphs there is no text. */
+  #charactersOf(part: PsDict | undefined): FontEncoding {
+    if (part === undefined) return [];
+    const known = this.#parts.get(part) ?? byGlyphNames(part, []);
+    this.#parts.set(part, known);
+    return known;
+  }
+}
+
+/** Returns the parts of a composite font of the mapping 8/8, which alone is common (PLRM, table 5.9). */
+function partsOf(dict: PsDict): readonly (PsDict | undefined)[] | undefined {
+  const [encoding, fonts] = [dict.get('Encoding'), dict.get('FDepVector')];
+  if (dict.get('FontType') !== 0 || dict.get('FMapType') !== 2) return undefined;
+  if (!(encoding instanceof PsArray && fonts instanceof PsArray)) return undefined;
+  return encoding.items.slice(0, 256).map((index) => {
+    const part = typeof index === 'number' ? fonts.items[index] : undefined;
+    return part instanceof PsDict ? part : undefined;
+  });
 }
 
 /** Returns the encoding by the glyph names of `Encoding`. Other codes use `fallback`, or ASCII if all names are arbitrary. */

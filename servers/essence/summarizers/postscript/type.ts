@@ -70,12 +70,18 @@ function selectFont(m: PsMachine): void {
   setFont(m, scaledCopy(m, m.dict(), matrix));
 }
 
-/** Shows a string. Adds `extra` to the advance of each character, and the first two items of `special` to that of `special[2]`. */
+/** Maximum error of an estimated width, as a fraction of the font size: an "i" of a typewriter font has the width of an "m". */
+const MAX_ESTIMATE_ERROR = 0.5;
+
+/**
+ * Shows a string. Adds `extra` to the advance of each character, and the first two items of `special` to that of `special[2]`. `advance`
+ * is the length of the way to the next character in device space, if the program gives it.
+ */
 function show(
   m: PsMachine,
   string: PsString,
   extra: [number, number],
-  special?: [number, number, number],
+  { special, advance }: { special?: [number, number, number]; advance?: number } = {},
 ): void {
   m.count(string.bytes.length);
   const { graphics, shown } = m;
@@ -90,16 +96,10 @@ function show(
   const [vx, vy] = transformDistance(graphics.matrix, ...transformDistance(font.matrix, 0, 1));
   const direction = transformDistance(graphics.matrix, ...directionOf(font));
   const [wx, wy] = transformDistance(graphics.matrix, dx, dy);
-  shown.show(
-    text,
-    graphics.x,
-    graphics.y,
-    direction[0],
-    direction[1],
-    Math.hypot(wx, wy),
-    Math.hypot(vx, vy),
-    font,
-  );
+  const size = Math.hypot(vx, vy);
+  const estimate = Math.hypot(wx, wy);
+  const length = advance === undefined || advance - estimate > MAX_ESTIMATE_ERROR * size ? estimate : advance;
+  shown.show(text, graphics.x, graphics.y, direction[0], direction[1], length, size, font);
   graphics.x += wx;
   graphics.y += wy;
   if (shown.text.length > m.maxTextLength) m.finish();
@@ -116,7 +116,10 @@ function showGlyph(m: PsMachine): void {
   show(m, new PsString(Buffer.from(text ?? '', 'latin1')), [0, 0]);
 }
 
-/** `xshow`, `yshow`, `xyshow`: an operand contains the advances, one or two per character. */
+/**
+ * `xshow`, `yshow`, `xyshow`: an operand contains the advances, one or two per character. The widths of characters are estimates: up to
+ * {@link MAX_ESTIMATE_ERROR} more than the estimate, the advance is the character's width, and no gap follows.
+ */
 function showWithAdvances(numbers: 1 | 2, vertical: boolean): OperatorBody {
   return (m) => {
     const { items } = m.array();
@@ -125,16 +128,20 @@ function showWithAdvances(numbers: 1 | 2, vertical: boolean): OperatorBody {
       const item = items[index];
       return typeof item === 'number' ? item : 0;
     };
-    string.bytes.forEach((_, index) => {
+    const { font } = m.graphics;
+    const size = font === undefined ? 1 : m.shown.bytesPerCharacter(font);
+    for (let index = 0; index * size < string.bytes.length; index++) {
       const { x, y } = m.graphics;
-      show(m, new PsString(string.bytes.subarray(index, index + 1)), [0, 0]);
+      const first = index * numbers;
+      const dx = vertical ? 0 : advance(first);
+      const dy = numbers === 2 ? advance(first + 1) : vertical ? advance(first) : 0;
+      const length = Math.hypot(...transformDistance(m.graphics.matrix, dx, dy));
+      const character = new PsString(string.bytes.subarray(index * size, (index + 1) * size));
+      show(m, character, [0, 0], { advance: length });
       m.graphics.x = x;
       m.graphics.y = y;
-      const first = index * numbers;
-      if (numbers === 2) moveBy(m.graphics, advance(first), advance(first + 1));
-      else if (vertical) moveBy(m.graphics, 0, advance(first));
-      else moveBy(m.graphics, advance(first), 0);
-    });
+      moveBy(m.graphics, dx, dy);
+    }
   };
 }
 
@@ -249,7 +256,7 @@ export const TYPE_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
     (m) => {
       const string = m.string();
       const [cx, cy, code] = m.numbers(3);
-      show(m, string, [0, 0], [cx!, cy!, code!]);
+      show(m, string, [0, 0], { special: [cx!, cy!, code!] });
     },
   ],
   [
@@ -257,7 +264,7 @@ export const TYPE_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
     (m) => {
       const string = m.string();
       const [cx, cy, code, ax, ay] = m.numbers(5);
-      show(m, string, [ax!, ay!], [cx!, cy!, code!]);
+      show(m, string, [ax!, ay!], { special: [cx!, cy!, code!] });
     },
   ],
   ['kshow', kernShow],

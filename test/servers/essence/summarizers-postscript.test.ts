@@ -1,0 +1,145 @@
+// The summarizer of PostScript: documents of Ghostscript's ps2write and of poppler's pdftops, comments (DSC), colors, composite fonts.
+
+import t from 'tap';
+import { summaryOf } from './fixtures/summary-of.js';
+
+/** The layout of ps2write: a program that shows PDF, then the objects of the file, without a catalog. */
+const PS2WRITE = `%!PS-Adobe-3.0
+%%Invocation: gs -q -sDEVICE=ps2write ?
+%%BoundingBox: 0 0 612 792
+%%Creator: GPL Ghostscript 10000 (ps2write)
+%%Title: The report
+%%CreationDate: D:20261123
+%%EndComments
+%%BeginProlog
+/DSC_OPDFREAD true def
+/setup { (never shown) show undefinedoperator } def setup
+%%BeginResource: procset (PDF Font obj_7)
+7 0 obj
+<</R6 6 0 R>>
+endobj
+%%EndResource
+%%BeginResource: file (PDF object obj_6)
+6 0 obj
+<</BaseFont/Times-Roman/Type/Font/Subtype/Type1>>
+endobj
+%%EndResource
+%%EndProlog
+%%Page: 1 1
+%%BeginPageSetup
+4 0 obj
+<</Type/Page/MediaBox [0 0 612 792]
+/Parent 3 0 R
+/Resources<</ProcSet[/PDF /Text]
+/Font 7 0 R
+>>
+/Contents 5 0 R
+>>
+endobj
+%%EndPageSetup
+5 0 obj
+<</Length 52>>stream
+BT /R6 12 Tf 72 700 Td [(W)80(or)-1(ds)-333(of)] TJ ET
+endstream
+endobj
+%%PageTrailer
+%%Page: 2 2
+8 0 obj
+<</Type/Page/MediaBox [0 0 612 792]/Parent 3 0 R/Resources<</Font 7 0 R>>/Contents 9 0 R>>
+endobj
+9 0 obj
+<</Length 41>>stream
+BT /R6 12 Tf 72 700 Td (two pages) Tj ET
+endstream
+endobj
+%%Trailer
+end
+%%EOF
+`;
+
+t.test(
+  'PostScript (6.2): a program of ps2write contains the objects of a PDF file, whose text is read',
+  async (t) => {
+    const { all, warnings } = await summaryOf('PostScript', PS2WRITE);
+    t.same(all, { Title: 'The report', Date: 'D:20261123', 'Partial-Text': 'Words of\n\ntwo pages' });
+    t.same(warnings, []);
+    const empty = await summaryOf('PostScript', PS2WRITE.slice(0, PS2WRITE.indexOf('%%BeginResource')));
+    t.equal(empty.all.Title, 'The report', 'without objects the program is run');
+    const cut = await summaryOf('PostScript', PS2WRITE.slice(0, PS2WRITE.indexOf('8 0 obj')));
+    t.equal(cut.all['Partial-Text'], 'Words of', 'a truncated document keeps its first page');
+  },
+);
+
+/** The procedures of pdftops that show text, reduced; advances are in pairs. */
+const PDFTOPS = `%!PS-Adobe-3.0
+%%Creator: TeX
+%%LanguageLevel: 2
+%%EndComments
+%%BeginProlog
+/Tf { exch findfont exch scalefont setfont } def
+/fCol { pdfFill aload pop setcolor } def
+/sc { /pdfFill exch def } def
+/Tj { fCol xyshow } def
+%%EndProlog
+%%BeginSetup
+%%BeginResource: font ABCDEF+CMR17
+%!PS-AdobeFont-1.0: CMR17 003.002
+%%Title: CMR17
+%%For: a font
+%%Creator: David M. Jones
+%%CreationDate: Mon Jul 13 16:17:00 2009
+%%EndComments
+%%EndResource
+%%EndSetup
+%%Page: 1 1
+`;
+
+t.test('PostScript (6.2): comments of fonts in the document are not those of the document', async (t) => {
+  t.same((await summaryOf('PostScript', PDFTOPS)).all, {});
+  const atEnd = `%!PS-Adobe-2.0\n%%Title: (atend)\n%%For: B. Writer\n%%EndComments\n${PDFTOPS.slice(PDFTOPS.indexOf('%%BeginS'))}
+%%BeginDocument: figure.eps
+%!PS-Adobe-3.0 EPSF-3.0
+%%Title: figure.eps
+%%Trailer
+%%Title: figure
+%%EndDocument
+%%Trailer
+%%Title: At the end
+%%EOF
+`;
+  t.same((await summaryOf('PostScript', atEnd)).all, { Title: 'At the end', Author: 'B. Writer' });
+});
+
+t.test(
+  'PostScript (6.2): a color has as many components as its space, and advances are the widths of characters',
+  async (t) => {
+    const wide = '[6 0 6 0 6 0 6 0 6 0]';
+    const program = `${PDFTOPS}/Typewriter 10 Tf
+/DeviceRGB setcolorspace [0 0 0] sc 72 700 moveto (still) ${wide} Tj
+/DeviceCMYK setcolorspace [0 0 0 1] sc 72 680 moveto (ill) ${wide} Tj
+[/Separation /Black /DeviceGray {}] setcolorspace [1] sc 72 660 moveto (ill) ${wide} Tj
+[/DeviceN [/Cyan /Black] /DeviceCMYK {}] setcolorspace [1 0] sc 72 640 moveto (fill) ${wide} Tj
+[/Pattern /DeviceRGB] setcolorspace 1 0 0 << >> setcolor clear 0 setgray [0] sc 72 620 moveto (till) ${wide} Tj
+`;
+    const { all, warnings } = await summaryOf('PostScript', program);
+    t.equal(all['Partial-Text'], 'still\n\nill\n\nill\n\nfill\n\ntill');
+    t.same(warnings, []);
+  },
+);
+
+t.test('PostScript (6.2): a composite font has text if its parts have names of glyphs', async (t) => {
+  const part = (name: string, glyphs: string) =>
+    `/${name} << /FontType 42 /FontName /${name} /FontMatrix [1 0 0 1 0 0] /Encoding [${glyphs}] >> definefont pop\n`;
+  const root = (name: string, parts: string) =>
+    `/${name} << /FontType 0 /FMapType 2 /FontMatrix [1 0 0 1 0 0] /Encoding [0 1] /FDepVector [${parts}] >> definefont pop\n`;
+  const program = `%!PS
+${part('Latin', '/A /eacute')}${part('Han', '/uni4E2D /uni6587')}${part('Unknown', '/c00 /c01')}
+${root('Known', '/Latin findfont /Han findfont')}${root('Arbitrary', '/Unknown findfont')}
+/Known findfont 10 scalefont setfont 72 700 moveto <0000000101000101> [10 0 10 0 10 0 10 0] xyshow
+72 680 moveto <0100> show <00> show <0700> show
+/Arbitrary findfont 10 scalefont setfont 72 660 moveto <00000001> show
+`;
+  const { all, warnings } = await summaryOf('PostScript', program);
+  t.equal(all['Partial-Text'], 'Aé中文\n\n中');
+  t.same(warnings, []);
+});
