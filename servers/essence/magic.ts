@@ -68,6 +68,7 @@ const TEXTS: readonly (readonly [pattern: RegExp, description: string])[] = [
     /^\s{0,80}(?:<\?xml[^>]{0,200}>\s{0,80})?(?:<!--.{0,600}?-->\s{0,80}){0,3}<(?:!doctype\s+html|html|head|body|title)\b/is,
     'HTML document text',
   ],
+  [/^\s{0,80}\{\s{0,80}"(?:cells|nbformat|worksheets)"\s{0,80}:/, 'Jupyter notebook text'],
   [/^\s{0,80}<\?xml\b/i, 'XML document text'],
   [/^\s{0,80}<!doctype\s/i, 'SGML document text'],
   [/^begin [0-7]{3,4} \S/m, 'uuencoded text'],

@@ -18,9 +18,10 @@ export const NESTED_TYPES: ReadonlySet<string> = new Set(
 
 /** Types that are summarized from their text: binary content cannot be of these types, whatever its name. */
 const TEXT_TYPES: ReadonlySet<string> = new Set(
-  'HTML Text README FAQ FullText RFC FYI Internet-Draft C CHeader Perl Awk Tcl ShellScript OtherCode Makefile ManPage'.split(
-    ' ',
-  ),
+  (
+    'HTML Text README FAQ FullText RFC FYI Internet-Draft C CHeader Perl Awk Tcl ShellScript OtherCode Makefile ManPage ' +
+    'Markdown ReStructuredText AsciiDoc Org Jupyter'
+  ).split(' '),
 );
 
 /**

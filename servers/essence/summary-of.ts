@@ -3,6 +3,7 @@ import type { SourceDocument } from './document.js';
 import { summarizeByProgram } from './external/index.js';
 import { type HtmlSummary, summarizeHtml } from './html/walk.js';
 import type { EssenceLink } from './model.js';
+import { OutlinkCollector } from './outlinks/collector.js';
 import { outlinksOf } from './outlinks/outlinks.js';
 import { summarizeSgml } from './sgml/index.js';
 import { SUMMARIZERS, summarizerFor } from './summarizers/index.js';
@@ -32,14 +33,25 @@ export function linksOf(
   const { isHtml, outlinks } = document;
   const read = summary !== undefined && isHtmlSummary(summary) ? summary : undefined;
   const page = read ?? (isHtml ? summarizeHtml(document, NO_MAPPINGS) : undefined);
-  if (outlinks === undefined || page?.nofollow === true) return page?.links;
   const { url, contentType, settings } = document;
-  const source = { url, ...outlinks, contentType, isHtml, text: () => document.text };
   const linked = summary?.linkedUrls ?? [];
+  if (page === undefined && outlinks === undefined && linked.length > 0) {
+    return linksTo(linked, document);
+  }
+  if (outlinks === undefined || page?.nofollow === true) return page?.links;
+  const source = { url, ...outlinks, contentType, isHtml, text: () => document.text };
   const all = outlinksOf(source, linked, settings.maxLinks);
   if (all === undefined) return page?.links;
   document.droppedLinks = all.dropped;
   return all.links;
+}
+
+/** G-60: the links of a document whose summarizer knows its language. */
+function linksTo(references: readonly string[], document: SourceDocument): readonly EssenceLink[] {
+  const collector = new OutlinkCollector(document.url, document.settings.maxLinks);
+  for (const reference of references) collector.add(reference, 'L');
+  document.droppedLinks = collector.dropped;
+  return collector.links;
 }
 
 /**

@@ -7,7 +7,7 @@ export interface Summary {
   readonly text?: string;
   /** Components that the summarizer itself extracted; they become `Embed<n>` (E-52). */
   readonly embedded?: readonly EmbeddedSummary[];
-  /** Absolute URLs to which a document that is no page links; only if all references are wanted (CRAWL-11.2). */
+  /** References of a document that is no page, absolute or relative to it: the crawl follows them. */
   readonly linkedUrls?: readonly string[];
 }
 

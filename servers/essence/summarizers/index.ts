@@ -65,6 +65,14 @@ const EXTRACTED: readonly (readonly [type: string, summarizer: Summarizer])[] = 
   ['TeX', async (document) => (await import('./tex/tex.js')).summarizeTex(document)],
   ['LaTeX', async (document) => (await import('./tex/tex.js')).summarizeLatex(document)],
   ['Texinfo', async (document) => (await import('./texinfo.js')).summarizeTexinfo(document)],
+  ['Markdown', async (document) => (await import('./markup/markdown.js')).summarizeMarkdown(document)],
+  [
+    'ReStructuredText',
+    async (document) => (await import('./markup/restructured-text.js')).summarizeReStructuredText(document),
+  ],
+  ['AsciiDoc', async (document) => (await import('./markup/asciidoc.js')).summarizeAsciiDoc(document)],
+  ['Org', async (document) => (await import('./markup/org.js')).summarizeOrg(document)],
+  ['Jupyter', async (document) => (await import('./markup/jupyter.js')).summarizeJupyter(document)],
   ['Dvi', async (document) => (await import('./dvi/dvi.js')).summarizeDvi(document)],
   [
     'PostScript',

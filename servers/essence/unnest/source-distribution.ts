@@ -9,6 +9,7 @@ const SOURCE_TYPES: ReadonlySet<string> = new Set([
   'ShellScript',
   'OtherCode',
 ]);
+const MARKUP_TYPES: ReadonlySet<string> = new Set(['Markdown', 'ReStructuredText', 'AsciiDoc', 'Org']);
 /** Types of archives that contain distributions. */
 const ARCHIVE_TYPES: ReadonlySet<string> = new Set(
   'Tar CompressedTar GNUCompressedTar Bzip2CompressedTar Compressed GNUCompressed Bzip2Compressed PCCompressed ShellArchive'.split(
@@ -23,9 +24,14 @@ export const SOURCE_DISTRIBUTION = 'SourceDistribution';
 export function isSourceDistribution(type: string, components: readonly EmbeddedSummary[]): boolean {
   return (
     ARCHIVE_TYPES.has(type) &&
-    components.some((component) => component.type === 'README' || component.type === 'Makefile') &&
+    components.some((component) => isReadme(component) || component.type === 'Makefile') &&
     components.some((component) => SOURCE_TYPES.has(component.type))
   );
+}
+
+/** `README`, and `README.md` whose type is that of its markup. */
+function isReadme({ type, name }: EmbeddedSummary): boolean {
+  return type === 'README' || (MARKUP_TYPES.has(type) && /(?:^|\/)readme\.\w+$/i.test(name));
 }
 
 /**
@@ -35,8 +41,9 @@ export function isSourceDistribution(type: string, components: readonly Embedded
 export function summarizeDistribution(components: readonly EmbeddedSummary[]): Summary {
   const attributes: (readonly [string, string])[] = [];
   let description: string | undefined;
-  for (const { type, summary } of components) {
-    if (type === 'README') {
+  for (const component of components) {
+    const { type, summary } = component;
+    if (isReadme(component)) {
       attributes.push(...summary.attributes);
       description ??= summary.description;
     } else if (type === 'ManPage') {

@@ -49,7 +49,7 @@ function checkOutput(output: EssenceOutput): void {
 }
 
 /** A target whose inputs are words of the format. */
-const textReader = (name: string, pieces: readonly string[]): FuzzTarget =>
+export const textReader = (name: string, pieces: readonly string[]): FuzzTarget =>
   reader(name, {
     seeds: [pieces.join('\n')],
     tokens: pieces,

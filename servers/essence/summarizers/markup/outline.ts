@@ -1,0 +1,133 @@
+import { UrlResolver, withoutUserInfo } from '../../../../protocols/urls/index.js';
+import type { SourceDocument } from '../../document.js';
+import type { Summary } from '../../summary.js';
+import { oneLine, present, summarizeExtracted } from '../extracted.js';
+import { firstParagraph } from '../text.js';
+
+/** Maximum number of headings, authors and keywords of one document. */
+const MAX_VALUES = 5000;
+/** Maximum length of one of them, and of a link, in characters. */
+const MAX_VALUE = 1000;
+
+/** The fields that a document states about itself, by attribute. */
+export type MarkupField = 'Title' | 'Author' | 'Date' | 'Description' | 'Keywords';
+
+/** What a reader of a markup language collects: fields, headings, links and the running text without markup. */
+export class Outline {
+  readonly #fields = new Map<MarkupField, string[]>();
+  readonly #headings: string[] = [];
+  readonly #links = new Set<string>();
+  readonly #images = new Set<string>();
+  readonly #blocks: string[] = [];
+  readonly #limit: number;
+  #length = 0;
+  #firstHeading: string | undefined;
+  #topHeading: string | undefined;
+  #opening: string | undefined;
+
+  /** @param limit characters of text that are kept */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Whether the text fills the object. */
+  get isFull(): boolean {
+    return this.#length >= this.#limit;
+  }
+
+  /** Adds a value of a field; empty values and repetitions are ignored. */
+  field(name: MarkupField, value: string): void {
+    const line = oneLine(value.slice(0, MAX_VALUE));
+    if (line === '') return;
+    const values = this.#fields.get(name);
+    if (values === undefined) this.#fields.set(name, [line]);
+    else if (values.length < MAX_VALUES && !values.slice(0, 100).includes(line)) values.push(line);
+  }
+
+  /** Whether the document has stated the field. */
+  has(name: MarkupField): boolean {
+    return this.#fields.has(name);
+  }
+
+  /** @param level 1 for the title of the document or of a part; the first such heading is the title of a document that states none */
+  heading(text: string, level: number): void {
+    const line = oneLine(text.slice(0, MAX_VALUE));
+    if (line === '') return;
+    this.#firstHeading ??= line;
+    if (level <= 1) this.#topHeading ??= line;
+    if (this.#headings.length < MAX_VALUES) this.#headings.push(line);
+  }
+
+  /** A reference as written. */
+  link(reference: string): void {
+    addTo(this.#links, reference);
+  }
+
+  /** The reference of a picture, as written. */
+  image(reference: string): void {
+    addTo(this.#images, reference);
+  }
+
+  /** Adds running text. */
+  text(block: string): void {
+    if (block.trim() === '' || this.isFull) return;
+    this.#blocks.push(block);
+    this.#length += block.length + 2;
+  }
+
+  /** Adds a paragraph of prose, from which the description may come (E-141). */
+  paragraph(block: string): void {
+    this.#opening ??= firstParagraph(block) || undefined;
+    this.text(block);
+  }
+
+  /**
+   * The summary: fields, headings, absolute links, and the Text rule (E-73) on the running text. The crawl follows the links.
+   *
+   * @param document is resolved against and limits the number of links (G-173)
+   */
+  summary(document: SourceDocument): Summary {
+    const title = this.#lines('Title')[0] ?? this.#topHeading ?? this.#firstHeading;
+    const links = [...this.#links].slice(0, document.settings.maxLinks);
+    const summary = summarizeExtracted({
+      attributes: present([
+        ['Title', title],
+        ['Author', this.#lines('Author').join('\n')],
+        ['Date', this.#lines('Date')[0]],
+        ['Description', this.#lines('Description')[0]],
+        ['Keywords', this.#lines('Keywords').join('\n')],
+        ['Headings', this.#headings.join('\n')],
+        ['url-references', absoluteReferences(links, document).join('\n')],
+      ]),
+      text: this.#blocks.join('\n\n'),
+    });
+    const linkedUrls = document.outlinks === undefined ? links : [...links, ...this.#images];
+    return {
+      ...summary,
+      ...(this.#opening === undefined ? {} : { description: this.#opening }),
+      ...(linkedUrls.length === 0 ? {} : { linkedUrls }),
+    };
+  }
+
+  #lines(name: MarkupField): readonly string[] {
+    return this.#fields.get(name) ?? [];
+  }
+}
+
+function addTo(references: Set<string>, reference: string): void {
+  const written = reference.trim();
+  if (written === '' || written.startsWith('#') || written.length > MAX_VALUE) return;
+  if (references.size < MAX_VALUES * 4) references.add(written);
+}
+
+/** E-99: the references as `url-references` shows them, without logins (G-81). */
+function absoluteReferences(references: readonly string[], { url, settings }: SourceDocument): string[] {
+  if (settings.rawReferences) return [...references];
+  const resolver = new UrlResolver(url);
+  const found = new Set<string>();
+  for (const reference of references) {
+    const absolute = resolver.resolve(reference);
+    if (absolute !== undefined) found.add(withoutUserInfo(absolute));
+  }
+  return [...found];
+}
