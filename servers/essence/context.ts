@@ -144,6 +144,7 @@ export function compileEssence(options: EssenceOptions, sources: EssenceSources)
     maxAttributes: options.maxAttributes ?? 4096,
     maxLinks: options.maxLinks ?? 10_000,
     maxHtmlDepth: options.maxHtmlDepth ?? 10_000,
+    maxProgramMs: options.maxProgramMs ?? 9000,
   };
   return {
     settings,

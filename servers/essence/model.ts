@@ -61,6 +61,11 @@ export interface EssenceOptions {
   readonly maxLinks?: number;
   /** Depth of open HTML elements at which reading stops: the cost of ever deeper tags is quadratic. Default 10 000. */
   readonly maxHtmlDepth?: number;
+  /**
+   * Milliseconds of processor time that the program of one PostScript document may take (E-45). A program is not looked at before its
+   * first million steps. Less than the time limits of a document, so that the text before it is kept. Default 9000.
+   */
+  readonly maxProgramMs?: number;
 }
 
 type Limits =
@@ -69,7 +74,8 @@ type Limits =
   | 'maxAttributeLength'
   | 'maxAttributes'
   | 'maxLinks'
-  | 'maxHtmlDepth';
+  | 'maxHtmlDepth'
+  | 'maxProgramMs';
 type Switches =
   | 'rawReferences'
   | 'trailingNewline'

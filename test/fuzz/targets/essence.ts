@@ -16,10 +16,13 @@ import { gzipMember } from '../generators/gzip.js';
 import type { Random } from '../random.js';
 import { assert, bytesOf, type FuzzTarget, randomOf } from '../target.js';
 
+/** A hostile program ends at the first look at the clock. */
+const maxProgramMs = 100;
 const plain = contextOf({
+  maxProgramMs,
   unnest: { timeLimitMs: 2000, maxUnpackedBytes: 16 << 20, ratioFloorBytes: 1 << 20 },
 });
-const full = contextOf({ fullText: true, keywords: true, description: true, language: true });
+const full = contextOf({ maxProgramMs, fullText: true, keywords: true, description: true, language: true });
 
 /** A document of that name is summarized without an exception, and its object is exact SOIF. */
 function reader(name: string, target: Omit<FuzzTarget, 'run'>): FuzzTarget {

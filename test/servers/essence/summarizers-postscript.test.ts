@@ -1,6 +1,10 @@
 // The summarizer of PostScript: documents of Ghostscript's ps2write and of poppler's pdftops, comments (DSC), colors, composite fonts.
 
 import t from 'tap';
+import { DocumentComments } from '../../../servers/essence/summarizers/postscript/document-comments.js';
+import { PsMachine } from '../../../servers/essence/summarizers/postscript/machine.js';
+import { OPERATORS } from '../../../servers/essence/summarizers/postscript/operators.js';
+import { ShownText } from '../../../servers/essence/summarizers/postscript/shown-text.js';
 import { summaryOf } from './fixtures/summary-of.js';
 
 /** The layout of ps2write: a program that shows PDF, then the objects of the file, without a catalog. */
@@ -142,4 +146,33 @@ ${root('Known', '/Latin findfont /Han findfont')}${root('Arbitrary', '/Unknown f
   const { all, warnings } = await summaryOf('PostScript', program);
   t.equal(all['Partial-Text'], 'Aé中文\n\n中');
   t.same(warnings, []);
+});
+
+t.test('E-45: a program ends by its processor time, not by its steps', (t) => {
+  const run = (program: string, used: (looks: number) => number) => {
+    let looks = 0;
+    const shown = new ShownText(new DocumentComments());
+    const machine = new PsMachine(Buffer.from(program), OPERATORS, shown, {
+      maxTextLength: 1000,
+      maxProcessorMs: 8000,
+      cpuUsage: (since) => ({ user: since === undefined ? 0 : used(++looks), system: 0 }),
+    });
+    machine.run();
+    return { failure: machine.failure, text: shown.text.finish(), looks };
+  };
+  const show = '/F findfont 10 scalefont setfont 9 9 moveto';
+  const long = `${show} (seen) show 13000000 { } repeat ( and the end) show`;
+  const whole = run(long, () => 8_000_000);
+  t.same([whole.failure, whole.text], [undefined, 'seen and the end'], 'more than 12 million steps');
+  t.ok(whole.looks >= 13);
+  const cut = run(long, (looks) => looks * 2_000_000);
+  t.same([cut.text, cut.looks], ['seen', 5]);
+  t.match(cut.failure, /more than 8000 ms of processor time/);
+  const short = run(`${show} 0 1 300000 { pop } for (whole) show`, () => 1e12);
+  t.same(
+    [short.failure, short.text, short.looks],
+    [undefined, 'whole', 0],
+    'a short program never depends on the clock',
+  );
+  t.end();
 });

@@ -21,8 +21,11 @@ import type { ShownText } from './shown-text.js';
 /** The implementation of an operator. */
 export type OperatorBody = (machine: PsMachine) => void;
 
-/** Maximum number of steps of one program. A page of text takes about ten thousand. */
-const MAX_STEPS = 12_000_000;
+/**
+ * Steps between two looks at the clock; a page of text takes about ten thousand. The result of a shorter program does not depend on the
+ * machine.
+ */
+const STEPS_PER_LOOK = 1_000_000;
 /** Maximum depth of nested procedure calls. */
 const MAX_DEPTH = 250;
 /** Maximum number of operands on the stack. */
@@ -37,6 +40,16 @@ const MAX_CELLS = 24_000_000;
 const ELEMENTS_PER_STEP_LOG2 = 5;
 /** Maximum number of errors that the program does not catch itself with the operator `stopped`. */
 const MAX_ERRORS = 1000;
+
+/** The limits of one program; those of its memory and stacks are fixed. */
+export interface ProgramLimits {
+  /** Length of the shown text at which the program ends, in characters. */
+  readonly maxTextLength: number;
+  /** Milliseconds of processor time. The time of all threads of the process counts. */
+  readonly maxProcessorMs: number;
+  /** The processor's clock. Default: that of the process. */
+  readonly cpuUsage?: typeof process.cpuUsage;
+}
 
 /**
  * Runs a PostScript program and collects the text that it shows. Dictionaries, procedures and the coordinate system work as the language
@@ -53,6 +66,7 @@ export class PsMachine {
   readonly shown: ShownText;
   /** Maximum length of the shown text, in characters. */
   readonly maxTextLength: number;
+  readonly #limits: ProgramLimits;
   readonly #operators: ReadonlyMap<string, OperatorBody>;
   readonly #saved: GraphicsState[] = [];
   graphics = initialGraphics();
@@ -60,6 +74,8 @@ export class PsMachine {
   /** The first error that the program did not catch itself with the operator `stopped`. */
   failure: string | undefined;
   #steps = 0;
+  #nextLook = STEPS_PER_LOOK;
+  readonly #startedAt: NodeJS.CpuUsage;
   #depth = 0;
   #cells = 0;
   #errors = 0;
@@ -68,10 +84,12 @@ export class PsMachine {
     program: Uint8Array,
     operators: ReadonlyMap<string, OperatorBody>,
     shown: ShownText,
-    maxTextLength: number,
+    limits: ProgramLimits,
   ) {
     this.#operators = operators;
-    this.maxTextLength = maxTextLength;
+    this.#limits = limits;
+    this.#startedAt = (limits.cpuUsage ?? process.cpuUsage)();
+    this.maxTextLength = limits.maxTextLength;
     this.shown = shown;
     this.scanner = new PsScanner(program, {
       comment: (line) => shown.comment(line),
@@ -120,7 +138,7 @@ export class PsMachine {
   /** Interprets an object of a program: pushes literals and procedures, executes names and operators. */
   interpret(object: PsObject): void {
     this.count();
-    if (object instanceof PsName && object.executable) this.execute(this.lookUp(object.text));
+    if (object instanceof PsName && object.executable) this.execute(this.lookUp(object));
     else if (object instanceof PsOperator) this.execute(object);
     else this.push(object);
   }
@@ -128,7 +146,15 @@ export class PsMachine {
   /** Counts steps; loops also count their iterations, because the body may be empty. @throws PsEnd */
   count(steps = 1): void {
     this.#steps += steps;
-    if (this.#steps > MAX_STEPS) throw new PsEnd('the program takes too long');
+    if (this.#steps >= this.#nextLook) this.#lookAtClock();
+  }
+
+  #lookAtClock(): void {
+    this.#nextLook = this.#steps + STEPS_PER_LOOK;
+    const { maxProcessorMs, cpuUsage = process.cpuUsage } = this.#limits;
+    const { user, system } = cpuUsage(this.#startedAt);
+    if (user + system > maxProcessorMs * 1000)
+      throw new PsEnd(`the program takes more than ${maxProcessorMs} ms of processor time`);
   }
 
   /** Counts the elements that an operator moves or compares: one operator may move a hundred thousand. @throws PsEnd */
@@ -170,9 +196,9 @@ export class PsMachine {
   }
 
   /** Returns the value of a name in the innermost dictionary that has it. @throws PsError */
-  lookUp(name: string): PsObject {
-    const value = this.find(`/${name}`);
-    if (value === undefined) throw new PsError(`undefined: ${name.slice(0, 60)}`);
+  lookUp(name: PsName): PsObject {
+    const value = this.find(name.key);
+    if (value === undefined) throw new PsError(`undefined: ${name.text.slice(0, 60)}`);
     return value;
   }
 
@@ -245,7 +271,9 @@ export class PsMachine {
 
   /** Pops `count` numbers; returns them in the order they were pushed. */
   numbers(count: number): number[] {
-    return Array.from({ length: count }, () => this.number()).reverse();
+    const numbers = new Array<number>(count);
+    for (let i = count - 1; i >= 0; i--) numbers[i] = this.number();
+    return numbers;
   }
 
   boolean(): boolean {

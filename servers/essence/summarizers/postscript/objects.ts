@@ -23,10 +23,18 @@ export const CELLS = {
 } as const;
 
 export class PsName {
+  #key: string | undefined;
+
   constructor(
     readonly text: string,
     readonly executable: boolean,
   ) {}
+
+  /** Key of a dictionary entry. It is kept, because a procedure looks up the same names again and again. */
+  get key(): string {
+    this.#key ??= `/${this.text}`;
+    return this.#key;
+  }
 }
 
 /** A string is a view of bytes, which substrings share. */
@@ -73,7 +81,8 @@ export class PsFile {
 
 /** Returns the key of a dictionary entry: a name and a string with the same text are equal. */
 export function keyOf(object: PsObject): string {
-  if (object instanceof PsName || object instanceof PsString) return `/${object.text}`;
+  if (object instanceof PsName) return object.key;
+  if (object instanceof PsString) return `/${object.text}`;
   return `#${typeof object === 'object' ? '' : String(object)}`;
 }
 

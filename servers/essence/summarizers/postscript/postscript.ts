@@ -33,7 +33,11 @@ export async function summarizePostScript(document: SourceDocument): Promise<Sum
 function shownBy(document: SourceDocument, program: Uint8Array, comments: DocumentComments): string {
   const shown = new ShownText(comments);
   guarded(document, 'PostScript', undefined, () => {
-    const machine = new PsMachine(program, OPERATORS, shown, document.settings.maxObjectBytes);
+    const { maxObjectBytes, maxProgramMs } = document.settings;
+    const machine = new PsMachine(program, OPERATORS, shown, {
+      maxTextLength: maxObjectBytes,
+      maxProcessorMs: maxProgramMs,
+    });
     machine.run();
     if (machine.failure !== undefined)
       document.warn(`PostScript: ${machine.failure}; the text may be incomplete`);

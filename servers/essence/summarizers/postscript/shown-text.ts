@@ -5,7 +5,7 @@ import type { DocumentComments } from './document-comments.js';
 import { characterOf, STANDARD_ENCODING } from './glyph-names.js';
 import type { Font } from './graphics.js';
 import { transformDistance } from './graphics.js';
-import { PsArray, PsDict, PsName } from './objects.js';
+import { PsArray, PsDict, PsName, type PsObject } from './objects.js';
 
 /** Default size of a TeX bitmap font, in points. */
 const DEFAULT_POINTS = 10;
@@ -21,12 +21,24 @@ interface KnownFont {
   readonly parts?: readonly (PsDict | undefined)[];
 }
 
+/** The characters of an encoding. */
+interface KnownEncoding {
+  readonly items: readonly PsObject[];
+  readonly fallback: FontEncoding | undefined;
+  readonly characters: FontEncoding;
+}
+
+/** No character has a code in a part of a composite font but by its glyph's name. */
+const NO_FALLBACK: FontEncoding = [];
+
 /** Collects the text that a program shows: characters by their fonts, words and lines by their positions. */
 export class ShownText {
   readonly text = new PageText();
   readonly #comments: DocumentComments;
   readonly #fonts = new WeakMap<PsDict, KnownFont>();
   readonly #parts = new WeakMap<PsDict, FontEncoding>();
+  /** The characters of encodings, with their items at that time: a program may change them. */
+  readonly #encodings = new WeakMap<PsArray, KnownEncoding>();
   readonly #accents = new AccentJoiner();
   /** Names and sizes of bitmap fonts, which dvips writes in a comment before the font. */
   readonly #pixelFonts = new WeakMap<PsDict, { name: string; points: number }>();
@@ -114,17 +126,35 @@ export class ShownText {
     if (parts !== undefined) return { characters: [], typewriter: false, tex: false, points: 0, parts };
     const tex = /^(?:CM|MSBM|EU|LASY)[A-Z]*\d+$/.test(fontName);
     return {
-      characters: byGlyphNames(dict, tex ? encodingOf(fontName.toLowerCase()) : undefined),
+      characters: this.#byGlyphNames(dict, tex ? encodingOf(fontName.toLowerCase()) : undefined),
       typewriter: /courier|mono|typewriter|^CM[A-Z]*TT/i.test(fontName),
       tex,
       points: 0,
     };
   }
 
+  /** As {@link byGlyphNames}. Every change of a font's size makes a copy of the font with the same encoding. */
+  #byGlyphNames(dict: PsDict, fallback: FontEncoding | undefined): FontEncoding {
+    const encoding = dict.get('Encoding');
+    if (!(encoding instanceof PsArray)) return byGlyphNames(dict, fallback);
+    const known = this.#encodings.get(encoding);
+    const { items } = encoding;
+    if (
+      known !== undefined &&
+      known.fallback === fallback &&
+      known.items.length === Math.min(items.length, 256) &&
+      known.items.every((item, index) => item === items[index])
+    )
+      return known.characters;
+    const characters = byGlyphNames(dict, fallback);
+    this.#encodings.set(encoding, { items: items.slice(0, 256), fallback, characters });
+    return characters;
+  }
+
   /** The characters of a part of a composite font. Its codes are arbitrary: without names of glyphs there is no text. */
   #charactersOf(part: PsDict | undefined): FontEncoding {
     if (part === undefined) return [];
-    const known = this.#parts.get(part) ?? byGlyphNames(part, []);
+    const known = this.#parts.get(part) ?? this.#byGlyphNames(part, NO_FALLBACK);
     this.#parts.set(part, known);
     return known;
   }
@@ -146,7 +176,7 @@ function byGlyphNames(dict: PsDict, fallback: FontEncoding | undefined): FontEnc
   const encoding = dict.get('Encoding');
   const names =
     encoding instanceof PsArray
-      ? encoding.items.map((item) => (item instanceof PsName ? item.text : undefined))
+      ? encoding.items.slice(0, 256).map((item) => (item instanceof PsName ? item.text : undefined))
       : STANDARD_ENCODING;
   const useful = names.some(
     (name) => name !== undefined && name.length > 1 && characterOf(name) !== undefined,
