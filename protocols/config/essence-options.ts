@@ -22,6 +22,8 @@ export interface EssenceSwitches {
   readonly fullText?: true;
   /** E-117, `--full-text=raw`: the raw content, as in the original. */
   readonly rawText?: true;
+  /** The main text of pages, without navigation and the like, as an attribute of its own. */
+  readonly mainText?: true;
   /** E-113. */
   readonly minimalBookkeeping?: true;
   /** E-118, `--no-access`. */
@@ -94,6 +96,7 @@ const WITHOUT_VALUE: ReadonlyMap<string, EssenceSwitches> = new Map<string, Esse
   ['--fake-md5s', { fakeMd5s: true }],
   ['--full-text', { fullText: true }],
   ['--full-text=raw', { fullText: true, rawText: true }],
+  ['--main-text', { mainText: true }],
   ['--minimal-bookkeeping', { minimalBookkeeping: true }],
   ['--no-access', { access: false }],
   ['--no-keywords', { keywords: false }],

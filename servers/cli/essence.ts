@@ -62,6 +62,7 @@ interface EssenceCliOptions {
   readonly gathererVersion: string;
   readonly access: boolean;
   readonly fakeMd5s: boolean;
+  readonly mainText: boolean;
   readonly fullText: boolean;
   readonly rawText: boolean;
   readonly minimalBookkeeping: boolean;
@@ -118,6 +119,7 @@ export function essenceCommand(): Command {
       false,
     )
     .option('--language', 'guess the Language of texts that do not state it', false)
+    .option('--main-text', 'add the main text of pages, without navigation and the like', false)
     .option('--raw-references', 'references as written, not made absolute', false)
     .option('--fast-summarizing', 'accepted and ignored: summaries are always checked', false)
     .option('--dbdir <directory>', 'store the objects in WORKING.gdbm there instead of printing them')
@@ -237,6 +239,7 @@ function poolOptions(options: EssenceCliOptions): EssencePoolOptions {
     fakeMd5s: options.fakeMd5s,
     grouping: options.grouping,
     language: options.language,
+    mainText: options.mainText,
     rawReferences: options.rawReferences,
     minimalBookkeeping: options.minimalBookkeeping,
     fullText: options.fullText || options.rawText,

@@ -136,6 +136,7 @@ export function compileEssence(options: EssenceOptions, sources: EssenceSources)
     fakeMd5s: options.fakeMd5s ?? false,
     grouping: options.grouping ?? false,
     language: options.language ?? false,
+    mainText: options.mainText ?? false,
     unnest: { ...DEFAULT_UNNEST_LIMITS, ...options.unnest },
     minimalBookkeeping: options.minimalBookkeeping ?? false,
     maxObjectBytes: options.maxObjectBytes ?? 2 * 1024 * 1024,

@@ -4,13 +4,17 @@ const EXCLUDED_ATTRIBUTES = new Set([
   'body',
   'head',
   'partial-text',
+  'main-text',
   'url-references',
+  'canonical-url',
   'images',
   'keywords',
   // They do not describe the document's subject.
   'language',
   'date',
   'creation-date',
+  'duration',
+  'identifier',
   'message-id',
   'contents',
 ]);

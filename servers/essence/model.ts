@@ -33,6 +33,8 @@ export interface EssenceOptions {
   readonly fullText?: boolean;
   /** E-141: guess the `Language` of texts that do not state it. Default false. */
   readonly language?: boolean;
+  /** Write the main text of pages, without navigation and the like, as `Main-Text`, in addition to `body`. Default false. */
+  readonly mainText?: boolean;
   /** E-117: write every document as it is, markup included, as `Full-Text`, as the original does. It precedes {@link fullText}. Default false. */
   readonly rawText?: boolean;
   /** E-118: false uses the URL and the name only, without reading contents. Default true. */
@@ -87,6 +89,7 @@ type Switches =
   | 'fakeMd5s'
   | 'grouping'
   | 'language'
+  | 'mainText'
   | 'minimalBookkeeping';
 
 /** {@link EssenceOptions} with every default filled in. */

@@ -1,5 +1,6 @@
 import type { EssenceContext } from '../context.js';
 import type { SourceDocument } from '../document.js';
+import { mainText } from '../html/main-text.js';
 import { type HtmlSummary, summarizeHtml } from '../html/walk.js';
 import type { Summary } from '../summary.js';
 import { summarizeBibliographic, summarizeRefer } from './bibliography.js';
@@ -106,10 +107,18 @@ const EXTRACTED: readonly (readonly [type: string, summarizer: Summarizer])[] = 
 
 /** E-60, E-71: the built-in summarizers by type. README.md lists the steps for a new type. */
 export const SUMMARIZERS: ReadonlyMap<string, Summarizer> = new Map<string, Summarizer>([
-  ['HTML', (document, context) => summarizeHtml(document, context.htmlTable)],
+  ['HTML', summarizePage],
   ...TEXTS,
   ...EXTRACTED,
 ]);
+
+/** A page: its attributes by the table, and its main text if that is wanted. */
+function summarizePage(document: SourceDocument, { htmlTable, settings }: EssenceContext): HtmlSummary {
+  const summary = summarizeHtml(document, htmlTable);
+  if (!settings.mainText) return summary;
+  const main: readonly [string, string] = ['Main-Text', mainText(document.text, settings.maxObjectBytes)];
+  return { ...summary, attributes: [...summary.attributes, main] };
+}
 
 const TEXT_TYPES: ReadonlySet<string> = new Set(TEXTS.map(([type]) => type));
 
