@@ -29,6 +29,7 @@ import { MinTimeToLive } from './min-time-to-live.js';
 import type { OpenBrowser } from './open-browser.js';
 import { orderDigest } from './order-digest.js';
 import { withOrder } from './order-seeds.js';
+import { retireProduction } from './retire-production.js';
 import type { Refusal } from './root-limits.js';
 import { digest, expandNodes, type RulesDigest, RunState } from './run-state.js';
 import { withSecrets } from './secrets.js';
@@ -310,6 +311,7 @@ export class Gatherer implements AsyncDisposable {
   /** Deletes expired objects (G-103) and publishes the others as a generation for gatherd. Returns its number. */
   async publish(): Promise<number> {
     await this.#expire();
+    await retireProduction(this.options.directory);
     const { gathererName, gathererHost, gathererVersion } = this.config;
     return this.store.publish(this.generationsDirectory, {
       gatherer: { gathererName, gathererHost, gathererVersion },

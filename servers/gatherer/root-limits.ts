@@ -157,8 +157,8 @@ export class RootLimits {
     if (depth > 0 && hostFilter !== undefined) {
       // G-45: `name:port` and `address:port` are tried; a line matches if either does.
       const port = url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? '') : url.port;
-      const names = [url.hostname, ...this.addresses.addressesOf(url.hostname)];
-      if (!names.some((name) => hostFilter.allows(`${name}:${port}`))) return 'host-filter';
+      const addresses = this.addresses.addressesOf(url.hostname).map((address) => `${address}:${port}`);
+      if (!hostFilter.allows(`${url.hostname}:${port}`, ...addresses)) return 'host-filter';
     }
     return undefined;
   }

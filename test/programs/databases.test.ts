@@ -15,6 +15,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { CliProcess, cli, type Finished, PROGRAM } from '../helpers/cli.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
+import { page, Site } from '../helpers/site.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { BARE, contentOf, databaseOf, ONE, TWO, wrapped } from '../storage/databases/helpers.js';
 
@@ -153,6 +154,36 @@ t.test(
     );
   },
 );
+
+t.test('G-140: the script that merges annotations is right after any number of runs', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const data = join(directory, 'data');
+  mkdirSync(data);
+  const bin = createOriginalPrograms(directory);
+  await using site = await Site.start({ '/': page('first', []) });
+  writeFileSync(
+    join(directory, 'gatherer.cf'),
+    `Gatherer-Name: annotated\nTop-Directory: ${directory}\nRefresh-Rate: 0\n<RootNodes>\n${site.url}/ Delay=0\n</RootNodes>\n`,
+  );
+  writeFileSync(join(data, 'annotations'), `@FILE { ${site.url}/\nmy-manual-attribute:\tneat\n}\n`);
+  const script =
+    'mktemplate annotations | template2db annotations.gdbm && ' +
+    'mergedb PRODUCTION.new PRODUCTION.gdbm annotations.gdbm && mv PRODUCTION.new PRODUCTION.gdbm && mkindex';
+  for (const title of ['first', 'second', 'second', 'third']) {
+    site.pages.set('/', page(title, []));
+    const run = await cli('gatherer', '--force', '--no-daemon', join(directory, 'gatherer.cf'));
+    t.equal(run.code, 0, run.stderr);
+    const merged = await shell(script, data, bin);
+    t.same([merged.code, merged.stderr], [0, ''], 'the script works');
+    const published = (await cli('gdbmutil', 'dump', join(data, 'generations'))).stdout;
+    t.match(
+      published,
+      new RegExp(`^title\\{\\d+\\}:\\t${title}$`, 'im'),
+      'the object is that of the last run',
+    );
+    t.match(published, /^my-manual-attribute\{4\}:\tneat$/im, 'and has the annotation');
+  }
+});
 
 t.test('a tool that is killed with -9 leaves the old database intact', async (t) => {
   const directory = await temporaryDirectory(t);
