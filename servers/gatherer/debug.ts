@@ -12,6 +12,7 @@ import {
   uriErrorChannel,
 } from '../crawler/events.js';
 import type { Debug } from '../host/index.js';
+import { dueTime } from './processors/history.js';
 
 /**
  * Writes the messages of a Gatherer's debug sections 20 to 69 (G-150) until disposed. Without it no message is computed. Sections 40 to
@@ -100,8 +101,8 @@ function reportForbidden(uri: CrawlUri): void {
 function reportDecision({ url, disposition, document, fetched }: CrawlUri): void {
   publishDebug(41, 1, () => {
     if (document === undefined) return `${url}: not known`;
-    const { updateTime, refreshRate, lastModificationTime, etag, md5 } = document;
-    if (disposition === 'kept') return `${url}: kept until ${updateTime + refreshRate}`;
+    const { updateTime, lastModificationTime, etag, md5 } = document;
+    if (disposition === 'kept') return `${url}: kept until ${dueTime(document)}`;
     const known = `modified ${lastModificationTime}, ETag ${etag || 'none'}, MD5 ${md5 || 'none'}`;
     return `${url}: known since ${updateTime}, ${known}${fetched === undefined ? '' : ', read locally'}`;
   });

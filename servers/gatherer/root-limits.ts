@@ -67,6 +67,8 @@ export class RootLimits {
   readonly #hosts: Set<string>;
   /** Names of the counted hosts. */
   readonly #names: Set<string>;
+  /** G-27: the server of a local or news RootNode, which has no host, is one of Host-Max as well. */
+  readonly #ownServer: 0 | 1;
   #urls: number;
   #dirty = false;
   /** Hosts and names that are not stored yet. */
@@ -81,6 +83,7 @@ export class RootLimits {
     readonly addresses: KnownAddresses,
     progress?: RootProgress,
   ) {
+    this.#ownServer = hasHost(new URL(rules.root.url)) ? 0 : 1;
     this.#rows = progress?.rows ?? 0;
     this.#urls = progress?.urls ?? 0;
     this.#hosts = new Set(progress?.hosts ?? []);
@@ -92,9 +95,9 @@ export class RootLimits {
     return this.#urls;
   }
 
-  /** Number of hosts so far. */
+  /** Number of hosts so far, with that of the RootNode. */
   get hosts(): number {
-    return this.#hosts.size;
+    return this.#hosts.size + this.#ownServer;
   }
 
   /** Puts the counters into the batch if they changed; new hosts form a new row. */
@@ -137,7 +140,7 @@ export class RootLimits {
    * hang: only names without a dot, or of a counted host's domain, are resolved then.
    */
   needsAddress(hostname: string): boolean {
-    if (this.#hosts.size < this.rules.root.hostMax || !hostname.includes('.') || isIP(hostname) !== 0)
+    if (this.hosts < this.rules.root.hostMax || !hostname.includes('.') || isIP(hostname) !== 0)
       return true;
     const domain = domainOf(hostname);
     for (const name of this.#names) if (domainOf(name) === domain) return true;
@@ -146,13 +149,9 @@ export class RootLimits {
 
   /** Checks the limits on hosts (G-33, G-45). */
   hostRefusal(url: URL, depth: number): Refusal | undefined {
-    if (!this.#countsHosts(url)) return undefined;
-    if (
-      !this.#hosts.has(this.addresses.identity(url.hostname)) &&
-      this.#hosts.size >= this.rules.root.hostMax
-    ) {
+    if (!hasHost(url)) return undefined;
+    if (!this.#hosts.has(this.addresses.identity(url.hostname)) && this.hosts >= this.rules.root.hostMax)
       return 'host-max';
-    }
     const { hostFilter } = this.rules;
     if (depth > 0 && hostFilter !== undefined) {
       // G-45: `name:port` and `address:port` are tried; a line matches if either does.
@@ -196,7 +195,7 @@ export class RootLimits {
   countUrl(url: URL, isSeed = false): void {
     if (isSeed || !this.countsVisits) this.#count(url);
     this.#dirty = true;
-    if (!this.#countsHosts(url)) return;
+    if (!hasHost(url)) return;
     if (!this.#names.has(url.hostname)) this.#newNames.push(url.hostname);
     this.#names.add(url.hostname);
     const host = this.addresses.identity(url.hostname);
@@ -208,10 +207,11 @@ export class RootLimits {
   countRefusal(reason: Refusal, count = 1): void {
     this.refused.set(reason, (this.refused.get(reason) ?? 0) + count);
   }
+}
 
-  #countsHosts(url: URL): boolean {
-    return url.hostname !== '' && url.protocol !== 'file:';
-  }
+/** Whether Host-Max counts the host of a URL. */
+function hasHost(url: URL): boolean {
+  return url.hostname !== '' && url.protocol !== 'file:';
 }
 
 const progressKey = (root: number): string => `root.${root}`;

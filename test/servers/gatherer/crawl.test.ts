@@ -64,6 +64,11 @@ t.test('G-27 to G-45: the limits of a RootNode refuse URLs and hosts', async (t)
   );
   t.equal(local.refusal(new URL('ftp://127.0.0.1/x'), 1), 'access', 'G-36: a file RootNode allows no FTP');
 
+  for (const root of ['file:///var/www/', 'file://localhost/var/www/', 'news:comp.infosystems']) {
+    t.equal(limits(root).hostRefusal(urlAt('/'), 1), 'host-max', `G-27: ${root} stays on its server`);
+    t.equal(limits(`${root} Host=2`).hostRefusal(urlAt('/'), 1), undefined, 'G-33: Host=2 allows one more');
+  }
+
   const filtered = limits('http://127.0.0.1:8080/', { url: 'Deny /gatherers/\nAllow .\n' });
   t.equal(filtered.refusal(urlAt('/gatherers/x'), 1), 'url-filter', 'G-44: the filter denies the path');
   t.equal(filtered.refusal(urlAt('/x'), 1), undefined, 'G-44: the filter allows the path');

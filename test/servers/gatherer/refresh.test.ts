@@ -75,8 +75,8 @@ t.test(
     await runs.run();
     site.pages.set('/a.html', page('Second', []));
 
-    runs.now = START + WEEK - 1;
-    t.equal((await runs.run()).counts.kept, 1, 'one second before the due time the object is kept');
+    runs.now = START + WEEK * 0.9 - 1;
+    t.equal((await runs.run()).counts.kept, 1, 'one second before it is due the object is kept');
     t.equal(countRequests(site, '/a.html'), 1);
     t.equal((await runs.object(url))?.text('Update-Time'), String(START), 'the object is unchanged');
 
@@ -88,6 +88,17 @@ t.test(
     t.equal(countRequests(site, '/a.html'), 3);
   },
 );
+
+t.test('G-108: a job whose period is the Refresh-Rate updates in each run', async (t) => {
+  await using site = await Site.start({ '/a.html': page('First', []) });
+  const runs = new Runs(t.testdir(), leafNodes(`${site.url}/a.html`), `Refresh-Rate: ${WEEK}\n`);
+  // The first run meets the document after 300 seconds, the next ones sooner.
+  for (const [week, seconds] of [300, 20, 0, 5].entries()) {
+    runs.now = START + week * WEEK + seconds;
+    t.equal((await runs.run()).counts.kept, 0, `run ${week + 1} asks the server`);
+  }
+  t.equal(countRequests(site, '/a.html'), 4);
+});
 
 t.test(
   'G-108 line 2: after a 304 by ETag or date the summary is kept, and Update-Time is the current time',
