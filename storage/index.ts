@@ -37,7 +37,7 @@ export {
 } from './generations/export/format.js';
 export type { BlockRange, BlockSelection, BlockSum, ReadyExport } from './generations/export/ready-export.js';
 export type { GathererNames } from './generations/export/survey.js';
-export { Generations, type GenerationsOptions } from './generations/generations.js';
+export { Generations, type GenerationsOptions, type PublishedGeneration } from './generations/generations.js';
 export type { PublishOptions } from './generations/publish.js';
 export type { SnapshotInfo, SummarySnapshot } from './generations/snapshot.js';
 export { type OpenDatabase, openDatabase } from './level/open-database.js';

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import { GATHERER_VARIABLES, type GathererConfig, variablesText } from '../../protocols/config/index.js';
 import { UsageError } from '../../protocols/errors.js';
@@ -17,7 +18,14 @@ import {
   writeGathererScripts,
 } from '../gatherer/index.js';
 import { RunState } from '../gatherer/run-state.js';
-import { createDebug, createLogger, DebugFlags, runningProcess, StopSignal } from '../host/index.js';
+import {
+  createDebug,
+  createLogger,
+  DebugFlags,
+  type PidRecord,
+  runningProcess,
+  StopSignal,
+} from '../host/index.js';
 import { writeExportFiles } from './db/export-files.js';
 import { EXIT } from './exit.js';
 import { GatherProgress } from './gather-progress.js';
@@ -25,6 +33,10 @@ import { integerOption, repeatedOption, stopLimitOption } from './option-values.
 import { Phases, PhasesEnded } from './phases.js';
 import { writeMessage } from './printable.js';
 import { debugArguments, HARVEST_PROGRAM, startGatherd, startUnattended } from './start-program.js';
+
+/** Looks for the pid file of a daemon, and the milliseconds between them. */
+const RUNNING_TRIES = 30;
+const RUNNING_POLL_MS = 100;
 
 const HELP = `
 FILE is a Gatherer's configuration file. The command gathers its documents once, publishes the summaries, and starts gatherd
@@ -304,10 +316,27 @@ async function ensureGatherd(
   host: string,
   flags: readonly string[],
 ): Promise<Daemon> {
-  const running = await runningProcess((await gatherdFiles(dataDirectory)).pid);
+  const { pid } = await gatherdFiles(dataDirectory);
+  const running = await runningProcess(pid);
   if (running !== undefined) return { address: running.address, pid: running.pid, started: false };
   const args = [...debugArguments(flags), '--host', host, String(gathererPort)];
-  return { ...(await startGatherd(dataDirectory, undefined, args)), started: true };
+  try {
+    return { ...(await startGatherd(dataDirectory, undefined, args)), started: true };
+  } catch (error) {
+    const found = await runningSoon(pid);
+    if (found === undefined) throw error;
+    return { address: found.address, pid: found.pid, started: false };
+  }
+}
+
+/** Waits for the pid file of a daemon whose directory was deleted while it ran, which writes the file again within a second. */
+async function runningSoon(pidFile: string): Promise<PidRecord | undefined> {
+  for (let tries = 0; tries < RUNNING_TRIES; tries++) {
+    const running = await runningProcess(pidFile);
+    if (running !== undefined && running.address !== '') return running;
+    await delay(RUNNING_POLL_MS);
+  }
+  return undefined;
 }
 
 function reportText(

@@ -1,23 +1,25 @@
 // Keeps the newest generation of the database open.
-import type { SummarySnapshot } from '../../storage/index.js';
+import type { PublishedGeneration, SummarySnapshot } from '../../storage/index.js';
 import type { Logger } from '../host/index.js';
 
 /** Source of generations, e.g. `Generations` of storage. */
 export interface SnapshotSource {
-  current(): Promise<number | undefined>;
+  published(): Promise<PublishedGeneration | undefined>;
   open(): Promise<SummarySnapshot>;
-  follow(onChange: (generation: number) => void): Disposable;
+  follow(onChange: () => void): Disposable;
 }
 
 /**
  * Keeps the newest generation open (DESIGN 4). Each transfer acquires it and keeps its generation when a new one is published;
- * the last release of an old generation closes it.
+ * the last release of an old generation closes it. When the operator deletes the database, nothing is served until the next one.
  */
 export class CurrentSnapshot implements AsyncDisposable {
   readonly #source: SnapshotSource;
   readonly #log: Logger;
   readonly #subscription: Disposable;
   #snapshot: SummarySnapshot | undefined;
+  /** Of the open generation; undefined if none is open. */
+  #identity: string | undefined;
   #refreshing: Promise<void> | undefined;
   #closed = false;
 
@@ -31,7 +33,7 @@ export class CurrentSnapshot implements AsyncDisposable {
   }
 
   /**
-   * Returns the newest generation, which the caller must release; undefined if none is published yet. If a new one cannot
+   * Returns the newest generation, which the caller must release; undefined if none is published. If a new one cannot
    * be opened, the previous one is returned.
    */
   async acquire(): Promise<SummarySnapshot | undefined> {
@@ -66,10 +68,13 @@ export class CurrentSnapshot implements AsyncDisposable {
   }
 
   async #openNewest(): Promise<void> {
-    const newest = await this.#source.current();
-    if (this.#closed || newest === undefined || newest === this.#snapshot?.generation) return;
-    const snapshot = await this.#source.open();
-    this.#log.info(`serving generation ${snapshot.generation}, ${snapshot.count} objects`);
+    const newest = await this.#source.published();
+    if (this.#closed || newest?.identity === this.#identity) return;
+    const snapshot = newest === undefined ? undefined : await this.#source.open();
+    if (snapshot === undefined)
+      this.#log.warn('the database was deleted: nothing is served until the next one');
+    else this.#log.info(`serving generation ${snapshot.generation}, ${snapshot.count} objects`);
+    this.#identity = newest?.identity;
     await this.#replace(snapshot);
   }
 

@@ -54,6 +54,8 @@ export interface GatherdDaemonOptions extends GatherdProgramOptions {
 }
 
 const GRACE_MS = 5000;
+/** Milliseconds between two looks at whether the daemon's own files are still there. */
+const LOOK_MS = 1000;
 
 /**
  * GATHERD-11.1: runs the daemon until a signal stops it. At most one daemon serves a directory. SIGHUP reopens the log and looks
@@ -94,6 +96,12 @@ export async function runDaemon(options: GatherdDaemonOptions): Promise<void> {
     .waitsFor(() => [`${server.connections} sessions`]);
   try {
     await pidFile.setAddress(`${server.address.host}:${server.address.port}`);
+    using _look = every(LOOK_MS, async () => {
+      if (!(await pidFile.restore())) return;
+      // Its directory was deleted (the manual's `rm -rf data tmp log.*`) and made again: the next Gatherer must find this daemon.
+      opened.reopen();
+      log.info('the files of this daemon had been deleted: they are written again');
+    });
     options.onReady(server.address);
     log.info(`${await stop.stopped}: stopping, ${server.connections} sessions`);
   } finally {
@@ -112,6 +120,20 @@ export async function runInetd(options: GatherdProgramOptions): Promise<void> {
     .on('SIGHUP', () => opened.reopen())
     .waitsFor(() => ['the session']);
   await serveInetd({ ...serviceOptions(options, files, opened), signal: stop.signal, graceMs });
+}
+
+/** Runs `work` at intervals, one at a time, until disposed. Does not keep the process alive. */
+function every(intervalMs: number, work: () => Promise<void>): Disposable {
+  let isRunning = false;
+  const timer = setInterval(() => {
+    if (isRunning) return;
+    isRunning = true;
+    void work().finally(() => {
+      isRunning = false;
+    });
+  }, intervalMs);
+  timer.unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 function limitOf({ stopLimitMs }: GatherdProgramOptions, log: Logger): StopLimit | undefined {

@@ -140,8 +140,7 @@ export class RootLimits {
    * hang: only names without a dot, or of a counted host's domain, are resolved then.
    */
   needsAddress(hostname: string): boolean {
-    if (this.hosts < this.rules.root.hostMax || !hostname.includes('.') || isIP(hostname) !== 0)
-      return true;
+    if (this.hosts < this.rules.root.hostMax || !hostname.includes('.') || isIP(hostname) !== 0) return true;
     const domain = domainOf(hostname);
     for (const name of this.#names) if (domainOf(name) === domain) return true;
     return false;

@@ -117,6 +117,24 @@ export class PidFile implements AsyncDisposable {
     }
   }
 
+  /**
+   * Creates the file and its lock again if someone deleted them, so that the daemon is found. Does nothing while the directory is missing or
+   * another process has the lock.
+   *
+   * @returns whether they were created
+   */
+  async restore(): Promise<boolean> {
+    if (this.#lock === undefined || (await readText(lockOf(this.#path)).catch(() => '')) !== undefined)
+      return false;
+    try {
+      if ((await acquire(lockOf(this.#path), this.#lock)) !== undefined) return false;
+      await writeNumber(this.#path);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   /** Removes the file and its lock, if they still name this process. A file whose removal is not permitted stays. */
   async close(): Promise<void> {
     await removePidFile(this.#path, process.pid);

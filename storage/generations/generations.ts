@@ -1,6 +1,6 @@
 // The reader's side of a generations directory: finds, opens and follows generations.
 import { type FSWatcher, watch } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { isUnwritable, messageOf, StorageError } from '../../protocols/errors.js';
@@ -22,6 +22,13 @@ const DEFAULT_POLL_MS = 2000;
 /** Maximum attempts to clone a generation that is replaced and removed meanwhile. */
 const OPEN_ATTEMPTS = 20;
 
+/** A generation that readers can open. */
+export interface PublishedGeneration {
+  readonly generation: number;
+  /** Differs from that of another generation of the same number, in a directory that was deleted and made anew. */
+  readonly identity: string;
+}
+
 /** The reader's side of a generations directory (DESIGN 4). Holds no resources. */
 export class Generations {
   readonly #directory: string;
@@ -35,6 +42,19 @@ export class Generations {
   /** The newest generation's number; undefined if nothing was published yet. */
   current(): Promise<number | undefined> {
     return currentGeneration(this.#directory);
+  }
+
+  /** The newest generation; undefined if nothing was published yet, or everything was deleted. */
+  async published(): Promise<PublishedGeneration | undefined> {
+    const generation = await this.current();
+    if (generation === undefined) return undefined;
+    try {
+      const { dev, ino, birthtimeMs } = await stat(join(this.#directory, String(generation)));
+      return { generation, identity: `${generation} ${dev} ${ino} ${birthtimeMs}` };
+    } catch {
+      // It is lost or was just removed: opening it reports why.
+      return { generation, identity: `${generation}` };
+    }
   }
 
   /** Path of a generation's objects as one gzip member (GATHERD-10.2). Link or copy the file; do not write to it. */
@@ -75,22 +95,28 @@ export class Generations {
   }
 
   /**
-   * Calls `onChange` with the current number, if there is one, and again whenever another one is published. May skip a number that was
-   * replaced quickly. Does not keep the process alive.
+   * Calls `onChange` with the newest generation, if there is one, and again whenever another one is published; with undefined when all
+   * were deleted. May skip a generation that was replaced quickly. Does not keep the process alive.
    */
-  follow(onChange: (generation: number) => void): Disposable {
-    let last: number | undefined;
+  follow(onChange: (published: PublishedGeneration | undefined) => void): Disposable {
+    let last: PublishedGeneration | undefined;
     let stopped = false;
     let watcher: FSWatcher | undefined;
     const mutex = new Mutex();
+    const stopWatching = (): void => {
+      watcher?.close();
+      watcher = undefined;
+    };
 
-    // One check at a time, so that the newest number is announced last.
+    // One check at a time, so that the newest one is announced last.
     const check = (): void => {
       void mutex.runExclusive(async () => {
-        const number = await this.current().catch(() => undefined);
-        if (stopped || number === undefined || number === last) return;
-        last = number;
-        onChange(number);
+        const published = await this.published().catch(() => null);
+        if (stopped || published === null || published?.identity === last?.identity) return;
+        // The directory was deleted, and its watcher never reports anything again.
+        if ((published?.generation ?? 0) <= (last?.generation ?? 0)) stopWatching();
+        last = published;
+        onChange(published);
       });
     };
     const watchDirectory = (): void => {
@@ -99,10 +125,7 @@ export class Generations {
         watcher = watch(this.#directory, { persistent: false }, (_event, name) => {
           if (name === null || name === POINTER_FILE) check();
         });
-        watcher.on('error', () => {
-          watcher?.close();
-          watcher = undefined;
-        });
+        watcher.on('error', stopWatching);
       } catch {
         // The directory does not exist yet, or the system has no watches left: the timer tries again.
       }
@@ -119,7 +142,7 @@ export class Generations {
       [Symbol.dispose]() {
         stopped = true;
         clearInterval(timer);
-        watcher?.close();
+        stopWatching();
       },
     };
   }

@@ -1,5 +1,5 @@
 import { Mutex } from '../../protocols/mutex.js';
-import { Generations } from '../generations/generations.js';
+import { Generations, type PublishedGeneration } from '../generations/generations.js';
 import { referencesDirectory } from './format.js';
 import { ReferencesReader, type ReferencesReaderOptions } from './reader.js';
 
@@ -22,6 +22,8 @@ export class CurrentReferences implements AsyncDisposable {
   readonly #generations: Generations;
   #following: Disposable | undefined;
   #current: ReferencesReader | undefined;
+  /** Of the current generation; undefined if there is none. */
+  #identity: string | undefined;
   /** The number of users of each generation. The last user closes a replaced generation. */
   readonly #users = new Map<ReferencesReader, number>();
   /** One switch at a time. */
@@ -46,9 +48,10 @@ export class CurrentReferences implements AsyncDisposable {
    */
   static async open(data: string, options: CurrentReferencesOptions = {}): Promise<CurrentReferences> {
     const current = new CurrentReferences(data, options);
-    if ((await current.#generations.current()) !== undefined) await current.#openNewest();
-    current.#following = current.#generations.follow((number) => {
-      void current.#mutex.runExclusive(() => current.#follow(number));
+    const published = await current.#generations.published();
+    if (published !== undefined) await current.#open(published);
+    current.#following = current.#generations.follow((newest) => {
+      void current.#mutex.runExclusive(() => current.#follow(newest));
     });
     return current;
   }
@@ -58,12 +61,11 @@ export class CurrentReferences implements AsyncDisposable {
    * was reported to `onError`.
    */
   async refresh(): Promise<void> {
-    const number = await this.#generations.current();
-    if (number === undefined) return;
-    await this.#mutex.runExclusive(() => this.#follow(number));
+    const newest = await this.#generations.published();
+    await this.#mutex.runExclusive(() => this.#follow(newest));
   }
 
-  /** The newest generation; undefined if nothing was published yet. Do not keep it beyond the current turn of the event loop. */
+  /** The newest generation; undefined if nothing was published yet, or everything was deleted. Do not keep it beyond the current turn of the event loop. */
   get current(): ReferencesReader | undefined {
     return this.#current;
   }
@@ -94,19 +96,23 @@ export class CurrentReferences implements AsyncDisposable {
     return this.close();
   }
 
-  async #follow(generation: number): Promise<void> {
-    if (this.#closed || generation === this.#current?.generation) return;
+  async #follow(newest: PublishedGeneration | undefined): Promise<void> {
+    if (this.#closed || newest?.identity === this.#identity) return;
     try {
-      await this.#openNewest();
+      if (newest !== undefined) await this.#open(newest);
+      else {
+        this.#identity = undefined;
+        await this.#replace(undefined);
+      }
     } catch (error) {
       this.#options.onError?.(error);
     }
   }
 
-  async #openNewest(): Promise<void> {
+  async #open({ identity }: PublishedGeneration): Promise<void> {
     const reader = await ReferencesReader.openCurrent(this.#data, this.#options);
-    if (reader.generation === this.#current?.generation) await reader.close();
-    else await this.#replace(reader);
+    this.#identity = identity;
+    await this.#replace(reader);
   }
 
   async #replace(reader: ReferencesReader | undefined): Promise<void> {

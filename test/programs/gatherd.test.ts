@@ -8,6 +8,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { cli } from '../helpers/cli.js';
+import { freePort } from '../helpers/daemon.js';
+import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { Database, exchange } from '../servers/gatherd/helpers.js';
 import {
   ANSWER,
@@ -268,5 +270,39 @@ t.test(
       stuck.process.kill(second);
       t.equal((await stuck.process.finished).signal, second);
     }
+  },
+);
+
+t.test(
+  "the manual's `rm -rf data tmp log.*` while gatherd runs: nothing deleted is served, the next run is",
+  async (t) => {
+    const directory = await temporaryDirectory(t);
+    const data = join(directory, 'data');
+    const port = await freePort();
+    const file = join(directory, 'gatherer.cf');
+    await writeFile(join(directory, 'a.txt'), 'wheat\n');
+    await writeFile(
+      file,
+      `Gatherer-Name: Test\nGatherer-Port: ${port}\n<LeafNodes>\nfile://localhost${encodeURI(directory)}/a.txt\n</LeafNodes>\n`,
+    );
+    t.teardown(() => cli('kill-gatherd', '-d', data));
+    const first = JSON.parse((await cli('gatherer', '--json', file)).stdout);
+    t.equal(first.gatherd?.started, true);
+    t.match(await exchange(t, port, 'SEND-UPDATE 0\nQUIT\n'), /Partial-Text\{\d+\}:\twheat\n/);
+
+    await rm(data, { recursive: true });
+    let served = 'wheat';
+    while (served.includes('wheat')) served = await exchange(t, port, 'SEND-UPDATE 0\nQUIT\n');
+    t.match(served, '499 - Sent 0 objects', 'the deleted objects are served no more');
+
+    await writeFile(join(directory, 'a.txt'), 'barley\n');
+    const run = await cli('gatherer', '--json', file);
+    t.equal(run.code, 0, run.stderr);
+    const second = JSON.parse(run.stdout);
+    t.equal(second.generation, first.generation, 'the numbers begin again');
+    t.match(second.gatherd, { pid: first.gatherd.pid, started: false }, 'the run finds its daemon');
+    t.match(await exchange(t, port, 'SEND-UPDATE 0\nQUIT\n'), /Partial-Text\{\d+\}:\tbarley\n/);
+    const stopped = await cli('kill-gatherd', '-d', data);
+    t.equal(stopped.code, 0, stopped.stderr);
   },
 );

@@ -192,7 +192,7 @@ export function generatedSource(
   };
   return {
     users,
-    current: async () => 1,
+    published: async () => ({ generation: 1, identity: '1' }),
     async open() {
       users.count += 1;
       return snapshot;

@@ -254,17 +254,17 @@ t.test(
     // Following does not keep the process alive, so this timer does until the test ends.
     const alive = setInterval(() => {}, 1000);
     t.teardown(() => clearInterval(alive));
-    const seen: number[] = [];
+    const seen: (number | undefined)[] = [];
     let wake = () => {};
-    const wait = async (number: number) => {
+    const wait = async (number: number | undefined) => {
       while (seen.at(-1) !== number) {
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
       }
     };
-    const following = generations.follow((number) => {
-      seen.push(number);
+    const following = generations.follow((published) => {
+      seen.push(published?.generation);
       wake();
     });
     await store.publish(directory);
@@ -273,16 +273,51 @@ t.test(
     await wait(2);
     following[Symbol.dispose]();
     await store.publish(directory);
-    const second: number[] = [];
+    const second: (number | undefined)[] = [];
     await new Promise<void>((resolve) => {
-      const other = generations.follow((number) => {
-        second.push(number);
+      const other = generations.follow((published) => {
+        second.push(published?.generation);
         other[Symbol.dispose]();
         resolve();
       });
     });
     t.same(second, [3]);
     t.same(seen, [1, 2]);
+  },
+);
+
+t.test(
+  'follow reports a directory that is deleted and made anew, also if the number is the same',
+  async (t) => {
+    const { directory, store, generations } = await publisher(t);
+    const alive = setInterval(() => {}, 1000);
+    t.teardown(() => clearInterval(alive));
+    const seen: (number | undefined)[] = [];
+    let wake = () => {};
+    using _following = generations.follow((published) => {
+      seen.push(published?.generation);
+      wake();
+    });
+    const reported = async (count: number) => {
+      while (seen.length < count) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    };
+    await store.publish(directory);
+    await reported(1);
+    await rm(directory, { recursive: true });
+    await reported(2);
+    await store.publish(directory);
+    await reported(3);
+    const before = await generations.published();
+    await rm(directory, { recursive: true });
+    await store.publish(directory);
+    t.not((await generations.published())?.identity, before?.identity);
+    await reported(4);
+    t.same(seen.slice(0, 3), [1, undefined, 1]);
+    t.equal(seen.at(-1) ?? (await generations.current()), 1);
   },
 );
 
