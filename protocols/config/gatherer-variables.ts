@@ -153,13 +153,10 @@ const schema = z.object({
   postSummarizing: text
     .optional()
     .meta({ title: 'Post-Summarizing', syntax: 'file', description: 'rules for post-summarizing' }),
-  refreshRate: seconds
-    .default(DEFAULT_REFRESH_RATE)
-    .meta({
-      title: 'Refresh-Rate',
-      description:
-        'seconds until an object is summarized again; a run that comes a tenth early updates it too',
-    }),
+  refreshRate: seconds.default(DEFAULT_REFRESH_RATE).meta({
+    title: 'Refresh-Rate',
+    description: 'seconds until an object is summarized again; a run that comes a tenth early updates it too',
+  }),
   timeToLive: seconds
     .default(DEFAULT_TIME_TO_LIVE)
     .meta({ title: 'Time-To-Live', description: 'seconds until an object expires' }),
