@@ -1,5 +1,6 @@
 // `harvest store repair`: saves what can be read of a damaged store into a new one beside it.
 import { rename, rm } from 'node:fs/promises';
+import { LoginSeal } from '../gatherer/login-seal.js';
 import { Level, type StoreKind } from '../level/level.js';
 import { requireClosed } from '../level/open-database.js';
 import { inspectDatabase } from '../level/verify/inspect.js';
@@ -75,6 +76,7 @@ async function repairOne(directory: string, suffix: string, options: RepairOptio
       onProgress: (bytes) => options.onProgress?.(directory, bytes),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
+    await LoginSeal.copy(directory, target);
     saved = await mend(target);
   } catch (error) {
     await rm(target, { recursive: true, force: true });

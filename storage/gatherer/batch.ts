@@ -3,19 +3,24 @@ import { requireInteger, TABLE, textKey } from '../level/keys.js';
 import type { RowChange } from '../level/level.js';
 import {
   type DocumentRecord,
-  documentCodec,
   type FrontierState,
   frontierStateCodec,
   type QueueRecord,
   queuedUriCodec,
-  queueRecordCodec,
 } from '../records/records.js';
 import type { SummaryChange } from '../summaries/summary-changes.js';
 import type { Summary } from '../summaries/summary-store.js';
-import { documentKey } from './documents.js';
+import { documentKey, encodeDocument } from './documents.js';
 import { eventKey } from './event-rows.js';
+import type { Sealing } from './login-seal.js';
 import { encodeMeta, type MetaValue, metaKey } from './meta.js';
-import { FRONTIER_KEY, type InactivePosition, inactiveKey, queueRecordKey } from './queue-records.js';
+import {
+  encodeQueueRecord,
+  FRONTIER_KEY,
+  type InactivePosition,
+  inactiveKey,
+  queueRecordKey,
+} from './queue-records.js';
 import { type QueueEntry, type QueuePosition, queueKey } from './queues.js';
 import { encodeWaiting, type WaitingUri, waitingKey } from './waiting-uris.js';
 
@@ -60,12 +65,14 @@ export type CommitBatch = (content: BatchContent, options: Required<CommitOption
  */
 export class GathererBatch {
   readonly #commit: CommitBatch;
+  readonly #seal: Sealing;
   readonly #summaries: SummaryChange[] = [];
   readonly #references: ReferenceChange[] = [];
   readonly #rows: RowChange[] = [];
 
-  constructor(commit: CommitBatch) {
+  constructor(commit: CommitBatch, seal: Sealing) {
     this.#commit = commit;
+    this.#seal = seal;
   }
 
   /** Number of changes. */
@@ -112,7 +119,7 @@ export class GathererBatch {
   }
 
   putDocument(document: DocumentRecord): this {
-    return this.#put(documentKey(document.url), documentCodec.encode(document));
+    return this.#put(documentKey(document.url), encodeDocument(document, this.#seal));
   }
 
   deleteDocument(url: string): this {
@@ -139,7 +146,7 @@ export class GathererBatch {
 
   /** Adds an entry, or replaces the one under the same key (CRAWL-5.2.3). */
   enqueue(entry: QueueEntry): this {
-    return this.#put(queueKey(entry), queuedUriCodec.encode(entry.uri));
+    return this.#put(queueKey(entry), queuedUriCodec.encode(this.#seal.sealUri(entry.uri)));
   }
 
   dequeue(position: QueuePosition): this {
@@ -148,7 +155,7 @@ export class GathererBatch {
 
   /** Adds a URI that waits for a retry beside its queue. */
   putWaiting(waiting: WaitingUri): this {
-    return this.#put(waitingKey(waiting), encodeWaiting(waiting));
+    return this.#put(waitingKey(waiting), encodeWaiting(waiting, this.#seal));
   }
 
   deleteWaiting(waiting: Pick<WaitingUri, 'dueTime' | 'entry'>): this {
@@ -166,7 +173,7 @@ export class GathererBatch {
 
   /** Stores a queue's state in place of the former one. */
   putQueue(record: QueueRecord): this {
-    return this.#put(queueRecordKey(record.classKey), queueRecordCodec.encode(record));
+    return this.#put(queueRecordKey(record.classKey), encodeQueueRecord(record, this.#seal));
   }
 
   /** Adds a queue to the inactive ones. */
@@ -199,7 +206,7 @@ export class GathererBatch {
   }
 
   putMeta(key: string, value: MetaValue): this {
-    return this.#put(metaKey(key), encodeMeta(value));
+    return this.#put(metaKey(key), encodeMeta(value, this.#seal));
   }
 
   deleteMeta(key: string): this {

@@ -6,6 +6,7 @@ import {
   type QueueRecord,
   queueRecordCodec,
 } from '../records/records.js';
+import type { LoginSeal, Sealing } from './login-seal.js';
 
 /** The row with the crawl's counters. */
 export const FRONTIER_KEY = textKey(TABLE.system, 'frontier');
@@ -24,24 +25,24 @@ export interface InactivePosition {
 /** States of the queues, and the order of the inactive ones (CRAWL-5.3). */
 export class QueueRecordStore {
   readonly #level: Level;
+  readonly #seal: LoginSeal;
 
-  constructor(level: Level) {
+  constructor(level: Level, seal: LoginSeal) {
     this.#level = level;
+    this.#seal = seal;
   }
 
   /** Reads records in one call to the thread pool; the results are in the order of the class keys. */
   async getMany(classKeys: readonly string[]): Promise<(QueueRecord | undefined)[]> {
     const rows = await this.#level.getMany(classKeys.map(queueRecordKey));
-    return rows.map(
-      (bytes, i) => bytes && { classKey: classKeys[i] ?? '', ...queueRecordCodec.decode(bytes) },
-    );
+    return rows.map((bytes, i) => bytes && decodeQueueRecord(classKeys[i] ?? '', bytes, this.#seal));
   }
 
   /** Pages of records in the order of their class keys, after `after`. */
   async *pages(after?: string): AsyncGenerator<QueueRecord[], void, undefined> {
     const options = after === undefined ? {} : { after: queueRecordKey(after) };
     for await (const rows of this.#level.pages(tableRange(TABLE.queueRecords), options))
-      yield rows.map(([key, value]) => ({ classKey: keyText(key), ...queueRecordCodec.decode(value) }));
+      yield rows.map(([key, value]) => decodeQueueRecord(keyText(key), value, this.#seal));
   }
 
   /** The first inactive queues in their order, after `after`. */
@@ -60,6 +61,28 @@ export class QueueRecordStore {
     const bytes = await this.#level.get(FRONTIER_KEY);
     return bytes && frontierStateCodec.decode(bytes);
   }
+}
+
+export function encodeQueueRecord(record: QueueRecord, seal: Sealing): Uint8Array {
+  const { lastPeeked, lastQueued, reason } = record;
+  return queueRecordCodec.encode({
+    ...record,
+    lastPeeked: seal.seal(lastPeeked),
+    lastQueued: seal.seal(lastQueued),
+    reason: seal.seal(reason),
+  });
+}
+
+function decodeQueueRecord(classKey: string, bytes: Uint8Array, seal: LoginSeal): QueueRecord {
+  const record = queueRecordCodec.decode(bytes);
+  const { lastPeeked, lastQueued, reason } = record;
+  return {
+    classKey,
+    ...record,
+    lastPeeked: seal.open(lastPeeked),
+    lastQueued: seal.open(lastQueued),
+    reason: seal.open(reason),
+  };
 }
 
 export function queueRecordKey(classKey: string): Uint8Array {

@@ -1,6 +1,7 @@
 import { keyText, requireInteger, TABLE, tableRange } from '../level/keys.js';
 import type { Level, Row } from '../level/level.js';
 import { type QueuedUri, queuedUriCodec } from '../records/records.js';
+import type { LoginSeal } from './login-seal.js';
 
 /** The position of an entry in the table of all queues. The byte order of its key is the crawl order (CRAWL-5.1.1). */
 export interface QueuePosition {
@@ -36,9 +37,14 @@ const CONCURRENT_READS = 16;
 /** All work queues in one ordered table. */
 export class WorkQueueStore {
   readonly #level: Level;
+  readonly #parse: (row: Row) => QueueEntry;
 
-  constructor(level: Level) {
+  constructor(level: Level, seal: LoginSeal) {
     this.#level = level;
+    this.#parse = ([key, value]) => ({
+      ...parseQueueKey(key),
+      uri: seal.openUri(queuedUriCodec.decode(value)),
+    });
   }
 
   async head(classKey: string): Promise<QueueEntry | undefined> {
@@ -52,12 +58,12 @@ export class WorkQueueStore {
    */
   async heads(classKey: string, limit: number, after?: QueuePosition): Promise<QueueEntry[]> {
     const options = after === undefined ? { limit } : { limit, after: queueKey(after) };
-    return (await this.#level.page(queueRange(classKey), options)).map(parseEntry);
+    return (await this.#level.page(queueRange(classKey), options)).map(this.#parse);
   }
 
   /** All entries of all queues, in pages, in the order of their keys. */
   async *pages(): AsyncGenerator<QueueEntry[], void, undefined> {
-    for await (const rows of this.#level.pages(tableRange(TABLE.queues))) yield rows.map(parseEntry);
+    for await (const rows of this.#level.pages(tableRange(TABLE.queues))) yield rows.map(this.#parse);
   }
 
   /** The first `limit` entries (default 1) of each queue, in the order of `classKeys`; empty for an empty queue. */
@@ -139,8 +145,4 @@ function parseQueueKey(key: Uint8Array): QueuePosition {
     precedence: bytes.readUInt8(tail + 2),
     ordinal: bytes.readUIntBE(tail + 3, 6),
   };
-}
-
-function parseEntry([key, value]: Row): QueueEntry {
-  return { ...parseQueueKey(key), uri: queuedUriCodec.decode(value) };
 }

@@ -16,6 +16,7 @@ import { CookieStore } from './cookie-rows.js';
 import { DocumentStore } from './documents.js';
 import { EventStore } from './event-rows.js';
 import { LinkTables } from './link-tables.js';
+import { LoginSeal } from './login-seal.js';
 import { MetaStore } from './meta.js';
 import { publishReferences } from './publish-references.js';
 import { FRONTIER_KEY, QueueRecordStore } from './queue-records.js';
@@ -61,6 +62,7 @@ export class GathererStore implements AsyncDisposable {
   readonly meta: MetaStore;
   readonly links: LinkTables;
   readonly #level: Level;
+  readonly #seal: LoginSeal;
   readonly #options: GathererStoreOptions;
   readonly #pending: PendingBatch[] = [];
   #writing: Promise<void> | undefined;
@@ -77,28 +79,31 @@ export class GathererStore implements AsyncDisposable {
     level: Level,
     counters: GathererCounters,
     links: LinkTables,
+    seal: LoginSeal,
     options: GathererStoreOptions,
   ) {
     this.#level = level;
+    this.#seal = seal;
     this.#counters = counters;
     this.#options = options;
     this.summaries = new SummaryStore(level, () => this.#counters.summaries);
     this.tombstones = new TombstoneStore(level, () => this.#counters.tombstones);
-    this.documents = new DocumentStore(level);
-    this.queues = new WorkQueueStore(level);
-    this.waiting = new WaitingUriStore(level);
-    this.queueRecords = new QueueRecordStore(level);
+    this.documents = new DocumentStore(level, seal);
+    this.queues = new WorkQueueStore(level, seal);
+    this.waiting = new WaitingUriStore(level, seal);
+    this.queueRecords = new QueueRecordStore(level, seal);
     this.events = new EventStore(level);
     this.histories = { get: (key) => level.get(textKey(TABLE.histories, key)) };
     this.cookies = new CookieStore(level);
-    this.meta = new MetaStore(level);
+    this.meta = new MetaStore(level, seal);
     this.links = links;
   }
 
   /** @throws StorageError if the directory is in use, damaged, another kind of store, or of another schema. */
   static async open(directory: string, options: GathererStoreOptions = {}): Promise<GathererStore> {
     const level = await Level.open(directory, { ...options, kind: 'gatherer' });
-    return new GathererStore(level, await readCounters(level), await LinkTables.open(level), options);
+    const seal = await LoginSeal.open(directory);
+    return new GathererStore(level, await readCounters(level), await LinkTables.open(level), seal, options);
   }
 
   /** Deletes the tombstones of objects that no Broker can still have. */
@@ -113,7 +118,7 @@ export class GathererStore implements AsyncDisposable {
   }
 
   batch(): GathererBatch {
-    return new GathererBatch((content, options) => this.#commit(content, options));
+    return new GathererBatch((content, options) => this.#commit(content, options), this.#seal);
   }
 
   /**
@@ -145,6 +150,7 @@ export class GathererStore implements AsyncDisposable {
     await this.#level.suspend(async () => {
       await makeCloneDirectory(this.#level.directory, directory);
       await cloneDatabase(this.#level.directory, directory);
+      await LoginSeal.copy(this.#level.directory, directory);
     });
   }
 
@@ -183,8 +189,9 @@ export class GathererStore implements AsyncDisposable {
   }
 
   /** Copies a store that is not open, e.g. the result of {@link clone}, to an empty directory. */
-  static cloneClosed(source: string, target: string): Promise<void> {
-    return cloneDatabase(source, target);
+  static async cloneClosed(source: string, target: string): Promise<void> {
+    await cloneDatabase(source, target);
+    await LoginSeal.copy(source, target);
   }
 
   /** Waits for batches and publications in progress, then closes the files. */

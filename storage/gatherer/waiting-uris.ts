@@ -2,6 +2,7 @@
 import { requireInteger, TABLE, tableRange } from '../level/keys.js';
 import type { Level, Row } from '../level/level.js';
 import { waitingUriCodec } from '../records/records.js';
+import type { LoginSeal, Sealing } from './login-seal.js';
 import type { QueueEntry } from './queues.js';
 
 /** A URI that waits for a retry. */
@@ -21,19 +22,24 @@ const TIME_MAX = 2 ** 48 - 1;
 /** The URIs that wait, the first due first. */
 export class WaitingUriStore {
   readonly #level: Level;
+  readonly #seal: LoginSeal;
 
-  constructor(level: Level) {
+  constructor(level: Level, seal: LoginSeal) {
     this.#level = level;
+    this.#seal = seal;
   }
 
   /** The first `limit` URIs. */
   async first(limit: number): Promise<WaitingUri[]> {
-    return (await this.#level.page(tableRange(TABLE.waiting), { limit })).map(parseWaiting);
+    return (await this.#level.page(tableRange(TABLE.waiting), { limit })).map((row) =>
+      parseWaiting(row, this.#seal),
+    );
   }
 
   /** All of them, in pages. */
   async *pages(): AsyncGenerator<WaitingUri[], void, undefined> {
-    for await (const rows of this.#level.pages(tableRange(TABLE.waiting))) yield rows.map(parseWaiting);
+    for await (const rows of this.#level.pages(tableRange(TABLE.waiting)))
+      yield rows.map((row) => parseWaiting(row, this.#seal));
   }
 
   /** Whether this one still waits. */
@@ -58,19 +64,20 @@ export function waitingKey({ dueTime, entry }: Pick<WaitingUri, 'dueTime' | 'ent
   return key;
 }
 
-export function encodeWaiting({ entry, status, reason }: WaitingUri): Uint8Array {
-  const { classKey, directive, precedence, uri } = entry;
-  return waitingUriCodec.encode({ classKey, directive, precedence, uri, status, reason });
+export function encodeWaiting({ entry, status, reason }: WaitingUri, seal: Sealing): Uint8Array {
+  const { classKey, directive, precedence } = entry;
+  const uri = seal.sealUri(entry.uri);
+  return waitingUriCodec.encode({ classKey, directive, precedence, uri, status, reason: seal.seal(reason) });
 }
 
-function parseWaiting([key, value]: Row): WaitingUri {
+function parseWaiting([key, value]: Row, seal: LoginSeal): WaitingUri {
   const bytes = Buffer.from(key.buffer, key.byteOffset, key.byteLength);
   const { classKey, directive, precedence, uri, status, reason } = waitingUriCodec.decode(value);
   const ordinal = bytes.readUIntBE(7, 6);
   return {
     dueTime: bytes.readUIntBE(1, 6),
-    entry: { classKey, directive, precedence, ordinal, uri },
+    entry: { classKey, directive, precedence, ordinal, uri: seal.openUri(uri) },
     status,
-    reason,
+    reason: seal.open(reason),
   };
 }

@@ -160,7 +160,7 @@ export class FetchHistory implements Processor, RevisitSource {
   /** CRAWL-18.4: loads the history, once. */
   async #load(uri: CrawlUri): Promise<ProcessResult> {
     if (!this.#entries.has(uri) && isKept(uri.url)) {
-      this.#entries.set(uri, { earlier: await this.options.store.get(historyKey(uri.url)) });
+      this.#entries.set(uri, { earlier: await this.options.store.get(historyKey(uri.redactedUrl)) });
     }
     return 'proceed';
   }
@@ -176,7 +176,7 @@ export class FetchHistory implements Processor, RevisitSource {
     const capture = entry.capture ?? entry.repeats?.fetch.capture;
     const current = capture === undefined ? entry.current : { ...entry.current, capture };
     const history = [current, ...entry.earlier].slice(0, this.options.length ?? 2);
-    this.options.store.put(historyKey(uri.url), history, uri.batch);
+    this.options.store.put(historyKey(uri.redactedUrl), history, uri.batch);
     return 'proceed';
   }
 }

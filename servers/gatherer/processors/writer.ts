@@ -66,7 +66,6 @@ export class WriterProcessor implements Processor {
     const kept = new Set(objects);
     for (const object of formerObjects)
       if (!kept.has(object)) uri.batch.deleteSummary(object, undefined, { deletedAt: now() });
-    if (url !== uri.url) forgetLogin(uri);
     const { md5, type } = essence;
     uri.batch.putDocument({ ...this.#document(uri, objects), updateTime, md5, type });
   }
@@ -166,11 +165,6 @@ function withUrl(object: SoifObject, url: string): SoifObject {
     url,
     object.attributes.map(({ name, value }) => [name, value] as const),
   );
-}
-
-/** G-81: deletes what older versions stored under the URL with its login. No tombstone is left, because it would show the login. */
-function forgetLogin({ url, batch }: CrawlUri): void {
-  batch.deleteSummary(url).deleteDocument(url).dropReferences(url);
 }
 
 interface DocumentObjects {

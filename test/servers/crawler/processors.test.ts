@@ -55,7 +55,7 @@ function crawlUri(url = 'http://example.org/a', settings: CrawlSettingsInput = {
   const entry = { classKey: 'example.org', directive: 3, precedence: 1, ordinal: 1, uri };
   return new CrawlUri(
     entry,
-    new GathererBatch(async () => {}),
+    new GathererBatch(async () => {}, { seal: (text) => text, sealUri: (queued) => queued }),
     new AbortController().signal,
     crawlSettingsSchema.parse(settings),
   );

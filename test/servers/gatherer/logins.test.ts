@@ -37,11 +37,16 @@ const protectedPage =
     else response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end();
   };
 
-/** Returns the path and the text of every file below a directory. */
-function textsBelow(directory: string): [string, string][] {
+/** Returns the paths of the files below a directory. */
+function filesBelow(directory: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => [join(parentPath, name), readFileSync(join(parentPath, name), 'latin1')]);
+    .map(({ parentPath, name }) => join(parentPath, name));
+}
+
+/** Returns the path and the text of every file below a directory. */
+function textsBelow(directory: string): [string, string][] {
+  return filesBelow(directory).map((file) => [file, readFileSync(file, 'latin1')]);
 }
 
 t.test('G-81: links to the same server get the login, others do not', (t) => {
@@ -78,7 +83,13 @@ t.test('G-81: a crawl over HTTP sends the login of its RootNode and shows it now
   const shownWorkers: { url: string }[] = [];
   let control: CrawlControl | undefined;
   await using site = await Site.start({
-    '/': protectedPage(page('Start', ['/a.html', '/moved', '/none.html', 'ftp://ann:secret@other.invalid/'])),
+    '/': protectedPage(
+      page(
+        'Start',
+        ['/a.html', '/moved', '/none.html'],
+        '<a href="ftp://ann:secret@other.invalid/">files</a>',
+      ),
+    ),
     '/a.html': (request, response) => {
       shownWorkers.push(...(control?.workers() ?? []));
       const answer = protectedPage(page('A', ['/']));
@@ -162,6 +173,22 @@ t.test('G-81: a crawl over HTTP sends the login of its RootNode and shows it now
     'no log and no report contains the login',
   );
   t.match(readFileSync(logFiles[1], 'utf8'), `${site.url}/none.html: status 404`);
+  const published = filesBelow(join(data, 'generations'));
+  t.ok(
+    published.some((file) => /\.(?:ldb|log)$/.test(file)),
+    'the tables of the generations are checked',
+  );
+  t.strictSame(
+    [...published, ...filesBelow(join(data, 'working')), ...filesBelow(join(data, 'references'))].filter(
+      (file) => SECRET.test(readFileSync(file, 'latin1')),
+    ),
+    [],
+    'no published table and no row contains the login',
+  );
+  t.notOk(
+    published.some((file) => file.endsWith('LOGIN-KEY')),
+    'the key to the logins of the working store is not published',
+  );
   const mode = (...path: string[]): number => statSync(join(data, ...path)).mode & 0o077;
   t.same(
     [mode('working'), mode('crawl', 'checkpoints'), mode('crawl', 'logs', 'recover.gz')],
@@ -170,28 +197,14 @@ t.test('G-81: a crawl over HTTP sends the login of its RootNode and shows it now
   );
 });
 
-t.test('G-81: over FTP objects have plain URLs, and the objects of older versions are deleted', async (t) => {
+t.test('G-81: over FTP objects have plain URLs', async (t) => {
   const files = new Map([
     ['pub/a.txt', Buffer.from('The first text.\n')],
     ['pub/b.txt', Buffer.from('The second text.\n')],
   ]);
   const { port } = await ftpServer(t, { files, login: { user: 'joe', password: 'se@cret' } });
-  const directory = t.testdir();
-  const old = `ftp://${LOGIN}127.0.0.1:${port}/pub/a.txt`;
-  {
-    await using gatherer = await Gatherer.open({
-      directory,
-      config: parseConfiguration({}),
-      essenceWorkers: 0,
-    });
-    const soif = Buffer.from(`@FILE { ${old}\nUpdate-Time{1}:\t9\n}\n`);
-    await gatherer.store
-      .batch()
-      .putSummary({ url: old, updateTime: 9, timeToLive: 2_000_000_000, soif })
-      .commit();
-  }
-  const gathered = await gather(directory, {
-    leaves: [old, `ftp://${LOGIN}127.0.0.1:${port}/pub/b.txt`],
+  const gathered = await gather(t.testdir(), {
+    leaves: ['a', 'b'].map((name) => `ftp://${LOGIN}127.0.0.1:${port}/pub/${name}.txt`),
   });
   t.strictSame(urlsOf(gathered), [`ftp://127.0.0.1:${port}/pub/a.txt`, `ftp://127.0.0.1:${port}/pub/b.txt`]);
   t.notMatch(JSON.stringify(gathered.events), SECRET, 'events do not contain the login');

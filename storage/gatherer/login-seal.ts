@@ -1,0 +1,123 @@
+// Logins of URLs in the rows of a store, encrypted: the tables of a store are linked into generations, which are published (G-81).
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { copyFile, open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
+import { syncPath } from '../files/sync-path.js';
+import type { QueuedUri } from '../records/records.js';
+
+/** In the directory of the store, and nowhere else. */
+const KEY_FILE = 'LOGIN-KEY';
+const KEY_BYTES = 32;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const CIPHER = 'aes-256-gcm';
+
+/** A scheme and the login of an authority, also in JSON. */
+const LOGIN = /([a-z][a-z0-9+.-]{0,20}:\/\/)([^/?#\s"<>\x01]{1,2083})@/g;
+const SEALED = /\x01([\w-]{38,4096})@/g;
+
+/** What a writer of rows needs of {@link LoginSeal}. */
+export type Sealing = Pick<LoginSeal, 'seal' | 'sealUri'>;
+
+/**
+ * Encrypts the logins of URLs before they are written into rows, and decrypts them. The key lies in the store's directory and is copied with
+ * a checkpoint, but never into a generation: who reads published files finds no login.
+ */
+export class LoginSeal {
+  readonly #key: Uint8Array;
+
+  private constructor(key: Uint8Array) {
+    this.#key = key;
+  }
+
+  /**
+   * Reads the key of a store, or makes one.
+   * @throws StorageError if it cannot be read or written
+   */
+  static async open(directory: string): Promise<LoginSeal> {
+    const path = join(directory, KEY_FILE);
+    try {
+      const known = await readKey(path);
+      if (known !== undefined) return new LoginSeal(known);
+      const key = randomBytes(KEY_BYTES);
+      await using file = await open(path, 'w', 0o600);
+      await file.write(key);
+      await file.sync();
+      await syncPath(directory);
+      return new LoginSeal(key);
+    } catch (cause) {
+      throw new StorageError(`${path}, the key to the logins of URLs: ${messageOf(cause)}`, { cause });
+    }
+  }
+
+  /** Copies the key to a copy of the store. */
+  static async copy(source: string, target: string): Promise<void> {
+    await copyFile(join(source, KEY_FILE), join(target, KEY_FILE)).catch((error: unknown) => {
+      if (errorCode(error) !== 'ENOENT') throw error;
+    });
+  }
+
+  /** Returns a URL or a text of URLs with its logins encrypted. */
+  seal(text: string): string {
+    if (!text.includes('@')) return text;
+    return text.replace(LOGIN, (_, scheme: string, login: string) => `${scheme}\x01${this.#encrypt(login)}@`);
+  }
+
+  /** The reverse of {@link seal}. A login that another key encrypted is left out. */
+  open(text: string): string {
+    if (!text.includes('\x01')) return text;
+    return text.replace(SEALED, (_, sealed: string) => {
+      const login = this.#decrypt(Buffer.from(sealed, 'base64url'));
+      return login === undefined ? '' : `${login}@`;
+    });
+  }
+
+  sealUri(uri: QueuedUri): QueuedUri {
+    return mapUrls(uri, (text) => this.seal(text));
+  }
+
+  openUri(uri: QueuedUri): QueuedUri {
+    return mapUrls(uri, (text) => this.open(text));
+  }
+
+  #encrypt(login: string): string {
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv(CIPHER, this.#key, iv);
+    const text = Buffer.concat([cipher.update(login, 'utf8'), cipher.final()]);
+    return Buffer.concat([iv, cipher.getAuthTag(), text]).toString('base64url');
+  }
+
+  #decrypt(sealed: Buffer): string | undefined {
+    try {
+      const cipher = createDecipheriv(CIPHER, this.#key, sealed.subarray(0, IV_BYTES));
+      cipher.setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+      return cipher.update(sealed.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + cipher.final('utf8');
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** Returns the URI itself if no URL changes, as nearly always. */
+function mapUrls(uri: QueuedUri, map: (text: string) => string): QueuedUri {
+  const url = map(uri.url);
+  const via = map(uri.via);
+  const sourceTag = map(uri.sourceTag);
+  return url === uri.url && via === uri.via && sourceTag === uri.sourceTag
+    ? uri
+    : { ...uri, url, via, sourceTag };
+}
+
+async function readKey(path: string): Promise<Uint8Array | undefined> {
+  try {
+    const key = await readFile(path);
+    if (key.length === KEY_BYTES) return key;
+    // A crash while it was made: nothing can have been encrypted with it.
+    if (key.length === 0) return undefined;
+    throw new StorageError(`it has ${key.length} bytes, not ${KEY_BYTES}`);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
