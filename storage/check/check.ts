@@ -3,6 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { verifySums } from '../files/checksums.js';
+import { LoginSeal } from '../gatherer/login-seal.js';
 import { cloneDatabase } from '../generations/clone-database.js';
 import { pointerAdvice } from '../generations/directory.js';
 import { Level, type StoreKind } from '../level/level.js';
@@ -95,6 +96,8 @@ async function checkStore(store: FoundStore, options: CheckOptions): Promise<Che
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   });
   for (const { file, problem } of report.problems) problems.push(`${file}: ${problem}`);
+  const keyProblem = await LoginSeal.problemOf(directory);
+  if (keyProblem !== undefined) problems.push(keyProblem);
   bytes += report.bytes;
   if (problems.length > 0) return { directory, kind: 'database', bytes, problems };
   const rows = await checkRows(directory);

@@ -76,7 +76,8 @@ async function repairOne(directory: string, suffix: string, options: RepairOptio
       onProgress: (bytes) => options.onProgress?.(directory, bytes),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
-    await LoginSeal.copy(directory, target);
+    // Without the key the URLs lose their logins, and everything else is saved.
+    if ((await LoginSeal.problemOf(directory)) === undefined) await LoginSeal.copy(directory, target);
     saved = await mend(target);
   } catch (error) {
     await rm(target, { recursive: true, force: true });

@@ -1,8 +1,9 @@
 // Logins of URLs in the rows of a store, encrypted: the tables of a store are linked into generations, which are published (G-81).
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { copyFile, open, readFile } from 'node:fs/promises';
+import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
+import { readRegular } from '../files/regular-file.js';
 import { syncPath } from '../files/sync-path.js';
 import type { QueuedUri } from '../records/records.js';
 
@@ -51,11 +52,20 @@ export class LoginSeal {
     }
   }
 
-  /** Copies the key to a copy of the store. */
+  /** Copies the key, if there is one, to a copy of the store. */
   static async copy(source: string, target: string): Promise<void> {
-    await copyFile(join(source, KEY_FILE), join(target, KEY_FILE)).catch((error: unknown) => {
-      if (errorCode(error) !== 'ENOENT') throw error;
-    });
+    const key = await readKey(join(source, KEY_FILE));
+    if (key !== undefined) await writeFile(join(target, KEY_FILE), key, { mode: 0o600, flush: true });
+  }
+
+  /** Returns what is wrong with the key of a store that is not open; undefined if it can be read or there is none. */
+  static async problemOf(directory: string): Promise<string | undefined> {
+    try {
+      await readKey(join(directory, KEY_FILE));
+      return undefined;
+    } catch (error) {
+      return `${KEY_FILE}: ${messageOf(error)}`;
+    }
   }
 
   /** Returns a URL or a text of URLs with its logins encrypted. */
@@ -111,7 +121,7 @@ function mapUrls(uri: QueuedUri, map: (text: string) => string): QueuedUri {
 
 async function readKey(path: string): Promise<Uint8Array | undefined> {
   try {
-    const key = await readFile(path);
+    const key = await readRegular(path);
     if (key.length === KEY_BYTES) return key;
     // A crash while it was made: nothing can have been encrypted with it.
     if (key.length === 0) return undefined;
