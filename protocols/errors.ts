@@ -78,6 +78,23 @@ export class ConfigError extends KitError {
   }
 }
 
+/** Several errors of configuration files; file, line and variable are those of the first. */
+export class ConfigErrors extends ConfigError {
+  /** @param errors two or more, in the order of their lines */
+  constructor(readonly errors: readonly ConfigError[]) {
+    const [first] = errors;
+    super(first?.file ?? '', first?.line ?? 0, first?.variable ?? '', first?.problem ?? '');
+    this.message = errors.map(({ message }) => message).join('\n');
+  }
+}
+
+/** Throws what was wrong with a configuration, in the order of the lines; nothing if the list is empty. @throws ConfigError */
+export function throwConfigErrors(errors: readonly ConfigError[]): void {
+  const all = errors.flatMap((error) => (error instanceof ConfigErrors ? error.errors : [error]));
+  const [first, ...more] = all.sort((a, b) => a.line - b.line);
+  if (first !== undefined) throw more.length === 0 ? first : new ConfigErrors([first, ...more]);
+}
+
 /** The connection failed or broke, or the peer did not answer in time. */
 export class ConnectionError extends KitError {
   readonly code = 'ERR_CONNECTION';

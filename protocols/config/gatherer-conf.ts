@@ -1,6 +1,7 @@
 // Parses a Gatherer's configuration file and its secrets file (G-11 to G-39).
-import { ConfigError } from '../errors.js';
+import { ConfigError, throwConfigErrors } from '../errors.js';
 import {
+  DEFAULT_DELAY,
   type LeafNode,
   type NodeLocation,
   parseLeafNode,
@@ -58,8 +59,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  *
  * @param file its name, for messages and for the default of Top-Directory
  * @param env values of `${NAME}` (G-25), e.g. `process.env`
- * @returns warnings for unknown variables (G-24)
- * @throws ConfigError for the first error: a variable after the lists, a duplicate, a bad number, a bad URL line
+ * @returns warnings for unknown variables (G-24) and for lines of the lists that cannot be used, which are passed over
+ * @throws ConfigError for a variable after the lists, a duplicate, a bad number; several as one ConfigErrors, which then also names the
+ * lines of the lists that cannot be used
  */
 export function parseGathererConf(
   text: string,
@@ -67,10 +69,26 @@ export function parseGathererConf(
   env: Environment = {},
   defaults: GathererDefaults = {},
 ): { config: GathererConfig; warnings: ConfigError[] } {
-  const sections = splitSections(readLines(text, { continuation: true }), file);
-  const assignments = sections.variables.map((line) => readAssignment(line, file, env));
-  const { values, warnings } = GATHERER_VARIABLES.read(assignments, file);
-  const locationOf = (line: ConfigLine): NodeLocation => ({ file, line: line.line });
+  const errors: ConfigError[] = [];
+  const sections = splitSections(readLines(text, { continuation: true }), file, errors);
+  const assignments = sections.variables.flatMap((line) =>
+    attempt(() => [readAssignment(line, file, env)], [], errors),
+  );
+  const { values, warnings } = attempt(
+    (): Partial<ReturnType<typeof GATHERER_VARIABLES.read>> => GATHERER_VARIABLES.read(assignments, file),
+    {},
+    errors,
+  );
+  const passedOver: ConfigError[] = [];
+  const nodesOf = <T>(lines: readonly ConfigLine[], parse: (line: string, location: NodeLocation) => T): T[] =>
+    lines.flatMap(({ text: line, line: number }) =>
+      attempt(() => [parse(line, { file, line: number })], [], passedOver),
+    );
+  const delay = values?.accessDelay ?? DEFAULT_DELAY;
+  const rootNodes = nodesOf(sections.rootNodes, (line, location) => parseRootNode(line, location, { delay }));
+  const leafNodes = nodesOf(sections.leafNodes, parseLeafNode);
+  if (errors.length > 0 || values === undefined) throwConfigErrors([...errors, ...passedOver]);
+  if (values === undefined) throw new ConfigError(file, 0, '', 'cannot be used');
   const topDirectory = values.topDirectory ?? defaults.topDirectory ?? directoryOf(file);
   const config: GathererConfig = {
     ...values,
@@ -80,12 +98,26 @@ export function parseGathererConf(
     workingDirectory: joinPath(topDirectory, values.workingDirectory ?? 'tmp'),
     logFile: joinPath(topDirectory, values.logFile),
     errorlogFile: joinPath(topDirectory, values.errorlogFile),
-    rootNodes: sections.rootNodes.map((line) =>
-      parseRootNode(line.text, locationOf(line), { delay: values.accessDelay }),
-    ),
-    leafNodes: sections.leafNodes.map((line) => parseLeafNode(line.text, locationOf(line))),
+    rootNodes,
+    leafNodes,
   };
-  return { config, warnings };
+  return { config, warnings: [...(warnings ?? []), ...passedOver.map(asPassedOver)] };
+}
+
+/** Runs `action`; its ConfigError goes into `errors`, and the result is `otherwise`. */
+function attempt<T>(action: () => T, otherwise: T, errors: ConfigError[]): T {
+  try {
+    return action();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    errors.push(error);
+    return otherwise;
+  }
+}
+
+/** The warning for a line of the lists that cannot be used: one bad URL must not stop the gathering of all others. */
+function asPassedOver({ file, line, variable, problem }: ConfigError): ConfigError {
+  return new ConfigError(file, line, variable, `${problem} (G-28, G-55); the line is passed over`);
 }
 
 /**
@@ -115,8 +147,8 @@ interface Sections {
   readonly leafNodes: ConfigLine[];
 }
 
-/** G-13: variables first, then the lists. */
-function splitSections(lines: readonly ConfigLine[], file: string): Sections {
+/** G-13: variables first, then the lists. What does not fit goes into `errors`. */
+function splitSections(lines: readonly ConfigLine[], file: string, errors: ConfigError[]): Sections {
   const sections: Sections = { variables: [], rootNodes: [], leafNodes: [] };
   let open: { name: string; line: number; into: ConfigLine[] } | undefined;
   let listsBegun = false;
@@ -127,30 +159,29 @@ function splitSections(lines: readonly ConfigLine[], file: string): Sections {
       else if (!listsBegun) sections.variables.push(line);
       // G-24: the lists come last.
       else
-        throw new ConfigError(
-          file,
-          line.line,
-          variableName(line.text),
-          'variables must come before the URL lists',
+        errors.push(
+          new ConfigError(
+            file,
+            line.line,
+            variableName(line.text),
+            'variables must come before the URL lists',
+          ),
         );
       continue;
     }
     const closing = tag[1] === '/';
     const name = tag[2]!.toLowerCase();
     if (closing !== (open !== undefined) || (closing && open?.name !== name)) {
-      throw new ConfigError(
-        file,
-        line.line,
-        tag[2]!,
-        closing ? 'no such list is open' : 'the previous list is still open',
-      );
+      const problem = closing ? 'no such list is open' : 'the previous list is still open';
+      errors.push(new ConfigError(file, line.line, tag[2]!, problem));
+      if (closing) continue;
     }
     listsBegun = true;
     open = closing
       ? undefined
       : { name, line: line.line, into: name === 'rootnodes' ? sections.rootNodes : sections.leafNodes };
   }
-  if (open !== undefined) throw new ConfigError(file, open.line, '', 'the URL list is not closed');
+  if (open !== undefined) errors.push(new ConfigError(file, open.line, '', 'the URL list is not closed'));
   return sections;
 }
 

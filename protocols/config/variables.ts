@@ -1,6 +1,6 @@
 // The variables of a configuration file: one zod object gives their names, checks and documentation.
 import { z } from 'zod';
-import { ConfigError } from '../errors.js';
+import { ConfigError, throwConfigErrors } from '../errors.js';
 
 /** One assignment of a file. */
 export interface Assignment {
@@ -65,12 +65,14 @@ export class VariableTable<Shape extends z.ZodRawShape> {
 
   /**
    * Checks the assignments of a file.
-   * @throws ConfigError for the first variable (by line) whose value cannot be used
+   * @throws ConfigError for the variables whose values cannot be used; several as one ConfigErrors
    */
   read(assignments: readonly Assignment[], file: string): VariableReading<z.output<z.ZodObject<Shape>>> {
     const warnings: ConfigError[] = [];
+    const errors: ConfigError[] = [];
     const input: Record<string, string | string[]> = {};
-    const lines = new Map<string, number>();
+    /** The lines of a variable's values. */
+    const lines = new Map<string, number[]>();
     for (const { name, value, line } of assignments) {
       const key = this.#keys.get(name.toLowerCase());
       if (key === undefined) {
@@ -78,8 +80,8 @@ export class VariableTable<Shape extends z.ZodRawShape> {
         continue;
       }
       if (value === '') continue;
-      const earlier = lines.get(key);
-      lines.set(key, earlier !== undefined && this.#many.has(key) ? earlier : line);
+      const earlier = lines.get(key)?.at(-1);
+      lines.set(key, this.#many.has(key) ? [...(lines.get(key) ?? []), line] : [line]);
       if (this.#many.has(key)) {
         const list = input[key];
         if (Array.isArray(list)) list.push(value);
@@ -88,28 +90,29 @@ export class VariableTable<Shape extends z.ZodRawShape> {
       }
       if (earlier !== undefined) {
         const problem = new ConfigError(file, line, name, `was already set in line ${earlier}`);
-        if (this.onDuplicate === 'error') throw problem;
-        warnings.push(problem);
+        if (this.onDuplicate === 'error') errors.push(problem);
+        else warnings.push(problem);
       }
       input[key] = value;
     }
     const result = this.schema.safeParse(input);
-    if (!result.success) throw this.#firstError(result.error.issues, lines, file);
+    if (!result.success) errors.push(...this.#errorsOf(result.error.issues, lines, file));
+    throwConfigErrors(errors);
+    if (!result.success) throw new ConfigError(file, 0, '', 'cannot be used');
     return { values: result.data, assigned: new Set(lines.keys()), warnings };
   }
 
-  #firstError(
+  #errorsOf(
     issues: readonly z.core.$ZodIssue[],
-    lines: ReadonlyMap<string, number>,
+    lines: ReadonlyMap<string, readonly number[]>,
     file: string,
-  ): ConfigError {
-    const errors = issues.map((issue) => {
-      const key = String(issue.path[0] ?? '');
+  ): ConfigError[] {
+    return issues.map(({ path: [field, index], message }) => {
+      const key = String(field ?? '');
       const name = this.describe().find((variable) => variable.key === key)?.name ?? key;
-      return new ConfigError(file, lines.get(key) ?? 0, name, issue.message);
+      const line = lines.get(key)?.[typeof index === 'number' ? index : 0] ?? 0;
+      return new ConfigError(file, line, name, message);
     });
-    errors.sort((a, b) => a.line - b.line);
-    return errors[0] ?? new ConfigError(file, 0, '', 'cannot be used');
   }
 }
 

@@ -121,8 +121,10 @@ function createRootNode(url: string, limits: RootLimitOptions, filter?: string):
     `Depth=${limits.depth ?? 0}`,
   ].join(' ');
   const text = `Gatherer-Name: command line\n<RootNodes>\n${url} ${spec}\n</RootNodes>\n`;
-  const [node] = parseGathererConf(text, 'command line', {}).config.rootNodes;
-  if (node === undefined) throw new UsageError(`${url}: cannot be used as a root`);
+  const { config, warnings } = parseGathererConf(text, 'command line', {});
+  const [node] = config.rootNodes;
+  if (node === undefined)
+    throw new UsageError(`${url}: cannot be used as a root: ${warnings[0]?.problem ?? ''}`);
   return node;
 }
 

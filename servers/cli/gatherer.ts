@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import { GATHERER_VARIABLES, type GathererConfig, variablesText } from '../../protocols/config/index.js';
-import { UsageError } from '../../protocols/errors.js';
+import { type ConfigError, UsageError } from '../../protocols/errors.js';
 import { canonicalUrl } from '../../protocols/urls/index.js';
 import type { PublishedReferences } from '../../storage/references/index.js';
 import { configFromRoots } from '../all-in-one/index.js';
@@ -164,13 +164,14 @@ export function gathererCommand(): Command {
 }
 
 async function gatherOnce(file: string, options: GathererCliOptions): Promise<number> {
-  const config = readConfiguration(file, options);
+  const { config, warnings } = readConfiguration(file, options);
   const flags = [...config.debugOptions, ...(options.debugAll ? ALL_SECTIONS : []), ...options.debug];
   const debugFlags = DebugFlags.parse(flags, process.env.HARVEST_DEBUG);
   const level = debugFlags.any ? 'debug' : 'info';
   const json = options.jsonLog;
   const log = createLogger({ program: 'essence', file: config.logFile, level, json });
   const errors = createLogger({ program: 'essence', file: config.errorlogFile, json });
+  for (const { message } of warnings) errors.warn(message);
   let phase = 'the start';
   using stopSignal = new StopSignal({
     limit: {
@@ -248,7 +249,7 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
 /** Checks the configuration, starts this command in the background, and returns (`-background`). */
 function gatherInBackground(file: string, options: GathererCliOptions): number {
   if (options.manual) throw new UsageError('-manual needs a terminal: it cannot be used with -background');
-  const { errorlogFile } = readConfiguration(file, options);
+  const { errorlogFile } = readConfiguration(file, options).config;
   const pid = startUnattended(
     ['gatherer', '--in-background', file, ...argumentsOf(options)],
     resolve(errorlogFile),
@@ -278,20 +279,25 @@ function argumentsOf(options: GathererCliOptions): string[] {
   ];
 }
 
-function readConfiguration(file: string, options: GathererCliOptions): GathererConfig {
+/** Reads the configuration; prints its warnings, unless they go to log.errors only. */
+function readConfiguration(
+  file: string,
+  options: GathererCliOptions,
+): { readonly config: GathererConfig; readonly warnings: readonly ConfigError[] } {
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) {
     throw new UsageError(`${file}: must be a configuration file, not a directory`);
   }
   const path = resolve(file);
   const { config, warnings } = configFromRoots([path], {}, options.data ?? '.');
-  for (const { message } of warnings) writeMessage(`warning: ${message}`);
-  return {
+  if (!options.inBackground) for (const { message } of warnings) writeMessage(`warning: ${message}`);
+  const resolved = {
     ...(options.only === undefined ? config : withOnlyUrls(config, options.only)),
     topDirectory: resolve(config.topDirectory),
     dataDirectory: resolve(options.data ?? config.dataDirectory),
     logFile: resolve(config.logFile),
     errorlogFile: resolve(config.errorlogFile),
   };
+  return { config: resolved, warnings };
 }
 
 /** G-9: replaces the nodes of a configuration by the URLs as LeafNodes. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError, errorCode, messageOf } from '../../protocols/errors.js';
+import { ConfigError, errorCode, messageOf, throwConfigErrors } from '../../protocols/errors.js';
 import { findTypePrograms, type ProgramSettings, type TypePrograms } from './external/index.js';
 import { type MagicRules, parseMagic } from './magic-file.js';
 import type { EssenceOptions, EssenceSettings } from './model.js';
@@ -118,11 +118,18 @@ export interface EssenceContext {
   readonly postRules?: PostRules;
 }
 
-/** Compiles options and sources. @throws ConfigError naming file and line. */
+/** Compiles options and sources. @throws ConfigError naming file and line, for all files that are wrong. */
 export function compileEssence(options: EssenceOptions, sources: EssenceSources): EssenceContext {
+  const errors: ConfigError[] = [];
   const parse = <T>(key: LibFile, parser: (text: string, file: string) => T): T => {
     const source = sources[key];
-    return parser(source?.text ?? '', source?.file ?? key);
+    try {
+      return parser(source?.text ?? '', source?.file ?? key);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      errors.push(error);
+      return parser('', key);
+    }
   };
   const settings: EssenceSettings = {
     ...options,
@@ -147,7 +154,7 @@ export function compileEssence(options: EssenceOptions, sources: EssenceSources)
     maxHtmlDepth: options.maxHtmlDepth ?? 10_000,
     maxProgramMs: options.maxProgramMs ?? 9000,
   };
-  return {
+  const context: EssenceContext = {
     settings,
     rules: {
       byUrl: parse('byurl.cf', parseTypeRules),
@@ -163,6 +170,8 @@ export function compileEssence(options: EssenceOptions, sources: EssenceSources)
     ...(sources.sgml === undefined ? {} : { sgml: compileSgmlTypes(sources.sgml) }),
     ...(sources.postSummarizing === undefined ? {} : { postRules: parse('postSummarizing', parsePostRules) }),
   };
+  throwConfigErrors(errors);
+  return context;
 }
 
 /** Reads and compiles, for use without a pool. */

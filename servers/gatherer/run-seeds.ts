@@ -1,5 +1,6 @@
 // The RootNodes and LeafNodes of a run as seeds of the crawl engine.
 import type { GathererConfig } from '../../protocols/config/index.js';
+import { ConfigError, throwConfigErrors } from '../../protocols/errors.js';
 import { type GathererStore, NETWORK } from '../../storage/index.js';
 import { type DecideSequence, decideSequence } from '../crawler/decide/index.js';
 import { type Candidate, DIRECTIVE, type Frontier } from '../crawler/frontier/index.js';
@@ -18,7 +19,10 @@ interface SeedOptions {
   readonly order: CrawlOrderConfig;
 }
 
-/** Reads the filters of the RootNodes and, for a resumed run, their counters. */
+/**
+ * Reads the filters of the RootNodes and, for a resumed run, their counters.
+ * @throws ConfigError naming every filter that is wrong
+ */
 export async function openRootLimits(
   { config, store }: Pick<SeedOptions, 'config' | 'store'>,
   { roots }: RunNodes,
@@ -26,9 +30,19 @@ export async function openRootLimits(
   resumed: boolean,
 ): Promise<RootLimits[]> {
   const files = new FilterFiles(config);
+  const errors: ConfigError[] = [];
+  const read = await Promise.all(
+    roots.map((root) =>
+      files.rulesOf(root).catch((error: unknown) => {
+        if (!(error instanceof ConfigError)) throw error;
+        errors.push(error);
+        return { root, urlFilter: undefined, hostFilter: undefined };
+      }),
+    ),
+  );
+  throwConfigErrors(errors);
   return Promise.all(
-    roots.map(async (root, index) => {
-      const rules = await files.rulesOf(root);
+    read.map(async (rules, index) => {
       return new RootLimits(rules, addresses, resumed ? await readProgress(store.meta, index) : undefined);
     }),
   );

@@ -13,7 +13,7 @@ import {
   variablesMarkdown,
   variablesText,
 } from '../../../protocols/config/index.js';
-import { ConfigError } from '../../../protocols/errors.js';
+import { ConfigError, ConfigErrors } from '../../../protocols/errors.js';
 import { garbage } from '../garbage.js';
 
 /** The sample of G-17. */
@@ -50,6 +50,69 @@ function errorOf(text: string, env = {}): ConfigError {
   }
   throw new Error(`accepted: ${text}`);
 }
+
+/** The warning for a line of the RootNodes, which is the only one that is passed over. */
+function passedOver(line: string): ConfigError {
+  const { config, warnings } = parse(`${HEAD}<RootNodes>\n${line}\nhttp://good.example/\n</RootNodes>`);
+  const [warning] = warnings;
+  if (warning === undefined || config.rootNodes.length !== 1) throw new Error(`accepted: ${line}`);
+  return warning;
+}
+
+t.test('G-24: all errors of a configuration are named at once, with the lines that would be passed over', async (t) => {
+  const text = [
+    'Gatherer-Port: 99999',
+    'no variable',
+    'Refresh-Rate: soon',
+    'FTP-Auth: h u p',
+    'FTP-Auth: wrong',
+    'Log-File: a',
+    'Log-File: b',
+    'Top-Directory: ${NOWHERE}',
+    '<RootNodes>',
+    'ht!tp://h.example/',
+    '</RootNodes>',
+    'Time-To-Live: 7',
+    '<LeafNodes>',
+    'http://h.example/ extra',
+  ].join('\n');
+  const error = errorOf(text);
+  t.ok(error instanceof ConfigErrors);
+  t.same(
+    error.message.split('\n').map((line) => /^[^:]*:(\d+): (?:([A-Za-z-]+):)?/.exec(line)?.slice(1)),
+    [
+      ['0', 'Gatherer-Name'],
+      ['1', 'Gatherer-Port'],
+      ['2', undefined],
+      ['3', 'Refresh-Rate'],
+      ['5', 'FTP-Auth'],
+      ['7', 'Log-File'],
+      ['8', 'Top-Directory'],
+      ['10', undefined],
+      ['12', 'Time-To-Live'],
+      ['13', undefined],
+      ['14', undefined],
+    ],
+  );
+});
+
+t.test('G-28, G-55: a line of the lists that cannot be used is named and passed over', async (t) => {
+  const { config, warnings } = parse(
+    `${HEAD}<RootNodes>\nhttp://a.example/\nnonsense\nhttp://b.example/ Depth=x\n</RootNodes>\n<LeafNodes>\nmailto:x\nhttp://c.example/\n</LeafNodes>`,
+  );
+  t.same(
+    [...config.rootNodes, ...config.leafNodes].map(({ url }) => url),
+    ['http://a.example/', 'http://c.example/'],
+  );
+  t.same(
+    warnings.map(({ message }) => message.replace(/^[^:]*/, '')),
+    [
+      ':4: is not a URL of a supported form (G-28, G-55); the line is passed over',
+      ':5: depth: must be a whole number from 0 to 2147483647 (G-28, G-55); the line is passed over',
+      ':8: is not a URL of a supported form (G-28, G-55); the line is passed over',
+    ],
+  );
+});
 
 t.test('G-17: the sample is accepted unchanged, with the defaults of table 2.1', async (t) => {
   const { config, warnings } = parseGathererConf(SAMPLE, 'sample.cf', {}, { gathererHost: 'h.example' });
@@ -120,7 +183,7 @@ t.test('G-39: the seven numbered examples are read', async (t) => {
   }
 });
 
-t.test('G-28 to G-36, G-52, G-53: the modifiers of a node are read, and wrong ones are errors', async (t) => {
+t.test('G-28 to G-36, G-52, G-53: the modifiers of a node are read, and lines with wrong ones are passed over', async (t) => {
   const [node] = roots(
     'http://h.example/ \\\n  url=9,u.f SITE=3,h.f Search=depth \\\n Enumeration=sitemap Delay=0.5',
   );
@@ -170,7 +233,7 @@ t.test('G-28 to G-36, G-52, G-53: the modifiers of a node are read, and wrong on
     ['| Depth=1', /program/],
   ];
   for (const [line, message] of wrong) {
-    const error = errorOf(`${HEAD}<RootNodes>\n${line}\n</RootNodes>`);
+    const error = passedOver(line);
     t.match(error.message, message, line);
     t.equal(error.line, 3);
   }
@@ -219,10 +282,7 @@ Depth=2 Access=HTTP|FTP`);
     ],
   );
   // G-40: a label is not syntax.
-  t.match(
-    errorOf(`${HEAD}<RootNodes>\n(1) http://h.example/ URL=100,MyFilter\n</RootNodes>`).message,
-    /:3: /,
-  );
+  t.match(passedOver('(1) http://h.example/ URL=100,MyFilter').message, /:3: /);
 });
 
 t.test('G-28, G-31: every modifier has its defaults and its limits', async (t) => {
@@ -249,7 +309,7 @@ t.test('G-28, G-31: every modifier has its defaults and its limits', async (t) =
     { program: { command: 'prog', args: ['a=b', '-x=1'] }, depth: 2, urlMax: 3 },
   ]);
   for (const wrong of ['URL=2147483648', 'Host=0', 'Delay=x', 'Enumeration=', 'Host=1,', 'Access=']) {
-    t.equal(errorOf(`${HEAD}<RootNodes>\nhttp://h.example/ ${wrong}\n</RootNodes>`).line, 3, wrong);
+    t.equal(passedOver(`http://h.example/ ${wrong}`).line, 3, wrong);
   }
 });
 
@@ -403,11 +463,11 @@ t.test('G-25: the environment and the secrets file are read; no message contains
     `${HEAD}HTTP-Basic-Auth: http://u:hunter2@h.example/ R u hunter2`,
     `${HEAD}FTP-Auth: hunter2`,
     `${HEAD}hunter2`,
-    `${HEAD}<RootNodes>\nftp://u:hunter2@h.example/ x\n</RootNodes>`,
     `${HEAD}<RootNodes>\n</RootNodes>\nftp://u:hunter2@h.example/`,
   ]) {
     t.notMatch(errorOf(text).message, /hunter2/, text);
   }
+  t.notMatch(passedOver('ftp://u:hunter2@h.example/ x').message, /hunter2/);
   const { secrets } = parseSecrets('HTTP-Basic-Auth: R u p\nFTP-Auth: h u p\n', 's');
   t.same(secrets, {
     httpBasicAuth: [{ realm: 'R', user: 'u', password: 'p' }],

@@ -50,11 +50,12 @@ t.test('G-141: an unreadable annotation file leaves no thread and no lock', asyn
 
 t.test('G-95: a cache directory that cannot be created leaves no thread and no lock', async (t) => {
   const directory = t.testdir();
-  writeFileSync(join(directory, 'cache'), 'a file');
+  const working = join(directory, 'tmp');
+  writeFileSync(working, 'a file');
   const options = { directory, essenceWorkers: 2 };
   const threadsLeft = await countThreadsLeft(
     t,
-    { ...options, config: parseConfig('Keep-Cache: on\n') },
+    { ...options, config: parseConfig(`Keep-Cache: on\nWorking-Directory: ${working}\n`) },
     /cache/,
   );
   t.equal(threadsLeft, 0);
