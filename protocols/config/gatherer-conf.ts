@@ -80,7 +80,10 @@ export function parseGathererConf(
     errors,
   );
   const passedOver: ConfigError[] = [];
-  const nodesOf = <T>(lines: readonly ConfigLine[], parse: (line: string, location: NodeLocation) => T): T[] =>
+  const nodesOf = <T>(
+    lines: readonly ConfigLine[],
+    parse: (line: string, location: NodeLocation) => T,
+  ): T[] =>
     lines.flatMap(({ text: line, line: number }) =>
       attempt(() => [parse(line, { file, line: number })], [], passedOver),
     );

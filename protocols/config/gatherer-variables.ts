@@ -189,9 +189,20 @@ const schema = z.object({
     syntax: 'file',
     description: 'order of the crawl engine: settings, sheets, scope (CRAWL-19.2)',
   }),
+  // G-84: the original has none, and needs a Gatherer behind the firewall.
+  ftpProxy: hostAndPort.optional().meta({
+    title: 'FTP-Proxy',
+    shown: '$ftp_proxy, $FTP_PROXY',
+    description: 'host:port of the HTTP proxy through which FTP documents are fetched (G-84)',
+  }),
   httpFrom: text
     .optional()
     .meta({ title: 'HTTP-From', description: 'mail address sent with requests (G-65)' }),
+  httpImmediateDelete: yesNo.default(false).meta({
+    title: 'HTTP-Immediate-Delete',
+    description:
+      'objects of documents that no longer exist (404, 410, missing files) are deleted at once, instead of when they expire (G-108)',
+  }),
   httpUserAgent: text
     .optional()
     .meta({ title: 'HTTP-User-Agent', description: 'User-Agent of requests (G-65)' }),

@@ -14,7 +14,7 @@ export interface CanonicalOptions {
 /**
  * The canonical form of a URL (G-57, G-58, G-59): lower-case scheme and host, no default port, no fragment, no
  * dot segments, `~` and `%7E` as `%7e`, illegal bytes escaped as UTF-8, other escapes as written. A file on this
- * machine is `file:///path` whether the host is empty or `localhost`. The function is idempotent.
+ * machine is `file://localhost/path` whether the host is empty or `localhost`. The function is idempotent.
  *
  * @param base an absolute URL that a relative `input` is resolved against
  * @returns `undefined` when the input is not a URL of a known scheme, or too long

@@ -13,13 +13,15 @@ export interface ClassKeySubject {
  * connection. The key is the authority without user information, with port 443 for `https` without a port, and `#` for `:`.
  *
  * @param via for a `dns:` URI: the URI that needs the address
- * @returns `default...` for a URL without an authority (`news:group`, `file:///path`)
+ * @returns `default...` for a URL without an authority (`news:group`) and for a file of this machine
  */
 export function classKey(url: string, via?: string): string {
   if (url.startsWith('dns:')) {
     if (via !== undefined && !via.startsWith('dns:')) return classKey(via);
     return hostOfDns(url) || NO_AUTHORITY;
   }
+  // A file of this machine.
+  if (url.startsWith('file://localhost/')) return NO_AUTHORITY;
   const start = url.indexOf('://');
   if (start < 0) return NO_AUTHORITY;
   let end = start + 3;

@@ -61,7 +61,11 @@ function parse(reference: string, base: string | undefined): URL | undefined {
 function formatStandard(url: URL | undefined): string | undefined {
   if (url === undefined) return undefined;
   // A relative reference gets its scheme from the base.
-  if (url.protocol === 'file:') return isUsableHost(url) || url.host === '' ? url.href : undefined;
+  if (url.protocol === 'file:') {
+    // G-87: the manual names files of this machine so, and rules are written for it (E-130).
+    if (url.host === '') return `file://localhost${url.pathname}${url.search}`;
+    return isUsableHost(url) ? url.href : undefined;
+  }
   if (!isUsableHost(url)) return undefined;
   if (!url.hostname.startsWith('.') && !url.hostname.endsWith('.')) return url.href;
   const port = url.port === '' ? '' : `:${url.port}`;

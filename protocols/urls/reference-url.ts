@@ -2,8 +2,8 @@
 import { ProtocolError } from '../errors.js';
 import { canonicalDocumentUrl } from './server-name.js';
 
-/** The start of a URL with a scheme and a host that link databases have (R-38). A file of this machine (`file:///`) has no host. */
-const LINKABLE_URL = /^(?:https?|ftp|gopher|file):\/\/(?!\/)/;
+/** The start of a URL with a scheme and a host that link databases have (R-38). A file of this machine has no host. */
+const LINKABLE_URL = /^(?!file:\/\/localhost\/)(?:https?|ftp|gopher|file):\/\/(?!\/)/;
 
 /**
  * Converts a URL from the Gatherer's canonical form (G-57) to that of the link databases (R-41). They differ in the tilde,

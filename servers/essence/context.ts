@@ -140,6 +140,7 @@ export function compileEssence(options: EssenceOptions, sources: EssenceSources)
     fullText: options.fullText ?? false,
     rawText: options.rawText ?? false,
     access: options.access ?? true,
+    typeOnly: options.typeOnly ?? false,
     fakeMd5s: options.fakeMd5s ?? false,
     grouping: options.grouping ?? false,
     language: options.language ?? false,

@@ -39,6 +39,8 @@ export interface EssenceOptions {
   readonly rawText?: boolean;
   /** E-118: false uses the URL and the name only, without reading contents. Default true. */
   readonly access?: boolean;
+  /** E-116: only the types are determined; objects have no summary. Default false. */
+  readonly typeOnly?: boolean;
   /** G-111: MD5 for objects from Exploders: documents that are lists of ready summaries (E-46). Default false. */
   readonly fakeMd5s?: boolean;
   /** E-27: omit components that were generated from another component of the same archive. Default false. */
@@ -86,6 +88,7 @@ type Switches =
   | 'fullText'
   | 'rawText'
   | 'access'
+  | 'typeOnly'
   | 'fakeMd5s'
   | 'grouping'
   | 'language'

@@ -116,6 +116,7 @@ async function unpackComponents(
   document: SourceDocument,
   context: EssenceContext,
 ): Promise<Components | undefined> {
+  if (context.settings.typeOnly) return undefined;
   if (!context.settings.access || !isNested(type, input.body)) {
     const explodes = context.programs?.found.unnesters[type] !== undefined;
     if (!explodes || !context.settings.access) return undefined;

@@ -65,6 +65,7 @@ export async function summaryOf(
 ): Promise<FullSummary> {
   const { settings } = context;
   if (!settings.access) return { ...summarizeUnrecognized(document), noindex: false };
+  if (settings.typeOnly) return typeOnly(document);
   // E-117: the full text of the original is the raw content.
   if (settings.rawText) return { attributes: [['Full-Text', document.text]], noindex: false };
   const summary = await basicSummary(document, type, context);
@@ -74,6 +75,13 @@ export async function summaryOf(
     noindex: isHtmlSummary(summary) && summary.noindex,
     ...(links === undefined ? {} : { links }),
   };
+}
+
+/** E-116, `--type-only`: no summary. A page is read all the same: its links are followed, and it may forbid to be indexed. */
+function typeOnly(document: SourceDocument): FullSummary {
+  const page = document.isHtml ? summarizeHtml(document, NO_MAPPINGS) : undefined;
+  const links = linksOf(document, page);
+  return { attributes: [], noindex: page?.noindex === true, ...(links === undefined ? {} : { links }) };
 }
 
 function basicSummary(

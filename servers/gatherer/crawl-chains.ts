@@ -203,7 +203,7 @@ function processorFactories(
         now,
         ...(options.annotations === undefined ? {} : { annotations: options.annotations }),
       }),
-    ReferencesWriter: () => new ReferencesWriter({ now }),
+    ReferencesWriter: () => new ReferencesWriter({ deletesGone: config.httpImmediateDelete, now }),
     LinksScoper: () => new LinksScoper({ frontier, scope }),
     LinksMapper: () => options.mapper && new LinksMapper(options.mapper),
     WarcMetadata: () => warc?.metadata,

@@ -23,6 +23,7 @@ import { findConfigFile } from './config-files.js';
 import { type CrawlJob, openCrawlJob, USER_AGENT } from './crawl-job.js';
 import { openDiskCache, removeDiskCache } from './disk-cache.js';
 import { essenceOptionsOf } from './essence-options.js';
+import { ftpProxyOf } from './ftp-proxy.js';
 import { plainOrder } from './gather-settings.js';
 import { boundLogins } from './logins.js';
 import { MinTimeToLive } from './min-time-to-live.js';
@@ -175,6 +176,7 @@ export class Gatherer implements AsyncDisposable {
         from: config.httpFrom,
         httpBasicAuth: logins.httpBasicAuth,
         httpProxy: config.httpProxy,
+        ftpProxy: config.ftpProxy ?? ftpProxyOf(process.env, onProblem),
         ftpAuth: logins.ftpAuth,
         fileRoots: fileRoots(config),
         connectTimeoutMs: Math.min(options.connectTimeoutMs ?? 30_000, readTimeoutOf(options)),

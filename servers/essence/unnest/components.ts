@@ -1,3 +1,4 @@
+import { canonicalUrl } from '../../../protocols/urls/index.js';
 import type { EssenceContext } from '../context.js';
 import { fileNameOf, SourceDocument } from '../document.js';
 import type { EssenceInput, ExplodedObject } from '../model.js';
@@ -93,7 +94,7 @@ function partInput(input: EssenceInput, leaf: Leaf): EssenceInput {
   const path = leaf.path.split('/').map(encodeURIComponent).join('/');
   const base = input.url.replace(/[?#].*$/, '');
   const isAlone = !leaf.path.includes('/') && fileNameOf(base).startsWith(leaf.path.replace(/\.tar$/, ''));
-  return { ...rest, url: isAlone ? new URL(path, base).href : `${base}/${path}`, body: leaf.body };
+  return { ...rest, url: isAlone ? (canonicalUrl(path, base) ?? base) : `${base}/${path}`, body: leaf.body };
 }
 
 /** Returns the attributes that fit, by an estimate of their bytes: the exact size is checked when the object is encoded. */

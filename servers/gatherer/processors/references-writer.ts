@@ -3,8 +3,11 @@ import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import type { CrawlUri } from '../../crawler/crawl-uri.js';
 import { UNCHANGED } from '../../crawler/processors/change-evaluator.js';
 import { GONE_STATUSES } from '../gone-statuses.js';
+import { dropObjects } from './drop-objects.js';
 
 export interface ReferencesWriterOptions {
+  /** Whether the objects of a document are deleted with its links when it is gone; otherwise they expire (G-108). Default false. */
+  readonly deletesGone?: boolean;
   /** Seconds since 1970. */
   readonly now: () => number;
 }
@@ -16,7 +19,7 @@ export interface ReferencesWriterOptions {
  * - The links of every document that was fetched and read are stored, even without an object (E-25). A document that did not change
  *   keeps its links.
  * - A redirect is a document with one link to its target, so that links through it can be followed.
- * - A document that is gone has no links, although its object stays until it expires (G-103). Other failures change nothing.
+ * - A document that is gone has no links, although its object stays until it expires (G-103), unless the configuration wants it deleted. Other failures change nothing.
  * - A directory is not a document, and its entries are not links.
  */
 export class ReferencesWriter implements Processor {
@@ -38,13 +41,20 @@ export class ReferencesWriter implements Processor {
         this.#putKept(uri);
         break;
       case 'failed':
-        if (GONE_STATUSES.has(uri.status)) uri.batch.dropReferences(uri.redactedUrl);
+        if (GONE_STATUSES.has(uri.status)) this.#dropGone(uri);
         break;
       case 'listed':
       case 'retry':
         break;
     }
     return 'proceed';
+  }
+
+  #dropGone({ batch, redactedUrl, document }: CrawlUri): void {
+    batch.dropReferences(redactedUrl);
+    if (this.options.deletesGone !== true || document === undefined) return;
+    dropObjects(document, batch, this.options.now());
+    batch.deleteDocument(document.url);
   }
 
   #putFetched(uri: CrawlUri): void {

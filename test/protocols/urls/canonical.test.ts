@@ -71,14 +71,14 @@ const tables: Record<string, readonly Row[]> = {
     ['//other.example/c', 'https://h.example/a', 'https://other.example/c'],
     ['http:c', 'http://h.example/a/b', 'http://h.example/a/c'],
     ['1menu', 'gopher://h.example/1/x/y', 'gopher://h.example/1/x/1menu'],
-    ['c', 'file:///a/b', 'file:///a/c'],
+    ['c', 'file:///a/b', 'file://localhost/a/c'],
   ],
   'G-55, G-70, G-87: URLs of other schemes': [
     ['news:comp.unix.voodoo', undefined, 'news:comp.unix.voodoo'],
     ['NEWS:<123@Host>', undefined, 'news:%3C123@Host%3E'],
     ['news:a b', undefined, 'news:a%20b'],
-    ['file://localhost/etc/motd', undefined, 'file:///etc/motd'],
-    ['file:/etc/motd', undefined, 'file:///etc/motd'],
+    ['file://localhost/etc/motd', undefined, 'file://localhost/etc/motd'],
+    ['file:/etc/motd', undefined, 'file://localhost/etc/motd'],
     ['file://Powell.cs.colorado.edu/home/hardy/', undefined, 'file://powell.cs.colorado.edu/home/hardy/'],
     ['telnet://h.example', undefined, 'telnet://h.example/'],
     ['wais://h.example/db', undefined, 'wais://h.example/db'],
@@ -151,6 +151,7 @@ t.test('CRAWL-9.2: the class key of a URL is its host name', async (t) => {
   t.equal(classKey('http://[2001:db8::1]/'), '[2001#db8##1]');
   t.equal(classKey('news:comp.x'), 'default...');
   t.equal(classKey('file:///a'), 'default...');
+  t.equal(classKey('file://localhost/a'), 'default...');
 });
 
 t.test('CRAWL-14.1: the six rules apply in order', async (t) => {

@@ -14,6 +14,7 @@ t.test('R-41: referenceUrl returns the name of a Gatherer’s URL in the link da
     ['gopher://g.example/0/x', 'gopher://g.example/0/x'],
     ['file://h.example/x', 'file://h.example/x'],
     ['file:///etc/motd', undefined],
+    ['file://localhost/etc/motd', undefined],
     ['news:comp.infosystems', undefined],
     ['telnet://t.example/', undefined],
     ['http://user:word@a.example/', undefined],

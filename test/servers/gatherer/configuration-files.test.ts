@@ -9,6 +9,7 @@ import { decodeSoif, encodeSoif, SoifObject } from '../../../protocols/soif/inde
 import { Annotations } from '../../../servers/gatherer/annotations.js';
 import { essenceOptionsOf } from '../../../servers/gatherer/essence-options.js';
 import { FilterFiles } from '../../../servers/gatherer/filters.js';
+import { ftpProxyOf } from '../../../servers/gatherer/ftp-proxy.js';
 import { withSecrets } from '../../../servers/gatherer/secrets.js';
 
 t.test(
@@ -173,4 +174,20 @@ t.test('G-31: URL-filter-default in Lib-Directory takes the place of the shipped
   const { urlFilter } = await new FilterFiles(config).rulesOf(config.rootNodes[0]!);
   t.equal(urlFilter?.allows('/a.txt'), false);
   t.equal(urlFilter?.allows('/a.gif'), true);
+});
+
+t.test('G-84: the proxy for FTP is that of the environment if the configuration has no FTP-Proxy', (t) => {
+  const problems: string[] = [];
+  const proxy = (environment: Record<string, string>) =>
+    ftpProxyOf(environment, ({ message }) => problems.push(message));
+  t.equal(proxy({}), undefined);
+  t.equal(proxy({ ftp_proxy: 'http://proxy.example:3128/', FTP_PROXY: 'other:1' }), 'proxy.example:3128');
+  t.equal(proxy({ FTP_PROXY: 'proxy.example' }), 'proxy.example:80');
+  t.same(problems, []);
+  t.equal(proxy({ ftp_proxy: 'http://user:hunter2@proxy.example:99999/' }), undefined);
+  t.match(problems, [/^\$ftp_proxy is ignored/]);
+  t.notMatch(problems[0], /hunter2/);
+  const { config } = parseGathererConf('Gatherer-Name: x\nFTP-Proxy: http://a.example:8080/\n', 'x.cf');
+  t.equal(config.ftpProxy, 'a.example:8080');
+  t.end();
 });

@@ -163,14 +163,14 @@ t.test(
       );
     });
     const directory = t.testdir({ files: { 'a.txt': 'Text.\n', 'b.txt': 'Text.\n' } });
-    const text = `Keep-Cache: yes\n<RootNodes>\nfile://${directory}/files/ Access=FILE\n</RootNodes>\n${leafNodes(
+    const text = `Keep-Cache: yes\nWorking-Directory: ${directory}/tmp\n<RootNodes>\nfile://${directory}/files/ Access=FILE\n</RootNodes>\n${leafNodes(
       `gopher://127.0.0.1:${gopher.port}/1/`,
       `ftp://127.0.0.1:${ftp.port}/pub/`,
     )}`;
     const { debug, errors } = await gather(directory, text, ['-D22,1 -D23 -D24 -D43,1 -D45 -D46']);
     t.equal(
-      lineOf(t, debug, `[46,1] file://${directory}/files/: `),
-      `a list of 2 links: L file://${directory}/files/a.txt L file://${directory}/files/b.txt`,
+      lineOf(t, debug, `[46,1] file://localhost${directory}/files/: `),
+      `a list of 2 links: L file://localhost${directory}/files/a.txt L file://localhost${directory}/files/b.txt`,
     );
     t.match(lineOf(t, debug, `[43,1] gopher://127.0.0.1:${gopher.port}/1/: `), /^a list of 1 links$/);
     t.match(

@@ -165,7 +165,7 @@ t.test('G-108 line 2: a local file with an unchanged time is not read', async (t
   utimesSync(file, START + 5, START + 5);
   runs.now += 10;
   t.equal((await runs.run()).counts.summarized, 1, 'G-9: a change is seen before Refresh-Rate has passed');
-  t.equal((await runs.object(`file://${file}`))?.text('Last-Modification-Time'), String(START + 5));
+  t.equal((await runs.object(`file://localhost${file}`))?.text('Last-Modification-Time'), String(START + 5));
 });
 
 t.test('G-108 lines 3 and 4: a fetched document is compared by its MD5', async (t) => {
@@ -419,4 +419,54 @@ t.test('G-9, G-171: --only is refused during an interrupted run, which then cont
   const { resumed, counts } = await run(never);
   t.ok(resumed);
   t.equal(counts.summarized, 1, 'the rest of the run is gathered');
+});
+
+t.test(
+  'G-108 line 5, HTTP-Immediate-Delete: objects of documents that are gone are deleted at once',
+  async (t) => {
+    await using site = await Site.start({ '/': page('Home', []), '/b': page('B', []) });
+    const runs = new Runs(t.testdir(), leafNodes(`${site.url}/`, `${site.url}/b`));
+    await runs.run();
+    site.pages.delete('/');
+    await runs.run({ force: true });
+    t.ok(await runs.object(`${site.url}/`), 'by default the object stays until it expires');
+    site.pages.set('/b', (_, response) => response.writeHead(500).end());
+    runs.variables = 'HTTP-Immediate-Delete: yes\n';
+    await runs.run({ force: true }, async ({ store }) => {
+      t.equal(await store.documents.get(`${site.url}/`), undefined);
+    });
+    t.equal(await runs.object(`${site.url}/`), undefined);
+    t.ok(await runs.object(`${site.url}/b`), 'another failure deletes nothing');
+  },
+);
+
+t.test('E-116: with --type-only an object has its type and no summary; links are followed', async (t) => {
+  await using site = await Site.start({ '/': page('Home', ['/a.txt']), '/a.txt': 'words\n' });
+  const nodes = `<RootNodes>\n${site.url}/\n</RootNodes>\n`;
+  const runs = new Runs(t.testdir(), nodes, 'Essence-Options: --type-only\n');
+  t.match((await runs.run()).counts, { summarized: 2 });
+  for (const [path, type] of [
+    ['/', 'HTML'],
+    ['/a.txt', 'Text'],
+  ]) {
+    const object = await runs.object(`${site.url}${path}`);
+    t.equal(object?.text('Type'), type);
+    for (const name of ['Title', 'Keywords', 'Partial-Text', 'Body', 'Description', 'URL-References'])
+      t.equal(object?.text(name), undefined, name);
+  }
+});
+
+t.test('E-130: rules see files of this machine as file://localhost/, as the manual writes it', async (t) => {
+  const directory = t.testdir({
+    web: { 'a.txt': 'words\n' },
+    rules: 'url ~ \'file://localhost/\'\n\ttime-to-live = "86400"\n',
+  });
+  const url = `file://localhost${directory}/web/a.txt`;
+  const runs = new Runs(
+    directory,
+    leafNodes(`file://${directory}/web/a.txt`),
+    `Post-Summarizing: ${directory}/rules\n`,
+  );
+  await runs.run();
+  t.equal((await runs.object(url))?.text('Time-to-Live'), '86400');
 });
