@@ -1,3 +1,4 @@
+import { isLatexSource } from './latex-source.js';
 import { isTarHead } from './tar-head.js';
 
 /** Bytes of a document that are examined. */
@@ -74,10 +75,6 @@ const TEXTS: readonly (readonly [pattern: RegExp, description: string])[] = [
   [/^begin [0-7]{3,4} \S/m, 'uuencoded text'],
   [/^(?:\.\\".*\n|'\\".*\n|\.\s*\n){0,40}\.(?:TH|Dd) /, 'manual page, troff or preprocessor input text'],
   [/^(?:\.\\"|'\\"|\.[A-Z]{2}\s)/, 'troff or preprocessor input text'],
-  [
-    /^[^\n]{0,200}(?:\n%[^\n]{0,200}){0,40}\\document(?:class|style)\b|^\s{0,80}\\document(?:class|style)\b/,
-    'LaTeX document text',
-  ],
   [/^\s{0,80}(?:%[^\n]{0,200}\n\s{0,80}){0,5}\\input\s{1,8}texinfo(?![A-Za-z])/, 'Texinfo source text'],
   [/^\s{0,80}\\input\s|^%[^\n]*\bTeX\b/, 'TeX document text'],
   [/^@[a-zA-Z]{3,20}\s?\{\s?[\w:.-]{1,80},\s*$/m, 'BibTeX text'],
@@ -103,6 +100,8 @@ export function describeContent(bytes: Uint8Array): string {
   if (isTarHead(bytes.subarray(0, WINDOW_BYTES))) return 'tar archive';
   if (isBinary(bytes)) return 'data';
   const text = head.startsWith('\xef\xbb\xbf') ? head.slice(3) : head;
+  // Only a source whose first line is a comment or a command: other texts may quote LaTeX.
+  if (/^\s{0,80}[%\\]/.test(text) && isLatexSource(bytes)) return 'LaTeX document text';
   for (const [pattern, description] of TEXTS) if (pattern.test(text)) return description;
   return 'text';
 }

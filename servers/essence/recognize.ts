@@ -1,5 +1,6 @@
 import type { SelectionRules } from './context.js';
 import { fileNameOf } from './document.js';
+import { isLatexSource } from './latex-source.js';
 import { describeContent, isBinary } from './magic.js';
 import { typeByMime } from './mime-types.js';
 import type { EssenceInput } from './model.js';
@@ -167,6 +168,6 @@ function refine(
       return overrule('the server and the bytes say it is a page', 'HTML');
     }
   }
-  if (type === 'TeX' && content().startsWith('LaTeX')) return overrule('TeX with a document class', 'LaTeX');
+  if (type === 'TeX' && isLatexSource(bytes)) return overrule('TeX with commands of LaTeX', 'LaTeX');
   return type;
 }

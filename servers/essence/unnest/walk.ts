@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { KitError } from '../../../protocols/errors.js';
 import type { SelectionRules } from '../context.js';
+import { LATEX_WINDOW_BYTES } from '../latex-source.js';
 import { isRejected, type Recognition, recognizeComponent } from '../recognize.js';
 import { ByteReader, type Chunks } from './chunks.js';
 import {
@@ -120,7 +121,7 @@ class Walk {
     const path = `${format.transparent ? directoryOf(parent.path) : parent.prefix}${memberPath}`;
     const reader = new ByteReader(member.content);
     try {
-      const found = recognizeComponent(baseName(memberPath), await reader.peek(HEAD_BYTES), rules);
+      const found = await this.#recognize(baseName(memberPath), reader);
       // E-26: only the component whose type is on the stop list is skipped.
       if (isRejected(found.type, rules)) return;
       const file: NestedFile = {
@@ -142,6 +143,14 @@ class Walk {
     } finally {
       await reader.close();
     }
+  }
+
+  async #recognize(name: string, reader: ByteReader): Promise<Recognition> {
+    const { rules } = this.environment;
+    const found = recognizeComponent(name, await reader.peek(HEAD_BYTES), rules);
+    return found.type === 'TeX'
+      ? recognizeComponent(name, await reader.peek(LATEX_WINDOW_BYTES), rules)
+      : found;
   }
 
   /** Visits a message and its attached files as separate components. */

@@ -52,6 +52,7 @@ export async function defuse(t: Test, kind: string, seed: number): Promise<void>
     maxReaderMemoryMb: READER_MEMORY_MB,
     maxPoolMemoryMb: READER_MEMORY_MB,
     timeLimitMs: TIME_LIMIT_MS,
+    maxProgramMs: TIME_LIMIT_MS / 2,
   });
   await readGood(t, pool);
   const before = treeBytes();

@@ -12,7 +12,8 @@ import {
   parseTypeRules,
   typeByUrl,
 } from '../../../servers/essence/index.js';
-import { contextOf, IDENTITY, summarize } from './helpers.js';
+import { contentOf, contextOf, IDENTITY, summarize } from './helpers.js';
+import { tar } from './unnest-fixtures.js';
 
 const { rules } = contextOf();
 
@@ -200,6 +201,38 @@ t.test('E-16 the content determines the type if nothing else does', async (t) =>
     'table 3.1: TeX by name',
   );
   t.equal((await summarize('ftp://a.test/x.txt', 'a\0\0b')).type, 'Data', 'bytes that are not text');
+});
+
+t.test('table 3.1: LaTeX is recognized by its commands anywhere before the body', async (t) => {
+  const license = '% A line of a license that nobody reads.\n'.repeat(400);
+  const files = '\\begin{filecontents}{a.bib}\n@book{a, title={b}}\n\\end{filecontents}\n';
+  const typeOf = async (name: string, body: string) => (await summarize(`http://a.test/${name}`, body)).type;
+  for (const source of [
+    `${license}\\documentclass{article}\n\\begin{document}`,
+    `${license.replaceAll('\n', '\r\n')}\r\n\r\n  \\documentstyle[11pt]{book}\r\n`,
+    `\\ProvidesFile{x}\n\\RequirePackage{fix-cm} \\documentclass\n  [a4paper]{article}`,
+    `${files}\\documentclass{article}`,
+    `\\ifx\\a\\b\\documentclass{article}\\else\\documentclass{book}\\fi`,
+    `${license}\\input{preamble}\n\\begin{document}\nText`,
+    `${license}\\chapter{One}\n\\begin{itemize}\n\\item a\n\\end{itemize}`,
+  ]) {
+    const label = JSON.stringify(source.replace(license, '...')).slice(0, 80);
+    t.equal(await typeOf('p.tex', source), 'LaTeX', label);
+    t.equal(await typeOf('p', source), 'LaTeX', `${label} by its content`);
+  }
+  for (const source of [
+    `${license}\\magnification 1200\nPlain text\n% \\documentclass{article}\n\\bye`,
+    `\\def\\documentclass{x}\n\\let \\documentstyle[\n\\bye`,
+    '\\input texinfo\n@example\n\\documentclass{article}\n@end example',
+    'Write the line\n\\documentclassy{article}\n',
+  ])
+    t.not(await typeOf('p.tex', source), 'LaTeX', JSON.stringify(source.replace(license, '...')));
+  t.equal(await typeOf('p', 'Write\n\\documentclass{article}\n'), 'Text', 'a text that quotes it');
+  const inArchive = await summarize(
+    'http://a.test/a.tar',
+    tar([['p.tex', Buffer.from(`${license}\\documentclass{book}`)]]),
+  );
+  t.equal(contentOf(inArchive)['Embed<1>-Type'], 'LaTeX');
 });
 
 t.test('G-21 a customized file replaces the shipped one, and the other files are kept', async (t) => {
