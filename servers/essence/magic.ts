@@ -70,6 +70,20 @@ const TEXTS: readonly (readonly [pattern: RegExp, description: string])[] = [
     'HTML document text',
   ],
   [/^\s{0,80}\{\s{0,80}"(?:cells|nbformat|worksheets)"\s{0,80}:/, 'Jupyter notebook text'],
+  // Vocabularies of XML by public identifier, namespace or document element.
+  [
+    /^\s{0,80}<[?!a-z][\s\S]{0,3000}?(?:\/\/DTD (?:Simplified )?DocBook |\sxmlns=["']http:\/\/docbook\.org\/ns\/docbook["'])/i,
+    'DocBook document text',
+  ],
+  [
+    /^\s{0,80}<[?!a-z][\s\S]{0,3000}?(?:\/\/DTD (?:JATS|NLM|Journal (?:Publishing|Archiving)|Article Authoring)[ (]|<article\s[^<>]{0,800}\barticle-type=)/i,
+    'JATS document text',
+  ],
+  [/^\s{0,80}<(?:[?!][\s\S]{0,3000}?<)?FictionBook[\s>]/, 'FB2 document text'],
+  [
+    /^\s{0,80}<[?!a-z][\s\S]{0,3000}?(?:\sxmlns=["']http:\/\/www\.tei-c\.org\/ns\/1\.0["']|<(?:TEI\.2|teiCorpus(?:\.2)?)[\s>]|\/\/DTD TEI )/i,
+    'TEI document text',
+  ],
   [/^\s{0,80}<\?xml\b/i, 'XML document text'],
   [/^\s{0,80}<!doctype\s/i, 'SGML document text'],
   [/^begin [0-7]{3,4} \S/m, 'uuencoded text'],

@@ -21,7 +21,7 @@ export const NESTED_TYPES: ReadonlySet<string> = new Set(
 const TEXT_TYPES: ReadonlySet<string> = new Set(
   (
     'HTML Text README FAQ FullText RFC FYI Internet-Draft C CHeader Perl Awk Tcl ShellScript OtherCode Makefile ManPage ' +
-    'Markdown ReStructuredText AsciiDoc Org Jupyter'
+    'Markdown ReStructuredText AsciiDoc Org Jupyter DocBook JATS FB2 TEI'
   ).split(' '),
 );
 
@@ -169,5 +169,9 @@ function refine(
     }
   }
   if (type === 'TeX' && isLatexSource(bytes)) return overrule('TeX with commands of LaTeX', 'LaTeX');
+  if (type === 'SGML') {
+    const vocabulary = /^(DocBook|JATS|FB2|TEI) /.exec(content())?.[1];
+    if (vocabulary !== undefined) return overrule('SGML of a known vocabulary', vocabulary);
+  }
   return type;
 }

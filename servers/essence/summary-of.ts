@@ -8,6 +8,7 @@ import { outlinksOf } from './outlinks/outlinks.js';
 import { summarizeSgml } from './sgml/index.js';
 import { SUMMARIZERS, summarizerFor } from './summarizers/index.js';
 import { summarizeUnrecognized } from './summarizers/text.js';
+import { VOCABULARIES } from './summarizers/xml/vocabularies.js';
 import type { Summary } from './summary.js';
 import type { QuickRule } from './type-rules.js';
 
@@ -105,6 +106,8 @@ function basicSummary(
 /** E-80, E-86: SGML, XML, and the user's types that have a table or a script that only calls SGML.sum. */
 function isByTable(type: string, { programs, sgml }: EssenceContext): boolean {
   if (programs?.found.sgml[type] !== undefined) return true;
+  // E-71: the user's table precedes the built-in reader of a vocabulary.
+  if (VOCABULARIES.has(type)) return sgml?.types.has(type.toLowerCase()) === true;
   if (SUMMARIZERS.has(type)) return false;
   return type === 'SGML' || type === 'XML' || sgml?.types.has(type.toLowerCase()) === true;
 }

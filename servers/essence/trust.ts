@@ -10,7 +10,7 @@ import { isRejected, type Recognition } from './recognize.js';
 const TRUSTED_TYPES: ReadonlySet<string> = new Set(
   (
     'HTML Text README FAQ FullText RFC FYI Internet-Draft C CHeader Perl Awk Tcl ShellScript OtherCode Makefile Patch ' +
-    'Markdown ReStructuredText AsciiDoc Org Bibliographic ReferBibliographic WaisSource SymbolicLink Unrecognized'
+    'Markdown ReStructuredText AsciiDoc Org DocBook JATS FB2 TEI Bibliographic ReferBibliographic WaisSource SymbolicLink Unrecognized'
   ).split(' '),
 );
 

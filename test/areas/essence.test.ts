@@ -22,3 +22,4 @@ import '../servers/essence/texinfo.test.js';
 import '../servers/essence/types.test.js';
 import '../servers/essence/unread-archives.test.js';
 import '../servers/essence/unnest.test.js';
+import '../servers/essence/xml-documents.test.js';

@@ -53,6 +53,11 @@ const TEXTS: readonly (readonly [type: string, summarizer: Summarizer])[] = [
   ['LSM', summarizeLsm],
 ];
 
+/** The summarizer of one vocabulary of XML. */
+function xmlDocument(type: string): Summarizer {
+  return async (document) => (await import('./xml/xml-document.js')).summarizeXmlDocument(document, type);
+}
+
 /**
  * Types whose text is extracted, and types without text: `--full-text` indexes the summary's `text`. Readers with libraries or many files are
  * loaded at their first document: threads never use them, because `trust.ts` leaves these types to reader processes.
@@ -74,6 +79,10 @@ const EXTRACTED: readonly (readonly [type: string, summarizer: Summarizer])[] = 
   ['AsciiDoc', async (document) => (await import('./markup/asciidoc.js')).summarizeAsciiDoc(document)],
   ['Org', async (document) => (await import('./markup/org.js')).summarizeOrg(document)],
   ['Jupyter', async (document) => (await import('./markup/jupyter.js')).summarizeJupyter(document)],
+  ['DocBook', xmlDocument('DocBook')],
+  ['JATS', xmlDocument('JATS')],
+  ['FB2', xmlDocument('FB2')],
+  ['TEI', xmlDocument('TEI')],
   ['Dvi', async (document) => (await import('./dvi/dvi.js')).summarizeDvi(document)],
   [
     'PostScript',

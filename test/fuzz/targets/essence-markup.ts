@@ -1,4 +1,4 @@
-// Essence: the languages of light markup, and notebooks.
+// Essence: the languages of light markup, notebooks, and the vocabularies of XML.
 import { textReader } from './essence.js';
 
 const words = (text: string): readonly string[] => text.split(' ').map((word) => word.replaceAll('_', ' '));
@@ -167,4 +167,61 @@ export const essenceJupyter = textReader('x.ipynb', [
   ],
   ...['"input"', '"heading"', '"level"', '1', 'null', '"metadata"', '"authors"', '"name"', '"title"'],
   '{"cells":[{"cell_type":"markdown","source":["# a"]}]}',
+]);
+
+const elements = (names: string): readonly string[] =>
+  names.split(' ').flatMap((name) => [`<${name}>`, `</${name}>`]);
+const ANY_XML = [
+  '<?xml version="1.0"?>',
+  'text',
+  '&amp;',
+  '&a;',
+  '<!--',
+  '-->',
+  '<![CDATA[',
+  ']]>',
+  '</>',
+  '<',
+  '>',
+  '"',
+  '<a b="c">',
+  '<d/>',
+];
+
+export const essenceDocBook = textReader('x.docbook', [
+  '<!DOCTYPE book [<!ENTITY a "b">]>',
+  ...elements(
+    'book bookinfo title author firstname surname personname affiliation abstract para keyword date indexterm',
+  ),
+  ...elements('section programlisting refmeta refentrytitle'),
+  '<ulink url="x">',
+  '<imagedata fileref="y"/>',
+  ...ANY_XML,
+]);
+export const essenceJats = textReader('x.nxml', [
+  ...elements(
+    'article article-meta title-group article-title contrib-group contrib name surname given-names collab pub-date',
+  ),
+  ...elements('day month year abstract title p kwd sec ref-list ref label xref'),
+  '<contrib contrib-type="editor">',
+  '<ext-link xlink:href="x">',
+  ...ANY_XML,
+]);
+export const essenceFb2 = textReader('x.fb2', [
+  ...elements(
+    'FictionBook description title-info author first-name last-name nickname book-title annotation date genre',
+  ),
+  ...elements('keywords lang body title section p v binary'),
+  '<date value="1">',
+  '<a l:href="x">',
+  ...ANY_XML,
+]);
+export const essenceTei = textReader('x.tei', [
+  ...elements(
+    'TEI teiHeader fileDesc titleStmt title author persName forename surname publicationStmt date textClass',
+  ),
+  ...elements('keywords term text body div head p l lb sourceDesc'),
+  '<date when="1">',
+  '<ref target="x">',
+  ...ANY_XML,
 ]);
