@@ -16,6 +16,7 @@ import '../servers/essence/sgml.test.js';
 import '../servers/essence/summarizers-formats.test.js';
 import '../servers/essence/summarizers-pdf.test.js';
 import '../servers/essence/summarizers-postscript.test.js';
+import '../servers/essence/summarizers-tex.test.js';
 import '../servers/essence/summarizers-text.test.js';
 import '../servers/essence/summarizers-typeset.test.js';
 import '../servers/essence/texinfo.test.js';

@@ -32,6 +32,16 @@ export const WITHOUT_TEXT: ReadonlyMap<string, number> = new Map([
   ['addcontentsline', 3],
 ]);
 
+/** Commands in titles and lists of authors whose arguments are notes, marks and addresses: not part of a title or name. */
+export const NOTES: ReadonlySet<string> = new Set(
+  words(
+    'thanks footnote footnotemark footnotetext thanksref titlenote titlefootnote tnoteref tnotetext fnref fnmark corref cortext ' +
+      'authornote authornotemark inst institute institution email ead address affil affiliation authormark orcid orcidID ' +
+      'orcidlink IEEEauthorblockA IEEEauthorrefmark IEEEmembership IEEEcompsocitemizethanks altaffiliation altaffilmark ' +
+      'altaffiltext homepage mail urladdr',
+  ),
+);
+
 /** Environments whose content is a formula or a picture. */
 export const FORMULAS: ReadonlySet<string> = new Set(
   words(

@@ -1,14 +1,17 @@
 // Extracts text and fields from TeX and LaTeX sources without expanding macros.
 import { oneLine } from '../extracted.js';
+import { authorParts } from './authors.js';
 import {
   ACCENTS,
   CHARACTERS,
   ENVIRONMENT_ARGUMENTS,
   FORMULAS,
   HEADINGS,
+  NOTES,
   VERBATIM,
   WITHOUT_TEXT,
 } from './commands.js';
+import { Inclusions } from './inclusions.js';
 
 /** The text and fields of a TeX source. */
 export interface TexFields {
@@ -37,6 +40,8 @@ export class TexReader {
     references: [],
     keywords: [],
   };
+  /** The files that the source includes. */
+  readonly inclusions = new Inclusions();
   readonly #source: string;
   /** False for the reader of a field's text, so that commands within a field add no fields. */
   readonly #collectsFields: boolean;
@@ -164,7 +169,15 @@ export class TexReader {
       this.#definition(name);
       return;
     }
+    if (/^(?:input|include|subfile|subfileinclude|loadglsentries)$/.test(name)) {
+      this.#inclusion();
+      return;
+    }
     if (this.#collectsFields) this.#field(name);
+    else if (NOTES.has(name)) {
+      this.#skipArguments(1);
+      return;
+    }
     const groups = WITHOUT_TEXT.get(name);
     if (groups !== undefined) this.#skipArguments(groups);
     else this.#separate();
@@ -180,6 +193,18 @@ export class TexReader {
     const found = options.exec(this.#source);
     if (found !== null) this.#index += found[0].length;
     else if (/\s/.test(this.#source[this.#index] ?? '')) this.#out.push(' ');
+  }
+
+  /** `\input{name}`; `\input name` of plain TeX ends at a blank. */
+  #inclusion(): void {
+    const group = this.#group();
+    const plain = /[ \t]*([^\s\\{}%#$&]{1,200})/y;
+    plain.lastIndex = this.#index;
+    const bare = group === undefined ? plain.exec(this.#source) : null;
+    if (bare !== null) this.#index += bare[0].length;
+    const written = group ?? bare?.[1];
+    if (written !== undefined && this.#collectsFields) this.inclusions.add(written);
+    this.#out.push(' ');
   }
 
   #skipBlanks(): void {
@@ -261,7 +286,7 @@ export class TexReader {
     if (name === 'title' || name === 'author' || name === 'keywords' || name === 'abstract') {
       const raw = this.#peekGroup();
       if (raw === undefined) return;
-      const parts = name === 'author' ? raw.split(/\\and\b|\\And\b|\\AND\b/) : [raw];
+      const parts = name === 'author' ? authorParts(raw) : [raw];
       for (const part of parts) this.#add(fields[name], part);
     } else if (HEADINGS.has(name)) {
       const raw = this.#peekGroup();

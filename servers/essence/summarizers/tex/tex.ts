@@ -11,13 +11,14 @@ export function summarizeTex(document: SourceDocument): Summary {
   const reader = new TexReader(boundedSource(document, 'TeX source', MAX_TYPESETTING_CHARACTERS));
   const text = withoutGaps(reader.read());
   const { title, author } = reader.fields;
-  return summarizeExtracted({
+  const summary = summarizeExtracted({
     attributes: present([
       ['Title', title[0]],
       ['Author', author.join('\n')],
     ]),
     text,
   });
+  return withLinks(summary, reader.inclusions.names);
 }
 
 /** LaTeX: the fields that the document marks (6.2); its text is for `--full-text`. */
@@ -25,17 +26,28 @@ export function summarizeLatex(document: SourceDocument): Summary {
   const reader = new TexReader(boundedSource(document, 'TeX source', MAX_TYPESETTING_CHARACTERS));
   const text = withoutGaps(reader.read());
   const { title, author, abstract, headings, references, keywords } = reader.fields;
+  const included = reader.inclusions.names;
   const attributes = present([
     ['Title', title[0]],
     ['Author', author.join('\n')],
     ['Abstract', abstract.join('\n')],
     ['Headings', headings.join('\n')],
-    ['References', [...new Set(references)].join('\n')],
+    ['References', [...new Set([...references, ...included])].join('\n')],
     ['Keywords', [...new Set(keywords)].join('\n')],
   ]);
   const summary = summarizeExtracted({ attributes, text });
   // A chapter or a style file marks no fields; its text is used instead.
-  return attributes.length > 0 ? { ...summary, attributes } : summary;
+  const isMarked = attributes.some(([name]) => name !== 'References');
+  return withLinks(
+    { ...summary, attributes: isMarked ? attributes : [...summary.attributes, ...attributes] },
+    included,
+  );
+}
+
+/** Adds the included files, which the crawl follows as the links of a page. */
+function withLinks(summary: Summary, names: readonly string[]): Summary {
+  const linkedUrls = names.map((name) => name.split('/').map(encodeURIComponent).join('/'));
+  return linkedUrls.length === 0 ? summary : { ...summary, linkedUrls };
 }
 
 /** Removes the blanks that commands leave. */
