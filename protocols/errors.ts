@@ -66,6 +66,9 @@ export class RefusedError extends KitError {
 /** A configuration file is wrong; the message starts `FILE:LINE: VARIABLE:`. */
 export class ConfigError extends KitError {
   readonly code = 'ERR_CONFIG';
+  /** The line of the message that is about this problem, without those of {@link others}. */
+  readonly sentence: string;
+
   constructor(
     readonly file: string,
     /** 1-based; 0 when the error is about the file as a whole. */
@@ -73,26 +76,24 @@ export class ConfigError extends KitError {
     readonly variable: string,
     /** The message without file, line and variable. */
     readonly problem: string,
+    /** What else is wrong; the message has a line for each. */
+    readonly others: readonly ConfigError[] = [],
   ) {
-    super(`${file}:${line}: ${variable === '' ? '' : `${variable}: `}${problem}`);
+    const own = `${file}:${line}: ${variable === '' ? '' : `${variable}: `}${problem}`;
+    super([own, ...others.map((other) => other.sentence)].join('\n'));
+    this.sentence = own;
   }
-}
 
-/** Several errors of configuration files; file, line and variable are those of the first. */
-export class ConfigErrors extends ConfigError {
-  /** @param errors two or more, in the order of their lines */
-  constructor(readonly errors: readonly ConfigError[]) {
-    const [first] = errors;
-    super(first?.file ?? '', first?.line ?? 0, first?.variable ?? '', first?.problem ?? '');
-    this.message = errors.map(({ message }) => message).join('\n');
-  }
+
 }
 
 /** Throws what was wrong with a configuration, in the order of the lines; nothing if the list is empty. @throws ConfigError */
 export function throwConfigErrors(errors: readonly ConfigError[]): void {
-  const all = errors.flatMap((error) => (error instanceof ConfigErrors ? error.errors : [error]));
-  const [first, ...more] = all.sort((a, b) => a.line - b.line);
-  if (first !== undefined) throw more.length === 0 ? first : new ConfigErrors([first, ...more]);
+  const all = errors.flatMap((error) => [error, ...error.others]);
+  const [first, ...others] = all.sort((a, b) => a.line - b.line);
+  if (first === undefined) return;
+  const { file, line, variable, problem } = first;
+  throw new ConfigError(file, line, variable, problem, others);
 }
 
 /** The connection failed or broke, or the peer did not answer in time. */

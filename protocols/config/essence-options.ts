@@ -32,6 +32,8 @@ export interface EssenceSwitches {
   readonly keywords?: false;
   /** E-99. */
   readonly rawReferences?: true;
+  /** E-85: the messages of the SGML parser are in the log. */
+  readonly syntaxCheck?: true;
   /** E-116: only the type of a document is requested. */
   readonly typeOnly?: true;
   /** E-45, `--max-depth`, `--max-components`, `--max-unpacked`, `--max-ratio`: limits of unpacking one document. */
@@ -101,6 +103,7 @@ const WITHOUT_VALUE: ReadonlyMap<string, EssenceSwitches> = new Map<string, Esse
   ['--no-access', { access: false }],
   ['--no-keywords', { keywords: false }],
   ['--raw-references', { rawReferences: true }],
+  ['--syntax-check', { syntaxCheck: true }],
   ['--type-only', { typeOnly: true }],
   // E-69: summaries are always checked; the log is always complete.
   ['--fast-summarizing', {}],

@@ -60,7 +60,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * @param file its name, for messages and for the default of Top-Directory
  * @param env values of `${NAME}` (G-25), e.g. `process.env`
  * @returns warnings for unknown variables (G-24) and for lines of the lists that cannot be used, which are passed over
- * @throws ConfigError for a variable after the lists, a duplicate, a bad number; several as one ConfigErrors, which then also names the
+ * @throws ConfigError for a variable after the lists, a duplicate, a bad number; several as one error, which then also names the
  * lines of the lists that cannot be used
  */
 export function parseGathererConf(

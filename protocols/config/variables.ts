@@ -65,7 +65,7 @@ export class VariableTable<Shape extends z.ZodRawShape> {
 
   /**
    * Checks the assignments of a file.
-   * @throws ConfigError for the variables whose values cannot be used; several as one ConfigErrors
+   * @throws ConfigError for the variables whose values cannot be used; several as one error
    */
   read(assignments: readonly Assignment[], file: string): VariableReading<z.output<z.ZodObject<Shape>>> {
     const warnings: ConfigError[] = [];

@@ -22,6 +22,25 @@ export interface CommandEntry {
   readonly load: () => Promise<Command>;
 }
 
+/** G-3, G-4: the original enumerators. */
+const ENUMERATORS = [
+  'httpenum',
+  'httpenum-breadth',
+  'httpenum-depth',
+  'ftpenum',
+  'gopherenum',
+  'newsenum',
+  'fileenum',
+];
+
+/** What the converters of E-48 to E-51 read. */
+const FOREIGN_LISTS = {
+  lsm2soif: 'Linux Software Map entries',
+  iafa2soif: 'IAFA templates',
+  pcindex2soif: 'the index of a PC software archive',
+  netfind2soif: 'Netfind seed records',
+} as const;
+
 /** Every command, in the order of the help within its group. */
 export const COMMANDS: readonly CommandEntry[] = [
   {
@@ -205,6 +224,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./essence.js')).essenceCommand(),
   },
   {
+    name: 'sgml-sum',
+    originals: ['SGML.sum'],
+    group: 'soif',
+    summary: 'summarize an SGML document by an extraction table',
+    load: async () => (await import('./sgml-sum.js')).sgmlSumCommand(),
+  },
+  {
     name: 'soif',
     group: 'soif',
     summary: 'check, print and convert SOIF streams',
@@ -252,6 +278,15 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: "print each object's references and its URL, normalized",
     load: async () => (await import('./soif/print.js')).printUrlrefsCommand(),
   },
+  ...(['lsm2soif', 'iafa2soif', 'pcindex2soif', 'netfind2soif'] as const).map(
+    (name): CommandEntry => ({
+      name,
+      originals: [`${name}.pl`],
+      group: 'soif',
+      summary: `convert ${FOREIGN_LISTS[name]} into SOIF`,
+      load: async () => (await import('./soif/to-soif.js')).toSoifCommand(name),
+    }),
+  ),
   {
     name: 'template2db',
     group: 'databases',
@@ -348,6 +383,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: 'testing',
     summary: 'test URLs against a robots.txt',
     load: async () => (await import('./robots.js')).robotsCommand(),
+  },
+  {
+    name: 'enum',
+    originals: ENUMERATORS,
+    group: 'testing',
+    summary: 'print the URLs of a RootNode',
+    load: async () => (await import('./enum.js')).enumCommand(),
   },
   {
     name: 'troubleshooting',

@@ -30,7 +30,7 @@ import { writeExportFiles } from './db/export-files.js';
 import { EXIT } from './exit.js';
 import { GatherProgress } from './gather-progress.js';
 import { integerOption, repeatedOption, stopLimitOption } from './option-values.js';
-import { Phases, PhasesEnded } from './phases.js';
+import { Phases } from './phases.js';
 import { writeMessage } from './printable.js';
 import { debugArguments, HARVEST_PROGRAM, startGatherd, startUnattended } from './start-program.js';
 
@@ -207,7 +207,7 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
     if (!options.export) {
       progress?.showPhase('gather');
       gathered = await logRun(log, errors, config, () => gatherer.run(stop));
-      await phases?.confirm(gatheredText(gathered), 'publish');
+      if ((await phases?.confirm(gatheredText(gathered), 'publish')) === false) return EXIT.ok;
     }
     phase = 'the publication';
     progress?.showPhase('publish');
@@ -215,9 +215,9 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
     const references = await gatherer.publishReferences(stop);
     await writeExportFiles(config.dataDirectory, Math.floor(Date.now() / 1000));
     published = { generation, objects: gatherer.store.summaries.count, references };
-    await phases?.confirm(publishedText(published), 'write the scripts and start gatherd');
+    const next = 'write the scripts and start gatherd';
+    if ((await phases?.confirm(publishedText(published), next)) === false) return EXIT.ok;
   } catch (error) {
-    if (error instanceof PhasesEnded) return EXIT.ok;
     if (!stop.aborted) throw error;
     process.stderr.write('gatherer: stopped; the gathered documents are kept, and the next run continues\n');
     return EXIT.interrupted;

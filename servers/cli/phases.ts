@@ -1,10 +1,5 @@
 import { createInterface, type Interface } from 'node:readline';
 
-/** The user ended a run between two of its phases. */
-export class PhasesEnded extends Error {
-  readonly code = 'ERR_PHASES_ENDED';
-}
-
 /** Stops a run after each of its phases, until the user presses Enter (G-12, `-manual`). */
 export class Phases implements Disposable {
   readonly #input: Interface;
@@ -22,14 +17,15 @@ export class Phases implements Disposable {
    *
    * @param done a report of the phase
    * @param next what follows, e.g. `publish`
-   * @throws PhasesEnded if the user ends the run; the signal's reason when aborted
+   * @returns false if the user ends the run
+   * @throws the signal's reason when aborted
    */
-  async confirm(done: string, next: string): Promise<void> {
+  async confirm(done: string, next: string): Promise<boolean> {
     process.stderr.write(`${done}\nNext: ${next}. Press Enter to go on, q to end here: `);
     const answer = await this.#lines.next();
     this.signal.throwIfAborted();
     process.stderr.write('\n');
-    if (answer.done === true || /^\s*q/i.test(answer.value)) throw new PhasesEnded('ended by the user');
+    return answer.done !== true && !/^\s*q/i.test(answer.value);
   }
 
   [Symbol.dispose](): void {

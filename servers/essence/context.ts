@@ -4,6 +4,7 @@ import { ConfigError, errorCode, messageOf, throwConfigErrors } from '../../prot
 import { findTypePrograms, type ProgramSettings, type TypePrograms } from './external/index.js';
 import { type MagicRules, parseMagic } from './magic-file.js';
 import type { EssenceOptions, EssenceSettings } from './model.js';
+import { READABLE_TYPES } from './readable-types.js';
 import { type PostRules, parsePostRules } from './rules/index.js';
 import { compileSgmlTypes, readSgmlSources, type SgmlSources, type SgmlTypes } from './sgml/index.js';
 import { type ExtractionTable, parseExtractionTable } from './sgml/table.js';
@@ -62,8 +63,7 @@ export async function readEssenceSources(
     programs &&
     (await findTypePrograms(programs.directories, programs.environment?.HARVEST_HOME, {
       directories: programs.installedDirectories ?? [],
-      // Loaded only if such a program exists: the readers of all types are many modules.
-      isBuiltIn: async (type) => (await import('./readable-types.js')).isReadable(type),
+      isBuiltIn: (type) => READABLE_TYPES.has(type),
     }));
   const sgml = await readSgmlSources(libDirectory, found?.sgml);
   return {

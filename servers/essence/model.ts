@@ -41,6 +41,8 @@ export interface EssenceOptions {
   readonly access?: boolean;
   /** E-116: only the types are determined; objects have no summary. Default false. */
   readonly typeOnly?: boolean;
+  /** E-85: the messages of the SGML parser become warnings about the document. Default false. */
+  readonly syntaxCheck?: boolean;
   /** G-111: MD5 for objects from Exploders: documents that are lists of ready summaries (E-46). Default false. */
   readonly fakeMd5s?: boolean;
   /** E-27: omit components that were generated from another component of the same archive. Default false. */

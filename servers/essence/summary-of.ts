@@ -98,7 +98,10 @@ function basicSummary(
   const { sgml } = context;
   if (sgml !== undefined && isByTable(type, context)) {
     const settings = programs?.settings;
-    return summarizeSgml(document, type, sgml, settings === undefined ? {} : { openSp: settings });
+    return summarizeSgml(document, type, sgml, {
+      syntaxCheck: context.settings.syntaxCheck ?? false,
+      ...(settings === undefined ? {} : { openSp: settings }),
+    });
   }
   return summarizerFor(type, context.settings.fullText)(document, context);
 }

@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { cacheSettings, DiskCache } from '../../clients/fetch/index.js';
 import type { GathererConfig } from '../../protocols/config/index.js';
@@ -23,5 +22,6 @@ export async function removeDiskCache(
   dataDirectory: string,
 ): Promise<void> {
   await rm(join(dataDirectory, 'cache'), { recursive: true, force: true });
-  if (existsSync(join(cacheDirectory(config), 'tmp'))) await (await openDiskCache(config)).purge();
+  const found = await stat(join(cacheDirectory(config), 'tmp')).catch(() => undefined);
+  if (found?.isDirectory() === true) await (await openDiskCache(config)).purge();
 }

@@ -33,7 +33,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'servers/refererd/privileges.ts': 'before the start',
   'servers/refererd/supervisor.ts': 'before the start',
   'servers/gatherer/config-files.ts': 'before the start',
-  'servers/gatherer/essence-options.ts': 'before the start',
+  'servers/essence/external/installed.ts': 'before the start',
   'servers/gatherer/enumerate/programs.ts': 'before a program starts',
 };
 const CALL =

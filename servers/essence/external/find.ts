@@ -39,8 +39,8 @@ export async function findTypePrograms(
   harvestHome = '',
   installed: {
     readonly directories: readonly string[];
-    readonly isBuiltIn: (type: string) => Promise<boolean>;
-  } = { directories: [], isBuiltIn: async () => false },
+    readonly isBuiltIn: (type: string) => boolean;
+  } = { directories: [], isBuiltIn: () => false },
 ): Promise<TypePrograms & { readonly warnings: readonly string[] }> {
   const summarizers: Record<string, string> = {};
   const unnesters: Record<string, string> = {};
@@ -54,7 +54,7 @@ export async function findTypePrograms(
       const type = typeName(parts[1]!);
       const programs = parts[2] === 'sum' ? summarizers : unnesters;
       if (type in programs || (parts[2] === 'sum' && type in sgml)) continue;
-      if (!isOwn && (await installed.isBuiltIn(type))) continue;
+      if (!isOwn && installed.isBuiltIn(type)) continue;
       const file = resolve(directory, name);
       const command = parts[2] === 'sum' ? await sgmlCommandIn(file, harvestHome) : undefined;
       if (command !== undefined) sgml[type] = command;

@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createDirectory } from '../../../storage/files/make-directory.js';
 import type { ProgramSettings } from './limits.js';
 
 /** Maximum number of characters of a document's name that are kept. */
@@ -22,7 +23,7 @@ export class ScratchDirectory implements AsyncDisposable {
     keepFiles = false,
   }: Pick<ProgramSettings, 'temporaryDirectory' | 'keepFiles'> = {}): Promise<ScratchDirectory> {
     // A directory that cannot be written must not stop the work.
-    const directory = await mkdir(temporaryDirectory, { recursive: true })
+    const directory = await createDirectory(temporaryDirectory)
       .then(() => mkdtemp(join(temporaryDirectory, 'essence-')))
       .catch(() => mkdtemp(join(tmpdir(), 'essence-')));
     return new ScratchDirectory(directory, keepFiles);

@@ -1,4 +1,11 @@
 export { readProlog } from './prolog.js';
 export { readMarkupEvents } from './reader.js';
 export { sgmlSummarizer, summarizeMarkup, summarizeSgml } from './summarize.js';
-export { compileSgmlTypes, readSgmlSources, type SgmlSources, type SgmlTypes } from './types.js';
+export { parseExtractionTable } from './table.js';
+export {
+  compileSgmlTypes,
+  readSgmlSources,
+  type SgmlSources,
+  type SgmlType,
+  type SgmlTypes,
+} from './types.js';

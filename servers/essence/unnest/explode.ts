@@ -61,9 +61,21 @@ async function* objectsIn(
     yield* await explodeByProgram(document, program, programs.settings);
     return;
   }
-  const convert = CONVERTERS.get(type);
-  if (convert === undefined) return;
-  for (const object of convert(document.text, input.url)) yield soifOf(object);
+  yield* convertDocument(type, document.text, input.url);
+}
+
+/**
+ * Converts a document by a built-in converter (E-48 to E-51).
+ *
+ * @param type one of {@link CONVERTERS}
+ * @param url of the document
+ */
+export function* convertDocument(
+  type: string,
+  text: string,
+  url: string,
+): Generator<SoifObject, void, undefined> {
+  for (const object of CONVERTERS.get(type)?.(text, url) ?? []) yield soifOf(object);
 }
 
 function soifOf({ url, template = 'FILE', attributes }: FoundObject): SoifObject {

@@ -14,6 +14,10 @@ import {
   safeName,
   summarizeByProgram,
 } from '../../../servers/essence/external/index.js';
+import { READABLE_TYPES } from '../../../servers/essence/readable-types.js';
+import { SUMMARIZERS } from '../../../servers/essence/summarizers/index.js';
+import { CONVERTERS } from '../../../servers/essence/unnest/converters/index.js';
+import { FORMATS, MESSAGE_TYPES } from '../../../servers/essence/unnest/formats.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 /** Writes programs to a directory; returns the settings that find them there. */
@@ -281,3 +285,27 @@ async function hasEnded(pid: number): Promise<boolean> {
   }
   return false;
 }
+
+t.test('E-61 programs of the machine summarize only types that Essence does not read itself', async (t) => {
+  const own = await programsIn(t, { 'Pdf.sum': '#!/bin/sh\n' });
+  const machine = await programsIn(t, {
+    'Pdf.sum': '#!/bin/sh\n',
+    'HTML.sum': '#!/bin/sh\n',
+    'LSM.unnest': '#!/bin/sh\n',
+    'Recipe.sum': '#!/bin/sh\n',
+    'Box.unnest': '#!/bin/sh\n',
+  });
+  await writeFile(join(machine.directory, 'Other.sum'), 'not a program');
+  const found = await findTypePrograms([own.directory], '', {
+    directories: [machine.directory],
+    isBuiltIn: (type) => READABLE_TYPES.has(type),
+  });
+  t.same(found.summarizers, {
+    Pdf: join(own.directory, 'Pdf.sum'),
+    Recipe: join(machine.directory, 'Recipe.sum'),
+  });
+  t.same(found.unnesters, { Box: join(machine.directory, 'Box.unnest') });
+  t.same(found.warnings, []);
+  const read = [...SUMMARIZERS.keys(), ...FORMATS.keys(), ...MESSAGE_TYPES, ...CONVERTERS.keys()];
+  t.same([...READABLE_TYPES].sort(), [...new Set(read)].sort());
+});

@@ -1,0 +1,49 @@
+import { readFile } from 'node:fs/promises';
+import type { EssenceContext } from './context.js';
+import { SourceDocument } from './document.js';
+import { parseExtractionTable, type SgmlType, summarizeSgml } from './sgml/index.js';
+
+/** What `SGML.sum` of the original got on its command line (E-81). */
+export interface TableCall {
+  /** The document type, e.g. `HTML`. */
+  readonly documentType: string;
+  /** `-t`: a file with another extraction table. */
+  readonly table?: string;
+  /** `-d`: a file with another SGML declaration. */
+  readonly declaration?: string;
+  /** E-85: whether the messages of the parser are among the warnings. */
+  readonly syntaxCheck: boolean;
+}
+
+/**
+ * Summarizes one document by an extraction table (E-80 to E-96), without keywords and bookkeeping.
+ *
+ * @returns the attributes, and messages about the document
+ * @throws ConfigError if the table is wrong; the error of the file system if it cannot be read
+ */
+export async function summarizeByTable(
+  document: { readonly url: string; readonly body: Uint8Array },
+  { documentType, table, declaration, syntaxCheck }: TableCall,
+  { settings, sgml, programs }: EssenceContext,
+): Promise<{
+  readonly attributes: readonly (readonly [string, string])[];
+  readonly warnings: readonly string[];
+}> {
+  const types = new Map<string, SgmlType>(sgml?.types);
+  const name = documentType.toLowerCase();
+  const known = types.get(name);
+  const chosen =
+    table === undefined
+      ? known
+      : { ...known, table: parseExtractionTable(await readFile(table, 'utf8'), table) };
+  if (chosen !== undefined)
+    types.set(name, { ...chosen, ...(declaration === undefined ? {} : { declaration }) });
+  const source = new SourceDocument({ ...document, lastModificationTime: 0, updateTime: 0 }, settings, false);
+  const { attributes } = await summarizeSgml(
+    source,
+    documentType,
+    { ...sgml, types },
+    { syntaxCheck, ...(programs === undefined ? {} : { openSp: programs.settings }) },
+  );
+  return { attributes, warnings: source.warnings };
+}
