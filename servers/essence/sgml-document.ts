@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { EssenceContext } from './context.js';
 import { SourceDocument } from './document.js';
+import { summarizeHtml } from './html/walk.js';
 import { parseExtractionTable, type SgmlType, summarizeSgml } from './sgml/index.js';
 
 /** What `SGML.sum` of the original got on its command line (E-81). */
@@ -16,7 +17,7 @@ export interface TableCall {
 }
 
 /**
- * Summarizes one document by an extraction table (E-80 to E-96), without keywords and bookkeeping.
+ * Summarizes one document by an extraction table (E-80 to E-96), without keywords and bookkeeping. HTML is read as browsers do (E-104).
  *
  * @returns the attributes, and messages about the document
  * @throws ConfigError if the table is wrong; the error of the file system if it cannot be read
@@ -24,21 +25,31 @@ export interface TableCall {
 export async function summarizeByTable(
   document: { readonly url: string; readonly body: Uint8Array },
   { documentType, table, declaration, syntaxCheck }: TableCall,
-  { settings, sgml, programs }: EssenceContext,
+  context: EssenceContext,
 ): Promise<{
   readonly attributes: readonly (readonly [string, string])[];
   readonly warnings: readonly string[];
 }> {
+  const isHtml = documentType.toLowerCase() === 'html';
+  const source = new SourceDocument(
+    { ...document, lastModificationTime: 0, updateTime: 0 },
+    context.settings,
+    isHtml,
+  );
+  const own = table === undefined ? undefined : parseExtractionTable(await readFile(table, 'utf8'), table);
+  if (isHtml) {
+    const { attributes } = summarizeHtml(source, own ?? context.htmlTable);
+    return { attributes, warnings: source.warnings };
+  }
+  const { sgml, programs } = context;
   const types = new Map<string, SgmlType>(sgml?.types);
-  const name = documentType.toLowerCase();
-  const known = types.get(name);
-  const chosen =
-    table === undefined
-      ? known
-      : { ...known, table: parseExtractionTable(await readFile(table, 'utf8'), table) };
+  const known = types.get(documentType.toLowerCase());
+  const chosen = own === undefined ? known : { ...known, table: own };
   if (chosen !== undefined)
-    types.set(name, { ...chosen, ...(declaration === undefined ? {} : { declaration }) });
-  const source = new SourceDocument({ ...document, lastModificationTime: 0, updateTime: 0 }, settings, false);
+    types.set(documentType.toLowerCase(), {
+      ...chosen,
+      ...(declaration === undefined ? {} : { declaration }),
+    });
   const { attributes } = await summarizeSgml(
     source,
     documentType,
