@@ -83,8 +83,6 @@ export class ConfigError extends KitError {
     super([own, ...others.map((other) => other.sentence)].join('\n'));
     this.sentence = own;
   }
-
-
 }
 
 /** Throws what was wrong with a configuration, in the order of the lines; nothing if the list is empty. @throws ConfigError */
