@@ -6,6 +6,7 @@ import '../servers/essence/html.test.js';
 import '../servers/essence/magic-file.test.js';
 import '../servers/essence/markup.test.js';
 import '../servers/essence/main-text.test.js';
+import '../servers/essence/media.test.js';
 import '../servers/essence/office.test.js';
 import '../servers/essence/outlinks.test.js';
 import '../servers/essence/page-metadata.test.js';

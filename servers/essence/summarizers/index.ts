@@ -109,7 +109,8 @@ const EXTRACTED: readonly (readonly [type: string, summarizer: Summarizer])[] = 
   ['Zoo', unreadArchive('Zoo')],
   ['Font', async (document) => (await import('./media/font.js')).summarizeFont(document)],
   ['Image', async (document) => (await import('./media/image.js')).summarizeImage(document)],
-  ['Audio', async (document) => (await import('./media/audio.js')).summarizeAudio(document)],
+  ['Audio', async (document) => (await import('./media/audio.js')).summarizeMedia(document)],
+  ['Video', async (document) => (await import('./media/audio.js')).summarizeMedia(document)],
   ['SymbolicLink', summarizeSymbolicLink],
   ['Unrecognized', summarizeUnrecognized],
 ];

@@ -1,34 +1,19 @@
 import type { SourceDocument } from '../../document.js';
 import type { Summary } from '../../summary.js';
-import { guarded, oneLine, present } from '../extracted.js';
+import { guarded, present } from '../extracted.js';
 import { summarizeUnrecognized } from '../text.js';
+import { fourCharacters, MediaFacts, textOf } from './facts.js';
 import { id3v1, id3v2 } from './id3.js';
+import { readIsoMedia } from './iso-media.js';
+import { readMatroska } from './matroska.js';
+import { mpegSeconds } from './mpeg-audio.js';
 
 /** Maximum number of comments of one file. */
 const MAX_COMMENTS = 200;
 /** Maximum number of chunks or blocks of one file. */
 const MAX_CHUNKS = 10_000;
-
-/** Attributes by the names of Vorbis comments and of WAVE INFO chunks. */
-const FIELDS: ReadonlyMap<string, string> = new Map([
-  ['TITLE', 'Title'],
-  ['ARTIST', 'Author'],
-  ['COMPOSER', 'Author'],
-  ['ALBUM', 'Series-Title'],
-  ['DATE', 'Date'],
-  ['GENRE', 'Keywords'],
-  ['DESCRIPTION', 'Description'],
-  ['COMMENT', 'Description'],
-  ['INAM', 'Title'],
-  ['IART', 'Author'],
-  ['IPRD', 'Series-Title'],
-  ['ICRD', 'Date'],
-  ['IGNR', 'Keywords'],
-  ['ICMT', 'Description'],
-  ['NAME', 'Title'],
-  ['AUTH', 'Author'],
-  ['ANNO', 'Description'],
-]);
+/** Bytes at the end of an Ogg file that are searched for its last page, which has at most this size. */
+const MAX_PAGE_BYTES = 65_307;
 
 /** Encodings of Sun audio files. */
 const SUN_CODINGS: ReadonlyMap<number, string> = new Map([
@@ -39,37 +24,27 @@ const SUN_CODINGS: ReadonlyMap<number, string> = new Map([
   [27, 'A-law'],
 ]);
 
-/** Metadata of a sound file. */
-class AudioFacts {
-  readonly fields: (readonly [string, string])[] = [];
-  codec = '';
-  seconds = 0;
-
-  add(tag: string, value: string): void {
-    const name = FIELDS.get(tag.toUpperCase());
-    if (name !== undefined && this.fields.length < MAX_COMMENTS)
-      this.fields.push([name, oneLine(value.slice(0, 2000))]);
-  }
-}
-
-/** Audio: title (else the file's name), artist and other tags; codec and duration (6.2). */
-export function summarizeAudio(document: SourceDocument): Summary {
-  const facts = new AudioFacts();
-  guarded(document, 'the sound file', undefined, () => readAudio(document.body, facts));
-  const fields = present(facts.fields);
+/** Audio and video: title (else the file's name), artist and other tags; format, size of the picture and duration (6.2). */
+export function summarizeMedia(document: SourceDocument): Summary {
+  const facts = new MediaFacts();
+  const kind = 'the sound or video file';
+  guarded(document, kind, undefined, () => readMedia(document.body, facts));
+  const { fields } = facts;
   const title = fields.some(([name]) => name === 'Title') ? [] : summarizeUnrecognized(document).attributes;
-  const duration = facts.seconds > 0 ? `, ${facts.seconds.toFixed(1)} seconds` : '';
   return {
     attributes: [
       ...title,
       ...fields,
-      ...present([['Description', facts.codec === '' ? undefined : `${facts.codec}${duration}`]]),
+      ...present([
+        ['Description', facts.summary],
+        ['Duration', facts.hasDuration ? facts.seconds.toFixed(1) : undefined],
+      ]),
     ],
     text: '',
   };
 }
 
-function readAudio(bytes: Uint8Array, facts: AudioFacts): void {
+function readMedia(bytes: Uint8Array, facts: MediaFacts): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const start = latin(bytes, 0, 12);
   if (start.startsWith('RIFF')) readChunks(bytes, view, facts, true);
@@ -77,35 +52,51 @@ function readAudio(bytes: Uint8Array, facts: AudioFacts): void {
   else if (start.startsWith('.snd')) readSun(bytes, view, facts);
   else if (start.startsWith('fLaC')) readFlac(bytes, view, facts);
   else if (start.startsWith('OggS')) readOgg(bytes, view, facts);
+  else if (start.startsWith('\x1a\x45\xdf\xa3')) readMatroska(bytes, facts);
+  else if (ISO_BOXES.has(start.slice(4, 8))) readIsoMedia(bytes, facts);
   else if (start.startsWith('ID3') || (bytes[0] === 0xff && (bytes[1]! & 0xe0) === 0xe0)) {
-    facts.codec = 'MPEG audio';
-    for (const [name, value] of [...id3v2(bytes), ...id3v1(bytes)]) {
-      if (!facts.fields.some(([known]) => known === name)) facts.fields.push([name, value]);
+    facts.format = 'MPEG audio';
+    const fields = [...id3v2(bytes), ...id3v1(bytes)];
+    for (const [name, value] of fields) {
+      if (!facts.fields.some(([known]) => known === name)) facts.addField(name, value);
     }
+    facts.seconds = mpegSeconds(bytes, view);
   }
 }
+
+/** Types of the first box of ISO media; QuickTime files may begin without `ftyp`. */
+const ISO_BOXES = new Set(['ftyp', 'moov', 'mdat', 'wide', 'free', 'skip', 'pnot']);
 
 function latin(bytes: Uint8Array, from: number, to: number): string {
   return Buffer.from(bytes.subarray(from, to)).toString('latin1');
 }
 
-/** WAVE and AIFF: chunks with a name, a size and data. */
-function readChunks(bytes: Uint8Array, view: DataView, facts: AudioFacts, little: boolean): void {
+/** Lists of RIFF that are read; others, with the sound and pictures, are skipped. */
+const LISTS = new Set(['INFO', 'hdrl', 'strl']);
+
+/** WAVE, AVI and AIFF: chunks with a name, a size and data. */
+function readChunks(bytes: Uint8Array, view: DataView, facts: MediaFacts, little: boolean): void {
   let rate = 0;
-  facts.codec = little ? 'WAVE audio' : 'AIFF audio';
+  const kind = fourCharacters(bytes, 8);
+  facts.format = little ? (kind === 'AVI ' ? 'AVI video' : 'WAVE audio') : 'AIFF audio';
   for (let offset = 12, chunks = 0; offset + 8 <= bytes.length && chunks < MAX_CHUNKS; chunks++) {
-    const name = latin(bytes, offset, offset + 4);
+    const name = fourCharacters(bytes, offset);
     const size = view.getUint32(offset + 4, little);
-    if (little && name === 'fmt ') rate = view.getUint32(offset + 16, true);
-    else if (little && name === 'data' && rate > 0) facts.seconds = size / rate;
-    else if (!little && name === 'COMM')
-      facts.seconds = view.getUint32(offset + 10) / extendedFloat(view, offset + 16);
-    else if (name === 'LIST' && latin(bytes, offset + 8, offset + 12) === 'INFO') {
+    const data = offset + 8;
+    if (little && name === 'LIST' && LISTS.has(fourCharacters(bytes, data))) {
       // A list contains chunks: descend into it.
       offset += 12;
       continue;
-    } else
-      facts.add(name, latin(bytes, offset + 8, offset + 8 + Math.min(size, 2000)).replace(/\0[\s\S]*$/, ''));
+    }
+    if (little && name === 'fmt ') rate = view.getUint32(offset + 16, true);
+    else if (little && name === 'data' && rate > 0) facts.seconds = size / rate;
+    else if (name === 'avih') {
+      facts.seconds = (view.getUint32(data, true) * view.getUint32(data + 16, true)) / 1e6;
+      facts.width = view.getUint32(data + 32, true);
+      facts.height = view.getUint32(data + 36, true);
+    } else if (!little && name === 'COMM')
+      facts.seconds = view.getUint32(offset + 10) / extendedFloat(view, offset + 16);
+    else facts.add(name, textOf(bytes.subarray(data, data + Math.min(size, 6000))).replace(/\0[\s\S]*$/, ''));
     offset += 8 + size + (size % 2);
   }
 }
@@ -115,17 +106,17 @@ function extendedFloat(view: DataView, offset: number): number {
   return view.getUint32(offset + 2) * 2 ** ((view.getUint16(offset) & 0x7fff) - 16383 - 31) || 1;
 }
 
-function readSun(bytes: Uint8Array, view: DataView, facts: AudioFacts): void {
+function readSun(bytes: Uint8Array, view: DataView, facts: MediaFacts): void {
   const start = view.getUint32(4);
   const coding = view.getUint32(12);
   const rate = view.getUint32(16) * Math.max(1, view.getUint32(20));
-  facts.codec = `Sun audio, ${SUN_CODINGS.get(coding) ?? `coding ${coding}`}`;
+  facts.format = `Sun audio, ${SUN_CODINGS.get(coding) ?? `coding ${coding}`}`;
   facts.seconds = (bytes.length - start) / (rate * (coding === 3 ? 2 : 1)) || 0;
   facts.add('COMMENT', latin(bytes, 24, Math.min(start, 2024)).replace(/\0[\s\S]*$/, ''));
 }
 
-function readFlac(bytes: Uint8Array, view: DataView, facts: AudioFacts): void {
-  facts.codec = 'FLAC audio';
+function readFlac(bytes: Uint8Array, view: DataView, facts: MediaFacts): void {
+  facts.format = 'FLAC audio';
   for (let offset = 4, blocks = 0; offset + 4 <= bytes.length && blocks < MAX_CHUNKS; blocks++) {
     const kind = bytes[offset]!;
     const size = view.getUint32(offset) & 0xffffff;
@@ -139,17 +130,37 @@ function readFlac(bytes: Uint8Array, view: DataView, facts: AudioFacts): void {
   }
 }
 
-/** Ogg: the comment header is in the second page, whose first packet begins with its name. */
-function readOgg(bytes: Uint8Array, view: DataView, facts: AudioFacts): void {
+/** Ogg: the comment header is in the second page of a stream; its first packet begins with its name. */
+function readOgg(bytes: Uint8Array, view: DataView, facts: MediaFacts): void {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 65_536));
-  facts.codec = head.includes('OpusHead') ? 'Opus audio' : 'Ogg Vorbis audio';
-  const opus = head.indexOf('OpusTags');
-  const vorbis = head.indexOf('\x03vorbis', 0, 'latin1');
-  if (opus >= 0) vorbisComments(bytes, view, opus + 8, facts);
-  else if (vorbis >= 0) vorbisComments(bytes, view, vorbis + 7, facts);
+  const isVideo = head.indexOf('\x80theora', 0, 'latin1') >= 0;
+  const opusHead = head.indexOf('OpusHead');
+  const vorbisHead = head.indexOf('\x01vorbis', 0, 'latin1');
+  facts.format = isVideo ? 'Ogg Theora video' : opusHead >= 0 ? 'Opus audio' : 'Ogg Vorbis audio';
+  if (!isVideo && opusHead >= 0) facts.seconds = lastPosition(bytes) / 48_000;
+  else if (!isVideo && vorbisHead >= 0)
+    facts.seconds = lastPosition(bytes) / Math.max(1, view.getUint32(vorbisHead + 12, true));
+  if (isVideo) {
+    const theora = head.indexOf('\x80theora', 0, 'latin1');
+    facts.width = view.getUint32(theora + 13) & 0xffffff;
+    facts.height = view.getUint32(theora + 16) & 0xffffff;
+  }
+  for (const name of ['OpusTags', '\x03vorbis', '\x81theora']) {
+    const comments = head.indexOf(name, 0, 'latin1');
+    if (comments >= 0) vorbisComments(bytes, view, comments + name.length, facts);
+  }
 }
 
-function vorbisComments(bytes: Uint8Array, view: DataView, start: number, facts: AudioFacts): void {
+/** Samples up to the end of the last page; 0 if that is unknown. */
+function lastPosition(bytes: Uint8Array): number {
+  const tail = Buffer.from(bytes.subarray(Math.max(0, bytes.length - MAX_PAGE_BYTES)));
+  const page = tail.lastIndexOf('OggS');
+  if (page < 0 || page + 14 > tail.length) return 0;
+  const position = Number(tail.readBigInt64LE(page + 6));
+  return position > 0 ? position : 0;
+}
+
+function vorbisComments(bytes: Uint8Array, view: DataView, start: number, facts: MediaFacts): void {
   let offset = start + 4 + view.getUint32(start, true);
   const count = Math.min(MAX_COMMENTS, view.getUint32(offset, true));
   offset += 4;

@@ -3,6 +3,11 @@ import type { SourceDocument } from '../../document.js';
 import type { Summary } from '../../summary.js';
 import { guarded, oneLine, present, unreadable } from '../extracted.js';
 import { summarizeUnrecognized } from '../text.js';
+import { MediaFacts } from './facts.js';
+import { readIsoMedia } from './iso-media.js';
+import { pngTexts } from './png-text.js';
+import { isSvg, summarizeSvg } from './svg.js';
+import { webpMetadata } from './webp.js';
 
 /** The header of an image. */
 interface ImageHead {
@@ -10,6 +15,8 @@ interface ImageHead {
   readonly width: number;
   readonly height: number;
   readonly comments: readonly string[];
+  /** Attributes that the format itself has. */
+  readonly fields?: readonly (readonly [name: string, value: string])[];
 }
 
 /** Attributes, and the EXIF, IPTC and XMP fields of each in order of preference. */
@@ -27,8 +34,14 @@ const MAX_FIELD = 2000;
 
 /** Image: file name, format and size, comments; fields of EXIF, IPTC and XMP (E-141). */
 export async function summarizeImage(document: SourceDocument): Promise<Summary> {
+  if (isSvg(Buffer.from(document.body.subarray(0, 4096)).toString('latin1'))) return summarizeSvg(document);
   const head = guarded(document, 'the image', undefined, () => imageHead(document.body));
-  const fields = await metadataOf(document, head?.format);
+  const fields = [...(await metadataOf(document, head?.format))];
+  for (const [name, value] of head?.fields ?? []) {
+    // What a program wrote twice, in two kinds of metadata.
+    const isKnown = fields.some(([known, text]) => known === name && (name === 'Title' || text === value));
+    if (!isKnown) fields.push([name, value]);
+  }
   const size = head === undefined ? undefined : `${head.format} image, ${head.width} x ${head.height} pixels`;
   const title = fields.some(([name]) => name === 'Title') ? [] : summarizeUnrecognized(document).attributes;
   return {
@@ -44,18 +57,29 @@ export async function summarizeImage(document: SourceDocument): Promise<Summary>
   };
 }
 
+/** Formats whose metadata exifr reads; those of WebP in another wrapping. */
+const WITH_METADATA = new Set(['JPEG', 'TIFF', 'PNG', 'WebP', 'HEIF', 'AVIF']);
+
 async function metadataOf(
   document: SourceDocument,
   format: string | undefined,
 ): Promise<(readonly [string, string])[]> {
-  if (format !== 'JPEG' && format !== 'TIFF' && format !== 'PNG') return [];
+  if (format === undefined || !WITH_METADATA.has(format)) return [];
+  const { body } = document;
+  const file =
+    format === 'WebP'
+      ? webpMetadata(body, new DataView(body.buffer, body.byteOffset, body.byteLength))
+      : body.slice();
+  if (file === undefined) return [];
   try {
-    const tags: unknown = await exifr.parse(document.body.slice(), {
+    const tags: unknown = await exifr.parse(file, {
       xmp: true,
       iptc: true,
       icc: false,
       gps: false,
       makerNote: false,
+      // For TIFF files, whose XMP and IPTC are in their own tags.
+      tiff: true,
       mergeOutput: true,
     });
     if (typeof tags !== 'object' || tags === null) return [];
@@ -95,12 +119,16 @@ function imageHead(bytes: Uint8Array): ImageHead | undefined {
   });
   const start = latin(0, 16);
   if (start.startsWith('\x89PNG'))
-    return head('PNG', view.getUint32(16), view.getUint32(20), pngComments(view, latin));
+    return {
+      ...head('PNG', view.getUint32(16), view.getUint32(20)),
+      fields: pngTexts(bytes, view),
+    };
   if (start.startsWith('GIF8'))
     return head('GIF', view.getUint16(6, true), view.getUint16(8, true), gifComments(bytes));
   if (start.startsWith('\xff\xd8')) return jpegHead(view, latin, head);
   if (start.startsWith('II*\0') || start.startsWith('MM\0*'))
     return tiffHead(view, start.startsWith('II'), head);
+  if (start.slice(4, 8) === 'ftyp') return heifHead(bytes, start.slice(8, 12), head);
   if (start.startsWith('BM')) return head('BMP', view.getInt32(18, true), Math.abs(view.getInt32(22, true)));
   if (start.slice(8, 12) === 'WEBP') {
     const kind = latin(12, 16);
@@ -132,18 +160,11 @@ function threeBytes(view: DataView, offset: number): number {
   return view.getUint16(offset, true) + 65536 * view.getUint8(offset + 2);
 }
 
-/** Reads the texts of `tEXt` chunks before the image data. */
-function pngComments(view: DataView, latin: (from: number, to: number) => string): string[] {
-  const comments: string[] = [];
-  for (let offset = 8; offset + 12 <= view.byteLength && comments.length < 100; ) {
-    const length = view.getUint32(offset);
-    const kind = latin(offset + 4, offset + 8);
-    if (kind === 'IDAT' || kind === 'IEND') break;
-    if (kind === 'tEXt' && length < 10_000)
-      comments.push(oneLine(latin(offset + 8, offset + 8 + length).replace('\0', ': ')));
-    offset += 12 + length;
-  }
-  return comments;
+/** HEIF and AVIF: the largest size of a picture; the parts of a large one have sizes of their own. */
+function heifHead(bytes: Uint8Array, brand: string, head: HeadFactory): ImageHead {
+  const facts = new MediaFacts();
+  readIsoMedia(bytes, facts);
+  return head(brand.startsWith('avi') ? 'AVIF' : 'HEIF', facts.width, facts.height);
 }
 
 /** Reads comment extensions (0x21 0xfe) before the first image. */
@@ -179,7 +200,9 @@ function jpegHead(
     }
     const length = view.getUint16(offset + 2);
     if (marker === 0xfe && comments.length < 100)
-      comments.push(oneLine(latin(offset + 4, offset + 2 + Math.min(length, MAX_FIELD))));
+      comments.push(
+        oneLine(latin(offset + 4, offset + 2 + Math.min(length, MAX_FIELD)).replace(/\0+/g, ' ')),
+      );
     // The frame header; 0xc4, 0xc8 and 0xcc are tables.
     if (marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc) {
       return head('JPEG', view.getUint16(offset + 7), view.getUint16(offset + 5), comments);

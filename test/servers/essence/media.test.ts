@@ -1,0 +1,246 @@
+// The summarizers of sound, films and pictures: metadata of containers, and damaged files.
+
+import fc from 'fast-check';
+import t from 'tap';
+import { compileEssence, readEssenceSources } from '../../../servers/essence/index.js';
+import { recognize } from '../../../servers/essence/recognize.js';
+import { summarizeDocument } from '../../../servers/essence/summarize.js';
+import {
+  avi,
+  box,
+  chunk,
+  element,
+  item,
+  itunes,
+  matroska,
+  mp4,
+  png,
+  quickTimeText,
+  simpleTag,
+  u32,
+  webp,
+} from './fixtures/media-files.js';
+import { contentOf, IDENTITY, inputOf } from './helpers.js';
+
+const options = { ...IDENTITY, keywords: false, description: false, trailingNewline: false };
+const sources = { ...(await readEssenceSources({})), stoplist: { file: 'stoplist.cf', text: '' } };
+const context = compileEssence(options, sources);
+
+/** Returns the content attributes of a file, whose type is recognized by its name. */
+async function contentOfFile(name: string, body: Uint8Array | string) {
+  return contentOf(await summarizeDocument(inputOf(`http://a.test/${name}`, body), context));
+}
+
+t.test('6.2 MPEG-4: tags of iTunes, duration and size', async (t) => {
+  const tags = itunes(
+    item('\xa9nam', 'Title ä'),
+    item('\xa9ART', 'Ada'),
+    item('\xa9alb', 'Series'),
+    item('\xa9day', '2020'),
+    item('keyw', 'key'),
+    item('desc', 'About'),
+    item('\xa9too', 'program'),
+  );
+  const expected = {
+    Title: 'Title ä',
+    Author: 'Ada',
+    'Series-Title': 'Series',
+    Date: '2020',
+    Keywords: 'key',
+    Duration: '2.5',
+  };
+  t.same(await contentOfFile('a.mp4', mp4('isom', tags)), {
+    ...expected,
+    Description: 'About\nMPEG-4 video, 640 x 360 pixels, 2.5 seconds',
+  });
+  t.match(await contentOfFile('a.m4a', mp4('M4A ', tags)), { ...expected, Description: /MPEG-4 audio/ });
+});
+
+t.test('6.2 QuickTime and 3GPP: texts of the user data, keys of the metadata', async (t) => {
+  t.match(
+    await contentOfFile(
+      'a.mov',
+      mp4('qt  ', quickTimeText('\xa9nam', 'Old'), quickTimeText('\xa9aut', 'Ada')),
+    ),
+    {
+      Title: 'Old',
+      Author: 'Ada',
+      Description: /^QuickTime video/,
+    },
+  );
+  const key = (name: string) => box('mdta', `com.apple.quicktime.${name}`);
+  const keys = box('keys', u32(0), u32(2), key('title'), key('creationdate'));
+  const meta = box(
+    'meta',
+    box('hdlr', ''),
+    keys,
+    box('ilst', item('\0\0\0\x01', 'New'), item('\0\0\0\x02', '2024-01-01')),
+  );
+  t.match(await contentOfFile('a.mov', mp4('qt  ', meta)), { Title: 'New', Date: '2024-01-01' });
+  const title = box('titl', u32(0), Buffer.from([0x15, 0xc7]), Buffer.from('\xfe\xff\0H\0i', 'latin1'));
+  t.match(await contentOfFile('a.3gp', mp4('3gp4', title)), { Title: 'Hi', Description: /^3GPP video/ });
+});
+
+t.test('6.2 Matroska and WebM: title, tags behind the clusters, levels of tags', async (t) => {
+  const album = element(
+    0x7373,
+    element(0x63c0, element(0x68ca, Buffer.from([50]))),
+    simpleTag('TITLE', 'Album'),
+  );
+  const track = element(
+    0x7373,
+    element(0x63c0, element(0x68ca, Buffer.from([30]))),
+    simpleTag('TITLE', 'Song'),
+    simpleTag('artist', 'Ada'),
+    simpleTag('GENRE', 'Jazz'),
+  );
+  t.same(await contentOfFile('a.mkv', matroska('matroska', album, track)), {
+    'Series-Title': 'Album',
+    Title: 'Song',
+    Author: 'Ada',
+    Keywords: 'Jazz',
+    Description: 'Matroska video, 320 x 200 pixels, 3.0 seconds',
+    Duration: '3.0',
+  });
+  t.match(await contentOfFile('a.webm', matroska('webm', album)), {
+    Title: 'Album',
+    Description: /^WebM video/,
+  });
+});
+
+t.test('6.2 AVI: head and INFO; text that is not UTF-8', async (t) => {
+  const info = [
+    chunk('INAM', 'Film'),
+    chunk('IART', Buffer.from('J\xfcrgen', 'latin1')),
+    chunk('ICRD', '1999'),
+    chunk('ICOP', 'me'),
+  ];
+  t.same(await contentOfFile('a.avi', avi(...info)), {
+    Title: 'Film',
+    Author: 'Jürgen',
+    Date: '1999',
+    Copyright: 'me',
+    Description: 'AVI video, 160 x 120 pixels, 4.0 seconds',
+    Duration: '4.0',
+  });
+});
+
+t.test('6.2 MPEG audio: duration by the number of frames, or by the bit rate', async (t) => {
+  const frame = Buffer.alloc(417);
+  frame.set([0xff, 0xfb, 0x90, 0x00]);
+  t.match(await contentOfFile('a.mp3', Buffer.concat(Array.from({ length: 100 }, () => frame))), {
+    Duration: '2.6',
+  });
+  const first = Buffer.from(frame);
+  first.write('Xing\0\0\0\x01\0\0\x03\xe8', 36, 'latin1');
+  t.match(await contentOfFile('a.mp3', Buffer.concat([first, frame])), { Duration: '26.1' });
+});
+
+t.test(
+  '6.2 PNG: plain, compressed and international texts; those beyond the limit are left out',
+  async (t) => {
+    const long = 'very '.repeat(20).trim();
+    t.same(
+      await contentOfFile(
+        'a.png',
+        png(
+          ['tEXt', 'Title', 'Plain'],
+          ['zTXt', 'Author', 'Packed'],
+          ['iTXt', 'Description', 'Größe'],
+          ['iTXt', 'Copyright', long],
+          ['tEXt', 'Camera', 'x'],
+          ['zTXt', 'Comment', 'a'.repeat(1_000_000)],
+          ['tEXt', 'date:create', 'y'],
+        ),
+      ),
+      {
+        Title: 'Plain',
+        Author: 'Packed',
+        Description: 'Größe\nCamera: x\nPNG image, 256 x 16 pixels',
+        Copyright: long,
+      },
+    );
+  },
+);
+
+t.test('6.2 WebP: XMP; AVIF: size', async (t) => {
+  t.same(await contentOfFile('a.webp', webp('Title', 'Ada')), {
+    Title: 'Title',
+    Author: 'Ada',
+    Description: 'WebP image, 32 x 16 pixels',
+  });
+  const ispe = box('ispe', u32(0), u32(20), u32(30));
+  const avif = Buffer.concat([
+    box('ftyp', 'avif', u32(0)),
+    box('meta', u32(0), box('hdlr', Buffer.alloc(25)), box('iprp', box('ipco', ispe))),
+  ]);
+  t.match(await contentOfFile('a.avif', avif), {
+    Title: 'a.avif',
+    Description: 'AVIF image, 20 x 30 pixels',
+  });
+});
+
+t.test('6.2 SVG: title, description, metadata, and the text that is shown', async (t) => {
+  const svg =
+    '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10 20"><title>Plan</title><desc>Of a house</desc>' +
+    '<metadata><rdf:RDF><cc:Work><dc:creator><cc:Agent><dc:title>Ada</dc:title></cc:Agent></dc:creator></cc:Work></rdf:RDF></metadata>' +
+    '<style>no</style><g><title>Door</title><text>Main <tspan>door</tspan></text></g><script>no()</script></svg>';
+  t.same(await contentOfFile('a.svg', svg), {
+    Title: 'Plan',
+    Description: 'Of a house\nSVG image, 10 x 20 pixels',
+    Author: 'Ada',
+    'Partial-Text': 'Door\nMain door',
+  });
+  t.match(await contentOfFile('a.svg', `<svg>${'<g>'.repeat(100_000)}`), { Title: 'a.svg' });
+});
+
+t.test('E-16 sound, films and pictures of one container are told apart by their first bytes', (t) => {
+  const typeOf = (body: Uint8Array) => recognize(inputOf('http://a.test/x', body), context.rules).type;
+  t.equal(typeOf(mp4('M4A ')), 'Audio');
+  t.equal(typeOf(mp4('isom')), 'Video');
+  t.equal(typeOf(mp4('avif')), 'Image');
+  t.equal(typeOf(matroska('webm')), 'Video');
+  t.equal(typeOf(avi()), 'Video');
+  t.end();
+});
+
+t.test('E-45 cut, damaged and nested files: no exception, no end without limit', async (t) => {
+  const files = [
+    ['a.mp4', mp4('isom', itunes(item('\xa9nam', 'T')))],
+    ['a.mkv', matroska('webm', element(0x7373, simpleTag('TITLE', 'T')))],
+    ['a.avi', avi(chunk('INAM', 'T'))],
+    ['a.png', png(['zTXt', 'Title', 'T'])],
+    ['a.webp', webp('T', 'A')],
+  ] as const;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...files),
+      fc.nat(),
+      fc.nat(255),
+      fc.nat(),
+      async ([name, file], at, value, end) => {
+        const damaged = Buffer.from(file);
+        damaged[at % file.length] = value;
+        const output = await summarizeDocument(
+          inputOf(`http://a.test/${name}`, new Uint8Array(damaged.subarray(0, 1 + (end % file.length)))),
+          context,
+        );
+        t.ok(output.soif !== undefined);
+      },
+    ),
+    { numRuns: 300 },
+  );
+  let nested = box('free', '');
+  for (let i = 0; i < 5000; i++)
+    nested = Buffer.concat([u32(8 + nested.length), Buffer.from('moov'), nested]);
+  t.match(await contentOfFile('a.mp4', Buffer.concat([box('ftyp', 'isom'), nested])), { Title: 'a.mp4' });
+  const empty = Buffer.alloc(1_000_000, box('udta', ''));
+  t.match(await contentOfFile('a.mp4', Buffer.concat([box('ftyp', 'isom'), empty])), { Title: 'a.mp4' });
+  t.match(
+    await contentOfFile(
+      'a.mkv',
+      Buffer.concat([element(0x1a45dfa3, ''), Buffer.alloc(1_000_000, element(0xec, ''))]),
+    ),
+    { Title: 'a.mkv' },
+  );
+});
