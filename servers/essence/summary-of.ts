@@ -140,5 +140,11 @@ function withQuickValues(
       if (value !== undefined && value !== '') values.push([attribute, value]);
     }
   }
-  return { ...summary, attributes: [...summary.attributes, ...values] };
+  // E-67: the title by the file name stands for one that nothing gives; it must not come before that of the lines.
+  const given = new Set(values.map(([name]) => name.toLowerCase()));
+  const byName = new Map(summarizeUnrecognized(document).attributes);
+  const kept = summary.attributes.filter(
+    ([name, value]) => !given.has(name.toLowerCase()) || byName.get(name) !== value,
+  );
+  return { ...summary, attributes: [...kept, ...values] };
 }

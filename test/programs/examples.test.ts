@@ -123,6 +123,7 @@ t.test(
       ['Date', '1988'],
     ] as const)
       t.match(refer.text(name), text, name);
+    t.equal(refer.text('Title'), '%T Computer Networks\n', 'not after the name of the file');
     const abstract = objectOf(objects, 'http://papers.example.org/gathering.abs');
     t.equal(abstract.text('Type'), 'Abstract');
     const lines = abstract.text('Abstract')?.trimEnd().split('\n') ?? [];

@@ -68,6 +68,7 @@ t.test('G-160, G-161 init --yes creates a running server without questions', asy
     'data',
     'lib/stoplist.cf',
     'lib/byname.cf',
+    'lib/magic',
     'tmp',
     'log.gatherer',
   ])

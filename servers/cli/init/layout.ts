@@ -39,7 +39,7 @@ export interface PlanOptions {
 }
 
 /** Rule files that are copied into a Gatherer's `lib` for editing (G-21, G-152). */
-const RULE_FILES = ['bycontent.cf', 'byname.cf', 'byurl.cf', 'quick-sum.cf', 'stoplist.cf'];
+const RULE_FILES = ['bycontent.cf', 'byname.cf', 'byurl.cf', 'magic', 'quick-sum.cf', 'stoplist.cf'];
 
 /** URL-Max of a directory: it loads no server. */
 const DIRECTORY_URL_MAX = 100_000;
