@@ -6,6 +6,7 @@ import { type MagicRules, parseMagic } from './magic-file.js';
 import type { EssenceOptions, EssenceSettings } from './model.js';
 import { READABLE_TYPES } from './readable-types.js';
 import { type PostRules, parsePostRules } from './rules/index.js';
+import { parseSelectorRules, type SelectorRules } from './selectors/rules.js';
 import { compileSgmlTypes, readSgmlSources, type SgmlSources, type SgmlTypes } from './sgml/index.js';
 import { type ExtractionTable, parseExtractionTable } from './sgml/table.js';
 import {
@@ -24,6 +25,7 @@ const LIB_FILES = [
   'bycontent.cf',
   'magic',
   'quick-sum.cf',
+  'selectors.cf',
   'HTML.sum.tbl',
   'HTML-fulltext.sum.tbl',
 ] as const;
@@ -58,6 +60,7 @@ export async function readEssenceSources(
     options.allowlist === undefined ? undefined : read('allowlist', options.allowlist),
     options.postSummarizing === undefined ? undefined : read('postSummarizing', options.postSummarizing),
   ]);
+  await checkSelectorFile(sources['selectors.cf']);
   const { libDirectory, programs } = options;
   const found =
     programs &&
@@ -71,6 +74,12 @@ export async function readEssenceSources(
     sgml,
     ...(programs === undefined || found === undefined ? {} : { programs: { settings: programs, found } }),
   };
+}
+
+/** Checks the selectors themselves. What reads them is loaded only if there are any. */
+async function checkSelectorFile(source: { file: string; text: string } | undefined): Promise<void> {
+  const { all } = parseSelectorRules(source?.text ?? '', source?.file ?? '');
+  if (all.length > 0) (await import('./selectors/extract.js')).checkSelectors(all);
 }
 
 async function readLibFile(
@@ -111,6 +120,8 @@ export interface EssenceContext {
   readonly rules: SelectionRules;
   readonly quick: ReadonlyMap<string, readonly QuickRule[]>;
   readonly htmlTable: ExtractionTable;
+  /** Rules for the pages of a site. */
+  readonly selectors: SelectorRules;
   readonly programs?: EssencePrograms;
   /** E-86: the document types that have a table. */
   readonly sgml?: SgmlTypes;
@@ -167,6 +178,7 @@ export function compileEssence(options: EssenceOptions, sources: EssenceSources)
     },
     quick: parse('quick-sum.cf', parseQuickRules),
     htmlTable: parse(settings.fullText ? 'HTML-fulltext.sum.tbl' : 'HTML.sum.tbl', parseExtractionTable),
+    selectors: parse('selectors.cf', parseSelectorRules),
     ...(sources.programs === undefined ? {} : { programs: sources.programs }),
     ...(sources.sgml === undefined ? {} : { sgml: compileSgmlTypes(sources.sgml) }),
     ...(sources.postSummarizing === undefined ? {} : { postRules: parse('postSummarizing', parsePostRules) }),

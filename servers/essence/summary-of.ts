@@ -69,7 +69,7 @@ export async function summaryOf(
   if (settings.typeOnly) return typeOnly(document);
   // E-117: the full text of the original is the raw content.
   if (settings.rawText) return { attributes: [['Full-Text', document.text]], noindex: false };
-  const summary = await basicSummary(document, type, context);
+  const summary = await withSelected(document, await basicSummary(document, type, context), context);
   const links = linksOf(document, summary);
   return {
     ...withQuickValues(document, asFullText(summary, settings.fullText), context.quick.get(type)),
@@ -113,6 +113,26 @@ function isByTable(type: string, { programs, sgml }: EssenceContext): boolean {
   if (VOCABULARIES.has(type)) return sgml?.types.has(type.toLowerCase()) === true;
   if (SUMMARIZERS.has(type)) return false;
   return type === 'SGML' || type === 'XML' || sgml?.types.has(type.toLowerCase()) === true;
+}
+
+/** Adds the values of selectors.cf to the summary of a page. */
+async function withSelected(
+  document: SourceDocument,
+  summary: Summary | HtmlSummary,
+  { selectors }: EssenceContext,
+): Promise<Summary | HtmlSummary> {
+  const rules = document.isHtml ? selectors.of(document.url) : [];
+  if (rules.length === 0) return summary;
+  const { selectValues } = await import('./selectors/extract.js');
+  const values = selectValues(document, rules);
+  const found = new Set(values.map(([name]) => name.toLowerCase()));
+  const replaced = new Set(
+    rules.filter(({ replaces }) => replaces).map(({ attribute }) => attribute.toLowerCase()),
+  );
+  const others = summary.attributes.filter(
+    ([name]) => !replaced.has(name.toLowerCase()) || !found.has(name.toLowerCase()),
+  );
+  return { ...summary, attributes: [...others, ...values] };
 }
 
 function isHtmlSummary(summary: Summary | HtmlSummary): summary is HtmlSummary {

@@ -17,17 +17,23 @@ const TRUSTED_TYPES: ReadonlySet<string> = new Set(
 /** Bytes of a document that a thread reads. The memory of a reader of text is a small multiple of this. */
 export const MAX_THREAD_DOCUMENT_BYTES = 1024 * 1024;
 
-/** Whether a thread of the calling process may read a document of this type (E-45). */
+/**
+ * Whether a thread of the calling process may read a document of this type (E-45).
+ *
+ * @param url - of the document: a page with rules of selectors.cf is read as a tree, which takes many times its memory
+ */
 export function mayReadInThread(
-  { type }: Recognition,
+  { type, isHtml }: Recognition,
   bytes: number,
-  { settings, rules, programs }: EssenceContext,
+  { settings, rules, programs, selectors }: EssenceContext,
+  url = '',
 ): boolean {
   if (!settings.access) return true;
   if (bytes > MAX_THREAD_DOCUMENT_BYTES) return false;
   // Not read, or only for its links.
   if (isRejected(type, rules)) return true;
   if (settings.rawText) return true;
+  if (isHtml && selectors.has(url)) return false;
   // The user's program has limits of its own.
   if (programs?.found.summarizers[type] !== undefined) return true;
   return TRUSTED_TYPES.has(type);

@@ -35,7 +35,7 @@ async function answer({ input }: WorkerRequest): Promise<void> {
 async function replyTo(input: EssenceInput): Promise<WorkerReply> {
   try {
     const recognition = recognize(input, context.rules, { access: context.settings.access });
-    if (setup.isolated !== true && !mayReadInThread(recognition, input.body.length, context)) {
+    if (setup.isolated !== true && !mayReadInThread(recognition, input.body.length, context, input.url)) {
       return { untrusted: true };
     }
     return { output: packOutput(await summarizeDocument(input, context, recognition)) };

@@ -13,6 +13,7 @@ import '../servers/essence/page-metadata.test.js';
 import '../servers/essence/pool.test.js';
 import '../servers/essence/recognize.test.js';
 import '../servers/essence/rules.test.js';
+import '../servers/essence/selectors.test.js';
 import '../servers/essence/sgml.test.js';
 import '../servers/essence/summarizers-formats.test.js';
 import '../servers/essence/summarizers-pdf.test.js';

@@ -1,4 +1,7 @@
 // Essence: films, sound in containers, pictures with metadata, and the JSON-LD of pages.
+
+import { ConfigError } from '../../../protocols/errors.js';
+import { parseSelectorRules } from '../../../servers/essence/selectors/rules.js';
 import {
   avi,
   chunk,
@@ -12,6 +15,7 @@ import {
   simpleTag,
   webp,
 } from '../../servers/essence/fixtures/media-files.js';
+import type { FuzzTarget } from '../target.js';
 import { reader, textReader } from './essence.js';
 
 const latin1 = (bytes: Uint8Array) => Buffer.from(bytes).toString('latin1');
@@ -122,3 +126,17 @@ export const essenceJsonLd = textReader('x.html', [
     '<p>words in a paragraph',
   ],
 ]);
+
+/** selectors.cf: lines are read, or refused with the number of the line. */
+export const selectorRules: FuzzTarget = {
+  seeds: ['^http://a/\tP\tp.x\t(a)', '. !T h1 > b@href'],
+  tokens: ['\t', ' ', '!', '@href', '(', ')', '[', '#', '\n', '.*', 'p > b'],
+  linear: true,
+  run: (input) => {
+    try {
+      parseSelectorRules(Buffer.from(input).toString('latin1'), 'selectors.cf');
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+    }
+  },
+};

@@ -102,6 +102,7 @@ const TARGETS: Readonly<Record<string, Loader>> = {
   'essence-webp': async () => (await import('./essence-media.js')).essenceWebp,
   'essence-svg': async () => (await import('./essence-media.js')).essenceSvg,
   'essence-json-ld': async () => (await import('./essence-media.js')).essenceJsonLd,
+  'essence-selectors': async () => (await import('./essence-media.js')).selectorRules,
   'essence-font': async () => (await import('./essence.js')).essenceFont,
   'essence-tar': async () => (await import('./essence.js')).essenceTar,
   'essence-zip': async () => (await import('./essence.js')).essenceZip,
