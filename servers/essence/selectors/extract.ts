@@ -55,15 +55,15 @@ export function selectValues(document: SourceDocument, rules: readonly SelectorR
   return values;
 }
 
-/** Ends the reading of a page. */
-class PageIsFull extends Error {}
+/** Thrown to end the reading of a page: the parser has no other way. */
+const PAGE_IS_FULL = new RangeError('the page has too many elements');
 
 class BoundedHandler extends DomHandler {
   #elements = 0;
   #depth = 0;
 
   override onopentag(name: string, attributes: Record<string, string>): void {
-    if (++this.#elements > MAX_ELEMENTS || ++this.#depth > MAX_DEPTH) throw new PageIsFull();
+    if (++this.#elements > MAX_ELEMENTS || ++this.#depth > MAX_DEPTH) throw PAGE_IS_FULL;
     super.onopentag(name, attributes);
   }
 
@@ -81,7 +81,7 @@ function treeOf(document: SourceDocument) {
     parser.write(document.text);
     parser.end();
   } catch (error) {
-    if (!(error instanceof PageIsFull)) throw error;
+    if (error !== PAGE_IS_FULL) throw error;
     document.warn(
       `selectors.cf: more than ${MAX_ELEMENTS} elements, or deeper than ${MAX_DEPTH}: the rest is not read`,
     );
