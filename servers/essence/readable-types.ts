@@ -9,7 +9,7 @@ CompressedTar CpioArchive DebianPackage DocBook Dvi Excel FAQ FB2 FYI Font Frame
 GNUCompressedTar HTML IAFA Image Internet-Draft JATS Jupyter LHa LSM LaTeX MacCompressed Mail Makefile ManPage
 Markdown Netfind News Object OfficeOpenXML OpenDocument Org OtherCode PCCompressed PCIndex Patch Pdf Perl
 PostScript RCS README RFC RTF ReStructuredText ReferBibliographic SCCS ShellArchive ShellScript SymbolicLink TEI
-Tar Tcl TeX Texinfo Text Troff Unrecognized Uuencoded WaisSource Word WordPerfect Zoo
+Tar Tcl TeX Texinfo Text Troff Unrecognized Uuencoded Video WaisSource Word WordPerfect Zoo
 `
     .trim()
     .split(/\s+/),
