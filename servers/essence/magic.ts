@@ -70,6 +70,10 @@ const TEXTS: readonly (readonly [pattern: RegExp, description: string])[] = [
   [/^#![^\n]*\b(?:tclsh|wish|expect)/, 'Tcl script text'],
   [/^#![^\n]*\b(?:ba|da|k|c|tc|z)?sh\b/, 'shell script text'],
   [/^#![^\n]*\bmake\b/, 'makefile script text'],
+  [/^#![^\n]*\bpython/, 'Python script text executable'],
+  [/^#![^\n]*\bruby/, 'Ruby script text executable'],
+  [/^#![^\n]*\bnode\b/, 'Node.js script text executable'],
+  [/^(?:#![^\n]*\bphp|<\?php\s)/, 'PHP script text executable'],
   [/^#!/, 'script text'],
   [
     /^\s{0,80}(?:<\?xml[^>]{0,200}>\s{0,80})?(?:<!--.{0,600}?-->\s{0,80}){0,3}<(?:!doctype\s+html|html|head|body|title)\b/is,

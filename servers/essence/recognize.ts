@@ -21,7 +21,8 @@ export const NESTED_TYPES: ReadonlySet<string> = new Set(
 const TEXT_TYPES: ReadonlySet<string> = new Set(
   (
     'HTML Text README FAQ FullText RFC FYI Internet-Draft C CHeader Perl Awk Tcl ShellScript OtherCode Makefile ManPage ' +
-    'Markdown ReStructuredText AsciiDoc Org Jupyter DocBook JATS FB2 TEI'
+    'Markdown ReStructuredText AsciiDoc Org Jupyter DocBook JATS FB2 TEI ' +
+    'Java Python Go Rust TypeScript JavaScript Ruby CSharp Kotlin Swift PHP SQL'
   ).split(' '),
 );
 

@@ -10,6 +10,7 @@ import { isRejected, type Recognition } from './recognize.js';
 const TRUSTED_TYPES: ReadonlySet<string> = new Set(
   (
     'HTML Text README FAQ FullText RFC FYI Internet-Draft C CHeader Perl Awk Tcl ShellScript OtherCode Makefile Patch ' +
+    'Java Python Go Rust TypeScript JavaScript Ruby CSharp Kotlin Swift PHP SQL ' +
     'Markdown ReStructuredText AsciiDoc Org DocBook JATS FB2 TEI Bibliographic ReferBibliographic WaisSource SymbolicLink Unrecognized'
   ).split(' '),
 );

@@ -11,6 +11,7 @@ import '../servers/essence/office.test.js';
 import '../servers/essence/outlinks.test.js';
 import '../servers/essence/page-metadata.test.js';
 import '../servers/essence/pool.test.js';
+import '../servers/essence/programs.test.js';
 import '../servers/essence/recognize.test.js';
 import '../servers/essence/rules.test.js';
 import '../servers/essence/selectors.test.js';

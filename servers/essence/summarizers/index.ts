@@ -13,12 +13,15 @@ import {
   summarizeSymbolicLink,
   summarizeWaisSource,
 } from './small-formats.js';
+import { LANGUAGES } from './source/languages.js';
+import { summarizeProgram } from './source/program.js';
 import {
   summarizeC,
   summarizeCHeader,
   summarizeMakefile,
   summarizeOtherCode,
   summarizePerl,
+  summarizeShell,
   summarizeShellScript,
 } from './source-code.js';
 import { summarizeFullText, summarizeText, summarizeUnrecognized } from './text.js';
@@ -39,10 +42,14 @@ const TEXTS: readonly (readonly [type: string, summarizer: Summarizer])[] = [
   ['C', summarizeC],
   ['CHeader', summarizeCHeader],
   ['Perl', summarizePerl],
-  ['ShellScript', summarizeShellScript],
+  ['ShellScript', summarizeShell],
   ['Awk', summarizeShellScript],
   ['Tcl', summarizeShellScript],
   ['OtherCode', summarizeOtherCode],
+  ...Array.from(LANGUAGES.keys(), (type): [string, Summarizer] => [
+    type,
+    (document) => summarizeProgram(document, type),
+  ]),
   ['Makefile', summarizeMakefile],
   ['Patch', summarizePatch],
   ['RCS', summarizeRcs],

@@ -133,6 +133,14 @@ export function summarizeShellScript(document: SourceDocument): Summary {
   return summary(names, [], comments);
 }
 
+/** ShellScript: also the scripts that it reads. */
+export function summarizeShell(document: SourceDocument): Summary {
+  const { code } = splitHashComments(sourceOf(document));
+  const sourced = matches(code, /^[ \t]*(?:\.|source)[ \t]+["']?([^\s"';&|]{1,300})/gm);
+  const { attributes } = summarizeShellScript(document);
+  return { attributes: [...attributes, ['References', sourced.join('\n')]] };
+}
+
 /** Makefile: comments and target names. */
 export function summarizeMakefile(document: SourceDocument): Summary {
   const { comments, code } = splitHashComments(sourceOf(document));

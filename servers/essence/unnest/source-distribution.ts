@@ -8,6 +8,18 @@ const SOURCE_TYPES: ReadonlySet<string> = new Set([
   'Awk',
   'ShellScript',
   'OtherCode',
+  'Java',
+  'Python',
+  'Go',
+  'Rust',
+  'TypeScript',
+  'JavaScript',
+  'Ruby',
+  'CSharp',
+  'Kotlin',
+  'Swift',
+  'PHP',
+  'SQL',
 ]);
 const MARKUP_TYPES: ReadonlySet<string> = new Set(['Markdown', 'ReStructuredText', 'AsciiDoc', 'Org']);
 /** Types of archives that contain distributions. */
