@@ -40,7 +40,7 @@ import { Preselector } from './processors/preselector.js';
 import { ReferencesWriter } from './processors/references-writer.js';
 import { WriterProcessor } from './processors/writer.js';
 import type { RootLimits } from './root-limits.js';
-import type { RulesDigest } from './run-state.js';
+import { hasSameRules, type RulesDigest } from './run-state.js';
 
 /** The stores, services and settings that the processors of a run use. */
 export interface ChainOptions {
@@ -142,7 +142,7 @@ function processorFactories(
     maxBytes: config.maxRetrievalSize,
     timeoutMs: options.readTimeoutMs,
     conditional: (known: DocumentRecord) =>
-      config.httpIfModifiedSince && known.rulesDigest === rulesDigest(known),
+      config.httpIfModifiedSince && hasSameRules(known.rulesDigest, rulesDigest(known)),
     logins: [...loginsOf(config), ...options.forms.flatMap(({ secrets }) => secrets)],
     mustBePublic: options.mustBePublic,
     cookies: options.cookies,
@@ -196,6 +196,7 @@ function processorFactories(
     Writer: () =>
       new WriterProcessor({
         summaries: store.summaries,
+        meta: store.meta,
         refreshRate: config.refreshRate,
         timeToLive: config.timeToLive,
         minTimeToLive: options.minTimeToLive,

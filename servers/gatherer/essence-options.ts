@@ -1,5 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 import type { GathererConfig } from '../../protocols/config/index.js';
+import type { CrawlOrderConfig } from '../crawler/order/order.js';
 import {
   type EssenceOptions,
   type EssencePoolOptions,
@@ -52,4 +53,11 @@ function programsOf(
     ...installedPrograms(process.env),
     temporaryDirectory: resolve(workingDirectory),
   };
+}
+
+/** Essence reads as many links of a document as any setting allows; the setting of its URI may allow fewer (G-173). */
+export function linkLimit(order: CrawlOrderConfig | undefined): { maxLinks?: number } {
+  if (order === undefined) return {};
+  const ofSheets = order.sheets.map(({ settings }) => settings.maxOutlinks ?? 0);
+  return { maxLinks: Math.max(order.settings.maxOutlinks, ...ofSheets) };
 }

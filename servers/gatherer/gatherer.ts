@@ -22,7 +22,7 @@ import { Annotations } from './annotations.js';
 import { findConfigFile } from './config-files.js';
 import { type CrawlJob, openCrawlJob, USER_AGENT } from './crawl-job.js';
 import { openDiskCache, removeDiskCache } from './disk-cache.js';
-import { essenceOptionsOf } from './essence-options.js';
+import { essenceOptionsOf, linkLimit } from './essence-options.js';
 import { ftpProxyOf } from './ftp-proxy.js';
 import { plainOrder } from './gather-settings.js';
 import { boundLogins } from './logins.js';
@@ -32,7 +32,7 @@ import { orderDigest } from './order-digest.js';
 import { withOrder } from './order-seeds.js';
 import { retireProduction } from './retire-production.js';
 import type { Refusal } from './root-limits.js';
-import { digest, expandNodes, type RulesDigest, RunState } from './run-state.js';
+import { annotatedDigest, digest, expandNodes, type RulesDigest, RunState } from './run-state.js';
 import { withSecrets } from './secrets.js';
 import { Tally } from './tally.js';
 
@@ -300,7 +300,7 @@ export class Gatherer implements AsyncDisposable {
     const { annotations, rulesDigest } = this;
     if (annotations === undefined) return rulesDigest;
     const annotationDigests = [url, ...objects].flatMap((object) => annotations.digestFor(object) ?? []);
-    return annotationDigests.length === 0 ? rulesDigest : digest([rulesDigest, ...annotationDigests]);
+    return annotatedDigest(rulesDigest, annotationDigests);
   }
 
   /** G-92, G-99: marks the run as finished and removes its cache. */
@@ -369,13 +369,6 @@ function fileRoots({ rootNodes, leafNodes }: GathererConfig): string[] {
   const urls = [...rootNodes, ...leafNodes].map(({ url }) => url).filter((url) => url.startsWith('file:'));
   // The host is not checked here: the fetcher refuses files of other machines (G-87).
   return urls.map((url) => fileURLToPath(new URL('.', url.replace(/^file:\/\/[^/]*/, 'file://'))));
-}
-
-/** Essence reads as many links of a document as any setting allows; the setting of its URI may allow fewer (G-173). */
-function linkLimit(order: CrawlOrderConfig | undefined): { maxLinks?: number } {
-  if (order === undefined) return {};
-  const ofSheets = order.sheets.map(({ settings }) => settings.maxOutlinks ?? 0);
-  return { maxLinks: Math.max(order.settings.maxOutlinks, ...ofSheets) };
 }
 
 /**

@@ -99,6 +99,21 @@ export class RunState {
 /** Computes the digest of everything other than the document that affects its objects (G-110). */
 export type RulesDigest = (document: Pick<DocumentRecord, 'url' | 'objects'>) => string;
 
+/** The digest of a document with annotations (G-141): that of the rules, and that of the annotations, which need no new summary. */
+export function annotatedDigest(rules: string, annotations: readonly string[]): string {
+  return annotations.length === 0 ? rules : `${rules}+${digest(annotations)}`;
+}
+
+/** Whether a stored digest is that of an annotated document. */
+export function isAnnotated(stored: string): boolean {
+  return stored.includes('+');
+}
+
+/** Whether two digests differ in the annotations at most. */
+export function hasSameRules(stored: string, current: string): boolean {
+  return stored.split('+', 1)[0] === current.split('+', 1)[0];
+}
+
 /** Returns a digest of texts, 32 hexadecimal characters. */
 export function digest(parts: readonly string[]): string {
   const hash = createHash('sha256');

@@ -6,7 +6,7 @@ import type { CrawlUri, OutLink } from '../../crawler/crawl-uri.js';
 import { type UriErrorEvent, uriErrorChannel } from '../../crawler/events.js';
 import { withLoginOf } from '../../crawler/redaction.js';
 import { type EssencePool, headerOutlinks } from '../../essence/index.js';
-import type { RulesDigest } from '../run-state.js';
+import { hasSameRules, type RulesDigest } from '../run-state.js';
 
 export interface ExtractOptions {
   readonly essence: EssencePool;
@@ -32,7 +32,7 @@ export class ExtractProcessor implements Processor {
     const known = uri.document;
     const body = uri.rendered?.body ?? fetched.body;
     const charset = uri.rendered === undefined ? fetched.charset : 'utf-8';
-    if (known !== undefined && known.updateTime > 0 && known.rulesDigest === rulesDigest(known)) {
+    if (known !== undefined && known.updateTime > 0 && hasSameRules(known.rulesDigest, rulesDigest(known))) {
       if (createHash('md5').update(body).digest('hex') === known.md5) {
         uri.disposition = 'unchanged';
         uri.useKnownLinks(known);

@@ -2,7 +2,7 @@ import { hasExpired } from '../../../protocols/soif/index.js';
 import type { DocumentStore } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import type { CrawlUri } from '../../crawler/crawl-uri.js';
-import type { RulesDigest } from '../run-state.js';
+import { hasSameRules, type RulesDigest } from '../run-state.js';
 
 export interface HistoryOptions {
   readonly documents: Pick<DocumentStore, 'get'>;
@@ -57,7 +57,7 @@ export class History implements Processor {
     uri.document = document;
     if (document === undefined || force || uri.url.startsWith('file:')) return 'proceed';
     const isFresh = dueTime(document) > now();
-    if (document.updateTime > 0 && isFresh && document.rulesDigest === rulesDigest(document)) {
+    if (document.updateTime > 0 && isFresh && hasSameRules(document.rulesDigest, rulesDigest(document))) {
       uri.disposition = 'kept';
       uri.status = document.status;
       uri.useKnownLinks(document);

@@ -1,15 +1,23 @@
 import { decodeSoif, encodeSoif, SoifObject } from '../../../protocols/soif/index.js';
-import type { DocumentRecord, GathererBatch, SummaryStore } from '../../../storage/index.js';
+import type {
+  DocumentRecord,
+  GathererBatch,
+  MetaStore,
+  Summary,
+  SummaryStore,
+} from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import type { CrawlUri } from '../../crawler/crawl-uri.js';
 import type { EssenceOutput, ExplodedObject } from '../../essence/index.js';
 import type { Annotations } from '../annotations.js';
 import type { MinTimeToLive } from '../min-time-to-live.js';
-import type { RulesDigest } from '../run-state.js';
+import { isAnnotated, type RulesDigest } from '../run-state.js';
 import { dropObjects } from './drop-objects.js';
 
 export interface WriterOptions {
   readonly summaries: Pick<SummaryStore, 'get'>;
+  /** Has the annotated objects as they were before, so that changed annotations need no new summary. */
+  readonly meta: Pick<MetaStore, 'get'>;
   readonly refreshRate: number;
   readonly timeToLive: number;
   /** Records the time to live of every object that is stored. */
@@ -39,6 +47,7 @@ export class WriterProcessor implements Processor {
     this.#loginSeen ||= uri.redactedUrl !== uri.url;
     if (uri.disposition === 'summarized') this.#store(uri);
     else if (uri.disposition === 'unchanged') await this.#refresh(uri);
+    else if (uri.disposition === 'kept') await this.#annotateKept(uri);
     else if (uri.disposition === 'rejected') this.#reject(uri);
     return 'proceed';
   }
@@ -50,7 +59,7 @@ export class WriterProcessor implements Processor {
     const updateTime = uri.updateTime;
     const known = uri.document;
     const url = uri.redactedUrl;
-    const { own, others } = this.#annotate(objectsOf(url, essence), url);
+    const { own, others } = this.#annotate(objectsOf(url, essence), url, uri.batch);
     const formerObjects = known?.objects ?? [];
     if (own !== undefined) {
       // An unknown document has no summary, because both are written in one batch.
@@ -70,46 +79,87 @@ export class WriterProcessor implements Processor {
     uri.batch.putDocument({ ...this.#document(uri, objects), updateTime, md5, type });
   }
 
-  #annotate(objects: DocumentObjects, url: string): DocumentObjects {
-    const { annotations } = this.options;
-    if (annotations === undefined) return objects;
-    const merged = (soif: Uint8Array, objectUrl: string): Uint8Array =>
-      annotations.get(objectUrl) === undefined ? soif : encodeSoif(annotations.merge(decodeSoif(soif)));
-    const { own, others } = objects;
+  #annotate({ own, others }: DocumentObjects, url: string, batch: GathererBatch): DocumentObjects {
+    if (this.options.annotations === undefined) return { own, others };
+    const merged = (soif: Uint8Array, objectUrl: string): Uint8Array => {
+      const object = decodeSoif(soif);
+      const result = this.#merge(object, objectUrl, batch);
+      return result === object ? soif : encodeSoif(result);
+    };
     return {
       own: own === undefined ? undefined : merged(own, url),
       others: others.map((object) => ({ ...object, soif: merged(object.soif, object.url) })),
     };
   }
 
+  /** Merges the annotation into an object, and stores the object as it was; the same object if it is not annotated. */
+  #merge(automatic: SoifObject, url: string, batch: GathererBatch): SoifObject {
+    const { annotations } = this.options;
+    if (annotations?.get(url) === undefined) {
+      batch.deleteMeta(automaticKey(url));
+      return automatic;
+    }
+    batch.putMeta(automaticKey(url), Buffer.from(encodeSoif(automatic)).toString('latin1'));
+    return annotations.merge(automatic);
+  }
+
+  /** Returns an object as it was before annotations were merged into it. */
+  async #automatic(url: string, { soif }: Summary, { rulesDigest }: DocumentRecord): Promise<SoifObject> {
+    const stored = isAnnotated(rulesDigest) ? await this.options.meta.get(automaticKey(url)) : undefined;
+    return decodeSoif(typeof stored === 'string' ? Buffer.from(stored, 'latin1') : soif);
+  }
+
+  /** G-141: annotations that changed are merged into an object that is not due; the time when it is due stays. */
+  async #annotateKept(uri: CrawlUri): Promise<void> {
+    const known = uri.document!;
+    if (known.rulesDigest === this.options.rulesDigest(known)) return;
+    const dueAt = known.updateTime + known.refreshRate;
+    await this.#refresh(uri, {
+      refreshRate: Math.max(0, dueAt - this.options.now()),
+      fetchTime: known.fetchTime,
+    });
+  }
+
   /** Sets the Update-Time of the summary, and of every other object from the document, to the current time. */
-  async #refresh(uri: CrawlUri): Promise<void> {
+  async #refresh(
+    uri: CrawlUri,
+    record: Partial<Pick<DocumentRecord, 'refreshRate' | 'fetchTime'>> = {},
+  ): Promise<void> {
     const { summaries, now } = this.options;
     const known = uri.document!;
+    const rulesDigest = this.options.rulesDigest(known);
+    const isMerged = known.rulesDigest !== rulesDigest;
     const updateTime = now();
     const lastModified = uri.fetched?.lastModified || known.lastModificationTime;
     let refreshed = 0;
     for (const url of known.objects.length > 0 ? known.objects : [known.url]) {
       const summary = await summaries.get(url);
       if (summary === undefined) continue;
-      const object = withUrl(decodeSoif(summary.soif), url).with([
+      const former = isMerged ? await this.#automatic(url, summary, known) : decodeSoif(summary.soif);
+      const current = withUrl(former, url).with([
         ['Update-Time', String(updateTime)],
         ['Last-Modification-Time', String(lastModified)],
       ]);
-      const { contentTime } = summary;
+      const soif = encodeSoif(isMerged ? this.#merge(current, url, uri.batch) : current);
+      const { timeToLive, contentTime } = summary;
       uri.batch.putSummary(
-        { url, updateTime, timeToLive: summary.timeToLive, soif: encodeSoif(object), contentTime },
+        isMerged
+          ? { url, updateTime, timeToLive: this.#timeToLive(soif, uri.batch), soif }
+          : { url, updateTime, timeToLive, soif, contentTime },
         url === known.url ? this.#formerUpdateTime(known.updateTime) : undefined,
       );
       refreshed++;
     }
     if (refreshed === 0) return;
-    uri.batch.putDocument({
+    uri.document = {
       ...known,
       updateTime,
       fetchTime: updateTime,
       lastModificationTime: lastModified,
-    });
+      rulesDigest,
+      ...record,
+    };
+    uri.batch.putDocument(uri.document);
   }
 
   /** Returns the Update-Time of the former summary; undefined makes the store look it up. */
@@ -156,6 +206,9 @@ export class WriterProcessor implements Processor {
     };
   }
 }
+
+/** The row with an annotated object as it was before. */
+const automaticKey = (url: string): string => `automatic.${url}`;
 
 /** Former versions of this kit percent-encoded bytes of the URL in an object (SOIF-2.9), but not in its key. */
 function withUrl(object: SoifObject, url: string): SoifObject {
