@@ -19,6 +19,7 @@ An attribute of FILE replaces the attribute that was found in the document. Name
 
 Examples:
   harvest annotate annotations                                                   the form
+  harvest annotate annotations --data gatherers/sample/data                      the form, with the Gatherer's objects
   harvest annotate annotations http://www.example.org/a.ps "Title=A Paper" Author=Unknown
   harvest annotate annotations http://www.example.org/a.ps Author=               removes Author
   harvest annotate --list --json annotations
@@ -28,6 +29,7 @@ Exit status: 0 done; 1 no such annotation, or FILE cannot be read or written; 2 
 
 interface AnnotateOptions {
   readonly port: number;
+  readonly data?: string;
   readonly list: boolean;
   readonly json: boolean;
 }
@@ -40,6 +42,7 @@ export function annotateCommand(): Command {
     .argument('[url]', 'the document')
     .argument('[attribute...]', 'Attribute=Value; Attribute= removes one')
     .option('--port <port>', 'port of the form; 0 = any free one', portOption, 0)
+    .option('--data <directory>', 'Data-Directory of a Gatherer, whose objects the form lists too')
     .option('--list', 'print all annotations', false)
     .option('--json', 'print as JSON lines', false)
     .addHelpText('after', HELP)
@@ -99,8 +102,12 @@ async function list(path: string, { json }: AnnotateOptions): Promise<number> {
   return EXIT.ok;
 }
 
-async function serve(path: string, { port }: AnnotateOptions): Promise<number> {
-  await using server = await FormServer.listen({ file: path, port });
+async function serve(path: string, { port, data }: AnnotateOptions): Promise<number> {
+  await using server = await FormServer.listen({
+    file: path,
+    port,
+    ...(data === undefined ? {} : { dataDirectory: resolve(data) }),
+  });
   process.stdout.write(`ready annotate=${server.url}\n`);
   await new StopSignal({ limit: { program: 'annotate' } }).stopped;
   return EXIT.ok;

@@ -10,11 +10,14 @@ import { sendPage } from '../../web/replies.js';
 import { equalSecrets } from '../../web/secrets.js';
 import { securityHeaders } from '../../web/security-headers.js';
 import { AnnotationFile, shownUrl } from './annotation-file.js';
-import { editPage, listPage, messagePage } from './pages.js';
+import { pageOfObjects } from './objects.js';
+import { editPage, listPage, messagePage, PAGE_ANNOTATIONS } from './pages.js';
 
 export interface FormServerOptions {
   /** The annotation file; it may be absent. */
   readonly file: string;
+  /** Data-Directory of a Gatherer, whose objects are listed too. Default: only the annotated documents are listed. */
+  readonly dataDirectory?: string;
   /** TCP port; 0 for a free one. Default 0. */
   readonly port?: number;
   /** Token of the URL. Default: a random one. */
@@ -44,6 +47,7 @@ export class FormServer implements AsyncDisposable {
   /** @throws ConnectionError when the port is in use, and the errors of {@link AnnotationFile.open} */
   static async listen({
     file,
+    dataDirectory,
     port = 0,
     token = randomBytes(18).toString('base64url'),
   }: FormServerOptions): Promise<FormServer> {
@@ -66,7 +70,7 @@ export class FormServer implements AsyncDisposable {
           messagePage(isExpected ? error.message : 'The form failed.'),
         );
       },
-      routes: (app) => addRoutes(app, file),
+      routes: (app) => addRoutes(app, file, dataDirectory),
     });
     const address = await listenOn(app, { host: LOOPBACK, port }, 'annotate');
     return new FormServer(app, address.port, token);
@@ -93,13 +97,23 @@ interface Query {
   readonly url?: string;
 }
 
-function addRoutes(app: FastifyInstance, file: string): void {
+function addRoutes(app: FastifyInstance, file: string, dataDirectory: string | undefined): void {
   /** One form is saved at a time. */
   const edits = new Mutex();
   app.get('/', async (request: FastifyRequest<{ Querystring: Query }>, reply) => {
     const { q = '', page: number = '1' } = request.query;
     const annotations = await AnnotationFile.open(file);
-    return sendPage(reply, 200, listPage(file, annotations.list(q), q, Math.max(1, Number(number) || 1)));
+    const page = Math.max(1, Math.floor(Number(number)) || 1);
+    const others =
+      dataDirectory === undefined
+        ? undefined
+        : await pageOfObjects(
+            dataDirectory,
+            q,
+            { first: (page - 1) * PAGE_ANNOTATIONS, size: PAGE_ANNOTATIONS },
+            (url) => annotations.get(annotations.urlOf(url)) !== undefined,
+          );
+    return sendPage(reply, 200, listPage(file, annotations.list(q), q, page, others));
   });
   app.get('/edit', async (request: FastifyRequest<{ Querystring: Query }>, reply) => {
     const annotations = await AnnotationFile.open(file);

@@ -2,17 +2,29 @@ import { textOfUrl } from '../../../protocols/soif/index.js';
 import { type Content, type Html, html } from '../../web/html.js';
 import { renderPage } from '../../web/page-shell.js';
 import { type Annotation, shownUrl } from './annotation-file.js';
+import type { ObjectPage } from './objects.js';
 
 /** Maximum number of annotations on one page of the list. */
-const PAGE_ANNOTATIONS = 100;
+export const PAGE_ANNOTATIONS = 100;
 /** Empty rows of a form, for new attributes. */
 const SPARE_ROWS = 3;
 
 /** Suggested names: the attributes that users add most often (G-141). */
 const SUGGESTED_NAMES = ['Title', 'Author', 'Description', 'Abstract', 'Keywords'];
 
-/** Renders the list with a search field. @param number the page, from 1 */
-export function listPage(file: string, found: readonly Annotation[], q: string, number: number): Html {
+/**
+ * Renders the list with a search field.
+ *
+ * @param number the page, from 1
+ * @param others a page of the Gatherer's objects without an annotation
+ */
+export function listPage(
+  file: string,
+  found: readonly Annotation[],
+  q: string,
+  number: number,
+  others: ObjectPage = { objects: [], hasMore: false },
+): Html {
   const shown = found.slice((number - 1) * PAGE_ANNOTATIONS, number * PAGE_ANNOTATIONS);
   const pageLink = (number: number, text: string): Content =>
     html`<a href="${`/?q=${encodeURIComponent(q)}&page=${number}`}">${text}</a> `;
@@ -32,7 +44,19 @@ ${shown.map(
 ${attributes.map(([name, value], i) => html`${i > 0 ? ', ' : ''}${name}: ${value.slice(0, 120)}`)}</li>
 `,
 )}</ul>
-<p>${number > 1 && pageLink(number - 1, 'Back')}${found.length > number * PAGE_ANNOTATIONS && pageLink(number + 1, 'Next')}</p>`,
+${
+  others.objects.length > 0 &&
+  html`<h2>Objects of the Gatherer without an annotation</h2>
+<ul>
+${others.objects.map(
+  ({
+    url,
+    title,
+  }) => html`<li><a href="${`/edit?url=${encodeURIComponent(shownUrl(url))}`}">${textOfUrl(url)}</a>
+${title !== '' && html`<br>Title: ${title.slice(0, 120)}`}</li>
+`,
+)}</ul>`
+}<p>${number > 1 && pageLink(number - 1, 'Back')}${(others.hasMore || found.length > number * PAGE_ANNOTATIONS) && pageLink(number + 1, 'Next')}</p>`,
   );
 }
 

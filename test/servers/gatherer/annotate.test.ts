@@ -2,7 +2,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { parseGathererConf } from '../../../protocols/config/index.js';
 import { AnnotationFile, FormServer } from '../../../servers/gatherer/annotate/index.js';
+import { Gatherer } from '../../../servers/gatherer/index.js';
 import { CliProcess, cli } from '../../helpers/cli.js';
 
 const PAPER = 'http://www.example.org/a.ps';
@@ -143,4 +145,41 @@ t.test('G-141: the form refuses requests without the token and from other sites'
   t.equal(readFileSync(file, 'utf8'), TWO_ANNOTATIONS);
   running.kill('SIGTERM');
   t.equal((await running.finished).code, 0);
+});
+
+t.test('G-141: the form lists the objects of the Gatherer that have no annotation', async (t) => {
+  const top = t.testdir({
+    'a.html': '<title>A garden</title>',
+    'b.html': '<title>A house</title>',
+    annotations: '',
+  });
+  const urlOf = (name: string): string => `file://localhost${top}/${name}`;
+  const text = `Gatherer-Name: T\nTop-Directory: ${top}\n<LeafNodes>\n${urlOf('a.html')}\n${urlOf('b.html')}\n</LeafNodes>\n`;
+  {
+    await using gatherer = await Gatherer.open({
+      directory: join(top, 'data'),
+      config: parseGathererConf(text, 'x.cf').config,
+      essenceWorkers: 0,
+    });
+    await gatherer.run(new AbortController().signal);
+    await gatherer.publish();
+  }
+  const annotations = join(top, 'annotations');
+  writeFileSync(annotations, `@FILE { ${urlOf('a.html')}\nAuthor:\tAnn\n}\n`);
+  await using server = await FormServer.listen({
+    file: annotations,
+    dataDirectory: join(top, 'data'),
+    token: 'abc',
+  });
+  const get = async (path: string): Promise<string> =>
+    (
+      await fetch(`http://127.0.0.1:${server.port}${path}`, { headers: { cookie: 'harvest-annotate=abc' } })
+    ).text();
+  const [, objects = ''] = (await get('/')).split('<h2>');
+  t.match(objects, 'b.html</a>');
+  t.match(objects, 'Title: A house');
+  t.notMatch(objects, 'a.html', 'an annotated object is in the list of annotations');
+  t.notMatch(await get('/?q=garden'), '<h2>');
+  t.match(await get('/?q=HOUSE'), 'b.html</a>');
+  t.notMatch(await get('/?page=2'), 'b.html');
 });
