@@ -229,6 +229,15 @@ t.test('E-74 Troff is read with the macros -ms, -me, -mm and -mdoc', async (t) =
   t.match((await summaryOf('Troff', page)).summary.text, /cat\n?.*\[?b file/s);
 });
 
+t.test('E-74 the named characters of troff are text', async (t) => {
+  const source =
+    ".TL\nCaf\\['e] na\\(:ive \\(Fo\\[u3068]\\[u0065_0301]\\(Fc \\(ss \\[oA] \\[Eu]5 \\(*a\\(*W C:\\ea \\[none]\\(+-1 \\[charA] \\[uD800]x\n.LP\nText.\n";
+  t.equal(
+    (await summaryOf('Troff', source)).all.Title?.replace(/ +/g, ' '),
+    'Café naïve «とé» ß Å €5 αΩ C:\\a ±1 x',
+  );
+});
+
 t.test('6.2: no summarizer throws for any bytes', async (t) => {
   const fragment = fc.constantFrom(
     '%!PS\n',

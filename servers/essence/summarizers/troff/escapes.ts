@@ -1,3 +1,5 @@
+import { troffCharacter } from './characters.js';
+
 /** Splits a macro line into words; double quotes group blanks, a doubled one is a quote. */
 export function macroArguments(text: string): string[] {
   return Array.from(text.matchAll(/"([^"]*(?:""[^"]*)*)"?|[^\s"]\S*/g), (found) => {
@@ -13,13 +15,13 @@ export function removeEscapes(text: string): string {
     .replace(/\\["#].*$/, '')
     .replace(/\\f(?:\[[^\]]{0,200}\]|\(..|.)|\\s[-+]?\d{1,2}|\\[hvwNoxbl]'[^']{0,200}'|\\[&|^/,:%)]/g, '')
     .replace(/\\\*(?:\[[^\]]{0,200}\]|\(..|.)/g, '')
-    .replace(/\\\((?:em|en|hy|mi)|\\\[(?:em|en|hy|mi)\]/g, '-')
-    .replace(/\\\((?:lq|rq|dq)|\\\*q/g, '"')
-    .replace(/\\\((?:aq|cq|oq)/g, "'")
-    .replace(/\\\(co/g, '(c)')
-    .replace(/\\\(bu/g, '*')
-    .replace(/\\(?:\(..|\[[^\]]{0,200}\])/g, '')
-    .replace(/\\e/g, '\\')
-    .replace(/\\([- .'`_~0])/g, (_, c: string) => (c === '0' || c === '~' ? ' ' : c))
-    .replace(/\\(.)/g, '$1');
+    .replace(/\\(?:\((..)|\[([^\]]{0,200})\]|(.))/g, (_, two?: string, name?: string, one?: string) =>
+      one === undefined ? troffCharacter(two ?? name ?? '') : oneCharacter(one),
+    );
+}
+
+/** The escapes of one character: `\\e` is a backslash, `\\0` and `\\~` are spaces, all others stand for themselves. */
+function oneCharacter(character: string): string {
+  if (character === 'e') return '\\';
+  return character === '0' || character === '~' ? ' ' : character;
 }

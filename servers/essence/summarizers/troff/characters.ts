@@ -1,0 +1,173 @@
+// The named characters of groff, `\(xx` and `\[name]` (groff_char(7)), as Unicode.
+
+/** Names of two and more characters; letters with accents are composed by {@link COMBINING}. */
+const NAMES: Readonly<Record<string, string>> = {
+  // Punctuation. Dashes and quotes as a terminal shows them.
+  em: '-',
+  en: '-',
+  hy: '-',
+  mi: '-',
+  lq: '"',
+  rq: '"',
+  dq: '"',
+  Bq: '„',
+  bq: '‚',
+  aq: "'",
+  oq: "'",
+  cq: "'",
+  ga: '`',
+  aa: '´',
+  Fo: '«',
+  Fc: '»',
+  fo: '‹',
+  fc: '›',
+  'r!': '¡',
+  'r?': '¿',
+  ha: '^',
+  ti: '~',
+  rs: '\\',
+  sl: '/',
+  ul: '_',
+  ru: '_',
+  ba: '|',
+  br: '|',
+  bv: '|',
+  bb: '¦',
+  sh: '#',
+  Do: '$',
+  at: '@',
+  lB: '[',
+  rB: ']',
+  lC: '{',
+  rC: '}',
+  la: '⟨',
+  ra: '⟩',
+  bu: '*',
+  ci: '○',
+  sq: '□',
+  dg: '†',
+  dd: '‡',
+  sc: '§',
+  ps: '¶',
+  de: '°',
+  pc: '·',
+  fm: '′',
+  sd: '″',
+  // Letters and ligatures.
+  ff: 'ff',
+  fi: 'fi',
+  fl: 'fl',
+  Fi: 'ffi',
+  Fl: 'ffl',
+  ss: 'ß',
+  AE: 'Æ',
+  ae: 'æ',
+  OE: 'Œ',
+  oe: 'œ',
+  IJ: 'IJ',
+  ij: 'ij',
+  '-D': 'Ð',
+  Sd: 'ð',
+  TP: 'Þ',
+  Tp: 'þ',
+  '.i': 'ı',
+  '.j': 'ȷ',
+  '/L': 'Ł',
+  '/l': 'ł',
+  '/O': 'Ø',
+  '/o': 'ø',
+  Of: 'ª',
+  Om: 'º',
+  // Money, law, numbers.
+  ct: '¢',
+  Po: '£',
+  Ye: '¥',
+  Cs: '¤',
+  Eu: '€',
+  eu: '€',
+  co: '(c)',
+  rg: '(R)',
+  tm: '(TM)',
+  12: '½',
+  14: '¼',
+  34: '¾',
+  S1: '¹',
+  S2: '²',
+  S3: '³',
+  '%0': '‰',
+  // Mathematics and arrows.
+  pl: '+',
+  mu: '×',
+  di: '÷',
+  '+-': '±',
+  eq: '=',
+  '==': '≡',
+  '!=': '≠',
+  '<=': '≤',
+  '>=': '≥',
+  '~~': '≈',
+  '~=': '≅',
+  '->': '→',
+  '<-': '←',
+  ua: '↑',
+  da: '↓',
+  '<>': '↔',
+  rA: '⇒',
+  lA: '⇐',
+  hA: '⇔',
+  no: '¬',
+  fa: '∀',
+  te: '∃',
+  mo: '∈',
+  nm: '∉',
+  sr: '√',
+  if: '∞',
+  is: '∫',
+  sum: '∑',
+  product: '∏',
+  pd: '∂',
+  gr: '∇',
+  md: '⋅',
+  ...greek(),
+};
+
+/** The first character of a name such as `'e`: a combining accent. */
+const COMBINING: Readonly<Record<string, string>> = {
+  "'": '\u0301',
+  '`': '\u0300',
+  '^': '\u0302',
+  ':': '\u0308',
+  '~': '\u0303',
+  ',': '\u0327',
+  v: '\u030c',
+  o: '\u030a',
+};
+
+/** `*a` to `*w` and `*A` to `*W`: the Greek alphabet in groff's order of letters. */
+function greek(): Record<string, string> {
+  const letters: Record<string, string> = { '*V': 'Σ', ts: 'ς' };
+  const names = 'abgdezyhiklmncoprstufxqw';
+  const lower = 'αβγδεζηθικλμνξοπρστυφχψω';
+  [...names].forEach((name, i) => {
+    letters[`*${name}`] = lower[i] ?? '';
+    letters[`*${name.toUpperCase()}`] = (lower[i] ?? '').toUpperCase();
+  });
+  return letters;
+}
+
+/** Returns the character of a name; empty if there is no such name. `u0041_0301` is a sequence of code points, `char65` a byte. */
+export function troffCharacter(name: string): string {
+  if (Object.hasOwn(NAMES, name)) return NAMES[name] ?? '';
+  if (/^u[0-9A-F]{4,6}(?:_[0-9A-F]{4,6}){0,8}$/.test(name))
+    return name.slice(1).split('_').map(codePoint).join('').normalize('NFC');
+  const accent = name.length === 2 ? COMBINING[name.charAt(0)] : undefined;
+  if (accent !== undefined && /[a-zA-Z]/.test(name.charAt(1)))
+    return (name.charAt(1) + accent).normalize('NFC');
+  const byte = /^char(\d{1,3})$/.exec(name)?.[1];
+  return byte === undefined || Number(byte) > 255 ? '' : String.fromCharCode(Number(byte));
+}
+
+function codePoint(hex: string): string {
+  const code = Number.parseInt(hex, 16);
+  return code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? '' : String.fromCodePoint(code);
+}
