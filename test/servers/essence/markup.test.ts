@@ -160,6 +160,18 @@ t.test('Markdown: other kinds of fields; a title without fields', async (t) => {
   t.equal(summary.description, 'The first words.', 'E-141: a line of pictures describes nothing');
 });
 
+t.test('Markdown: addresses and code as labels of links', async (t) => {
+  const source =
+    '[https://a.example/x](https://a.example/x) [`code`] and [*b*][]\n\n[`code`]: c.md\n[*b*]: d.md\n';
+  const { all } = await summaryOf('Markdown', source);
+  t.same(all['url-references']?.split('\n'), [
+    'https://a.example/x',
+    'ftp://a.test/c.md',
+    'ftp://a.test/d.md',
+  ]);
+  t.equal(all['Partial-Text'], 'https://a.example/x code and b');
+});
+
 t.test('ReStructuredText: title, bibliographic fields, sections, targets, directives', async (t) => {
   const source = `=============
 The **Title**

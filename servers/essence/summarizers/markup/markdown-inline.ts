@@ -13,7 +13,7 @@ const MAX_PARENTHESES = 32;
 /** Maximum length of a heading that is written as HTML over several paragraphs. */
 const MAX_HEADING = 500;
 
-const SPECIAL = /[\\!`*_~[\]<]|https?:\/\/[^\s<>"]+/g;
+const SPECIAL = /[\\!`*_~[\]<]|https?:\/\/[^\s<>"\]]+/g;
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
 const AUTOLINK = /<([A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*|[\w.+-]{1,200}@[\w.-]{1,200})>/y;
 const TAG = /<(\/?)([A-Za-z][\w:-]{0,40})((?:[\s/][^<>]*)?)>/y;
@@ -21,6 +21,8 @@ const TAG = /<(\/?)([A-Za-z][\w:-]{0,40})((?:[\s/][^<>]*)?)>/y;
 interface Bracket {
   readonly part: number;
   readonly isImage: boolean;
+  /** Index after the bracket. */
+  readonly start: number;
 }
 
 /** Reads the text within blocks of Markdown: links, code, emphasis, HTML. Takes linear time, whatever is left open. */
@@ -84,7 +86,8 @@ export class MarkdownInline {
         out.push('!');
       } else if (character === '!' || character === '[') {
         if (character === '!') last++;
-        if (brackets.length < MAX_OPEN) brackets.push({ part: out.length, isImage: character === '!' });
+        if (brackets.length < MAX_OPEN)
+          brackets.push({ part: out.length, isImage: character === '!', start: last });
         out.push(character === '!' ? '![' : '[');
       } else if (character === ']') {
         last = this.#closeBracket(source, last, brackets.pop(), out);
@@ -141,7 +144,9 @@ export class MarkdownInline {
       if (label !== undefined) label.lastIndex = from;
       const found = label?.exec(source);
       const written = found?.[1];
-      const name = written === undefined || written === '' ? ownLabel(out, bracket.part + 1) : written;
+      // The label is compared as written, with its marks.
+      const own = from - 1 - bracket.start > MAX_LABEL ? '' : source.slice(bracket.start, from - 1);
+      const name = written === undefined || written === '' ? own : written;
       destination = this.#definitions.get(normalizedLabel(name));
       if (destination !== undefined && found !== null && found !== undefined) end = from + found[0].length;
     }
@@ -232,16 +237,6 @@ function pairMarks(
     out[out.length - 1] = '';
   } else if (!isBlank(after) && !inWord && stack.length < MAX_OPEN) stack.push(out.length - 1);
   marks.set(mark, stack);
-}
-
-/** The text since the opening bracket, as a label; a longer text cannot be one. */
-function ownLabel(out: readonly string[], from: number): string {
-  let label = '';
-  for (let i = from; i < out.length; i++) {
-    if (label.length + out[i]!.length > MAX_LABEL || i - from > MAX_LABEL) return '';
-    label += out[i];
-  }
-  return label;
 }
 
 /** The destination `(<a b> "title")` or `(a "title")` of a link whose parenthesis precedes `from`. */
