@@ -54,6 +54,8 @@ t.test('DocBook as SGML with omitted end tags, and manual pages', async (t) => {
     'DocBook',
     '<refentry xmlns="http://docbook.org/ns/docbook"><refmeta><refentrytitle>ls</refentrytitle></refmeta><refnamediv><refname>ls</refname><refpurpose>lists files</refpurpose></refnamediv></refentry>',
   );
+  const names = await summaryOf('DocBook', '<article><title>The &app; Handbook</title></article>');
+  t.equal(names.all.Title, 'The app Handbook', 'entities of an external file are words');
   t.equal(page.all.Title, 'ls');
   t.equal(page.all.Abstract, 'lists files');
 });

@@ -138,8 +138,10 @@ class DocumentWalk implements SgmlEvents {
     }
   }
 
-  text(data: string): void {
+  text(written: string): void {
     if (this.#skipDepth >= 0) return;
+    // An entity that the document does not declare itself usually is a name, as `&kde;`.
+    const data = written.includes('&') ? written.replace(/&([A-Za-z][\w.-]{0,60});/g, '$1') : written;
     const capture = this.#capture;
     if (this.#part !== undefined) {
       if (this.#part.text.length < MAX_VALUE) this.#part.text += data.slice(0, MAX_VALUE);
