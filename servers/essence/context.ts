@@ -4,7 +4,6 @@ import { ConfigError, errorCode, messageOf, throwConfigErrors } from '../../prot
 import { findTypePrograms, type ProgramSettings, type TypePrograms } from './external/index.js';
 import { type MagicRules, parseMagic } from './magic-file.js';
 import type { EssenceOptions, EssenceSettings } from './model.js';
-import { READABLE_TYPES } from './readable-types.js';
 import { type PostRules, parsePostRules } from './rules/index.js';
 import { parseSelectorRules, type SelectorRules } from './selectors/rules.js';
 import { compileSgmlTypes, readSgmlSources, type SgmlSources, type SgmlTypes } from './sgml/index.js';
@@ -64,11 +63,12 @@ export async function readEssenceSources(
   const { libDirectory, programs } = options;
   const found =
     programs &&
-    (await findTypePrograms(programs.directories, programs.environment?.HARVEST_HOME, {
-      directories: programs.installedDirectories ?? [],
-      isBuiltIn: (type) => READABLE_TYPES.has(type),
-    }));
-  const sgml = await readSgmlSources(libDirectory, found?.sgml);
+    (await findTypePrograms(
+      programs.directories,
+      programs.environment?.HARVEST_HOME,
+      programs.installedDirectories,
+    ));
+  const sgml = await readSgmlSources(libDirectory, { ...found?.installed.sgml, ...found?.sgml });
   return {
     ...sources,
     sgml,

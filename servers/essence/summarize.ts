@@ -9,6 +9,7 @@ import { summarizeUnrecognized } from './summarizers/text.js';
 import type { Summary } from './summary.js';
 import { type FullSummary, linksOf, summaryOf } from './summary-of.js';
 import { type Components, componentsOf, isNested } from './unnest/components.js';
+import { unnesterOf } from './unnest/explode.js';
 import { FORMATS, MESSAGE_TYPES } from './unnest/formats.js';
 import {
   isSourceDistribution,
@@ -118,7 +119,7 @@ async function unpackComponents(
 ): Promise<Components | undefined> {
   if (context.settings.typeOnly) return undefined;
   if (!context.settings.access || !isNested(type, input.body)) {
-    const explodes = context.programs?.found.unnesters[type] !== undefined;
+    const explodes = unnesterOf(type, context) !== undefined;
     if (!explodes || !context.settings.access) return undefined;
   }
   return componentsOf(input, type, document, context);

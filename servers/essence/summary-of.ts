@@ -91,7 +91,8 @@ function basicSummary(
   context: EssenceContext,
 ): Summary | HtmlSummary | Promise<Summary | HtmlSummary> {
   const { programs } = context;
-  const program = programs?.found.summarizers[type];
+  const { summarizers, installed } = programs?.found ?? {};
+  const program = summarizers?.[type] ?? (SUMMARIZERS.has(type) ? undefined : installed?.summarizers[type]);
   if (programs !== undefined && program !== undefined) {
     return summarizeByProgram(document, program, programs.settings);
   }

@@ -5,13 +5,18 @@ import { isFile, namesIn } from '../files.js';
 import { typeName } from '../type-rules.js';
 
 /** The user's programs by type (E-61, E-46). Plain data, because it is posted to worker threads. */
-export interface TypePrograms {
+interface OwnPrograms {
   /** Absolute paths of `TypeName.sum`, by type. */
   readonly summarizers: Readonly<Record<string, string>>;
   /** Absolute paths of `TypeName.unnest`, by type. */
   readonly unnesters: Readonly<Record<string, string>>;
   /** E-86: types whose `.sum` is only `exec SGML.sum ...`; this process interprets it. */
   readonly sgml: Readonly<Record<string, SgmlCommand>>;
+}
+
+/** The programs of the Gatherer, and those of the machine, for types that Essence does not read itself (E-61). */
+export interface TypePrograms extends OwnPrograms {
+  readonly installed: OwnPrograms;
 }
 
 /** The arguments of a line `exec SGML.sum [-d declaration] [-t table] DOCTYPE $*` (E-81). */
@@ -31,35 +36,42 @@ const MAX_WRAPPER_BYTES = 4096;
  * Missing directories are skipped; the warnings name files that cannot be executed.
  *
  * @param harvestHome value of `$HARVEST_HOME` in the wrappers of E-86 and E-101
- * @param installed directories with programs of other types than those of `isBuiltIn`; they come last, and without warnings, because
- * they belong to the system
+ * @param installed directories of the machine; they come last, and without warnings, because they belong to the system
  */
 export async function findTypePrograms(
   directories: readonly string[],
   harvestHome = '',
-  installed: {
-    readonly directories: readonly string[];
-    readonly isBuiltIn: (type: string) => boolean;
-  } = { directories: [], isBuiltIn: () => false },
+  installed: readonly string[] = [],
 ): Promise<TypePrograms & { readonly warnings: readonly string[] }> {
+  const own = await programsIn(directories, harvestHome);
+  const others = await programsIn(
+    installed.filter((directory) => !directories.includes(directory)),
+    harvestHome,
+  );
+  const { warnings: _, ...ofMachine } = others;
+  return { ...own, installed: ofMachine };
+}
+
+async function programsIn(
+  directories: readonly string[],
+  harvestHome: string,
+): Promise<OwnPrograms & { readonly warnings: readonly string[] }> {
   const summarizers: Record<string, string> = {};
   const unnesters: Record<string, string> = {};
   const sgml: Record<string, SgmlCommand> = {};
   const warnings: string[] = [];
-  for (const directory of new Set([...directories, ...installed.directories])) {
-    const isOwn = directories.includes(directory);
+  for (const directory of directories) {
     for (const name of await namesIn(directory)) {
       const parts = /^([A-Za-z0-9_-]+)\.(sum|unnest)$/.exec(name);
       if (parts === null) continue;
       const type = typeName(parts[1]!);
       const programs = parts[2] === 'sum' ? summarizers : unnesters;
       if (type in programs || (parts[2] === 'sum' && type in sgml)) continue;
-      if (!isOwn && installed.isBuiltIn(type)) continue;
       const file = resolve(directory, name);
       const command = parts[2] === 'sum' ? await sgmlCommandIn(file, harvestHome) : undefined;
       if (command !== undefined) sgml[type] = command;
       else if (await isExecutable(file)) programs[type] = file;
-      else if (isOwn) warnings.push(`${file} is not used: it is not an executable file`);
+      else warnings.push(`${file} is not used: it is not an executable file`);
     }
   }
   return { summarizers, unnesters, sgml, warnings };

@@ -7,7 +7,7 @@ import type { EmbeddedSummary, Summary } from '../summary.js';
 import { summaryOf } from '../summary-of.js';
 import { chunksOf } from './chunks.js';
 import { CONVERTERS } from './converters/index.js';
-import { explode } from './explode.js';
+import { explode, unnesterOf } from './explode.js';
 import { FORMATS, MESSAGE_TYPES } from './formats.js';
 import { UnnestMeter } from './meter.js';
 import { hasParts } from './mime.js';
@@ -46,8 +46,7 @@ export async function componentsOf(
     reported++;
     if (reported <= MAX_WARNINGS) document.warn(message);
   };
-  const isExploder = (name: string) =>
-    CONVERTERS.has(name) || context.programs?.found.unnesters[name] !== undefined;
+  const isExploder = (name: string) => CONVERTERS.has(name) || unnesterOf(name, context) !== undefined;
   if (isExploder(type)) return { embedded, exploded: await explode(input, type, document, context) };
   if (!FORMATS.has(type) && !MESSAGE_TYPES.has(type)) {
     // E-46: the type `Exploder` is predefined, but only the user can supply its program.

@@ -15,6 +15,7 @@ import { explodeByProgram } from '../external/index.js';
 import type { EssenceInput, ExplodedObject } from '../model.js';
 import { applyPostRules } from '../rules/index.js';
 import { CONVERTERS, type FoundObject } from './converters/index.js';
+import { FORMATS, MESSAGE_TYPES } from './formats.js';
 
 /** E-47: the type of an Exploder's objects in rules. */
 const SOIF_STREAM = 'SOIFStream';
@@ -49,6 +50,13 @@ export async function explode(
   return exploded;
 }
 
+/** Returns the user's program `TypeName.unnest`: that of the machine only for a type that Essence does not unpack itself (E-46, E-61). */
+export function unnesterOf(type: string, { programs }: EssenceContext): string | undefined {
+  const { unnesters, installed } = programs?.found ?? {};
+  const isOwn = CONVERTERS.has(type) || FORMATS.has(type) || MESSAGE_TYPES.has(type);
+  return unnesters?.[type] ?? (isOwn ? undefined : installed?.unnesters[type]);
+}
+
 async function* objectsIn(
   input: EssenceInput,
   type: string,
@@ -56,7 +64,7 @@ async function* objectsIn(
   context: EssenceContext,
 ): AsyncIterable<SoifObject> {
   const { programs } = context;
-  const program = programs?.found.unnesters[type];
+  const program = unnesterOf(type, context);
   if (programs !== undefined && program !== undefined) {
     yield* await explodeByProgram(document, program, programs.settings);
     return;

@@ -4,6 +4,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
+import { decodeSoif } from '../../../protocols/soif/index.js';
 import {
   explodeByProgram,
   findTypePrograms,
@@ -14,10 +15,8 @@ import {
   safeName,
   summarizeByProgram,
 } from '../../../servers/essence/external/index.js';
-import { READABLE_TYPES } from '../../../servers/essence/readable-types.js';
-import { SUMMARIZERS } from '../../../servers/essence/summarizers/index.js';
-import { CONVERTERS } from '../../../servers/essence/unnest/converters/index.js';
-import { FORMATS, MESSAGE_TYPES } from '../../../servers/essence/unnest/formats.js';
+import { createEssenceContext } from '../../../servers/essence/index.js';
+import { summarizeDocument } from '../../../servers/essence/summarize.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 /** Writes programs to a directory; returns the settings that find them there. */
@@ -288,24 +287,45 @@ async function hasEnded(pid: number): Promise<boolean> {
 
 t.test('E-61 programs of the machine summarize only types that Essence does not read itself', async (t) => {
   const own = await programsIn(t, { 'Pdf.sum': '#!/bin/sh\n' });
+  const title = (text: string): string => `#!/bin/sh\nprintf 'Title{${text.length}}:\\t${text}\\n'\n`;
   const machine = await programsIn(t, {
-    'Pdf.sum': '#!/bin/sh\n',
-    'HTML.sum': '#!/bin/sh\n',
+    'Pdf.sum': title('no'),
+    'Text.sum': title('no'),
+    'Recipe.sum': title('yes'),
     'LSM.unnest': '#!/bin/sh\n',
-    'Recipe.sum': '#!/bin/sh\n',
-    'Box.unnest': '#!/bin/sh\n',
+    'Box.unnest': "#!/bin/sh\nprintf '@FILE { http://box.test/1\\n}\\n'\n",
   });
   await writeFile(join(machine.directory, 'Other.sum'), 'not a program');
-  const found = await findTypePrograms([own.directory], '', {
-    directories: [machine.directory],
-    isBuiltIn: (type) => READABLE_TYPES.has(type),
-  });
-  t.same(found.summarizers, {
-    Pdf: join(own.directory, 'Pdf.sum'),
-    Recipe: join(machine.directory, 'Recipe.sum'),
-  });
-  t.same(found.unnesters, { Box: join(machine.directory, 'Box.unnest') });
+  const found = await findTypePrograms([own.directory], '', [own.directory, machine.directory]);
+  t.same(found.summarizers, { Pdf: join(own.directory, 'Pdf.sum') });
+  t.same(Object.keys(found.installed.summarizers), ['Pdf', 'Recipe', 'Text']);
   t.same(found.warnings, []);
-  const read = [...SUMMARIZERS.keys(), ...FORMATS.keys(), ...MESSAGE_TYPES, ...CONVERTERS.keys()];
-  t.same([...READABLE_TYPES].sort(), [...new Set(read)].sort());
+
+  const lib = await temporaryDirectory(t);
+  await writeFile(join(lib, 'byname.cf'), 'Recipe \\.recipe$\nBox \\.box$\nText \\.txt$\nLSM \\.lsm$\n');
+  const context = await createEssenceContext({
+    gathererName: 'T',
+    gathererHost: 'h',
+    gathererVersion: '1',
+    refreshRate: 1,
+    timeToLive: 1,
+    libDirectory: lib,
+    programs: { directories: [], installedDirectories: [machine.directory], path: '/usr/bin:/bin' },
+  });
+  const summarize = (name: string, body: string) =>
+    summarizeDocument(
+      { url: `http://a.test/${name}`, body: Buffer.from(body), lastModificationTime: 0, updateTime: 1 },
+      context,
+    );
+  const titleOf = async (name: string): Promise<string | undefined> =>
+    decodeSoif((await summarize(name, 'words\n')).soif ?? new Uint8Array())
+      .text('Title')
+      ?.trim();
+  t.equal(await titleOf('a.recipe'), 'yes');
+  t.not(await titleOf('a.txt'), 'no');
+  t.same(
+    (await summarize('a.box', 'x')).exploded?.map(({ url }) => url),
+    ['http://box.test/1'],
+  );
+  t.equal((await summarize('a.lsm', 'Begin3\nTitle = X\nEnd\n')).exploded?.length, 1);
 });
