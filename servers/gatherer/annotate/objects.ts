@@ -3,7 +3,7 @@ import { decodeSoif, textOfUrl } from '../../../protocols/soif/index.js';
 import { Generations } from '../../../storage/index.js';
 
 /** An object of the Gatherer, for the list of the form. */
-export interface ListedObject {
+interface ListedObject {
   readonly url: string;
   /** Empty without a title. */
   readonly title: string;
