@@ -45,6 +45,9 @@ export function namedCharacter(name: string): string | undefined {
   return NAMED.get(name);
 }
 
+/** Maximum length of the declared entities that one text refers to, in characters: short references would multiply the document. */
+const MAX_EXPANDED = 1024 * 1024;
+
 /**
  * Replaces character references and known entities. A replacement is not expanded again, so that no entity can grow. Unknown entities
  * are not changed.
@@ -53,10 +56,16 @@ export function namedCharacter(name: string): string | undefined {
  */
 export function replaceEntities(text: string, declared: ReadonlyMap<string, string>): string {
   if (!text.includes('&')) return text;
+  let expanded = 0;
+  const declaredText = (name: string): string | undefined => {
+    const value = expanded < MAX_EXPANDED ? declared.get(name) : undefined;
+    expanded += value?.length ?? 0;
+    return value;
+  };
   return text.replace(
     /&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([A-Za-z][\w.-]{0,63}));?/g,
     (whole, decimal?: string, hexadecimal?: string, name?: string) => {
-      if (name !== undefined) return declared.get(name) ?? namedCharacter(name) ?? whole;
+      if (name !== undefined) return declaredText(name) ?? namedCharacter(name) ?? whole;
       const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal);
       return characterOf(code) ?? whole;
     },

@@ -15,6 +15,7 @@ import {
   summarizeSgml,
 } from '../../../servers/essence/sgml/index.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
+import { summarize as summarizeDocument } from './helpers.js';
 
 const SETTINGS = {
   rawReferences: false,
@@ -278,5 +279,18 @@ t.test(
     t.same(extracted('BAR'), { special: 'x' });
     await rm(join(lib, 'my.table'));
     await t.rejects(readSgmlSources(lib, sgml), { message: /^BAR\.sum:0: -t: the table cannot be read/ });
+  },
+);
+
+t.test(
+  'E-45: short references to long entities do not multiply a document beyond what can be kept',
+  async (t) => {
+    const declared = `<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "${'x'.repeat(4000)}">]>`;
+    const output = await summarizeDocument(
+      'http://a.test/x.xml',
+      `${declared}<x><title>${'&a;'.repeat(300_000)}</title></x>`,
+    );
+    t.equal(output.type, 'SGML');
+    t.notOk(output.rejected);
   },
 );
