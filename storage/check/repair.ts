@@ -1,6 +1,6 @@
 // `harvest store repair`: saves what can be read of a damaged store into a new one beside it.
 import { rename, rm } from 'node:fs/promises';
-import { LoginSeal } from '../gatherer/login-seal.js';
+import { LoginSeal } from '../generations/login-seal.js';
 import { Level, type StoreKind } from '../level/level.js';
 import { requireClosed } from '../level/open-database.js';
 import { inspectDatabase } from '../level/verify/inspect.js';

@@ -1,4 +1,5 @@
 import type { UnixSeconds } from '../../protocols/time.js';
+import type { Sealing } from '../generations/login-seal.js';
 import { requireInteger, TABLE, textKey } from '../level/keys.js';
 import type { RowChange } from '../level/level.js';
 import {
@@ -12,7 +13,6 @@ import type { SummaryChange } from '../summaries/summary-changes.js';
 import type { Summary } from '../summaries/summary-store.js';
 import { documentKey, encodeDocument } from './documents.js';
 import { eventKey } from './event-rows.js';
-import type { Sealing } from './login-seal.js';
 import { encodeMeta, type MetaValue, metaKey } from './meta.js';
 import {
   encodeQueueRecord,

@@ -1,7 +1,7 @@
+import type { LoginSeal, Sealing } from '../generations/login-seal.js';
 import { keyText, TABLE, tableRange, textKey } from '../level/keys.js';
 import type { Level } from '../level/level.js';
 import { type DocumentLink, type DocumentRecord, documentCodec } from '../records/records.js';
-import type { LoginSeal, Sealing } from './login-seal.js';
 
 /** The documents' records, by URL. */
 export class DocumentStore {

@@ -1,7 +1,7 @@
+import type { LoginSeal, Sealing } from '../generations/login-seal.js';
 import { keyText, TABLE, tableRange, textKey } from '../level/keys.js';
 import type { Level } from '../level/level.js';
 import { metaValueCodec } from '../records/records.js';
-import type { LoginSeal, Sealing } from './login-seal.js';
 
 export type MetaValue = string | number;
 

@@ -1,3 +1,4 @@
+import type { LoginSeal, Sealing } from '../generations/login-seal.js';
 import { keyText, requireInteger, TABLE, tableRange, textKey } from '../level/keys.js';
 import type { Level } from '../level/level.js';
 import {
@@ -6,7 +7,6 @@ import {
   type QueueRecord,
   queueRecordCodec,
 } from '../records/records.js';
-import type { LoginSeal, Sealing } from './login-seal.js';
 
 /** The row with the crawl's counters. */
 export const FRONTIER_KEY = textKey(TABLE.system, 'frontier');

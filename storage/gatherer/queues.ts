@@ -1,7 +1,7 @@
+import type { LoginSeal } from '../generations/login-seal.js';
 import { keyText, requireInteger, TABLE, tableRange } from '../level/keys.js';
 import type { Level, Row } from '../level/level.js';
 import { type QueuedUri, queuedUriCodec } from '../records/records.js';
-import type { LoginSeal } from './login-seal.js';
 
 /** The position of an entry in the table of all queues. The byte order of its key is the crawl order (CRAWL-5.1.1). */
 export interface QueuePosition {

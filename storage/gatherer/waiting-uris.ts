@@ -1,8 +1,9 @@
 // The URIs that wait for a retry beside their queues, by the time when they are due.
+
+import type { LoginSeal, Sealing } from '../generations/login-seal.js';
 import { requireInteger, TABLE, tableRange } from '../level/keys.js';
 import type { Level, Row } from '../level/level.js';
 import { waitingUriCodec } from '../records/records.js';
-import type { LoginSeal, Sealing } from './login-seal.js';
 import type { QueueEntry } from './queues.js';
 
 /** A URI that waits for a retry. */

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { LoginSeal } from '../../../storage/gatherer/login-seal.js';
+import { LoginSeal } from '../../../storage/generations/login-seal.js';
 import { GathererStore } from '../../../storage/index.js';
 import type { QueuedUri } from '../../../storage/records/records.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
