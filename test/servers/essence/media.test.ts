@@ -5,6 +5,7 @@ import t from 'tap';
 import { compileEssence, readEssenceSources } from '../../../servers/essence/index.js';
 import { recognize } from '../../../servers/essence/recognize.js';
 import { summarizeDocument } from '../../../servers/essence/summarize.js';
+import { id3v2 } from '../../../servers/essence/summarizers/media/id3.js';
 import {
   avi,
   box,
@@ -243,4 +244,11 @@ t.test('E-45 cut, damaged and nested files: no exception, no end without limit',
     ),
     { Title: 'a.mkv' },
   );
+});
+
+t.test('E-45 an ID3 tag of very many frames is read up to a limit', (t) => {
+  const frames = Buffer.alloc(36_000, Buffer.from('TIT2\0\0\0\x02\0\0\0a', 'latin1'));
+  const tag = Buffer.concat([Buffer.from('ID3\x03\0\0\x7f\x7f\x7f\x7f', 'latin1'), frames]);
+  t.equal(id3v2(tag).length, 1000);
+  t.end();
 });

@@ -18,6 +18,8 @@ const FRAMES: ReadonlyMap<string, string> = new Map([
 ]);
 
 const ENCODINGS = ['windows-1252', 'utf-16', 'utf-16be', 'utf-8'];
+/** Frames of one tag that are read. */
+const MAX_FRAMES = 1000;
 /** Maximum size of one text, in bytes. */
 const MAX_TEXT_BYTES = 4000;
 
@@ -28,7 +30,7 @@ export function id3v2(bytes: Uint8Array): [string, string][] {
   const short = version < 3;
   const end = Math.min(bytes.length, 10 + syncSafe(bytes, 6));
   const found: [string, string][] = [];
-  for (let offset = 10; offset + (short ? 6 : 10) <= end; ) {
+  for (let offset = 10, frames = 0; offset + (short ? 6 : 10) <= end && frames < MAX_FRAMES; frames++) {
     const id = Buffer.from(bytes.subarray(offset, offset + (short ? 3 : 4))).toString('latin1');
     if (!/^[A-Z][A-Z0-9]+$/.test(id)) break;
     const size = short
