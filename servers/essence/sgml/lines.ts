@@ -1,4 +1,4 @@
-import { type TagMapping, type ValueMapping, valueMappings } from './table.js';
+import type { TagMapping, ValueMapping } from './table.js';
 
 /** Attributes with a URL: their values are made absolute (E-99). */
 const URL_ATTRIBUTES = new Set('href src action background cite data longdesc poster url'.split(' '));
@@ -60,8 +60,12 @@ export class AttributeLines {
   addValues(mapping: TagMapping, attributes: Readonly<Record<string, string>>): string {
     let text = this.#addList(mapping.values, attributes);
     if (mapping.valuesWhen.size === 0) return text;
-    for (const values of valueMappings(mapping, attributes))
-      if (values !== mapping.values) text += this.#addList(values, attributes);
+    // A loop instead of the generator, because pages have many META tags.
+    mapping.valuesWhen.forEach((byValue, attribute) => {
+      const value = attributes[attribute];
+      const values = value === undefined ? undefined : byValue.get(value.trim().toLowerCase());
+      if (values !== undefined) text += this.#addList(values, attributes);
+    });
     return text;
   }
 
