@@ -78,6 +78,8 @@ const LANGUAGES_OF: ReadonlyMap<string, readonly string[]> = (() => {
   return languages;
 })();
 
+const MAX_WORD_LENGTH = Math.max(...Array.from(LANGUAGES_OF.keys(), ({ length }) => length));
+
 /**
  * Guesses the language of a text (E-141) from its script and its function words.
  *
@@ -102,7 +104,11 @@ export function languageOf(attributes: Iterable<readonly [name: string, value: s
   return undefined;
 }
 
+/** A letter of none of the scripts that languages are told apart by their words in: Latin and Cyrillic. */
+const OTHER_SCRIPT = /[\u0370-\u03ff\u0530-\u1dff\u1f00-\u1fff\u2c60-\u2dff\u2e80-\ufaff\ufb13-\ufeff]/;
+
 function languageByScript(sample: string): string | undefined {
+  if (!OTHER_SCRIPT.test(sample)) return undefined;
   const letters = count(sample, /\p{L}/gu);
   if (letters < MIN_LETTERS) return undefined;
   for (const [language, expression] of SCRIPTS) {
@@ -119,17 +125,33 @@ function languageByScript(sample: string): string | undefined {
 function languageByWords(sample: string): string | undefined {
   const scores = new Map<string, number>();
   let words = 0;
-  for (const [word] of sample.matchAll(/\p{L}+/gu)) {
+  for (let start = 0; start < sample.length; start++) {
+    if (!isLetter(sample.charCodeAt(start))) continue;
+    let end = start + 1;
+    while (end < sample.length && isLetter(sample.charCodeAt(end))) end++;
     words++;
-    const languages = LANGUAGES_OF.get(word) ?? [];
-    for (const language of languages) {
-      scores.set(language, (scores.get(language) ?? 0) + 1 / Math.sqrt(languages.length));
-    }
+    // No function word is longer.
+    const languages = end - start > MAX_WORD_LENGTH ? undefined : LANGUAGES_OF.get(sample.slice(start, end));
+    for (const language of languages ?? [])
+      scores.set(language, (scores.get(language) ?? 0) + 1 / Math.sqrt(languages?.length ?? 1));
+    start = end;
   }
   if (words < MIN_WORDS) return undefined;
   const [best, next] = [...scores].sort(([, a], [, b]) => b - a);
   if (best === undefined || best[1] / words < MIN_SHARE) return undefined;
   return next === undefined || best[1] >= next[1] * MIN_LEAD ? best[0] : undefined;
+}
+
+/** Whether each UTF-16 code unit is a letter: 0 unknown, 1 no, 2 yes. An expression for each character would take longer than all else. */
+const LETTERS = new Uint8Array(0x10000);
+
+function isLetter(unit: number): boolean {
+  let known = LETTERS[unit];
+  if (known === 0) {
+    known = /\p{L}/u.test(String.fromCharCode(unit)) ? 2 : 1;
+    LETTERS[unit] = known;
+  }
+  return known === 2;
 }
 
 function count(text: string, expression: RegExp): number {
