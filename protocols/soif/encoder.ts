@@ -66,7 +66,8 @@ function writtenNames(object: SoifObject): Map<string, string> | undefined {
     if (names.has(name.toLowerCase())) continue;
     let written = cleanName(name);
     if (used.has(written.toLowerCase())) written = escapeName(name);
-    while (used.has(written.toLowerCase())) written += '_';
+    // An empty name has nothing to escape.
+    while (written === '' || used.has(written.toLowerCase())) written += '_';
     used.add(written.toLowerCase());
     names.set(name.toLowerCase(), written);
   }

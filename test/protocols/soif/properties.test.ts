@@ -210,6 +210,16 @@ t.test(
   },
 );
 
+t.test('SOIF-2.8, SOIF-4.4: an attribute without a name gets one that no other has', async (t) => {
+  const [object] = new SoifDecoder()
+    .push(Buffer.from('@FILE { u\n@{1}:\ty\n{1}:\tz\n}\n'))
+    .flatMap((item) => (item.kind === 'object' ? [item.object] : []));
+  t.ok(object);
+  const written = object === undefined ? '' : Buffer.from(encodeSoif(object)).toString('latin1');
+  t.equal(written, '@FILE { u\n-{1}:\ty\n_{1}:\tz\n}\n');
+  t.equal(decodeSoif(Buffer.from(written), { mode: 'strict' }).text('_'), 'z');
+});
+
 t.test('property: any garbage is an attribute list or a ProtocolError', async () => {
   fc.assert(
     fc.property(GARBAGE, fc.constantFrom('strict' as const, 'lenient' as const), (wire, mode) => {
