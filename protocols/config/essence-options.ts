@@ -24,6 +24,10 @@ export interface EssenceSwitches {
   readonly rawText?: true;
   /** The main text of pages, without navigation and the like, as an attribute of its own. */
   readonly mainText?: true;
+  /** E-141: the language of texts that do not state it is guessed. */
+  readonly language?: true;
+  /** E-27: components that were made from another one of the same archive are left out. */
+  readonly grouping?: true;
   /** E-113. */
   readonly minimalBookkeeping?: true;
   /** E-118, `--no-access`. */
@@ -98,6 +102,8 @@ const WITHOUT_VALUE: ReadonlyMap<string, EssenceSwitches> = new Map<string, Esse
   ['--fake-md5s', { fakeMd5s: true }],
   ['--full-text', { fullText: true }],
   ['--full-text=raw', { fullText: true, rawText: true }],
+  ['--grouping', { grouping: true }],
+  ['--language', { language: true }],
   ['--main-text', { mainText: true }],
   ['--minimal-bookkeeping', { minimalBookkeeping: true }],
   ['--no-access', { access: false }],

@@ -326,7 +326,7 @@ t.test('E-116, E-5: Essence-Options are read like the command line of essence', 
     timeLimitMs: 10_000,
   });
   t.same(read('--full-text'), { fullText: true });
-  t.same(read('--main-text'), { mainText: true });
+  t.same(read('--main-text --language --grouping'), { mainText: true, language: true, grouping: true });
   t.same(read('--full-text=raw --no-keywords'), { fullText: true, rawText: true, keywords: false });
   t.same(
     read(
