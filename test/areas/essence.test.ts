@@ -19,6 +19,7 @@ import '../servers/essence/sgml.test.js';
 import '../servers/essence/summarizers-formats.test.js';
 import '../servers/essence/summarizers-pdf.test.js';
 import '../servers/essence/summarizers-postscript.test.js';
+import '../servers/essence/summarizers-rtf.test.js';
 import '../servers/essence/summarizers-tex.test.js';
 import '../servers/essence/summarizers-text.test.js';
 import '../servers/essence/summarizers-typeset.test.js';

@@ -11,7 +11,7 @@ const SKIPPED = new Set(
   (
     'fonttbl colortbl stylesheet listtable listoverridetable pict object objdata themedata colorschememapping datastore ' +
     'latentstyles rsidtbl generator filetbl revtbl xmlnstbl fldinst bkmkstart bkmkend template operator ' +
-    'private1 passwordhash userprops company category doccomm hlinkbase mmathPr wgrffmtfilter pgptbl'
+    'private1 passwordhash userprops company category doccomm hlinkbase mmathPr wgrffmtfilter pgptbl nonesttables xe tc rxe txe'
   ).split(' '),
 );
 /** Fields of the information group. */
@@ -24,6 +24,9 @@ const TEXT: ReadonlyMap<string, string> = new Map([
   ['sect', '\n\n'],
   ['page', '\n\n'],
   ['row', '\n'],
+  ['nestrow', '\n'],
+  ['column', '\n'],
+  ['softline', '\n'],
   ['cell', '\t'],
   ['nestcell', '\t'],
   ['tab', '\t'],
@@ -31,6 +34,9 @@ const TEXT: ReadonlyMap<string, string> = new Map([
   ['endash', '–'],
   ['emspace', ' '],
   ['enspace', ' '],
+  ['qmspace', ' '],
+  ['zwj', '\u200d'],
+  ['zwnj', '\u200c'],
   ['bullet', '•'],
   ['lquote', '‘'],
   ['rquote', '’'],
@@ -38,10 +44,14 @@ const TEXT: ReadonlyMap<string, string> = new Map([
   ['rdblquote', '”'],
 ]);
 
+const BREAKS = /[\n\t]/;
+
 interface Group {
-  /** Destination of text: none, the document, a table, a link, or a field of the information group. */
-  target: 'text' | 'none' | 'fonts' | 'styles' | 'link' | string;
+  /** Destination of text: none, the document, a table, a link, the information group, or a field of it. */
+  target: 'text' | 'none' | 'fonts' | 'styles' | 'link' | 'information' | string;
   bold: boolean;
+  /** Hidden or deleted text, which is not shown. */
+  hidden: boolean;
   font: number;
   /** Number of fallback bytes after a `\u` character. */
   fallback: number;
@@ -61,8 +71,9 @@ export class RtfReader {
   #length = 0;
   #offset = 0;
   #stack: Group[] = [];
-  #group: Group = { target: 'text', bold: false, font: -1, fallback: 1 };
+  #group: Group = { target: 'text', bold: false, hidden: false, font: -1, fallback: 1 };
   #page = 'windows-1252';
+  #defaultFont = -1;
   /** Bytes of `\'hh` whose character is still incomplete. */
   #pending: number[] = [];
   #skip = 0;
@@ -146,9 +157,10 @@ export class RtfReader {
       this.#offset += 2;
       if (!Number.isNaN(value)) this.#byte(value);
     } else if (code === 0x2a) this.#ignorable = true;
-    else if (code === 0x7e) this.#text(' ');
-    else if (code === 0x5f) this.#text('-');
-    else if (code === 10 || code === 13) this.#word('par', undefined);
+    else if (code === 0x7e || code === 0x5f) {
+      this.#flush();
+      this.#text(code === 0x7e ? ' ' : '-');
+    } else if (code === 10 || code === 13) this.#word('par', undefined);
     else if (code === 0x5c || code === 0x7b || code === 0x7d) this.#byte(code);
   }
 
@@ -157,6 +169,12 @@ export class RtfReader {
     const ignorable = this.#ignorable;
     this.#ignorable = false;
     const { target } = this.#group;
+    if (this.#skip > 0 && name !== 'u') {
+      // A control word that is a character counts as one of the fallback; any other ends it.
+      const isCharacter = TEXT.has(name) && !BREAKS.test(TEXT.get(name)!);
+      this.#skip = isCharacter ? this.#skip - 1 : 0;
+      if (isCharacter) return;
+    }
     if (name === 'u' && value !== undefined) {
       this.#text(String.fromCharCode(value & 0xffff));
       this.#skip = this.#group.fallback;
@@ -165,19 +183,38 @@ export class RtfReader {
     else if (name === 'ansicpg') this.#page = codePage(value ?? 1252);
     else if (name === 'mac') this.#page = 'macintosh';
     else if (name === 'f' && value !== undefined) this.#group.font = value;
-    else if (name === 'fcharset' && target === 'fonts') this.#setCharset(value ?? 0);
+    else if (name === 'deff') this.#setDefaultFont(value ?? -1);
+    else if (name === 'fcharset' && target === 'fonts') this.#setCharset(charsetOf(value ?? 0));
+    else if (name === 'cpg' && target === 'fonts') this.#setCharset(codePage(value ?? 1252));
+    else if (name === 'outlinelevel' && target === 'styles') this.#setHeadingStyle(value ?? 9);
     else if (name === 's' && value !== undefined) this.#setStyle(value);
     else if (name === 'fonttbl') this.#group.target = 'fonts';
     else if (name === 'stylesheet') this.#group.target = 'styles';
-    else if (name === 'info') this.#group.target = 'none';
+    else if (name === 'info') this.#group.target = 'information';
     else if (name === 'fldinst') this.#group.target = 'link';
-    else if (INFORMATION.has(name) && target === 'none') this.#group.target = name;
+    else if (INFORMATION.has(name) && target === 'information') this.#beginInformation(name);
+    else if (name === 'ud' && target === 'information') return;
     else if (SKIPPED.has(name) || ignorable) this.#group.target = name === 'shptxt' ? target : 'none';
     else if (target === 'text') this.#format(name, value);
   }
 
-  #setCharset(value: number): void {
-    const label = charsetOf(value);
+  /** A field may be there twice: the second has the Unicode characters (`\upr`). */
+  #beginInformation(name: string): void {
+    this.#group.target = name;
+    this.#information.delete(name);
+  }
+
+  #setDefaultFont(font: number): void {
+    this.#defaultFont = font;
+    this.#group.font = font;
+  }
+
+  /** Paragraphs of a level of the outline are headings, whatever the language of the style's name. */
+  #setHeadingStyle(level: number): void {
+    if (level < 9) this.#headingStyles.add(this.#style);
+  }
+
+  #setCharset(label: string | undefined): void {
     if (label !== undefined) this.#charsets.set(this.#group.font, label);
   }
 
@@ -194,7 +231,10 @@ export class RtfReader {
     } else if (name === 'plain') {
       if (this.#group.bold) this.#endRun();
       this.#group.bold = false;
-    } else if (name === 'pard') this.#heading = false;
+      this.#group.hidden = false;
+      this.#group.font = this.#defaultFont;
+    } else if (name === 'v' || name === 'deleted') this.#group.hidden = value !== 0;
+    else if (name === 'pard') this.#heading = false;
     else if (name === 'outlinelevel') this.#heading = (value ?? 9) < 9;
     else {
       const text = TEXT.get(name);
@@ -221,8 +261,9 @@ export class RtfReader {
   }
 
   #text(text: string): void {
-    const { target } = this.#group;
+    const { target, hidden } = this.#group;
     if (target === 'text') {
+      if (hidden) return;
       this.#parts.push(text);
       this.#length += text.length;
       if (this.#paragraph.length < 500) this.#paragraph += text;
@@ -253,7 +294,14 @@ export class RtfReader {
   }
 
   #endLink(): void {
-    const url = /HYPERLINK\s+"?([^\s"]+)/.exec(this.#link)?.[1];
+    // `\l "name"` is a place in the document, `\o "text"` a tip.
+    const written = /HYPERLINK\s(.*)$/s
+      .exec(this.#link)?.[1]
+      ?.replace(/\\[a-z]\s*(?:"[^"]*"|(?=\\|$))/gi, ' ');
+    const url = /^\s*(?:"\s*([^"]*?)\s*"|([^\s"\\]\S*))/
+      .exec(written ?? '')
+      ?.slice(1)
+      .find((found) => found !== undefined && found !== '');
     if (url !== undefined && this.links.length < MAX_RUNS) this.links.push(url);
     this.#link = '';
   }

@@ -13,7 +13,9 @@ export function summarizeRtf(document: SourceDocument): Summary {
   const text = tidyText(reader.text);
   const lines = (values: readonly string[]) =>
     [...new Set(values.map(oneLine))].filter((line) => line !== '').join('\n');
+  const linkedUrls = document.outlinks === undefined ? [] : [...new Set(reader.links)];
   return {
+    ...(linkedUrls.length === 0 ? {} : { linkedUrls }),
     attributes: present([
       ['Title', reader.information('title')],
       ['Author', reader.information('author')],
