@@ -229,6 +229,31 @@ t.test('E-74 Troff is read with the macros -ms, -me, -mm and -mdoc', async (t) =
   t.match((await summaryOf('Troff', page)).summary.text, /cat\n?.*\[?b file/s);
 });
 
+t.test('E-74 the title page of -me: centered lines before the first paragraph', async (t) => {
+  const paper =
+    '.tp\n.(l C 12\nThe Growth of Toenails\n.b "in Upper Primates"\n.sp\nby\n.sp\nFrank N. Furter*\nSomewhere\n.(f\n*A note.\n.)f\n.)l\n.bp\n' +
+    '.uh "First"\n.pp\nText.\n.(l\nNo author\n.)l\n';
+  const { all } = await summaryOf('Troff', paper);
+  t.match(all, {
+    Title: 'The Growth of Toenails in Upper Primates',
+    Author: 'Frank N. Furter',
+    Headings: 'First',
+  });
+  const reference =
+    '.de TL\t\t\\" *** a comment\nhidden\n..\n.ds G \\s-1GROFF\\s0\n.he "head"\n.ce 20\n.b "\\*G manual"\n.sp\n.i "Version 1\\(dg"\n.sp\n.ul\nEric P. Allman*\n.sp 2\nProject\n.sh 1 One\n.TL\nNo title\n';
+  const manual = await summaryOf('Troff', reference);
+  t.match(manual.all, { Title: 'GROFF manual', Author: 'Eric P. Allman' });
+  t.match(
+    manual.summary.text,
+    /GROFF manual[\s\S]*Project[\s\S]*One/,
+    'a comment after a name is no end mark',
+  );
+  t.notMatch(manual.summary.text, /hidden/);
+  const plain = (await summaryOf('Troff', '.pp\nText.\n.(l\nDear Sir\n.)l\n')).all;
+  t.equal(plain.Title, undefined);
+  t.equal(plain.Author, undefined);
+});
+
 t.test('E-74 the named characters of troff are text', async (t) => {
   const source =
     ".TL\nCaf\\['e] na\\(:ive \\(Fo\\[u3068]\\[u0065_0301]\\(Fc \\(ss \\[oA] \\[Eu]5 \\(*a\\(*W C:\\ea \\[none]\\(+-1 \\[charA] \\[uD800]x\n.LP\nText.\n";

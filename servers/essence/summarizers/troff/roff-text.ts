@@ -8,7 +8,9 @@ const SILENT: ReadonlySet<string> = new Set(
     'tc ti tr uf ul vs warn while wh substring tm ex ab hcode hla nroff pev char ftr fchar defcolor mso blm de LP PP P HP IP_ ' +
     'RS RE PD DT TE TS EQ EN KS KE KF DS DE ID LD CD BD QS QE QP XS XE XA PX 1C 2C MC TC RP Bl El Bd Ed Bk Ek Pp Lp Dd Os ' +
     'EX EE IX UC AT UE ME AE AB AU_ AI_ TL_ FS FE LG SM_ NL PT OH EH OF EF HD in ig Sm Db Rs Re Xo Xc Oo Oc Po Pc Bo Bc Qo ' +
-    'Qc So Sc Do Dc Ao Ac Brc Bro Eo Ec Fo Fc Hf Tg'
+    'Qc So Sc Do Dc Ao Ac Brc Bro Eo Ec Fo Fc Hf Tg ' +
+    // -me: headers, sizes, the beginnings and ends of blocks.
+    'he fo eh oh ef of sz +c (l )l (b )b (c )c (z )z (x )x (d )d (f )f (q )q tp ba hl ix xp sc th lo pa ac 1c 2c'
   ).split(' '),
 );
 
@@ -50,7 +52,7 @@ export function roffText(source: string): string {
       if (until.test(raw) || ++skipped > MAX_SKIPPED) until = undefined;
       continue;
     }
-    const line = raw.includes('\\*') ? expand(raw, strings) : raw;
+    const line = expandStrings(raw, strings);
     const macro = /^[.'][ \t]*([^\s\\]{1,20})[ \t]*(.*)$/.exec(line);
     if (macro === null) {
       if (/^[.'][ \t]*(?:\\["#].*|\\\}.*)?$/.test(line)) continue;
@@ -59,12 +61,13 @@ export function roffText(source: string): string {
       else out.push(text);
       continue;
     }
-    const [, word, rest] = macro;
+    const [, word] = macro;
+    const rest = macro[2]!.replace(/[ \t]*\\".*$/, '');
     if (word === 'if' || word === 'ie' || word === 'el') {
-      const kept = conditional(word, rest!);
+      const kept = conditional(word, rest);
       if (kept !== undefined) out.push(kept);
     } else if (word === 'de' || word === 'de1' || word === 'am' || word === 'ig') {
-      const end = macroArguments(rest!)[word === 'ig' ? 0 : 1];
+      const end = macroArguments(rest)[word === 'ig' ? 0 : 1];
       until = end === undefined ? /^[.'][ \t]*\.[ \t]*$/ : new RegExp(`^[.'][ \\t]*${escapeRegExp(end)}`);
       skipped = 0;
     } else if (word === 'EQ') {
@@ -76,16 +79,16 @@ export function roffText(source: string): string {
       until = /\.\s*$/;
       skipped = MAX_SKIPPED - 50;
     } else if (word === 'TE') table = false;
-    else if (word === 'ds' || word === 'as') defineString(strings, rest!);
+    else if (word === 'ds' || word === 'as') defineString(strings, rest);
     else if (word === 'Nm' || word === 'Ex' || word === 'Rv') {
-      const args = macroArguments(rest!);
+      const args = macroArguments(rest);
       const first = args.find((arg) => /^[\w.-]/.test(arg) && arg !== '-std');
       if (word === 'Nm' && name === '' && first !== undefined) name = first;
       if (word === 'Nm')
         out.push(first === undefined ? `${name} ${mdocWords(args, name)}` : mdocWords(args, name));
       else out.push(`The ${first ?? name} ${word === 'Ex' ? EXIT_TEXT : RETURN_TEXT}`);
     } else if (word === 'SH' || word === 'Sh' || word === 'NH' || word === 'TL') {
-      out.push('', word === 'NH' ? '' : plainWords(rest!));
+      out.push('', word === 'NH' ? '' : plainWords(rest));
     } else if (
       word === 'PP' ||
       word === 'Pp' ||
@@ -95,11 +98,11 @@ export function roffText(source: string): string {
       word === 'lp'
     )
       out.push('');
-    else if (!SILENT.has(word!)) out.push(macroText(word!, rest!, name));
+    else if (!SILENT.has(word!)) out.push(macroText(word!, rest, name));
     else if (/^(?:Oo|Po|Bo|Qo|So|Do|Ao|Bro|Bk|Eo|Xo)$/.test(word!))
-      out.push(mdocWords(macroArguments(rest!), name));
+      out.push(mdocWords(macroArguments(rest), name));
     else if (/^(?:Oc|Pc|Bc|Qc|Sc|Dc|Ac|Brc|Xc|Fo)$/.test(word!))
-      out.push(mdocWords(macroArguments(rest!), name));
+      out.push(mdocWords(macroArguments(rest), name));
   }
   return out.join('\n');
 }
@@ -157,13 +160,15 @@ function conditional(word: string, rest: string): string | undefined {
   return applies && text !== '' && !/^[.']/.test(text) && word !== 'el' ? removeEscapes(text) : undefined;
 }
 
-function defineString(strings: Map<string, string>, rest: string): void {
+/** Defines a string of the document: the arguments of `.ds`. */
+export function defineString(strings: Map<string, string>, rest: string): void {
   const found = /^(\S+)[ \t]+"?(.{0,500})$/.exec(rest);
   if (found !== null && strings.size < 1000) strings.set(found[1]!, removeEscapes(found[2]!));
 }
 
 /** Expands `\*x`, `\*(xx`, `\*[name]`, the document's strings. */
-function expand(line: string, strings: ReadonlyMap<string, string>): string {
+export function expandStrings(line: string, strings: ReadonlyMap<string, string>): string {
+  if (!line.includes('\\*')) return line;
   return line.replace(
     /\\\*(?:\[([^\]]*)\]|\((..)|(.))/g,
     (all, long?: string, two?: string, one?: string) => {

@@ -5,6 +5,7 @@ import { oneLine, present, summarizeExtracted } from '../extracted.js';
 import { summarizeManPage } from '../man-page.js';
 import { macroArguments, removeEscapes } from './escapes.js';
 import { roffText } from './roff-text.js';
+import { readTitlePage } from './title-page.js';
 
 type Field = 'title' | 'author' | 'abstract' | 'heading' | 'none';
 
@@ -23,9 +24,6 @@ const FIELDS: ReadonlyMap<string, Field> = new Map<string, Field>([
   ['HU', 'heading'],
   ['sh', 'heading'],
   ['uh', 'heading'],
-  ['tp', 'title'],
-  ['(l', 'author'],
-  [')l', 'none'],
   ['PP', 'none'],
   ['LP', 'none'],
   ['P', 'none'],
@@ -52,6 +50,8 @@ export function summarizeTroff(document: SourceDocument): Summary {
     abstract: [],
     heading: [],
   };
+  // A document may define a macro of the same name for something else.
+  const own = new Set(Array.from(source.matchAll(/^[.']de1?[ \t]+(\S{1,20})/gm), ([, name]) => name));
   let field: Field = 'none';
   let words: string[] = [];
   const flush = () => {
@@ -60,23 +60,19 @@ export function summarizeTroff(document: SourceDocument): Summary {
     words = [];
   };
   for (const line of source.split('\n')) {
-    const macro = /^[.'][ \t]*(\(l|\)l|[A-Za-z]{1,3})(?:[ \t]+(.*))?$/.exec(line);
+    const macro = /^[.'][ \t]*([A-Za-z]{1,3})(?:[ \t]+(.*))?$/.exec(line);
     if (macro === null) {
       if (field !== 'none' && !/^[.']/.test(line)) words.push(removeEscapes(line));
       continue;
     }
-    const next = FIELDS.get(macro[1]!);
+    const next = own.has(macro[1]!) ? undefined : FIELDS.get(macro[1]!);
     const args = macroArguments(macro[2] ?? '');
     if (next === undefined) {
       if (field !== 'none' && /^(?:B|I|R|BI|SM|CW|ul|b|i)$/.test(macro[1]!)) words.push(args.join(' '));
       continue;
     }
     flush();
-    // -me also begins letters and displays with `.(l`: it names an author only before the first heading.
-    field =
-      next === 'author' && macro[1] === '(l' && (found.heading.length > 0 || found.author.length > 0)
-        ? 'none'
-        : next;
+    field = next;
     if (next === 'heading') {
       const level = /^(?:H|NH|sh)$/.test(macro[1]!) ? args.slice(1) : args;
       words.push(...level);
@@ -87,10 +83,11 @@ export function summarizeTroff(document: SourceDocument): Summary {
     }
   }
   flush();
+  const page = found.title.length > 0 || found.author.length > 0 ? undefined : readTitlePage(source);
   return summarizeExtracted({
     attributes: present([
-      ['Title', found.title[0]],
-      ['Author', found.author.join('\n')],
+      ['Title', found.title[0] ?? page?.title],
+      ['Author', page?.author ?? found.author.join('\n')],
       ['Abstract', found.abstract.join('\n')],
       ['Headings', found.heading.join('\n')],
     ]),
