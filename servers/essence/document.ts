@@ -1,4 +1,4 @@
-import { decodeBytes } from './charset.js';
+import { decodeBytes } from './charset/index.js';
 import type { EssenceInput, EssenceSettings, OutlinkRequest } from './model.js';
 
 /** Messages for the log about one document. */

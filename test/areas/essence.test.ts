@@ -1,5 +1,7 @@
 // One process for summarizing: starting one for each file takes longer than its tests.
 import '../servers/essence/charset.test.js';
+import '../servers/essence/charset/guess.test.js';
+import '../servers/essence/charset/marks.test.js';
 import '../servers/essence/external-programs.test.js';
 import '../servers/essence/html-reader.test.js';
 import '../servers/essence/html.test.js';

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import { decodeSoif } from '../../../protocols/soif/index.js';
-import { decodeBytes } from '../../../servers/essence/charset.js';
+import { decodeBytes } from '../../../servers/essence/charset/index.js';
 import {
   compileEssence,
   type EssenceOptions,
@@ -648,6 +648,12 @@ export const charsets: FuzzTarget = {
     'caf\xc3\xa9',
     '\x82\xa0',
     '<?xml version="1.0" encoding="windows-1251"?>',
+    '~{VPND~} ~~',
+    '\x1b$)C\x0eGQ1[\x0f',
+    'a\0 \0b\0\n\0',
+    'a\0\0\0 \0\0\0b\0\0\0 \0\0\0',
+    '\\usepackage[koi8-r]{inputenc} \xf3\xc2\xcf\xd2',
+    '# -*- coding: cp866 -*-\n\x91\xa1\xae\xe0',
   ],
   run: (input) => {
     const random = randomOf(input);
@@ -659,6 +665,10 @@ export const charsets: FuzzTarget = {
       'utf-7',
       'gb18030',
       'utf-16le',
+      'utf-32be',
+      'cp850',
+      'hz',
+      'iso-2022-kr',
     ]);
     const text = decodeBytes(input, {
       html: random.once(2),

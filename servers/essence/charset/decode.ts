@@ -1,0 +1,49 @@
+import { isUtf8 } from 'node:buffer';
+import { metaCharset, sourceCharset, xmlEncoding } from './declarations.js';
+import { decodeAs, decodeUtf8, labelOf } from './decoders.js';
+import { guessCharset } from './guess.js';
+import { byteOrderMark, wideCharset } from './marks.js';
+import { sevenBitCharset } from './seven-bit.js';
+
+/** What is known of the bytes before they are decoded. */
+export interface DecodeHints {
+  /** The document is HTML: a META charset counts. */
+  readonly html: boolean;
+  /** Character set that the access method's reply declares. */
+  readonly declared?: string;
+  readonly warn?: (message: string) => void;
+}
+
+/**
+ * Decodes by the first of these that applies (E-77): byte order mark, Unicode in units of two or four bytes, declared set, XML
+ * declaration, META charset, the escapes of ISO-2022 and HZ, UTF-8 if valid, the declaration of a source for TeX or an editor, a guess.
+ * Never fails.
+ */
+export function decodeBytes(bytes: Uint8Array, hints: DecodeHints): string {
+  const mark = byteOrderMark(bytes) ?? wideCharset(bytes);
+  if (mark !== undefined) return decodeAs(bytes, mark);
+  const declared =
+    decodeDeclared(bytes, hints.declared, hints.warn) ??
+    decodeDeclared(bytes, xmlEncoding(bytes), hints.warn) ??
+    decodeDeclared(bytes, hints.html ? metaCharset(bytes) : undefined, hints.warn);
+  if (declared !== undefined) return declared;
+  // Before UTF-8: their bytes are all ASCII, hence valid UTF-8.
+  const sevenBit = sevenBitCharset(bytes);
+  if (sevenBit !== undefined) return decodeAs(bytes, sevenBit);
+  if (isUtf8(bytes)) return decodeUtf8(bytes);
+  return decodeDeclared(bytes, sourceCharset(bytes), undefined) ?? decodeAs(bytes, guessCharset(bytes));
+}
+
+function decodeDeclared(
+  bytes: Uint8Array,
+  written: string | undefined,
+  warn: DecodeHints['warn'],
+): string | undefined {
+  if (written === undefined) return undefined;
+  const name = written.trim().toLowerCase();
+  const label = labelOf(name);
+  if (label === undefined) warn?.(`unknown character set ${name.slice(0, 40)}`);
+  // ASCII and UTF-8 are often declared wrongly, which would turn every umlaut into a replacement character: check first.
+  if (label === 'utf-8' || name === 'us-ascii') return isUtf8(bytes) ? decodeUtf8(bytes) : undefined;
+  return label === undefined ? undefined : decodeAs(bytes, label);
+}

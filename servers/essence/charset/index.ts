@@ -1,0 +1,2 @@
+// Character sets: the text of bytes in a character set that is declared, or not (E-77).
+export { decodeBytes } from './decode.js';

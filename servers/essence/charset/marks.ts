@@ -1,0 +1,80 @@
+// Unicode in units of two and four bytes, with and without a byte order mark.
+
+/** Bytes that are examined. */
+const WINDOW_BYTES = 4096;
+/** Units of a text without a mark; fewer prove nothing. */
+const MIN_UNITS = 4;
+/** The least share of spaces, line ends and ideographic stops, which other characters are not mistaken for. */
+const MIN_SPACES = 0.01;
+/** The least share of characters that are usual in texts. */
+const MIN_USUAL = 0.98;
+
+/** The character set that a byte order mark declares. */
+export function byteOrderMark(bytes: Uint8Array): string | undefined {
+  const [a, b, c, d] = bytes;
+  if (a === 0xef && b === 0xbb && c === 0xbf) return 'utf-8';
+  if (a === 0xff && b === 0xfe) return c === 0 && d === 0 ? 'utf-32le' : 'utf-16le';
+  if (a === 0xfe && b === 0xff) return 'utf-16be';
+  if (a === 0 && b === 0 && c === 0xfe && d === 0xff) return 'utf-32be';
+  return undefined;
+}
+
+/**
+ * The character set of a text in units of two or four bytes without a mark. Such a text contains control characters if it is read byte by
+ * byte: a text in another character set has none of its spaces.
+ */
+export function wideCharset(bytes: Uint8Array): string | undefined {
+  const window = bytes.subarray(0, WINDOW_BYTES);
+  // The first spaces and line ends are NUL in one of their bytes, ideographic stops are control characters in one of theirs.
+  if (!window.some((byte) => byte < 3)) return undefined;
+  const view = new DataView(window.buffer, window.byteOffset, window.byteLength);
+  for (const littleEndian of [true, false]) {
+    if (isText(window.length >> 2, (i) => view.getUint32(4 * i, littleEndian)))
+      return littleEndian ? 'utf-32le' : 'utf-32be';
+  }
+  for (const littleEndian of [true, false]) {
+    if (isText(window.length >> 1, (i) => view.getUint16(2 * i, littleEndian)))
+      return littleEndian ? 'utf-16le' : 'utf-16be';
+  }
+  return undefined;
+}
+
+function isText(units: number, unit: (i: number) => number): boolean {
+  if (units < MIN_UNITS) return false;
+  let spaces = 0;
+  let usual = 0;
+  let narrow = 0;
+  for (let i = 0; i < units; i++) {
+    const point = unit(i);
+    if (point === 0) return false;
+    if (isSpace(point)) spaces++;
+    if (isUsual(point)) usual++;
+    if (point < 0x3000) narrow++;
+  }
+  if (usual < units * MIN_USUAL) return false;
+  // A word has no space, but then all its characters are of an alphabet.
+  return spaces > 0 ? spaces >= units * MIN_SPACES : units < 16 && narrow === units;
+}
+
+function isSpace(point: number): boolean {
+  return point === 0x20 || point === 0x0a || point === 0x0d || (point >= 0x3000 && point <= 0x3002);
+}
+
+function isUsual(point: number): boolean {
+  if (point < 0x7f) return point >= 0x20 || (point >= 0x09 && point <= 0x0d);
+  return (
+    (point >= 0xa0 && point < 0x700) ||
+    (point >= 0x900 && point < 0x1100) ||
+    (point >= 0x1e00 && point < 0x2000) ||
+    (point >= 0x2010 && point < 0x2070) ||
+    (point >= 0x20a0 && point < 0x2700) ||
+    (point >= 0x3000 && point < 0x3100) ||
+    (point >= 0x4e00 && point < 0xa000) ||
+    // Hangul, and the halves of characters beyond 0xFFFF in UTF-16.
+    (point >= 0xac00 && point < 0xe000) ||
+    (point >= 0x1f000 && point < 0x1fb00) ||
+    (point >= 0x20000 && point < 0x30000) ||
+    (point >= 0xff00 && point < 0xffe0) ||
+    point === 0xfeff
+  );
+}
