@@ -1,3 +1,4 @@
+import { decodeAs, wideCharset } from './charset/index.js';
 import { isLatexSource } from './latex-source.js';
 import { isTarHead } from './tar-head.js';
 
@@ -123,7 +124,11 @@ export function describeContent(bytes: Uint8Array): string {
   // Archives of V7 have no signature; the checksum of their first header identifies them.
   if (isTarHead(bytes.subarray(0, WINDOW_BYTES))) return 'tar archive';
   if (isBinary(bytes)) return 'data';
-  const text = head.startsWith('\xef\xbb\xbf') ? head.slice(3) : head;
+  const wide = wideCharset(bytes);
+  const text =
+    wide === undefined
+      ? head.replace(/^\xef\xbb\xbf/, '')
+      : decodeAs(bytes.subarray(0, WINDOW_BYTES), wide).replace(/^\ufeff/, '');
   // Only a source whose first line is a comment or a command: other texts may quote LaTeX.
   if (/^\s{0,80}[%\\]/.test(text) && isLatexSource(bytes)) return 'LaTeX document text';
   for (const [pattern, description] of TEXTS) if (pattern.test(text)) return description;
@@ -157,16 +162,15 @@ function describeCompoundFile(bytes: Uint8Array): string {
   return 'Composite Document File data';
 }
 
-/** Whether the bytes contain NUL or too many control characters. UTF-16 with a byte order mark is text. */
+/** Whether the bytes contain NUL or too many control characters. UTF-16 and UTF-32, with or without a byte order mark, are text (E-77). */
 export function isBinary(bytes: Uint8Array): boolean {
-  if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) return false;
   const length = Math.min(bytes.length, WINDOW_BYTES);
   let control = 0;
   for (let i = 0; i < length; i++) {
     const byte = bytes[i]!;
-    if (byte === 0) return true;
+    if (byte === 0) return wideCharset(bytes) === undefined;
     // Escape belongs to ISO-2022 text; tab to carriage return is layout.
     if (byte < 0x20 && (byte < 0x08 || byte > 0x0d) && byte !== 0x1b) control++;
   }
-  return control > length * MAX_CONTROL_SHARE;
+  return control > length * MAX_CONTROL_SHARE && wideCharset(bytes) === undefined;
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { metaCharset, sourceCharset, xmlEncoding } from './declarations.js';
 import { decodeAs, decodeUtf8, labelOf } from './decoders.js';
 import { guessCharset } from './guess.js';
-import { byteOrderMark, wideCharset } from './marks.js';
+import { wideCharset } from './marks.js';
 import { sevenBitCharset } from './seven-bit.js';
 
 /** What is known of the bytes before they are decoded. */
@@ -20,8 +20,9 @@ export interface DecodeHints {
  * Never fails.
  */
 export function decodeBytes(bytes: Uint8Array, hints: DecodeHints): string {
-  const mark = byteOrderMark(bytes) ?? wideCharset(bytes);
-  if (mark !== undefined) return decodeAs(bytes, mark);
+  const wide = wideCharset(bytes);
+  if (wide !== undefined) return decodeAs(bytes, wide);
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return decodeUtf8(bytes);
   const declared =
     decodeDeclared(bytes, hints.declared, hints.warn) ??
     decodeDeclared(bytes, xmlEncoding(bytes), hints.warn) ??

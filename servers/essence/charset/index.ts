@@ -1,2 +1,4 @@
 // Character sets: the text of bytes in a character set that is declared, or not (E-77).
 export { decodeBytes } from './decode.js';
+export { decodeAs } from './decoders.js';
+export { wideCharset } from './marks.js';

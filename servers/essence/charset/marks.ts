@@ -9,8 +9,14 @@ const MIN_SPACES = 0.01;
 /** The least share of characters that are usual in texts. */
 const MIN_USUAL = 0.98;
 
+/** The character set of a text in units of two or four bytes, by its mark or its first units; undefined for all others. */
+export function wideCharset(bytes: Uint8Array): string | undefined {
+  const marked = byteOrderMark(bytes);
+  return marked === undefined ? unmarkedCharset(bytes) : marked === 'utf-8' ? undefined : marked;
+}
+
 /** The character set that a byte order mark declares. */
-export function byteOrderMark(bytes: Uint8Array): string | undefined {
+function byteOrderMark(bytes: Uint8Array): string | undefined {
   const [a, b, c, d] = bytes;
   if (a === 0xef && b === 0xbb && c === 0xbf) return 'utf-8';
   if (a === 0xff && b === 0xfe) return c === 0 && d === 0 ? 'utf-32le' : 'utf-16le';
@@ -23,10 +29,10 @@ export function byteOrderMark(bytes: Uint8Array): string | undefined {
  * The character set of a text in units of two or four bytes without a mark. Such a text contains control characters if it is read byte by
  * byte: a text in another character set has none of its spaces.
  */
-export function wideCharset(bytes: Uint8Array): string | undefined {
+function unmarkedCharset(bytes: Uint8Array): string | undefined {
   const window = bytes.subarray(0, WINDOW_BYTES);
-  // The first spaces and line ends are NUL in one of their bytes, ideographic stops are control characters in one of theirs.
-  if (!window.some((byte) => byte < 3)) return undefined;
+  // Spaces and line ends have a byte that is NUL; so has an ideographic space, and an ideographic stop is 0x3002.
+  if (!window.includes(0) && !window.includes(2)) return undefined;
   const view = new DataView(window.buffer, window.byteOffset, window.byteLength);
   for (const littleEndian of [true, false]) {
     if (isText(window.length >> 2, (i) => view.getUint32(4 * i, littleEndian)))

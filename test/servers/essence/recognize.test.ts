@@ -95,6 +95,36 @@ t.test('E-16 archives and office documents are recognized by their content', asy
   for (const [body, type] of expected) t.equal(recognize(inputOf('ftp://a.test/x', body), rules).type, type);
 });
 
+t.test('E-16 a text in UTF-16 or UTF-32 is recognized by its characters', async (t) => {
+  const page = '<!DOCTYPE html>\n<title>A page</title><p>Some words.';
+  const expected: readonly (readonly [text: string, type: string])[] = [
+    ['Some words, and more of them.\n', 'Text'],
+    ['Немного слов, и ещё немного.\n', 'Text'],
+    [page, 'HTML'],
+    ['<?xml version="1.0"?>\n<a>b</a>', 'SGML'],
+    ['#!/bin/sh\necho words\n', 'ShellScript'],
+  ];
+  for (const [text, type] of expected) {
+    for (const mark of ['', '\ufeff']) {
+      const little = Buffer.from(mark + text, 'utf16le');
+      const bodies = { LE: little, BE: Buffer.from(little).swap16() };
+      for (const [order, body] of Object.entries(bodies))
+        t.equal(
+          recognize(inputOf('ftp://a.test/x', body), rules).type,
+          type,
+          `${type} ${order} ${mark.length}`,
+        );
+    }
+  }
+  const named = inputOf('ftp://a.test/x.txt', Buffer.from('Some words.', 'utf16le'));
+  t.equal(recognize(named, rules).type, 'Text', 'the name is not overruled');
+  t.equal(
+    recognize({ ...named, body: Buffer.from([0x41, 0, 0, 0, 7, 0, 0x90, 1, 2, 0, 0, 0]) }, rules).type,
+    'Data',
+    'other bytes with NUL are no text',
+  );
+});
+
 t.test('E-6 a symbolic link has the type of its name, else SymbolicLink', async (t) => {
   const typeOf = (name: string) =>
     recognize(inputOf(`file://localhost/${name}`, '', { linkTarget: 'there' }), rules).type;
