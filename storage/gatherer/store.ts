@@ -101,8 +101,9 @@ export class GathererStore implements AsyncDisposable {
 
   /** @throws StorageError if the directory is in use, damaged, another kind of store, or of another schema. */
   static async open(directory: string, options: GathererStoreOptions = {}): Promise<GathererStore> {
+    const known = await LoginSeal.read(directory);
     const level = await Level.open(directory, { ...options, kind: 'gatherer' });
-    const seal = await LoginSeal.open(directory);
+    const seal = known ?? (await LoginSeal.create(directory));
     return new GathererStore(level, await readCounters(level), await LinkTables.open(level), seal, options);
   }
 

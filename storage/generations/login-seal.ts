@@ -3,6 +3,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
+import { adviceFor } from '../files/advice.js';
 import { readRegular } from '../files/regular-file.js';
 import { syncPath } from '../files/sync-path.js';
 import type { QueuedUri } from '../records/records.js';
@@ -33,14 +34,29 @@ export class LoginSeal {
   }
 
   /**
-   * Reads the key of a store, or makes one.
-   * @throws StorageError if it cannot be read or written
+   * Reads the key of a store, before anything else of it is opened; undefined if there is none.
+   * @throws StorageError if it cannot be read
    */
-  static async open(directory: string): Promise<LoginSeal> {
+  static async read(directory: string): Promise<LoginSeal | undefined> {
     const path = join(directory, KEY_FILE);
     try {
       const known = await readKey(path);
-      if (known !== undefined) return new LoginSeal(known);
+      return known === undefined ? undefined : new LoginSeal(known);
+    } catch (cause) {
+      throw new StorageError(
+        `${path}, the key to the logins of URLs: ${messageOf(cause)}; ${adviceFor(directory)}`,
+        { cause },
+      );
+    }
+  }
+
+  /**
+   * Makes the key of a store that has none.
+   * @throws StorageError if it cannot be written
+   */
+  static async create(directory: string): Promise<LoginSeal> {
+    const path = join(directory, KEY_FILE);
+    try {
       const key = randomBytes(KEY_BYTES);
       await using file = await open(path, 'w', 0o600);
       await file.write(key);

@@ -26,7 +26,7 @@ t.test('G-89, G-173, G-174 urlget fetches a document, urlpurge removes the cache
     get('http://127.0.0.1:1/'),
   ]);
   t.match(none, { code: 1, stdout: '', stderr: /status 404/ });
-  t.match(away, { code: 1, stdout: '', stderr: /file:\/\/\/etc\/passwd is not followed/ });
+  t.match(away, { code: 1, stdout: '', stderr: /file:\/\/localhost\/etc\/passwd is not followed/ });
   t.match(refused, { code: 3, stderr: /connection refused/ });
   const purge = await cli('urlpurge', '--cache', join(directory, 'cache'), '--json');
   t.match(JSON.parse(purge.stdout), { removed: 1, entries: 0 });

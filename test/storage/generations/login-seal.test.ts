@@ -29,7 +29,7 @@ function queued(url: string): QueuedUri {
 }
 
 t.test('G-81: any text is opened as it was sealed, and no login is left in it', async (t) => {
-  const seal = await LoginSeal.open(await temporaryDirectory(t));
+  const seal = await LoginSeal.create(await temporaryDirectory(t));
   const login = fc.stringMatching(/^[a-z0-9%~!$&'()*+,;=:._-]{1,40}$/);
   const url = fc
     .record({ login, path: fc.webPath() })
