@@ -1,5 +1,6 @@
 // One process for summarizing: starting one for each file takes longer than its tests.
 import '../servers/essence/charset.test.js';
+import '../servers/essence/charset/containers.test.js';
 import '../servers/essence/charset/guess.test.js';
 import '../servers/essence/charset/marks.test.js';
 import '../servers/essence/external-programs.test.js';
@@ -9,6 +10,7 @@ import '../servers/essence/magic-file.test.js';
 import '../servers/essence/markup.test.js';
 import '../servers/essence/main-text.test.js';
 import '../servers/essence/media.test.js';
+import '../servers/essence/message-charsets.test.js';
 import '../servers/essence/office.test.js';
 import '../servers/essence/outlinks.test.js';
 import '../servers/essence/page-metadata.test.js';

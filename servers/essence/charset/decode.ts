@@ -11,6 +11,8 @@ export interface DecodeHints {
   readonly html: boolean;
   /** Character set that the access method's reply declares. */
   readonly declared?: string;
+  /** Character sets of other texts of the same origin: a guess prefers them. */
+  readonly likely?: readonly string[];
   readonly warn?: (message: string) => void;
 }
 
@@ -32,7 +34,9 @@ export function decodeBytes(bytes: Uint8Array, hints: DecodeHints): string {
   const sevenBit = sevenBitCharset(bytes);
   if (sevenBit !== undefined) return decodeAs(bytes, sevenBit);
   if (isUtf8(bytes)) return decodeUtf8(bytes);
-  return decodeDeclared(bytes, sourceCharset(bytes), undefined) ?? decodeAs(bytes, guessCharset(bytes));
+  return (
+    decodeDeclared(bytes, sourceCharset(bytes), undefined) ?? decodeAs(bytes, guessCharset(bytes, hints))
+  );
 }
 
 function decodeDeclared(

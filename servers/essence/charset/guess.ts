@@ -3,7 +3,7 @@ import { countPairs, pairCost } from './byte-pairs.js';
 import { highRuns } from './high-runs.js';
 import { characterCost } from './ideographs.js';
 
-/** Bits by which the character set of a server's other pages is preferred: what one or two words say. */
+/** Bits by which a likely character set is preferred: what one or two words say. */
 const HINT_BITS = 12;
 /** The least ratio of valid to invalid sequences of UTF-8 in a damaged text. */
 const MIN_VALID_RATIO = 10;
@@ -51,8 +51,8 @@ const MULTI_BYTE: readonly (readonly [language: string, label: string])[] = [
 
 /** What is known beside the bytes. */
 export interface GuessHints {
-  /** The character set of other texts of the same origin. */
-  readonly likely?: string | undefined;
+  /** Character sets of other texts of the same origin. */
+  readonly likely?: readonly string[];
 }
 
 /**
@@ -66,7 +66,7 @@ export function guessCharset(bytes: Uint8Array, hints: GuessHints = {}): string 
   let best = 'windows-1252';
   let least = Number.POSITIVE_INFINITY;
   const compare = (label: string, cost: number) => {
-    const handicapped = cost - (label === hints.likely ? HINT_BITS : 0);
+    const handicapped = cost - (hints.likely?.includes(label) === true ? HINT_BITS : 0);
     if (handicapped >= least) return;
     best = label;
     least = handicapped;

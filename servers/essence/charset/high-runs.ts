@@ -20,11 +20,13 @@ export function highRuns(bytes: Uint8Array): Uint8Array {
     // A run of signs in ASCII is no word.
     while (start > 0 && i - start < 40 && isWordByte(bytes[start - 1]!)) start--;
     let stop = i + 1;
-    while (stop < end && stop - start < MAX_RUN_BYTES - 1 - length && isWordByte(bytes[stop]!)) stop++;
+    while (stop < end && stop - start < MAX_RUN_BYTES && isWordByte(bytes[stop]!)) stop++;
+    // The last word is cut, with room for its line end.
+    stop = Math.min(stop, start + MAX_RUN_BYTES - 1 - length);
     runs.set(bytes.subarray(start, stop), length);
     length += stop - start;
     runs[length++] = 0x0a;
-    i = stop;
+    i = Math.max(i, stop);
   }
   return runs.subarray(0, length);
 }

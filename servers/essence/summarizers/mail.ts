@@ -1,6 +1,7 @@
 import PostalMime, { type Address, type Email } from 'postal-mime';
 import { boundedMessage } from '../bounded-message.js';
 import type { SourceDocument } from '../document.js';
+import { withReadableCharsets } from '../message-charsets.js';
 import type { Summary } from '../summary.js';
 import { oneLine, present, summarizeExtracted, summarizeFields, unreadable } from './extracted.js';
 
@@ -77,7 +78,7 @@ async function readMessages(document: SourceDocument): Promise<Email[]> {
     }
     try {
       emails.push(
-        await PostalMime.parse(message.bytes, {
+        await PostalMime.parse(withReadableCharsets(message.bytes), {
           maxNestingDepth: MAX_NESTING,
           forceRfc822Attachments: true,
         }),

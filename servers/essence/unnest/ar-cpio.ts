@@ -1,3 +1,4 @@
+import { NameDecoder } from '../charset/index.js';
 import { UnnestError } from '../errors.js';
 import { ByteReader, type Chunks } from './chunks.js';
 import { decodeName, emptyContent, type Member } from './member.js';
@@ -9,10 +10,11 @@ const MAX_NAME_BYTES = 64 * 1024;
 /** Yields the members of an ar archive (E-44), e.g. a Debian package, with the long names of GNU and BSD. Symbol tables are skipped. */
 export async function* arMembers(chunks: Chunks): AsyncIterable<Member> {
   const reader = new ByteReader(chunks);
-  if (decodeName(await reader.read(8)) !== '!<arch>\n') throw new UnnestError('not an ar archive', 'E-44');
+  if (latin(await reader.read(8)) !== '!<arch>\n') throw new UnnestError('not an ar archive', 'E-44');
+  const names = new NameDecoder();
   let longNames = '';
   for (;;) {
-    const head = decodeName(await reader.read(60));
+    const head = latin(await reader.read(60));
     if (head.trim() === '') return;
     const size = Number(head.slice(48, 58));
     if (head.slice(58) !== '`\n' || !Number.isSafeInteger(size) || size < 0) {
@@ -24,17 +26,23 @@ export async function* arMembers(chunks: Chunks): AsyncIterable<Member> {
     const end = reader.position + size;
     const written = head.slice(0, 16).trimEnd();
     const bsd = /^#1\/(\d{1,5})$/.exec(written);
-    if (written === '//' && size <= MAX_NAME_TABLE_BYTES) longNames = decodeName(await reader.exactly(size));
-    let name = written.replace(/\/$/, '');
-    if (bsd !== null) name = decodeName(await reader.exactly(Math.min(size, Number(bsd[1]))));
+    if (written === '//' && size <= MAX_NAME_TABLE_BYTES) longNames = latin(await reader.exactly(size));
+    let raw = written.replace(/\/$/, '');
+    if (bsd !== null) raw = latin(await reader.exactly(Math.min(size, Number(bsd[1]))));
     else if (/^\/\d+$/.test(written))
-      name = longNames.slice(Number(written.slice(1))).split(/\/?\n/, 1)[0] ?? '';
+      raw = longNames.slice(Number(written.slice(1))).split(/\/?\n/, 1)[0] ?? '';
+    const name = decodeName(Buffer.from(raw, 'latin1'), names);
     if (!isTable(written) && !name.startsWith('__.SYMDEF')) {
       yield { name, content: reader.take(end - reader.position) };
     }
     await reader.skip(end - reader.position);
     if (size % 2 === 1) await reader.read(1);
   }
+}
+
+/** Each byte as one character: the positions in a header and in a table of names are those of bytes. */
+function latin(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('latin1');
 }
 
 function isTable(name: string): boolean {
@@ -52,11 +60,12 @@ interface CpioHead {
 /** Yields the members of a cpio archive (E-44): new ASCII format, with and without checksums, old ASCII and binary format. */
 export async function* cpioMembers(chunks: Chunks): AsyncIterable<Member> {
   const reader = new ByteReader(chunks);
+  const names = new NameDecoder();
   for (;;) {
     const begin = reader.position;
     const { mode, nameSize, size, align } = await cpioHead(reader);
     if (nameSize > MAX_NAME_BYTES) throw new UnnestError(`a cpio name of ${nameSize} bytes`, 'E-44');
-    const name = decodeName(await reader.exactly(nameSize));
+    const name = decodeName(await reader.exactly(nameSize), names);
     await reader.skip((align - ((reader.position - begin) % align)) % align);
     if (name === 'TRAILER!!!') return;
     const end = reader.position + size;

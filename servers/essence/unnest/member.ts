@@ -1,3 +1,4 @@
+import { NameDecoder } from '../charset/index.js';
 import type { Chunks } from './chunks.js';
 
 /** A component of a nested file. Read or skip it before requesting the next one. */
@@ -12,12 +13,10 @@ export interface Member {
 /** The content of a member without one. */
 export async function* emptyContent(): Chunks {}
 
-/** Decodes a name or another text of an archive's header up to its first NUL: as UTF-8 if valid, else as Latin-1. */
-export function decodeName(bytes: Uint8Array): string {
+/** Decodes a name of an archive up to its first NUL. */
+export function decodeName(bytes: Uint8Array, names: NameDecoder = new NameDecoder()): string {
   const end = bytes.indexOf(0);
-  const buffer = Buffer.from(end < 0 ? bytes : bytes.subarray(0, end));
-  const text = buffer.toString('utf8');
-  return text.includes('\ufffd') ? buffer.toString('latin1') : text;
+  return names.decode(end < 0 ? bytes : bytes.subarray(0, end));
 }
 
 /** Suffixes of compressed files, and their replacements (E-57). */

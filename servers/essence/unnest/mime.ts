@@ -2,6 +2,7 @@ import type { Attachment } from 'postal-mime';
 import { messageOf } from '../../../protocols/errors.js';
 import { boundedMessage } from '../bounded-message.js';
 import { UnnestError } from '../errors.js';
+import { withReadableCharsets } from '../message-charsets.js';
 import { type Chunks, chunksOf, collect } from './chunks.js';
 import type { Member } from './member.js';
 
@@ -39,7 +40,7 @@ export async function* mimeMembers(chunks: Chunks, limit: number): AsyncIterable
   let parts: readonly Attachment[];
   const { default: PostalMime } = await import('postal-mime');
   try {
-    const message = await PostalMime.parse(bounded.bytes, {
+    const message = await PostalMime.parse(withReadableCharsets(bounded.bytes), {
       attachmentEncoding: 'arraybuffer',
       forceRfc822Attachments: true,
       maxNestingDepth: MAX_PARTS_DEPTH,

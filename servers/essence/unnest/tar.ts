@@ -1,3 +1,4 @@
+import { NameDecoder } from '../charset/index.js';
 import { UnnestError } from '../errors.js';
 import { isTarHead, parseOctal, TAR_BLOCK_BYTES } from '../tar-head.js';
 import { ByteReader, type Chunks } from './chunks.js';
@@ -24,6 +25,7 @@ const FILES = new Set(['0', V7_FILE, ' ', '7', 'S']);
 /** Yields the members of a tar archive (E-43): V7, POSIX with extended headers, GNU with long names and large sizes. */
 export async function* tarMembers(chunks: Chunks): AsyncIterable<Member> {
   const reader = new ByteReader(chunks);
+  const names = new NameDecoder();
   let longName: string | undefined;
   let extended = new Map<string, string>();
   for (;;) {
@@ -43,9 +45,9 @@ export async function* tarMembers(chunks: Chunks): AsyncIterable<Member> {
       const bytes = small ? await reader.exactly(size) : new Uint8Array();
       if (!small) await reader.skip(size);
       if (flag === EXTENDED) extended = parseRecords(bytes);
-      if (flag === LONG_NAME) longName = decodeName(bytes);
+      if (flag === LONG_NAME) longName = decodeName(bytes, names);
     } else {
-      const name = extended.get('path') ?? longName ?? shortName(head);
+      const name = extended.get('path') ?? longName ?? shortName(head, names);
       const end = reader.position + size;
       if (flag === DIRECTORY || (flag === V7_FILE && name.endsWith('/'))) {
         // A directory: its files are separate entries.
@@ -66,10 +68,10 @@ export async function* tarMembers(chunks: Chunks): AsyncIterable<Member> {
   }
 }
 
-function shortName(head: Uint8Array): string {
-  const name = decodeName(head.subarray(0, 100));
+function shortName(head: Uint8Array, names: NameDecoder): string {
+  const name = decodeName(head.subarray(0, 100), names);
   const posix = decodeName(head.subarray(257, 263)) === 'ustar' && head[262] === 0;
-  const prefix = posix ? decodeName(head.subarray(345, 500)) : '';
+  const prefix = posix ? decodeName(head.subarray(345, 500), names) : '';
   return prefix === '' ? name : `${prefix}/${name}`;
 }
 

@@ -2,7 +2,6 @@
 import { execFileSync } from 'node:child_process';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import { decodeSoif } from '../../../protocols/soif/index.js';
-import { decodeBytes } from '../../../servers/essence/charset/index.js';
 import {
   compileEssence,
   type EssenceOptions,
@@ -11,7 +10,6 @@ import {
   headerOutlinks,
   readEssenceSources,
 } from '../../../servers/essence/index.js';
-import { guessLanguage } from '../../../servers/essence/language.js';
 import { outlinksOf } from '../../../servers/essence/outlinks/outlinks.js';
 import { summarizeDocument } from '../../../servers/essence/summarize.js';
 import { type ArchiveMember, ar, cpio, mail, shar, uuencode, zip } from '../../helpers/archives.js';
@@ -636,44 +634,3 @@ export const essenceAny: FuzzTarget = reader('noname', {
     new Uint8Array(gzipSync(tar([['a', 'b']]))),
   ],
 });
-
-/** Character sets and languages of texts. */
-export const charsets: FuzzTarget = {
-  linear: false,
-  seeds: [
-    '\xfe\xff\0a',
-    '\xff\xfea\0',
-    '\x1b$B$"\x1b(B',
-    '<meta charset=koi8-r>\xc1\xd2',
-    'caf\xc3\xa9',
-    '\x82\xa0',
-    '<?xml version="1.0" encoding="windows-1251"?>',
-    '~{VPND~} ~~',
-    '\x1b$)C\x0eGQ1[\x0f',
-    'a\0 \0b\0\n\0',
-    'a\0\0\0 \0\0\0b\0\0\0 \0\0\0',
-    '\\usepackage[koi8-r]{inputenc} \xf3\xc2\xcf\xd2',
-    '# -*- coding: cp866 -*-\n\x91\xa1\xae\xe0',
-  ],
-  run: (input) => {
-    const random = randomOf(input);
-    const declared = random.pick([
-      undefined,
-      'utf-8',
-      'iso-2022-jp',
-      'x-unknown',
-      'utf-7',
-      'gb18030',
-      'utf-16le',
-      'utf-32be',
-      'cp850',
-      'hz',
-      'iso-2022-kr',
-    ]);
-    const text = decodeBytes(input, {
-      html: random.once(2),
-      ...(declared === undefined ? {} : { declared }),
-    });
-    guessLanguage(text);
-  },
-};

@@ -129,7 +129,8 @@ const TARGETS: Readonly<Record<string, Loader>> = {
   'essence-sql': async () => (await import('./essence-programs.js')).essenceSql,
   'essence-small': async () => (await import('./essence.js')).essenceSmall,
   'essence-any': async () => (await import('./essence.js')).essenceAny,
-  charsets: async () => (await import('./essence.js')).charsets,
+  charsets: async () => (await import('./essence-charsets.js')).charsets,
+  messageCharsets: async () => (await import('./essence-charsets.js')).messageCharsets,
 };
 
 export const TARGET_NAMES: readonly string[] = Object.keys(TARGETS);

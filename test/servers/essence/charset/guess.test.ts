@@ -150,3 +150,14 @@ t.test('E-77 the window of the guess begins at the first byte that is not ASCII'
   const text = `${'Latin text before it. '.repeat(20_000)}Сборщик читает документы`;
   t.ok(decodeBytes(encodeEightBit(text, 'koi8-r'), { html: false }).endsWith('Сборщик читает документы'));
 });
+
+t.test('E-77 words of any length fill the window of the guess', async (t) => {
+  for (let length = 1; length < 60; length++) {
+    const text = `${'a'.repeat(length)}é `.repeat(1 + Math.ceil(17_000 / length));
+    t.equal(
+      decodeBytes(Buffer.from(text, 'latin1'), { html: false }).length,
+      text.length,
+      `${length} letters`,
+    );
+  }
+});

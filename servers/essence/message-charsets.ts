@@ -1,0 +1,167 @@
+// Mail and news in other character sets than those that they declare: the parser takes what is not declared for UTF-8, and knows only the
+// sets of browsers. Header fields and texts that it would misread are written as UTF-8 before it reads them (E-77).
+import { isAscii, isUtf8 } from 'node:buffer';
+import { decodeBytes, labelOf } from './charset/index.js';
+
+/** Fields that say how a part is read. */
+interface PartHead {
+  /** Media type; `text/plain` if it is not declared. */
+  readonly type: string;
+  readonly charset: string | undefined;
+  readonly encoding: string;
+  readonly attached: boolean;
+  readonly boundary: string | undefined;
+}
+
+/**
+ * Returns a message whose header fields and texts are UTF-8 or in a declared character set that every reader knows; the same bytes if
+ * they are that already. Attached files stay as they are.
+ */
+export function withReadableCharsets(bytes: Uint8Array): Uint8Array {
+  const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const pieces: Uint8Array[] = [];
+  const boundaries = new Set<string>();
+  let changed = false;
+  let likely: string[] = [];
+  for (let start = 0; start < message.length; ) {
+    const bodyStart = endOfHead(message, start);
+    const raw = message.subarray(start, bodyStart);
+    const head = parseHead(raw);
+    if (head.boundary !== undefined) boundaries.add(head.boundary);
+    const declared = head.charset === undefined ? undefined : labelOf(head.charset);
+    if (declared !== undefined) likely = [declared];
+    const isMessage = head.type === 'message/rfc822' && !/base64|quoted/.test(head.encoding);
+    const bodyEnd = isMessage ? bodyStart : nextBoundary(message, bodyStart, boundaries);
+    const body = message.subarray(bodyStart, bodyEnd);
+    const text =
+      head.attached || !head.type.startsWith('text/') ? undefined : rewrittenText(body, head, likely);
+    // What a text is in, its header is in too.
+    const readable = readableHead(raw, text === undefined ? likely : [...likely, ...text.likely]);
+    if (readable !== raw || text !== undefined) changed = true;
+    pieces.push(text === undefined ? readable : declaredUtf8(readable), text?.bytes ?? body);
+    start = bodyEnd;
+    if (start >= message.length || isMessage) continue;
+    const line = endOfLine(message, start);
+    pieces.push(message.subarray(start, line));
+    const closing = message.toString('latin1', start, line).trimEnd().endsWith('--');
+    // What follows the last part is no part.
+    const next = closing ? nextBoundary(message, line, boundaries) : line;
+    pieces.push(message.subarray(line, next));
+    start = next;
+    if (closing && next < message.length) {
+      const end = endOfLine(message, next);
+      pieces.push(message.subarray(next, end));
+      start = end;
+    }
+  }
+  return changed ? Buffer.concat(pieces) : bytes;
+}
+
+/** The offset after the blank line that ends a header. */
+function endOfHead(message: Buffer, start: number): number {
+  for (let line = start; line < message.length; ) {
+    const next = endOfLine(message, line);
+    if (next - line === 1 || (next - line === 2 && message[line] === 0x0d)) return next;
+    line = next;
+  }
+  return message.length;
+}
+
+function endOfLine(message: Buffer, start: number): number {
+  const end = message.indexOf(0x0a, start);
+  return end < 0 ? message.length : end + 1;
+}
+
+/** The offset of the next line that begins or ends a part; the end of the message if there is none. */
+function nextBoundary(message: Buffer, start: number, boundaries: ReadonlySet<string>): number {
+  if (boundaries.size === 0) return message.length;
+  for (let at = start; at >= 0 && at < message.length; ) {
+    if (message[at] === 0x2d && message[at + 1] === 0x2d) {
+      const line = message.toString('latin1', at + 2, Math.min(endOfLine(message, at), at + 1000)).trimEnd();
+      if (boundaries.has(line) || (line.endsWith('--') && boundaries.has(line.slice(0, -2)))) return at;
+    }
+    const next = message.indexOf('\n--', at, 'latin1');
+    if (next < 0) break;
+    at = next + 1;
+  }
+  return message.length;
+}
+
+function parseHead(raw: Buffer): PartHead {
+  const text = raw.toString('latin1').replace(/\r?\n[ \t]+/g, ' ');
+  const field = (name: string) => new RegExp(`^${name}:[ \\t]*(.*)$`, 'im').exec(text)?.[1] ?? '';
+  const contentType = field('content-type');
+  const parameter = (name: string) => {
+    const found = new RegExp(`;\\s*${name}\\s*=\\s*(?:"([^"]*)"|([^\\s;"]+))`, 'i').exec(contentType);
+    return found?.[1] ?? found?.[2];
+  };
+  const type = /^[\w.+-]+\/[\w.+-]+/.exec(contentType)?.[0].toLowerCase() ?? 'text/plain';
+  return {
+    type,
+    charset: parameter('charset'),
+    encoding: field('content-transfer-encoding').trim().toLowerCase(),
+    attached: /^\s*attachment/i.test(field('content-disposition')),
+    boundary: type.startsWith('multipart/') ? parameter('boundary')?.trimEnd() : undefined,
+  };
+}
+
+/** The text of a part as UTF-8, if the parser would misread it. */
+function rewrittenText(
+  body: Buffer,
+  head: PartHead,
+  likely: readonly string[],
+): { readonly bytes: Uint8Array; readonly likely: readonly string[] } | undefined {
+  const declared = head.charset === undefined ? undefined : labelOf(head.charset);
+  const content = transferDecoded(body, head.encoding);
+  if (declared === undefined || declared === 'utf-8') {
+    if (isUtf8(content) && !isSwitching(content)) return undefined;
+  } else if (!MISREAD.test(declared)) return undefined;
+  const text = decodeBytes(content, {
+    html: head.type === 'text/html',
+    ...(declared === undefined ? {} : { declared }),
+    likely,
+  });
+  return { bytes: Buffer.from(text), likely: declared === undefined ? [] : [declared] };
+}
+
+/** Character sets that the parser does not decode, or not rightly. */
+const MISREAD = /^(?:ibm(?!866)|x-mac-(?!cyrillic)|iso-8859-16|utf-32|hz-|iso-2022-(?:kr|cn)|windows-1252)/;
+
+/** Whether bytes of seven bits switch to another character set. */
+function isSwitching(bytes: Uint8Array): boolean {
+  if (!isAscii(bytes)) return false;
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return buffer.includes('\x1b$') || buffer.includes('~{');
+}
+
+function transferDecoded(body: Buffer, encoding: string): Uint8Array {
+  if (encoding.includes('base64')) return Buffer.from(body.toString('latin1'), 'base64');
+  if (!encoding.includes('quoted-printable')) return body;
+  return Buffer.from(
+    body
+      .toString('latin1')
+      .replace(/[ \t]+$/gm, '')
+      .replace(/=\r?\n/g, '')
+      .replace(/=([0-9A-Fa-f]{2})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16))),
+    'latin1',
+  );
+}
+
+/** A header in UTF-8. */
+function readableHead(raw: Buffer, likely: readonly string[]): Buffer {
+  if (isUtf8(raw) && !isSwitching(raw)) return raw;
+  return Buffer.from(decodeBytes(raw, { html: false, likely }));
+}
+
+/** A header that declares UTF-8, without transfer encoding. */
+function declaredUtf8(head: Buffer): Buffer {
+  const text = head.toString('utf8').replace(/\r?\n[ \t]+/g, ' ');
+  const declared = /^content-type:[^\r\n]*/im.exec(text)?.[0] ?? 'Content-Type: text/plain';
+  const type = declared.replace(/;\s*charset\s*=\s*(?:"[^"]*"|[^\s;]*)/gi, '').trimEnd();
+  const fields = text
+    .split(/\r?\n/)
+    .filter((line) => line !== '' && !/^content-(?:type|transfer-encoding):/i.test(line));
+  return Buffer.from(
+    [...fields, `${type}; charset=utf-8`, 'Content-Transfer-Encoding: 8bit', '', ''].join('\r\n'),
+  );
+}
