@@ -1,4 +1,4 @@
-import { decodeBytes } from './charset/index.js';
+import { decodeText } from './charset/index.js';
 import type { EssenceInput, EssenceSettings, OutlinkRequest } from './model.js';
 
 /** Messages for the log about one document. */
@@ -17,6 +17,7 @@ export class SourceDocument {
   readonly #input: EssenceInput;
   readonly #isHtml: boolean;
   #text: string | undefined;
+  #charset: string | undefined;
 
   constructor(input: EssenceInput, settings: EssenceSettings, isHtml: boolean) {
     this.url = input.url;
@@ -27,12 +28,22 @@ export class SourceDocument {
   }
 
   get text(): string {
-    this.#text ??= decodeBytes(this.body, {
+    if (this.#text !== undefined) return this.#text;
+    const { charset, likelyCharset } = this.#input;
+    const decoded = decodeText(this.body, {
       html: this.#isHtml,
-      ...(this.#input.charset === undefined ? {} : { declared: this.#input.charset }),
+      ...(charset === undefined ? {} : { declared: charset }),
+      ...(likelyCharset === undefined ? {} : { likely: [likelyCharset] }),
       warn: (message) => this.warn(message),
     });
+    this.#charset = decoded.charset;
+    this.#text = decoded.text;
     return this.#text;
+  }
+
+  /** Character set of {@link text}, once it was decoded, if it tells something about other texts of the server (E-77). */
+  get charset(): string | undefined {
+    return this.#charset;
   }
 
   /** CRAWL-13.6: whether META elements for robots have no effect. */

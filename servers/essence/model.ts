@@ -111,6 +111,8 @@ export interface EssenceInput {
   readonly contentType?: string;
   /** Character set that the access method provided (E-77). */
   readonly charset?: string;
+  /** Character set of other documents of the server; a document that does not declare one and has few words is read in it. Set by the pool. */
+  readonly likelyCharset?: string;
   /** Target of a local symbolic link, if the link itself is summarized (E-14). */
   readonly linkTarget?: string;
   /** CRAWL-13.6: whether META elements for robots have no effect. Default false (G-63). */
@@ -156,6 +158,8 @@ export interface EssenceOutput {
   readonly url?: string;
   /** E-47: the objects of an Exploder, each to be stored under its own URL. */
   readonly exploded?: readonly ExplodedObject[];
+  /** Character set in which the text was read; absent for ASCII, Unicode, documents without a text, and a guess by a few words (E-77). */
+  readonly charset?: string;
   /** MD5 of the gathered bytes, 32 lower-case hexadecimal digits (E-111). */
   readonly md5: string;
   /** Lines of the post-summarizing rules that applied (E-136); absent if none did. */

@@ -1,5 +1,6 @@
 // The pool that summarizes documents: threads for formats that this project reads itself, reader processes for all others (E-45, E-140).
 import { StateError } from '../../protocols/errors.js';
+import { OriginCharsets } from './charset/index.js';
 import { compileEssence, type EssenceContext, readEssenceSources, type SelectionRules } from './context.js';
 import { debugDocument, debugOutput } from './debug.js';
 import { EssenceError } from './errors.js';
@@ -44,6 +45,7 @@ export class EssencePool implements AsyncDisposable {
   readonly #threads: WorkerGroup;
   readonly #readers: WorkerGroup;
   #counts = { summarized: 0, rejected: 0, nested: 0, failed: 0 };
+  readonly #charsets = new OriginCharsets();
   #closed = false;
 
   private constructor(limits: ResolvedPoolLimits, setup: WorkerSetup, context: EssenceContext) {
@@ -108,7 +110,10 @@ export class EssencePool implements AsyncDisposable {
     if (this.#closed) throw new StateError('the essence pool is closed');
     signal?.throwIfAborted();
     debugDocument(input, this.#context);
-    const output = this.#count(await this.#summarize(input, signal));
+    const likelyCharset = input.likelyCharset ?? this.#charsets.likely(input.url);
+    const hinted = likelyCharset === undefined ? input : { ...input, likelyCharset };
+    const output = this.#count(await this.#summarize(hinted, signal));
+    if (output.charset !== undefined) this.#charsets.remember(input.url, output.charset);
     debugOutput(input.url, output);
     return output;
   }

@@ -55,12 +55,18 @@ export interface GuessHints {
   readonly likely?: readonly string[];
 }
 
+/** A guess, and the number of bytes by which it was made. */
+export interface Guess {
+  readonly label: string;
+  readonly evidence: number;
+}
+
 /**
  * Guesses the character set of a text that is neither ASCII nor valid UTF-8: the one in which its words with bytes from 0x80 are most
  * probable, by the letters of 38 languages that follow one another and the characters of four that are frequent. Linear, within a window.
  */
-export function guessCharset(bytes: Uint8Array, hints: GuessHints = {}): string {
-  if (isDamagedUtf8(bytes)) return 'utf-8';
+export function guessCharset(bytes: Uint8Array, hints: GuessHints = {}): Guess {
+  if (isDamagedUtf8(bytes)) return { label: 'utf-8', evidence: 0 };
   const runs = highRuns(bytes);
   const pairs = countPairs(runs);
   let best = 'windows-1252';
@@ -79,7 +85,7 @@ export function guessCharset(bytes: Uint8Array, hints: GuessHints = {}): string 
     }
   }
   for (const [language, label] of MULTI_BYTE) compare(label, characterCost(runs, label, language));
-  return best;
+  return { label: best, evidence: runs.length };
 }
 
 /** Whether a text is UTF-8 with a few bytes that are not: it was cut, or another text was put into it. */

@@ -1,5 +1,6 @@
 // Character sets: the text of bytes in a character set that is declared, or not (E-77).
-export { decodeBytes } from './decode.js';
+export { decodeBytes, decodeText } from './decode.js';
 export { decodeAs, labelOf } from './decoders.js';
 export { wideCharset } from './marks.js';
 export { DOS_CHARSETS, NameDecoder } from './names.js';
+export { OriginCharsets } from './origins.js';

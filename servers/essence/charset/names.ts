@@ -35,7 +35,7 @@ export class NameDecoder {
     if (isUtf8(name)) return decodeUtf8(name);
     // A name that was learned before is not learned again once the guess is made.
     if (this.#known.indexOf(name) < 0) this.learn(name);
-    this.#label ??= guessCharset(this.#known, { likely: this.#likely });
+    this.#label ??= guessCharset(this.#known, { likely: this.#likely }).label;
     return decodeAs(name, this.#label);
   }
 }
