@@ -17,6 +17,8 @@ const OPTIONS = {
   timeToLive: 1,
   workers: 1,
   language: true,
+  // Sounds, films and pictures are not indexed by default.
+  stoplist: '/dev/null',
   maxObjectBytes: 64 * 1024 * 1024,
   maxAttributeLength: 16 * 1024 * 1024,
 };

@@ -103,3 +103,16 @@ t.test('a name that leaves the directory of the source is never included', (t) =
   );
   t.end();
 });
+
+t.test('LaTeX (6.2): the date is that of the document, not that of its typesetting', async (t) => {
+  const dateOf = async (date: string) =>
+    (
+      await summaryOf(
+        'LaTeX',
+        `\\documentclass{article}\n\\title{T}\n${date}\n\\begin{document}\nText.\n\\end{document}`,
+      )
+    ).all.Date;
+  t.equal(await dateOf('\\date{May 8, 2023\\thanks{Revised}}'), 'May 8, 2023');
+  t.equal(await dateOf('\\date{\\today}'), undefined);
+  t.equal(await dateOf('\\date{}'), undefined);
+});

@@ -17,6 +17,8 @@ import { Inclusions } from './inclusions.js';
 export interface TexFields {
   readonly title: string[];
   readonly author: string[];
+  /** As written; not `\today`. */
+  readonly date: string[];
   readonly abstract: string[];
   readonly headings: string[];
   readonly references: string[];
@@ -35,6 +37,7 @@ export class TexReader {
   readonly fields: TexFields = {
     title: [],
     author: [],
+    date: [],
     abstract: [],
     headings: [],
     references: [],
@@ -283,7 +286,13 @@ export class TexReader {
   /** Collects a field; its content also remains in the text. */
   #field(name: string): void {
     const { fields } = this;
-    if (name === 'title' || name === 'author' || name === 'keywords' || name === 'abstract') {
+    if (
+      name === 'title' ||
+      name === 'author' ||
+      name === 'date' ||
+      name === 'keywords' ||
+      name === 'abstract'
+    ) {
       const raw = this.#peekGroup();
       if (raw === undefined) return;
       const parts = name === 'author' ? authorParts(raw) : [raw];

@@ -10,11 +10,12 @@ export function summarizeTex(document: SourceDocument): Summary {
   if (isTexinfo(document.text)) return summarizeTexinfo(document);
   const reader = new TexReader(boundedSource(document, 'TeX source', MAX_TYPESETTING_CHARACTERS));
   const text = withoutGaps(reader.read());
-  const { title, author } = reader.fields;
+  const { title, author, date } = reader.fields;
   const summary = summarizeExtracted({
     attributes: present([
       ['Title', title[0]],
       ['Author', author.join('\n')],
+      ['Date', date[0]],
     ]),
     text,
   });
@@ -25,11 +26,12 @@ export function summarizeTex(document: SourceDocument): Summary {
 export function summarizeLatex(document: SourceDocument): Summary {
   const reader = new TexReader(boundedSource(document, 'TeX source', MAX_TYPESETTING_CHARACTERS));
   const text = withoutGaps(reader.read());
-  const { title, author, abstract, headings, references, keywords } = reader.fields;
+  const { title, author, date, abstract, headings, references, keywords } = reader.fields;
   const included = reader.inclusions.names;
   const attributes = present([
     ['Title', title[0]],
     ['Author', author.join('\n')],
+    ['Date', date[0]],
     ['Abstract', abstract.join('\n')],
     ['Headings', headings.join('\n')],
     ['References', [...new Set([...references, ...included])].join('\n')],
