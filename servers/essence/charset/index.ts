@@ -2,5 +2,6 @@
 export { decodeBytes, decodeText } from './decode.js';
 export { decodeAs, labelOf } from './decoders.js';
 export { wideCharset } from './marks.js';
+export { isMisreadCyrillic } from './misread.js';
 export { DOS_CHARSETS, NameDecoder } from './names.js';
 export { OriginCharsets } from './origins.js';

@@ -6,6 +6,7 @@ import { compileEssence, readEssenceSources } from '../../../servers/essence/ind
 import { recognize } from '../../../servers/essence/recognize.js';
 import { summarizeDocument } from '../../../servers/essence/summarize.js';
 import { id3v2 } from '../../../servers/essence/summarizers/media/id3.js';
+import { encodeEightBit } from './charset/encode.js';
 import {
   avi,
   box,
@@ -244,6 +245,24 @@ t.test('E-45 cut, damaged and nested files: no exception, no end without limit',
     ),
     { Title: 'a.mkv' },
   );
+});
+
+t.test('E-77 an ID3 tag that declares ISO-8859-1 may be in the character set of the writer', (t) => {
+  const frame = (text: Buffer) => {
+    const head = Buffer.from('TIT2\0\0\0\0\0\0\0', 'latin1');
+    head.writeUInt32BE(text.length + 1, 4);
+    return Buffer.concat([
+      Buffer.from([0x49, 0x44, 0x33, 3, 0, 0, 0, 0, 0, head.length + text.length]),
+      head,
+      text,
+    ]);
+  };
+  for (const [charset, title] of [
+    ['windows-1251', 'Вечерний звон'],
+    ['windows-1252', 'Désirée – “Été”'],
+  ] as const)
+    t.same(id3v2(frame(encodeEightBit(title, charset))), [['Title', title]], charset);
+  t.end();
 });
 
 t.test('E-45 an ID3 tag of very many frames is read up to a limit', (t) => {

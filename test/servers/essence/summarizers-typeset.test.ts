@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { SUMMARIZERS } from '../../../servers/essence/summarizers/index.js';
 import { deflated, pdfWith } from '../../helpers/bombs/pdf-bombs.js';
+import { encodeEightBit } from './charset/encode.js';
 import { summaryOf } from './fixtures/summary-of.js';
 import { contentOf, summarize } from './helpers.js';
 
@@ -66,6 +67,34 @@ t.test(
     );
   },
 );
+
+t.test('Dvi, PostScript (6.2): Cyrillic fonts of TeX', async (t) => {
+  // The letters of Russian have the same codes in T2A as in windows-1251, except one.
+  const word = (letters: string) =>
+    [...encodeEightBit(letters, 'windows-1251')].flatMap((code) => [128, code === 0xb8 ? 188 : code]);
+  const t2a = [...word('Русский'), ...right(4), ...word('ёж')];
+  for (const [font, page] of [
+    ['larm1000', t2a],
+    ['lctt1095', t2a],
+    ['rxbx1200', t2a],
+    ['ftmr6a', t2a],
+    ['wncyr10', [...codes('Russki\x1a'), ...right(4), ...codes('\x1b\x19')]],
+  ] as const) {
+    const { all } = await summaryOf('Dvi', dvi(...fontDefinition(font), 171, ...page));
+    t.equal(all['Partial-Text'], 'Русский ёж', font);
+  }
+  const glyphs = 'afii10034 afii10085 afii10083 cyrs CYRK Iicyrillic iishortcyrillic afii61352';
+  const program = `%!PS
+/F << /FontType 1 /FontName /SFRM1000 /FontMatrix [0.001 0 0 0.001 0 0] /Encoding [${glyphs.replace(/(\S+)/g, '/$1')}] >> definefont pop
+/F findfont 10 scalefont setfont 72 700 moveto <0001020304050607> show showpage
+`;
+  t.equal((await summaryOf('PostScript', program)).all['Partial-Text']?.trim(), 'РуссКИй№');
+});
+
+t.test('RTF, E-77: quotation marks of windows-1252', async (t) => {
+  const { all } = await summaryOf('RTF', "{\\rtf1\\ansi\\ansicpg1252 It\\'92s \\'93here\\'94}");
+  t.equal(all['Partial-Text']?.trim(), 'It’s “here”');
+});
 
 t.test('PostScript (6.2) yields the DSC comments and the text that the program shows', async (t) => {
   const program = `%!PS-Adobe-2.0

@@ -1,3 +1,5 @@
+import { decodeAs } from '../../charset/index.js';
+
 /** The text of each code of a font; undefined if it is not text. */
 export type FontEncoding = readonly (string | undefined)[];
 
@@ -69,6 +71,47 @@ const T1 = overAscii([
   [224, 'à á â ã ä å æ ç è é ê ë ì í î ï ð ñ ò ó ô õ ö œ ø ù ú û ü ý þ ß'],
 ]);
 
+const CYRILLIC_CAPITALS = 'А Б В Г Д Е Ж З И Й К Л М Н О П Р С Т У Ф Х Ц Ч Ш Щ Ъ Ы Ь Э Ю Я';
+
+/** The codes of T2A that T2B, T2C and X2 have too. */
+const T2_COMMON: readonly (readonly [number, string])[] = [
+  [0, '` ´ ˆ ˜ ¨ ˝ ˚ ˇ ˘ ¯ ˙ ¸'],
+  [16, '“ ”'],
+  [21, '– —'],
+  [25, 'ı ȷ ff fi fl ffi ffl'],
+  [39, '’'],
+  [96, '‘'],
+  [127, '-'],
+  [156, 'Ё №'],
+  [159, '§'],
+  [188, 'ё „ « »'],
+  [192, CYRILLIC_CAPITALS],
+  [224, CYRILLIC_CAPITALS.toLowerCase()],
+];
+
+/** Cyrillic for Russian, Ukrainian, Bulgarian, Serbian and others (T2A): the LH fonts named `la..`. */
+const T2A = overAscii([
+  ...T2_COMMON,
+  [13, 'Ӏ'],
+  [128, 'Ґ Ғ Ђ Ћ Һ Җ Ҙ Љ Ї Қ Ҡ Ҝ Ӕ Ң Ҥ Ѕ Ө Ҫ Ў Ү Ұ Ҳ Џ Ҹ Ҷ Є Ә Њ'],
+  [160, 'ґ ғ ђ ћ һ җ ҙ љ ї қ ҡ ҝ ӕ ң ҥ ѕ ө ҫ ў ү ұ ҳ џ ҹ ҷ є ә њ'],
+]);
+
+/** Other Cyrillic LH fonts (T2B, T2C, X2): the letters of Russian. */
+const T2 = overAscii(T2_COMMON);
+
+/** Cyrillic in seven bits (OT2): the fonts wncyr and its family. */
+const OT2 = overAscii([
+  [0, 'Њ Љ Џ Э І Є Ђ Ћ њ љ џ э і є ђ ћ Ю Ж Й Ё Ѵ Ѳ Ѕ Я ю ж й ё ѵ ѳ ѕ я ¨'],
+  [34, '” Ѣ'],
+  [38, '´ ’'],
+  [43, 'ѣ'],
+  [60, '« ı »'],
+  [64, '˘ А Б Ц Д Е Ф Г Х И Ј К Л М Н О П Ч Р С Т У В Щ Ш Ы З'],
+  [92, '“'],
+  [94, 'Ь Ъ ‘ а б ц д е ф г х и ј к л м н о п ч р с т у в щ ш ы з – — № ь ъ'],
+]);
+
 /** Math italic (OML): cmmi. */
 const OML: FontEncoding = (() => {
   const table: (string | undefined)[] = [];
@@ -96,7 +139,7 @@ const OMS: FontEncoding = (() => {
 
 /** Windows' Latin character set, the base encoding of PostScript fonts (`...8r`). */
 const LATIN: FontEncoding = Array.from({ length: 256 }, (_, code) =>
-  code > 32 ? new TextDecoder('windows-1252').decode(Uint8Array.of(code)) : undefined,
+  code > 32 ? decodeAs(Uint8Array.of(code), 'windows-1252') : undefined,
 );
 
 /** Fonts of delimiter pieces, lines and symbols, which are not text. */
@@ -111,7 +154,10 @@ const BY_NAME: readonly (readonly [pattern: RegExp, encoding: FontEncoding])[] =
   [/^(?:cmmi|cmmib|lmmi|eurm|eurb|rm[pt]mi|zptmcm7m)|7m$/i, OML],
   [/^(?:cmsy|cmbsy|lmsy|eusm|eusb|zptmcm7y|msbm)|7y$/i, OMS],
   [/^(?:cm(?:tt|sltt|itt|vtt|tcsc|tex)|lmtt.*ot1)/i, OT1_TYPEWRITER],
-  [/^(?:ec|dc)[a-z]{2}|^(?:ec|rm|lm).*(?:8t|-ec)$|8t$|^la[a-z]{2}\d/i, T1],
+  [/^(?:ec|dc)[a-z]{2}|^(?:ec|rm|lm).*(?:8t|-ec)$|8t$/i, T1],
+  [/^la[a-z]{2}\d|6a$|t2a/i, T2A],
+  [/^(?:lb|lc|rx)[a-z]{2}\d|6[bcx]$/i, T2],
+  [/^wncy/i, OT2],
   [/8r$/i, LATIN],
 ];
 

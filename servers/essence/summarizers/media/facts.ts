@@ -1,3 +1,4 @@
+import { decodeBytes } from '../../charset/index.js';
 import { oneLine } from '../extracted.js';
 
 /** Maximum number of tags of one file. */
@@ -60,13 +61,13 @@ export class MediaFacts {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Decodes a text without a declared character set: UTF-8 if it is valid, else Windows-1252. */
+/** Decodes a text without a declared character set: UTF-8 if it is valid, else by a guess that prefers windows-1252 (E-77). */
 export function textOf(bytes: Uint8Array): string {
   const cut = bytes.subarray(0, MAX_VALUE * 3);
   try {
     return UTF8.decode(cut);
   } catch {
-    return new TextDecoder('windows-1252').decode(cut);
+    return decodeBytes(cut, { html: false, likely: ['windows-1252'] });
   }
 }
 

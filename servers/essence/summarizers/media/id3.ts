@@ -1,3 +1,4 @@
+import { decodeBytes } from '../../charset/index.js';
 import { oneLine } from '../extracted.js';
 
 /** Attributes by ID3v2 frame ID (three letters before version 2.3). */
@@ -68,10 +69,19 @@ export function id3v1(bytes: Uint8Array): [string, string][] {
   return fields.filter(([, value]) => value !== '');
 }
 
+function westernText(bytes: Uint8Array): string {
+  const texts = Buffer.from(bytes).toString('latin1').split('\0');
+  return texts
+    .map((text) => decodeBytes(Buffer.from(text, 'latin1'), { html: false, likely: ['windows-1252'] }))
+    .join('\0');
+}
+
 /** Decodes a frame: an encoding byte, then the text. In a comment, a language and a short name precede the text. */
 function frameText(frame: Uint8Array, comment: boolean): string {
   const label = ENCODINGS[frame[0] ?? 0] ?? 'windows-1252';
-  const text = new TextDecoder(label).decode(frame.subarray(comment ? 4 : 1));
+  const bytes = frame.subarray(comment ? 4 : 1);
+  // What is declared as ISO-8859-1 is often in the character set of the writer's system.
+  const text = label === 'windows-1252' ? westernText(bytes) : new TextDecoder(label).decode(bytes);
   const value = comment ? text.slice(text.indexOf('\0') + 1) : text;
   return oneLine(
     value

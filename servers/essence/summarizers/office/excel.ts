@@ -1,3 +1,4 @@
+import { decodeAs } from '../../charset/index.js';
 import type { SourceDocument } from '../../document.js';
 import type { Summary } from '../../summary.js';
 import { guarded, present, summarizeExtracted } from '../extracted.js';
@@ -64,7 +65,7 @@ function readRecords(book: Uint8Array, sheets: string[], strings: string[], limi
 }
 
 function latin(bytes: Uint8Array): string {
-  return new TextDecoder('windows-1252').decode(bytes);
+  return decodeAs(bytes, 'windows-1252');
 }
 
 /** Decodes a string: one byte of length, one byte for the width of the characters. */

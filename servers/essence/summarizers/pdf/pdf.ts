@@ -5,6 +5,7 @@ import type { Summary } from '../../summary.js';
 import { joinHyphenated, oneLine, present, summarizeExtracted, unreadable } from '../extracted.js';
 import { PageText, type PositionedText } from '../page-text.js';
 import { summarizeUnrecognized } from '../text.js';
+import { fieldText, textByFont } from './cyrillic.js';
 import { excessiveExpansion } from './expansion.js';
 
 /** Maximum number of pages of one document that are read. */
@@ -97,10 +98,11 @@ async function addPages(
       }
       const { items } = content;
       const text = new PageText();
-      for (const item of items) {
-        if (!('str' in item)) continue;
-        text.add(positioned(item));
-        if (item.hasEOL) text.newline();
+      const runs = items.filter((item) => 'str' in item);
+      const textOf = textByFont(runs);
+      for (const run of runs) {
+        text.add(positioned({ ...run, str: textOf(run) }));
+        if (run.hasEOL) text.newline();
       }
       texts.push(text.finish());
       length += texts[texts.length - 1]!.length;
@@ -165,7 +167,7 @@ async function informationOf(pdf: Pick<Pdf, 'getMetadata'>): Promise<(readonly [
   const { info } = await pdf.getMetadata();
   const field = (name: string): string | undefined => {
     const value: unknown = Reflect.get(info, name);
-    return typeof value === 'string' ? oneLine(value) : undefined;
+    return typeof value === 'string' ? oneLine(fieldText(value)) : undefined;
   };
   return present([
     ['Title', field('Title')],

@@ -1,3 +1,5 @@
+import { CYRILLIC_GLYPHS } from './cyrillic-glyphs.js';
+
 /** Names of the glyphs 32 to 126 of Adobe's standard encoding. */
 const ASCII = (
   'space exclam quotedbl numbersign dollar percent ampersand quoteright parenleft parenright asterisk plus comma hyphen ' +
@@ -95,7 +97,7 @@ export const ISO_LATIN1_ENCODING: readonly (string | undefined)[] = (() => {
 
 /** Returns the text of a glyph's name; undefined for `.notdef` and arbitrary names (`g12`, `C0_3`). */
 export function characterOf(glyph: string): string | undefined {
-  const known = CHARACTERS.get(glyph);
+  const known = CHARACTERS.get(glyph) ?? CYRILLIC_GLYPHS.get(glyph);
   if (known !== undefined) return known;
   const name = glyph.replace(/\..*$/, '');
   if (name !== glyph) return name === '' ? undefined : characterOf(name);

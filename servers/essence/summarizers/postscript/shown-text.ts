@@ -124,7 +124,7 @@ export class ShownText {
     }
     const parts = partsOf(dict);
     if (parts !== undefined) return { characters: [], typewriter: false, tex: false, points: 0, parts };
-    const tex = /^(?:CM|MSBM|EU|LASY)[A-Z]*\d+$/.test(fontName);
+    const tex = /^(?:CM|MSBM|EU|LASY|WNCY)[A-Z]*\d+$/.test(fontName);
     return {
       characters: this.#byGlyphNames(dict, tex ? encodingOf(fontName.toLowerCase()) : undefined),
       typewriter: /courier|mono|typewriter|^CM[A-Z]*TT/i.test(fontName),

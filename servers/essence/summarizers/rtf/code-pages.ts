@@ -1,3 +1,5 @@
+import { decodeAs } from '../../charset/index.js';
+
 /** Labels of the Encoding Standard by the Windows character set numbers of `\fcharset`. */
 const BY_CHARSET: ReadonlyMap<number, string> = new Map([
   [0, 'windows-1252'],
@@ -41,14 +43,7 @@ export function charsetOf(number: number): string | undefined {
   return BY_CHARSET.get(number);
 }
 
-const decoders = new Map<string, InstanceType<typeof TextDecoder>>();
-
 /** Decodes bytes in a character set. */
 export function decodePage(bytes: readonly number[] | Uint8Array, label: string): string {
-  let decoder = decoders.get(label);
-  if (decoder === undefined) {
-    decoder = new TextDecoder(label);
-    decoders.set(label, decoder);
-  }
-  return decoder.decode(Uint8Array.from(bytes));
+  return decodeAs(Uint8Array.from(bytes), label);
 }

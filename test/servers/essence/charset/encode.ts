@@ -1,5 +1,6 @@
 // Encoding texts in character sets for which the platform has only decoders.
 import { codePage } from '../../../../servers/essence/charset/code-pages.js';
+import { decodeAs } from '../../../../servers/essence/charset/index.js';
 
 const tables = new Map<string, Map<string, number>>();
 
@@ -9,7 +10,11 @@ export function encodeEightBit(text: string, label: string): Buffer {
   if (table === undefined) {
     const page = codePage(label);
     const characters =
-      page ?? new TextDecoder(label).decode(Uint8Array.from({ length: 128 }, (_, i) => 128 + i));
+      page ??
+      decodeAs(
+        Uint8Array.from({ length: 128 }, (_, i) => 128 + i),
+        label,
+      );
     table = new Map([...characters].map((character, i) => [character, 128 + i]));
     tables.set(label, table);
   }
