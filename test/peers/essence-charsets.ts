@@ -17,6 +17,9 @@ import { parseArgs } from 'node:util';
 import { decodeBytes } from '../../servers/essence/charset/index.js';
 import { tikaReader } from '../bench/summaries/tika-reader.js';
 import { catalogMessages } from '../helpers/message-catalogs.js';
+import { overlap, wordsOf } from '../helpers/text-oracles.js';
+import { containersOf, ENCODINGS } from '../servers/essence/charset/containers.js';
+import { contentOf, summarize } from '../servers/essence/helpers.js';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -217,6 +220,27 @@ async function readAll(samples: readonly Sample[], directory: string): Promise<M
   return results;
 }
 
+/** The manual in twelve encodings and eight containers: the share of its words in the full text of the summary. */
+async function checkContainers(): Promise<void> {
+  const text = readFileSync(MANUAL, 'utf8').slice(0, 30_000);
+  const content = { text, title: 'Руководство', name: 'Руководство по сборщику' };
+  const bad: string[] = [];
+  let files = 0;
+  for (const encoding of ENCODINGS) {
+    for (const [file, body] of containersOf(content, encoding)) {
+      files++;
+      const output = await summarize(`ftp://a.test/${file}`, body, { fullText: true });
+      const found = Object.values(contentOf(output)).join('\n');
+      const share = overlap(wordsOf(text), wordsOf(found));
+      if (share < 0.98) bad.push(`${encoding.name} ${file} ${share.toFixed(2)}`);
+    }
+  }
+  check(
+    bad.length === 0,
+    `the manual in ${files} files of twelve encodings and eight containers: ${bad.join(', ') || 'all read'}`,
+  );
+}
+
 function recode(bytes: Uint8Array, label: string): string {
   try {
     return execFileSync(
@@ -254,6 +278,7 @@ if (!isInstalled('uchardet') || texts('ru').length === 0) {
       const counts = [...results].map(([name, right]) => `${name} ${of.filter((i) => right[i]).length}`);
       console.log(`# ${kind.padEnd(26)} ${of.length} texts: ${counts.join(', ')}`);
     }
+    if (existsSync(MANUAL)) await checkContainers();
     const count = (name: string) => results.get(name)?.filter(Boolean).length ?? 0;
     const ours = count('Essence');
     check(samples.length >= 500, `${samples.length} texts of ${kinds.length} kinds are compared`);
