@@ -55,6 +55,11 @@ export interface BytePairs {
 /** Counts the pairs in the words with bytes from 0x80; a word of letters of ASCII, and a sign of ASCII, counts as a space. */
 export function countPairs(runs: Uint8Array): BytePairs {
   const counts = new Uint32Array(0x10000);
+  const found: number[] = [];
+  const add = (pair: number) => {
+    if (counts[pair] === 0) found.push(pair);
+    counts[pair] = counts[pair]! + 1;
+  };
   for (let i = 0; i < runs.length; ) {
     let stop = i;
     let high = false;
@@ -66,15 +71,15 @@ export function countPairs(runs: Uint8Array): BytePairs {
       let previous = 0;
       for (; i < stop; i++) {
         const byte = runs[i]!;
-        counts[(previous << 8) | byte] = counts[(previous << 8) | byte]! + 1;
+        add((previous << 8) | byte);
         previous = byte;
       }
-      counts[previous << 8] = counts[previous << 8]! + 1;
+      add(previous << 8);
     }
     i = stop + 1;
   }
-  const found: number[] = [];
-  for (let pair = 0; pair < counts.length; pair++) if (counts[pair]! > 0) found.push(pair);
+  // Frequent pairs first: a bad candidate is then recognized soon.
+  found.sort((a, b) => counts[b]! - counts[a]!);
   return {
     first: Uint8Array.from(found, (pair) => pair >> 8),
     second: Uint8Array.from(found, (pair) => pair & 0xff),
@@ -106,8 +111,12 @@ function byteKinds(label: string): ByteKinds {
 function classify(label: string): ByteKinds {
   const kinds = new Uint8Array(256);
   const letters: string[] = [];
+  const characters = decodeAs(
+    Uint8Array.from({ length: 256 }, (_, byte) => byte),
+    label,
+  );
   for (let byte = 0; byte < 256; byte++) {
-    const character = decodeAs(Uint8Array.of(byte), label);
+    const character = characters.charAt(byte);
     const lower = character.toLowerCase();
     const isLetter = /^[\p{L}\p{M}]$/u.test(character) && character !== 'ª' && character !== 'º';
     letters.push(isLetter ? lower.charAt(0).replace('ș', 'ş').replace('ț', 'ţ') : '');
@@ -131,14 +140,14 @@ class PairCosts {
   readonly #numbers = new Uint8Array(256);
   /** Letters of ASCII in a language of another script. */
   readonly #foreign = new Uint8Array(256);
-  readonly #model: LetterModel;
+  readonly #costs: Float64Array;
   readonly #size: number;
   readonly #apostrophes: boolean;
 
   constructor(label: string, model: LetterModel) {
     const { kinds, letters } = byteKinds(label);
     this.#kinds = kinds;
-    this.#model = model;
+    this.#costs = costsOf(model);
     this.#size = model.letters.length + 1;
     this.#apostrophes = WITH_APOSTROPHES.has(model.language);
     const latin = model.letters.includes('a');
@@ -150,9 +159,9 @@ class PairCosts {
     }
   }
 
-  of(pairs: BytePairs): number {
+  of(pairs: BytePairs, limit: number): number {
     let sum = 0;
-    for (let i = 0; i < pairs.count.length; i++)
+    for (let i = 0; i < pairs.count.length && sum < limit; i++)
       sum += pairs.count[i]! * this.#pair(pairs.first[i]!, pairs.second[i]!);
     return sum;
   }
@@ -195,7 +204,7 @@ class PairCosts {
 
   /** Nothing is known of what follows a sign: only a letter is a reason to expect one. */
   #letterCost(from: number, to: number): number {
-    return from === 0 && to === 0 ? 0 : costAt(this.#model, from * this.#size + to);
+    return from === 0 && to === 0 ? 0 : this.#costs[from * this.#size + to]!;
   }
 
   #upperAfter(before: Kind): number {
@@ -204,17 +213,28 @@ class PairCosts {
   }
 }
 
-const digitValues = new Map([...DIGITS].map((digit, value) => [digit.charCodeAt(0), value]));
+const digitValues = new Map([...DIGITS].map((digit, value) => [digit, value]));
 
-function costAt(model: LetterModel, index: number): number {
-  return (digitValues.get(model.costs.charCodeAt(index)) ?? 63) / 4;
+const costsByModel = new Map<LetterModel, Float64Array>();
+
+/** The table of a model in bits. */
+function costsOf(model: LetterModel): Float64Array {
+  const known = costsByModel.get(model);
+  if (known !== undefined) return known;
+  const costs = Float64Array.from(model.costs, (digit) => (digitValues.get(digit) ?? 63) / 4);
+  costsByModel.set(model, costs);
+  return costs;
 }
 
 const modelsByLanguage = new Map(LETTER_MODELS.map((model) => [model.language, model]));
 const costsByName = new Map<string, PairCosts>();
 
-/** The cost of a text in bits, if it is in this language and character set of eight bits. Infinity for a language without a model. */
-export function pairCost(pairs: BytePairs, label: string, language: string): number {
+/**
+ * The cost of a text in bits, if it is in this language and character set of eight bits. Infinity for a language without a model.
+ *
+ * @param limit - a cost from which on the exact one does not matter
+ */
+export function pairCost(pairs: BytePairs, label: string, language: string, limit: number): number {
   const name = `${label} ${language}`;
   let costs = costsByName.get(name);
   if (costs === undefined) {
@@ -223,5 +243,5 @@ export function pairCost(pairs: BytePairs, label: string, language: string): num
     costs = new PairCosts(label, model);
     costsByName.set(name, costs);
   }
-  return costs.of(pairs);
+  return costs.of(pairs, limit);
 }

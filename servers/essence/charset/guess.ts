@@ -71,20 +71,22 @@ export function guessCharset(bytes: Uint8Array, hints: GuessHints = {}): Guess {
   const pairs = countPairs(runs);
   let best = 'windows-1252';
   let least = Number.POSITIVE_INFINITY;
-  const compare = (label: string, cost: number) => {
-    const handicapped = cost - (hints.likely?.includes(label) === true ? HINT_BITS : 0);
-    if (handicapped >= least) return;
+  const compare = (label: string, handicap: number, costOf: (limit: number) => number) => {
+    const extra = handicap - (hints.likely?.includes(label) === true ? HINT_BITS : 0);
+    const cost = extra + costOf(least - extra);
+    if (cost >= least) return;
     best = label;
-    least = handicapped;
+    least = cost;
   };
   for (const [languages, labels] of EIGHT_BIT) {
     for (const language of languages.split(' ')) {
       for (const [label, handicap] of Object.entries(labels)) {
-        compare(label, handicap + pairCost(pairs, label, language));
+        compare(label, handicap, (limit) => pairCost(pairs, label, language, limit));
       }
     }
   }
-  for (const [language, label] of MULTI_BYTE) compare(label, characterCost(runs, label, language));
+  for (const [language, label] of MULTI_BYTE)
+    compare(label, 0, (limit) => characterCost(runs, label, language, limit));
   return { label: best, evidence: runs.length };
 }
 

@@ -24,14 +24,19 @@ function characterCosts(language: string): Map<string, number> {
   return costs;
 }
 
-/** The cost of words (of {@link highRuns}) in bits, if they are in this language and character set of several bytes. */
-export function characterCost(runs: Uint8Array, label: string, language: string): number {
+/**
+ * The cost of words (of {@link highRuns}) in bits, if they are in this language and character set of several bytes.
+ *
+ * @param limit - a cost from which on the exact one does not matter
+ */
+export function characterCost(runs: Uint8Array, label: string, language: string, limit: number): number {
   const costs = characterCosts(language);
   const text = new TextDecoder(label).decode(runs);
   let sum = 0;
   let previous = '\n';
   for (const character of text) {
     sum += costs.get(character) ?? otherCost(character, previous);
+    if (sum > limit) break;
     previous = character;
   }
   return sum;
