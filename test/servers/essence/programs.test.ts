@@ -272,6 +272,14 @@ t.test('E-45: sources in which everything is left open, and long ones', async (t
     for (const opener of OPENERS) warnings.push(...(await summaryOf(type, opener.repeat(3000))).warnings);
     t.same(warnings, [], type);
   }
+  // Quadratic time would be minutes.
+  for (const type of LANGUAGES.keys()) {
+    for (const mark of ['*', '#', '-', '/', '"', "'", ' ', '\t'])
+      t.ok(
+        await summaryOf(type, `/* ${mark.repeat(200_000)}\n# ${mark.repeat(100_000)}x`),
+        `${type} ${mark}`,
+      );
+  }
   const long = await summaryOf('Go', 'x '.repeat(1_500_000));
   t.match(long.warnings, [/the program beyond 2097152 characters is not read \(E-45\)/]);
 });

@@ -111,12 +111,20 @@ function startsLine(source: string, index: number): boolean {
   return /(?:^|\n)[ \t]*$/.test(source.slice(Math.max(0, index - 100), index));
 }
 
+/** Without the mark that ends a comment. An expression would try each of many asterisks as the first one of the mark. */
+function withoutEnd(text: string): string {
+  if (text.endsWith('*/')) {
+    let end = text.length - 1;
+    while (end > 0 && text[end - 1] === '*') end--;
+    return text.slice(0, end);
+  }
+  const mark = ['"""', "'''", '\n=end'].find((ending) => text.endsWith(ending));
+  return mark === undefined ? text : text.slice(0, -mark.length);
+}
+
 /** Without the marks of comments, rulers and the elements of C#. */
 function cleanComment(text: string): string {
-  const inner = text
-    .replace(/^(?:\/\/[/!]*|\/\*[*!]*|#+|--+|=begin|[rRuU]?(?:"""|'''))/, '')
-    .replace(/(?:\*+\/|"""|'''|\n=end)$/, '');
-  return inner
+  return withoutEnd(text.replace(/^(?:\/\/[/!]*|\/\*[*!]*|#+|--+|=begin|[rRuU]?(?:"""|'''))/, ''))
     .split('\n')
     .map((line) =>
       line
