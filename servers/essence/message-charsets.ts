@@ -140,8 +140,7 @@ function transferDecoded(body: Buffer, encoding: string): Uint8Array {
   return Buffer.from(
     body
       .toString('latin1')
-      .replace(/[ \t]+$/gm, '')
-      .replace(/=\r?\n/g, '')
+      .replace(/=[ \t]*\r?\n/g, '')
       .replace(/=([0-9A-Fa-f]{2})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16))),
     'latin1',
   );

@@ -11,6 +11,7 @@ export const messageCharsets: FuzzTarget = {
     'Subject: \xf2\xe5\xec\xe0\n\n\xf2\xe5\xea\xf1\xf2\n',
     'Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Transfer-Encoding: base64\n\n8uXq8fI=\n--b--\nend',
     'Content-Type: text/plain; charset=cp850\nContent-Transfer-Encoding: quoted-printable\n\nsm=9Brre\n',
+    'Content-Transfer-Encoding: quoted-printable\n\n=F2 =   =\t\n      =E5',
     'Content-Type: message/rfc822\n\nSubject: \x1b$BF|K\\8l\x1b(B\n\n',
   ],
   run: (input) => {
