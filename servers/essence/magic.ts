@@ -95,6 +95,10 @@ const TEXTS: readonly (readonly [pattern: RegExp, description: string])[] = [
     /^\s{0,80}<[?!a-z][\s\S]{0,3000}?(?:\sxmlns=["']http:\/\/www\.tei-c\.org\/ns\/1\.0["']|<(?:TEI\.2|teiCorpus(?:\.2)?)[\s>]|\/\/DTD TEI )/i,
     'TEI document text',
   ],
+  [
+    /^\s{0,80}<\?xml\b[\s\S]{0,200}?<office:document\s[\s\S]{0,3900}?urn:oasis:names:tc:opendocument:xmlns:office:/,
+    'OpenDocument in one XML file',
+  ],
   [/^\s{0,80}<\?xml\b/i, 'XML document text'],
   [/^\s{0,80}<!doctype\s/i, 'SGML document text'],
   [/^begin [0-7]{3,4} \S/m, 'uuencoded text'],

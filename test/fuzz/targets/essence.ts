@@ -444,6 +444,21 @@ const XML = [
   '<c t="s"><v>0</v></c>',
   '<sst>',
   '<a:t>',
+  '<si>',
+  '<c><f>A1</f><v>1</v></c>',
+  '<sheet name="a" r:id="r1"/>',
+  '<p:sldId r:id="r1"/>',
+  '<p:ph type="title"/>',
+  '<Relationship Id="r1" Type="x/slide" Target="slides/slide1.xml"/>',
+  '<Relationship Id="r1" Type="x/worksheet" Target="worksheets/sheet1.xml"/>',
+  '<w:pStyle w:val="Heading1"/>',
+  '<w:fldChar w:fldCharType="begin"/>',
+  '<w:instrText>HYPERLINK "x"</w:instrText>',
+  '<w:fldChar w:fldCharType="end"/>',
+  '<w:style w:styleId="a"><w:basedOn w:val="a"/></w:style>',
+  '<text:h>',
+  '<text:tracked-changes>',
+  '<table:table-cell table:formula="of:=[.A1]">',
 ];
 const office =
   (names: readonly string[]) =>
@@ -457,6 +472,11 @@ export const essenceOfficeXml = reader('x.docx', {
     'xl/sharedStrings.xml',
     'xl/worksheets/sheet1.xml',
     'ppt/slides/slide1.xml',
+    'word/styles.xml',
+    'xl/workbook.xml',
+    'xl/_rels/workbook.xml.rels',
+    'ppt/presentation.xml',
+    'ppt/_rels/presentation.xml.rels',
   ]),
   maxBytes: 4096,
 });

@@ -81,6 +81,12 @@ t.test('E-16 archives and office documents are recognized by their content', asy
     [v7, 'Tar'],
     [zip('a.txt'), 'PCCompressed'],
     [zip('mimetype', 'application/vnd.oasis.opendocument.text'), 'OpenDocument'],
+    [
+      latin1(
+        '<?xml version="1.0"?>\n<office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0">',
+      ),
+      'OpenDocument',
+    ],
     [zip('[Content_Types].xml'), 'OfficeOpenXML'],
     [ole('WordDocument'), 'Word'],
     [ole('Workbook'), 'Excel'],

@@ -4,34 +4,48 @@ import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
 const MAX_ENTRIES = 20_000;
 /** Maximum size of one member, in unpacked bytes (E-45). */
 const MAX_MEMBER_BYTES = 64 * 1024 * 1024;
+/** Maximum size of all members that are read of one document, in unpacked bytes (E-45). */
+const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 /** Maximum unpacked bytes per packed byte (E-45). */
 const MAX_RATIO = 200;
 
-/** The members of an office document, which is a zip archive. */
+/** The members of an office document or book, which is a zip archive. */
 export class ZipMembers {
   readonly #file: ZipFile;
   readonly #entries: ReadonlyMap<string, Entry>;
+  #remaining: number;
 
-  private constructor(file: ZipFile, entries: ReadonlyMap<string, Entry>) {
+  private constructor(file: ZipFile, entries: ReadonlyMap<string, Entry>, maxBytes: number) {
     this.#file = file;
     this.#entries = entries;
+    this.#remaining = maxBytes;
   }
 
-  /** Reads the directory. @throws Error if the bytes are not a zip archive */
-  static async open(body: Uint8Array): Promise<ZipMembers> {
+  /**
+   * Reads the directory.
+   *
+   * @param maxBytes of all members that are read, unpacked
+   * @throws Error if the bytes are not a zip archive
+   */
+  static async open(body: Uint8Array, maxBytes = MAX_DOCUMENT_BYTES): Promise<ZipMembers> {
     const buffer = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
     const file = await fromBufferPromise(buffer, { lazyEntries: true, autoClose: false });
     const entries = new Map<string, Entry>();
+    let count = 0;
     await new Promise<void>((resolve, reject) => {
       file.on('entry', (entry: Entry) => {
         entries.set(entry.fileName, entry);
-        if (entries.size < MAX_ENTRIES) file.readEntry();
+        if (++count < MAX_ENTRIES) file.readEntry();
         else resolve();
       });
       file.once('end', resolve).once('error', reject);
       file.readEntry();
     });
-    return new ZipMembers(file, entries);
+    return new ZipMembers(file, entries, maxBytes);
+  }
+
+  has(name: string): boolean {
+    return this.#entries.has(name);
   }
 
   /** Returns the names of matching members in natural order: `slide2` before `slide10`. */
@@ -41,8 +55,12 @@ export class ZipMembers {
       .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
   }
 
-  /** Passes a member's text to `write` in chunks; does nothing if the member is missing. @throws Error if it is damaged or too large */
-  async read(name: string, write: (text: string) => void): Promise<void> {
+  /**
+   * Passes a member's text to `write` in chunks, until it returns false; does nothing if the member is missing.
+   *
+   * @throws Error if it is damaged, or too large by itself or together with those before it (E-45)
+   */
+  async read(name: string, write: (text: string) => boolean): Promise<void> {
     const entry = this.#entries.get(name);
     if (entry === undefined) return;
     if (
@@ -53,7 +71,9 @@ export class ZipMembers {
     }
     const decoder = new TextDecoder();
     for await (const chunk of await this.#file.openReadStreamPromise(entry)) {
-      write(decoder.decode(chunk, { stream: true }));
+      this.#remaining -= chunk.length;
+      if (this.#remaining < 0) throw new Error(`up to ${name} the document unpacks to too much (E-45)`);
+      if (!write(decoder.decode(chunk, { stream: true }))) return;
     }
     write(decoder.decode());
   }
