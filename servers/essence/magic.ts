@@ -143,9 +143,11 @@ export function describeContent(bytes: Uint8Array): string {
 function describeZip(head: string): string {
   const nameLength = head.charCodeAt(26) | (head.charCodeAt(27) << 8);
   const name = head.slice(30, 30 + nameLength);
+  const dataStart = 30 + nameLength + (head.charCodeAt(28) | (head.charCodeAt(29) << 8));
   const kind = /^application\/vnd\.oasis\.opendocument\.([\w-]+)/.exec(
     head.slice(30 + nameLength, 130 + nameLength),
   );
+  if (name === 'mimetype' && head.startsWith('application/epub+zip', dataStart)) return 'EPUB document';
   if (name === 'mimetype' && kind !== null) return `OpenDocument ${kind[1]}`;
   if (name === '[Content_Types].xml' || name === '_rels/.rels' || /^(?:word|xl|ppt)\//.test(name))
     return 'Microsoft OOXML';

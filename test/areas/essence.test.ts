@@ -3,6 +3,7 @@ import '../servers/essence/charset.test.js';
 import '../servers/essence/charset/containers.test.js';
 import '../servers/essence/charset/guess.test.js';
 import '../servers/essence/charset/marks.test.js';
+import '../servers/essence/epub.test.js';
 import '../servers/essence/external-programs.test.js';
 import '../servers/essence/html-reader.test.js';
 import '../servers/essence/html.test.js';

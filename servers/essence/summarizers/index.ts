@@ -104,6 +104,7 @@ const EXTRACTED: readonly (readonly [type: string, summarizer: Summarizer])[] = 
     'WordPerfect',
     async (document) => (await import('./office/word-perfect.js')).summarizeWordPerfect(document),
   ],
+  ['EPUB', async (document) => (await import('./office/epub.js')).summarizeEpub(document)],
   ['OpenDocument', async (document) => (await import('./office/office.js')).summarizeOffice(document)],
   ['OfficeOpenXML', async (document) => (await import('./office/office.js')).summarizeOffice(document)],
   ['Mail', async (document) => (await import('./mail.js')).summarizeMail(document)],

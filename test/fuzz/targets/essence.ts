@@ -480,6 +480,37 @@ export const essenceOfficeXml = reader('x.docx', {
   ]),
   maxBytes: 4096,
 });
+const BOOK = [
+  '<rootfile full-path="a.opf"/>',
+  '<dc:title>t</dc:title>',
+  '<dc:description>&lt;p></dc:description>',
+  '<item id="a" href="a.xhtml"/>',
+  '<itemref idref="a"/>',
+  '<reference type="cover" href="a.xhtml"/>',
+  '<enc:CipherReference URI="a.xhtml"/>',
+  '<body>',
+  '<h1>',
+  '</h1>',
+  '<p>',
+  '<pre>',
+  '<a href="http://a.test/">',
+  '&nbsp;',
+  'words',
+];
+export const essenceEpub = reader('x.epub', {
+  generate: (random) =>
+    damaged(
+      random,
+      new Uint8Array(
+        zip(
+          ['mimetype', 'META-INF/container.xml', 'META-INF/encryption.xml', 'a.opf', 'a.xhtml'].map(
+            (name): ArchiveMember => [name, markup(random, BOOK)],
+          ),
+        ),
+      ),
+    ),
+  maxBytes: 4096,
+});
 export const essenceOpenDocument = reader('x.odt', {
   generate: office(['mimetype', 'meta.xml', 'content.xml']),
   maxBytes: 4096,

@@ -79,6 +79,7 @@ const TARGETS: Readonly<Record<string, Loader>> = {
   'essence-mail': async () => (await import('./essence.js')).essenceMail,
   'essence-news': async () => (await import('./essence.js')).essenceNews,
   'essence-office-xml': async () => (await import('./essence.js')).essenceOfficeXml,
+  'essence-epub': async () => (await import('./essence.js')).essenceEpub,
   'essence-opendocument': async () => (await import('./essence.js')).essenceOpenDocument,
   'essence-word': async () => (await import('./essence.js')).essenceWord,
   'essence-excel': async () => (await import('./essence.js')).essenceExcel,

@@ -87,6 +87,7 @@ t.test('E-16 archives and office documents are recognized by their content', asy
       ),
       'OpenDocument',
     ],
+    [zip('mimetype', 'application/epub+zip'), 'EPUB'],
     [zip('[Content_Types].xml'), 'OfficeOpenXML'],
     [ole('WordDocument'), 'Word'],
     [ole('Workbook'), 'Excel'],
