@@ -16,7 +16,6 @@ import '../servers/crawler/journal.test.js';
 import '../servers/crawler/logs.test.js';
 import '../servers/crawler/order-chains.test.js';
 import '../servers/crawler/order-identity.test.js';
-import '../servers/crawler/order-keys/order-keys.test.js';
 import '../servers/crawler/order-xml.test.js';
 import '../servers/crawler/politeness.test.js';
 import '../servers/crawler/processors.test.js';

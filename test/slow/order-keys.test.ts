@@ -6,23 +6,25 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { CrawlMap } from '../../../../servers/crawler/mapper/index.js';
+import { CrawlMap } from '../../servers/crawler/mapper/index.js';
+import { crawlOrderSchema, describeSettings, orderProblems } from '../../servers/crawler/order/index.js';
+import { FrontierPreparer } from '../../servers/crawler/preparer.js';
+import { HostAddresses } from '../../servers/crawler/servers/index.js';
+import { zstdProblem } from '../../servers/crawler/warc/index.js';
+import { GatherSettings } from '../../servers/gatherer/gather-settings.js';
+import { Site } from '../helpers/site.js';
+import { BROWSER_ROWS } from '../servers/crawler/order-keys/browser-rows.js';
+import { type CrawlView, crawl, PAGES } from '../servers/crawler/order-keys/crawls.js';
+import { HOST_ROWS, PROXY_LOGIN } from '../servers/crawler/order-keys/host-rows.js';
+import { crawlRows } from '../servers/crawler/order-keys/hosts.js';
+import { ORDER_ROWS, type OrderRow } from '../servers/crawler/order-keys/order-rows.js';
 import {
-  crawlOrderSchema,
-  describeSettings,
-  orderProblems,
-} from '../../../../servers/crawler/order/index.js';
-import { FrontierPreparer } from '../../../../servers/crawler/preparer.js';
-import { HostAddresses } from '../../../../servers/crawler/servers/index.js';
-import { zstdProblem } from '../../../../servers/crawler/warc/index.js';
-import { GatherSettings } from '../../../../servers/gatherer/gather-settings.js';
-import { Site } from '../../../helpers/site.js';
-import { BROWSER_ROWS } from './browser-rows.js';
-import { type CrawlView, crawl, PAGES } from './crawls.js';
-import { HOST_ROWS, PROXY_LOGIN } from './host-rows.js';
-import { crawlRows } from './hosts.js';
-import { ORDER_ROWS, type OrderRow } from './order-rows.js';
-import { driveShared, fullOrder, PASSWORD, plainOrder, sharedRows } from './shared-rows.js';
+  driveShared,
+  fullOrder,
+  PASSWORD,
+  plainOrder,
+  sharedRows,
+} from '../servers/crawler/order-keys/shared-rows.js';
 
 process.env[PROXY_LOGIN] = 'user:password';
 process.env[PASSWORD] = 'open sesame';
