@@ -165,6 +165,7 @@ function describeCompoundFile(bytes: Uint8Array): string {
     window.includes(name, 0, 'utf16le') || tail.includes(name, 0, 'utf16le');
   if (hasStream('WordDocument')) return 'Microsoft Word document';
   if (hasStream('Workbook') || hasStream('Book')) return 'Microsoft Excel worksheet';
+  if (hasStream('PowerPoint Document')) return 'Microsoft PowerPoint document';
   return 'Composite Document File data';
 }
 

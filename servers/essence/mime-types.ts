@@ -31,6 +31,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ['application/x-dvi', 'Dvi'],
   ['application/msword', 'Word'],
   ['application/vnd.ms-excel', 'Excel'],
+  ['application/vnd.ms-powerpoint', 'PowerPoint'],
   ['application/epub+zip', 'EPUB'],
   ['application/vnd.oasis.opendocument.text', 'OpenDocument'],
   ['application/vnd.oasis.opendocument.text-template', 'OpenDocument'],

@@ -17,6 +17,7 @@ import '../servers/essence/office-xml.test.js';
 import '../servers/essence/outlinks.test.js';
 import '../servers/essence/page-metadata.test.js';
 import '../servers/essence/pool.test.js';
+import '../servers/essence/power-point.test.js';
 import '../servers/essence/programs.test.js';
 import '../servers/essence/recognize.test.js';
 import '../servers/essence/rules.test.js';

@@ -100,6 +100,7 @@ const EXTRACTED: readonly (readonly [type: string, summarizer: Summarizer])[] = 
   ['Framemaker', summarizeFramemaker],
   ['Word', async (document) => (await import('./office/word.js')).summarizeWord(document)],
   ['Excel', async (document) => (await import('./office/excel.js')).summarizeExcel(document)],
+  ['PowerPoint', async (document) => (await import('./office/power-point.js')).summarizePowerPoint(document)],
   [
     'WordPerfect',
     async (document) => (await import('./office/word-perfect.js')).summarizeWordPerfect(document),

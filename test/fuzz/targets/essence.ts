@@ -14,6 +14,7 @@ import { outlinksOf } from '../../../servers/essence/outlinks/outlinks.js';
 import { summarizeDocument } from '../../../servers/essence/summarize.js';
 import { type ArchiveMember, ar, cpio, mail, shar, uuencode, zip } from '../../helpers/archives.js';
 import { EXCEL_FILE, WORD_FILE } from '../../servers/essence/fixtures/office-files.js';
+import { powerPointFile } from '../../servers/essence/fixtures/power-point-files.js';
 import { IDENTITY, inputOf } from '../../servers/essence/helpers.js';
 import { binhex, lzw, tar } from '../../servers/essence/unnest-fixtures.js';
 import { damaged, markup, pdf, postscript } from '../generators/documents.js';
@@ -519,6 +520,11 @@ export const essenceWord = reader('x.doc', {
   seeds: [new Uint8Array(WORD_FILE)],
   maxBytes: 32 << 10,
   generate: (random) => damaged(random, new Uint8Array(WORD_FILE)),
+});
+export const essencePowerPoint = reader('x.ppt', {
+  seeds: [powerPointFile()],
+  maxBytes: 32 << 10,
+  generate: (random) => damaged(random, powerPointFile()),
 });
 export const essenceExcel = reader('x.xls', {
   seeds: [new Uint8Array(EXCEL_FILE)],

@@ -80,6 +80,7 @@ const TARGETS: Readonly<Record<string, Loader>> = {
   'essence-news': async () => (await import('./essence.js')).essenceNews,
   'essence-office-xml': async () => (await import('./essence.js')).essenceOfficeXml,
   'essence-epub': async () => (await import('./essence.js')).essenceEpub,
+  'essence-power-point': async () => (await import('./essence.js')).essencePowerPoint,
   'essence-opendocument': async () => (await import('./essence.js')).essenceOpenDocument,
   'essence-word': async () => (await import('./essence.js')).essenceWord,
   'essence-excel': async () => (await import('./essence.js')).essenceExcel,

@@ -91,6 +91,7 @@ t.test('E-16 archives and office documents are recognized by their content', asy
     [zip('[Content_Types].xml'), 'OfficeOpenXML'],
     [ole('WordDocument'), 'Word'],
     [ole('Workbook'), 'Excel'],
+    [ole('PowerPoint Document'), 'PowerPoint'],
     [latin1('\xffWPC'), 'WordPerfect'],
     [latin1('!<arch>\ndebian-binary   '), 'DebianPackage'],
     [latin1('!<arch>\nx.o/'), 'Archive'],
