@@ -65,6 +65,8 @@ export function leastRegexpSize(source: string): number {
       i += text.length - 1;
     } else if (c !== '^' && c !== '$' && c !== '*' && c !== '+' && c !== '?') add(1);
     else if (c === '^' || c === '$') add(0);
+    // A character beyond U+FFFF is one instruction, and two units of the string.
+    if (/^[\ud800-\udbff][\udc00-\udfff]/.test(rest)) i++;
   }
   const [whole] = groups;
   return groups.length !== 1 || whole === undefined ? 0 : Math.max(whole.largest, whole.size);
