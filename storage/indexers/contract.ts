@@ -82,6 +82,28 @@ export interface SearchResults extends AsyncIterable<Hit> {
   readonly outcome: Promise<SearchOutcome>;
 }
 
+/** A request for words of the index. */
+export interface WordRequest {
+  /** Words that begin with the text, or words that are spelled almost like it. */
+  readonly kind: 'completions' | 'neighbors';
+  /** One word, or its beginning. Case is ignored. */
+  readonly text: string;
+  /** Maximum number of words. */
+  readonly limit: number;
+  /** Milliseconds after which the words found until then are the answer. */
+  readonly lifetimeMs: number;
+  /** Who asks, as in {@link SearchOptions}. */
+  readonly client?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** A word of the index, in lower case. */
+export interface IndexedWord {
+  readonly word: string;
+  /** Number of objects that have it; large numbers may be cut. */
+  readonly objects: number;
+}
+
 /** A query engine (BRK-8.1, 8.4). */
 export interface Indexer extends AsyncDisposable {
   readonly name: string;
@@ -108,6 +130,8 @@ export interface Indexer extends AsyncDisposable {
    * BRK-4.18; a damaged index fails with a `StorageError`.
    */
   query(expression: Expression, options: SearchOptions): SearchResults;
+  /** Lists words of the index, the best first, for suggestions. Absent or without words if the engine does not know its words. */
+  words?(request: WordRequest): Promise<readonly IndexedWord[]>;
   /**
    * Starts a full rebuild (BRK-8.1 Index_Full) and an indexing run: the objects added after it replace the index at the next flush. The
    * engines of `openIndexer` answer from the old index until then; that of `openEmbeddedIndexer` is empty immediately, with watermark 0.

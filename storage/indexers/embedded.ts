@@ -1,7 +1,14 @@
 // The query engine that runs inside the Broker (Indexer-Type Embedded): the part in the owner's thread.
 import type { Expression } from '../../protocols/broker/index.js';
 import { StateError } from '../../protocols/errors.js';
-import type { Indexer, IndexerCapabilities, SearchOptions, SearchResults } from './contract.js';
+import type {
+  IndexedWord,
+  Indexer,
+  IndexerCapabilities,
+  SearchOptions,
+  SearchResults,
+  WordRequest,
+} from './contract.js';
 import { checkClosedIndex, sealIndex } from './index-seal.js';
 import { indexedPart } from './indexed-part.js';
 import { type QueryLimits, requireErrorCount } from './matcher.js';
@@ -11,6 +18,7 @@ import { type QuickAnswer, QuickSearch } from './quick-search.js';
 import { EmbeddedResults } from './results.js';
 import type { SearchLimits } from './search.js';
 import { UpdateChannel } from './update-channel.js';
+import { WordReplies } from './word-replies.js';
 import { WorkerChannel } from './worker-channel.js';
 
 /** Options of {@link openEmbeddedIndexer}; every limit has a default. */
@@ -104,6 +112,7 @@ class EmbeddedIndexer implements Indexer {
   readonly #transactionBytes: number;
   readonly #queries: WorkerChannel<QueryRequest, QueryReply>;
   readonly #results = new Map<number, EmbeddedResults>();
+  readonly #words = new WordReplies();
   #updates: UpdateChannel | undefined;
   #quick: QuickSearch | undefined;
   #watermark = 0;
@@ -129,12 +138,14 @@ class EmbeddedIndexer implements Indexer {
           this.#objects = reply.objects;
           opened();
         } else if (reply.kind === 'unusable') refused(revivedError(reply.error));
+        else if (reply.kind === 'words') this.#words.deliver(reply.id, reply.words);
         else this.#receive(reply);
       },
       (error) => {
         refused(error);
         for (const results of this.#results.values()) results.fail(error);
         this.#results.clear();
+        this.#words.failAll(error);
       },
     );
   }
@@ -207,6 +218,15 @@ class EmbeddedIndexer implements Indexer {
     return results;
   }
 
+  async words({ signal, ...request }: WordRequest): Promise<readonly IndexedWord[]> {
+    this.#assertOpen();
+    signal?.throwIfAborted();
+    const id = ++this.#lastId;
+    const words = this.#words.expect(id, signal);
+    this.#queries.send({ kind: 'words', id, request });
+    return words;
+  }
+
   async clear(): Promise<void> {
     await this.beginUpdate();
     await this.#run((updates) => updates.clear());
@@ -254,7 +274,9 @@ class EmbeddedIndexer implements Indexer {
     const results = this.#results.get(reply.id);
     if (reply.kind === 'failed') {
       this.#results.delete(reply.id);
-      results?.fail(revivedError(reply.error));
+      const error = revivedError(reply.error);
+      results?.fail(error);
+      this.#words.fail(reply.id, error);
     } else {
       if (reply.outcome !== undefined) this.#results.delete(reply.id);
       results?.deliver(reply.hits, reply.outcome);

@@ -1,5 +1,6 @@
 export type {
   Hit,
+  IndexedWord,
   Indexer,
   IndexerCapabilities,
   MatchedLine,
@@ -7,6 +8,7 @@ export type {
   SearchOutcome,
   SearchResults,
   StopReason,
+  WordRequest,
 } from './contract.js';
 export { type EmbeddedIndexerOptions, openEmbeddedIndexer } from './embedded.js';
 export {

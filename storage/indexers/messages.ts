@@ -1,5 +1,5 @@
 import type { Expression } from '../../protocols/broker/index.js';
-import type { Hit, SearchOptions, SearchOutcome } from './contract.js';
+import type { Hit, IndexedWord, SearchOptions, SearchOutcome, WordRequest } from './contract.js';
 import type { QueryLimits } from './matcher.js';
 import type { SearchLimits } from './search.js';
 
@@ -30,6 +30,7 @@ export type QueryRequest =
       readonly expression: Expression;
       readonly options: Omit<SearchOptions, 'signal' | 'pace'>;
     }
+  | { readonly kind: 'words'; readonly id: number; readonly request: Omit<WordRequest, 'signal'> }
   | { readonly kind: 'pull' | 'stop' | 'pause' | 'resume'; readonly id: number }
   | { readonly kind: 'close' };
 
@@ -44,6 +45,7 @@ export type QueryReply =
       readonly hits: readonly Hit[];
       readonly outcome?: SearchOutcome;
     }
+  | { readonly kind: 'words'; readonly id: number; readonly words: readonly IndexedWord[] }
   | { readonly kind: 'failed'; readonly id: number; readonly error: PlainError };
 
 /** Parameters of the update thread. */

@@ -49,6 +49,8 @@ async function serve(port: NonNullable<typeof parentPort>, data: QueryWorkerData
   }
   const engine = new SearchEngine(db, reader, data.queryLimits, data.searchLimits);
   const running = new Map<number, Running>();
+  /** Lists of words under way. */
+  const listings = new Set<Promise<void>>();
 
   const fill = async (id: number, query: Running): Promise<void> => {
     const batch: Hit[] = [];
@@ -90,7 +92,7 @@ async function serve(port: NonNullable<typeof parentPort>, data: QueryWorkerData
 
   const close = async () => {
     for (const { search } of running.values()) search.cancel();
-    await Promise.all(Array.from(running.values(), ({ working }) => working));
+    await Promise.all([...listings, ...Array.from(running.values(), ({ working }) => working)]);
     await reader.close();
     db.close();
     port.close();
@@ -102,6 +104,15 @@ async function serve(port: NonNullable<typeof parentPort>, data: QueryWorkerData
       return;
     }
     const { id } = request;
+    if (request.kind === 'words') {
+      const listing = engine.words(request.request).then(
+        (words) => send({ kind: 'words', id, words }),
+        (error: unknown) => send({ kind: 'failed', id, error: plainError(error, data.file) }),
+      );
+      listings.add(listing);
+      void listing.finally(() => listings.delete(listing));
+      return;
+    }
     if (request.kind === 'query') {
       const search = engine.search(request.expression, request.options);
       running.set(id, { search, hits: search.hits(), working: Promise.resolve(), idle: undefined });

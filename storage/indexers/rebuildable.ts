@@ -2,7 +2,14 @@ import { join } from 'node:path';
 import type { Expression } from '../../protocols/broker/index.js';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { StateError, StorageError } from '../../protocols/errors.js';
-import type { Indexer, IndexerCapabilities, SearchOptions, SearchResults } from './contract.js';
+import type {
+  IndexedWord,
+  Indexer,
+  IndexerCapabilities,
+  SearchOptions,
+  SearchResults,
+  WordRequest,
+} from './contract.js';
 import { IndexDirectory } from './external/index-directory.js';
 
 /** Opens the engine of one index in a directory. */
@@ -125,12 +132,23 @@ class RebuildableIndexer implements Indexer {
     const counted = () => {
       generation.queries++;
       void results.outcome.then(() => {
-        generation.queries--;
-        for (const wake of this.#waiting.splice(0)) wake();
+        this.#endQuery(generation);
       });
       return results[Symbol.asyncIterator]();
     };
     return { outcome: results.outcome, [Symbol.asyncIterator]: counted };
+  }
+
+  async words(request: WordRequest): Promise<readonly IndexedWord[]> {
+    const generation = this.#current;
+    const { engine } = generation;
+    if (engine.words === undefined) return [];
+    generation.queries++;
+    try {
+      return await engine.words(request);
+    } finally {
+      this.#endQuery(generation);
+    }
   }
 
   close(): Promise<void> {
@@ -167,6 +185,11 @@ class RebuildableIndexer implements Indexer {
     } finally {
       await this.#directory.discard(next.directory);
     }
+  }
+
+  #endQuery(generation: Generation): void {
+    generation.queries--;
+    for (const wake of this.#waiting.splice(0)) wake();
   }
 
   /** Resolves when a query ends. */

@@ -2,7 +2,15 @@ import type { Expression } from '../../protocols/broker/index.js';
 import { decodeSoif, type SoifObject } from '../../protocols/soif/index.js';
 import type { ObjectReader } from '../broker/object-reader.js';
 import { CandidateFinder, type CandidateLimits } from './candidates.js';
-import type { Hit, MatchedLine, SearchOptions, SearchOutcome, StopReason } from './contract.js';
+import type {
+  Hit,
+  IndexedWord,
+  MatchedLine,
+  SearchOptions,
+  SearchOutcome,
+  StopReason,
+  WordRequest,
+} from './contract.js';
 import type { IndexDatabase } from './index-file.js';
 import { indexedPart } from './indexed-part.js';
 import { Matcher, type QueryLimits } from './matcher.js';
@@ -12,6 +20,7 @@ import { Scheduler } from './scheduler.js';
 import { type CandidateRun, candidateRuns } from './search-order.js';
 import { QueryStopped, TimeSlice } from './time-slice.js';
 import { Vocabulary } from './vocabulary.js';
+import { listWords } from './word-list.js';
 
 /** Limits on the work of searches. */
 export interface SearchLimits extends CandidateLimits, ReadLimits {
@@ -33,6 +42,7 @@ export class SearchEngine {
   readonly #queryLimits: QueryLimits;
   readonly #limits: SearchLimits;
   readonly #postings: Postings;
+  readonly #vocabulary: Vocabulary;
   readonly #finder: CandidateFinder;
   readonly #scheduler = new Scheduler();
   readonly #memory: ReadMemory;
@@ -48,11 +58,8 @@ export class SearchEngine {
     this.#limits = limits;
     this.#memory = new ReadMemory(limits);
     this.#postings = new Postings(db);
-    this.#finder = new CandidateFinder(
-      this.#postings,
-      new Vocabulary(db, this.#postings, limits.vocabularyBytes, () => this.#newSlice()),
-      limits,
-    );
+    this.#vocabulary = new Vocabulary(db, this.#postings, limits.vocabularyBytes, () => this.#newSlice());
+    this.#finder = new CandidateFinder(this.#postings, this.#vocabulary, limits);
   }
 
   /** Prepares a search. */
@@ -66,6 +73,19 @@ export class SearchEngine {
       scheduler: this.#scheduler,
       memory: this.#memory,
     });
+  }
+
+  /** Lists words of the index; those found until the request's time is over. */
+  async words(request: Omit<WordRequest, 'signal'>): Promise<IndexedWord[]> {
+    const { lifetimeMs, client } = request;
+    const { sliceMs, maxWorkMs } = this.#limits;
+    const slice = new TimeSlice({ sliceMs, lifetimeMs, maxWorkMs, client, scheduler: this.#scheduler });
+    await slice.begin();
+    try {
+      return await listWords(request, { vocabulary: this.#vocabulary, postings: this.#postings }, slice);
+    } finally {
+      slice.end();
+    }
   }
 
   /** A slice for work that no client requested. */

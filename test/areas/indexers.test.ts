@@ -9,3 +9,4 @@ import '../storage/indexers/semantics.test.js';
 import '../storage/indexers/term-lookup.test.js';
 import '../storage/indexers/regexps.test.js';
 import '../storage/indexers/text-and-terms.test.js';
+import '../storage/indexers/word-list.test.js';
