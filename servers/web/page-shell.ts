@@ -18,6 +18,8 @@ export interface PageShell {
   readonly icon?: string;
   readonly alternates?: readonly Alternate[];
   readonly script?: string;
+  /** An OpenSearch description, by which browsers add the site to their search engines. */
+  readonly search?: { readonly title: string; readonly href: string };
   /** Name and first page of the site, at the top of each page. */
   readonly site?: { readonly name: string; readonly href: string };
   /** The navigation landmark: its label and a list of links. */
@@ -35,7 +37,7 @@ ${endPage(shell)}
 
 /** A document up to the beginning of its content. */
 export function beginPage(shell: PageShell): Html {
-  const { title, styles, icon, script } = shell;
+  const { title, styles, icon, script, search } = shell;
   return html`<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -46,8 +48,9 @@ ${shell.noindex === true && html`<meta name="robots" content="noindex, nofollow"
 ${'text' in styles ? html`<style>\n${new Html(styles.text)}\n</style>\n` : styles.map((href) => html`<link rel="stylesheet" href="${href}">\n`)}${
   icon !== undefined && html`<link rel="icon" type="image/svg+xml" href="${icon}">\n`
 }${(shell.alternates ?? []).map(({ type, title, href }) => html`<link rel="alternate" type="${type}" title="${title}" href="${href}">\n`)}${
-  script !== undefined && html`<script src="${script}" defer></script>\n`
-}</head>
+  search !== undefined &&
+  html`<link rel="search" type="application/opensearchdescription+xml" title="${search.title}" href="${search.href}">\n`
+}${script !== undefined && html`<script src="${script}" defer></script>\n`}</head>
 <body>
 ${header(shell)}<main id="main" tabindex="-1">`;
 }

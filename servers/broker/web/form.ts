@@ -2,6 +2,10 @@ import type { QueryRequest } from '../../../clients/broker/index.js';
 import { composeQuery } from './compose-query.js';
 import { type Narrowing, readNarrowings, writeNarrowing } from './narrow.js';
 
+/** Orders of a result: best first, most matched lines first, newest first. */
+const SORTS = ['by-rank', 'by-NML', 'by-date'] as const;
+export type Sort = (typeof SORTS)[number];
+
 /** The fields of the query form (BRK-9.1). */
 export interface QueryForm {
   readonly query: string;
@@ -14,7 +18,9 @@ export interface QueryForm {
   readonly descriptions: boolean;
   /** Also show type, dates and size of each object. */
   readonly verbose: boolean;
-  readonly sort: 'by-rank' | 'by-NML';
+  readonly sort: Sort;
+  /** `fold`: list only the first objects of each host. */
+  readonly fold: boolean;
   /** `maxobjflag`: largest number of objects. */
   readonly maxObjects?: number;
   /** `maxresultflag`: largest number of matched lines. */
@@ -45,6 +51,7 @@ export const DEFAULT_FORM: QueryForm = {
   descriptions: true,
   verbose: true,
   sort: 'by-rank',
+  fold: true,
   maxObjects: 50,
   maxLines: 8,
   page: 1,
@@ -86,7 +93,8 @@ export function readForm(fields: URLSearchParams): QueryForm {
     matchedLines: on('opaqueflag'),
     descriptions: on('descflag'),
     verbose: on('verbose'),
-    sort: fields.get('sort') === 'by-NML' ? 'by-NML' : 'by-rank',
+    sort: SORTS.find((sort) => sort === fields.get('sort')) ?? 'by-rank',
+    fold: on('fold'),
     page: Math.max(1, number('page', 10_000) ?? 1),
     narrow: readNarrowings(fields.getAll('narrow')),
     format: FORMATS.find((format) => format === fields.get('format')) ?? 'html',
@@ -124,6 +132,7 @@ export function writeForm(form: QueryForm): string {
     ['opaqueflag', form.matchedLines],
     ['descflag', form.descriptions],
     ['verbose', form.verbose],
+    ['fold', form.fold],
   ];
   fields.set('caseflag', form.ignoreCase ? 'on' : 'off');
   for (const [name, value] of flags) if (value) fields.set(name, 'on');

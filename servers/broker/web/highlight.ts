@@ -36,16 +36,21 @@ export function literalTerms(query: Query): string[] {
   return [...new Set(terms)].filter((term) => term.trim() !== '').slice(0, MAX_WORDS);
 }
 
-/** Returns a function that marks the terms in a text. */
-export function highlighter(
+/** Returns a pattern, with the flag `g`, that matches the terms; undefined if there are none. */
+export function termPattern(
   terms: readonly string[],
   options: { readonly ignoreCase: boolean; readonly matchWord: boolean },
-): (text: string) => Content {
-  if (terms.length === 0) return (text) => text;
+): RegExp | undefined {
+  if (terms.length === 0) return undefined;
   const longestFirst = [...terms].sort((a, b) => b.length - a.length);
   const any = `(?:${longestFirst.map(literal).join('|')})`;
   const source = options.matchWord ? `(?<![\\p{L}\\p{N}_])${any}(?![\\p{L}\\p{N}_])` : any;
-  const pattern = new RegExp(source, options.ignoreCase ? 'giu' : 'gu');
+  return new RegExp(source, options.ignoreCase ? 'giu' : 'gu');
+}
+
+/** Returns a function that marks what the pattern matches in a text. */
+export function highlighter(pattern: RegExp | undefined): (text: string) => Content {
+  if (pattern === undefined) return (text) => text;
   return (text) => {
     const parts: Content[] = [];
     let end = 0;

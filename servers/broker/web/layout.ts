@@ -14,6 +14,8 @@ export interface SiteLinks {
   readonly stylesheet: string;
   readonly script: string;
   readonly icon: string;
+  /** The OpenSearch description. */
+  readonly openSearch: string;
 }
 
 /** The content of a page and the facts that its frame shows. */
@@ -47,6 +49,7 @@ export function pageShell(site: SiteLinks, page: Omit<Page, 'content'>): PageShe
     icon: site.icon,
     alternates: page.alternates ?? [],
     script: site.script,
+    search: { title: site.brokerName, href: site.openSearch },
     site: { name: site.brokerName, href: site.home },
     navigation: {
       label: 'This broker',

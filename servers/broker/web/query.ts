@@ -68,7 +68,14 @@ export async function queryBroker(
   };
   const client = new BrokerClient({ host, port, opaqueMode, ...idle, onOpen });
   const maxShown = objectsToList(form, maxResults);
-  const found = client.query(query, { ...toRequest(form, maxShown, SHOWN_ATTRIBUTES), signal });
+  // The newest may be anywhere in the whole result.
+  const maxSent = form.sort === 'by-date' ? maxResults : maxShown;
+  const request = toRequest(
+    form.sort === 'by-date' ? withoutMaxObjects(form) : form,
+    maxSent,
+    SHOWN_ATTRIBUTES,
+  );
+  const found = client.query(query, { ...request, signal });
   const hits: ShownHit[] = [];
   let failure: string | undefined;
   try {
@@ -85,6 +92,7 @@ export async function queryBroker(
   }
   // A result as long as the broker's own limit may have been cut.
   const truncated = hits.length > maxShown || hits.length === maxResults;
+  if (form.sort === 'by-date') hits.sort((a, b) => Number(b.modified ?? 0) - Number(a.modified ?? 0));
   const shown = hits.slice(0, maxShown);
   if (form.sort === 'by-NML') shown.sort((a, b) => b.lineCount - a.lineCount);
   const messages = hits.length === 0 ? [] : found.messages;
@@ -98,4 +106,9 @@ export async function queryBroker(
       ...(failure === undefined ? {} : { failure }),
     },
   };
+}
+
+function withoutMaxObjects(form: QueryForm): QueryForm {
+  const { maxObjects: _, ...rest } = form;
+  return rest;
 }

@@ -6,15 +6,19 @@ import { ConnectionError, messageOf } from '../../../protocols/errors.js';
 import { addressGroup, LogLimiter } from '../../host/index.js';
 import { type Content, Html, html } from '../../web/html.js';
 import { beginPage, endPage } from '../../web/page-shell.js';
+import { AlternativeFinder } from './alternatives.js';
+import { renderAlternatives, renderReading } from './alternatives-list.js';
 import type { ConfigFiles } from './config-files.js';
 import type { FacetCounter, FacetCounts } from './facets.js';
 import { jsonResult, rssResult } from './feeds.js';
 import { type QueryForm, readForm, toRequest, writeForm } from './form.js';
-import { highlighter, literalTerms } from './highlight.js';
+import { highlighter, literalTerms, termPattern } from './highlight.js';
 import { pageShell, type SiteLinks } from './layout.js';
 import { LinkedFrom, orderByLinks } from './linked-from.js';
 import { narrowQuery } from './narrow.js';
+import { type OpenObject, passagesOf } from './object-passages.js';
 import { type FaultyQuery, objectsToList, type QueryTarget, queryBroker, readQuery } from './query.js';
+import { isStructured } from './query-words.js';
 import { type Results as FoundResults, SHOWN_ATTRIBUTES, type ShownHit } from './results.js';
 import {
   PAGE_OBJECTS,
@@ -43,16 +47,23 @@ export interface ResultsContext extends RouteContext {
   readonly counter: FacetCounter;
   /** Path of the readable view of an object, from the URL in its `125`; undefined for objects of other brokers. */
   readonly summaryPath: (objectUrl: string) => string | undefined;
+  readonly openObject: OpenObject;
 }
+
+/** A Broker to query, and whether it is one of Brokers.cf. */
+type Target = QueryTarget & { readonly listed: boolean };
 
 /** A query, its target, and the definitions of its pages. */
 interface PageQuery {
   readonly form: QueryForm;
   readonly config: BrokerQueryConfig;
-  readonly target: QueryTarget;
+  readonly target: Target;
   /** The message line for the broker. */
   readonly message: string;
 }
+
+/** With fewer objects, the page looks for queries that find more. */
+const FEW_OBJECTS = 3;
 
 const HTML = 'text/html; charset=utf-8';
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -62,8 +73,10 @@ const RSS_TYPE = 'application/rss+xml; charset=utf-8';
 export class Results implements AsyncDisposable {
   #linkedFrom: LinkedFrom | undefined;
   readonly #lines: LogLimiter;
+  readonly #alternatives: AlternativeFinder;
 
   constructor(readonly context: ResultsContext) {
+    this.#alternatives = new AlternativeFinder(context.broker);
     this.#lines = new LogLimiter((text) => context.log.warn(`Query page: ${text}`));
   }
 
@@ -89,10 +102,11 @@ export class Results implements AsyncDisposable {
     if (whole.kind === 'fault') return this.#renderRefusal(400, pageQuery, whole.message);
     const request = toRequest(form, objectsToList(form, target.maxResults), SHOWN_ATTRIBUTES);
     const sent = { ...pageQuery, message: queryMessage(whole.query, request, target.opaqueMode) };
+    const client = addressGroup(address);
     const stop = new AbortController();
     const counting = target.listed
       ? undefined
-      : this.#countFacets(whole.query, form, addressGroup(address), AbortSignal.any([signal, stop.signal]));
+      : this.#countFacets(whole.query, form, client, AbortSignal.any([signal, stop.signal]));
     try {
       const outcome = await queryBroker(form, whole.query, target, signal);
       if (outcome.kind === 'refused') {
@@ -103,7 +117,7 @@ export class Results implements AsyncDisposable {
           renderNotice('error', 'The broker refused the query:', outcome.message),
         );
       }
-      return await this.#renderResults(sent, read.query, outcome.results, await counting, signal);
+      return await this.#renderResults(sent, read.query, outcome.results, await counting, client, signal);
     } catch (error) {
       if (!(error instanceof ConnectionError)) throw error;
       if (this.#lines.allows(address)) log.error(`Query page: ${error.message}`);
@@ -114,11 +128,7 @@ export class Results implements AsyncDisposable {
   }
 
   /** Returns the broker of Brokers.cf that the form names (BRK-9.3), or else our own. */
-  async #findTarget(
-    form: QueryForm,
-    config: BrokerQueryConfig,
-    address: string,
-  ): Promise<QueryTarget & { readonly listed: boolean }> {
+  async #findTarget(form: QueryForm, config: BrokerQueryConfig, address: string): Promise<Target> {
     const { broker, brokerAddress, files } = this.context;
     const { maxResults } = broker.config;
     const timeout = config.timeout === undefined ? {} : { timeout: config.timeout };
@@ -175,6 +185,7 @@ export class Results implements AsyncDisposable {
     shownQuery: Query,
     found: FoundResults,
     counts: FacetCounts | undefined,
+    client: string,
     signal: AbortSignal,
   ): Promise<ResultReply> {
     const { form, config } = pageQuery;
@@ -208,9 +219,16 @@ export class Results implements AsyncDisposable {
       usesVariable(config.templates.ResultTrailer, 'pager');
     const pageObjects = paged ? PAGE_OBJECTS : Math.max(1, results.hits.length);
     const part = selectPage(form, results, pageObjects);
+    const pattern = termPattern(literalTerms(shownQuery), form);
+    const isOwn = !pageQuery.target.listed;
     const options: ResultsOptions = {
       action,
-      highlight: highlighter(literalTerms(shownQuery), form),
+      highlight: highlighter(pattern),
+      passages:
+        !isOwn || pattern === undefined
+          ? NO_PASSAGES
+          : await passagesOf(part.hits, pattern, this.context.openObject, signal),
+      help: isOwn ? await this.#renderHelp(form, shownQuery, results, client, signal) : '',
       summaryPath,
       ...(counts === undefined ? {} : { counts }),
       pageObjects,
@@ -224,7 +242,7 @@ export class Results implements AsyncDisposable {
       renderTemplate(config.templates.PrintObject, {
         ...set,
         ...objectVariables(hit, part.first + i + 1, config),
-        object: renderResultItem(hit, form, options),
+        object: renderResultItem(hit, form, part, options),
       }),
     );
     // BRK-9.8
@@ -235,6 +253,23 @@ ${results.truncated ? html`${render('TruncateWarning')}\n` : ''}${render('EndBro
 ${render('ResultTrailer')}
 `;
     return { status: 200, type: HTML, body: body.text };
+  }
+
+  /** How the query was understood, and what finds more if it found nothing or little. */
+  async #renderHelp(
+    form: QueryForm,
+    query: Query,
+    { hits, truncated, failure }: FoundResults,
+    client: string,
+    signal: AbortSignal,
+  ): Promise<Content> {
+    const isFew = hits.length < FEW_OBJECTS && !truncated && failure === undefined;
+    const alternatives = isFew ? await this.#alternatives.find(form, hits.length, client, signal) : [];
+    const { action } = this.context.form;
+    return [
+      hits.length === 0 || isStructured(query) ? renderReading(query) : '',
+      renderAlternatives(alternatives, action),
+    ];
   }
 
   /** Renders the page of a refused query: FailBrokerResults instead of results. */
@@ -317,6 +352,7 @@ ${renderDefinition(config, 'ResultTrailer', variables)}
 }
 
 const NO_COUNTS: ReadonlyMap<string, number> = new Map();
+const NO_PASSAGES: ResultsOptions['passages'] = new Map();
 
 async function countLinks(
   links: LinkedFrom | undefined,

@@ -4,7 +4,9 @@ import { type Content, type Html, html, link } from '../../web/html.js';
 import { byteSize, date, plural } from '../../web/values.js';
 import { renderFacets, renderNarrowings } from './facet-list.js';
 import type { FacetCounts } from './facets.js';
+import { type FoldedHits, foldHosts } from './fold-hosts.js';
 import { type QueryForm, writeForm } from './form.js';
+import type { Passage, Passages } from './passages.js';
 import type { Results, ShownHit } from './results.js';
 import type { Variables } from './templates.js';
 
@@ -28,6 +30,10 @@ export interface ResultsOptions {
   /** Number of documents that link to the object's document, by its URL, and the page that lists them. */
   readonly linkedFrom?: ReadonlyMap<string, number>;
   readonly linksPage?: (url: string) => string | undefined;
+  /** What is shown of the text of each object. */
+  readonly passages: ReadonlyMap<ShownHit, Passages>;
+  /** What to try if nothing or little was found, and how the query was understood. */
+  readonly help: Content;
 }
 
 /** The objects of one page of a result. */
@@ -37,15 +43,21 @@ export interface ResultPage {
   readonly first: number;
   readonly page: number;
   readonly pages: number;
+  /** Number of objects that all pages list. */
+  readonly listed: number;
+  readonly folded: FoldedHits['folded'];
 }
 
 /** Returns the page of the result that the form requests, or the last page. */
 export function selectPage(form: QueryForm, results: Results, pageObjects: number): ResultPage {
-  const pages = Math.max(1, Math.ceil(results.hits.length / pageObjects));
+  const { hits, folded } = form.fold ? foldHosts(results.hits) : { hits: results.hits, folded: NOT_FOLDED };
+  const pages = Math.max(1, Math.ceil(hits.length / pageObjects));
   const page = Math.min(form.page, pages);
   const first = (page - 1) * pageObjects;
-  return { hits: results.hits.slice(first, first + pageObjects), first, page, pages };
+  return { hits: hits.slice(first, first + pageObjects), first, page, pages, listed: hits.length, folded };
 }
+
+const NOT_FOLDED: FoldedHits['folded'] = new Map();
 
 /** Returns the variables of the definitions around the objects. Our own variables are fragments of HTML. */
 export function resultVariables(
@@ -73,7 +85,7 @@ function renderHead(form: QueryForm, results: Results, part: ResultPage, options
   const { action, counts } = options;
   const lines = hits.reduce((sum, hit) => sum + hit.lineCount, 0);
   const shownTo = part.first + part.hits.length;
-  const range = part.pages > 1 ? `, ${part.first + 1} to ${shownTo} of ${hits.length} shown here` : '';
+  const range = part.pages > 1 ? `, ${part.first + 1} to ${shownTo} of ${part.listed} shown here` : '';
   const url = (change: Partial<QueryForm>) => `${action}?${writeForm({ ...form, page: 1, ...change })}`;
   return html`<section aria-labelledby="results">
 <h1 id="results">${formatHeading(results, counts)}</h1>
@@ -82,15 +94,16 @@ ${results.errors.map((text) => renderNotice('error', 'The broker reports:', text
 ${results.messages.map((text) => renderNotice('note', '', text))}
 ${renderNarrowings(form, action)}${
   hits.length === 0
-    ? renderNothingFound()
+    ? renderNothingFound(options.help)
     : html`<p class="count">For <q>${form.query}</q>${form.matchedLines ? `, ${plural(lines, 'matched line')}` : ''}${range}.</p>
 <ul class="tools">
 <li>${renderChoice('Best first', form.sort === 'by-rank', url({ sort: 'by-rank' }))}</li>
 <li>${renderChoice('Most matched lines first', form.sort === 'by-NML', url({ sort: 'by-NML' }))}</li>
+<li>${renderChoice('Newest first', form.sort === 'by-date', url({ sort: 'by-date' }))}</li>
 <li><a href="${url({ format: 'rss' })}">RSS</a></li>
 <li><a href="${url({ format: 'json' })}">JSON</a></li>
 ${counts === undefined ? '' : html`<li class="phone"><a href="#narrow">Narrow</a></li>\n`}</ul>
-`
+${options.help}`
 }`;
 }
 
@@ -112,23 +125,62 @@ export function renderNotice(kind: 'error' | 'note', lead: string, text: Content
   return html`<p class="${kind}"${kind === 'error' ? html` role="alert"` : ''}>${lead === '' ? '' : html`<strong>${lead}</strong> `}${text}</p>`;
 }
 
-function renderNothingFound(): Html {
-  return html`<p>Try fewer words, allow a spelling error, or match parts of words: these are under <em>Settings</em>.</p>`;
+function renderNothingFound(help: Content): Html {
+  return html`${help}<p>Try fewer words, allow a spelling error, or match parts of words: these are under <em>Settings</em>.</p>`;
 }
 
 /** Renders one object of the list. */
-export function renderResultItem(hit: ShownHit, form: QueryForm, options: ResultsOptions): Html {
+export function renderResultItem(
+  hit: ShownHit,
+  form: QueryForm,
+  part: ResultPage,
+  options: ResultsOptions,
+): Html {
   const { highlight } = options;
+  const passages = options.passages.get(hit)?.passages ?? [];
+  const lines = renderMatchedLines(hit, form, highlight);
   const url = textOfUrl(hit.url);
   const title = hit.title ?? url;
   const summary = hit.objectUrl === undefined ? undefined : options.summaryPath(hit.objectUrl);
   return html`<li>
 <h2>${link(hrefOfUrl(hit.url), highlight(title))}</h2>
 <p class="url">${url}</p>
-${hit.description === undefined ? '' : html`<p class="description">${highlight(hit.description)}</p>\n`}${renderMatchedLines(hit, form, highlight)}<p class="about">${form.verbose ? renderFacts(hit) : ''}${renderLinkedFrom(hit, options)}${
+${passages.length > 0 ? html`<p class="description">${renderPassages(passages, highlight)}</p>\n` : renderDescription(hit, highlight)}${passages.length > 0 ? renderFoldedLines(hit, lines) : lines}<p class="about">${form.verbose ? renderFacts(hit) : ''}${renderLinkedFrom(hit, options)}${
     summary === undefined ? '' : html`<a href="${summary}">Summary<span class="aside"> of ${title}</span></a>`
   }</p>
-</li>`;
+${renderFoldedHost(part.folded.get(hit), form, options.action)}</li>`;
+}
+
+function renderDescription({ description }: ShownHit, highlight: ResultsOptions['highlight']): Content {
+  return description === undefined ? '' : html`<p class="description">${highlight(description)}</p>\n`;
+}
+
+function renderPassages(passages: readonly Passage[], highlight: ResultsOptions['highlight']): Content {
+  return passages.map(({ text, cutBefore, cutAfter }, i) => [
+    cutBefore && i === 0 ? '… ' : '',
+    highlight(text),
+    cutAfter ? ' … ' : ' ',
+  ]);
+}
+
+/** The passages show why the object was found; the lines of the protocol are there for those who want them. */
+function renderFoldedLines({ lineCount, url }: ShownHit, lines: Content): Content {
+  if (lines === '') return '';
+  return html`<details class="matched"><summary>${plural(lineCount, 'matched line')}<span class="aside"> of ${textOfUrl(url)}</span></summary>
+${lines}</details>
+`;
+}
+
+function renderFoldedHost(
+  folded: { readonly host: string; readonly objects: number } | undefined,
+  form: QueryForm,
+  action: string,
+): Content {
+  if (folded === undefined) return '';
+  const { host, objects } = folded;
+  const narrow = [...form.narrow, { kind: 'host', value: host } as const];
+  return html`<p class="more"><a href="${action}?${writeForm({ ...form, page: 1, narrow })}">${objects.toLocaleString('en')} more from ${host}</a></p>
+`;
 }
 
 function renderLinkedFrom({ url }: ShownHit, { linkedFrom, linksPage }: ResultsOptions): Content {

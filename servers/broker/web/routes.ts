@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { textOfUrl } from '../../../protocols/soif/index.js';
 import type { StoredParts } from '../../../storage/index.js';
+import { addressGroup } from '../../host/index.js';
 import { queryFields } from '../../web/form-fields.js';
 import { html } from '../../web/html.js';
 import { sendPage } from '../../web/replies.js';
@@ -18,15 +19,19 @@ import { renderHome } from './home-page.js';
 import { renderBrokerPage, type SiteLinks } from './layout.js';
 import { renderObject } from './object-page.js';
 import { sendObject, shownObject } from './object-reply.js';
+import { OPEN_SEARCH_TYPE, openSearchDescription } from './open-search.js';
 import { Results } from './result-reply.js';
 import type { PageReply, RouteContext } from './route-context.js';
 import type { SearchFormOptions } from './search-form.js';
 import { renderStatistics } from './stats-page.js';
+import { SUGGESTIONS_TYPE, Suggestions } from './suggestions.js';
 
 /** Path of the programs of the original (BRK-9.4). */
 const CGI = '/Harvest/cgi-bin';
 const QUERY_PROGRAMS = ['BrokerQuery.cgi', 'BrokerQuery.pl.cgi', 'nph-search.cgi'];
 const DISPLAY_PROGRAM = `${CGI}/DisplayObject.cgi`;
+const SUGGESTIONS = '/Harvest/suggestions';
+const OPEN_SEARCH = '/Harvest/opensearch.xml';
 const ADMIN_PROGRAM = `${CGI}/BrokerAdmin.cgi`;
 
 /** Adds every route of the broker's web pages. */
@@ -89,6 +94,14 @@ export function addRoutes(app: FastifyInstance, pages: BrokerPages): void {
   app.get(DISPLAY_PROGRAM, (request, reply) =>
     show(reply, pages.object(requestFields(request).get('object') ?? '')),
   );
+  app.get(SUGGESTIONS, async (request, reply) => {
+    const text = queryFields(request).get('query') ?? '';
+    const json = await pages.suggestions.reply(text, addressGroup(request.ip), disconnectSignal(reply));
+    return reply.type(SUGGESTIONS_TYPE).header('x-robots-tag', 'noindex').send(json);
+  });
+  app.get(OPEN_SEARCH, (_request, reply) =>
+    reply.type(`${OPEN_SEARCH_TYPE}; charset=utf-8`).send(pages.openSearch()),
+  );
   app.get('/healthz', () => ({ status: 'ok', objects: broker.count }));
   app.get('/robots.txt', (_request, reply) =>
     reply
@@ -107,6 +120,7 @@ const FAILURES: ReadonlyMap<number, string> = new Map([
 export class BrokerPages {
   readonly site: SiteLinks;
   readonly results: Results;
+  readonly suggestions: Suggestions;
   readonly #form: Omit<SearchFormOptions, 'autofocus'>;
   readonly #counter: FacetCounter;
   readonly #ages: AgeStatistics;
@@ -129,8 +143,15 @@ export class BrokerPages {
       stylesheet: '/Harvest/style.css',
       script: '/Harvest/enhance.js',
       icon: '/Harvest/icon.svg',
+      openSearch: OPEN_SEARCH,
     };
-    this.#form = { action: `${CGI}/${QUERY_PROGRAMS[0]}`, help: this.site.help, home };
+    this.#form = {
+      action: `${CGI}/${QUERY_PROGRAMS[0]}`,
+      suggestions: SUGGESTIONS,
+      help: this.site.help,
+      home,
+    };
+    this.suggestions = new Suggestions(broker);
     this.#counter = new FacetCounter(broker, context.facets);
     this.#ages = new AgeStatistics(broker.store);
     this.results = new Results({
@@ -140,6 +161,7 @@ export class BrokerPages {
       files,
       counter: this.#counter,
       summaryPath: (url) => this.#summaryPath(url),
+      openObject: (url) => this.openObject(this.#oidOfUrl(url)),
     });
   }
 
@@ -166,6 +188,13 @@ export class BrokerPages {
       browse: (narrowing) => browseUrl(this.#form.action, narrowing),
     });
     return { status: 200, title: `Search ${brokerName}`, content, current: 'home' };
+  }
+
+  openSearch(): string {
+    const { brokerName, icon } = this.site;
+    const { origin } = new URL(this.context.broker.homePage);
+    const { action } = this.#form;
+    return openSearchDescription({ brokerName, origin, action, suggestions: SUGGESTIONS, icon });
   }
 
   advanced(): PageReply {
@@ -230,11 +259,14 @@ export class BrokerPages {
 
   /** Returns the path of the readable view of an object of this broker, whatever host its `125` names. */
   #summaryPath(objectUrl: string): string | undefined {
-    if (!URL.canParse(objectUrl)) return undefined;
-    const path = new URL(objectUrl).pathname;
-    return oidOfPath(this.site.brokerName, path) === undefined
+    return this.#oidOfUrl(objectUrl) === undefined
       ? undefined
-      : `${DISPLAY_PROGRAM}?${new URLSearchParams({ object: path })}`;
+      : `${DISPLAY_PROGRAM}?${new URLSearchParams({ object: new URL(objectUrl).pathname })}`;
+  }
+
+  #oidOfUrl(objectUrl: string): number | undefined {
+    if (!URL.canParse(objectUrl)) return undefined;
+    return oidOfPath(this.site.brokerName, new URL(objectUrl).pathname);
   }
 }
 

@@ -14,6 +14,8 @@ export interface SearchFormOptions {
   readonly autofocus: boolean;
   /** Identifier of the element that describes the error in the query. */
   readonly errorId?: string;
+  /** Path of the completions of a text. */
+  readonly suggestions: string;
   /** Path of the help page and of the search page. */
   readonly help: string;
   readonly home: string;
@@ -28,9 +30,10 @@ export function renderSearchForm(form: QueryForm, options: SearchFormOptions): H
   return html`<form class="search" role="search" method="get" action="${options.action}">
 <div class="line">
 <label for="query">Search for</label>
-<input type="search" id="query" name="query" value="${form.query}" autocomplete="off" autocapitalize="none" spellcheck="false" enterkeyhint="search" maxlength="8192"${
+<input type="search" id="query" name="query" value="${form.query}" autocomplete="off" autocapitalize="none" spellcheck="false" enterkeyhint="search" list="completions" maxlength="8192"${
     options.autofocus ? html` autofocus` : ''
   }${invalid === undefined ? '' : html` aria-invalid="true" aria-describedby="${invalid}"`}>
+<datalist id="completions" data-source="${options.suggestions}"></datalist>
 <button type="submit">Search</button>
 </div>
 <details${hasUnusualSettings(form) ? html` open` : ''}>
@@ -57,12 +60,14 @@ ${renderCheckbox('wordflag', 'Match whole words only', form.matchWord)}
 ${renderCheckbox('opaqueflag', 'Show matched lines', form.matchedLines)}
 ${renderCheckbox('descflag', 'Show descriptions', form.descriptions)}
 ${renderCheckbox('verbose', 'Show type, size and dates', form.verbose)}
+${renderCheckbox('fold', 'List two objects of each host', form.fold)}
 <p><label for="maxobjflag">Objects at most</label>
 <select id="maxobjflag" name="maxobjflag">${objectChoices(form).map((n) => renderOption(n, form.maxObjects))}<option value="0"${selectedAttribute(form.maxObjects === undefined)}>no limit</option></select></p>
 <p><label for="sort">Order</label>
 <select id="sort" name="sort">
 <option value="by-rank"${selectedAttribute(form.sort === 'by-rank')}>best first</option>
 <option value="by-NML"${selectedAttribute(form.sort === 'by-NML')}>most matched lines first</option>
+<option value="by-date"${selectedAttribute(form.sort === 'by-date')}>newest first</option>
 </select></p>
 </fieldset>
 ${renderHidden('maxlineflag', String(form.maxLines ?? 0))}

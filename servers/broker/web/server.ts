@@ -38,7 +38,7 @@ export function pageLimits({ timeoutMs, ...limits }: PeerLimits = {}): Partial<W
     : { ...limits, drainTimeoutMs: Math.min(timeoutMs, DRAIN_TIMEOUT_MS) };
 }
 
-const HEADERS = securityHeaders({ scripts: true, images: true, referrer: 'no-referrer' });
+const HEADERS = securityHeaders({ scripts: true, images: true, connections: true, referrer: 'no-referrer' });
 
 const ASSETS: readonly Asset[] = [
   { path: '/Harvest/style.css', file: '#web-assets/style.css' },

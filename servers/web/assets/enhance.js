@@ -29,6 +29,37 @@ document.addEventListener('keydown', (event) => {
   }
 });
 
+// Completes the last word of the query as the user types.
+const completions = document.getElementById('completions');
+if (query instanceof HTMLInputElement && completions !== null) {
+  let asked;
+  let timer;
+  const show = (texts) => {
+    completions.replaceChildren(
+      ...texts.map((text) => {
+        const option = document.createElement('option');
+        option.value = text;
+        return option;
+      }),
+    );
+  };
+  const ask = async () => {
+    asked?.abort();
+    asked = new AbortController();
+    const source = `${completions.dataset.source}?${new URLSearchParams({ query: query.value })}`;
+    try {
+      const reply = await fetch(source, { signal: asked.signal });
+      if (reply.ok) show((await reply.json())[1]);
+    } catch {
+      // The user has typed on, or the server is away: the search works without.
+    }
+  };
+  query.addEventListener('input', () => {
+    clearTimeout(timer);
+    timer = setTimeout(ask, 120);
+  });
+}
+
 // Selects the character at which the query cannot be read. The field has the focus already.
 const fault = document.querySelector('[data-fault]');
 if (fault !== null && query !== null) {

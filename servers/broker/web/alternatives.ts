@@ -1,0 +1,165 @@
+// Looks for queries like one that found nothing, or little, which find more.
+import { type Expression, formatQuery, type Query } from '../../../protocols/broker/index.js';
+import { PeerError, StorageError } from '../../../protocols/errors.js';
+import type { Broker } from '../broker.js';
+import type { QueryForm } from './form.js';
+import { literalTerms } from './highlight.js';
+import { narrowQuery } from './narrow.js';
+import { readQuery } from './query.js';
+import { combine, conjunctsOf, mapWords } from './query-words.js';
+
+/** A query that finds more. */
+export interface Alternative {
+  readonly kind: 'spelling' | 'text' | 'errors' | 'parts' | 'everywhere' | 'without' | 'any';
+  readonly form: QueryForm;
+  /** The word that is left out. */
+  readonly word?: string;
+  readonly objects: number;
+  /** Whether there are more. */
+  readonly more: boolean;
+}
+
+/** Objects that are counted of each alternative. */
+const MAX_OBJECTS = 100;
+/** Milliseconds for one of them, and for all. */
+const PROBE_MS = 300;
+const TOTAL_MS = 1_000;
+/** Pages that look for alternatives at a time; others show none. */
+const MAX_CONCURRENT = 4;
+/** Alternatives that are shown, and words that are left out one at a time. */
+const MAX_SHOWN = 6;
+const MAX_WITHOUT = 4;
+/** A word with so few objects is corrected if a word like it has so many times as many. */
+const RARE = 3;
+const TIMES_AS_MANY = 10;
+
+const ONE_WORD = /^[\p{L}\p{M}\p{N}_]+$/u;
+
+/** Finds {@link Alternative}s in the index of the Broker. */
+export class AlternativeFinder {
+  #running = 0;
+
+  constructor(readonly broker: Pick<Broker, 'indexer'>) {}
+
+  /**
+   * Returns the alternatives that find something, at most six, those most like the query first.
+   *
+   * @param form its query is valid
+   * @param found number of objects that the query found
+   */
+  async find(form: QueryForm, found: number, client: string, signal: AbortSignal): Promise<Alternative[]> {
+    const read = readQuery(form.query);
+    if (read.kind === 'fault' || read.query.kind === 'all' || this.#running >= MAX_CONCURRENT) return [];
+    this.#running += 1;
+    const end = AbortSignal.any([signal, AbortSignal.timeout(TOTAL_MS)]);
+    const alternatives: Alternative[] = [];
+    try {
+      for await (const candidate of this.#candidates(form, read.query, client, end)) {
+        const { objects, more } = await this.#count(candidate.form, client, end);
+        if (objects > found) alternatives.push({ ...candidate, objects, more });
+        if (alternatives.length === MAX_SHOWN) break;
+      }
+    } catch (error) {
+      // What was found until then is shown.
+      if (!end.aborted && !(error instanceof PeerError || error instanceof StorageError)) throw error;
+    } finally {
+      this.#running -= 1;
+    }
+    return alternatives;
+  }
+
+  async *#candidates(
+    form: QueryForm,
+    query: Expression,
+    client: string,
+    signal: AbortSignal,
+  ): AsyncGenerator<Omit<Alternative, 'objects' | 'more'>> {
+    const first = { ...form, page: 1 };
+    const corrected = await this.#correct(query, client, signal);
+    if (corrected !== undefined) yield { kind: 'spelling', form: { ...first, query: corrected } };
+    const text = form.query.replace(/["\\]/g, ' ').trim();
+    if (hasAttribute(query)) yield { kind: 'text', form: { ...first, query: `"${text}"` } };
+    if (form.errors === 0) yield { kind: 'errors', form: { ...first, errors: 1 } };
+    if (form.matchWord) yield { kind: 'parts', form: { ...first, matchWord: false } };
+    if (form.narrow.length > 0) yield { kind: 'everywhere', form: { ...first, narrow: [] } };
+    const parts = conjunctsOf(query) ?? [];
+    if (parts.length < 2) return;
+    for (const part of parts.slice(0, MAX_WITHOUT)) {
+      const rest = combine(
+        'and',
+        parts.filter((other) => other !== part),
+      );
+      yield { kind: 'without', form: { ...first, query: rest }, word: wordOf(part) };
+    }
+    if (parts.length > 2) yield { kind: 'any', form: { ...first, query: combine('or', parts) } };
+  }
+
+  /** The query with words of the index in place of words that it does not have. */
+  async #correct(query: Expression, client: string, signal: AbortSignal): Promise<string | undefined> {
+    const { indexer } = this.broker;
+    const corrections = new Map<string, string>();
+    for (const word of literalTerms(query)) {
+      if (!ONE_WORD.test(word)) continue;
+      const { objects } = await this.#countQuery(
+        { kind: 'term', text: word, quoted: true, offset: 0 },
+        { ignoreCase: true, matchWord: true, errors: 0 },
+        client,
+        signal,
+      );
+      if (objects >= RARE) continue;
+      const request = {
+        kind: 'neighbors',
+        text: word,
+        limit: 1,
+        lifetimeMs: PROBE_MS,
+        client,
+        signal,
+      } as const;
+      const [best] = (await indexer.words?.(request)) ?? [];
+      if (best !== undefined && best.objects >= TIMES_AS_MANY * objects) corrections.set(word, best.word);
+    }
+    if (corrections.size === 0) return undefined;
+    return formatQuery(mapWords(query, (text) => corrections.get(text) ?? text));
+  }
+
+  async #count(form: QueryForm, client: string, signal: AbortSignal) {
+    const read = readQuery(form.query);
+    if (read.kind === 'fault') return NOTHING;
+    const whole = readQuery(narrowQuery(formatQuery(read.query), form.narrow));
+    if (whole.kind === 'fault' || whole.query.kind === 'all') return NOTHING;
+    return this.#countQuery(whole.query, form, client, signal);
+  }
+
+  async #countQuery(
+    query: Expression,
+    { ignoreCase, matchWord, errors }: Pick<QueryForm, 'ignoreCase' | 'matchWord' | 'errors'>,
+    client: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly objects: number; readonly more: boolean }> {
+    signal.throwIfAborted();
+    const hits = this.broker.indexer.query(query, {
+      ignoreCase,
+      matchWord,
+      errors,
+      wantLines: false,
+      maxFiles: MAX_OBJECTS,
+      lifetimeMs: PROBE_MS,
+      client,
+      signal,
+    });
+    let objects = 0;
+    for await (const _ of hits) objects += 1;
+    const { complete } = await hits.outcome;
+    return { objects, more: !complete };
+  }
+}
+
+const NOTHING = { objects: 0, more: false };
+
+function hasAttribute(query: Query): boolean {
+  return (conjunctsOf(query) ?? []).some(({ kind }) => kind === 'select');
+}
+
+function wordOf(part: Expression): string {
+  return part.kind === 'term' ? part.text : formatQuery(part);
+}
