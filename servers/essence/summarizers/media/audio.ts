@@ -2,7 +2,7 @@ import type { SourceDocument } from '../../document.js';
 import type { Summary } from '../../summary.js';
 import { guarded, present } from '../extracted.js';
 import { summarizeUnrecognized } from '../text.js';
-import { fourCharacters, MediaFacts, textOf } from './facts.js';
+import { fourCharacters, MediaFacts } from './facts.js';
 import { id3v1, id3v2 } from './id3.js';
 import { readIsoMedia } from './iso-media.js';
 import { readMatroska } from './matroska.js';
@@ -96,7 +96,11 @@ function readChunks(bytes: Uint8Array, view: DataView, facts: MediaFacts, little
       facts.height = view.getUint32(data + 36, true);
     } else if (!little && name === 'COMM')
       facts.seconds = view.getUint32(offset + 10) / extendedFloat(view, offset + 16);
-    else facts.add(name, textOf(bytes.subarray(data, data + Math.min(size, 6000))).replace(/\0[\s\S]*$/, ''));
+    else
+      facts.add(
+        name,
+        facts.texts.decode(bytes.subarray(data, data + Math.min(size, 6000))).replace(/\0[\s\S]*$/, ''),
+      );
     offset += 8 + size + (size % 2);
   }
 }

@@ -1,5 +1,5 @@
-import { decodeBytes } from '../../charset/index.js';
 import { oneLine } from '../extracted.js';
+import { TagTexts } from './facts.js';
 
 /** Attributes by ID3v2 frame ID (three letters before version 2.3). */
 const FRAMES: ReadonlyMap<string, string> = new Map([
@@ -31,6 +31,7 @@ export function id3v2(bytes: Uint8Array): [string, string][] {
   const short = version < 3;
   const end = Math.min(bytes.length, 10 + syncSafe(bytes, 6));
   const found: [string, string][] = [];
+  const texts = new TagTexts();
   for (let offset = 10, frames = 0; offset + (short ? 6 : 10) <= end && frames < MAX_FRAMES; frames++) {
     const id = Buffer.from(bytes.subarray(offset, offset + (short ? 3 : 4))).toString('latin1');
     if (!/^[A-Z][A-Z0-9]+$/.test(id)) break;
@@ -45,6 +46,7 @@ export function id3v2(bytes: Uint8Array): [string, string][] {
       const text = frameText(
         bytes.subarray(start, Math.min(start + size, start + MAX_TEXT_BYTES)),
         name === 'Description',
+        texts,
       );
       if (text !== '') found.push([name, text]);
     }
@@ -69,19 +71,17 @@ export function id3v1(bytes: Uint8Array): [string, string][] {
   return fields.filter(([, value]) => value !== '');
 }
 
-function westernText(bytes: Uint8Array): string {
-  const texts = Buffer.from(bytes).toString('latin1').split('\0');
-  return texts
-    .map((text) => decodeBytes(Buffer.from(text, 'latin1'), { html: false, likely: ['windows-1252'] }))
-    .join('\0');
+function westernText(bytes: Uint8Array, texts: TagTexts): string {
+  const parts = Buffer.from(bytes).toString('latin1').split('\0');
+  return parts.map((part) => texts.decode(Buffer.from(part, 'latin1'))).join('\0');
 }
 
 /** Decodes a frame: an encoding byte, then the text. In a comment, a language and a short name precede the text. */
-function frameText(frame: Uint8Array, comment: boolean): string {
+function frameText(frame: Uint8Array, comment: boolean, texts: TagTexts): string {
   const label = ENCODINGS[frame[0] ?? 0] ?? 'windows-1252';
   const bytes = frame.subarray(comment ? 4 : 1);
   // What is declared as ISO-8859-1 is often in the character set of the writer's system.
-  const text = label === 'windows-1252' ? westernText(bytes) : new TextDecoder(label).decode(bytes);
+  const text = label === 'windows-1252' ? westernText(bytes, texts) : new TextDecoder(label).decode(bytes);
   const value = comment ? text.slice(text.indexOf('\0') + 1) : text;
   return oneLine(
     value

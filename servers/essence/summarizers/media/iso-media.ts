@@ -1,4 +1,4 @@
-import { fourCharacters, type MediaFacts, textOf } from './facts.js';
+import { fourCharacters, type MediaFacts } from './facts.js';
 
 // ISO base media: MP4, M4A, MOV, 3GP. A file is a tree of boxes, each with a size and a type of four characters (ISO 14496-12, QuickTime).
 
@@ -119,7 +119,10 @@ class BoxReader {
       const kind = this.#view.getUint32(offset + 8) & 0xffffff;
       const value = this.#bytes.subarray(offset + 16, Math.min(end, offset + size));
       if (fourCharacters(this.#bytes, offset + 4) === 'data' && (kind === 1 || kind === 2)) {
-        const text = kind === 1 ? textOf(value) : new TextDecoder('utf-16be').decode(value.subarray(0, 8000));
+        const text =
+          kind === 1
+            ? this.#facts.texts.decode(value)
+            : new TextDecoder('utf-16be').decode(value.subarray(0, 8000));
         this.#facts.add(name, text);
       }
       offset += size;
@@ -133,7 +136,9 @@ class BoxReader {
     const to = is3gpp ? end : Math.min(end, from + this.#view.getUint16(start));
     const value = this.#bytes.subarray(from, to);
     const isUtf16 = is3gpp && value[0] === 0xfe && value[1] === 0xff;
-    const text = isUtf16 ? new TextDecoder('utf-16be').decode(value.subarray(0, 8000)) : textOf(value);
+    const text = isUtf16
+      ? new TextDecoder('utf-16be').decode(value.subarray(0, 8000))
+      : this.#facts.texts.decode(value);
     // The year of a 3GPP file is a number.
     if (type !== 'yrrc') this.#facts.add(type, text.replace(/\0[\s\S]*$/, ''));
   }
@@ -144,7 +149,7 @@ class BoxReader {
     for (let offset = start + 8, i = 0; i < count && offset + 8 <= end; i++) {
       const size = this.#view.getUint32(offset);
       if (size < 8) return;
-      const key = textOf(this.#bytes.subarray(offset + 8, Math.min(end, offset + size)));
+      const key = this.#facts.texts.decode(this.#bytes.subarray(offset + 8, Math.min(end, offset + size)));
       this.#keys.push(key.slice(key.lastIndexOf('.') + 1));
       offset += size;
     }

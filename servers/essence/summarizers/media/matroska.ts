@@ -1,4 +1,4 @@
-import { type MediaFacts, textOf } from './facts.js';
+import type { MediaFacts } from './facts.js';
 
 // Matroska and WebM: a tree of elements, each with an ID and a size of variable length (RFC 8794, RFC 9559).
 
@@ -135,7 +135,7 @@ class ElementReader {
   }
 
   #text(start: number, end: number): string {
-    return textOf(this.#bytes.subarray(start, end)).replace(/\0[\s\S]*$/, '');
+    return this.#facts.texts.decode(this.#bytes.subarray(start, end)).replace(/\0[\s\S]*$/, '');
   }
 
   #unsigned(start: number, end: number): number {
