@@ -28,6 +28,8 @@ function sentence({ kind, form, word }: Alternative, link: (text: Content) => Ht
       return html`Did you mean ${link(html`<q>${form.query}</q>`)}?`;
     case 'text':
       return html`As text, not as an attribute: ${link(form.query)}`;
+    case 'words':
+      return html`As words, not as an attribute: ${link(form.query)}`;
     case 'errors':
       return link('Allow one spelling error in each word');
     case 'parts':

@@ -6,11 +6,11 @@ import type { QueryForm } from './form.js';
 import { literalTerms } from './highlight.js';
 import { narrowQuery } from './narrow.js';
 import { readQuery } from './query.js';
-import { combine, conjunctsOf, mapWords } from './query-words.js';
+import { combine, conjunctsOf, mapWords, writeQuery } from './query-words.js';
 
 /** A query that finds more. */
 export interface Alternative {
-  readonly kind: 'spelling' | 'text' | 'errors' | 'parts' | 'everywhere' | 'without' | 'any';
+  readonly kind: 'spelling' | 'text' | 'words' | 'errors' | 'parts' | 'everywhere' | 'without' | 'any';
   readonly form: QueryForm;
   /** The word that is left out. */
   readonly word?: string;
@@ -78,7 +78,14 @@ export class AlternativeFinder {
     const corrected = await this.#correct(query, client, signal);
     if (corrected !== undefined) yield { kind: 'spelling', form: { ...first, query: corrected } };
     const text = form.query.replace(/["\\]/g, ' ').trim();
-    if (hasAttribute(query)) yield { kind: 'text', form: { ...first, query: `"${text}"` } };
+    if (hasAttribute(query)) {
+      yield { kind: 'text', form: { ...first, query: `"${text}"` } };
+      const words = wordsOf(text);
+      if (words !== undefined) {
+        const written = (await this.#correct(words, client, signal)) ?? writeQuery(words);
+        yield { kind: 'words', form: { ...first, query: written } };
+      }
+    }
     if (form.errors === 0) yield { kind: 'errors', form: { ...first, errors: 1 } };
     if (form.matchWord) yield { kind: 'parts', form: { ...first, matchWord: false } };
     if (form.narrow.length > 0) yield { kind: 'everywhere', form: { ...first, narrow: [] } };
@@ -119,7 +126,7 @@ export class AlternativeFinder {
       if (best !== undefined && best.objects >= TIMES_AS_MANY * objects) corrections.set(word, best.word);
     }
     if (corrections.size === 0) return undefined;
-    return formatQuery(mapWords(query, (text) => corrections.get(text) ?? text));
+    return writeQuery(mapWords(query, (text) => corrections.get(text) ?? text));
   }
 
   async #count(form: QueryForm, client: string, signal: AbortSignal) {
@@ -158,6 +165,17 @@ const NOTHING = { objects: 0, more: false };
 
 function hasAttribute(query: Query): boolean {
   return (conjunctsOf(query) ?? []).some(({ kind }) => kind === 'select');
+}
+
+/** The words of a text, which must all occur. */
+function wordsOf(text: string): Expression | undefined {
+  const words = text.match(/[\p{L}\p{M}\p{N}_]+/gu) ?? [];
+  return words
+    .map((word): Expression => ({ kind: 'term', text: word, quoted: false, offset: 0 }))
+    .reduceRight<Expression | undefined>(
+      (right, left) => (right === undefined ? left : { kind: 'and', left, right }),
+      undefined,
+    );
 }
 
 function wordOf(part: Expression): string {

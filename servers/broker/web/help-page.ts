@@ -39,7 +39,7 @@ export function renderHelp(): Html {
 <p>In a word, <code>.</code> stands for any one character, <code>#</code> for any number of them, <code>[a-f]</code> for one of a class; <code>^</code> and <code>$</code> are the ends of a line. A backslash takes the next character as it is: <code>3\\.14</code>.</p>
 
 <h2>Narrowing, ordering, following</h2>
-<p>Next to the results are the types, hosts and gatherers of everything that was found, with counts; each is a link that narrows the result. Results come best first, or those with most matched lines first. <em>RSS</em> is an address for a feed reader, <em>JSON</em> one for programs.</p>
+<p>Next to the results are the types, hosts and gatherers of everything that was found, with counts; each is a link that narrows the result. Results come best first, those with most matched lines first, or newest first. Each shows the passages of the text with most of the words. <em>List two objects of each host</em> folds the others of a host into a link. A query that finds little comes with queries like it that find more: another spelling, fewer words. <em>RSS</em> is an address for a feed reader, <em>JSON</em> one for programs.</p>
 
 <h2>Limits</h2>
 <p>A search that takes too long is stopped, and the page shows the objects found until then. The page says if a list is incomplete.</p>

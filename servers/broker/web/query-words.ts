@@ -32,6 +32,12 @@ export function conjunctsOf(query: Query): readonly Expression[] | undefined {
   }
 }
 
+/** Writes a query as a user would: words that must all occur need nothing between them. */
+export function writeQuery(query: Expression): string {
+  const parts = conjunctsOf(query);
+  return parts?.every(({ kind }) => kind === 'term') ? parts.map(formatQuery).join(' ') : formatQuery(query);
+}
+
 /** Combines expressions; a term keeps its quotes. */
 export function combine(kind: 'and' | 'or', parts: readonly Expression[]): string {
   return parts.map((part) => formatQuery(part)).join(` ${kind} `);

@@ -1,4 +1,5 @@
 // Completes the last word of a query as a user types, in the format of OpenSearch suggestions.
+import { PeerError, StorageError } from '../../../protocols/errors.js';
 import type { Broker } from '../broker.js';
 
 /** Type of the reply. */
@@ -40,6 +41,10 @@ export class Suggestions {
       });
       const before = text.slice(0, text.length - word.length);
       return (words ?? []).map((completion) => `${before}${completion.word}`);
+    } catch (error) {
+      // An index that is busy or out of time has no completions; a search would say why.
+      if (error instanceof StorageError || error instanceof PeerError) return [];
+      throw error;
     } finally {
       this.#running -= 1;
     }

@@ -111,7 +111,14 @@ t.test('nothing found: what was understood, and queries that find something', as
 
   const attribute = await alternatives('error: x');
   t.match(attribute.page.$('.reading').text(), /^Understood as: x in the attribute error\./);
-  t.same(attribute.rows, ['As text, not as an attribute: "error: x" 1 object']);
+  t.same(attribute.rows, [
+    'As text, not as an attribute: "error: x" 1 object',
+    'As words, not as an attribute: error x 1 object',
+  ]);
+  t.same((await alternatives('error: vaucum cleaning')).rows, [
+    'As words, not as an attribute: error vacuum cleaning 1 object',
+    'Without error : vaucum 1 object',
+  ]);
   t.match(
     (await get(attribute.page.$('.alternatives a').attr('href') ?? '')).$('h1').text(),
     /^1 object found/,
