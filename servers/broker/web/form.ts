@@ -4,7 +4,7 @@ import { type Narrowing, readNarrowings, writeNarrowing } from './narrow.js';
 
 /** Orders of a result: best first, most matched lines first, newest first. */
 const SORTS = ['by-rank', 'by-NML', 'by-date'] as const;
-export type Sort = (typeof SORTS)[number];
+type Sort = (typeof SORTS)[number];
 
 /** The fields of the query form (BRK-9.1). */
 export interface QueryForm {
