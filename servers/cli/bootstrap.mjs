@@ -2,13 +2,20 @@
 // Runs the kit from a source tree: installs the packages and compiles if necessary, then runs the command. It is plain
 // JavaScript, because it runs before anything is compiled. Its messages go to standard error, so that standard output has
 // only the output of the command.
+//
+//   bootstrap.mjs COMMAND...   installs what the programs need, and compiles them alone, without checking types
+//   bootstrap.mjs --prepare    installs and compiles everything, for the tests
+//   bootstrap.mjs --package    the same, and then `dist` has what `npm pack` puts into the package
 import { spawnSync } from 'node:child_process';
-import { existsSync, lstatSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
-const SOURCES = ['protocols', 'storage', 'clients', 'servers', 'test'];
+const packages = join(root, 'node_modules');
+const dist = join(root, 'dist');
+const SOURCES = ['protocols', 'storage', 'clients', 'servers'];
+const NPM_OPTIONS = ['--no-audit', '--no-fund', '--loglevel=error'];
 
 function print(text) {
   process.stderr.write(`harvest: ${text}\n`);
@@ -44,26 +51,93 @@ function mtimeMs(path) {
 
 /** Returns whether the packages are another checkout's: installing would empty the folder that the link points to. */
 function hasLinkedPackages() {
-  return lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  const entry = lstatSync(packages, { throwIfNoEntry: false });
+  return entry !== undefined && entry.isSymbolicLink();
 }
 
-// npm writes the inner lock file at the end of a complete install.
-const installed = mtimeMs(join(root, 'node_modules', '.package-lock.json'));
-if (installed < mtimeMs(join(root, 'package-lock.json')) && !hasLinkedPackages()) {
-  run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], 'installing packages (once)');
+/** Returns whether the packages for development are installed too. */
+function hasDevelopmentPackages() {
+  return existsSync(join(packages, 'tap'));
 }
-const stamp = join(root, 'dist', '.built');
-const changed = Math.max(
-  mtimeMs(join(root, 'tsconfig.json')),
-  ...SOURCES.map((folder) => latestMtimeMs(join(root, folder), (name) => name.endsWith('.ts'))),
-);
-if (mtimeMs(stamp) < changed) {
-  run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', root], 'compiling');
-  writeFileSync(stamp, '');
+
+/** Ends the program if Node is too old, before npm and the compiler take half a minute. An old Node must understand this file. */
+function checkNode() {
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const lowest = engines.node.replace('>=', '');
+  if (lowest.localeCompare(process.versions.node, 'en', { numeric: true }) <= 0) return;
+  const actual = process.versions.node;
+  print(
+    `Node ${lowest} or later is required, and this is Node ${actual}; newer versions are at https://nodejs.org/`,
+  );
+  process.exit(1);
+}
+
+/** Installs the packages that are missing: all of them, or those that the programs need and the compiler. */
+function install(all) {
+  if (hasLinkedPackages()) return;
+  // npm writes the inner lock file at the end of a complete install.
+  const isOld = mtimeMs(join(packages, '.package-lock.json')) < mtimeMs(join(root, 'package-lock.json'));
+  const wanted = all || hasDevelopmentPackages();
+  if (!isOld && wanted === hasDevelopmentPackages()) return;
+  if (wanted) run('npm', ['ci', ...NPM_OPTIONS], 'installing the packages, also those for the tests (once)');
+  else run('npm', ['ci', '--omit=dev', ...NPM_OPTIONS], 'installing the packages (once, 110 MB on disk)');
+}
+
+/** Installs the compiler alone, in the version of the lock file, without a trace in package.json. */
+function installCompiler() {
+  if (existsSync(join(packages, 'typescript')) || hasLinkedPackages()) return;
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  const compiler = `typescript@${lock.packages['node_modules/typescript'].version}`;
+  const options = ['--no-save', '--save-prod', '--omit=dev', ...NPM_OPTIONS];
+  run('npm', ['install', ...options, compiler], 'installing the compiler (once)');
+}
+
+/** Compiles if a source is newer than the last time: everything, or the programs alone. */
+function compile(all) {
+  const changed = (folders) =>
+    Math.max(
+      mtimeMs(join(root, 'tsconfig.json')),
+      ...folders.map((folder) => latestMtimeMs(join(root, folder), (name) => name.endsWith('.ts'))),
+    );
+  const built = join(dist, '.built');
+  if (all) {
+    if (mtimeMs(built) >= changed([...SOURCES, 'test'])) return;
+    tsc(['-p', root], 'compiling the programs and the tests');
+    writeFileSync(built, '');
+    return;
+  }
+  const builtPrograms = join(dist, '.built-programs');
+  if (Math.max(mtimeMs(built), mtimeMs(builtPrograms)) >= changed(SOURCES)) return;
+  installCompiler();
+  // The types are checked with the tests; without them, the packages with only types are not needed.
+  const quick = ['--noCheck', '--noResolve', '--types', '', '--declaration', 'false'];
+  tsc(
+    ['-p', join(root, 'tsconfig.sources.json'), ...quick],
+    'compiling the programs (once, 5 to 30 seconds)',
+  );
+  writeFileSync(builtPrograms, '');
+}
+
+function tsc(args, description) {
+  run(process.execPath, [join(packages, 'typescript', 'bin', 'tsc'), ...args], description);
+}
+
+/** Compiles the package's files into an empty `dist`: a file that has no source any more must not be published. */
+function compilePackage() {
+  rmSync(dist, { recursive: true, force: true });
+  tsc(['-p', join(root, 'tsconfig.sources.json')], 'compiling the package');
 }
 
 const args = process.argv.slice(2);
-if (args[0] !== '--prepare') {
-  process.argv = [process.argv[0], join(root, 'dist', 'servers', 'cli', 'harvest.js'), ...args];
-  await import(pathToFileURL(process.argv[1]).href);
+const isForDevelopment = args[0] === '--prepare' || args[0] === '--package';
+checkNode();
+install(isForDevelopment);
+if (args[0] === '--package') {
+  compilePackage();
+} else {
+  compile(isForDevelopment || hasDevelopmentPackages());
+}
+if (!isForDevelopment) {
+  process.argv = [process.argv[0], join(dist, 'servers', 'cli', 'harvest.js'), ...args];
+  import(pathToFileURL(process.argv[1]).href);
 }

@@ -1,113 +1,17 @@
 #!/usr/bin/env node
+// Starts the program, unless Node is too old for it. Nothing else is imported here: an old Node must come as far as the sentence,
+// so this file also does without newer syntax.
+import { nodeProblem } from './node-version.js';
+
 // The thread pool is shared by DNS look-ups, deflate and the stores, so the default of four threads is too small. The variable must be
 // set before the first use of the pool.
-process.env.UV_THREADPOOL_SIZE ??= '8';
+if (process.env.UV_THREADPOOL_SIZE === undefined) process.env.UV_THREADPOOL_SIZE = '8';
 
-import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { Command, CommanderError, Help, type Option } from 'commander';
-import { COMMANDS, type CommandEntry, findCommand, GROUPS } from './commands.js';
-import { EXIT, exitStatusOf, reportError } from './exit.js';
-import { originalOptions } from './original-options.js';
-import { messageLines } from './printable.js';
-
-const HELP = `
-How the servers work together, and their commands:
-
-  documents --> Gatherer --> gatherd :8500 --> Broker :8501 --> search page :8080
-                 gatherer     gatherd            broker          run (all of them)
-                              gather (client)    query (client)
-
-Start with \`harvest run\`, then try the commands that it prints. \`harvest COMMAND --help\` explains each command. A link to
-this program with the name of a command, or of an original program, runs that command.
-
-Exit status: 0 done; 1 failure, or a negative answer; 2 the command line or a configuration file is wrong; 3 the peer cannot
-be reached; 70 a bug in this program, with a stack on standard error; 130 stopped by a signal. The help of each command
-lists the ones it uses.
-`;
-
-function version(): string {
-  const file = fileURLToPath(import.meta.resolve('#package.json'));
-  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string };
-  return version;
-}
-
-/** Returns the command named by the link that started the program (`cksoif -> harvest.js`). npm and users create such links. */
-function linkedCommand(): { readonly entry: CommandEntry; readonly name: string } | undefined {
-  const name = basename(process.argv[1] ?? '').replace(/\.m?js$/, '');
-  const entry = findCommand(name);
-  return entry && { entry, name };
-}
-
-/** Builds `harvest COMMAND ...`. Only that command is loaded; the others are for the help and for suggestions for wrong names. */
-async function harvest(args: readonly string[]): Promise<Command> {
-  const program = new Command('harvest')
-    .description(
-      'Gathers documents politely; exports, replicates and searches their summaries. Implements the Harvest protocols.',
-    )
-    .version(version())
-    // A command receives its arguments as typed, including "--".
-    .enablePositionalOptions()
-    .commandsGroup('Help:')
-    .addHelpText('after', HELP);
-  const [first, second] = args.filter((arg) => !arg.startsWith('-'));
-  const selected = findCommand((first === 'help' ? second : first) ?? '');
-  for (const heading of Object.keys(GROUPS) as (keyof typeof GROUPS)[]) {
-    for (const entry of COMMANDS.filter(({ group }) => group === heading)) {
-      const command = entry === selected ? await entry.load() : new Command(entry.name);
-      program.addCommand(command.summary(entry.summary).helpGroup(GROUPS[heading]));
-    }
-  }
-  return program;
-}
-
-/** Lets commander throw its errors and begin their messages with the program's name. */
-function prepare(command: Command, name: string): void {
-  command
-    .configureHelp({ optionDescription })
-    .exitOverride()
-    .configureOutput({
-      writeOut: printHelp,
-      // It repeats words of the command line, which a script may have from others.
-      outputError: (text, write) => write(messageLines(text.replace(/^error: /, `${name}: `))),
-    });
-  for (const child of command.commands) prepare(child, name);
-}
-
-/** Returns the description of an option with its default, unless the default is "off" or an empty list. */
-function optionDescription(option: Option): string {
-  return new Help().optionDescription(option).replace(/ \(default: (?:false|\[\])\)$/, '');
-}
-
-/** The reader of the help may close the pipe early (`| head`). */
-function printHelp(text: string): void {
-  process.stdout.once('error', (error) => {
-    if (!('code' in error) || error.code !== 'EPIPE') throw error;
-  });
-  process.stdout.write(text);
-}
-
-/** Reports an error and returns the exit status. Commander has already reported its own errors. */
-function reportFailure(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-  reportError(error, name, linked?.entry.name ?? args.find((arg) => !arg.startsWith('-')));
-  return exitStatusOf(error);
-}
-
-const args = process.argv.slice(2);
-const linked = linkedCommand();
-const name = linked?.name ?? 'harvest';
-// Errors thrown in event listeners and timers. A server that adds its own listener handles them itself (R-72).
-process.on('uncaughtException', (error) => {
-  if (process.listenerCount('uncaughtException') === 1) process.exit(reportFailure(error));
-});
-try {
-  const program = linked === undefined ? await harvest(args) : (await linked.entry.load()).name(name);
-  prepare(program, name);
-  // The meaning of original options depends on the command, which may be the name of the link.
-  const argv = originalOptions(['', '', ...(linked === undefined ? [] : [linked.entry.name]), ...args]);
-  await program.parseAsync(argv.slice(linked === undefined ? 2 : 3), { from: 'user' });
-} catch (error) {
-  process.exitCode = reportFailure(error);
+const problem = nodeProblem(process.versions.node);
+if (problem === undefined) {
+  // Its errors are reported there.
+  void import('./program.js');
+} else {
+  process.stderr.write(`harvest: ${problem}\n`);
+  process.exitCode = 1;
 }

@@ -16,6 +16,7 @@ import { EXIT } from './exit.js';
 import { GatherProgress } from './gather-progress.js';
 import { countOption, integerOption, portOption, secondsOption } from './option-values.js';
 import { printableJson, writeMessage } from './printable.js';
+import { spelling } from './spelling.js';
 
 interface RunOptions extends ConnectionOptions {
   readonly data: string;
@@ -285,14 +286,15 @@ function readyLines({ gatherd, refererd, brokerServer, web }: AllInOne): string 
     `${host.includes(':') ? `[${host}]` : host}:${port}`;
   const broker = address(brokerServer.address);
   const { host, port } = gatherd.address;
+  const harvest = spelling();
   return `ready gatherd=${address(gatherd.address)} broker=${broker} web=${web.url}
 ready refererd=${address(refererd.address)}
 
 What to try next:
   open ${web.url}
-  npx harvest query ${broker} 'install and usage'
-  npx harvest gather -info ${host} ${port}
-  npx harvest gather ${host} ${port} | less
-  npx harvest references --to ${address(refererd.address)} URL
+  ${harvest} query ${broker} 'install and usage'
+  ${harvest} gather -info ${host} ${port}
+  ${harvest} gather ${host} ${port} | less
+  ${harvest} references --to ${address(refererd.address)} URL
 `;
 }

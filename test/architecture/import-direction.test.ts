@@ -74,6 +74,8 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   ],
   'storage/original-registry': ['storage/broker', 'storage/level', 'storage/files', 'storage/records'],
 
+  // clients/index.ts is the entry point; no component imports it.
+  clients: ['clients/broker', 'clients/bulk', 'clients/gatherd', 'clients/references'],
   'clients/connection': [],
   // For the log of large objects.
   'clients/soif-tools': ['clients/connection'],
