@@ -52,7 +52,7 @@ function mtimeMs(path) {
 /** Returns whether the packages are another checkout's: installing would empty the folder that the link points to. */
 function hasLinkedPackages() {
   const entry = lstatSync(packages, { throwIfNoEntry: false });
-  return entry !== undefined && entry.isSymbolicLink();
+  return entry ? entry.isSymbolicLink() : false;
 }
 
 /** Returns whether the packages for development are installed too. */

@@ -2,7 +2,7 @@ import { delimiter, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Where and how the program was started. */
-export interface Start {
+interface Start {
   /** The path of the script, which may be a link with the name of a command. */
   readonly script: string;
   readonly workingDirectory: string;

@@ -8,3 +8,5 @@ import '../architecture/limits.test.js';
 import '../servers/all-in-one/chain.test.js';
 import '../servers/all-in-one/connection-limits.test.js';
 import '../servers/all-in-one/failed-start.test.js';
+import '../servers/cli/node-version.test.js';
+import '../servers/cli/spelling.test.js';
