@@ -1,8 +1,8 @@
 // Turns the roots of a command line into a Gatherer's configuration.
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import {
   DEFAULT_DELAY,
   DEFAULT_HOST_MAX,
@@ -15,7 +15,6 @@ import {
 import { type ConfigError, messageOf, UsageError } from '../../protocols/errors.js';
 import { decodeUrlLines } from '../../protocols/soif/index.js';
 import { accessMethod, canonicalUrl } from '../../protocols/urls/index.js';
-import { createDirectorySync } from '../../storage/files/make-directory.js';
 import { passwordFileWarning } from '../host/index.js';
 
 /** Limits of RootNodes given on the command line (G-28). Defaults depend on the kind of root. */
@@ -39,24 +38,16 @@ export interface RootsResult {
 
 /**
  * Creates a configuration from the roots of a command line: URLs, directories and original Gatherer configuration files, in
- * any combination. The variables are those of the first configuration file. Without roots the documents of this
- * package and its dependencies are gathered, so that a first trial needs no network; the filter file for that is
- * written to `dataDirectory`.
+ * any combination. The variables are those of the first configuration file.
  *
  * @throws UsageError when a root is not one of these; ConfigError when a file is wrong
  */
-export function configFromRoots(
-  roots: readonly string[],
-  limits: RootLimitOptions,
-  dataDirectory: string,
-): RootsResult {
+export function configFromRoots(roots: readonly string[], limits: RootLimitOptions): RootsResult {
   const rootNodes: RootNode[] = [];
   const leafNodes: LeafNode[] = [];
   const warnings: ConfigError[] = [];
   let base: GathererConfig | undefined;
-  const effective =
-    roots.length === 0 ? [ownDocumentsRoot(dataDirectory)] : roots.map((root) => classifyRoot(root));
-  for (const root of effective) {
+  for (const root of roots.map(classifyRoot)) {
     if (root.kind === 'config') {
       const parsed = parse(readConfiguration(root.file), root.file);
       const { httpBasicAuth, ftpAuth } = parsed.config;
@@ -71,7 +62,7 @@ export function configFromRoots(
       leafNodes.push(...leaves);
       warnings.push(...parsed.warnings);
     } else {
-      rootNodes.push(createRootNode(root.url, limits, root.filter));
+      rootNodes.push(createRootNode(root.url, limits));
     }
   }
   base ??= parse('Gatherer-Name: Harvest Kit Gatherer\n', 'command line').config;
@@ -92,7 +83,7 @@ function readConfiguration(file: string): string {
 }
 
 type Root =
-  | { readonly kind: 'url'; readonly url: string; readonly filter?: string }
+  | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'config'; readonly file: string };
 
 function classifyRoot(root: string): Root {
@@ -109,12 +100,12 @@ function classifyRoot(root: string): Root {
   return { kind: 'config', file: path };
 }
 
-function createRootNode(url: string, limits: RootLimitOptions, filter?: string): RootNode {
+function createRootNode(url: string, limits: RootLimitOptions): RootNode {
   const local = url.startsWith('file:');
   // Parsed like a line of a configuration, for the defaults of G-30.
   const access = local ? 'FILE' : accessMethod(url).toUpperCase() === 'HTTPS' ? 'HTTP' : accessMethod(url);
   const spec = [
-    `URL=${limits.urls ?? (local ? DIRECTORY_URL_MAX : DEFAULT_URL_MAX)}${filter === undefined ? '' : `,${filter}`}`,
+    `URL=${limits.urls ?? (local ? DIRECTORY_URL_MAX : DEFAULT_URL_MAX)}`,
     `Host=${limits.hosts ?? DEFAULT_HOST_MAX}`,
     `Access=${access}`,
     `Delay=${limits.delay ?? (local ? 0 : DEFAULT_DELAY)}`,
@@ -126,17 +117,6 @@ function createRootNode(url: string, limits: RootLimitOptions, filter?: string):
   if (node === undefined)
     throw new UsageError(`${url}: cannot be used as a root: ${warnings[0]?.problem ?? ''}`);
   return node;
-}
-
-/** The documents of this package and of its dependencies. */
-function ownDocumentsRoot(dataDirectory: string): Root {
-  const home = directoryUrl(dirname(fileURLToPath(import.meta.resolve('#package.json'))));
-  const template = readFileSync(fileURLToPath(import.meta.resolve('#own-documents.filter')), 'utf8');
-  const path = new URL(home).pathname.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const filter = join(resolve(dataDirectory), 'own-documents.filter');
-  createDirectorySync(dirname(filter));
-  writeFileSync(filter, template.replaceAll('@HOME@', path));
-  return { kind: 'url', url: home, filter };
 }
 
 function directoryUrl(path: string): string {

@@ -1,26 +1,4 @@
-import type { Command } from 'commander';
-
-/** The groups of `harvest --help` in the order of the help, with their headings. */
-export const GROUPS = {
-  servers: 'Gatherers, Brokers and other servers:',
-  clients: 'Clients:',
-  soif: 'SOIF streams:',
-  databases: "A Gatherer's databases:",
-  testing: 'Testing:',
-} as const;
-
-/** One command of `harvest`: the data that the help shows without loading the command's module. */
-export interface CommandEntry {
-  /** The command's name after `harvest`; also the name of a link to `harvest.js` that runs the command. */
-  readonly name: string;
-  /** Other names of such links: the name of the original program, if it differs. */
-  readonly originals?: readonly string[];
-  readonly group: keyof typeof GROUPS;
-  /** One line for `harvest --help`. */
-  readonly summary: string;
-  /** Imports the command's module, so that no command loads what only others need. */
-  readonly load: () => Promise<Command>;
-}
+import type { CommandEntry } from './command-entry.js';
 
 /** G-3, G-4: the original enumerators. */
 const ENUMERATORS = [
@@ -47,7 +25,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'run',
     group: 'servers',
     summary: 'gather documents, serve the summaries, search them: everything in one process',
-    load: async () => (await import('./run.js')).runCommand(),
+    load: async () => (await import('./run.js')).runCommand(COMMANDS),
   },
   {
     name: 'init',

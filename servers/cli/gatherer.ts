@@ -288,7 +288,7 @@ function readConfiguration(
     throw new UsageError(`${file}: must be a configuration file, not a directory`);
   }
   const path = resolve(file);
-  const { config, warnings } = configFromRoots([path], {}, options.data ?? '.');
+  const { config, warnings } = configFromRoots([path], {});
   if (!options.inBackground) for (const { message } of warnings) writeMessage(`warning: ${message}`);
   const resolved = {
     ...(options.only === undefined ? config : withOnlyUrls(config, options.only)),

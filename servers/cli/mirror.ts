@@ -86,7 +86,7 @@ async function mirror(operands: readonly string[], options: MirrorCliOptions): P
     throw new UsageError('the last argument must be the directory to write to, not a URL');
   const data = join(directory, MIRROR_DATA);
   await createDirectory(data);
-  const { config, warnings } = configFromRoots(roots, options, data);
+  const { config, warnings } = configFromRoots(roots, options);
   for (const { message } of warnings) writeMessage(`warning: ${message}`);
 
   using stop = new StopSignal({ limit: { program: 'mirror' } });

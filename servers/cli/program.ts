@@ -2,9 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Command, CommanderError, Help, type Option } from 'commander';
-import { COMMANDS, type CommandEntry, findCommand, GROUPS } from './commands.js';
+import { Command, CommanderError } from 'commander';
+import { type CommandEntry, GROUPS } from './command-entry.js';
+import { COMMANDS, findCommand } from './commands.js';
 import { EXIT, exitStatusOf, reportError } from './exit.js';
+import { optionDescription } from './option-description.js';
 import { originalOptions } from './original-options.js';
 import { messageLines } from './printable.js';
 
@@ -69,11 +71,6 @@ function prepare(command: Command, name: string): void {
       outputError: (text, write) => write(messageLines(text.replace(/^error: /, `${name}: `))),
     });
   for (const child of command.commands) prepare(child, name);
-}
-
-/** Returns the description of an option with its default, unless the default is "off" or an empty list. */
-function optionDescription(option: Option): string {
-  return new Help().optionDescription(option).replace(/ \(default: (?:false|\[\])\)$/, '');
 }
 
 /** The reader of the help may close the pipe early (`| head`). */

@@ -3,8 +3,19 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_DELAY } from '../../protocols/config/index.js';
 import { isDiskFull, messageOf, StorageError } from '../../protocols/errors.js';
 import type { PublishedReferences } from '../../storage/references/index.js';
-import { AllInOne, type CycleReport, configFromRoots, type LogName } from '../all-in-one/index.js';
+import {
+  AllInOne,
+  type CycleReport,
+  configFromRoots,
+  DocumentsServer,
+  findTrials,
+  type LogName,
+  readOwnDocuments,
+  type Trials,
+} from '../all-in-one/index.js';
 import { createLogger, type Logger, StopSignal } from '../host/index.js';
+import { commandDocuments } from './command-documents.js';
+import type { CommandEntry } from './command-entry.js';
 import {
   addConnectionOptions,
   addPeerOptions,
@@ -25,6 +36,7 @@ interface RunOptions extends ConnectionOptions {
   readonly brokerPort: number;
   readonly webPort: number;
   readonly referencesPort: number;
+  readonly documentsPort: number;
   readonly once: boolean;
   readonly delay?: number;
   readonly depth?: number;
@@ -37,8 +49,8 @@ interface RunOptions extends ConnectionOptions {
 }
 
 const HELP = `
-ROOT is a URL, a directory, or an original Gatherer configuration file; several may be given. The default is the documentation of
-the kit and its dependencies, so that a first look needs no network.
+ROOT is a URL, a directory, or an original Gatherer configuration file; several may be given. Without one, run
+serves the documents of the kit over HTTP and gathers them from there, so that a first look needs no network.
 
 A URL with a login (http://user:password@host/) belongs into a configuration file: other users can see the command line.
 
@@ -49,7 +61,7 @@ The links of http, https, ftp and gopher documents are published in gatherer/ be
 pages show the number of links to each document. harvest pagerank --data DIR/gatherer ranks them.
 
 Examples:
-  harvest run                                      try it with local documents
+  harvest run                                      try it with the kit's own documents
   harvest run http://www.example.org/              at most 250 pages of one host, one per second
   harvest run http://www.example.org/ --urls 2000 --delay 2 --depth 5
   harvest run /usr/share/doc                       a directory
@@ -59,8 +71,12 @@ Examples:
 Exit status: 0 done, or stopped when everything was ready; 1 failure; 2 usage or configuration; 130 stopped while gathering.
 `;
 
-/** `harvest run [ROOT...]`: the whole chain in one process. */
-export function runCommand(): Command {
+/**
+ * `harvest run [ROOT...]`: the whole chain in one process.
+ *
+ * @param commands all commands, whose help is among the documents of a run without a ROOT
+ */
+export function runCommand(commands: readonly CommandEntry[]): Command {
   const command = new Command('run')
     .summary('gather documents, serve the summaries, search them: everything in one process')
     .description(
@@ -75,6 +91,7 @@ export function runCommand(): Command {
     .option('--broker-port <port>', 'broker; for every port 0 = any free port', portOption, 8501)
     .option('--web-port <port>', 'search page', portOption, 8080)
     .option('--references-port <port>', 'references server', portOption, 3324)
+    .option('--documents-port <port>', "the kit's own documents, without a ROOT", portOption, 8079)
     .option('--once', 'gather, publish, collect, print the counts as one JSON line, exit', false)
     .option(
       '--delay <seconds>',
@@ -109,7 +126,7 @@ export function runCommand(): Command {
   return addPeerOptions(command, '120; search page and references server 60')
     .addHelpText('after', HELP)
     .action(async (roots: string[], options: RunOptions) => {
-      process.exitCode = await run(roots, options);
+      process.exitCode = await run(roots, options, commands);
     });
 }
 
@@ -119,8 +136,16 @@ function connectionsOption(value: string): number {
   return number;
 }
 
-async function run(roots: readonly string[], options: RunOptions): Promise<number> {
-  const { config, warnings } = configFromRoots(roots, options, options.data);
+async function run(
+  roots: readonly string[],
+  options: RunOptions,
+  commands: readonly CommandEntry[],
+): Promise<number> {
+  await using documents = roots.length === 0 ? await serveOwnDocuments(options, commands) : undefined;
+  const { config, warnings } =
+    documents === undefined
+      ? configFromRoots(roots, options)
+      : configFromRoots([documents.url], { ...options, delay: options.delay ?? 0 });
   const jsonLog = options.jsonLog ? logger('gatherer', options) : undefined;
   const print = (text: string): void => {
     if (jsonLog === undefined) process.stderr.write(text);
@@ -190,7 +215,9 @@ async function run(roots: readonly string[], options: RunOptions): Promise<numbe
     return incomplete.length === 0 ? EXIT.ok : EXIT.failure;
   }
   print(reportText(report));
-  process.stdout.write(readyLines(kit));
+  const { gatherer, refererd } = kit;
+  const trials = await findTrials(gatherer.store.summaries, refererd.service.references.current);
+  process.stdout.write(readyLines(kit, documents, trials));
   // An administrator may stop the broker too (BRK-5.1, #shutdown).
   await Promise.race([stop.stopped, kit.broker.shutdownRequested]);
   print('Stopping.\n');
@@ -277,24 +304,47 @@ function reportText({ gathered, exported, generation, references, collected, obj
     `rejected ${collected.totals.duplicates} duplicates, has ${objects} objects.\n`,
     references === undefined
       ? ''
-      : `Published ${references.links} links between ${references.documents} documents of ${references.servers} servers.\n`,
+      : `Published ${references.links} links between ${references.documents} documents of ${references.servers} ${references.servers === 1 ? 'server' : 'servers'}.\n`,
   ].join('');
 }
 
-function readyLines({ gatherd, refererd, brokerServer, web }: AllInOne): string {
+/** Serves the READMEs and the help of the commands for a run without a ROOT. */
+async function serveOwnDocuments(
+  options: RunOptions,
+  commands: readonly CommandEntry[],
+): Promise<DocumentsServer> {
+  const files = await readOwnDocuments();
+  const newest = Math.max(...files.map(({ modified }) => modified.getTime()));
+  return await DocumentsServer.listen({
+    host: options.host,
+    port: options.documentsPort,
+    documents: [...files, ...(await commandDocuments(commands, new Date(newest)))],
+    log: logger('web', options),
+  });
+}
+
+/** The addresses, for programs, and commands that have an answer, for readers. */
+function readyLines(
+  { gatherd, refererd, brokerServer, web }: AllInOne,
+  documents: DocumentsServer | undefined,
+  { query, linked }: Trials,
+): string {
   const address = ({ host, port }: { host: string; port: number }): string =>
     `${host.includes(':') ? `[${host}]` : host}:${port}`;
   const broker = address(brokerServer.address);
   const { host, port } = gatherd.address;
   const harvest = spelling();
-  return `ready gatherd=${address(gatherd.address)} broker=${broker} web=${web.url}
-ready refererd=${address(refererd.address)}
-
-What to try next:
-  open ${web.url}
-  ${harvest} query ${broker} 'install and usage'
-  ${harvest} gather -info ${host} ${port}
-  ${harvest} gather ${host} ${port} | less
-  ${harvest} references --to ${address(refererd.address)} URL
-`;
+  return [
+    `ready gatherd=${address(gatherd.address)} broker=${broker} web=${web.url}`,
+    `ready refererd=${address(refererd.address)}`,
+    '',
+    'What to try next:',
+    `  open ${web.url}`,
+    ...(documents === undefined ? [] : [`  open ${documents.url}`]),
+    ...(query === undefined ? [] : [`  ${harvest} query ${broker} '${query}'`]),
+    `  ${harvest} gather -info ${host} ${port}`,
+    `  ${harvest} gather ${host} ${port} | less`,
+    ...(linked === undefined ? [] : [`  ${harvest} references --to ${address(refererd.address)} ${linked}`]),
+    '',
+  ].join('\n');
 }

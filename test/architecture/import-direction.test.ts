@@ -101,6 +101,7 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
     'servers/broker',
     'servers/refererd',
     'servers/host',
+    'servers/web',
   ],
   'servers/cli': [
     'servers/all-in-one',

@@ -7,6 +7,7 @@ import '../architecture/import-direction.test.js';
 import '../architecture/limits.test.js';
 import '../servers/all-in-one/chain.test.js';
 import '../servers/all-in-one/connection-limits.test.js';
+import '../servers/all-in-one/documents-server.test.js';
 import '../servers/all-in-one/failed-start.test.js';
 import '../servers/cli/node-version.test.js';
 import '../servers/cli/spelling.test.js';

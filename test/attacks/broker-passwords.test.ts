@@ -113,7 +113,7 @@ t.test('configurations with passwords that others can read are told', async (t) 
     'gatherer.cf': 'Gatherer-Name: x\nHTTP-Basic-Auth: Staff joe s3cret\n',
   });
   const file = (name: string): string => join(directory, name);
-  const gatherer = () => configFromRoots([file('gatherer.cf')], {}, directory).warnings;
+  const gatherer = () => configFromRoots([file('gatherer.cf')], {}).warnings;
   const referer = { file: file('referer.cf'), progname: 'refererd', chrooted: false };
   const read: Readonly<Record<string, () => Promise<readonly Error[]>>> = {
     'broker.conf': async () => (await readBrokerConf(file('broker.conf'))).warnings,

@@ -257,7 +257,7 @@ t.test(
 
 t.test('files that hold passwords are readable by their owner only', async (t) => {
   const data = await temporaryDirectory(t);
-  const { config } = configFromRoots([`${process.cwd()}/test/attacks`], {}, data);
+  const { config } = configFromRoots([`${process.cwd()}/test/attacks`], {});
   const kit = await AllInOne.start({
     dataDirectory: data,
     host: '127.0.0.1',

@@ -16,7 +16,7 @@ const { values } = parseArgs({
     found: { type: 'string' },
   },
 });
-const { config } = configFromRoots([values.url], { delay: 0, urls: 1_000_000 }, values.directory);
+const { config } = configFromRoots([values.url], { delay: 0, urls: 1_000_000 });
 const gatherer = await Gatherer.open({
   directory: values.directory,
   config,

@@ -5,7 +5,7 @@ import { configFromRoots } from '../../servers/all-in-one/index.js';
 import { Gatherer } from '../../servers/gatherer/index.js';
 
 const [file = '', directory = '', workers = '8'] = process.argv.slice(2);
-const { config } = configFromRoots([file], {}, directory);
+const { config } = configFromRoots([file], {});
 await new Promise((resolve) => process.stdin.once('data', resolve));
 process.stdin.destroy();
 const gatherer = await Gatherer.open({

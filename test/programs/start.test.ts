@@ -18,6 +18,7 @@ const RARE = [
   'word-extractor',
   'unpdf',
   'exifr',
+  'marked',
   'warcio',
 ];
 

@@ -6,7 +6,7 @@ import { createLogger, type Logger } from '../../servers/host/index.js';
 import type { Measurement, ServerAddresses, ToChild } from './messages.js';
 
 const [dataDirectory = '', root = ''] = process.argv.slice(2);
-const { config } = configFromRoots([root], { delay: 0, urls: 1000 }, dataDirectory);
+const { config } = configFromRoots([root], { delay: 0, urls: 1000 });
 const stop = new AbortController();
 let cycles = 0;
 /** Resolves when the cycle that runs has ended; the next one waits for `resume`. */

@@ -81,7 +81,7 @@ async function recoverFromJournal(
   journals: readonly string[],
   { data, json, retainFailures, replace }: RecoverCommandOptions,
 ): Promise<number> {
-  const { config, warnings } = configFromRoots([resolve(file)], {}, data);
+  const { config, warnings } = configFromRoots([resolve(file)], {});
   for (const { message } of warnings) writeMessage(`warning: ${message}`);
   const order = await readConfiguredOrder(config, ({ message }) => writeMessage(`warning: ${message}`));
   using stop = new StopSignal({ limit: { program: 'harvest crawl recover' } });

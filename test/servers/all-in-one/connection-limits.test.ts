@@ -57,7 +57,7 @@ t.test('the commands have the same options of connections', async (t) => {
     '--grace',
     '--stop-limit',
   ];
-  for (const command of [runCommand(), gatherdCommand(), brokerCommand()]) {
+  for (const command of [runCommand([]), gatherdCommand(), brokerCommand()]) {
     const flags = command.options.map(({ long }) => long);
     for (const name of names) t.ok(flags.includes(name), `${command.name()} ${name}`);
   }

@@ -78,7 +78,7 @@ t.test('gatherd and refererd fail cleanly on a port in use and over damaged data
 t.test('the servers of one process fail cleanly on a port in use and over a damaged store', async (t) => {
   const port = await occupyPort(t);
   const dataDirectory = await temporaryDirectory(t);
-  const { config } = configFromRoots(['http://127.0.0.1/'], {}, dataDirectory);
+  const { config } = configFromRoots(['http://127.0.0.1/'], {});
   const ports = { gatherdPort: 0, brokerPort: 0, webPort: 0, referencesPort: 0 };
   const start = (changes: Partial<typeof ports>) => () =>
     AllInOne.start({ dataDirectory, host, ...ports, ...changes, config, log: () => log });

@@ -1,0 +1,141 @@
+// Serves the kit's own documents, for a run without a ROOT.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { messageOf } from '../../protocols/errors.js';
+import type { Logger } from '../host/index.js';
+import { type Address, createApplication, listenOn, localUrl } from '../web/application.js';
+import type { Html } from '../web/html.js';
+import { sendPage } from '../web/replies.js';
+import { securityHeaders } from '../web/security-headers.js';
+import { type Contents, contentsPage, documentPage, missingPage, STYLE } from './document-pages.js';
+import { createDocument, type OwnDocument } from './own-documents.js';
+
+export interface DocumentsServerOptions {
+  readonly host: string;
+  /** TCP port; 0 for a free one. */
+  readonly port: number;
+  readonly documents: readonly OwnDocument[];
+  /** Receives the requests that failed. */
+  readonly log: Pick<Logger, 'error'>;
+}
+
+/** The name of the site. */
+const NAME = 'Documents of harvest-kit';
+
+/** Concurrent connections; the documents are small. */
+const CONNECTIONS = { maxConnections: 256 } as const;
+
+const SECTIONS: readonly { readonly title: string; readonly prefix: RegExp }[] = [
+  { title: 'Overview', prefix: /^\/[^/]+$/ },
+  { title: 'Commands', prefix: /^\/commands\// },
+  { title: 'Protocols', prefix: /^\/protocols\// },
+  { title: 'Servers', prefix: /^\/servers\// },
+  { title: 'Clients', prefix: /^\/clients\// },
+  { title: 'Storage', prefix: /^\/storage\// },
+  { title: 'Examples', prefix: /^\/examples\// },
+  { title: 'Tests', prefix: /^\/test\// },
+];
+
+/**
+ * An HTTP server for the package's documents: Markdown for programs, HTML for browsers (`Accept: text/html`), with validators
+ * for conditional requests, so that a second run fetches none of them again.
+ */
+export class DocumentsServer implements AsyncDisposable {
+  private constructor(
+    private readonly app: FastifyInstance,
+    private readonly address: Address,
+  ) {}
+
+  /** @throws ConnectionError when the port is in use */
+  static async listen({ host, port, documents, log }: DocumentsServerOptions): Promise<DocumentsServer> {
+    const byPath = new Map(documents.map((document) => [document.path, document]));
+    const contents: Contents = {
+      name: NAME,
+      sections: SECTIONS.map(({ title, prefix }) => ({
+        title,
+        documents: documents.filter(({ path }) => prefix.test(path)),
+      })).filter((section) => section.documents.length > 0),
+    };
+    const firstPage = contentsPage(contents);
+    const first = createFirstPage(firstPage, documents);
+    const app = await createApplication({
+      headers: securityHeaders({ referrer: 'no-referrer' }),
+      assets: [{ path: STYLE, file: '#web-assets/style.css' }],
+      bodies: 'none',
+      connections: CONNECTIONS,
+      hostNames: () => ({ names: [] }),
+      notFound: (request, reply) => sendFound(request, reply, contents, byPath),
+      failed: ({ error, reply, status }) =>
+        sendPage(reply, status, missingPage({ ...contents, name: messageOf(error) })),
+      logFailure: (error) => log.error(`documents: ${messageOf(error)}`),
+      routes: (app) => {
+        app.get('/', (request, reply) => sendValidated(request, reply, first, firstPage));
+        app.get('/robots.txt', (_request, reply) =>
+          reply.type('text/plain; charset=utf-8').send('User-agent: *\nDisallow:\n'),
+        );
+      },
+    });
+    return new DocumentsServer(app, await listenOn(app, { host, port }, 'documents'));
+  }
+
+  /** URL of the first page. */
+  get url(): string {
+    return localUrl(this.address);
+  }
+
+  close(): Promise<void> {
+    return this.app.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** The first page changes when a title does; it is as old as the newest document. */
+function createFirstPage(page: Html, documents: readonly OwnDocument[]): OwnDocument {
+  const newest = Math.max(0, ...documents.map(({ modified }) => modified.getTime()));
+  return createDocument('/', page.text, new Date(newest));
+}
+
+/** Replies to a path of no route: a document, a folder with a README, or 404. */
+async function sendFound(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  contents: Contents,
+  byPath: ReadonlyMap<string, OwnDocument>,
+): Promise<FastifyReply> {
+  const path = request.url.replace(/\?.*$/s, '');
+  const document = byPath.get(path);
+  if ((request.method !== 'GET' && request.method !== 'HEAD') || document === undefined) {
+    const readme = `${path.replace(/\/$/, '')}/README.md`;
+    if (byPath.has(readme)) return reply.redirect(readme, 301);
+    return sendPage(reply, 404, missingPage(contents));
+  }
+  reply.header('vary', 'Accept');
+  const wantsPage = /\btext\/html\b/i.test(request.headers.accept ?? '');
+  const content = wantsPage ? await documentPage(contents, document) : document.markdown;
+  return sendValidated(request, reply, document, content);
+}
+
+/** Sends HTML or Markdown with its validators, or 304 (RFC 9110, 13.2.2: If-None-Match goes before If-Modified-Since). */
+function sendValidated(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { etag, modified }: OwnDocument,
+  content: Html | string,
+): FastifyReply {
+  // The two forms of a document are different representations.
+  const tag = typeof content === 'string' ? etag : etag.replace(/"$/, '-html"');
+  reply.header('etag', tag).header('last-modified', modified.toUTCString());
+  if (isUnchanged(request, tag, modified)) return reply.code(304).send();
+  if (typeof content !== 'string') return sendPage(reply, 200, content);
+  return reply.code(200).type('text/markdown; charset=utf-8').send(content);
+}
+
+function isUnchanged({ headers }: FastifyRequest, tag: string, modified: Date): boolean {
+  const tags = headers['if-none-match'];
+  if (tags !== undefined)
+    return tags.split(',').some((each) => ['*', tag].includes(each.trim().replace(/^W\//, '')));
+  const since = Date.parse(headers['if-modified-since'] ?? '');
+  return modified.getTime() <= since;
+}
