@@ -148,6 +148,15 @@ ${root('Known', '/Latin findfont /Han findfont')}${root('Arbitrary', '/Unknown f
   t.same(warnings, []);
 });
 
+t.test('E-45: a word of many digits that is no number takes linear time', async (t) => {
+  // In quadratic time it would take minutes.
+  const { all } = await summaryOf(
+    'PostScript',
+    `%!PS\n/Times findfont 10 scalefont setfont 72 700 moveto (before) show showpage\n${'4'.repeat(900_000)}x\n`,
+  );
+  t.equal(all['Partial-Text'], 'before');
+});
+
 t.test('E-45: a program ends by its processor time, not by its steps', (t) => {
   const run = (program: string, used: (looks: number) => number) => {
     let looks = 0;

@@ -203,7 +203,8 @@ function cellsOf(object: PsObject): number {
 function nameOrNumber(word: string): PsObject {
   const first = word.charCodeAt(0);
   if ((first >= 0x30 && first <= 0x39) || first === 0x2d || first === 0x2b || first === 0x2e) {
-    if (/^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$/.test(word)) return Number(word);
+    // One way to read each digit: two adjacent \d would take quadratic time for a long word that is no number.
+    if (/^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/.test(word)) return Number(word);
     const radix = /^(\d\d?)#([0-9A-Za-z]+)$/.exec(word);
     if (radix !== null && Number(radix[1]) >= 2 && Number(radix[1]) <= 36) {
       const value = Number.parseInt(radix[2]!, Number(radix[1]));
