@@ -2,7 +2,7 @@
 // choice in the body, to every port that the browser reaches (cross-protocol attack).
 
 /** A method, a target and the version. A page chooses the method, too: it may be a command of the other protocol. */
-const REQUEST_LINE = /^\S+[ \t]+(?:\S*[ \t]+)?HTTP\/[0-9](?:\.[0-9]+)?[ \t\r]*$/i;
+const REQUEST_LINE = /^\S+[ \t]+(?:\S+[ \t]+)?HTTP\/[0-9](?:\.[0-9]+)?[ \t\r]*$/i;
 
 /** Headers of every browser. If a server cuts long lines, they are the first that it can recognize. */
 const HEADER =

@@ -108,7 +108,7 @@ const TEXTS: readonly (readonly [pattern: RegExp, description: string])[] = [
   [/^\s{0,80}\\input\s|^%[^\n]*\bTeX\b/, 'TeX document text'],
   [/^@[a-zA-Z]{3,20}\s?\{\s?[\w:.-]{1,80},\s*$/m, 'BibTeX text'],
   [/^(?:From \S+ .{10,}|Return-Path: |Received: )/, 'mail text'],
-  [/^Path: [^\n]*![^\n]*\n/, 'news text'],
+  [/^Path: [^\n!]*![^\n]*\n/, 'news text'],
   [/^(?:diff |Index: |--- [^\n]+\n\+\+\+ |\*\*\* [^\n]+\n--- )/, 'diff output text'],
 ];
 

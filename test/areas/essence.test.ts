@@ -9,6 +9,7 @@ import '../servers/essence/html-reader.test.js';
 import '../servers/essence/html.test.js';
 import '../servers/essence/magic-file.test.js';
 import '../servers/essence/markup.test.js';
+import '../servers/essence/long-runs.test.js';
 import '../servers/essence/main-text.test.js';
 import '../servers/essence/media.test.js';
 import '../servers/essence/message-charsets.test.js';

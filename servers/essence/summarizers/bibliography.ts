@@ -161,7 +161,7 @@ export function summarizeRefer(document: SourceDocument, context: EssenceContext
       document.warn(`fields beyond the first ${MAX_REFER_FIELDS} left out (E-45)`);
       break;
     }
-    const found = /^%([A-Z])[ \t]+(.*)$/.exec(line);
+    const found = /^%([A-Z])[ \t]+(.*)$/s.exec(line);
     const last = values[values.length - 1];
     if (found !== null) values.push([REFER.get(found[1]!) ?? '', found[2]!.trim()]);
     else if (line.trim() !== '' && last !== undefined && last[1].length < MAX_VALUE)

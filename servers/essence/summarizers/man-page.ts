@@ -29,7 +29,7 @@ export function summarizeManPage(document: SourceDocument): Summary {
     words = [];
   };
   for (const line of lines) {
-    const macro = /^[.'][ \t]*([A-Za-z][A-Za-z0-9]?)(?:[ \t]+(.*))?$/.exec(line);
+    const macro = /^[.'][ \t]*([A-Za-z][A-Za-z0-9]?)(?:[ \t]+(.*))?$/s.exec(line);
     if (macro === null) {
       if (!/^[.']/.test(line) && section !== '') addText(words, line);
       continue;

@@ -51,7 +51,7 @@ export function summarizeRfc(document: SourceDocument): Summary {
   const authors = [
     ...(blocks[Math.max(0, first)] ?? '').matchAll(/ {3,}((?:[A-Z]\. ?)+(?:[a-z]+ )?[A-Z][\p{L}'-]+)/gu),
   ];
-  const abstract = /^(?:\d\. )?\s{0,3}Abstract\s*\n+((?: .*\n|\n(?= ))+)/m.exec(head)?.[1];
+  const abstract = /^(?:\d\. )?\s{0,3}Abstract[^\S\n]*\n+((?: .*\n|\n(?= ))+)/m.exec(head)?.[1];
   return summarizeExtracted({
     attributes: present([
       ['Title', title === undefined ? undefined : oneLine(title)],

@@ -144,8 +144,8 @@ export function summarizeShell(document: SourceDocument): Summary {
 /** Makefile: comments and target names. */
 export function summarizeMakefile(document: SourceDocument): Summary {
   const { comments, code } = splitHashComments(sourceOf(document));
-  const targets = matches(code, /^([A-Za-z0-9_][^:=#\n\t]*?)\s*::?(?![=:])/gm).flatMap((target) =>
-    target.split(/\s+/),
+  const targets = matches(code, /^([A-Za-z0-9_][^:=#\n\t]*)\t*::?(?![=:])/gm).flatMap((target) =>
+    target.trim().split(/\s+/),
   );
   return summary([...new Set(targets)], [], comments);
 }

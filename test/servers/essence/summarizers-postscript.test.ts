@@ -154,7 +154,7 @@ t.test('E-45: a word of many digits that is no number takes linear time', async 
     'PostScript',
     `%!PS\n/Times findfont 10 scalefont setfont 72 700 moveto (before) show showpage\n${'4'.repeat(900_000)}x\n`,
   );
-  t.equal(all['Partial-Text'], 'before');
+  t.equal(all['Partial-Text']?.trim(), 'before');
 });
 
 t.test('E-45: a program ends by its processor time, not by its steps', (t) => {

@@ -17,6 +17,8 @@ const FIELDS: ReadonlyMap<string, MarkupField> = new Map([
   ['keywords', 'Keywords'],
 ]);
 
+/** Characters of a line of revision, date and remark. */
+const MAX_REVISION = 500;
 /** Maximum number of attributes that a document defines, and maximum length of each in characters. */
 const MAX_ATTRIBUTES = 1000;
 const MAX_ATTRIBUTE = 200;
@@ -155,7 +157,7 @@ class AsciiDocReader {
     index++;
     const revision = this.#lines[index] ?? '';
     if (!/^(?:v?\d|.{0,40}\b\d{4}\b)/.test(revision)) return index - from;
-    const date = /(?:^|,\s*)([^,:]*\d{4}[^,:]*)/.exec(revision);
+    const date = /(?:^|,\s*)([^,:]*\d{4}[^,:]*)/.exec(revision.slice(0, MAX_REVISION));
     if (date !== null) this.#outline.field('Date', date[1]!);
     return index + 1 - from;
   }

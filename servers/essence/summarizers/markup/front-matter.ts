@@ -59,7 +59,7 @@ function readYaml(lines: readonly string[], outline: Outline): void {
     value = undefined;
   };
   for (const line of lines) {
-    const entry = /^["']?([A-Za-z_][\w-]{0,60})["']?:(?:[ \t]+(.*))?$/.exec(line);
+    const entry = /^["']?([A-Za-z_][\w-]{0,60})["']?:(?:[ \t]+(.*))?$/s.exec(line);
     if (entry !== null) {
       flush();
       field = FIELDS.get(entry[1]!.toLowerCase());
@@ -70,7 +70,7 @@ function readYaml(lines: readonly string[], outline: Outline): void {
     const inner = line.trim();
     const isItem = /^-[ \t]/.test(inner);
     const content = isItem ? inner.slice(1).trimStart() : inner;
-    const pair = /^\{?[ \t]*([A-Za-z_][\w-]{0,60}):[ \t]+(.*)$/.exec(content);
+    const pair = /^\{?[ \t]*([A-Za-z_][\w-]{0,60}):[ \t]+(.*)$/s.exec(content);
     if (isItem) flush();
     if (field === 'Author' && pair !== null) {
       if (pair[1] === 'name') addValues(field, pair[2]!.replace(/[,}].*$/, ''), outline);
@@ -86,7 +86,7 @@ function readToml(lines: readonly string[], outline: Outline): void {
   for (const line of lines) {
     // The fields of tables are of others.
     if (line.startsWith('[')) return;
-    const [, key, value] = /^([A-Za-z_][\w-]{0,60})[ \t]*=[ \t]*(.*)$/.exec(line) ?? [];
+    const [, key, value] = /^([A-Za-z_][\w-]{0,60})[ \t]*=[ \t]*(.*)$/s.exec(line) ?? [];
     const field = FIELDS.get(key?.toLowerCase() ?? '');
     if (field !== undefined && value !== undefined) addValues(field, value, outline);
   }

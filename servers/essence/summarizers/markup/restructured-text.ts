@@ -104,7 +104,8 @@ class RstReader {
       return index + 1;
     }
     const field = /^:([^:\s][^:]{0,80}):(?:\s|$)/.test(line);
-    if (field && this.#paragraph.length === 0) return this.#header(/^:([^:\s][^:]{0,80}):[ \t]*(.*)$/, index);
+    if (field && this.#paragraph.length === 0)
+      return this.#header(/^:([^:\s][^:]{0,80}):[ \t]*(.*)$/s, index);
     if (this.#paragraph.length === 0) this.#literalIndent = line.search(/\S/);
     const item = /^(\s*)(?:[-*+\u2022]|(?:\d{1,4}|#|[a-zA-Z])[.)])\s+/.exec(line);
     if (item !== null) this.#flush();
@@ -195,7 +196,7 @@ class RstReader {
     let index = from;
     const options: (readonly [string, string])[] = [];
     for (; index < end; index++) {
-      const option = /^\s+:([\w-]{1,80}):[ \t]*(.*)$/.exec(this.#lines[index]!);
+      const option = /^\s+:([\w-]{1,80}):[ \t]*(.*)$/s.exec(this.#lines[index]!);
       if (option === null) break;
       options.push([option[1]!, option[2]!]);
     }

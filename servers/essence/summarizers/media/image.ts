@@ -140,7 +140,7 @@ function imageHead(bytes: Uint8Array): ImageHead | undefined {
     return head('WebP', view.getUint16(26, true) & 0x3fff, view.getUint16(28, true) & 0x3fff);
   }
   const text = latin(0, 2000);
-  const pnm = /^P[1-6](?:\s+|#[^\n]*\n)+(\d+)(?:\s+|#[^\n]*\n)+(\d+)/.exec(text);
+  const pnm = /^P[1-6](?:\s|#[^\n]*\n)+(\d+)(?:\s|#[^\n]*\n)+(\d+)/.exec(text);
   if (pnm !== null) {
     const comments = Array.from(
       text.slice(0, pnm[0].length).matchAll(/#[ \t]*([^\n]+)/g),

@@ -108,7 +108,7 @@ class SvgReader {
   #root({ width, height, viewBox }: Readonly<Record<string, string>>): void {
     const [, , w, h] = viewBox?.trim().split(/[\s,]+/) ?? [];
     const pixels = (value: string | undefined) =>
-      value === undefined ? undefined : /^\s*(\d+(?:\.\d+)?)\s*(?:px)?\s*$/.exec(value)?.[1];
+      value === undefined ? undefined : /^\s*(\d+(?:\.\d+)?)(?:\s*px)?\s*$/.exec(value)?.[1];
     const across = pixels(width) ?? pixels(w);
     const down = pixels(height) ?? pixels(h);
     this.size =

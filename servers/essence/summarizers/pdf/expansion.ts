@@ -53,7 +53,7 @@ function dictionaryBefore(bytes: Buffer, end: number): string {
 
 /** The number of FlateDecode filters at the start of the list. */
 function leadingFlateLayers(dictionary: string): number {
-  const list = /\/(?:Filter|F)\s*\[?((?:\s*\/[A-Za-z0-9#]+)+)/.exec(dictionary)?.[1];
+  const list = /\/(?:Filter|F)\s*(?:\[\s*)?((?:\/[A-Za-z0-9#]+\s*)+)/.exec(dictionary)?.[1];
   if (list === undefined) return 0;
   const names = list.split('/').map((name) => name.trim());
   const other = names.findIndex((name, index) => index > 0 && name !== 'FlateDecode' && name !== 'Fl');

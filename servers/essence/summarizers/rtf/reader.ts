@@ -298,9 +298,10 @@ export class RtfReader {
     const written = /HYPERLINK\s(.*)$/s
       .exec(this.#link)?.[1]
       ?.replace(/\\[a-z]\s*(?:"[^"]*"|(?=\\|$))/gi, ' ');
-    const url = /^\s*(?:"\s*([^"]*?)\s*"|([^\s"\\]\S*))/
+    const url = /^\s*(?:"([^"]*)"|([^\s"\\]\S*))/
       .exec(written ?? '')
       ?.slice(1)
+      .map((found) => found?.trim())
       .find((found) => found !== undefined && found !== '');
     if (url !== undefined && this.links.length < MAX_RUNS) this.links.push(url);
     this.#link = '';

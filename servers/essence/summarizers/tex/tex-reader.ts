@@ -311,7 +311,7 @@ export class TexReader {
       const end = /\\bibitem\b|\\end\s*\{|\n[ \t]*\n/g;
       end.lastIndex = this.#index;
       const stop = end.exec(this.#source.slice(0, this.#index + MAX_FIELD))?.index ?? this.#index;
-      const raw = this.#source.slice(this.#index, stop).replace(/^\s*(?:\[[^\]]*\])?\s*\{[^}]*\}/, '');
+      const raw = this.#source.slice(this.#index, stop).replace(/^\s*(?:\[[^\]]*\]\s*)?\{[^}]*\}/, '');
       this.#add(fields.references, raw);
     }
   }

@@ -53,7 +53,7 @@ export function roffText(source: string): string {
       continue;
     }
     const line = expandStrings(raw, strings);
-    const macro = /^[.'][ \t]*([^\s\\]{1,20})[ \t]*(.*)$/.exec(line);
+    const macro = /^[.'][ \t]*([^\s\\]{1,20})[ \t]*(.*)$/s.exec(line);
     if (macro === null) {
       if (/^[.'][ \t]*(?:\\["#].*|\\\}.*)?$/.test(line)) continue;
       const text = removeEscapes(line);

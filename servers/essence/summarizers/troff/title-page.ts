@@ -43,7 +43,7 @@ export function readTitlePage(source: string): TitlePage {
       continue;
     }
     const line = expandStrings(raw, strings);
-    const [, macro, rest = ''] = /^[.'][ \t]*(\S{1,20})[ \t]*(.*)$/.exec(line) ?? [];
+    const [, macro, rest = ''] = /^[.'][ \t]*(\S{1,20})[ \t]*(.*)$/s.exec(line) ?? [];
     if (macro === undefined) {
       if (!/^[.']/.test(line)) add(line);
     } else if (END.test(macro)) break;

@@ -60,7 +60,7 @@ export function summarizeTroff(document: SourceDocument): Summary {
     words = [];
   };
   for (const line of source.split('\n')) {
-    const macro = /^[.'][ \t]*([A-Za-z]{1,3})(?:[ \t]+(.*))?$/.exec(line);
+    const macro = /^[.'][ \t]*([A-Za-z]{1,3})(?:[ \t]+(.*))?$/s.exec(line);
     if (macro === null) {
       if (field !== 'none' && !/^[.']/.test(line)) words.push(removeEscapes(line));
       continue;

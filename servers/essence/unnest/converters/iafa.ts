@@ -5,7 +5,7 @@ export function convertIafa(text: string, url: string): FoundObject[] {
   const found = new AttributeLines();
   let last: string | undefined;
   for (const line of linesOf(text)) {
-    const [, name, value = ''] = /^([A-Za-z0-9#-]+):[ \t]*(.*)$/.exec(line) ?? [];
+    const [, name, value = ''] = /^([A-Za-z0-9#-]+):[ \t]*(.*)$/s.exec(line) ?? [];
     if (name !== undefined) {
       found.add(name, value.trim());
       last = name;
