@@ -6,4 +6,10 @@ export {
   type ConfigurationList,
   fetchCommonConfiguration,
 } from './configuration.js';
+export {
+  type LinkedUrls,
+  type LinkedUrlsOptions,
+  type LinkListName,
+  linkedUrls,
+} from './linked-urls.js';
 export { ReferencesPool, type ReferencesPoolOptions } from './pool.js';

@@ -122,6 +122,8 @@ function tsc(args, description) {
 function compilePackage() {
   rmSync(dist, { recursive: true, force: true });
   tsc(['-p', join(root, 'tsconfig.sources.json')], 'compiling the package');
+  const program = join(dist, 'servers', 'cli', 'harvest.js');
+  run(process.execPath, [program, 'man', '--output', join(dist, 'man')], 'making the manual pages');
 }
 
 const args = process.argv.slice(2);

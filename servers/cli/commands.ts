@@ -370,12 +370,86 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./enum.js')).enumCommand(),
   },
   {
+    name: 'doctor',
+    group: 'testing',
+    summary: 'look for what could keep the programs from working here',
+    load: async () => (await import('./doctor.js')).doctorCommand(),
+  },
+  {
+    name: 'man',
+    group: 'testing',
+    summary: 'print manual pages',
+    load: async () => (await import('./help-commands.js')).manCommand(COMMANDS),
+  },
+  {
+    name: 'completion',
+    group: 'testing',
+    summary: 'print the completion of bash, zsh or fish',
+    load: async () => (await import('./help-commands.js')).completionCommand(COMMANDS),
+  },
+  {
     name: 'troubleshooting',
     group: 'testing',
     summary: 'common problems of a Gatherer, their causes and remedies',
     load: async () => (await import('./troubleshooting.js')).troubleshootingCommand(),
   },
 ];
+
+/** Words that readers may try, and the command that does what they expect. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  serve: 'run',
+  start: 'run',
+  index: 'run',
+  search: 'query',
+  find: 'query',
+  fetch: 'gather',
+  export: 'gather',
+  setup: 'init',
+  new: 'init',
+  spider: 'crawl',
+  backlinks: 'references',
+  check: 'doctor',
+  verify: 'store',
+  manual: 'man',
+};
+
+/** The commands that a reader who typed another word probably means: a synonym, else those with the most similar names. */
+export function suggestCommands(word: string): readonly string[] {
+  const lower = word.toLowerCase();
+  const synonym = SYNONYMS[lower];
+  if (synonym !== undefined) return [synonym];
+  if (lower.length > MAX_WORD) return [];
+  const originals = COMMANDS.flatMap(({ originals = [] }) => originals);
+  const words = [...COMMANDS.map(({ name }) => name), ...originals, ...Object.keys(SYNONYMS)];
+  const distances = words.map((each) => editDistance(lower, each.toLowerCase()));
+  const least = Math.min(...distances);
+  if (least > Math.max(1, lower.length / 3)) return [];
+  const nearest = words.filter((_, i) => distances[i] === least).map((each) => SYNONYMS[each] ?? each);
+  const isFirst = (each: string, i: number): boolean =>
+    nearest.findIndex((other) => other.toLowerCase() === each.toLowerCase()) === i;
+  return nearest.filter(isFirst).slice(0, MAX_SUGGESTIONS);
+}
+
+const MAX_SUGGESTIONS = 3;
+/** Letters of a word for which a command is suggested. */
+const MAX_WORD = 40;
+
+/** The number of letters to insert, remove, replace or exchange with their neighbor (Damerau's distance, optimal alignment). */
+function editDistance(a: string, b: string): number {
+  const rows = Array.from({ length: a.length + 1 }, (_, i) => [i, ...new Array<number>(b.length).fill(0)]);
+  const at = (i: number, j: number): number => (i < 0 ? j : j < 0 ? i : (rows[i]?.[j] ?? 0));
+  for (let j = 0; j <= b.length; j++) (rows[0] as number[])[j] = j;
+  for (let i = 1; i <= a.length; i++) {
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      let distance = Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, replaced);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        distance = Math.min(distance, at(i - 2, j - 2) + 1);
+      (rows[i] as number[])[j] = distance;
+    }
+  }
+  return at(a.length, b.length);
+}
 
 /** Returns the command with this name or original name; undefined if there is no such command. */
 export function findCommand(name: string): CommandEntry | undefined {

@@ -1,14 +1,16 @@
 // The program behind `harvest.ts`: finds the command, loads it, reports its errors.
-import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { styleText } from 'node:util';
 import { Command, CommanderError } from 'commander';
+import { UsageError } from '../../protocols/errors.js';
 import { type CommandEntry, GROUPS } from './command-entry.js';
-import { COMMANDS, findCommand } from './commands.js';
+import { COMMANDS, findCommand, suggestCommands } from './commands.js';
 import { EXIT, exitStatusOf, reportError } from './exit.js';
-import { optionDescription } from './option-description.js';
+import { optionDescription } from './help/option-description.js';
 import { originalOptions } from './original-options.js';
 import { messageLines } from './printable.js';
+import { spelling } from './spelling.js';
+import { packageVersion } from './version.js';
 
 const HELP = `
 How the servers work together, and their commands:
@@ -25,12 +27,6 @@ be reached; 70 a bug in this program, with a stack on standard error; 130 stoppe
 lists the ones it uses.
 `;
 
-function version(): string {
-  const file = fileURLToPath(import.meta.resolve('#package.json'));
-  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string };
-  return version;
-}
-
 /** Returns the command named by the link that started the program (`cksoif -> harvest.js`). npm and users create such links. */
 function linkedCommand(): { readonly entry: CommandEntry; readonly name: string } | undefined {
   const name = basename(process.argv[1] ?? '').replace(/\.m?js$/, '');
@@ -44,13 +40,15 @@ async function harvest(args: readonly string[]): Promise<Command> {
     .description(
       'Gathers documents politely; exports, replicates and searches their summaries. Implements the Harvest protocols.',
     )
-    .version(version())
+    .version(packageVersion())
     // A command receives its arguments as typed, including "--".
     .enablePositionalOptions()
     .commandsGroup('Help:')
     .addHelpText('after', HELP);
   const [first, second] = args.filter((arg) => !arg.startsWith('-'));
-  const selected = findCommand((first === 'help' ? second : first) ?? '');
+  const word = first === 'help' ? second : first;
+  const selected = findCommand(word ?? '');
+  if (word !== undefined && selected === undefined) throw unknownCommand(word);
   for (const heading of Object.keys(GROUPS) as (keyof typeof GROUPS)[]) {
     for (const entry of COMMANDS.filter(({ group }) => group === heading)) {
       const command = entry === selected ? await entry.load() : new Command(entry.name);
@@ -60,10 +58,28 @@ async function harvest(args: readonly string[]): Promise<Command> {
   return program;
 }
 
+function unknownCommand(word: string): UsageError {
+  const meant = suggestCommands(word);
+  const remedy =
+    meant.length === 0
+      ? `${spelling()} --help lists the commands`
+      : `did you mean ${spelling()} ${meant.join(' or ')}?`;
+  return new UsageError(`unknown command '${word}'; ${remedy}`);
+}
+
+/** Colors of the help on a terminal; commander leaves them out elsewhere, and with NO_COLOR. */
+const HELP_STYLE = {
+  styleTitle: (text: string) => styleText('bold', text),
+  styleCommandText: (text: string) => styleText('cyan', text),
+  styleSubcommandText: (text: string) => styleText('cyan', text),
+  styleOptionText: (text: string) => styleText('cyan', text),
+  styleArgumentText: (text: string) => styleText('cyan', text),
+};
+
 /** Lets commander throw its errors and begin their messages with the program's name. */
 function prepare(command: Command, name: string): void {
   command
-    .configureHelp({ optionDescription })
+    .configureHelp({ optionDescription, ...HELP_STYLE })
     .exitOverride()
     .configureOutput({
       writeOut: printHelp,

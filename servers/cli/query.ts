@@ -8,7 +8,7 @@ import {
 import { locateQueryFault, parseQuery } from '../../protocols/broker/index.js';
 import { ProtocolError, UsageError } from '../../protocols/errors.js';
 import { complain, complainOrThrow, EXIT } from './exit.js';
-import { hitAsJson, hitAsText } from './hit-text.js';
+import { hitAsJson, hitAsText, textStyle } from './hit-text.js';
 import { countOption, integerOption, repeatedOption, secondsOption } from './option-values.js';
 import { type PeerAddress, peerAddress } from './peer-address.js';
 import { printable } from './printable.js';
@@ -36,7 +36,7 @@ Examples:
   harvest query localhost --since 1735689600 '#allb'
                                  objects changed since the beginning of 2025
 
-Each match is printed with its number, URL, description and matched lines; with --json as one line with url, objectUrl,
+Each match is printed with its number, title, URL, description and matched lines; with --json as one line with url, objectUrl,
 homePage, description, matchedLines and attributes, and urlBase64 if the URL is not UTF-8. Messages of the broker go to standard error. A broker that does not
 support maxfiles, maxlines or lifetime reports that and ignores them; this command counts matches and lines itself, so it never
 prints more than requested.
@@ -137,9 +137,11 @@ async function runQuery(broker: PeerAddress, query: string, options: QueryOption
     opaqueMode: options.opaqueMode,
   });
   const signal = options.timeout === undefined ? undefined : AbortSignal.timeout(options.timeout * 1000);
-  const output = new StandardOutput();
+  // The text of a match is made visible before it is colored.
+  const output = new StandardOutput({ raw: !options.json });
   let count = 0;
   try {
+    const style = textStyle();
     const results = client.query(query, {
       ...requestOf(options),
       ...(signal === undefined ? {} : { signal }),
@@ -153,7 +155,10 @@ async function runQuery(broker: PeerAddress, query: string, options: QueryOption
       const page = pageOfLines(hit.matchedLines, options);
       const text = options.json
         ? hitAsJson({ ...hit, matchedLines: page.lines })
-        : Buffer.concat([hitAsText({ ...hit, matchedLines: page.lines }, count), Buffer.from(page.note)]);
+        : Buffer.concat([
+            hitAsText({ ...hit, matchedLines: page.lines }, count, style),
+            Buffer.from(page.note),
+          ]);
       if (!(await output.write(text))) return EXIT.ok;
     }
     for (const text of [...results.messages, ...results.errors]) complain('query', printable(text));
@@ -178,6 +183,12 @@ function pageOfLines(all: readonly string[], { maxLines, linesPage }: QueryOptio
   return { lines: all.slice(end - maxLines, end), note: more };
 }
 
+const TITLE = 'Title';
+
+function asksForTitle({ attribute }: QueryOptions): boolean {
+  return attribute.some((name) => name.toLowerCase() === TITLE.toLowerCase());
+}
+
 function requestOf(options: QueryOptions): QueryRequest {
   return {
     desc: options.desc,
@@ -185,7 +196,8 @@ function requestOf(options: QueryOptions): QueryRequest {
     ignoreCase: options.caseSensitive !== true,
     matchWord: options.words,
     errors: options.errors,
-    attributes: options.attribute,
+    // The title is part of the text of a match.
+    attributes: options.json || asksForTitle(options) ? options.attribute : [TITLE, ...options.attribute],
     // BRK-4.16: one more than is printed, to detect that there are more.
     ...(options.max > 0 ? { maxFiles: options.max + 1 } : {}),
     ...(options.maxResults === undefined ? {} : { maxResults: options.maxResults }),

@@ -1,11 +1,18 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { type PagesQuery, ReferencesClient } from '../../clients/references/index.js';
+import { linkedUrls, type PagesQuery, ReferencesClient } from '../../clients/references/index.js';
 import { PeerError, ProtocolError, UsageError } from '../../protocols/errors.js';
-import { CODES, type LinkKind, type LinkReply, type UrlDescription } from '../../protocols/sstp/index.js';
+import {
+  CODES,
+  DEFAULT_REFERENCES_PORT,
+  type LinkKind,
+  type LinkReply,
+  type UrlDescription,
+} from '../../protocols/sstp/index.js';
 import { serverNameOf } from '../../protocols/urls/index.js';
 import { complain, complainOrThrow, EXIT } from './exit.js';
 import { timeoutOption } from './option-values.js';
 import { type PeerAddress, peerAddress } from './peer-address.js';
+import { printable } from './printable.js';
 import { StandardOutput } from './standard-output.js';
 
 const HELP = `
@@ -24,11 +31,13 @@ Examples:
   harvest references --count 0 localhost 10                only their number
   harvest references --all --json localhost 10 | jq .ids[]
                                                            all IDs, one JSON object per page
+  harvest references --urls localhost http://a.example/    URLs instead of IDs
   harvest references --describe localhost http://a.example:81/
                                                            the server's record of the URL
 
 With --all all IDs are of the same data: if the server publishes other links meanwhile, the reading begins again.
-With --json a page is one line with known, found, start and ids. known is false if the server has no such document.
+The protocol has no request for the URL of an ID: --urls reads them over HTTP from the same port, which servers other than
+harvest-kit's do not answer. With --json a page is one line with known, found, start and ids. known is false if the server has no such document.
 
 Exit status: 0 something was found; 1 nothing; 2 usage; 3 the server cannot be reached, refused or failed.
 `;
@@ -39,11 +48,23 @@ interface ReferencesOptions {
   readonly siteFrom?: boolean;
   readonly describe?: boolean;
   readonly all: boolean;
+  readonly urls: boolean;
   readonly start?: number;
   readonly count?: number;
   readonly json: boolean;
   readonly timeout: number;
 }
+
+/** URLs that are printed without `--count` and `--all`. */
+const DEFAULT_URLS = 1000;
+
+/** The names of the lists on the web pages. */
+const LISTS = {
+  referers: 'to',
+  references: 'from',
+  'site-referers': 'site-to',
+  'site-references': 'site-from',
+} as const;
 
 /** IDs of one request with `--all`. */
 const PAGE_SIZE = 1000;
@@ -70,6 +91,7 @@ export function referencesCommand(): Command {
         .conflicts('all'),
     )
     .option('--all', 'all results, page by page', false)
+    .option('--urls', 'print URLs instead of IDs', false)
     .option('--json', 'print one JSON object per page', false)
     .option('--timeout <seconds>', 'maximum time to wait for the server', timeoutOption, 60)
     .addHelpText('after', HELP)
@@ -93,6 +115,7 @@ async function run({ host, port }: PeerAddress, what: string, options: Reference
   const query = queryOf(what, options);
   const timeoutMs = Math.ceil(options.timeout * 1000);
   try {
+    if (options.urls) return await printUrls({ host, port: port ?? DEFAULT_REFERENCES_PORT }, what, options);
     await using client = await ReferencesClient.connect({
       host,
       ...(port === undefined ? {} : { port }),
@@ -180,6 +203,38 @@ async function printPages(replies: AsyncIterable<LinkReply>, { json }: Reference
   }
   complain('references', known ? `${found} found, ${shown} shown` : 'not known');
   return found > 0 ? EXIT.ok : EXIT.failure;
+}
+
+/** Prints the URLs of the linked documents: all of them, or those that --start and --count select. */
+async function printUrls(
+  address: { readonly host: string; readonly port: number },
+  what: string,
+  options: ReferencesOptions,
+): Promise<number> {
+  const { start = 0, count, all, json, timeout } = options;
+  const output = new StandardOutput();
+  const limit = all ? Number.POSITIVE_INFINITY : (count ?? DEFAULT_URLS);
+  let shown = 0;
+  let found: number | undefined;
+  const pages = linkedUrls({
+    ...address,
+    what,
+    list: LISTS[kindOf(options)],
+    start,
+    timeoutMs: timeout * 1000,
+  });
+  for await (const page of pages) {
+    found = page.found;
+    const results = page.results.slice(0, limit - shown);
+    shown += results.length;
+    const text = json
+      ? `${JSON.stringify({ found, start: page.start, results })}\n`
+      : results.map(({ id, url }) => `${url === null ? id : printable(url)}\n`).join('');
+    if (text !== '' && !(await output.write(text))) return EXIT.ok;
+    if (shown >= limit) break;
+  }
+  complain('references', found === undefined ? 'not known' : `${found} found, ${shown} shown`);
+  return (found ?? 0) > 0 ? EXIT.ok : EXIT.failure;
 }
 
 async function describe(client: ReferencesClient, url: string, { json }: ReferencesOptions): Promise<number> {

@@ -14,8 +14,8 @@ import {
   type Trials,
 } from '../all-in-one/index.js';
 import { createLogger, type Logger, StopSignal } from '../host/index.js';
-import { commandDocuments } from './command-documents.js';
 import type { CommandEntry } from './command-entry.js';
+import { addConfigOption } from './config-option.js';
 import {
   addConnectionOptions,
   addPeerOptions,
@@ -25,6 +25,7 @@ import {
 } from './connection-options.js';
 import { EXIT } from './exit.js';
 import { GatherProgress } from './gather-progress.js';
+import { commandDocuments } from './help/command-documents.js';
 import { countOption, integerOption, portOption, secondsOption } from './option-values.js';
 import { printableJson, writeMessage } from './printable.js';
 import { spelling } from './spelling.js';
@@ -66,6 +67,7 @@ Examples:
   harvest run http://www.example.org/ --urls 2000 --delay 2 --depth 5
   harvest run /usr/share/doc                       a directory
   harvest run sample.cf                            an original configuration file
+  harvest run --config run.json                    {"arguments": ["http://www.example.org/"], "web-port": 9080, "delay": 2}
   harvest run --once ROOT                          gather, publish, collect, print the counts as JSON, exit
 
 Exit status: 0 done, or stopped when everything was ready; 1 failure; 2 usage or configuration; 130 stopped while gathering.
@@ -122,6 +124,7 @@ export function runCommand(commands: readonly CommandEntry[]): Command {
       integerOption,
     )
     .option('--json-log', 'log as JSON lines on standard error', false);
+  addConfigOption(command);
   addConnectionOptions(command, 'gatherd 2048, broker 256, search page 256, references server 8192');
   return addPeerOptions(command, '120; search page and references server 60')
     .addHelpText('after', HELP)

@@ -120,7 +120,7 @@ t.test('standard output: a reader that closes the pipe is not an error, a full d
 t.test('query prints text and JSON and exits with 0', async (t) => {
   const reply =
     '120 - http://a.test/1\n126 - http://b.test/\n124 - 12\nA title\x1b[31m\n122 - Matched line: title# title{7}:\tA title\n' +
-    '127 - size 2\n12\n130 - object end\n120 - http://a.test/2\n130 - object end\n101 - a note\n';
+    '127 - Title 9\nThe title\n127 - size 2\n12\n130 - object end\n120 - http://a.test/2\n130 - object end\n101 - a note\n';
   const [text, json, more] = await Promise.all([
     runQuery(t, reply, ['--words', '--attribute', 'size', '--lifetime', '20', 'title:x', 'or', '"a b"']),
     runQuery(t, reply, ['--json', '--case-sensitive', '--no-lines', '--no-desc', '--max', '0', '#allb']),
@@ -128,11 +128,12 @@ t.test('query prints text and JSON and exits with 0', async (t) => {
   ]);
   t.same(text, {
     code: 0,
-    stdout: '1. http://a.test/1\n   A title [31m\n   size: 12\n     title: A title\n2. http://a.test/2\n',
+    stdout:
+      '1. The title\n   http://a.test/1\n   A title [31m\n   size: 12\n     title: A title\n2. http://a.test/2\n',
     stderr: 'query: a note\n',
     received:
       '#USER #desc #index case insensitive #index matchword #index maxfiles 51 #index lifetime 20 ' +
-      '#attribute size #END title:x or "a b"',
+      '#attribute Title #attribute size #END title:x or "a b"',
   });
   t.equal(json.code, 0);
   t.same(
@@ -146,7 +147,7 @@ t.test('query prints text and JSON and exits with 0', async (t) => {
         homePage: 'http://b.test/',
         description: 'A title\x1b[31m',
         matchedLines: ['Matched line: title# title{7}:\tA title'],
-        attributes: { size: '12' },
+        attributes: { Title: 'The title', size: '12' },
       },
       { url: 'http://a.test/2', homePage: 'http://b.test/', matchedLines: [], attributes: {} },
     ],
@@ -156,7 +157,7 @@ t.test('query prints text and JSON and exits with 0', async (t) => {
   t.match(more.stderr, /more matches/);
   t.equal(
     more.received,
-    '#USER #desc #opaque #index case insensitive #index error 2 #index maxfiles 2 #END x',
+    '#USER #desc #opaque #index case insensitive #index error 2 #index maxfiles 2 #attribute Title #END x',
   );
 });
 
@@ -196,7 +197,7 @@ t.test('BRK-3.3, BRK-3.5, BRK-4.16: query: every flag, and pages of matched line
   );
   t.equal(
     second.received,
-    '#USER #since 7 #desc #index case insensitive #index maxresult 9 #index maxfiles 51 #index maxlines 5 #END x',
+    '#USER #since 7 #desc #index case insensitive #index maxresult 9 #index maxfiles 51 #index maxlines 5 #attribute Title #END x',
   );
   t.same(
     json.stdout

@@ -9,8 +9,8 @@ import {
   type OwnDocument,
   readOwnDocuments,
 } from '../../../servers/all-in-one/index.js';
-import { commandDocuments } from '../../../servers/cli/command-documents.js';
 import { COMMANDS } from '../../../servers/cli/commands.js';
+import { commandDocuments } from '../../../servers/cli/help/command-documents.js';
 
 const MODIFIED = new Date('2024-05-06T07:08:09.5Z');
 const DOCUMENTS = [

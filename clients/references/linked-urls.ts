@@ -1,0 +1,102 @@
+// Reads the URLs of links from the web pages of a references server.
+import { request } from 'undici';
+import { z } from 'zod';
+import { ConnectionError, KitError, messageOf, PeerError } from '../../protocols/errors.js';
+
+/** The four lists of a document or a site. */
+export type LinkListName = 'to' | 'from' | 'site-to' | 'site-from';
+
+export interface LinkedUrlsOptions {
+  readonly host: string;
+  readonly port: number;
+  /** URL or ID of a document; of a site for the two lists of sites. */
+  readonly what: string;
+  readonly list: LinkListName;
+  /** Position of the first result. Default 0. */
+  readonly start?: number;
+  /** For each page. Default 60 000 ms. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** One page of a list. */
+export interface LinkedUrls {
+  /** The length of the list. */
+  readonly found: number;
+  readonly start: number;
+  /** The documents; `url` is null if the server does not know it. */
+  readonly results: readonly { readonly id: number; readonly url: string | null }[];
+}
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+/** A page has fifty URLs. */
+const MAX_PAGE_BYTES = 4 * 1024 * 1024;
+
+const pageSchema = z.object({
+  view: z.string(),
+  found: z.number().int().nonnegative(),
+  start: z.number().int().nonnegative(),
+  results: z.array(z.object({ id: z.number().int(), url: z.string().nullable() })),
+});
+
+/**
+ * Reads the linked documents with their URLs, page by page. SSTP has requests for IDs only; a references server of this project also
+ * answers HTTP on its port. A document or site that it does not know has no pages.
+ *
+ * @throws ConnectionError if the server cannot be reached; PeerError if it does not answer as this project's server does
+ */
+export async function* linkedUrls(options: LinkedUrlsOptions): AsyncGenerator<LinkedUrls, void, undefined> {
+  for (let start = options.start ?? 0; ; ) {
+    const page = await fetchPage(options, start);
+    if (page === undefined) return;
+    yield page;
+    start += page.results.length;
+    if (page.results.length === 0 || start >= page.found) return;
+  }
+}
+
+async function fetchPage(
+  { host, port, what, list, timeoutMs = DEFAULT_TIMEOUT_MS, signal }: LinkedUrlsOptions,
+  start: number,
+): Promise<LinkedUrls | undefined> {
+  const parameters = new URLSearchParams({ q: what, view: list, start: String(start), format: 'json' });
+  const name = host.includes(':') ? `[${host}]` : host;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  let status: number;
+  let text: string;
+  try {
+    const reply = await request(`http://${name}:${port}/?${parameters}`, {
+      signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
+    });
+    status = reply.statusCode;
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of reply.body as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > MAX_PAGE_BYTES)
+        throw new PeerError(`the page is longer than ${MAX_PAGE_BYTES} bytes`, status);
+      chunks.push(chunk);
+    }
+    text = Buffer.concat(chunks).toString();
+  } catch (cause) {
+    signal?.throwIfAborted();
+    if (cause instanceof KitError) throw cause;
+    throw new ConnectionError(`${name}:${port}: ${messageOf(cause)}`, { cause });
+  }
+  if (status === 404) return undefined;
+  const parsed = pageSchema.safeParse(parseJson(text));
+  if (status !== 200 || !parsed.success || parsed.data.view !== list)
+    throw new PeerError(
+      `${name}:${port} does not give the URLs of links over HTTP (status ${status})`,
+      status,
+    );
+  return parsed.data;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
