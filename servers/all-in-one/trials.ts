@@ -37,10 +37,13 @@ export async function findTrials(
         decodeSoif(soif)
           .text('Title')
           ?.match(/[\p{L}\p{M}]{3,}/gu) ?? [];
-      if (words.length > 1) titles.push({ words, links });
+      if (words.length > 0) titles.push({ words, links });
     }
   }
-  const [best] = titles.sort((a, b) => b.links - a.links);
+  // Two words show more than one.
+  const [best] = titles.sort(
+    (a, b) => Math.min(2, b.words.length) - Math.min(2, a.words.length) || b.links - a.links,
+  );
   return {
     ...(best === undefined ? {} : { query: best.words.slice(0, MAX_WORDS).join(' ').toLowerCase() }),
     ...(linked === undefined ? {} : { linked: linked.url }),
