@@ -40,8 +40,9 @@ export class FileFetcher implements Fetcher {
             unlessNewerThan: request.headers?.lastModified,
             signal: request.signal,
           });
-    // `file:///a/` names a directory.
-    const isFileWithSlash = file.kind !== 'directory' && pathPart(request.url).endsWith('/');
+    // `file:///a/` names a directory, perhaps one that may not be read.
+    const isFile = file.kind === 'file' || file.kind === 'unchanged';
+    const isFileWithSlash = isFile && pathPart(request.url).endsWith('/');
     return fileResult(request.url, isFileWithSlash ? { kind: 'missing' } : file, beginTime);
   }
 

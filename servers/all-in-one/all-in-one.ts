@@ -33,6 +33,9 @@ import {
 import { type Logger, type PeerLimits, passwordFileWarning } from '../host/index.js';
 import { LEVEL, logTo, type RunningRefererd, startRefererd } from '../refererd/index.js';
 
+/** The variable with the console's password. */
+const CONSOLE_PASSWORD = 'HARVEST_CONSOLE_PASSWORD';
+
 /** Default of `graceMs`. */
 const GRACE_MS = 2000;
 
@@ -106,6 +109,8 @@ export class AllInOne implements AsyncDisposable {
       await Gatherer.open({
         onProblem: ({ message }) => log('errors').warn(message),
         log: log('gatherer'),
+        // For `harvest crawl`: any free port of this machine, in a file that its owner alone can read.
+        console: { host: '127.0.0.1', port: 0, hostNames: [], passwordEnvironment: CONSOLE_PASSWORD },
         onControl: (_, url) => {
           if (url !== undefined) log('gatherer').info(`the crawl's console is ${url}`);
         },

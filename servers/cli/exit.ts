@@ -62,8 +62,22 @@ export function reportError(error: unknown, program: string, command = program):
     process.stderr.write(`${messageLines(`${prefix}internal error: ${inspect(error)}`)}\n`);
     return;
   }
-  const hint = errorCode(error.cause) === 'EADDRINUSE' ? ' (another port can be given)' : '';
+  const hint = errorCode(error.cause) === 'EADDRINUSE' ? ` (${portHint(message, command)})` : '';
   process.stderr.write(`${messageLines(`${prefix}${message}${hint}`)}\n`);
+}
+
+/** The options of `harvest run` for the ports of its servers, by the name at the beginning of their messages. */
+const RUN_PORTS: Readonly<Record<string, string>> = {
+  gatherd: '--gatherd-port',
+  broker: '--broker-port',
+  'web pages': '--web-port',
+  refererd: '--references-port',
+  documents: '--documents-port',
+};
+
+function portHint(message: string, command: string): string {
+  const option = command === 'run' ? RUN_PORTS[message.slice(0, message.indexOf(':'))] : undefined;
+  return option === undefined ? 'another port can be given' : `${option} chooses another port`;
 }
 
 /** The limit of open files below which a program may find none for its own modules. */

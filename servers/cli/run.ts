@@ -24,6 +24,7 @@ import {
   stopTimes,
 } from './connection-options.js';
 import { EXIT } from './exit.js';
+import { FailureNotes } from './failure-notes.js';
 import { GatherProgress } from './gather-progress.js';
 import { commandDocuments } from './help/command-documents.js';
 import { countOption, integerOption, portOption, secondsOption } from './option-values.js';
@@ -70,7 +71,7 @@ Examples:
   harvest run --config run.json                    {"arguments": ["http://www.example.org/"], "web-port": 9080, "delay": 2}
   harvest run --once ROOT                          gather, publish, collect, print the counts as JSON, exit
 
-Exit status: 0 done, or stopped when everything was ready; 1 failure; 2 usage or configuration; 130 stopped while gathering.
+Exit status: 0 done, or stopped when everything was ready; 1 failure, with --once also if nothing was gathered from a ROOT; 2 usage or configuration; 130 stopped while gathering.
 `;
 
 /**
@@ -184,6 +185,7 @@ async function run(
   });
   waitingFor = () => [phaseName, ...kit.activities];
   let report: CycleReport | undefined;
+  using failures = new FailureNotes();
   try {
     using progress = new GatherProgress(jsonLog);
     const showPhase = (phase: keyof typeof PHASE_NAMES): void => {
@@ -208,6 +210,10 @@ async function run(
     print('Stopped. The gathered documents are kept; the next run continues.\n');
     return EXIT.interrupted;
   }
+  const failed = failures.text(join(options.data, LOGS.errors.file));
+  const { failedRoots } = report.gathered;
+  for (const { url, reason } of failedRoots)
+    print(`${url}: nothing was gathered from this root: ${reason}\n`);
   const incomplete = report.collected.points.filter((point) => !point.complete);
   for (const { host, port, error } of incomplete)
     print(
@@ -215,9 +221,10 @@ async function run(
     );
   if (options.once) {
     process.stdout.write(`${printableJson(summary(report))}\n`);
-    return incomplete.length === 0 ? EXIT.ok : EXIT.failure;
+    if (failed !== '') print(failed);
+    return incomplete.length + failedRoots.length === 0 ? EXIT.ok : EXIT.failure;
   }
-  print(reportText(report));
+  print(reportText(report) + failed);
   const { gatherer, refererd } = kit;
   const trials = await findTrials(gatherer.store.summaries, refererd.service.references.current);
   process.stdout.write(readyLines(kit, documents, trials));

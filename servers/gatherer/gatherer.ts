@@ -34,7 +34,7 @@ import { retireProduction } from './retire-production.js';
 import type { Refusal } from './root-limits.js';
 import { annotatedDigest, digest, expandNodes, type RulesDigest, RunState } from './run-state.js';
 import { withSecrets } from './secrets.js';
-import { Tally } from './tally.js';
+import { type FailedRoot, Tally } from './tally.js';
 
 /** Options of a Gatherer. `config` determines what it gathers, the other options how it runs. */
 export interface GathererOptions {
@@ -84,6 +84,8 @@ export interface GathererOptions {
   readonly openBrowser?: OpenBrowser;
   /** Log of the console; without it the order's console is not started. */
   readonly log?: Logger;
+  /** The console of a crawl whose order has none, or that has no order. Default: no console. */
+  readonly console?: CrawlOrderConfig['console'];
   /** Called at the start of a run with the control of its crawl. */
   readonly onControl?: (control: CrawlControl, consoleUrl: string | undefined) => void;
   /** Returns the time in seconds since 1970. Default: the system clock. */
@@ -102,6 +104,8 @@ export interface GatherReport {
   /** True when the run continued an interrupted one. */
   readonly resumed: boolean;
   readonly roots: readonly RootReport[];
+  /** The roots whose document could not be gathered, so that nothing else was found from it. */
+  readonly failedRoots: readonly FailedRoot[];
 }
 
 /** G-148: the URLs and hosts of a RootNode, and the limits that stopped it. */
@@ -246,6 +250,7 @@ export class Gatherer implements AsyncDisposable {
         hosts,
         refused: Object.fromEntries(refused),
       })),
+      failedRoots: tally.failedRoots(job.roots.map(({ rules }) => rules.root.url)),
     };
   }
 
@@ -276,6 +281,7 @@ export class Gatherer implements AsyncDisposable {
         annotations,
         order: {
           ...order,
+          console: order.console ?? options.console,
           ...(options.workers === undefined ? {} : { workers: options.workers }),
           ...(options.lowDiskMiB === undefined ? {} : { lowDiskMiB: options.lowDiskMiB }),
         },

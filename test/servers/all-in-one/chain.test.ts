@@ -151,7 +151,10 @@ t.test('harvest run serves gatherd, broker and web page until it is stopped', as
   const taken = await cli('run', data, ...optionsFor(join(data, 'taken')), '--gatherd-port', String(gatherd));
   t.equal(taken.code, 1, 'a port in use is a failure');
   t.equal(taken.stdout, '');
-  t.match(taken.stderr, new RegExp(`cannot listen on 127.0.0.1:${gatherd}.*another port can be given`));
+  t.match(
+    taken.stderr,
+    new RegExp(`cannot listen on 127.0.0.1:${gatherd}.*--gatherd-port chooses another port`),
+  );
 
   const gather = await cli('gather', '-nocompress', '127.0.0.1', String(gatherd));
   t.equal(gather.code, 0, gather.stderr);

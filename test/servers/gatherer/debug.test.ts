@@ -333,7 +333,15 @@ t.test('G-148, G-173: the log names a remedy for links that differ only in their
     retry: 0,
   };
   const root = { url: 'http://a.test/', urls: 1, hosts: 1, refused: { pattern: 2, depth: 1 } };
-  const report = { counts, bytes: 0, seconds: 1, end: 'finished', resumed: false, roots: [root] } as const;
+  const report = {
+    counts,
+    bytes: 0,
+    seconds: 1,
+    end: 'finished',
+    resumed: false,
+    roots: [root],
+    failedRoots: [],
+  } as const;
   await logRun(log.log, memoryLog().log, config, async () => report);
   t.equal(
     lineOf(t, log.lines, 'RootNode http://a.test/: '),

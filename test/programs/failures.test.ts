@@ -1,0 +1,113 @@
+// `harvest run` says what failed: on the screen, in the log, by its exit status.
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import t from 'tap';
+import { CliProcess, cli } from '../helpers/cli.js';
+import { page, Site } from '../helpers/site.js';
+
+t.setTimeout(120_000);
+
+const PORTS = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
+
+/** The site's pages: two of three links are broken, and a root that is redirected to one of them. */
+const PAGES = {
+  '/': page('Start', ['a.html', 'b.html', 'c.html']),
+  '/a.html': page('Alpha', []),
+};
+
+t.test(
+  'a root that gave nothing: the reason on the screen, exit status 1; the others are gathered',
+  async (t) => {
+    await using site = await Site.start({
+      ...PAGES,
+      '/moved.html': (_, response) => response.writeHead(302, { location: '/lost.html' }).end(),
+    });
+    const data = t.testdir();
+    const roots = [`${site.url}/gone.html`, `${site.url}/moved.html`, `${site.url}/`];
+    const { code, stdout, stderr } = await cli(
+      'run',
+      '--once',
+      '--delay',
+      '0',
+      '--data',
+      data,
+      ...PORTS,
+      ...roots,
+    );
+    t.equal(code, 1, stderr);
+    t.match(stderr, `${site.url}/gone.html: nothing was gathered from this root: status 404`);
+    t.match(stderr, `${site.url}/moved.html: nothing was gathered from this root: status 404`);
+    t.notMatch(stderr, `${site.url}/: nothing`);
+    t.match(stderr, /^ {2}status 404: \d documents, the first is http:/m, 'reasons of documents');
+    t.match(stderr, `  all failures: ${join(data, 'gatherer/log.errors')}`);
+    t.match(JSON.parse(stdout), { objects: 2 });
+    const again = await cli('run', '--once', '--delay', '0', '--data', data, ...PORTS, `${site.url}/`);
+    t.equal(again.code, 0, 'broken links alone are no failure');
+  },
+);
+
+t.test(
+  'G-87: a directory that may not be read is "permission denied"',
+  { skip: process.getuid?.() !== 0 && 'needs root, to become another user' },
+  async (t) => {
+    const root = t.testdir({ public: { 'a.txt': 'text', private: { 'b.txt': 'text' } }, data: {} });
+    chmodSync(join(root, 'public', 'private'), 0o700);
+    chmodSync(join(root, 'data'), 0o777);
+    const run = new CliProcess(
+      ['run', '--once', '--data', join(root, 'data'), ...PORTS, join(root, 'public')],
+      {},
+      ['setpriv', '--reuid=65534', '--clear-groups'],
+    );
+    const { stderr } = await run.finished;
+    t.match(stderr, /\/public\/private\/: permission denied/);
+  },
+);
+
+t.test('a port that is taken: the sentence names the option', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  t.teardown(() => taken.close());
+  await new Promise((listening) => taken.once('listening', listening));
+  const address = taken.address();
+  const port = typeof address === 'object' ? String(address?.port) : '';
+  for (const name of ['gatherd', 'broker', 'web', 'references', 'documents']) {
+    const options = ['gatherd', 'broker', 'web', 'references', 'documents'].flatMap((each) => [
+      `--${each}-port`,
+      each === name ? port : '0',
+    ]);
+    const { code, stderr } = await cli('run', '--data', t.testdir(), ...options);
+    t.equal(code, 1, stderr);
+    t.match(stderr, new RegExp(`cannot listen on 127.0.0.1:${port}: .*--${name}-port chooses another port`));
+  }
+});
+
+t.test('the console of a run: `harvest crawl` pauses, reports and continues it', async (t) => {
+  let released: (() => void) | undefined;
+  const release = new Promise<void>((done) => {
+    released = done;
+  });
+  await using site = await Site.start({
+    ...PAGES,
+    // The crawl is not over before the commands have been tried.
+    '/b.html': async (_, response) => {
+      await release;
+      response.end('late');
+    },
+  });
+  const data = t.testdir();
+  const run = new CliProcess(['run', '--delay', '0', '--data', data, ...PORTS, `${site.url}/`]);
+  t.teardown(() => run.child.kill('SIGKILL'));
+  const file = join(data, 'gatherer', 'crawl', 'console.json');
+  while (!existsSync(file) && run.child.exitCode === null) await new Promise((next) => setTimeout(next, 20));
+  t.match(JSON.parse(readFileSync(file, 'utf8')), { url: /^http:\/\/127\.0\.0\.1:/ });
+  const paused = await cli('crawl', 'pause', '--data', data);
+  t.equal(paused.code, 0, paused.stderr);
+  const report = await cli('crawl', 'report', 'queues', '--data', data);
+  t.equal(report.code, 0, report.stderr);
+  t.match(report.stdout, /127\.0\.0\.1/);
+  t.equal((await cli('crawl', 'resume', '--data', data)).code, 0);
+  released?.();
+  await run.output(/^ready /m);
+  run.child.kill('SIGTERM');
+  t.equal((await run.finished).code, 0);
+});
