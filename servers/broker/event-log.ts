@@ -127,10 +127,9 @@ export class EventLog implements Disposable {
    */
   openFile(name?: string): string {
     const file = name === undefined ? this.#file : this.#checkName(name);
-    const sink = this.#openSink(file);
-    this.close();
+    if (this.#sink === undefined) this.#sink = this.#openSink(file);
+    else this.#sink.reopen(file);
     this.#file = file;
-    this.#sink = sink;
     return file;
   }
 

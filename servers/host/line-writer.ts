@@ -1,9 +1,10 @@
 // Writes lines to one file descriptor without ever waiting for it.
-import { close, write, writeSync } from 'node:fs';
+import { close, fstatSync, write, writeSync } from 'node:fs';
 import { errorCode, messageOf } from '../../protocols/errors.js';
 
 /** Milliseconds until a failed write is tried again: the disk may have room again, or the reader of a pipe may have read. */
 const RETRY_MS = 250;
+const LINE_END = 0x0a;
 
 export interface LineWriterOptions {
   /** Bytes that may wait. A line that exceeds them is lost and counted. */
@@ -27,6 +28,8 @@ export class LineWriter {
   #text = '';
   /** Being written, or left by a failed write. */
   #rest: Uint8Array = new Uint8Array();
+  /** The beginning of a line of which only that is written. */
+  #begun: Uint8Array = new Uint8Array();
   #writing = false;
   #retry: NodeJS.Timeout | undefined;
   #ended = false;
@@ -85,7 +88,7 @@ export class LineWriter {
       while (bytes.length > 0) {
         const written = writeSync(this.#descriptor, bytes);
         if (written === 0) break;
-        bytes = bytes.subarray(written);
+        bytes = this.#after(bytes, written);
       }
     } catch {
       // The bytes are kept below; the next write reports the error.
@@ -102,10 +105,15 @@ export class LineWriter {
     if (!this.#writing) this.#write();
   }
 
-  /** Takes over what the writer of the former file could not write; that one is then ended. */
+  /**
+   * Takes over what the writer of the former file could not write; that one is then ended. A line of which the former file has only
+   * the beginning is written whole, unless this is the same file.
+   */
   takeOver(former: LineWriter): void {
     if (former.failing && !former.#writing) {
-      this.#rest = former.#take();
+      const rest = former.#take();
+      const whole = former.#begun.length > 0 && !isSameFile(this.#descriptor, former.#descriptor);
+      this.#rest = whole ? Buffer.concat([former.#begun, rest]) : rest;
       this.#lost = former.#lost;
       this.#reason = former.#reason;
     }
@@ -118,6 +126,14 @@ export class LineWriter {
     this.#text = '';
     this.#rest = new Uint8Array();
     return bytes;
+  }
+
+  /** The bytes after the written ones; notes the line that these end within. */
+  #after(bytes: Uint8Array, written: number): Uint8Array {
+    const done = bytes.subarray(0, written);
+    const end = done.lastIndexOf(LINE_END) + 1;
+    this.#begun = end === 0 ? Buffer.concat([this.#begun, done]) : done.slice(end);
+    return bytes.subarray(written);
   }
 
   #write(): void {
@@ -137,7 +153,7 @@ export class LineWriter {
         this.#refused(error ?? new Error('nothing was written'));
         return;
       }
-      this.#rest = this.#rest.subarray(written);
+      this.#rest = this.#after(this.#rest, written);
       if (this.length > 0) this.#write();
       else this.#succeeded();
     });
@@ -170,6 +186,11 @@ export class LineWriter {
     // The descriptor of standard error stays open for the messages of the runtime.
     if (this.#descriptor !== 2) close(this.#descriptor, () => undefined);
   }
+}
+
+function isSameFile(one: number, other: number): boolean {
+  const [a, b] = [fstatSync(one), fstatSync(other)];
+  return a.dev === b.dev && a.ino === b.ino;
 }
 
 function flushAll(): void {

@@ -1,7 +1,7 @@
 // Log files that are never waited for: blocks, rotation, full disks, pipes that are not read, the last lines of a process.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync, readSync } from 'node:fs';
 import { readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -129,6 +129,31 @@ t.test('a pipe that is not read stops nothing', async (t) => {
   const [output] = await once(child.stdout ?? child, 'data');
   t.equal(String(output), 'alive\n');
   t.same(await once(child, 'exit'), [0, null]);
+});
+
+t.test('a line that was half written when the file was changed is whole in the new file', async (t) => {
+  const root = await temporaryDirectory(t);
+  const [pipe, path] = [join(root, 'pipe'), join(root, 'a.log')];
+  execFileSync('mkfifo', [pipe]);
+  const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+  t.teardown(() => closeSync(reader));
+  using file = new LogFile(pipe);
+  const lines = Array.from({ length: 100 }, (_, i) => `${i} ${'x'.repeat(1500)}`);
+  for (const line of lines) file.write(line);
+  t.notOk(await file.flush());
+  file.reopen(path);
+  t.ok(await file.flush());
+  const head = Buffer.alloc(1 << 20);
+  const accepted = head.toString('latin1', 0, readSync(reader, head));
+  t.notOk(accepted.endsWith('\n'), 'the pipe has room for a part of a line');
+  const complete = accepted.split('\n').slice(0, -1);
+  t.equal(
+    await readFile(path, 'utf8'),
+    lines
+      .slice(complete.length)
+      .map((line) => `${line}\n`)
+      .join(''),
+  );
 });
 
 t.test('the last lines of a process that exits or throws are in the file', async (t) => {
