@@ -63,7 +63,7 @@ export class RefusedError extends KitError {
   readonly code = 'ERR_REFUSED';
 }
 
-/** A configuration file is wrong; the message starts `FILE:LINE: VARIABLE:`. */
+/** A configuration file is wrong; the message starts `FILE:LINE: VARIABLE:`, or `FILE: VARIABLE:`. */
 export class ConfigError extends KitError {
   readonly code = 'ERR_CONFIG';
   /** The line of the message that is about this problem, without those of {@link others}. */
@@ -79,7 +79,7 @@ export class ConfigError extends KitError {
     /** What else is wrong; the message has a line for each. */
     readonly others: readonly ConfigError[] = [],
   ) {
-    const own = `${file}:${line}: ${variable === '' ? '' : `${variable}: `}${problem}`;
+    const own = `${file}${line === 0 ? '' : `:${line}`}: ${variable === '' ? '' : `${variable}: `}${problem}`;
     super([own, ...others.map((other) => other.sentence)].join('\n'));
     this.sentence = own;
   }

@@ -5,6 +5,7 @@ export {
 } from './broker/broker-store.js';
 export type { StoreChange } from './broker/change-log.js';
 export type { StoredParts } from './broker/large-objects.js';
+export type { LargePart } from './broker/object-reader.js';
 export { type ObjectReader, openObjectReader } from './broker/object-reader.js';
 export {
   type ApplyCounts,
@@ -14,10 +15,19 @@ export {
   type CollectedChange,
   NO_COUNTS,
 } from './broker/registry-apply.js';
-export type { StoredCopy } from './broker/registry-changes.js';
+export type {
+  ChangedSinceOptions,
+  CopiesSinceOptions,
+  EntriesOptions,
+  StoredCopy,
+  ValidOptions,
+} from './broker/registry-changes.js';
+export type { BatchContent, CommitBatch, ReferenceChange } from './gatherer/batch.js';
 export { type CommitOptions, type GatheredReferences, GathererBatch } from './gatherer/batch.js';
+export type { CookieStore } from './gatherer/cookie-rows.js';
 export type { DocumentStore } from './gatherer/documents.js';
-export type { LinkTables } from './gatherer/link-tables.js';
+export type { EventStore, StoredEvent } from './gatherer/event-rows.js';
+export type { LinkRows, LinkTables } from './gatherer/link-tables.js';
 export type { MetaStore, MetaValue } from './gatherer/meta.js';
 export type { InactivePosition, QueueRecordStore } from './gatherer/queue-records.js';
 export {
@@ -28,19 +38,39 @@ export {
   type WorkQueueStore,
 } from './gatherer/queues.js';
 export { GathererStore, type GathererStoreOptions } from './gatherer/store.js';
-export type { WaitingUri } from './gatherer/waiting-uris.js';
+export type { WaitingUri, WaitingUriStore } from './gatherer/waiting-uris.js';
+export type { BlockRange, ClearBlocks, ClearBlocksOptions } from './generations/export/clear-blocks.js';
 export {
   deflateEnd,
   deflatePiece,
   EXPORT_HEAD,
   EXPORT_TAIL,
 } from './generations/export/format.js';
-export type { BlockRange, BlockSelection, BlockSum, ReadyExport } from './generations/export/ready-export.js';
+export type {
+  BlockSelection,
+  BlockSum,
+  DeflatedPiece,
+  ReadyExport,
+} from './generations/export/ready-export.js';
 export type { GathererNames } from './generations/export/survey.js';
 export { Generations, type GenerationsOptions, type PublishedGeneration } from './generations/generations.js';
+export type { LoginSeal, Sealing } from './generations/login-seal.js';
 export type { PublishOptions } from './generations/publish.js';
 export type { SnapshotInfo, SummarySnapshot } from './generations/snapshot.js';
-export { type OpenDatabase, openDatabase } from './level/open-database.js';
+export type { KeyRange } from './level/keys.js';
+export type {
+  GetOptions,
+  Level,
+  LevelOptions,
+  PageOptions,
+  Row,
+  Snapshot,
+  StoreKind,
+} from './level/level.js';
+export type { OpenDatabaseOptions } from './level/open-database.js';
+export { isStoreInUse, type OpenDatabase, openDatabase } from './level/open-database.js';
+export type { RowChange } from './level/write-batch.js';
+export type { TombstoneRecord } from './records/records.js';
 export {
   type DocumentLink,
   type DocumentRecord,
@@ -53,5 +83,6 @@ export {
   type Removal,
   SCHEMA_VERSION,
 } from './records/records.js';
+export type { SummaryChange } from './summaries/summary-changes.js';
 export type { ExportChunk, ExportOptions, Summary, SummaryStore } from './summaries/summary-store.js';
 export type { Tombstone, TombstoneStore } from './summaries/tombstones.js';

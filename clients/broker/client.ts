@@ -19,6 +19,8 @@ export interface BrokerClientOptions {
   readonly host: string;
   /** Default 8501 (BRK-1.2). */
   readonly port?: number;
+  /** With TLS: what the server's certificate must be, see `ConnectionOptions`. */
+  readonly fingerprint?: string | undefined;
   /** Default 20 000 ms. */
   readonly connectTimeoutMs?: number;
   /**
@@ -77,7 +79,7 @@ export class BrokerClient {
     const session = new BrokerClientSession(this.#options.limits);
     const request = session.request(queryMessage(query, options, this.#options.opaqueMode ?? 'suppress'));
     const chunks = this.#exchange(request, options.signal, options.lifetime);
-    return new Results(session, chunks);
+    return new Results(session, chunks, options.signal);
   }
 
   /**
@@ -91,7 +93,7 @@ export class BrokerClient {
   ): Promise<readonly string[]> {
     const session = new BrokerClientSession(this.#options.limits);
     const request = session.request(formatMessage({ kind: 'admin', password, command }));
-    const results = new Results(session, this.#exchange(request, options.signal));
+    const results = new Results(session, this.#exchange(request, options.signal), options.signal);
     for await (const _hit of results) {
       // An administrative reply has no objects.
     }
@@ -106,6 +108,7 @@ export class BrokerClient {
     return readItems(
       this.#exchange(frameMessage(line), options.signal),
       new ResultDecoder(this.#options.limits),
+      options.signal,
     );
   }
 
@@ -127,6 +130,7 @@ export class BrokerClient {
       idleTimeoutMs: options.idleTimeoutMs ?? idleTimeoutMs,
       signal,
       onOpen: options.onOpen,
+      fingerprint: options.fingerprint,
     });
   }
 }
@@ -134,9 +138,19 @@ export class BrokerClient {
 async function* readItems(
   chunks: AsyncIterable<Uint8Array>,
   decoder: ResultDecoder,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<ResultItem> {
-  for await (const chunk of chunks) yield* decoder.push(chunk);
-  yield* decoder.end();
+  for await (const chunk of chunks) yield* untilAborted(decoder.push(chunk), signal);
+  yield* untilAborted(decoder.end(), signal);
+}
+
+/** The rest of what was received before an abort is not delivered. */
+function* untilAborted<T>(items: Iterable<T>, signal: AbortSignal | undefined): Generator<T> {
+  for (const item of items) {
+    signal?.throwIfAborted();
+    yield item;
+  }
+  signal?.throwIfAborted();
 }
 
 class Results implements BrokerResults {
@@ -144,11 +158,17 @@ class Results implements BrokerResults {
   readonly errors: string[] = [];
   readonly #session: BrokerClientSession;
   readonly #chunks: AsyncGenerator<Uint8Array>;
+  readonly #signal: AbortSignal | undefined;
   #started = false;
 
-  constructor(session: BrokerClientSession, chunks: AsyncGenerator<Uint8Array>) {
+  constructor(
+    session: BrokerClientSession,
+    chunks: AsyncGenerator<Uint8Array>,
+    signal: AbortSignal | undefined,
+  ) {
     this.#session = session;
     this.#chunks = chunks;
+    this.#signal = signal;
   }
 
   [Symbol.asyncIterator](): AsyncIterator<BrokerHit> {
@@ -158,11 +178,12 @@ class Results implements BrokerResults {
   }
 
   async *#hits(): AsyncGenerator<BrokerHit> {
-    for await (const chunk of this.#chunks) yield* this.#take(this.#session.push(chunk));
+    for await (const chunk of this.#chunks)
+      yield* untilAborted(this.#take(this.#session.push(chunk)), this.#signal);
     let last: readonly ClientEvent[];
     do {
       last = this.#end();
-      yield* this.#take(last);
+      yield* untilAborted(this.#take(last), this.#signal);
     } while (last.length > 0);
   }
 

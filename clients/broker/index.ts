@@ -6,6 +6,7 @@ export {
   type BrokerResults,
   DEFAULT_BROKER_PORT,
 } from './client.js';
+export type { BuiltQuery, OneWord } from './query-builder.js';
 export { AttributeCondition, EveryObject, QueryExpression, q } from './query-builder.js';
 export {
   type OpaqueMode,

@@ -14,10 +14,10 @@ import { type OpaqueMode, type QueryRequest, queryMessage } from './request.js';
 type Blank = ' ' | '\t' | '\n' | '\r';
 
 /** Makes the compiler refuse a literal that is empty or more than one word. */
-type OneWord<T extends string> = T extends '' | `${string}${Blank}${string}` ? never : T;
+export type OneWord<T extends string> = T extends '' | `${string}${Blank}${string}` ? never : T;
 
 /** An immutable query made with {@link q}: its tree, its text, its message. */
-abstract class BuiltQuery {
+export abstract class BuiltQuery {
   /** The tree; a term that was not parsed from text has offset 0. */
   abstract readonly query: Query;
 

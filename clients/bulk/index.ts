@@ -1,4 +1,6 @@
 export type { ChangeKind, DigestIdentity, DigestReport } from '../../protocols/bulk/index.js';
+export type { ByteLog, LargeObjects } from '../connection/large-log.js';
+export type { ReceiveLimits } from '../connection/receive-budget.js';
 export { BulkClient, type BulkClientOptions, type BulkTransferRequest } from './client.js';
 export { type BrokerDifference, type CompareOptions, compareBrokers } from './compare.js';
 export type { BulkWarning } from './reply.js';

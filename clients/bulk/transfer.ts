@@ -94,7 +94,13 @@ export class BulkTransfer implements AsyncIterable<BulkReceived> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<BulkReceived, void, undefined> {
-    for await (const batch of this.batches()) yield* batch;
+    for await (const batch of this.batches()) {
+      for (const change of batch) {
+        // The rest of a batch that was received before the abort is not delivered.
+        this.#options.signal?.throwIfAborted();
+        yield change;
+      }
+    }
   }
 
   /** Yields the changes of one network chunk together, at least one. */

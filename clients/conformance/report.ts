@@ -11,8 +11,8 @@ export interface ReportOptions {
   readonly strict?: boolean;
 }
 
-type Results = AsyncIterable<CaseResult> | Iterable<CaseResult>;
-type Report = AsyncGenerator<string, void, undefined>;
+export type Results = AsyncIterable<CaseResult> | Iterable<CaseResult>;
+export type Report = AsyncGenerator<string, void, undefined>;
 
 /** Formats a turn: `>` from the kit to the peer, `<` from the peer, `#` a note. */
 function formatTurn({ direction, text }: TranscriptEntry): string {

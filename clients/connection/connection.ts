@@ -1,17 +1,27 @@
 // A TCP connection as clients use it: time limits, abort, backpressure. Times are milliseconds.
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectTls, TLSSocket } from 'node:tls';
 import { ConnectionError, StateError } from '../../protocols/errors.js';
 import { asConnectionError } from './network-errors.js';
 import { Wait } from './wait.js';
 
+/** The beginning of the name of a host to which connections are made with TLS. */
+const TLS = 'tls://';
+
 export interface ConnectionOptions {
+  /** A name or an address; `tls://` before it connects with TLS and checks the server's certificate. */
   readonly host: string;
   readonly port: number;
   /** The peer's name in error messages. Default `host:port`. */
   readonly name?: string;
   /** Additions to the message of an errno, by its code: for `ECONNREFUSED` e.g. the usual port. */
   readonly hints?: Readonly<Record<string, string>>;
+  /**
+   * With TLS: the SHA-256 fingerprint that the server's certificate must have, as OpenSSL writes it. Signer and names of
+   * the certificate are then not checked. Default: the certificate must be that of the host, by an authority that is trusted here.
+   */
+  readonly fingerprint?: string | undefined;
   /** Milliseconds to wait for the connection. */
   readonly connectTimeoutMs: number;
   /** Milliseconds that one read or one write may wait; 0 for no limit. Time between the calls does not count. */
@@ -63,18 +73,30 @@ export class Connection implements AsyncDisposable, AsyncIterable<Uint8Array> {
    * @throws ConnectionError if the host is unknown, refuses or does not answer in time; the signal's reason
    */
   static async open(options: ConnectionOptions): Promise<Connection> {
-    const { host, port, connectTimeoutMs, signal, hints } = options;
-    const name = options.name ?? (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
+    const { port, connectTimeoutMs, signal, hints } = options;
+    const secure = options.host.startsWith(TLS);
+    const host = secure ? options.host.slice(TLS.length) : options.host;
+    const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+    const name = options.name ?? (secure ? `${TLS}${address}` : address);
     signal?.throwIfAborted();
-    const socket = connect({ host, port, noDelay: true, keepAlive: true });
+    const target = { host, port, noDelay: true, keepAlive: true };
+    // An address is no server name (RFC 6066, 3).
+    const socket = secure
+      ? connectTls({
+          ...target,
+          ...(isIP(host) === 0 ? { servername: host } : {}),
+          rejectUnauthorized: options.fingerprint === undefined,
+        })
+      : connect(target);
     const connected = new Wait<void>(connectTimeoutMs, signal, () => {
       connected.reject(new ConnectionError(`${name}: no connection within ${connectTimeoutMs} ms`));
     });
-    socket.once('connect', () => connected.resolve());
+    socket.once(secure ? 'secureConnect' : 'connect', () => connected.resolve());
     // Stays for the life of the socket: an error event without a listener would end the process.
     socket.on('error', (cause) => connected.reject(asConnectionError(name, cause, hints)));
     try {
       await connected.promise;
+      checkFingerprint(name, socket, options.fingerprint);
     } catch (error) {
       socket.destroy();
       throw error;
@@ -209,3 +231,10 @@ export class Connection implements AsyncDisposable, AsyncIterable<Uint8Array> {
 }
 
 const WRITTEN = Promise.resolve();
+
+/** @throws ConnectionError if the certificate is another one */
+function checkFingerprint(name: string, socket: Socket, expected: string | undefined): void {
+  if (expected === undefined || !(socket instanceof TLSSocket)) return;
+  if (socket.getPeerX509Certificate()?.fingerprint256 !== expected)
+    throw new ConnectionError(`${name}: the server has another certificate than expected`);
+}

@@ -79,7 +79,10 @@ export function fileResult(url: string, file: LocalFile, beginTime: number): Fet
   const common = { url, headers: {}, etag: '', local: true, beginTime, endTime: Date.now() };
   const nothing = { body: new Uint8Array(0), truncated: false };
   if (file.kind === 'missing') return { ...common, ...nothing, status: 404, lastModified: 0 };
-  if (file.kind === 'forbidden') return { ...common, ...nothing, status: 403, lastModified: 0 };
+  if (file.kind === 'forbidden') {
+    const headers = { 'file-refusal': file.reason };
+    return { ...common, ...nothing, headers, status: 403, lastModified: 0 };
+  }
   const lastModified = Math.max(0, Math.floor(file.stats.mtimeMs / 1000));
   if (file.kind === 'unchanged') return { ...common, ...nothing, status: 304, lastModified };
   if (file.kind === 'file') {

@@ -15,8 +15,10 @@ export { FtpFetcher, type FtpFetcherOptions } from './ftp-fetcher.js';
 export { FtpProxyFetcher, type FtpProxyOptions } from './ftp-proxy-fetcher.js';
 export { GopherFetcher, type GopherFetcherOptions } from './gopher-fetcher.js';
 export { hideWords } from './hidden-text.js';
+export type { HttpConnectorOptions } from './http-connector.js';
 export { HttpFetcher, type HttpFetcherOptions } from './http-fetcher.js';
 export type { HttpLogin } from './http-logins.js';
+export type { HttpRouteOptions } from './http-route.js';
 export { LocalMapper, type LocalMapping } from './local-mapping.js';
 export {
   ACTIVE_TYPE,
@@ -26,6 +28,7 @@ export {
   OVERVIEW_TYPE,
 } from './news-fetcher.js';
 export { type FetchNote, fetchNoteChannel } from './notes.js';
+export { fetcherOf, type OwnFetcher, type OwnRequest, type OwnResult } from './own-fetcher.js';
 export {
   type HostKnowledge,
   isPrivateAddress,
@@ -33,8 +36,11 @@ export {
   mayReach,
   mustBePublic,
 } from './private-addresses.js';
+export type { ProxyServer } from './proxy.js';
 export { parseProxy } from './proxy.js';
+export type { ReceiveLimits } from './receive-watch.js';
 export type { ServerLogin, TransferOptions } from './transfer.js';
+export type { LenientReading, WireMessages } from './types.js';
 export {
   DEFAULT_MAX_BYTES,
   DEFAULT_TIMEOUT_MS,
@@ -43,3 +49,4 @@ export {
   type FetchRequest,
   type FetchResult,
 } from './types.js';
+export type { KeepWire, WireResponse } from './wire-tap.js';

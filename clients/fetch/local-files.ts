@@ -15,7 +15,11 @@ export type LocalFile =
       readonly truncated: boolean;
     }
   | { readonly kind: 'missing' }
-  | { readonly kind: 'forbidden' };
+  | {
+      readonly kind: 'forbidden';
+      /** Why, as words of a log. */
+      readonly reason: string;
+    };
 
 export interface ReadLimits {
   readonly maxBytes: number;
@@ -30,6 +34,9 @@ const MAX_ENTRIES = 100_000;
 const READ_ENTRIES = 1000;
 const READ_BYTES = 1024 * 1024;
 
+const OUTSIDE = 'outside of the directories that the configuration names';
+const NO_FILE = 'neither a file nor a directory';
+
 /**
  * Reads the regular file or lists the directory at `path`. With symbolic links resolved it must be below one of the roots.
  * Anything else (devices, pipes, sockets) is forbidden.
@@ -43,10 +50,10 @@ export async function readLocal(
 ): Promise<LocalFile> {
   try {
     const real = await realpath(path, { encoding: 'buffer' });
-    if (!(await isBelowAny(real, roots))) return { kind: 'forbidden' };
+    if (!(await isBelowAny(real, roots))) return { kind: 'forbidden', reason: OUTSIDE };
     const stats = await lstat(real);
     if (stats.isDirectory()) return await listDirectory(path, real, stats, roots, limits.signal);
-    if (!stats.isFile()) return { kind: 'forbidden' };
+    if (!stats.isFile()) return { kind: 'forbidden', reason: NO_FILE };
     return await readRegular(real, limits);
   } catch (error) {
     return kindOfError(error);
@@ -99,7 +106,7 @@ async function readRegular(path: Buffer, limits: ReadLimits): Promise<LocalFile>
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const stats = await handle.stat();
-    if (!stats.isFile()) return { kind: 'forbidden' };
+    if (!stats.isFile()) return { kind: 'forbidden', reason: NO_FILE };
     if (limits.unlessNewerThan !== undefined && Math.floor(stats.mtimeMs / 1000) <= limits.unlessNewerThan) {
       return { kind: 'unchanged', stats };
     }
@@ -212,7 +219,7 @@ const FORBIDDEN = new Set(['EACCES', 'EPERM', 'ELOOP', 'ENXIO']);
 function kindOfError(error: unknown): LocalFile {
   if (!isSystemError(error)) throw error;
   if (MISSING.has(error.code)) return { kind: 'missing' };
-  if (FORBIDDEN.has(error.code)) return { kind: 'forbidden' };
+  if (FORBIDDEN.has(error.code)) return { kind: 'forbidden', reason: 'permission denied' };
   throw new ConnectionError(`the file cannot be read: ${error.code}`, { cause: error });
 }
 

@@ -1,6 +1,7 @@
 // Recognizes private addresses, and decides which redirects and links may lead to them (G-174).
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
+import { LRUCache } from 'lru-cache';
 import { RefusedError } from '../../protocols/errors.js';
 import { withoutBrackets } from '../../protocols/urls/index.js';
 import { asConnectionError } from '../connection/index.js';
@@ -47,9 +48,22 @@ function hexadecimal(address: string): string {
   return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
 }
 
+/** A crawl asks for the addresses of its hosts again and again, and a look-up takes as long as parsing several links. */
+const KNOWN = new LRUCache<string, boolean>({ max: 1_000 });
+/** Longer texts are no addresses, and not remembered; characters. */
+const MAX_ADDRESS = 64;
+
 /** Whether an IP address is of this machine, of a private network, or not one of a host (G-174). */
 export function isPrivateAddress(address: string): boolean {
-  const bare = withoutBrackets(address).replace(/%.*$/, '');
+  const known = KNOWN.get(address);
+  if (known !== undefined) return known;
+  const isPrivate = checkAddress(address);
+  if (address.length <= MAX_ADDRESS) KNOWN.set(address, isPrivate);
+  return isPrivate;
+}
+
+function checkAddress(address: string): boolean {
+  const bare = withoutBrackets(address).replace(/%.*$/s, '');
   const family = isIP(bare);
   // Node's list finds the IPv4 addresses in `::ffff:0:0/96` as well.
   return family !== 0 && PRIVATE.check(bare, family === 4 ? 'ipv4' : 'ipv6');

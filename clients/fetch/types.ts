@@ -63,7 +63,7 @@ export interface LenientReading {
 }
 
 /** HTTP messages as they went over the wire. */
-interface WireMessages extends WireResponse {
+export interface WireMessages extends WireResponse {
   /** Request line and header, to the empty line. */
   readonly request: Uint8Array;
   /** Without its transfer coding, with its content coding. */
@@ -77,7 +77,8 @@ export interface FetchResult {
   readonly url: string;
   /**
    * HTTP status. Other schemes use its numbers: 200, 304 unchanged, 401 login refused, 403 or 404 not available, 503 not
-   * available now. The reply of an FTP or news server is in `headers` as `ftp-reply`, `nntp-reply`.
+   * available now. The reply of an FTP or news server is in `headers` as `ftp-reply`, `nntp-reply`; why
+   * a local file is not read as `file-refusal`.
    */
   readonly status: number;
   /** Names in lower case; repeated headers joined by `, `. */

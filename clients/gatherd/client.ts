@@ -30,7 +30,10 @@ const NOTHING = new Uint8Array(0);
 const REFUSED_CALL = [UsageError, StateError, RangeError] as const;
 
 export interface GatherdClientConnectOptions {
+  /** A name or an address; `tls://` before it connects with TLS. */
   readonly host: string;
+  /** With `tls://`: the SHA-256 fingerprint that the server's certificate must have, as OpenSSL writes it. Default: a certificate that is trusted here. */
+  readonly fingerprint?: string | undefined;
   /** Default 8500 (GATHERD-1.2). */
   readonly port?: number;
   /** The host name that HELLO sends (GATHERD-2.6). Default: the system's. */
@@ -121,8 +124,16 @@ export class GatherdClient implements AsyncDisposable {
    * PeerError (access denied, or not a gatherd), ProtocolError, or the signal's reason.
    */
   static async connect(options: GatherdClientConnectOptions): Promise<GatherdClient> {
-    const { host, port = GATHERD_PORT, connectTimeoutMs = 30_000, idleTimeoutMs = 120_000, signal } = options;
-    const connection = await Connection.open({ host, port, connectTimeoutMs, idleTimeoutMs, signal });
+    const { host, fingerprint, port = GATHERD_PORT, signal } = options;
+    const { connectTimeoutMs = 30_000, idleTimeoutMs = 120_000 } = options;
+    const connection = await Connection.open({
+      host,
+      fingerprint,
+      port,
+      connectTimeoutMs,
+      idleTimeoutMs,
+      signal,
+    });
     const client = new GatherdClient(connection, options);
     await client.#runExclusive(async () => {
       for await (const events of client.#eventsUntil('greeting', signal)) {
@@ -159,17 +170,25 @@ export class GatherdClient implements AsyncDisposable {
       for (const event of events) {
         if (event.kind !== 'item') continue;
         const change = this.#changeOf(event.item);
+        // The rest of what was received before an abort is not delivered.
+        request.signal?.throwIfAborted();
         if (change !== undefined) yield change;
         else if (event.item.kind === 'warning') this.#onWarning(event.item);
       }
     }
+    request.signal?.throwIfAborted();
   }
 
   /** The wrapped stream as received, decompressed. Throws like {@link changes}. */
   async *stream(request: UpdateRequest): AsyncGenerator<Uint8Array, void, undefined> {
     for await (const events of this.#update(request, 'bytes')) {
-      for (const event of events) if (event.kind === 'data') yield event.bytes;
+      for (const event of events) {
+        if (event.kind !== 'data') continue;
+        request.signal?.throwIfAborted();
+        yield event.bytes;
+      }
     }
+    request.signal?.throwIfAborted();
   }
 
   /** One object by its identifier, the URL (GATHERD-5.1); undefined if the server does not have it. */

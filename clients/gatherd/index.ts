@@ -1,3 +1,4 @@
+export type { ReceiveBudget } from '../connection/receive-budget.js';
 export {
   type GatherdChange,
   GatherdClient,

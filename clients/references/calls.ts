@@ -154,6 +154,7 @@ export abstract class ReferencesCalls implements AsyncDisposable {
           offset: 0,
         });
       yield page;
+      query.signal?.throwIfAborted();
       start += page.ids.length;
       if (page.ids.length === 0 || start >= page.found) return;
     }
@@ -177,7 +178,13 @@ export abstract class ReferencesCalls implements AsyncDisposable {
 
   /** The IDs of the whole result, in the server's order. Rejects with ConnectionError if the data change meanwhile. */
   async *ids(kind: LinkKind, query: PagesQuery): AsyncGenerator<number, void, undefined> {
-    for await (const page of this.pages(kind, query)) yield* page.ids;
+    for await (const page of this.pages(kind, query)) {
+      for (const id of page.ids) {
+        // The rest of a page that was received before an abort is not delivered.
+        query.signal?.throwIfAborted();
+        yield id;
+      }
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -11,7 +11,10 @@ import { asError, Connection } from '../connection/index.js';
 import { ReferencesCalls } from './calls.js';
 
 export interface ReferencesClientOptions {
+  /** A name or an address; `tls://` before it connects with TLS. */
   readonly host: string;
+  /** With `tls://`: the SHA-256 fingerprint that the server's certificate must have, as OpenSSL writes it. Default: a certificate that is trusted here. */
+  readonly fingerprint?: string | undefined;
   /** Default 3324 (S-15). */
   readonly port?: number;
   /** Default 10 000 ms. */
@@ -67,7 +70,7 @@ export class ReferencesClient extends ReferencesCalls {
 
   /** Connects. Rejects with ConnectionError, or the signal's reason. */
   static async connect(options: ReferencesClientOptions): Promise<ReferencesClient> {
-    const { host, port = DEFAULT_REFERENCES_PORT, signal } = options;
+    const { host, fingerprint, port = DEFAULT_REFERENCES_PORT, signal } = options;
     if (options.maxInFlight !== undefined && options.maxInFlight < 1)
       throw new RangeError('maxInFlight must be at least 1');
     const connectTimeoutMs = options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
@@ -75,6 +78,7 @@ export class ReferencesClient extends ReferencesCalls {
     // No idle time-out: the server may be silent while no reply is pending.
     const connection = await Connection.open({
       host,
+      fingerprint,
       port,
       name,
       connectTimeoutMs,

@@ -60,12 +60,14 @@ async function fetchPage(
   start: number,
 ): Promise<LinkedUrls | undefined> {
   const parameters = new URLSearchParams({ q: what, view: list, start: String(start), format: 'json' });
-  const name = host.includes(':') ? `[${host}]` : host;
+  // Over TLS its page is one of https.
+  const [scheme, plain] = host.startsWith('tls://') ? ['https', host.slice(6)] : ['http', host];
+  const name = plain.includes(':') ? `[${plain}]` : plain;
   const timeout = AbortSignal.timeout(timeoutMs);
   let status: number;
   let text: string;
   try {
-    const reply = await request(`http://${name}:${port}/?${parameters}`, {
+    const reply = await request(`${scheme}://${name}:${port}/?${parameters}`, {
       signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
     });
     status = reply.statusCode;

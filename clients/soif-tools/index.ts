@@ -2,6 +2,7 @@ export { makeTemplates, type TemplateOptions } from './annotations.js';
 export { urlReferences, wrapAttribute } from './attributes.js';
 export { attemptLine, checkSoif, countsLine, type SoifAttempt, type SoifCounts } from './check.js';
 export { type InputOptions, inputName, readInput, STANDARD_INPUT } from './input.js';
+export type { JsonLineHead } from './json-lines.js';
 export {
   type JsonLineObject,
   type JsonLinesOptions,

@@ -19,7 +19,7 @@ export interface BulkChange {
 }
 
 /** An item of an object that is not held. Offsets are those of {@link BulkChange.offset}. */
-interface BulkLargeItem {
+export interface BulkLargeItem {
   readonly kind: 'large';
   readonly item: Extract<SectionItem, { kind: 'large' | 'large-bytes' | 'rewind' }>;
 }

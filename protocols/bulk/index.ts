@@ -20,6 +20,7 @@ export {
   MAX_DATA_BYTES,
   MAX_STRING_BYTES,
 } from './encoder.js';
+export type { BulkLargeItem } from './events.js';
 export {
   BULK_ERROR,
   type BulkChange,

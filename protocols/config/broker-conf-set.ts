@@ -59,6 +59,22 @@ export function setBrokerVariable(
 }
 
 /**
+ * The configuration with variables of the command line, which precede those of the file.
+ *
+ * @param settings values by names of variables
+ * @throws UsageError as {@link setBrokerVariable}
+ */
+export function withBrokerSettings(
+  config: BrokerConfig,
+  settings: Readonly<Record<string, string>>,
+): BrokerConfig {
+  let changed = config;
+  for (const [name, value] of Object.entries(settings))
+    changed = setBrokerVariable(changed, name, value).config;
+  return changed;
+}
+
+/**
  * BRK-5.1 `#restart`: the configuration read again, except for variables that are bound at the start.
  *
  * @returns also the names of the variables whose new values take effect at the next start

@@ -1,16 +1,17 @@
 // Parses `broker.conf`, the configuration of a Broker (BRK-7.1 to 7.3).
 import { z } from 'zod';
 import { ConfigError } from '../errors.js';
-import { readLines } from './lines.js';
+import { parseAddressRange } from './addresses.js';
+import { readLines, wordsOf } from './lines.js';
 import { baseNameOf, directoryOf, joinPath } from './paths.js';
 import {
-  hostAndPort,
   INT_MAX,
   integer,
   parsed,
   parseInteger,
   port,
   seconds,
+  secureHostAndPort,
   text,
   ValueError,
   words,
@@ -30,6 +31,24 @@ const opaqueMode = parsed((value) => {
   if (mode !== 'suppress' && mode !== 'show') throw new ValueError('must be suppress or show');
   return mode;
 });
+
+/** An absolute URL of a directory; without the final slash. */
+const publicUrl = parsed((value) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
+    throw new ValueError('must be an address such as https://search.example.org/harvest/');
+  if (url.username !== '' || url.password !== '') throw new ValueError('must have no login');
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+});
+
+/** Addresses and ranges such as `10.0.0.0/8`. */
+const addressRanges = parsed((value) => {
+  const ranges = wordsOf(value);
+  const wrong = ranges.find((range) => parseAddressRange(range) === undefined);
+  if (wrong !== undefined)
+    throw new ValueError('must be addresses or ranges such as 127.0.0.1 and 10.0.0.0/8');
+  return ranges;
+}).meta({ syntax: 'words' });
 
 /** The variables of BRK-7.3, then those of this kit. `withDerived` adds defaults that depend on other variables. */
 const schema = z.object({
@@ -67,7 +86,9 @@ const schema = z.object({
   compressPercent: integer(0, 100)
     .default(50)
     .meta({ title: 'Compress-Percent', description: 'compress when this share of the records is deleted' }),
-  indexerType: text.default('Embedded').meta({ title: 'Indexer-Type', description: 'back end' }),
+  indexerType: text
+    .default('Embedded')
+    .meta({ title: 'Indexer-Type', description: 'back end: a name, or the file of a module' }),
   glimpseMaxLife: seconds
     .default(900)
     .meta({ title: 'Glimpse-MaxLife', description: 'seconds a query may run' }),
@@ -93,6 +114,10 @@ const schema = z.object({
     .default('suppress')
     .meta({ title: 'Opaque-Mode', description: 'meaning of #opaque (BRK-3.2)' }),
   // Variables of this kit.
+  bulkCacheSize: integer(0, INT_MAX).default(1024).meta({
+    title: 'Bulk-Cache-Size',
+    description: 'MiB of a complete bulk transfer that is kept in a file for the next one; 0 keeps none',
+  }),
   collectionMaxSize: integer(1, INT_MAX).default(65_536).meta({
     title: 'Collection-Max-Size',
     description: 'MiB that one collection point may send in one collection',
@@ -101,13 +126,26 @@ const schema = z.object({
     title: 'Collection-Max-Time',
     description: 'seconds that a collection from one point may take',
   }),
-  referencesServer: hostAndPort.optional().meta({
+  referencesServer: secureHostAndPort.optional().meta({
     title: 'References-Server',
-    description: 'host:port of a refererd, also for browsers: results say how many documents link to them',
+    description: 'host:port of a refererd, or tls://host:port: results say how many documents link to them',
+  }),
+  referencesUrl: publicUrl.optional().meta({
+    title: 'References-URL',
+    description: 'address of its pages for browsers; default that of References-Server',
   }),
   referencesRank: yesNo.optional().meta({
     title: 'References-Rank',
     description: 'result pages raise documents with many links to them; default no',
+  }),
+  publicUrl: publicUrl.optional().meta({
+    title: 'Public-URL',
+    description:
+      'address at which visitors reach the pages, e.g. behind a proxy; results, feeds and forms use it',
+  }),
+  trustedProxies: addressRanges.default([]).meta({
+    title: 'Trusted-Proxies',
+    description: 'addresses and ranges of proxies whose X-Forwarded-For and -Proto are believed',
   }),
   webNames: words.default([]).meta({
     title: 'Web-Names',
@@ -118,7 +156,7 @@ const schema = z.object({
 /** The rows of BRK-7.3. */
 export const BROKER_VARIABLES = new VariableTable(schema, 'last');
 
-type BrokerVariables = z.output<typeof schema>;
+export type BrokerVariables = z.output<typeof schema>;
 type Derived =
   | 'brokerDirectory'
   | 'brokerHost'

@@ -14,7 +14,10 @@ export interface CollectionFilter {
 
 /** One line of Collection.conf (BRK-7.4). */
 export interface CollectionPoint {
+  /** A name or an address; `tls://` before it collects with TLS. */
   readonly host: string;
+  /** Of a point that a program makes, with `tls://`: the SHA-256 fingerprint that the server's certificate must have, as OpenSSL writes it. Default: a certificate that is trusted here. */
+  readonly fingerprint?: string | undefined;
   readonly port: number;
   readonly type: CollectionType;
   readonly filter?: CollectionFilter;

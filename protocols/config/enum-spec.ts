@@ -1,5 +1,5 @@
 import { ConfigError } from '../errors.js';
-import { ACCESS_METHODS, type AccessMethod, canonicalUrl } from '../urls/index.js';
+import { ACCESS_METHODS, type AccessMethod, canonicalUrl, methodOfScheme } from '../urls/index.js';
 import { wordsOf } from './lines.js';
 import { INT_MAX, parseDelay, parseInteger, ValueError } from './values.js';
 
@@ -185,9 +185,8 @@ function parseLimit(value: string): { maximum: number; filter?: string } {
 function parseAccess(value: string): AccessMethod[] {
   const methods = new Set<AccessMethod>();
   for (const word of value.toLowerCase().split('|')) {
-    const method = ACCESS_METHODS.find((candidate) => candidate === word);
-    if (method === undefined)
-      throw new ValueError(`must be methods joined by |: ${ACCESS_METHODS.join(', ')}`);
+    const method = methodOfScheme(word);
+    if (method !== word) throw new ValueError(`must be methods joined by |: ${ACCESS_METHODS.join(', ')}`);
     methods.add(method);
     if (method === 'http') methods.add('https');
   }

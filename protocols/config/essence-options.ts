@@ -24,6 +24,10 @@ export interface EssenceSwitches {
   readonly rawText?: true;
   /** The main text of pages, without navigation and the like, as an attribute of its own. */
   readonly mainText?: true;
+  /** Text in CODE elements is kept, which the table of 1996 drops (E-98). */
+  readonly code?: true;
+  /** The text of each link of a page is an attribute. */
+  readonly linkText?: true;
   /** E-141: the language of texts that do not state it is guessed. */
   readonly language?: true;
   /** E-27: components that were made from another one of the same archive are left out. */
@@ -99,11 +103,13 @@ const WITH_VALUE: ReadonlyMap<string, Reader> = new Map<string, Reader>([
 ]);
 
 const WITHOUT_VALUE: ReadonlyMap<string, EssenceSwitches> = new Map<string, EssenceSwitches>([
+  ['--code', { code: true }],
   ['--fake-md5s', { fakeMd5s: true }],
   ['--full-text', { fullText: true }],
   ['--full-text=raw', { fullText: true, rawText: true }],
   ['--grouping', { grouping: true }],
   ['--language', { language: true }],
+  ['--link-text', { linkText: true }],
   ['--main-text', { mainText: true }],
   ['--minimal-bookkeeping', { minimalBookkeeping: true }],
   ['--no-access', { access: false }],

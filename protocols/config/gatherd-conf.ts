@@ -41,16 +41,7 @@ export function parseGatherdConf(text: string, file: string): GatherdAccess {
       warnings.push(new ConfigError(file, line, directive, 'ignored: a name must follow'));
     } else if (keyword === 'allow' || keyword === 'deny') {
       rules.push({ allow: keyword === 'allow', names, line });
-      for (const name of names.filter(isInvalidAddress)) {
-        warnings.push(
-          new ConfigError(
-            file,
-            line,
-            directive,
-            `${name} is not a name, address or range: no peer matches it`,
-          ),
-        );
-      }
+      for (const reason of invalidNames(names)) warnings.push(new ConfigError(file, line, directive, reason));
     } else if (keyword === 'gzip') {
       gzip = names.join(' ');
     } else {
@@ -60,6 +51,20 @@ export function parseGatherdConf(text: string, file: string): GatherdAccess {
   const compiled = rules.map(compileRule);
   const decide = (hostName: string | undefined, address: string) => decideBy(compiled, hostName, address);
   return { rules, warnings, decide, ...(gzip === undefined ? {} : { gzip }) };
+}
+
+/** Invalid names of a line that have a warning of their own; the others share one. */
+const MAX_NAMED = 20;
+
+/** The warnings about the names of one line. */
+function invalidNames(names: readonly string[]): string[] {
+  const invalid = names.filter(isInvalidAddress);
+  const reasons = invalid
+    .slice(0, MAX_NAMED)
+    .map((name) => `${name} is not a name, address or range: no peer matches it`);
+  const others = invalid.length - reasons.length;
+  if (others > 0) reasons.push(`${others} more are not names, addresses or ranges: no peer matches them`);
+  return reasons;
 }
 
 /** Whether a name looks like an address or a range, but is not valid: a `Deny` of it would silently admit every peer. */

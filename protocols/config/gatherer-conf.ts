@@ -1,5 +1,6 @@
 // Parses a Gatherer's configuration file and its secrets file (G-11 to G-39).
 import { ConfigError, throwConfigErrors } from '../errors.js';
+import { addScheme } from '../urls/index.js';
 import {
   DEFAULT_DELAY,
   type LeafNode,
@@ -59,6 +60,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  *
  * @param file its name, for messages and for the default of Top-Directory
  * @param env values of `${NAME}` (G-25), e.g. `process.env`
+ * The schemes of its `Fetcher` lines become known to the process.
+ *
  * @returns warnings for unknown variables (G-24) and for lines of the lists that cannot be used, which are passed over
  * @throws ConfigError for a variable after the lists, a duplicate, a bad number; several as one error, which then also names the
  * lines of the lists that cannot be used
@@ -87,6 +90,8 @@ export function parseGathererConf(
     lines.flatMap(({ text: line, line: number }) =>
       attempt(() => [parse(line, { file, line: number })], [], passedOver),
     );
+  // The URLs of the lists may have these schemes.
+  for (const { scheme, port } of values?.fetchers ?? []) addScheme(scheme, port);
   const delay = values?.accessDelay ?? DEFAULT_DELAY;
   const rootNodes = nodesOf(sections.rootNodes, (line, location) => parseRootNode(line, location, { delay }));
   const leafNodes = nodesOf(sections.leafNodes, parseLeafNode);

@@ -52,6 +52,24 @@ const localMapping = parsed((value): LocalMapping => {
   return { prefix: match[1]!, path: match[2]! };
 });
 
+/** A module that fetches the URLs of a scheme. */
+export interface FetcherModule {
+  /** In lower case, without the colon. */
+  readonly scheme: string;
+  /** The file, absolute or relative to Top-Directory. */
+  readonly module: string;
+  /** The default port of the scheme; 0 for none. */
+  readonly port: number;
+}
+
+const fetcherModule = parsed((value): FetcherModule => {
+  const [, scheme = '', module = '', port = '0'] =
+    /^([A-Za-z][A-Za-z0-9+.-]*):?[ \t]+(\S+)(?:[ \t]+(\d{1,5}))?$/.exec(value) ?? [];
+  if (scheme === '') throw new ValueError('needs a scheme, a module and perhaps its default port');
+  if (Number(port) > 65_535) throw new ValueError('the port must be 0 to 65535');
+  return { scheme: scheme.toLowerCase(), module, port: Number(port) };
+});
+
 const httpBasicAuth = parsed((value): HttpBasicAuth => {
   const [, prefix, rest = value] = /^(https?:\/\/\S+)[ \t]+(\S.*)$/i.exec(value) ?? [];
   const match = /^(?:"([^"]*)"|([^\s"]\S*))[ \t]+(\S+)[ \t]+(\S.*)$/.exec(rest);
@@ -94,6 +112,12 @@ const schema = z.object({
   essenceOptions: parsed(parseEssenceOptions)
     .default({})
     .meta({ title: 'Essence-Options', syntax: 'options', description: 'extra options for essence (E-116)' }),
+  fetchers: z.array(fetcherModule).default([]).meta({
+    title: 'Fetcher',
+    syntax: 'scheme module [port]',
+    many: true,
+    description: 'module of one’s own that fetches the URLs of a scheme, with its default port',
+  }),
   ftpAuth: z.array(ftpAuth).default([]).meta({
     title: 'FTP-Auth',
     syntax: 'host[:port] user password',

@@ -1,9 +1,12 @@
+export type { Address } from './addresses.js';
 export { type AddressRange, isInRange, parseAddress, parseAddressRange } from './addresses.js';
+export type { BrokerVariables } from './broker-conf.js';
 export { BROKER_VARIABLES, type BrokerConfig, parseBrokerConf } from './broker-conf.js';
 export {
   isBoundAtStart,
   rereadBrokerConfig,
   setBrokerVariable,
+  withBrokerSettings,
 } from './broker-conf-set.js';
 export {
   type CollectionFilter,
@@ -12,6 +15,7 @@ export {
   collectionMode,
   parseCollectionConf,
 } from './collection-conf.js';
+export type { RootNodeDefaults } from './enum-spec.js';
 export {
   DEFAULT_DELAY,
   DEFAULT_HOST_MAX,
@@ -42,6 +46,7 @@ export {
   parseGathererConf,
   parseSecrets,
 } from './gatherer-conf.js';
+export type { FetcherModule, GathererVariables } from './gatherer-variables.js';
 export {
   DEFAULT_MAX_RETRIEVAL_SIZE,
   type FtpAuth,
@@ -60,4 +65,4 @@ export {
   rereadRefererConf,
 } from './referer-conf.js';
 export { variablesMarkdown, variablesText } from './variable-table.js';
-export type { VariableRow } from './variables.js';
+export type { Assignment, VariableReading, VariableRow, VariableTable } from './variables.js';

@@ -66,9 +66,17 @@ export const yesNo = parsed((value) => {
 
 export const words = text.transform(wordsOf).meta({ syntax: 'words' });
 
+/** `host:port` or `tls://host:port`; the old form `http://host:port/` is accepted too, without its scheme in the result. */
+export const secureHostAndPort = parsed((value) => {
+  const [, tls = '', address = ''] = /^(tls:\/\/)?(.*)$/s.exec(value) ?? [];
+  return tls + parseHostAndPort(address);
+}).meta({ syntax: '[tls://]host:port' });
+
 /** `host:port`; the old form `http://host:port/` is accepted too. The result is `host:port`. */
-export const hostAndPort = parsed((value) => {
+export const hostAndPort = parsed(parseHostAndPort).meta({ syntax: 'host:port' });
+
+function parseHostAndPort(value: string): string {
   const match = /^(?:http:\/\/)?(\[[0-9A-Fa-f:.]+\]|[\w.-]+):(\d{1,5})\/?$/.exec(value);
   if (match === null) throw new ValueError('must be host:port');
   return `${match[1]}:${parseInteger(match[2]!, 1, 65_535)}`;
-}).meta({ syntax: 'host:port' });
+}

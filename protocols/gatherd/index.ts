@@ -9,6 +9,7 @@ export {
   GzipTrailerReader,
   MAX_GZIP_HEADER_BYTES,
 } from './gzip.js';
+export type { ObjectDelivery } from './object-reader.js';
 export {
   type GatherdServerEffect,
   type GatherdServerOptions,
@@ -25,6 +26,7 @@ export {
   type StateTable,
 } from './states.js';
 export type { UpdateDelivery, UpdateEvent } from './update-reader.js';
+export type { SessionSetting } from './vocabulary.js';
 export {
   COMMAND_LINE,
   encodeStatusLine,

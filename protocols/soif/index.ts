@@ -37,7 +37,9 @@ export {
 export { decodeSoif, SoifDecoder, type SoifItem } from './decoder.js';
 export { encodeAttributes, encodeSoif, type SoifEncoderOptions } from './encoder.js';
 export type { OutlineAttribute, SoifOutline } from './kept-attributes.js';
+export type { NameList } from './names.js';
 export { cleanName, isAttributeName, isTemplateType } from './names.js';
+export type { SoifLayout } from './object.js';
 export { DEFAULT_TYPE, type SoifAttribute, SoifObject, type SoifValue } from './object.js';
 export { MAX_OBJECT_BYTES, type SoifDecoderOptions, type SoifDialect } from './options.js';
 export { attributeOf, readOutline, rewriteLarge } from './outline.js';

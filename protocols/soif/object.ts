@@ -69,14 +69,13 @@ export class SoifObject implements Iterable<SoifAttribute> {
   ): SoifObject {
     if (!isTemplateType(type))
       throw unwritable('SOIF-2.8', `not a SOIF template type: ${JSON.stringify(type)}`);
-    if (/[\t-\r ]/.test(url))
-      throw unwritable('SOIF-2.9', `white space in a SOIF URL: ${JSON.stringify(url)}`);
+    const urlBytes = writableUrl(url);
     const pairs: [string, Uint8Array][] = [];
     for (const [name, value] of attributes) {
       assertAttributeName(name);
       pairs.push([name, encodeText(value)]);
     }
-    return assemble(type, bytesOfUrl(url), pairs);
+    return assemble(type, urlBytes, pairs);
   }
 
   /** Template type as spelled, e.g. `FILE`. */
@@ -186,6 +185,16 @@ export class SoifObject implements Iterable<SoifAttribute> {
     return value < 0 ? undefined : value;
   }
 
+  /** Returns a copy with another URL, or the object itself if it has that one. @throws ProtocolError for the URL as {@link SoifObject.of} */
+  withUrl(url: string): SoifObject {
+    if (url === this.url) return this;
+    return assemble(
+      this.type,
+      writableUrl(url),
+      Array.from(this, ({ name, value }) => [name, value]),
+    );
+  }
+
   /**
    * Returns a copy with changes: a value replaces all attributes of that name at the position of the first (SOIF-5.4),
    * or is added at the end; `undefined` removes.
@@ -215,6 +224,12 @@ function assertAttributeName(name: string): void {
   if (!isAttributeName(name)) {
     throw unwritable('SOIF-2.8', `not a SOIF attribute name: ${JSON.stringify(name)}`);
   }
+}
+
+/** @throws ProtocolError for a URL that an emitter must not write (SOIF-2.9) */
+function writableUrl(url: string): Uint8Array {
+  if (/[\t-\r ]/.test(url)) throw unwritable('SOIF-2.9', `white space in a SOIF URL: ${JSON.stringify(url)}`);
+  return bytesOfUrl(url);
 }
 
 /** Makes an object in its own memory, without checking its names. */

@@ -1,4 +1,11 @@
-export { ACCESS_METHODS, type AccessMethod, accessMethod, methodOfScheme } from './access-method.js';
+export {
+  ACCESS_METHODS,
+  type AccessMethod,
+  accessMethod,
+  addScheme,
+  isEnumerable,
+  methodOfScheme,
+} from './access-method.js';
 export {
   type CanonicalOptions,
   canonicalUrl,

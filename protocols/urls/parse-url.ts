@@ -1,5 +1,5 @@
 // Parses URLs into their canonical form by the platform's `URL` class.
-import { methodOfScheme } from './access-method.js';
+import { addedPort, methodOfScheme } from './access-method.js';
 
 /** G-59: default ports that the URL standard does not have. */
 const DEFAULT_PORTS: ReadonlyMap<string, string> = new Map([
@@ -39,7 +39,8 @@ export function parseHierarchical(
   if (url === undefined || !isUsableHost(url)) return undefined;
   // The parser drops port 21, FTP's default, which is not this scheme's. Parsing as HTTP keeps it.
   const port = url.port !== '' ? url.port : (parseAs('http')?.port ?? '');
-  const shownPort = port === '' || port === DEFAULT_PORTS.get(scheme) ? '' : `:${port}`;
+  const usual = DEFAULT_PORTS.get(scheme) ?? String(addedPort(scheme) ?? '');
+  const shownPort = port === '' || port === usual ? '' : `:${port}`;
   return `${scheme}://${userInfo(url)}${hostWithoutOuterDots(url)}${shownPort}${url.pathname}${url.search}`;
 }
 

@@ -1,5 +1,6 @@
 // The names of servers and documents in the link databases (R-38 to R-42).
 import { ProtocolError } from '../errors.js';
+import { addedPort } from './access-method.js';
 
 /** The identity of a server in the link databases (R-38): `site.name:80` and `site.name:81` are two. */
 export interface ServerName {
@@ -16,6 +17,10 @@ const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
   ['ftp:', 21],
   ['gopher:', 70],
 ]);
+
+function defaultPort(protocol: string): number | undefined {
+  return DEFAULT_PORTS.get(protocol) ?? addedPort(protocol.slice(0, -1));
+}
 
 /**
  * URLs that the parser would return unchanged: characters that are never escaped, no segment that begins with a dot, no
@@ -35,7 +40,7 @@ export function canonicalDocumentUrl(text: string): string {
   if (PLAIN_URL.test(text) && !ESCAPED_DOT.test(text)) return text;
   const url = parse(text);
   const { protocol, port, pathname, search } = url;
-  const shownPort = port === '' || Number(port) === DEFAULT_PORTS.get(protocol) ? '' : `:${port}`;
+  const shownPort = port === '' || Number(port) === defaultPort(protocol) ? '' : `:${port}`;
   // A scheme unknown to the parser may have an empty path (R-41: `/`).
   const path = pathname === '' ? '/' : pathname;
   return `${protocol}//${normalizedHost(url)}${shownPort}${path}${search}`;
@@ -49,7 +54,7 @@ export function canonicalDocumentUrl(text: string): string {
 export function serverNameOf(text: string): ServerName {
   // R-40: tests for `://` first, because the parser takes `a.example:81` for a URL of the scheme `a.example`.
   const url = parse(text.includes('://') ? text : `http://${text}`);
-  const port = url.port === '' ? DEFAULT_PORTS.get(url.protocol) : Number(url.port);
+  const port = url.port === '' ? defaultPort(url.protocol) : Number(url.port);
   if (port === undefined || port === 0)
     throw urlError('R-39', 'a port is required: the scheme has no default');
   return { host: normalizedHost(url), port };

@@ -10,6 +10,7 @@ import {
   type CollectionPoint,
   type GathererConfig,
   parseBrokerConf,
+  withBrokerSettings,
 } from '../../protocols/config/index.js';
 import { messageOf, StorageError } from '../../protocols/errors.js';
 import { createDirectory } from '../../storage/files/make-directory.js';
@@ -18,20 +19,30 @@ import {
   Broker,
   BrokerServer,
   type CollectionReport,
+  monitoredBroker,
   pageLimits,
   portLimits,
   WebServer,
 } from '../broker/index.js';
-import { GatherdServer } from '../gatherd/index.js';
+import { GatherdServer, monitoredGatherd } from '../gatherd/index.js';
 import {
   Gatherer,
   type GathererOptions,
   type GatherReport,
   logDocuments,
   logRun,
+  MonitoredGatherer,
 } from '../gatherer/index.js';
-import { type Logger, type PeerLimits, passwordFileWarning } from '../host/index.js';
-import { LEVEL, logTo, type RunningRefererd, startRefererd } from '../refererd/index.js';
+import {
+  type Certificate,
+  type CertificateFiles,
+  type Logger,
+  openCertificate,
+  type PeerLimits,
+  passwordFileWarning,
+} from '../host/index.js';
+import { Monitor, type MonitorOptions } from '../monitor/index.js';
+import { LEVEL, logTo, monitoredRefererd, type RunningRefererd, startRefererd } from '../refererd/index.js';
 
 /** The variable with the console's password. */
 const CONSOLE_PASSWORD = 'HARVEST_CONSOLE_PASSWORD';
@@ -57,6 +68,12 @@ export interface AllInOneOptions {
   readonly referencesPort: number;
   /** Limits of the connections of every port. Default: those of each server. */
   readonly connections?: PeerLimits;
+  /** Serves all four ports with TLS. Default: without. */
+  readonly tls?: CertificateFiles | undefined;
+  /** Variables of broker.conf that precede those of the file, by their names. Default: none. */
+  readonly brokerSettings?: Readonly<Record<string, string>>;
+  /** Where a monitor answers. Default: nowhere. */
+  readonly monitor?: MonitorOptions['address'] | undefined;
   /** Milliseconds that transfers and replies may continue when the servers stop. Default 2000. */
   readonly graceMs?: number;
   /** The roots, and the Gatherer's name and rates. */
@@ -95,6 +112,8 @@ export class AllInOne implements AsyncDisposable {
     readonly broker: Broker,
     readonly brokerServer: BrokerServer,
     readonly web: WebServer,
+    /** That of all ports; undefined without TLS. */
+    readonly certificate: Certificate | undefined,
     private readonly parts: CloseStack,
   ) {}
 
@@ -105,13 +124,26 @@ export class AllInOne implements AsyncDisposable {
     const { timeoutMs, ...limits } = connections;
     const log = createOnce(options.log);
     const data = resolve(options.dataDirectory);
+    const certificate = await openCertificate(options.tls, log('web'));
+    if (certificate !== undefined) parts.defer(async () => certificate[Symbol.dispose]());
+    const listen = certificate?.listen;
+    const tls = certificate === undefined ? '' : 'tls://';
+    const monitored = new MonitoredGatherer();
     const gatherer = parts.use(
       await Gatherer.open({
         onProblem: ({ message }) => log('errors').warn(message),
         log: log('gatherer'),
         // For `harvest crawl`: any free port of this machine, in a file that its owner alone can read.
-        console: { host: '127.0.0.1', port: 0, hostNames: [], passwordEnvironment: CONSOLE_PASSWORD },
-        onControl: (_, url) => {
+        console: {
+          host: '127.0.0.1',
+          port: 0,
+          hostNames: [],
+          certificate: '',
+          key: '',
+          passwordEnvironment: CONSOLE_PASSWORD,
+        },
+        onControl: (control, url) => {
+          monitored.crawls(control);
           if (url !== undefined) log('gatherer').info(`the crawl's console is ${url}`);
         },
         ...options.gatherer,
@@ -125,6 +157,7 @@ export class AllInOne implements AsyncDisposable {
         generationsDirectory: gatherer.generationsDirectory,
         host,
         port: options.gatherdPort,
+        listen,
         log: log('gatherd'),
         accessFile: join(data, 'gatherer', 'gatherd.cf'),
         identity: {
@@ -147,20 +180,32 @@ export class AllInOne implements AsyncDisposable {
         data: gatherer.options.directory,
         host,
         port: options.referencesPort,
+        listen,
+        isSecure: certificate !== undefined,
         log: logTo(log('refererd'), LEVEL.notice),
       }),
     );
     const point: CollectionPoint = {
-      host: reachableHost(host),
+      host: `${tls}${reachableHost(host)}`,
+      // Of the certificate in use: that of this process, which need not be trusted here, or for this name.
+      get fingerprint() {
+        return certificate?.fingerprint;
+      },
       port: gatherd.address.port,
       type: 3,
       line: 0,
     };
-    const references = formatAuthority(reachableHost(host), refererd.address.port);
+    const references = tls + formatAuthority(reachableHost(host), refererd.address.port);
     const brokerConfig = await loadBrokerConfig(join(data, 'broker'), { ...options, log }, point, references);
     const { settings } = refererd.service;
-    const { brokerHost, webNames } = brokerConfig;
-    const hostNames = { names: [brokerHost, ...webNames], remedy: 'add it to Web-Names in broker.conf' };
+    const { brokerHost, webNames, publicUrl, referencesUrl } = brokerConfig;
+    const published = [publicUrl, referencesUrl].flatMap((url) =>
+      url === undefined ? [] : [new URL(url).hostname],
+    );
+    const hostNames = {
+      names: [brokerHost, ...webNames, ...published],
+      remedy: 'add it to Web-Names in broker.conf',
+    };
     refererd.service.settings = { ...settings, hostNames };
     const broker = parts.use(
       await Broker.open({ config: brokerConfig, log: log('broker'), points: [point] }),
@@ -171,6 +216,7 @@ export class AllInOne implements AsyncDisposable {
         broker,
         host,
         port: options.brokerPort,
+        listen,
         log: log('broker'),
       }),
       (server) => server.close({ graceMs }),
@@ -181,12 +227,28 @@ export class AllInOne implements AsyncDisposable {
         ...pageLimits(connections),
         broker,
         brokerAddress,
+        portCertificate: certificate,
+        referencesCertificate: certificate,
         host,
         port: options.webPort,
+        certificate,
         log: log('web'),
       }),
     );
     broker.setWebAddress(reachableHost(host), web.address.port);
+    monitored.watch(gatherer);
+    if (options.monitor !== undefined) {
+      const monitoredBy = parts.adopt(monitoredBroker(broker, brokerServer), async (watched) =>
+        watched[Symbol.dispose](),
+      );
+      parts.use(
+        await Monitor.listen({
+          address: options.monitor,
+          servers: [monitored, monitoredGatherd(gatherd), monitoredRefererd(refererd.service), monitoredBy],
+          log: log('errors'),
+        }),
+      );
+    }
     return new AllInOne(
       { ...options, log },
       gatherer,
@@ -195,6 +257,7 @@ export class AllInOne implements AsyncDisposable {
       broker,
       brokerServer,
       web,
+      certificate,
       parts.move(),
     );
   }
@@ -321,13 +384,14 @@ async function loadBrokerConfig(
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new StorageError(`${file} cannot be read: ${messageOf(cause)}`, { cause });
   });
-  const { config } = parseBrokerConf(text, file, {
+  const { config: read } = parseBrokerConf(text, file, {
     brokerDirectory: directory,
     brokerHost: hostname(),
     brokerPort: options.brokerPort,
     brokerName: 'harvest',
     referencesServer,
   });
+  const config = withBrokerSettings(read, options.brokerSettings ?? {});
   const readable = config.adminPassword === '' ? undefined : passwordFileWarning(file, 'Admin-Password');
   if (readable !== undefined) options.log('broker').warn(readable.message);
   return config;

@@ -1,4 +1,5 @@
 export { AllInOne, type AllInOneOptions, type CycleReport, type LogName } from './all-in-one.js';
+export type { DocumentsServerOptions } from './documents-server.js';
 export { DocumentsServer } from './documents-server.js';
 export { createDocument, type OwnDocument, packageFolder, readOwnDocuments } from './own-documents.js';
 export { configFromRoots, type RootLimitOptions, type RootsResult } from './roots.js';

@@ -14,6 +14,7 @@ import {
 } from '../../protocols/config/index.js';
 import { type ConfigError, messageOf, UsageError } from '../../protocols/errors.js';
 import { decodeUrlLines } from '../../protocols/soif/index.js';
+import { DEFAULT_TIME_TO_LIVE } from '../../protocols/time.js';
 import { accessMethod, canonicalUrl } from '../../protocols/urls/index.js';
 import { passwordFileWarning } from '../host/index.js';
 
@@ -25,7 +26,12 @@ export interface RootLimitOptions {
   readonly depth?: number;
   readonly urls?: number;
   readonly hosts?: number;
+  /** Seconds after which a document is due again (G-100), if no configuration file says so. Default: a week. */
+  readonly refreshRate?: number;
 }
+
+/** Time-To-Live in rounds, if the rounds are long. */
+const TIME_TO_LIVE_ROUNDS = 4;
 
 /** URL-Max of a directory given on the command line, whose enumeration loads no server. */
 const DIRECTORY_URL_MAX = 100_000;
@@ -65,8 +71,17 @@ export function configFromRoots(roots: readonly string[], limits: RootLimitOptio
       rootNodes.push(createRootNode(root.url, limits));
     }
   }
-  base ??= parse('Gatherer-Name: Harvest Kit Gatherer\n', 'command line').config;
+  base ??= parse(ownConfiguration(limits), 'command line').config;
   return { config: { ...base, rootNodes, leafNodes }, warnings };
+}
+
+/** The variables without a configuration file. Names and examples in CODE are what one looks for in manuals. */
+function ownConfiguration({ refreshRate }: RootLimitOptions): string {
+  const name = 'Gatherer-Name: Harvest Kit Gatherer\nEssence-Options: --code --link-text\n';
+  if (refreshRate === undefined) return name;
+  // An object must live until a round has failed two or three times.
+  const timeToLive = Math.max(DEFAULT_TIME_TO_LIVE, TIME_TO_LIVE_ROUNDS * refreshRate);
+  return `${name}Refresh-Rate: ${refreshRate}\nTime-To-Live: ${timeToLive}\n`;
 }
 
 /** Gatherer-Host is this host unless the file names another. */

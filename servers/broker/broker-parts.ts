@@ -10,6 +10,8 @@ import { BrokerStore } from '../../storage/index.js';
 import {
   type Indexer,
   type IndexerType,
+  isModuleType,
+  type OpenOwnIndexer,
   openIndexer,
   parseIndexerType,
 } from '../../storage/indexers/index.js';
@@ -31,6 +33,8 @@ export interface BrokerOptions {
   /** Reads the configuration again, for `#restart`. Default: the configuration stays as it was at the start. */
   readonly reread?: () => Promise<BrokerConfig>;
   readonly limits?: CollectLimits & StatisticsOptions & Omit<IndexKeeperOptions, 'signal'>;
+  /** Opens the query engine instead of that of `Indexer-Type`: an engine of one's own. */
+  readonly openIndexer?: OpenOwnIndexer;
   /** Bytes of the file `reserve`, which lets the broker open its files on a full disk. Default 12 MiB; 0: no such file. */
   readonly reserveBytes?: number;
   /** The clock, for tests. */
@@ -49,8 +53,9 @@ export interface BrokerParts {
 /** BRK-6.5: the debug sections of the indexers. The table has none for our own engine, which uses that of PLWeb. */
 const INDEXER_SECTIONS: Readonly<Record<IndexerType, number>> = { embedded: 101, glimpse: 102, swish: 103 };
 
-/** Returns the debug section of the configured indexer. */
+/** Returns the debug section of the configured indexer; engines of one's own share that of our own. */
 export function indexerSection({ indexerType }: BrokerConfig): number {
+  if (isModuleType(indexerType)) return INDEXER_SECTIONS.embedded;
   return INDEXER_SECTIONS[parseIndexerType(indexerType)];
 }
 
@@ -82,8 +87,8 @@ export async function openParts(
     store.close(),
   );
   const indexer = opened.adopt(
-    await reserve.open(() =>
-      openIndexer({
+    await reserve.open(async () =>
+      (options.openIndexer ?? openIndexer)({
         type: config.indexerType,
         brokerDirectory: directory,
         storeDirectory,

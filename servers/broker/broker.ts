@@ -169,6 +169,7 @@ export class Broker implements AsyncDisposable {
     await using opened = new CloseStack();
     const parts = await openParts(options, opened, closing.signal);
     const broker = new Broker(options, parts, closing);
+    opened.use(broker.#queries);
     opened.defer(() => broker.#stop());
     broker.debug(77, 1, () => `opened ${options.config.brokerDirectory}: ${broker.count} objects`);
     await broker.#cleanIfRoom();
@@ -248,6 +249,11 @@ export class Broker implements AsyncDisposable {
   /** BRK-4.11: URL of the query page: `Home-Page`, or this broker's page on the web server of this process. */
   get homePage(): string {
     return this.#urls.homePage;
+  }
+
+  /** What precedes the paths of its pages in links: the path of `Public-URL`, without a final slash. */
+  get pagesBase(): string {
+    return this.#urls.base;
   }
 
   /** BRK-3.2: what `#opaque` means to this broker. */

@@ -8,6 +8,7 @@ import type { BrokerStore, RegistryEntry, Removal, StoredParts } from '../../sto
 import type { Indexer } from '../../storage/indexers/index.js';
 import { groupByBytes } from './object-groups.js';
 import type { QueryPlace } from './query-place.js';
+import type { BulkPage, ReadyObjects } from './ready-objects.js';
 import type { ReplyShare } from './reply-memory.js';
 
 /** Who receives a transfer. */
@@ -25,6 +26,8 @@ export interface BulkCaller {
 export interface BulkTransferContext {
   readonly store: BrokerStore;
   readonly indexer: Indexer;
+  /** The objects of a complete transfer, as far as they are kept. */
+  readonly ready: ReadyObjects;
   /** Brings the index up to date with the store. */
   readonly settle: () => Promise<void>;
   /** Called when the index or the store fails before the first object. */
@@ -39,13 +42,6 @@ export interface BulkTransferContext {
   readonly maxLife: number;
   readonly now: () => UnixSeconds;
   readonly signal: AbortSignal;
-}
-
-/** Whole objects, one after the other, each with LF at its end, or a piece of a large object. */
-interface BulkPage {
-  readonly bytes: Uint8Array;
-  /** Objects that end in this page. */
-  readonly objects: number;
 }
 
 /** A transfer that is ready. Its objects are read on demand. */
@@ -157,16 +153,20 @@ class Transfer implements BulkTransfer {
 
   async *#updated(): AsyncGenerator<BulkPage, void, undefined> {
     const since = this.since ?? 0;
-    const { store, signal, share } = this.context;
     if (since === 0 && this.matching === undefined) {
-      for await (const found of store.validParts(this.context.now(), { signal, share }))
-        yield* this.#pagesOf(found);
+      const { ready, share, signal } = this.context;
+      yield* ready.pages(() => this.#all(), share, signal);
       return;
     }
     for await (const entries of since === 0 ? this.#matchingEntries() : this.#entriesSince(since)) {
       const updated = entries.filter((entry) => !this.#isRefreshed(entry, since));
       for await (const found of this.#read(updated)) yield* this.#pagesOf(found);
     }
+  }
+
+  async *#all(): AsyncGenerator<BulkPage, void, undefined> {
+    const { store, signal, share, now } = this.context;
+    for await (const found of store.validParts(now(), { signal, share })) yield* this.#pagesOf(found);
   }
 
   /** Yields objects, or a large one in pieces. While it waits for the memory of a piece it holds none. */
@@ -274,6 +274,8 @@ async function findMatching(
       matchWord: flags.matchWord,
       errors: flags.errors,
       wantLines: false,
+      // A limit is for the best ones.
+      ordered: Number.isFinite(max),
       lifetimeMs: context.maxLife * 1000,
       signal: context.signal,
       client: context.client,

@@ -67,6 +67,7 @@ async function receive(
   const { signal, limits = {} } = context;
   const connection = {
     host: point.host,
+    fingerprint: point.fingerprint,
     port: point.port,
     ...connectionLimits(context),
     onWarning: (warning: { readonly message: string }) => tally.countMalformed(warning.message),

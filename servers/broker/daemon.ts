@@ -1,14 +1,17 @@
 // The program broker: configuration, log, pid file, signals.
 import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { type BrokerConfig, parseBrokerConf } from '../../protocols/config/index.js';
+import { type BrokerConfig, parseBrokerConf, withBrokerSettings } from '../../protocols/config/index.js';
 import type { ConfigError } from '../../protocols/errors.js';
 import { messageOf, UsageError } from '../../protocols/errors.js';
 import { createDirectory } from '../../storage/files/make-directory.js';
 import {
+  type CertificateFiles,
   createDebug,
   DebugFlags,
   type Logger,
+  type LogRotation,
+  openCertificate,
   openLog,
   type PeerLimits,
   PidFile,
@@ -16,8 +19,10 @@ import {
   StopSignal,
   stopLimit,
 } from '../host/index.js';
+import { Monitor, type MonitorOptions } from '../monitor/index.js';
 import { Broker, type StartMode } from './broker.js';
 import { type CollectEvent, collectChannel } from './collect-report.js';
+import { monitoredBroker } from './figures.js';
 import { writeRunBroker } from './script.js';
 import { BrokerServer, portLimits } from './server.js';
 import { pageLimits, WebServer } from './web/server.js';
@@ -26,6 +31,8 @@ import { pageLimits, WebServer } from './web/server.js';
 export interface BrokerProgramOptions {
   /** `broker.conf`. */
   readonly configFile: string;
+  /** Variables that precede those of the file, by their names. Default: none. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** BRK-6.2 to 6.4. */
   readonly mode: StartMode;
   /** Address to listen on. */
@@ -34,8 +41,14 @@ export interface BrokerProgramOptions {
   readonly webPort?: number;
   /** Limits of the Broker's port and of its web pages. */
   readonly connections?: PeerLimits;
+  /** Serves both with TLS only. SIGHUP reads the files again; each minute it is looked whether they are new. */
+  readonly tls?: CertificateFiles | undefined;
+  /** Where a monitor answers. Default: nowhere. */
+  readonly monitor?: MonitorOptions['address'] | undefined;
   /** Logs JSON lines instead of Harvest's format. */
   readonly jsonLog?: boolean;
+  /** Rotation of the log file by its size. Default: none. */
+  readonly rotation?: LogRotation | undefined;
   /** Log file, `broker.out`, reopened on SIGHUP. Default: standard error. */
   readonly logFile?: string;
   /** BRK-6.5. */
@@ -65,9 +78,13 @@ export interface ReadConfiguration {
 /**
  * Reads a `broker.conf`; the default of Broker-Directory is the parent of the file's directory (BRK-6.6).
  *
+ * @param settings variables that precede those of the file, by their names
  * @throws UsageError when it cannot be read, ConfigError for an invalid value
  */
-export async function readBrokerConf(file: string): Promise<ReadConfiguration> {
+export async function readBrokerConf(
+  file: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<ReadConfiguration> {
   const path = resolve(file);
   let text: string;
   try {
@@ -76,7 +93,8 @@ export async function readBrokerConf(file: string): Promise<ReadConfiguration> {
     const why = messageOf(cause);
     throw new UsageError(`${file}: cannot be read: ${why}`, { cause });
   }
-  const { config, warnings } = parseBrokerConf(text, file, { brokerDirectory: dirname(dirname(path)) });
+  const { config: read, warnings } = parseBrokerConf(text, file, { brokerDirectory: dirname(dirname(path)) });
+  const config = withBrokerSettings(read, settings);
   const readable = config.adminPassword === '' ? undefined : passwordFileWarning(path, 'Admin-Password');
   return { config, warnings: readable === undefined ? warnings : [...warnings, readable] };
 }
@@ -95,15 +113,17 @@ export function brokerPidFile(brokerDirectory: string): string {
  */
 export async function runBroker(options: BrokerProgramOptions): Promise<void> {
   const { configFile, host, mode, webPort, graceMs = GRACE_MS, debug = DebugFlags.parse([]) } = options;
-  const { config, warnings } = await readBrokerConf(configFile);
+  const { config, warnings } = await readBrokerConf(configFile, options.settings);
   using opened = openLog({
     program: 'broker',
     json: options.jsonLog ?? false,
+    rotation: options.rotation,
     level: debug.any ? 'debug' : 'info',
     ...(options.logFile === undefined ? {} : { file: options.logFile }),
   });
   const { log } = opened;
   for (const warning of warnings) log.warn(warning.message);
+  using certificate = await openCertificate(options.tls, log);
   const pidPath = brokerPidFile(config.brokerDirectory);
   await createDirectory(dirname(pidPath));
   await using pidFile = await PidFile.create(pidPath, 'broker', (sentence) => log.warn(sentence));
@@ -111,7 +131,7 @@ export async function runBroker(options: BrokerProgramOptions): Promise<void> {
     config,
     log,
     debug: createDebug(debug, log),
-    reread: () => reread(configFile, log),
+    reread: () => reread(options, log),
   });
   let stop: () => void = () => undefined;
   const shutdown = new Promise<string>((done) => {
@@ -123,6 +143,7 @@ export async function runBroker(options: BrokerProgramOptions): Promise<void> {
     port: config.brokerPort,
     log,
     ...portLimits(options.connections),
+    listen: certificate?.listen,
     shutdown: stop,
   });
   await using web =
@@ -132,11 +153,17 @@ export async function runBroker(options: BrokerProgramOptions): Promise<void> {
           ...pageLimits(options.connections),
           broker,
           brokerAddress: server.address,
+          portCertificate: certificate,
           host,
           port: webPort,
           log,
+          certificate,
         });
   if (web !== undefined) broker.setWebAddress(web.address.host, web.address.port);
+  using monitored = monitoredBroker(broker, server);
+  await using monitor =
+    options.monitor && (await Monitor.listen({ address: options.monitor, servers: [monitored], log }));
+  if (monitor !== undefined) log.info(`monitor: ${monitor.address}`);
   using _progress = logProgress(log);
   let waitingFor = (): string[] => [];
   using signals = new StopSignal({
@@ -146,6 +173,7 @@ export async function runBroker(options: BrokerProgramOptions): Promise<void> {
       opened.reopen();
       broker.events.reopen();
       log.info('SIGHUP: logs reopened');
+      certificate?.reloadLogged();
     } catch (error) {
       log.error(`SIGHUP: a log cannot be reopened: ${messageOf(error)}`);
     }
@@ -180,8 +208,8 @@ function logProgress(log: Logger): Disposable {
   return { [Symbol.dispose]: () => collectChannel.unsubscribe(onMessage) };
 }
 
-async function reread(file: string, log: Logger): Promise<BrokerConfig> {
-  const { config, warnings } = await readBrokerConf(file);
+async function reread({ configFile, settings }: BrokerProgramOptions, log: Logger): Promise<BrokerConfig> {
+  const { config, warnings } = await readBrokerConf(configFile, settings);
   for (const warning of warnings) log.warn(warning.message);
   return config;
 }

@@ -120,6 +120,7 @@ export class Maintenance {
       matchWord: DEFAULT_FLAGS.matchWord,
       errors: DEFAULT_FLAGS.errors,
       wantLines: false,
+      ordered: false,
       lifetimeMs: maxLife() * 1000,
       signal,
     });

@@ -3,7 +3,7 @@ import { brokerPath, httpOrigin, objectPath } from './object-path.js';
 
 /**
  * The URLs that replies to queries contain: the query page (line `125`) and the content summary of each object (line `126`). They are on
- * the web server of the broker's process if it has one, else on `HTTP-Host` and `HTTP-Port`.
+ * `Public-URL`, else on the web server of the broker's process if it has one, else on `HTTP-Host` and `HTTP-Port`.
  */
 export class PublishedUrls {
   readonly #config: () => BrokerConfig;
@@ -31,8 +31,15 @@ export class PublishedUrls {
     return `${this.#origin}${objectPath(this.#config().brokerName, oid)}`;
   }
 
+  /** BRK-9: what precedes the pages' paths in links; empty unless `Public-URL` has a path. */
+  get base(): string {
+    const { publicUrl } = this.#config();
+    return publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
+  }
+
   get #origin(): string {
-    const { httpHost, httpPort } = this.#config();
+    const { httpHost, httpPort, publicUrl } = this.#config();
+    if (publicUrl !== undefined) return publicUrl;
     return httpOrigin(this.#webAddress?.host ?? httpHost, this.#webAddress?.port ?? httpPort);
   }
 }

@@ -13,6 +13,7 @@ import type { PageItem } from './page-items.js';
 import type { PublishedUrls } from './published-urls.js';
 import { QueryPlace } from './query-place.js';
 import { QuerySlots } from './query-slots.js';
+import { ReadyObjects } from './ready-objects.js';
 import { ReplyMemory } from './reply-memory.js';
 import type { SearchSummary } from './search.js';
 
@@ -29,17 +30,26 @@ export interface QueryServiceContext extends BrokerParts {
   readonly closing: AbortSignal;
 }
 
+const MIB = 1 << 20;
+
 /** Searches, bulk transfers and digests, within the slots of `Max-Queries`. */
-export class QueryService {
+export class QueryService implements AsyncDisposable {
   readonly slots: QuerySlots;
   readonly memory = new ReplyMemory();
   readonly #context: QueryServiceContext;
   readonly #digests: DigestCache;
+  readonly #ready: ReadyObjects;
 
   constructor(context: QueryServiceContext) {
     this.#context = context;
     this.slots = new QuerySlots(() => context.config().maxQueries);
     this.#digests = new DigestCache(context.store, context.now);
+    this.#ready = new ReadyObjects({
+      store: context.store,
+      directory: context.config().brokerDirectory,
+      maxBytes: () => context.config().bulkCacheSize * MIB,
+      now: context.now,
+    });
   }
 
   /** BRK-3.2: what `#opaque` means to this broker. */
@@ -81,6 +91,7 @@ export class QueryService {
     return prepareTransfer(query, flags, {
       store,
       indexer,
+      ready: this.#ready,
       settle: () => keeper.settle(),
       place: new QueryPlace({ slots: this.slots, client, signal, remainingMs: () => lifetimeMs }),
       waitMs,
@@ -95,5 +106,10 @@ export class QueryService {
 
   digest(prefix: string, signal: AbortSignal): Promise<DigestReport> {
     return this.#digests.report(prefix, signal);
+  }
+
+  /** Closes the file of a complete transfer. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#ready[Symbol.asyncDispose]();
   }
 }

@@ -31,10 +31,10 @@ export class RequestLog implements Disposable {
     this.#returns = new LogLimiter(report('Query-Return'), RETURN_LIMITS);
   }
 
-  /** Writes a line about a query, to `broker.out` too. */
-  query(address: string, text: string): void {
+  /** Writes a line about a query, to `broker.out` too. @param session - number of its connection */
+  query(address: string, text: string, session?: number): void {
     if (!this.events.isEnabled('Query') || !this.#requests.allows(address)) return;
-    this.log.info(`Query: ${address}: ${text}`);
+    this.log.info({ session }, `Query: ${address}: ${text}`);
     this.events.write('Query', `${address}: ${text}`);
   }
 

@@ -14,11 +14,19 @@ import {
 import { BULK_ERROR, BulkReplyEncoder, encodeBulkError } from '../../protocols/bulk/index.js';
 import { ConnectionError, ProtocolError } from '../../protocols/errors.js';
 import { LinkedAbort } from '../../protocols/linked-abort.js';
-import { addressGroup, type HostConnection, type Logger, type PeerLimits, TcpHost } from '../host/index.js';
+import {
+  addressGroup,
+  type HostConnection,
+  type Listen,
+  type Logger,
+  type PeerLimits,
+  TcpHost,
+} from '../host/index.js';
 import { type AdministeredBroker, administer } from './admin.js';
 import type { Broker } from './broker.js';
 import { ObjectList } from './bulk-list.js';
 import { answerBulk, type BulkServingBroker } from './bulk-reply.js';
+import { type BrokerCounts, countIn, type QueryEnd, zeroCounts } from './counts.js';
 import { encodeItems, type PageItem, writeSegments } from './page-items.js';
 import type { ReplyProgress } from './reply-memory.js';
 import type { SearchSummary } from './search.js';
@@ -43,6 +51,8 @@ export interface BrokerServerOptions {
   /** 0 selects a free port. */
   readonly port: number;
   readonly log: Logger;
+  /** How the listening socket is opened. Default: TCP. */
+  readonly listen?: Listen | undefined;
   /** Concurrent connections, default 256. When all are in use, one that waits for its client is closed for a new one. */
   readonly maxConnections?: number | undefined;
   /** Concurrent connections of one IPv4 address or IPv6 /64. Default: a quarter of `maxConnections`; for this machine all of them. */
@@ -97,19 +107,25 @@ const TOO_BUSY = encoder.trailer({
 export class BrokerServer implements AsyncDisposable {
   readonly #host: TcpHost;
 
-  private constructor(host: TcpHost) {
+  private constructor(
+    host: TcpHost,
+    /** Since the start. */
+    readonly counts: BrokerCounts,
+  ) {
     this.#host = host;
   }
 
   /** @throws ConnectionError when the port is not available */
   static async listen(options: BrokerServerOptions): Promise<BrokerServer> {
     const { broker, log, messageTimeoutMs = MESSAGE_TIMEOUT_MS } = options;
+    const counts = zeroCounts();
     const host = await TcpHost.listen(
       {
         host: options.host,
         port: options.port,
         log,
         name: 'broker',
+        listen: options.listen,
         maxConnections: options.maxConnections ?? 256,
         maxPerAddress: options.maxPerAddress,
         minBytesPerSecond: options.minBytesPerSecond,
@@ -117,9 +133,9 @@ export class BrokerServer implements AsyncDisposable {
         idleTimeoutMs: messageTimeoutMs * 2,
         drainTimeoutMs: options.drainTimeoutMs ?? 120_000,
       },
-      (connection) => serveConnection(connection, { ...options, messageTimeoutMs }),
+      (connection) => serveConnection(connection, { ...options, messageTimeoutMs, counts }),
     );
-    const server = new BrokerServer(host);
+    const server = new BrokerServer(host, counts);
     void broker.shutdownRequested.then(() => {
       if (options.shutdown !== undefined) options.shutdown();
       else void server.close().then(() => broker.close());
@@ -150,6 +166,8 @@ export class BrokerServer implements AsyncDisposable {
 /** Options of {@link serveConnection}. */
 export interface SessionOptions extends BrokerServerOptions {
   readonly messageTimeoutMs: number;
+  /** Default: nothing is counted. */
+  readonly counts?: BrokerCounts;
 }
 
 /** Runs the session of one connection: greeting, one message, its reply (BRK-1.3, 1.6). Tests call it with connections that fail. */
@@ -172,9 +190,11 @@ export async function serveConnection(connection: HostConnection, options: Sessi
     message = parseMessage(request.line);
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
+    countMessage(options, 'malformed');
     await connection.write(refuseMalformed(request.line, error));
     return connection.end();
   }
+  countMessage(options, message.kind);
   switch (message.kind) {
     case 'user':
       await answerQuery(connection, session, message, request.line, options);
@@ -258,7 +278,6 @@ async function answerQuery(
   options: SessionOptions,
 ): Promise<void> {
   const { broker } = options;
-  const address = broker.callers.addressOf(connection.peer);
   const started = performance.now();
   const list = message.flags.interface === 2 ? new ObjectList() : undefined;
   let summary: SearchSummary;
@@ -267,19 +286,33 @@ async function answerQuery(
     if (list !== undefined) await connection.write(list.head(VERSION_TEXT, await broker.description()));
     summary = await sendPages(connection, session, message, list, options);
   } catch (error) {
-    if (error instanceof ConnectionError) logQuery(options, address, line, 'client disconnected');
+    countQuery(options, 'disconnected', started);
+    if (error instanceof ConnectionError) logQuery(connection, options, line, 'client disconnected');
     throw error;
   }
   if (summary.reason === 'busy') {
-    logQuery(options, address, line, 'refused, too many queries');
+    countQuery(options, 'busy', started);
+    logQuery(connection, options, line, 'refused, too many queries');
     await connection.write(list === undefined ? encodeResult(REPLY.busy()) : TOO_BUSY);
     return;
   }
   if (list !== undefined) await connection.write(list.end());
+  countQuery(options, summary.complete ? 'answered' : 'incomplete', started, summary.objects);
   const milliseconds = Math.round(performance.now() - started);
   const ending = summary.complete ? '' : ` (${summary.reason ?? 'incomplete'})`;
   const counts = `${summary.objects} objects, ${summary.lines} lines`;
-  logQuery(options, address, line, `${counts}, ${milliseconds} ms${ending}`);
+  logQuery(connection, options, line, `${counts}, ${milliseconds} ms${ending}`);
+}
+
+function countMessage({ counts }: SessionOptions, kind: string): void {
+  if (counts !== undefined) countIn(counts.messages, kind);
+}
+
+function countQuery({ counts }: SessionOptions, end: QueryEnd, started: number, objects = 0): void {
+  if (counts === undefined) return;
+  countIn(counts.queries, end);
+  counts.objects += objects;
+  counts.querySeconds += (performance.now() - started) / 1000;
 }
 
 /** Sends the pages of a query. Each is searched for after the one before it is sent. */
@@ -335,8 +368,14 @@ function logReturned({ requests }: ServedBroker, address: string, page: readonly
 }
 
 /** BRK-5.7 `Query`: logs one line for each user query. */
-function logQuery({ broker }: SessionOptions, address: string, line: Uint8Array, outcome: string): void {
-  if (broker.logs('Query')) broker.requests.query(address, `${messageText(line)}: ${outcome}`);
+function logQuery(
+  { peer, id }: Pick<HostConnection, 'peer' | 'id'>,
+  { broker }: SessionOptions,
+  line: Uint8Array,
+  outcome: string,
+): void {
+  if (!broker.logs('Query')) return;
+  broker.requests.query(broker.callers.addressOf(peer), `${messageText(line)}: ${outcome}`, id);
 }
 
 async function answerCommand(

@@ -2,18 +2,30 @@ import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { UsageError } from '../../protocols/errors.js';
 import { readBrokerConf, runBroker } from '../broker/index.js';
-import { DebugFlags } from '../host/index.js';
+import { DebugFlags, notifyReady } from '../host/index.js';
 import { brokerAdminCommand } from './broker-admin.js';
 import {
   addConnectionOptions,
   addPeerOptions,
+  addRotationOptions,
+  addTlsOptions,
   type ConnectionOptions,
+  certificateFiles,
   connectionArguments,
   connectionLimits,
+  logRotation,
+  type MonitorOption,
+  monitorArguments,
+  monitorOption,
+  type RotationOptions,
+  rotationArguments,
   stopTimes,
+  type TlsOptions,
+  tlsArguments,
 } from './connection-options.js';
 import { EXIT } from './exit.js';
 import { portOption, repeatedOption } from './option-values.js';
+import { addPublicOptions, type PublicOptions, publicArguments, publicSettings } from './public-options.js';
 import { debugArguments, HARVEST_PROGRAM, startInBackground } from './start-program.js';
 
 const HELP = `
@@ -42,7 +54,7 @@ Debugging: -DSECTION,LEVEL or $HARVEST_DEBUG; -DSECTION shows all levels:
 Exit status: 0 stopped by a signal or #shutdown, or started by --detach; 1 failure; 2 usage or configuration.
 `;
 
-interface BrokerOptions extends ConnectionOptions {
+interface BrokerOptions extends ConnectionOptions, TlsOptions, MonitorOption, RotationOptions, PublicOptions {
   readonly new: boolean;
   readonly nocol: boolean;
   readonly host: string;
@@ -66,7 +78,11 @@ export function brokerCommand(): Command {
     .option('--log <file>', 'log file (default: standard error; with --detach: broker.out)')
     .option('--json-log', 'log as JSON lines', false)
     .option('-D, --debug <section,level>', 'show debugging messages (may be repeated)', repeatedOption, []);
-  return addPeerOptions(addConnectionOptions(command, 256), 120)
+  return addTlsOptions(
+    addRotationOptions(addPeerOptions(addConnectionOptions(addPublicOptions(command), 256), 120)),
+    'both ports',
+  )
+    .addOption(monitorOption())
     .addHelpText('after', HELP)
     .action(async (file: string, options: BrokerOptions) => {
       if (options.new && options.nocol) throw new UsageError('-new and -nocol are mutually exclusive');
@@ -74,17 +90,22 @@ export function brokerCommand(): Command {
       if (options.detach) return detach(file, options);
       await runBroker({
         configFile: file,
+        settings: publicSettings(options),
         mode: options.new ? 'new' : options.nocol ? 'nocol' : 'collect',
         host: options.host,
         jsonLog: options.jsonLog,
+        rotation: logRotation(options),
         debug,
         ...stopTimes(options),
         connections: connectionLimits(options),
+        tls: certificateFiles(options),
+        monitor: options.monitor,
         harvest: [process.execPath, HARVEST_PROGRAM],
         ...(options.webPort === undefined ? {} : { webPort: options.webPort }),
         ...(options.log === undefined ? {} : { logFile: resolve(options.log) }),
         onReady: ({ host, port, web }) => {
           process.stdout.write(`ready broker=${host}:${port}${web === undefined ? '' : ` web=${web}`}\n`);
+          notifyReady(`serving on ${host}:${port}${web === undefined ? '' : `, pages at ${web}`}`);
         },
       });
       process.exitCode = EXIT.ok;
@@ -95,7 +116,7 @@ export function brokerCommand(): Command {
 /** Starts the same command in the background and waits until it accepts connections. */
 async function detach(file: string, options: BrokerOptions): Promise<void> {
   // An error in the configuration is reported here, not only in the log.
-  const { config } = await readBrokerConf(file);
+  const { config } = await readBrokerConf(file, publicSettings(options));
   const log = resolve(options.log ?? join(config.brokerDirectory, 'broker.out'));
   const args = [
     'broker',
@@ -108,6 +129,10 @@ async function detach(file: string, options: BrokerOptions): Promise<void> {
     '--host',
     options.host,
     ...connectionArguments(options),
+    ...tlsArguments(options),
+    ...publicArguments(options),
+    ...rotationArguments(options),
+    ...monitorArguments(options.monitor),
     '--log',
     log,
   ];

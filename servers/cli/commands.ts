@@ -115,6 +115,18 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./store.js')).storeCommand(),
   },
   {
+    name: 'backup',
+    group: 'servers',
+    summary: 'copy a data directory while its servers run',
+    load: async () => (await import('./backup.js')).backupCommand(),
+  },
+  {
+    name: 'restore',
+    group: 'servers',
+    summary: 'bring a backup back',
+    load: async () => (await import('./backup.js')).restoreCommand(),
+  },
+  {
     name: 'refererd',
     group: 'servers',
     summary: 'serve the link graph: who links to whom',

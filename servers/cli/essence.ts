@@ -62,7 +62,9 @@ interface EssenceCliOptions {
   readonly gathererVersion: string;
   readonly access: boolean;
   readonly fakeMd5s: boolean;
+  readonly linkText: boolean;
   readonly mainText: boolean;
+  readonly code: boolean;
   readonly fullText: boolean;
   readonly rawText: boolean;
   readonly minimalBookkeeping: boolean;
@@ -119,6 +121,8 @@ export function essenceCommand(): Command {
       false,
     )
     .option('--language', 'guess the Language of texts that do not state it', false)
+    .option('--code', 'keep the text in CODE elements of pages', false)
+    .option('--link-text', 'add the text of each link of a page, after its URL', false)
     .option('--main-text', 'add the main text of pages, without navigation and the like', false)
     .option('--raw-references', 'references as written, not made absolute', false)
     .option('--fast-summarizing', 'accepted and ignored: summaries are always checked', false)
@@ -240,6 +244,8 @@ function poolOptions(options: EssenceCliOptions): EssencePoolOptions {
     grouping: options.grouping,
     language: options.language,
     mainText: options.mainText,
+    code: options.code,
+    linkText: options.linkText,
     rawReferences: options.rawReferences,
     minimalBookkeeping: options.minimalBookkeeping,
     fullText: options.fullText || options.rawText,

@@ -2,15 +2,26 @@ import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { UsageError } from '../../protocols/errors.js';
 import { type GatherdProgramOptions, runDaemon, runInetd } from '../gatherd/index.js';
-import { DebugFlags, shieldStandardError } from '../host/index.js';
+import { DebugFlags, notifyReady, shieldStandardError } from '../host/index.js';
 import {
   addConnectionOptions,
   addPeerOptions,
+  addRotationOptions,
+  addTlsOptions,
   type ConnectionOptions,
+  certificateFiles,
   connectionArguments,
   connectionLimits,
+  logRotation,
+  type MonitorOption,
+  monitorArguments,
+  monitorOption,
   type PeerOptions,
+  type RotationOptions,
+  rotationArguments,
   stopTimes,
+  type TlsOptions,
+  tlsArguments,
 } from './connection-options.js';
 import { EXIT } from './exit.js';
 import { portOption, repeatedOption } from './option-values.js';
@@ -44,6 +55,7 @@ Examples:
   harvest gatherd -d ./data/gatherer 8500
   harvest gatherd -dir ./data/gatherer --host 0.0.0.0 --detach 8500    in the background, log in DIR/gatherd.log
   harvest kill-gatherd -d ./data/gatherer                              stop it
+  harvest gatherd -d ./data --tls-cert site.pem --tls-key site.key     with TLS: gather tls://HOST 8500
 
 Exit status: 0 stopped by a signal, or started by --detach; 1 failure; 2 usage.
 `;
@@ -59,7 +71,7 @@ A line of inetd.conf:
 Exit status: 0 the session has ended, for any reason; 1 failure; 2 usage.
 `;
 
-interface FileOptions extends PeerOptions {
+interface FileOptions extends PeerOptions, RotationOptions {
   readonly dir: string;
   readonly db?: string;
   readonly index?: string;
@@ -72,7 +84,7 @@ interface FileOptions extends PeerOptions {
   readonly debug: readonly string[];
 }
 
-interface DaemonOptions extends FileOptions, ConnectionOptions {
+interface DaemonOptions extends FileOptions, ConnectionOptions, TlsOptions, MonitorOption {
   readonly host: string;
   readonly pidFile?: string;
   readonly detach: boolean;
@@ -80,7 +92,8 @@ interface DaemonOptions extends FileOptions, ConnectionOptions {
 
 /** `gatherd [-db | -index | -log | -zip | -cf FILE] [-dir DIR | -d DIR] [PORT]` (GATHERD-11.1). */
 export function gatherdCommand(): Command {
-  return addConnectionOptions(withFileOptions(new Command('gatherd')), 2048)
+  return addTlsOptions(addConnectionOptions(withFileOptions(new Command('gatherd')), 2048), 'the port')
+    .addOption(monitorOption())
     .description("Serves a Gatherer's published summaries to collectors.")
     .argument('[port]', 'TCP port; 0 = any free port', portOption, 8500)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
@@ -93,9 +106,14 @@ export function gatherdCommand(): Command {
         ...programOptions(options),
         host: options.host,
         port,
+        tls: certificateFiles(options),
+        monitor: options.monitor,
         maxConnections: options.maxConnections,
         maxPerAddress: options.maxPerAddress,
-        onReady: ({ host, port }) => void process.stdout.write(`ready gatherd=${host}:${port}\n`),
+        onReady: ({ host, port }) => {
+          process.stdout.write(`ready gatherd=${host}:${port}\n`);
+          notifyReady(`serving on ${host}:${port}`);
+        },
       });
       process.exitCode = EXIT.ok;
     });
@@ -115,7 +133,7 @@ export function inGatherdCommand(): Command {
 }
 
 function withFileOptions(command: Command): Command {
-  return addPeerOptions(command, 120)
+  return addRotationOptions(addPeerOptions(command, 120))
     .option('-d, --dir <directory>', "the Gatherer's data directory (-dir)", '.')
     .option('--db <directory>', 'directory of the generations (-db; default: generations)')
     .option('--index <file>', 'accepted and ignored (-index)')
@@ -142,6 +160,7 @@ function programOptions(options: FileOptions & { readonly pidFile?: string }): G
     names: { database: options.db, access: options.cf, log: options.log, pid: options.pidFile },
     hostname: options.hostname,
     jsonLog: options.jsonLog,
+    rotation: logRotation(options),
     debug: DebugFlags.parse(options.debug, process.env.HARVEST_DEBUG),
     timeoutMs: connectionLimits(options).timeoutMs,
     minBytesPerSecond: options.minRate,
@@ -164,6 +183,9 @@ async function detach(port: number, options: DaemonOptions): Promise<void> {
     ...(options.jsonLog ? ['--json-log'] : []),
     ...(options.lineEndAfterMember ? ['--line-end-after-member'] : []),
     ...connectionArguments(options),
+    ...tlsArguments(options),
+    ...rotationArguments(options),
+    ...monitorArguments(options.monitor),
     '--host',
     options.host,
     String(port),

@@ -15,6 +15,7 @@ import {
   type GatherReport,
   logDocuments,
   logRun,
+  MonitoredGatherer,
   writeGathererScripts,
 } from '../gatherer/index.js';
 import { RunState } from '../gatherer/run-state.js';
@@ -26,6 +27,8 @@ import {
   runningProcess,
   StopSignal,
 } from '../host/index.js';
+import { Monitor } from '../monitor/index.js';
+import { type MonitorOption, monitorOption } from './connection-options.js';
 import { writeExportFiles } from './db/export-files.js';
 import { EXIT } from './exit.js';
 import { GatherProgress } from './gather-progress.js';
@@ -86,7 +89,7 @@ const LOOPBACK = '127.0.0.1';
 /** G-12: the flags of `-debug`: the sections of G-150 that the Gatherer, Essence and the libraries have. */
 const ALL_SECTIONS = Array.from({ length: 86 - 20 + 1 }, (_, index) => `-D${20 + index}`);
 
-interface GathererCliOptions {
+interface GathererCliOptions extends MonitorOption {
   readonly force: boolean;
   readonly data?: string;
   readonly daemon: boolean;
@@ -150,6 +153,7 @@ export function gathererCommand(): Command {
         integerOption,
       )
       .addOption(stopLimitOption())
+      .addOption(monitorOption())
       // Like --help, it needs no FILE.
       .on('option:help-variables', () => {
         process.stdout.write(variablesText(GATHERER_VARIABLES.describe()));
@@ -187,6 +191,10 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
   try {
     using progress = options.inBackground ? undefined : new GatherProgress();
     using _debug = debugFlags.any ? followDebug(createDebug(debugFlags, log)) : undefined;
+    const monitored = new MonitoredGatherer();
+    await using _monitor =
+      options.monitor &&
+      (await Monitor.listen({ address: options.monitor, servers: [monitored], log: errors }));
     await using gatherer = await Gatherer.open({
       directory: config.dataDirectory,
       config,
@@ -196,11 +204,13 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
       ...(options.lowDisk === undefined ? {} : { lowDiskMiB: options.lowDisk }),
       onProblem: ({ message }) => errors.warn(message),
       log,
-      onControl: (_, url) => {
+      onControl: (control, url) => {
+        monitored.crawls(control);
         if (url !== undefined) process.stderr.write(`gatherer: the crawl's console is ${url}\n`);
       },
       ...(debugFlags.any ? { processors: debugProcessors() } : {}),
     });
+    monitored.watch(gatherer);
     if (options.only !== undefined) await refuseToDiscard(gatherer);
     using _log = logDocuments(log, errors);
     phase = 'the documents in progress';

@@ -42,6 +42,19 @@ export function secondsOption(value: string): number {
   return Number(value);
 }
 
+const PERIOD_UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
+/** A year, in seconds. */
+const MAX_PERIOD = 365 * 86_400;
+
+/** A period such as `90s`, `30m`, `12h`, `1d` or `2w`; without a unit seconds. Returns seconds, at least 1. */
+export function periodOption(value: string): number {
+  const parts = /^(\d{1,9})([smhdw]?)$/.exec(value);
+  if (parts === null) throw new InvalidArgumentError('must be a number with s, m, h, d or w, such as 12h');
+  const seconds = Number(parts[1]) * PERIOD_UNITS[parts[2] || 's']!;
+  if (seconds < 1 || seconds > MAX_PERIOD) throw new InvalidArgumentError('must be from a second to a year');
+  return seconds;
+}
+
 /** Seconds to wait for a peer: at least a millisecond. */
 export function timeoutOption(value: string): number {
   const seconds = secondsOption(value);

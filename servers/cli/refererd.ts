@@ -1,16 +1,28 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { UsageError } from '../../protocols/errors.js';
-import { StopSignal } from '../host/index.js';
+import { notifyReady, openCertificate, StopSignal } from '../host/index.js';
+import { Monitor } from '../monitor/index.js';
 import {
   FileLog,
   LEVEL,
+  logLines,
   type MailRelay,
+  monitoredRefererd,
   runRefererProcess,
   startRefererd,
   superviseRefererd,
 } from '../refererd/index.js';
-import { maxPerAddressOption } from './connection-options.js';
+import {
+  addTlsOptions,
+  certificateFiles,
+  type MonitorOption,
+  maxPerAddressOption,
+  monitorArguments,
+  monitorOption,
+  type TlsOptions,
+  tlsArguments,
+} from './connection-options.js';
 import { EXIT } from './exit.js';
 import {
   countOption,
@@ -49,7 +61,7 @@ Examples:
 Exit status: 0 stopped by a signal; 1 failure; 2 usage; 128 plus the number of a signal that ended the server process.
 `;
 
-interface RefererdOptions {
+interface RefererdOptions extends TlsOptions, MonitorOption {
   readonly stopLimit: number;
   readonly config: string;
   readonly data?: string;
@@ -63,6 +75,7 @@ interface RefererdOptions {
   readonly readTimeout: number;
   readonly sendTimeout: number;
   readonly debuglevel: number;
+  readonly jsonLog: boolean;
   readonly rankOrder: boolean;
   readonly mailRelay: MailRelay;
   readonly foreground: boolean;
@@ -71,7 +84,7 @@ interface RefererdOptions {
 
 /** `refererd [-c FILE]` (R-51), and a server over a data directory without any configuration. */
 export function refererdCommand(): Command {
-  return new Command('refererd')
+  return addTlsOptions(new Command('refererd'), 'the port')
     .description('Serves who links to whom: the References Server.')
     .option('-c, --config <file>', 'configuration file', 'referer.cf')
     .option('--data <directory>', 'serve this data directory, without a configuration file')
@@ -90,6 +103,7 @@ export function refererdCommand(): Command {
     .option('--read-timeout <seconds>', 'with --data: time to receive a request', timeoutOption, 60)
     .option('--send-timeout <seconds>', 'with --data: time to send a reply', timeoutOption, 60)
     .option('--debuglevel <number>', 'with --data: level of the log', integerOption, LEVEL.notice)
+    .option('--json-log', 'log as JSON lines', false)
     .option('--rank-order', 'highest PageRank first, if ranks are published', false)
     .option('--mail-relay <host[:port]>', 'server for mail about faults', relayOption, {
       host: 'localhost',
@@ -97,6 +111,7 @@ export function refererdCommand(): Command {
     })
     .option('--foreground', 'run only the server process, without a parent that reports faults', false)
     .addOption(stopLimitOption())
+    .addOption(monitorOption())
     .addOption(new Command().createOption('--chrooted').hideHelp().default(false))
     .addHelpText('after', HELP)
     .action(async (options: RefererdOptions, command: Command) => {
@@ -134,6 +149,9 @@ function supervise(options: RefererdOptions): Promise<number> {
       ...(options.maxPerAddress === undefined ? [] : ['--max-per-address', String(options.maxPerAddress)]),
       '--stop-limit',
       String(options.stopLimit),
+      ...(options.jsonLog ? ['--json-log'] : []),
+      ...tlsArguments(options),
+      ...monitorArguments(options.monitor),
     ],
     relay: options.mailRelay,
   });
@@ -143,6 +161,9 @@ function serveConfigured(options: RefererdOptions): Promise<number> {
   return runRefererProcess({
     ...processOptions(options),
     rankOrder: options.rankOrder,
+    jsonLog: options.jsonLog,
+    tls: certificateFiles(options),
+    monitor: options.monitor,
     maxPerAddress: options.maxPerAddress,
     stopLimitMs: options.stopLimit * 1000,
     daytime: process.env.LOG_DAYTIME !== undefined,
@@ -160,7 +181,13 @@ async function serveData(data: string, options: RefererdOptions): Promise<number
     held: ['SIGHUP', 'SIGUSR1'],
     limit: { program: 'refererd', limitMs: options.stopLimit * 1000 },
   });
-  using log = new FileLog({ file: undefined, progname: 'refererd', debuglevel: options.debuglevel });
+  using log = new FileLog({
+    file: undefined,
+    progname: 'refererd',
+    debuglevel: options.debuglevel,
+    json: options.jsonLog,
+  });
+  using certificate = await openCertificate(certificateFiles(options), logLines(log));
   await using server = await startRefererd({
     data,
     host: options.host,
@@ -174,10 +201,19 @@ async function serveData(data: string, options: RefererdOptions): Promise<number
     readTimeoutMs: options.readTimeout * 1000,
     sendTimeoutMs: options.sendTimeout * 1000,
     rankOrder: options.rankOrder,
+    listen: certificate?.listen,
   });
+  await using _monitor =
+    options.monitor &&
+    (await Monitor.listen({
+      address: options.monitor,
+      servers: [monitoredRefererd(server.service)],
+      log: logLines(log),
+    }));
   onReady(server.address);
   await new Promise<void>((resolve) => {
     stop.on('SIGHUP', () => {
+      certificate?.reloadLogged();
       server
         .reload()
         .catch((error: Error) => log.write(LEVEL.error, `the old lists stay in use: ${error.message}`));
@@ -190,6 +226,7 @@ async function serveData(data: string, options: RefererdOptions): Promise<number
 
 function onReady({ host, port }: { readonly host: string; readonly port: number }): void {
   process.stdout.write(`ready refererd=${host}:${port}\n`);
+  notifyReady(`serving on ${host}:${port}`);
 }
 
 function relayOption(value: string): MailRelay {

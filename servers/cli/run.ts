@@ -1,11 +1,8 @@
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_DELAY } from '../../protocols/config/index.js';
-import { isDiskFull, messageOf, StorageError } from '../../protocols/errors.js';
-import type { PublishedReferences } from '../../storage/references/index.js';
 import {
   AllInOne,
-  type CycleReport,
   configFromRoots,
   DocumentsServer,
   findTrials,
@@ -19,19 +16,25 @@ import { addConfigOption } from './config-option.js';
 import {
   addConnectionOptions,
   addPeerOptions,
+  addTlsOptions,
   type ConnectionOptions,
+  certificateFiles,
   connectionLimits,
+  type MonitorOption,
+  monitorOption,
   stopTimes,
+  type TlsOptions,
 } from './connection-options.js';
 import { EXIT } from './exit.js';
-import { FailureNotes } from './failure-notes.js';
-import { GatherProgress } from './gather-progress.js';
 import { commandDocuments } from './help/command-documents.js';
-import { countOption, integerOption, portOption, secondsOption } from './option-values.js';
+import { countOption, integerOption, periodOption, portOption, secondsOption } from './option-values.js';
 import { printableJson, writeMessage } from './printable.js';
+import { addPublicOptions, type PublicOptions, publicSettings } from './public-options.js';
+import { reportText, summary } from './run-report.js';
+import { nextRoundText, type RoundOptions, repeatRounds, runRound } from './run-rounds.js';
 import { spelling } from './spelling.js';
 
-interface RunOptions extends ConnectionOptions {
+interface RunOptions extends ConnectionOptions, MonitorOption, TlsOptions, PublicOptions {
   readonly data: string;
   readonly host: string;
   readonly gatherdPort?: number;
@@ -40,6 +43,8 @@ interface RunOptions extends ConnectionOptions {
   readonly referencesPort: number;
   readonly documentsPort: number;
   readonly once: boolean;
+  /** Seconds. */
+  readonly every?: number;
   readonly delay?: number;
   readonly depth?: number;
   readonly urls?: number;
@@ -56,6 +61,9 @@ serves the documents of the kit over HTTP and gathers them from there, so that a
 
 A URL with a login (http://user:password@host/) belongs into a configuration file: other users can see the command line.
 
+With --every, documents are due again after each period: their Refresh-Rate is the period, unless a configuration file sets it. A
+round that fails does not end the servers.
+
 All data is stored below --data. A second run on the same directory continues: it finishes an interrupted run, skips documents
 that are not yet due (Refresh-Rate), and requests the others conditionally.
 
@@ -70,6 +78,7 @@ Examples:
   harvest run sample.cf                            an original configuration file
   harvest run --config run.json                    {"arguments": ["http://www.example.org/"], "web-port": 9080, "delay": 2}
   harvest run --once ROOT                          gather, publish, collect, print the counts as JSON, exit
+  harvest run --every 1d http://www.example.org/   every day; pages that did not change are not sent again
 
 Exit status: 0 done, or stopped when everything was ready; 1 failure, with --once also if nothing was gathered from a ROOT; 2 usage or configuration; 130 stopped while gathering.
 `;
@@ -96,6 +105,11 @@ export function runCommand(commands: readonly CommandEntry[]): Command {
     .option('--references-port <port>', 'references server', portOption, 3324)
     .option('--documents-port <port>', "the kit's own documents, without a ROOT", portOption, 8079)
     .option('--once', 'gather, publish, collect, print the counts as one JSON line, exit', false)
+    .addOption(
+      new Option('--every <period>', 'gather and collect again after each period: 90s, 30m, 12h, 1d, 2w')
+        .argParser(periodOption)
+        .conflicts('once'),
+    )
     .option(
       '--delay <seconds>',
       `time between requests to a server (default: ${DEFAULT_DELAY}; local files 0)`,
@@ -126,6 +140,9 @@ export function runCommand(commands: readonly CommandEntry[]): Command {
     )
     .option('--json-log', 'log as JSON lines on standard error', false);
   addConfigOption(command);
+  command.addOption(monitorOption());
+  addTlsOptions(command, 'all ports');
+  addPublicOptions(command);
   addConnectionOptions(command, 'gatherd 2048, broker 256, search page 256, references server 8192');
   return addPeerOptions(command, '120; search page and references server 60')
     .addHelpText('after', HELP)
@@ -146,10 +163,12 @@ async function run(
   commands: readonly CommandEntry[],
 ): Promise<number> {
   await using documents = roots.length === 0 ? await serveOwnDocuments(options, commands) : undefined;
+  const { every } = options;
+  const limits = { ...options, ...(every === undefined ? {} : { refreshRate: Math.ceil(every) }) };
   const { config, warnings } =
     documents === undefined
-      ? configFromRoots(roots, options)
-      : configFromRoots([documents.url], { ...options, delay: options.delay ?? 0 });
+      ? configFromRoots(roots, limits)
+      : configFromRoots([documents.url], { ...limits, delay: options.delay ?? 0 });
   const jsonLog = options.jsonLog ? logger('gatherer', options) : undefined;
   const print = (text: string): void => {
     if (jsonLog === undefined) process.stderr.write(text);
@@ -175,6 +194,9 @@ async function run(
     config,
     connections: connectionLimits(options),
     graceMs: stopTimes(options).graceMs,
+    tls: certificateFiles(options),
+    brokerSettings: publicSettings(options),
+    monitor: options.monitor,
     gatherer: {
       queuesPerHost: options.connections,
       force: options.force,
@@ -183,53 +205,52 @@ async function run(
     },
     log: (name) => logger(name, options),
   });
+  const { certificate } = kit;
+  if (certificate !== undefined) stop.on('SIGHUP', () => certificate.reloadLogged());
   waitingFor = () => [phaseName, ...kit.activities];
-  let report: CycleReport | undefined;
-  using failures = new FailureNotes();
-  try {
-    using progress = new GatherProgress(jsonLog);
-    const showPhase = (phase: keyof typeof PHASE_NAMES): void => {
+  const rounds: RoundOptions = {
+    kit,
+    signal: stop.signal,
+    once: options.once,
+    print,
+    jsonLog,
+    errorLog: join(options.data, LOGS.errors.file),
+    onPhase: (phase) => {
       phaseName = PHASE_NAMES[phase];
-      progress.showPhase(phase);
-    };
-    while (report === undefined) {
-      report = await kit.cycle(stop.signal, showPhase).catch((error: unknown) => {
-        if (stop.signal.aborted || !isDiskFull(error)) throw error;
-        if (options.once) {
-          const kept = 'the gathered documents are kept, and the next run continues';
-          throw new StorageError(`${messageOf(error)}; ${kept}`, { cause: error });
-        }
-        print(`${messageOf(error)}; it goes on when there is space.\n`);
-        return undefined;
-      });
-      if (report === undefined) await kit.waitForSpace(stop.signal);
-    }
-    phaseName = 'the end';
-  } catch (error) {
+    },
+  };
+  const begun = Date.now();
+  const first = await runRound(rounds).catch((error: unknown) => {
     if (!stop.signal.aborted) throw error;
     print('Stopped. The gathered documents are kept; the next run continues.\n');
-    return EXIT.interrupted;
-  }
-  const failed = failures.text(join(options.data, LOGS.errors.file));
-  const { failedRoots } = report.gathered;
-  for (const { url, reason } of failedRoots)
-    print(`${url}: nothing was gathered from this root: ${reason}\n`);
-  const incomplete = report.collected.points.filter((point) => !point.complete);
-  for (const { host, port, error } of incomplete)
-    print(
-      `The Broker could not collect from ${host}:${port}: ${error ?? 'unknown'}; the next run collects again.\n`,
-    );
+    return undefined;
+  });
+  if (first === undefined) return EXIT.interrupted;
+  phaseName = 'the end';
+  const { report, failed, problems } = first;
   if (options.once) {
     process.stdout.write(`${printableJson(summary(report))}\n`);
     if (failed !== '') print(failed);
-    return incomplete.length + failedRoots.length === 0 ? EXIT.ok : EXIT.failure;
+    return problems === 0 ? EXIT.ok : EXIT.failure;
   }
   print(reportText(report) + failed);
   const { gatherer, refererd } = kit;
   const trials = await findTrials(gatherer.store.summaries, refererd.service.references.current);
+  if (options.every !== undefined) print(nextRoundText(begun + options.every * 1000));
   process.stdout.write(readyLines(kit, documents, trials));
   // An administrator may stop the broker too (BRK-5.1, #shutdown).
-  await Promise.race([stop.stopped, kit.broker.shutdownRequested]);
+  const end = Promise.race([stop.stopped, kit.broker.shutdownRequested]);
+  if (options.every === undefined) await end;
+  else {
+    const everyMs = options.every * 1000;
+    const shutdown = new AbortController();
+    void kit.broker.shutdownRequested.then(() => shutdown.abort());
+    const signal = AbortSignal.any([stop.signal, shutdown.signal]);
+    await repeatRounds({ ...rounds, signal }, { everyMs, begun }, (round) => {
+      phaseName = 'the end';
+      print(reportText(round.report) + round.failed);
+    });
+  }
   print('Stopping.\n');
   return EXIT.ok;
 }
@@ -256,68 +277,6 @@ function logger(log: LogName, options: RunOptions): Logger {
   return createLogger({ program, file: join(options.data, file) });
 }
 
-/** Returns the counts that `--once` prints. */
-function summary({
-  gathered,
-  generation,
-  exported,
-  references,
-  collected,
-  objects,
-}: CycleReport): Record<string, unknown> {
-  const { summarized, unchanged, kept, rejected, failed, redirected } = gathered.counts;
-  const { added, updated, refreshed, deleted, duplicates, rejected: refused } = collected.totals;
-  return {
-    gathered: {
-      summarized,
-      unchanged,
-      kept,
-      rejected,
-      failed,
-      redirected,
-      bytes: gathered.bytes,
-      seconds: gathered.seconds,
-    },
-    resumed: gathered.resumed,
-    roots: gathered.roots,
-    generation,
-    exported,
-    references: references === undefined ? null : referencesSummary(references),
-    collected: {
-      received: collected.received,
-      added,
-      updated,
-      refreshed,
-      deleted,
-      duplicates,
-      rejected: refused,
-    },
-    objects,
-  };
-}
-
-/** Returns the counts of the published links. */
-function referencesSummary({ generation, documents, servers, links }: PublishedReferences) {
-  return { generation, documents, servers, links };
-}
-
-function reportText({ gathered, exported, generation, references, collected, objects }: CycleReport): string {
-  const { summarized, unchanged, kept, rejected, failed } = gathered.counts;
-  const roots = gathered.roots
-    .filter(({ refused }) => refused['url-max'] !== undefined)
-    .map(({ url, urls }) => `  ${url}: stopped at ${urls} URLs; --urls raises the limit\n`);
-  return [
-    `${gathered.resumed ? 'Continued' : 'Gathered'}: ${summarized} summarized, ${unchanged} unchanged, ${kept} kept, `,
-    `${rejected} rejected, ${failed} failed in ${gathered.seconds.toFixed(1)} s\n`,
-    ...roots,
-    `Published generation ${generation}: ${exported} objects. Broker received ${collected.received}, `,
-    `rejected ${collected.totals.duplicates} duplicates, has ${objects} objects.\n`,
-    references === undefined
-      ? ''
-      : `Published ${references.links} links between ${references.documents} documents of ${references.servers} ${references.servers === 1 ? 'server' : 'servers'}.\n`,
-  ].join('');
-}
-
 /** Serves the READMEs and the help of the commands for a run without a ROOT. */
 async function serveOwnDocuments(
   options: RunOptions,
@@ -335,7 +294,7 @@ async function serveOwnDocuments(
 
 /** The addresses, for programs, and commands that have an answer, for readers. */
 function readyLines(
-  { gatherd, refererd, brokerServer, web }: AllInOne,
+  { gatherd, refererd, brokerServer, web, options }: AllInOne,
   documents: DocumentsServer | undefined,
   { query, linked }: Trials,
 ): string {
@@ -344,6 +303,7 @@ function readyLines(
   const broker = address(brokerServer.address);
   const { host, port } = gatherd.address;
   const harvest = spelling();
+  const tls = options.tls === undefined ? '' : 'tls://';
   return [
     `ready gatherd=${address(gatherd.address)} broker=${broker} web=${web.url}`,
     `ready refererd=${address(refererd.address)}`,
@@ -351,10 +311,12 @@ function readyLines(
     'What to try next:',
     `  open ${web.url}`,
     ...(documents === undefined ? [] : [`  open ${documents.url}`]),
-    ...(query === undefined ? [] : [`  ${harvest} query ${broker} '${query}'`]),
-    `  ${harvest} gather -info ${host} ${port}`,
-    `  ${harvest} gather ${host} ${port} | less`,
-    ...(linked === undefined ? [] : [`  ${harvest} references --to ${address(refererd.address)} ${linked}`]),
+    ...(query === undefined ? [] : [`  ${harvest} query ${tls}${broker} '${query}'`]),
+    `  ${harvest} gather -info ${tls}${host} ${port}`,
+    `  ${harvest} gather ${tls}${host} ${port} | less`,
+    ...(linked === undefined
+      ? []
+      : [`  ${harvest} references --to ${tls}${address(refererd.address)} ${linked}`]),
     '',
   ].join('\n');
 }

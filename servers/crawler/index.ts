@@ -1,3 +1,5 @@
+export type { ChromiumLoaderOptions } from './browser/chromium-loader.js';
+export type { LoadedPage, PageLoad, PageLoader, PartRequest, PartResponse } from './browser/types.js';
 export {
   CHAIN_NAMES,
   type ChainName,
@@ -6,11 +8,28 @@ export {
   type ProcessResult,
   runChains,
 } from './chains.js';
+export type { Restored } from './checkpoint.js';
 export { listCheckpoints, readCheckpointInfo, restoreCheckpoint, verifyCheckpoint } from './checkpoint.js';
-export type { CrawlControl, CrawlSnapshot, HostReport, QueueReport } from './control.js';
+export type {
+  CheckpointInfo,
+  CrawlControl,
+  CrawlSnapshot,
+  CrawlState,
+  EndReason,
+  HostReport,
+  QueueReport,
+  QueueState,
+  RecentError,
+  WaitingReport,
+  WaitReason,
+  WorkerReport,
+} from './control.js';
 export { type ControllerOptions, CrawlController } from './controller.js';
+export type { FetchedPart, RenderedDocument } from './crawl-uri.js';
 export { CrawlUri, type Disposition, FETCH_STATUS, type OutLink } from './crawl-uri.js';
-export type { DocumentEvent } from './events.js';
+export type { DecideRule, DecideSequence, DecideSubject, Decision, Explanation } from './decide/decision.js';
+export type { DocumentEvent, RecordedEvent, UriErrorEvent } from './events.js';
+export type { Aside, Enumerations } from './frontier/contract.js';
 export {
   type Candidate,
   type CrawlFrontier,
@@ -22,12 +41,30 @@ export {
   type Prepared,
   type PreparedOf,
 } from './frontier/index.js';
+export type { CrawlLimits } from './limits.js';
 export { CrawlStatistics } from './logs/index.js';
+export type {
+  CrawlStatisticsOptions,
+  NoveltyCounts,
+  SeedState,
+  StatisticsFigures,
+  StoredStatistics,
+} from './logs/statistics.js';
 export { type CrawlSettings, crawlSettingsSchema } from './order/index.js';
+export type { CrawlOrderConfig } from './order/order.js';
+export type { PreparerOptions } from './preparer.js';
 export { FrontierPreparer } from './preparer.js';
 export { type FetchLimits, FetchProcessor, ResponseClassifier } from './processors/fetch.js';
+export type { LinksScoperOptions } from './processors/links-scoper.js';
 export { LinksScoper } from './processors/links-scoper.js';
 export { PreconditionEnforcer } from './processors/precondition-enforcer.js';
 export type { UserProcessor, UserProcessorOptions } from './processors/user-processor.js';
+export type { CookieJars, CookieLimits } from './requests/cookie-jars.js';
 export type { Scope } from './scope.js';
+export type { CountedEvent, Traffic } from './servers/counters.js';
+export type { HostAddressesOptions } from './servers/host-addresses.js';
+export type { HostLocks } from './servers/host-locks.js';
+export type { HostPauses } from './servers/host-pauses.js';
 export { HostAddresses, ServerCache, TotalBandwidth } from './servers/index.js';
+export type { RobotsArchive, RobotsContact } from './servers/robots-files.js';
+export type { RobotsVerdict, ServerCacheOptions, ServerCacheSnapshot } from './servers/server-cache.js';

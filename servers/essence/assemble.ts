@@ -4,7 +4,7 @@ import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE } from '../../protocols/time
 import type { SourceDocument } from './document.js';
 import { generateKeywords } from './keywords.js';
 import { languageOf } from './language.js';
-import type { EssenceInput, EssenceSettings } from './model.js';
+import type { EssenceInput, EssenceOptions, EssenceSettings } from './model.js';
 import { openingSentences } from './summarizers/sentences.js';
 import { DESCRIPTION_LENGTH } from './summarizers/text.js';
 import type { EmbeddedSummary, Summary } from './summary.js';
@@ -110,22 +110,31 @@ export interface ObjectFacts {
   readonly md5?: string;
 }
 
+/** Returns the attributes that every object of a Gatherer has with the same values (E-110, G-100). */
+export function gathererAttributes(
+  options: Pick<
+    EssenceOptions,
+    'gathererName' | 'gathererHost' | 'gathererVersion' | 'refreshRate' | 'timeToLive'
+  >,
+) {
+  return [
+    ['Time-to-Live', String(options.timeToLive)],
+    ['Refresh-Rate', String(options.refreshRate)],
+    ['Gatherer-Name', options.gathererName],
+    ['Gatherer-Host', options.gathererHost],
+    ['Gatherer-Version', options.gathererVersion],
+  ] as const;
+}
+
 /** Returns the bookkeeping attributes in their order, without those that `minimalBookkeeping` omits (E-110, E-113). */
 export function bookkeeping(facts: ObjectFacts, settings: EssenceSettings): Pair[] {
   const minimal = settings.minimalBookkeeping;
   const pairs: Pair[] = [];
-  if (!minimal || settings.timeToLive !== DEFAULT_TIME_TO_LIVE)
-    pairs.push(['Time-to-Live', String(settings.timeToLive)]);
+  const [timeToLive, refreshRate, ...identity] = gathererAttributes(settings);
+  if (!minimal || settings.timeToLive !== DEFAULT_TIME_TO_LIVE) pairs.push(timeToLive);
   if (!minimal) pairs.push(['Last-Modification-Time', String(facts.lastModificationTime)]);
-  if (!minimal || settings.refreshRate !== DEFAULT_REFRESH_RATE)
-    pairs.push(['Refresh-Rate', String(settings.refreshRate)]);
-  pairs.push(
-    ['Gatherer-Name', settings.gathererName],
-    ['Gatherer-Host', settings.gathererHost],
-    ['Gatherer-Version', settings.gathererVersion],
-    ['Update-Time', String(facts.updateTime)],
-    ['Type', facts.type],
-  );
+  if (!minimal || settings.refreshRate !== DEFAULT_REFRESH_RATE) pairs.push(refreshRate);
+  pairs.push(...identity, ['Update-Time', String(facts.updateTime)], ['Type', facts.type]);
   if (!minimal && facts.size !== undefined) pairs.push(['File-Size', String(facts.size)]);
   if (facts.md5 !== undefined) pairs.push(['MD5', facts.md5]);
   return pairs;

@@ -1,7 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError, errorCode, messageOf, throwConfigErrors } from '../../protocols/errors.js';
-import { findTypePrograms, type ProgramSettings, type TypePrograms } from './external/index.js';
+import { ConfigError, errorCode, messageOf, throwConfigErrors, UsageError } from '../../protocols/errors.js';
+import { addScheme } from '../../protocols/urls/index.js';
+import {
+  findTypePrograms,
+  functionOf,
+  isModule,
+  type ProgramSettings,
+  type TypePrograms,
+} from './external/index.js';
 import { type MagicRules, parseMagic } from './magic-file.js';
 import type { EssenceOptions, EssenceSettings } from './model.js';
 import { type PostRules, parsePostRules } from './rules/index.js';
@@ -14,6 +21,7 @@ import {
   parseTypeRules,
   type QuickRule,
   type TypeRules,
+  typeName,
 } from './type-rules.js';
 import { DEFAULT_UNNEST_LIMITS } from './unnest-limits.js';
 
@@ -32,7 +40,7 @@ const LIB_FILES = [
 type LibFile = (typeof LIB_FILES)[number] | 'stoplist' | 'allowlist' | 'postSummarizing';
 
 /** The user's programs and their settings. Plain data. */
-interface EssencePrograms {
+export interface EssencePrograms {
   readonly settings: ProgramSettings;
   readonly found: TypePrograms;
 }
@@ -61,19 +69,35 @@ export async function readEssenceSources(
   ]);
   await checkSelectorFile(sources['selectors.cf']);
   const { libDirectory, programs } = options;
-  const found =
-    programs &&
-    (await findTypePrograms(
-      programs.directories,
-      programs.environment?.HARVEST_HOME,
-      programs.installedDirectories,
-    ));
+  const found = programs && (await findPrograms(programs));
   const sgml = await readSgmlSources(libDirectory, { ...found?.installed.sgml, ...found?.sgml });
   return {
     ...sources,
     sgml,
     ...(programs === undefined || found === undefined ? {} : { programs: { settings: programs, found } }),
   };
+}
+
+async function findPrograms({
+  directories,
+  environment,
+  installedDirectories,
+  modules,
+}: ProgramSettings): Promise<TypePrograms> {
+  const found = await findTypePrograms(directories, environment?.HARVEST_HOME, installedDirectories);
+  const summarizers = { ...found.summarizers, ...byType(modules?.summarizers) };
+  const unnesters = { ...found.unnesters, ...byType(modules?.unnesters) };
+  for (const file of Object.values(summarizers)) if (isModule(file)) await functionOf(file, 'summarize');
+  for (const file of Object.values(unnesters)) if (isModule(file)) await functionOf(file, 'unnest');
+  return { ...found, summarizers, unnesters };
+}
+
+function byType(modules: Readonly<Record<string, string>> = {}): Record<string, string> {
+  for (const [type, file] of Object.entries(modules)) {
+    if (!isModule(file))
+      throw new UsageError(`the module of type ${type} is not a file .js or .mjs: ${file}`);
+  }
+  return Object.fromEntries(Object.entries(modules).map(([type, file]) => [typeName(type), file]));
 }
 
 /** Checks the selectors themselves. What reads them is loaded only if there are any. */
@@ -131,6 +155,7 @@ export interface EssenceContext {
 
 /** Compiles options and sources. @throws ConfigError naming file and line, for all files that are wrong. */
 export function compileEssence(options: EssenceOptions, sources: EssenceSources): EssenceContext {
+  for (const [scheme, port] of Object.entries(options.schemes ?? {})) addScheme(scheme, port);
   const errors: ConfigError[] = [];
   const parse = <T>(key: LibFile, parser: (text: string, file: string) => T): T => {
     const source = sources[key];
@@ -156,6 +181,8 @@ export function compileEssence(options: EssenceOptions, sources: EssenceSources)
     grouping: options.grouping ?? false,
     language: options.language ?? false,
     mainText: options.mainText ?? false,
+    code: options.code ?? false,
+    linkText: options.linkText ?? false,
     unnest: { ...DEFAULT_UNNEST_LIMITS, ...options.unnest },
     minimalBookkeeping: options.minimalBookkeeping ?? false,
     maxObjectBytes: options.maxObjectBytes ?? 2 * 1024 * 1024,
@@ -177,7 +204,9 @@ export function compileEssence(options: EssenceOptions, sources: EssenceSources)
       ...(sources.allowlist === undefined ? {} : { allowlist: parse('allowlist', parseTypeList) }),
     },
     quick: parse('quick-sum.cf', parseQuickRules),
-    htmlTable: parse(settings.fullText ? 'HTML-fulltext.sum.tbl' : 'HTML.sum.tbl', parseExtractionTable),
+    htmlTable: parse(settings.fullText ? 'HTML-fulltext.sum.tbl' : 'HTML.sum.tbl', (text, file) =>
+      htmlTable(parseExtractionTable(text, file), settings),
+    ),
     selectors: parse('selectors.cf', parseSelectorRules),
     ...(sources.programs === undefined ? {} : { programs: sources.programs }),
     ...(sources.sgml === undefined ? {} : { sgml: compileSgmlTypes(sources.sgml) }),
@@ -185,6 +214,12 @@ export function compileEssence(options: EssenceOptions, sources: EssenceSources)
   };
   throwConfigErrors(errors);
   return context;
+}
+
+/** E-98: without its line, the text in CODE belongs to the enclosing element, like that of all elements that have no line. */
+function htmlTable(table: ExtractionTable, { code }: EssenceSettings): ExtractionTable {
+  if (!code || table.get('code')?.content?.ignore !== true) return table;
+  return new Map([...table].filter(([tag]) => tag !== 'code'));
 }
 
 /** Reads and compiles, for use without a pool. */

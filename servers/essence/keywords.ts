@@ -6,6 +6,7 @@ const EXCLUDED_ATTRIBUTES = new Set([
   'partial-text',
   'main-text',
   'url-references',
+  'link-text',
   'canonical-url',
   'images',
   'keywords',

@@ -7,10 +7,17 @@ const WINDOW_BYTES = 4096;
 
 /** Share of control characters above which bytes are not text. */
 const MAX_CONTROL_SHARE = 0.3;
+/** The same if as many bytes are beyond ASCII as in compressed data: texts in national character sets have no control characters. */
+const MAX_CONTROL_SHARE_OF_MIXED = 0.05;
+const MIXED_SHARE = 0.3;
 
 /** Signatures: offset, bytes as a Latin-1 string, description. */
 const SIGNATURES: readonly (readonly [offset: number, bytes: string, description: string])[] = [
   [0, '%PDF-', 'PDF document'],
+  [0, '%!PS-AdobeFont', 'PostScript Type 1 font text'],
+  [0, '%!FontType1', 'PostScript Type 1 font text'],
+  [6, '%!PS-AdobeFont', 'PostScript Type 1 font'],
+  [6, '%!FontType1', 'PostScript Type 1 font'],
   [0, '%!', 'PostScript document text'],
   [0, '\x1f\x8b', 'gzip compressed data'],
   [0, '\x1f\x9d', "compress'd data"],
@@ -40,6 +47,7 @@ const SIGNATURES: readonly (readonly [offset: number, bytes: string, description
   [0, 'II*\0', 'TIFF image data'],
   [0, 'MM\0*', 'TIFF image data'],
   [8, 'WEBP', 'Web/P image data'],
+  [0, 'icns', 'Mac OS X icon image'],
   [8, 'WAVE', 'WAVE audio'],
   [8, 'AVI ', 'AVI'],
   [0, 'OggS', 'Ogg audio'],
@@ -56,7 +64,6 @@ const SIGNATURES: readonly (readonly [offset: number, bytes: string, description
   [4, 'moov', 'ISO Media, QuickTime'],
   [0, 'wOFF', 'Web Open Font Format'],
   [0, 'wOF2', 'Web Open Font Format 2'],
-  [0, '\0\x01\0\0\0', 'TrueType Font data'],
   [0, 'OTTO', 'OpenType Font data'],
   [0, '(This file must be converted with BinHex', 'BinHex binary text'],
   [0, '\x13\x57\x9a\xce', 'GNU dbm database'],
@@ -101,11 +108,13 @@ const TEXTS: readonly (readonly [pattern: RegExp, description: string])[] = [
   ],
   [/^\s{0,80}<\?xml\b/i, 'XML document text'],
   [/^\s{0,80}<!doctype\s/i, 'SGML document text'],
+  [/^\s{0,80}\(:source\s/, 'WAIS source text'],
+  [/^STARTFONT /, 'X11 BDF font text'],
   [/^begin [0-7]{3,4} \S/m, 'uuencoded text'],
   [/^(?:\.\\".*\n|'\\".*\n|\.\s*\n){0,40}\.(?:TH|Dd) /, 'manual page, troff or preprocessor input text'],
   [/^(?:\.\\"|'\\"|\.[A-Z]{2}\s)/, 'troff or preprocessor input text'],
   [/^\s{0,80}(?:%[^\n]{0,200}\n\s{0,80}){0,5}\\input\s{1,8}texinfo(?![A-Za-z])/, 'Texinfo source text'],
-  [/^\s{0,80}\\input\s|^%[^\n]*\bTeX\b/, 'TeX document text'],
+  [/^\s{0,80}\\input\s|^%[^\n]*(?:\b|e)TeX\b/, 'TeX document text'],
   [/^@[a-zA-Z]{3,20}\s?\{\s?[\w:.-]{1,80},\s*$/m, 'BibTeX text'],
   [/^(?:From \S+ .{10,}|Return-Path: |Received: )/, 'mail text'],
   [/^Path: [^\n!]*![^\n]*\n/, 'news text'],
@@ -123,6 +132,8 @@ export function describeContent(bytes: Uint8Array): string {
       return signature === 'PK\x03\x04' ? describeZip(head) : description;
     }
   }
+  // With the number of its tables, from 1 to 255: caches of icons begin almost like it.
+  if (/^\0\x01\0\0\0[^\0]/.test(head)) return 'TrueType Font data';
   if (head.startsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1')) return describeCompoundFile(bytes);
   if (head.startsWith('\x7fELF')) return head.charCodeAt(16) === 1 ? 'ELF relocatable' : 'ELF executable';
   // Archives of V7 have no signature; the checksum of their first header identifies them.
@@ -169,15 +180,33 @@ function describeCompoundFile(bytes: Uint8Array): string {
   return 'Composite Document File data';
 }
 
+/**
+ * Whether a text has a request of troff at the beginning of a line. The suffixes of its documents are also those of versions and programs.
+ */
+export function hasRequests(bytes: Uint8Array): boolean {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, WINDOW_BYTES)).toString(
+    'latin1',
+  );
+  return /^[.'][ \t]{0,8}(?:\\["#]|[A-Za-z]{1,3}(?![A-Za-z]))/m.test(head);
+}
+
+/** Whether a text begins with a comment or a command of TeX. */
+export function beginsAsTex(bytes: Uint8Array): boolean {
+  return /^\s{0,80}[%\\]/.test(Buffer.from(bytes.subarray(0, 100)).toString('latin1'));
+}
+
 /** Whether the bytes contain NUL or too many control characters. UTF-16 and UTF-32, with or without a byte order mark, are text (E-77). */
 export function isBinary(bytes: Uint8Array): boolean {
   const length = Math.min(bytes.length, WINDOW_BYTES);
   let control = 0;
+  let high = 0;
   for (let i = 0; i < length; i++) {
     const byte = bytes[i]!;
     if (byte === 0) return wideCharset(bytes) === undefined;
     // Escape belongs to ISO-2022 text; tab to carriage return is layout.
     if (byte < 0x20 && (byte < 0x08 || byte > 0x0d) && byte !== 0x1b) control++;
+    else if (byte >= 0x80) high++;
   }
-  return control > length * MAX_CONTROL_SHARE && wideCharset(bytes) === undefined;
+  const share = high > length * MIXED_SHARE ? MAX_CONTROL_SHARE_OF_MIXED : MAX_CONTROL_SHARE;
+  return control > length * share && wideCharset(bytes) === undefined;
 }

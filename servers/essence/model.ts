@@ -35,6 +35,10 @@ export interface EssenceOptions {
   readonly language?: boolean;
   /** Write the main text of pages, without navigation and the like, as `Main-Text`, in addition to `body`. Default false. */
   readonly mainText?: boolean;
+  /** Keep the text in CODE elements of pages, which the table of 1996 drops (E-98). Default false. */
+  readonly code?: boolean;
+  /** Write the text of each link of a page, after its URL, as `Link-Text`: Brokers rank with it. Default false. */
+  readonly linkText?: boolean;
   /** E-117: write every document as it is, markup included, as `Full-Text`, as the original does. It precedes {@link fullText}. Default false. */
   readonly rawText?: boolean;
   /** E-118: false uses the URL and the name only, without reading contents. Default true. */
@@ -51,6 +55,8 @@ export interface EssenceOptions {
   readonly unnest?: Partial<UnnestLimits>;
   /** E-61, E-46: directories and limits of the user's `TypeName.sum` and `TypeName.unnest`. Default: no programs. */
   readonly programs?: ProgramSettings;
+  /** Schemes besides the built-in ones, with their default ports (0 for none): links to their URLs are followed. Default: none. */
+  readonly schemes?: Readonly<Record<string, number>>;
   /** E-121: file with post-summarizing rules; a relative name is looked up like the other files. Default none. */
   readonly postSummarizing?: string;
   /** E-113: as few bookkeeping attributes as possible. Default false. */
@@ -95,6 +101,8 @@ type Switches =
   | 'grouping'
   | 'language'
   | 'mainText'
+  | 'code'
+  | 'linkText'
   | 'minimalBookkeeping';
 
 /** {@link EssenceOptions} with every default filled in. */

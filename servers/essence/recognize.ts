@@ -1,7 +1,7 @@
 import type { SelectionRules } from './context.js';
 import { fileNameOf } from './document.js';
 import { isLatexSource } from './latex-source.js';
-import { describeContent, isBinary } from './magic.js';
+import { beginsAsTex, describeContent, hasRequests, isBinary } from './magic.js';
 import { typeByMime } from './mime-types.js';
 import type { EssenceInput } from './model.js';
 import type { RuleOrigin, TypeRules } from './type-rules.js';
@@ -24,6 +24,11 @@ const TEXT_TYPES: ReadonlySet<string> = new Set(
     'Markdown ReStructuredText AsciiDoc Org Jupyter DocBook JATS FB2 TEI ' +
     'Java Python Go Rust TypeScript JavaScript Ruby CSharp Kotlin Swift PHP SQL'
   ).split(' '),
+);
+
+/** Formats of bytes that Essence reads itself or leaves out: a text cannot be of these types, whatever its name. */
+const BINARY_TYPES: ReadonlySet<string> = new Set(
+  'Pdf Dvi Word Excel PowerPoint GDBM Object Archive Audio Video'.split(' '),
 );
 
 /**
@@ -114,7 +119,10 @@ function recognizeSubject(subject: Subject, rules: SelectionRules, steps: Recogn
   if (declared !== undefined && named === undefined) {
     steps.push({ how: 'declared', subject: declared, ...(mime === undefined ? {} : { type: mime }) });
   }
-  if (bytes === undefined) return { type: named ?? mime ?? 'Unrecognized', isHtml: false };
+  if (bytes === undefined) {
+    const type = named ?? mime ?? 'Unrecognized';
+    return { type, isHtml: type === 'HTML' || mime === 'HTML' };
+  }
   let description: string | undefined;
   const content = () => {
     description ??=
@@ -169,10 +177,21 @@ function refine(
       return overrule('the server and the bytes say it is a page', 'HTML');
     }
   }
+  if (type !== mime && BINARY_TYPES.has(type) && isText(bytes))
+    return overrule(`${type} is not text, the bytes are`);
+  // These suffixes have other meanings, too.
+  if ((type === 'Troff' || type === 'ManPage') && isText(bytes) && !hasRequests(bytes))
+    return overrule(`${type} without a request`);
+  if (type === 'CSharp' && beginsAsTex(bytes)) return overrule('the bytes are TeX');
   if (type === 'TeX' && isLatexSource(bytes)) return overrule('TeX with commands of LaTeX', 'LaTeX');
   if (type === 'SGML') {
     const vocabulary = /^(DocBook|JATS|FB2|TEI) /.exec(content())?.[1];
     if (vocabulary !== undefined) return overrule('SGML of a known vocabulary', vocabulary);
   }
   return type;
+}
+
+/** Whether there are bytes, and they are text without the signature of a format. */
+function isText(bytes: Uint8Array): boolean {
+  return bytes.length > 0 && !isBinary(bytes);
 }

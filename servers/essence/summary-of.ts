@@ -1,6 +1,6 @@
 import type { EssenceContext } from './context.js';
 import type { SourceDocument } from './document.js';
-import { summarizeByProgram } from './external/index.js';
+import { isModule, summarizeByModule, summarizeByProgram } from './external/index.js';
 import { type HtmlSummary, summarizeHtml } from './html/walk.js';
 import type { EssenceLink } from './model.js';
 import { OutlinkCollector } from './outlinks/collector.js';
@@ -56,7 +56,7 @@ function linksTo(references: readonly string[], document: SourceDocument): reado
 }
 
 /**
- * Summarizes a document that is not nested by the user's program or the built-in summarizer, then adds the lines of quick-sum.cf
+ * Summarizes a document that is not nested by the user's program or module, or the built-in summarizer, then adds the lines of quick-sum.cf
  * (E-60, E-67, E-71).
  */
 export async function summaryOf(
@@ -65,8 +65,8 @@ export async function summaryOf(
   context: EssenceContext,
 ): Promise<FullSummary> {
   const { settings } = context;
-  if (!settings.access) return { ...summarizeUnrecognized(document), noindex: false };
-  if (settings.typeOnly) return typeOnly(document);
+  if (!settings.access) return { ...enumerated(document), ...summarizeUnrecognized(document) };
+  if (settings.typeOnly) return { ...enumerated(document), attributes: [] };
   // E-117: the full text of the original is the raw content.
   if (settings.rawText) return { attributes: [['Full-Text', document.text]], noindex: false };
   const summary = await withSelected(document, await basicSummary(document, type, context), context);
@@ -78,11 +78,14 @@ export async function summaryOf(
   };
 }
 
-/** E-116, `--type-only`: no summary. A page is read all the same: its links are followed, and it may forbid to be indexed. */
-function typeOnly(document: SourceDocument): FullSummary {
+/**
+ * Without a summary (E-116 `--type-only`, E-118 `--no-access`) a page is read all the same if it was fetched: the enumeration follows its
+ * links, and it may forbid to be indexed.
+ */
+function enumerated(document: SourceDocument): Omit<FullSummary, 'attributes'> {
   const page = document.isHtml ? summarizeHtml(document, NO_MAPPINGS) : undefined;
   const links = linksOf(document, page);
-  return { attributes: [], noindex: page?.noindex === true, ...(links === undefined ? {} : { links }) };
+  return { noindex: page?.noindex === true, ...(links === undefined ? {} : { links }) };
 }
 
 function basicSummary(
@@ -93,6 +96,7 @@ function basicSummary(
   const { programs } = context;
   const { summarizers, installed } = programs?.found ?? {};
   const program = summarizers?.[type] ?? (SUMMARIZERS.has(type) ? undefined : installed?.summarizers[type]);
+  if (isModule(program)) return summarizeByModule(document, program);
   if (programs !== undefined && program !== undefined) {
     return summarizeByProgram(document, program, programs.settings);
   }

@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import type { DocumentWorker, WorkerEvents } from './document-worker.js';
 import type { EssenceInput } from './model.js';
-import { detached, unpackOutput, type WorkerReply, type WorkerSetup } from './worker-messages.js';
+import { unpackOutput, type WorkerReply, type WorkerSetup } from './worker-messages.js';
 
 /** MiB of a worker's young generation: summarizing makes many short-lived strings, and a larger one collects them cheaply. */
 const YOUNG_HEAP_MB = 64;
@@ -51,9 +51,10 @@ export class ThreadWorker implements DocumentWorker {
     worker.on('exit', (code) => events.ended({ reason: `its reader ended with code ${code}` }));
   }
 
-  /** The body is copied: the caller needs it if the thread does not read it to its end. */
+  /** The body is copied once: the caller needs it if the thread does not read it to its end. */
   post(input: EssenceInput): void {
-    this.#worker.postMessage({ input: { ...input, body: detached(input.body) } });
+    const body = new Uint8Array(input.body);
+    this.#worker.postMessage({ input: { ...input, body } }, [body.buffer]);
   }
 
   hold(busy: boolean): void {

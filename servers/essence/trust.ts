@@ -1,6 +1,7 @@
 // Which documents a thread of the calling process may read. All others are read in a reader process, whose memory has a hard limit: a
 // thread's limit counts its heap only, not its buffers and not the memory of native code.
 import type { EssenceContext } from './context.js';
+import { isModule } from './external/index.js';
 import { isRejected, type Recognition } from './recognize.js';
 
 /**
@@ -29,13 +30,15 @@ export function mayReadInThread(
   { settings, rules, programs, selectors }: EssenceContext,
   url = '',
 ): boolean {
-  if (!settings.access) return true;
   if (bytes > MAX_THREAD_DOCUMENT_BYTES) return false;
+  if (!settings.access) return true;
   // Not read, or only for its links.
   if (isRejected(type, rules)) return true;
   if (settings.rawText) return true;
   if (isHtml && selectors.has(url)) return false;
-  // The user's program has limits of its own.
-  if (programs?.found.summarizers[type] !== undefined) return true;
+  // The user's program has limits of its own; the user's module has not.
+  const { summarizers, unnesters } = programs?.found ?? {};
+  if (isModule(summarizers?.[type]) || isModule(unnesters?.[type])) return false;
+  if (summarizers?.[type] !== undefined) return true;
   return TRUSTED_TYPES.has(type);
 }

@@ -88,7 +88,7 @@ export function transferable(bytes: Uint8Array | undefined): ArrayBuffer[] {
 }
 
 /** Returns bytes that are all of their buffer, copied if necessary, so that a message carries nothing else. */
-export function detached(bytes: Uint8Array): Uint8Array {
+function detached(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer
     ? bytes
     : new Uint8Array(bytes);

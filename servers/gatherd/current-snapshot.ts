@@ -2,6 +2,14 @@
 import type { PublishedGeneration, SummarySnapshot } from '../../storage/index.js';
 import type { Logger } from '../host/index.js';
 
+/** The generation that a gatherd serves. */
+export interface ServedGeneration {
+  readonly generation: number;
+  readonly objects: number;
+  /** When it was opened, seconds since 1970. */
+  readonly since: number;
+}
+
 /** Source of generations, e.g. `Generations` of storage. */
 export interface SnapshotSource {
   published(): Promise<PublishedGeneration | undefined>;
@@ -21,6 +29,7 @@ export class CurrentSnapshot implements AsyncDisposable {
   /** Of the open generation; undefined if none is open. */
   #identity: string | undefined;
   #refreshing: Promise<void> | undefined;
+  #since = 0;
   #closed = false;
 
   constructor(source: SnapshotSource, log: Logger) {
@@ -45,6 +54,13 @@ export class CurrentSnapshot implements AsyncDisposable {
     }
     this.#snapshot?.retain();
     return this.#snapshot;
+  }
+
+  /** The generation that is open; undefined if none is. */
+  get serving(): ServedGeneration | undefined {
+    const snapshot = this.#snapshot;
+    if (snapshot === undefined) return undefined;
+    return { generation: snapshot.generation, objects: snapshot.count, since: this.#since };
   }
 
   /** Releases the newest generation; running transfers keep theirs. */
@@ -75,6 +91,7 @@ export class CurrentSnapshot implements AsyncDisposable {
       this.#log.warn('the database was deleted: nothing is served until the next one');
     else this.#log.info(`serving generation ${snapshot.generation}, ${snapshot.count} objects`);
     this.#identity = newest?.identity;
+    this.#since = Math.floor(Date.now() / 1000);
     await this.#replace(snapshot);
   }
 

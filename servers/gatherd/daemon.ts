@@ -1,16 +1,21 @@
 // The programs gatherd and in.gatherd: files, log, pid file, signals (GATHERD-10 to 12).
 import { StorageError } from '../../protocols/errors.js';
 import {
+  type CertificateFiles,
   createDebug,
   DebugFlags,
   type Logger,
+  type LogRotation,
   type OpenLog,
+  openCertificate,
   openLog,
   PidFile,
   type StopLimit,
   StopSignal,
   stopLimit,
 } from '../host/index.js';
+import type { Monitor, MonitorOptions } from '../monitor/index.js';
+import { monitoredGatherd } from './figures.js';
 import { type GatherdFileNames, type GatherdFiles, gatherdFiles, reportDatabase } from './files.js';
 import { serveInetd } from './inetd.js';
 import { OriginalData } from './original-data.js';
@@ -25,6 +30,8 @@ export interface GatherdProgramOptions {
   readonly hostname?: string | undefined;
   /** JSON lines instead of Harvest's (GATHERD-12.1). */
   readonly jsonLog?: boolean;
+  /** Rotation of a named log by its size. Default: none; SIGHUP opens the file by its name again. */
+  readonly rotation?: LogRotation | undefined;
   readonly debug?: DebugFlags;
   /**
    * Milliseconds after which a session ends that has no complete command, or whose peer accepts no data. Default 120 000
@@ -49,6 +56,10 @@ export interface GatherdDaemonOptions extends GatherdProgramOptions {
   readonly maxConnections?: number | undefined;
   /** Concurrent sessions of one IPv4 address or IPv6 /64. Default: a quarter of `maxConnections`; for this machine all of them. */
   readonly maxPerAddress?: number | undefined;
+  /** Serves with TLS only. SIGHUP reads the files again; each minute it is looked whether they are new. */
+  readonly tls?: CertificateFiles | undefined;
+  /** Where a monitor answers. Default: nowhere. */
+  readonly monitor?: MonitorOptions['address'] | undefined;
   /** Called once connections are accepted. */
   readonly onReady: (address: { readonly host: string; readonly port: number }) => void;
 }
@@ -80,10 +91,12 @@ export async function runDaemon(options: GatherdDaemonOptions): Promise<void> {
     onPublished: () => void server.refresh(),
   });
   await reportFiles(files, options, complain, log);
+  using certificate = await openCertificate(options.tls, log);
   const server = await GatherdServer.listen({
     ...serviceOptions(options, files, opened),
     host,
     port,
+    listen: certificate?.listen,
     maxPerAddress: options.maxPerAddress,
     ...(maxConnections === undefined ? {} : { maxConnections }),
   });
@@ -91,9 +104,12 @@ export async function runDaemon(options: GatherdDaemonOptions): Promise<void> {
     .on('SIGHUP', () => {
       opened.reopen();
       log.info('SIGHUP: the log is reopened');
+      certificate?.reloadLogged();
       void server.refresh();
     })
     .waitsFor(() => [`${server.connections} sessions`]);
+  await using monitor = await openMonitor(options.monitor, server, log);
+  if (monitor !== undefined) log.info(`monitor: ${monitor.address}`);
   try {
     await pidFile.setAddress(`${server.address.host}:${server.address.port}`);
     using _look = every(LOOK_MS, async () => {
@@ -108,6 +124,17 @@ export async function runDaemon(options: GatherdDaemonOptions): Promise<void> {
     await server.close({ graceMs });
     log.info('stopped');
   }
+}
+
+/** What serves web pages is loaded only if somebody wants to watch. */
+async function openMonitor(
+  address: MonitorOptions['address'] | undefined,
+  server: GatherdServer,
+  log: Logger,
+): Promise<Monitor | undefined> {
+  if (address === undefined) return undefined;
+  const { Monitor } = await import('../monitor/index.js');
+  return await Monitor.listen({ address, servers: [monitoredGatherd(server)], log });
 }
 
 /** GATHERD-11.2: runs in.gatherd, for inetd: one session on standard input and output. It always logs to a file. */
@@ -141,12 +168,13 @@ function limitOf({ stopLimitMs }: GatherdProgramOptions, log: Logger): StopLimit
 }
 
 function openGatherdLog(
-  { jsonLog = false, debug }: GatherdProgramOptions,
+  { jsonLog = false, rotation, debug }: GatherdProgramOptions,
   file: string | undefined,
 ): OpenLog {
   return openLog({
     program: 'gatherd',
     json: jsonLog,
+    rotation,
     level: debug?.any === true ? 'debug' : 'info',
     ...(file === undefined ? {} : { file }),
   });

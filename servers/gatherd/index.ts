@@ -1,4 +1,8 @@
+export type { MonitorOptions } from '../monitor/monitor.js';
 export { type AccessDecision, admitPeer } from './access.js';
+export type { ChunkCache, ChunkCacheOptions, ChunkLease, ChunkSource } from './chunk-cache.js';
+export type { GatherdCounts } from './counts.js';
+export type { ServedGeneration } from './current-snapshot.js';
 export { CurrentSnapshot, type SnapshotSource } from './current-snapshot.js';
 export {
   type GatherdDaemonOptions,
@@ -6,6 +10,7 @@ export {
   runDaemon,
   runInetd,
 } from './daemon.js';
+export { monitoredGatherd } from './figures.js';
 export { type GatherdFileNames, type GatherdFiles, gatherdFiles } from './files.js';
 export { type GatherdInetdOptions, serveInetd } from './inetd.js';
 export { encodeInfo, type GathererIdentity } from './info.js';

@@ -1,15 +1,8 @@
 import { crc32 } from 'node:zlib';
 import { combineCrc32, encodeGzipTrailer, GZIP_HEADER } from '../../protocols/gatherd/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import {
-  type BlockSum,
-  deflateEnd,
-  deflatePiece,
-  EXPORT_HEAD,
-  EXPORT_TAIL,
-  type ReadyExport,
-} from '../../storage/index.js';
-import type { ChunkCache, ChunkLease } from './chunk-cache.js';
+import { deflateEnd, deflatePiece, EXPORT_HEAD, EXPORT_TAIL, type ReadyExport } from '../../storage/index.js';
+import type { ChunkCache, ChunkLease, ChunkSource } from './chunk-cache.js';
 import type { ExportCount } from './export-stream.js';
 
 const START = Buffer.concat([GZIP_HEADER, deflatePiece(EXPORT_HEAD)]);
@@ -58,6 +51,30 @@ export async function* streamReadyMember(
   }
 }
 
+/**
+ * Yields the clear stream of the objects since a time, its sections `@DELETE` and `@REFRESH` empty (GATHERD-4.4). The caller must deliver a
+ * piece before it requests the next one, which reuses the memory.
+ */
+export async function* streamReadyClear(
+  ready: ReadyExport,
+  since: UnixSeconds,
+  cache: ChunkCache,
+  count: ExportCount,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { timeless, partial, rest } = ready.select(since);
+  yield EXPORT_HEAD;
+  yield* readFilePieces(ready.clear, ready.clearRange(timeless), cache);
+  count.objects += ready.sum(timeless).objects;
+  if (partial !== undefined) {
+    const { bytes, objects } = await ready.lastObjects(partial, since);
+    count.objects += objects;
+    yield bytes;
+  }
+  yield* readFilePieces(ready.clear, ready.clearRange(rest), cache);
+  count.objects += ready.sum(rest).objects;
+  yield EXPORT_TAIL;
+}
+
 interface PieceSum {
   readonly crc: number;
   readonly length: number;
@@ -71,21 +88,21 @@ function sumPieces(pieces: readonly PieceSum[]): PieceSum {
   }));
 }
 
-/** Yields a range of the file in the chunks of the cache. While one chunk is sent, the next is read. */
+/** Yields a range of a file in the chunks of the cache. While one chunk is sent, the next is read. */
 async function* readFilePieces(
-  ready: ReadyExport,
-  { start, end }: BlockSum,
+  source: ChunkSource,
+  { start, end }: { readonly start: number; readonly end: number },
   cache: ChunkCache,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   if (start >= end) return;
   const { chunkBytes } = cache;
   const last = cache.chunkAt(end - 1);
   let chunk = cache.chunkAt(start);
-  let next: Promise<ChunkLease> | undefined = cache.acquire(ready, chunk);
+  let next: Promise<ChunkLease> | undefined = cache.acquire(source, chunk);
   try {
     for (; chunk <= last; chunk++) {
       const lease: ChunkLease = await next!;
-      next = chunk < last ? cache.acquire(ready, chunk + 1) : undefined;
+      next = chunk < last ? cache.acquire(source, chunk + 1) : undefined;
       // The error is thrown when the promise is awaited.
       next?.catch(() => undefined);
       try {

@@ -1,6 +1,8 @@
 // The TCP server of gatherd.
 import { CloseStack } from '../../protocols/close-stack.js';
 import { type HostOptions, TcpHost } from '../host/index.js';
+import type { GatherdCounts } from './counts.js';
+import type { ServedGeneration } from './current-snapshot.js';
 import { GatherdService, type GatherdServiceOptions } from './service.js';
 
 export interface GatherdServerOptions
@@ -12,6 +14,7 @@ export interface GatherdServerOptions
       | 'maxPerAddress'
       | 'lingerMs'
       | 'backlog'
+      | 'listen'
       | 'lookup'
       | 'logLimits'
     > {
@@ -39,7 +42,7 @@ export class GatherdServer implements AsyncDisposable {
     let port = options.port;
     const host = await TcpHost.listen(hostOptions(options), (connection) => service.serve(connection, port));
     port = host.address.port;
-    options.log.info(`listening on ${host.address.host}:${port}`);
+    options.log.info(`listening on ${host.address.host}${port === 0 ? '' : `:${port}`}`);
     parts.move();
     return new GatherdServer(host, service);
   }
@@ -51,6 +54,16 @@ export class GatherdServer implements AsyncDisposable {
   /** Number of open sessions. */
   get connections(): number {
     return this.#host.connections;
+  }
+
+  /** What it has done since the start. */
+  get counts(): GatherdCounts {
+    return this.#service.counts;
+  }
+
+  /** The generation that is served; undefined if none is. */
+  get serving(): ServedGeneration | undefined {
+    return this.#service.serving;
   }
 
   /** Looks for a new generation now (see {@link GatherdService.refresh}). */
@@ -71,7 +84,8 @@ export class GatherdServer implements AsyncDisposable {
 
 function hostOptions(options: GatherdServerOptions): HostOptions {
   const { host, port, log, maxConnections = 2048, idleTimeoutMs = 120_000 } = options;
-  const { drainTimeoutMs, minBytesPerSecond, maxPerAddress, lingerMs, backlog, lookup, logLimits } = options;
+  const { drainTimeoutMs, minBytesPerSecond, maxPerAddress, lingerMs, backlog, listen, lookup, logLimits } =
+    options;
   return {
     host,
     port,
@@ -81,6 +95,7 @@ function hostOptions(options: GatherdServerOptions): HostOptions {
     maxConnections,
     maxPerAddress,
     minBytesPerSecond,
+    listen,
     ...(drainTimeoutMs === undefined ? {} : { drainTimeoutMs }),
     ...(lingerMs === undefined ? {} : { lingerMs }),
     ...(backlog === undefined ? {} : { backlog }),

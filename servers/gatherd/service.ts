@@ -6,7 +6,8 @@ import { Generations } from '../../storage/index.js';
 import { type Debug, FairShare, type HostConnection, type Logger, traceConnection } from '../host/index.js';
 import { admitPeer } from './access.js';
 import { ChunkCache } from './chunk-cache.js';
-import { CurrentSnapshot, type SnapshotSource } from './current-snapshot.js';
+import { type GatherdCounts, zeroCounts } from './counts.js';
+import { CurrentSnapshot, type ServedGeneration, type SnapshotSource } from './current-snapshot.js';
 import type { GathererIdentity } from './info.js';
 import { type GatherdTransfer, type SessionContext, serveGatherd } from './session.js';
 
@@ -46,6 +47,8 @@ const TRANSFERS = 'harvest:gatherd:transfer';
 
 /** Serves a Gatherer's database to any number of connections. */
 export class GatherdService implements AsyncDisposable {
+  /** Since the start. */
+  readonly counts: GatherdCounts = zeroCounts();
   readonly #options: GatherdServiceOptions;
   readonly #context: Omit<SessionContext, 'identity'>;
   readonly #database: CurrentSnapshot;
@@ -74,6 +77,7 @@ export class GatherdService implements AsyncDisposable {
       admit: (connection) => admitPeer(connection.peer, options.accessFile, connection.log),
       commandTimeoutMs: idleTimeoutMs,
       fairShare: new FairShare(),
+      counts: this.counts,
     };
     subscribe(TRANSFERS, this.#onTransfer);
   }
@@ -93,6 +97,11 @@ export class GatherdService implements AsyncDisposable {
     } finally {
       debug?.(SECTION, 5, () => `session ends: ${from}, ${Math.round(performance.now() - begin)} ms`);
     }
+  }
+
+  /** The generation that is served; undefined if none is. */
+  get serving(): ServedGeneration | undefined {
+    return this.#database.serving;
   }
 
   /** Looks for a new generation. If it cannot be opened, logs the error and keeps serving the old one. */

@@ -12,6 +12,7 @@ import { textOfUrl } from '../../protocols/soif/index.js';
 import type { SummarySnapshot } from '../../storage/index.js';
 import type { FairShare, HostConnection, PeerLog, Share } from '../host/index.js';
 import type { ChunkCache } from './chunk-cache.js';
+import type { GatherdCounts } from './counts.js';
 import type { CurrentSnapshot } from './current-snapshot.js';
 import {
   compressToMember,
@@ -22,7 +23,7 @@ import {
 } from './export-stream.js';
 import { encodeInfo, type GathererIdentity } from './info.js';
 import { Output } from './output.js';
-import { streamReadyMember } from './ready-member.js';
+import { streamReadyClear, streamReadyMember } from './ready-member.js';
 
 /** Receives a {@link GatherdTransfer} for every update that was sent completely. */
 const transferChannel = channel('harvest:gatherd:transfer');
@@ -51,6 +52,7 @@ export interface SessionContext {
   readonly commandTimeoutMs: number;
   /** Shares the event loop among the sessions. */
   readonly fairShare: FairShare;
+  readonly counts: GatherdCounts;
 }
 
 /**
@@ -107,6 +109,7 @@ class Session {
     try {
       const { allowed, name } = await this.#context.admit(this.#connection);
       log.info(`connection${name === undefined ? '' : ` from ${name}`}: ${describeDecision(allowed)}`);
+      if (!allowed) this.#context.counts.denied++;
       await this.#performAll(allowed ? this.#engine.start() : this.#engine.refuse());
       await this.#readCommands();
     } catch (error) {
@@ -116,8 +119,16 @@ class Session {
       this.#connection.destroy();
     } finally {
       clearTimeout(this.#deadline);
+      this.#count();
       log.info(`${ending}, ${this.#objects} objects, ${this.#output.bytes} bytes sent`);
     }
+  }
+
+  #count(): void {
+    const { counts } = this.#context;
+    counts.sessions++;
+    counts.objects += this.#objects;
+    counts.bytes += this.#output.bytes;
   }
 
   async #readCommands(): Promise<void> {
@@ -161,6 +172,7 @@ class Session {
         if (!this.#share.mayContinue()) await this.#share.turn(this.#connection.signal);
         this.#share.charge(COMMAND_COST_MS[effect.command.kind] ?? OTHER_COST_MS);
         this.#log.info(describeCommand(effect.command));
+        countIn(this.#context.counts.commands, effect.command.kind);
         this.#expectCommand();
         return [];
       case 'update':
@@ -184,6 +196,7 @@ class Session {
     } catch (error) {
       if (error instanceof ConnectionError || !(error instanceof KitError)) throw error;
       // GATHERD-3.11: the database failed; the missing end line tells the client that the data is incomplete.
+      this.#context.counts.failures++;
       this.#log.error('transfer aborted', error);
       return this.#engine.fail();
     } finally {
@@ -217,6 +230,7 @@ class Session {
       bytes,
       milliseconds,
     };
+    this.#context.counts.transfers++;
     transferChannel.publish(transfer);
     this.#log.info(`sent ${count.objects} objects, ${bytes} bytes`);
     return this.#engine.updateDone(count.objects);
@@ -234,8 +248,11 @@ class Session {
       return compressed ? compressToMember(stream) : stream;
     }
     const ready = snapshot?.ready;
-    if (compressed && ready !== undefined)
-      return streamReadyMember(ready, since, this.#context.chunks, count);
+    const { chunks } = this.#context;
+    if (ready !== undefined)
+      return compressed
+        ? streamReadyMember(ready, since, chunks, count)
+        : streamReadyClear(ready, since, chunks, count);
     const stream = streamUpdate(snapshot, since, count, signal);
     return compressed ? compressToMember(stream) : stream;
   }
@@ -293,4 +310,8 @@ function describeCommand(command: GatherdCommand): string {
     case 'quit':
       return command.kind.toUpperCase();
   }
+}
+
+function countIn<K>(counts: Map<K, number>, key: K): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }

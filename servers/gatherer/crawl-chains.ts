@@ -29,8 +29,15 @@ import type { CookieJars } from '../crawler/requests/index.js';
 import type { Scope } from '../crawler/scope.js';
 import type { ServerCache } from '../crawler/servers/index.js';
 import type { WarcFiles } from '../crawler/warc/index.js';
-import { type EssencePool, isRejected, mayContainLinks, typeByUrl } from '../essence/index.js';
+import {
+  type EssencePool,
+  gathererAttributes,
+  isRejected,
+  mayContainLinks,
+  typeByUrl,
+} from '../essence/index.js';
 import type { Annotations } from './annotations.js';
+import { essenceOptionsOf } from './essence-options.js';
 import type { MinTimeToLive } from './min-time-to-live.js';
 import { ExtractProcessor } from './processors/extract.js';
 import { History } from './processors/history.js';
@@ -40,7 +47,7 @@ import { Preselector } from './processors/preselector.js';
 import { ReferencesWriter } from './processors/references-writer.js';
 import { WriterProcessor } from './processors/writer.js';
 import type { RootLimits } from './root-limits.js';
-import { hasSameRules, type RulesDigest } from './run-state.js';
+import { hasSameRules, type RulesDigest } from './rules-digest.js';
 
 /** The stores, services and settings that the processors of a run use. */
 export interface ChainOptions {
@@ -64,6 +71,8 @@ export interface ChainOptions {
   readonly rulesDigest: RulesDigest;
   readonly annotations: Annotations | undefined;
   readonly rootLimits: readonly RootLimits[];
+  /** When the run began, if several RootNodes may lead to the same document. */
+  readonly repeatedSince: UnixSeconds | undefined;
   readonly force: boolean;
   readonly readTimeoutMs: number;
   readonly now: () => UnixSeconds;
@@ -175,7 +184,9 @@ function processorFactories(
       new History({
         documents: store.documents,
         hasRecords: store.summaries.count > 0,
+        repeatedSince: options.repeatedSince,
         force: options.force,
+        refreshRate: config.refreshRate,
         timeToLive: config.timeToLive,
         rulesDigest,
         now,
@@ -199,6 +210,7 @@ function processorFactories(
         meta: store.meta,
         refreshRate: config.refreshRate,
         timeToLive: config.timeToLive,
+        values: gathererAttributes(essenceOptionsOf(config)),
         minTimeToLive: options.minTimeToLive,
         rulesDigest,
         now,

@@ -40,8 +40,9 @@ import { openSeen, warnOfEmptyFilter } from './open-seen.js';
 import { loginForms } from './order-credentials.js';
 import { NetworkReach } from './reach.js';
 import type { RootLimits } from './root-limits.js';
-import { openRootLimits, scheduleSeeds, scopeRules, seedsOf } from './run-seeds.js';
-import type { RulesDigest, RunNodes, RunState } from './run-state.js';
+import type { RulesDigest } from './rules-digest.js';
+import { enumerationsOf, openRootLimits, scheduleSeeds, scopeRules, seedsOf } from './run-seeds.js';
+import type { RunNodes, RunState } from './run-state.js';
 import { RootNodeScope } from './scope.js';
 import { loadProcessors } from './user-processors.js';
 
@@ -110,6 +111,8 @@ export class CrawlJob implements AsyncDisposable {
     });
     const { order, directory, store } = this.options;
     if (order.dumpPendingAtClose) await dumpPending(store, this.records, signal);
+    // A checkpoint that is being taken now holds the last events back.
+    await this.records.events.settled();
     if (order.logs)
       await writeEndReports(join(crawlDirectoryOf(directory), 'reports'), this.control, this.reports);
     return end;
@@ -184,10 +187,14 @@ export async function openCrawlJob(
   const loader = await openBrowser(options, userAgent, resources);
   const steps = chainSteps(order);
   const loaded = await loadProcessors(steps, crawlDirectory, resources);
+  const enumerations = enumerationsOf(nodes, scopeRules(order, nodes));
   const frontier = await Frontier.open({
     store,
     seen,
     prepare: (uri) => preparer.prepare(uri),
+    enumerations,
+    // The queues of one host are not in order anyway, and no processor of a Gatherer's own chains needs the former URI's results.
+    overlapWrites: !options.ordered && order.settings.parallelQueues > 1,
     holdQueues: order.holdQueues,
     targetReadyBacklog: order.targetReadyBacklog,
     snoozeDeactivateMs: order.snoozeDeactivateMs,
@@ -275,6 +282,7 @@ export async function openCrawlJob(
       scope,
       roots: nodes.roots,
       rootLimits: roots,
+      repeatedSince: enumerations.all.length > 1 ? await state.begin(options.now()) : undefined,
       robotsAgent: `${userAgent} ${ROBOTS_AGENT}`,
       mustBePublic: (uri) => reach.mustBePublic(uri),
       servers,

@@ -6,13 +6,17 @@ import {
   type EssencePoolOptions,
   existingDirectories,
   installedPrograms,
+  type OwnModules,
 } from '../essence/index.js';
 import { findConfigFile } from './config-files.js';
 
 /** Returns the Essence options of a Gatherer's configuration; its Essence-Options precede the variables (E-116). */
 export function essenceOptionsOf(
   config: GathererConfig,
-  { keepFiles = false }: { readonly keepFiles?: boolean } = {},
+  {
+    keepFiles = false,
+    modules,
+  }: { readonly keepFiles?: boolean; readonly modules?: OwnModules | undefined } = {},
 ): EssencePoolOptions {
   const { libDirectory, stoplist, allowlist, ...switches } = config.essenceOptions;
   const libName = libDirectory ?? config.libDirectory;
@@ -25,7 +29,7 @@ export function essenceOptionsOf(
     gathererVersion: config.gathererVersion,
     refreshRate: config.refreshRate,
     timeToLive: config.timeToLive,
-    programs: { ...programsOf(config, lib), keepFiles },
+    programs: { ...programsOf(config, lib), keepFiles, ...(modules === undefined ? {} : { modules }) },
     ...(lib === undefined ? {} : { libDirectory: lib }),
     ...(rules === undefined ? {} : { postSummarizing: rules }),
     ...switches,

@@ -16,7 +16,7 @@ import type { CrawlControl, EndReason } from '../crawler/control.js';
 import type { Disposition } from '../crawler/crawl-uri.js';
 import { type DocumentEvent, documentChannel } from '../crawler/events.js';
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
-import { EssencePool, readEssenceSources } from '../essence/index.js';
+import { EssencePool, type OwnModules } from '../essence/index.js';
 import type { Logger } from '../host/index.js';
 import { Annotations } from './annotations.js';
 import { findConfigFile } from './config-files.js';
@@ -28,11 +28,18 @@ import { plainOrder } from './gather-settings.js';
 import { boundLogins } from './logins.js';
 import { MinTimeToLive } from './min-time-to-live.js';
 import type { OpenBrowser } from './open-browser.js';
-import { orderDigest } from './order-digest.js';
 import { withOrder } from './order-seeds.js';
+import { ownFetchers, ownSchemes, type SchemeFetcher } from './own-fetchers.js';
 import { retireProduction } from './retire-production.js';
 import type { Refusal } from './root-limits.js';
-import { annotatedDigest, digest, expandNodes, type RulesDigest, RunState } from './run-state.js';
+import {
+  annotatedDigest,
+  type ConfigurationDigests,
+  configurationDigests,
+  joinedDigest,
+  type RulesDigest,
+} from './rules-digest.js';
+import { expandNodes, RunState } from './run-state.js';
 import { withSecrets } from './secrets.js';
 import { type FailedRoot, Tally } from './tally.js';
 
@@ -76,6 +83,10 @@ export interface GathererOptions {
   readonly order?: CrawlOrderConfig;
   /** Name of the configuration file, for messages. */
   readonly configFile?: string;
+  /** Fetchers by scheme, e.g. `gemini`; they precede the built-in ones and those of `Fetcher` lines. Links to their URLs are followed. */
+  readonly fetchers?: Readonly<Record<string, SchemeFetcher>>;
+  /** Files of modules that summarize or unpack documents, by type; they precede those of the Gatherer's directories. */
+  readonly modules?: OwnModules;
   /** Extra processors of the chains: those of `extract` run before Essence, the others at the end of their chain. */
   readonly processors?: Partial<Record<ChainName, readonly Processor[]>>;
   /** Receives the problems of the files that the configuration names. */
@@ -132,8 +143,8 @@ export class Gatherer implements AsyncDisposable {
     readonly fetcher: Fetcher,
     readonly essence: EssencePool,
     readonly annotations: Annotations | undefined,
-    /** Digest of everything besides the document that a summary depends on (G-110), annotations excluded. */
-    readonly rulesDigest: string,
+    /** Of everything besides the document that a summary depends on (G-110), annotations excluded. */
+    readonly digests: ConfigurationDigests,
     private readonly resources: CloseStack,
   ) {}
 
@@ -155,8 +166,13 @@ export class Gatherer implements AsyncDisposable {
     await createDirectory(join(directory, 'working'), 0o700);
     await using resources = new CloseStack();
     const store = resources.use(await GathererStore.open(join(directory, 'working')));
+    const schemes = ownSchemes(config, options.fetchers);
     const essenceOptions = {
-      ...essenceOptionsOf(config, { keepFiles: options.keepTemporaryFiles ?? false }),
+      ...essenceOptionsOf(config, {
+        keepFiles: options.keepTemporaryFiles ?? false,
+        modules: options.modules,
+      }),
+      ...(Object.keys(schemes).length === 0 ? {} : { schemes }),
       ...linkLimit(order),
     };
     const essence = resources.use(
@@ -189,17 +205,11 @@ export class Gatherer implements AsyncDisposable {
         minRateGraceMs: options.minRateGraceMs,
         maxConnectionsPerHost: options.queuesPerHost ?? 1,
         onWarning: (sentence) => onProblem(new Error(sentence)),
+        schemes: await ownFetchers(config, options.fetchers),
         ...(cache === undefined ? {} : { cache }),
       }),
       (opened) => opened.close(),
     );
-    const { programs, ...sources } = await readEssenceSources(essenceOptions);
-    const rulesDigest = digest([
-      // Not the PATH: cron has another one than a shell.
-      JSON.stringify({ ...essenceOptions, programs: programs?.found }),
-      JSON.stringify(Object.entries(sources).sort()),
-      ...(order === undefined ? [] : orderDigest(order)),
-    ]);
     return new Gatherer(
       options,
       config,
@@ -208,7 +218,7 @@ export class Gatherer implements AsyncDisposable {
       fetcher,
       essence,
       annotations,
-      rulesDigest,
+      await configurationDigests(essenceOptions, order),
       resources.move(),
     );
   }
@@ -277,7 +287,7 @@ export class Gatherer implements AsyncDisposable {
         store,
         fetcher,
         essence,
-        rulesDigest: (document) => this.#digestOf(document),
+        rulesDigest: (document) => this.digestOf(document),
         annotations,
         order: {
           ...order,
@@ -301,12 +311,18 @@ export class Gatherer implements AsyncDisposable {
     );
   }
 
-  /** G-110, G-141: an annotation changes the digest of its own objects only. */
-  #digestOf({ url, objects }: Parameters<RulesDigest>[0]): string {
-    const { annotations, rulesDigest } = this;
-    if (annotations === undefined) return rulesDigest;
+  /**
+   * G-110, G-141: an annotation changes the digest of its own objects only. The Gatherer's name and rates can be replaced in objects that
+   * have them as they are configured: rules may set others (E-120), and lists of ready summaries may bring them (E-46).
+   */
+  digestOf({ url, objects }: Parameters<RulesDigest>[0]): string {
+    const { annotations, digests, config } = this;
+    const { minimalBookkeeping = false } = config.essenceOptions;
+    const canReplace = config.postSummarizing === undefined && !minimalBookkeeping && objects.length === 0;
+    const configuration = joinedDigest(digests, canReplace);
+    if (annotations === undefined) return configuration;
     const annotationDigests = [url, ...objects].flatMap((object) => annotations.digestFor(object) ?? []);
-    return annotatedDigest(rulesDigest, annotationDigests);
+    return annotatedDigest(configuration, annotationDigests);
   }
 
   /** G-92, G-99: marks the run as finished and removes its cache. */

@@ -1,11 +1,11 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { CloseStack } from '../../protocols/close-stack.js';
 import { createDirectory } from '../../storage/files/make-directory.js';
 import { CrawlConsole } from '../crawler/console/index.js';
 import type { CrawlController } from '../crawler/controller.js';
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
 import { redactControl } from '../crawler/redaction.js';
-import type { Logger } from '../host/index.js';
+import { type Logger, openCertificate } from '../host/index.js';
 
 /** Starts the console of a crawl; returns undefined if its order has none. */
 export async function openConsole(
@@ -15,12 +15,19 @@ export async function openConsole(
   resources: CloseStack,
 ): Promise<CrawlConsole | undefined> {
   if (order.console === undefined || log === undefined) return undefined;
-  const { host, port, hostNames, passwordEnvironment } = order.console;
+  const { host, port, hostNames, passwordEnvironment, certificate, key } = order.console;
+  const files =
+    certificate === ''
+      ? undefined
+      : { certificate: resolve(directory, certificate), key: resolve(directory, key) };
   await createDirectory(directory);
+  const opened = await openCertificate(files, log);
+  if (opened !== undefined) resources.adopt(opened, (files) => files[Symbol.dispose]());
   const console = await CrawlConsole.start({
     control: redactControl(controller),
     host,
     port,
+    certificate: opened,
     allowedHosts: hostNames,
     password: process.env[passwordEnvironment] ?? '',
     name: order.name,

@@ -12,7 +12,7 @@ import { JournalScope } from './journal-scope.js';
 import { MinTimeToLive } from './min-time-to-live.js';
 import { openSeen } from './open-seen.js';
 import { withOrder } from './order-seeds.js';
-import { openRootLimits, scheduleSeeds, scopeRules } from './run-seeds.js';
+import { enumerationsOf, openRootLimits, scheduleSeeds, scopeRules } from './run-seeds.js';
 import { expandNodes, RunState } from './run-state.js';
 
 export interface RecoverJournalOptions
@@ -68,6 +68,7 @@ export async function recoverJournal(options: RecoverJournalOptions): Promise<Re
     store,
     seen,
     prepare: (uri) => preparer.prepare(uri),
+    enumerations: enumerationsOf(nodes, scopeRules(order, nodes)),
     holdQueues: order.holdQueues,
     targetReadyBacklog: order.targetReadyBacklog,
   });
@@ -93,7 +94,7 @@ export async function recoverJournal(options: RecoverJournalOptions): Promise<Re
     );
     // The last batch marks the run as begun, and queues seeds that are not in the journal.
     await scheduleSeeds(
-      { store, order, config },
+      { store, order, config, now: () => Math.floor(Date.now() / 1000) },
       nodes,
       state,
       frontier,

@@ -1,9 +1,16 @@
 // The RootNodes and LeafNodes of a run as seeds of the crawl engine.
 import type { GathererConfig } from '../../protocols/config/index.js';
 import { ConfigError, throwConfigErrors } from '../../protocols/errors.js';
+import type { UnixSeconds } from '../../protocols/time.js';
 import { type GathererStore, NETWORK } from '../../storage/index.js';
 import { type DecideSequence, decideSequence } from '../crawler/decide/index.js';
-import { type Candidate, DIRECTIVE, type Frontier } from '../crawler/frontier/index.js';
+import {
+  type Candidate,
+  DIRECTIVE,
+  type Enumerations,
+  type Frontier,
+  ONE_ENUMERATION,
+} from '../crawler/frontier/index.js';
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
 import type { HostAddresses } from '../crawler/servers/index.js';
 import { FilterFiles } from './filters.js';
@@ -17,6 +24,7 @@ interface SeedOptions {
   readonly store: GathererStore;
   readonly config: GathererConfig;
   readonly order: CrawlOrderConfig;
+  readonly now: () => UnixSeconds;
 }
 
 /**
@@ -50,7 +58,7 @@ export async function openRootLimits(
 
 /** G-69: schedules the RootNodes in the order of the file, then the LeafNodes, and marks the run as begun, in one batch. */
 export async function scheduleSeeds(
-  { store, order, config }: SeedOptions,
+  { store, order, config, now }: SeedOptions,
   nodes: RunNodes,
   state: RunState,
   frontier: Frontier,
@@ -90,7 +98,7 @@ export async function scheduleSeeds(
       network: network(url),
     });
   minTimeToLive.record(config.timeToLive, batch);
-  state.markBegun(nodes, batch);
+  state.markBegun(nodes, now(), batch);
   await frontier.schedule(candidates, batch, () => {
     for (const [root, limits] of roots.entries()) limits.store(root, batch);
   });
@@ -103,6 +111,18 @@ export function scopeRules(
   added: readonly string[] = [],
 ): DecideSequence | undefined {
   return scope.length === 0 ? undefined : decideSequence(scope, { seeds: [...seedsOf(nodes), ...added] });
+}
+
+/**
+ * G-27 to G-38: each RootNode enumerates by its own limits. What one of them has reached is not new for itself only: a page behind the
+ * Depth of one, or a LeafNode, may be the way of another to its documents. The rules of an order apply to all of them at once.
+ */
+export function enumerationsOf({ roots, leaves }: RunNodes, rules: DecideSequence | undefined): Enumerations {
+  const count = roots.length + (leaves.length === 0 ? 0 : 1);
+  if (rules !== undefined || count < 2) return ONE_ENUMERATION;
+  // The first one has the plain keys, which a run with a single RootNode has, too.
+  const nameOf = (root: number): string => (root === 0 ? '' : String(root));
+  return { of: nameOf, all: Array.from({ length: count }, (_, root) => nameOf(root)) };
 }
 
 /** Returns the URLs of the RootNodes and LeafNodes. */

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { GathererConfig, LeafNode, RootNode } from '../../protocols/config/index.js';
-import type { DocumentRecord, GathererBatch, GathererStore } from '../../storage/index.js';
+import type { UnixSeconds } from '../../protocols/time.js';
+import type { GathererBatch, GathererStore } from '../../storage/index.js';
 import {
   type EnumerationOptions,
   enumerationSettings,
@@ -10,6 +10,7 @@ import {
   isListed,
   sitemapUrls,
 } from './enumerate/index.js';
+import { digest } from './rules-digest.js';
 
 /** The nodes of a run: the configuration's lists with their programs and generators expanded (G-50 to G-54). */
 export interface RunNodes {
@@ -43,6 +44,9 @@ const storedNodes = z.object({
 /** Number of rows of seeds that were added. */
 const ADDED_SEEDS = 'run.seeds';
 
+/** When the run began, in seconds since 1970. */
+const BEGIN = 'run.begin';
+
 /** The state of the current run in the store, so that an interrupted one can be continued (G-171). */
 export class RunState {
   readonly #configDigest: string;
@@ -64,12 +68,18 @@ export class RunState {
   }
 
   /** Marks the run as begun, in the batch that schedules its seeds. */
-  markBegun(nodes: RunNodes, batch: GathererBatch): void {
+  markBegun(nodes: RunNodes, now: UnixSeconds, batch: GathererBatch): void {
     batch
+      .putMeta(BEGIN, now)
       .putMeta('run.state', 'running')
       .putMeta('run.job', this.#configDigest)
       .putMeta('run.nodes', JSON.stringify(nodes))
       .putMeta(ADDED_SEEDS, 0);
+  }
+
+  /** When the current run began; `now` if that is not known. */
+  async begin(now: UnixSeconds): Promise<UnixSeconds> {
+    return Number((await this.store.meta.get(BEGIN)) ?? now);
   }
 
   /** The seeds that were added while the run went on. */
@@ -94,29 +104,4 @@ export class RunState {
   async markDone(): Promise<void> {
     await this.store.batch().putMeta('run.state', 'done').deleteMeta('run.nodes').commit({ sync: true });
   }
-}
-
-/** Computes the digest of everything other than the document that affects its objects (G-110). */
-export type RulesDigest = (document: Pick<DocumentRecord, 'url' | 'objects'>) => string;
-
-/** The digest of a document with annotations (G-141): that of the rules, and that of the annotations, which need no new summary. */
-export function annotatedDigest(rules: string, annotations: readonly string[]): string {
-  return annotations.length === 0 ? rules : `${rules}+${digest(annotations)}`;
-}
-
-/** Whether a stored digest is that of an annotated document. */
-export function isAnnotated(stored: string): boolean {
-  return stored.includes('+');
-}
-
-/** Whether two digests differ in the annotations at most. */
-export function hasSameRules(stored: string, current: string): boolean {
-  return stored.split('+', 1)[0] === current.split('+', 1)[0];
-}
-
-/** Returns a digest of texts, 32 hexadecimal characters. */
-export function digest(parts: readonly string[]): string {
-  const hash = createHash('sha256');
-  for (const part of parts) hash.update(`${part.length}:${part}`);
-  return hash.digest('hex').slice(0, 32);
 }

@@ -1,6 +1,7 @@
 import { withoutUserInfo } from '../../protocols/urls/index.js';
 import type { Disposition } from '../crawler/crawl-uri.js';
 import type { DocumentEvent } from '../crawler/events.js';
+import { REPEATED } from './processors/history.js';
 
 /** Counts the URIs of one run by disposition, and their bytes. */
 export class Tally {
@@ -20,7 +21,8 @@ export class Tally {
   /** The seeds of redirected URLs. */
   readonly #seeds = new Map<string, string>();
 
-  add({ disposition, bytes, url, via, pathFromSeed, reason }: DocumentEvent): void {
+  add({ disposition, bytes, url, via, pathFromSeed, reason, annotations }: DocumentEvent): void {
+    if (annotations.includes(REPEATED)) return;
     this.counts[disposition]++;
     this.bytes += bytes;
     if (!/^R*$/.test(pathFromSeed)) return;

@@ -9,6 +9,8 @@ import { acceptedBytes, type SendLimits, SendWatch } from './send-watch.js';
 /** One connection of a session: a TCP connection, or standard input and output. */
 export interface HostConnection {
   readonly peer: Peer;
+  /** Its number since the start of the server, as in lines of the log in JSON. */
+  readonly id?: number | undefined;
   /** The log of this connection; its lines are bounded. */
   readonly log: PeerLog;
   /** Aborted when the peer is gone, or at the end of the host's grace period. */
@@ -62,6 +64,7 @@ export interface ConnectionContext {
   readonly peer: Peer;
   readonly limits: ConnectionLimits;
   readonly log: PeerLog;
+  readonly id?: number;
   /** Its place among the server's connections. Default: it has none, as under inetd. */
   readonly seat?: Seat;
 }
@@ -74,6 +77,7 @@ interface Waiter {
 /** {@link HostConnection} over a socket created with `allowHalfOpen`. */
 export class SocketConnection implements HostConnection {
   readonly peer: Peer;
+  readonly id: number | undefined;
   readonly log: PeerLog;
   readonly #socket: ByteStream;
   readonly #limits: ConnectionLimits;
@@ -91,8 +95,9 @@ export class SocketConnection implements HostConnection {
   /** Value of `#written` when input last arrived. More has been written since: a request was answered. */
   #writtenAtInput = Number.POSITIVE_INFINITY;
 
-  constructor(socket: ByteStream, { peer, limits, log, seat }: ConnectionContext) {
+  constructor(socket: ByteStream, { peer, id, limits, log, seat }: ConnectionContext) {
     this.peer = peer;
+    this.id = id;
     this.log = log;
     this.#socket = socket;
     this.#limits = limits;

@@ -1,11 +1,18 @@
 export { addressGroup } from './address-group.js';
-export type { ConnectionLimits, HostConnection } from './connection.js';
+export type {
+  ByteStream,
+  ConnectionContext,
+  ConnectionLimits,
+  HostConnection,
+  SocketConnection,
+} from './connection.js';
 export { ConnectionTable, type Seat, type TableLimits } from './connection-table.js';
 export { createDebug, type Debug, DebugFlags } from './debug-flags.js';
 export { type DetachOptions, startDetached, startUnwatched } from './detach.js';
+export type { FairShareOptions } from './fair-share.js';
 export { FairShare, type Share } from './fair-share.js';
 export { connectionsWithinLimit } from './fd-limit.js';
-export { Listener, type ListenerOptions } from './listener.js';
+export { type Listen, Listener, type ListenerOptions, type ListenRequest, listenTcp } from './listener.js';
 export { LogFile, type LogFileOptions } from './log-file.js';
 export { type ConnectionLines, LogLimiter, type LogLimits, type PeerLog } from './log-limit.js';
 export {
@@ -15,9 +22,11 @@ export {
   harvestLines,
   type Logger,
   type LoggerOptions,
+  type LogRotation,
   type OpenLog,
   openLog,
 } from './logger.js';
+export { notifyReady } from './notify.js';
 export { passwordFileWarning } from './password-file.js';
 export { createPeer, type NameLookup, NO_ADDRESS, type Peer, plainAddress, systemLookup } from './peer.js';
 export type { PeerLimits } from './peer-limits.js';
@@ -25,6 +34,7 @@ export { lockOf, PidFile, type PidRecord, removePidFile, runningProcess, stopPro
 export { processIdentity } from './process-identity.js';
 export { runSession } from './run-session.js';
 export { SCRIPT_MARK, shellWord, writeScript } from './script-file.js';
+export type { SendLimits } from './send-watch.js';
 export { acceptedBytes, SendWatch } from './send-watch.js';
 export {
   openStandardConnection,
@@ -40,4 +50,5 @@ export {
   stopLimit,
 } from './stop-signal.js';
 export { type HostOptions, TcpHost } from './tcp-host.js';
+export { Certificate, type CertificateFiles, openCertificate } from './tls.js';
 export { traceConnection } from './traced-connection.js';

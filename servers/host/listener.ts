@@ -3,6 +3,22 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { ConnectionError } from '../../protocols/errors.js';
 
+/** What a server needs of a listening socket. */
+export interface ListenRequest {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly backlog: number;
+  /** Called for each connection that may be used. A connection must let one direction end before the other (`allowHalfOpen`). */
+  readonly onConnection: (socket: Socket) => void;
+}
+
+/**
+ * Opens a listening socket: of TCP by default; of TLS, a path or a descriptor that the system passes for those who have their own. Resolves
+ * when connections are accepted; rejects with the error of the system.
+ */
+export type Listen = (request: ListenRequest) => Promise<Server>;
+
 export interface ListenerOptions {
   /** Addresses or names to listen on, all with the same port. */
   readonly addresses: readonly string[];
@@ -10,6 +26,8 @@ export interface ListenerOptions {
   readonly port: number;
   /** Connections the system may queue before they are accepted. Default 511. */
   readonly backlog?: number;
+  /** Default {@link listenTcp}. */
+  readonly listen?: Listen | undefined;
   /** Name of the server in error messages. */
   readonly name: string;
   /** Called for each accepted connection, also while {@link Listener.open} is still opening other addresses. */
@@ -45,7 +63,12 @@ export class Listener implements AsyncDisposable {
       const server = await listen(host, port, options);
       servers.push(server);
       const bound = server.address();
-      if (bound === null || typeof bound === 'string') continue;
+      if (bound === null) continue;
+      if (typeof bound === 'string') {
+        // A path has no port.
+        addresses.push(bound);
+        continue;
+      }
       addresses.push(bound.address);
       port = bound.port;
     }
@@ -62,20 +85,39 @@ export class Listener implements AsyncDisposable {
   }
 }
 
-function listen(host: string, port: number, options: ListenerOptions): Promise<Server> {
-  const { name, backlog = 511, onConnection, onAcceptError } = options;
-  const server = createServer(
-    { allowHalfOpen: true, noDelay: true, keepAlive: true, highWaterMark: BUFFER_BYTES },
-    onConnection,
-  );
+async function listen(host: string, port: number, options: ListenerOptions): Promise<Server> {
+  const { name, backlog = 511, onConnection, onAcceptError, listen = listenTcp } = options;
+  try {
+    const server = await listen({ host, port, backlog, onConnection });
+    return server.on('error', onAcceptError);
+  } catch (cause) {
+    const { message } = cause instanceof Error ? cause : new Error(String(cause));
+    throw new ConnectionError(`${name}: cannot listen on ${host}:${port}: ${message}`, { cause });
+  }
+}
+
+/** Options of the sockets of a server that reads on demand. */
+export const SERVER_OPTIONS = {
+  allowHalfOpen: true,
+  noDelay: true,
+  keepAlive: true,
+  highWaterMark: BUFFER_BYTES,
+} as const;
+
+/** Listens on TCP. */
+export function listenTcp({ onConnection, ...address }: ListenRequest): Promise<Server> {
+  return listening(createServer(SERVER_OPTIONS, onConnection), address);
+}
+
+/** Binds a server; resolves when it accepts connections. */
+export function listening(
+  server: Server,
+  address: Pick<ListenRequest, 'host' | 'port' | 'backlog'>,
+): Promise<Server> {
   return new Promise((resolve, reject) => {
-    const refuse = (cause: Error): void => {
-      reject(new ConnectionError(`${name}: cannot listen on ${host}:${port}: ${cause.message}`, { cause }));
-    };
-    server.once('error', refuse);
-    server.listen({ host, port, backlog }, () => {
-      server.off('error', refuse);
-      server.on('error', onAcceptError);
+    server.once('error', reject);
+    server.listen(address, () => {
+      server.off('error', reject);
       resolve(server);
     });
   });

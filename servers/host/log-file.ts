@@ -1,5 +1,5 @@
 // The log file of a daemon: never waited for, bounded, rotated.
-import { constants, existsSync, fstatSync, openSync, renameSync } from 'node:fs';
+import { constants, existsSync, fstatSync, openSync, renameSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { messageOf, StorageError } from '../../protocols/errors.js';
 import { createDirectorySync } from '../../storage/files/make-directory.js';
@@ -12,6 +12,13 @@ export interface LogFileOptions {
   readonly flushMs?: number;
   /** Bytes that wait while the file cannot be written, e.g. because the disk is full; further lines are lost. Default 1 048 576. */
   readonly limit?: number;
+  /**
+   * Bytes after which the file is renamed to `PATH.1`, that to `PATH.2` and so on, and a new one begun. Default: never. Lines are not
+   * divided; what is written together may exceed it.
+   */
+  readonly maxBytes?: number | undefined;
+  /** Renamed files that are kept, at least 1. Default 5. */
+  readonly keep?: number | undefined;
   /** Called when the file can be written again after lines were lost, with their number and the reason. */
   readonly onLost?: (lines: number, reason: string) => void;
 }
@@ -25,7 +32,11 @@ const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | con
  * of the event loop, or the block that was being collected.
  */
 export class LogFile implements Disposable {
-  readonly #options: Required<Omit<LogFileOptions, 'onLost'>>;
+  readonly #options: Required<Pick<LogFileOptions, 'blockLength' | 'flushMs' | 'limit'>>;
+  readonly #maxBytes: number;
+  readonly #keep: number;
+  /** Bytes of the present file, as far as this object has written them. */
+  #size = 0;
   readonly #onLost: LogFileOptions['onLost'];
   readonly #directoriesMade: string[] = [];
   #path: string | undefined;
@@ -48,8 +59,12 @@ export class LogFile implements Disposable {
     const { blockLength = 0, flushMs = 1000, limit = 1 << 20 } = options;
     this.#options = { blockLength, flushMs, limit };
     this.#onLost = options.onLost;
+    this.#maxBytes =
+      path === undefined ? Number.POSITIVE_INFINITY : (options.maxBytes ?? Number.POSITIVE_INFINITY);
+    this.#keep = Math.max(1, options.keep ?? 5);
     this.#path = path;
     this.#writer = this.#writerOn(path === undefined ? openStandardError() : this.#open(path));
+    this.#size = sizeOf(path);
   }
 
   /** The file; undefined for standard error. */
@@ -65,7 +80,9 @@ export class LogFile implements Disposable {
   /** Adds a line; the line end is appended. A line after {@link close} is lost. */
   write(line: string): void {
     if (this.#closed) return;
+    if (this.#size >= this.#maxBytes) this.#renumber();
     this.#writer.add(line);
+    this.#size += Buffer.byteLength(line) + 1;
     this.#collected += line.length + 1;
     if (this.#collected < this.#options.blockLength) {
       this.#timer ??= setTimeout(() => this.#start(), this.#options.flushMs).unref();
@@ -98,6 +115,7 @@ export class LogFile implements Disposable {
     if (this.#path === undefined || path === undefined) return;
     const writer = this.#writerOn(this.#open(path));
     this.#path = path;
+    this.#size = sizeOf(path);
     writer.takeOver(this.#writer);
     this.#former = Promise.all([this.#former, this.#writer.flush()]);
     this.#writer = writer;
@@ -126,6 +144,21 @@ export class LogFile implements Disposable {
     }
     this.reopen();
     return target;
+  }
+
+  /** Begins a new file; the present one is `PATH.1` then. If that fails, the present file is used on, and it is tried again later. */
+  #renumber(): void {
+    const path = this.#path;
+    this.#size = 0;
+    if (path === undefined) return;
+    try {
+      for (let number = this.#keep - 1; number >= 1; number--)
+        if (existsSync(`${path}.${number}`)) renameSync(`${path}.${number}`, `${path}.${number + 1}`);
+      if (existsSync(path)) renameSync(path, `${path}.1`);
+      this.reopen();
+    } catch {
+      // The lines go on in the file that is open.
+    }
   }
 
   /** Accepts no more lines, and closes the file when the collected ones are written; safe to call twice. */
@@ -179,6 +212,11 @@ function openStandardError(): number {
     // Closed, of another user, or not Linux: the thread pool may wait for it, this thread does not.
   }
   return 2;
+}
+
+/** The size of a file; 0 if it does not exist. */
+function sizeOf(path: string | undefined): number {
+  return path === undefined ? 0 : (statSync(path, { throwIfNoEntry: false })?.size ?? 0);
 }
 
 /** The directories from `lowest` up to `highest`. */

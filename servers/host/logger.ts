@@ -15,6 +15,14 @@ export interface LoggerOptions {
   readonly json?: boolean;
   /** Lowest level that is written. Default `info`. */
   readonly level?: string;
+  /** When the file is renamed, and how many of them are kept, see {@link LogFile}. Default: never. */
+  readonly rotation?: LogRotation | undefined;
+}
+
+/** The rotation of a log by its size. */
+export interface LogRotation {
+  readonly maxBytes: number;
+  readonly keep: number;
 }
 
 /** Fields that are never written, in any object. */
@@ -40,8 +48,9 @@ export function createLogger(options: LoggerOptions): Logger {
  * @throws StorageError when the file cannot be opened
  */
 export function openLog(options: LoggerOptions): OpenLog {
-  const { program, file, json = false, level = 'info' } = options;
+  const { program, file, json = false, level = 'info', rotation } = options;
   const lines = new LogFile(file, {
+    ...rotation,
     onLost: (count, reason) =>
       log.error(`${count} lines of this log are lost: it could not be written (${reason})`),
   });
@@ -110,8 +119,11 @@ export function harvestLines(target: DestinationStream): DestinationStream {
   };
 }
 
-/** Fields of a record that are not repeated after the message. */
-const KNOWN = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg', 'err']);
+/**
+ * Fields of a record that are not repeated after the message. `session` and `request` tell which lines of JSON belong together; the original's
+ * lines have no place for them.
+ */
+const KNOWN = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg', 'err', 'session', 'request']);
 
 /**
  * GATHERD-12.1: program right-aligned in seven columns, `: `, local time `yymmdd HH:MM:SS:` and a blank, then

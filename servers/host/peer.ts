@@ -72,7 +72,7 @@ export function createPeer(address: string, port: number, lookup: NameLookup): P
 /** Returns `192.0.2.1` for `::ffff:192.0.2.1`, and an address without its zone (`%eth0`). */
 export function plainAddress(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
-  return mapped?.[1] ?? address.replace(/%.*$/, '');
+  return mapped?.[1] ?? address.replace(/%.*$/s, '');
 }
 
 async function confirmedName(address: string, lookup: NameLookup): Promise<string | undefined> {

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { type HostConnection, SocketConnection } from './connection.js';
 import { ConnectionTable } from './connection-table.js';
 import { connectionsWithinLimit } from './fd-limit.js';
-import { Listener } from './listener.js';
+import { type Listen, Listener } from './listener.js';
 import { LogLimiter, type LogLimits, peerLog } from './log-limit.js';
 import { createPeer, type NameLookup, systemLookup } from './peer.js';
 import { runSession } from './run-session.js';
@@ -37,6 +37,8 @@ export interface HostOptions {
   readonly lingerMs?: number;
   /** Connections the system may queue before we accept them. Default 511. */
   readonly backlog?: number;
+  /** How the listening socket is opened. Default: TCP. */
+  readonly listen?: Listen | undefined;
   readonly log: Logger;
   /** Log lines that peers can cause. */
   readonly logLimits?: LogLimits;
@@ -86,12 +88,15 @@ export class TcpHost implements AsyncDisposable {
     const table = new ConnectionTable(() => ({ maxConnections, maxPerAddress }));
     const limiter = new LogLimiter((text) => log.warn(text), options.logLimits);
     const open = new Map<SocketConnection, Promise<void>>();
+    let sessions = 0;
     const listener = await Listener.open({
       addresses: [options.host],
       port: options.port,
       backlog: options.backlog ?? 511,
+      listen: options.listen,
       name,
       onConnection: (socket: Socket) => {
+        const id = ++sessions;
         const peer = createPeer(socket.remoteAddress ?? '', socket.remotePort ?? 0, lookup);
         let connection: SocketConnection | undefined;
         const seat = table.admit(peer.address, (waitedMs) => connection?.evict(waitedMs));
@@ -104,7 +109,8 @@ export class TcpHost implements AsyncDisposable {
         const opened = new SocketConnection(socket, {
           peer,
           limits,
-          log: peerLog(log, limiter, peer.address),
+          log: peerLog(log.child({ session: id }), limiter, peer.address),
+          id,
           seat,
         });
         connection = opened;

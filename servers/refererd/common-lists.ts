@@ -23,7 +23,7 @@ interface FoundList {
 }
 
 /** A local list that is needed and cannot be read. */
-interface UnreadableList {
+export interface UnreadableList {
   readonly list: 'hosts' | 'users';
   /** False: the file exists. */
   readonly missing: boolean;

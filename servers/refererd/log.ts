@@ -1,6 +1,6 @@
 // The log of the original program (R-66 to R-69).
 import { messageOf } from '../../protocols/errors.js';
-import { escapeControls } from '../../protocols/visible-text.js';
+import { escapeControls, escapeJsonControls } from '../../protocols/visible-text.js';
 import { type ConnectionLines, LogFile, type Logger, LogLimiter, type LogLimits } from '../host/index.js';
 
 /** R-66: a message is written if its level is not above `debuglevel`. */
@@ -93,6 +93,8 @@ export interface FileLogOptions {
   readonly daytime?: boolean;
   /** R-68 `USE_SYSLOG`: receives each line as well. */
   readonly syslog?: (level: number, line: string) => void;
+  /** JSON lines instead: `level`, `time` in milliseconds since 1970, `pid`, `name`, `msg`, as those of the other servers. */
+  readonly json?: boolean;
   readonly now?: () => Date;
 }
 
@@ -138,7 +140,22 @@ export class FileLog implements RefererLog, Disposable {
     // A peer's text must not start a new line or move the reader's cursor.
     const line = `${this.progname}[${process.pid}]: ${escapeControls(text)}`;
     this.#options.syslog?.(level, line);
+    if (this.#options.json === true) {
+      this.#file.write(this.#jsonLine(level, text));
+      return;
+    }
     this.#file.write(this.#options.daytime === true ? `${this.#now().toISOString()} ${line}` : line);
+  }
+
+  #jsonLine(level: number, text: string): string {
+    const record = {
+      level: nameOf(level),
+      time: this.#now().getTime(),
+      pid: process.pid,
+      name: this.progname,
+      msg: text,
+    };
+    return escapeJsonControls(JSON.stringify(record));
   }
 
   /** Writes the collected lines before the call returns, for a process that is about to abort. */
@@ -181,16 +198,28 @@ export function logTo(log: Logger, debuglevel: number): RefererLog {
     writes: (level) => level <= debuglevel,
     write(level, text) {
       if (level > debuglevel) return;
-      if (level <= LEVEL.critical) log.fatal(text);
-      else if (level <= LEVEL.error) log.error(text);
-      else if (level <= LEVEL.warning) log.warn(text);
-      else if (level <= LEVEL.notice) log.info(text);
-      else log.debug(text);
+      log[nameOf(level)](text);
     },
   };
+}
+
+/** The name of a level in the logs of the other servers. */
+function nameOf(level: number): 'fatal' | 'error' | 'warn' | 'info' | 'debug' {
+  if (level <= LEVEL.critical) return 'fatal';
+  if (level <= LEVEL.error) return 'error';
+  if (level <= LEVEL.warning) return 'warn';
+  return level <= LEVEL.notice ? 'info' : 'debug';
 }
 
 /** R-69: replaces the user information of URLs, which may be a password. */
 export function withoutPasswords(text: string): string {
   return text.replace(/\/\/[^/?#\s]{0,2083}@/g, '//[redacted]@');
+}
+
+/** The log as that of the parts that other servers have, too. */
+export function logLines(log: RefererLog): Record<'info' | 'error', (line: string) => void> {
+  return {
+    info: (line) => log.write(LEVEL.notice, line),
+    error: (line) => log.write(LEVEL.error, line),
+  };
 }

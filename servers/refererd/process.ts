@@ -5,11 +5,21 @@ import { dirname } from 'node:path';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { type RefererConfig, rereadRefererConf } from '../../protocols/config/index.js';
 import { ConnectionError, messageOf, StorageError } from '../../protocols/errors.js';
-import { connectionsWithinLimit, PidFile, StopSignal, stopLimit } from '../host/index.js';
+import {
+  type Certificate,
+  type CertificateFiles,
+  connectionsWithinLimit,
+  openCertificate,
+  PidFile,
+  StopSignal,
+  stopLimit,
+} from '../host/index.js';
+import { Monitor, type MonitorOptions } from '../monitor/index.js';
 import { loadCommonLists } from './common-lists.js';
 import { type ConfigurationSource, readConfiguration } from './configuration.js';
 import { prepareData } from './data-directory.js';
-import { FileLog, LEVEL } from './log.js';
+import { monitoredRefererd } from './figures.js';
+import { FileLog, LEVEL, logLines } from './log.js';
 import { dropPrivileges } from './privileges.js';
 import { rankOrder } from './rank-order.js';
 import { RefererServer } from './server.js';
@@ -24,8 +34,14 @@ export interface RefererProcessOptions extends ConfigurationSource {
   readonly maxPerAddress?: number | undefined;
   /** Milliseconds after a signal after which the process ends in any case, with status 1. Default: no limit. */
   readonly stopLimitMs?: number;
+  /** Serves with TLS only. SIGHUP reads the files again, if the user of the process may; so does a look each minute. */
+  readonly tls?: CertificateFiles | undefined;
+  /** Where a monitor answers. Default: nowhere. */
+  readonly monitor?: MonitorOptions['address'] | undefined;
   /** R-68 `LOG_DAYTIME`. */
   readonly daytime: boolean;
+  /** Whether the log has JSON lines. Default false. */
+  readonly jsonLog?: boolean;
   /** R-68 `USE_SYSLOG`. */
   readonly syslog: boolean;
   /** Called once requests are served. */
@@ -48,7 +64,8 @@ export async function runRefererProcess(options: RefererProcessOptions): Promise
   // The parent process holds signals back until now (R-70). The callback ignores a parent that is gone.
   process.send?.('listening', undefined, undefined, () => {});
   using syslog = options.syslog ? new Syslog() : undefined;
-  let log = new FileLog({ file: undefined, progname: options.progname, debuglevel: LEVEL.critical });
+  const json = options.jsonLog ?? false;
+  let log = new FileLog({ file: undefined, progname: options.progname, debuglevel: LEVEL.critical, json });
   try {
     const startedIn = process.cwd();
     const { config, warnings } = await readConfiguration(options, startedIn);
@@ -57,6 +74,7 @@ export async function runRefererProcess(options: RefererProcessOptions): Promise
       file,
       progname,
       debuglevel,
+      json,
       daytime: options.daytime,
       ...(syslog === undefined ? {} : { syslog: (level: number, line: string) => syslog.write(level, line) }),
     });
@@ -81,6 +99,7 @@ export async function runRefererProcess(options: RefererProcessOptions): Promise
 class RefererProcess {
   #data = '';
   #pidFile: PidFile | undefined;
+  #certificate: Certificate | undefined;
   /** Whether the process was the superuser (R-55). */
   #dropped = false;
 
@@ -113,9 +132,22 @@ class RefererProcess {
     parts.defer(() => service.references.close());
     const addresses = await addressesOf(this.config.referername);
     parts.defer(() => this.#pidFile?.close());
+    const certificate = await openCertificate(options.tls, logLines(log));
+    if (certificate !== undefined) parts.defer(async () => certificate[Symbol.dispose]());
+    this.#certificate = certificate;
     const server = parts.use(
-      await RefererServer.listen({ service, addresses, port: this.config.refererport }),
+      await RefererServer.listen({
+        service,
+        addresses,
+        port: this.config.refererport,
+        listen: certificate?.listen,
+      }),
     );
+    const { monitor: address } = options;
+    if (address !== undefined) {
+      const servers = [monitoredRefererd(service)];
+      parts.use(await Monitor.listen({ address, servers, log: logLines(log) }));
+    }
     this.#pidFile = await PidFile.replace(this.config.pidfile);
     await this.#serve(service, server, written);
     await parts[Symbol.asyncDispose]();
@@ -179,6 +211,7 @@ class RefererProcess {
     await new Promise<void>((resolve) => {
       stop.on('SIGHUP', () => {
         log.rotate();
+        this.#certificate?.reloadLogged();
         log.write(LEVEL.notice, 'SIGHUP: the log is rotated, the configuration is read again');
         service.reload().catch(() => {});
       });

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { CODES, ReplyBuffers, ReplyWriter } from '../../protocols/sstp/index.js';
-import { ConnectionTable, FairShare, Listener, plainAddress, type Seat } from '../host/index.js';
+import { ConnectionTable, FairShare, type Listen, Listener, plainAddress, type Seat } from '../host/index.js';
 import { type ConnectionContext, RefererConnection } from './connection.js';
 import { LEVEL } from './log.js';
 import type { RefererService } from './service.js';
@@ -17,6 +17,8 @@ const BACKLOG = 1024;
 
 export interface RefererServerOptions {
   readonly service: RefererService;
+  /** How each listening socket is opened. Default: TCP. */
+  readonly listen?: Listen | undefined;
   /** R-53: the addresses to listen on. */
   readonly addresses: readonly string[];
   /** 0 selects a free port, the same one on all addresses. */
@@ -90,6 +92,7 @@ export class RefererServer implements AsyncDisposable {
       addresses,
       port,
       backlog: BACKLOG,
+      listen: options.listen,
       name: 'refererd',
       onConnection: (socket) => (server === undefined ? void early.push(socket) : server.#accept(socket)),
       onAcceptError: (error) => service.log.write(LEVEL.error, `accept: ${error.message}`),

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { messageOf, StorageError } from '../../protocols/errors.js';
 import { CurrentReferences } from '../../storage/references/index.js';
-import { connectionsWithinLimit, passwordFileWarning } from '../host/index.js';
+import { connectionsWithinLimit, type Listen, passwordFileWarning } from '../host/index.js';
 import type { HostNames } from '../web/own-host.js';
 import { AllowedHosts } from './allowed-hosts.js';
 import { LEVEL, type RefererLog } from './log.js';
@@ -25,6 +25,10 @@ export interface StartRefererdOptions {
   /** Default 3324 (S-15); 0 selects a free port. */
   readonly port?: number;
   readonly log: RefererLog;
+  /** How the listening socket is opened. Default: TCP. */
+  readonly listen?: Listen | undefined;
+  /** Whether that socket has TLS, for the address of the pages. Default false. */
+  readonly isSecure?: boolean;
   /** Patterns of the hosts that may connect (R-36). Default: all. */
   readonly allowFile?: string | undefined;
   /** Users of the statistics (R-37). Default: none. */
@@ -88,13 +92,15 @@ export async function startRefererd(options: StartRefererdOptions): Promise<Runn
     },
     ...(options.rankOrder === true ? { pager: rankOrder() } : {}),
   });
-  const server = parts.use(await RefererServer.listen({ service, addresses: [host], port }));
+  const server = parts.use(
+    await RefererServer.listen({ service, addresses: [host], port, listen: options.listen }),
+  );
   server.open();
   const opened = parts.move();
   const close = () => opened[Symbol.asyncDispose]();
   return {
     address: { host, port: server.port },
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${server.port}/`,
+    url: `${options.isSecure === true ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${server.port}/`,
     service,
     reload: async () => void (await service.reload()),
     stop: () => server.stop(),

@@ -1,9 +1,10 @@
 // Creates a fastify application and opens its port.
+import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { ConnectionError, messageOf, StorageError } from '../../protocols/errors.js';
-import { FairShare, LogLimiter, type LogLimits, type Share } from '../host/index.js';
+import { type Certificate, FairShare, LogLimiter, type LogLimits, type Share } from '../host/index.js';
 import { type Asset, addAssets } from './assets.js';
 import { type ConnectionGuardOptions, guardConnections } from './connections.js';
 import { decodeFields } from './form-fields.js';
@@ -25,8 +26,8 @@ const TIMEOUT_CHECK_MS = 5000;
 
 type Awaitable<T> = T | Promise<T>;
 
-/** The options of {@link createApplication}. */
-export interface ApplicationOptions {
+/** What {@link addApplication} adds to a fastify instance. */
+export interface ApplicationParts {
   /** Headers of every reply, usually from `securityHeaders`. */
   readonly headers: Readonly<Record<string, string>>;
   readonly assets: readonly Asset[];
@@ -35,16 +36,11 @@ export interface ApplicationOptions {
    * body.
    */
   readonly bodies: 'form' | 'form and json' | 'none';
-  /** Default 64 KiB. */
-  readonly maxBodyBytes?: number | undefined;
-  /** Milliseconds in which a request must arrive, header and body, however many bytes arrive meanwhile. Default 30 000. */
-  readonly requestTimeoutMs?: number;
-  /** Limits of the connections that the application accepts itself. Default: none, for an application that is given its connections. */
-  readonly connections?: ConnectionGuardOptions;
-  /** Adds a HEAD route to each GET route. Off for applications with a GET that streams or that changes something. Default true. */
-  readonly headRoutes?: boolean;
-  /** The application's names, read for every request: one that names another server is refused (DNS rebinding). */
-  readonly hostNames: () => HostNames;
+  /**
+   * The application's names, read for every request: one that names another server is refused (DNS rebinding). Default: every name, for an
+   * application whose owner checks it.
+   */
+  readonly hostNames?: () => HostNames;
   /** Runs before everything else, to decide about the client's address. A reply that it sends ends the request. */
   readonly admitClient?: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined;
   /** Runs before every request, malformed ones too, if its host is accepted. A reply that it sends ends the request. */
@@ -53,14 +49,33 @@ export interface ApplicationOptions {
   readonly notFound: (request: FastifyRequest, reply: FastifyReply) => Awaitable<FastifyReply>;
   /** Replies to a request that failed: a status from 400 to 499 if the request is at fault, else 500. */
   readonly failed: (failure: Failure) => Awaitable<FastifyReply>;
-  /** Receives the errors that are not the request's fault, within `logLimits`. */
-  readonly logFailure?: (error: unknown) => void;
+  /** Receives the errors that are not the request's fault, within `logLimits`, and the request's id, which the reply has as `X-Request-Id`. */
+  readonly logFailure?: (error: unknown, request: string) => void;
   /** Receives sentences about errors beyond `logLimits`: how many were left out. */
   readonly logSuppressed?: (sentence: string) => void;
   /** Limits of the errors that clients cause in the log, for each address and in all. */
   readonly logLimits?: LogLimits;
   /** Adds the application's own routes and hooks. */
   readonly routes: (app: FastifyInstance) => Awaitable<void>;
+}
+
+/** The options of {@link createApplication}. */
+export interface ApplicationOptions extends ApplicationParts {
+  /** Default 64 KiB. */
+  readonly maxBodyBytes?: number | undefined;
+  /** Milliseconds in which a request must arrive, header and body, however many bytes arrive meanwhile. Default 30 000. */
+  readonly requestTimeoutMs?: number;
+  /** Limits of the connections that the application accepts itself. Default: none, for an application that is given its connections. */
+  readonly connections?: ConnectionGuardOptions;
+  /** Adds a HEAD route to each GET route. Off for applications with a GET that streams or that changes something. Default true. */
+  readonly headRoutes?: boolean;
+  /** Serves HTTPS with this certificate. Default: HTTP. */
+  readonly certificate?: Certificate | undefined;
+  /**
+   * Addresses and ranges (`10.0.0.0/8`) of the proxies in front: their `X-Forwarded-For` and `-Proto` are believed, as far as they come from
+   * proxies of this list. Default: none.
+   */
+  readonly trustedProxies?: readonly string[] | undefined;
 }
 
 /** A request that failed. */
@@ -72,27 +87,57 @@ interface Failure {
 }
 
 /**
- * Creates an application that is ready for requests but has no port yet. Addresses in `X-Forwarded-For` are not
- * trusted, because the password throttle counts by address. Closing the application drops open connections.
+ * Adds an application to a fastify instance, or to a context of one that has a prefix: headers, checks of each request, bodies, error
+ * pages, assets and routes. The limits of connections, and what is no request, are those of the server: see {@link createApplication}.
+ */
+export async function addApplication(app: FastifyInstance, parts: ApplicationParts): Promise<void> {
+  const limiter = new LogLimiter((text) => parts.logSuppressed?.(text), parts.logLimits);
+  app.addHook('onClose', () => Promise.resolve(limiter[Symbol.dispose]()));
+  shareEventLoop(app);
+  app.addHook('onRequest', (request, reply) => admitRequest(parts, request, reply));
+  addBodyParsers(app, parts.bodies);
+  app.setNotFoundHandler(parts.notFound);
+  app.setErrorHandler((error, request, reply) => replyToFailure(parts, limiter, { error, request, reply }));
+  await addAssets(app, parts.assets);
+  await parts.routes(app);
+}
+
+async function admitRequest(
+  parts: ApplicationParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply | undefined> {
+  reply.headers(parts.headers);
+  return (
+    parts.admitClient?.(request, reply) ??
+    (parts.hostNames === undefined ? undefined : refuseForeignHost(request, reply, parts.hostNames())) ??
+    refuseExpectation(request, reply) ??
+    (await parts.admit?.(request, reply))
+  );
+}
+
+function replyToFailure(
+  parts: ApplicationParts,
+  limiter: LogLimiter,
+  failure: Omit<Failure, 'status'>,
+): Awaitable<FastifyReply> {
+  const status = statusOf(failure.error);
+  if (status >= 500 && limiter.allows(failure.request.ip)) {
+    failure.reply.header('x-request-id', failure.request.id);
+    parts.logFailure?.(failure.error, failure.request.id);
+  }
+  return parts.failed({ ...failure, status });
+}
+
+/**
+ * Creates an application that is ready for requests but has no port yet. `X-Forwarded-For` counts from trusted proxies only, because the
+ * password throttle counts by address. Closing the application drops open connections.
  */
 export async function createApplication(options: ApplicationOptions): Promise<FastifyInstance> {
-  const { headers, bodies, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
-  const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
-    reply.headers(headers);
-    return (
-      options.admitClient?.(request, reply) ??
-      refuseForeignHost(request, reply, options.hostNames()) ??
-      refuseExpectation(request, reply) ??
-      (await options.admit?.(request, reply))
-    );
-  };
-  const failed = (error: unknown, request: FastifyRequest, reply: FastifyReply): Awaitable<FastifyReply> => {
-    const status = statusOf(error);
-    if (status >= 500 && limiter.allows(request.ip)) options.logFailure?.(error);
-    return options.failed({ error, request, reply, status });
-  };
+  const { headers, certificate, requestTimeoutMs = REQUEST_TIMEOUT_MS, trustedProxies = [] } = options;
   await using opened = new CloseStack();
   const limiter = new LogLimiter((text) => options.logSuppressed?.(text), options.logLimits);
+  opened.defer(() => limiter[Symbol.dispose]());
   let refuseUnreadable: GatedServer['refuseUnreadable'] = (_error, socket) => socket.destroy();
   const app = fastify({
     bodyLimit: options.maxBodyBytes ?? MAX_BODY_BYTES,
@@ -102,28 +147,26 @@ export async function createApplication(options: ApplicationOptions): Promise<Fa
         connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, requestTimeoutMs),
         keepAliveTimeout: KEEP_ALIVE_MS,
         refusalHeaders: headers,
+        tls: certificate?.options,
       });
       ({ refuseUnreadable } = gated);
+      if (gated.secure !== undefined) certificate?.uses(gated.secure);
       return gated.server;
     },
     clientErrorHandler: (error, socket) => refuseUnreadable(error, socket),
     forceCloseConnections: true,
     exposeHeadRoutes: options.headRoutes ?? true,
-    trustProxy: false,
+    genReqId: () => randomUUID(),
+    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     // A URL that cannot be decoded: fastify runs no hooks for it.
     frameworkErrors: async (error, request, reply) =>
-      (await admit(request, reply)) ?? failed(error, request, reply),
+      (await admitRequest(options, request, reply)) ??
+      replyToFailure(options, limiter, { error, request, reply }),
   });
   opened.defer(() => app.close());
-  if (options.connections !== undefined) guardConnections(app.server, options.connections);
   app.addHook('onClose', () => Promise.resolve(limiter[Symbol.dispose]()));
-  shareEventLoop(app);
-  app.addHook('onRequest', admit);
-  addBodyParsers(app, bodies);
-  app.setNotFoundHandler(options.notFound);
-  app.setErrorHandler(failed);
-  await addAssets(app, options.assets);
-  await options.routes(app);
+  if (options.connections !== undefined) guardConnections(app.server, options.connections);
+  await addApplication(app, options);
   await app.ready();
   opened.move();
   return app;
@@ -153,9 +196,11 @@ const PAGE_COST_MS = 1;
 function shareEventLoop(app: FastifyInstance): void {
   const fairShare = new FairShare();
   const shares = new WeakMap<Socket, Share>();
-  app.addHook('onRequest', async ({ raw: { socket } }, reply) => {
-    const share = shares.get(socket) ?? fairShare.join(socket.remoteAddress);
-    shares.set(socket, share);
+  app.addHook('onRequest', async ({ ip, raw: { socket } }, reply) => {
+    // The clients behind a proxy share its connections.
+    const isForwarded = ip !== socket.remoteAddress;
+    const share = (isForwarded ? undefined : shares.get(socket)) ?? fairShare.join(ip);
+    if (!isForwarded) shares.set(socket, share);
     if (!share.mayContinue()) await waitForTurn(share, socket);
     share.charge(PAGE_COST_MS);
     // The client is gone: there is no need to make its page.
@@ -220,7 +265,7 @@ export async function listenOn(app: FastifyInstance, address: Address, name: str
 }
 
 /** The URL of the first page as this machine reaches it: at the loopback address for a server that listens on all addresses. */
-export function localUrl({ host, port }: Address): string {
+export function localUrl({ host, port }: Address, scheme: 'http' | 'https' = 'http'): string {
   const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}/`;
+  return `${scheme}://${name.includes(':') ? `[${name}]` : name}:${port}/`;
 }

@@ -37,7 +37,9 @@ export function guardConnections(server: Server, options: ConnectionGuardOptions
   }, drainTimeoutMs / CHECKS);
   timer.unref();
   server.on('close', () => clearInterval(timer));
-  server.prependListener('connection', (socket: Socket) => {
+  // With TLS the requests come from the socket above the one that was accepted.
+  const accepted = 'setSecureContext' in server ? 'secureConnection' : 'connection';
+  server.prependListener(accepted, (socket: Socket) => {
     const seat = table.admit(socket.remoteAddress ?? '', () => socket.destroy());
     if (seat === undefined) {
       socket.destroy();

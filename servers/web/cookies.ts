@@ -10,9 +10,16 @@ export function readCookie({ cookie }: IncomingHttpHeaders, name: string): strin
 /**
  * A `Set-Cookie` value that lasts until the browser closes. Scripts cannot read the cookie, and browsers do not send
  * it with requests from other sites.
+ *
+ * @param options.secure browsers send it with TLS only
  */
-export function sessionCookie(name: string, value: string): string {
-  return stringifySetCookie({ name, value, path: '/', httpOnly: true, sameSite: 'strict' });
+export function sessionCookie(
+  name: string,
+  value: string,
+  options: { readonly secure?: boolean } = {},
+): string {
+  const { secure = false } = options;
+  return stringifySetCookie({ name, value, path: '/', httpOnly: true, sameSite: 'strict', secure });
 }
 
 /** A `Set-Cookie` value that removes the cookie. */

@@ -7,11 +7,16 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import type { SecureContextOptions } from 'node:tls';
 import { errorCode } from '../../protocols/errors.js';
 
 /** Requests of one connection whose replies are not yet sent. A client with more of them is cut. */
 export const MAX_PIPELINED = 32;
+
+/** Milliseconds in which a client must finish the handshake of TLS. */
+const HANDSHAKE_MS = 10_000;
 
 type Handler = (request: IncomingMessage, reply: ServerResponse) => void;
 type Exchange = readonly [request: IncomingMessage, reply: ServerResponse];
@@ -20,11 +25,15 @@ type Exchange = readonly [request: IncomingMessage, reply: ServerResponse];
 export interface GatedServerOptions extends ServerOptions {
   /** Headers of the replies to anything that is not a request, which never reaches the application. */
   readonly refusalHeaders: Readonly<Record<string, string>>;
+  /** Certificate and key of a server of HTTPS. Default: a server of HTTP. */
+  readonly tls?: SecureContextOptions | undefined;
 }
 
 /** A server and the way in which it refuses what its parser cannot read. */
 export interface GatedServer {
   readonly server: Server;
+  /** The same server if it serves HTTPS, to renew its certificate. */
+  readonly secure?: TlsServer | undefined;
   /** Answers bytes that are not a request, or not in time, and closes the connection. */
   readonly refuseUnreadable: (error: Error, socket: Socket) => void;
 }
@@ -46,7 +55,7 @@ const PARSER_STATUS: Readonly<Record<string, number>> = {
  */
 export function createGatedServer(
   handler: Handler,
-  { refusalHeaders, ...options }: GatedServerOptions,
+  { refusalHeaders, tls, ...options }: GatedServerOptions,
 ): GatedServer {
   const lines = new WeakMap<Socket, Exchange[]>();
   /** Connections whose further bytes are discarded: what is sent after the replies in progress, and how many bytes may still arrive. */
@@ -82,7 +91,7 @@ export function createGatedServer(
     if (first?.[1].headersSent === true) socket.destroy();
     else endWith(socket, refusal);
   };
-  const server = createServer({ ...options, requireHostHeader: false }, (request, reply) => {
+  const receive = (request: IncomingMessage, reply: ServerResponse): void => {
     const { socket } = request;
     if (socket.destroyed || socket.writableEnded) return;
     let line = lines.get(socket);
@@ -99,7 +108,12 @@ export function createGatedServer(
     const exchange: Exchange = [request, reply];
     line.push(exchange);
     if (line.length === 1) begin(line, exchange);
-  });
+  };
+  const plain = { ...options, requireHostHeader: false };
+  const secure = tls && createTlsServer({ ...plain, ...tls, handshakeTimeout: HANDSHAKE_MS }, receive);
+  // What is not TLS, or a client that does not trust the certificate.
+  secure?.on('tlsClientError', (_error, socket) => socket.destroy());
+  const server: Server = secure ?? createServer(plain, receive);
   // Without this listener Node answers 417 itself.
   server.on('checkExpectation', (request, reply) => server.emit('request', request, reply));
   // Without this one it closes the connection. The socket is no longer the HTTP server's.
@@ -116,6 +130,7 @@ export function createGatedServer(
   });
   return {
     server,
+    secure,
     refuseUnreadable: (error, socket) => {
       const code = errorCode(error) ?? '';
       if (code === 'ECONNRESET') socket.destroy();

@@ -7,6 +7,7 @@ import type { UnixSeconds } from '../../protocols/time.js';
 import { adviceFor } from '../files/advice.js';
 import {
   keyOid,
+  keyOrder,
   oidKey,
   orderedKey,
   requireInteger,
@@ -340,6 +341,15 @@ export class BrokerStore implements AsyncDisposable {
     throw new StorageError(
       `the store in ${directory} is damaged: it has ${found} objects instead of ${objects}; ${adviceFor(directory)}`,
     );
+  }
+
+  /** The second at which the next object expires after those that have expired at `now`; infinity if none will. */
+  async nextExpiry(now: UnixSeconds): Promise<UnixSeconds> {
+    const [key] = await this.#level.pageOfKeys(
+      { ...tableRange(TABLE.expiries), gte: expiredRange(now).lt },
+      { limit: 1 },
+    );
+    return key === undefined ? Number.POSITIVE_INFINITY : keyOrder(key) + 1;
   }
 
   async collectionState(pointKey: string): Promise<{ readonly last: UnixSeconds } | undefined> {

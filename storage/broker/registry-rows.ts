@@ -1,7 +1,7 @@
 import { StorageError } from '../../protocols/errors.js';
 import type { SoifBytes } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { oidKey, orderedKey, orderedOidKey, TABLE, textKey, urlKey } from '../level/keys.js';
+import { NO_VALUE, oidKey, orderedKey, orderedOidKey, TABLE, textKey, urlKey } from '../level/keys.js';
 import type { Level, RowChange } from '../level/level.js';
 import {
   type BrokerCounters,
@@ -46,7 +46,6 @@ const INITIAL_COUNTERS: BrokerCounters = {
 const OID_MAX = 0xffff_ffff;
 /** Bytes of objects in memory for refreshes of one batch. */
 const LOADED_BYTES = 4 * PART_BYTES;
-const EMPTY = new Uint8Array(0);
 
 /** Reads the counters of a store; a new store has none yet. */
 export async function readBrokerCounters(level: Level): Promise<BrokerCounters> {
@@ -249,10 +248,10 @@ export class RegistryRows implements AsyncDisposable {
     const { oid, ...record } = entry;
     this.#put(oidKey(TABLE.entries, oid), registryEntryCodec.encode(record));
     this.#putObject(entry, bytes);
-    this.#put(orderedOidKey(TABLE.times, entry.updateTime, oid), EMPTY);
-    this.#put(orderedOidKey(TABLE.copies, entry.changed, oid), EMPTY);
+    this.#put(orderedOidKey(TABLE.times, entry.updateTime, oid), NO_VALUE);
+    this.#put(orderedOidKey(TABLE.copies, entry.changed, oid), NO_VALUE);
     const expiry = expiryKey(entry);
-    if (expiry !== undefined) this.#put(expiry, EMPTY);
+    if (expiry !== undefined) this.#put(expiry, NO_VALUE);
     const mark = contentMark(entry);
     if (mark !== undefined && !this.#marks.get(mark)) {
       this.#marks.set(mark, oid);
@@ -302,8 +301,8 @@ export class RegistryRows implements AsyncDisposable {
     this.deleteRemoval(identity);
     this.touch();
     this.#put(removalKey(identity), removalCodec.encode(removal));
-    this.#put(removalTimeKey(removed, identity), EMPTY);
-    this.#put(removalExpiryKey(expires, identity), EMPTY);
+    this.#put(removalTimeKey(removed, identity), NO_VALUE);
+    this.#put(removalExpiryKey(expires, identity), NO_VALUE);
     this.#removals.set(identity, removal);
     this.#counters = { ...this.#counters, removals: this.#counters.removals + 1 };
   }

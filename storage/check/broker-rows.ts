@@ -7,7 +7,17 @@ import { removalExpiryKey, removalTimeKey } from '../broker/registry-removals.js
 import { BROKER_COUNTERS_KEY, readBrokerCounters } from '../broker/registry-rows.js';
 import { countRead } from '../files/collect-garbage.js';
 import type { KeyRange } from '../level/keys.js';
-import { keyOid, keyOrder, keyUrl, oidKey, orderedOidKey, TABLE, tableRange, urlKey } from '../level/keys.js';
+import {
+  keyOid,
+  keyOrder,
+  keyUrl,
+  NO_VALUE,
+  oidKey,
+  orderedOidKey,
+  TABLE,
+  tableRange,
+  urlKey,
+} from '../level/keys.js';
 import type { Level, RowChange } from '../level/level.js';
 import {
   type BrokerCounters,
@@ -21,7 +31,6 @@ import {
 } from '../records/records.js';
 import { type CheckedRows, RowProblems } from './row-problems.js';
 
-const EMPTY = new Uint8Array(0);
 const PAGE = { limit: 500, bytes: 1 << 20 };
 /** Tables that follow from the entries and the removals. */
 const DERIVED = [
@@ -194,7 +203,7 @@ function derivedRows(entry: RegistryEntry): RowChange[] {
     orderedOidKey(TABLE.copies, entry.changed, oid),
     expiryKey(entry),
   ];
-  const rows: RowChange[] = keys.flatMap((key) => (key === undefined ? [] : [{ key, value: EMPTY }]));
+  const rows: RowChange[] = keys.flatMap((key) => (key === undefined ? [] : [{ key, value: NO_VALUE }]));
   const mark = contentMark(entry);
   if (mark !== undefined) rows.push({ key: contentMarkKey(mark), value: contentMarkCodec.encode({ oid }) });
   return rows;
@@ -242,7 +251,7 @@ async function mendRemovals(level: Level): Promise<number> {
         const { removed, expires } = removalCodec.decode(value);
         return [removalTimeKey(removed, identity), removalExpiryKey(expires, identity)].map((row) => ({
           key: row,
-          value: EMPTY,
+          value: NO_VALUE,
         }));
       }),
     );

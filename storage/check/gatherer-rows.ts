@@ -9,27 +9,35 @@ import {
   tombstoneIdentityCodec,
 } from '../records/records.js';
 import {
-  COUNTERS_KEY,
-  checkedSummary,
+  contentKey,
+  decodeSummaryRow,
   identityKey,
-  readCounters,
+  objectOf,
+  type SummaryRow,
   summaryKey,
-} from '../summaries/summary-store.js';
+} from '../summaries/summary-rows.js';
+import { COUNTERS_KEY, readCounters } from '../summaries/summary-store.js';
 import { tombstoneIdentityKey } from '../summaries/tombstones.js';
 import { type CheckedRows, countRows, RowProblems } from './row-problems.js';
 
 const PAGE = { limit: 1000, bytes: 1 << 20 };
+/** The object of each row is read, too. */
+const SUMMARY_PAGE = { limit: 100, bytes: 1 << 20 };
 
 /** Compares the summaries with the rows that find them. Returns sentences, at most `limit`. */
 export async function checkGathererRows(level: Level, limit: number): Promise<CheckedRows> {
   const problems = new RowProblems(level, limit);
   const counters = await readCounters(level);
   let objects = 0;
-  for await (const page of level.pages(tableRange(TABLE.summaries), PAGE)) {
+  let contents = 0;
+  for await (const page of level.pages(tableRange(TABLE.summaries), SUMMARY_PAGE)) {
     const identities = await level.getMany(page.map(([key]) => identityKey(keyUrl(key, 9))));
-    page.forEach(([key, value], i) => {
+    const sound = await soundRows(level, page);
+    page.forEach(([key], i) => {
       objects++;
-      if (!isSound(level, key, value)) problems.add(`the summary of ${keyUrl(key, 9)} is damaged`);
+      const summary = sound[i];
+      if (summary === undefined) problems.add(`the summary of ${keyUrl(key, 9)} is damaged`);
+      else if (contentKey(summary) !== undefined) contents++;
       const row = identities[i];
       if (row === undefined || summaryIdentityCodec.decode(row).updateTime !== keyOrder(key))
         problems.add(`the list of URLs lacks the summary of ${keyUrl(key, 9)}`);
@@ -39,6 +47,11 @@ export async function checkGathererRows(level: Level, limit: number): Promise<Ch
     tableRange(TABLE.identities),
     objects,
     (rows) => `there are ${rows} URLs for ${objects} summaries`,
+  );
+  await problems.compareCount(
+    tableRange(TABLE.summaryContents),
+    contents,
+    (rows) => `there are ${rows} objects for ${contents} summaries without one`,
   );
   if (objects !== counters.summaries)
     problems.add(`the store counts ${counters.summaries} summaries, but has ${objects}`);
@@ -58,11 +71,12 @@ export async function mendGathererRows(level: Level): Promise<{ objects: number;
   await level.clear(tableRange(TABLE.identities));
   await level.clear(tableRange(TABLE.tombstoneIdentities));
   let dropped = 0;
-  for await (const rows of level.pages(tableRange(TABLE.summaries), PAGE)) {
+  for await (const rows of level.pages(tableRange(TABLE.summaries), SUMMARY_PAGE)) {
     const changes: RowChange[] = [];
     const sound: Row[] = [];
-    for (const row of rows) {
-      if (isSound(level, ...row)) sound.push(row);
+    const found = await soundRows(level, rows);
+    for (const [i, row] of rows.entries()) {
+      if (found[i] !== undefined) sound.push(row);
       else changes.push({ key: row[0] });
     }
     dropped += rows.length - sound.length;
@@ -82,6 +96,7 @@ export async function mendGathererRows(level: Level): Promise<{ objects: number;
     });
     await level.write(changes);
   }
+  await dropOrphans(level);
   for await (const page of level.pagesOfKeys(tableRange(TABLE.tombstones))) {
     await level.write(
       page.map((key) => ({
@@ -109,12 +124,42 @@ export async function mendGathererRows(level: Level): Promise<{ objects: number;
   return { objects: summaries, dropped };
 }
 
-function isSound(level: Level, key: Uint8Array, value: Uint8Array): boolean {
+/** The rows whose objects are those that were stored; undefined for the others. */
+async function soundRows(level: Level, rows: readonly Row[]): Promise<(SummaryRow | undefined)[]> {
+  const decoded = rows.map(([key, value]) => ifSound(() => decodeSummaryRow(level.directory, key, value)));
+  const sound: (SummaryRow | undefined)[] = [];
+  for (const row of decoded) {
+    const key = row && contentKey(row);
+    const content = key && (await level.get(key));
+    sound.push(row && ifSound(() => objectOf(level.directory, row, content) && row));
+  }
+  return sound;
+}
+
+/** Deletes the objects that belong to no summary. */
+async function dropOrphans(level: Level): Promise<void> {
+  for await (const page of level.pagesOfKeys(tableRange(TABLE.summaryContents), PAGE)) {
+    const identities = await level.getMany(page.map((key) => identityKey(keyUrl(key, 9))));
+    const keys = page.map((key, i) => {
+      const identity = identities[i];
+      return identity && summaryKey(summaryIdentityCodec.decode(identity).updateTime, keyUrl(key, 9));
+    });
+    const rows = await level.getMany(keys.map((key, i) => key ?? page[i]!));
+    const orphans = page.filter((key, i) => {
+      const [rowKey, value] = [keys[i], rows[i]];
+      if (rowKey === undefined || value === undefined) return true;
+      const owned = contentKey(decodeSummaryRow(level.directory, rowKey, value));
+      return owned === undefined || Buffer.compare(owned, key) !== 0;
+    });
+    if (orphans.length > 0) await level.write(orphans.map((key) => ({ key })));
+  }
+}
+
+function ifSound<T>(read: () => T): T | undefined {
   try {
-    checkedSummary(level.directory, key, value);
-    return true;
+    return read();
   } catch (error) {
     if (!(error instanceof StorageError)) throw error;
-    return false;
+    return undefined;
   }
 }

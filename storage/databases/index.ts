@@ -1,4 +1,5 @@
-export { changeDatabase } from './change.js';
+export type { ReplaceOptions } from '../files/replace-file.js';
+export { changeDatabase, createProduction } from './change.js';
 export { DatabaseFile, type DatabaseFileOptions, type WalkOptions } from './database-file.js';
 export {
   describeKind,
@@ -10,6 +11,7 @@ export {
   TEMPLATES_FILE,
   WORKING_FILE,
 } from './file-kind.js';
+export type { GdbmOptions } from './gdbm-dump.js';
 export {
   type LoadCounts,
   type LookupDatabase,

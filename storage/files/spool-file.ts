@@ -1,9 +1,8 @@
 // A file for bytes that are too many for the memory, which ends with the process.
-import { randomUUID } from 'node:crypto';
-import { type FileHandle, open, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
 import { isDiskFull, messageOf, StorageError } from '../../protocols/errors.js';
 import { countBuffer } from './collect-garbage.js';
+import { openNameless } from './nameless-file.js';
 
 /** Bytes that are read at a time. */
 const READ_BYTES = 256 * 1024;
@@ -22,13 +21,7 @@ export class SpoolFile implements AsyncDisposable {
 
   /** @throws StorageError if there is no room in the directory */
   static async open(directory: string): Promise<SpoolFile> {
-    const path = join(directory, `.spool-${randomUUID()}`);
-    const file = await guard(directory, async () => {
-      const opened = await open(path, 'wx+', 0o600);
-      await unlink(path);
-      return opened;
-    });
-    return new SpoolFile(directory, file);
+    return new SpoolFile(directory, await guard(directory, () => openNameless(directory)));
   }
 
   /** Number of bytes. */

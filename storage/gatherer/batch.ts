@@ -41,6 +41,12 @@ export interface GatheredReferences {
 /** A change of the links. The rows that it affects depend on the IDs that are allocated already. */
 export type ReferenceChange =
   | { readonly kind: 'put'; readonly document: GatheredReferences }
+  /** A document with the links that it had before. They are asked for only if the tables do not have it. */
+  | {
+      readonly kind: 'check';
+      readonly document: Omit<GatheredReferences, 'links'>;
+      readonly links: () => readonly string[];
+    }
   | { readonly kind: 'drop'; readonly url: string };
 
 export interface CommitOptions {
@@ -95,6 +101,23 @@ export class GathererBatch {
   }
 
   /**
+   * Gives the URL's object other times, because its document has not changed (GATHERD-4.4), if it has one. Its bytes are not read, and
+   * written only if they are few.
+   *
+   * @param previousUpdateTime as in {@link putSummary}
+   */
+  refreshSummary(
+    url: string,
+    times: { readonly updateTime: UnixSeconds; readonly lastModificationTime: UnixSeconds },
+    previousUpdateTime?: UnixSeconds,
+  ): this {
+    requireInteger(times.updateTime, 'updateTime');
+    requireInteger(times.lastModificationTime, 'lastModificationTime');
+    this.#summaries.push({ kind: 'refresh', url, previous: previousUpdateTime, ...times });
+    return this;
+  }
+
+  /**
    * Deletes the URL's summary, if it has one.
    *
    * @param updateTime its Update-Time, as in {@link putSummary}. If it is undefined or 0, the store looks it up.
@@ -131,10 +154,15 @@ export class GathererBatch {
    * Ignores URLs that have no name in the link databases ({@link referenceUrl}).
    */
   putReferences(document: GatheredReferences): this {
-    requireInteger(document.time, 'time');
-    requireInteger(document.checkTime, 'checkTime');
-    requireInteger(document.length, 'length');
+    requireNumbers(document);
     this.#references.push({ kind: 'put', document });
+    return this;
+  }
+
+  /** Stores when a document was checked whose links have not changed; `links` are stored if the tables have none of it. */
+  checkReferences(document: Omit<GatheredReferences, 'links'>, links: () => readonly string[]): this {
+    requireNumbers(document);
+    this.#references.push({ kind: 'check', document, links });
     return this;
   }
 
@@ -227,4 +255,10 @@ export class GathererBatch {
     this.#rows.push({ key });
     return this;
   }
+}
+
+function requireNumbers({ time, checkTime, length }: Omit<GatheredReferences, 'links'>): void {
+  requireInteger(time, 'time');
+  requireInteger(checkTime, 'checkTime');
+  requireInteger(length, 'length');
 }

@@ -3,19 +3,48 @@ import { keyText, TABLE, tableRange, textKey } from '../level/keys.js';
 import type { Level } from '../level/level.js';
 import { type DocumentLink, type DocumentRecord, documentCodec } from '../records/records.js';
 
+/** A record that somebody waits for. */
+interface WantedDocument {
+  readonly url: string;
+  readonly resolve: (document: DocumentRecord | undefined) => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /** The documents' records, by URL. */
 export class DocumentStore {
   readonly #level: Level;
   readonly #seal: LoginSeal;
+  #wanted: WantedDocument[] = [];
 
   constructor(level: Level, seal: LoginSeal) {
     this.#level = level;
     this.#seal = seal;
   }
 
-  async get(url: string): Promise<DocumentRecord | undefined> {
-    const [document] = await this.getMany([url]);
-    return document;
+  /** Reads a record; those that are asked for in the same turn of the event loop are read in one call to the thread pool. */
+  get(url: string): Promise<DocumentRecord | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#wanted.push({ url, resolve, reject });
+      if (this.#wanted.length === 1) setImmediate(() => void this.#readWanted());
+    });
+  }
+
+  async #readWanted(): Promise<void> {
+    const wanted = this.#wanted;
+    this.#wanted = [];
+    try {
+      const rows = await this.#level.getMany(wanted.map(({ url }) => documentKey(url)));
+      wanted.forEach(({ url, resolve, reject }, i) => {
+        try {
+          const bytes = rows[i];
+          resolve(bytes && decodeDocument(url, bytes, this.#seal));
+        } catch (error) {
+          reject(error);
+        }
+      });
+    } catch (error) {
+      for (const { reject } of wanted) reject(error);
+    }
   }
 
   /** Reads records in one call to the thread pool; the results are in the order of the URLs. */

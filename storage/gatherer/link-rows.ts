@@ -79,6 +79,16 @@ export class LinkRowWriter {
     this.#former.set(url, { document, links });
   }
 
+  /** As {@link put} of a document that has the same links. @param former its row */
+  check(
+    url: string,
+    former: ReferenceDocument,
+    { time, checkTime, length }: Omit<GatheredReferences, 'links'>,
+  ): void {
+    if (former.time !== time || former.length !== length) this.#changes++;
+    this.#putDocument(url, { ...former, time, checkTime, length });
+  }
+
   drop(url: string): void {
     const known = this.known.get(url);
     if (known?.fetched !== true) return;

@@ -72,28 +72,54 @@ export class LinkTables {
   }
 
   /**
-   * Turns changes into rows; each change sees those before it. Reads at most three times, whatever the number of changes, and not at
-   * all for cached URLs. Only one call at a time.
+   * Turns changes into rows; each change sees those before it. Reads at most four times, whatever the number of changes, and not at
+   * all for new URLs that are cached. Only one call at a time.
    *
    * @throws StorageError if there are no IDs left (R-9)
    */
   async rows(changes: readonly ReferenceChange[]): Promise<LinkRows> {
     if (changes.length === 0) return { rows: [], written: () => undefined };
-    const named = changes.flatMap(nameChange);
+    const { checked, named } = await this.#separateChecked(changes.flatMap(nameChange));
     const spellings = new Map<string, string | undefined>();
     const known = await this.#lookUpUrls(named, spellings);
     const servers = await this.#lookUpServers(known);
     const former = await this.#readFormer(named, known);
     const writer = new LinkRowWriter(known, servers, former, this.#counters);
-    for (const { url, document } of named) {
+    for (const { url, row, document } of checked) writer.check(url, row, document);
+    for (const { url, document, links } of named) {
       if (document === undefined) writer.drop(url);
-      else writer.put(url, document, linkedNames(document, spellings));
+      else writer.put(url, { ...document, links }, linkedNames(links, spellings));
     }
     const { counters } = writer;
     const { documents, servers: highest, changes: count } = this.#counters;
     if (counters.documents !== documents || counters.servers !== highest || counters.changes !== count)
       writer.rows.push({ key: COUNTERS_KEY, value: linkCountersCodec.encode(counters) });
     return { rows: writer.rows, written: () => this.#remember(writer) };
+  }
+
+  /** Separates the documents whose links the tables have, if no other change of the group names them; all others are put or dropped. */
+  async #separateChecked(
+    changes: readonly NamedChange[],
+  ): Promise<{ readonly checked: readonly Checked[]; readonly named: readonly NamedChange[] }> {
+    const count = new Map<string, number>();
+    for (const { url } of changes) count.set(url, (count.get(url) ?? 0) + 1);
+    const candidates = changes.filter(
+      ({ url, formerLinks }) => formerLinks !== undefined && count.get(url) === 1,
+    );
+    const rows = await this.#level.getMany(candidates.map(({ url }) => documentKey(url)));
+    const rowOf = new Map(candidates.map(({ url }, i) => [url, rows[i]] as const));
+    const checked: Checked[] = [];
+    const named: NamedChange[] = [];
+    for (const change of changes) {
+      const { url, document, formerLinks } = change;
+      const bytes = rowOf.get(url);
+      const row = bytes && referenceDocumentCodec.decode(bytes);
+      if (document !== undefined && row !== undefined && row.checkTime > 0)
+        checked.push({ url, row, document });
+      else
+        named.push(formerLinks === undefined ? change : { url, document: document!, links: formerLinks() });
+    }
+    return { checked, named };
   }
 
   /** The ID of a URL in the Gatherer's form or that of R-41; undefined if it has none. */
@@ -142,9 +168,9 @@ export class LinkTables {
       known.set(name, cached);
       if (cached === undefined && !this.#urls.complete) missing.push(name);
     };
-    for (const { url, document } of named) {
+    for (const { url, links } of named) {
       lookUp(url);
-      for (const link of document?.links ?? []) {
+      for (const link of links) {
         if (spellings.has(link)) continue;
         // A spelling that is in the cache is a name already.
         const name = this.#urls.get(link) === undefined ? referenceName(link) : link;
@@ -218,14 +244,27 @@ async function readLinkCounters(level: Level): Promise<LinkCounters> {
 /** A change with the name of its document; without `document` the links are deleted. */
 interface NamedChange {
   readonly url: string;
-  readonly document?: GatheredReferences;
+  readonly document?: Omit<GatheredReferences, 'links'>;
+  readonly links: readonly string[];
+  /** Those of a document that has the links that it had before. */
+  readonly formerLinks?: () => readonly string[];
+}
+
+/** A document with the links that it had before, and its row. */
+interface Checked {
+  readonly url: string;
+  readonly row: ReferenceDocument;
+  readonly document: Omit<GatheredReferences, 'links'>;
 }
 
 function nameChange(change: ReferenceChange): NamedChange[] {
-  const document = change.kind === 'put' ? change.document : undefined;
-  const url = referenceName(document?.url ?? (change.kind === 'drop' ? change.url : ''));
+  const url = referenceName(change.kind === 'drop' ? change.url : change.document.url);
   if (url === undefined) return [];
-  return [document === undefined ? { url } : { url, document }];
+  if (change.kind === 'drop') return [{ url, links: [] }];
+  const { document } = change;
+  return change.kind === 'put'
+    ? [{ url, document, links: change.document.links }]
+    : [{ url, document, links: [], formerLinks: change.links }];
 }
 
 /** The form of R-41, under which a URL has its ID; undefined if it cannot be published. */
@@ -244,7 +283,7 @@ function referenceName(url: string): string | undefined {
 
 /** R-12: the names of a document's targets, each once, in the order of their first occurrence. */
 function linkedNames(
-  { links }: GatheredReferences,
+  links: readonly string[],
   spellings: ReadonlyMap<string, string | undefined>,
 ): Set<string> {
   const names = new Set<string>();

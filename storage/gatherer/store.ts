@@ -23,7 +23,9 @@ import { FRONTIER_KEY, QueueRecordStore } from './queue-records.js';
 import { WorkQueueStore } from './queues.js';
 import { WaitingUriStore } from './waiting-uris.js';
 
-export interface GathererStoreOptions extends PublishOptions, Omit<LevelOptions, 'kind' | 'multithreading'> {}
+export interface GathererStoreOptions
+  extends PublishOptions,
+    Omit<LevelOptions, 'kind' | 'multithreading' | 'upgrade'> {}
 
 interface PendingBatch {
   readonly content: BatchContent;
@@ -34,6 +36,8 @@ interface PendingBatch {
   readonly reject: (error: unknown) => void;
 }
 
+/** A crawl writes rows of a page in six tables: with a smaller buffer LevelDB rewrites them more often. */
+const WRITE_BUFFER_BYTES = 16 << 20;
 /** Pending batches are written together, up to this many rows. */
 const GROUP_ROWS = 4096;
 /** Milliseconds that lazy batches wait for others: a write is one call to the thread pool, whatever its size. */
@@ -102,7 +106,13 @@ export class GathererStore implements AsyncDisposable {
   /** @throws StorageError if the directory is in use, damaged, another kind of store, or of another schema. */
   static async open(directory: string, options: GathererStoreOptions = {}): Promise<GathererStore> {
     const known = await LoginSeal.read(directory);
-    const level = await Level.open(directory, { ...options, kind: 'gatherer' });
+    const { writeBufferBytes = WRITE_BUFFER_BYTES } = options;
+    const level = await Level.open(directory, {
+      ...options,
+      writeBufferBytes,
+      kind: 'gatherer',
+      upgrade: true,
+    });
     const seal = known ?? (await LoginSeal.create(directory));
     return new GathererStore(level, await readCounters(level), await LinkTables.open(level), seal, options);
   }

@@ -11,6 +11,8 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, StorageError } from '../../protocols/errors.js';
+import { readRegular } from '../files/regular-file.js';
+import { readManifest } from '../level/verify/manifest.js';
 
 /** Files of a LevelDB directory that are written once and then only read or removed. */
 export const IMMUTABLE = /\.(?:ldb|sst)$/;
@@ -22,7 +24,8 @@ const LINK_UNSUPPORTED = new Set(['EXDEV', 'EPERM', 'EACCES', 'EMLINK', 'ENOTSUP
 
 /**
  * Makes `target`, an existing directory, an independent database with the content of `source`, whose files must not change meanwhile.
- * Tables are hard links, since LevelDB never writes a table twice; the small files are copied.
+ * Tables are hard links, since LevelDB never writes a table twice; the small files are copied. A table that it was still writing when the
+ * database was closed is left out: LevelDB gives its number again, and would overwrite the file that both had.
  *
  * @param links `symbolic` for a target on another disk, which lasts only as long as the source; then the source is an absolute path
  */
@@ -31,8 +34,10 @@ export async function cloneDatabase(
   target: string,
   links: 'hard' | 'symbolic' = 'hard',
 ): Promise<void> {
+  const isWhole = await wholeTables(source);
   for (const entry of await readdir(source, { withFileTypes: true })) {
     const { name } = entry;
+    if (IMMUTABLE.test(name) && !isWhole(name)) continue;
     const from = join(source, name);
     const to = join(target, name);
     const isDatabaseFile = COPIED.test(name) || IMMUTABLE.test(name);
@@ -46,6 +51,15 @@ export async function cloneDatabase(
   }
   // If `source` was renamed while its names were read, some are missing without an error.
   await access(source);
+}
+
+/** Returns what tells the tables that the MANIFEST names; with a damaged one, which no clone can be opened with, all tables are. */
+async function wholeTables(directory: string): Promise<(name: string) => boolean> {
+  const read = (name: string) => readRegular(join(directory, name)).catch(() => Buffer.alloc(0));
+  const manifest = (await read('CURRENT')).toString('latin1').trimEnd();
+  if (!/^MANIFEST-\d+$/.test(manifest)) return () => true;
+  const { tables, problems } = readManifest(await read(manifest));
+  return (name) => problems.length > 0 || tables.has(Number.parseInt(name, 10));
 }
 
 /**

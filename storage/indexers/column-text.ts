@@ -11,12 +11,23 @@ const ASCII = Uint8Array.from({ length: 128 }, (_, code) => kindOf(String.fromCh
 const SPACE = 0x20;
 const LINE_FEED = 0x0a;
 const BREAK_CODE = BREAK.charCodeAt(0);
-/** Bytes of a value that are taken at once, which bounds the memory that {@link MAX_GROWTH} reserves. */
-const SEGMENT_BYTES = 1 << 20;
+/** Bytes of a value that are taken at once. */
+const SEGMENT_BYTES = 16 * 1024;
 /** Longer buffers are allocated for themselves. */
 const MAX_SLAB = 64 * 1024;
+/** How much more than needed is reserved at most, in bytes. */
+const MAX_SPARE = 3 << 20;
 /** Maximum growth of a UTF-8 character by folding: U+0390 and similar characters fold to three. */
 const MAX_GROWTH = 3;
+/** Bytes that the words of a segment can take: at worst a blank, a break and a blank replace one separator. */
+const roomFor = (bytes: number) => MAX_GROWTH * bytes + 4;
+
+/**
+ * Where each segment is read and written. The text itself may be in a resizable buffer, which the system frees at once; but a loop that has
+ * once seen the bytes of a resizable buffer is ten times slower from then on, also with others.
+ */
+const SEGMENT_IN = new Uint8Array(2 * SEGMENT_BYTES);
+const SEGMENT_OUT = new Uint8Array(roomFor(2 * SEGMENT_BYTES));
 
 /**
  * Builds the text of one column of the index from attribute values. It works on bytes, because strings and regular
@@ -33,8 +44,7 @@ export class ColumnText {
     if (value.length === 0) return;
     const utf8 = isUtf8(value) ? value : Buffer.from(decodeText(value)); // SOIF-7.4
     this.#gap = this.#length === 0 ? WORD : END;
-    // With room for the last segment, so that a large value is not copied when its end is reached.
-    this.#reserve(utf8.length + (utf8.length >> 2) + MAX_GROWTH * Math.min(utf8.length, SEGMENT_BYTES) + 4);
+    this.#reserve(utf8.length + (utf8.length >> 2));
     for (let start = 0; start < utf8.length; ) {
       const end = segmentEnd(utf8, start);
       const segment = utf8.subarray(start, end);
@@ -53,16 +63,18 @@ export class ColumnText {
 
   /** Returns false and appends nothing if a word has more bytes than `maxWordBytes`, because it may have to be cut. */
   #append(value: Uint8Array, maxWordBytes: number): boolean {
-    // At worst a blank, a break and a blank replace one separator.
-    this.#reserve(MAX_GROWTH * value.length + 4);
-    const out = this.#buffer;
-    let length = this.#length;
+    const bytes = value.length;
+    const isUsual = bytes <= SEGMENT_IN.length;
+    const read = isUsual ? SEGMENT_IN : new Uint8Array(bytes);
+    const out = isUsual ? SEGMENT_OUT : new Uint8Array(roomFor(bytes));
+    read.set(value);
+    let length = 0;
     let gap = this.#gap;
     let wordStart = 0;
-    for (let i = 0; i < value.length; ) {
-      const code = value[i]!;
+    for (let i = 0; i < bytes; ) {
+      const code = read[i]!;
       const size = code < 0x80 ? 1 : code < 0xe0 ? 2 : code < 0xf0 ? 3 : 4;
-      const found = size === 1 ? ASCII[code]! : beyondAscii(value, i, size);
+      const found = size === 1 ? ASCII[code]! : beyondAscii(read, i, size);
       if (found === BLANK || found === END) {
         if (found > gap) gap = found;
         if (i - wordStart > maxWordBytes) return false;
@@ -79,26 +91,28 @@ export class ColumnText {
         gap = WORD;
       }
       if (typeof found === 'number') {
-        for (const end = i + size; i < end; i++) out[length++] = value[i]!;
+        for (const end = i + size; i < end; i++) out[length++] = read[i]!;
       } else {
         for (const byte of found) out[length++] = byte;
         i += size;
       }
-      for (; i < value.length; i++) {
-        const next = value[i]!;
+      for (; i < bytes; i++) {
+        const next = read[i]!;
         if (next >= 0x80 || ASCII[next] !== WORD) break;
         out[length++] = next;
       }
     }
-    if (value.length - wordStart > maxWordBytes) return false;
-    this.#length = length;
+    if (bytes - wordStart > maxWordBytes) return false;
+    this.#reserve(length);
+    this.#buffer.set(out.subarray(0, length), this.#length);
+    this.#length += length;
     this.#gap = gap;
     return true;
   }
 
   #reserve(bytes: number): void {
     if (this.#length + bytes <= this.#buffer.length) return;
-    const growth = Math.min(this.#buffer.length, SEGMENT_BYTES * MAX_GROWTH);
+    const growth = Math.min(this.#buffer.length, MAX_SPARE);
     const length = Math.max(this.#buffer.length + growth, this.#length + bytes);
     const larger = length < MAX_SLAB ? Buffer.allocUnsafe(length) : Buffer.from(largeBuffer(length).buffer);
     this.#buffer.copy(larger, 0, 0, this.#length);

@@ -50,6 +50,8 @@ export interface SearchOptions {
   readonly errors: number;
   /** Return matched lines. Without them a query may be answered from the index alone. */
   readonly wantLines: boolean;
+  /** False: the order does not matter, which is faster for large results. Default true: best first. */
+  readonly ordered?: boolean;
   /** Maximum number of matched lines in total; an object without lines counts as one. */
   readonly maxResults?: number;
   /** Maximum number of objects. */
@@ -84,8 +86,12 @@ export interface SearchResults extends AsyncIterable<Hit> {
 
 /** A request for words of the index. */
 export interface WordRequest {
-  /** Words that begin with the text, or words that are spelled almost like it. */
-  readonly kind: 'completions' | 'neighbors';
+  /**
+   * - `completions`: words that begin with the text
+   * - `neighbors`: words that are spelled almost like it
+   * - `forms`: the word itself, even if no object has it, then its other forms in the languages of the objects: `index`, `indexes`
+   */
+  readonly kind: 'completions' | 'neighbors' | 'forms';
   /** One word, or its beginning. Case is ignored. */
   readonly text: string;
   /** Maximum number of words. */
@@ -102,6 +108,8 @@ export interface IndexedWord {
   readonly word: string;
   /** Number of objects that have it; large numbers may be cut. */
   readonly objects: number;
+  /** Of a request for forms: the word says nothing about the subject of a text, as `the` in English. */
+  readonly isStopWord?: true;
 }
 
 /** A query engine (BRK-8.1, 8.4). */

@@ -13,24 +13,28 @@ export type IndexDatabase = Database.Database;
 /** SQLite's application ID of an index, so that a foreign database is not mistaken for one. */
 const APPLICATION_ID = 0x48_76_49_78;
 /** Version of the tables and of the rules for words; an index of another version is rebuilt. */
-const SCHEMA_VERSION = 2;
+const SCHEMA_VERSION = 5;
 /** With less free space a failed write is a lack of space: shared memory alone takes 32 KiB. */
 const MIN_FREE_BYTES = 64 * 1024;
 
 /**
  * Columns of the word index. Attributes that are common in queries have separate columns. A word in a column of
- * larger weight gives a higher score.
+ * larger weight gives a higher score. The words of the URLs that a page links to say nothing about it.
  */
 const COLUMNS = [
-  { name: 'title', weight: 10, attributes: ['title'] },
-  { name: 'keywords', weight: 6, attributes: ['keywords'] },
+  { name: 'title', weight: 20, attributes: ['title'] },
+  { name: 'keywords', weight: 1, attributes: ['keywords'] },
   { name: 'description', weight: 4, attributes: ['description'] },
-  { name: 'url', weight: 4, attributes: ['url'] },
+  { name: 'url', weight: 8, attributes: ['url'] },
   { name: 'author', weight: 3, attributes: ['author'] },
-  { name: 'headings', weight: 3, attributes: ['headings'] },
+  { name: 'headings', weight: 5, attributes: ['headings'] },
   { name: 'body', weight: 1, attributes: ['body', 'full-text', 'partial-text', 'abstract'] },
-  { name: 'rest', weight: 0.5, attributes: [] },
+  { name: 'links', weight: 0, attributes: ['url-references'] },
+  { name: 'linktexts', weight: 0, attributes: ['link-text'] },
+  { name: 'rest', weight: 1, attributes: [] },
 ] as const;
+/** The columns in their order, with the weights of their words. */
+export const COLUMN_WEIGHTS: readonly { readonly name: string; readonly weight: number }[] = COLUMNS;
 const REST = COLUMNS.length - 1;
 const COLUMN_OF = new Map<string, number>(
   COLUMNS.flatMap((c, i) => c.attributes.map((name) => [name, i] as const)),
@@ -59,8 +63,10 @@ export function columnTexts(object: SoifObject): string[] {
  *          tokenizer treats everything beyond ASCII as letters; words.ts prepares the text for this. Larger segments
  *          and rarer merges than the defaults of FTS5 make indexing faster by a third.
  * terms    the vocabulary as a table, for parts of words.
- * object   every OID in the index with the number of the transaction that added it.
- * meta     watermark: last change of the Broker's log that is in the index; batch: last transaction's number.
+ * object   every OID in the index with the number of the transaction that added it, and the digest of its URL.
+ * link_page  what a page counts for: keys, eight bytes each, digests of a link's text and of its text and target (link-texts.ts).
+ * link_count  the number of pages with a key.
+ * meta     watermark: last change of the Broker's log that is in the index; batch: last transaction's number; objects: their number.
  */
 const SCHEMA = `
 CREATE VIRTUAL TABLE words USING fts5(${COLUMNS.map((column) => column.name).join(', ')},
@@ -68,9 +74,11 @@ CREATE VIRTUAL TABLE words USING fts5(${COLUMNS.map((column) => column.name).joi
 INSERT INTO words(words, rank) VALUES('hashsize', 16777216);
 INSERT INTO words(words, rank) VALUES('automerge', 8);
 CREATE VIRTUAL TABLE terms USING fts5vocab(words, 'row');
-CREATE TABLE object(oid INTEGER PRIMARY KEY, batch INTEGER NOT NULL);
+CREATE TABLE object(oid INTEGER PRIMARY KEY, batch INTEGER NOT NULL, url INTEGER NOT NULL);
 CREATE INDEX object_batch ON object(batch);
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE link_page(oid INTEGER PRIMARY KEY, keys BLOB NOT NULL);
+CREATE TABLE link_count(key INTEGER PRIMARY KEY, pages INTEGER NOT NULL);
 `;
 
 /** Options of {@link openIndexFile}. */
@@ -164,7 +172,7 @@ export function countObjects(db: IndexDatabase): number {
   return Number(scalar(db, 'SELECT count(*) FROM object'));
 }
 
-export function writeMeta(db: IndexDatabase, key: 'watermark' | 'batch', value: number): void {
+export function writeMeta(db: IndexDatabase, key: 'watermark' | 'batch' | 'objects', value: number): void {
   db.prepare('INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)').run(key, value);
 }
 

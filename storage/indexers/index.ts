@@ -1,3 +1,5 @@
+export type { CandidateLimits } from './candidates.js';
+export type { OpenIndexerAt } from './conformance-fixture.js';
 export type {
   Hit,
   IndexedWord,
@@ -11,6 +13,7 @@ export type {
   WordRequest,
 } from './contract.js';
 export { type EmbeddedIndexerOptions, openEmbeddedIndexer } from './embedded.js';
+export type { CandidateSearchLimits } from './external/candidate-search.js';
 export {
   type Candidate,
   type CandidateEngine,
@@ -20,15 +23,19 @@ export {
 export { openGlimpseIndexer } from './glimpse/open-glimpse.js';
 export type { GlimpseIndexerOptions } from './glimpse/options.js';
 export { indexedPartOf } from './indexed-part.js';
+export type { PatternLimits } from './leaf.js';
 export type { QueryLimits } from './matcher.js';
 export {
   INDEXER_TYPES,
   type IndexerType,
+  isModuleType,
   type OpenIndexerOptions,
+  type OpenOwnIndexer,
   openIndexer,
   parseIndexerType,
 } from './open.js';
 export { Pace } from './pace.js';
 export { INDEX_FAILURES } from './plain-error.js';
+export type { ReadLimits } from './read-memory.js';
 export type { SearchLimits } from './search.js';
 export { openSwishIndexer, type SwishIndexerOptions } from './swish/swish-indexer.js';

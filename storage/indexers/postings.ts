@@ -1,5 +1,5 @@
 import { OidSet } from '../broker/oid-set.js';
-import { type IndexDatabase, RANK, scalar } from './index-file.js';
+import { type IndexDatabase, RANK } from './index-file.js';
 import type { TimeSlice } from './time-slice.js';
 
 /** Largest number of rows of one statement. */
@@ -22,7 +22,7 @@ const UNITING_MS = 1;
 const FIRST_ROWS = 4_000;
 const MIN_ROWS = 2_000;
 /** Scores are passed as integers; the scores of very frequent words differ by millionths. */
-export const SCORE_UNIT = 1e12;
+const SCORE_UNIT = 1e12;
 /** Largest range of OIDs that one statement scans. */
 const WINDOW = 32_768;
 /** Maximum number of ranges of a search. */
@@ -38,7 +38,6 @@ export interface Scored {
  * Reads the word index in steps. SQLite returns a page of OIDs as one text, because passing a row to JavaScript costs more than finding it.
  */
 export class Postings {
-  readonly #db: IndexDatabase;
   readonly #pageOf;
   readonly #window;
   readonly #all;
@@ -46,10 +45,11 @@ export class Postings {
   readonly #top;
   readonly #count;
   readonly #since;
+  readonly #countSince;
+  readonly #after;
   readonly #range;
 
   constructor(db: IndexDatabase) {
-    this.#db = db;
     const packed = 'SELECT group_concat(oid), count(*), max(oid) FROM';
     this.#pageOf = db
       .prepare(`${packed} (SELECT rowid AS oid FROM words WHERE words MATCH ? AND rowid > ? LIMIT ?)`)
@@ -62,6 +62,10 @@ export class Postings {
     this.#all = db.prepare(`${packed} (SELECT oid FROM object WHERE oid > ? ORDER BY oid LIMIT ?)`).raw();
     this.#range = db.prepare('SELECT (SELECT min(oid) FROM object), (SELECT max(oid) FROM object)').raw();
     this.#since = db.prepare(`${packed} (SELECT oid FROM object WHERE batch > ? LIMIT -1)`).raw();
+    this.#countSince = db
+      .prepare('SELECT count(*) FROM (SELECT 1 FROM object WHERE batch > ? LIMIT ?)')
+      .raw();
+    this.#after = db.prepare('SELECT min(oid) FROM object WHERE oid > ?').raw();
     const scored = `SELECT rowid AS oid, CAST(${RANK} * -${SCORE_UNIT} AS INTEGER) AS score FROM words`;
     const packedScores = "SELECT group_concat(oid || ',' || score), count(*), max(oid) FROM";
     this.#rank = db.prepare(`${packedScores} (${scored} WHERE words MATCH ? AND rowid > ? LIMIT ?)`).raw();
@@ -89,6 +93,13 @@ export class Postings {
       after = last;
       await slice.yield();
     }
+  }
+
+  /** The objects that match, ascending. */
+  async matching(match: string, slice: TimeSlice): Promise<Uint32Array> {
+    const found = new OidSet();
+    await this.ofWord(match, found, slice);
+    return found.toArray();
   }
 
   /** Adds the objects that have one of the terms in the column of `filter` (`name : `, or empty for all columns). */
@@ -178,11 +189,15 @@ export class Postings {
   /** Returns the objects of a phrase. FTS5 compares positions in every object that has the words, hence the windows. */
   async ofPhrase(match: string, slice: TimeSlice): Promise<OidSet> {
     const found = new OidSet();
-    const last = Number(scalar(this.#db, 'SELECT max(oid) FROM object') ?? 0);
+    const [, last] = (this.#range.get() as readonly [number | null, number | null]).map(Number) as [
+      number,
+      number,
+    ];
     const pace = rowPace(slice, FIRST_ROWS, MIN_ROWS, WINDOW);
     for (let after = 0; after < last; ) {
       // Removed objects leave gaps between OIDs.
-      const first = Number(scalar(this.#db, 'SELECT min(oid) FROM object WHERE oid > ?', after) ?? last);
+      const [next] = this.#after.get(after) as readonly [number | null];
+      const first = next ?? last;
       const end = first + pace.size - 1;
       const from = after;
       addPacked(pageOf(pace.run(() => this.#window.get(match, from, end, -1))).oids, found);
@@ -214,9 +229,8 @@ export class Postings {
 
   /** Number of objects indexed after transaction `batch`, at most `limit`. */
   countSince(batch: number, limit: number): number {
-    return Number(
-      scalar(this.#db, 'SELECT count(*) FROM (SELECT 1 FROM object WHERE batch > ? LIMIT ?)', batch, limit),
-    );
+    const [count] = this.#countSince.get(batch, limit) as readonly [number];
+    return count;
   }
 
   /** Returns the objects indexed after transaction `batch`. */

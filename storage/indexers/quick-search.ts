@@ -1,9 +1,8 @@
 import type { Expression } from '../../protocols/broker/index.js';
 import type { Hit, SearchOptions, SearchOutcome } from './contract.js';
-import { indexExpression } from './index-expression.js';
-import { type IndexDatabase, openIndexFile, RANK } from './index-file.js';
+import { type IndexExpression, indexExpression } from './index-expression.js';
+import { type IndexDatabase, openIndexFile } from './index-file.js';
 import { Matcher, type QueryLimits } from './matcher.js';
-import { SCORE_UNIT } from './postings.js';
 
 /** A complete answer. */
 export interface QuickAnswer {
@@ -15,7 +14,7 @@ export interface QuickAnswer {
 const MAX_NODES = 8;
 /** Maximum number of posting list entries that a query may read: about half a millisecond. */
 const MAX_STEPS = 20_000;
-/** Maximum number of objects that may match: each is scored. */
+/** Maximum number of objects that may match. */
 const MAX_MATCHES = 500;
 /** Pattern characters of a word (BRK-2.22). */
 const PATTERN = /[\\.#[\]^$|*()]/;
@@ -29,7 +28,7 @@ export class QuickSearch {
   readonly #limits: QueryLimits;
   readonly #last;
   readonly #count;
-  readonly #scored;
+  readonly #found;
 
   constructor(file: string, cacheKiB: number, limits: QueryLimits) {
     // Never waits for a lock: a query that would wait is left to the query thread.
@@ -39,10 +38,9 @@ export class QuickSearch {
     this.#count = this.#db
       .prepare('SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)')
       .raw();
-    this.#scored = this.#db
+    this.#found = this.#db
       .prepare(
-        `SELECT group_concat(oid || ',' || score) FROM (SELECT rowid AS oid,
-          CAST(${RANK} * -${SCORE_UNIT} AS INTEGER) AS score FROM words WHERE words MATCH ? LIMIT ${MAX_MATCHES})`,
+        `SELECT group_concat(oid) FROM (SELECT rowid AS oid FROM words WHERE words MATCH ? LIMIT ${MAX_MATCHES})`,
       )
       .raw();
   }
@@ -54,13 +52,11 @@ export class QuickSearch {
     if (!isPlain(expression, MAX_NODES)) return undefined;
     const { plan } = new Matcher(expression, options, this.#limits);
     const found = indexExpression(plan);
-    if (found?.exact !== true || !this.#isCheap(found.match, found.phrases)) return undefined;
-    const [packed] = this.#scored.get(found.match) as readonly [string | null];
-    const numbers = packed === null ? [] : packed.split(',');
-    const hits: { oid: number; score: number; lines: [] }[] = [];
-    for (let i = 0; i < numbers.length; i += 2)
-      hits.push({ oid: Number(numbers[i]), score: Number(numbers[i + 1]) / SCORE_UNIT, lines: [] });
-    hits.sort((a, b) => b.score - a.score || a.oid - b.oid);
+    if (found?.exact !== true || !this.#isCheap(found, options.ordered === false ? MAX_MATCHES : 1))
+      return undefined;
+    // The order of several objects needs the vocabulary, which the query thread has.
+    const [packed] = this.#found.get(found.match) as readonly [string | null];
+    const hits = packed === null ? [] : packed.split(',').map((oid) => ({ oid: Number(oid), lines: [] }));
     const limit = Math.min(options.maxFiles || hits.length, options.maxResults || hits.length);
     const outcome: SearchOutcome =
       limit < hits.length
@@ -73,8 +69,8 @@ export class QuickSearch {
     this.#db.close();
   }
 
-  /** Scoring reads the whole posting list of each phrase, whatever the limit on matches. */
-  #isCheap(match: string, phrases: readonly string[]): boolean {
+  /** Whether there are at most so many matches, and posting lists that are read fast. */
+  #isCheap({ match, phrases }: IndexExpression, mostMatches: number): boolean {
     let steps = 0;
     const [objects] = this.#last.get() as readonly [number | null];
     if (Number(objects ?? 0) * phrases.length > MAX_STEPS) {
@@ -83,7 +79,7 @@ export class QuickSearch {
         if (steps > MAX_STEPS) return false;
       }
     }
-    return this.#countOf(match, MAX_MATCHES + 1) <= MAX_MATCHES;
+    return this.#countOf(match, mostMatches + 1) <= mostMatches;
   }
 
   #countOf(match: string, limit: number): number {

@@ -2,10 +2,13 @@ import type { OidSet } from '../broker/oid-set.js';
 import { columnOf } from './index-file.js';
 import type { Leaf } from './leaf.js';
 import { byScore, type Postings, type Scored } from './postings.js';
+import type { QueryWord, Relevance } from './relevance.js';
 import type { TimeSlice } from './time-slice.js';
 
 /** Maximum number of words of a query that are used for ranking. */
 const MAX_WORDS = 16;
+/** Characters of a word that is used for ranking. */
+const MAX_WORD = 64;
 
 /** Maximum number of posting list entries that are read to score: some milliseconds, which cannot be interrupted. */
 export const MAX_SCORED_POSTINGS = 100_000;
@@ -30,23 +33,52 @@ export function toRanked(found: readonly Scored[]): Ranked {
   return { oids: Uint32Array.from(scores.keys()), scores };
 }
 
+/** What orders candidates. */
+export interface RankingContext {
+  readonly postings: Postings;
+  readonly relevance: Relevance;
+  /** More candidates than this are ordered by OID. */
+  readonly maxRanked: number;
+  readonly slice: TimeSlice;
+}
+
 /**
- * Orders candidates: first those with a score by FTS5's bm25 over the query's whole words, the best first; then the others by OID. Words
- * that more than `limit` objects have are ignored: they cost much and distinguish little. More than `limit` candidates are ordered by OID.
+ * Orders candidates by their {@link Relevance}, the best first; those that have the query's words only where they say little have score 0. If all words are too
+ * frequent for it, FTS5's bm25 orders them, without words that more than `maxRanked` objects have.
  */
 export async function rank(
   candidates: OidSet,
   positive: readonly Leaf[],
-  postings: Postings,
-  limit: number,
-  slice: TimeSlice,
+  context: RankingContext,
 ): Promise<Ranked> {
   const oids = candidates.toArray();
-  if (oids.length < 2 || oids.length > limit) return { oids, scores: new Map() };
+  if (oids.length < 2 || oids.length > context.maxRanked) return { oids, scores: new Map() };
+  return (await rankByRelevance(oids, positive, context)) ?? rankByFrequency(candidates, positive, context);
+}
+
+/** Orders objects by their {@link Relevance}; undefined if all words of the query are too frequent for it. */
+export async function rankByRelevance(
+  oids: Uint32Array,
+  positive: readonly Leaf[],
+  { relevance, slice }: Pick<RankingContext, 'relevance' | 'slice'>,
+): Promise<Ranked | undefined> {
+  if (oids.length < 2) return { oids, scores: new Map() };
+  const scores = await relevance.scores(queryWords(positive), oids, slice);
+  if (scores === undefined) return undefined;
+  const found = Array.from(oids, (oid) => ({ oid, score: scores.get(oid) ?? 0 }));
+  return toRanked(found.sort(byScore));
+}
+
+async function rankByFrequency(
+  candidates: OidSet,
+  positive: readonly Leaf[],
+  { postings, maxRanked, slice }: RankingContext,
+): Promise<Ranked> {
+  const oids = candidates.toArray();
   const counted: { readonly match: string; readonly count: number }[] = [];
   for (const match of wordsToRank(positive)) {
-    const count = await postings.countOf(match, limit + 1, slice);
-    if (count > 0 && count <= limit) counted.push({ match, count });
+    const count = await postings.countOf(match, maxRanked + 1, slice);
+    if (count > 0 && count <= maxRanked) counted.push({ match, count });
   }
   // The rarest words distinguish most. Scoring reads the whole posting list of each word at once.
   counted.sort((a, b) => a.count - b.count);
@@ -67,11 +99,17 @@ export async function rank(
   return { oids: Uint32Array.from([...first, ...rest]), scores };
 }
 
+/** The words of a query in their order, each with the column that it is restricted to. */
+function queryWords(positive: readonly Leaf[]): QueryWord[] {
+  return positive.flatMap(({ attribute, rankWords }) => {
+    const column = attribute === undefined ? undefined : columnOf(attribute).name;
+    return rankWords.filter(({ length }) => length <= MAX_WORD).map((text) => ({ text, column }));
+  });
+}
+
 function wordsToRank(positive: readonly Leaf[]): string[] {
-  const matches = new Set<string>();
-  for (const { attribute, rankWords } of positive) {
-    const filter = attribute === undefined ? '' : `${columnOf(attribute).name} : `;
-    for (const word of rankWords) if (word.length <= 64) matches.add(`(${filter}"${word}")`);
-  }
-  return [...matches].slice(0, MAX_WORDS);
+  const matches = queryWords(positive).map(
+    ({ text, column }) => `(${column === undefined ? '' : `${column} : `}"${text}")`,
+  );
+  return [...new Set(matches)].slice(0, MAX_WORDS);
 }

@@ -38,6 +38,8 @@ interface Usage {
 /** One query's part of a thread. */
 export interface ThreadShare {
   readonly client: string;
+  /** Ascends with the beginning of queries. */
+  readonly order: number;
   /** Milliseconds of work so far. */
   work: number;
   /** When the current turn began; undefined while the query does not have the thread. */
@@ -53,14 +55,15 @@ interface Waiter {
  * Lets one query at a time work in a thread. A query takes a turn, works for some milliseconds, and releases the thread; then the next turn
  * goes to the query that has worked least (in steps of a factor of two), and among those to the client that has worked least recently. So
  * a cheap query waits for one turn of an expensive one, however many of them there are, and a client with many queries gets one part. Every
- * second turn goes to the client that has worked least, whatever its query has worked: beside n clients with any number of short queries a
- * longer one takes about 2n times its own work at most. Every eighth turn goes to the query that has waited longest.
+ * second turn goes to the client that has worked least, whatever its query has worked, and to the first of its queries: beside n clients with
+ * any number of short queries a longer one takes about 2n times its own work at most. Every eighth turn goes to the query that has waited longest.
  */
 export class Scheduler {
   readonly #waiting = new Set<Waiter>();
   readonly #usage = new LRUCache<string, Usage>({ max: MAX_CLIENTS });
   #holder: ThreadShare | undefined;
   #turns = 0;
+  #entered = 0;
   #isChoosing = false;
   /** Number of queries that work, by client. */
   readonly #active = new Map<string, number>();
@@ -69,7 +72,7 @@ export class Scheduler {
 
   /** Begins a query. */
   enter(client: string | undefined): ThreadShare {
-    return { client: client ?? NO_CLIENT, work: 0, since: undefined };
+    return { client: client ?? NO_CLIENT, order: ++this.#entered, work: 0, since: undefined };
   }
 
   /** A query begins to work, with turns and waits for the disk in between. */
@@ -176,7 +179,11 @@ export class Scheduler {
       const level = byClient ? 0 : levelOf(waiter.share.work);
       if (best !== undefined && level > bestLevel) continue;
       const usage = this.#usageOf(waiter.share.client, now);
-      if (best !== undefined && level === bestLevel && usage >= bestUsage) continue;
+      if (best !== undefined && level === bestLevel) {
+        if (usage > bestUsage) continue;
+        // If the queries of a client took turns, all but the shortest would end when the last one does.
+        if (usage === bestUsage && (!byClient || waiter.share.order > best.share.order)) continue;
+      }
       best = waiter;
       bestLevel = level;
       bestUsage = usage;

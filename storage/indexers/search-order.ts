@@ -3,7 +3,15 @@ import type { CandidateFinder } from './candidates.js';
 import { indexExpression } from './index-expression.js';
 import type { Matcher } from './matcher.js';
 import type { Postings } from './postings.js';
-import { MAX_SCORED_POSTINGS, type Ranked, rank, rankAll, toRanked } from './ranking.js';
+import {
+  MAX_SCORED_POSTINGS,
+  type Ranked,
+  type RankingContext,
+  rank,
+  rankAll,
+  rankByRelevance,
+  toRanked,
+} from './ranking.js';
 import type { TimeSlice } from './time-slice.js';
 
 /** Candidates of a query, in the order in which they are matched. */
@@ -15,23 +23,27 @@ export interface CandidateRun extends Ranked {
 }
 
 /** The inputs of {@link candidateRuns}. */
-export interface OrderContext {
+export interface OrderContext extends RankingContext {
   readonly matcher: Matcher;
-  readonly postings: Postings;
   readonly finder: CandidateFinder;
-  /** Hits are ordered by score if there are at most this many candidates. */
-  readonly maxRanked: number;
-  readonly slice: TimeSlice;
   /** Number of hits requested, or infinity: a few are found without ordering all candidates. */
   readonly wantedHits: number;
+  /** Whether the best hits are first; else they are in the order of their OIDs, which costs less. */
+  readonly isOrdered: boolean;
 }
 
 /** Maximum number of requested hits for which a separate first run pays off. */
 const MAX_FIRST = 1_000;
+/** Objects that are scored by their relevance if a few hits are wanted of more. */
+const MAX_RELEVANCE = 300;
 /** Number of phrases in a query up to which long posting lists are scored. */
 const FEW_PHRASES = 3;
 /** Minimum number of candidates of a first run whose objects have to be read. */
 const MIN_FIRST_RUN = 64;
+
+function unranked(oids: Uint32Array): Ranked {
+  return { oids, scores: new Map() };
+}
 
 /** Whether the whole posting lists of the phrases, which each statement that scores reads, are short enough. */
 async function isScorable(
@@ -57,7 +69,7 @@ async function isScorable(
  * those that the vocabulary is certain of. If they are not enough, all others follow. No object occurs twice.
  */
 export async function* candidateRuns(context: OrderContext): AsyncGenerator<CandidateRun, void> {
-  const { matcher, postings, finder, maxRanked, slice, wantedHits } = context;
+  const { matcher, postings, finder, maxRanked, slice, wantedHits, isOrdered } = context;
   const yielded = new OidSet();
   const others = (order: Ranked): Ranked =>
     yielded.isEmpty ? order : { ...order, oids: order.oids.filter((oid) => !yielded.has(oid)) };
@@ -65,32 +77,49 @@ export async function* candidateRuns(context: OrderContext): AsyncGenerator<Cand
     for (const oid of order.oids) yielded.add(oid);
     return { ...order, isCertain, last: false };
   };
+  const inOrder = async (found: OidSet): Promise<Ranked> =>
+    isOrdered ? rank(found, matcher.positive, context) : unranked(found.toArray());
   const expression = indexExpression(matcher.plan);
   if (expression !== undefined && (await isScorable(expression.phrases, postings, slice))) {
     const { match, exact } = expression;
     const isCertain = () => exact;
-    const total = await postings.countOf(match, maxRanked + 1, slice);
+    const few = await postings.first(match, MAX_RELEVANCE + 1, slice);
+    const isShort = few.length <= MAX_RELEVANCE;
+    const total = isShort ? few.length : await postings.countOf(match, maxRanked + 1, slice);
     if (total <= maxRanked) {
-      const few = exact ? wantedHits : Math.max(MIN_FIRST_RUN, 2 * wantedHits);
-      if (few < total && few <= MAX_FIRST)
-        yield first(toRanked(await postings.top(match, few, total, slice)), isCertain);
+      if (isOrdered && !isShort && wantedHits <= MAX_RELEVANCE / 3) {
+        // What FTS5 finds best, in the order of the relevance: the others are far below, and to score them would take most of the time.
+        const [, word] = /^"([^" ]+)"$/.exec(match) ?? [];
+        const known = word === undefined ? undefined : context.relevance.bestOf(word, MAX_RELEVANCE);
+        const best =
+          known === undefined
+            ? toRanked(await postings.top(match, MAX_RELEVANCE, total, slice))
+            : unranked(known);
+        const ranked = await rankByRelevance(best.oids, matcher.positive, context);
+        yield first(ranked ?? best, isCertain);
+        const { oids } = await rankAll(match, postings, slice);
+        yield { ...others({ oids, scores: new Map() }), isCertain, last: true };
+        return;
+      }
+      const all = isShort ? few : await postings.matching(match, slice);
+      const ranked = isOrdered ? await rankByRelevance(all, matcher.positive, context) : unranked(all);
+      if (ranked !== undefined) {
+        yield { ...ranked, isCertain, last: true };
+        return;
+      }
+      const wanted = exact ? wantedHits : Math.max(MIN_FIRST_RUN, 2 * wantedHits);
+      if (wanted < total && wanted <= MAX_FIRST)
+        yield first(toRanked(await postings.top(match, wanted, total, slice)), isCertain);
       yield { ...others(await rankAll(match, postings, slice)), isCertain, last: true };
       return;
     }
     if (exact && wantedHits <= MAX_FIRST)
-      yield first({ oids: await postings.first(match, wantedHits, slice), scores: new Map() }, isCertain);
+      yield first(unranked(await postings.first(match, wantedHits, slice)), isCertain);
   } else if (matcher.plan.kind === 'leaf' && wantedHits <= MAX_FIRST) {
     const certain = await finder.findCertain(matcher.plan.leaf, slice);
-    if (!certain.isEmpty)
-      yield first(await rank(certain, matcher.positive, postings, maxRanked, slice), () => true);
+    if (!certain.isEmpty) yield first(await inOrder(certain), () => true);
   }
   const { certain, possible } = await finder.find(matcher.plan, slice);
-  const order = await rank(
-    possible ?? (await postings.all(slice)),
-    matcher.positive,
-    postings,
-    maxRanked,
-    slice,
-  );
+  const order = await inOrder(possible ?? (await postings.all(slice)));
   yield { ...others(order), isCertain: (oid) => certain.has(oid), last: true };
 }

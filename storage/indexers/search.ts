@@ -11,16 +11,22 @@ import type {
   StopReason,
   WordRequest,
 } from './contract.js';
+import { FormFinder } from './form-finder.js';
+import { IndexVersion } from './index-cache.js';
 import type { IndexDatabase } from './index-file.js';
 import { indexedPart } from './indexed-part.js';
+import { LinkTextReader } from './link-texts.js';
 import { Matcher, type QueryLimits } from './matcher.js';
 import { Postings } from './postings.js';
 import { type ReadLimits, ReadMemory } from './read-memory.js';
+import { RELEVANCE_MODEL, Relevance } from './relevance.js';
+import { RelevanceStatements } from './relevance-statements.js';
 import { Scheduler } from './scheduler.js';
 import { type CandidateRun, candidateRuns } from './search-order.js';
 import { QueryStopped, TimeSlice } from './time-slice.js';
 import { Vocabulary } from './vocabulary.js';
 import { listWords } from './word-list.js';
+import { WordLists } from './word-lists.js';
 
 /** Limits on the work of searches. */
 export interface SearchLimits extends CandidateLimits, ReadLimits {
@@ -44,7 +50,10 @@ export class SearchEngine {
   readonly #postings: Postings;
   readonly #vocabulary: Vocabulary;
   readonly #finder: CandidateFinder;
+  readonly #forms: FormFinder;
+  readonly #relevance: Relevance;
   readonly #scheduler = new Scheduler();
+  readonly #version: IndexVersion;
   readonly #memory: ReadMemory;
 
   constructor(
@@ -60,16 +69,29 @@ export class SearchEngine {
     this.#postings = new Postings(db);
     this.#vocabulary = new Vocabulary(db, this.#postings, limits.vocabularyBytes, () => this.#newSlice());
     this.#finder = new CandidateFinder(this.#postings, this.#vocabulary, limits);
+    const statements = new RelevanceStatements(db);
+    const version = new IndexVersion(db);
+    this.#version = version;
+    const lists = new WordLists(this.#postings, statements, version, RELEVANCE_MODEL.parts);
+    this.#forms = new FormFinder(
+      this.#postings,
+      this.#vocabulary,
+      version,
+      () => statements.totals().objects,
+    );
+    this.#relevance = new Relevance(this.#forms, lists, new LinkTextReader(db));
   }
 
   /** Prepares a search. */
   search(expression: Expression, options: Omit<SearchOptions, 'signal'>): Search {
     return new Search(expression, options, {
+      version: this.#version,
       reader: this.#reader,
       queryLimits: this.#queryLimits,
       limits: this.#limits,
       postings: this.#postings,
       finder: this.#finder,
+      relevance: this.#relevance,
       scheduler: this.#scheduler,
       memory: this.#memory,
     });
@@ -82,7 +104,9 @@ export class SearchEngine {
     const slice = new TimeSlice({ sliceMs, lifetimeMs, maxWorkMs, client, scheduler: this.#scheduler });
     await slice.begin();
     try {
-      return await listWords(request, { vocabulary: this.#vocabulary, postings: this.#postings }, slice);
+      this.#version.look();
+      const sources = { vocabulary: this.#vocabulary, postings: this.#postings, forms: this.#forms };
+      return await listWords(request, sources, slice);
     } finally {
       slice.end();
     }
@@ -97,11 +121,13 @@ export class SearchEngine {
 
 /** The parts of an engine that its searches use. */
 interface SearchParts {
+  readonly version: IndexVersion;
   readonly reader: Pick<ObjectReader, 'objects'>;
   readonly queryLimits: QueryLimits;
   readonly limits: SearchLimits;
   readonly postings: Postings;
   readonly finder: CandidateFinder;
+  readonly relevance: Relevance;
   readonly scheduler: Scheduler;
   readonly memory: ReadMemory;
 }
@@ -193,6 +219,7 @@ export class Search {
     const maxFiles = this.#options.maxFiles || Number.POSITIVE_INFINITY;
     let results = this.#options.maxResults || Number.POSITIVE_INFINITY;
     let files = 0;
+    this.#parts.version.look();
     const matcher = await Matcher.compile(
       this.#expression,
       this.#options,
@@ -204,9 +231,11 @@ export class Search {
       matcher,
       postings: this.#parts.postings,
       finder: this.#parts.finder,
+      relevance: this.#parts.relevance,
       maxRanked: this.#parts.limits.maxRanked,
       slice: this.#slice,
       wantedHits: Math.min(maxFiles, results),
+      isOrdered: this.#options.ordered ?? true,
     });
     for await (const run of runs) {
       for await (const { hit, last } of this.#matches(matcher, run, () => results)) {

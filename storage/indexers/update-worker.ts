@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { decodeSoif, type SoifObject } from '../../protocols/soif/index.js';
 import { collectGarbage, LARGE_BYTES } from '../files/collect-garbage.js';
 import {
+  COLUMN_WEIGHTS,
   columnTexts,
   countObjects,
   type IndexDatabase,
@@ -11,6 +12,7 @@ import {
   scalar,
   writeMeta,
 } from './index-file.js';
+import { LinkTextWriter, linkKeysOf, urlDigest } from './link-texts.js';
 import type { PackedChange, UpdateReply, UpdateRequest, UpdateWorkerData } from './messages.js';
 import { plainError } from './plain-error.js';
 
@@ -25,8 +27,9 @@ class IndexWriter {
   readonly #put;
   readonly #remove;
   #batch: number;
-  /** The objects changed by the open transaction; the value says whether the index has the object now. */
-  readonly #changed = new Map<number, boolean>();
+  readonly #links: LinkTextWriter;
+  /** The objects changed by the open transaction; the value is the digest of the URL, or undefined if the index has the object no longer. */
+  readonly #changed = new Map<number, number | undefined>();
   #pending = 0;
   #open = false;
   /** Number of objects in the index, without the open transaction. */
@@ -35,10 +38,12 @@ class IndexWriter {
   constructor(options: UpdateWorkerData) {
     this.#db = openIndexFile(options.file, options);
     this.#transactionBytes = options.transactionBytes;
-    this.#put =
-      this.#db.prepare(`INSERT OR REPLACE INTO words(rowid, title, keywords, description, url, author,
-      headings, body, rest) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    const names = COLUMN_WEIGHTS.map(({ name }) => name);
+    this.#put = this.#db.prepare(
+      `INSERT OR REPLACE INTO words(rowid, ${names.join(', ')}) VALUES(?${', ?'.repeat(names.length)})`,
+    );
     this.#remove = this.#db.prepare('DELETE FROM words WHERE rowid = ?');
+    this.#links = new LinkTextWriter(this.#db);
     this.#batch = readBatch(this.#db);
     this.#objects = countObjects(this.#db);
   }
@@ -51,21 +56,22 @@ class IndexWriter {
   apply(message: { bytes: Uint8Array; readonly changes: readonly PackedChange[] }): void {
     for (const { oid, start, end } of message.changes) {
       this.#begin();
-      const texts = end > start ? textsIfValid(message.bytes.subarray(start, end)) : undefined;
+      const entry = end > start ? entryIfValid(message.bytes.subarray(start, end)) : undefined;
       // SQLite copies the texts: nothing else of the object is in memory then.
       const isLarge = end - start >= LARGE_BYTES && message.changes.length === 1;
       if (isLarge) {
         message.bytes = NOTHING;
         collectGarbage();
       }
-      if (texts === undefined) {
+      if (entry === undefined) {
         this.#remove.run(oid);
       } else {
-        this.#put.run(oid, ...texts);
+        this.#put.run(oid, ...entry.texts);
       }
-      this.#changed.set(oid, texts !== undefined);
+      this.#changed.set(oid, entry?.url);
+      this.#links.set(oid, entry?.links ?? []);
       if (isLarge) {
-        texts?.splice(0);
+        entry?.texts.splice(0);
         collectGarbage();
       }
       this.#pending += end - start + CHANGE_BYTES;
@@ -86,6 +92,7 @@ class IndexWriter {
     this.#db.exec("INSERT INTO words(words) VALUES('delete-all')");
     this.#changed.clear();
     this.#db.exec('DELETE FROM object');
+    this.#links.clear();
     this.#objects = 0;
     writeMeta(this.#db, 'watermark', 0);
     this.#commit();
@@ -114,10 +121,9 @@ class IndexWriter {
    * table begins, which would create an index segment for each object.
    */
   #commit(): void {
+    const changed = [...this.#changed];
     const oids = (indexed: boolean) =>
-      JSON.stringify(
-        Array.from(this.#changed).flatMap(([oid, isIndexed]) => (isIndexed === indexed ? [oid] : [])),
-      );
+      JSON.stringify(changed.flatMap(([oid, url]) => ((url !== undefined) === indexed ? [oid] : [])));
     const removed = this.#db
       .prepare('DELETE FROM object WHERE oid IN (SELECT value FROM json_each(?))')
       .run(oids(false)).changes;
@@ -127,26 +133,38 @@ class IndexWriter {
       scalar(this.#db, 'SELECT count(*) FROM object WHERE oid IN (SELECT value FROM json_each(?))', put),
     );
     const written = this.#db
-      .prepare('INSERT OR REPLACE INTO object(oid, batch) SELECT value, ? FROM json_each(?)')
-      .run(this.#batch, put).changes;
+      .prepare(
+        `INSERT OR REPLACE INTO object(oid, batch, url)
+        SELECT json_extract(value, '$[0]'), ?, json_extract(value, '$[1]') FROM json_each(?)`,
+      )
+      .run(this.#batch, JSON.stringify(changed.filter(([, url]) => url !== undefined))).changes;
+    this.#links.write();
     this.#objects += written - known - removed;
     this.#changed.clear();
     writeMeta(this.#db, 'batch', this.#batch);
+    writeMeta(this.#db, 'objects', this.#objects);
     this.#db.exec('COMMIT');
     this.#open = false;
     this.#pending = 0;
   }
 }
 
+/** What the tables have of an object. */
+interface Entry {
+  readonly texts: string[];
+  readonly url: number;
+  readonly links: readonly number[];
+}
+
 /** Returns undefined for an object that is not valid SOIF: it is removed from the index instead of ending the run. */
-function textsIfValid(bytes: Uint8Array): string[] | undefined {
+function entryIfValid(bytes: Uint8Array): Entry | undefined {
   let object: SoifObject;
   try {
     object = decodeSoif(bytes);
   } catch {
     return undefined;
   }
-  return columnTexts(object);
+  return { texts: columnTexts(object), url: urlDigest(object.url), links: linkKeysOf(object) };
 }
 
 /** Answers requests in order. After a failure every answer is that failure, because changes are missing from then on. */

@@ -1,5 +1,6 @@
 import { OidSet } from '../broker/oid-set.js';
 import { type IndexDatabase, readBatch } from './index-file.js';
+import { withoutMarks } from './marks.js';
 import type { Postings } from './postings.js';
 import type { TermLookup } from './term-lookup.js';
 import type { TimeSlice } from './time-slice.js';
@@ -17,6 +18,8 @@ export interface TermVerdicts {
   readonly changed: OidSet;
 }
 
+/** The first term after `BREAK`, which is not a word. */
+const FIRST_TERM = '\x02';
 /** Terms tried between two reads of the clock. */
 const TERMS_PER_YIELD = 64;
 /** Terms read by one statement. */
@@ -26,8 +29,15 @@ const MIN_CHANGED = 1_000;
 const MAX_CHANGED = 10_000;
 const CHANGED_SHARE = 0.05;
 
-/** A text of terms, each between two line ends, so that a search is one `indexOf`. */
-type Block = string;
+/** Terms that follow each other in the index. */
+interface Block {
+  /** The terms, each between two line ends, so that a search is one `indexOf`. */
+  readonly text: string;
+  readonly first: string;
+  readonly last: string;
+  /** The terms with accents and other marks, by their letters without marks; made when they are first looked for. */
+  marked?: ReadonlyMap<string, readonly string[]>;
+}
 
 interface Snapshot {
   readonly blocks: readonly Block[];
@@ -76,12 +86,38 @@ export class Vocabulary {
     await this.#refresh(slice);
     const snapshot = this.#snapshot;
     const cached = snapshot === undefined || snapshot === 'too-large' ? undefined : snapshot;
-    for await (const block of cached?.blocks ?? this.#read(slice)) {
-      collectTerms(block, searched, terms, limit);
+    const isBeginning = position === 'start' && text !== '';
+    const blocks = isBeginning ? cached && blocksWith(cached.blocks, text) : cached?.blocks;
+    for await (const block of blocks ?? this.#read(slice, isBeginning ? text : FIRST_TERM)) {
+      collectTerms(block.text, searched, terms, limit);
       if (terms.size > limit) return undefined;
+      if (isBeginning && !block.last.startsWith(text) && compareTerms(block.last, text) > 0) break;
       await slice.yield();
     }
     return { terms, changed: cached === undefined ? new OidSet() : this.#postings.since(cached.batch) };
+  }
+
+  /**
+   * Returns the terms that have the letters of a word, with any accents and other marks. A vocabulary that is too large for the cache has
+   * none: the letter with a mark may be the first one, so that there is no place to begin reading.
+   *
+   * @param limit number of terms
+   */
+  async spellings(word: string, limit: number, slice: TimeSlice): Promise<readonly string[]> {
+    await this.#refresh(slice);
+    const snapshot = this.#snapshot;
+    if (snapshot === undefined || snapshot === 'too-large') return [];
+    const letters = withoutMarks(word);
+    const terms = new Set<string>();
+    if (blocksWith(snapshot.blocks, letters).some(({ text }) => text.includes(`\n${letters}\n`)))
+      terms.add(letters);
+    for (const block of snapshot.blocks) {
+      for (const term of markedTerms(block).get(letters) ?? []) terms.add(term);
+      if (terms.size >= limit) break;
+      const pause = slice.yield();
+      if (pause !== undefined) await pause;
+    }
+    return [...terms].slice(0, limit);
   }
 
   /** Returns the terms that have a verdict on a leaf, about `limit` of them at most. */
@@ -95,7 +131,7 @@ export class Vocabulary {
     let tried = 0;
     for await (const block of cached?.blocks ?? this.#read(slice)) {
       const terms = new Set<string>();
-      for (const text of lookup.containing) collectTerms(block, text, terms, BLOCK_TERMS);
+      for (const text of lookup.containing) collectTerms(block.text, text, terms, BLOCK_TERMS);
       for (const term of terms) {
         if (++tried % TERMS_PER_YIELD === 0) await slice.yield();
         const verdict = lookup.verdict(term);
@@ -141,7 +177,7 @@ export class Vocabulary {
     for await (const block of this.#read(slice)) {
       blocks.push(block);
       // A JavaScript string takes one byte per character only if all of them are in Latin-1.
-      bytes += /[^\0-\xff]/.test(block) ? block.length * 2 : block.length;
+      bytes += /[^\0-\xff]/.test(block.text) ? block.text.length * 2 : block.text.length;
       if (bytes > this.#limitBytes) {
         this.#snapshot = 'too-large';
         return;
@@ -150,12 +186,13 @@ export class Vocabulary {
     this.#snapshot = { blocks, batch };
   }
 
-  async *#read(slice: TimeSlice): AsyncGenerator<Block> {
-    // Skips `BREAK`, which is not a word.
-    for (let from = '\x02'; ; ) {
+  /** Reads the blocks from a term on. */
+  async *#read(slice: TimeSlice, start = FIRST_TERM): AsyncGenerator<Block> {
+    for (let from = start; ; ) {
       const [terms, last, count] = this.#block.get(from) as readonly [string | null, string | null, number];
-      if (terms !== null) yield `\n${terms}\n`;
-      if (last === null || count < BLOCK_TERMS) return;
+      if (terms === null || last === null) return;
+      yield { text: `\n${terms}\n`, first: terms.slice(0, `${terms}\n`.indexOf('\n')), last };
+      if (count < BLOCK_TERMS) return;
       // The last term of a block is also the first of the next one; searches collect terms in a set.
       from = last;
       await slice.yield();
@@ -163,8 +200,59 @@ export class Vocabulary {
   }
 }
 
+/** Compares terms as the index does: by the bytes of UTF-8, which is the order of the characters' numbers. */
+function compareTerms(a: string, b: string): number {
+  let i = 0;
+  while (i < a.length && i < b.length && a.charCodeAt(i) === b.charCodeAt(i)) i++;
+  if (i === a.length || i === b.length) return a.length - b.length;
+  return order(a.charCodeAt(i)) - order(b.charCodeAt(i));
+}
+
+/** Halves of characters beyond 0xffff come after all others. */
+function order(code: number): number {
+  return code >= 0xd800 && code < 0xe000 ? code + 0x10000 : code;
+}
+
+/** The blocks that may have terms that begin with a text. */
+function blocksWith(blocks: readonly Block[], beginning: string): readonly Block[] {
+  let low = 0;
+  let high = blocks.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compareTerms(blocks[middle]!.last, beginning) < 0) low = middle + 1;
+    else high = middle;
+  }
+  let end = low;
+  while (
+    end < blocks.length &&
+    (blocks[end]!.first.startsWith(beginning) || compareTerms(blocks[end]!.first, beginning) < 0)
+  )
+    end++;
+  return blocks.slice(low, end);
+}
+
+/** The terms of a block that have marks, by their letters. */
+function markedTerms(block: Block): ReadonlyMap<string, readonly string[]> {
+  if (block.marked !== undefined) return block.marked;
+  const marked = new Map<string, string[]>();
+  if (NOT_ASCII.test(block.text)) {
+    for (const term of block.text.split('\n')) {
+      if (!NOT_ASCII.test(term)) continue;
+      const letters = withoutMarks(term);
+      if (letters === term) continue;
+      const known = marked.get(letters);
+      if (known === undefined) marked.set(letters, [term]);
+      else known.push(term);
+    }
+  }
+  block.marked = marked;
+  return marked;
+}
+
+const NOT_ASCII = /[^\0-\x7f]/;
+
 /** Adds the terms of a block that contain the text. */
-function collectTerms(block: Block, text: string, terms: Set<string>, limit: number): void {
+function collectTerms(block: string, text: string, terms: Set<string>, limit: number): void {
   for (let offset = block.indexOf(text); offset >= 0 && terms.size <= limit; ) {
     const start = block.charCodeAt(offset) === 0x0a ? offset + 1 : block.lastIndexOf('\n', offset) + 1;
     const end = block.indexOf('\n', start);

@@ -1,10 +1,11 @@
 // Lists words of the index: completions of a beginning, and words that are spelled almost alike.
 import type { IndexedWord, WordRequest } from './contract.js';
 import { editDistance } from './edit-distance.js';
+import type { FormFinder } from './form-finder.js';
 import type { Postings } from './postings.js';
 import { QueryStopped, type TimeSlice } from './time-slice.js';
 import type { Vocabulary, WordPosition } from './vocabulary.js';
-import { fold } from './words.js';
+import { fold, wordsOf } from './words.js';
 
 /** Terms that are considered at most, and of them those whose objects are counted. */
 const MAX_TERMS = 50_000;
@@ -30,6 +31,7 @@ interface Candidate {
 export interface WordSources {
   readonly vocabulary: Vocabulary;
   readonly postings: Postings;
+  readonly forms: Pick<FormFinder, 'read'>;
 }
 
 /** Lists the words of a request, the best first; those found until its time is over. */
@@ -39,8 +41,9 @@ export async function listWords(
   slice: TimeSlice,
 ): Promise<IndexedWord[]> {
   const found: (IndexedWord & Candidate)[] = [];
+  const word = fold(text);
+  if (kind === 'forms') return listForms(word, limit, sources, slice);
   try {
-    const word = fold(text);
     const candidates =
       kind === 'completions'
         ? await completions(word, sources.vocabulary, slice)
@@ -56,6 +59,29 @@ export async function listWords(
   const weight = ({ objects, distance }: (typeof found)[number]) => objects / PLACE_WEIGHT ** distance;
   found.sort((a, b) => weight(b) - weight(a) || (a.word < b.word ? -1 : 1));
   return found.slice(0, limit).map(({ word, objects }) => ({ word, objects }));
+}
+
+async function listForms(
+  word: string,
+  limit: number,
+  { forms, postings }: WordSources,
+  slice: TimeSlice,
+): Promise<IndexedWord[]> {
+  const count = (text: string) => postings.countOf(`"${text}"`, MAX_OBJECTS, slice);
+  // A text of several words has no forms.
+  if (wordsOf(word)[0]?.text !== word) return [];
+  try {
+    const reading = await forms.read(word, slice);
+    const others: IndexedWord[] = [];
+    for (const form of reading.forms) others.push({ word: form, objects: await count(form) });
+    others.sort((a, b) => b.objects - a.objects);
+    const itself = { word, objects: await count(word) };
+    const first = reading.isStopWord ? { ...itself, isStopWord: true as const } : itself;
+    return [first, ...others.filter(({ objects }) => objects > 0)].slice(0, limit);
+  } catch (error) {
+    if (!(error instanceof QueryStopped)) throw error;
+    return [];
+  }
 }
 
 /** Short words first: they are the more frequent ones, and time may end the counting. */

@@ -6,6 +6,7 @@ import { bytesOfUrl, urlOfBytes } from '../../protocols/soif/index.js';
  *
  *     00 name                              schema and counters            both
  *     S  update-time u64 BE, url           Summary                        gatherer
+ *     N  content time u64 BE, url          the object's bytes (summaries/summary-rows.ts)
  *     I  url                               SummaryIdentity
  *     Z  deletion time u64 BE, url         Tombstone
  *     z  url                               TombstoneIdentity
@@ -17,7 +18,7 @@ import { bytesOfUrl, urlOfBytes } from '../../protocols/soif/index.js';
  *     i  precedence u8, sequence u48 BE    class key of an inactive queue
  *     h  key of a fetch history            the history
  *     c  site                              the cookies of a site
- *     U  8-byte URI key                    empty
+ *     U  8-byte URI key                    none (NO_VALUE; former versions: empty)
  *     M  name                              MetaValue
  *     A  url by R-41                       ReferenceDocument
  *     H  host:port                         ReferenceServer
@@ -27,18 +28,19 @@ import { bytesOfUrl, urlOfBytes } from '../../protocols/soif/index.js';
  *     o  number of the parts u64 BE, part u32 BE   bytes of a large object (broker/large-objects.ts)
  *     L  url                               UrlObjects
  *     K  content mark                      ContentMark
- *     X  expiry u64 BE, oid                empty
- *     T  update-time u64 BE, oid           empty
+ *     X  expiry u64 BE, oid                none
+ *     T  update-time u64 BE, oid           none
  *     C  sequence u64 BE                   Change
  *     P  point key                         CollectionPoint
- *     V  time of the change u64 BE, oid    empty
+ *     V  time of the change u64 BE, oid    none
  *     R  16-byte identity                  Removal
- *     W  time of the removal u64 BE, identity   empty
- *     Y  expiry u64 BE, identity           empty
+ *     W  time of the removal u64 BE, identity   none
+ *     Y  expiry u64 BE, identity           none
  */
 export const TABLE = {
   system: 0x00,
   summaries: 0x53,
+  summaryContents: 0x4e,
   identities: 0x49,
   tombstones: 0x5a,
   tombstoneIdentities: 0x7a,
@@ -69,6 +71,9 @@ export const TABLE = {
   removalTimes: 0x57,
   removalExpiries: 0x59,
 } as const;
+
+/** The value of a row whose key says everything. Not empty: classic-level never frees the memory of an empty value that it wrote, 32 bytes. */
+export const NO_VALUE = Uint8Array.of(0);
 
 export type Table = (typeof TABLE)[keyof typeof TABLE];
 

@@ -1,6 +1,6 @@
 import type { ClassicLevel } from 'classic-level';
 import { messageOf, StorageError } from '../../protocols/errors.js';
-import { SCHEMA_VERSION, schemaCodec } from '../records/records.js';
+import { OLDEST_SCHEMA, SCHEMA_VERSION, schemaCodec } from '../records/records.js';
 import { flushOpening, prepareCreation } from './creation.js';
 import { flushLogs } from './flush-logs.js';
 import { type KeyRange, TABLE, type Table, tableRange, textKey } from './keys.js';
@@ -42,6 +42,8 @@ export interface LevelOptions {
   readonly multithreading?: boolean;
   /** Size of the block cache in bytes. Default 8 MiB. */
   readonly cacheBytes?: number;
+  /** Makes an earlier version of the tables the current one, for an owner that writes rows of the current one. Default false. */
+  readonly upgrade?: boolean;
   /** Size up to which rows stay in memory and in the log before they become a table file, bytes. Default 4 MiB. */
   readonly writeBufferBytes?: number;
   /** Bytes of tables whose checksums are compared before the store is open; the rest follows in the background. Default 1 GiB. */
@@ -425,9 +427,12 @@ async function checkSchema(db: Database, directory: string, options: LevelOption
   if (schema.kind !== options.kind) {
     throw new StorageError(`${directory} is a ${schema.kind} store, not a ${options.kind} store`);
   }
-  if (schema.version !== SCHEMA_VERSION[options.kind]) {
-    throw new StorageError(
-      `${directory} has schema ${schema.version}; this program reads schema ${SCHEMA_VERSION[options.kind]}`,
-    );
+  const [oldest, current] = [OLDEST_SCHEMA[options.kind], SCHEMA_VERSION[options.kind]];
+  if (schema.version < oldest || schema.version > current) {
+    const known = oldest === current ? `schema ${current}` : `schemas ${oldest} to ${current}`;
+    throw new StorageError(`${directory} has schema ${schema.version}; this program reads ${known}`);
   }
+  // Programs of the earlier version would take the rows of this one for damage.
+  if (schema.version < current && options.upgrade === true)
+    await db.put(SCHEMA_KEY, schemaCodec.encode({ kind: options.kind, version: current }));
 }

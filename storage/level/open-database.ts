@@ -166,6 +166,11 @@ export function fullError(directory: string, cause: unknown): StorageError {
   return new StorageError(`no space left for the store in ${directory}`, { cause });
 }
 
+/** Whether a store could not be opened because another process has it open. */
+export function isStoreInUse(error: unknown): boolean {
+  return error instanceof StorageError && isLocked(error.cause);
+}
+
 function inUse(directory: string, cause: unknown): StorageError {
   return new StorageError(`the store in ${directory} is in use by another process`, { cause });
 }

@@ -8,10 +8,13 @@ import { bytesOfUrl, urlOfBytes } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 
 /**
- * The version of the tables that this program writes and reads, by kind of store. A store of any other version is refused with a
- * StorageError. The Broker's first version is 2.
+ * The version of the tables that this program writes, by kind of store. A store of a later version, or of one before
+ * {@link OLDEST_SCHEMA}, is refused with a StorageError. The Broker's first version is 2. Gatherer 2: objects are rows of their own.
  */
-export const SCHEMA_VERSION = { gatherer: 1, broker: 2 } as const;
+export const SCHEMA_VERSION = { gatherer: 2, broker: 2 } as const;
+
+/** The oldest version that this program reads. Its owner makes it the current one when it opens the store. */
+export const OLDEST_SCHEMA = { gatherer: 1, broker: 2 } as const;
 
 /** Converts one kind of record to bytes and back. `decode` throws a {@link StorageError} for damaged bytes. */
 export interface RecordCodec<T> {
@@ -37,7 +40,7 @@ function codec<T extends object>(name: string): RecordCodec<T> {
   const type = root.lookupType(`harvest.storage.${name}`);
   const toPlain = plainCopier(type);
   return {
-    encode: (record) => type.encode(record).finish(),
+    encode: (record) => encodeWith((writer) => type.encode(record, writer)),
     decode: (bytes) => plainOf(type, toPlain, decodeMessage(type, bytes), bytes) as T,
   };
 }
@@ -49,7 +52,7 @@ function rowCodec<T extends object>(name: string): RecordCodec<T> {
   type.add(new protobuf.Field('rowCrc', CRC_FIELD, 'fixed32'));
   return {
     encode(record) {
-      const bytes = type.encode(record).uint32(CRC_KEY).fixed32(0).finish();
+      const bytes = encodeWith((writer) => type.encode(record, writer).uint32(CRC_KEY).fixed32(0));
       writeU32(bytes, crcOf(bytes));
       return bytes;
     },
@@ -60,6 +63,20 @@ function rowCodec<T extends object>(name: string): RecordCodec<T> {
       return plainOf(type, toPlain, message, bytes) as T;
     },
   };
+}
+
+/** The memory of the former record, in which the next one is written: growing a new one would take as much again as a record. */
+let spareWriter: protobuf.Writer | undefined;
+/** A writer that had a larger record is not kept, bytes. */
+const MAX_SPARE = 1 << 20;
+
+function encodeWith(write: (writer: protobuf.Writer) => protobuf.Writer): Uint8Array {
+  const writer = spareWriter ?? protobuf.Writer.create();
+  // After an error it is not there, since it may be within a nested message.
+  spareWriter = undefined;
+  const bytes = write(writer.reset()).finish();
+  if (bytes.length <= MAX_SPARE) spareWriter = writer;
+  return bytes;
 }
 
 function decodeMessage(type: protobuf.Type, bytes: Uint8Array): protobuf.Message {
@@ -179,12 +196,16 @@ export interface LinkCounters {
 
 export interface SummaryRecord {
   readonly timeToLive: number;
-  /** The object as it goes over the wire. */
+  /** The object as it goes over the wire; empty if it is a row of its own. */
   readonly soif: Uint8Array;
   /** 0 = the Update-Time of the row's key. */
   readonly contentTime?: UnixSeconds;
-  /** CRC-32 of `soif` that begins with the low 32 bits of the Update-Time; 0 = not known. */
+  /** CRC-32 of the object that begins with the low 32 bits of the Update-Time in the key of its row; 0 = not known. */
   readonly crc?: number;
+  /** Of the last refresh of an object that is a row of its own; 0 = it was not refreshed, or the time is not known. */
+  readonly lastModificationTime?: UnixSeconds;
+  /** Of the object, bytes. Rows of earlier versions have 0. */
+  readonly length?: number;
 }
 
 /** The tombstone of a deleted summary. */

@@ -1,3 +1,4 @@
+export type { BerkeleyFile } from './berkeley-db.js';
 export { berkeleyFile } from './berkeley-db.js';
 export {
   type PublishedReferences,
@@ -18,6 +19,7 @@ export type {
 } from './contract.js';
 export { CurrentReferences, type CurrentReferencesOptions } from './current.js';
 export { type DumpFormat, dumpDocuments, dumpLinks, dumpServers } from './dump.js';
+export type { Manifest } from './format.js';
 export { referencesDirectory } from './format.js';
 export { idsOf } from './link-table.js';
 export { type LoadOptions, loadReferences } from './load.js';

@@ -68,7 +68,9 @@ export class KeyTable {
   }
 
   clear(): void {
-    this.#words = new Uint32Array(2 * FIRST_SLOTS);
+    // A table is cleared for every page of a crawl: new memory each time would cost collections of garbage.
+    if (this.#mask >= FIRST_SLOTS) this.#words = new Uint32Array(2 * FIRST_SLOTS);
+    else if (this.#used > 0) this.#words.fill(0);
     this.#mask = FIRST_SLOTS - 1;
     this.#used = 0;
     this.#hasZero = false;
@@ -78,6 +80,7 @@ export class KeyTable {
   keys(): KeyWords {
     const keys = new Uint32Array(2 * this.size);
     let to = this.#hasZero ? 2 : 0;
+    if (to === keys.length) return keys;
     const words = this.#words;
     for (let offset = 0; offset < words.length; offset += 2) {
       if ((words[offset]! | words[offset + 1]!) === 0) continue;

@@ -1,4 +1,4 @@
-import { TABLE, tableRange, textKey } from '../level/keys.js';
+import { NO_VALUE, TABLE, tableRange, textKey } from '../level/keys.js';
 import { Level, type RowChange } from '../level/level.js';
 import { BloomBits } from './bloom-bits.js';
 import type { SeenOptions } from './contract.js';
@@ -10,7 +10,6 @@ import { SerialFilter } from './serial-filter.js';
 /** Row with the number of keys. */
 export const SEEN_COUNT_KEY = textKey(TABLE.system, 'seen-count');
 
-const EMPTY = new Uint8Array(0);
 const PAGE_KEYS = 8192;
 /** Capacity of the Bloom filter in memory, 8 MiB; beyond it more keys need a read. */
 const BLOOM_KEYS = 11_000_000;
@@ -175,7 +174,7 @@ export class LevelFilter extends SerialFilter {
     const added = this.#added.keys();
     const deleted = this.#deleted.keys();
     sortKeys(added);
-    forEachKey(added, (low, high) => rows.push({ key: rowKey(low, high), value: EMPTY }));
+    forEachKey(added, (low, high) => rows.push({ key: rowKey(low, high), value: NO_VALUE }));
     forEachKey(deleted, (low, high) => rows.push({ key: rowKey(low, high) }));
     if (rows.length > 0) rows.push({ key: SEEN_COUNT_KEY, value: Buffer.from(String(this.#count)) });
     this.#added.clear();

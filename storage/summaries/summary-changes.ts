@@ -2,12 +2,22 @@ import type { UnixSeconds } from '../../protocols/time.js';
 import type { Level, RowChange } from '../level/level.js';
 import {
   type GathererCounters,
-  summaryCodec,
   summaryIdentityCodec,
   tombstoneCodec,
   tombstoneIdentityCodec,
 } from '../records/records.js';
-import { checkedSummary, identityKey, type Summary, summaryCrc, summaryKey } from './summary-store.js';
+import {
+  contentKey,
+  decodeSummaryRow,
+  encodeSummaryRow,
+  identityKey,
+  newRow,
+  objectOf,
+  refreshedRow,
+  type SummaryRow,
+  summaryKey,
+} from './summary-rows.js';
+import type { Summary } from './summary-store.js';
 import { tombstoneIdentityKey, tombstoneKey, tombstoneOf } from './tombstones.js';
 
 /** A change of a summary. The rows that it affects depend on the Update-Time of the URL's stored summary. */
@@ -19,12 +29,27 @@ export type SummaryChange =
       readonly previous: UnixSeconds | undefined;
       readonly deletedAt: UnixSeconds | undefined;
     }
+  /** The document is unchanged: its object gets other times, if there is one. */
+  | {
+      readonly kind: 'refresh';
+      readonly url: string;
+      readonly previous: UnixSeconds | undefined;
+      readonly updateTime: UnixSeconds;
+      readonly lastModificationTime: UnixSeconds;
+    }
   /** Deletes a tombstone. */
   | { readonly kind: 'forget'; readonly url: string; readonly deletionTime: UnixSeconds };
 
+/** The stored summary of a URL, as the changes so far have left it. */
+interface Stored {
+  readonly row: SummaryRow;
+  /** The bytes of its object, as far as a deletion needs them, if they are a row of their own. */
+  readonly content: Uint8Array | undefined;
+}
+
 /**
  * Turns changes of summaries into rows and counts them; each change sees those before it. A URL has a summary, a tombstone or neither,
- * never both. Reads at most three times, whatever the number of changes.
+ * never both. Reads at most five times, whatever the number of changes.
  */
 export async function summaryRows(
   level: Level,
@@ -33,36 +58,50 @@ export async function summaryRows(
 ): Promise<{ readonly rows: RowChange[]; readonly counters: GathererCounters }> {
   const updateTimes = await loadUpdateTimes(level, changes);
   const deletionTimes = await loadTombstones(level, changes, updateTimes, counters);
-  const removed = await loadRemoved(level, changes, updateTimes);
+  const stored = await loadStored(level, changes, updateTimes);
   const rows: RowChange[] = [];
   let { summaries, tombstones } = counters;
 
   const put = (summary: Summary): void => {
     const { url, updateTime, contentTime = updateTime } = summary;
-    const previous = updateTimes.get(url);
     const deletionTime = deletionTimes.get(url);
     if (deletionTime !== undefined) removeTombstone(url, deletionTime);
+    if (!stored.has(url)) summaries++;
+    replace(url, newRow({ ...summary, contentTime: contentTime || updateTime }));
+  };
+  const refresh = (url: string, updateTime: UnixSeconds, lastModificationTime: UnixSeconds): void => {
+    const former = stored.get(url);
+    if (former !== undefined) replace(url, refreshedRow(former.row, updateTime, lastModificationTime));
+  };
+  /** Writes a row in place of the former one. Without bytes of its object it has those of the former one. */
+  const replace = (url: string, { row, content }: ReturnType<typeof newRow>): void => {
+    const { updateTime } = row;
+    const former = stored.get(url);
+    const previous = former?.row.updateTime;
     if (previous !== undefined && previous !== updateTime) rows.push({ key: summaryKey(previous, url) });
-    const crc = summaryCrc(updateTime, summary.soif);
-    const record = { ...summary, contentTime: contentTime === updateTime ? 0 : contentTime, crc };
-    rows.push({ key: summaryKey(updateTime, url), value: summaryCodec.encode(record) });
-    if (previous !== updateTime) {
+    rows.push({ key: summaryKey(updateTime, url), value: encodeSummaryRow(row) });
+    const key = contentKey(row);
+    const formerKey = former && contentKey(former.row);
+    if (formerKey !== undefined && (key === undefined || Buffer.compare(formerKey, key) !== 0))
+      rows.push({ key: formerKey });
+    if (key !== undefined && content !== undefined) rows.push({ key, value: content });
+    if (previous !== updateTime)
       rows.push({ key: identityKey(url), value: summaryIdentityCodec.encode({ updateTime }) });
-    }
-    updateTimes.set(url, updateTime);
-    if (previous === undefined) summaries++;
-    if (removed.has(url)) removed.set(url, summary);
+    stored.set(url, { row, content: content ?? former?.content });
   };
   const remove = (url: string, deletedAt: UnixSeconds | undefined): void => {
-    const previous = updateTimes.get(url);
-    if (previous === undefined) return;
-    rows.push({ key: summaryKey(previous, url) }, { key: identityKey(url) });
-    updateTimes.set(url, undefined);
+    const former = stored.get(url);
+    if (former === undefined) return;
+    const { row, content } = former;
+    const key = contentKey(row);
+    rows.push({ key: summaryKey(row.updateTime, url) }, { key: identityKey(url) });
+    if (key !== undefined) rows.push({ key });
+    stored.delete(url);
     summaries--;
-    const summary = removed.get(url);
-    if (deletedAt !== undefined && summary !== undefined) addTombstone(url, summary, deletedAt);
+    if (deletedAt !== undefined)
+      addTombstone(url, { ...row, soif: objectOf(level.directory, row, content) }, deletedAt);
   };
-  const addTombstone = (url: string, summary: Summary, deletionTime: UnixSeconds): void => {
+  const addTombstone = (url: string, summary: Required<Summary>, deletionTime: UnixSeconds): void => {
     const tombstone = tombstoneOf(summary, deletionTime);
     if (tombstone === undefined) return;
     rows.push(
@@ -80,6 +119,7 @@ export async function summaryRows(
 
   for (const change of changes) {
     if (change.kind === 'put') put(change.summary);
+    else if (change.kind === 'refresh') refresh(change.url, change.updateTime, change.lastModificationTime);
     else if (change.kind === 'delete') remove(change.url, change.deletedAt);
     else if (deletionTimes.get(change.url) === change.deletionTime)
       removeTombstone(change.url, change.deletionTime);
@@ -107,13 +147,16 @@ async function loadUpdateTimes(
     else if (change.previous === undefined || change.previous === 0) unknown.add(url);
     else updateTimes.set(url, change.previous);
   }
-  const urls = [...unknown];
-  const found = await level.getMany(urls.map(identityKey));
-  urls.forEach((url, i) => {
-    const bytes = found[i];
-    updateTimes.set(url, bytes && summaryIdentityCodec.decode(bytes).updateTime);
-  });
+  for (const [url, updateTime] of await identitiesOf(level, [...unknown])) updateTimes.set(url, updateTime);
   return updateTimes;
+}
+
+async function identitiesOf(
+  level: Level,
+  urls: readonly string[],
+): Promise<(readonly [url: string, updateTime: UnixSeconds | undefined])[]> {
+  const found = await level.getMany(urls.map(identityKey));
+  return urls.map((url, i) => [url, found[i] && summaryIdentityCodec.decode(found[i]).updateTime] as const);
 }
 
 /** The deletion times of those URLs that have no summary. */
@@ -134,26 +177,39 @@ async function loadTombstones(
   return deletionTimes;
 }
 
-/** The stored summaries that the changes delete with a tombstone, which needs their Gatherer's names. */
-async function loadRemoved(
+/**
+ * The stored summaries of the URLs, also those that are not where their documents say. Of objects that are rows of their own only those
+ * are read that leave a tombstone, which has their Gatherer's names.
+ */
+async function loadStored(
   level: Level,
   changes: readonly SummaryChange[],
   updateTimes: ReadonlyMap<string, UnixSeconds | undefined>,
-): Promise<Map<string, Summary | undefined>> {
-  const removed = new Map<string, Summary | undefined>();
+): Promise<Map<string, Stored>> {
+  const rows = new Map<string, SummaryRow>();
+  const load = async (times: Iterable<readonly [string, UnixSeconds | undefined]>): Promise<string[]> => {
+    const keys = [...times].flatMap(([url, updateTime]) =>
+      updateTime === undefined ? [] : [{ url, key: summaryKey(updateTime, url) }],
+    );
+    const found = await level.getMany(keys.map(({ key }) => key));
+    return keys.flatMap(({ url, key }, i) => {
+      const bytes = found[i];
+      if (bytes === undefined) return [url];
+      rows.set(url, decodeSummaryRow(level.directory, key, bytes));
+      return [];
+    });
+  };
+  const absent = await load(updateTimes);
+  await load(await identitiesOf(level, absent));
+  const leaving = new Set<string>();
   for (const change of changes) {
-    if (change.kind === 'delete' && change.deletedAt !== undefined) removed.set(change.url, undefined);
+    if (change.kind === 'delete' && change.deletedAt !== undefined) leaving.add(change.url);
   }
-  const keys = [...removed.keys()].flatMap((url) => {
-    const updateTime = updateTimes.get(url);
-    return updateTime === undefined ? [] : [{ url, updateTime }];
+  const wanted = [...rows].flatMap(([url, row]) => {
+    const key = leaving.has(url) ? contentKey(row) : undefined;
+    return key === undefined ? [] : [{ url, key }];
   });
-  const found = await level.getMany(keys.map(({ url, updateTime }) => summaryKey(updateTime, url)));
-  keys.forEach(({ url, updateTime }, i) => {
-    const bytes = found[i];
-    if (bytes === undefined) return;
-    const record = checkedSummary(level.directory, summaryKey(updateTime, url), bytes);
-    removed.set(url, { url, updateTime, ...record });
-  });
-  return removed;
+  const contents = await level.getMany(wanted.map(({ key }) => key));
+  const contentOf = new Map(wanted.map(({ url }, i) => [url, contents[i]] as const));
+  return new Map([...rows].map(([url, row]) => [url, { row, content: contentOf.get(url) }] as const));
 }

@@ -1,26 +1,17 @@
-import { crc32 } from 'node:zlib';
-import { StorageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { adviceFor } from '../files/advice.js';
-import {
-  type KeyRange,
-  keyOrder,
-  keyUrl,
-  orderedKey,
-  orderedUrlKey,
-  requireInteger,
-  TABLE,
-  textKey,
-  urlKey,
-} from '../level/keys.js';
+import { type KeyRange, orderedKey, requireInteger, TABLE, textKey } from '../level/keys.js';
 import type { Level, Row } from '../level/level.js';
+import { type GathererCounters, gathererCountersCodec, summaryIdentityCodec } from '../records/records.js';
 import {
-  type GathererCounters,
-  gathererCountersCodec,
-  type SummaryRecord,
-  summaryCodec,
-  summaryIdentityCodec,
-} from '../records/records.js';
+  contentKey,
+  damagedSummary,
+  decodeSummaryRow,
+  identityKey,
+  isObjectOf,
+  objectOf,
+  type SummaryRow,
+  summaryKey,
+} from './summary-rows.js';
 
 /** A document's summary as the Gatherer stores and exports it. */
 export interface Summary {
@@ -57,7 +48,8 @@ const PAGE_ROWS = 4096;
 
 /**
  * The summaries of a working store or of a generation. The key of a row is (Update-Time, URL), the order of an export (GATHERD-4.6),
- * so that an export reads neighboring rows. A second, small row holds the Update-Time of a URL.
+ * so that an export reads neighboring rows; so are the rows with the objects, as far as these were not refreshed in another order. A small
+ * row holds the Update-Time of a URL.
  */
 export class SummaryStore {
   readonly #level: Level;
@@ -73,17 +65,26 @@ export class SummaryStore {
     return this.#count();
   }
 
-  async get(url: string): Promise<Required<Summary> | undefined> {
+  /** @param likelyTime its Update-Time as far as the caller knows, which saves a read if it is right */
+  async get(url: string, likelyTime?: UnixSeconds): Promise<Required<Summary> | undefined> {
+    const likely = likelyTime === undefined ? undefined : await this.#at(likelyTime, url);
+    if (likely !== undefined) return likely;
     // Between the two reads a batch may move the row to another Update-Time; the identity row has the new one.
     for (;;) {
       const updateTime = await this.updateTimeOf(url);
       if (updateTime === undefined) return undefined;
-      const key = summaryKey(updateTime, url);
-      const bytes = await this.#level.get(key);
-      if (bytes !== undefined) return summaryOf(this.#level.directory, [key, bytes]);
+      const summary = await this.#at(updateTime, url);
+      if (summary !== undefined) return summary;
       if ((await this.updateTimeOf(url)) === updateTime)
         throw damagedSummary(this.#level.directory, url, 'is missing');
     }
+  }
+
+  async #at(updateTime: UnixSeconds, url: string): Promise<Required<Summary> | undefined> {
+    const key = summaryKey(updateTime, url);
+    const bytes = await this.#level.get(key);
+    const [summary] = bytes === undefined ? [] : await this.#summaries([[key, bytes]]);
+    return summary;
   }
 
   /** The Update-Time of a URL's summary; undefined if it has none. */
@@ -99,8 +100,16 @@ export class SummaryStore {
 
   /** All summaries with `Update-Time >= since`, ascending by (Update-Time, URL), in pages. */
   async *iterate(options: ExportOptions & { since?: UnixSeconds } = {}): AsyncGenerator<Required<Summary>[]> {
-    for await (const page of this.#pages(options.since ?? 0, options)) {
-      yield page.map((row) => summaryOf(this.#level.directory, row));
+    const { since = 0, signal } = options;
+    requireInteger(since, 'since');
+    for (const range of exportRanges(since)) {
+      for await (const page of this.#level.pages(range, { bytes: PAGE_BYTES, limit: PAGE_ROWS })) {
+        for (const part of this.#parts(page)) {
+          signal?.throwIfAborted();
+          const summaries = await this.#summaries(part);
+          if (summaries.length > 0) yield summaries;
+        }
+      }
     }
   }
 
@@ -109,28 +118,59 @@ export class SummaryStore {
     since: UnixSeconds,
     options: ExportOptions = {},
   ): AsyncGenerator<ExportChunk, void, undefined> {
-    for await (const page of this.#pages(since, options)) {
-      const objects = page.map(([key, value]) => checkedSummary(this.#level.directory, key, value).soif);
-      yield { bytes: Buffer.concat(objects), objects: objects.length, updateTime: keyOrder(page.at(-1)![0]) };
+    for await (const page of this.iterate({ ...options, since })) {
+      const objects = page.map(({ soif }) => soif);
+      yield { bytes: Buffer.concat(objects), objects: objects.length, updateTime: page.at(-1)!.updateTime };
     }
   }
 
-  async *#pages(since: UnixSeconds, options: ExportOptions): AsyncGenerator<Row[], void, undefined> {
-    requireInteger(since, 'since');
-    for (const range of exportRanges(since)) {
-      for await (const page of this.#level.pages(range, { bytes: PAGE_BYTES, limit: PAGE_ROWS })) {
-        options.signal?.throwIfAborted();
-        yield page;
+  /** Divides a page of rows by the lengths of their objects, which are rows of their own. */
+  *#parts(page: readonly Row[]): Generator<readonly Row[]> {
+    let from = 0;
+    let bytes = 0;
+    for (const [i, [key, value]] of page.entries()) {
+      const { length, soif } = decodeSummaryRow(this.#level.directory, key, value);
+      bytes += Math.max(length, soif.length);
+      if (bytes < PAGE_BYTES) continue;
+      yield page.slice(from, i + 1);
+      from = i + 1;
+      bytes = 0;
+    }
+    if (from < page.length) yield page.slice(from);
+  }
+
+  /** The summaries of rows, without those that a batch has moved or deleted since they were read. */
+  async #summaries(rows: readonly Row[]): Promise<Required<Summary>[]> {
+    const { directory } = this.#level;
+    const decoded = rows.map(([key, value]) => decodeSummaryRow(directory, key, value));
+    const contents = await this.#contents(decoded);
+    const doubtful = rows.filter(
+      (_, i) => decoded[i]!.soif.length === 0 && !isObjectOf(decoded[i]!, contents[i]),
+    );
+    const again = await this.#level.getMany(doubtful.map(([key]) => key));
+    const later = new Map(doubtful.map(([key], i) => [key, again[i]] as const));
+    const summaries: Required<Summary>[] = [];
+    for (const [i, [key, value]] of rows.entries()) {
+      const current = later.has(key) ? later.get(key) : value;
+      if (current === undefined) continue;
+      if (current !== value && Buffer.compare(current, value) !== 0) {
+        summaries.push(...(await this.#summaries([[key, current]])));
+        continue;
       }
+      const { url, updateTime, timeToLive, contentTime } = decoded[i]!;
+      const soif = objectOf(directory, decoded[i]!, contents[i]);
+      summaries.push({ url, updateTime, timeToLive, contentTime, soif });
     }
+    return summaries;
   }
-}
 
-function damagedSummary(directory: string, url: string, problem: string, cause?: unknown): StorageError {
-  return new StorageError(
-    `the store in ${directory} is damaged: the summary of ${url} ${problem}; ${adviceFor(directory)}`,
-    { cause },
-  );
+  /** The bytes of the objects that are rows of their own; undefined for the others. */
+  async #contents(rows: readonly SummaryRow[]): Promise<(Uint8Array | undefined)[]> {
+    const keys = rows.map(contentKey);
+    const found = await this.#level.getMany(keys.filter((key) => key !== undefined));
+    let next = 0;
+    return keys.map((key) => (key === undefined ? undefined : found[next++]));
+  }
 }
 
 function exportRanges(since: UnixSeconds): KeyRange[] {
@@ -140,46 +180,6 @@ function exportRanges(since: UnixSeconds): KeyRange[] {
     { gte: orderedKey(TABLE.summaries, 0), lt: orderedKey(TABLE.summaries, 1) },
     { gte: orderedKey(TABLE.summaries, since), lt: end },
   ];
-}
-
-function summaryOf(directory: string, [key, value]: Row): Required<Summary> {
-  const { timeToLive, soif, contentTime } = checkedSummary(directory, key, value);
-  const updateTime = keyOrder(key);
-  return { url: keyUrl(key, 9), updateTime, timeToLive, soif, contentTime: contentTime || updateTime };
-}
-
-/** The checksum of a summary's object. It begins with the Update-Time, so that the bytes of another version do not pass. */
-export function summaryCrc(updateTime: UnixSeconds, soif: Uint8Array): number {
-  return crc32(soif, updateTime >>> 0);
-}
-
-/**
- * Decodes a row of the table of summaries. A row of an earlier version has no checksum and is not verified.
- *
- * @throws StorageError if the object is not the one that was stored
- */
-export function checkedSummary(
-  directory: string,
-  key: Uint8Array,
-  value: Uint8Array,
-): Required<SummaryRecord> {
-  let record: Required<SummaryRecord>;
-  try {
-    record = summaryCodec.decode(value);
-  } catch (cause) {
-    throw damagedSummary(directory, keyUrl(key, 9), 'cannot be read', cause);
-  }
-  if (record.crc !== 0 && summaryCrc(keyOrder(key), record.soif) !== record.crc)
-    throw damagedSummary(directory, keyUrl(key, 9), 'has another checksum than when it was stored');
-  return record;
-}
-
-export function summaryKey(updateTime: UnixSeconds, url: string): Uint8Array {
-  return orderedUrlKey(TABLE.summaries, updateTime, url);
-}
-
-export function identityKey(url: string): Uint8Array {
-  return urlKey(TABLE.identities, url);
 }
 
 /** Key of the store's {@link GathererCounters}. */

@@ -72,6 +72,7 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
     'storage/files',
     'storage/records',
   ],
+  'storage/backup': ['storage/files'],
   'storage/original-registry': ['storage/broker', 'storage/level', 'storage/files', 'storage/records'],
 
   // clients/index.ts is the entry point; no component imports it.
@@ -90,17 +91,25 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   'servers/essence': [],
   'servers/host': [],
   'servers/web': ['servers/host'],
-  'servers/gatherd': ['servers/host'],
-  'servers/broker': ['servers/host', 'servers/web'],
-  'servers/refererd': ['servers/host', 'servers/web'],
+  'servers/monitor': ['servers/web'],
+  'servers/gatherd': ['servers/host', 'servers/monitor'],
+  'servers/broker': ['servers/host', 'servers/monitor', 'servers/web'],
+  'servers/refererd': ['servers/host', 'servers/monitor', 'servers/web'],
   'servers/crawler': ['servers/host', 'servers/web', 'servers/essence'],
-  'servers/gatherer': ['servers/crawler', 'servers/host', 'servers/web', 'servers/essence'],
+  'servers/gatherer': [
+    'servers/crawler',
+    'servers/host',
+    'servers/monitor',
+    'servers/web',
+    'servers/essence',
+  ],
   'servers/all-in-one': [
     'servers/gatherer',
     'servers/gatherd',
     'servers/broker',
     'servers/refererd',
     'servers/host',
+    'servers/monitor',
     'servers/web',
   ],
   'servers/cli': [
@@ -112,6 +121,7 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
     'servers/crawler',
     'servers/essence',
     'servers/host',
+    'servers/monitor',
     'servers/web',
   ],
 };

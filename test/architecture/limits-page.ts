@@ -13,7 +13,7 @@ import { sourcesOf, TOP_FOLDERS, textOf } from './sources.js';
 
 /** Names that are limits: a maximum, a minimum, a time, a size, a rate. */
 const LIMIT_NAME =
-  /max|(?<!ad)min(?!imal|ute|d)|limit|timeout|quota|budget|delay|grace|patience|linger|idle|deadline|memory|cache(?:Bytes|Size)|retr(?:y|ies)|attempts|backlog|deep|window/i;
+  /max|(?<!ad)min(?!imal|ute|d)|limit|timeout|quota|budget|delay|grace|patience|linger|idle|deadline|memory|cache-?(?:Bytes|Size)|retr(?:y|ies)|attempts|backlog|deep|window/i;
 
 /** One limit of the library: a member of an option type whose comment states the default. */
 interface LibraryLimit {

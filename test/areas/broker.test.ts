@@ -8,6 +8,7 @@ import '../servers/broker/request-log.test.js';
 import '../servers/broker/server.test.js';
 import '../servers/broker/web-admin.test.js';
 import '../servers/broker/web-links.test.js';
+import '../servers/broker/web-forgiving.test.js';
 import '../servers/broker/web-passages.test.js';
 import '../servers/broker/web-results.test.js';
 import '../servers/broker/web.test.js';

@@ -16,6 +16,7 @@ import '../servers/essence/message-charsets.test.js';
 import '../servers/essence/office.test.js';
 import '../servers/essence/office-xml.test.js';
 import '../servers/essence/outlinks.test.js';
+import '../servers/essence/own-modules.test.js';
 import '../servers/essence/page-metadata.test.js';
 import '../servers/essence/pool.test.js';
 import '../servers/essence/power-point.test.js';

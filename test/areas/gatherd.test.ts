@@ -19,6 +19,7 @@ import '../protocols/gatherd/sessions.test.js';
 import '../servers/host/append-file.test.js';
 import '../servers/host/connection-table.test.js';
 import '../servers/host/fair-share.test.js';
+import '../servers/host/handshakes.test.js';
 import '../servers/host/log-file.test.js';
 import '../servers/host/debug-flags.test.js';
 import '../servers/host/logger.test.js';

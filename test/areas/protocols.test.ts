@@ -17,6 +17,7 @@ import '../protocols/urls/canonical.test.js';
 import '../protocols/urls/crawl-uris.test.js';
 import '../protocols/urls/fingerprint.test.js';
 import '../protocols/urls/reference-url.test.js';
+import '../protocols/urls/own-schemes.test.js';
 import '../storage/seen/conformance.test.js';
 import '../storage/seen/seen.test.js';
 import '../protocols/soif/annotation.test.js';

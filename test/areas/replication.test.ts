@@ -8,6 +8,7 @@ import '../servers/broker/bulk-collector.test.js';
 import '../servers/broker/bulk-compare.test.js';
 import '../servers/broker/bulk-sender.test.js';
 import '../servers/broker/url-bytes.test.js';
+import '../clients/abort.test.js';
 import '../clients/bulk/client.test.js';
 import '../protocols/bulk/codec-flags.test.js';
 import '../protocols/bulk/digests.test.js';

@@ -5,6 +5,7 @@ import '../architecture/file-calls.test.js';
 import '../architecture/import-cycles.test.js';
 import '../architecture/import-direction.test.js';
 import '../architecture/limits.test.js';
+import '../architecture/public-types.test.js';
 import '../servers/all-in-one/chain.test.js';
 import '../servers/all-in-one/connection-limits.test.js';
 import '../servers/all-in-one/documents-server.test.js';

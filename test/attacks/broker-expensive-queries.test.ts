@@ -82,7 +82,7 @@ t.test('cheap queries beside 19 clients with expensive ones', async (t) => {
 });
 
 t.test('Max-Work of broker.conf: a client reads that its query was too expensive', async (t) => {
-  const { port } = await startBrokerProcess(t, { objects: 4_000, words: 40, conf: 'Max-Work 1\n' });
+  const { port } = await startBrokerProcess(t, { objects: 8_000, words: 100, conf: 'Max-Work 1\n' });
   // No literal text narrows the expressions, no object matches: all of them read all objects, which takes many seconds.
   const query = many(100, (i) => `body regexp "([a-z]+ )*([aeiou]*[xq]+[^ ]*)+[!-%]{1,${1 + i}}"`, 'or');
   const { tail } = await ask(port, `#USER #opaque #END ${query}`);

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ClassicLevel } from 'classic-level';
 import t from 'tap';
 import { SoifObject } from '../../protocols/soif/index.js';
 import { checkStores, repairStores } from '../../storage/check/index.js';
@@ -44,7 +45,8 @@ async function fillGatherer(directory: string): Promise<void> {
     await using store = await GathererStore.open(join(directory, 'working'));
     const batch = store.batch();
     for (let i = 0; i < OBJECTS / 2; i++)
-      batch.putSummary(summary(`http://${i}.test/${round}`, NOW + i, words(i)));
+      // Objects of more than a kilobyte are rows of their own.
+      batch.putSummary(summary(`http://${i}.test/${round}`, NOW + i, words(i).repeat(1 + (i % 3))));
     await batch.commit();
   }
 }
@@ -116,6 +118,36 @@ t.test('repair saves the objects outside the damaged block, and the result is so
       t.equal(opened.summaries.count, outcome.objects);
     }
   }
+});
+
+t.test('objects that are rows of their own: lost, changed, or without a summary', async (t) => {
+  const root = await temporaryDirectory(t);
+  await fillGatherer(root);
+  const store = join(root, 'working');
+  const db = new ClassicLevel<Buffer, Buffer>(store, { keyEncoding: 'buffer', valueEncoding: 'buffer' });
+  const keys = await db.keys({ gte: Buffer.from('N'), lt: Buffer.from('O') }).all();
+  const [lost, changed, orphan] = [keys[0]!, keys[1]!, Buffer.concat([keys[2]!, Buffer.from('x')])];
+  const value = (await db.get(changed))!;
+  value[value.length - 20]! ^= 1;
+  await db.batch([
+    { type: 'del', key: lost },
+    { type: 'put', key: changed, value },
+    { type: 'put', key: orphan, value },
+  ]);
+  await db.close();
+  const url = (key: Buffer) => key.subarray(9).toString();
+  const checked = await cli('store', 'check', root);
+  t.equal(checked.code, 1);
+  for (const key of [lost, changed]) t.match(checked.stdout, `the summary of ${url(key)} is damaged`);
+  t.match(checked.stdout, /there are \d+ objects for \d+ summaries without one/);
+  const repaired = await cli('store', 'repair', '--replace', '--force', '--json', root);
+  t.equal(repaired.code, 0, repaired.stderr);
+  t.equal((JSON.parse(repaired.stdout) as { objects: number }).objects, OBJECTS - 2);
+  const again = await cli('store', 'check', root);
+  t.equal(again.code, 0, again.stdout);
+  await using opened = await GathererStore.open(store);
+  t.equal(await opened.summaries.get(url(lost)), undefined);
+  t.equal(opened.summaries.count, OBJECTS - 2);
 });
 
 t.test('without CURRENT, or without any MANIFEST, every object is saved', async (t) => {

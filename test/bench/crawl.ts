@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Contestant, type Crawled, createContestants } from './crawl/contestants.js';
 import { defaultDirectory, serve } from './crawl/site.js';
-import { median, print, writeResult } from './harness.js';
+import { childCpuSeconds, median, print, writeResult } from './harness.js';
 
 /** The ratios to reach, ours / theirs. */
 const GOALS: Readonly<Record<string, number>> = { plain: 1, wget2: 0.25, httrack: 4, crawlee: 10 };
@@ -62,6 +62,8 @@ export async function run(args: string[]): Promise<void> {
 /** The runs of one contestant. */
 class Lane {
   readonly crawls: Crawled[] = [];
+  /** Milliseconds of processor time for each page of a crawl, by crawl, with the start of the program. */
+  readonly cpuMs: number[] = [];
 
   constructor(
     readonly contestant: Contestant,
@@ -73,7 +75,10 @@ class Lane {
   }
 
   run(url: string, scratch: string): void {
-    this.crawls.push(this.contestant.run(url, scratch));
+    const before = childCpuSeconds();
+    const crawled = this.contestant.run(url, scratch);
+    this.crawls.push(crawled);
+    this.cpuMs.push((1000 * (childCpuSeconds() - before)) / Math.max(1, crawled.pages));
     rmSync(scratch, { recursive: true, force: true });
   }
 
@@ -120,9 +125,10 @@ async function report(url: string, connections: string, lanes: readonly Lane[]):
     aim: GOALS,
     ratios,
     differences,
-    results: lanes.map(({ contestant, crawls, rate, spread, maxRssBytes }) => ({
+    results: lanes.map(({ contestant, crawls, cpuMs, rate, spread, maxRssBytes }) => ({
       name: contestant.name,
       rate,
+      cpuMsPerPage: median(cpuMs),
       spread,
       maxRssBytes,
       crawls: crawls.map(({ pages, seconds, found }) => ({ pages, seconds, found: found.size })),
@@ -148,10 +154,11 @@ function formatExamples(paths: readonly string[]): string {
   return `${paths.length}: ${shown}${paths.length > MAX_SHOWN ? ' ...' : ''}`;
 }
 
-function formatRow({ contestant, rate, spread, maxRssBytes, last, crawls }: Lane): string {
+function formatRow({ contestant, rate, spread, maxRssBytes, last, crawls, cpuMs }: Lane): string {
   return [
     `  ${contestant.label.padEnd(34)}`,
     `${rate.toFixed(0).padStart(6)} pages/s`,
+    `${median(cpuMs).toFixed(2).padStart(6)} cpu ms/page`,
     `${String(last.found.size).padStart(6)} pages`,
     `${String(crawls.length).padStart(2)} runs, spread ${(spread * 100).toFixed(0).padStart(3)} %`,
     `peak ${(maxRssBytes / 1e6).toFixed(0)} MB`,

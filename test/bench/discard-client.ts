@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 
 /** One measurement: several concurrent clients, each of which fetches everything. */
 export interface Transfer {
-  readonly kind: 'http' | 'gatherd';
+  readonly kind: 'http' | 'gatherd' | 'gatherd-clear';
   readonly host: string;
   readonly port: number;
   readonly clients: number;
@@ -67,14 +67,15 @@ async function prepare(transfer: Transfer, buffer: Uint8Array): Promise<Discarde
   if (transfer.kind === 'http') {
     await once(client.socket, 'connect');
   } else {
-    client.socket.write('HELLO bench\nSET compression\n');
-    await client.waitUntil(() => /^500 - .*\n$/m.test(client.tail));
+    client.socket.write(transfer.kind === 'gatherd' ? 'HELLO bench\nSET compression\n' : 'HELLO bench\n');
+    const answered = transfer.kind === 'gatherd' ? /^500 - .*\n$/m : /^10\d - .*\n$/m;
+    await client.waitUntil(() => answered.test(client.tail));
   }
   return client;
 }
 
 async function fetchAll(transfer: Transfer, client: Discarder): Promise<void> {
-  if (transfer.kind === 'gatherd') {
+  if (transfer.kind !== 'http') {
     client.tail = '';
     client.socket.write(`SEND-UPDATE ${transfer.target}\n`);
     await client.waitUntil(() => /499 - [^\n]*\n$/.test(client.tail));

@@ -1,14 +1,15 @@
-// Benchmark `gatherd`: the compressed export of a large database to one and to many clients, compared with nginx sending the same bytes
+// Benchmark `gatherd`: the compressed export of a large database to one and to many clients, and the clear one, compared with nginx sending the same bytes
 // as a file; the cost of an update compared with a complete transfer; the cost of a thousand idle sessions. Every server is a separate
 // process; the client is discard-client.ts. Needs nginx.
 //   npm run bench -- gatherd [--objects N] [--runs N] [--clients N] [--idle N]
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { gunzipSync } from 'node:zlib';
 import { encodeSoif, SoifObject } from '../../protocols/soif/index.js';
 import { GathererStore } from '../../storage/index.js';
 import { PROGRAM } from '../helpers/cli.js';
@@ -41,6 +42,10 @@ export async function run(args: string[]): Promise<void> {
   try {
     const database = await makeDatabase(scratch, objects);
     const gatherd = await startGatherd(join(scratch, 'data'), servers);
+    writeFileSync(
+      join(database.directory, 'clear'),
+      gunzipSync(readFileSync(join(database.directory, 'All-Templates.gz'))),
+    );
     const nginx = await startNginx(scratch, database.directory, 'EXPORT', (child) => servers.push(child));
     const plan = planTransfers(gatherd.port, nginx, Number(values.clients), objects);
     await measure(plan, database, gatherd, Number(values.runs), Number(values.idle));
@@ -124,7 +129,10 @@ async function startGatherd(directory: string, servers: ChildProcess[]): Promise
 }
 
 /** The transfers of one round. */
-type Plan = Record<'nginxOne' | 'one' | 'nginxMany' | 'many' | 'whole' | 'update', Transfer>;
+type Plan = Record<
+  'nginxOne' | 'one' | 'nginxMany' | 'many' | 'nginxClear' | 'clear' | 'whole' | 'update',
+  Transfer
+>;
 
 function planTransfers(gatherd: number, nginx: number, clients: number, objects: number): Plan {
   const http = { kind: 'http', host: HOST, port: nginx, target: '/All-Templates.gz' } as const;
@@ -135,6 +143,8 @@ function planTransfers(gatherd: number, nginx: number, clients: number, objects:
     one: { ...ours, clients: 1 },
     nginxMany: { ...http, clients },
     many: { ...ours, clients },
+    nginxClear: { ...http, clients: 1, target: '/clear' },
+    clear: { ...ours, kind: 'gatherd-clear', clients: 1 },
     whole: { ...ours, clients: 1 },
     update: { ...ours, clients: 1, target: String(since) },
   };
@@ -187,6 +197,9 @@ async function measure(
     `  ${plan.many.clients} clients  gatherd ${megabytes(rate('many'))}/s   nginx ${megabytes(rate('nginxMany'))}/s   ratio ${ratio('many', 'nginxMany').toFixed(2)}   (${megabytes(many.bytes)} in all)`,
   );
   print(
+    `  clear       gatherd ${megabytes(rate('clear'))}/s   nginx ${megabytes(rate('nginxClear'))}/s   ratio ${ratio('clear', 'nginxClear').toFixed(2)}`,
+  );
+  print(
     `  update of 1 percent: ${(update.seconds * 1000).toFixed(2)} ms, ${update.bytes} bytes; complete transfer ${(whole.seconds * 1000).toFixed(1)} ms; median share ${(share * 100).toFixed(2)} %`,
   );
   print(
@@ -199,6 +212,7 @@ async function measure(
     publishSeconds: database.publishSeconds,
     ratioOne: ratio('one', 'nginxOne'),
     ratioMany: ratio('many', 'nginxMany'),
+    ratioClear: ratio('clear', 'nginxClear'),
     updateShare: share,
     idle: { sessions: idle, withIdle, alone },
     memory,

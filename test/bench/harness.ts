@@ -1,8 +1,19 @@
 // Runs comparisons and writes their results; every benchmark uses it.
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+
+/** Kernel ticks of processor time in a second. */
+const TICKS_PER_SECOND = 100;
+
+/** Seconds of processor time of the child processes that have ended, with their own (Linux only; elsewhere 0). */
+export function childCpuSeconds(): number {
+  if (!existsSync('/proc/self/stat')) return 0;
+  const fields = readFileSync('/proc/self/stat', 'latin1').split(') ').at(-1)?.split(' ') ?? [];
+  return (Number(fields[13]) + Number(fields[14])) / TICKS_PER_SECOND;
+}
 
 /** One side of a comparison. `run` does the whole work once and returns its amount. */
 export interface Contestant {

@@ -10,13 +10,15 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { listSavedPages, runProgram } from './crawl/contestants.js';
 import { type BenchSite, defaultDirectory, isInstalled, serve } from './crawl/site.js';
-import { median, print, writeResult } from './harness.js';
+import { childCpuSeconds, median, print, writeResult } from './harness.js';
 
 /** The outcome of a second run. */
 interface Checked {
   readonly pages: number;
   readonly seconds: number;
   readonly maxRssBytes: number;
+  /** Of processor time for each page, with the start of the program. */
+  readonly cpuMs: number;
   /** Answers of the server by status. */
   readonly answers: Readonly<Record<string, number>>;
 }
@@ -75,7 +77,7 @@ class Ours {
     this.#run([]);
   }
 
-  refresh(): Omit<Checked, 'answers'> {
+  refresh(): Pick<Checked, 'pages' | 'seconds' | 'maxRssBytes'> {
     const { counts, seconds, maxRssBytes } = this.#run(['--force']);
     return { pages: counts.unchanged, seconds, maxRssBytes };
   }
@@ -107,21 +109,26 @@ class Wget2 {
     runProgram('wget2', this.#scratch, this.#args);
   }
 
-  refresh(): Omit<Checked, 'answers'> {
+  refresh(): Pick<Checked, 'pages' | 'seconds' | 'maxRssBytes'> {
     const measured = runProgram('wget2', this.#scratch, this.#args);
     return { ...measured, pages: listSavedPages(this.#files).pages };
   }
 }
 
 /** Runs a crawler and counts the answers of the server during its run. */
-function countAnswersDuring(site: BenchSite, work: () => Omit<Checked, 'answers'>): Checked {
+function countAnswersDuring(
+  site: BenchSite,
+  work: () => Pick<Checked, 'pages' | 'seconds' | 'maxRssBytes'>,
+): Checked {
   const before = site.countAnswers();
+  const cpu = childCpuSeconds();
   const outcome = work();
+  const cpuMs = (1000 * (childCpuSeconds() - cpu)) / Math.max(1, outcome.pages);
   const answers = Object.entries(site.countAnswers()).map(([status, count]): [string, number] => [
     status,
     count - (before[status] ?? 0),
   ]);
-  return { ...outcome, answers: Object.fromEntries(answers.filter(([, count]) => count > 0)) };
+  return { ...outcome, cpuMs, answers: Object.fromEntries(answers.filter(([, count]) => count > 0)) };
 }
 
 async function report(
@@ -136,9 +143,10 @@ async function report(
     rates.set(label, rate);
     const { pages, answers } = checks.at(-1)!;
     const peak = Math.max(...checks.map(({ maxRssBytes }) => maxRssBytes)) / 1e6;
+    const cpuMs = median(checks.map((check) => check.cpuMs)).toFixed(2);
     const statuses = Object.entries(answers).map(([status, count]) => `${count} x ${status}`);
     print(
-      `  ${label.padEnd(32)} ${rate.toFixed(0).padStart(6)} pages/s, ${pages} pages, peak ${peak.toFixed(0)} MB, answers ${statuses.join(', ')}`,
+      `  ${label.padEnd(32)} ${rate.toFixed(0).padStart(6)} pages/s, ${cpuMs} cpu ms/page, ${pages} pages, peak ${peak.toFixed(0)} MB, answers ${statuses.join(', ')}`,
     );
   }
   const [ours = 0, rival] = [...rates.values()];

@@ -20,6 +20,8 @@ import { RecordingSite } from './crawl-kill-site.js';
 
 const CHILD = fileURLToPath(new URL('crawl-kill-child.js', import.meta.url));
 const WORKERS = 6;
+/** Kills of the longest crawl, by which those of the others are measured; HARVEST_KILLS=100 takes some minutes. */
+const KILLS = Number(process.env.HARVEST_KILLS ?? 40);
 
 // Each kill needs a new process; its start takes a second on a busy machine.
 t.setTimeout(600_000);
@@ -162,15 +164,21 @@ async function readResult(gatherer: string) {
   };
 }
 
-/** Returns the repeated requests, except those that repeat the last request to their host before a kill. */
-function unnecessaryRequests(processes: RecordingSite['processes']): string[] {
-  const completed = new Set<string>();
+/**
+ * Returns the repeated requests, except those that repeat the last request to their host before a kill. A page is requested once; an address
+ * without a document of its own, whose links no record has, once for each RootNode that leads to it (G-68).
+ */
+function unnecessaryRequests({ processes, roots }: Pick<RecordingSite, 'processes' | 'roots'>): string[] {
+  const completed = new Map<string, number>();
   const unnecessary: string[] = [];
   processes.forEach((pathsByHost, number) => {
     for (const [host, paths] of pathsByHost) {
-      for (const path of paths)
-        if (completed.has(host + path)) unnecessary.push(`${host}${path} in process ${number}`);
-      for (const path of paths.slice(0, -1)) completed.add(host + path);
+      for (const [i, path] of paths.entries()) {
+        const count = completed.get(host + path) ?? 0;
+        const allowed = /^\/(?:gone|moved)/.test(path) ? roots.length : 1;
+        if (count >= allowed) unnecessary.push(`${host}${path} in process ${number}`);
+        if (i < paths.length - 1) completed.set(host + path, count + 1);
+      }
     }
   });
   return unnecessary;
@@ -218,7 +226,7 @@ async function compare(
   const setup = setUp(t, site, order);
   const uninterrupted = await crawl(setup, 'uninterrupted', 0);
   const pages = countRequests(site.processes);
-  t.same(unnecessaryRequests(site.processes), [], 'the uninterrupted crawl requests each page once');
+  t.same(unnecessaryRequests(site), [], 'the uninterrupted crawl requests each page once');
   const { killed, report, result } = await crawl(setup, 'killed', kills);
   t.comment(`${killed} kills, ${pages} pages, ${countRequests(site.processes)} requests`);
   t.ok(killed >= kills * 0.9, `${killed} of ${kills} kills hit a running process`);
@@ -237,7 +245,7 @@ async function compare(
     'both crawls have the same objects',
   );
   t.same(result, uninterrupted.result, 'both crawls have the same results');
-  t.same(unnecessaryRequests(site.processes), [], 'only requests in flight at a kill are repeated');
+  t.same(unnecessaryRequests(site), [], 'only requests in flight at a kill are repeated');
   t.ok(
     countRequests(site.processes) <= pages + killed * WORKERS,
     `${countRequests(site.processes)} requests for ${pages} pages, ${killed} kills and ${WORKERS} workers`,
@@ -255,15 +263,15 @@ async function compare(
   return setup;
 }
 
-t.test('CRAWL-17: kill -9 a hundred times during one crawl', async (t) => {
-  await using site = await RecordingSite.start(200);
-  await compare(t, site, { logs: false }, 100);
+t.test('CRAWL-17: kill -9 many times during one crawl', async (t) => {
+  await using site = await RecordingSite.start(2 * KILLS);
+  await compare(t, site, { logs: false }, KILLS);
 });
 
 for (const seen of SEEN_KINDS.filter((kind) => kind !== 'level')) {
   t.test(`CRAWL-4.4: kill -9 with the seen filter ${seen}`, async (t) => {
     await using site = await RecordingSite.start(40);
-    await compare(t, site, { seen, sourceTagSeeds: true }, 12);
+    await compare(t, site, { seen, sourceTagSeeds: true }, Math.ceil(KILLS * 0.3));
   });
 }
 

@@ -26,6 +26,7 @@ try {
   t.teardown(() => browser.close());
   const viewport = { width: 1100, height: 900 };
   await useWithKeyboard(await browser.newContext({ viewport }), url);
+  await completeWords(await browser.newContext({ viewport }), url);
   await administer(await browser.newContext({ viewport }), url);
   await useWithoutScript(await browser.newContext({ viewport, javaScriptEnabled: false }), url);
   const phone = { width: 360, height: 740 };
@@ -142,6 +143,32 @@ async function useWithKeyboard(context: BrowserContext, url: string): Promise<vo
     problems.filter((problem) => !problem.includes('400 (Bad Request)')),
     [],
   );
+}
+
+/** Takes words that the page offers while the user types, and reads what a forgiving query found. */
+async function completeWords(context: BrowserContext, url: string): Promise<void> {
+  const page = await context.newPage();
+  await page.goto(url);
+  await page.locator('[name=query]:focus').waitFor();
+  const offers = (text: string) =>
+    page.locator(`#completions option[value="${text}"]`).waitFor({ state: 'attached' });
+  await page.keyboard.type('vero');
+  await offers('veronica');
+  await page.keyboard.type('nica wa');
+  await offers('veronica wais');
+  await page.keyboard.type('i');
+  await offers('veronica wais');
+  // Only the text is known to a script: the browser shows the list itself.
+  assert.equal(await page.locator('#query').inputValue(), 'veronica wai');
+  await page.locator('#query').fill('services veronica');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.results');
+  const reading = (await page.locator('p.reading').first().textContent()) ?? '';
+  assert.match(reading, /Also found: service\./);
+  await saveScreenshot(page, { path: join(directory, 'forgiving.png') });
+  await tabTo(page, /^A Only what was typed/);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('h1:has-text("Nothing found")');
 }
 
 /** Sends commands from the administration page, with the keyboard. */

@@ -7,6 +7,7 @@ import {
   readFileSync,
   statSync,
   symlinkSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { connect } from 'node:net';
@@ -183,6 +184,36 @@ t.test('G-140: the script that merges annotations is right after any number of r
     );
     t.match(published, /^my-manual-attribute\{4\}:\tneat$/im, 'and has the annotation');
   }
+});
+
+t.test('G-133 to G-135: cleandb, rmbinary and gdbmutil change what a Gatherer has published', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const production = join(directory, 'data', 'PRODUCTION.gdbm');
+  await using site = await Site.start({ '/': page('one', ['/two']), '/two': page('two', []) });
+  writeFileSync(
+    join(directory, 'gatherer.cf'),
+    `Gatherer-Name: edited\nTop-Directory: ${directory}\n<RootNodes>\n${site.url}/ Delay=0\n</RootNodes>\n`,
+  );
+  t.equal((await cli('gatherer', '--no-daemon', join(directory, 'gatherer.cf'))).code, 0);
+  const published = async (): Promise<string> =>
+    (await cli('gdbmutil', 'list', join(directory, 'data', 'generations'))).stdout;
+  for (const command of [
+    ['cleandb', '-truncate', production],
+    ['rmbinary', production],
+    ['expiredb', production],
+    ['gdbmutil', 'reorganize', production],
+    ['gdbmutil', 'delete', production, `${site.url}/two`],
+  ]) {
+    const done = await cli(...command);
+    t.equal(done.code, 0, `${command.join(' ')}: ${done.stderr}`);
+    t.match(done.stderr, /is made from the 2 published objects; "harvest mkindex" publishes it/);
+    if (command[1] !== 'delete') unlinkSync(production);
+  }
+  t.equal(await published(), `${site.url}/\n${site.url}/two\n`, 'nothing is published by that');
+  t.equal((await cli('mkindex', join(directory, 'data'))).code, 0);
+  t.equal(await published(), `${site.url}/\n`);
+  const empty = await cli('cleandb', join(directory, 'PRODUCTION.gdbm'));
+  t.same([empty.code, /there is no/.test(empty.stderr)], [1, true], 'a directory without objects');
 });
 
 t.test('a tool that is killed with -9 leaves the old database intact', async (t) => {

@@ -1,5 +1,6 @@
 // The example Gatherers, run as their READMEs describe.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -168,5 +169,31 @@ t.test(
     const log = readFileSync(join(directory, 'data/crawl/logs/crawl.log'), 'utf8');
     t.equal(log.match(/type:/g)?.length, 2);
     t.end();
+  },
+);
+
+t.test(
+  'own-modules: a fetcher, a summarizer and an unpacker of the operator (E-46, E-60); links are followed by the fetcher’s scheme',
+  async (t) => {
+    const server = spawn(process.execPath, ['spartan-server.mjs', 'documents', '9667'], {
+      cwd: join(EXAMPLES, 'own-modules'),
+      env: { ...process.env, NODE_OPTIONS: '' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    t.teardown(() => server.kill());
+    await once(server.stdout, 'data');
+    const objects = runExample(t, 'own-modules');
+    t.same(urlsOf(objects), [
+      'http://kitchen.example/bo',
+      'http://kitchen.example/wilma',
+      'spartan://localhost:9667/',
+      'spartan://localhost:9667/recipes/pancakes.gmi',
+      'spartan://localhost:9667/recipes/soup.gmi',
+    ]);
+    const pancakes = objectOf(objects, 'spartan://localhost:9667/recipes/pancakes.gmi');
+    t.equal(pancakes.text('Type'), 'Gemtext');
+    t.equal(pancakes.text('Title')?.trim(), 'Pancakes');
+    t.equal(pancakes.text('Headings')?.trim(), 'What you need\nWhat you do');
+    t.equal(objectOf(objects, 'http://kitchen.example/bo').text('Author')?.trim(), 'Uncle Bo');
   },
 );

@@ -108,6 +108,12 @@ t.test('the console of a run: `harvest crawl` pauses, reports and continues it',
   t.equal((await cli('crawl', 'resume', '--data', data)).code, 0);
   released?.();
   await run.output(/^ready /m);
+  for (const words of [['report', 'all'], ['pause']])
+    t.match(await cli('crawl', ...words, '--data', data), {
+      code: 1,
+      stdout: '',
+      stderr: /^crawl: no crawl is running on /,
+    });
   run.child.kill('SIGTERM');
   t.equal((await run.finished).code, 0);
 });

@@ -16,7 +16,7 @@ const RARE = [
   'xz-decompress',
   'postal-mime',
   'word-extractor',
-  'unpdf',
+  '@embedpdf',
   'exifr',
   'marked',
   'warcio',

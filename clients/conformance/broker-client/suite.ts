@@ -26,3 +26,5 @@ export const suite: Suite = {
     return prepareClient(await CommandClient.of<QueryTask>(command, ['host', 'port', 'query']));
   },
 };
+export type { Behavior, Bench, ClientCase, ClientContext } from './bench.js';
+export type { Kind, Requested } from './replies.js';

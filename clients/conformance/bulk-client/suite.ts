@@ -25,3 +25,5 @@ export const suite: Suite = {
     return prepareBulkClient(await CommandClient.of(commandOf('bulk-client', args)));
   },
 };
+export type { Behavior, Bench, BulkClientCase, BulkClientContext } from './bench.js';
+export type { Kind } from './replies.js';

@@ -57,3 +57,8 @@ export const suite: Suite = {
     });
   },
 };
+export type { Bench, ClientContext, Observation } from './bench.js';
+export type { ClientCase } from './cases/case-builders.js';
+export type { Behavior, Step } from './dialogue.js';
+export type { Content, Section, SectionObject, WireObject } from './objects.js';
+export type { OutputReader } from './output.js';

@@ -18,7 +18,7 @@ export type RuleId =
   | 'tolerant-reader';
 
 /** One violation of a rule. */
-interface Violation {
+export interface Violation {
   /** Bytes from the start of the (decompressed) stream. */
   readonly offset: number;
   /** URL of the object that contains it; empty outside of objects. */

@@ -192,3 +192,6 @@ export const suite: Suite = {
     }
   },
 };
+export type { StreamReport } from './check-stream.js';
+export type { Finding, Findings, RuleId, Violation } from './findings.js';
+export type { StreamKind } from './wrapper-checker.js';

@@ -38,19 +38,19 @@ export class AdminRoutes {
   constructor(
     readonly context: RouteContext,
     readonly site: SiteLinks,
-    /** Path of the program. */
-    readonly action: string,
-    readonly help: string,
+    /** The program and its help, as links have them. */
+    readonly links: { readonly action: string; readonly help: string },
     readonly send: (reply: FastifyReply, page: PageReply) => FastifyReply,
   ) {}
 
-  add(app: FastifyInstance, paths: readonly string[]): void {
-    for (const path of [...paths, this.action]) {
+  /** @param program - path of the program, as routes have it */
+  add(app: FastifyInstance, program: string, paths: readonly string[]): void {
+    for (const path of [...paths, program]) {
       app.get(path, (request, reply) =>
         this.#page(request, reply, 200, { keyword: 'do-stats', parameters: '' }),
       );
     }
-    app.post(this.action, (request, reply) => this.#command(request, reply));
+    app.post(program, (request, reply) => this.#command(request, reply));
   }
 
   async #command(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -125,8 +125,7 @@ export class AdminRoutes {
       command: sent.keyword,
       parameters: sent.parameters,
       token,
-      action: this.action,
-      help: this.help,
+      ...this.links,
       host: config.brokerHost,
       port: this.context.brokerAddress.port,
       enabled: config.adminPassword !== '',

@@ -149,6 +149,7 @@ export class AlternativeFinder {
       matchWord,
       errors,
       wantLines: false,
+      ordered: false,
       maxFiles: MAX_OBJECTS,
       lifetimeMs: PROBE_MS,
       client,

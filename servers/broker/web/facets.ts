@@ -133,6 +133,7 @@ export class FacetCounter {
       const hits = indexer.query(query, {
         ...matching,
         wantLines: false,
+        ordered: false,
         maxFiles: maxFacetObjects,
         lifetimeMs: facetMs,
         signal,

@@ -12,6 +12,8 @@ export interface QueryForm {
   /** BRK-9.2: `caseflag=on` means ignore case. */
   readonly ignoreCase: boolean;
   readonly matchWord: boolean;
+  /** `forms`: plain words are read as a person means them (`forgiving.ts`). Old query URLs have no such field. */
+  readonly forms: boolean;
   /** Spelling errors, 0 to 8. */
   readonly errors: number;
   readonly matchedLines: boolean;
@@ -46,6 +48,7 @@ export const DEFAULT_FORM: QueryForm = {
   query: '',
   ignoreCase: true,
   matchWord: true,
+  forms: true,
   errors: 0,
   matchedLines: true,
   descriptions: true,
@@ -89,6 +92,7 @@ export function readForm(fields: URLSearchParams): QueryForm {
     query: oneLine(fields.get('query') ?? '') || oneLine(composeQuery(fields)),
     ignoreCase: readCaseFlag(fields.getAll('caseflag')),
     matchWord: on('wordflag'),
+    forms: on('forms'),
     errors: number('errorflag', 8) ?? 0,
     matchedLines: on('opaqueflag'),
     descriptions: on('descflag'),
@@ -129,6 +133,7 @@ export function writeForm(form: QueryForm): string {
   const fields = new URLSearchParams({ query: form.query });
   const flags: readonly (readonly [string, boolean])[] = [
     ['wordflag', form.matchWord],
+    ['forms', form.forms],
     ['opaqueflag', form.matchedLines],
     ['descflag', form.descriptions],
     ['verbose', form.verbose],

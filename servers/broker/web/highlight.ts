@@ -14,7 +14,7 @@ export function literalTerms(query: Query): string[] {
   const visit = (node: Query): void => {
     switch (node.kind) {
       case 'term':
-        if (!PATTERN.test(node.text)) terms.push(node.text);
+        if (!PATTERN.test(node.text.replaceAll('\\.', ''))) terms.push(node.text.replaceAll('\\.', '.'));
         break;
       case 'select':
         if (node.operator === 'contains' && !PATTERN.test(node.value)) terms.push(node.value);

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ReferencesPool } from '../../../clients/references/index.js';
 import { hrefOfUrl } from '../../../protocols/soif/index.js';
 import { referenceUrl } from '../../../protocols/urls/index.js';
+import type { Certificate } from '../../host/index.js';
 import type { ShownHit } from './results.js';
 
 /** Time limits for a References Server. */
@@ -13,19 +14,29 @@ export interface LinkedFromOptions {
   readonly deadlineMs?: number;
   /** Pause after a page whose requests the server did not answer. Default 10 000. */
   readonly pauseMs?: number;
+  /** The address of its pages for browsers, without a final slash. Default: that of the server. */
+  readonly pagesUrl?: string | undefined;
+  /** The certificate that the server must have, also when it is renewed. Default: one that is trusted here. */
+  readonly certificate?: Pick<Certificate, 'fingerprint'> | undefined;
 }
 
 const DEFAULT_DEADLINE_MS = 300;
 const DEFAULT_PAUSE_MS = 10_000;
 
-/** Reduces the influence of the rank: the first 20 hits have nearly the same weight. */
-const RANK_OFFSET = 20;
+/** Reduces the influence of the rank: the second hit weighs a twelfth less than the first. */
+const RANK_OFFSET = 11;
+/** How much more the most linked hit weighs. */
+const LINK_SHARE = 0.1;
 
-/** Requests how many documents link to a document from the References Server (R-10) at `References-Server`, a `host:port`. */
+/**
+ * Requests how many documents link to a document from the References Server (R-10) at `References-Server`, a `host:port` with or without
+ * `tls://` before it.
+ */
 export class LinkedFrom implements AsyncDisposable {
   readonly #pool: ReferencesPool;
   readonly #deadlineMs: number;
   readonly #pauseMs: number;
+  readonly #pagesUrl: string;
   #pausedUntil = 0;
 
   constructor(
@@ -34,10 +45,17 @@ export class LinkedFrom implements AsyncDisposable {
   ) {
     this.#deadlineMs = options.deadlineMs ?? DEFAULT_DEADLINE_MS;
     this.#pauseMs = options.pauseMs ?? DEFAULT_PAUSE_MS;
-    const colon = server.lastIndexOf(':');
+    const [, tls = '', authority = ''] = /^(tls:\/\/)?(.*)$/s.exec(server) ?? [];
+    this.#pagesUrl = options.pagesUrl ?? `${tls === '' ? 'http' : 'https'}://${authority}`;
+    const colon = authority.lastIndexOf(':');
+    const { certificate } = options;
     this.#pool = new ReferencesPool({
-      host: server.slice(0, colon).replace(/^\[|\]$/g, ''),
-      port: Number(server.slice(colon + 1)),
+      // Read again for each connection.
+      get fingerprint() {
+        return certificate?.fingerprint;
+      },
+      host: tls + authority.slice(0, colon).replace(/^\[|\]$/g, ''),
+      port: Number(authority.slice(colon + 1)),
       connections: 1,
       connectTimeoutMs: this.#deadlineMs,
     });
@@ -78,7 +96,7 @@ export class LinkedFrom implements AsyncDisposable {
   /** Returns the URL of the server's page about a document; undefined if the server has no such page. */
   pageOf(url: string): string | undefined {
     const name = referenceUrl(hrefOfUrl(url));
-    return name === undefined ? undefined : `http://${this.server}/?${new URLSearchParams({ q: name })}`;
+    return name === undefined ? undefined : `${this.#pagesUrl}/?${new URLSearchParams({ q: name })}`;
   }
 
   close(): Promise<void> {
@@ -91,14 +109,16 @@ export class LinkedFrom implements AsyncDisposable {
 }
 
 /**
- * `References-Rank`: returns the hits in the Broker's order, but raises documents that many others link to. A hit's weight falls with
- * its rank and grows with the logarithm of its links, `(1 + log10(1 + links)) / (20 + rank)`: nine links raise the 20th hit to the
- * first.
+ * `References-Rank`: returns the hits in the Broker's order, but of those with about the same rank the documents first to which more others
+ * link. The most linked one moves up by one rank and a tenth of its rank: within a site the pages that all others link to are contents and
+ * navigation, so that more weight makes answers worse (test/bench/relevance/README.md).
  */
 export function orderByLinks(hits: readonly ShownHit[], links: ReadonlyMap<string, number>): ShownHit[] {
+  const countOf = ({ url }: ShownHit) => links.get(url) ?? 0;
+  const most = hits.reduce((max, hit) => Math.max(max, countOf(hit)), 0);
   const weighed = hits.map((hit, rank) => ({
     hit,
-    weight: (1 + Math.log10(1 + (links.get(hit.url) ?? 0))) / (RANK_OFFSET + rank),
+    weight: (1 + (LINK_SHARE * Math.log1p(countOf(hit))) / Math.log(2 + most)) / (RANK_OFFSET + rank),
   }));
   return weighed.sort((a, b) => b.weight - a.weight).map(({ hit }) => hit);
 }

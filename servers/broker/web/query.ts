@@ -30,6 +30,8 @@ export function readQuery(text: string): { readonly kind: 'query'; readonly quer
 export interface QueryTarget {
   readonly host: string;
   readonly port: number;
+  /** Of the certificate of this process's own port, if it has TLS. */
+  readonly fingerprint?: string | undefined;
   readonly opaqueMode: 'suppress' | 'show';
   /** `Max-Results`. */
   readonly maxResults: number;
@@ -60,13 +62,13 @@ export async function queryBroker(
   target: QueryTarget,
   signal: AbortSignal,
 ): Promise<QueryOutcome> {
-  const { host, port, opaqueMode, maxResults, timeout } = target;
+  const { host, port, fingerprint, opaqueMode, maxResults, timeout } = target;
   const idle = timeout === undefined ? {} : { idleTimeoutMs: timeout * 1000 };
   let entry: Disposable | undefined;
   const onOpen = (local: Endpoint) => {
     entry = target.register?.(local);
   };
-  const client = new BrokerClient({ host, port, opaqueMode, ...idle, onOpen });
+  const client = new BrokerClient({ host, port, fingerprint, opaqueMode, ...idle, onOpen });
   const maxShown = objectsToList(form, maxResults);
   // The newest may be anywhere in the whole result.
   const maxSent = form.sort === 'by-date' ? maxResults : maxShown;

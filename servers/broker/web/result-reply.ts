@@ -1,6 +1,5 @@
 // Answers a query of the form as a page, RSS or JSON.
-import { queryMessage } from '../../../clients/broker/index.js';
-import { formatQuery, type Query } from '../../../protocols/broker/index.js';
+import type { Query } from '../../../protocols/broker/index.js';
 import { type BrokerQueryConfig, usesVariable } from '../../../protocols/config/broker-query-cf.js';
 import { ConnectionError, messageOf } from '../../../protocols/errors.js';
 import { addressGroup, LogLimiter } from '../../host/index.js';
@@ -8,18 +7,19 @@ import { type Content, Html, html } from '../../web/html.js';
 import { beginPage, endPage } from '../../web/page-shell.js';
 import { AlternativeFinder } from './alternatives.js';
 import { renderAlternatives, renderReading } from './alternatives-list.js';
+import { type Answer, type Asking, ask, askForgiving } from './asking.js';
 import type { ConfigFiles } from './config-files.js';
 import type { FacetCounter, FacetCounts } from './facets.js';
 import { jsonResult, rssResult } from './feeds.js';
-import { type QueryForm, readForm, toRequest, writeForm } from './form.js';
+import { ForgivingReader, renderForgiven } from './forgiving.js';
+import { type QueryForm, readForm, writeForm } from './form.js';
 import { highlighter, literalTerms, termPattern } from './highlight.js';
 import { pageShell, type SiteLinks } from './layout.js';
 import { LinkedFrom, orderByLinks } from './linked-from.js';
-import { narrowQuery } from './narrow.js';
 import { type OpenObject, passagesOf } from './object-passages.js';
-import { type FaultyQuery, objectsToList, type QueryTarget, queryBroker, readQuery } from './query.js';
+import { type FaultyQuery, objectsToList, type QueryTarget, readQuery } from './query.js';
 import { isStructured } from './query-words.js';
-import { type Results as FoundResults, SHOWN_ATTRIBUTES, type ShownHit } from './results.js';
+import type { Results as FoundResults, ShownHit } from './results.js';
 import {
   PAGE_OBJECTS,
   type ResultsOptions,
@@ -74,9 +74,11 @@ export class Results implements AsyncDisposable {
   #linkedFrom: LinkedFrom | undefined;
   readonly #lines: LogLimiter;
   readonly #alternatives: AlternativeFinder;
+  readonly #forgiving: ForgivingReader;
 
   constructor(readonly context: ResultsContext) {
     this.#alternatives = new AlternativeFinder(context.broker);
+    this.#forgiving = new ForgivingReader(context.broker);
     this.#lines = new LogLimiter((text) => context.log.warn(`Query page: ${text}`));
   }
 
@@ -98,44 +100,44 @@ export class Results implements AsyncDisposable {
     }
     const read = readQuery(form.query);
     if (read.kind === 'fault') return this.#renderRefusal(400, pageQuery, read);
-    const whole = readQuery(narrowQuery(formatQuery(read.query), form.narrow));
-    if (whole.kind === 'fault') return this.#renderRefusal(400, pageQuery, whole.message);
-    const request = toRequest(form, objectsToList(form, target.maxResults), SHOWN_ATTRIBUTES);
-    const sent = { ...pageQuery, message: queryMessage(whole.query, request, target.opaqueMode) };
     const client = addressGroup(address);
-    const stop = new AbortController();
-    const counting = target.listed
-      ? undefined
-      : this.#countFacets(whole.query, form, client, AbortSignal.any([signal, stop.signal]));
+    const asking: Asking = {
+      form,
+      target,
+      count: async (query, until) =>
+        target.listed ? undefined : this.#countFacets(query, form, client, until),
+    };
     try {
-      const outcome = await queryBroker(form, whole.query, target, signal);
-      if (outcome.kind === 'refused') {
-        const status = /busy|cannot answer now/i.test(outcome.message) ? 503 : 400;
-        return this.#renderRefusal(
-          status,
-          sent,
-          renderNotice('error', 'The broker refused the query:', outcome.message),
-        );
-      }
-      return await this.#renderResults(sent, read.query, outcome.results, await counting, client, signal);
+      // Other forms of words are whole words.
+      const isForgiving = form.forms && form.matchWord && !target.listed;
+      const reading = isForgiving ? await this.#forgiving.read(read.query, client, signal) : undefined;
+      const answer = await (reading === undefined
+        ? ask(asking, read.query, signal)
+        : askForgiving(asking, reading, signal));
+      const sent = { ...pageQuery, message: answer.message };
+      if (!('kind' in answer)) return await this.#renderResults(sent, read.query, answer, client, signal);
+      if (answer.kind === 'unreadable') return this.#renderRefusal(400, pageQuery, answer.text);
+      const status = /busy|cannot answer now/i.test(answer.text) ? 503 : 400;
+      const notice = renderNotice('error', 'The broker refused the query:', answer.text);
+      return this.#renderRefusal(status, sent, notice);
     } catch (error) {
       if (!(error instanceof ConnectionError)) throw error;
       if (this.#lines.allows(address)) log.error(`Query page: ${error.message}`);
-      return this.#renderBrokerDown(sent);
-    } finally {
-      stop.abort();
+      return this.#renderBrokerDown(pageQuery);
     }
   }
 
   /** Returns the broker of Brokers.cf that the form names (BRK-9.3), or else our own. */
   async #findTarget(form: QueryForm, config: BrokerQueryConfig, address: string): Promise<Target> {
-    const { broker, brokerAddress, files } = this.context;
+    const { broker, brokerAddress, portCertificate, files } = this.context;
     const { maxResults } = broker.config;
     const timeout = config.timeout === undefined ? {} : { timeout: config.timeout };
     const listed = await files.broker(form.broker);
     return listed === undefined
       ? {
-          ...brokerAddress,
+          port: brokerAddress.port,
+          host: portCertificate === undefined ? brokerAddress.host : `tls://${brokerAddress.host}`,
+          fingerprint: portCertificate?.fingerprint,
           opaqueMode: broker.opaqueMode,
           maxResults,
           ...timeout,
@@ -171,10 +173,16 @@ export class Results implements AsyncDisposable {
 
   /** Returns the client of the References Server in the current configuration, which `#restart` may have changed. */
   async #openLinkedFrom(): Promise<LinkedFrom | undefined> {
-    const { referencesServer } = this.context.broker.config;
+    const { referencesServer, referencesUrl } = this.context.broker.config;
     if (this.#linkedFrom?.server !== referencesServer) {
       const former = this.#linkedFrom;
-      this.#linkedFrom = referencesServer === undefined ? undefined : new LinkedFrom(referencesServer);
+      this.#linkedFrom =
+        referencesServer === undefined
+          ? undefined
+          : new LinkedFrom(referencesServer, {
+              pagesUrl: referencesUrl,
+              certificate: this.context.referencesCertificate,
+            });
       await former?.close();
     }
     return this.#linkedFrom;
@@ -182,9 +190,8 @@ export class Results implements AsyncDisposable {
 
   async #renderResults(
     pageQuery: PageQuery,
-    shownQuery: Query,
-    found: FoundResults,
-    counts: FacetCounts | undefined,
+    typedQuery: Query,
+    { results: found, counts, query: shownQuery, forgiven }: Answer,
     client: string,
     signal: AbortSignal,
   ): Promise<ResultReply> {
@@ -228,7 +235,12 @@ export class Results implements AsyncDisposable {
         !isOwn || pattern === undefined
           ? NO_PASSAGES
           : await passagesOf(part.hits, pattern, this.context.openObject, signal),
-      help: isOwn ? await this.#renderHelp(form, shownQuery, results, client, signal) : '',
+      help: [
+        forgiven === undefined
+          ? ''
+          : renderForgiven(forgiven, `${action}?${writeForm({ ...form, page: 1, forms: false })}`),
+        isOwn ? await this.#renderHelp(form, typedQuery, results, client, signal) : '',
+      ],
       summaryPath,
       ...(counts === undefined ? {} : { counts }),
       pageObjects,

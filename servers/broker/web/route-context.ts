@@ -1,4 +1,4 @@
-import type { Logger } from '../../host/index.js';
+import type { Certificate, Logger } from '../../host/index.js';
 import type { Broker } from '../broker.js';
 import type { FacetLimits } from './facets.js';
 import type { Page } from './layout.js';
@@ -7,8 +7,14 @@ import type { Page } from './layout.js';
 export interface RouteContext {
   readonly broker: Broker;
   readonly brokerAddress: { readonly host: string; readonly port: number };
+  /** The certificate of the Broker's port, if it has TLS. */
+  readonly portCertificate?: Pick<Certificate, 'fingerprint'> | undefined;
+  /** The certificate of `References-Server`, if it is one of this process and has TLS. Default: one that is trusted here. */
+  readonly referencesCertificate?: Pick<Certificate, 'fingerprint'> | undefined;
   readonly log: Logger;
   readonly facets?: FacetLimits;
+  /** What precedes the paths of the pages in their links, without a final slash. Default: that of the Broker's `Public-URL`. */
+  readonly base?: string;
 }
 
 /** A page and its status. */

@@ -38,8 +38,7 @@ const ADMIN_PROGRAM = `${CGI}/BrokerAdmin.cgi`;
 export function addRoutes(app: FastifyInstance, pages: BrokerPages): void {
   const { context } = pages;
   const { broker } = context;
-  const { home } = pages.site;
-  app.addHook('onClose', () => pages.results[Symbol.asyncDispose]());
+  const { home } = pages;
   const show = async (reply: FastifyReply, page: PageReply | Promise<PageReply>) =>
     pages.send(reply, await page);
   /** Returns the paths of a page. BRK-9.13: the broker's pages are also at the root and next to the programs. */
@@ -78,11 +77,9 @@ export function addRoutes(app: FastifyInstance, pages: BrokerPages): void {
   for (const [name, page] of simple) {
     for (const path of everywhere(name)) app.get(path, (_request, reply) => show(reply, page()));
   }
-  const help = `${home}adminhelp.html`;
-  const admin = new AdminRoutes(context, pages.site, ADMIN_PROGRAM, help, (reply, page) =>
-    pages.send(reply, page),
-  );
-  admin.add(app, [...everywhere('admin.html'), `${home}admin/admin.html`]);
+  const links = { action: pages.at(ADMIN_PROGRAM), help: pages.at(`${home}adminhelp.html`) };
+  const admin = new AdminRoutes(context, pages.site, links, (reply, page) => pages.send(reply, page));
+  admin.add(app, ADMIN_PROGRAM, [...everywhere('admin.html'), `${home}admin/admin.html`]);
   app.get<{ Params: { directory: string; file: string } }>(
     `${home}objects/:directory/:file`,
     async ({ params }, reply) => {
@@ -118,12 +115,15 @@ const FAILURES: ReadonlyMap<number, string> = new Map([
 
 /** Builds the pages of a broker, except those of its administration. */
 export class BrokerPages {
+  /** The path of the first page as routes have it; those in links may have a base before it. */
+  readonly home: string;
   readonly site: SiteLinks;
   readonly results: Results;
   readonly suggestions: Suggestions;
   readonly #form: Omit<SearchFormOptions, 'autofocus'>;
   readonly #counter: FacetCounter;
   readonly #ages: AgeStatistics;
+  readonly #base: string;
 
   private constructor(
     readonly context: RouteContext,
@@ -131,7 +131,9 @@ export class BrokerPages {
   ) {
     const { broker } = context;
     const { brokerName } = broker.config;
-    const home = brokerPath(brokerName);
+    this.#base = context.base ?? broker.pagesBase;
+    this.home = brokerPath(brokerName);
+    const home = this.at(this.home);
     this.site = {
       brokerName,
       home,
@@ -140,14 +142,14 @@ export class BrokerPages {
       stats: `${home}stats.html`,
       admin: `${home}admin/admin.html`,
       soifHelp: `${home}soifhelp.html`,
-      stylesheet: '/Harvest/style.css',
-      script: '/Harvest/enhance.js',
-      icon: '/Harvest/icon.svg',
-      openSearch: OPEN_SEARCH,
+      stylesheet: this.at('/Harvest/style.css'),
+      script: this.at('/Harvest/enhance.js'),
+      icon: this.at('/Harvest/icon.svg'),
+      openSearch: this.at(OPEN_SEARCH),
     };
     this.#form = {
-      action: `${CGI}/${QUERY_PROGRAMS[0]}`,
-      suggestions: SUGGESTIONS,
+      action: this.at(`${CGI}/${QUERY_PROGRAMS[0]}`),
+      suggestions: this.at(SUGGESTIONS),
       help: this.site.help,
       home,
     };
@@ -168,6 +170,11 @@ export class BrokerPages {
   static async open(context: RouteContext): Promise<BrokerPages> {
     const { broker, log } = context;
     return new BrokerPages(context, await ConfigFiles.open(broker.config.brokerDirectory, log));
+  }
+
+  /** The path of a page as its links have it. */
+  at(path: string): string {
+    return `${this.#base}${path}`;
   }
 
   send(reply: FastifyReply, page: PageReply): FastifyReply {
@@ -193,8 +200,8 @@ export class BrokerPages {
   openSearch(): string {
     const { brokerName, icon } = this.site;
     const { origin } = new URL(this.context.broker.homePage);
-    const { action } = this.#form;
-    return openSearchDescription({ brokerName, origin, action, suggestions: SUGGESTIONS, icon });
+    const { action, suggestions } = this.#form;
+    return openSearchDescription({ brokerName, origin, action, suggestions, icon });
   }
 
   advanced(): PageReply {
@@ -232,7 +239,7 @@ export class BrokerPages {
     const stored = await this.openObject(oid);
     if (oid === undefined || stored === undefined) return this.notFound();
     const shown = await shownObject(stored);
-    const content = renderObject(shown, objectPath(brokerName, oid));
+    const content = renderObject(shown, this.at(objectPath(brokerName, oid)));
     return { status: 200, title: `Summary of ${textOfUrl(shown.url)}`, content, noindex: true };
   }
 
@@ -261,13 +268,19 @@ export class BrokerPages {
   #summaryPath(objectUrl: string): string | undefined {
     return this.#oidOfUrl(objectUrl) === undefined
       ? undefined
-      : `${DISPLAY_PROGRAM}?${new URLSearchParams({ object: new URL(objectUrl).pathname })}`;
+      : this.at(`${DISPLAY_PROGRAM}?${new URLSearchParams({ object: ownPath(objectUrl) })}`);
   }
 
   #oidOfUrl(objectUrl: string): number | undefined {
     if (!URL.canParse(objectUrl)) return undefined;
-    return oidOfPath(this.site.brokerName, new URL(objectUrl).pathname);
+    return oidOfPath(this.site.brokerName, ownPath(objectUrl));
   }
+}
+
+/** The path of an object's URL without the base that another address of the pages may have. */
+function ownPath(objectUrl: string): string {
+  const { pathname } = new URL(objectUrl);
+  return pathname.slice(Math.max(0, pathname.indexOf('/Harvest/brokers/')));
 }
 
 /** Returns the fields of a form, from the body of a POST or from the URL. */

@@ -52,6 +52,7 @@ export function renderSettings(form: QueryForm): Html {
 ${renderHidden('caseflag', 'off')}
 ${renderCheckbox('caseflag', 'Ignore upper and lower case', form.ignoreCase)}
 ${renderCheckbox('wordflag', 'Match whole words only', form.matchWord)}
+${renderCheckbox('forms', 'Find other forms of the words too', form.forms)}
 <p><label for="errorflag">Spelling errors allowed</label>
 <select id="errorflag" name="errorflag">${[0, 1, 2, 3, 4, 5, 6, 7, 8].map((n) => renderOption(n, form.errors))}</select></p>
 </fieldset>
@@ -81,7 +82,7 @@ ${form.narrow.map((narrowing) => renderHidden('narrow', writeNarrowing(narrowing
 
 /** Whether settings that affect the result differ from the default, so that the settings are shown unfolded. */
 function hasUnusualSettings(form: QueryForm): boolean {
-  return !form.ignoreCase || !form.matchWord || form.errors > 0;
+  return !form.ignoreCase || !form.matchWord || !form.forms || form.errors > 0;
 }
 
 function renderHidden(name: string, value: string): Html {

@@ -1,8 +1,14 @@
 // The application of the web pages and its port.
 import type { FastifyInstance } from 'fastify';
-import type { PeerLimits } from '../../host/index.js';
-import { type Address, createApplication, listenOn, localUrl } from '../../web/application.js';
-import type { Asset } from '../../web/assets.js';
+import type { Certificate, PeerLimits } from '../../host/index.js';
+import {
+  type Address,
+  type ApplicationParts,
+  createApplication,
+  listenOn,
+  localUrl,
+} from '../../web/application.js';
+import { type Asset, addAssets } from '../../web/assets.js';
 import { securityHeaders } from '../../web/security-headers.js';
 import type { RouteContext } from './route-context.js';
 import { addRoutes, BrokerPages } from './routes.js';
@@ -19,6 +25,8 @@ export interface WebAppOptions extends RouteContext {
   readonly drainTimeoutMs?: number | undefined;
   /** Bytes per second that such a client must accept on average. Default 100; 0: any progress suffices. */
   readonly minBytesPerSecond?: number | undefined;
+  /** Serves HTTPS with this certificate. Default: HTTP. */
+  readonly certificate?: Certificate | undefined;
 }
 
 /** Options of {@link WebServer.listen}. */
@@ -47,17 +55,35 @@ const ASSETS: readonly Asset[] = [
   { path: '/favicon.ico', file: '#web-assets/icon.svg' },
 ];
 
-/** Creates the application of the broker's web pages. It opens no port; {@link WebServer} does, and tests call it directly. */
-export async function createWebApp(options: WebAppOptions): Promise<FastifyInstance> {
-  const pages = await BrokerPages.open(options);
-  return createApplication({
+/** The pages of a broker as parts of an application. */
+export function pagesParts(options: RouteContext, pages: BrokerPages): ApplicationParts {
+  return {
     headers: HEADERS,
     assets: ASSETS,
-    hostNames: () => {
-      const { brokerHost, httpHost, webNames } = options.broker.config;
-      return { names: [brokerHost, httpHost, ...webNames], remedy: 'add it to Web-Names in broker.conf' };
-    },
     bodies: 'form',
+    notFound: (_request, reply) => pages.send(reply, pages.notFound()),
+    failed: ({ reply, status }) => pages.send(reply, pages.failed(status)),
+    logFailure: (error, request) => options.log.error({ err: error, request }, 'Web page failed'),
+    logSuppressed: (sentence) => options.log.warn(`Web page failed: ${sentence}`),
+    routes: (app) => addRoutes(app, pages),
+  };
+}
+
+/** Creates the application of the broker's web pages. It opens no port; {@link WebServer} does, and tests call it directly. */
+export async function createWebApp(options: WebAppOptions): Promise<FastifyInstance> {
+  const { broker } = options;
+  const pages = await BrokerPages.open(options);
+  const parts = pagesParts(options, pages);
+  return createApplication({
+    ...parts,
+    hostNames: () => {
+      const { brokerHost, httpHost, webNames, publicUrl } = broker.config;
+      const published = publicUrl === undefined ? [] : [new URL(publicUrl).hostname];
+      return {
+        names: [brokerHost, httpHost, ...webNames, ...published],
+        remedy: 'add it to Web-Names in broker.conf',
+      };
+    },
     maxBodyBytes: options.maxBodyBytes,
     connections: {
       maxConnections: options.maxConnections ?? 256,
@@ -65,11 +91,22 @@ export async function createWebApp(options: WebAppOptions): Promise<FastifyInsta
       drainTimeoutMs: options.drainTimeoutMs,
       minBytesPerSecond: options.minBytesPerSecond,
     },
-    notFound: (_request, reply) => pages.send(reply, pages.notFound()),
-    failed: ({ reply, status }) => pages.send(reply, pages.failed(status)),
-    logFailure: (error) => options.log.error({ err: error }, 'Web page failed'),
-    logSuppressed: (sentence) => options.log.warn(`Web page failed: ${sentence}`),
-    routes: (app) => addRoutes(app, pages),
+    certificate: options.certificate,
+    trustedProxies: broker.config.trustedProxies,
+    routes: async (app) => {
+      app.addHook('onClose', () => pages.results[Symbol.asyncDispose]());
+      addRoutes(app, pages);
+      // A proxy may hand on the path of Public-URL or take it away.
+      const prefix = options.base ?? broker.pagesBase;
+      if (prefix !== '')
+        await app.register(
+          async (below) => {
+            await addAssets(below, ASSETS);
+            addRoutes(below, pages);
+          },
+          { prefix },
+        );
+    },
   });
 }
 
@@ -80,16 +117,18 @@ export class WebServer implements AsyncDisposable {
   readonly url: string;
   readonly #app: FastifyInstance;
 
-  private constructor(app: FastifyInstance, address: Address) {
+  private constructor(app: FastifyInstance, address: Address, url: string) {
     this.#app = app;
-    this.url = localUrl(address);
+    this.url = url;
     this.address = address;
   }
 
   /** @throws ConnectionError when the port is not available */
   static async listen(options: WebServerOptions): Promise<WebServer> {
     const app = await createWebApp(options);
-    return new WebServer(app, await listenOn(app, options, 'web pages'));
+    const address = await listenOn(app, options, 'web pages');
+    const scheme = options.certificate === undefined ? 'http' : 'https';
+    return new WebServer(app, address, localUrl(address, scheme));
   }
 
   close(): Promise<void> {

@@ -1,3 +1,4 @@
+import { Agent, fetch, type RequestInit, type Response } from 'undici';
 import { ConnectionError, PeerError, ProtocolError, UsageError } from '../../../protocols/errors.js';
 import type { Sample } from '../../crawler/console/history.js';
 import type {
@@ -32,13 +33,20 @@ export interface ActionReply {
  * it refuses.
  */
 export class ConsoleClient {
+  readonly #dispatcher: Agent | undefined;
+
   constructor(
     /** Base URL; ends in `/`. */
     readonly url: string,
     /** Value of the `Authorization` header. */
     readonly authorization: string,
     readonly signal?: AbortSignal,
-  ) {}
+    /** The server is this machine: its certificate, which may name another host, is not checked. */
+    isOwn = false,
+  ) {
+    if (isOwn && url.startsWith('https:'))
+      this.#dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
+  }
 
   snapshot(): Promise<CrawlSnapshot> {
     return this.#get<CrawlSnapshot>('snapshot');
@@ -103,15 +111,23 @@ export class ConsoleClient {
     return this.#request<T>(path, QUERY_TIMEOUT_MS, {});
   }
 
-  async #request<T>(path: string, timeoutMs: number, init: RequestInit): Promise<T> {
+  async #request<T>(
+    path: string,
+    timeoutMs: number,
+    {
+      headers,
+      ...init
+    }: Pick<RequestInit, 'method' | 'body'> & { readonly headers?: Record<string, string> },
+  ): Promise<T> {
     const timeout = AbortSignal.timeout(timeoutMs);
     let reply: Response;
     let text: string;
     try {
       reply = await fetch(new URL(`api/${path}`, this.url), {
         ...init,
-        headers: { ...init.headers, authorization: this.authorization },
+        headers: { ...headers, authorization: this.authorization },
         redirect: 'error',
+        ...(this.#dispatcher === undefined ? {} : { dispatcher: this.#dispatcher }),
         signal: this.signal === undefined ? timeout : AbortSignal.any([this.signal, timeout]),
       });
       text = await reply.text();

@@ -70,7 +70,7 @@ export async function runningCrawl(
   for (const file of filesOf(data)) {
     const found = await readConsoleFile(file);
     if (found === undefined) continue;
-    const client = new ConsoleClient(found.url, `Bearer ${found.token}`, signal);
+    const client = new ConsoleClient(found.url, `Bearer ${found.token}`, signal, true);
     try {
       await client.snapshot();
       return client;

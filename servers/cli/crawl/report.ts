@@ -1,4 +1,6 @@
 import { Argument, Command, Option } from 'commander';
+import { StorageError } from '../../../protocols/errors.js';
+import { isStoreInUse } from '../../../storage/index.js';
 import { type CrawlSnapshot, QUEUE_STATES, type QueueState } from '../../crawler/control.js';
 import { OfflineCrawl } from '../../crawler/offline-crawl.js';
 import { complain, EXIT } from '../exit.js';
@@ -90,11 +92,23 @@ export function reportCommand(): Command {
 async function report(kind: Kind | 'all', options: ReportOptions): Promise<number> {
   const crawl = await runningCrawl(options);
   if (crawl !== undefined) return print(reportLines(kind, crawl, options));
-  await using offline = await OfflineCrawl.open(await gathererOf(options.data));
+  await using offline = await openStopped(options.data);
   if (offline === undefined) return reportNoCrawl(options);
   if (isOneOf(OFFLINE_KINDS, kind)) return await print(offlineReportLines(kind, offline, options));
   complain('crawl', `no crawl is running on ${options.data}; its store has ${OFFLINE_KINDS.join(', ')}`);
   return EXIT.failure;
+}
+
+/** @throws StorageError if the program that crawled is still running, between two crawls */
+async function openStopped(data: string): Promise<OfflineCrawl | undefined> {
+  const directory = await gathererOf(data);
+  try {
+    return await OfflineCrawl.open(directory);
+  } catch (cause) {
+    if (!isStoreInUse(cause)) throw cause;
+    const why = `no crawl is running on ${data}, but a program that has crawled there is, and has its store open`;
+    throw new StorageError(`${why}: stop it for reports of the last crawl`, { cause });
+  }
 }
 
 async function print(lines: AsyncIterable<string>): Promise<number> {

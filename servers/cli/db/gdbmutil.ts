@@ -13,7 +13,7 @@ import {
   type SourceObject,
   storedUrl,
 } from '../../../storage/databases/index.js';
-import { EXIT_HELP, report, runTool, type Tool } from './run-tool.js';
+import { EXIT_HELP, openTarget, prepareTarget, report, runTool, type Tool } from './run-tool.js';
 
 const HELP = `
 Reads and edits database files. DB is a database file; list, get, dump, count and import read every kind of source: an
@@ -112,6 +112,7 @@ function putCommand(): Command {
         if (url !== undefined && record.url !== storedUrl(url)) {
           throw new StorageError(`the object on standard input is about ${textOfUrl(record.url)}`);
         }
+        await prepareTarget(path, run);
         const counts = await changeDatabase(path, (database) => {
           const added = database.has(record.url) ? 0 : 1;
           database.put(record);
@@ -128,7 +129,7 @@ function deleteCommand(): Command {
     .option('--json', 'print the counts as JSON', false)
     .action((path: string, urls: string[], { json }: JsonOption) =>
       runTool('gdbmutil', async (run) => {
-        using database = DatabaseFile.open(path);
+        using database = await openTarget(path, run);
         const deleted = await database.transaction(
           () => urls.filter((url) => database.delete(storedUrl(url))).length,
         );
@@ -159,6 +160,7 @@ function loadCommand(): Command {
           file === undefined || file === '-'
             ? readStream(process.stdin, 'standard input', run)
             : openSource(file, run);
+        await prepareTarget(path, run);
         const counts = await changeDatabase(path, async (database) => ({
           ...(await loadObjects(database, objects, { ...run, replace })),
           objects: database.count,
@@ -192,7 +194,7 @@ function reorganizeCommand(): Command {
     .option('--json', 'print the counts as JSON', false)
     .action((path: string, { json }: JsonOption) =>
       runTool('gdbmutil', async (run) => {
-        using database = DatabaseFile.open(path);
+        using database = await openTarget(path, run);
         database.reorganize();
         await report(run, json, 'gdbmutil', { objects: database.count });
       }),
@@ -208,6 +210,7 @@ function importCommand(): Command {
     .action((source: string, path: string, { json }: JsonOption) =>
       runTool('gdbmutil', async (run) => {
         await locateSource(source);
+        await prepareTarget(path, run);
         const counts = await changeDatabase(path, async (database) => ({
           ...(await loadObjects(database, openSource(source, run), run)),
           objects: database.count,

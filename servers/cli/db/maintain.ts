@@ -1,10 +1,11 @@
 import { Command } from 'commander';
-import { cleanDatabase, DatabaseFile, removeBinary } from '../../../storage/databases/index.js';
+import { cleanDatabase, removeBinary } from '../../../storage/databases/index.js';
 import { integerOption } from '../option-values.js';
-import { EXIT_HELP, nowOf, report, runTool } from './run-tool.js';
+import { EXIT_HELP, nowOf, openTarget, report, runTool } from './run-tool.js';
 
 const TARGET_HELP = `
-DB is a database file. Original GDBM files are not changed: \`harvest gdbmutil import\` converts one into a database file.`;
+DB is a database file. Original GDBM files are not changed: \`harvest gdbmutil import\` converts one into a database file. If a Gatherer's
+data directory has no PRODUCTION.gdbm, it is made from the published objects; "harvest mkindex" publishes it.`;
 
 const EXPIRE_HELP = `
 Deletes objects whose Update-Time plus Time-to-Live has passed. A Time-to-Live of 0 means never; the default is four weeks; an
@@ -26,7 +27,7 @@ export function expiredbCommand(): Command {
     .addHelpText('after', EXPIRE_HELP)
     .action(async (path: string, options: { now?: number; json: boolean }) => {
       await runTool('expiredb', async (tool) => {
-        using database = DatabaseFile.open(path);
+        using database = await openTarget(path, tool);
         const deleted = database.deleteExpired(nowOf(options));
         await report(tool, options.json, 'expiredb', { deleted, objects: database.count });
       });
@@ -55,7 +56,7 @@ export function cleandbCommand(): Command {
     .addHelpText('after', CLEAN_HELP)
     .action(async (path: string, options: { truncate: boolean; complete: boolean; json: boolean }) => {
       await runTool('cleandb', async (tool) => {
-        using database = DatabaseFile.open(path);
+        using database = await openTarget(path, tool);
         const { truncate, complete, json } = options;
         const counts = await cleanDatabase(database, {
           ...tool,
@@ -86,7 +87,7 @@ export function rmbinaryCommand(): Command {
     .addHelpText('after', BINARY_HELP)
     .action(async (path: string, options: { json: boolean }) => {
       await runTool('rmbinary', async (tool) => {
-        using database = DatabaseFile.open(path);
+        using database = await openTarget(path, tool);
         await report(tool, options.json, 'rmbinary', { ...(await removeBinary(database, tool)) });
       });
     });

@@ -5,7 +5,7 @@ import {
   locateSource,
   mergeDatabases,
 } from '../../../storage/databases/index.js';
-import { EXIT_HELP, report, runTool } from './run-tool.js';
+import { EXIT_HELP, prepareTarget, report, runTool } from './run-tool.js';
 
 const MERGE_HELP = `
 Creates the database PRODUCTION from AUTOMATIC, the Gatherer's objects, and the attributes of the hand-written MANUAL databases. For
@@ -19,7 +19,7 @@ Example, in a Gatherer's data directory:
   mv PRODUCTION.new PRODUCTION.gdbm
   harvest mkindex
 
-The Gatherer does not read such databases: merge again, from WORKING.gdbm, after each of its runs.
+Run these lines again after each run of the Gatherer, which publishes its own objects.
 ${EXIT_HELP}`;
 
 /** `mergedb production automatic manual [manual ...]` (G-139 to G-142). */
@@ -67,6 +67,7 @@ export function consoldbCommand(): Command {
       await runTool('consoldb', async (tool) => {
         // Sources are checked before the database is created, so that a wrong name leaves no file.
         for (const source of sources) await locateSource(source);
+        await prepareTarget(target, tool);
         const counts = await changeDatabase(target, async (database) => ({
           ...(await consolidate(database, sources, tool)),
           objects: database.count,

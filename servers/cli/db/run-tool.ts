@@ -1,5 +1,5 @@
 import type { UnixSeconds } from '../../../protocols/time.js';
-import type { ToolOptions } from '../../../storage/databases/index.js';
+import { createProduction, DatabaseFile, type ToolOptions } from '../../../storage/databases/index.js';
 import { StopSignal } from '../../host/index.js';
 import { complain, complainOrThrow, EXIT } from '../exit.js';
 import { Progress } from '../progress.js';
@@ -49,6 +49,19 @@ export async function runTool(name: string, work: (tool: Tool) => Promise<void>)
     }
     process.exitCode = complainOrThrow(name, error, EXIT.failure);
   }
+}
+
+/** Opens the database file that a tool changes, see {@link prepareTarget}. */
+export async function openTarget(path: string, tool: Tool): Promise<DatabaseFile> {
+  await prepareTarget(path, tool);
+  return DatabaseFile.open(path);
+}
+
+/** Makes `PRODUCTION.gdbm` of a Gatherer's data directory if it is not there, and says so. */
+export async function prepareTarget(path: string, tool: Tool): Promise<void> {
+  const objects = await createProduction(path, { signal: tool.signal });
+  if (objects === undefined) return;
+  tool.onWarning?.(`${path} is made from the ${objects} published objects; "harvest mkindex" publishes it`);
 }
 
 /** Counts by name, in the order of the report. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CloseStack } from '../../../protocols/close-stack.js';
 import { StateError, UsageError } from '../../../protocols/errors.js';
-import { type Logger, LogLimiter } from '../../host/index.js';
+import { type Certificate, type Logger, LogLimiter } from '../../host/index.js';
 import { type Address, createApplication, listenOn, localUrl } from '../../web/application.js';
 import type { Asset } from '../../web/assets.js';
 import { pathOf } from '../../web/form-fields.js';
@@ -25,6 +25,8 @@ export interface CrawlConsoleOptions {
   readonly host?: string;
   /** TCP port; 0 for a free one. */
   readonly port: number;
+  /** Serves HTTPS with this certificate. Default: HTTP. */
+  readonly certificate?: Certificate | undefined;
   /** Empty: only the token in `file` gives access. */
   readonly password: string;
   /** Closes the console when aborted. */
@@ -90,7 +92,7 @@ export class CrawlConsole implements AsyncDisposable {
     this.#options = options;
     this.token = context.access.token;
     this.address = address;
-    this.url = localUrl(address);
+    this.url = localUrl(address, options.certificate === undefined ? 'http' : 'https');
   }
 
   /**
@@ -120,6 +122,7 @@ export class CrawlConsole implements AsyncDisposable {
         if (caller === undefined) throw new StateError('console: the request has no caller');
         return caller;
       },
+      secure: options.certificate !== undefined,
       cookieName: (request) => `harvest-console-${request.socket.localPort ?? 0}`,
     };
     await using opened = new CloseStack();
@@ -185,6 +188,7 @@ function createApp(
     assets: ASSETS,
     bodies: 'form and json',
     maxBodyBytes: options.maxBodyBytes ?? 16 * 1024,
+    certificate: options.certificate,
     connections: { maxConnections: options.maxConnections ?? 128 },
     // `/events` is a stream, so HEAD cannot be answered like GET.
     headRoutes: false,

@@ -11,6 +11,8 @@ export interface ConsoleContext {
   readonly access: ConsoleAccess;
   readonly name: string;
   readonly log: Logger;
+  /** Cookies are sent with TLS only. */
+  readonly secure: boolean;
   /** Bounds the lines that clients without access cause. */
   readonly lines: LogLimiter;
   /** Returns the client of a request. Every request except those for the login page and the assets has one. */

@@ -97,7 +97,9 @@ export function addPageRoutes(app: FastifyInstance, context: ConsoleContext): vo
       return sendUncached(reply, 403, loginPage(name, 'The password is wrong.'));
     }
     const { id } = access.begin();
-    return reply.header('set-cookie', sessionCookie(context.cookieName(request), id)).redirect('/', 303);
+    return reply
+      .header('set-cookie', sessionCookie(context.cookieName(request), id, { secure: context.secure }))
+      .redirect('/', 303);
   });
 
   app.post('/logout', (request, reply) => {

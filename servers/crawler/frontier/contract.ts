@@ -31,6 +31,24 @@ export interface Candidate {
 /** The part of a candidate from which its {@link Prepared} is computed. */
 export type PreparedOf = Pick<Candidate, 'url' | 'via' | 'pathFromSeed' | 'directive'>;
 
+/**
+ * The RootNodes whose links are followed one independently of the other: a URL that one of them has reached is new for another, whose
+ * limits may allow what it links to.
+ */
+export interface Enumerations {
+  /** The name of a RootNode's enumeration, without spaces; the same for RootNodes that share what they have seen. */
+  of(root: number): string;
+  readonly all: readonly string[];
+}
+
+/** All RootNodes share what they have seen. */
+export const ONE_ENUMERATION: Enumerations = { of: () => '', all: [''] };
+
+/** A URL or canonical string as one enumeration has seen it. */
+export function seenIn(enumeration: string, url: string): string {
+  return enumeration === '' ? url : `${enumeration} ${url}`;
+}
+
 /** Budgets of a queue, from the settings of its newest URI (CRAWL-6.1). */
 export interface Budgets {
   /** Balance at the start of a session. */
@@ -151,7 +169,7 @@ export interface CrawlFrontier<Batch> {
    * @returns undefined if the frontier is closed
    */
   announce(): (() => void) | undefined;
-  /** CRAWL-4.3 note: marks these URLs as seen without fetching them. */
+  /** CRAWL-4.3 note: marks these URLs as seen, for every RootNode, without fetching them. */
   note(urls: readonly string[]): Promise<void>;
   /**
    * CRAWL-5.6.2: waits until a queue provides a URI and returns it; undefined when the frontier is empty or closed, or when `signal` is
@@ -174,8 +192,8 @@ export interface CrawlFrontier<Batch> {
   /** Returns the URI of a worker that was stopped: it stays the head of its queue as if it had not been given out. */
   abandoned(entry: QueueEntry): void;
 
-  /** True if the URL is known; false if it is not, or if the frontier would have to look it up. */
-  isKnownWithoutLookup(url: string): boolean;
+  /** True if the URL is known to the RootNode; false if it is not, or if the frontier would have to look it up. */
+  isKnownWithoutLookup(url: string, root: number): boolean;
   /** CRAWL-16.6, 11.3: the traffic of a queue in memory. */
   traffic(classKey: string): QueueTraffic;
 

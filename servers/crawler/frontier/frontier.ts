@@ -4,17 +4,20 @@ import type { SeenFilter } from '../../../storage/seen/index.js';
 import type { QueueReport, WaitingReport } from '../control.js';
 import { computeFigures, countOutcome } from './accounting.js';
 import { type FrontierClock, systemClock } from './clock.js';
-import type {
-  Candidate,
-  CrawlFrontier,
-  Finish,
-  FrontierCounts,
-  FrontierFigures,
-  Prepared,
-  PreparedOf,
-  QueueSelection,
-  QueueTraffic,
-  Written,
+import {
+  type Candidate,
+  type CrawlFrontier,
+  type Enumerations,
+  type Finish,
+  type FrontierCounts,
+  type FrontierFigures,
+  ONE_ENUMERATION,
+  type Prepared,
+  type PreparedOf,
+  type QueueSelection,
+  type QueueTraffic,
+  seenIn,
+  type Written,
 } from './contract.js';
 import { FrontierWriter } from './frontier-writer.js';
 import { InactiveQueues } from './inactive-queues.js';
@@ -36,6 +39,8 @@ export interface FrontierOptions {
   readonly seen: SeenFilter;
   /** Computes class key, cost and precedence of a URI (CRAWL-11.4), see FrontierPreparer. */
   readonly prepare: (uri: PreparedOf) => Prepared;
+  /** Default: all RootNodes share what they have seen. */
+  readonly enumerations?: Enumerations;
   /** CRAWL-5.4 T1: default true. */
   readonly holdQueues?: boolean;
   /** CRAWL-5.4 T1: default 50. */
@@ -47,6 +52,11 @@ export interface FrontierOptions {
   /** CRAWL-17.1.1 `F+` and `Fe`, for a journal. */
   readonly onAdded?: (entry: QueueEntry) => void;
   readonly onEmitted?: (entry: QueueEntry) => void;
+  /**
+   * A queue without a pause gives its next URI while the results of the former one are being written, which the store does in order. For
+   * crawls in which no processor reads what the former URI of its queue has stored. Default false.
+   */
+  readonly overlapWrites?: boolean;
   /** Adds the record of a URI that the operator deletes to its batch; the result is called when the batch is written. */
   readonly onDeleted?: (entry: QueueEntry, batch: GathererBatch) => () => void;
   /** Queues without work that stay in memory. Default 10 000. */
@@ -88,6 +98,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
   readonly #seen: SeenUris;
   readonly #waiting: WaitingUris;
   readonly #knownUrls = new UrlCache();
+  readonly #enumerations: Enumerations;
   readonly #mutex = new Mutex();
   readonly #clock: FrontierClock;
   readonly #waiters: Waiters;
@@ -102,9 +113,11 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
       prepare,
       restingQueues = 10_000,
       windowEntries = 65_536,
+      enumerations = ONE_ENUMERATION,
       targetReadyBacklog = 50,
     } = options;
     this.#clock = options.clock ?? systemClock;
+    this.#enumerations = enumerations;
     this.#waiters = new Waiters(this.#clock);
     this.#inactive = new InactiveQueues(async (limit, after) => {
       await store.flush();
@@ -124,6 +137,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
     });
     this.#intake = new CandidateIntake(this.#memory, this.#cycle, this.#writer, this.#seen, this.#knownUrls, {
       prepare,
+      enumerations,
       onAdded: (entry) => options.onAdded?.(entry),
     });
     this.#supply = new QueueSupply(this.#memory, this.#cycle, this.#inactive, this.#writer, this.#intake, {
@@ -149,7 +163,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
       cycle: frontier.#cycle,
       inactive: frontier.#inactive,
       writer: frontier.#writer,
-      prepare: options.prepare,
+      seenKeyOf: (uri) => frontier.#seenKeyOf(uri),
       ownFilter: frontier.#seen.inStore ? undefined : options.seen,
       now: frontier.#clock.now(),
     });
@@ -188,8 +202,8 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
     return { successes, successBytes: bytes, responses: successes + errors, totalBytes: bytes };
   }
 
-  isKnownWithoutLookup(url: string): boolean {
-    return this.#knownUrls.has(url);
+  isKnownWithoutLookup(url: string, root: number): boolean {
+    return this.#knownUrls.has(seenIn(this.#enumerations.of(root), url));
   }
 
   async schedule(
@@ -211,7 +225,8 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
   async note(urls: readonly string[]): Promise<void> {
     const { store, seen, prepare } = this.options;
     await this.#exclusive(async () => {
-      await seen.add(urls.map((url) => prepare({ url, via: '', pathFromSeed: '' }).seenKey));
+      const keys = urls.map((url) => prepare({ url, via: '', pathFromSeed: '' }).seenKey);
+      await seen.add(keys.flatMap((key) => this.#enumerations.all.map((name) => seenIn(name, key))));
       const batch = store.batch();
       const written = this.#seen.addChangesTo(batch);
       await batch.commit();
@@ -275,9 +290,9 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
       const entries = await this.#intake.enqueueNew(candidates, batch);
       admitted();
       if (finish.forget === true) {
-        await this.#seen.forget(this.options.prepare(entry.uri).seenKey);
+        await this.#seen.forget(this.#seenKeyOf(entry.uri));
         this.#writer.after(batch, this.#seen.addChangesTo(batch));
-        this.#knownUrls.delete(entry.uri.url);
+        this.#knownUrls.delete(seenIn(this.#enumerations.of(entry.uri.root), entry.uri.url));
       }
       let onWaiting: (() => void) | undefined;
       if (aside !== undefined) onWaiting = this.#waiting.add(retried, aside, batch);
@@ -291,16 +306,26 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
       }
       const settle = this.#cycle.dispose(queue, finish, batch);
       const written = this.#writer.submit(batch, [queue, ...this.#intake.queuesOf(entries)], true);
-      return { entries, settle, written, onWaiting };
+      const isFree =
+        this.options.overlapWrites === true &&
+        !staysQueued &&
+        queue.state === 'in-process' &&
+        finish.delayMs <= 0 &&
+        queue.goesOnBefore(entries);
+      if (isFree) {
+        queue.peeked = undefined;
+        settle();
+      }
+      return { entries, settle: isFree ? undefined : settle, written, onWaiting };
     });
     const settled = written
       .then(() => this.#writer.flushSeen())
       .then(() => {
         if (staysQueued) queue.unpeek(finish.outcome === 'retire' ? entry : retried);
-        else queue.peeked = undefined;
+        else if (settle !== undefined) queue.peeked = undefined;
         this.#inProcess--;
         this.#intake.markAvailable(entries);
-        settle();
+        settle?.();
         onWaiting?.();
         if (this.empty) this.#waiters.wakeAll();
       });
@@ -404,6 +429,10 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
       this.#memory.trim();
       return result;
     });
+  }
+
+  #seenKeyOf(uri: QueueEntry['uri']): string {
+    return seenIn(this.#enumerations.of(uri.root), this.options.prepare(uri).seenKey);
   }
 
   /** CRAWL-5.6.2 (a) to (d). Synchronous, so that no wake-up can be missed between this and the wait. */

@@ -1,5 +1,5 @@
 import { type GathererBatch, NETWORK, type QueuedUri, type QueueEntry } from '../../../storage/index.js';
-import type { Candidate, Prepared, PreparedOf } from './contract.js';
+import { type Candidate, type Enumerations, type Prepared, type PreparedOf, seenIn } from './contract.js';
 import type { FrontierWriter } from './frontier-writer.js';
 import type { QueueLifeCycle } from './life-cycle.js';
 import type { QueueMemory } from './queue-memory.js';
@@ -12,6 +12,7 @@ const MAX_URI_PRECEDENCE = 127;
 
 export interface IntakeOptions {
   readonly prepare: (uri: PreparedOf) => Prepared;
+  readonly enumerations: Enumerations;
   /** CRAWL-17.1.1 `F+`. */
   readonly onAdded: (entry: QueueEntry) => void;
 }
@@ -31,19 +32,21 @@ export class CandidateIntake {
   async enqueueNew(candidates: readonly Candidate[], batch: GathererBatch): Promise<QueueEntry[]> {
     if (candidates.length === 0) return [];
     const prepared = candidates.map((candidate) => this.options.prepare(candidate));
-    const isNew = await this.seen.add(prepared.map(({ seenKey }) => seenKey));
+    const enumerations = candidates.map(({ root }) => this.options.enumerations.of(root));
+    const seenKeys = prepared.map(({ seenKey }, i) => seenIn(enumerations[i]!, seenKey));
+    const isNew = await this.seen.add(seenKeys);
     const refused: string[] = [];
     const taken: { readonly candidate: Candidate; readonly prepared: Prepared }[] = [];
     candidates.forEach((candidate, i) => {
       const known = isNew[i] !== 1;
-      const uri = prepared[i]!;
-      if (known && !candidate.forceFetch) this.knownUrls.add(candidate.url);
+      const seenUrl = seenIn(enumerations[i]!, candidate.url);
+      if (known && !candidate.forceFetch) this.knownUrls.add(seenUrl);
       else if (candidate.admit?.() === false) {
-        if (!known) refused.push(uri.seenKey);
+        if (!known) refused.push(seenKeys[i]!);
       } else {
-        this.knownUrls.add(candidate.url);
+        this.knownUrls.add(seenUrl);
         if (candidate.fetched === true) return;
-        taken.push({ candidate, prepared: uri });
+        taken.push({ candidate, prepared: prepared[i]! });
       }
     });
     // A refused URI does not count as seen: another RootNode may admit it.

@@ -1,6 +1,5 @@
-import { QUEUE_STATUS } from '../../../storage/index.js';
+import { QUEUE_STATUS, type QueuedUri } from '../../../storage/index.js';
 import type { SeenFilter } from '../../../storage/seen/index.js';
-import type { Prepared, PreparedOf } from './contract.js';
 import type { FrontierWriter } from './frontier-writer.js';
 import type { InactiveQueues } from './inactive-queues.js';
 import type { QueueLifeCycle } from './life-cycle.js';
@@ -13,7 +12,8 @@ export interface RestoreContext {
   readonly cycle: QueueLifeCycle;
   readonly inactive: InactiveQueues;
   readonly writer: FrontierWriter;
-  readonly prepare: (uri: PreparedOf) => Prepared;
+  /** The key of a queued URI in the seen filter. */
+  readonly seenKeyOf: (uri: QueuedUri) => string;
   /** A seen filter with its own files; it may lack the URIs that were queued last. */
   readonly ownFilter: SeenFilter | undefined;
   /** Milliseconds since 1970. */
@@ -22,7 +22,7 @@ export interface RestoreContext {
 
 /** Restores the queues and counters that an interrupted crawl left in the store (CRAWL-17.2.2). */
 export async function restoreFrontier(context: RestoreContext): Promise<void> {
-  const { memory, inactive, writer, ownFilter, prepare } = context;
+  const { memory, inactive, writer, ownFilter, seenKeyOf } = context;
   const state = await writer.store.queueRecords.state();
   if (state === undefined) return;
   const { nextSequence, ...counters } = state;
@@ -33,9 +33,9 @@ export async function restoreFrontier(context: RestoreContext): Promise<void> {
   inactive.restored(memory.status.inactive);
   if (ownFilter === undefined) return;
   for await (const entries of writer.store.queues.pages())
-    await ownFilter.add(entries.map(({ uri }) => prepare(uri).seenKey));
+    await ownFilter.add(entries.map(({ uri }) => seenKeyOf(uri)));
   for await (const page of writer.store.waiting.pages())
-    await ownFilter.add(page.map(({ entry: { uri } }) => prepare(uri).seenKey));
+    await ownFilter.add(page.map(({ entry: { uri } }) => seenKeyOf(uri)));
 }
 
 function restoreQueue({ memory, cycle, now }: RestoreContext, queue: WorkQueue, status: number): void {

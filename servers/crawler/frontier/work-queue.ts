@@ -188,6 +188,13 @@ export class WorkQueue {
     return this.peeked;
   }
 
+  /** Whether the next URI is in memory and comes before those of the new entries that are of this queue. */
+  goesOnBefore(entries: readonly QueueEntry[]): boolean {
+    const { first } = this.window;
+    if (first === undefined) return false;
+    return entries.every((entry) => entry.classKey !== this.classKey || compareEntries(first, entry) < 0);
+  }
+
   /** Returns the head to the queue: it is the head again unless a URI of higher priority was queued (CRAWL-5.2.2). */
   unpeek(entry: QueueEntry): void {
     this.peeked = undefined;

@@ -158,10 +158,14 @@ export class StoredEvents {
 
   /** Counts all events that are stored and removes them, e.g. before a copy of the store. Meanwhile no event may be added. @throws StorageError */
   async purge(): Promise<void> {
-    // Those who wait for the batch of the last event continue in the next turns.
-    for (let turn = 0; turn < 100 && this.#due < this.#next; turn++)
-      await new Promise((resolve) => setImmediate(resolve));
+    await this.#batchesWritten();
     await this.#mutex.runExclusive(() => this.#purge());
+  }
+
+  /** Waits until all events are counted, also if the logs are being rotated. Meanwhile no event may be added. */
+  async settled(): Promise<void> {
+    await this.#batchesWritten();
+    await this.#mutex.runExclusive(() => undefined);
   }
 
   /** Renames the logs (CRAWL-16.4). The lines of events that are written meanwhile go to the new files. @throws StateError, StorageError */
@@ -188,6 +192,12 @@ export class StoredEvents {
     this.#closed = true;
     clearTimeout(this.#timer);
     await this.#mutex.runExclusive(() => this.#purge());
+  }
+
+  /** Those who wait for the batch of the last event continue in the next turns. */
+  async #batchesWritten(): Promise<void> {
+    for (let turn = 0; turn < 100 && this.#due < this.#next; turn++)
+      await new Promise((resolve) => setImmediate(resolve));
   }
 
   #drain(): void {

@@ -1,5 +1,5 @@
 // Divides a web among several crawlers, without a connection between them (CRAWL-9.8).
-import { crawlerOf, hostOf, queueAssignment } from '../../../protocols/urls/index.js';
+import { crawlerOf, hostOf, isEnumerable, queueAssignment } from '../../../protocols/urls/index.js';
 
 export interface CrawlMapOptions {
   /** Number of crawlers. */
@@ -20,7 +20,7 @@ export class CrawlMap {
   foreignCrawler(uri: string, classKey: string): number | undefined {
     const { crawlers, own, by } = this.options;
     // A `dns:` or file URI belongs to the crawler that has it.
-    if (!/^(?:https?|ftp|gopher|nntp|news):/.test(uri)) return undefined;
+    if (uri.startsWith('file:') || !isEnumerable(uri)) return undefined;
     // All ports and schemes of a host belong together.
     const key = by === 'domain' ? this.#domainOf({ uri: `http://${hostOf(uri)}/` }) : classKey;
     const crawler = crawlerOf(key, crawlers);

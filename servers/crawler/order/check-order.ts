@@ -48,6 +48,11 @@ export function orderProblems(order: CrawlOrderConfig): OrderProblem[] {
       check([...path, 'digestStripPattern'], () => patternMatcher(settings.digestStripPattern));
   };
 
+  if (order.console !== undefined && (order.console.certificate === '') !== (order.console.key === ''))
+    problems.push({
+      path: ['console', order.console.key === '' ? 'key' : 'certificate'],
+      problem: 'certificate and key are set together',
+    });
   const { crawlers, own } = order.mapper;
   if (crawlers > 0 && own >= crawlers)
     problems.push({

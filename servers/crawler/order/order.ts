@@ -136,6 +136,16 @@ export const consoleSchema = z.strictObject({
     'CRAWL-22',
     'Name of the environment variable that holds the password',
   ),
+  certificate: withNote(
+    z.string().default(''),
+    'CRAWL-22',
+    "PEM file with the console's certificate and those of its authorities, which makes it speak HTTPS; a renewed file is used within a minute; relative to the crawl's own directory",
+  ),
+  key: withNote(
+    z.string().default(''),
+    'CRAWL-22',
+    "PEM file with the certificate's private key; relative to the crawl's own directory",
+  ),
 });
 
 /** The order of a crawl (CRAWL-19.2): options of the whole crawl, the settings of all URIs, and the sheets that override them. */

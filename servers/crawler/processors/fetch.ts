@@ -226,7 +226,8 @@ export class ResponseClassifier implements Processor {
 
   /** Returns the status, with the reply text of protocols that have few status codes. */
   #describeRefusal(uri: CrawlUri, { status, headers, local }: FetchResult): string {
-    if (local && status === FORBIDDEN) return 'permission denied';
+    const refusal = local ? headers['file-refusal'] : undefined;
+    if (refusal !== undefined) return refusal;
     const reply = headers['ftp-reply'] ?? headers['nntp-reply'] ?? headers['gopher-error'];
     if (reply === undefined) return `status ${status}`;
     const { logins = [] } = this.limits;
@@ -236,8 +237,6 @@ export class ResponseClassifier implements Processor {
 }
 
 /** Maximum number of characters of a server's reply to show. */
-/** The status of a local file that may not be read. */
-const FORBIDDEN = 403;
 const MAX_REPLY = 300;
 
 /** Returns the user name and password of a URL, escaped and unescaped (G-81). */

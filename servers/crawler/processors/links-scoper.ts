@@ -23,8 +23,9 @@ export class LinksScoper implements Processor {
     if (!uri.succeeded || uri.disposition === 'retry') return 'proceed';
     // G-172: the links of a listed document are not followed, but what it shows is a part of it.
     const { embeds } = uri.settings;
-    if (uri.entry.uri.isLeaf && embeds === 'frames') return 'proceed';
-    const followed = uri.entry.uri.isLeaf ? uri.outLinks.filter(({ hop }) => hop === 'E') : uri.outLinks;
+    const { isLeaf, root } = uri.entry.uri;
+    if (isLeaf && embeds === 'frames') return 'proceed';
+    const followed = isLeaf ? uri.outLinks.filter(({ hop }) => hop === 'E') : uri.outLinks;
     // What a directory or a site map lists is limited where it is read, and by the scope.
     const maxOutlinks = uri.disposition === 'listed' ? followed.length : uri.settings.maxOutlinks;
     const dropped = uri.droppedLinks + Math.max(0, followed.length - maxOutlinks);
@@ -33,7 +34,9 @@ export class LinksScoper implements Processor {
       uri.annotations.push(`dol:${dropped}`);
       scope.dropped?.(uri, dropped);
     }
-    const links = followed.slice(0, maxOutlinks).filter((link) => !frontier.isKnownWithoutLookup(link.url));
+    const links = followed
+      .slice(0, maxOutlinks)
+      .filter(({ url }) => !frontier.isKnownWithoutLookup(url, root));
     if (links.length === 0) return 'proceed';
     await scope.prepare(uri, links);
     const candidates = new Map<string, Candidate>();

@@ -2,6 +2,7 @@
 import { dirname, parse, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ConfigError, messageOf, StateError } from '../../../protocols/errors.js';
+import { untilAborted } from '../../../protocols/until-aborted.js';
 import type { ChainName, Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
 import type { ChainStep } from '../order/chain-config.js';
@@ -177,19 +178,4 @@ function resultOf(result: unknown): ProcessResult {
   if (result === undefined) return 'proceed';
   if (result === 'proceed' || result === 'finish' || result === 'post') return result;
   throw new StateError(`it returned ${String(result)} instead of proceed, finish or post`);
-}
-
-/** Returns the result of an action; throws the signal's reason as soon as it is aborted. */
-function untilAborted<T>(action: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    if (signal.aborted) {
-      onAbort();
-      return;
-    }
-    signal.addEventListener('abort', onAbort, { once: true });
-    action()
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }

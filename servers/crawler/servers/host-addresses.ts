@@ -180,7 +180,7 @@ export function addressBytes(address: string): Uint8Array | undefined {
   if (isIPv4(address)) return Uint8Array.from(address.split('.'), Number);
   if (isIP(address) === 0) return undefined;
   // The URL parser converts an IPv4 tail to hexadecimal; a zone is not part of the address.
-  const plain = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1);
+  const plain = new URL(`http://[${address.replace(/%.*$/s, '')}]`).hostname.slice(1, -1);
   const [head = '', tail] = plain.split('::');
   const left = parseGroups(head);
   const right = parseGroups(tail ?? '');

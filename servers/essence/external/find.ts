@@ -3,12 +3,13 @@ import { access, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isFile, namesIn } from '../files.js';
 import { typeName } from '../type-rules.js';
+import { isModule } from './modules.js';
 
 /** The user's programs by type (E-61, E-46). Plain data, because it is posted to worker threads. */
-interface OwnPrograms {
-  /** Absolute paths of `TypeName.sum`, by type. */
+export interface OwnPrograms {
+  /** Absolute paths of `TypeName.sum` or `TypeName.sum.mjs`, by type. */
   readonly summarizers: Readonly<Record<string, string>>;
-  /** Absolute paths of `TypeName.unnest`, by type. */
+  /** Absolute paths of `TypeName.unnest` or `TypeName.unnest.mjs`, by type. */
   readonly unnesters: Readonly<Record<string, string>>;
   /** E-86: types whose `.sum` is only `exec SGML.sum ...`; this process interprets it. */
   readonly sgml: Readonly<Record<string, SgmlCommand>>;
@@ -33,20 +34,22 @@ const MAX_WRAPPER_BYTES = 4096;
 
 /**
  * Finds `TypeName.sum` and `TypeName.unnest` in the directories; earlier directories take precedence (E-61: that of the Gatherer is first).
- * Missing directories are skipped; the warnings name files that cannot be executed.
+ * With the suffix `.mjs` they are modules, which must not be executable; a program of the same name precedes them. Missing directories are
+ * skipped; the warnings name files that cannot be executed.
  *
  * @param harvestHome value of `$HARVEST_HOME` in the wrappers of E-86 and E-101
- * @param installed directories of the machine; they come last, and without warnings, because they belong to the system
+ * @param installed directories of the machine; they come last, without modules, and without warnings, because they belong to the system
  */
 export async function findTypePrograms(
   directories: readonly string[],
   harvestHome = '',
   installed: readonly string[] = [],
 ): Promise<TypePrograms & { readonly warnings: readonly string[] }> {
-  const own = await programsIn(directories, harvestHome);
+  const own = await programsIn(directories, harvestHome, /^([A-Za-z0-9_-]+)\.(sum|unnest)(?:\.mjs)?$/);
   const others = await programsIn(
     installed.filter((directory) => !directories.includes(directory)),
     harvestHome,
+    /^([A-Za-z0-9_-]+)\.(sum|unnest)$/,
   );
   const { warnings: _, ...ofMachine } = others;
   return { ...own, installed: ofMachine };
@@ -55,19 +58,25 @@ export async function findTypePrograms(
 async function programsIn(
   directories: readonly string[],
   harvestHome: string,
+  pattern: RegExp,
 ): Promise<OwnPrograms & { readonly warnings: readonly string[] }> {
   const summarizers: Record<string, string> = {};
   const unnesters: Record<string, string> = {};
   const sgml: Record<string, SgmlCommand> = {};
   const warnings: string[] = [];
   for (const directory of directories) {
-    for (const name of await namesIn(directory)) {
-      const parts = /^([A-Za-z0-9_-]+)\.(sum|unnest)$/.exec(name);
+    // `X.sum` comes before `X.sum.mjs`.
+    for (const name of (await namesIn(directory)).sort()) {
+      const parts = pattern.exec(name);
       if (parts === null) continue;
       const type = typeName(parts[1]!);
       const programs = parts[2] === 'sum' ? summarizers : unnesters;
       if (type in programs || (parts[2] === 'sum' && type in sgml)) continue;
       const file = resolve(directory, name);
+      if (isModule(file)) {
+        programs[type] = file;
+        continue;
+      }
       const command = parts[2] === 'sum' ? await sgmlCommandIn(file, harvestHome) : undefined;
       if (command !== undefined) sgml[type] = command;
       else if (await isExecutable(file)) programs[type] = file;

@@ -1,6 +1,17 @@
 export { findTypePrograms, parseSgmlWrapper, type SgmlCommand, type TypePrograms } from './find.js';
 export { existingDirectories, installedPrograms } from './installed.js';
-export { type ProgramLimits, type ProgramSettings, programLimits } from './limits.js';
+export { type OwnModules, type ProgramLimits, type ProgramSettings, programLimits } from './limits.js';
+export {
+  explodeByModule,
+  functionOf,
+  isModule,
+  type OwnDocument,
+  type OwnObject,
+  type OwnSummary,
+  type SummarizerModule,
+  summarizeByModule,
+  type UnnesterModule,
+} from './modules.js';
 export {
   explodeByProgram,
   type ProgramDocument,

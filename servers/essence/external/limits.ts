@@ -14,6 +14,14 @@ export interface ProgramLimits {
   readonly stderrCharacters?: number;
 }
 
+/** Files of modules by type, absolute paths that end in `.js` or `.mjs`. */
+export interface OwnModules {
+  /** Modules that export `summarize`, as `TypeName.sum.mjs` does. */
+  readonly summarizers?: Readonly<Record<string, string>>;
+  /** Modules that export `unnest`, as `TypeName.unnest.mjs` does. */
+  readonly unnesters?: Readonly<Record<string, string>>;
+}
+
 /** Settings of external programs. Plain data, because it is posted to worker threads, whose own environment is empty. */
 export interface ProgramSettings {
   /** Directories that are searched for programs, in this order, before those of `path` (E-61). */
@@ -23,6 +31,8 @@ export interface ProgramSettings {
    * program that happens to be installed never replaces a built-in summarizer. Default none.
    */
   readonly installedDirectories?: readonly string[];
+  /** Modules by type, which precede all programs and modules of the directories. Default none. */
+  readonly modules?: OwnModules;
   /** The rest of the programs' `PATH`, after {@link directories} and the shipped `wrapit` and `FullText.sum`. */
   readonly path: string;
   /** Environment variables in addition to `PATH`, `LC_ALL` and `TMPDIR`, e.g. `HARVEST_HOME`. Default none. */

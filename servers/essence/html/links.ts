@@ -1,10 +1,7 @@
 import { parseRobotsMeta } from '../../../protocols/robots/index.js';
-import { canonicalUrl, UrlResolver } from '../../../protocols/urls/index.js';
+import { canonicalUrl, isEnumerable, UrlResolver } from '../../../protocols/urls/index.js';
 import type { EssenceLink } from '../model.js';
 import type { TagAttributes } from './reader.js';
-
-/** G-60: the schemes that are enumerated; javascript:, mailto:, data: and others are not. */
-const ENUMERABLE = /^(?:https?|ftp|gopher|file|news|nntp):/;
 
 /** Relations of LINK whose target is a page. */
 const LINK_RELATIONS = new Set(['next', 'prev', 'alternate']);
@@ -28,7 +25,7 @@ export class LinkCollector {
   readonly #malformed = new Set<string>();
   readonly #maxLinks: number;
   /** The page's own URL in canonical form. */
-  readonly #own: string | undefined;
+  readonly own: string | undefined;
   #resolver: UrlResolver;
   /** Resolvers of the parent directories, by level. */
   readonly #parentResolvers: (UrlResolver | undefined)[] = [];
@@ -45,7 +42,7 @@ export class LinkCollector {
   ) {
     this.#resolver = new UrlResolver(url);
     this.#maxLinks = maxLinks;
-    this.#own = canonicalUrl(url);
+    this.own = canonicalUrl(url);
     // A page from the network must not lead the Gatherer to local files.
     this.#canLinkToFiles = url.startsWith('file:');
   }
@@ -105,7 +102,7 @@ export class LinkCollector {
       url = trimmed === '' ? undefined : this.#resolveAny(trimmed);
       this.#resolved.set(document, url);
     }
-    return hash >= 0 && url === this.#own ? undefined : url;
+    return hash >= 0 && url === this.own ? undefined : url;
   }
 
   /** Resolves `../a/b.html` as `a/b.html` of the parent directory, for which the resolver has a fast path. */
@@ -132,7 +129,7 @@ export class LinkCollector {
       this.#noteMalformed(reference);
       return;
     }
-    if (this.#links.has(url) || !ENUMERABLE.test(url)) return;
+    if (this.#links.has(url) || !isEnumerable(url)) return;
     if (url.startsWith('file:') && !this.#canLinkToFiles) return;
     if (this.#links.size >= this.#maxLinks) this.dropped++;
     else this.#links.set(url, hop);
@@ -143,7 +140,7 @@ export class LinkCollector {
     if (this.#resolved.get(reference.replace(/#.*$/s, '')) !== undefined) return;
     const link = reference.replace(/#.*$/s, '').trim();
     if (link === '' || this.#malformed.size >= MAX_MALFORMED) return;
-    if (SCHEME.test(link) && !ENUMERABLE.test(link.toLowerCase())) return;
+    if (SCHEME.test(link) && !isEnumerable(link.toLowerCase())) return;
     this.#malformed.add(link);
   }
 
@@ -151,7 +148,7 @@ export class LinkCollector {
   #base(reference: string | undefined): void {
     if (this.#hasBase || reference === undefined) return;
     const url = this.#resolver.resolve(reference.trim());
-    if (url === undefined || !ENUMERABLE.test(url)) return;
+    if (url === undefined || !isEnumerable(url)) return;
     this.#hasBase = true;
     this.#resolver = new UrlResolver(url);
     this.#resolved.clear();

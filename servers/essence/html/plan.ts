@@ -6,6 +6,8 @@ export interface TagPlan {
   readonly mapping: TagMapping | undefined;
   /** The content is skipped, links included (E-104). */
   readonly skip: boolean;
+  /** A drawing: of its content only texts that it shows count. */
+  readonly drawing: boolean;
   /** Begins and ends a line (E-95). */
   readonly block: boolean;
   /** A blank separates its text from the text around it. */
@@ -19,7 +21,8 @@ export interface TagPlan {
 /** The name under which the table maps the properties of JSON-LD scripts. */
 export const JSON_LD = 'json-ld';
 
-const SKIPPED = ['script', 'style', 'template', 'svg'];
+const SKIPPED = ['script', 'style', 'template'];
+const DRAWINGS = ['svg'];
 const CELLS = ['td', 'th', 'option', 'img', 'button', 'label'];
 /** Attributes with links, which are read even if the table does not name them. */
 const LINKS: ReadonlyMap<string, readonly string[]> = new Map([
@@ -59,13 +62,22 @@ export function walkPlan(table: ExtractionTable): TagTable<TagPlan> {
   if (known !== undefined) return known;
   const plan = new Map<string, TagPlan>();
   const tags = [...table.keys()].filter((tag) => tag !== JSON_LD);
-  for (const tag of new Set([...tags, ...SKIPPED, ...CELLS, ...LINKS.keys(), ...HEADS, ...BLOCKS])) {
+  for (const tag of new Set([
+    ...tags,
+    ...SKIPPED,
+    ...DRAWINGS,
+    ...CELLS,
+    ...LINKS.keys(),
+    ...HEADS,
+    ...BLOCKS,
+  ])) {
     const mapping = table.get(tag);
     const attributeNames = new Set([...(LINKS.get(tag) ?? []), ...attributesOf(mapping)]);
     if (tag === 'script' && table.has(JSON_LD)) attributeNames.add('type');
     plan.set(tag, {
       mapping,
       skip: SKIPPED.includes(tag),
+      drawing: DRAWINGS.includes(tag),
       block: BLOCKS.includes(tag),
       cell: CELLS.includes(tag),
       head: HEADS.includes(tag),

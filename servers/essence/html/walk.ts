@@ -1,5 +1,6 @@
-import { withoutUserInfo } from '../../../protocols/urls/index.js';
+import { isEnumerable, withoutUserInfo } from '../../../protocols/urls/index.js';
 import type { SourceDocument } from '../document.js';
+import { LinkTexts } from '../link-texts.js';
 import type { EssenceLink } from '../model.js';
 import { AttributeLines } from '../sgml/lines.js';
 import {
@@ -64,11 +65,16 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
   readonly #bodyMapping: TagMapping | undefined;
   readonly #links: LinkCollector;
   readonly #lines: AttributeLines;
+  /** Absent if the texts of links are not wanted. */
+  readonly #linkTexts: LinkTexts | undefined;
   readonly #frames: Frame[] = [];
   readonly #pieces: string[] = [];
   #separator: Separator = NOTHING;
   /** Depth of the element that is skipped with its content; 0 if none. */
   #skippedDepth = 0;
+  /** Depth of the drawing, and in it of the text that it shows; 0 outside of one. */
+  #drawingDepth = 0;
+  #shownDepth = 0;
   /** Depth of the element whose text is ignored (E-91) but whose links are followed; 0 if none. */
   #ignoredDepth = 0;
   /** Depth of the open HEAD, or of a TITLE outside one; 0 if none. */
@@ -86,7 +92,8 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
     this.#document = document;
     this.#bodyMapping = table.get('body');
     this.#links = new LinkCollector(document.url, document.settings.maxLinks, document.ignoreRobots);
-    const { maxAttributeLength, maxAttributes, maxObjectBytes, rawReferences } = document.settings;
+    const { maxAttributeLength, maxAttributes, maxObjectBytes, rawReferences, linkText } = document.settings;
+    if (linkText) this.#linkTexts = new LinkTexts(maxAttributeLength);
     this.#lines = new AttributeLines({
       maxAttributeLength,
       maxObjectBytes,
@@ -108,6 +115,10 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
   open({ name, plan }: Tag<TagPlan>, attributes: TagAttributes): void {
     const depth = ++this.#depth;
     if (this.#skippedDepth > 0) return;
+    if (this.#drawingDepth > 0) {
+      this.#openDrawn(name, depth);
+      return;
+    }
     if (!this.#body && plan?.head !== true) this.#openBody(name === 'body' ? attributes : {});
     if (plan === undefined) return;
     if (plan.skip) {
@@ -115,9 +126,14 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
       this.#inJsonLd = this.#scripts !== undefined && name === 'script' && isJsonLd(attributes.type);
       return;
     }
+    if (plan.drawing) {
+      this.#drawingDepth = depth;
+      return;
+    }
     if (plan.block) this.#separator = NEWLINE;
     else if (plan.cell && this.#separator === NOTHING) this.#separator = BLANK;
     if (plan.attributeNames !== undefined) this.#links.open(name, attributes);
+    if (name === 'a' && attributes.href !== undefined) this.#openLink(attributes.href, depth);
     if (name === 'p') this.#paragraph = this.#pieces.length;
     else if ((name === 'head' || name === 'title') && this.#headDepth === 0) this.#headDepth = depth;
     if (plan.mapping === undefined || name === 'body') return;
@@ -127,7 +143,7 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
   }
 
   text(source: string, start: number, end: number): void {
-    if (this.#skippedDepth > 0 || this.#ignoredDepth > 0) {
+    if (this.#isSilent) {
       if (this.#inJsonLd) this.#scripts?.add(source, start, end);
       return;
     }
@@ -143,6 +159,25 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
       const text = source.slice(start, end).replace(COLLAPSIBLE, ' ');
       this.#add(text, 0, text.length);
     }
+  }
+
+  /** Text has no effect here: in skipped or ignored elements, and in drawings outside of what they show. */
+  get #isSilent(): boolean {
+    const isHidden = this.#drawingDepth > 0 && this.#shownDepth === 0;
+    return this.#skippedDepth > 0 || this.#ignoredDepth > 0 || isHidden;
+  }
+
+  /** An element of a drawing; its title and descriptions are those of shapes. */
+  #openDrawn(name: string, depth: number): void {
+    if (this.#shownDepth === 0 && (name === 'text' || name === 'foreignobject')) this.#shownDepth = depth;
+    if (this.#shownDepth > 0 && name !== 'tspan' && this.#separator === NOTHING) this.#separator = BLANK;
+  }
+
+  #closeDrawn(depth: number): void {
+    if (depth === this.#drawingDepth) this.#drawingDepth = 0;
+    if (depth !== this.#shownDepth) return;
+    this.#shownDepth = 0;
+    if (this.#separator === NOTHING) this.#separator = BLANK;
   }
 
   /** Adds text whose white space is single blanks; those at its ends become separators. */
@@ -164,10 +199,15 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
       this.#skippedDepth = 0;
       this.#inJsonLd = false;
     }
+    if (this.#drawingDepth > 0) {
+      this.#closeDrawn(depth);
+      return;
+    }
     if (depth === this.#ignoredDepth) {
       this.#ignoredDepth = 0;
       if (this.#separator === NOTHING) this.#separator = BLANK;
     }
+    this.#linkTexts?.close(depth, this.#pieces);
     if (name === 'p') this.#closeParagraph();
     else if (depth === this.#headDepth) this.#headDepth = 0;
     while (this.#frames.length > 0 && this.#frames[this.#frames.length - 1]!.depth === depth && depth > 0) {
@@ -188,8 +228,10 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
     this.#scripts?.addTo(this.#lines, (message) => this.#document.warn(message));
     this.#document.droppedLinks = this.#links.dropped;
     this.#document.malformedLinks = this.#links.malformed;
+    const linkText = this.#links.nofollow ? '' : (this.#linkTexts?.text ?? '');
+    const { attributes } = this.#lines;
     return {
-      attributes: this.#lines.attributes,
+      attributes: linkText === '' ? attributes : [...attributes, ['Link-Text', linkText]],
       description: this.#description !== '' ? this.#description : this.#opening,
       links: this.#links.links,
       noindex: this.#links.noindex,
@@ -219,6 +261,13 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
     if (content === undefined || this.#ignoredDepth > 0) return;
     if (content.ignore && depth > 0) this.#ignoredDepth = depth;
     else this.#push(content, depth);
+  }
+
+  #openLink(reference: string, depth: number): void {
+    if (this.#linkTexts === undefined) return;
+    const url = this.#links.resolve(reference);
+    if (url === undefined || url === this.#links.own || !isEnumerable(url)) return;
+    this.#linkTexts.open(withoutUserInfo(url), depth, this.#pieces.length);
   }
 
   #push(mapping: ContentMapping, depth: number): void {

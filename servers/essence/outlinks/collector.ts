@@ -1,9 +1,11 @@
 // Collects the references of one document as absolute URLs.
-import { type ReferenceResolver, referenceResolver, type UrlForm } from '../../../protocols/urls/index.js';
+import {
+  isEnumerable,
+  type ReferenceResolver,
+  referenceResolver,
+  type UrlForm,
+} from '../../../protocols/urls/index.js';
 import type { OutlinkHop } from './hops.js';
-
-/** G-60: the schemes that are enumerated. */
-const ENUMERABLE = /^(?:https?|ftp|gopher|file|news|nntp):/;
 
 /** If a URL occurs several times, the first of these hops counts: what a page shows is fetched even where its links are not followed. */
 const RANK: Readonly<Record<OutlinkHop, number>> = { E: 3, R: 2, L: 1, X: 0 };
@@ -40,9 +42,7 @@ export class OutlinkCollector {
     this.#form = form;
     this.#resolver = referenceResolver(url, form);
     this.#speculative =
-      scriptBase === undefined || !ENUMERABLE.test(scriptBase)
-        ? undefined
-        : referenceResolver(scriptBase, form);
+      scriptBase === undefined || !isEnumerable(scriptBase) ? undefined : referenceResolver(scriptBase, form);
     this.#maxLinks = maxLinks;
     this.#canLinkToFiles = url.startsWith('file:');
   }
@@ -60,7 +60,7 @@ export class OutlinkCollector {
   /** Uses the first BASE with a URL. */
   readonly base = (reference: string): void => {
     const url = this.#hasBase ? undefined : this.#resolver.resolve(reference.trim());
-    if (url === undefined || !ENUMERABLE.test(url)) return;
+    if (url === undefined || !isEnumerable(url)) return;
     this.#hasBase = true;
     this.#resolver = referenceResolver(url, this.#form);
     this.#resolved.clear();
@@ -75,7 +75,7 @@ export class OutlinkCollector {
       return;
     }
     const url = this.#resolve(written, hop);
-    if (url === undefined || !ENUMERABLE.test(url)) return;
+    if (url === undefined || !isEnumerable(url)) return;
     if (url.startsWith('file:') && !this.#canLinkToFiles) return;
     const known = this.#links.get(url);
     if (known !== undefined) {

@@ -91,7 +91,7 @@ export async function componentsOf(
 function partInput(input: EssenceInput, leaf: Leaf): EssenceInput {
   const { contentType: _type, charset: _charset, ...rest } = input;
   const path = leaf.path.split('/').map(encodeURIComponent).join('/');
-  const base = input.url.replace(/[?#].*$/, '');
+  const base = input.url.replace(/[?#].*$/s, '');
   const isAlone = !leaf.path.includes('/') && fileNameOf(base).startsWith(leaf.path.replace(/\.tar$/, ''));
   return { ...rest, url: isAlone ? (canonicalUrl(path, base) ?? base) : `${base}/${path}`, body: leaf.body };
 }

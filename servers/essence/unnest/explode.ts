@@ -11,7 +11,7 @@ import {
 import { bookkeeping } from '../assemble.js';
 import type { EssenceContext } from '../context.js';
 import type { SourceDocument } from '../document.js';
-import { explodeByProgram } from '../external/index.js';
+import { explodeByModule, explodeByProgram, isModule } from '../external/index.js';
 import type { EssenceInput, ExplodedObject } from '../model.js';
 import { applyPostRules } from '../rules/index.js';
 import { CONVERTERS, type FoundObject } from './converters/index.js';
@@ -21,7 +21,7 @@ import { FORMATS, MESSAGE_TYPES } from './formats.js';
 const SOIF_STREAM = 'SOIFStream';
 
 /**
- * Returns the objects of a document of an Exploder type (E-46), by the user's `TypeName.unnest` or the built-in converter. They keep
+ * Returns the objects of a document of an Exploder type (E-46), by the user's `TypeName.unnest` or `TypeName.unnest.mjs`, or the built-in converter. They keep
  * their URLs; missing bookkeeping attributes are added (E-47).
  */
 export async function explode(
@@ -50,7 +50,7 @@ export async function explode(
   return exploded;
 }
 
-/** Returns the user's program `TypeName.unnest`: that of the machine only for a type that Essence does not unpack itself (E-46, E-61). */
+/** Returns the user's program or module `TypeName.unnest`: that of the machine only for a type that Essence does not unpack itself (E-46, E-61). */
 export function unnesterOf(type: string, { programs }: EssenceContext): string | undefined {
   const { unnesters, installed } = programs?.found ?? {};
   const isOwn = CONVERTERS.has(type) || FORMATS.has(type) || MESSAGE_TYPES.has(type);
@@ -65,6 +65,10 @@ async function* objectsIn(
 ): AsyncIterable<SoifObject> {
   const { programs } = context;
   const program = unnesterOf(type, context);
+  if (isModule(program)) {
+    for await (const object of explodeByModule(document, program)) yield soifOf(object);
+    return;
+  }
   if (programs !== undefined && program !== undefined) {
     yield* await explodeByProgram(document, program, programs.settings);
     return;

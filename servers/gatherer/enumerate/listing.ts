@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TextDecoder } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { messageOf } from '../../../protocols/errors.js';
-import { canonicalUrl, hostOf } from '../../../protocols/urls/index.js';
+import { canonicalUrl, hostOf, isEnumerable } from '../../../protocols/urls/index.js';
 import type { ListedReference, ListedUrl, ListingFormat, ListingKind } from './listing-model.js';
 import { ListingText } from './listing-text.js';
 import { ListingXml } from './listing-xml.js';
@@ -45,8 +45,6 @@ const SLICE_BYTES = 64 * 1024;
 /** Bytes at the start of a listing that determine its format and encoding. */
 const HEAD_BYTES = 1024;
 const GZIP_MAGIC = [0x1f, 0x8b] as const;
-/** G-60: the schemes that can be enumerated. */
-const ENUMERABLE = /^(?:https?|ftp|gopher|news|nntp|file):/;
 
 /**
  * Yields the URLs of a sitemap, a sitemap index, a text sitemap, a robots.txt, an RSS or Atom feed (G-172), compressed by gzip or not,
@@ -120,7 +118,7 @@ class UrlAcceptance {
 
   accept({ reference, base, lastModified, kind }: ListedReference): ListedUrl | undefined {
     const url = canonicalUrl(reference, base === '' ? this.#options.url : base);
-    if (url === undefined || !ENUMERABLE.test(url)) return this.#refuse('not URLs that can be gathered');
+    if (url === undefined || !isEnumerable(url)) return this.#refuse('not URLs that can be gathered');
     if (url.startsWith('file:') && !this.#mayNameFiles) return this.#refuse('files of this machine (G-174)');
     if (kind === 'listing' && this.#isDeepest)
       return this.#refuse('listings of listings that are nested too deep');

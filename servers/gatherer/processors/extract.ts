@@ -6,7 +6,7 @@ import type { CrawlUri, OutLink } from '../../crawler/crawl-uri.js';
 import { type UriErrorEvent, uriErrorChannel } from '../../crawler/events.js';
 import { withLoginOf } from '../../crawler/redaction.js';
 import { type EssencePool, headerOutlinks } from '../../essence/index.js';
-import { hasSameRules, type RulesDigest } from '../run-state.js';
+import { hasSameRules, type RulesDigest } from '../rules-digest.js';
 
 export interface ExtractOptions {
   readonly essence: EssencePool;

@@ -1,16 +1,23 @@
+import { LRUCache } from 'lru-cache';
 import { hasExpired } from '../../../protocols/soif/index.js';
-import type { DocumentStore } from '../../../storage/index.js';
+import type { DocumentRecord, DocumentStore } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import type { CrawlUri } from '../../crawler/crawl-uri.js';
-import { hasSameRules, type RulesDigest } from '../run-state.js';
+import { hasSameRules, hasSameValues, type RulesDigest } from '../rules-digest.js';
 
 export interface HistoryOptions {
   readonly documents: Pick<DocumentStore, 'get'>;
   /** False on the first run: there are no earlier records. */
   readonly hasRecords: boolean;
+  /**
+   * When the run began, seconds since 1970, if several RootNodes may lead to the same document (G-68); undefined if each URL is processed
+   * once.
+   */
+  readonly repeatedSince: number | undefined;
   /** Whether to fetch documents that are not due yet (`--force`). */
   readonly force: boolean;
   /** Seconds (G-100). */
+  readonly refreshRate: number;
   readonly timeToLive: number;
   /** Digest of everything other than the document that affects a summary (G-110). */
   readonly rulesDigest: RulesDigest;
@@ -23,6 +30,12 @@ export interface HistoryOptions {
  * about a week after its Update-Time, often some minutes before: without a tolerance it would update every second week.
  */
 const EARLY_SHARE = 0.1;
+
+/** Documents whose first visit is remembered. */
+const MAX_VISITS = 65_536;
+
+/** The annotation of a URI whose document was gathered before in the same run, for another RootNode. */
+export const REPEATED = 'repeated';
 
 /** Returns when a document is due again (G-108), in seconds since 1970. */
 export function dueTime({
@@ -42,11 +55,15 @@ export function dueTime({
 export class History implements Processor {
   readonly name = 'History';
 
+  /** The latest documents, and the ordinals of their first queued URIs. */
+  readonly #visits = new LRUCache<string, number>({ max: MAX_VISITS });
+
   constructor(readonly options: HistoryOptions) {}
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
-    const { documents, hasRecords, force, timeToLive, rulesDigest, now } = this.options;
-    if (!hasRecords) return 'proceed';
+    const { documents, hasRecords, repeatedSince, force, timeToLive, rulesDigest, now } = this.options;
+    if (!hasRecords && repeatedSince === undefined) return 'proceed';
+    const isRepeated = this.#isRepeated(uri);
     const stored = await documents.get(uri.redactedUrl);
     // The objects of the document have expired one by one, which its record does not show: it counts as a new document.
     const isExpired =
@@ -55,13 +72,45 @@ export class History implements Processor {
       hasExpired({ updateTime: stored.updateTime, timeToLive }, now());
     const document = isExpired ? undefined : stored;
     uri.document = document;
+    if (document !== undefined && (isRepeated ?? document.fetchTime > repeatedSince!)) {
+      uri.annotations.push(REPEATED);
+      keep(uri, document);
+      return 'proceed';
+    }
     if (document === undefined || force || uri.url.startsWith('file:')) return 'proceed';
-    const isFresh = dueTime(document) > now();
-    if (document.updateTime > 0 && isFresh && hasSameRules(document.rulesDigest, rulesDigest(document))) {
-      uri.disposition = 'kept';
-      uri.status = document.status;
-      uri.useKnownLinks(document);
+    const current = rulesDigest(document);
+    if (
+      document.updateTime > 0 &&
+      hasSameRules(document.rulesDigest, current) &&
+      this.#dueTime(document, current) > now()
+    ) {
+      keep(uri, document);
     }
     return 'proceed';
   }
+
+  /**
+   * G-68: whether another RootNode has led to the document in this run. A retried URI is the same visit.
+   * @returns undefined if that is not known: after a restart, or if the visit is forgotten, the time of its request decides
+   */
+  #isRepeated({ url, entry }: CrawlUri): boolean | undefined {
+    if (this.options.repeatedSince === undefined || entry.uri.forceFetch) return false;
+    const visit = this.#visits.get(url);
+    if (visit !== undefined) return visit !== entry.ordinal;
+    this.#visits.set(url, entry.ordinal);
+    return undefined;
+  }
+
+  /** With other rates in the configuration, the new one counts from the time of the last request. */
+  #dueTime(document: DocumentRecord, currentDigest: string): number {
+    if (hasSameValues(document.rulesDigest, currentDigest)) return dueTime(document);
+    return dueTime({ updateTime: document.fetchTime, refreshRate: this.options.refreshRate });
+  }
+}
+
+/** Keeps the object, and follows the links that the document had. */
+function keep(uri: CrawlUri, document: DocumentRecord): void {
+  uri.disposition = 'kept';
+  uri.status = document.status;
+  uri.useKnownLinks(document);
 }

@@ -63,12 +63,17 @@ export class ReferencesWriter implements Processor {
     if (fetched === undefined) return;
     // The ChangeEvaluator has removed the links from the URI; those of the document have not changed.
     if (uri.annotations.includes(UNCHANGED)) return;
-    const known = uri.disposition === 'unchanged' ? document : undefined;
-    this.#put(
-      uri,
-      fetched.lastModified || (known?.lastModificationTime ?? 0),
-      uri.size || (known?.size ?? 0),
-    );
+    if (uri.disposition === 'unchanged' && document?.referenced === true) {
+      const { lastModificationTime, size } = document;
+      const time = fetched.lastModified || lastModificationTime;
+      const checked = { url: uri.redactedUrl, time, checkTime: this.options.now(), length: uri.size || size };
+      const { outLinks } = uri;
+      uri.batch.checkReferences(checked, () => linksOf({ outLinks }));
+    } else {
+      const known = uri.disposition === 'unchanged' ? document : undefined;
+      const time = fetched.lastModified || (known?.lastModificationTime ?? 0);
+      this.#put(uri, time, uri.size || (known?.size ?? 0));
+    }
   }
 
   /** Stores the links of a document that an older version stored without them. */
@@ -81,9 +86,12 @@ export class ReferencesWriter implements Processor {
   }
 
   #put(uri: CrawlUri, time: number, length: number, checkTime = this.options.now()): void {
-    // G-81: links are published, so they contain no logins. A guess is no link.
-    const written = uri.outLinks.filter(({ hop }) => hop !== 'X');
-    const links = [...new Set(written.map(({ url }) => withoutUserInfo(url)))];
-    uri.batch.putReferences({ url: uri.redactedUrl, time, checkTime, length, links });
+    uri.batch.putReferences({ url: uri.redactedUrl, time, checkTime, length, links: linksOf(uri) });
   }
+}
+
+/** G-81: links are published, so they contain no logins. A guess is no link. */
+function linksOf({ outLinks }: Pick<CrawlUri, 'outLinks'>): string[] {
+  const written = outLinks.filter(({ hop }) => hop !== 'X');
+  return [...new Set(written.map(({ url }) => withoutUserInfo(url)))];
 }

@@ -1,4 +1,4 @@
-import { decodeSoif, encodeSoif, SoifObject } from '../../../protocols/soif/index.js';
+import { decodeSoif, encodeSoif, type SoifObject } from '../../../protocols/soif/index.js';
 import type {
   DocumentRecord,
   GathererBatch,
@@ -11,7 +11,7 @@ import type { CrawlUri } from '../../crawler/crawl-uri.js';
 import type { EssenceOutput, ExplodedObject } from '../../essence/index.js';
 import type { Annotations } from '../annotations.js';
 import type { MinTimeToLive } from '../min-time-to-live.js';
-import { isAnnotated, type RulesDigest } from '../run-state.js';
+import { hasSameValues, isAnnotated, type RulesDigest } from '../rules-digest.js';
 import { dropObjects } from './drop-objects.js';
 
 export interface WriterOptions {
@@ -20,6 +20,8 @@ export interface WriterOptions {
   readonly meta: Pick<MetaStore, 'get'>;
   readonly refreshRate: number;
   readonly timeToLive: number;
+  /** The attributes that every object has with the same values (G-110). */
+  readonly values: readonly (readonly [name: string, value: string])[];
   /** Records the time to live of every object that is stored. */
   readonly minTimeToLive: MinTimeToLive;
   readonly rulesDigest: RulesDigest;
@@ -47,7 +49,7 @@ export class WriterProcessor implements Processor {
     this.#loginSeen ||= uri.redactedUrl !== uri.url;
     if (uri.disposition === 'summarized') this.#store(uri);
     else if (uri.disposition === 'unchanged') await this.#refresh(uri);
-    else if (uri.disposition === 'kept') await this.#annotateKept(uri);
+    else if (uri.disposition === 'kept') await this.#updateKept(uri);
     else if (uri.disposition === 'rejected') this.#reject(uri);
     return 'proceed';
   }
@@ -109,11 +111,17 @@ export class WriterProcessor implements Processor {
     return decodeSoif(typeof stored === 'string' ? Buffer.from(stored, 'latin1') : soif);
   }
 
-  /** G-141: annotations that changed are merged into an object that is not due; the time when it is due stays. */
-  async #annotateKept(uri: CrawlUri): Promise<void> {
+  /**
+   * G-110, G-141: annotations and values that changed are written into an object that is not due. The time when it is due stays, unless
+   * the configured rate is another one.
+   */
+  async #updateKept(uri: CrawlUri): Promise<void> {
     const known = uri.document!;
-    if (known.rulesDigest === this.options.rulesDigest(known)) return;
-    const dueAt = known.updateTime + known.refreshRate;
+    const current = this.options.rulesDigest(known);
+    if (known.rulesDigest === current) return;
+    const dueAt = hasSameValues(known.rulesDigest, current)
+      ? known.updateTime + known.refreshRate
+      : known.fetchTime + this.options.refreshRate;
     await this.#refresh(uri, {
       refreshRate: Math.max(0, dueAt - this.options.now()),
       fetchTime: known.fetchTime,
@@ -125,41 +133,55 @@ export class WriterProcessor implements Processor {
     uri: CrawlUri,
     record: Partial<Pick<DocumentRecord, 'refreshRate' | 'fetchTime'>> = {},
   ): Promise<void> {
-    const { summaries, now } = this.options;
+    const { now } = this.options;
     const known = uri.document!;
+    // It was rejected, and still is.
+    if (known.updateTime === 0) return;
     const rulesDigest = this.options.rulesDigest(known);
     const isMerged = known.rulesDigest !== rulesDigest;
     const updateTime = now();
-    const lastModified = uri.fetched?.lastModified || known.lastModificationTime;
-    let refreshed = 0;
+    const lastModificationTime = uri.fetched?.lastModified || known.lastModificationTime;
+    const times = { updateTime, lastModificationTime };
     for (const url of known.objects.length > 0 ? known.objects : [known.url]) {
-      const summary = await summaries.get(url);
-      if (summary === undefined) continue;
-      const former = isMerged ? await this.#automatic(url, summary, known) : decodeSoif(summary.soif);
-      const current = withUrl(former, url).with([
-        ['Update-Time', String(updateTime)],
-        ['Last-Modification-Time', String(lastModified)],
-      ]);
-      const soif = encodeSoif(isMerged ? this.#merge(current, url, uri.batch) : current);
-      const { timeToLive, contentTime } = summary;
-      uri.batch.putSummary(
-        isMerged
-          ? { url, updateTime, timeToLive: this.#timeToLive(soif, uri.batch), soif }
-          : { url, updateTime, timeToLive, soif, contentTime },
-        url === known.url ? this.#formerUpdateTime(known.updateTime) : undefined,
-      );
-      refreshed++;
+      const previous = url === known.url ? this.#formerUpdateTime(known.updateTime) : undefined;
+      if (isMerged) await this.#mergeAgain(uri, url, times, previous);
+      else uri.batch.refreshSummary(url, times, previous);
     }
-    if (refreshed === 0) return;
     uri.document = {
       ...known,
       updateTime,
       fetchTime: updateTime,
-      lastModificationTime: lastModified,
+      lastModificationTime,
+      refreshRate: this.options.refreshRate,
       rulesDigest,
       ...record,
     };
     uri.batch.putDocument(uri.document);
+  }
+
+  /** G-110, G-141: merges the current values and annotations into an object. */
+  async #mergeAgain(
+    uri: CrawlUri,
+    url: string,
+    times: { readonly updateTime: number; readonly lastModificationTime: number },
+    previous: number | undefined,
+  ): Promise<void> {
+    const known = uri.document!;
+    const summary = await this.options.summaries.get(url, known.updateTime);
+    if (summary === undefined) return;
+    const isSame = hasSameValues(known.rulesDigest, this.options.rulesDigest(known));
+    const former = await this.#automatic(url, summary, known);
+    // Former versions of this kit percent-encoded bytes of the URL in an object (SOIF-2.9), but not in its key.
+    const current = former
+      .withUrl(url)
+      .with([
+        ['Update-Time', String(times.updateTime)],
+        ['Last-Modification-Time', String(times.lastModificationTime)],
+        ...(isSame ? [] : this.options.values),
+      ]);
+    const soif = encodeSoif(this.#merge(current, url, uri.batch));
+    const timeToLive = this.#timeToLive(soif, uri.batch);
+    uri.batch.putSummary({ url, updateTime: times.updateTime, timeToLive, soif }, previous);
   }
 
   /** Returns the Update-Time of the former summary; undefined makes the store look it up. */
@@ -209,16 +231,6 @@ export class WriterProcessor implements Processor {
 
 /** The row with an annotated object as it was before. */
 const automaticKey = (url: string): string => `automatic.${url}`;
-
-/** Former versions of this kit percent-encoded bytes of the URL in an object (SOIF-2.9), but not in its key. */
-function withUrl(object: SoifObject, url: string): SoifObject {
-  if (object.url === url) return object;
-  return SoifObject.of(
-    object.type,
-    url,
-    object.attributes.map(({ name, value }) => [name, value] as const),
-  );
-}
 
 interface DocumentObjects {
   readonly own: Uint8Array | undefined;

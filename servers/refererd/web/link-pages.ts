@@ -28,7 +28,7 @@ export function addLinkPages(app: FastifyInstance, current: () => ReferencesRead
       const chosen = random === undefined || q !== '' ? undefined : references && randomSubject(references);
       if (chosen !== undefined) {
         const parameters = new URLSearchParams({ q: chosen, ...(format === 'json' ? { format } : {}) });
-        return reply.header('cache-control', 'no-store').redirect(`/?${parameters}`, 303);
+        return reply.header('cache-control', 'no-store').redirect(`./?${parameters}`, 303);
       }
       const shown = references && q !== '' ? readLinksView(references, { query: q, view, start }) : undefined;
       const status = q !== '' && shown === undefined ? 404 : 200;

@@ -1,4 +1,5 @@
 // Renders the pages of links.
+// Links are relative, so that a proxy may serve the pages below any path.
 import type { ReferencesCounts } from '../../../storage/references/index.js';
 import { type Content, type Html, html, link } from '../../web/html.js';
 import { renderPage } from '../../web/page-shell.js';
@@ -31,7 +32,7 @@ ${renderRandom(counts)}
 /** Renders the link to a random document; nothing without documents. */
 function renderRandom(counts: ReferencesCounts | undefined): Html | string {
   const isEmpty = counts === undefined || (counts.documents === 0 && counts.links === 0);
-  return isEmpty ? '' : html`<ul class="tools"><li><a href="/?random=1">A random document</a></li></ul>`;
+  return isEmpty ? '' : html`<ul class="tools"><li><a href="./?random=1">A random document</a></li></ul>`;
 }
 
 /** Renders the page for a query that names no known document or site. */
@@ -52,7 +53,7 @@ export function renderConfirmPage(path: string, token: string): Html {
     action,
     html`<h1>${action}?</h1>
 <p>Nothing is changed yet: the request does not show whether it comes from you or from a page of another site.</p>
-<form action="${`${path}?token=${token}`}" method="post"><p><button type="submit">${action}</button></p></form>`,
+<form action="${`.${path}?token=${token}`}" method="post"><p><button type="submit">${action}</button></p></form>`,
   );
 }
 
@@ -81,7 +82,7 @@ ${renderPager(view)}`,
 }
 
 function renderResult({ id, url }: LinksView['results'][number]): Html {
-  const here = html`<a href="/?q=${encodeURIComponent(url ?? String(id))}">${url ?? `document ${id}, whose URL is not known`}</a>`;
+  const here = html`<a href="./?q=${encodeURIComponent(url ?? String(id))}">${url ?? `document ${id}, whose URL is not known`}</a>`;
   return html`<li>${here}${url === undefined ? '' : html` <span class="about">${link(url, html`open<span class="aside"> ${url}</span>`)}</span>`}</li>\n`;
 }
 
@@ -105,7 +106,7 @@ ${rows.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>\
 
 function renderSiteLink(name: string, port: number): Html {
   const site = `${name}:${port}`;
-  return html`<a href="/?q=${encodeURIComponent(site)}&amp;view=site-to">${site}</a>`;
+  return html`<a href="./?q=${encodeURIComponent(site)}&amp;view=site-to">${site}</a>`;
 }
 
 function serverText({ subject }: LinksView): string | undefined {
@@ -139,11 +140,11 @@ function viewUrl(view: LinksView, { start, json = false }: { start: number; json
   const parameters = new URLSearchParams({ q: view.query, view: view.view });
   if (start > 0) parameters.set('start', String(start));
   if (json) parameters.set('format', 'json');
-  return `/?${parameters}`;
+  return `./?${parameters}`;
 }
 
 function renderForm(query: string): Html {
-  return html`<form class="search" role="search" action="/" method="get">
+  return html`<form class="search" role="search" action="./" method="get">
 <div class="line">
 <label for="q">URL, site or number</label>
 <input type="search" id="q" name="q" value="${query}" autocomplete="off" autocapitalize="none" spellcheck="false" enterkeyhint="search" maxlength="4096">
@@ -158,9 +159,9 @@ function renderShell(title: string, content: Content): Html {
     {
       title,
       noindex: true,
-      styles: ['/style.css'],
-      icon: '/icon.svg',
-      site: { name: 'References', href: '/' },
+      styles: ['./style.css'],
+      icon: './icon.svg',
+      site: { name: 'References', href: './' },
       footer: html`<p>A references server: it knows which documents link to one another, the documents themselves stay where they are.</p>`,
     },
     content,

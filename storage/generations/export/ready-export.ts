@@ -9,15 +9,10 @@ import type { UnixSeconds } from '../../../protocols/time.js';
 import { openRegular, readRegular } from '../../files/regular-file.js';
 import { type ExportIndex, exportIndexCodec } from '../../records/records.js';
 import type { ExportChunk, ExportOptions } from '../../summaries/summary-store.js';
+import { type BlockRange, ClearBlocks } from './clear-blocks.js';
 import { COMPRESSED_FILE, DIGEST_BYTES, deflatePiece, EXPORT_VERSION, INDEX_FILE } from './format.js';
 import { objectsFrom } from './partial-block.js';
 import type { GathererNames } from './survey.js';
-
-/** Blocks from `first` up to, not including, `end`. */
-export interface BlockRange {
-  readonly first: number;
-  readonly end: number;
-}
 
 /** The blocks with the objects that have `Update-Time >= since` (GATHERD-4.3), in their order. */
 export interface BlockSelection {
@@ -73,9 +68,11 @@ export class ReadyExport implements AsyncDisposable {
   /** CRC of all raw bytes from that block to the end. */
   readonly #crcToEnd: Uint32Array;
   readonly #firstTimed: number;
+  /** The clear bytes of the blocks, in their order. */
+  readonly clear: ClearBlocks;
   #lastPiece: { readonly key: string; readonly piece: Promise<DeflatedPiece> } | undefined;
 
-  private constructor(file: FileHandle, index: ExportIndex) {
+  private constructor(directory: string, file: FileHandle, index: ExportIndex) {
     this.#file = file;
     this.#index = index;
     this.#positions = sums(index.lengths, index.start);
@@ -90,6 +87,11 @@ export class ReadyExport implements AsyncDisposable {
     }
     const timed = index.firstTimes.findIndex((time) => time > 0);
     this.#firstTimed = timed < 0 ? count : timed;
+    this.clear = new ClearBlocks({
+      directory,
+      positions: this.#rawPositions,
+      inflate: (range) => this.#inflated(range),
+    });
   }
 
   /**
@@ -112,7 +114,7 @@ export class ReadyExport implements AsyncDisposable {
     if (index.version !== EXPORT_VERSION || !consistent || index.digests.length !== count * DIGEST_BYTES) {
       throw new StorageError(`${join(directory, INDEX_FILE)} is damaged or of another version`);
     }
-    return new ReadyExport(await openRegular(join(directory, COMPRESSED_FILE)), index);
+    return new ReadyExport(directory, await openRegular(join(directory, COMPRESSED_FILE)), index);
   }
 
   get blocks(): BlockRange {
@@ -182,6 +184,11 @@ export class ReadyExport implements AsyncDisposable {
     };
   }
 
+  /** The range of the blocks' objects in {@link clear}. */
+  clearRange({ first, end }: BlockRange): { readonly start: number; readonly end: number } {
+    return { start: this.#rawPositions[first]!, end: this.#rawPositions[end]! };
+  }
+
   /** Number of objects in these blocks whose content is older than their Update-Time. */
   refreshedIn({ first, end }: BlockRange): number {
     return this.#refreshed[end]! - this.#refreshed[first]!;
@@ -214,7 +221,7 @@ export class ReadyExport implements AsyncDisposable {
     const { timeless, partial, rest } = this.select(since);
     yield* this.#objectsOf(timeless, options);
     if (partial !== undefined) {
-      const { bytes, objects } = objectsFrom(await this.#rawBlock(partial), since);
+      const { bytes, objects } = await this.lastObjects(partial, since);
       yield { bytes, objects, updateTime: this.#index.lastTimes[partial]! };
     }
     yield* this.#objectsOf(rest, options);
@@ -246,16 +253,25 @@ export class ReadyExport implements AsyncDisposable {
     return found;
   }
 
-  close(): Promise<void> {
-    return this.#file.close();
+  async close(): Promise<void> {
+    await this.clear.close();
+    await this.#file.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
+  /** The last objects of a block, from `since` on. */
+  async lastObjects(
+    block: number,
+    since: UnixSeconds,
+  ): Promise<{ readonly bytes: Uint8Array; readonly objects: number }> {
+    return objectsFrom(await this.#rawBlock(block), since);
+  }
+
   async #deflateLast(block: number, since: UnixSeconds): Promise<DeflatedPiece> {
-    const { bytes, objects } = objectsFrom(await this.#rawBlock(block), since);
+    const { bytes, objects } = await this.lastObjects(block, since);
     return { objects, length: bytes.length, crc: crc32(bytes), deflated: deflatePiece(bytes) };
   }
 
@@ -279,6 +295,13 @@ export class ReadyExport implements AsyncDisposable {
     } finally {
       // The read ahead may fail, and must end before the file is closed.
       await ahead.catch(() => undefined);
+    }
+  }
+
+  async *#inflated({ first, end }: BlockRange): AsyncGenerator<Uint8Array, void, undefined> {
+    for (let block = first; block < end; ) {
+      const group = await this.#group(block, this.#groupEnd(block, end));
+      for (; block < group.end; block++) yield await this.#inflate(group, block);
     }
   }
 

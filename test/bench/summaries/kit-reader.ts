@@ -23,15 +23,18 @@ const OPTIONS = {
   maxAttributeLength: 16 * 1024 * 1024,
 };
 
-/** The kit: text by a pool with `--full-text`, attributes by one with the default settings, whose tables name more of them. */
-export async function kitReader(): Promise<Reader> {
+/**
+ * The kit: text by a pool with `--full-text`, attributes by one with the default settings, whose tables name more of them.
+ * @param others - processes whose time is not that of the kit
+ */
+export async function kitReader(others: readonly number[] = []): Promise<Reader> {
   const texts = await EssencePool.create({ ...OPTIONS, fullText: true });
   const summaries = await EssencePool.create(OPTIONS);
   return {
     name: 'kit',
     read: (path) => readWith(texts, path),
     attributes: (path) => readWith(summaries, path),
-    cpuMilliseconds: async () => cpuOfTree(process.pid),
+    cpuMilliseconds: async () => cpuOfTree(process.pid, others),
     async [Symbol.asyncDispose]() {
       await texts.close();
       await summaries.close();
@@ -58,12 +61,12 @@ async function readWith(pool: EssencePool, path: string): Promise<Found> {
   };
 }
 
-/** Processor time of a process, its ended children and its running descendants. */
-function cpuOfTree(root: number): number {
+/** Processor time of a process, its ended children and its running descendants without some. */
+function cpuOfTree(root: number, without: readonly number[]): number {
   const children = new Map<number, number[]>();
   const times = new Map<number, number>();
   for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue;
+    if (!/^\d+$/.test(name) || without.includes(Number(name))) continue;
     try {
       const stat = readFileSync(`/proc/${name}/stat`, 'latin1');
       const fields = stat

@@ -13,6 +13,8 @@ export interface Found {
 /** A program that reads files of the corpus. */
 export interface Reader extends AsyncDisposable {
   readonly name: string;
+  /** Of a process of its own that is not one of the kit's. */
+  readonly pid?: number | undefined;
   read(path: string): Promise<Found>;
   /** The attributes, if another setting finds more of them than the one for whole texts. */
   attributes?(path: string): Promise<Found>;

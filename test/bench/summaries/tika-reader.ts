@@ -25,6 +25,7 @@ export function tikaReader(jar: string, source: string): Reader {
   };
   return {
     name: 'Tika',
+    pid: java.pid,
     async read(path) {
       const { text, title, author, date, language } = found.parse(await ask(path));
       return {

@@ -42,20 +42,21 @@ t.test('G-87: file URLs below the roots are read and listed; anything outside is
   t.equal(text((await get(canonicalUrl(`${pub}/b c~.txt`) ?? '')).body), 'blank');
   t.equal(text((await get(`${pub.replace('file://', 'file://this.host.example')}/a.txt`)).body), 'hello');
 
-  const rows: [string, number][] = [
+  const outside = { 'file-refusal': /^outside of the directories/ };
+  const rows: [string, number, object?][] = [
     ['/none', 404],
     ['/a.txt/', 404],
     ['/a.txt/x', 404],
     ['/a%2Ftxt', 404],
     ['/a.txt%00', 404],
     [`/${'n'.repeat(300)}`, 404],
-    ['/out', 403],
-    ['/loop', 403],
-    ['/pipe', 403],
-    ['/../secret/key', 403],
-    ['/%2e%2e/secret/key', 403],
+    ['/out', 403, outside],
+    ['/loop', 403, { 'file-refusal': 'permission denied' }],
+    ['/pipe', 403, { 'file-refusal': /^neither a file nor a directory/ }],
+    ['/../secret/key', 403, outside],
+    ['/%2e%2e/secret/key', 403, outside],
   ];
-  for (const [path, status] of rows) t.match(await get(pub + path), { status }, path);
+  for (const [path, status, headers = {}] of rows) t.match(await get(pub + path), { status, headers }, path);
 
   for (const url of [`${pub}/`, pub]) {
     const listing = await get(url);

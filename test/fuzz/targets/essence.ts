@@ -37,6 +37,8 @@ const full = contextOf({
   maxProgramMs,
   fullText: true,
   mainText: true,
+  code: true,
+  linkText: true,
   keywords: true,
   description: true,
   language: true,

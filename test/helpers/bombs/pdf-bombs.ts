@@ -50,18 +50,27 @@ export function deflated(bytes: number, times: number, value = 0x20): Uint8Array
 
 const flate = (times: number): string => `/Filter[${'/FlateDecode'.repeat(times)}]`;
 
-/** A file whose reading ends after a billion forms: each draws the next one twice. */
+/** Forms that draw the next one twice, `levels` deep; object `first` is the outermost. */
+function doublingForms(levels: number, first: number, text = ''): Uint8Array[] {
+  return Array.from({ length: levels }, (_, i) => {
+    const next = i + 1 < levels;
+    return stream(
+      `/Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<<${next ? `/XObject<</X ${first + 1 + i} 0 R>>` : ''}/Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>`,
+      joined(text, next ? '/X Do /X Do' : ''),
+    );
+  });
+}
+
+/** A file of twenty thousand pages, each of which takes long and little memory: 16,384 empty forms. */
 export function endlessPdf(): Uint8Array {
-  return page(
+  const pages = 20_000;
+  return pdfOf([
+    '<</Type/Catalog/Pages 2 0 R>>',
+    `<</Type/Pages/Kids[${'3 0 R '.repeat(pages)}]/Count ${pages}>>`,
+    '<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</XObject<</X 5 0 R>>>>/Contents 4 0 R>>',
     stream('', joined('/X Do')),
-    '/XObject<</X 5 0 R>>',
-    Array.from({ length: 30 }, (_, i) =>
-      stream(
-        `/Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</XObject<</X ${6 + i} 0 R>>/Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>`,
-        joined('BT /F 9 Tf (x) Tj ET /X Do /X Do'),
-      ),
-    ),
-  );
+    ...doublingForms(14, 5),
+  ]);
 }
 
 /** A file with this content and a font F. */
@@ -136,7 +145,15 @@ export function pdfBombs(random: SeededRandom, mib = 600): Bomb[] {
         ),
       ]),
     ],
-    ['forms that double, thirty levels deep', endlessPdf()],
+    [
+      'forms that double, thirty levels deep',
+      page(
+        stream('', joined('/X Do')),
+        '/XObject<</X 5 0 R>>',
+        doublingForms(30, 5, 'BT /F 9 Tf (x) Tj ET '),
+      ),
+    ],
+    ['twenty thousand pages of forms that double', endlessPdf()],
     [
       'an object stream that claims a billion objects',
       pdfOf([

@@ -81,9 +81,9 @@ t.test(
     const error = errorOf(text);
     t.equal(error.others.length, 10);
     t.same(
-      error.message.split('\n').map((line) => /^[^:]*:(\d+): (?:([A-Za-z-]+):)?/.exec(line)?.slice(1)),
+      error.message.split('\n').map((line) => /^[^:]*(?::(\d+))?: (?:([A-Za-z-]+):)?/.exec(line)?.slice(1)),
       [
-        ['0', 'Gatherer-Name'],
+        [undefined, 'Gatherer-Name'],
         ['1', 'Gatherer-Port'],
         ['2', undefined],
         ['3', 'Refresh-Rate'],
@@ -326,7 +326,12 @@ t.test('E-116, E-5: Essence-Options are read like the command line of essence', 
     timeLimitMs: 10_000,
   });
   t.same(read('--full-text'), { fullText: true });
-  t.same(read('--main-text --language --grouping'), { mainText: true, language: true, grouping: true });
+  t.same(read('--main-text --language --grouping --code'), {
+    mainText: true,
+    language: true,
+    grouping: true,
+    code: true,
+  });
   t.same(read('--full-text=raw --no-keywords'), { fullText: true, rawText: true, keywords: false });
   t.same(
     read(

@@ -42,8 +42,10 @@ t.test('BRK-7.3: an empty broker.conf gives these defaults', async (t) => {
     maxResults: 1000,
     maxQueries: 20,
     maxWork: 10,
+    bulkCacheSize: 1024,
     collectionMaxSize: 65_536,
     collectionMaxTime: 86_400,
+    trustedProxies: [],
     webNames: [],
     opaqueMode: 'suppress',
   });
@@ -215,6 +217,19 @@ Deny all
   );
   t.equal(decideAccess([{ allow: false, names: ['x.example'] }], 'y.example', '203.0.113.1'), true);
 });
+
+t.test(
+  'GATHERD-9: a line of many wrong names gets few warnings, and a long name takes linear time',
+  async (t) => {
+    const { warnings } = parseGatherdConf(`Deny ${'/ '.repeat(60_000)}\nAllow 1/2\n`, 'gatherd.cf');
+    t.equal(warnings.length, 22);
+    t.match(warnings[20]?.message, /^gatherd\.cf:1: .*59980 more are not names/);
+    t.match(warnings[21]?.message, /^gatherd\.cf:2: .*1\/2 is not a name/);
+    // A search for the zone from every `%` to the line end would take minutes.
+    t.equal(parseAddress(`${'%'.repeat(1 << 20)}\r1`), undefined);
+    t.same(parseGatherdConf(`Deny ${'%'.repeat(1 << 20)}\r1`, 'gatherd.cf').warnings, []);
+  },
+);
 
 t.test('parseAddress reads literal IPv4 and IPv6 addresses', async (t) => {
   const hex = (text: string) => {

@@ -140,6 +140,18 @@ t.test('SOIF-5.4: with() replaces, adds and removes attributes', async (t) => {
   t.equal(foreign.with([['dc:title', 'y']]).text('dc:title'), 'y', 'an existing foreign name may be set');
 });
 
+t.test('SOIF-2.9: withUrl() changes the URL alone', async (t) => {
+  const object = decodeSoif(bytes('@FILE { u\ndc:title{1}:\tx\nA{1}:\ty\n}\n'));
+  t.equal(object.withUrl('u'), object, 'it has that one');
+  const moved = object.withUrl('v');
+  t.equal(moved.url, 'v');
+  t.strictSame(
+    moved.attributes.map(({ name, value }) => `${name}=${text(value)}`),
+    ['dc:title=x', 'A=y'],
+  );
+  t.throws(() => object.withUrl('a b'), ProtocolError);
+});
+
 t.test('SOIF-3.7: attribute lists without an object are written and read', async (t) => {
   const wire = bytes('Title{5}:\tHello\nBody{4}:\t}\n\nx\n');
   t.equal(

@@ -1,5 +1,6 @@
 // The sending side of a bulk transfer, byte for byte. Rules: bulk-transfer.md (BT) and the interface of 1995 (BP).
-import { readFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { open, readdir, readFile, readlink } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -61,6 +62,89 @@ t.test(
     );
   },
 );
+
+t.test('a complete dump comes from a file until an object changes or expires', async (t) => {
+  const clock = new Clock();
+  const peer = await startPeer(t, clock);
+  /** Reads of the store's objects. */
+  let walks = 0;
+  const { store } = peer.broker;
+  const { validParts } = store;
+  store.validParts = (...args) => {
+    walks++;
+    return validParts.apply(store, args);
+  };
+  const dump = async (...names: readonly string[]) => {
+    const reply = await sendBulk(peer, '#SINCE 0 ');
+    const updated = names.map((n) => document(urlOf(n), { Title: `title ${n}` }, NOW - 5)).join('');
+    t.equal(reply, bulkReply(clock.now - 1, { updated }));
+    return walks;
+  };
+  await applyChanges(peer, update('a', NOW - 5), update('b', NOW - 5));
+  t.equal(await dump('a', 'b'), 1);
+  clock.advance(1);
+  t.equal(await dump('a', 'b'), 1, 'the file');
+  t.equal(await sendBulk(peer, '#SINCE 0 '), await sendBulk(peer, ''), 'also without a time');
+  await applyChanges(peer, update('c', NOW - 5));
+  t.equal(await dump('a', 'b', 'c'), 2, 'an object was added');
+  const [first, second] = await Promise.all([sendBulk(peer, '#SINCE 0 '), sendBulk(peer, '#SINCE 0 ')]);
+  t.equal(first, second, 'two readers at a time');
+  t.equal(walks, 2);
+  // Time-to-Live is four weeks.
+  clock.advance(2_419_200 - 6);
+  t.equal(await dump('a', 'b', 'c'), 2, 'the last second of the objects');
+  clock.advance(1);
+  t.equal(await dump(), 3, 'they have expired');
+  t.equal(await dump(), 3);
+  peer.broker.set('Bulk-Cache-Size', '0');
+  await applyChanges(peer, update('d', clock.now, 'new'));
+  await sendBulk(peer, '#SINCE 0 ');
+  await sendBulk(peer, '#SINCE 0 ');
+  t.equal(walks, 5, 'Bulk-Cache-Size 0 keeps none');
+});
+
+t.test(
+  'the file of a complete dump is damaged: it ends as an incomplete one, and the next one is whole',
+  async (t) => {
+    const peer = await startPeer(t, new Clock());
+    await applyChanges(
+      peer,
+      ...Array.from({ length: 9 }, (_, i) => update(`n${i}`, NOW - 5, 'x'.repeat(50_000))),
+    );
+    const whole = await sendBulk(peer, '#SINCE 0 ');
+    t.match(whole.slice(-4), /\}\n$/);
+    // It has no name: the descriptor leads to it.
+    const descriptors = await readdir('/proc/self/fd').catch(() => []);
+    const targets = await Promise.all(
+      descriptors.map(async (fd) => [fd, await readlink(`/proc/self/fd/${fd}`).catch(() => '')] as const),
+    );
+    const [spool] = targets.find(([, target]) => target.startsWith(`${peer.directory}/.spool-`)) ?? [];
+    if (spool === undefined) {
+      t.comment('this system does not list descriptors');
+      return;
+    }
+    const file = await open(`/proc/self/fd/${spool}`, 'r+');
+    await file.write(Buffer.from('y'), 0, 1, 200_000);
+    await file.close();
+    const damaged = await sendBulk(peer, '#SINCE 0 ');
+    t.ok(damaged.length < 200_000, `${damaged.length} bytes`);
+    t.notMatch(damaged, /y/);
+    t.equal(await sendBulk(peer, '#SINCE 0 '), whole, 'from the store again');
+  },
+);
+
+t.test('a dump that its client leaves is not kept, and does not keep others from being kept', async (t) => {
+  const peer = await startPeer(t, new Clock());
+  const large = Array.from({ length: 40 }, (_, i) => update(`n${i}`, NOW - 5, 'x'.repeat(500_000)));
+  await applyChanges(peer, ...large);
+  const socket = connect(peer.server.address.port, '127.0.0.1');
+  socket.write('#BULK #SINCE 0 #END #ALLB\r\n');
+  await once(socket, 'data');
+  socket.destroy();
+  const whole = await sendBulk(peer, '#SINCE 0 ');
+  t.equal(whole.split('@FILE { ').length, 41);
+  t.equal(await sendBulk(peer, '#SINCE 0 '), whole);
+});
 
 t.test('BT-4, BT-5, BT-21: a request since T receives the changes after T, in their groups', async (t) => {
   const clock = new Clock();

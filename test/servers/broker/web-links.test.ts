@@ -86,7 +86,7 @@ t.test('References-Rank raises documents that many others link to; it is off by 
   const conf = `References-Server ${server}\nReferences-Rank on\n`;
   const { get } = await openWebsite(t, { documents: OBJECTS, conf });
   const titles = async (more = '') => Object.keys(linkCounts(await get(`${QUERY}?${FIELDS}${more}`)));
-  t.same(await titles(), ['Page 2', 'Page 0', 'Page 1']);
+  t.same(await titles(), ['Page 0', 'Page 2', 'Page 1']);
   t.same(
     await titles('&sort=by-NML'),
     ['Page 0', 'Page 1', 'Page 2'],
@@ -103,8 +103,9 @@ t.test('links raise a result by a limited number of ranks', (t) => {
     hits.map((_, i) => i),
     'results without links keep their order',
   );
-  t.equal(order({ 'http://x/19': 9 })[0], 19);
-  t.equal(order({ 'http://x/21': 9 })[0], 0, 'a result far down is not raised to the top');
+  t.same(order({ 'http://x/19': 9 }).indexOf(19), 17);
+  t.same(order({ 'http://x/2': 1_000_000 }).slice(0, 3), [0, 2, 1], 'never above one that is much better');
+  t.same(order({ 'http://x/1': 1_000_000 }).slice(0, 3), [1, 0, 2], 'but above one of about the same rank');
   t.equal(order({ 'http://x/0': 99, 'http://x/29': 99 })[0], 0);
   t.end();
 });

@@ -70,7 +70,7 @@ t.test('BRK-9.1: the search page is an accessible form', async (t) => {
       $('input:checked')
         .get()
         .map((box) => $(box).attr('name')),
-      ['caseflag', 'wordflag', 'opaqueflag', 'descflag', 'verbose', 'fold'],
+      ['caseflag', 'wordflag', 'forms', 'opaqueflag', 'descflag', 'verbose', 'fold'],
       'BRK-8.6: the default flags are checked',
     );
     t.equal($('select[name=maxobjflag] option[selected]').attr('value'), '50');

@@ -40,6 +40,7 @@ t.test('CRAWL-22: the document has every address for programs, and no other', as
     control,
     feed,
     access: new ConsoleAccess(''),
+    secure: false,
     name: 'routes',
     log: LOG,
     lines: new LogLimiter(() => undefined),

@@ -249,3 +249,26 @@ t.test(
     t.match(reportOf(directory, 'responsecode'), /^ *1 .* 404$/m);
   },
 );
+
+t.test(
+  'CRAWL-16.7: the last events are counted before the reports, also while a checkpoint rotates the logs',
+  async (t) => {
+    const directory = t.testdir();
+    await using store = await GathererStore.open(join(directory, 'store'));
+    const logs = await CrawlLogs.open(join(directory, 'logs'));
+    let counted = 0;
+    const options: StoredEventsOptions = { store, count: () => counted++, figures: () => ({}) };
+    const events = new StoredEvents(options, logs, await recoverEvents(options, join(directory, 'logs')));
+    const rotated = events.rotate('cp00001');
+    const batch = store.batch();
+    const written = events.put(EVENT, batch);
+    await batch.commit();
+    written();
+    t.equal(counted, 0, 'the rotation holds the event back');
+    await events.settled();
+    t.equal(counted, 1);
+    await rotated;
+    await events.close();
+    await logs.close();
+  },
+);

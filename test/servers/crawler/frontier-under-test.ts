@@ -11,7 +11,10 @@ import { openSeenFilter, type SeenKind } from '../../../storage/seen/index.js';
 export type OpenFrontier = FrontierUnderTest<GathererBatch>;
 
 /** Returns what opens the project's frontier; the seen filter is in the store, or has its own files. */
-export function opener(kind: SeenKind): (directory: string, setup: FrontierSetup) => Promise<OpenFrontier> {
+export function opener(
+  kind: SeenKind,
+  overlapWrites = false,
+): (directory: string, setup: FrontierSetup) => Promise<OpenFrontier> {
   return async (directory, { smallMemory, ...setup }) => {
     const store = await GathererStore.open(join(directory, 'working'));
     const seen =
@@ -19,7 +22,7 @@ export function opener(kind: SeenKind): (directory: string, setup: FrontierSetup
         ? await store.openSeenFilter()
         : await openSeenFilter({ kind, directory: join(directory, 'seen'), bloomCapacity: 10_000 });
     const memory = smallMemory ? { restingQueues: 2, windowEntries: 8 } : {};
-    const frontier = await Frontier.open({ store, seen, ...setup, ...memory });
+    const frontier = await Frontier.open({ store, seen, ...setup, ...memory, overlapWrites });
     return {
       frontier,
       batch: () => store.batch(),

@@ -93,6 +93,41 @@ t.test(
   },
 );
 
+t.test('E-98: --code keeps the text in CODE', async (t) => {
+  const page =
+    '<body><h2>The <code>vacuum</code> command</h2>Run <code>VACUUM <b>full</b></code> daily.</body>';
+  t.same(contentOf(await summarize(PAGE, page)), { headings: 'The command\n', body: 'Run daily.\n' });
+  t.same(contentOf(await summarize(PAGE, page, { code: true })), {
+    headings: 'The vacuum command\n',
+    keywords: 'full\n',
+    body: 'Run VACUUM full daily.\n',
+  });
+});
+
+t.test('--link-text: the text of each link after its URL', async (t) => {
+  const page =
+    '<base href="http://b.test/x/"><a href="../one#part">The <b>first</b>\n page</a> <a href="/one">the first page</a>' +
+    '<a href="/one">The first page</a><a href="mailto:a@b">mail</a><a href="two"><img src="p" alt="Two"></a><a href="/x">' +
+    '</a><a name=here>here</a><p><a href="http://user:secret@c.test/">Three<script>no</script></a>';
+  const lines = async (html: string, options = {}) =>
+    contentOf(await summarize(PAGE, html, { linkText: true, keywords: false, ...options }))['Link-Text'];
+  t.equal(
+    await lines(page),
+    'http://b.test/one The first page\nhttp://b.test/one the first page\nhttp://b.test/x/two Two\nhttp://c.test/ Three\n',
+    'in absolute and canonical form, without a login (G-81)',
+  );
+  t.equal(contentOf(await summarize(PAGE, page))['Link-Text'], undefined, 'not unless asked for');
+  t.equal(await lines(`<a href="#x">own</a><a href="${PAGE}">own</a>`), undefined, 'not of the page itself');
+  t.equal(await lines(`<meta name=robots content=nofollow>${page}`), undefined, 'G-63');
+  t.equal(await lines(`<a href="/a">${'long '.repeat(30)}</a><a href=b>b</a>`), 'http://a.test/dir/b b\n');
+  t.equal(await lines('<a href=a>a<a href=b>b</a>'), 'http://a.test/dir/b b\n', 'an open link');
+  const many = Array.from({ length: 3000 }, (_, i) => `<a href="${i}">link ${i}</a>`).join('');
+  t.equal((await lines(many))?.split('\n').length, 1001, 'at most a thousand');
+  t.ok(((await lines(many, { maxAttributeLength: 500 }))?.length ?? 0) <= 500);
+  const keywords = contentOf(await summarize(PAGE, page, { linkText: true })).keywords ?? '';
+  t.notMatch(keywords, /http|test/, 'E-109: its URLs are no keywords');
+});
+
 t.test('E-95 white space is collapsed, blocks begin new lines, every occurrence is a line', async (t) => {
   const html =
     '<body>\n  <p>One\n\ttwo &amp; three<br>four</p><div>five<em> six </em>seven</div>\n<table><tr><td>a</td><td>b</td></tr></table><em>x</em>y';
@@ -123,6 +158,19 @@ t.test('E-104 scripts, styles, templates, comments and the links in them are ign
   const output = await summarize(PAGE, html);
   t.same(contentOf(output), { body: 'ab\n' });
   t.same(output.links, []);
+});
+
+t.test('E-90 the text that a drawing shows belongs to the page; titles of shapes do not', async (t) => {
+  const html =
+    '<title>Page</title><body><h1>Syntax</h1>before<svg viewBox="0 0 9 9"><title>drawing</title><style>.a{}</style><g><desc>d</desc>' +
+    '<text x="1">SELECT</text><a href="/expr"><text>ex<tspan>pr</tspan></text></a><path d="M0"/>stray</g>' +
+    '<foreignObject><div>HTML <b>inside</b></div><p>too</p></foreignObject></svg>after <b>words</b>';
+  const output = await summarize(PAGE, html);
+  t.match(contentOf(output), { title: 'Page\n', headings: 'Syntax\n', keywords: 'words\n' });
+  t.equal(contentOf(output).body, 'before SELECT expr HTML inside too after words\n');
+  t.same(output.links, []);
+  const open = await summarize(PAGE, 'a<svg><text>b<svg><text>c</text></svg>d');
+  t.match(contentOf(open).body, /^a b c ?d\n$/, 'drawings in drawings, and one without an end');
 });
 
 t.test('E-105 a page cannot forge bookkeeping, and names are cleaned', async (t) => {

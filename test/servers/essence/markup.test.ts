@@ -139,6 +139,16 @@ t.test('G-60: the crawl follows the links of a text with markup, also relative o
   t.equal(many.links.length, 2, 'G-173');
 });
 
+t.test('--link-text: the texts of the links of Markdown', async (t) => {
+  const body =
+    'See [the *big* page](b.md#x), [ref][r], ![p](p.png), [own](#part), [x](mailto:a@b) <http://c.test/>\n\n[r]: /c';
+  const texts = async (text: string) =>
+    contentOf(await summarize('http://a.test/d/x.md', text, { linkText: true }))['Link-Text'];
+  t.equal(await texts(body), 'http://a.test/d/b.md the big page\nhttp://a.test/c ref\n');
+  // Links in links: the text of each is joined.
+  t.match(await texts(`${'[a '.repeat(20_000)}${'](b)'.repeat(20_000)}`), /^http:\/\/a\.test\/d\/b /);
+});
+
 t.test('Markdown: other kinds of fields; a title without fields', async (t) => {
   const fields = async (body: string) => {
     const { all } = await summaryOf('Markdown', body);

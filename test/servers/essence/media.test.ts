@@ -183,6 +183,59 @@ t.test('6.2 WebP: XMP; AVIF: size', async (t) => {
   });
 });
 
+t.test('6.2 GIF: comments and XMP, also behind pictures', async (t) => {
+  const xmp =
+    '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description ' +
+    'xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title><rdf:Alt><rdf:li xml:lang="x-default">A title</rdf:li></rdf:Alt></dc:title>' +
+    '<dc:creator><rdf:Seq><rdf:li>Ada</rdf:li></rdf:Seq></dc:creator></rdf:Description></rdf:RDF></x:xmpmeta>';
+  const head = Buffer.from('GIF89a\x10\0\x20\0\0\0\0', 'latin1');
+  const comment = Buffer.from('!\xfe\x05hello\0', 'latin1');
+  // The bytes of the packet are no sub-blocks; the trailer makes a reader of sub-blocks arrive at its end.
+  const trailer = Buffer.from([1, ...Array.from({ length: 256 }, (_, i) => 255 - i), 0]);
+  const application = Buffer.concat([
+    Buffer.from('!\xff\x0bXMP DataXMP', 'latin1'),
+    Buffer.from(xmp),
+    trailer,
+  ]);
+  const picture = Buffer.from(',\0\0\0\0\x10\0\x20\0\0\x02\x02\x4c\x01\0', 'latin1');
+  const end = Buffer.from(';');
+  for (const parts of [
+    [comment, application, picture],
+    [comment, picture, application],
+  ])
+    t.same(await contentOfFile('a.gif', Buffer.concat([head, ...parts, end])), {
+      Title: 'A title',
+      Author: 'Ada',
+      Description: 'hello\nGIF image, 16 x 32 pixels',
+    });
+  t.match(await contentOfFile('a.gif', Buffer.concat([head, application.subarray(0, 100)])), {
+    Title: 'a.gif',
+  });
+});
+
+t.test('6.2 AIFF and WAVE: tags as chunks, and an ID3 tag', async (t) => {
+  const frame = (id: string, text: string) =>
+    Buffer.concat([Buffer.from(id), u32(text.length + 1), Buffer.from([0, 0, 3]), Buffer.from(text)]);
+  const frames = Buffer.concat([frame('TIT2', 'A title'), frame('TPE1', 'Ada')]);
+  const tag = Buffer.concat([
+    Buffer.from('ID3\x04\0\0\0\0\0', 'latin1'),
+    Buffer.from([frames.length]),
+    frames,
+  ]);
+  const bigEndian = (name: string, data: Buffer) =>
+    Buffer.concat([Buffer.from(name), u32(data.length), data, Buffer.alloc(data.length % 2)]);
+  const aiff = Buffer.concat([Buffer.from('FORM\0\0\0\0AIFF', 'latin1'), bigEndian('ID3 ', tag)]);
+  t.match(await contentOfFile('a.aiff', aiff), { Title: 'A title', Author: 'Ada' });
+  const wave = Buffer.concat([Buffer.from('RIFF\0\0\0\0WAVE', 'latin1'), chunk('id3 ', tag)]);
+  t.match(await contentOfFile('a.wav', wave), { Title: 'A title', Author: 'Ada' });
+  const own = Buffer.concat([
+    Buffer.from('FORM\0\0\0\0AIFF', 'latin1'),
+    bigEndian('NAME', Buffer.from('Own')),
+    bigEndian('AUTH', Buffer.from('Eve')),
+  ]);
+  t.match(await contentOfFile('a.aiff', own), { Title: 'Own', Author: 'Eve' });
+});
+
 t.test('6.2 SVG: title, description, metadata, and the text that is shown', async (t) => {
   const svg =
     '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10 20"><title>Plan</title><desc>Of a house</desc>' +

@@ -179,3 +179,59 @@ t.test('E-80, E-86, E-141 a table of the lib directory and the language apply in
     'Der Hund und die Katze sind nicht in dem Haus, weil sie mit den Kindern auf der Straße sind. '.repeat(5);
   t.equal(contentOf(await summarize('ftp://a.test/x.txt', german, { language: true })).Language, 'de\n');
 });
+
+t.test('E-6: a suffix that many formats share is decided by the content', (t) => {
+  const typeOf = (name: string, body: string | Uint8Array) =>
+    recognize(inputOf(`ftp://a.test/${name}`, body), rules).type;
+  const binary = Buffer.from([1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0]);
+  for (const [name, body, type] of [
+    // Of databases, libraries of programs and WAIS: also directories of fonts, macros of TeX, sources.
+    ['compose.dir', '# files\niso8859-1/Compose: en_US\n', 'Text'],
+    ['etexdefs.lib', "%% This is file `etexdefs.lib'\n\\input plain\n", 'Text'],
+    ['libc.lib', '!<arch>\n/               0', 'Archive'],
+    ['etex.src', '% This is \\eTeX\n\\catcode`\\{=1\n', 'TeX'],
+    ['directory-of-servers.src', '(:source\n   :version 3\n   :ip-name "quake.think.com"\n)', 'WaisSource'],
+    ['data.gdbm', binary, 'GDBM'],
+    // Formats of bytes: a text of that name is another one.
+    ['config.pdf', '@ Paper size\nh download.map\n', 'Text'],
+    ['messages.pot', 'msgid ""\nmsgstr ""\n', 'Text'],
+    ['letter.doc', 'Dear reader,\nthis is a text.\n', 'Text'],
+    ['letter.doc', '{\\rtf1 Dear reader}', 'RTF'],
+    ['page.xls', '<html><body><table>', 'HTML'],
+    ['slides.ppt', binary, 'PowerPoint'],
+    ['paper.pdf', '%PDF-1.4\n', 'Pdf'],
+    // Sections of the manual and versions, macros and programs.
+    ['GFDL-1.2', '\t\tGNU Free Documentation License\n\t\t  Version 1.2\n', 'Text'],
+    ['ls.1', '.TH LS 1\n.SH NAME\n', 'ManPage'],
+    ['ls.1', '\'\\" t\n.\\" a page\n.SH NAME\n', 'ManPage'],
+    ['001_packages.t', '# Check packages.\n\nuse strict;\nuse Test::More;\n', 'Text'],
+    ['001_packages.t', '#!/usr/bin/perl\nuse strict;\n', 'Perl'],
+    ['paper.t', 'Some text\n.PP\nA paragraph\n', 'Troff'],
+    ['main.mm', '#import <Foundation/Foundation.h>\nint main() {}\n', 'Text'],
+    ['hyphen.cs', '% Czech hyphenation patterns\n\\patterns{\n', 'Text'],
+    ['Program.cs', 'using System;\n', 'CSharp'],
+    // Fonts.
+    ['a.t1', '%!PS-AdobeFont-1.0: C059-BdIta\n', 'Font'],
+    ['a', '%!FontType1-1.0: C059\n', 'Font'],
+    ['a', '\x80\x01\x33\x0b\0\0%!PS-AdobeFont-1.0: C059\n', 'Font'],
+    ['a.bdf', 'STARTFONT 2.1\n', 'Font'],
+    ['russian.bdf', '% Cyrillic font definitions\n\\DeclareFontShape{}\n', 'Text'],
+    ['a', Buffer.from([0, 1, 0, 0, 0, 18, 1, 0, 0, 4, 0, 32]), 'Font'],
+    ['icon-theme.cache', Buffer.from([0, 1, 0, 0, 0, 0, 0, 12, 0, 0, 2, 8]), 'Data'],
+    [
+      'objects.inv',
+      `# Sphinx inventory\n${String.fromCharCode(...Array.from({ length: 500 }, (_, i) => ((i * 97) % 255) + 1))}`,
+      'Data',
+    ],
+    // Without a byte order mark, too.
+    ['a', Buffer.from('A text in UTF-32.\n'.split('').flatMap((c) => [c.charCodeAt(0), 0, 0, 0])), 'Text'],
+    ['a', Buffer.from('A text in UTF-32.\n'.split('').flatMap((c) => [0, 0, 0, c.charCodeAt(0)])), 'Text'],
+  ] as const)
+    t.equal(
+      typeOf(name, typeof body === 'string' ? Buffer.from(body, 'latin1') : body),
+      type,
+      `${name}: ${String(body).slice(0, 30)}`,
+    );
+  t.equal(typeOf('paper.pdf', ''), 'Pdf', 'an empty file has the type of its name');
+  t.end();
+});

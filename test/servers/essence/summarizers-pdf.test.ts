@@ -56,7 +56,12 @@ t.test('Pdf (6.2): the text of fonts with predefined CMaps and without ToUnicode
 
 /** Makes a PDF file of one page that shows a text in T2A in a simple font. */
 function pdfInCyrillicFont(font: string, text: string, title = ''): Buffer {
-  const hexadecimal = encodeEightBit(text, 'windows-1251').toString('hex');
+  return pdfInFont(font, encodeEightBit(text, 'windows-1251'), title);
+}
+
+/** Makes a PDF file of one page that shows codes in a simple font; 6 0 R is a picture. */
+function pdfInFont(font: string, codes: Buffer, title = ''): Buffer {
+  const hexadecimal = codes.toString('hex');
   const content = `BT /F1 12 Tf 72 700 Td <${hexadecimal}> Tj ET`;
   const head = `%PDF-1.4
 1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj
@@ -108,3 +113,18 @@ t.test('Pdf (6.2), E-77: Cyrillic fonts of TeX without ToUnicode, and a title in
   );
   t.same([french.all['Partial-Text'], french.all.Title], ['Text', 'abc']);
 });
+
+t.test(
+  'Pdf (6.2): ligatures and quotation marks in picture fonts of TeX, whose glyph names are not read',
+  async (t) => {
+    const font = `/Subtype /Type3 /FontBBox [0 0 500 500] /FontMatrix [0.001 0 0 0.001 0 0] /FirstChar 0 /LastChar 127 /Widths [${'500 '.repeat(128)}] /CharProcs << /x 6 0 R >> /Encoding << /Differences [65 /A] >>`;
+    for (const [codes, text] of [
+      ['o\x0ece, \x0dow, \\quotes", na\x10ve', 'office, flow, “quotes”, naive'],
+      ['o\x1ece, \x1dow, \x10quotes\x11, na\x19ve', 'office, flow, “quotes”, naive'],
+      ['x < y "z"', 'x < y "z"'],
+    ] as const) {
+      const { all } = await summaryOf('Pdf', pdfInFont(font, Buffer.from(codes, 'latin1')));
+      t.equal(all['Partial-Text'], text);
+    }
+  },
+);

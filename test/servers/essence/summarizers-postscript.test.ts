@@ -131,6 +131,45 @@ t.test(
   },
 );
 
+t.test('PostScript (6.2): bitmap fonts of dvips, with and without names of glyphs', async (t) => {
+  const font = (name: string, encoding: string, scale: string) => `%DVIPSBitmapFont: Fc ${name} 10 4
+8 dict begin /FontType 3 def /FontMatrix [0.012 0 0 -0.012 0 0] def /FontBBox [0 0 1 1] def /BitMaps 256 array def
+/BuildChar {pop pop} def /Encoding ${encoding} def currentdict end /Fc exch definefont ${scale} setfont
+72 720 moveto (o\\036ce,\\035ow,\\020quotes\\021) show
+`;
+  // The names that dvips has given since 2020, of which the copy in another size keeps the encoding only.
+  const named = `[256 {/.notdef} repeat] dup 16 /quotedblleft put dup 17 /quotedblright put dup 29 /fl put dup 30 /ffi put
+dup 32 1 126 {1 string dup 0 3 index put cvn put dup} for pop`;
+  // Its older names have no meaning; one of them is that of a letter.
+  const arbitrary = '[256 {/A0} repeat] dup 14 /AE put';
+  for (const [name, encoding, scale] of [
+    ['ecrm1000', named, '83.3333 scalefont'],
+    ['unknown10', named, '83.3333 scalefont'],
+    ['ecrm1000', arbitrary, ''],
+    ['ecrm1000', arbitrary, '83.3333 scalefont'],
+  ] as const) {
+    const { all, warnings } = await summaryOf('PostScript', `%!PS-Adobe-2.0\n${font(name, encoding, scale)}`);
+    t.equal(all['Partial-Text'], 'office,flow,“quotes”', `${name}, ${encoding.slice(0, 30)}, ${scale}`);
+    t.same(warnings, []);
+  }
+});
+
+t.test('PostScript (6.2): numbers that ps2write gives to the glyphs of CID fonts are no text', async (t) => {
+  const picture = '10 0 obj\n<</Length 20>>stream\n500 0 0 0 500 500 d1\nendstream\nendobj\n';
+  const fontOf = (names: readonly string[]) =>
+    `<</Type/Font\n/Encoding <</Type/Encoding/Differences[0${Array.from({ length: 128 }, (_, i) => `/a${i}`).join('')}]>>/CharProcs <<${names.map((name) => `/${name} 10 0 R\n`).join('')}>>/FontMatrix[1 0 0 1 0 0]/FontBBox[0 0 95 83]/FirstChar 0/LastChar 127/Widths[${'99 '.repeat(128)}]\n/Subtype/Type3>>`;
+  const document = (names: readonly string[]) =>
+    PS2WRITE.replace('<</R6 6 0 R>>', '<</R6 6 0 R/R9 11 0 R>>')
+      .replace('%%EndProlog', `${picture}11 0 obj\n${fontOf(names)}\nendobj\n%%EndProlog`)
+      .replace('<</Length 41>>', '<</Length 56>>')
+      .replace('(two pages) Tj', '(two ) Tj /R9 12 Tf (pages) Tj');
+  const letters = [...'pages'].map((letter) => `a${letter.charCodeAt(0)}`);
+  const text = async (names: readonly string[]) =>
+    (await summaryOf('PostScript', document(names))).all['Partial-Text'];
+  t.equal(await text(letters), 'Words of\n\ntwo pages', 'codes of a font of TeX');
+  t.equal(await text(['a0', 'a1', 'a2', ...letters]), 'Words of\n\ntwo', 'numbers in the order of the text');
+});
+
 t.test('PostScript (6.2): a composite font has text if its parts have names of glyphs', async (t) => {
   const part = (name: string, glyphs: string) =>
     `/${name} << /FontType 42 /FontName /${name} /FontMatrix [1 0 0 1 0 0] /Encoding [${glyphs}] >> definefont pop\n`;

@@ -29,6 +29,17 @@ t.test('RTF: bytes are of the code page of the font, of the default font, or of 
     [`\\deff0${fonts}{\\f1 caf\\'e9} \\f1\\plain\\'cc\\'e8\\'f0`, 'café Мир'],
     [`\\deff1${fonts}{\\f2\\'e1\\'e2}`, 'αβ'],
     ["\\ansicpg1251\\'cc\\'e8\\'f0", 'Мир'],
+    // Of DOS, OS/2 and the Macintosh.
+    ["\\pc\\'8e\\'e1", 'Äß'],
+    ["\\pca\\'9b\\'b5", 'øÁ'],
+    ["\\ansicpg866\\'8c\\'a8\\'e0", 'Мир'],
+    ["\\ansicpg852\\'86\\'a5", 'ćą'],
+    ["\\ansicpg850\\'86\\'a5", 'åÑ'],
+    ["\\ansicpg737\\'80", 'Α'],
+    ["\\ansicpg865\\'9b", 'ø'],
+    ["\\ansicpg10007\\'8c\\'e8\\'f0", 'Мир'],
+    ["\\ansicpg10029\\'8d", 'ć'],
+    ["\\ansicpg708\\'41", 'A'],
   ] as const)
     t.equal(await bodyOf(content), text, content);
 });

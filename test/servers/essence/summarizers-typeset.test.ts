@@ -174,9 +174,7 @@ t.test('Pdf (6.2) yields the information dictionary and the text of the pages', 
   });
   const stored = new URL('test/fuzz/corpus/findings/essence-pdf/', import.meta.resolve('#package.json'));
   const silent = await summaryOf('Pdf', await readFile(new URL('reader-never-answers', stored)));
-  t.equal(silent.all.Title, 'The title', 'E-45: the library never answers for this page');
-  // Whether it never answers or fails depends on the version of Node.
-  t.match(silent.warnings[0], /page 1 (?:and those after it are not read|could not be read to its end)/);
+  t.equal(silent.all.Title, 'The title', 'E-45: a damaged page, for which pdf.js never answered');
   const broken = await summaryOf('Pdf', '%PDF-1.4\nnothing');
   t.match(broken.warnings[0], /Pdf could not be read to its end/);
 });

@@ -477,6 +477,21 @@ t.test(
       ],
       ['nop:b.test', { Domain: 'b.test', Organization: 'B' }],
     ]);
+    // Numbers of networks, which begin with the larger one; lines without a blank; what has no second level.
+    const networks =
+      '%D 128.138.5\n%O Boulder\n%H boulder\n\n%d 128.138.204\n%oDenver\n%h unspecified\n\n%D localhost\n%O none\n%H h\n';
+    t.same(await exploded('x.nf', networks, 'Netfind \\.nf$'), [
+      [
+        'nop:128.138',
+        {
+          'Embed<1>-Domain': '128.138.5',
+          'Embed<1>-Organization': 'Boulder',
+          'Embed<1>-Hosts': 'boulder',
+          'Embed<2>-Domain': '128.138.204',
+          'Embed<2>-Organization': 'Denver',
+        },
+      ],
+    ]);
   },
 );
 

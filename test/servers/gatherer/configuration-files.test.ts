@@ -71,7 +71,7 @@ t.test('G-25, G-20: the logins of the secrets file follow those of the configura
   const { config } = parseGathererConf(text, 'x.cf');
   await t.rejects(withSecrets(config), {
     code: 'ERR_CONFIG',
-    message: /secrets:0: Secrets-File: there is no such/,
+    message: /secrets: Secrets-File: there is no such/,
   });
   const file = join(top, 'secrets');
   await writeFile(file, `FTP-Auth: b.example ann \${PW}\nHTTP-Basic-Auth: "My Realm" ann hunter2\n`, {

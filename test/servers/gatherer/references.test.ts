@@ -148,11 +148,11 @@ t.test('links are added to a store of an older version', async (t) => {
     config: settings,
     essenceWorkers: 0,
   });
-  const { rulesDigest } = probe;
+  const url = `${site.url}/`;
+  const rulesDigest = probe.digestOf({ url, objects: [] });
   await probe.close();
   {
     await using store = await GathererStore.open(join(directory, 'working'));
-    const url = `${site.url}/`;
     const links = [{ url: 'http://elsewhere.invalid/', hop: 'L' }];
     await store
       .batch()

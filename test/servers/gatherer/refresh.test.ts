@@ -9,6 +9,7 @@ import { Gatherer, type GathererOptions, type GatherReport } from '../../../serv
 import { Generations } from '../../../storage/index.js';
 import { cli } from '../../helpers/cli.js';
 import { page, Site } from '../../helpers/site.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 const never = new AbortController().signal;
 const START = 1_700_000_000;
@@ -33,7 +34,8 @@ class Runs {
     options: Partial<GathererOptions> = {},
     afterRun: (gatherer: Gatherer) => Promise<void> = async () => undefined,
   ): Promise<GatherReport> {
-    const text = `Gatherer-Name: Test\nGatherer-Host: g.example.org\nAccess-Delay: 0\n${this.variables}${this.nodes}`;
+    const name = this.variables.includes('Gatherer-Name:') ? '' : 'Gatherer-Name: Test\n';
+    const text = `${name}Gatherer-Host: g.example.org\nAccess-Delay: 0\n${this.variables}${this.nodes}`;
     await using gatherer = await Gatherer.open({
       directory: join(this.directory, 'data'),
       config: parseGathererConf(text, 'test.cf', {}).config,
@@ -266,6 +268,106 @@ t.test(
   },
 );
 
+t.test(
+  'G-110: other names, rates and limits need no new summary: due documents are asked conditionally, objects have the new values',
+  async (t) => {
+    const conditions: (string | undefined)[] = [];
+    await using site = await Site.start({
+      '/a.txt': (request, response) => {
+        conditions.push(request.headers['if-none-match']);
+        if (request.headers['if-none-match'] === '"v1"') response.writeHead(304).end();
+        else response.writeHead(200, { 'content-type': 'text/plain', etag: '"v1"' }).end('A text.\n');
+      },
+    });
+    const url = `${site.url}/a.txt`;
+    const runs = new Runs(t.testdir(), leafNodes(url), `Refresh-Rate: ${WEEK}\n`);
+    await runs.run();
+
+    runs.variables =
+      'Refresh-Rate: 1000\nTime-To-Live: 5000\nGatherer-Name: Other\nEssence-Options: --time-limit=60\n';
+    runs.now += 10;
+    t.equal((await runs.run()).counts.kept, 1, 'a document that is not due is kept');
+    t.equal(conditions.length, 1, 'and its server is not contacted');
+    const kept = await runs.object(url);
+    t.equal(kept?.text('Refresh-Rate'), '1000');
+    t.equal(kept?.text('Time-to-Live'), '5000');
+    t.equal(kept?.text('Gatherer-Name'), 'Other');
+    t.match(kept?.text('Description') ?? kept?.text('Keywords'), /text/i, 'the rest is as it was');
+
+    runs.now = START + 1000;
+    runs.variables = runs.variables.replace('Other', 'Third');
+    t.equal((await runs.run()).counts.unchanged, 1, 'it is due by the new rate, and did not change');
+    t.same(conditions, [undefined, '"v1"'], 'the request is conditional');
+    const refreshed = await runs.object(url);
+    t.equal(refreshed?.text('Gatherer-Name'), 'Third');
+    t.equal(refreshed?.text('Update-Time'), String(START + 1000));
+    runs.now += 500;
+    t.equal((await runs.run()).counts.kept, 1);
+  },
+);
+
+t.test(
+  'G-110, E-61: a change of PATH alone changes no rule; another program, or an edited one, does',
+  async (t) => {
+    await using site = await Site.start({ '/a.txt': 'A text about harvesting.\n' });
+    const url = `${site.url}/a.txt`;
+    const directory = t.testdir({ empty: {}, bin: {} });
+    const runs = new Runs(directory, leafNodes(url), `Top-Directory: ${directory}\n`);
+    const path = process.env.PATH;
+    t.teardown(() => {
+      process.env.PATH = path;
+    });
+    await runs.run();
+    process.env.PATH = `${join(directory, 'empty')}:${path}`;
+    runs.now += 10;
+    t.equal((await runs.run()).counts.kept, 1, 'another PATH');
+
+    const program = join(directory, 'bin', 'Text.sum');
+    for (const [title, counts] of [
+      ['One', { summarized: 1 }],
+      ['One', { kept: 1 }],
+      ['Two', { summarized: 1 }],
+    ] as const) {
+      writeFileSync(program, `#!/bin/sh\nprintf 'Title{3}:\\t${title}\\n'\n`, { mode: 0o755 });
+      runs.now += 10;
+      t.match((await runs.run()).counts, counts, `a program that prints ${title}`);
+      t.match((await runs.object(url))?.text('Title'), title);
+    }
+  },
+);
+
+t.test('G-110, E-135: an edited program of a post-summarizing rule makes new summaries', async (t) => {
+  await using site = await Site.start({
+    '/a.txt': 'A text about harvesting.\n',
+    '/b.txt': 'Another text.\n',
+  });
+  const [url, other] = [`${site.url}/a.txt`, `${site.url}/b.txt`];
+  const directory = t.testdir({
+    bin: {},
+    script: '',
+    rules: `type == 'Text'\n\tpartial-text | fix-text.sh\n\tdescription | sed -f ${join(t.testdirName, 'script')}\n`,
+  });
+  const lines = `Top-Directory: ${directory}\nPost-Summarizing: ${join(directory, 'rules')}\n`;
+  const runs = new Runs(directory, leafNodes(`${url}\n${other}`), lines);
+  const write = (title: string, script: string): void => {
+    writeFileSync(join(directory, 'bin', 'fix-text.sh'), `#!/bin/sh\necho ${title}\n`, { mode: 0o755 });
+    writeFileSync(join(directory, 'script'), script);
+  };
+  for (const [title, script, counts] of [
+    ['One', 's/text/poem/', { summarized: 2 }],
+    ['One', 's/text/poem/', { kept: 2 }],
+    ['Two', 's/text/poem/', { summarized: 2 }],
+    ['Two', 's/text/song/', { summarized: 2 }],
+  ] as const) {
+    write(title, script);
+    runs.now += 10;
+    t.match((await runs.run()).counts, counts, `${title}, ${script}`);
+    const object = await runs.object(url);
+    t.match(object?.text('Partial-Text'), title);
+    t.match(object?.text('Description'), script.split('/')[2]);
+  }
+});
+
 t.test('G-110, E-25: after a change of the stop list the objects of its types are deleted', async (t) => {
   await using site = await Site.start({ '/a.html': page('First', []) });
   const url = `${site.url}/a.html`;
@@ -445,6 +547,9 @@ t.test('E-116: with --type-only an object has its type and no summary; links are
   const nodes = `<RootNodes>\n${site.url}/\n</RootNodes>\n`;
   const runs = new Runs(t.testdir(), nodes, 'Essence-Options: --type-only\n');
   t.match((await runs.run()).counts, { summarized: 2 });
+  const unread = new Runs(await temporaryDirectory(t), nodes, 'Essence-Options: --no-access\n');
+  t.match((await unread.run()).counts, { summarized: 2 }, 'E-118: links are followed, too');
+  t.equal((await unread.object(`${site.url}/`))?.text('MD5'), undefined);
   for (const [path, type] of [
     ['/', 'HTML'],
     ['/a.txt', 'Text'],

@@ -1,9 +1,9 @@
 // Log files that are never waited for: blocks, rotation, full disks, pipes that are not read, the last lines of a process.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, constants, existsSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { readdir, readFile, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { LogFile } from '../../../servers/host/index.js';
@@ -171,3 +171,36 @@ t.test('the last lines of a process that exits or throws are in the file', async
     t.equal(await readFile(path, 'utf8'), 'first\nlast\n', name);
   }
 });
+
+t.test(
+  'a file that reaches maxBytes is renamed; no line is lost, and no more files are kept than wanted',
+  async (t) => {
+    const path = join(await temporaryDirectory(t), 'log');
+    const lines = Array.from({ length: 60 }, (_, i) => `line ${String(i).padStart(4, '0')}`);
+    {
+      using log = new LogFile(path, { maxBytes: 200, keep: 10 });
+      for (const line of lines) {
+        log.write(line);
+        if (Math.random() < 0.2) await log.flush();
+      }
+      await log.flush();
+    }
+    const numbers = readdirSync(dirname(path)).flatMap((name) => /^log\.(\d+)$/.exec(name)?.[1] ?? []);
+    t.equal(numbers.length, 2, 'of 600 bytes two files are full');
+    const all = [
+      ...numbers
+        .map(Number)
+        .sort((a, b) => b - a)
+        .map((number) => `${path}.${number}`),
+      path,
+    ];
+    t.equal(all.map((file) => readFileSync(file, 'utf8')).join(''), `${lines.join('\n')}\n`);
+    {
+      using log = new LogFile(path, { maxBytes: 100, keep: 2 });
+      for (const line of lines) log.write(line);
+      await log.flush();
+    }
+    t.same(readdirSync(dirname(path)).sort(), ['log', 'log.1', 'log.2']);
+    t.match(readFileSync(path, 'utf8'), /line 0059\n$/);
+  },
+);

@@ -2,11 +2,13 @@
 
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { ClassicLevel } from 'classic-level';
 import fc from 'fast-check';
 import protobuf from 'protobufjs';
 import t from 'tap';
 import { StateError, StorageError } from '../../../protocols/errors.js';
+import { checkStores } from '../../../storage/check/index.js';
 import { GathererStore, queueKey } from '../../../storage/index.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { collect, documentRecord, queuedUri, readExport, soif, summary } from '../helpers.js';
@@ -101,40 +103,184 @@ t.test('summaries are stored and exported', async (t) => {
     },
   );
 
+  t.test('GATHERD-4.4 a refresh gives the object other times, without writing its bytes again', async (t) => {
+    await using store = await GathererStore.open(await temporaryDirectory(t));
+    const url = 'http://a.test/';
+    const times = (updateTime: number) => ({ updateTime, lastModificationTime: 7 });
+    await store.batch().refreshSummary(url, times(10)).commit();
+    t.equal(await store.summaries.get(url), undefined, 'there is nothing to refresh');
+    for (const title of ['few bytes', 'many bytes '.repeat(200)]) {
+      await store
+        .batch()
+        .putSummary(summary(url, 20, title))
+        .commit();
+      await store.batch().refreshSummary(url, times(30), 20).commit();
+      await store.batch().refreshSummary(url, times(40)).commit();
+      const expected = soif(url, { 'Update-Time': '40', Title: title, 'Last-Modification-Time': '7' });
+      const found = await store.summaries.get(url, 40);
+      t.same(found, { url, updateTime: 40, timeToLive: 2_419_200, contentTime: 20, soif: found?.soif });
+      t.equal(Buffer.from(found!.soif).toString(), expected.toString());
+      t.equal((await readExport(store.summaries.exportSince(31))).text, expected.toString());
+      t.equal(store.summaries.count, 1);
+    }
+  });
+
+  t.test(
+    'a store of schema 1 has the bytes of objects in the rows of summaries, until a refresh',
+    async (t) => {
+      const directory = await temporaryDirectory(t);
+      const { root } = protobuf.parse(`syntax = "proto3";
+      message Schema { string kind = 1; uint32 version = 2; }
+      message Counters { uint64 summaries = 1; uint64 tombstones = 2; }
+      message Summary { uint64 time_to_live = 1; bytes soif = 2; uint64 content_time = 3; fixed32 crc = 4; }
+      message Identity { uint64 update_time = 1; }`);
+      const encode = (type: string, fields: object) =>
+        Buffer.from(root.lookupType(type).encode(fields).finish());
+      const url = 'http://a.test/';
+      const { soif: bytes } = summary(url, 20, 'many bytes '.repeat(200));
+      const key = Buffer.concat([Buffer.from('S\0\0\0\0\0\0\0\x14', 'latin1'), Buffer.from(url)]);
+      const db = new ClassicLevel<Uint8Array, Uint8Array>(directory, {
+        keyEncoding: 'view',
+        valueEncoding: 'view',
+      });
+      const schemaKey = Buffer.from('\0schema');
+      await db.put(schemaKey, encode('Schema', { kind: 'gatherer', version: 1 }));
+      await db.put(Buffer.from('\0counters'), encode('Counters', { summaries: 1 }));
+      await db.put(
+        key,
+        encode('Summary', { timeToLive: 100, soif: bytes, contentTime: 10, crc: crc32(bytes, 20) }),
+      );
+      await db.put(Buffer.from(`I${url}`), encode('Identity', { updateTime: 20 }));
+      await db.close();
+      const store = await GathererStore.open(directory);
+      const stored = { url, timeToLive: 100, contentTime: 10 };
+      t.same(await store.summaries.get(url), { ...stored, updateTime: 20, soif: bytes });
+      await store.batch().refreshSummary(url, { updateTime: 30, lastModificationTime: 7 }, 20).commit();
+      const found = await store.summaries.get(url, 30);
+      t.match(found, { ...stored, updateTime: 30 });
+      t.equal(
+        Buffer.from(found!.soif).toString(),
+        bytes
+          .toString()
+          .replace(/\t20\n/, '\t30\n')
+          .replace(/\}\n$/, 'Last-Modification-Time{1}:\t7\n}\n'),
+      );
+      await store.close();
+      t.same(await problemsOf(directory), []);
+      await db.open();
+      t.same(
+        await db.get(schemaKey),
+        encode('Schema', { kind: 'gatherer', version: 2 }),
+        'programs of schema 1 refuse it from then on',
+      );
+      await db.close();
+    },
+  );
+
+  t.test('a walk passes over a summary that moves meanwhile, and finds it at its new time', async (t) => {
+    await using store = await GathererStore.open(await temporaryDirectory(t));
+    const text = 'x'.repeat(200_000);
+    const urls = ['http://a.test/', 'http://b.test/', 'http://c.test/', 'http://d.test/'];
+    for (const url of urls)
+      await store
+        .batch()
+        .putSummary(summary(url, 10, text))
+        .commit();
+    const found: [string, number][] = [];
+    for await (const page of store.summaries.iterate()) {
+      for (const { url, updateTime } of page) found.push([url, updateTime]);
+      if (found.length > 2) continue;
+      // The rows of all four were read as one page; the objects of c and d were not.
+      const batch = store.batch().putSummary(summary(urls[2]!, 20, text));
+      await batch.refreshSummary(urls[3]!, { updateTime: 20, lastModificationTime: 1 }).commit();
+    }
+    t.same(found.slice(0, 2), [
+      [urls[0], 10],
+      [urls[1], 10],
+    ]);
+    t.same(found.slice(-2), [
+      [urls[2], 20],
+      [urls[3], 20],
+    ]);
+  });
+
   t.test('any sequence of batches, concurrent or sequential, gives the same result as a map', async (t) => {
     const url = fc.constantFrom('http://a.test/', 'http://b.test/', 'http://c.test/', 'http://c.test/%00');
-    const change = fc.record({ url, time: fc.integer({ min: 0, max: 4 }), remove: fc.boolean() });
+    const kind = fc.constantFrom('put' as const, 'put large' as const, 'refresh' as const, 'remove' as const);
+    const change = fc.record({ url, time: fc.integer({ min: 0, max: 4 }), kind, isTold: fc.boolean() });
     const script = fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 8 });
-    await using store = await GathererStore.open(await temporaryDirectory(t));
+    const directory = await temporaryDirectory(t);
+    let store = await GathererStore.open(directory);
     await fc.assert(
       fc.asyncProperty(script, fc.boolean(), async (batches, concurrent) => {
         const clean = store.batch();
         for await (const page of store.summaries.iterate())
           for (const one of page) clean.deleteSummary(one.url);
         await clean.commit();
-        const model = new Map<string, number>();
+        const model = new Map<string, { time: number; attributes: Record<string, string> }>();
         const commits: Promise<void>[] = [];
         for (const changes of batches) {
           const batch = store.batch();
-          for (const { url, time, remove } of changes) {
-            if (remove) batch.deleteSummary(url);
-            else batch.putSummary(summary(url, time));
-            if (remove) model.delete(url);
-            else model.set(url, time);
+          for (const { url, time, kind, isTold } of changes) {
+            const former = model.get(url);
+            const previous = isTold ? (former?.time ?? null) : undefined;
+            const attributes = {
+              'Update-Time': String(time),
+              Title: kind === 'put large' ? 'large '.repeat(500) : 'small',
+            };
+            if (kind === 'remove') {
+              batch.deleteSummary(url, previous ?? undefined, isTold ? { deletedAt: time } : {});
+              model.delete(url);
+            } else if (kind === 'refresh') {
+              batch.refreshSummary(url, { updateTime: time, lastModificationTime: 3 }, previous ?? undefined);
+              if (former !== undefined)
+                model.set(url, {
+                  time,
+                  attributes: {
+                    ...former.attributes,
+                    'Update-Time': String(time),
+                    'Last-Modification-Time': '3',
+                  },
+                });
+            } else {
+              batch.putSummary(
+                { url, updateTime: time, timeToLive: 100, soif: soif(url, attributes) },
+                previous,
+              );
+              model.set(url, { time, attributes });
+            }
           }
           commits.push(batch.commit());
           if (!concurrent) await commits.at(-1);
         }
         await Promise.all(commits);
         const rows = (await collect(store.summaries.iterate())).flat();
-        t.same(new Map(rows.map((row) => [row.url, row.updateTime])), model);
-        t.equal(rows.length, model.size);
+        t.same(
+          new Map(rows.map((row) => [row.url, Buffer.from(row.soif).toString()])),
+          new Map([...model].map(([url, { attributes }]) => [url, soif(url, attributes).toString()])),
+        );
+        t.same(new Map(rows.map((row) => [row.url, row.updateTime])), timesOf(model));
         t.equal(store.summaries.count, model.size);
+        await store.close();
+        t.same(await problemsOf(directory), []);
+        store = await GathererStore.open(directory);
       }),
       { numRuns: 40 },
     );
+    await store.close();
   });
 });
+
+/** What `harvest store check` finds in a store that is not open. */
+async function problemsOf(directory: string): Promise<readonly string[]> {
+  const checked = await collect(checkStores(directory));
+  if (checked.length === 0) throw new Error('no store was checked');
+  return checked.flatMap(({ problems }) => problems);
+}
+
+function timesOf(model: ReadonlyMap<string, { readonly time: number }>): Map<string, number> {
+  return new Map([...model].map(([url, { time }]) => [url, time]));
+}
 
 t.test('CRAWL-5.1.1 queue keys are class key, 00, directive, precedence, ordinal', async (t) => {
   const key = (classKey: string, directive: number, precedence: number, ordinal: number) =>

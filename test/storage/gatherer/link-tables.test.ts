@@ -145,6 +145,8 @@ t.test('after any sequence of changes the last change of each document applies (
   const change = fc.oneof(
     { weight: 4, arbitrary: fc.tuple(url, fc.array(url, { maxLength: 6 })) },
     fc.tuple(url, fc.constant(undefined)),
+    // The links are those that it had before.
+    fc.tuple(url, fc.constant('same' as const)),
     fc.constant('reopen' as const),
   );
   await fc.assert(
@@ -163,11 +165,13 @@ t.test('after any sequence of changes the last change of each document applies (
               store = await GathererStore.open(directory);
               continue;
             }
-            const [source, links] = one;
+            const [source, change] = one;
+            const links = change === 'same' ? (expected[source] ?? []) : change;
             delete expected[source];
             if (links !== undefined && links.length > 0) expected[source] = [...new Set(links)];
             const batch = store.batch();
             if (links === undefined) batch.dropReferences(source);
+            else if (change === 'same') batch.checkReferences(fetched(source, []), () => links);
             else batch.putReferences(fetched(source, links));
             commits.push(batch.commit());
           }

@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { StorageError } from '../../../protocols/errors.js';
 import { BlockCutter, MAX_BLOCK_BYTES } from '../../../storage/generations/export/block-cutter.js';
+import { ReadyExport } from '../../../storage/generations/export/ready-export.js';
 import { GathererStore, Generations, type Summary, type SummarySnapshot } from '../../../storage/index.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { collect, readExport, soif, summary } from '../helpers.js';
@@ -100,6 +101,50 @@ t.test('GATHERD-4.3, 4.6 the blocks yield the objects since any time', async (t)
     await snapshot.close();
   });
   await t.resolves(fc.assert(property, { numRuns: 10 }));
+});
+
+t.test('GATHERD-6.1 the clear bytes at any position, read in any order and by many at once', async (t) => {
+  const { store, directory, publish } = await publisher(t);
+  await put(
+    store,
+    Array.from({ length: 60 }, (_, i) => {
+      const size = i % 20 === 0 ? 300_000 : i * 400;
+      return summary(`http://${i}.test/`, 1 + i, prose(i, size + 1));
+    }),
+  );
+  const snapshot = await publish();
+  const whole = Buffer.concat((await collect(snapshot.exportSince(0))).map(({ bytes }) => bytes));
+  const range = fc.tuple(fc.nat(whole.length + 10), fc.nat(400_000));
+  const check = async (ready: NonNullable<SummarySnapshot['ready']>, ranges: readonly [number, number][]) => {
+    await Promise.all(
+      ranges.map(async ([position, length]) => {
+        const target = Buffer.alloc(length);
+        const read = await ready.clear.read(target, position);
+        const expected = whole.subarray(position, position + length);
+        if (read !== expected.length || !target.subarray(0, read).equals(expected))
+          throw new Error(`${length} bytes at ${position}`);
+      }),
+    );
+  };
+  const { ready } = snapshot;
+  t.ok(ready);
+  if (ready === undefined) return;
+  t.same(ready.clearRange(ready.blocks), { start: 0, end: whole.length });
+  const ranges = fc.array(range, { minLength: 1, maxLength: 8 });
+  await fc.assert(
+    fc.asyncProperty(ranges, async (some) => check(ready, some)),
+    { numRuns: 40 },
+  );
+  await check(ready, [[0, whole.length]]);
+  // Without a place for the file every read inflates.
+  const generation = join(directory, String(snapshot.generation));
+  const other = await ReadyExport.open(generation);
+  await rm(generation, { recursive: true });
+  await fc.assert(
+    fc.asyncProperty(ranges, async (some) => check(other, some)),
+    { numRuns: 10 },
+  );
+  await other.close();
 });
 
 t.test('blocks are bounded in size, and a few changes leave most blocks unchanged', async (t) => {

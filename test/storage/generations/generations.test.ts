@@ -17,6 +17,7 @@ import {
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { StateError, StorageError } from '../../../protocols/errors.js';
+import { checkStores } from '../../../storage/check/index.js';
 import { currentGeneration } from '../../../storage/generations/directory.js';
 import type { PublishedGeneration } from '../../../storage/generations/generations.js';
 import { GathererStore, Generations } from '../../../storage/index.js';
@@ -416,5 +417,31 @@ t.test(
       const published = await store.publish(directory);
       t.equal(await currentGeneration(directory), published, name);
     }
+  },
+);
+
+t.test(
+  'a table that LevelDB was still writing when the store was closed is not shared with a clone',
+  async (t) => {
+    const root = await temporaryDirectory(t);
+    const [working, clone] = [join(root, 'working'), join(root, 'clone')];
+    {
+      await using store = await GathererStore.open(working);
+      await store.batch().putSummary(summary('http://a.test/', 1)).commit();
+    }
+    // LevelDB takes the next number again when it opens either of them, and overwrites the file.
+    const numbers = (await readdir(working)).map((name) => Number(/\d+/.exec(name)?.[0] ?? 0));
+    const next = Math.max(...numbers) + 1;
+    const begun = Array.from({ length: 8 }, (_, i) => `${String(next + i).padStart(6, '0')}.ldb`);
+    for (const name of begun) await writeFile(join(working, name), 'begun');
+    await mkdir(clone);
+    await GathererStore.cloneClosed(working, clone);
+    {
+      await using store = await GathererStore.open(clone);
+      t.equal((await store.summaries.get('http://a.test/'))?.updateTime, 1);
+      await store.batch().putSummary(summary('http://b.test/', 2)).commit();
+    }
+    for (const name of begun) t.equal(await readFile(join(working, name), 'latin1'), 'begun', name);
+    for await (const { directory, problems } of checkStores(root)) t.same(problems, [], directory);
   },
 );

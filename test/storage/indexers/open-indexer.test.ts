@@ -54,8 +54,24 @@ t.test('BRK-7.3 an unknown Indexer-Type is refused', async (t) => {
   const options = { type: 'WAIS', brokerDirectory: '/nowhere', storeDirectory: '/nowhere' };
   await t.rejects(
     openIndexer(options),
-    new UsageError(`Indexer-Type: WAIS is not one of ${INDEXER_TYPES.join(', ')}`),
+    new UsageError(
+      `Indexer-Type: WAIS is not one of ${INDEXER_TYPES.join(', ')}, and not the file of a module (.js, .mjs)`,
+    ),
   );
+});
+
+t.test('BRK-8.5 a module that is no engine is refused with its name', async (t) => {
+  const directory = t.testdir({
+    'broken.mjs': 'export const x = ;',
+    'empty.mjs': '',
+    'none.mjs': 'export const openIndexer = async () => ({ watermark: 0 });',
+  });
+  const open = (type: string) =>
+    openIndexer({ type, brokerDirectory: directory, storeDirectory: '/nowhere' });
+  const code = 'ERR_CONFIG';
+  await t.rejects(open('broken.mjs'), { code, message: /broken\.mjs: Indexer-Type: cannot be loaded/ });
+  await t.rejects(open('./empty.mjs'), { code, message: /empty\.mjs: Indexer-Type: exports no function/ });
+  await t.rejects(open(join(directory, 'none.mjs')), { code, message: /returned no engine/ });
 });
 
 for (const type of INDEXER_TYPES) {

@@ -140,8 +140,8 @@ export function registerOperationTests<B>(test: RegisterTest<B>): void {
 
   test('a URL that is surely known was scheduled', async (open) => {
     await using s = await open();
-    assert.equal(s.frontier.isKnownWithoutLookup('http://a/1'), false);
+    assert.equal(s.frontier.isKnownWithoutLookup('http://a/1', 0), false);
     await s.add(['http://a/1']);
-    if (s.frontier.isKnownWithoutLookup('http://a/1')) assert.equal(await s.add(['http://a/1']), 0);
+    if (s.frontier.isKnownWithoutLookup('http://a/1', 0)) assert.equal(await s.add(['http://a/1']), 0);
   });
 }

@@ -4,7 +4,7 @@ import { decodeAs } from '../../charset/index.js';
 export type FontEncoding = readonly (string | undefined)[];
 
 /** Accents, which TeX sets before their letter, as combining characters. */
-const COMBINING: ReadonlyMap<string, string> = new Map([
+export const COMBINING: ReadonlyMap<string, string> = new Map([
   ['`', '\u0300'],
   ['´', '\u0301'],
   ['ˆ', '\u0302'],

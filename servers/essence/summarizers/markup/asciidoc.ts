@@ -235,7 +235,7 @@ class AsciiDocReader {
     }
     if (macro === 'link') this.#outline.link(target.replace(/^\+\+|\+\+$/g, ''));
     else if (macro === 'xref' && /[./]/.test(target)) {
-      const file = target.replace(/#.*$/, '');
+      const file = target.replace(/#.*$/s, '');
       this.#outline.link(/\.\w{1,8}$/.test(file) ? file : `${file}.adoc`);
     } else if (
       macro === 'icon' ||

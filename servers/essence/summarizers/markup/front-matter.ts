@@ -73,7 +73,7 @@ function readYaml(lines: readonly string[], outline: Outline): void {
     const pair = /^\{?[ \t]*([A-Za-z_][\w-]{0,60}):[ \t]+(.*)$/s.exec(content);
     if (isItem) flush();
     if (field === 'Author' && pair !== null) {
-      if (pair[1] === 'name') addValues(field, pair[2]!.replace(/[,}].*$/, ''), outline);
+      if (pair[1] === 'name') addValues(field, pair[2]!.replace(/[,}].*$/s, ''), outline);
     } else if (isItem) value = content;
     else if (pair === null && /^\s/.test(line) && value !== undefined && value.length < 4096) {
       value += ` ${inner}`;

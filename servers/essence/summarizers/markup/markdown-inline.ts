@@ -12,6 +12,8 @@ const MAX_LABEL = 999;
 const MAX_PARENTHESES = 32;
 /** Maximum length of a heading that is written as HTML over several paragraphs. */
 const MAX_HEADING = 500;
+/** Parts of the text of a link: links can be nested, and the text of each is joined. */
+const MAX_LINK_PARTS = 50;
 
 const SPECIAL = /[\\!`*_~[\]<]|https?:\/\/[^\s<>"\]]+/g;
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
@@ -156,7 +158,7 @@ export class MarkdownInline {
     }
     out[bracket.part] = '';
     if (bracket.isImage) this.#outline.image(destination);
-    else this.#outline.link(destination);
+    else this.#outline.link(destination, out.slice(bracket.part, bracket.part + MAX_LINK_PARTS).join(''));
     return end;
   }
 

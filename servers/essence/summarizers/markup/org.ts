@@ -97,7 +97,7 @@ class OrgReader {
       for (const one of values) this.#outline.field(field, this.#inline(one));
     } else if (name === 'caption') this.#outline.text(this.#inline(value));
     else if (name === 'todo' || name === 'seq_todo') {
-      for (const state of value.slice(0, 1000).split(/[\s|]+/)) this.#states.add(state.replace(/\(.*$/, ''));
+      for (const state of value.slice(0, 1000).split(/[\s|]+/)) this.#states.add(state.replace(/\(.*$/s, ''));
     }
   }
 
@@ -142,7 +142,7 @@ class OrgReader {
 
   /** Headings, targets and identifiers of the document are no addresses. */
   #link(target: string, label: string | undefined): string {
-    const file = target.replace(/^file:/, '').replace(/::.*$/, '');
+    const file = target.replace(/^file:/, '').replace(/::.*$/s, '');
     const isFile = target.startsWith('file:') || /^\.{0,2}\//.test(target);
     if (/\.(?:png|jpe?g|gif|svg|webp)$/i.test(file)) {
       this.#outline.image(file);

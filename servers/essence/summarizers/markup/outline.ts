@@ -1,5 +1,11 @@
-import { UrlResolver, withoutUserInfo } from '../../../../protocols/urls/index.js';
+import {
+  canonicalUrl,
+  isEnumerable,
+  UrlResolver,
+  withoutUserInfo,
+} from '../../../../protocols/urls/index.js';
 import type { SourceDocument } from '../../document.js';
+import { LinkTexts } from '../../link-texts.js';
 import type { Summary } from '../../summary.js';
 import { oneLine, present, summarizeExtracted } from '../extracted.js';
 import { firstParagraph } from '../text.js';
@@ -17,6 +23,8 @@ export class Outline {
   readonly #fields = new Map<MarkupField, string[]>();
   readonly #headings: string[] = [];
   readonly #links = new Set<string>();
+  /** References with the texts of the links. */
+  readonly #linkTexts: (readonly [reference: string, text: string])[] = [];
   readonly #images = new Set<string>();
   readonly #blocks: string[] = [];
   readonly #limit: number;
@@ -58,9 +66,14 @@ export class Outline {
     if (this.#headings.length < MAX_VALUES) this.#headings.push(line);
   }
 
-  /** A reference as written. */
-  link(reference: string): void {
+  /**
+   * @param reference as written
+   * @param text the text of the link, if it has one
+   */
+  link(reference: string, text = ''): void {
     addTo(this.#links, reference);
+    const isKept = text !== '' && reference.length <= MAX_VALUE && this.#linkTexts.length < MAX_VALUES;
+    if (isKept) this.#linkTexts.push([reference, text.slice(0, MAX_VALUE)]);
   }
 
   /** The reference of a picture, as written. */
@@ -98,6 +111,7 @@ export class Outline {
         ['Keywords', this.#lines('Keywords').join('\n')],
         ['Headings', this.#headings.join('\n')],
         ['url-references', absoluteReferences(links, document).join('\n')],
+        ['Link-Text', this.#linkText(document)],
       ]),
       text: this.#blocks.join('\n\n'),
     });
@@ -107,6 +121,19 @@ export class Outline {
       ...(this.#opening === undefined ? {} : { description: this.#opening }),
       ...(linkedUrls.length === 0 ? {} : { linkedUrls }),
     };
+  }
+
+  #linkText({ url, settings }: SourceDocument): string {
+    if (!settings.linkText) return '';
+    const resolver = new UrlResolver(url);
+    const lines = new LinkTexts(settings.maxAttributeLength);
+    const own = canonicalUrl(url);
+    for (const [reference, text] of this.#linkTexts) {
+      const absolute = resolver.resolve(reference.trim());
+      if (absolute !== undefined && absolute !== own && isEnumerable(absolute))
+        lines.add(withoutUserInfo(absolute), text);
+    }
+    return lines.text;
   }
 
   #lines(name: MarkupField): readonly string[] {

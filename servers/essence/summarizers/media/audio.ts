@@ -96,7 +96,9 @@ function readChunks(bytes: Uint8Array, view: DataView, facts: MediaFacts, little
       facts.height = view.getUint32(data + 36, true);
     } else if (!little && name === 'COMM')
       facts.seconds = view.getUint32(offset + 10) / extendedFloat(view, offset + 16);
-    else
+    else if (/^id3 $/i.test(name)) {
+      for (const [field, value] of id3v2(bytes.subarray(data, data + size))) facts.addField(field, value);
+    } else
       facts.add(
         name,
         facts.texts.decode(bytes.subarray(data, data + Math.min(size, 6000))).replace(/\0[\s\S]*$/, ''),

@@ -4,6 +4,7 @@ import type { Summary } from '../../summary.js';
 import { guarded, oneLine, present, unreadable } from '../extracted.js';
 import { summarizeUnrecognized } from '../text.js';
 import { MediaFacts } from './facts.js';
+import { gifComments, gifMetadata } from './gif.js';
 import { readIsoMedia } from './iso-media.js';
 import { pngTexts } from './png-text.js';
 import { isSvg, summarizeSvg } from './svg.js';
@@ -57,8 +58,8 @@ export async function summarizeImage(document: SourceDocument): Promise<Summary>
   };
 }
 
-/** Formats whose metadata exifr reads; those of WebP in another wrapping. */
-const WITH_METADATA = new Set(['JPEG', 'TIFF', 'PNG', 'WebP', 'HEIF', 'AVIF']);
+/** Formats whose metadata exifr reads; those of WebP and GIF in another wrapping. */
+const WITH_METADATA = new Set(['JPEG', 'TIFF', 'PNG', 'WebP', 'GIF', 'HEIF', 'AVIF']);
 
 async function metadataOf(
   document: SourceDocument,
@@ -69,7 +70,9 @@ async function metadataOf(
   const file =
     format === 'WebP'
       ? webpMetadata(body, new DataView(body.buffer, body.byteOffset, body.byteLength))
-      : body.slice();
+      : format === 'GIF'
+        ? gifMetadata(body)
+        : body.slice();
   if (file === undefined) return [];
   try {
     const tags: unknown = await exifr.parse(file, {
@@ -165,24 +168,6 @@ function heifHead(bytes: Uint8Array, brand: string, head: HeadFactory): ImageHea
   const facts = new MediaFacts();
   readIsoMedia(bytes, facts);
   return head(brand.startsWith('avi') ? 'AVIF' : 'HEIF', facts.width, facts.height);
-}
-
-/** Reads comment extensions (0x21 0xfe) before the first image. */
-function gifComments(bytes: Uint8Array): string[] {
-  const comments: string[] = [];
-  const flags = bytes[10] ?? 0;
-  let offset = 13 + (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
-  while (bytes[offset] === 0x21 && comments.length < 100) {
-    const comment = bytes[offset + 1] === 0xfe;
-    let text = '';
-    for (offset += 2; (bytes[offset] ?? 0) !== 0; offset += 1 + bytes[offset]!) {
-      if (comment && text.length < MAX_FIELD)
-        text += Buffer.from(bytes.subarray(offset + 1, offset + 1 + bytes[offset]!)).toString('latin1');
-    }
-    offset++;
-    if (oneLine(text) !== '') comments.push(oneLine(text));
-  }
-  return comments;
 }
 
 function jpegHead(

@@ -7,15 +7,28 @@ const MAX_SEGMENT_BYTES = 65_000;
  * Returns the EXIF and XMP chunks of a WebP file as a JPEG file without a picture, which exifr reads; undefined if it has none.
  */
 export function webpMetadata(bytes: Uint8Array, view: DataView): Uint8Array | undefined {
-  const segments: Buffer[] = [];
+  const exif: Uint8Array[] = [];
+  const xmp: Uint8Array[] = [];
   for (let offset = 12, chunks = 0; offset + 8 <= bytes.length && chunks < MAX_CHUNKS; chunks++) {
     const kind = Buffer.from(bytes.subarray(offset, offset + 4)).toString('latin1');
     const size = view.getUint32(offset + 4, true);
     const data = bytes.subarray(offset + 8, offset + 8 + size);
-    if (kind === 'EXIF') segments.push(segment('Exif\0\0', withoutHeader(data)));
-    else if (kind === 'XMP ') segments.push(segment('http://ns.adobe.com/xap/1.0/\0', data));
+    if (kind === 'EXIF') exif.push(withoutHeader(data));
+    else if (kind === 'XMP ') xmp.push(data);
     offset += 8 + size + (size % 2);
   }
+  return metadataAsJpeg(exif, xmp);
+}
+
+/** Returns EXIF and XMP as a JPEG file without a picture, which exifr reads; undefined without them. */
+export function metadataAsJpeg(
+  exif: readonly Uint8Array[],
+  xmp: readonly Uint8Array[],
+): Uint8Array | undefined {
+  const segments = [
+    ...exif.map((data) => segment('Exif\0\0', data)),
+    ...xmp.map((data) => segment('http://ns.adobe.com/xap/1.0/\0', data)),
+  ];
   const some = segments.filter(({ length }) => length > 0).slice(0, 2);
   if (some.length === 0) return undefined;
   return Buffer.concat([Buffer.from('ffd8', 'hex'), ...some, Buffer.from('ffd9', 'hex')]);

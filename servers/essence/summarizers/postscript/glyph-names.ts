@@ -99,7 +99,7 @@ export const ISO_LATIN1_ENCODING: readonly (string | undefined)[] = (() => {
 export function characterOf(glyph: string): string | undefined {
   const known = CHARACTERS.get(glyph) ?? CYRILLIC_GLYPHS.get(glyph);
   if (known !== undefined) return known;
-  const name = glyph.replace(/\..*$/, '');
+  const name = glyph.replace(/\..*$/s, '');
   if (name !== glyph) return name === '' ? undefined : characterOf(name);
   const code = /^uni([0-9A-F]{4})$|^u([0-9A-F]{4,6})$/.exec(name);
   if (code !== null) {

@@ -55,7 +55,7 @@ async function textOfPdf(
   const head = Buffer.from(program.buffer, program.byteOffset, Math.min(program.length, HEAD_BYTES));
   for (const line of head.toString('latin1').split(/\r\n?|\n/)) if (line.startsWith('%')) comments.add(line);
   const { readPdf } = await import('../pdf/pdf.js');
-  return (await readPdf(document, pdf))?.text ?? '';
+  return (await readPdf(document, pdf, true))?.text ?? '';
 }
 
 /** Returns the program: a DOS EPS file has a header of 30 bytes with its offset; some files begin with printer commands. */

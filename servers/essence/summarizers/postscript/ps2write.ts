@@ -1,6 +1,8 @@
 // Ghostscript's devices ps2write and eps2write (pdf2ps uses them) write the objects of a PDF file and, before them, a program that shows
 // PDF. The objects make a PDF file again.
 
+import { ARBITRARY_FONT } from '../pdf/pdfium.js';
+
 /** Bytes in which the program names itself. */
 const HEAD_BYTES = 4096;
 /** Maximum number of pages that the page tree lists. */
@@ -18,7 +20,7 @@ export function pdfOfPs2write(program: Uint8Array): Uint8Array | undefined {
   if (!/DSC_OPDFREAD|opdfread|^%%Creator:[^\r\n]*\(e?ps2write\)/m.test(head)) return undefined;
   const first = firstObject(bytes);
   if (first === undefined) return undefined;
-  const objects = bytes.subarray(first);
+  const objects = markArbitraryFonts(bytes.subarray(first));
   const pages = pagesOf(objects);
   const kids = pages.map((number) => `${number} 0 R`).join(' ');
   const tree =
@@ -26,6 +28,35 @@ export function pdfOfPs2write(program: Uint8Array): Uint8Array | undefined {
     `${FIRST_ADDED + 1} 0 obj\n<</Type/Pages/Count ${pages.length}/Kids[${kids}]>>\nendobj\n` +
     `trailer\n<</Root ${FIRST_ADDED} 0 R/Size ${FIRST_ADDED + 2}>>\n%%EOF\n`;
   return Buffer.concat([Buffer.from('%PDF-1.4\n'), objects, Buffer.from(tree)]);
+}
+
+/** A font of pictures whose last key is its kind, as Ghostscript writes it. */
+const PICTURE_FONT = /\/CharProcs ?<<([^<>]{0,20000})>>[^>]{0,10000}?\/Subtype ?\/Type3(?=\s*>>)/g;
+
+/** The first numbers: fonts of TeX have rare letters or accents there. */
+const FIRST_NUMBERS = ['a0', 'a1', 'a2'];
+
+/**
+ * Ghostscript makes fonts of pictures of those with a large character set (CID fonts) and numbers the glyphs of a document as they occur: a0,
+ * a1, a2 and so on. Such numbers are no text; the fonts are marked by a name, see {@link ARBITRARY_FONT}.
+ */
+function markArbitraryFonts(objects: Buffer): Buffer {
+  const text = objects.toString('latin1');
+  const fonts = [...text.matchAll(PICTURE_FONT)].map(([, pictures = '']) => glyphNames(pictures));
+  if (!fonts.some((names) => areNumbers(names) && FIRST_NUMBERS.every((name) => names.includes(name))))
+    return objects;
+  const marked = text.replace(PICTURE_FONT, (font: string, pictures: string) =>
+    areNumbers(glyphNames(pictures)) ? `${font}/BaseFont/${ARBITRARY_FONT}` : font,
+  );
+  return Buffer.from(marked, 'latin1');
+}
+
+function glyphNames(pictures: string): readonly string[] {
+  return [...pictures.matchAll(/\/(\S+) \d+ 0 R/g)].map(([, name = '']) => name);
+}
+
+function areNumbers(names: readonly string[]): boolean {
+  return names.every((name) => /^a\d{1,3}$/.test(name));
 }
 
 /** Offset of the first line that begins an object. */

@@ -62,6 +62,12 @@ export class ShownText {
     this.#announced = undefined;
   }
 
+  /** A scaled copy has the name and size of its font. */
+  copyFont(dict: PsDict, copy: PsDict): void {
+    const pixel = this.#pixelFonts.get(dict);
+    if (pixel !== undefined) this.#pixelFonts.set(copy, pixel);
+  }
+
   /** Number of bytes of a character in the font. */
   bytesPerCharacter(font: Font): 1 | 2 {
     return this.#fontOf(font.dict).parts === undefined ? 1 : 2;
@@ -120,7 +126,9 @@ export class ShownText {
     if (pixel !== undefined || dict.get('BitMaps') !== undefined) {
       const name = pixel?.name ?? '';
       const typewriter = /tt/.test(name);
-      return { characters: encodingOf(name), typewriter, tex: true, points: pixel?.points ?? DEFAULT_POINTS };
+      // Since 2020 dvips gives the glyphs their names; before, arbitrary ones of two letters and digits.
+      const characters = hasGlyphNames(dict) ? this.#byGlyphNames(dict, encodingOf(name)) : encodingOf(name);
+      return { characters, typewriter, tex: true, points: pixel?.points ?? DEFAULT_POINTS };
     }
     const parts = partsOf(dict);
     if (parts !== undefined) return { characters: [], typewriter: false, tex: false, points: 0, parts };
@@ -169,6 +177,15 @@ function partsOf(dict: PsDict): readonly (PsDict | undefined)[] | undefined {
     const part = typeof index === 'number' ? fonts.items[index] : undefined;
     return part instanceof PsDict ? part : undefined;
   });
+}
+
+/** Whether a font has names of glyphs: at least two, because one of dvips's arbitrary names is `AE`. */
+function hasGlyphNames(dict: PsDict): boolean {
+  const encoding = dict.get('Encoding');
+  if (!(encoding instanceof PsArray)) return false;
+  const isGlyph = (item: PsObject): boolean =>
+    item instanceof PsName && item.text.length > 1 && characterOf(item.text) !== undefined;
+  return encoding.items.slice(0, 256).filter(isGlyph).length > 1;
 }
 
 /** Returns the encoding by the glyph names of `Encoding`. Other codes use `fallback`, or ASCII if all names are arbitrary. */

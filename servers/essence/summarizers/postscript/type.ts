@@ -47,6 +47,7 @@ function scaledCopy(m: PsMachine, dict: PsDict, matrix: Matrix): PsDict {
   const fontMatrix = dict.get('FontMatrix');
   if (fontMatrix instanceof PsArray)
     copy.set('FontMatrix', new PsArray([...multiply(matrixOf(fontMatrix), matrix)]));
+  m.shown.copyFont(dict, copy);
   return copy;
 }
 

@@ -1,5 +1,5 @@
 import { oneLine } from '../extracted.js';
-import { charsetOf, codePage, decodePage } from './code-pages.js';
+import { charsetOf, codePage, decodePage, PC_PAGES } from './code-pages.js';
 
 /** Maximum depth of nested groups. */
 const MAX_DEPTH = 500;
@@ -182,6 +182,7 @@ export class RtfReader {
     else if (name === 'bin') this.#offset += Math.max(0, value ?? 0);
     else if (name === 'ansicpg') this.#page = codePage(value ?? 1252);
     else if (name === 'mac') this.#page = 'macintosh';
+    else if (PC_PAGES.has(name)) this.#page = codePage(PC_PAGES.get(name)!);
     else if (name === 'f' && value !== undefined) this.#group.font = value;
     else if (name === 'deff') this.#setDefaultFont(value ?? -1);
     else if (name === 'fcharset' && target === 'fonts') this.#setCharset(charsetOf(value ?? 0));

@@ -56,7 +56,7 @@ function names(code: string, patterns: readonly RegExp[], keywords?: ReadonlySet
       for (const written of membersOf(match[1]!)) {
         const name = written
           .trim()
-          .replace(/\s+as\s.*$/, '')
+          .replace(/\s+as\s.*$/s, '')
           .replace(/(?:::|\.)$/, '');
         if (name !== '' && keywords?.has(name) !== true) found.add(name);
       }

@@ -12,7 +12,7 @@ export function macroArguments(text: string): string[] {
 export function removeEscapes(text: string): string {
   if (!text.includes('\\')) return text;
   return text
-    .replace(/\\["#].*$/, '')
+    .replace(/\\["#].*$/s, '')
     .replace(/\\f(?:\[[^\]]{0,200}\]|\(..|.)|\\s[-+]?\d{1,2}|\\[hvwNoxbl]'[^']{0,200}'|\\[&|^/,:%)]/g, '')
     .replace(/\\\*(?:\[[^\]]{0,200}\]|\(..|.)/g, '')
     .replace(/\\(?:\((..)|\[([^\]]{0,200})\]|(.))/g, (_, two?: string, name?: string, one?: string) =>

@@ -14,12 +14,13 @@ export function convertNetfind(text: string): FoundObject[] {
   const groups = new Map<string, Organization[]>();
   let current: Organization | undefined;
   for (const line of linesOf(text)) {
-    const [, letter, raw = ''] = /^%([DOH])\s+(.*)$/.exec(line) ?? [];
-    const value = raw.trim();
-    if (letter === 'D' && value !== '') {
+    const [, tag = '', raw = ''] = /^%([DOH])(.*)$/i.exec(line) ?? [];
+    const letter = tag.toUpperCase();
+    const value = raw.trim() === UNSPECIFIED ? '' : raw.trim();
+    if (letter === 'D') {
       current = { domain: value, organization: '', hosts: '' };
-      const key = value.toLowerCase().split('.').slice(-2).join('.');
-      groups.set(key, [...(groups.get(key) ?? []), current]);
+      const key = secondLevelOf(value);
+      if (key !== undefined) groups.set(key, [...(groups.get(key) ?? []), current]);
     } else if (current !== undefined && letter === 'O')
       current.organization = appendLine(current.organization, value);
     else if (current !== undefined && letter === 'H') current.hosts = appendLine(current.hosts, value);
@@ -39,6 +40,15 @@ export function convertNetfind(text: string): FoundObject[] {
         .map(([name, value]) => [`${prefix}${name}`, value] as const);
     }),
   }));
+}
+
+/** What the original writes for an empty value, and leaves out again. */
+const UNSPECIFIED = 'unspecified';
+
+/** The domain of the second level, or the network of a subnet's number, whose larger part is the first; undefined if it has no second level. */
+function secondLevelOf(domain: string): string | undefined {
+  const network = /^(\d+\.\d+)\.\d+$/.exec(domain)?.[1];
+  return network ?? /(?:^|\.)([+\w-]+\.[+\w-]+)$/.exec(domain)?.[1];
 }
 
 function appendLine(before: string, more: string): string {

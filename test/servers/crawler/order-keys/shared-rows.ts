@@ -2,9 +2,11 @@
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { request as secureRequest } from 'node:https';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { CrawlOrderInput } from '../../../../servers/crawler/order/order.js';
+import { TLS_CERTIFICATE, TLS_KEY } from '../../../helpers/tls.js';
 import type { CrawlView, Running } from './crawls.js';
 import { until } from './hosts.js';
 
@@ -25,6 +27,8 @@ export function plainOrder(directory: string): CrawlOrderInput {
 export function fullOrder(directory: string, url: string, port: number): CrawlOrderInput {
   const cookies = join(directory, 'cookies.txt');
   writeFileSync(cookies, '# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t2147483647\trow\t1\n');
+  writeFileSync(join(directory, 'site.pem'), TLS_CERTIFICATE);
+  writeFileSync(join(directory, 'site.key'), TLS_KEY);
   return {
     ...plainOrder(directory),
     name: 'named',
@@ -54,7 +58,14 @@ export function fullOrder(directory: string, url: string, port: number): CrawlOr
       digestHistory: true,
       prefix: 'ROW',
     },
-    console: { host: '127.0.0.3', port, hostNames: ['row.example'], passwordEnvironment: PASSWORD },
+    console: {
+      host: '127.0.0.3',
+      port,
+      hostNames: ['row.example'],
+      passwordEnvironment: PASSWORD,
+      certificate: join(directory, 'site.pem'),
+      key: join(directory, 'site.key'),
+    },
     credentials: [
       { kind: 'basic', url: `${url}/`, realm: 'Members', user: 'member', passwordEnvironment: PASSWORD },
     ],
@@ -89,7 +100,13 @@ export async function driveShared({ control, consoleUrl = '', crawl }: Running):
 function statusOf(console: string, headers: Record<string, string> = {}): Promise<number> {
   const url = new URL('api/snapshot', console);
   return new Promise((resolve, reject) => {
-    request(url, { headers: { host: url.host, ...headers } }, (response) => {
+    const options = {
+      headers: { host: url.host, ...headers },
+      ca: TLS_CERTIFICATE,
+      checkServerIdentity: () => undefined,
+    };
+    const send = url.protocol === 'https:' ? secureRequest : request;
+    send(url, options, (response) => {
       response.resume();
       resolve(response.statusCode ?? 0);
     })
@@ -157,6 +174,9 @@ export function sharedRows(port: number): Readonly<Record<string, (view: CrawlVi
     'console.host': ({ consoleUrl = '' }) => new URL(consoleUrl).hostname === '127.0.0.3',
     'console.port': ({ consoleUrl = '' }) => new URL(consoleUrl).port === String(port),
     'console.hostNames': (view) => answersOf(view).named === answersOf(view).plain,
+    'console.certificate': ({ consoleUrl = '' }) => consoleUrl.startsWith('https:'),
+    'console.key': (view) =>
+      view.consoleUrl?.startsWith('https:') === true && answersOf(view).admitted === 200,
     'console.passwordEnvironment': (view) => answersOf(view).admitted === 200,
     credentials: ({ lines }) => lines.get('/members')?.status === 200,
     chains: ({ control }) => !control.chains().some(({ processor }) => processor === 'RuntimeLimit'),

@@ -1,0 +1,151 @@
+// Reads a query of plain words as a person means it: with the other forms of the words, and without those that say nothing.
+import type { Expression, Query } from '../../../protocols/broker/index.js';
+import { PeerError, StorageError } from '../../../protocols/errors.js';
+import type { IndexedWord } from '../../../storage/indexers/index.js';
+import { type Content, html } from '../../web/html.js';
+import type { Broker } from '../broker.js';
+import { conjunctsOf } from './query-words.js';
+
+/** A query, and what it has in place of the words that were typed. */
+export interface ForgivingQuery {
+  /** Finds the objects with all words, each in one of its forms. */
+  readonly all: Expression;
+  /** Finds the objects with at least one of them; undefined for one word. */
+  readonly any: Expression | undefined;
+  /** Forms that were not typed. */
+  readonly added: readonly string[];
+  /** Words that need not occur. */
+  readonly optional: readonly string[];
+}
+
+/** Words of a query that is read so, and words and forms of it in all: an index answers short queries much faster. */
+const MAX_WORDS = 12;
+const MAX_TERMS = 28;
+/** Words from which those that say nothing need not occur: shorter queries mean what they say. */
+const MANY_WORDS = 5;
+/** Milliseconds to find the forms of a word. Queries that are read so at a time; others are taken as they are. */
+const TIME_MS = 200;
+const MAX_CONCURRENT = 8;
+/** A word without pattern characters (BRK-2.22). */
+const WORD = /^[\p{L}\p{M}\p{N}_]+$/u;
+/** Between the parts of a word: `what's`, `l’index`. */
+const APOSTROPHE = /['\u2019\u02bc]/;
+/** Words with points between them, as the name of a file or a version: for a person the point is not any character. */
+const DOTTED = /^[\p{L}\p{M}\p{N}_]+(?:\.[\p{L}\p{M}\p{N}_]+)+$/u;
+
+/** Looks up the forms of words in the index of the Broker. */
+export class ForgivingReader {
+  #running = 0;
+
+  constructor(readonly broker: Pick<Broker, 'indexer'>) {}
+
+  /** Returns undefined for a query with operators other than `and`, and for one that needs no change. */
+  async read(query: Query, client: string, signal: AbortSignal): Promise<ForgivingQuery | undefined> {
+    const parts = (conjunctsOf(query) ?? []).flatMap(atApostrophes).map(withLiteralPoints);
+    const hasWord = parts.some((part) => isPlain(part) || isDotted(part));
+    if (!hasWord || parts.length > MAX_WORDS || this.#running >= MAX_CONCURRENT) return undefined;
+    this.#running += 1;
+    try {
+      const mostForms = Math.floor(MAX_TERMS / parts.length) - 1;
+      const readings = await Promise.all(
+        parts.map(async (part) => (isPlain(part) ? this.#forms(part.text, mostForms, client, signal) : [])),
+      );
+      return withForms(parts, readings);
+    } catch (error) {
+      // An index that is busy lists no forms; a search would say why.
+      if (error instanceof StorageError || error instanceof PeerError) return undefined;
+      throw error;
+    } finally {
+      this.#running -= 1;
+    }
+  }
+
+  /** The word and its forms. */
+  async #forms(
+    text: string,
+    mostForms: number,
+    client: string,
+    signal: AbortSignal,
+  ): Promise<readonly IndexedWord[]> {
+    const limit = mostForms + 1;
+    const request = { kind: 'forms', text, limit, lifetimeMs: TIME_MS, client, signal } as const;
+    return (await this.broker.indexer.words?.(request)) ?? [];
+  }
+}
+
+/** A word that was typed without quotes, which ask for exactly this word. */
+function isPlain(part: Expression): part is Extract<Expression, { kind: 'term' }> {
+  return part.kind === 'term' && !part.quoted && WORD.test(part.text);
+}
+
+/** There are several characters for an apostrophe: what stands before and after it are two words. */
+function atApostrophes(part: Expression): Expression[] {
+  if (part.kind !== 'term' || part.quoted) return [part];
+  const words = part.text.split(APOSTROPHE);
+  return words.every((word) => WORD.test(word)) ? words.map((text) => ({ ...part, text })) : [part];
+}
+
+function isDotted(part: Expression): boolean {
+  return part.kind === 'term' && DOTTED.test(part.text.replaceAll('\\.', '.'));
+}
+
+/** BRK-2.22: a point matches any character unless it is escaped. */
+function withLiteralPoints(part: Expression): Expression {
+  if (part.kind !== 'term' || part.quoted || !DOTTED.test(part.text)) return part;
+  return { ...part, text: part.text.replaceAll('.', '\\.') };
+}
+
+function withForms(
+  parts: readonly Expression[],
+  readings: readonly (readonly IndexedWord[])[],
+): ForgivingQuery | undefined {
+  const mayDrop = parts.length >= MANY_WORDS && readings.some((words) => words[0]?.isStopWord !== true);
+  const added: string[] = [];
+  const optional: string[] = [];
+  const groups: Expression[] = [];
+  for (const [i, part] of parts.entries()) {
+    const [itself, ...forms] = readings[i]!;
+    if (mayDrop && itself?.isStopWord === true) {
+      optional.push(itself.word);
+      continue;
+    }
+    added.push(...forms.map(({ word }) => word));
+    groups.push(joined('or', [part, ...forms.map(({ word }) => termOf(word))]));
+  }
+  const any = groups.length < 2 ? undefined : joined('or', groups);
+  return { all: joined('and', groups), any, added: [...new Set(added)], optional: [...new Set(optional)] };
+}
+
+function termOf(text: string): Expression {
+  return { kind: 'term', text, quoted: true, offset: 0 };
+}
+
+/** BRK-2.12: operators group to the right. */
+function joined(kind: 'and' | 'or', parts: readonly Expression[]): Expression {
+  return parts.reduceRight((right, left) => ({ kind, left, right }));
+}
+
+/** What was done to a query, for its reader. */
+export interface ForgivenResult {
+  readonly reading: ForgivingQuery;
+  /** Number of objects with all words, if objects with some of them follow. */
+  readonly withAll: number | undefined;
+}
+
+/** Says what was done, with a link to the answers without it. */
+export function renderForgiven({ reading, withAll }: ForgivenResult, exactUrl: string): Content {
+  const { added, optional } = reading;
+  if (added.length === 0 && optional.length === 0 && withAll === undefined) return '';
+  const quoted = (words: readonly string[]) =>
+    words.map((word, i) => html`${i === 0 ? '' : ', '}<q>${word}</q>`);
+  return html`<p class="reading">${
+    withAll === undefined
+      ? ''
+      : withAll === 0
+        ? html`No object has all of the words; these have some of them. `
+        : html`${withAll === 1 ? 'One object has' : `${withAll} objects have`} all of the words; the others, which follow, have some of them. `
+  }${added.length === 0 ? '' : html`Also found: ${quoted(added)}. `}${
+    optional.length === 0 ? '' : html`Not required: ${quoted(optional)}. `
+  }<a href="${exactUrl}">Only what was typed</a></p>
+`;
+}

@@ -1,0 +1,27 @@
+// What a server tells its monitor.
+
+/** A number, or one for each value of a label; undefined while it is not known. */
+export type Reading = number | undefined | Iterable<readonly [label: string, value: number]>;
+
+/** A figure of a server, read when somebody asks. */
+export interface Figure {
+  /** After `harvest_`, in the style of Prometheus: with its unit, and `_total` for a counter. */
+  readonly name: string;
+  readonly kind: 'counter' | 'gauge';
+  /** One sentence. */
+  readonly help: string;
+  /** The name of the label, if it has several values. */
+  readonly label?: string;
+  readonly read: () => Reading | Promise<Reading>;
+}
+
+/** A server as its monitor sees it. */
+export interface MonitoredServer {
+  /** `gatherd`, `broker`, ... */
+  readonly name: string;
+  readonly figures: readonly Figure[];
+  /** Why it cannot do its work now, in words; none if it can. */
+  readonly problems: () => readonly string[];
+  /** Further metrics in the text format of Prometheus. */
+  readonly text?: () => string;
+}

@@ -1,0 +1,2 @@
+export type { Figure, MonitoredServer } from './figures.js';
+export { Monitor, type MonitorOptions } from './monitor.js';

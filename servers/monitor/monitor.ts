@@ -1,0 +1,71 @@
+// The port of a monitor: health, readiness, metrics.
+import type { FastifyInstance } from 'fastify';
+import { messageOf } from '../../protocols/errors.js';
+import { type Address, createApplication, listenOn } from '../web/application.js';
+import { sendLine } from '../web/replies.js';
+import { securityHeaders } from '../web/security-headers.js';
+import type { MonitoredServer } from './figures.js';
+import { Metrics } from './metrics.js';
+
+export interface MonitorOptions {
+  /** Where it listens: a host and a port (0: a free one), or the path of a socket in the file system. */
+  readonly address: Address | { readonly path: string };
+  readonly servers: readonly MonitoredServer[];
+  readonly log: { error(line: string): void };
+}
+
+/**
+ * Answers `/healthz` (200 while the process answers at all), `/readyz` (200 if every server can do its work, else 503 and the reasons) and
+ * `/metrics` (Prometheus). It has no access list: its port belongs to loopback or to a network of operators.
+ */
+export class Monitor implements AsyncDisposable {
+  private constructor(
+    private readonly app: FastifyInstance,
+    /** `host:port`, or the path. */
+    readonly address: string,
+  ) {}
+
+  /** @throws ConnectionError when it cannot listen there */
+  static async listen({ address, servers, log }: MonitorOptions): Promise<Monitor> {
+    const metrics = new Metrics(servers);
+    const app = await createApplication({
+      headers: { ...securityHeaders({ referrer: 'no-referrer' }), 'cache-control': 'no-store' },
+      assets: [],
+      bodies: 'none',
+      connections: { maxConnections: 64 },
+      notFound: (_request, reply) => sendLine(reply, 404, 'There are /healthz, /readyz and /metrics.'),
+      failed: ({ reply, status }) => sendLine(reply, status, 'The request failed.'),
+      hostNames: () => ({ names: [], remedy: 'ask by the address' }),
+      logFailure: (error) => log.error(`the monitor failed: ${messageOf(error)}`),
+      logSuppressed: (sentence) => log.error(`monitor: ${sentence}`),
+      routes: (app) => {
+        app.get('/healthz', () => ({ status: 'ok' }));
+        app.get('/readyz', (_request, reply) => {
+          const problems = servers.flatMap(({ name, problems }) =>
+            problems().map((text) => `${name}: ${text}`),
+          );
+          return reply
+            .code(problems.length === 0 ? 200 : 503)
+            .send({ status: problems.length === 0 ? 'ready' : 'not ready', problems });
+        });
+        app.get('/metrics', async (_request, reply) =>
+          reply.type(metrics.contentType).send(await metrics.text()),
+        );
+      },
+    });
+    if ('path' in address) {
+      await app.listen({ path: address.path });
+      return new Monitor(app, address.path);
+    }
+    const { host, port } = await listenOn(app, address, 'monitor');
+    return new Monitor(app, `${host.includes(':') ? `[${host}]` : host}:${port}`);
+  }
+
+  close(): Promise<void> {
+    return this.app.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

@@ -1,0 +1,1 @@
+export { type BackupReport, backUp, restore } from './backup.js';

@@ -1,0 +1,52 @@
+// Queries with the pages that answer them, and how good an order of results is.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** A query, and the pages that answer it. */
+export interface Judged {
+  readonly query: string;
+  /** Paths below the root of the corpus without `.html`, any of which is right. */
+  readonly pages: readonly string[];
+}
+
+/** How good the results of all queries are. */
+export interface Measures {
+  /** The mean of 1 / rank of the first right page; 0 for a query without one. */
+  readonly meanReciprocalRank: number;
+  /** Share of the queries with a right page among the first three results. */
+  readonly inFirstThree: number;
+  /** Number of queries without a right page. */
+  readonly missing: number;
+}
+
+/** Reads the judgments of a corpus: a query and its pages, separated by tabs, one query a line. They stand beside this file's source. */
+export async function readJudgments(corpus: string): Promise<Judged[]> {
+  const text = await readFile(join('test', 'bench', 'relevance', `${corpus}.tsv`), 'utf8');
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [query = '', ...pages] = line.split('\t');
+      return { query, pages };
+    });
+}
+
+/**
+ * Returns a corpus's pages of one query without copies: the sources of pages, which python3.11-doc and git-doc have beside them, are the
+ * pages that are made of them. Who finds either has found the page.
+ */
+export function foldCopies(pages: readonly string[]): string[] {
+  return [...new Set(pages.map((page) => page.replace(/^_sources\//, '').replace(/(?:\.rst)?\.txt$/, '')))];
+}
+
+/** @param found the pages of each query's results in their order */
+export function measure(judged: readonly Judged[], found: readonly (readonly string[])[]): Measures {
+  const ranks = judged.map(({ pages }, i) => (found[i] ?? []).findIndex((page) => pages.includes(page)) + 1);
+  const mean = (value: (rank: number) => number) =>
+    ranks.reduce((sum, rank) => sum + value(rank), 0) / Math.max(1, ranks.length);
+  return {
+    meanReciprocalRank: mean((rank) => (rank === 0 ? 0 : 1 / rank)),
+    inFirstThree: mean((rank) => (rank >= 1 && rank <= 3 ? 1 : 0)),
+    missing: ranks.filter((rank) => rank === 0).length,
+  };
+}

@@ -1,0 +1,113 @@
+// The kit as a searcher: `harvest run` over a directory, its search page and its Broker.
+import { spawn } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { BrokerClient } from '../../../clients/broker/index.js';
+import { BulkClient } from '../../../clients/bulk/index.js';
+import { PROGRAM } from '../../helpers/cli.js';
+
+const PAGE = '/Harvest/cgi-bin/BrokerQuery.cgi';
+/** The fields of the search form with its default flags, but for matched lines, which the order does not need. */
+const FIELDS = { caseflag: 'on', wordflag: 'on', forms: 'on', descflag: 'on', verbose: 'on', format: 'json' };
+
+const pageResult = z.object({ objects: z.array(z.object({ url: z.string() })) });
+
+/** A running kit. */
+export class Kit implements AsyncDisposable {
+  private constructor(
+    readonly root: string,
+    readonly web: string,
+    readonly broker: { readonly host: string; readonly port: number },
+    readonly objects: number,
+    private readonly stop: () => Promise<void>,
+  ) {}
+
+  /** Gathers a directory and serves it, until the caller disposes of it. */
+  static async start(root: string, directory: string): Promise<Kit> {
+    const ports = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
+    const child = spawn(
+      process.execPath,
+      [PROGRAM, 'run', root, '--data', join(directory, 'data'), ...ports],
+      {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
+    const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+    const stop = async (): Promise<void> => {
+      child.kill('SIGTERM');
+      await closed;
+    };
+    let output = '';
+    let messages = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      messages += text;
+    });
+    const ready = await new Promise<RegExpExecArray>((resolve, reject) => {
+      child.once('close', (code) => reject(new Error(`harvest run ended with ${code}: ${messages}`)));
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+        const found = /^ready .*broker=([\d.]+):(\d+) web=(\S+)$/m.exec(output);
+        if (found !== null) resolve(found);
+      });
+    });
+    const [, host = '', port = '', web = ''] = ready;
+    const objects = Number(/has (\d+) objects/.exec(messages)?.[1] ?? 0);
+    return new Kit(root, web.replace(/\/$/, ''), { host, port: Number(port) }, objects, stop);
+  }
+
+  /** The pages that the search page lists for a query as a person types it. */
+  async page(query: string, limit: number): Promise<string[]> {
+    const fields = new URLSearchParams({ ...FIELDS, query, maxobjflag: String(limit) });
+    const response = await fetch(`${this.web}${PAGE}?${fields}`);
+    if (!response.ok) return [];
+    const { objects } = pageResult.parse(await response.json());
+    return objects.map(({ url }) => this.#page(url));
+  }
+
+  /** The pages that the Broker lists for a query for all the words. */
+  async wire(query: string, limit: number): Promise<string[]> {
+    const words = query.match(/[\p{L}\p{M}\p{N}_]+/gu) ?? [];
+    const client = new BrokerClient(this.broker);
+    const pages: string[] = [];
+    const expression = words.map((word) => `"${word}"`).join(' and ');
+    for await (const { url } of client.query(expression, {
+      maxFiles: limit,
+      matchWord: true,
+      matchedLines: false,
+    }))
+      pages.push(this.#page(url));
+    return pages;
+  }
+
+  /** Writes the objects for other searchers, one JSON object a line; returns the file. */
+  async documents(directory: string): Promise<string> {
+    const lines: string[] = [];
+    const client = new BulkClient(this.broker);
+    for await (const { object } of client.transfer({})) {
+      const text = (name: string) => object.text(name) ?? '';
+      lines.push(
+        JSON.stringify({
+          page: this.#page(object.url),
+          title: text('title'),
+          headings: text('headings'),
+          description: text('description'),
+          body: `${text('body')}\n${text('full-text')}\n${text('partial-text')}`,
+        }),
+      );
+    }
+    const file = join(directory, 'documents.jsonl');
+    await writeFile(file, `${lines.join('\n')}\n`);
+    return file;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  #page(url: string): string {
+    const path = fileURLToPath(url.replace(/^file:\/\/localhost\//, 'file:///'));
+    return relative(this.root, path).replace(/\.html$/, '');
+  }
+}

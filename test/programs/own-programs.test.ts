@@ -1,0 +1,168 @@
+// The example programs of examples/programs, which use the package as a library.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+import { request } from 'undici';
+import { CliProcess, cli } from '../helpers/cli.js';
+import { freePort } from '../helpers/daemon.js';
+import { PLAIN_NODE } from '../helpers/plain-node.js';
+import { page, Site } from '../helpers/site.js';
+import { temporaryDirectory } from '../helpers/temporary-directory.js';
+
+t.setTimeout(600_000);
+
+const PROGRAMS = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'examples/programs');
+
+interface Program extends AsyncDisposable {
+  /** Ends it; returns its exit status. */
+  stop(): Promise<unknown>;
+}
+
+/** Starts an example; waits until it is ready. */
+async function start(name: string, args: readonly string[], variables = {}): Promise<Program> {
+  const child = spawn(process.execPath, [join(PROGRAMS, name), ...args], {
+    env: { ...process.env, NODE_OPTIONS: '', ...variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stderr.on('data', (text) => {
+    output += text;
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', (text) => {
+      output += text;
+      if (/^ready/m.test(output)) resolve();
+    });
+    child.once('close', (code) => reject(new Error(`${name} ended (${code}): ${output}`)));
+  });
+  const stop = async (): Promise<unknown> => {
+    const ended = child.exitCode === null ? once(child, 'close') : Promise.resolve([child.exitCode]);
+    child.kill('SIGTERM');
+    return (await ended)[0];
+  };
+  return { stop, [Symbol.asyncDispose]: async () => void (await stop()) };
+}
+
+/** Gathers a site; returns its URL and the data directory. */
+async function gather(t: Test): Promise<{ data: string; url: string; directory: string }> {
+  const directory = await temporaryDirectory(t);
+  await using site = await Site.start({ '/': page('Borrowed words', []) });
+  const file = join(directory, 'gatherer.cf');
+  writeFileSync(
+    file,
+    `Gatherer-Name: own\nTop-Directory: ${directory}\n<RootNodes>\n${site.url}/ Delay=0\n</RootNodes>\n`,
+  );
+  const run = await cli('gatherer', '--no-daemon', file);
+  t.equal(run.code, 0, run.stderr);
+  return { directory, data: join(directory, 'data'), url: `${site.url}/` };
+}
+
+t.test('own-socket: a server listens where its owner wants', async (t) => {
+  const { directory, data, url } = await gather(t);
+  const path = join(directory, 's');
+  await using program = await start('own-socket.mjs', [data, path]);
+  const socket = connect(path);
+  socket.end('HELLO x\r\nSEND-UPDATE 0\r\nQUIT\r\n');
+  let text = '';
+  for await (const chunk of socket.setEncoding('latin1')) text += chunk;
+  t.match(text, /^000 - HELLO/);
+  t.match(text, url);
+  t.equal(await program.stop(), 0, 'a signal ends it');
+});
+
+t.test(
+  'own-application: the pages of a Broker below a prefix, behind hooks of the application',
+  async (t) => {
+    const { directory, data, url } = await gather(t);
+    const [gatherd, port, own] = [await freePort(), await freePort(), await freePort()];
+    const daemon = await cli('gatherd', '--detach', '-d', data, String(gatherd));
+    t.equal(daemon.code, 0, daemon.stderr);
+    t.teardown(() => cli('kill-gatherd', '-d', data));
+    const broker = join(directory, 'broker');
+    mkdirSync(join(broker, 'admin'), { recursive: true });
+    writeFileSync(join(broker, 'admin', 'broker.conf'), `Broker-Port ${port}\nBroker-Name own\n`);
+    writeFileSync(join(broker, 'admin', 'Collection.conf'), `localhost ${gatherd} 3\n`);
+    await using program = await start('own-application.mjs', [broker], { PORT: String(own) });
+
+    const get = async (path: string, headers: Record<string, string> = {}) => {
+      const {
+        statusCode,
+        body,
+        headers: found,
+      } = await request(`http://127.0.0.1:${own}${path}`, { headers });
+      return { status: statusCode, text: await body.text(), headers: found };
+    };
+    t.equal((await get('/search/')).status, 401, 'the hook of the application decides first');
+    const login = { authorization: `Basic ${Buffer.from('guest:sesame').toString('base64')}` };
+    t.match(await get('/', login), { status: 200, text: '<a href="/search/">Search</a>' });
+    const first = await get('/search/', login);
+    t.equal(first.status, 200);
+    t.match(first.headers['content-security-policy'], /default-src/, 'the pages have their headers');
+    t.notMatch((await get('/', login)).headers, { 'content-security-policy': /./ }, 'and only the pages');
+    for (const [, link = ''] of first.text.matchAll(/(?:href|src|action)="(\/[^"?]*)/g)) {
+      t.match(link, /^\/search\//, link);
+      if (!link.endsWith('.cgi')) t.equal((await get(link, login)).status, 200, link);
+    }
+    let results = '';
+    for (let i = 0; i < 250 && !results.includes(url); i++) {
+      results = (await get('/search/Harvest/cgi-bin/BrokerQuery.cgi?query=borrowed', login)).text;
+      if (!results.includes(url)) await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    t.match(results, url, 'collected, and found');
+    const [, summary = ''] =
+      /href="(\/search\/Harvest\/cgi-bin\/DisplayObject\.cgi\?[^"]*)"/.exec(results) ?? [];
+    t.match((await get(summary, login)).text, 'Borrowed words');
+    t.match(await get('/search/nothing', login), { status: 404, text: /There is no such page/ });
+    t.match(await get('/nothing', login), { status: 404, text: /Route GET:\/nothing not found/ });
+    t.match(await get('/search/Harvest/suggestions?query=borr', login), { status: 200, text: /^\[/ });
+    t.equal(await program.stop(), 0, 'a signal ends it');
+  },
+);
+
+t.test('BRK-8.5 own-indexer: the engine that broker.conf names by a path answers the queries', async (t) => {
+  const { directory, data, url } = await gather(t);
+  const [gatherd, port] = [await freePort(), await freePort()];
+  const daemon = await cli('gatherd', '--detach', '-d', data, String(gatherd));
+  t.equal(daemon.code, 0, daemon.stderr);
+  t.teardown(() => cli('kill-gatherd', '-d', data));
+  const broker = join(directory, 'broker');
+  mkdirSync(join(broker, 'admin'), { recursive: true });
+  const conf = join(broker, 'admin', 'broker.conf');
+  const engine = join(PROGRAMS, 'own-indexer.mjs');
+  writeFileSync(
+    conf,
+    `Broker-Port ${port}\nBroker-Name own\nIndexer-Type ${engine}\nGlimpseServer-Host false\n`,
+  );
+  writeFileSync(join(broker, 'admin', 'Collection.conf'), `localhost ${gatherd} 3\n`);
+  for (const start of ['collects', 'starts again: the engine has kept nothing, and gets all objects']) {
+    const server = new CliProcess(['broker', conf]);
+    t.teardown(() => server.child.kill('SIGKILL'));
+    let found = '';
+    for (let i = 0; i < 250 && !found.includes(url); i++) {
+      await new Promise((resolve) => setTimeout(resolve, 40));
+      found = (await cli('query', `127.0.0.1:${port}`, 'borrowed')).stdout;
+    }
+    t.match(found, url, start);
+    server.child.kill('SIGTERM');
+    t.equal((await server.finished).code, 0, server.stderr);
+  }
+  writeFileSync(conf, `Broker-Port ${port}\nBroker-Name own\nIndexer-Type ./none.mjs\n`);
+  t.match(await cli('broker', conf), { code: 2, stderr: /none\.mjs: Indexer-Type: cannot be loaded/ });
+});
+
+t.test('own-indexer-conformance: the suite of the contract runs on it', (t) => {
+  const { status, stdout } = spawnSync(
+    'env',
+    [...PLAIN_NODE, '--test', join(PROGRAMS, 'own-indexer-conformance.mjs')],
+    {
+      encoding: 'utf8',
+    },
+  );
+  t.equal(status, 0, stdout);
+  t.match(stdout, /pass [1-9]/);
+  t.end();
+});

@@ -1,0 +1,350 @@
+// Servers with TLS as processes, and the clients that name them tls://HOST:PORT: certificates, their renewal, a Broker that collects.
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect as connectTcp } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from 'node:tls';
+import t, { type Test } from 'tap';
+import { Agent, request } from 'undici';
+import { CliProcess, cli, type Finished } from '../helpers/cli.js';
+import { freePort } from '../helpers/daemon.js';
+import { page, Site } from '../helpers/site.js';
+import { temporaryDirectory } from '../helpers/temporary-directory.js';
+import { RENEWED_CERTIFICATE, TLS_CERTIFICATE, TLS_KEY } from '../helpers/tls.js';
+
+t.setTimeout(600_000);
+
+/** A gathered site, and the files of a certificate. */
+interface Setup {
+  readonly directory: string;
+  readonly data: string;
+  readonly url: string;
+  readonly certificate: string;
+  readonly tls: readonly string[];
+}
+
+async function setUp(t: Test): Promise<Setup> {
+  const directory = await temporaryDirectory(t);
+  const [certificate, key] = [join(directory, 'site.pem'), join(directory, 'site.key')];
+  writeFileSync(certificate, TLS_CERTIFICATE);
+  writeFileSync(key, TLS_KEY, { mode: 0o600 });
+  await using site = await Site.start({
+    '/': page('Secured words', ['/two']),
+    '/two': page('Second', ['/']),
+  });
+  writeFileSync(
+    join(directory, 'gatherer.cf'),
+    `Gatherer-Name: tls\nGatherer-Host: localhost\nTop-Directory: ${directory}\n<RootNodes>\n${site.url}/ Delay=0\n</RootNodes>\n`,
+  );
+  const run = await cli('gatherer', '--no-daemon', join(directory, 'gatherer.cf'));
+  t.equal(run.code, 0, run.stderr);
+  const tls = ['--tls-cert', certificate, '--tls-key', key];
+  return { directory, data: join(directory, 'data'), url: `${site.url}/`, certificate, tls };
+}
+
+/** Starts a server; returns the port that its line says. */
+async function start(t: Test, args: readonly string[], ready: RegExp, certificate: string) {
+  const server = new CliProcess(args, { NODE_EXTRA_CA_CERTS: certificate });
+  t.teardown(async () => {
+    server.kill('SIGTERM');
+    await server.finished;
+  });
+  const [, ...found] = await server.output(ready);
+  return { server, found };
+}
+
+/** Runs a client that trusts the certificate. */
+function trusting(
+  { certificate }: Pick<Setup, 'certificate'>,
+  ...args: readonly string[]
+): Promise<Finished> {
+  return new CliProcess(args, { NODE_EXTRA_CA_CERTS: certificate }).finished;
+}
+
+/** The name of the certificate that a server shows now. */
+function subjectOf(port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false }, () => {
+      resolve(String(socket.getPeerCertificate().subject.CN));
+      socket.destroy();
+    });
+    socket.once('error', reject);
+  });
+}
+
+t.test('gatherd with TLS: who trusts the certificate, and its renewal without a restart', async (t) => {
+  const setup = await setUp(t);
+  const { server, found } = await start(
+    t,
+    ['gatherd', '-d', setup.data, ...setup.tls, '0'],
+    /^ready gatherd=127\.0\.0\.1:(\d+)$/m,
+    setup.certificate,
+  );
+  const port = Number(found[0]);
+  const gathered = await trusting(setup, 'gather', `tls://localhost:${port}`);
+  t.equal(gathered.code, 0, gathered.stderr);
+  t.match(gathered.stdout, /^@FILE \{ http/m);
+  const doubtful = await cli('gather', `tls://localhost:${port}`);
+  t.equal(doubtful.code, 1);
+  t.match(
+    doubtful.stderr,
+    /the certificate is not accepted: it is self-signed: to trust it, set NODE_EXTRA_CA_CERTS/,
+  );
+  const plain = await cli('gather', 'localhost', String(port));
+  t.equal(plain.code, 1, 'a client without TLS gets nothing');
+  t.notMatch(plain.stdout, /@FILE/);
+
+  t.equal(await subjectOf(port), '127.0.0.1');
+  writeFileSync(setup.certificate, 'no certificate');
+  server.kill('SIGHUP');
+  for (let i = 0; i < 250 && !server.stderr.includes('stays in use'); i++) await pause();
+  t.match(
+    server.stderr,
+    /the former certificate stays in use: .*site\.pem.* is not a certificate with the key of/,
+  );
+  t.equal(await subjectOf(port), '127.0.0.1');
+  writeFileSync(setup.certificate, RENEWED_CERTIFICATE);
+  server.kill('SIGHUP');
+  for (let i = 0; i < 250 && !server.stderr.includes('is renewed'); i++) await pause();
+  t.equal(await subjectOf(port), 'renewed');
+  t.equal((await trusting(setup, 'gather', `tls://localhost:${port}`)).code, 0);
+});
+
+t.test('a Broker with TLS collects from a gatherd with TLS; its pages are https', async (t) => {
+  const setup = await setUp(t);
+  const gatherd = await start(
+    t,
+    ['gatherd', '-d', setup.data, ...setup.tls, '0'],
+    /^ready gatherd=127\.0\.0\.1:(\d+)$/m,
+    setup.certificate,
+  );
+  const broker = join(setup.directory, 'broker');
+  mkdirSync(join(broker, 'admin'), { recursive: true });
+  const conf = join(broker, 'admin', 'broker.conf');
+  writeFileSync(conf, `Broker-Port 0\nBroker-Name secured\nPublic-URL https://search.example.org/harvest/\n`);
+  writeFileSync(join(broker, 'admin', 'Collection.conf'), `tls://localhost ${gatherd.found[0]} 3\n`);
+  const { found } = await start(
+    t,
+    ['broker', conf, '--web-port', String(await freePort()), ...setup.tls],
+    /^ready broker=127\.0\.0\.1:(\d+) web=(\S+)$/m,
+    setup.certificate,
+  );
+  const [port = '', web = ''] = found;
+  t.match(web, /^https:\/\/127\.0\.0\.1:\d+\/$/);
+  let hits: Finished | undefined;
+  for (let i = 0; i < 250 && hits?.stdout.includes(setup.url) !== true; i++) {
+    hits = await trusting(setup, 'query', '--json', `tls://localhost:${port}`, 'secured');
+    if (!hits.stdout.includes(setup.url)) await pause();
+  }
+  t.match(hits?.stdout, setup.url);
+  t.match(
+    hits?.stdout,
+    /"objectUrl":"https:\/\/search\.example\.org\/harvest\/Harvest\/brokers\/secured\/objects\//,
+    'BRK-4.10: the address is that of the visitors',
+  );
+
+  // undici takes the name to check from Host.
+  const agent = new Agent({ connect: { ca: TLS_CERTIFICATE, checkServerIdentity: () => undefined } });
+  const get = async (path: string) => {
+    // The name of Public-URL is one of its names.
+    const headers = { host: 'search.example.org' };
+    const { statusCode, body } = await request(new URL(path, web), { dispatcher: agent, headers });
+    return { status: statusCode, text: await body.text() };
+  };
+  const first = await get('/');
+  t.equal(first.status, 200);
+  t.match(first.text, 'href="/harvest/Harvest/style.css"', 'links have the path of Public-URL');
+  for (const base of ['', '/harvest']) {
+    t.equal((await get(`${base}/Harvest/style.css`)).status, 200, `a proxy with ${base}`);
+    const results = await get(`${base}/Harvest/cgi-bin/BrokerQuery.cgi?query=secured`);
+    t.match(results.text, setup.url);
+    t.match(results.text, /href="\/harvest\/Harvest\/cgi-bin\/DisplayObject\.cgi\?object=/);
+    const [, summary = ''] =
+      /href="\/harvest(\/Harvest\/cgi-bin\/DisplayObject\.cgi\?[^"]*)"/.exec(results.text) ?? [];
+    t.match((await get(`${base}${summary.replaceAll('&amp;', '&')}`)).text, 'Secured words');
+    const feed = await get(`${base}/Harvest/cgi-bin/BrokerQuery.cgi?query=secured&format=rss`);
+    t.match(feed.text, 'https://search.example.org/harvest/Harvest/');
+  }
+  await agent.close();
+});
+
+t.test('refererd with TLS: references and, on the same port, its page', async (t) => {
+  const setup = await setUp(t);
+  const { found } = await start(
+    t,
+    ['refererd', '--data', setup.data, '-p', '0', ...setup.tls],
+    /^ready refererd=127\.0\.0\.1:(\d+)$/m,
+    setup.certificate,
+  );
+  const server = `tls://localhost:${found[0]}`;
+  const answer = await trusting(setup, 'references', server, '--urls', '--to', `${setup.url}two`);
+  t.equal(answer.code, 0, answer.stderr);
+  t.match(answer.stdout, setup.url);
+  const agent = new Agent({ connect: { ca: TLS_CERTIFICATE, servername: 'localhost' } });
+  const { statusCode } = await request(`https://localhost:${found[0]}/`, { dispatcher: agent });
+  t.equal(statusCode, 200);
+  await agent.close();
+});
+
+t.test('files of certificates that cannot be used', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const pem = join(directory, 'a.pem');
+  writeFileSync(pem, TLS_CERTIFICATE);
+  for (const [args, message] of [
+    [['--tls-cert', pem], /--tls-cert and --tls-key: one of them is missing/],
+    [['--tls-cert', pem, '--tls-key', pem], /is not a certificate with the key of/],
+    [['--tls-cert', pem, '--tls-key', join(directory, 'none')], /none.*cannot be read/],
+  ] as const) {
+    const run = await cli('gatherd', '-d', directory, ...args, '0');
+    t.equal(run.code, 2, args.join(' '));
+    t.match(run.stderr, message);
+  }
+});
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+t.test('run with TLS: all four ports, also between the parts of the process; renewal', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const [certificate, key] = [join(directory, 'site.pem'), join(directory, 'site.key')];
+  writeFileSync(certificate, TLS_CERTIFICATE);
+  writeFileSync(key, TLS_KEY, { mode: 0o600 });
+  await using site = await Site.start({
+    '/': page('Secured words', ['/two']),
+    '/two': page('Second', ['/']),
+  });
+  const ports = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
+  // The process itself does not trust its certificate.
+  const run = new CliProcess([
+    ...['run', `${site.url}/`, '--data', join(directory, 'data'), '--delay', '0', ...ports],
+    ...['--every', '2s', '--tls-cert', certificate, '--tls-key', key],
+  ]);
+  t.teardown(() => run.child.kill('SIGKILL'));
+  const [, gatherd = '', broker = '', web = ''] = await run.output(
+    /^ready gatherd=(\S+) broker=(\S+) web=(https:\S+)$/m,
+  );
+  const [, references = ''] = await run.output(/^ready refererd=(\S+)$/m);
+  t.match(run.stderr, /Broker received 2, /, 'collected with TLS');
+  t.match(run.stdout, / query tls:\/\/127\.0\.0\.1:/, 'the commands to try');
+  const trust = (...args: readonly string[]) => trusting({ certificate }, ...args);
+  t.match(await trust('gather', '-info', `tls://${gatherd}`), { code: 0, stdout: /Gatherer-Name/ });
+  t.match(await trust('query', `tls://${broker}`, 'secured'), { code: 0, stdout: `${site.url}/` });
+  const links = await trust('references', '--urls', '--to', `tls://${references}`, `${site.url}/two`);
+  t.match(links, { code: 0, stdout: `${site.url}/` });
+  t.not((await cli('query', broker, 'secured')).code, 0, 'without TLS there is no answer');
+
+  const agent = new Agent({ connect: { ca: TLS_CERTIFICATE } });
+  t.teardown(() => agent.close());
+  const results = async () => {
+    const { body } = await request(`${web}Harvest/cgi-bin/BrokerQuery.cgi?query=second`, {
+      dispatcher: agent,
+    });
+    return body.text();
+  };
+  t.match(await results(), /linked from/i, 'the pages ask the references server');
+  writeFileSync(certificate, RENEWED_CERTIFICATE);
+  run.child.kill('SIGHUP');
+  const port = Number(broker.split(':')[1]);
+  for (let i = 0; i < 100 && (await subjectOf(port)) !== 'renewed'; i++)
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  t.equal(await subjectOf(port), 'renewed');
+  const from = run.stderr.length;
+  await run.output(/$/);
+  for (let i = 0; i < 300 && !/Broker received/.test(run.stderr.slice(from)); i++)
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  t.match(run.stderr.slice(from), /Broker received/, 'the next round collects with the new certificate');
+  const ca = RENEWED_CERTIFICATE;
+  const renewed = new Agent({ connect: { ca } });
+  t.teardown(() => renewed.close());
+  const { body } = await request(`${web}Harvest/cgi-bin/BrokerQuery.cgi?query=second`, {
+    dispatcher: renewed,
+  });
+  t.match(await body.text(), /linked from/i);
+  // Clients that have connected but not begun the handshake.
+  for (const address of [gatherd, broker, new URL(web).host, references]) {
+    const [host = '', port = ''] = address.split(':');
+    const silent = connectTcp(Number(port), host).on('error', () => undefined);
+    t.teardown(() => silent.destroy());
+    await once(silent, 'connect');
+  }
+  run.child.kill('SIGTERM');
+  t.equal((await run.finished).code, 0, run.stderr);
+});
+
+t.test(
+  'the console of a crawl with TLS: its page, its cookie, the commands, and orders that cannot be',
+  async (t) => {
+    const directory = await temporaryDirectory(t);
+    const data = join(directory, 'data');
+    mkdirSync(join(data, 'crawl'), { recursive: true });
+    writeFileSync(join(directory, 'site.pem'), TLS_CERTIFICATE);
+    // Relative paths are those of the crawl's own directory.
+    writeFileSync(join(data, 'crawl', 'site.key'), TLS_KEY, { mode: 0o600 });
+    await using site = await Site.start({ '/': page('Only', []) });
+    const configuration = join(directory, 'crawl.cf');
+    writeFileSync(
+      configuration,
+      `Gatherer-Name: tls\nTop-Directory: ${directory}\nCrawl-Order: order.json\n<RootNodes>\n${site.url}/\n</RootNodes>\n`,
+    );
+    const crawl = (console: object) => {
+      const order = { pauseAtStart: true, settings: { delayFactor: 0, minDelayMs: 1, maxDelayMs: 1 } };
+      const paths = { port: 0, certificate: join(directory, 'site.pem'), key: 'site.key', ...console };
+      writeFileSync(join(directory, 'order.json'), JSON.stringify({ ...order, console: paths }));
+      return new CliProcess(['gatherer', configuration, '--no-daemon'], {
+        HARVEST_CONSOLE_PASSWORD: 'secret',
+      });
+    };
+    t.match(await crawl({ key: '' }).finished, {
+      code: 2,
+      stderr: /console\.key: certificate and key are set together/,
+    });
+    t.match(await crawl({ key: 'none' }).finished, {
+      code: 2,
+      stderr: /crawl\/none: cannot be read: ENOENT/,
+    });
+
+    const running = crawl({});
+    t.teardown(() => running.kill('SIGTERM'));
+    const { url } = await consoleOf(join(data, 'crawl', 'console.json'));
+    t.match(url, /^https:\/\/127\.0\.0\.1:\d+\/$/);
+    const report = await cli('crawl', 'report', 'frontier', '--json', '--data', data);
+    t.match([report.code, report.stdout], [0, /"queued":1/], report.stderr);
+    const agent = new Agent({ connect: { ca: TLS_CERTIFICATE } });
+    t.teardown(() => agent.close());
+    const login = await request(new URL('login', url), {
+      dispatcher: agent,
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', origin: url.slice(0, -1) },
+      body: 'password=secret',
+    });
+    await login.body.dump();
+    t.equal(login.statusCode, 303);
+    const cookie = String(login.headers['set-cookie']);
+    t.match(cookie, /; Secure/);
+    const shown = await request(url, { dispatcher: agent, headers: { cookie: cookie.split(';')[0]! } });
+    t.match([shown.statusCode, await shown.body.text()], [200, /paused/]);
+    await t.rejects(request(url.replace('https:', 'http:')), 'what is not TLS is dropped');
+    const foreign = new CliProcess(['crawl', 'report', 'all', '--url', url], {
+      HARVEST_CONSOLE_PASSWORD: 'secret',
+    });
+    t.match(
+      await foreign.finished,
+      { code: 3, stderr: /self-signed certificate/ },
+      'another machine checks it',
+    );
+    const trusted = new CliProcess(['crawl', 'resume', '--url', url], {
+      HARVEST_CONSOLE_PASSWORD: 'secret',
+      NODE_EXTRA_CA_CERTS: join(directory, 'site.pem'),
+    });
+    t.match(await trusted.finished, { code: 0 });
+    t.match(await running.finished, { code: 0, stderr: /console is https:/ });
+  },
+);
+
+/** Waits for the file of a console, and reads it. */
+async function consoleOf(file: string): Promise<{ readonly url: string }> {
+  while (!existsSync(file)) await sleep(50);
+  return JSON.parse(readFileSync(file, 'utf8')) as { url: string };
+}
