@@ -32,8 +32,6 @@ const PLACES: readonly (readonly [before: string, after: string])[] = [
   ['#ADMIN ', ` #password ${PASSWORD} x`],
 ];
 
-t.setTimeout(120_000);
-
 t.test('odd bytes in #ADMIN', async (t) => {
   const fixture = await openBroker(t, { conf: `Admin-Password ${PASSWORD}\nBroker-Name example\n` });
   const { broker, log, directory } = fixture;

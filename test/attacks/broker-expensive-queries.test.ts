@@ -6,7 +6,6 @@ import { Scheduler, type ThreadShare } from '../../storage/indexers/scheduler.js
 import { EmbeddedFixture, expressionOf, PLAIN_SEARCH } from '../storage/indexers/embedded-fixture.js';
 import { ask, startBrokerProcess, wordOf } from './broker-process.js';
 
-t.setTimeout(300_000);
 const CLIENTS = 19;
 const SAMPLES = 15;
 const TRIES = 4;

@@ -6,8 +6,6 @@ import t from 'tap';
 import { decodeSoif } from '../../protocols/soif/index.js';
 import { document, exchange, openBroker, serveBroker } from '../servers/broker/helpers.js';
 
-t.setTimeout(120_000);
-
 /** How the bytes are sent. */
 type Way = 'whole' | 'pieces' | 'half closed';
 type Row = readonly [name: string, message: string | Buffer, reply: RegExp, way?: Way];

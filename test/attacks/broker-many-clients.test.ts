@@ -5,7 +5,6 @@ import t from 'tap';
 import { QuerySlots } from '../../servers/broker/query-slots.js';
 import { ask, startBrokerProcess, wordOf } from './broker-process.js';
 
-t.setTimeout(300_000);
 const CLIENTS = 100;
 const SAMPLES = 8;
 const TRIES = 3;

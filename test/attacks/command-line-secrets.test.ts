@@ -12,8 +12,6 @@ import { Site } from '../helpers/site.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { openBroker, serveBroker } from '../servers/broker/helpers.js';
 
-t.setTimeout(180_000);
-
 const SECRET = 's3cr3t-v4lue';
 
 interface Ended {

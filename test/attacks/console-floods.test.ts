@@ -6,8 +6,6 @@ import { queue } from '../servers/crawler/fake-control.js';
 import { assertFair } from './fairness.js';
 import { ask, dial, settle } from './sockets.js';
 
-t.setTimeout(180_000);
-
 const get = (path: string, authorization: string, more = ''): string =>
   `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\n${more}\r\n`;
 

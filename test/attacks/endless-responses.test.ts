@@ -6,8 +6,6 @@ import { onLines, scripted, sendForever } from '../clients/fetch/scripted.js';
 import { finalEventOf, gather, unlimitedRoot, urlsOf } from '../helpers/gather-peers/gather.js';
 import { usedMemory } from '../helpers/used-memory.js';
 
-t.setTimeout(120_000);
-
 type Handler = (socket: Socket) => void;
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n';

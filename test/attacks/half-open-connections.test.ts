@@ -14,8 +14,6 @@ import { entry, startGatherd } from '../servers/gatherd/helpers.js';
 import { serveFixture } from '../servers/refererd/helpers.js';
 import { ask, dial } from './sockets.js';
 
-t.setTimeout(180_000);
-
 /** A thousand give the same result, but not within the time of a test. */
 const CONNECTIONS = 300;
 

@@ -15,8 +15,6 @@ import { newsServer } from '../helpers/gather-peers/scripted-news.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { usedMemory } from '../helpers/used-memory.js';
 
-t.setTimeout(120_000);
-
 const line = (name: string) => `-rw-r--r--    1 0   0      5 Nov 06  1994 ${name}\r\n`;
 
 t.test('an FTP listing of hundreds of thousands of lines does not hold up the event loop', async (t) => {

@@ -6,8 +6,6 @@ import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { PROGRAM } from '../helpers/cli.js';
 
-t.setTimeout(300_000);
-
 const MIB = 1024 * 1024;
 /** Writable memory of a tool (RLIMIT_DATA), in KiB: the largest of these inputs needs about half. */
 const MEMORY_KIB = 640 * 1024;

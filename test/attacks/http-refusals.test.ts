@@ -12,8 +12,6 @@ import { consoleScene } from '../servers/crawler/console-scene.js';
 import { serveFixture } from '../servers/refererd/helpers.js';
 import { ask, dial } from './sockets.js';
 
-t.setTimeout(120_000);
-
 const HOST = 'Host: localhost\r\n';
 const FIELDS = ['content-security-policy', 'x-content-type-options', 'referrer-policy', 'content-length'];
 

@@ -10,8 +10,6 @@ import { consoleScene } from '../servers/crawler/console-scene.js';
 import { serveFixture } from '../servers/refererd/helpers.js';
 import { ask, dial } from './sockets.js';
 
-t.setTimeout(120_000);
-
 /** Part of the path of the request that is smuggled. */
 const SMUGGLED = '/smuggled';
 const HEAD = 'POST / HTTP/1.1\r\nHost: localhost\r\n';

@@ -7,8 +7,6 @@ import { entry, startGatherd } from '../servers/gatherd/helpers.js';
 import { serveFixture } from '../servers/refererd/helpers.js';
 import { ask, countOpen, dial, dialMany, settle } from './sockets.js';
 
-t.setTimeout(180_000);
-
 /** A server, what a client that is served sends and receives, and what a client sends that never completes a request. */
 interface Served {
   readonly port: number;

@@ -10,8 +10,6 @@ import { serveFixture } from '../servers/refererd/helpers.js';
 import { startFlood } from './fairness.js';
 import { ask, dial } from './sockets.js';
 
-t.setTimeout(120_000);
-
 /** Bytes that the log of a server may grow by in a flood of a few seconds: the bursts of the limits, some hundred bytes a line. */
 const MAX_LOG_BYTES = 1 << 20;
 const FLOOD_MS = 2500;

@@ -12,8 +12,6 @@ import { consoleScene } from '../servers/crawler/console-scene.js';
 import { startFlood } from './fairness.js';
 import { ask, dial } from './sockets.js';
 
-t.setTimeout(180_000);
-
 const get = (path: string, more = ''): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`;
 
 t.test('pages that fail do not fill the log', async (t) => {

@@ -10,8 +10,6 @@ import { Database, entry } from '../servers/gatherd/helpers.js';
 import { publishFixture } from '../storage/references/fixture.js';
 import { assertFair } from './fairness.js';
 
-t.setTimeout(300_000);
-
 /** Starts a server and returns its port and process. */
 async function start(t: Test, args: readonly string[], name: string): Promise<number> {
   const server = new CliProcess(args);

@@ -11,8 +11,6 @@ import { publishFixture } from '../storage/references/fixture.js';
 import { assertFair } from './fairness.js';
 import { ask, dial } from './sockets.js';
 
-t.setTimeout(240_000);
-
 /** Megabytes of resident memory beyond that at the start. */
 const MAX_GROWTH_MB = 200;
 

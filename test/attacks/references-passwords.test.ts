@@ -7,8 +7,6 @@ import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { serveFixture } from '../servers/refererd/helpers.js';
 import { ask, dial } from './sockets.js';
 
-t.setTimeout(120_000);
-
 const PASSWORD = 'sesame';
 
 /** Requests the statistics with a password; returns the reply. */

@@ -10,8 +10,6 @@ import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { EXAMPLE, handFile, handRecord } from '../storage/original-registry/helpers.js';
 import { LAYOUTS, objectOf, writeOriginal } from '../storage/original-registry/takeover.js';
 
-t.setTimeout(600_000);
-
 const OBJECTS = 12;
 const OIDS = Array.from({ length: OBJECTS }, (_, i) => i + 1);
 const registryOf = (directory: string): string => join(directory, 'admin', 'Registry');

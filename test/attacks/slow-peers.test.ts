@@ -12,8 +12,6 @@ import { serveFixture } from '../servers/refererd/helpers.js';
 import { publishFixture } from '../storage/references/fixture.js';
 import { ask, dial, dialMany } from './sockets.js';
 
-t.setTimeout(120_000);
-
 /** Waits for the server to close the connection; fails the test after a while. */
 async function closed(socket: Socket): Promise<boolean> {
   const timeout = new Promise<false>((resolve) => setTimeout(resolve, 20_000, false).unref());

@@ -11,8 +11,6 @@ import { CliProcess, cli, type Finished } from '../helpers/cli.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { writeDocuments } from './documents.js';
 
-t.setTimeout(300_000);
-
 const DOCUMENTS = 40;
 const PORTS = ['--gatherd-port', '0', '--broker-port', '0', '--web-port', '0', '--references-port', '0'];
 const CRASH = /internal error|\n {4}at |ConnectionFailed|Unknown system error/;

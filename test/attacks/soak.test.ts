@@ -4,8 +4,6 @@ import { findProblems, runSoak } from '../soak/run-soak.js';
 
 const MINUTES = 3;
 
-t.setTimeout(600_000);
-
 t.test('a soak of three minutes leaves memory, files and handles flat', async (t) => {
   const result = await runSoak({ minutes: MINUTES, onProgress: (line) => t.comment(line) });
   t.same(result.problems, []);

@@ -13,8 +13,6 @@ import { CliProcess, cli } from '../helpers/cli.js';
 import { page, Site } from '../helpers/site.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 
-t.setTimeout(600_000);
-
 const WRITER = fileURLToPath(new URL('backup-writer-child.js', import.meta.url));
 const BACKUPS = 15;
 

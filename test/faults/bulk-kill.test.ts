@@ -99,8 +99,6 @@ async function dump(port: number): Promise<{ readonly objects: string[]; readonl
   return { objects: sorted.map(([key]) => key), digest };
 }
 
-t.setTimeout(600_000);
-
 t.test('BT-19, BT-26: three brokers in a ring, killed twenty times at random, converge', async (t) => {
   const gatherd = await ScriptedGatherd.listen();
   const root = await mkdtemp(join(tmpdir(), 'bulk-kill-'));

@@ -6,8 +6,6 @@ import { CliProcess, cli } from '../helpers/cli.js';
 import { type Page, page, Site } from '../helpers/site.js';
 
 // About half a dozen processes are started in sequence; each takes seconds on a busy machine.
-t.setTimeout(600_000);
-
 const PAGE_COUNT = 120;
 
 /** Pages in a chain: each needs the cookie of the one before, or its own if it was fetched already. */

@@ -24,7 +24,6 @@ const WORKERS = 6;
 const KILLS = Number(process.env.HARVEST_KILLS ?? 40);
 
 // Each kill needs a new process; its start takes a second on a busy machine.
-t.setTimeout(600_000);
 t.jobs = 1;
 
 /** A sequence of Gatherer processes on the same directory; the next process loads while the current one runs. */

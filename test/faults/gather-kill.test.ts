@@ -7,8 +7,6 @@ import { CliProcess, cli } from '../helpers/cli.js';
 import { type Page, page, Site } from '../helpers/site.js';
 
 // About a dozen processes are started in sequence; each takes seconds on a busy machine.
-t.setTimeout(600_000);
-
 const PAGE_COUNT = 300;
 
 /** Returns pages that link to pages near and far, so that the frontier always has work. */

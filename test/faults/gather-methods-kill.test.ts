@@ -11,8 +11,6 @@ import { IS_ROOT, startVsftpd, VSFTPD } from '../helpers/gather-peers/servers.js
 import { createTree } from '../helpers/gather-peers/tree.js';
 
 // Several processes are started in sequence; each takes seconds on a busy machine.
-t.setTimeout(600_000);
-
 const KILLS = 4;
 const DIRECTORIES = 8;
 const FILES = 25;

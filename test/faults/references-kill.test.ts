@@ -53,8 +53,6 @@ async function checkIds(data: string, known: Map<string, number>): Promise<void>
 }
 
 // About ten processes are started in sequence; each takes seconds on a busy machine.
-t.setTimeout(600_000);
-
 t.test('R-9, R-10: kill -9 at random moments of gathering and publishing', async (t) => {
   await using site = await Site.start(linkedPages());
   const directory = t.testdir();

@@ -10,8 +10,6 @@ import { writeTexts } from '../bench/references-graph.js';
 import { CliProcess, cli } from '../helpers/cli.js';
 import { serveFixture } from '../servers/refererd/helpers.js';
 
-t.setTimeout(600_000);
-
 const KILLS = 20;
 const DOCUMENTS = 20_000;
 const LINKS_PER_DOCUMENT = 3;

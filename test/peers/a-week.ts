@@ -14,8 +14,6 @@ import { smallDisk } from '../helpers/small-disk.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { RENEWED_CERTIFICATE, TLS_CERTIFICATE, TLS_KEY } from '../helpers/tls.js';
 
-t.setTimeout(300_000);
-
 const LIBRARY = ['x86_64', 'aarch64']
   .map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketimeMT.so.1`)
   .find((file) => existsSync(file));

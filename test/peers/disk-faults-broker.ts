@@ -14,8 +14,6 @@ import { cli } from '../helpers/cli.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 
 // Each point starts three processes. `SWEEP_POINTS=1000 node dist/test/peers/disk-faults-broker.js` tries every change.
-t.setTimeout(600_000);
-
 const DOCUMENTS = 12;
 const PORTS = ['--gatherd-port', '0', '--broker-port', '0', '--web-port', '0', '--references-port', '0'];
 const COMPLETE = new RegExp(`${DOCUMENTS} in all`);

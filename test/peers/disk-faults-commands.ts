@@ -7,8 +7,6 @@ import { CRASH, FAULT_SENTENCE, FaultSweep, sample } from '../disk/sweep.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 
 // Each point starts two processes.
-t.setTimeout(600_000);
-
 const DOCUMENTS = 12;
 const PORTS = ['--gatherd-port', '0', '--broker-port', '0', '--web-port', '0', '--references-port', '0'];
 

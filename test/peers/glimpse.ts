@@ -124,8 +124,6 @@ const translateQuery = (query: string, options: Partial<typeof PLAIN_SEARCH> = {
 };
 
 // On a busy machine glimpse takes long; only a hang must fail.
-t.setTimeout(600_000);
-
 /** The base of the tests that change nothing. */
 let shared: EmbeddedFixture | undefined;
 const getSharedBase = async (): Promise<EmbeddedFixture> => {

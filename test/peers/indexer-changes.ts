@@ -18,7 +18,6 @@ import {
   PLAIN_SEARCH,
 } from '../storage/indexers/embedded-fixture.js';
 
-t.setTimeout(600_000 * Number(process.env.SEEDS ?? 1));
 const isInstalled = (program: string) => spawnSync(program, ['-V']).error === undefined;
 const skip =
   isInstalled('glimpseindex') && isInstalled('swish-e') ? false : 'glimpse or swish-e is not installed';

@@ -11,7 +11,6 @@ import {
   PLAIN_SEARCH,
 } from '../storage/indexers/embedded-fixture.js';
 
-t.setTimeout(600_000);
 const isInstalled = (program: string) => spawnSync(program, ['-V']).error === undefined;
 const skip =
   isInstalled('glimpseindex') && isInstalled('swish-e') ? false : 'glimpse or swish-e is not installed';

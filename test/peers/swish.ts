@@ -16,8 +16,6 @@ import {
 } from '../storage/indexers/embedded-fixture.js';
 
 const skip = spawnSync('swish-e', ['-V']).error === undefined ? false : 'swish-e is not installed';
-t.setTimeout(600_000);
-
 const OBJECTS: readonly ObjectAttributes[] = [
   { title: 'Wheat prices', body: 'the wheat is good\nand rye too\nHuman computer interface wheat wheat' },
   { title: 'Rye fields', body: 'only rye here\nwheatfields abound' },

@@ -165,8 +165,6 @@ class Recording {
   }
 }
 
-t.setTimeout(600_000);
-
 t.test('SSTP on the wire', { skip: reasonToSkip() }, async (t) => {
   await t.test('S-27 to S-40: requests and replies are the examples of sstp.md 10', async (t) => {
     const { address } = await serveFixture(t);

@@ -14,8 +14,6 @@ import { CliProcess, cli } from '../helpers/cli.js';
 import { corpus, document, exchange, NOW, openBroker, ScriptedGatherd } from '../servers/broker/helpers.js';
 
 // Each test starts processes, which takes long on a busy machine.
-t.setTimeout(600_000);
-
 const READY = /^ready broker=127\.0\.0\.1:(\d+)(?: .*)?\n/m;
 
 /** Creates the directory of a Broker with its configuration files, on a free port. */

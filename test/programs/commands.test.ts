@@ -13,8 +13,6 @@ import { exchange } from '../servers/gatherd/helpers.js';
 import { collectOutput, createDataDirectory, startProgram } from './gatherd-support.js';
 
 // About twenty programs are started in sequence, on a machine that may be busy.
-t.setTimeout(600_000);
-
 t.test('a link with a program’s name runs that program, and help and errors have its name', async (t) => {
   const path = await createDataDirectory(t);
   const link = async (name: string): Promise<string> => {

@@ -10,8 +10,6 @@ import { CliProcess, cli } from '../helpers/cli.js';
 import { page, Site } from '../helpers/site.js';
 
 // About twenty processes are started in sequence.
-t.setTimeout(600_000);
-
 const PAGES = 12;
 
 function scratch(t: Test): string {

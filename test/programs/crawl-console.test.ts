@@ -6,8 +6,6 @@ import { CliProcess, cli } from '../helpers/cli.js';
 import { consoleScene } from '../servers/crawler/console-scene.js';
 
 // Each test starts processes, which takes long on a busy machine.
-t.setTimeout(600_000);
-
 t.test('harvest crawl report', async (t) => {
   const { directory, crawl } = await consoleScene(t);
   const data = ['--data', directory];

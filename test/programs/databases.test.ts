@@ -21,8 +21,6 @@ import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { BARE, contentOf, databaseOf, ONE, TWO, wrapped } from '../storage/databases/helpers.js';
 
 // Each test starts processes, which takes long on a busy machine.
-t.setTimeout(600_000);
-
 const NAMES = ['mktemplate', 'template2db', 'mergedb', 'mkindex', 'consoldb', 'cleandb'];
 
 /** Creates a directory of scripts with the original names, which start links to the program. */

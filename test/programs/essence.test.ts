@@ -12,8 +12,6 @@ import { attributesOf } from '../servers/essence/helpers.js';
 import { tar } from '../servers/essence/unnest-fixtures.js';
 
 // Each test starts processes, which takes long on a busy machine.
-t.setTimeout(600_000);
-
 const urlOf = (file: string) => pathToFileURL(file).href.replace('file:///', 'file://localhost/');
 
 t.test('E-5 harvest essence FILE...: SOIF in the order given, components embedded', async (t) => {

@@ -7,8 +7,6 @@ import t, { type Test } from 'tap';
 import { cli, type Finished, PROGRAM } from '../helpers/cli.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
 
-t.setTimeout(600_000);
-
 const ERRORS = new URL('../../protocols/errors.js', import.meta.url).href;
 
 /** Runs `harvest --help` with a standard output whose `write` throws the expression. */

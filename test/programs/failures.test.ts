@@ -6,8 +6,6 @@ import t from 'tap';
 import { CliProcess, cli } from '../helpers/cli.js';
 import { page, Site } from '../helpers/site.js';
 
-t.setTimeout(120_000);
-
 const PORTS = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
 
 /** The site's pages: two of three links are broken, and a root that is redirected to one of them. */

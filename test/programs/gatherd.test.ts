@@ -22,8 +22,6 @@ import {
 } from './gatherd-support.js';
 
 // Each test starts processes, which takes long on a busy machine.
-t.setTimeout(600_000);
-
 /** Waits until a file matches; only the time limit of the test ends the wait. */
 async function waitForMatch(path: string, pattern: RegExp): Promise<string> {
   for (;;) {

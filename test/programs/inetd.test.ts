@@ -18,8 +18,6 @@ import {
 } from './gatherd-support.js';
 
 // Each test starts processes, which takes long on a busy machine.
-t.setTimeout(600_000);
-
 /** Runs in.gatherd on one end of a connection like inetd: descriptors 0, 1 and 2 are the socket. */
 async function throughInetd(
   t: Test,

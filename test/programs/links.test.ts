@@ -6,8 +6,6 @@ import { ReferencesClient } from '../../clients/references/index.js';
 import { CliProcess, cli } from '../helpers/cli.js';
 import { page, Site } from '../helpers/site.js';
 
-t.setTimeout(600_000);
-
 const PORTS = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
 
 /** Runs `harvest run`, calls `work` when it is ready, and stops it. */

@@ -9,11 +9,10 @@ import { canonicalUrl } from '../../protocols/urls/index.js';
 import { MirrorIndex, namePartsOf } from '../../servers/gatherer/mirror/index.js';
 import { requisitesOf } from '../../servers/gatherer/mirror/requisites.js';
 import { CliProcess, cli } from '../helpers/cli.js';
+import { assertProperty } from '../helpers/property.js';
 import { page, Site } from '../helpers/site.js';
 
 // Each test starts processes, which takes long on a busy machine.
-t.setTimeout(600_000);
-
 interface Report {
   readonly gathered: { readonly counts: Record<string, number>; readonly resumed: boolean };
   readonly written: number;
@@ -58,7 +57,7 @@ t.test('G-8 file names are escaped, bounded and never outside the directory', (t
   const long = namePartsOf(`http://a.example.org/${'x'.repeat(3000)}.tar.gz`);
   t.ok(long[1]!.name.length <= 200 && long[1]!.name.endsWith('.tar.gz'));
   t.equal(namePartsOf(`http://a.example.org/${'d/'.repeat(100)}f.html`).length, 3);
-  fc.assert(
+  assertProperty(
     fc.property(fc.webUrl({ withQueryParameters: true }), fc.webPath(), (base, path) => {
       const url = canonicalUrl(`${base.replace(/[?#].*/, '')}/${path}`);
       if (url === undefined) return;

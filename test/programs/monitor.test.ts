@@ -9,8 +9,6 @@ import { freePort } from '../helpers/daemon.js';
 import { page, Site } from '../helpers/site.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 
-t.setTimeout(600_000);
-
 /** Starts a server with a monitor; returns its first line and the port of the monitor. */
 async function start(t: Test, ready: RegExp, ...args: readonly string[]) {
   const port = await freePort();

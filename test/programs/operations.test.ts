@@ -10,8 +10,6 @@ import { freePort } from '../helpers/daemon.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 
-t.setTimeout(600_000);
-
 const GUIDE = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'OPERATIONS.md');
 
 t.test('OPERATIONS.md: every command works', async (t) => {

@@ -2,8 +2,6 @@
 import t from 'tap';
 import { CliProcess, cli } from '../helpers/cli.js';
 
-t.setTimeout(120_000);
-
 t.test(
   'a run without a ROOT gathers the documents it serves; the commands it prints have answers',
   async (t) => {

@@ -13,8 +13,6 @@ import { PLAIN_NODE } from '../helpers/plain-node.js';
 import { page, Site } from '../helpers/site.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 
-t.setTimeout(600_000);
-
 const PROGRAMS = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'examples/programs');
 
 interface Program extends AsyncDisposable {

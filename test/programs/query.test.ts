@@ -11,8 +11,6 @@ import { StandardOutput } from '../../servers/cli/standard-output.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
 
 // Each test starts processes, which takes long on a busy machine.
-t.setTimeout(600_000);
-
 interface Finished {
   readonly code: number | null;
   readonly stdout: string;

@@ -12,8 +12,6 @@ import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { publishFixture } from '../storage/references/fixture.js';
 
 // Each test starts processes, which takes long on a busy machine.
-t.setTimeout(600_000);
-
 /** R-64: the default of `maxclients`. */
 const CLIENTS = 8192;
 /** Connections that send requests; the others are idle. */

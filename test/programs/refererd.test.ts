@@ -26,8 +26,6 @@ import { basicAuthorization, exchange, RawClient, requestHttp } from '../servers
 import { publishFixture } from '../storage/references/fixture.js';
 
 // Each test starts processes, some of them several.
-t.setTimeout(600_000);
-
 const ASK = 'SSTP/1.0 081 X\r\nHEADER_URI_ID: 20\r\n\r\n';
 const ANSWER =
   'SSTP/1.0 081 REQ_GET_REFERENCES\r\nHEADER_NUMFOUND: 1\r\nHEADER_START_RESULTS: 0\r\nHEADER_NUMRESULTS: 1\r\nHEADER_URI_ID: 10\r\n\r\n';

@@ -12,8 +12,6 @@ import { handFile, handRecord } from '../storage/original-registry/helpers.js';
 import { LAYOUTS, objectOf, writeObjects, writeOriginal } from '../storage/original-registry/takeover.js';
 
 // Each test starts processes, which takes long on a busy machine.
-t.setTimeout(600_000);
-
 const OBJECTS = 57;
 
 t.test('REG-34: exported directories, 125 URLs, pages and engines have one layout', async (t) => {

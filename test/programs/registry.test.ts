@@ -17,8 +17,6 @@ import { soif } from '../storage/helpers.js';
 import { EXAMPLE, handFile, handRecord, u32 } from '../storage/original-registry/helpers.js';
 
 // Each test starts processes, which takes long on a busy machine.
-t.setTimeout(600_000);
-
 const BOOKKEEPING = {
   'Gatherer-Name': 'G',
   'Gatherer-Host': 'h',

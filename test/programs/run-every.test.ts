@@ -4,8 +4,6 @@ import t from 'tap';
 import { CliProcess, cli } from '../helpers/cli.js';
 import { page, Site } from '../helpers/site.js';
 
-t.setTimeout(120_000);
-
 const PORTS = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
 
 /** Waits until a condition holds, at most half a minute. */

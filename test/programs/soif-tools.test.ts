@@ -26,11 +26,10 @@ import { ProtocolError, StorageError, UsageError } from '../../protocols/errors.
 import { decodeSoif, encodeSoif, type SoifDecoderOptions, SoifObject } from '../../protocols/soif/index.js';
 import { cli, type Finished, PROGRAM } from '../helpers/cli.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
+import { assertProperty } from '../helpers/property.js';
 import { bytes, cutAt, singleBytes } from '../protocols/soif/item-lines.js';
 
 // Each test starts processes, which takes long on a busy machine.
-t.setTimeout(600_000);
-
 async function* stream(...chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array, void, undefined> {
   for (const chunk of chunks) yield chunk;
 }
@@ -246,7 +245,7 @@ const EXACT = fc
   );
 
 t.test('SOIF-2.2 JSON lines: exact objects are restored byte for byte', async () => {
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(
       fc.array(EXACT, { maxLength: 4 }),
       fc.array(fc.nat(300), { maxLength: 5 }),
@@ -330,7 +329,7 @@ t.test(
       '"',
       '\xff',
     );
-    await fc.assert(
+    await assertProperty(
       fc.asyncProperty(fc.array(pieces, { maxLength: 16 }), async (words) => {
         try {
           for await (const { bytes: wire } of readJsonLines(stream(bytes(words.join(''))))) {

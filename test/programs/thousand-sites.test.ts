@@ -16,8 +16,6 @@ import { allSites, KIND_NAMES } from '../helpers/thousand-sites/sites.js';
 import { Web } from '../helpers/thousand-sites/web.js';
 
 // Each test starts processes, which takes long on a busy machine.
-t.setTimeout(600_000);
-
 const SITES = Number(process.env.THOUSAND_SITES ?? '1000');
 const DELAY_SECONDS = 0.2;
 const MAX_ATTEMPTS = 4;

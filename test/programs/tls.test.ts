@@ -13,8 +13,6 @@ import { page, Site } from '../helpers/site.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { RENEWED_CERTIFICATE, TLS_CERTIFICATE, TLS_KEY } from '../helpers/tls.js';
 
-t.setTimeout(600_000);
-
 /** A gathered site, and the files of a certificate. */
 interface Setup {
   readonly directory: string;

@@ -8,8 +8,6 @@ import { GatherdServer } from '../../servers/gatherd/index.js';
 import { createLogger } from '../../servers/host/index.js';
 import { CliProcess, cli } from '../helpers/cli.js';
 
-t.setTimeout(120_000);
-
 const PORTS = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
 const ARCHIVES = join('test', 'upgrades');
 const versions = readdirSync(ARCHIVES).flatMap((name) => /^(.+)\.tar\.gz$/.exec(name)?.[1] ?? []);

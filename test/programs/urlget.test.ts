@@ -7,8 +7,6 @@ import { countingSite, onLines, scripted } from '../clients/fetch/scripted.js';
 import { cli } from '../helpers/cli.js';
 
 // Each test starts processes, which takes long on a busy machine.
-t.setTimeout(600_000);
-
 t.test('G-89, G-173, G-174 urlget fetches a document, urlpurge removes the cached ones', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'harvest-urlget-test-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));

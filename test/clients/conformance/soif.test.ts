@@ -10,6 +10,7 @@ import { prepareStreamReport, STREAM_CASES, suite } from '../../../clients/confo
 import type { StreamKind } from '../../../clients/conformance/soif/wrapper-checker.js';
 import { encodeSoif, SoifObject } from '../../../protocols/soif/index.js';
 import { cli } from '../../helpers/cli.js';
+import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
@@ -240,7 +241,7 @@ t.test('SOIF-2.2: the output of the encoder passes, whatever the values and the 
         new Map(pairs.map((pair) => [pair[0].toLowerCase(), pair[1]])),
       ),
     );
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(
       fc.array(object, { maxLength: 4 }),
       fc.integer({ min: 1, max: 50 }),
@@ -272,7 +273,7 @@ t.test('SOIF-2.2: any bytes are checked without an error, with the same result i
     '@UPDATE {',
     GOOD,
   );
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(fc.array(piece, { maxLength: 30 }), async (pieces) => {
       const stream = pieces.join('');
       t.same(await verdicts(stream, undefined, 1), await verdicts(stream));

@@ -11,6 +11,7 @@ import {
   parseGopherItem,
   parseGopherUrl,
 } from '../../../protocols/gopher/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import { onLines, scripted, sendForever, textOf } from './scripted.js';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
@@ -53,7 +54,7 @@ t.test('G-55: a Gopher URL gives an address and a request line', (t) => {
 });
 
 t.test('G-37, G-55: a menu cut anywhere gives the same items and URLs', (t) => {
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 30 }), (sizes) => {
       const decoder = new GopherMenuDecoder();
       const items = [];

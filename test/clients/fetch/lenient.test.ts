@@ -9,6 +9,7 @@ import { isRefusedMessage } from '../../../clients/connection/index.js';
 import { createFetcher, type FetcherOptions, type FetchResult } from '../../../clients/fetch/index.js';
 import { ConnectionError, RefusedError } from '../../../protocols/errors.js';
 import { freePort } from '../../helpers/daemon.js';
+import { assertProperty } from '../../helpers/property.js';
 import { TLS_CERTIFICATE, TLS_KEY } from '../../helpers/tls.js';
 import { scripted, sendForever, textOf } from './scripted.js';
 
@@ -370,7 +371,7 @@ t.test('property: both readers give the same for well-formed messages', async (t
   const value = fc.stringMatching(
     /^[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]{0,20}[\x21-\x7e\x80-\xff])?$/,
   );
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(
       fc.array(fc.tuple(token, value), { maxLength: 8 }),
       fc.array(fc.string({ minLength: 1, maxLength: 40, unit: 'binary-ascii' }), { maxLength: 5 }),

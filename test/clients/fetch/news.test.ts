@@ -10,6 +10,7 @@ import {
   NntpReplyDecoder,
   parseNewsUrl,
 } from '../../../protocols/nntp/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import { onLines, scripted, sendForever, textOf } from './scripted.js';
 
 t.test('G-55, G-70: news and nntp URLs are parsed, and URLs of articles are formed', (t) => {
@@ -46,7 +47,7 @@ const STREAM = '200 hi\r\n220 1 <a@b> follows\r\n..\r\n.x\n...\r\ny\r.\r\n\r\n.\
 
 t.test('dot-stuffing is removed and blocks end correctly, however the input is cut', (t) => {
   const input = Buffer.from(STREAM);
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 60 }), (sizes) => {
       const decoder = new NntpReplyDecoder();
       decoder.expect([220]);

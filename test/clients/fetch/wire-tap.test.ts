@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { type KeepWire, type WireResponse, WireTap } from '../../../clients/fetch/wire-tap.js';
+import { assertProperty } from '../../helpers/property.js';
 
 /** A response, and what must be kept of it. */
 interface Message {
@@ -85,7 +86,7 @@ const comparable = (response: WireResponse | undefined) =>
 t.test(
   'RFC 9112, 7.1: any chunking of a response gives its head and its chunks as they were sent',
   async () => {
-    fc.assert(
+    assertProperty(
       fc.property(message, cuts, keep, latin1, ({ bytes, head, framed }, ends, kept, next) => {
         // What follows belongs to the next response on the connection.
         const stream = Buffer.concat([bytes, Buffer.from(next, 'latin1')]);
@@ -112,7 +113,7 @@ t.test('any chunking of any bytes gives the same', async () => {
       return Buffer.concat([bytes.subarray(0, at), garbage, bytes.subarray(at + removed)]);
     });
   const any = fc.oneof(damaged, fc.uint8Array({ maxLength: 300 }));
-  fc.assert(
+  assertProperty(
     fc.property(any, cuts, keep, fc.nat({ max: 40 }), (bytes, ends, kept, maxBytes) => {
       const all = comparable(tapped(bytes, [], maxBytes, kept));
       t.strictSame(comparable(tapped(bytes, ends, maxBytes, kept)), all);
@@ -130,7 +131,7 @@ t.test(
   'chunks above the limit of the body and 64 KiB are dropped and marked, however they arrive',
   async () => {
     const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
-    fc.assert(
+    assertProperty(
       fc.property(
         fc.integer({ min: 10_900, max: 10_950 }),
         fc.integer({ min: 0, max: 120 }),

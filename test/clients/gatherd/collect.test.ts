@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { type CollectOptions, type CollectRetry, collectChanges } from '../../../clients/gatherd/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import { entry, fakeServer, soif, startGatherd, updateStream } from '../../servers/gatherd/helpers.js';
 
 /** The data of one connection of a server that breaks. */
@@ -377,7 +378,7 @@ t.test('GATHERD-3.11, 4.4, 4.6, 13.6: wherever transfers break, no change is los
     since: fc.nat({ max: 6 }),
   });
   await t.resolves(
-    fc.assert(
+    assertProperty(
       fc.asyncProperty(plan, async ({ objects, deletionTimes, cuts, ordered, compression, reset, since }) => {
         const stored = objects.map(
           ({ time, age }, i): Stored => ({

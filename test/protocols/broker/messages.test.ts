@@ -16,6 +16,7 @@ import {
   type QueryFlags,
 } from '../../../protocols/broker/index.js';
 import { ProtocolError, UsageError } from '../../../protocols/errors.js';
+import { assertProperty } from '../../helpers/property.js';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const parse = (text: string) => parseMessage(bytes(text));
@@ -385,7 +386,7 @@ const flags: fc.Arbitrary<QueryFlags> = fc
   );
 
 t.test('property: a formatted query parses to the same tree, and formats the same again', async () => {
-  fc.assert(
+  assertProperty(
     fc.property(expression, (tree) => {
       const text = formatQuery(tree);
       const parsed = parseQuery(text);
@@ -398,7 +399,7 @@ t.test('property: a formatted query parses to the same tree, and formats the sam
 });
 
 t.test('property: a formatted message parses to the same message', async () => {
-  fc.assert(
+  assertProperty(
     fc.property(
       fc.constantFrom('user' as const, 'bulk' as const),
       flags,
@@ -445,7 +446,7 @@ t.test('property: any garbage parses or throws a ProtocolError with an offset in
       .array(fc.constantFrom(...pieces), { maxLength: 20 })
       .map((words) => bytes(`#USER #END ${words.join('')}`)),
   );
-  fc.assert(
+  assertProperty(
     fc.property(garbage, (line) => {
       try {
         parseMessage(line);

@@ -12,6 +12,7 @@ import {
   type ResultItem,
 } from '../../../protocols/broker/index.js';
 import { ProtocolError } from '../../../protocols/errors.js';
+import { assertProperty } from '../../helpers/property.js';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const value = (text: string) => Buffer.from(text, 'latin1');
@@ -217,7 +218,7 @@ const item: fc.Arbitrary<ResultItem> = fc.oneof(
 );
 
 t.test('property: encoded items decode to the same items, in pieces of any size', async () => {
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(item, { maxLength: 12 }), fc.array(fc.nat(), { maxLength: 6 }), (items, cuts) => {
       const encoded = Buffer.concat(items.map(encodeResult));
       const expected = plain(items);
@@ -250,7 +251,7 @@ t.test('property: any garbage is read alike in any pieces, and only ProtocolErro
     fc.uint8Array({ maxLength: 80 }),
     fc.array(fc.constantFrom(...pieces), { maxLength: 25 }).map((parts) => value(parts.join(''))),
   );
-  fc.assert(
+  assertProperty(
     fc.property(garbage, fc.array(fc.nat(), { maxLength: 6 }), (input, cuts) => {
       const limits = { maxLineBytes: 30, maxValueBytes: 30 };
       const whole = read([input], limits);

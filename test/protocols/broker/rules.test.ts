@@ -24,6 +24,7 @@ import {
 } from '../../../protocols/broker/index.js';
 import { parseBrokerConf } from '../../../protocols/config/index.js';
 import { ProtocolError, UsageError } from '../../../protocols/errors.js';
+import { assertProperty } from '../../helpers/property.js';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -282,7 +283,7 @@ const built = fc.letrec<{ node: QueryExpression }>((tie) => ({
 })).node;
 
 t.test('property: a built query parses to the same tree, as text and as a message', async () => {
-  fc.assert(
+  assertProperty(
     fc.property(built, (expression) => {
       const message = parseMessage(Buffer.from(expression.toMessage()).subarray(0, -2));
       return (
@@ -296,7 +297,7 @@ t.test('property: a built query parses to the same tree, as text and as a messag
 });
 
 t.test('property: the range of a node parses to that node', async () => {
-  fc.assert(
+  assertProperty(
     fc.property(built, (expression) => {
       const source = parseQuerySource(String(expression));
       return nodes(source.query).every((node) => {
@@ -331,7 +332,7 @@ const rawText = fc.array(piece, { maxLength: 20 }).map((parts) => parts.join('')
 t.test(
   'property: the tokens of any text have only blanks between them, and a fault is within the text',
   async () => {
-    fc.assert(
+    assertProperty(
       fc.property(rawText, (text) => {
         let offset = 0;
         for (const token of scanQuery(text)) {
@@ -350,7 +351,7 @@ t.test(
 
 t.test('property: every message that is read is formatted so that it reads the same', async () => {
   let read = 0;
-  fc.assert(
+  assertProperty(
     fc.property(
       rawText,
       fc.constantFrom('#USER #END ', '#BULK #since 3 #index "a b" #END '),
@@ -408,7 +409,7 @@ t.test('BRK-3.6: flags may be in any order, and the last of a kind wins', async 
     since: 9,
   };
   const overridden = '#index case sensitive #index error 8 #index maxresult 1 #index maxlines 0 #since 1';
-  fc.assert(
+  assertProperty(
     fc.property(fc.shuffledSubarray(flags, { minLength: flags.length }), (order) => {
       const message = parseMessage(bytes(`#USER ${overridden} ${order.join(' ')} #END x`));
       return message.kind === 'user' && isDeepStrictEqual(message.flags, expected);

@@ -14,6 +14,7 @@ import {
   type ServerEvent,
 } from '../../../protocols/broker/index.js';
 import { ProtocolError, StateError, UsageError } from '../../../protocols/errors.js';
+import { assertProperty } from '../../helpers/property.js';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 const singleBytes = (input: Uint8Array) => Array.from(input, (_, i) => input.subarray(i, i + 1));
@@ -220,7 +221,7 @@ t.test('BRK-4.12: what follows a fatal item is ignored, wherever the reply is cu
 });
 
 t.test('both ends joined: the server receives the message of the client', async () => {
-  fc.assert(
+  assertProperty(
     fc.property(fc.string({ maxLength: 40 }), fc.nat(60), (text, cut) => {
       let sent: Uint8Array;
       try {
@@ -239,7 +240,7 @@ t.test('both ends joined: the server receives the message of the client', async 
 
 t.test('property: a server session has at most one event, the same in any pieces', async () => {
   const part = fc.constantFrom('a', '"', '\\', '\n', '\r', ' ', '#USER', '"x\ny"');
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(part, { maxLength: 30 }), (parts) => {
       const input = bytes(parts.join(''));
       const whole = serve([input], true, { maxMessageBytes: 16 });

@@ -9,6 +9,7 @@ import {
   groupOpen,
   hexOf,
 } from '../../../protocols/bulk/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import {
   EXAMPLE,
   encoder,
@@ -58,7 +59,7 @@ const fingerprintOf = (value: unknown): string =>
   JSON.stringify(value, (_, inner) => (inner instanceof Uint8Array ? hexOf(inner) : inner));
 
 t.test('property: an encoded ObjectList decodes to the same list, in any chunks', async () => {
-  fc.assert(
+  assertProperty(
     fc.property(
       fc.array(listed, { maxLength: 4 }),
       fc.array(extension, { maxLength: 2 }),
@@ -101,7 +102,7 @@ t.test('property: groups are read alike in both interfaces and in any chunks', a
       { maxLength: 3 },
     ),
   );
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(group, { minLength: 1, maxLength: 5 }), cuts, (groups, offsets) => {
       const expected: string[] = [];
       const body: Uint8Array[] = [];
@@ -166,7 +167,7 @@ t.test(
       .array(fc.oneof(part, fc.string({ maxLength: 4 })), { maxLength: 12 })
       .map((all) => latin1(all.join('')));
     let fatal = 0;
-    fc.assert(
+    assertProperty(
       fc.property(garbage, cuts, (bytes, offsets) => {
         const whole = readReply([bytes]);
         const cut = readReply(cutAt(bytes, offsets));

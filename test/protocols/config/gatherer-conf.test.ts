@@ -14,6 +14,7 @@ import {
   variablesText,
 } from '../../../protocols/config/index.js';
 import { ConfigError } from '../../../protocols/errors.js';
+import { assertProperty } from '../../helpers/property.js';
 import { garbage } from '../garbage.js';
 
 /** The sample of G-17. */
@@ -513,7 +514,7 @@ t.test('property: any garbage is read or throws a ConfigError', async () => {
       )
       .map((parts) => parts.join('')),
   );
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(line, { maxLength: 12 }), (lines) => {
       try {
         parseGathererConf(lines.join('\n'), 'x.cf', {});

@@ -12,6 +12,7 @@ import {
   parseGatherdConf,
 } from '../../../protocols/config/index.js';
 import { ConfigError } from '../../../protocols/errors.js';
+import { assertProperty } from '../../helpers/property.js';
 import { garbage } from '../garbage.js';
 
 t.test('BRK-7.3: an empty broker.conf gives these defaults', async (t) => {
@@ -293,7 +294,7 @@ t.test('property: any garbage is read or throws a ConfigError', async () => {
       )
       .map((parts) => `Deny ${parts.join('')}`),
   );
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(line, { maxLength: 6 }), garbage, (lines, subject) => {
       const text = lines.join('\n');
       parseCollectionConf(text, 'f');

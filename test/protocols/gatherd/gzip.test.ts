@@ -10,6 +10,7 @@ import {
   GzipTrailerReader,
   crc32 as headerCrc32,
 } from '../../../protocols/gatherd/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import { bytes, STREAM, text } from './rigs.js';
 
 t.test('GATHERD-6.7: gzip headers with every field are read, wherever they are cut', async (t) => {
@@ -77,7 +78,7 @@ t.test('GATHERD-6.3: the CRC of two concatenated pieces is computed from their C
   const property = fc.property(bytes, bytes, (a, b) => {
     return combineCrc32(crc32(a), crc32(b), b.length) === crc32(Buffer.concat([a, b]));
   });
-  t.doesNotThrow(() => fc.assert(property));
+  t.doesNotThrow(() => assertProperty(property));
   const large = Buffer.alloc(3_000_001, 'harvest');
   t.equal(combineCrc32(crc32('a'), crc32(large), large.length), crc32(large, crc32('a')));
 });

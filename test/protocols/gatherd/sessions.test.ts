@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { KitError } from '../../../protocols/errors.js';
 import { CLIENT_STATES, SERVER_STATES } from '../../../protocols/gatherd/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import {
   bytes,
   ClientRig,
@@ -62,7 +63,7 @@ t.test('GATHERD-3.9: objects before an error are delivered, wherever the input i
 
 t.test('property: both engines work together, wherever the bytes are cut', async (t) => {
   t.doesNotThrow(() =>
-    fc.assert(
+    assertProperty(
       fc.property(
         fc.boolean(),
         fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }),
@@ -147,7 +148,7 @@ t.test(
       .array(fc.oneof(word, fc.string({ unit: 'binary', maxLength: 5 })), { maxLength: 12 })
       .map((parts) => bytes(parts.join('')));
     t.doesNotThrow(() =>
-      fc.assert(
+      assertProperty(
         fc.property(mix, fc.integer({ min: 1, max: 50 }), (input, size) => {
           const rig = new ServerRig().start().feed(input, size);
           rig.perform(rig.session.end());
@@ -158,7 +159,7 @@ t.test(
     );
     for (const send of [update, compressedUpdate, changes, infoAndQuit, object]) {
       t.doesNotThrow(() =>
-        fc.assert(
+        assertProperty(
           fc.property(mix, fc.integer({ min: 1, max: 50 }), fc.boolean(), (input, size, greeted) => {
             const rig = new ClientRig();
             send(rig.session);

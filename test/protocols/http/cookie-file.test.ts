@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { COOKIE_FILE_HEAD, formatCookieLine, parseCookieFile } from '../../../protocols/http/index.js';
+import { assertProperty } from '../../helpers/property.js';
 
 const SESSION = {
   domain: 'example.org',
@@ -77,7 +78,7 @@ const cookie = fc.record({
 });
 
 t.test('CRAWL-11.8: what is written is read as it was', async () => {
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(cookie), (cookies) => {
       const text = COOKIE_FILE_HEAD + cookies.map((each) => formatCookieLine(each) ?? 'unwritable').join('');
       const found = parseCookieFile(text);
@@ -92,7 +93,7 @@ t.test('CRAWL-11.8: a cookie that would break its line is not written', async (t
 });
 
 t.test('any text is read: each line is a cookie, a problem or neither', async () => {
-  fc.assert(
+  assertProperty(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       const { cookies, problems } = parseCookieFile(text);
       return cookies.length + problems.length <= text.split(/\r\n|\r|\n/).length;

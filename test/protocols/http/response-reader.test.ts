@@ -7,6 +7,7 @@ import {
   type HttpResponseLimits,
   HttpResponseReader,
 } from '../../../protocols/http/index.js';
+import { assertProperty } from '../../helpers/property.js';
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text, 'latin1'));
 const text = (pieces: readonly Uint8Array[]) => Buffer.concat(pieces).toString('latin1');
@@ -444,7 +445,7 @@ const small = fc.constantFrom<HttpResponseLimits>(
 t.test(
   'property: any chunking gives the same events, raw bytes are kept, nothing but a ProtocolError is thrown',
   async () => {
-    fc.assert(
+    assertProperty(
       fc.property(garbage, small, fc.array(fc.nat(120), { maxLength: 6 }), (input, limits, cuts) => {
         const whole = read([input], limits);
         const ends = [...cuts.map((cut) => Math.min(cut, input.length)), input.length].sort((a, b) => a - b);
@@ -468,7 +469,7 @@ const ordinary = fc
   .map((fields) => fields.filter(([name]) => !/^(?:content-length|transfer-encoding)$/i.test(name)));
 
 t.test('property: a well-formed message is read as it was written, without deviations', async (t) => {
-  fc.assert(
+  assertProperty(
     fc.property(
       ordinary,
       fc.array(fc.uint8Array({ minLength: 1, maxLength: 40 }), { maxLength: 5 }),

@@ -14,6 +14,7 @@ import {
   listSpellings,
   parseEre,
 } from '../../../protocols/patterns/index.js';
+import { assertProperty } from '../../helpers/property.js';
 
 /** The test functions of both engines for an expression: first the backtracking one, then the linear one. */
 function enginesFor(node: EreNode): ((subject: string) => boolean)[] {
@@ -299,7 +300,7 @@ const anySubject = fc
 t.test(
   'property: both engines and the compiled pattern agree, and a spelled pattern matches exactly its strings',
   async () => {
-    fc.assert(
+    assertProperty(
       fc.property(anyPattern, fc.array(anySubject, { minLength: 1, maxLength: 5 }), (source, subjects) => {
         const node = parseEre(source);
         const [native, linear] = enginesFor(node);
@@ -343,7 +344,7 @@ t.test('property: any garbage compiles or throws a ProtocolError with an offset 
     fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)),
   );
   const garbage = fc.array(piece, { maxLength: 20 }).map((parts) => parts.join(''));
-  fc.assert(
+  assertProperty(
     fc.property(garbage, garbage, (source, subject) => {
       try {
         const pattern = compilePattern(source);

@@ -21,6 +21,7 @@ import {
   type RegistryRecord,
   registryFormat,
 } from '../../../protocols/registry/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import {
   EXAMPLE,
   EXAMPLE_RECORD,
@@ -197,7 +198,7 @@ const triple = fc.record({ name: bytesOf, host: bytesOf, version: bytesOf });
 t.test(
   'REG-3, REG-7: an encoded record of either version decodes to the same record (property)',
   async (t) => {
-    fc.assert(
+    assertProperty(
       fc.property(texts, numbers, fc.oneof(triple, fc.record({ id: number })), (texts, numbers, gatherer) => {
         const version = 'id' in gatherer ? 2 : 1;
         const record = { ...texts, ...numbers, gatherer };
@@ -228,7 +229,7 @@ t.test(
       }),
       { maxLength: 5 },
     );
-    fc.assert(
+    assertProperty(
       fc.property(
         records,
         fc.array(fc.nat(600)),
@@ -243,7 +244,7 @@ t.test(
       ),
       { numRuns: 150 },
     );
-    fc.assert(
+    assertProperty(
       fc.property(fc.uint8Array({ maxLength: 300 }), fc.constantFrom('a', 'b', 'c'), (garbage, reading) => {
         const items = decodeAll(Buffer.concat([handFile([]), garbage]), [], reading);
         t.equal(

@@ -15,6 +15,7 @@ import {
   robotsOutcome,
 } from '../../../protocols/robots/index.js';
 import { cli } from '../../helpers/cli.js';
+import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 const FILE = `User-agent: harvest
@@ -184,7 +185,7 @@ t.test('RFC 9309 2.2: the decision and the deciding line agree with robots-parse
   const path = fc
     .array(fc.constantFrom('a', 'b', '/', '.', '?', '~', '%2f', '%C3%A9'), { maxLength: 8 })
     .map((parts) => `/${parts.join('')}`);
-  fc.assert(
+  assertProperty(
     fc.property(
       fc.array(group, { maxLength: 4 }),
       path,

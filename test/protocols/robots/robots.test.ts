@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { normalizePath, parseRobots, parseRobotsMeta, RobotsTxt } from '../../../protocols/robots/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import { garbage } from '../garbage.js';
 
 const AGENT = 'Harvest/1.9 harvest-kit/0.1 (robot; +http://www.example.org/robot)';
@@ -162,7 +163,7 @@ t.test('CRAWL-13.2: the longest match agrees with a naive matcher (property)', a
     .array(fc.constantFrom('a', 'b', '/'), { maxLength: 8 })
     .map((parts) => `/${parts.join('')}`);
   const lengthOf = (text: string) => text.replace(/\*+/g, '*').replace(/\*$/, '').length;
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(rule, { maxLength: 8 }), path, (rules, path) => {
       const matching = rules.filter(({ pattern }) => naiveMatch(pattern, path));
       const longest = Math.max(-1, ...matching.map(({ pattern }) => lengthOf(pattern)));
@@ -185,7 +186,7 @@ t.test('property: any garbage is a valid robots.txt, and normalizing a path is i
       .tuple(fc.constantFrom('User-agent', 'allow', 'Disallow ', 'Crawl-delay', '<b'), fc.string())
       .map((parts) => parts.join(':')),
   );
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(line), garbage, (lines, text) => {
       const robots = parseRobots(lines.join('\n'));
       robots.allowed(text, text);

@@ -11,6 +11,7 @@ import {
   decodeSoif,
   encodeSoif,
 } from '../../../protocols/soif/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import { bytes, cutAt, singleBytes } from './item-lines.js';
 
 /** Decodes a file to one line of text per item; an error of strict mode is the last line. */
@@ -228,7 +229,7 @@ const RECORD = fc.tuple(
 );
 
 t.test('SOIF-11.1: a correct file is read without a warning, in both modes (property)', async () => {
-  fc.assert(
+  assertProperty(
     fc.property(
       fc.array(RECORD, { maxLength: 4 }),
       fc.constantFrom('strict' as const, 'lenient' as const),
@@ -289,7 +290,7 @@ t.test(
   'SOIF-11.1: chunking changes nothing, and every object that is read can be written as SOIF (property)',
   async (t) => {
     t.doesNotThrow(() =>
-      fc.assert(
+      assertProperty(
         fc.property(
           GARBAGE,
           fc.array(fc.nat(80), { maxLength: 6 }),

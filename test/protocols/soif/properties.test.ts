@@ -13,6 +13,7 @@ import {
   urlOfBytes,
   urlProblem,
 } from '../../../protocols/soif/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import { bytes, cutAt, itemLines, sectionLines, singleBytes } from './item-lines.js';
 
 const NAME = fc.stringMatching(/^[A-Za-z0-9._<>-]{1,12}$/);
@@ -103,7 +104,7 @@ function contentsOf(object: SoifObject): Map<string, string> {
 }
 
 t.test('SOIF-3.1: a written object is read back, in both modes (property)', async () => {
-  fc.assert(
+  assertProperty(
     fc.property(OBJECT, fc.constantFrom('strict' as const, 'lenient' as const), (object, mode) => {
       const wire = encodeSoif(object);
       const again = decodeSoif(wire, { mode });
@@ -119,7 +120,7 @@ t.test('SOIF-3.1: a written object is read back, in both modes (property)', asyn
 });
 
 t.test('SOIF-3.7: a written attribute list is read back (property)', async () => {
-  fc.assert(
+  assertProperty(
     fc.property(
       fc.uniqueArray(fc.tuple(NAME, VALUE), { selector: ([name]) => name.toLowerCase() }),
       (pairs) => {
@@ -137,7 +138,7 @@ t.test('SOIF-3.7: a written attribute list is read back (property)', async () =>
 t.test('property: chunking changes no item, offset or warning, in both modes and all dialects', async (t) => {
   t.doesNotThrow(
     () =>
-      fc.assert(
+      assertProperty(
         fc.property(GARBAGE, OFFSETS, OPTIONS, (wire, offsets, options) => {
           const whole = JSON.stringify(itemLines([wire], options));
           return (
@@ -152,7 +153,7 @@ t.test('property: chunking changes no item, offset or warning, in both modes and
 });
 
 t.test('property: chunking changes no item of sections with end lines', async () => {
-  fc.assert(
+  assertProperty(
     fc.property(GARBAGE, OFFSETS, OPTIONS, fc.boolean(), (wire, offsets, options, endLine) => {
       const whole = JSON.stringify(sectionLines([wire], { ...options, endLine }));
       return (
@@ -165,7 +166,7 @@ t.test('property: chunking changes no item of sections with end lines', async ()
 });
 
 t.test('property: `exact` marks the objects whose bytes strict mode reads, and only those', async () => {
-  fc.assert(
+  assertProperty(
     fc.property(GARBAGE, (wire) => {
       const decoder = new SoifDecoder();
       for (const item of [...decoder.push(wire), ...decoder.end()]) {
@@ -189,7 +190,7 @@ t.test('property: `exact` marks the objects whose bytes strict mode reads, and o
 t.test(
   'property: every object that is read can be written if its URL can, and strict mode reads the result',
   async () => {
-    fc.assert(
+    assertProperty(
       fc.property(GARBAGE, (wire) => {
         const decoder = new SoifDecoder();
         for (const item of [...decoder.push(wire), ...decoder.end()]) {
@@ -221,7 +222,7 @@ t.test('SOIF-2.8, SOIF-4.4: an attribute without a name gets one that no other h
 });
 
 t.test('property: any garbage is an attribute list or a ProtocolError', async () => {
-  fc.assert(
+  assertProperty(
     fc.property(GARBAGE, fc.constantFrom('strict' as const, 'lenient' as const), (wire, mode) => {
       try {
         decodeAttributes(wire, { mode });

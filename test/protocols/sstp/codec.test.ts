@@ -12,6 +12,7 @@ import {
   SstpDecoder,
   type SstpHeader,
 } from '../../../protocols/sstp/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import { brokenRule, bytes, decodeAll, decodeOne, pieces } from './decoding.js';
 
 t.test('P-01: the published codes, by number and name, and on the wire', async (t) => {
@@ -257,7 +258,7 @@ const value = fc
   .map((text) => text.replace(/[\0-\x1f\x7f]|[\ud800-\udfff]/g, '').trim());
 
 t.test('S-27: an encoded message decodes to the same message, in any pieces (property)', async (t) => {
-  fc.assert(
+  assertProperty(
     fc.property(
       fc.integer({ min: 0, max: 999 }).filter((code) => codeEntry(code)?.bodyless !== true),
       fc.array(fc.tuple(name, value), { maxLength: 20 }),

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { ProtocolError } from '../../../protocols/errors.js';
 import { RequestDecoder } from '../../../protocols/sstp/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import { bytes, decodeAll, pieces } from './decoding.js';
 
 /** Pieces of streams that are almost valid, so that the property tests break every rule at times. */
@@ -87,7 +88,7 @@ t.test(
   async (t) => {
     t.doesNotThrow(
       () =>
-        fc.assert(
+        assertProperty(
           fc.property(stream, fc.integer({ min: 1, max: 200 }), (all, size) => {
             const expected = JSON.stringify(requestsOf([all], false));
             for (const fast of [true, false])
@@ -107,7 +108,7 @@ t.test(
   async (t) => {
     t.doesNotThrow(
       () =>
-        fc.assert(
+        assertProperty(
           fc.property(
             stream,
             fc.integer({ min: 1, max: 100 }),

@@ -13,6 +13,7 @@ import {
   UrlResolver,
   withoutUserInfo,
 } from '../../../protocols/urls/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import { garbage } from '../garbage.js';
 
 /** Input, base or undefined, canonical form or undefined. */
@@ -244,7 +245,7 @@ t.test('G-59: what is before a fragment is trimmed, by the resolver too', async 
 });
 
 t.test('G-59: the canonical form is a fixed point (property)', async () => {
-  fc.assert(
+  assertProperty(
     fc.property(urlLike, fc.option(urlLike, { nil: undefined }), (input, base) => {
       const url = canonicalUrl(input, base);
       if (url === undefined) return;
@@ -269,7 +270,7 @@ t.test('property: the fast path of the resolver returns the result of the URL st
     'http://h.example/a/b?c/d',
     'https://u:p@h.example:8/x//y/z.html',
   );
-  fc.assert(
+  assertProperty(
     fc.property(
       fc.constantFrom('', '/', 'http://', 'http://h9.example', 'http://xn--a.b/'),
       plain,

@@ -34,6 +34,7 @@ import {
   transHops,
 } from '../../../protocols/urls/index.js';
 import { cli } from '../../helpers/cli.js';
+import { assertProperty } from '../../helpers/property.js';
 
 /** Input, base or undefined, the clean form or undefined. */
 const CLEAN: readonly (readonly [string, string | undefined, string | undefined])[] = [
@@ -77,7 +78,7 @@ const CLEAN: readonly (readonly [string, string | undefined, string | undefined]
 t.test('CRAWL-2.1: the clean-up of discovered strings, step by step', async (t) => {
   for (const [input, base, expected] of CLEAN)
     t.equal(cleanUri(input, base), expected, JSON.stringify(input));
-  fc.assert(
+  assertProperty(
     fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (tail) => {
       const once = cleanUri(`http://a.b/${tail}`);
       if (once !== undefined && cleanUri(once) !== once) throw new Error(once);
@@ -101,7 +102,7 @@ t.test('CRAWL-2.1: a URL in the form clean is as written, and can be fetched', a
     t.equal(resolveUrl(reference, base, 'clean'), expected, reference);
   t.equal(resolveUrl('~x', base, 'canonical'), 'http://a.b/%7ec/%7ex');
   t.throws(() => referenceResolver('no URL', 'clean'), TypeError);
-  fc.assert(
+  assertProperty(
     fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (reference) => {
       const url = resolveUrl(reference, base, 'clean');
       if (url === undefined) return;
@@ -147,7 +148,7 @@ t.test('CRAWL-15.2, 15.3: implied prefixes, and sets of prefixes', async (t) => 
   t.equal(surtPrefixOfHost('http://(com,example,www,)/a/'), 'http://(com,example,www,)');
   t.equal(surtPrefixOfDomain('http://(com,example,www,)/a/'), 'http://(com,example,');
   const word = fc.array(fc.constantFrom('a', 'b'), { maxLength: 4 }).map((letters) => letters.join(''));
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(word.filter((text) => text !== '')), word, (prefixes, text) => {
       const found = new SurtPrefixSet(prefixes).findSurt(text) !== undefined;
       if (found !== prefixes.some((prefix) => text.startsWith(prefix))) throw new Error(text);

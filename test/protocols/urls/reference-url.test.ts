@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { canonicalUrl, referenceUrl } from '../../../protocols/urls/index.js';
+import { assertProperty } from '../../helpers/property.js';
 
 t.test('R-41: referenceUrl returns the name of a Gatherer’s URL in the link databases', (t) => {
   const names: readonly (readonly [string, string | undefined])[] = [
@@ -30,7 +31,7 @@ t.test('R-41: the conversion is idempotent, and unifies both spellings of the ti
     unit: fc.constantFrom('/', '~', '%7e', '%7E', '%', 'a', '.', '?', '=', ' ', 'ü', '#'),
     maxLength: 12,
   });
-  fc.assert(
+  assertProperty(
     fc.property(path, (path) => {
       const url = `http://a.example/${path}`;
       const name = referenceUrl(canonicalUrl(url) ?? '');

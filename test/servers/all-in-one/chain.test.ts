@@ -43,8 +43,6 @@ function optionsFor(data: string): string[] {
 }
 
 // The tests start about twenty processes in sequence; each takes seconds on a busy machine.
-t.setTimeout(120_000);
-
 /** The JSON line of `harvest run --once`. */
 interface RunSummary {
   readonly gathered: Record<string, number>;

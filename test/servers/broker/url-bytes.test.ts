@@ -13,6 +13,7 @@ import { urlOfBytes, urlProblem } from '../../../protocols/soif/index.js';
 import { GatherdServer } from '../../../servers/gatherd/index.js';
 import { createLoggerOn } from '../../../servers/host/index.js';
 import { GathererStore } from '../../../storage/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import { Clock, type Peer, pointAt, startPeer } from './bulk-brokers.js';
 import { document, NOW, ScriptedGatherd } from './helpers.js';
 
@@ -114,7 +115,7 @@ class Gatherer {
 t.test(
   'GATHERD-5.1, BRK-1.10, BT-16: any bytes of a URL pass unchanged from gatherd over Brokers to queries (property)',
   async (t) => {
-    await fc.assert(
+    await assertProperty(
       fc.asyncProperty(URLS, fc.constantFrom(1, 3), async (urls, type) => {
         const sorted = [...urls].sort();
         const clock = new Clock();

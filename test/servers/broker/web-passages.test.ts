@@ -7,6 +7,7 @@ import { parseQuery } from '../../../protocols/broker/index.js';
 import { findPassages } from '../../../servers/broker/web/passages.js';
 import { describeQuery } from '../../../servers/broker/web/query-words.js';
 import { html } from '../../../servers/web/html.js';
+import { assertProperty } from '../../helpers/property.js';
 import { document, NOW } from './helpers.js';
 import { openWebsite, QUERY } from './web-helpers.js';
 
@@ -44,7 +45,7 @@ t.test('a passage is the stretch with most of the words, and begins with a sente
 t.test('passages are parts of the text with a word of the query, of bounded length', async (t) => {
   const word = fc.constantFrom('gopher', 'wais', 'a', 'b.', '\u{1f600}\u{1f600}', 'é'.repeat(300), '? ');
   const text = fc.array(word, { maxLength: 200 }).map((words) => words.join(' '));
-  fc.assert(
+  assertProperty(
     fc.property(text, (text) => {
       const { passages } = findPassages(text, /gopher|wais/g);
       t.equal(passages.length > 0, /gopher|wais/.test(text));

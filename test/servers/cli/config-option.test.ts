@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { UsageError } from '../../../protocols/errors.js';
 import { addConfigOption } from '../../../servers/cli/config-option.js';
+import { assertProperty } from '../../helpers/property.js';
 
 interface Parsed {
   readonly words: readonly string[];
@@ -65,7 +66,7 @@ t.test('a wrong file is an error that names the file and the key', async (t) => 
 });
 
 t.test('any JSON is read or refused', async (t) => {
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(fc.json(), async (file) => {
       await parse(t, file).catch((error: unknown) => {
         if (!(error instanceof UsageError)) throw error;

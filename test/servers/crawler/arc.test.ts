@@ -19,6 +19,7 @@ import {
 } from '../../../servers/crawler/warc/index.js';
 import { openRegular } from '../../../storage/files/regular-file.js';
 import { crawlOrdered } from '../../helpers/ordered-crawl.js';
+import { assertProperty } from '../../helpers/property.js';
 import { page, Site } from '../../helpers/site.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
@@ -119,7 +120,7 @@ t.test('any document is read back, its index says where it is', async (t) => {
     'HTTP/1.1 200 OK\r\n',
     '',
   );
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(
       fc.array(fc.oneof(body, tricky), { minLength: 1, maxLength: 12 }),
       fc.boolean(),

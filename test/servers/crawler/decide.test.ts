@@ -13,6 +13,7 @@ import {
   parseSeeds,
   type RuleInput,
 } from '../../../servers/crawler/decide/index.js';
+import { assertProperty } from '../../helpers/property.js';
 
 const SEEDS = ['http://www.example.com/dir/index.html', 'http://other.org/'];
 
@@ -86,7 +87,7 @@ t.test(
     t.notOk(applies(rule, subject('http://h/a/b/a/b/c')));
     t.notOk(applies(rule, subject('http://h/a/a/a')), 'the last segment has no slash after it');
     const path = fc.array(fc.constantFrom('a', 'b', '/'), { maxLength: 18 }).map((parts) => parts.join(''));
-    fc.assert(
+    assertProperty(
       fc.property(path, fc.integer({ min: 1, max: 3 }), (text, max) => {
         const uri = `http://h/${text}`;
         const expected = new RegExp(`^.*?/(.*?/)\\1{${max},}.*$`).test(uri);

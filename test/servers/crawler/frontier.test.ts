@@ -11,6 +11,7 @@ import { SeenUris } from '../../../servers/crawler/frontier/seen-uris.js';
 import { WakeHeap } from '../../../servers/crawler/frontier/wake-heap.js';
 import { type GathererBatch, GathererStore } from '../../../storage/index.js';
 import { openSeenFilter } from '../../../storage/seen/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { type OpenFrontier, opener } from './frontier-under-test.js';
 
@@ -202,7 +203,7 @@ t.test('CRAWL-7.6 every worker waits for the total bandwidth', async (t) => {
 });
 
 t.test('CRAWL-5.3 snoozed queues wake in the order of their times', async () => {
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(fc.nat(1000)), (times) => {
       const heap = new WakeHeap<number>();
       for (const time of times) heap.push(time, time);
@@ -221,7 +222,7 @@ t.test(
       fc.record({ kind: fc.constant('take' as const), value: fc.nat(5) }),
       fc.record({ kind: fc.constant('clear' as const), value: fc.constant(0) }),
     );
-    await fc.assert(
+    await assertProperty(
       fc.asyncProperty(
         fc.array(step, { maxLength: 120 }),
         fc.integer({ min: 1, max: 9 }),

@@ -17,6 +17,7 @@ import {
   readJournal,
 } from '../../../servers/crawler/journal/index.js';
 import { PLAIN_NODE } from '../../helpers/plain-node.js';
+import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 /** Reads all events of a journal. */
@@ -100,7 +101,7 @@ t.test('CRAWL-17.1.1 spaces, line ends and lone surrogates in URIs are escaped',
 
 t.test('CRAWL-17.1.1 property: a line parses back to its event for any URI', (t) => {
   const uri = fc.oneof(fc.webUrl({ withQueryParameters: true }), fc.string({ minLength: 1, unit: 'binary' }));
-  fc.assert(
+  assertProperty(
     fc.property(
       fc.constantFrom('F+', 'Fs', 'Ff'),
       uri,
@@ -254,7 +255,7 @@ t.test(
     const all = await readEvents(whole);
     t.equal(all.length, 80);
     const path = join(root, 'cut.gz');
-    await fc.assert(
+    await assertProperty(
       fc.asyncProperty(fc.integer({ min: 0, max: bytes.length }), async (cut) => {
         await writeFile(path, bytes.subarray(0, cut));
         const events = await readEvents(path);
@@ -336,7 +337,7 @@ t.test('CRAWL-17.1 a journal may be plain text; bad lines are reported and skipp
 
 t.test('CRAWL-17.1 property: gzip members may end anywhere in a line', async (t) => {
   const path = join(await temporaryDirectory(t), 'recover.gz');
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(
       fc.array(fc.webUrl(), { minLength: 1, maxLength: 300 }),
       fc.integer({ min: 1, max: 4000 }),

@@ -14,6 +14,7 @@ import {
   parseCrawlLogLine,
   progressLine,
 } from '../../../servers/crawler/logs/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { EVENT, SNAPSHOT, TIME } from './log-fixtures.js';
 
@@ -68,7 +69,7 @@ t.test(
 
 t.test('CRAWL-16.1 property: no value breaks a line, and the line parses back', (t) => {
   const any = fc.string({ minLength: 1, unit: 'binary', maxLength: 40 });
-  fc.assert(
+  assertProperty(
     fc.property(
       any,
       any,

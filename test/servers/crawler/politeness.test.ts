@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { crawlSettingsSchema } from '../../../servers/crawler/order/settings.js';
 import { type Contact, politenessDelay, TotalBandwidth } from '../../../servers/crawler/servers/index.js';
+import { assertProperty } from '../../helpers/property.js';
 
 const defaults = crawlSettingsSchema.parse({});
 
@@ -104,7 +105,7 @@ t.test('CRAWL-22: Retry-After is obeyed up to its limit', async (t) => {
 t.test(
   'CRAWL-7.1 the wait is never shorter than the requested delay, nor longer than the limits',
   async () => {
-    fc.assert(
+    assertProperty(
       fc.property(
         fc.nat(100_000),
         fc.nat(400),

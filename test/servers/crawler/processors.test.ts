@@ -29,6 +29,7 @@ import { WarcWriter } from '../../../servers/crawler/processors/warc-writer.js';
 import { PatternBudget, uriPattern } from '../../../servers/crawler/traps.js';
 import type { NewWarcRecord, WarcPosition } from '../../../servers/crawler/warc/index.js';
 import { GathererBatch } from '../../../storage/index.js';
+import { assertProperty } from '../../helpers/property.js';
 
 const DEFAULTS = crawlSettingsSchema.parse({});
 
@@ -159,7 +160,7 @@ t.test(
 t.test('CRAWL-18.7: stripping a long text in pieces changes only the matches', async (t) => {
   const digest = new ContentDigest({ maxStripMs: 60_000 });
   const strip = { digestStripPattern: 'a+', digestStripMaxKB: 1024 };
-  fc.assert(
+  assertProperty(
     fc.property(
       fc.array(fc.constantFrom('b', 'bcd\n', '\u00e4', 'b'.repeat(1500)), { maxLength: 60 }),
       (parts) => {

@@ -9,6 +9,7 @@ import t from 'tap';
 import { WARCParser } from 'warcio';
 import { type NewWarcRecord, newRecordId, WarcFiles } from '../../../servers/crawler/warc/index.js';
 import { PLAIN_NODE } from '../../helpers/plain-node.js';
+import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 function record(text: string): NewWarcRecord {
@@ -63,7 +64,7 @@ t.test(
   'every record is in one file once, in the order of the writes, and each file ends by its size',
   async (t) => {
     const directory = await temporaryDirectory(t);
-    await fc.assert(
+    await assertProperty(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 30 }),
         fc.integer({ min: 1, max: 5 }),

@@ -19,6 +19,7 @@ import {
   WarcFiles,
 } from '../../../servers/crawler/warc/index.js';
 import { PLAIN_NODE } from '../../helpers/plain-node.js';
+import { assertProperty } from '../../helpers/property.js';
 import { Site } from '../../helpers/site.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
@@ -114,7 +115,7 @@ function plainRecord(text: string): NewWarcRecord {
 t.test('CRAWL-16.1 field 10: a digest is sha1: and 32 letters of base32', async (t) => {
   t.equal(sha1Base32(new Uint8Array()), 'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ');
   t.equal(sha1Base32(Buffer.from('hello\n')), 'sha1:6VZNHFX25EQGMKDRJ6ZM4AHXF2KPEJMP');
-  fc.assert(
+  assertProperty(
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
       return sha1Base32(bytes) === `sha1:${base32(createHash('sha1').update(bytes).digest())}`;
     }),
@@ -397,7 +398,7 @@ t.test(
 
 t.test('files are rolled, one write at a time, and every record can be read', async (t) => {
   const directory = await temporaryDirectory(t);
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(
       fc.array(fc.array(fc.string({ maxLength: 400 }), { minLength: 1, maxLength: 3 }), { maxLength: 12 }),
       fc.boolean(),

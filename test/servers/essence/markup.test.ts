@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { mayReadInThread } from '../../../servers/essence/trust.js';
+import { assertProperty } from '../../helpers/property.js';
 import { summaryOf } from './fixtures/summary-of.js';
 import { contentOf, contextOf, summarize } from './helpers.js';
 
@@ -478,7 +479,7 @@ t.test('property: no source makes a reader throw, and no attribute has an unexpe
       },
     )
     .map((parts) => parts.join(''));
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(
       fc.constantFrom('Markdown', 'ReStructuredText', 'AsciiDoc', 'Org', 'Jupyter'),
       source,

@@ -6,6 +6,7 @@ import { isLikelyUrl } from '../../../servers/essence/outlinks/likely-url.js';
 import { outlinksOf } from '../../../servers/essence/outlinks/outlinks.js';
 import { scanSrcset } from '../../../servers/essence/outlinks/srcset.js';
 import { scanStyle } from '../../../servers/essence/outlinks/style.js';
+import { assertProperty } from '../../helpers/property.js';
 
 const PAGE = 'http://a.test/dir/page.html';
 
@@ -261,7 +262,7 @@ t.test('any text ends in linear time, with URLs that are absolute', async (t) =>
       '<base href=//x.test>',
     ),
   );
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(piece, { maxLength: 60 }), fc.constantFrom(...types), (pieces, contentType) => {
       for (const link of links(pieces.join(''), { contentType }))
         if (!/^[LERX] \w+:/.test(link)) return false;

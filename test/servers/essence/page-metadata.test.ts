@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { ConfigError } from '../../../protocols/errors.js';
 import { parseExtractionTable } from '../../../servers/essence/sgml/table.js';
+import { assertProperty } from '../../helpers/property.js';
 import { contentOf, summarize } from './helpers.js';
 
 const PAGE = 'http://a.test/dir/page.html';
@@ -145,7 +146,7 @@ t.test('E-45 JSON-LD without end: cycles, depth, size and other languages cost l
   t.match(large.warnings, ['1 JSON-LD scripts beyond 262144 characters or the first 32 are not read']);
   const other = await contentOfPage(`<script>${JSON.stringify({ '@type': 'Article', name: 'A' })}</script>`);
   t.equal(other.title, undefined, 'a script of another type');
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(fc.json(), async (text) => {
       const { title } = await contentOfPage(
         `<script type=application/ld+json>${text}</script><title>T</title>`,

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { LANGUAGES } from '../../../servers/essence/summarizers/source/languages.js';
 import { mayReadInThread } from '../../../servers/essence/trust.js';
+import { assertProperty } from '../../helpers/property.js';
 import { summaryOf } from './fixtures/summary-of.js';
 import { contextOf, summarize } from './helpers.js';
 
@@ -289,7 +290,7 @@ t.test('property: no source makes a reader throw; names have no line ends', asyn
     fc.constantFrom(...OPENERS, '\n', ' ', 'a', ')', '}', '*/', 'def a', 'fn a()', ';'),
     fc.string({ maxLength: 6 }),
   );
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(
       fc.constantFrom(...LANGUAGES.keys()),
       fc.array(piece, { maxLength: 60 }),

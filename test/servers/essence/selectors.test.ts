@@ -10,6 +10,7 @@ import { compileEssence, EssencePool, readEssenceSources } from '../../../server
 import { parseSelectorRules } from '../../../servers/essence/selectors/rules.js';
 import { summarizeDocument } from '../../../servers/essence/summarize.js';
 import { mayReadInThread } from '../../../servers/essence/trust.js';
+import { assertProperty } from '../../helpers/property.js';
 import { contentOf, IDENTITY, inputOf } from './helpers.js';
 
 const options = { ...IDENTITY, keywords: false, description: false, trailingNewline: false };
@@ -107,7 +108,7 @@ t.test('E-45 bounded: elements, depth, values; any page', async (t) => {
     '<',
     '</',
   );
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(fc.array(piece), async (pieces) => {
       const { warnings } = await summarizeWith('. P p > b\n. Q a@href', pieces.join(''));
       t.same(warnings, []);

@@ -14,6 +14,7 @@ import {
   summarizeMarkup,
   summarizeSgml,
 } from '../../../servers/essence/sgml/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { summarize as summarizeDocument } from './helpers.js';
 
@@ -159,7 +160,7 @@ t.test('property: the event stream of any document is balanced', async () => {
     '<!DOCTYPE a [',
     ']>',
   );
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(fragment, { maxLength: 40 }), (fragments) => {
       const events = {
         depth: 0,

@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { Inclusions } from '../../../servers/essence/summarizers/tex/inclusions.js';
+import { assertProperty } from '../../helpers/property.js';
 import { summaryOf } from './fixtures/summary-of.js';
 import { summarize } from './helpers.js';
 
@@ -89,7 +90,7 @@ t.test('a name that leaves the directory of the source is never included', (t) =
     '"',
     '|',
   );
-  fc.assert(
+  assertProperty(
     fc.property(
       fc.array(part, { maxLength: 6 }),
       fc.constantFrom('/', '//', '\\', ''),

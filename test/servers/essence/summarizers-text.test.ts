@@ -6,6 +6,7 @@ import { SoifDecoder } from '../../../protocols/soif/index.js';
 import { compileEssence, readEssenceSources } from '../../../servers/essence/index.js';
 import { summarizeDocument } from '../../../servers/essence/summarize.js';
 import { SUMMARIZERS } from '../../../servers/essence/summarizers/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import { attributesOf, contentOf, contextOf, IDENTITY, inputOf, summarize } from './helpers.js';
 
 /** Returns the content attributes of a document with this name. */
@@ -255,7 +256,7 @@ t.test('any bytes of any type are summarized or rejected, and every object is st
     fc.array(fragment, { maxLength: 80 }).map((fragments) => new TextEncoder().encode(fragments.join(''))),
   );
   const mime = fc.option(fc.constantFrom('text/html', 'text/plain', 'x', 'image/png'), { nil: undefined });
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(fc.constantFrom(...names), body, mime, async (name, bytes, contentType) => {
       const input = inputOf(`http://a.test/${name}`, bytes, contentType === undefined ? {} : { contentType });
       const output = await summarizeDocument(input, context);

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import t from 'tap';
+import { assertProperty } from '../../helpers/property.js';
 import { summaryOf } from './fixtures/summary-of.js';
 import { contentOf, contextOf, summarize } from './helpers.js';
 
@@ -190,7 +191,7 @@ t.test('Texinfo is read in linear time and never throws', async (t) => {
     ((await summaryOf('Texinfo', many)).summary.text?.length ?? 0) <= 1 << 20,
     'values are inserted up to a limit',
   );
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(
       fc.array(fc.constantFrom(...hostile, '}', 'x', '\n', '@end menu\n', '@end ifset\n', '@bye')),
       async (parts) => {

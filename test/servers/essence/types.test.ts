@@ -12,6 +12,7 @@ import {
   parseTypeRules,
   typeByUrl,
 } from '../../../servers/essence/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import { contentOf, contextOf, IDENTITY, summarize } from './helpers.js';
 import { tar } from './unnest-fixtures.js';
 
@@ -134,7 +135,7 @@ t.test('a suffix table returns the same types as its expressions, tried in order
   const name = fc
     .array(fc.constantFrom('.', 'a', 'b', 'c', 'C', 'x'), { maxLength: 8 })
     .map((parts) => parts.join(''));
-  fc.assert(
+  assertProperty(
     fc.property(name, (subject) => {
       const first = separate.find(([, rules]) => rules.match(subject) !== undefined)?.[0];
       return together.match(subject) === first;

@@ -13,6 +13,7 @@ import { CONVERTERS } from '../../../servers/essence/unnest/converters/index.js'
 import { convertPcIndex } from '../../../servers/essence/unnest/converters/pc-index.js';
 import { FORMATS } from '../../../servers/essence/unnest/formats.js';
 import { decompressLzw } from '../../../servers/essence/unnest/lzw.js';
+import { assertProperty } from '../../helpers/property.js';
 import { attributesOf, contentOf, contextOf, IDENTITY, inputOf, summarize } from './helpers.js';
 import { binhex, latin1, lzw, tar } from './unnest-fixtures.js';
 
@@ -354,7 +355,7 @@ t.test('any bytes under a name of any nested type are summarized or rejected', a
     'x.eml',
   );
   const change = fc.array(fc.tuple(fc.nat(400), fc.nat(255)), { maxLength: 6 });
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(name, fc.constantFrom(...intact), change, async (file, bytes, changes) => {
       const body = Uint8Array.from(bytes);
       for (const [offset, value] of changes) if (offset < body.length) body[offset] = value;
@@ -378,7 +379,7 @@ t.test('E-43 LZW data is decompressed with any chunk boundaries', async (t) => {
   const text = fc
     .array(fc.constantFrom(0, 1, 97, 98, 255), { maxLength: 3000 })
     .map((bytes) => Uint8Array.from(bytes));
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(
       text,
       fc.integer({ min: 9, max: 16 }),

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import t from 'tap';
+import { assertProperty } from '../../helpers/property.js';
 import { summaryOf } from './fixtures/summary-of.js';
 import { contentOf, summarize } from './helpers.js';
 
@@ -197,7 +198,7 @@ t.test('property: no document makes the reader throw', async () => {
     ),
     fc.string({ maxLength: 8 }),
   );
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(
       fc.constantFrom('DocBook', 'JATS', 'FB2', 'TEI'),
       fc.array(piece, { maxLength: 60 }),

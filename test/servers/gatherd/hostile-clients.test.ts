@@ -6,6 +6,7 @@ import { setImmediate as immediate, setTimeout as pause } from 'node:timers/prom
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import t from 'tap';
+import { assertProperty } from '../../helpers/property.js';
 import {
   entry,
   exchange,
@@ -193,7 +194,7 @@ t.test('GATHERD-1.8, 4.8: pipelined commands in any fragments get their replies 
   );
   const cuts = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 10 });
   await t.resolves(
-    fc.assert(
+    assertProperty(
       fc.asyncProperty(fc.array(command, { maxLength: 25 }), cuts, async (commands, sizes) => {
         const text = `${commands.map(([line]) => line).join('')}QUIT\n`;
         const client = new RawClient(t, port);

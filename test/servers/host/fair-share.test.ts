@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { FairShare, type Share } from '../../../servers/host/index.js';
+import { assertProperty } from '../../helpers/property.js';
 
 /** The slice of a turn, in milliseconds. */
 const SLICE_MS = 0.5;
@@ -155,7 +156,7 @@ const plans = fc.array(
 
 t.test('whatever sessions cost, each comes to its end and none waits for ever', async (t) => {
   let waited = 0;
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(plans, async (all) => {
       const loop = new Loop();
       const sessions = all.map((plan) => new Session(loop, plan));
@@ -180,7 +181,7 @@ t.test('whatever sessions cost, each comes to its end and none waits for ever', 
 
 t.test('sessions that are closed while they wait leave nothing', async (t) => {
   let left = 0;
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(plans, fc.integer({ min: 0, max: 10 }), async (all, turns) => {
       const loop = new Loop();
       const sessions = all.map((plan) => new Session(loop, plan));

@@ -12,6 +12,7 @@ import {
   GathererStore,
   openObjectReader,
 } from '../../../storage/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { collect, soif } from '../helpers.js';
 
@@ -407,7 +408,7 @@ t.test('any changes in any batches give the same result as a simple model of the
     md5: fc.constantFrom('', '', 'aa', 'bb'),
   });
   const store = await openStore(t);
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(fc.array(fc.array(item, { maxLength: 6 }), { maxLength: 5 }), async (calls) => {
       await store.clear();
       type ModelObject = { url: string; name: string; version: string; time: number; md5: string };

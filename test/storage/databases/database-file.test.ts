@@ -14,6 +14,7 @@ import {
   openSource,
   recordOf,
 } from '../../../storage/databases/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { BARE, contentOf, databaseOf, ONE, TWO } from './helpers.js';
 
@@ -60,7 +61,7 @@ t.test(
     const urls = fc.uniqueArray(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }), {
       maxLength: 60,
     });
-    await fc.assert(
+    await assertProperty(
       fc.asyncProperty(urls, fc.integer({ min: 1, max: 400 }), async (names, pageBytes) => {
         const model = new Map<string, string>();
         using database = DatabaseFile.open(join(directory, `${fileNumber++}`), { create: true });

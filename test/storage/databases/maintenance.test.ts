@@ -19,6 +19,7 @@ import {
 } from '../../../storage/databases/index.js';
 import { replaceFile } from '../../../storage/files/replace-file.js';
 import { GathererStore, Generations } from '../../../storage/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { collect, readExport } from '../helpers.js';
 import { BARE, contentOf, databaseOf, ONE, TWO, wrapped } from './helpers.js';
@@ -284,7 +285,7 @@ t.test('mkindex makes a store equal to the database, whatever it was before', as
     fc.record({ time: fc.integer({ min: 1, max: 5 }), title: fc.constantFrom('x', 'y') }),
   );
   let now = 100;
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(objects, async (model) => {
       now++;
       using database = DatabaseFile.open(join(directory, `${now}`), { create: true });

@@ -10,6 +10,7 @@ import t from 'tap';
 import { StateError, StorageError } from '../../../protocols/errors.js';
 import { checkStores } from '../../../storage/check/index.js';
 import { GathererStore, queueKey } from '../../../storage/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { collect, documentRecord, queuedUri, readExport, soif, summary } from '../helpers.js';
 
@@ -211,7 +212,7 @@ t.test('summaries are stored and exported', async (t) => {
     const script = fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 8 });
     const directory = await temporaryDirectory(t);
     let store = await GathererStore.open(directory);
-    await fc.assert(
+    await assertProperty(
       fc.asyncProperty(script, fc.boolean(), async (batches, concurrent) => {
         const clean = store.batch();
         for await (const page of store.summaries.iterate())

@@ -5,6 +5,7 @@ import t from 'tap';
 import { TableCache } from '../../../storage/gatherer/table-cache.js';
 import { GathererStore } from '../../../storage/index.js';
 import { ReferencesReader } from '../../../storage/references/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 /** Returns a fetched document with its links. */
@@ -149,7 +150,7 @@ t.test('after any sequence of changes the last change of each document applies (
     fc.tuple(url, fc.constant('same' as const)),
     fc.constant('reopen' as const),
   );
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 8 }), async (groups) => {
       const directory = await temporaryDirectory(t);
       const expected: Record<string, string[]> = {};

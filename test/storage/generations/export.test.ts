@@ -9,6 +9,7 @@ import { StorageError } from '../../../protocols/errors.js';
 import { BlockCutter, MAX_BLOCK_BYTES } from '../../../storage/generations/export/block-cutter.js';
 import { ReadyExport } from '../../../storage/generations/export/ready-export.js';
 import { GathererStore, Generations, type Summary, type SummarySnapshot } from '../../../storage/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { collect, readExport, soif, summary } from '../helpers.js';
 
@@ -100,7 +101,7 @@ t.test('GATHERD-4.3, 4.6 the blocks yield the objects since any time', async (t)
     }
     await snapshot.close();
   });
-  await t.resolves(fc.assert(property, { numRuns: 10 }));
+  await t.resolves(assertProperty(property, { numRuns: 10 }));
 });
 
 t.test('GATHERD-6.1 the clear bytes at any position, read in any order and by many at once', async (t) => {
@@ -131,7 +132,7 @@ t.test('GATHERD-6.1 the clear bytes at any position, read in any order and by ma
   if (ready === undefined) return;
   t.same(ready.clearRange(ready.blocks), { start: 0, end: whole.length });
   const ranges = fc.array(range, { minLength: 1, maxLength: 8 });
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(ranges, async (some) => check(ready, some)),
     { numRuns: 40 },
   );
@@ -140,7 +141,7 @@ t.test('GATHERD-6.1 the clear bytes at any position, read in any order and by ma
   const generation = join(directory, String(snapshot.generation));
   const other = await ReadyExport.open(generation);
   await rm(generation, { recursive: true });
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(ranges, async (some) => check(other, some)),
     { numRuns: 10 },
   );

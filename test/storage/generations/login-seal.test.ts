@@ -6,6 +6,7 @@ import t from 'tap';
 import { LoginSeal } from '../../../storage/generations/login-seal.js';
 import { GathererStore } from '../../../storage/index.js';
 import type { QueuedUri } from '../../../storage/records/records.js';
+import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { documentRecord } from '../helpers.js';
 
@@ -34,13 +35,13 @@ t.test('G-81: any text is opened as it was sealed, and no login is left in it', 
   const url = fc
     .record({ login, path: fc.webPath() })
     .map(({ login, path }) => `ftp://${login}@h.test${path}`);
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(fc.oneof(url, fc.string(), fc.webUrl())), (texts) => {
       const text = JSON.stringify(texts);
       t.equal(seal.open(seal.seal(text)), text);
     }),
   );
-  fc.assert(
+  assertProperty(
     fc.property(login, (secret) => {
       t.notOk(seal.seal(`http://${secret}@h.test/`).includes(`${secret}@`));
     }),

@@ -5,7 +5,6 @@ import { indexerConformance } from '../../../storage/indexers/conformance.js';
 import { type Indexer, type IndexerCapabilities, openIndexer } from '../../../storage/indexers/index.js';
 
 // The time of the whole process, in which the other tests of the area run too.
-t.setTimeout(600_000);
 const CAPABILITIES: IndexerCapabilities = {
   substrings: true,
   words: true,

@@ -5,6 +5,7 @@ import t from 'tap';
 import type { Expression } from '../../../protocols/broker/index.js';
 import { decodeSoif, encodeSoif, SoifObject } from '../../../protocols/soif/index.js';
 import type { EmbeddedIndexerOptions } from '../../../storage/indexers/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import { EmbeddedFixture, objectOf, PLAIN_SEARCH } from './embedded-fixture.js';
 import { type NaiveOptions, naiveMatch } from './naive.js';
 
@@ -131,7 +132,7 @@ async function agrees(
   seed: number,
   runs: number,
 ) {
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(expression, options, fc.boolean(), async (query, matching, wantLines) => {
       const results = fixture.indexer.query(query, { ...PLAIN_SEARCH, ...matching, wantLines });
       const found = new Map<number, readonly { attribute: string; text: string; first: boolean }[]>();

@@ -6,6 +6,7 @@ import { OidSet } from '../../../storage/broker/oid-set.js';
 import { hardText } from '../../../storage/indexers/glimpse/hard-text.js';
 import type { Part } from '../../../storage/indexers/glimpse/parts.js';
 import { planParts } from '../../../storage/indexers/glimpse/plan.js';
+import { assertProperty } from '../../helpers/property.js';
 
 t.test(
   'BRK-8.2 after any changes the newest version of every object is in the last part that has it',
@@ -15,7 +16,7 @@ t.test(
       fill: fc.constantFrom(0, 0, 1, 700, 1500),
       removeShare: fc.constantFrom(0, 0, 0, 0.1, 0.6, 1),
     });
-    fc.assert(
+    assertProperty(
       fc.property(fc.array(change, { minLength: 1, maxLength: 40 }), (changes) => {
         let parts: Part[] = [];
         let next = 1;
@@ -87,7 +88,7 @@ t.test('BRK-8.9 long words and long lines are found in any bytes', (t) => {
     }),
     fc.record({ byte: fc.constantFrom(' ', '-'), count: fc.integer({ min: 7000, max: 9000 }) }),
   );
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
       const text = pieces.map(({ byte, count }) => byte.repeat(count)).join('');
       const expected = {

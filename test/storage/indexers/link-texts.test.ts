@@ -10,6 +10,7 @@ import {
   linkKeysOf,
   urlDigest,
 } from '../../../storage/indexers/link-texts.js';
+import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 const TEXTS = ['News', 'the NEWS', 'Überblick', '', '日本'];
@@ -39,7 +40,7 @@ t.test(
   async (t) => {
     const directory = await temporaryDirectory(t);
     let file = 0;
-    await fc.assert(
+    await assertProperty(
       fc.asyncProperty(
         fc.array(fc.array(change, { minLength: 1, maxLength: 5 }), { maxLength: 5 }),
         async (transactions) => {

@@ -7,8 +7,8 @@ import {
   RANKED_COLUMNS,
   RelevanceStatements,
 } from '../../../storage/indexers/relevance-statements.js';
-
 import { TimeSlice } from '../../../storage/indexers/time-slice.js';
+import { assertProperty } from '../../helpers/property.js';
 import { type Teardown, temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 const NAMES = COLUMN_WEIGHTS.map(({ name }) => name);
@@ -56,7 +56,7 @@ t.test('the counts of every part are those of a reader', async (t) => {
   );
   // A word in most of the objects has the least inverse document frequency.
   const objects = fc.array(columns, { minLength: 1, maxLength: 12 });
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(
       objects,
       fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 2 }),

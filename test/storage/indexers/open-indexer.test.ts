@@ -16,7 +16,6 @@ import { indexFileIn, openRebuildable } from '../../../storage/indexers/rebuilda
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { EmbeddedFixture, expressionOf, type ObjectAttributes, PLAIN_SEARCH } from './embedded-fixture.js';
 
-t.setTimeout(120_000);
 /** The program that an engine needs. */
 const PROGRAMS: Readonly<Record<IndexerType, string | undefined>> = {
   embedded: undefined,

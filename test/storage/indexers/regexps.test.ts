@@ -5,6 +5,7 @@ import t from 'tap';
 import { compileLeaf } from '../../../storage/indexers/leaf.js';
 import { leastRegexpSize } from '../../../storage/indexers/regexp-size.js';
 import { regexpSteps } from '../../../storage/indexers/regexp-steps.js';
+import { assertProperty } from '../../helpers/property.js';
 import { EmbeddedFixture, expressionOf, PLAIN_SEARCH } from './embedded-fixture.js';
 
 const atom = fc.constantFrom(
@@ -75,7 +76,7 @@ function inSteps(regexp: RE2JS, text: string): { readonly found: boolean; readon
 }
 
 t.test('matching in pieces finds what the library finds', async () => {
-  fc.assert(
+  assertProperty(
     fc.property(source, line, fc.boolean(), (text, input, ignoreCase) => {
       const regexp = compiled(text, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
       return regexp === undefined || inSteps(regexp, input).found === regexp.test(input);
@@ -85,7 +86,7 @@ t.test('matching in pieces finds what the library finds', async () => {
 });
 
 t.test('the estimated size is never above the real one', async () => {
-  fc.assert(
+  assertProperty(
     fc.property(source, (text) => {
       const regexp = compiled(text, 0);
       return regexp === undefined || leastRegexpSize(text) <= regexp.programSize();

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { withoutMarks } from '../../../storage/indexers/marks.js';
 import { isStopWord, WordForms } from '../../../storage/indexers/word-forms.js';
+import { assertProperty } from '../../helpers/property.js';
 import { EmbeddedFixture, type ObjectAttributes, objectOf } from './embedded-fixture.js';
 
 const PAGE = { ignoreCase: true, matchWord: true, wantLines: false } as const;
@@ -240,7 +241,7 @@ t.test('hostile words: any text of a query gets finite scores in a descending or
   const query = fc
     .array(word, { minLength: 1, maxLength: 20 })
     .map((words) => words.map((w) => `"${w}"`).join(' or '));
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(query, async (text) => {
       const hits = await fixture.search(text, PAGE);
       const scores = hits.map(({ score = 0 }) => score);

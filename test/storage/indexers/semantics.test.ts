@@ -12,8 +12,6 @@ import {
 } from '../../../storage/indexers/index.js';
 import { EmbeddedFixture } from './embedded-fixture.js';
 
-t.setTimeout(240_000);
-
 const ALL_CAPABILITIES: IndexerCapabilities = {
   substrings: true,
   words: true,

@@ -4,13 +4,14 @@ import fc from 'fast-check';
 import t from 'tap';
 import { ApproximateMatcher } from '../../../storage/indexers/approximate.js';
 import { approximateLookup, partLookup, regexpLookup } from '../../../storage/indexers/term-lookup.js';
+import { assertProperty } from '../../helpers/property.js';
 import { EmbeddedFixture } from './embedded-fixture.js';
 
 t.test('BRK-2.23 with one error, the look-up finds a word of every match', (t) => {
   const letters = fc.constantFrom('a', 'b', 'c');
   const word = (minLength: number, maxLength: number) =>
     fc.array(letters, { minLength, maxLength }).map((all) => all.join(''));
-  fc.assert(
+  assertProperty(
     fc.property(
       word(5, 8),
       fc.array(word(1, 9), { minLength: 1, maxLength: 4 }),

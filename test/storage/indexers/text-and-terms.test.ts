@@ -18,6 +18,7 @@ import {
   phraseOf,
   wordsOf,
 } from '../../../storage/indexers/words.js';
+import { assertProperty } from '../../helpers/property.js';
 
 /** All characters of the first two planes. */
 const CODE_POINTS = Array.from({ length: 0x20000 }, (_, code) => code)
@@ -55,13 +56,13 @@ t.test('folding maps each character independently', async () => {
   const text = fc.string({
     unit: fc.constantFrom('a', 'Σ', 'ς', 'İ', 'ß', 'ẞ', ' ', '.', 'ſ', '\u0345', '😀', 'Dž'),
   });
-  fc.assert(fc.property(text, text, (a, b) => fold(a + b) === fold(a) + fold(b)));
+  assertProperty(fc.property(text, text, (a, b) => fold(a + b) === fold(a) + fold(b)));
 });
 
 t.test(
   'the text for the index has the words of the text and nothing the tokenizer could split',
   async (t) => {
-    fc.assert(
+    assertProperty(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const tokens = indexText(text).split(/[\0\x02-/:-@[-^`{-\x7f]+/);
         const words = wordsOf(fold(text)).map((word) => word.text);
@@ -86,7 +87,7 @@ t.test('BRK-2.5 the index has a break where more than blanks separates two words
     fc.uint8Array().map((bytes) => Buffer.from(bytes)),
     fc.nat(3).map((n) => Buffer.from(`é, ${'ж'.repeat(2_000 + 1_000 * n)} ${'z'.repeat(4_000 + 100 * n)}`)),
   );
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(value, { maxLength: 3 }), (values) => {
       const column = new ColumnText();
       for (const bytes of values) column.add(bytes);
@@ -111,7 +112,7 @@ t.test('a set of OIDs behaves like a Set', async () => {
     fc.constantFrom(0, 0xffff_ffff),
   );
   const oids = fc.array(oid);
-  fc.assert(
+  assertProperty(
     fc.property(oids, oids, (a, b) => {
       const sorted = (values: Iterable<number>) => [...new Set(values)].sort((x, y) => x - y).join();
       const set = () => OidSet.of(a);
@@ -133,7 +134,7 @@ t.test('a set of OIDs behaves like a Set', async () => {
 t.test('BRK-2.23 approximate matches agree with a test of every substring of the line', async () => {
   const line = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '😀'), maxLength: 9 });
   const pattern = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '😀'), minLength: 2, maxLength: 5 });
-  fc.assert(
+  assertProperty(
     fc.property(
       line,
       pattern,
@@ -206,7 +207,7 @@ t.test('every match of a regular expression contains its required literals', asy
   );
   const source = fc.array(part, { maxLength: 6 }).map((parts) => parts.join(''));
   const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '.', 'x', 'y') });
-  fc.assert(
+  assertProperty(
     fc.property(source, text, (pattern, line) => {
       return (
         !new RegExp(pattern).test(line) ||
@@ -227,7 +228,7 @@ t.test('BRK-2.22 a term is a literal or a pattern', async (t) => {
   t.same(parseTerm('ab.cd*e#f'), { kind: 'pattern', source: 'ab.cd*e.*f', required: ['ab', 'c', 'e', 'f'] });
   t.same(parseTerm('^a[]x-z]$'), { kind: 'pattern', source: '^a[\\]x-z]$', required: ['a'] });
   t.same(parseTerm('a|b'), { kind: 'pattern', source: 'a|b', required: [] });
-  fc.assert(
+  assertProperty(
     fc.property(fc.string({ unit: fc.constantFrom(...'ab.#[]^$|*()\\- 😀') }), (term) => {
       const pattern = parseTerm(term);
       return pattern.kind === 'literal' || RE2JS.compile(pattern.source) !== undefined;
@@ -251,7 +252,7 @@ t.test('approximate matching of a long line pauses, and finds the same', async (
     t.equal(step.value, expected);
     t.ok(pauses > 200, `${pauses} pauses in ${line.length} characters`);
   }
-  fc.assert(
+  assertProperty(
     fc.property(
       fc.string({ unit: fc.constantFrom('a', 'b', ' ', '\u{1f600}'), minLength: 4_000, maxLength: 9_000 }),
       fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 6, maxLength: 20 }),

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { editDistance } from '../../../storage/indexers/edit-distance.js';
 import type { WordRequest } from '../../../storage/indexers/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import { EmbeddedFixture } from './embedded-fixture.js';
 
 /** The definition: insertions, deletions, substitutions and exchanges of neighbors. */
@@ -22,7 +23,7 @@ function plainDistance(a: readonly string[], b: readonly string[]): number {
 
 t.test('the distance of two words, up to a maximum', async (t) => {
   const word = fc.array(fc.constantFrom('a', 'b', 'c', '\u{1f600}'), { maxLength: 5 });
-  fc.assert(
+  assertProperty(
     fc.property(word, word, fc.nat(4), (a, b, max) => {
       t.equal(editDistance(a, b, max), Math.min(plainDistance(a, b), max + 1));
     }),

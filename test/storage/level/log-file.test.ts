@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { readLog } from '../../../storage/level/verify/log-file.js';
+import { assertProperty } from '../../helpers/property.js';
 
 t.test(
   'a record that claims more than the log has, after others, is damage or torn, not a wait for ever',
@@ -21,7 +22,7 @@ t.test('any bytes are read to their end', (t) => {
     type: fc.integer({ min: 0, max: 5 }),
     content: fc.uint8Array({ maxLength: 700 }),
   });
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(record, { maxLength: 60 }), (claims) => {
       const log = Buffer.concat(
         claims.flatMap(({ length, type, content }) => {

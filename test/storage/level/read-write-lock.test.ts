@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
 import { ReadWriteLock } from '../../../storage/level/read-write-lock.js';
+import { assertProperty } from '../../helpers/property.js';
 
 t.test('callers that waited for the same holder do not run beside each other', async (t) => {
   const lock = new ReadWriteLock('the store');
@@ -24,7 +25,7 @@ t.test('callers that waited for the same holder do not run beside each other', a
 
 t.test('an exclusive holder is alone, in any order of calls', async (t) => {
   const call = fc.record({ exclusive: fc.boolean(), start: fc.nat(6), turns: fc.nat(4) });
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(fc.array(call, { maxLength: 20 }), async (calls) => {
       const lock = new ReadWriteLock('the store');
       let readers = 0;

@@ -16,6 +16,7 @@ import {
   type RegistryProblem,
   repairRegistry,
 } from '../../../storage/original-registry/index.js';
+import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { handFile, handRecord, recordOf } from './helpers.js';
 
@@ -288,7 +289,7 @@ t.test('REG-15: damage to one record loses at most that record (property)', asyn
   const path = join(await temporaryDirectory(t), 'Registry');
   const oids = [1, 2, 3, 4, 5];
   await t.resolves(
-    fc.assert(
+    assertProperty(
       fc.asyncProperty(
         fc.nat(4),
         fc.uint8Array({ minLength: 1, maxLength: 24 }),

@@ -14,6 +14,7 @@ import {
 } from '../../../storage/references/index.js';
 import { type ByteOrder, PairParser } from '../../../storage/references/pair-parser.js';
 import { cli } from '../../helpers/cli.js';
+import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { FIXTURE_PAIRS, publishFixture } from './fixture.js';
 
@@ -60,7 +61,7 @@ t.test('R-19: the record (10, 20) is parsed as db_dump writes it', async (t) => 
 t.test('R-19: the result does not depend on chunk boundaries', async (t) => {
   const text = `${HEADER} 0a000000\n 14000000\n 0b000000\n 15000000\nDATA=END\n`;
   const lengths = fc.array(fc.nat(20), { maxLength: 30 });
-  fc.assert(
+  assertProperty(
     fc.property(lengths, (chunkLengths) => {
       t.strictSame(parsePairs(text, 'little', chunkLengths), [10, 20, 11, 21]);
       t.strictSame(parsePairs('1 2\n 3\t4\n# 5\n6 7', 'little', chunkLengths), [1, 2, 3, 4, 6, 7]);
@@ -284,7 +285,7 @@ t.test('R-2: ranks sum to 1 and do not depend on the order of links', async (t) 
     for (const [from, to] of pairs) table[from] = [...(table[from] ?? []), to];
     return table;
   };
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(links, async (pairs) => {
       const { ranks } = await pageRank(graphOf(10, tableOf(pairs)));
       t.ok(Math.abs(ranks.reduce((sum, rank) => sum + rank, 0) - 1) < 1e-9);

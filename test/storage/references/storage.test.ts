@@ -11,6 +11,7 @@ import { joinUrl, splitUrl } from '../../../storage/references/document-url.js';
 import { CurrentReferences, ReferencesBuilder, ReferencesReader } from '../../../storage/references/index.js';
 import { KeyIndex } from '../../../storage/references/key-index.js';
 import { RecordSorter } from '../../../storage/references/record-sorter.js';
+import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { FIXTURE_DOCUMENTS, publishFixture } from './fixture.js';
 
@@ -74,7 +75,7 @@ t.test('R-11, R-12, R-29, R-32: the lists of any graph equal those of a naive co
     documents: fc.uniqueArray(fc.record({ id: ids, host: fc.nat(3) }), { selector: ({ id }) => id }),
     pairs: fc.array(fc.tuple(ids, ids), { maxLength: 60 }),
   });
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(graphs, async ({ documents, pairs }) => {
       const inputs = documents.map(({ id, host }) => ({
         id,
@@ -113,7 +114,7 @@ t.test('R-11, R-12, R-29, R-32: the lists of any graph equal those of a naive co
 t.test('R-11: the sorter is stable, in memory and with merged runs', async (t) => {
   const directory = await temporaryDirectory(t);
   const records = fc.array(fc.oneof(fc.nat(5), fc.integer({ min: 0, max: 0xffff_ffff })), { maxLength: 300 });
-  fc.assert(
+  assertProperty(
     fc.property(records, fc.constantFrom(1, 3), fc.constantFrom(64, 400, 100_000), (keys, width, memory) => {
       using sorter = new RecordSorter(width, memory, join(directory, 'run'));
       for (const [position, key] of keys.entries()) {
@@ -136,7 +137,7 @@ t.test('R-11: the sorter is stable, in memory and with merged runs', async (t) =
 
 t.test('R-9: keys are found in dense and sparse ranges', async (t) => {
   const keys = fc.uniqueArray(fc.oneof(fc.nat(40), fc.integer({ min: 0, max: 0xffff_ffff })));
-  fc.assert(
+  assertProperty(
     fc.property(keys, fc.integer({ min: 0, max: 0xffff_ffff }), (some, other) => {
       const sorted = Uint32Array.from(some).sort();
       const index = new KeyIndex(sorted);
@@ -149,7 +150,7 @@ t.test('R-9: keys are found in dense and sparse ranges', async (t) => {
 t.test('R-12: the first occurrence of an ID is detected in successive lists', async (t) => {
   const lists = fc.array(fc.array(fc.nat(60), { maxLength: 120 }), { maxLength: 5 });
   const distinct = new DistinctIds();
-  fc.assert(
+  assertProperty(
     fc.property(lists, (all) => {
       for (const list of all) {
         distinct.clear();

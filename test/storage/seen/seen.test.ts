@@ -17,6 +17,7 @@ import {
   type SeenKind,
 } from '../../../storage/seen/index.js';
 import { KeyTable } from '../../../storage/seen/key-table.js';
+import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 /** Opens a filter with limits so small that a test causes merges and runs. */
@@ -153,7 +154,7 @@ t.test('CRAWL-3.8, 4.6 level uses the rows of the store and writes in the batch 
 t.test('a table of keys behaves as a set', async () => {
   const word = fc.integer({ min: 0, max: 3 });
   const change = fc.record({ add: fc.boolean(), low: word, high: word });
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(change, { maxLength: 200 }), (changes) => {
       const table = new KeyTable();
       const model = new Set<string>();

@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { decodeBytes } from '../../../../servers/essence/charset/index.js';
+import { assertProperty } from '../../../helpers/property.js';
 import { encodeEightBit } from './encode.js';
 
 /** Texts of this project's own, with the character sets of eight bits in which their language was written. */
@@ -137,7 +138,7 @@ t.test('E-77 frames of DOS around a text, and a single damaged byte of UTF-8', a
 });
 
 t.test('E-77 any bytes are decoded, and the same way each time', async (t) => {
-  fc.assert(
+  assertProperty(
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
       const text = decodeBytes(bytes, { html: false });
       return typeof text === 'string' && text === decodeBytes(bytes, { html: false });

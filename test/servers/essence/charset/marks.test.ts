@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { decodeBytes } from '../../../../servers/essence/charset/index.js';
+import { assertProperty } from '../../../helpers/property.js';
 import { encodeEightBit, encodeUtf32 } from './encode.js';
 
 const RUSSIAN = 'Сборщик обходит серверы, читает документы\nи составляет их описания.';
@@ -110,7 +111,7 @@ t.test('E-77 character sets of DOS and the Macintosh by their names', async (t) 
 });
 
 t.test('E-77 any text survives UTF-16 and UTF-32 with a mark', async (t) => {
-  fc.assert(
+  assertProperty(
     fc.property(fc.string({ unit: 'grapheme' }), (text) => {
       const wide = Buffer.from(`\ufeff${text}`, 'utf16le');
       const same = text.startsWith('\0') || decodeBytes(wide, { html: false }) === text;
