@@ -3,7 +3,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import t from 'tap';
 import { ConnectionError, errorsIn, messageOf, StorageError, UsageError } from '../../protocols/errors.js';
@@ -21,6 +22,8 @@ import { Site } from '../helpers/site.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { document, NOW, openBroker, ScriptedGatherd, serveBroker } from '../servers/broker/helpers.js';
 
+/** A folder to gather. */
+const DOCUMENTS = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'test', 'attacks');
 const HAS_SCRIPT = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
 
 /** Sets the title, colors, moves the cursor, reports the terminal, in 7-bit, 8-bit and UTF-8 form; reorders text. */
@@ -265,7 +268,7 @@ t.test(
 
 t.test('files that hold passwords are readable by their owner only', async (t) => {
   const data = await temporaryDirectory(t);
-  const { config } = configFromRoots([`${process.cwd()}/test/attacks`], {});
+  const { config } = configFromRoots([DOCUMENTS], {});
   const kit = await AllInOne.start({
     dataDirectory: data,
     host: '127.0.0.1',
@@ -286,7 +289,7 @@ t.test('files that hold passwords are readable by their owner only', async (t) =
     '--name',
     'x',
     '--index',
-    join(process.cwd(), 'test', 'attacks'),
+    DOCUMENTS,
     ...directories,
   ]);
   t.equal(created.status, 0, created.bytes.toString());

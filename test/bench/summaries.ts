@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { overlap } from '../helpers/text-oracles.js';
+import { TEST_DATA } from '../run/needs.js';
 import { median, print, writeResult } from './harness.js';
 import { type CorpusFile, makeCorpus } from './summaries/corpus.js';
 import { kitReader } from './summaries/kit-reader.js';
@@ -40,9 +41,9 @@ export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
     options: {
-      packages: { type: 'string', default: join(tmpdir(), 'essence-corpus') },
+      packages: { type: 'string', default: join(TEST_DATA, 'essence-corpus') },
       corpus: { type: 'string', default: join(tmpdir(), 'summaries-corpus') },
-      tika: { type: 'string', default: join(tmpdir(), 'tika', 'tika-app-2.9.2.jar') },
+      tika: { type: 'string', default: join(TEST_DATA, 'tika', 'tika-app-2.9.2.jar') },
       type: { type: 'string', multiple: true },
       files: { type: 'string', default: '40' },
       passes: { type: 'string', default: '5' },

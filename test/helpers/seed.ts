@@ -7,10 +7,10 @@
 export const SEED = Number(process.env.HARVEST_SEED ?? 1);
 
 /** `core` and `gate` run a part of the work of a script, `verify` all of it. */
-export type Tier = 'core' | 'gate' | 'verify';
+type Tier = 'core' | 'gate' | 'verify';
 
 /** The tier of this run; `verify`, thus everything, for a script that is started by hand. */
-export const TIER: Tier =
+const TIER: Tier =
   process.env.HARVEST_TIER === 'core' || process.env.HARVEST_TIER === 'gate'
     ? process.env.HARVEST_TIER
     : 'verify';

@@ -3,7 +3,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
@@ -12,8 +11,9 @@ import { indexArchive, packWacz, zstdProblem } from '../../servers/crawler/warc/
 import { scratchDirectory } from '../helpers/daemon.js';
 import { crawlOrdered } from '../helpers/ordered-crawl.js';
 import { page, Site } from '../helpers/site.js';
+import { TEST_DATA } from '../run/needs.js';
 
-const TOOLS = process.env.ARCHIVE_TOOLS ?? join(tmpdir(), 'archive-tools');
+const TOOLS = process.env.ARCHIVE_TOOLS ?? join(TEST_DATA, 'archive-tools');
 const skip = existsSync(join(TOOLS, 'bin/wacz')) ? false : `${TOOLS} needed: warcio, cdxj-indexer, wacz`;
 
 function run(program: string, ...args: readonly string[]) {

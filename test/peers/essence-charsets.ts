@@ -5,7 +5,7 @@
  *
  *     node dist/test/peers/essence-charsets.js [--worst] [DIRECTORY]
  *
- * DIRECTORY (default: `charset-corpus` in the temporary directory) contains the unpacked packages gnome-user-docs and
+ * DIRECTORY (default: `charset-corpus` in the folder of test data) contains the unpacked packages gnome-user-docs and
  * gnome-control-center-data, which are not among the texts of the models. Needs iconv and uchardet; Tika is compared if its jar is in
  * `tika` in the temporary directory. Prints TAP, and the number of texts that each reader decodes rightly.
  */
@@ -18,6 +18,7 @@ import { decodeBytes } from '../../servers/essence/charset/index.js';
 import { tikaReader } from '../bench/summaries/tika-reader.js';
 import { catalogMessages } from '../helpers/message-catalogs.js';
 import { overlap, wordsOf } from '../helpers/text-oracles.js';
+import { TEST_DATA } from '../run/needs.js';
 import { containersOf, ENCODINGS } from '../servers/essence/charset/containers.js';
 import { contentOf, summarize } from '../servers/essence/helpers.js';
 
@@ -25,9 +26,9 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { worst: { type: 'boolean', default: false }, per: { type: 'string', default: '8' } },
 });
-const corpus = positionals[0] ?? join(tmpdir(), 'charset-corpus');
+const corpus = positionals[0] ?? join(TEST_DATA, 'charset-corpus');
 const MANUAL = join('..', 'shared', 'seeds', 'harvest-gatherer-manual-ru.txt');
-const JAR = join(tmpdir(), 'tika', 'tika-app-2.9.2.jar');
+const JAR = join(TEST_DATA, 'tika', 'tika-app-2.9.2.jar');
 /** Texts of a language in one character set. */
 const TEXTS = Number(values.per);
 /** Characters of a text, without markup. */

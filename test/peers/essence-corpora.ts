@@ -4,7 +4,7 @@
  *
  *     node dist/test/peers/essence-corpora.js [--all] [--files 120] [--oracle-files 25] [--worst] [DIRECTORY]
  *
- * DIRECTORY (default: `essence-corpus` in the temporary directory) contains unpacked packages, as for essence-oracles.js; other
+ * DIRECTORY (default: `essence-corpus` in the folder of test data) contains unpacked packages, as for essence-oracles.js; other
  * useful ones are libcurl4-doc (Pdf, HTML, C), libpython3.11-testsuite (mail, archives, sound, broken files),
  * python3-docutils (HTML), spamassassin (mail), postgresql-doc-15 (HTML). Of each type at most `--files` are read, and
  * at most `--oracle-files` compared; `--all` uses all. Prints TAP: one line per property, and the peak of memory.
@@ -28,6 +28,7 @@ import {
 } from '../../servers/essence/index.js';
 import { ARCHIVE_FORMATS, type ArchiveMember } from '../helpers/archives.js';
 import { gunzip, oracleText, overlap, sampleEvenly, TEXT_ORACLES, wordsOf } from '../helpers/text-oracles.js';
+import { TEST_DATA } from '../run/needs.js';
 
 /** Minimum number of files of a complete corpus. */
 const MIN_FILES = 1000;
@@ -60,7 +61,7 @@ const { values, positionals } = parseArgs({
 });
 const maxFiles = values.all ? Number.POSITIVE_INFINITY : Number(values.files);
 const maxCompared = values.all ? Number.POSITIVE_INFINITY : Number(values['oracle-files']);
-const corpus = positionals[0] ?? join(tmpdir(), 'essence-corpus');
+const corpus = positionals[0] ?? join(TEST_DATA, 'essence-corpus');
 const COMMON_OPTIONS: EssenceOptions = {
   gathererName: 'corpora',
   gathererHost: 'localhost',

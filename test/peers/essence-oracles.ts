@@ -28,6 +28,7 @@ import {
   type TextOracle,
   wordsOf,
 } from '../helpers/text-oracles.js';
+import { TEST_DATA } from '../run/needs.js';
 
 /** Medians below this fail. */
 const MIN_MEDIAN = 0.95;
@@ -42,7 +43,7 @@ const { values, positionals } = parseArgs({
     worst: { type: 'boolean', default: false },
   },
 });
-const corpus = positionals[0] ?? join(tmpdir(), 'essence-corpus');
+const corpus = positionals[0] ?? join(TEST_DATA, 'essence-corpus');
 const context = await createEssenceContext({
   gathererName: 'oracles',
   gathererHost: 'localhost',

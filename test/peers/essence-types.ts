@@ -14,10 +14,11 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createEssenceContext, recognize } from '../../servers/essence/index.js';
+import { TEST_DATA } from '../run/needs.js';
 import { IDENTITY } from '../servers/essence/helpers.js';
 
 const [root = '/usr/share'] = process.argv.slice(2);
-const JAR = join(tmpdir(), 'tika', 'tika-app-2.9.2.jar');
+const JAR = join(TEST_DATA, 'tika', 'tika-app-2.9.2.jar');
 const FILES_OF_SUFFIX = 32;
 const MIN_FILES = 2600;
 const MAX_BYTES = 2_000_000;

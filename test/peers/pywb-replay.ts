@@ -2,7 +2,6 @@
 // densities for which it has other images, and its site is asked for nothing. Prints TAP. Needs pywb's virtual environment (PYWB, its directory),
 // Chromium and the fonts of DejaVu; skipped without them.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, deflateSync, gzipSync } from 'node:zlib';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
@@ -12,8 +11,9 @@ import { launchBrowser } from '../helpers/browser.js';
 import { freePort, scratchDirectory, startDaemon } from '../helpers/daemon.js';
 import { crawlOrdered } from '../helpers/ordered-crawl.js';
 import { type Page, Site } from '../helpers/site.js';
+import { TEST_DATA } from '../run/needs.js';
 
-const PYWB = process.env.PYWB ?? join(tmpdir(), 'pywb');
+const PYWB = process.env.PYWB ?? join(TEST_DATA, 'pywb');
 const FONTS = '/usr/share/fonts/truetype/dejavu';
 const NEEDED = [
   join(PYWB, 'bin/wayback'),

@@ -1,9 +1,9 @@
 // Finds documents of each type on this machine.
 import type { Dirent } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { TEST_DATA } from '../../run/needs.js';
 
 /** A document in memory. */
 export interface BenchDocument {
@@ -23,7 +23,7 @@ export interface Kind {
 }
 
 /** Unpacked Debian packages, as `.ci/run` fetches them. */
-const CORPUS = join(tmpdir(), 'essence-corpus');
+const CORPUS = join(TEST_DATA, 'essence-corpus');
 
 /** Typical web pages: the documentation of Java and of a database. */
 export const HTML_DIRECTORIES = [

@@ -1,0 +1,3 @@
+// One process for the runner of the tests.
+import '../run/plan.test.js';
+import '../run/run.test.js';
