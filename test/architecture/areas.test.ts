@@ -6,7 +6,7 @@ import t from 'tap';
 
 /** The TypeScript sources: the compiled tree may still contain files whose sources were deleted. */
 const ROOT = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'test');
-/** Folders whose tests `.ci/run` starts one by one. */
+/** Folders whose tests have rows of their own in the manifest. */
 const WITHOUT_AREA = /^(?:areas|programs|clients\/conformance|conformance|faults|attacks|slow|peers)\//;
 
 t.test('every test file belongs to one area', async (t) => {

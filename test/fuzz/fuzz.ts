@@ -49,7 +49,7 @@ const { values, positionals } = parseArgs({
 
 const dist = join(import.meta.dirname, '../..');
 const instrumented = join(dist, 'instrumented');
-const seed = Number(values.seed ?? Math.floor(Math.random() * 1e9));
+const seed = Number(values.seed ?? process.env.HARVEST_SEED ?? Math.floor(Math.random() * 1e9));
 
 interface Outcome {
   readonly statistics: FuzzStatistics;

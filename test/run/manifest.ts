@@ -19,6 +19,9 @@ function command(name: string, tier: Tier, seconds: number, words: readonly stri
 }
 
 export const MANIFEST: readonly Script[] = [
+  // 98 targets of 20 seconds, two at a time.
+  { ...row('fuzz/fuzz', 'verify', 2000, 'measured', 'test/fuzz'), args: ['--seconds', '20', '--jobs', '2'] },
+  command('check/coverage', 'verify', 600, ['npm', 'run', '--silent', 'coverage']),
   command('check/lint', 'gate', 16, ['node_modules/.bin/biome', 'check', '.']),
   command('check/unused', 'gate', 10, ['node_modules/.bin/knip']),
   row('areas/broker', 'core', 20, 'exact', 'servers/broker servers/web'),
