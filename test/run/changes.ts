@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 /** A change without any other base begins so many seconds before HEAD. */
 const DAY_SECONDS = 24 * 60 * 60;
 
+/** The answer of git in the current directory; undefined if it fails. */
 function git(...args: readonly string[]): string | undefined {
   try {
     return execFileSync('git', args, {
