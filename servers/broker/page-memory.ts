@@ -1,4 +1,6 @@
 // The memory of pages with large objects, while their clients read them.
+import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
+import type { Clock } from '../../protocols/clock.js';
 
 /** A reply that holds pages. */
 export interface PageOwner {
@@ -20,9 +22,11 @@ export interface PageMemoryOptions {
   readonly graceMs?: number;
   /** Bytes per second; a client that accepts as many is not cut. Default 256 KiB. */
   readonly fastBytesPerSecond?: number;
+  /** Default: that of this process. */
+  readonly clock?: Clock;
 }
 
-const DEFAULTS: Required<PageMemoryOptions> = {
+const DEFAULTS = {
   totalBytes: 16 * 1024 * 1024,
   smallBytes: 128 * 1024,
   graceMs: 5_000,
@@ -49,13 +53,15 @@ interface Waiter {
  * large objects.
  */
 export class PageMemory {
-  readonly #options: Required<PageMemoryOptions>;
+  readonly #options: Required<Omit<PageMemoryOptions, 'clock'>>;
+  readonly #clock: Clock;
   readonly #held = new Set<Held>();
   readonly #waiting = new Set<Waiter>();
   #bytes = 0;
-  #timer: NodeJS.Timeout | undefined;
+  #cancelTimer: (() => void) | undefined;
 
-  constructor(options: PageMemoryOptions = {}) {
+  constructor({ clock = monotonicClock, ...options }: PageMemoryOptions = {}) {
+    this.#clock = clock;
     this.#options = { ...DEFAULTS, ...options };
   }
 
@@ -88,7 +94,7 @@ export class PageMemory {
       const waiter: Waiter = {
         owner,
         bytes,
-        since: performance.now(),
+        since: this.#clock.now(),
         grant: (page) => {
           settle();
           resolve(page);
@@ -96,7 +102,7 @@ export class PageMemory {
       };
       signal?.addEventListener('abort', abort, { once: true });
       this.#waiting.add(waiter);
-      this.#timer ??= setInterval(() => this.#cutSlowest(), this.#options.graceMs / 5).unref();
+      this.#watch();
     });
   }
 
@@ -105,7 +111,7 @@ export class PageMemory {
   }
 
   #take(owner: PageOwner, bytes: number): Disposable {
-    const held: Held = { owner, bytes, since: performance.now(), sentBefore: owner.sent };
+    const held: Held = { owner, bytes, since: this.#clock.now(), sentBefore: owner.sent };
     this.#held.add(held);
     this.#bytes += bytes;
     return {
@@ -121,8 +127,18 @@ export class PageMemory {
     for (let next = this.#next(); next !== undefined && this.#fits(next.bytes); next = this.#next())
       next.grant(this.#take(next.owner, next.bytes));
     if (this.#waiting.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+  }
+
+  /** Looks for the slowest client again and again while a reply waits. */
+  #watch(): void {
+    const look = (): void => {
+      this.#cancelTimer = undefined;
+      this.#cutSlowest();
+      if (this.#waiting.size > 0) this.#watch();
+    };
+    this.#cancelTimer ??= this.#clock.setTimer(look, this.#options.graceMs / 5, true);
   }
 
   /** The waiting reply whose client holds least; among equals the one that waits longest. */
@@ -143,7 +159,7 @@ export class PageMemory {
 
   #cutSlowest(): void {
     const { graceMs, fastBytesPerSecond } = this.#options;
-    const now = performance.now();
+    const now = this.#clock.now();
     const [oldest] = this.#waiting;
     if (oldest === undefined || now - oldest.since < graceMs) return;
     let slowest: Held | undefined;

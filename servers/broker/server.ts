@@ -1,5 +1,6 @@
 // The Broker's port (BRK-1).
 
+import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import {
   type BrokerMessage,
   BrokerServerSession,
@@ -12,6 +13,7 @@ import {
   VERSION_TEXT,
 } from '../../protocols/broker/index.js';
 import { BULK_ERROR, BulkReplyEncoder, encodeBulkError } from '../../protocols/bulk/index.js';
+import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError, ProtocolError } from '../../protocols/errors.js';
 import { LinkedAbort } from '../../protocols/linked-abort.js';
 import {
@@ -76,6 +78,8 @@ export interface BrokerServerOptions {
   readonly adminPatienceMs?: number;
   /** Called on `#shutdown`. Default: closes this server, then the broker. */
   readonly shutdown?: () => void;
+  /** The clock of the limits in milliseconds. Default: that of this process. */
+  readonly clock?: Clock | undefined;
 }
 
 /** Default of `messageTimeoutMs` (BRK-1.8). */
@@ -132,6 +136,7 @@ export class BrokerServer implements AsyncDisposable {
         // Longer than the deadline of the message, so that the client gets a reply.
         idleTimeoutMs: messageTimeoutMs * 2,
         drainTimeoutMs: options.drainTimeoutMs ?? 120_000,
+        clock: options.clock,
       },
       (connection) => serveConnection(connection, { ...options, messageTimeoutMs, counts }),
     );
@@ -177,7 +182,7 @@ export async function serveConnection(connection: HostConnection, options: Sessi
   debug(78, 9, () => `${connection.peer.address}: connected`);
   // BRK-1.3: the Broker speaks first.
   await connection.write(session.greeting());
-  const request = await readMessage(connection, session, options.messageTimeoutMs);
+  const request = await readMessage(connection, session, options);
   if (request === undefined) return connection.end();
   if (request.kind === 'error') {
     await connection.write(
@@ -245,11 +250,11 @@ function messageText(line: Uint8Array): string {
 async function readMessage(
   connection: HostConnection,
   session: BrokerServerSession,
-  timeoutMs: number,
+  { messageTimeoutMs, clock = monotonicClock }: SessionOptions,
 ): Promise<ServerEvent | undefined> {
-  let timer: NodeJS.Timeout | undefined;
+  let cancelTimer: (() => void) | undefined;
   const timedOut = new Promise<'timeout'>((resolve) => {
-    timer = setTimeout(() => resolve('timeout'), timeoutMs);
+    cancelTimer = clock.setTimer(() => resolve('timeout'), messageTimeoutMs);
   });
   const chunks = connection.chunks()[Symbol.asyncIterator]();
   try {
@@ -262,7 +267,7 @@ async function readMessage(
       if (next.done === true) return undefined;
     }
   } finally {
-    clearTimeout(timer);
+    cancelTimer?.();
   }
 }
 
@@ -321,7 +326,7 @@ async function sendPages(
   session: BrokerServerSession,
   { query, flags }: BrokerMessage & { readonly kind: 'user' },
   list: ObjectList | undefined,
-  { broker, repeatVersionMs = 15_000, probeMs = 1_000, queueWaitMs }: SessionOptions,
+  { broker, repeatVersionMs = 15_000, probeMs = 1_000, queueWaitMs, clock = monotonicClock }: SessionOptions,
 ): Promise<SearchSummary> {
   const address = broker.callers.addressOf(connection.peer);
   using stop = new LinkedAbort(connection.signal);
@@ -335,25 +340,25 @@ async function sendPages(
     },
     ...(queueWaitMs === undefined ? {} : { waitMs: queueWaitMs }),
   });
-  let silentSince = performance.now();
+  let silentSince = clock.now();
   let hasEnded = false;
   try {
     for (let next = pages.next(); ; ) {
-      const page = await withTimeout(next, Math.min(probeMs, repeatVersionMs));
+      const page = await withTimeout(next, Math.min(probeMs, repeatVersionMs), clock);
       if (page === undefined) {
         const endsNow: boolean = connection.pollEnd() && !hasEnded;
         hasEnded ||= endsNow;
         // BRK-1.5: the write detects that the client has closed the connection during a long search. The other interface has no such line.
-        if (list !== undefined || !(endsNow || performance.now() - silentSince >= repeatVersionMs)) continue;
+        if (list !== undefined || !(endsNow || clock.now() - silentSince >= repeatVersionMs)) continue;
         await connection.write(session.greeting());
-        silentSince = performance.now();
+        silentSince = clock.now();
         continue;
       }
       if (page.done === true) return page.value;
       const segments = list?.push(page.value) ?? encodeItems(page.value);
       await writeSegments(connection, segments, share);
       logReturned(broker, address, page.value);
-      silentSince = performance.now();
+      silentSince = clock.now();
       next = pages.next();
     }
   } finally {
@@ -391,14 +396,14 @@ async function answerCommand(
 }
 
 /** Resolves with the result, or with undefined if it is not available after `ms` milliseconds. */
-async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
+async function withTimeout<T>(work: Promise<T>, ms: number, clock: Clock): Promise<T | undefined> {
+  let cancelTimer: (() => void) | undefined;
   const waited = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms);
+    cancelTimer = clock.setTimer(() => resolve(undefined), ms);
   });
   try {
     return await Promise.race([work, waited]);
   } finally {
-    clearTimeout(timer);
+    cancelTimer?.();
   }
 }

@@ -84,8 +84,17 @@ export class GatherdServer implements AsyncDisposable {
 
 function hostOptions(options: GatherdServerOptions): HostOptions {
   const { host, port, log, maxConnections = 2048, idleTimeoutMs = 120_000 } = options;
-  const { drainTimeoutMs, minBytesPerSecond, maxPerAddress, lingerMs, backlog, listen, lookup, logLimits } =
-    options;
+  const {
+    drainTimeoutMs,
+    minBytesPerSecond,
+    maxPerAddress,
+    lingerMs,
+    backlog,
+    listen,
+    lookup,
+    logLimits,
+    clock,
+  } = options;
   return {
     host,
     port,
@@ -96,6 +105,7 @@ function hostOptions(options: GatherdServerOptions): HostOptions {
     maxPerAddress,
     minBytesPerSecond,
     listen,
+    clock,
     ...(drainTimeoutMs === undefined ? {} : { drainTimeoutMs }),
     ...(lingerMs === undefined ? {} : { lingerMs }),
     ...(backlog === undefined ? {} : { backlog }),

@@ -1,6 +1,8 @@
 // Serves a Gatherer's database to any kind of connection.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { hostname as systemHostname } from 'node:os';
+import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
+import type { Clock } from '../../protocols/clock.js';
 import { GATHERD_VERSION } from '../../protocols/gatherd/index.js';
 import { Generations } from '../../storage/index.js';
 import { type Debug, FairShare, type HostConnection, type Logger, traceConnection } from '../host/index.js';
@@ -39,6 +41,8 @@ export interface GatherdServiceOptions {
    * beginning of each chunk received and sent.
    */
   readonly debug?: Debug;
+  /** The clock of the limits in milliseconds. Default: that of this process. */
+  readonly clock?: Clock | undefined;
 }
 
 /** Section 69 is SOIF processing; no section is assigned to gatherd (GATHERD-12.5). */
@@ -76,6 +80,7 @@ export class GatherdService implements AsyncDisposable {
       chunks: new ChunkCache(),
       admit: (connection) => admitPeer(connection.peer, options.accessFile, connection.log),
       commandTimeoutMs: idleTimeoutMs,
+      clock: options.clock ?? monotonicClock,
       fairShare: new FairShare(),
       counts: this.counts,
     };

@@ -1,6 +1,7 @@
 // One session of gatherd, from the greeting to the end (GATHERD-1, 7).
 
 import { channel } from 'node:diagnostics_channel';
+import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError, KitError } from '../../protocols/errors.js';
 import {
   type GatherdCommand,
@@ -50,6 +51,7 @@ export interface SessionContext {
   readonly admit: (connection: HostConnection) => Promise<{ allowed: boolean; name: string | undefined }>;
   /** Milliseconds without a complete command (GATHERD-12.3). */
   readonly commandTimeoutMs: number;
+  readonly clock: Clock;
   /** Shares the event loop among the sessions. */
   readonly fairShare: FairShare;
   readonly counts: GatherdCounts;
@@ -90,7 +92,7 @@ class Session {
   readonly #share: Share;
   readonly #output: Output;
   #objects = 0;
-  #deadline: NodeJS.Timeout | undefined;
+  #cancelDeadline: (() => void) | undefined;
   #timedOut = false;
 
   constructor(connection: HostConnection, context: SessionContext) {
@@ -118,7 +120,7 @@ class Session {
       ending = this.#timedOut ? 'end of session: no command in time' : `end of session: ${error.message}`;
       this.#connection.destroy();
     } finally {
-      clearTimeout(this.#deadline);
+      this.#cancelDeadline?.();
       this.#count();
       log.info(`${ending}, ${this.#objects} objects, ${this.#output.bytes} bytes sent`);
     }
@@ -145,8 +147,8 @@ class Session {
 
   /** GATHERD-12.3: ends the session of a peer that sends bytes but no complete command. */
   #expectCommand(): void {
-    clearTimeout(this.#deadline);
-    this.#deadline = setTimeout(() => {
+    this.#cancelDeadline?.();
+    this.#cancelDeadline = this.#context.clock.setTimer(() => {
       this.#timedOut = true;
       this.#connection.destroy();
     }, this.#context.commandTimeoutMs);
@@ -190,7 +192,7 @@ class Session {
 
   /** The command timeout is off while data is sent. */
   async #dataCommand(work: () => Promise<GatherdServerEffect[]>): Promise<GatherdServerEffect[]> {
-    clearTimeout(this.#deadline);
+    this.#cancelDeadline?.();
     try {
       return await work();
     } catch (error) {

@@ -1,4 +1,6 @@
 // Decides which connections a server keeps: limits for all and for each address, and which one goes when a limit is reached.
+import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
+import type { Clock } from '../../protocols/clock.js';
 import { addressGroup, isLoopbackGroup } from './address-group.js';
 
 /** The limits of a {@link ConnectionTable}. */
@@ -62,7 +64,11 @@ class TableSeat implements Seat {
   constructor(
     readonly group: Group,
     readonly evict: (idleMs: number) => void,
-    private readonly table: { changed(group: Group, had: boolean): void; released(group: Group): void },
+    private readonly table: {
+      now(): number;
+      changed(group: Group, had: boolean): void;
+      released(group: Group): void;
+    },
   ) {}
 
   waitForInput(served: boolean): void {
@@ -92,7 +98,7 @@ class TableSeat implements Seat {
     if (this.#list !== undefined) group.lists[this.#list].delete(this);
     this.#list = list;
     if (list !== undefined) {
-      this.since = performance.now();
+      this.since = this.table.now();
       group.lists[list].add(this);
     }
     if (had !== group.hasWaiting) this.table.changed(group, had);
@@ -106,6 +112,7 @@ class TableSeat implements Seat {
  */
 export class ConnectionTable {
   readonly #limits: () => TableLimits;
+  readonly #clock: Pick<Clock, 'now'>;
   readonly #groups = new Map<string, Group>();
   /** Groups with waiting connections, by their number of connections. */
   readonly #byCount: Set<Group>[] = [];
@@ -114,8 +121,9 @@ export class ConnectionTable {
   #size = 0;
 
   /** @param limits is called for each newcomer: a reload may change them */
-  constructor(limits: () => TableLimits) {
+  constructor(limits: () => TableLimits, clock: Pick<Clock, 'now'> = monotonicClock) {
     this.#limits = limits;
+    this.#clock = clock;
   }
 
   /** Connections open now. */
@@ -151,6 +159,7 @@ export class ConnectionTable {
   }
 
   readonly #events = {
+    now: (): number => this.#clock.now(),
     changed: (group: Group, had: boolean): void => {
       if (had) this.#byCount[group.count]?.delete(group);
       else this.#list(group);
@@ -191,7 +200,7 @@ export class ConnectionTable {
   }
 
   #evictFrom({ lists }: Group): boolean {
-    const now = performance.now();
+    const now = this.#clock.now();
     const [unserved] = lists.unserved;
     const served = first(lists.served, now - SERVED_GRACE_MS);
     const seat =

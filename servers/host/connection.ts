@@ -1,5 +1,7 @@
 // The server's side of one connection: reading on demand, backpressure, an orderly close.
 import type { Duplex, Writable } from 'node:stream';
+import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
+import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError, StateError } from '../../protocols/errors.js';
 import type { Seat } from './connection-table.js';
 import type { PeerLog } from './log-limit.js';
@@ -67,6 +69,8 @@ export interface ConnectionContext {
   readonly id?: number;
   /** Its place among the server's connections. Default: it has none, as under inetd. */
   readonly seat?: Seat;
+  /** Default: that of this process. */
+  readonly clock?: Clock | undefined;
 }
 
 interface Waiter {
@@ -82,6 +86,7 @@ export class SocketConnection implements HostConnection {
   readonly #socket: ByteStream;
   readonly #limits: ConnectionLimits;
   readonly #seat: Seat | undefined;
+  readonly #clock: Clock;
   readonly #sendWatch: SendWatch;
   readonly #goneController = new AbortController();
   /** Resolves once the socket is closed for good. */
@@ -95,17 +100,22 @@ export class SocketConnection implements HostConnection {
   /** Value of `#written` when input last arrived. More has been written since: a request was answered. */
   #writtenAtInput = Number.POSITIVE_INFINITY;
 
-  constructor(socket: ByteStream, { peer, id, limits, log, seat }: ConnectionContext) {
+  constructor(
+    socket: ByteStream,
+    { peer, id, limits, log, seat, clock = monotonicClock }: ConnectionContext,
+  ) {
     this.peer = peer;
     this.id = id;
     this.log = log;
     this.#socket = socket;
     this.#limits = limits;
     this.#seat = seat;
+    this.#clock = clock;
     this.#sendWatch = new SendWatch(
       limits,
       () => acceptedBytes(socket.output ?? socket, this.#written),
       (reason) => this.#fail(new ConnectionError(reason)),
+      clock,
     );
     socket.on('readable', () => this.#wakeReader?.());
     socket.on('end', () => this.#wakeReader?.());
@@ -203,7 +213,7 @@ export class SocketConnection implements HostConnection {
     if (!socket.destroyed && socket.writableFinished && !socket.readableEnded && !this.#stopping) {
       this.#lingering = true;
       this.#seat?.waitForInput(true);
-      const timer = setTimeout(() => socket.destroy(), this.#limits.lingerMs);
+      const cancelTimer = this.#clock.setTimer(() => socket.destroy(), this.#limits.lingerMs);
       const until = socket.bytesRead + LINGER_BYTES;
       // The stream stops reading when its buffer is full: in each turn of the event loop one buffer is discarded.
       let scheduled = false;
@@ -219,7 +229,7 @@ export class SocketConnection implements HostConnection {
       socket.on('readable', discardLater);
       discard();
       await this.closed;
-      clearTimeout(timer);
+      cancelTimer();
     }
     socket.destroy();
     await this.closed;
@@ -242,7 +252,7 @@ export class SocketConnection implements HostConnection {
     this.#seat?.waitForInput(this.#written > this.#writtenAtInput);
     return new Promise((resolve, reject) => {
       const settle = (error?: Error) => {
-        clearTimeout(timer);
+        cancelTimer();
         this.#wakeReader = undefined;
         this.#writtenAtInput = this.#written;
         this.#seat?.work();
@@ -250,7 +260,7 @@ export class SocketConnection implements HostConnection {
         else reject(error);
       };
       const { idleTimeoutMs } = this.#limits;
-      const timer = setTimeout(
+      const cancelTimer = this.#clock.setTimer(
         () => settle(new ConnectionError(`nothing received for ${idleTimeoutMs} ms`)),
         idleTimeoutMs,
       );

@@ -1,13 +1,15 @@
 // Shares the event loop among the sessions of a server.
 import { LRUCache } from 'lru-cache';
+import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
+import type { Clock } from '../../protocols/clock.js';
 import { addressGroup, isLoopbackGroup } from './address-group.js';
 
 /** Options of a {@link FairShare}. */
 export interface FairShareOptions {
   /** Milliseconds for which sessions work in one turn of the event loop before they wait. Default 0.5. */
   readonly sliceMs?: number;
-  /** Replaces the clock, in milliseconds. */
-  readonly now?: () => number;
+  /** The time of a {@link Clock}. Default: that of this process. */
+  readonly now?: Clock['now'];
   /** Replaces the call in the next turn of the event loop. */
   readonly nextTurn?: (callback: () => void) => void;
 }
@@ -48,8 +50,8 @@ interface Waiting {
 export class FairShare {
   readonly #sliceMs: number;
   readonly #nextTurn: (callback: () => void) => void;
-  /** The clock. @internal */
-  readonly now: () => number;
+  /** The time of the clock. @internal */
+  readonly now: Clock['now'];
   readonly #addresses = new LRUCache<string, RecentUse>({ max: MAX_ADDRESSES });
   /** Waiting sessions, by their rank. */
   readonly #waiting: readonly Set<Waiting>[] = Array.from({ length: CLASSES * CLASSES }, () => new Set());
@@ -59,11 +61,7 @@ export class FairShare {
   #selections = 0;
   #scheduled = false;
 
-  constructor({
-    sliceMs = 0.5,
-    now = () => performance.now(),
-    nextTurn = setImmediate,
-  }: FairShareOptions = {}) {
+  constructor({ sliceMs = 0.5, now = monotonicClock.now, nextTurn = setImmediate }: FairShareOptions = {}) {
     this.#sliceMs = sliceMs;
     this.now = now;
     this.#nextTurn = (callback) => void nextTurn(callback);
@@ -159,11 +157,11 @@ export class FairShare {
 
 /** Work, of which recent milliseconds count more. */
 class RecentUse {
-  readonly #now: () => number;
+  readonly #now: Clock['now'];
   #used = 0;
   #countedAt = 0;
 
-  constructor(now: () => number) {
+  constructor(now: Clock['now']) {
     this.#now = now;
   }
 

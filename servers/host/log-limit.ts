@@ -1,6 +1,8 @@
 // Bounds the log lines that peers can cause.
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
+import type { Clock } from '../../protocols/clock.js';
 import { addressGroup } from './address-group.js';
 
 /** How many lines peers can cause. A bucket holds `burst` lines and gains `perSecond`. */
@@ -33,14 +35,18 @@ const REPORT_MS = 10_000;
 /** A token bucket. */
 class Bucket {
   #tokens: number;
-  #filledAt = performance.now();
+  #filledAt: number;
 
-  constructor(readonly rate: LogRate) {
+  constructor(
+    readonly rate: LogRate,
+    private readonly clock: Clock,
+  ) {
     this.#tokens = rate.burst;
+    this.#filledAt = clock.now();
   }
 
   get isEmpty(): boolean {
-    const now = performance.now();
+    const now = this.clock.now();
     const { burst, perSecond } = this.rate;
     this.#tokens = Math.min(burst, this.#tokens + ((now - this.#filledAt) / 1000) * perSecond);
     this.#filledAt = now;
@@ -69,13 +75,15 @@ export class LogLimiter implements Disposable {
   readonly #addresses: LRUCache<string, AddressLines>;
   /** Lines of addresses that were forgotten before they were reported. */
   #forgotten = 0;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #clock: Clock;
+  #cancelTimer: (() => void) | undefined;
 
   /** @param report writes the line about lines that were not written */
-  constructor(report: (text: string) => void, limits: LogLimits = {}) {
+  constructor(report: (text: string) => void, limits: LogLimits = {}, clock: Clock = monotonicClock) {
     this.#report = report;
     this.#limits = { ...DEFAULTS, ...limits };
-    this.#total = new Bucket(this.#limits.total);
+    this.#clock = clock;
+    this.#total = new Bucket(this.#limits.total, clock);
     this.#addresses = new LRUCache({
       max: MAX_ADDRESSES,
       dispose: ({ suppressed }, _group, reason) => {
@@ -89,13 +97,13 @@ export class LogLimiter implements Disposable {
     const group = addressGroup(address);
     let lines = this.#addresses.get(group);
     if (lines === undefined) {
-      lines = { bucket: new Bucket(this.#limits.address), suppressed: 0 };
+      lines = { bucket: new Bucket(this.#limits.address, this.#clock), suppressed: 0 };
       this.#addresses.set(group, lines);
     }
     const bucket = connection?.bucket;
     if (bucket?.isEmpty === true || lines.bucket.isEmpty || this.#total.isEmpty) {
       lines.suppressed += 1;
-      this.#timer ??= setTimeout(() => this.#reportAll(), REPORT_MS).unref();
+      this.#cancelTimer ??= this.#clock.setTimer(() => this.#reportAll(), REPORT_MS, true);
       return false;
     }
     bucket?.take();
@@ -106,7 +114,7 @@ export class LogLimiter implements Disposable {
 
   /** Returns the bucket of one connection, for {@link allows}. */
   connection(): ConnectionLines {
-    return { bucket: new Bucket(this.#limits.connection) };
+    return { bucket: new Bucket(this.#limits.connection, this.#clock) };
   }
 
   /** Reports the lines that were not written. */
@@ -116,8 +124,8 @@ export class LogLimiter implements Disposable {
 
   /** Writes at most a few lines: one for each of the first addresses, one for the rest. */
   #reportAll(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
     let rest = this.#forgotten;
     this.#forgotten = 0;
     let reported = 0;

@@ -1,5 +1,7 @@
 // Detects a peer that accepts output too slowly.
 import type { Writable } from 'node:stream';
+import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
+import type { Clock } from '../../protocols/clock.js';
 
 /** How fast a peer must accept output while the server waits for it. */
 export interface SendLimits {
@@ -20,23 +22,30 @@ export class SendWatch {
   readonly #limits: SendLimits;
   readonly #accepted: () => number;
   readonly #onSlow: (reason: string) => void;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #clock: Clock;
+  #cancelTimer: (() => void) | undefined;
   #acceptedBefore = 0;
   #waiting = false;
   #stoppedAt = 0;
 
   /** @param accepted returns the bytes that the peer's system has accepted so far */
-  constructor(limits: SendLimits, accepted: () => number, onSlow: (reason: string) => void) {
+  constructor(
+    limits: SendLimits,
+    accepted: () => number,
+    onSlow: (reason: string) => void,
+    clock: Clock = monotonicClock,
+  ) {
     this.#limits = limits;
     this.#accepted = accepted;
     this.#onSlow = onSlow;
+    this.#clock = clock;
   }
 
   /** The server begins to wait. */
   start(): void {
     if (this.#waiting) return;
     this.#waiting = true;
-    if (this.#timer !== undefined && performance.now() - this.#stoppedAt < SAME_WAIT_MS) return;
+    if (this.#cancelTimer !== undefined && this.#clock.now() - this.#stoppedAt < SAME_WAIT_MS) return;
     this.#beginWindow();
   }
 
@@ -44,25 +53,25 @@ export class SendWatch {
   stop(): void {
     if (!this.#waiting) return;
     this.#waiting = false;
-    this.#stoppedAt = performance.now();
+    this.#stoppedAt = this.#clock.now();
   }
 
   /** Releases the timer. */
   close(): void {
     this.#waiting = false;
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
   }
 
   #beginWindow(): void {
     this.#acceptedBefore = this.#accepted();
-    if (this.#timer !== undefined) this.#timer.refresh();
-    else this.#timer = setTimeout(this.#onWindow, this.#limits.drainTimeoutMs);
+    this.#cancelTimer?.();
+    this.#cancelTimer = this.#clock.setTimer(this.#onWindow, this.#limits.drainTimeoutMs);
   }
 
   readonly #onWindow = (): void => {
     if (!this.#waiting) {
-      this.#timer = undefined;
+      this.#cancelTimer = undefined;
       return;
     }
     const { drainTimeoutMs, minBytesPerSecond } = this.#limits;

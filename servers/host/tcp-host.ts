@@ -1,6 +1,8 @@
 // Accepts TCP connections and runs a session on each.
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
+import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
+import type { Clock } from '../../protocols/clock.js';
 import { type HostConnection, SocketConnection } from './connection.js';
 import { ConnectionTable } from './connection-table.js';
 import { connectionsWithinLimit } from './fd-limit.js';
@@ -48,6 +50,8 @@ export interface HostOptions {
   readonly signal?: AbortSignal;
   /** Replaces the system's name lookup. */
   readonly lookup?: NameLookup;
+  /** The clock of all limits in milliseconds. Default: that of this process. */
+  readonly clock?: Clock | undefined;
 }
 
 /** The name under which failures of accept are counted. */
@@ -62,12 +66,19 @@ export class TcpHost implements AsyncDisposable {
   readonly #listener: Listener;
   readonly #open: Map<SocketConnection, Promise<void>>;
   readonly #limiter: LogLimiter;
+  readonly #clock: Clock;
   #closing: Promise<void> | undefined;
 
-  private constructor(listener: Listener, open: Map<SocketConnection, Promise<void>>, limiter: LogLimiter) {
+  private constructor(
+    listener: Listener,
+    open: Map<SocketConnection, Promise<void>>,
+    limiter: LogLimiter,
+    clock: Clock,
+  ) {
     this.#listener = listener;
     this.#open = open;
     this.#limiter = limiter;
+    this.#clock = clock;
     this.address = { host: listener.addresses[0] ?? '', port: listener.port };
   }
 
@@ -76,7 +87,7 @@ export class TcpHost implements AsyncDisposable {
     options: HostOptions,
     handler: (connection: HostConnection) => Promise<void>,
   ): Promise<TcpHost> {
-    const { log, name, maxPerAddress, lookup = systemLookup() } = options;
+    const { log, name, maxPerAddress, lookup = systemLookup(), clock = monotonicClock } = options;
     const { idleTimeoutMs = 120_000, drainTimeoutMs = 120_000, lingerMs = 2000 } = options;
     const limits = {
       idleTimeoutMs,
@@ -85,8 +96,8 @@ export class TcpHost implements AsyncDisposable {
       minBytesPerSecond: options.minBytesPerSecond ?? 100,
     };
     const maxConnections = await connectionsWithinLimit(options.maxConnections ?? 256);
-    const table = new ConnectionTable(() => ({ maxConnections, maxPerAddress }));
-    const limiter = new LogLimiter((text) => log.warn(text), options.logLimits);
+    const table = new ConnectionTable(() => ({ maxConnections, maxPerAddress }), clock);
+    const limiter = new LogLimiter((text) => log.warn(text), options.logLimits, clock);
     const open = new Map<SocketConnection, Promise<void>>();
     let sessions = 0;
     const listener = await Listener.open({
@@ -112,6 +123,7 @@ export class TcpHost implements AsyncDisposable {
           log: peerLog(log.child({ session: id }), limiter, peer.address),
           id,
           seat,
+          clock,
         });
         connection = opened;
         const done = runSession(opened, handler).finally(() => open.delete(opened));
@@ -121,7 +133,7 @@ export class TcpHost implements AsyncDisposable {
         if (limiter.allows(ACCEPT)) log.error(`accept: ${error.message}`);
       },
     });
-    const result = new TcpHost(listener, open, limiter);
+    const result = new TcpHost(listener, open, limiter, clock);
     if (options.signal?.aborted) await result.close();
     else options.signal?.addEventListener('abort', () => void result.close(), { once: true });
     return result;
@@ -148,11 +160,11 @@ export class TcpHost implements AsyncDisposable {
   async #close(graceMs: number): Promise<void> {
     const stopped = this.#listener.close();
     for (const connection of this.#open.keys()) connection.stop();
-    const timer = setTimeout(() => {
+    const cancelTimer = this.#clock.setTimer(() => {
       for (const connection of this.#open.keys()) connection.cut();
     }, graceMs);
     await Promise.all([...this.#open.values()]);
-    clearTimeout(timer);
+    cancelTimer();
     await stopped;
     this.#limiter[Symbol.dispose]();
   }

@@ -1,5 +1,7 @@
 // One connection of a references server: choice of protocol, replies, timeouts.
 import type { Socket } from 'node:net';
+import type { Clock } from '../../protocols/clock.js';
+import { IdleTimer } from '../../protocols/idle-timer.js';
 import {
   CODES,
   chooseProtocol,
@@ -45,6 +47,8 @@ const LINGER_PAUSE_MS = 10;
 /** Members of the server that a connection uses. */
 export interface ConnectionContext {
   readonly settings: RefererSettings;
+  /** The clock of the limits. */
+  readonly clock: Clock;
   readonly statistics: Statistics;
   readonly log: RefererLog;
   readonly allowed: AllowedHosts;
@@ -110,8 +114,11 @@ export class RefererConnection {
   /** Value of `#answered` when the seat was last told. */
   #toldAnswered = 0;
   #lingered = 0;
-  #timer: NodeJS.Timeout;
-  #sendTimer: NodeJS.Timeout | undefined;
+  /** S-45: the time for a request, which every reply begins anew. */
+  readonly #readTimer: IdleTimer;
+  #cancelLinger: (() => void) | undefined;
+  #cancelSendTimer: (() => void) | undefined;
+  #pause: NodeJS.Timeout | undefined;
 
   constructor(socket: Socket, context: ConnectionContext, { seat, share, log }: ConnectionParts) {
     this.#socket = socket;
@@ -121,8 +128,9 @@ export class RefererConnection {
     this.#log = log;
     this.address = plainAddress(socket.remoteAddress ?? '');
     this.#exchange = context.log.writes(LEVEL.protocol) ? new ExchangeLog(log) : undefined;
+    this.#readTimer = new IdleTimer(context.clock, this.#readTimeout);
     // S-45: from accepting the connection to the end of the request.
-    this.#timer = setTimeout(this.#readTimeout, context.settings.readTimeoutMs);
+    this.#readTimer.start(context.settings.readTimeoutMs);
     socket.on('data', this.#onData);
     socket.on('end', this.#onEnd);
     socket.on('error', this.#onError);
@@ -178,8 +186,8 @@ export class RefererConnection {
   /** Reads on after a pause: the system may hold megabytes that are discarded. */
   #pauseReading(): void {
     this.#socket.pause();
-    clearTimeout(this.#sendTimer);
-    this.#sendTimer = setTimeout(() => this.#socket.resume(), LINGER_PAUSE_MS);
+    clearTimeout(this.#pause);
+    this.#pause = setTimeout(() => this.#socket.resume(), LINGER_PAUSE_MS);
   }
 
   readonly #onEnd = (): void => {
@@ -203,8 +211,10 @@ export class RefererConnection {
   };
 
   readonly #onClose = (): void => {
-    clearTimeout(this.#timer);
-    clearTimeout(this.#sendTimer);
+    this.#readTimer.stop();
+    this.#cancelLinger?.();
+    this.#cancelSendTimer?.();
+    clearTimeout(this.#pause);
     this.#leaveTurn?.();
     this.#seat.release();
     this.#log.write(LEVEL.connection, 'closed');
@@ -272,9 +282,9 @@ export class RefererConnection {
       counts.bytes_out += socket.bytesWritten;
     });
     const requested = (): void => {
-      clearTimeout(this.#timer);
+      this.#readTimer.stop();
       this.#seat.work();
-      this.#sendTimer ??= setTimeout(this.#sendTimeout, this.#context.settings.sendTimeoutMs);
+      if (this.#cancelSendTimer === undefined) this.#expectProgress();
     };
     this.#context.serveHttp(socket, { address: this.address, log: this.#log, allowed, requested });
   }
@@ -349,14 +359,14 @@ export class RefererConnection {
     socket.write(bytes, this.#onWritten);
     if (socket.writableLength === 0) {
       // S-45: from the last octet of the reply.
-      this.#timer.refresh();
+      this.#readTimer.touch();
       return true;
     }
     this.#sending = true;
     this.#seat.waitForOutput();
-    clearTimeout(this.#timer);
+    this.#readTimer.stop();
     socket.pause();
-    this.#sendTimer = setTimeout(this.#sendTimeout, this.#context.settings.sendTimeoutMs);
+    this.#expectProgress();
     return false;
   }
 
@@ -367,7 +377,7 @@ export class RefererConnection {
       return;
     }
     if (!this.#sending || this.#yielding || this.#socket.writableLength > 0 || this.#socket.destroyed) return;
-    clearTimeout(this.#sendTimer);
+    this.#cancelSendTimer?.();
     this.#resume();
   };
 
@@ -385,7 +395,7 @@ export class RefererConnection {
     this.#yielding = false;
     if (socket.destroyed) return;
     this.#sending = false;
-    this.#timer.refresh();
+    this.#readTimer.touch();
     if (socket.isPaused()) socket.resume();
     this.#pump();
   };
@@ -393,8 +403,7 @@ export class RefererConnection {
   #resume(): void {
     this.#sending = false;
     if (this.#phase === 'lingering') return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(this.#readTimeout, this.#context.settings.readTimeoutMs);
+    this.#readTimer.start(this.#context.settings.readTimeoutMs);
     this.#socket.resume();
     this.#pump();
   }
@@ -412,11 +421,12 @@ export class RefererConnection {
   #finish(): void {
     this.#phase = 'lingering';
     this.#seat.waitForInput(true);
-    clearTimeout(this.#timer);
+    this.#readTimer.stop();
+    this.#cancelSendTimer?.();
     const socket = this.#socket;
     socket.end();
     this.#pauseReading();
-    if (!this.#ended) this.#timer = setTimeout(() => socket.destroy(), LINGER_MS);
+    if (!this.#ended) this.#cancelLinger = this.#context.clock.setTimer(() => socket.destroy(), LINGER_MS);
   }
 
   /** R-60: closes if all requests are answered and no new one has begun. */
@@ -424,6 +434,12 @@ export class RefererConnection {
     if (this.#socket.destroyed) return;
     const idle = this.#session?.idle === true && !this.#sending && this.#answered > 0;
     if (idle && this.#phase === 'sstp') this.#finish();
+  }
+
+  /** S-45: begins the time in which the peer must accept what was written. */
+  #expectProgress(): void {
+    const { clock, settings } = this.#context;
+    this.#cancelSendTimer = clock.setTimer(this.#sendTimeout, settings.sendTimeoutMs);
   }
 
   readonly #readTimeout = (): void => {

@@ -1,5 +1,7 @@
 // The listening side of a references server.
 import type { Socket } from 'node:net';
+import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
+import type { Clock } from '../../protocols/clock.js';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { CODES, ReplyBuffers, ReplyWriter } from '../../protocols/sstp/index.js';
 import { ConnectionTable, FairShare, type Listen, Listener, plainAddress, type Seat } from '../host/index.js';
@@ -23,6 +25,8 @@ export interface RefererServerOptions {
   readonly addresses: readonly string[];
   /** 0 selects a free port, the same one on all addresses. */
   readonly port: number;
+  /** Default: that of this process. */
+  readonly clock?: Clock | undefined;
 }
 
 /** A connection that was accepted before the server serves. */
@@ -51,16 +55,20 @@ export class RefererServer implements AsyncDisposable {
   #stopping: Promise<void> | undefined;
   #allClosed: (() => void) | undefined;
 
-  private constructor({ service, addresses }: RefererServerOptions, web: HttpServer, listener: Listener) {
+  private constructor(options: RefererServerOptions, web: HttpServer, listener: Listener) {
+    const { service, addresses, clock = monotonicClock } = options;
     this.#service = service;
     this.#web = web;
     this.#listener = listener;
     this.addresses = addresses;
     this.port = listener.port;
-    this.#table = new ConnectionTable(() => ({
-      maxConnections: service.settings.maxClients,
-      maxPerAddress: service.settings.maxPerAddress,
-    }));
+    this.#table = new ConnectionTable(
+      () => ({
+        maxConnections: service.settings.maxClients,
+        maxPerAddress: service.settings.maxPerAddress,
+      }),
+      clock,
+    );
     this.#context = {
       get settings() {
         return service.settings;
@@ -68,6 +76,7 @@ export class RefererServer implements AsyncDisposable {
       get allowed() {
         return service.lists.allowed;
       },
+      clock,
       statistics: service.statistics,
       log: service.log,
       buffers: new ReplyBuffers(),

@@ -1,5 +1,6 @@
 // Starts a references server in this process, without a configuration file.
 import { readFile } from 'node:fs/promises';
+import type { Clock } from '../../protocols/clock.js';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { messageOf, StorageError } from '../../protocols/errors.js';
 import { CurrentReferences } from '../../storage/references/index.js';
@@ -45,6 +46,8 @@ export interface StartRefererdOptions {
   readonly rankOrder?: boolean;
   /** Bytes of links held in memory. Default: that of the store. */
   readonly residentBytes?: number;
+  /** The clock of the limits in milliseconds. Default: that of this process. */
+  readonly clock?: Clock | undefined;
 }
 
 /** A references server that runs in this process. */
@@ -68,7 +71,7 @@ export interface RunningRefererd extends AsyncDisposable {
  * @throws StorageError when the links are damaged or a file cannot be read; ConnectionError when the port is not available
  */
 export async function startRefererd(options: StartRefererdOptions): Promise<RunningRefererd> {
-  const { data, host = '127.0.0.1', port = 3324, log } = options;
+  const { data, host = '127.0.0.1', port = 3324, log, clock } = options;
   await using parts = new CloseStack();
   const references = await openReferences(data, log, options.residentBytes);
   parts.defer(() => references.close());
@@ -93,7 +96,7 @@ export async function startRefererd(options: StartRefererdOptions): Promise<Runn
     ...(options.rankOrder === true ? { pager: rankOrder() } : {}),
   });
   const server = parts.use(
-    await RefererServer.listen({ service, addresses: [host], port, listen: options.listen }),
+    await RefererServer.listen({ service, addresses: [host], port, listen: options.listen, clock }),
   );
   server.open();
   const opened = parts.move();

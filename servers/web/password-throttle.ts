@@ -1,5 +1,7 @@
 // Limits the guessing of passwords.
 import { LRUCache } from 'lru-cache';
+import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
+import type { Clock } from '../../protocols/clock.js';
 import { addressGroup } from '../host/index.js';
 
 /** Wrong passwords of one address within {@link WINDOW_MS} before it must wait. */
@@ -31,8 +33,8 @@ interface Failures {
 export class PasswordThrottle {
   readonly #failures = new LRUCache<string, Failures>({ max: MAX_ADDRESSES });
 
-  /** @param now the clock, in milliseconds */
-  constructor(readonly now: () => number = Date.now) {}
+  /** @param now the time of a clock */
+  constructor(readonly now: Clock['now'] = monotonicClock.now) {}
 
   /** Seconds until the address may try a password; 0 if it may try now. */
   secondsToWait(address: string): number {

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import { createLoggerOn, TcpHost } from '../../servers/host/index.js';
 import { createApplication, listenOn } from '../../servers/web/application.js';
 import { sendLine } from '../../servers/web/replies.js';
+import { ManualClock, nextTurn, passTime, timerOf, until } from '../helpers/manual-clock.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { openBroker, serveBroker } from '../servers/broker/helpers.js';
 import { entry, startGatherd, waitForDisconnects } from '../servers/gatherd/helpers.js';
@@ -12,64 +13,67 @@ import { serveFixture } from '../servers/refererd/helpers.js';
 import { publishFixture } from '../storage/references/fixture.js';
 import { ask, dial, dialMany } from './sockets.js';
 
-/** Waits for the server to close the connection; fails the test after a while. */
-async function closed(socket: Socket): Promise<boolean> {
-  const timeout = new Promise<false>((resolve) => setTimeout(resolve, 20_000, false).unref());
-  return Promise.race([new Promise<true>((resolve) => socket.once('close', () => resolve(true))), timeout]);
-}
-
 t.test('a peer that reads nothing is cut, although it goes on sending', async (t) => {
   const entries = Array.from({ length: 200 }, (_, i) =>
     entry(`http://${i}.example/`, 100 + i, 'x'.repeat(100_000)),
   );
-  const { port, server } = await startGatherd(t, entries, { drainTimeoutMs: 500 });
+  const clock = new ManualClock();
+  const { port, server, log } = await startGatherd(t, entries, { drainTimeoutMs: 500, clock });
   const socket = await dial(t, port);
   socket.pause();
   socket.write('SEND-UPDATE 0\n');
-  // Input does not count as progress.
-  const timer = setInterval(() => socket.write('H'), 50);
-  t.teardown(() => clearInterval(timer));
-  const begin = performance.now();
-  while (server.connections > 0 && performance.now() - begin < 20_000)
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  t.equal(server.connections, 0);
+  await timerOf(clock, 500);
+  await passTime(clock, 50, () => {
+    // Input does not count as progress.
+    socket.write('H');
+    return server.connections === 0;
+  });
+  t.match(log.join(''), /peer accepted no data for 500 ms/);
 });
 
 t.test('a peer that reads too little is cut', async (t) => {
+  const clock = new ManualClock();
   const written = { bytes: 0 };
-  const { port, failure } = await serveEndlessly(t, written, {
-    drainTimeoutMs: 500,
-    minBytesPerSecond: 1 << 30,
-  });
+  const limits = { drainTimeoutMs: 500, minBytesPerSecond: 1 << 30, clock };
+  const { port, failure } = await serveEndlessly(t, written, limits);
   const socket = connect(port, '127.0.0.1');
   t.teardown(() => void socket.destroy());
   socket.on('error', () => {});
   socket.pause();
-  const timer = setInterval(() => socket.read(64 * 1024), 1);
-  t.teardown(() => clearInterval(timer));
+  await timerOf(clock, 500);
+  while (socket.read(64 * 1024) === null) await nextTurn();
+  clock.advance(500);
   t.match(await failure, /^peer accepted (only \d+ bytes of|no) data for 500 ms$/);
 });
 
 t.test('a peer that reads slowly, but fast enough, receives everything', async (t) => {
   const total = 24 << 20;
+  const clock = new ManualClock();
   const written = { bytes: 0 };
-  const { port, failure } = await serveEndlessly(
-    t,
-    written,
-    { drainTimeoutMs: 1500, minBytesPerSecond: 1000 },
-    total,
-  );
+  const limits = { drainTimeoutMs: 1500, minBytesPerSecond: 1000, clock };
+  const { port, failure } = await serveEndlessly(t, written, limits, total);
   const socket = connect(port, '127.0.0.1');
   t.teardown(() => void socket.destroy());
   socket.pause();
   let received = 0;
-  // The system's buffers hold several megabytes, which are accepted in large steps.
+  let windows = 0;
+  /** Bytes that were written when the present window was first seen. */
+  let atWindow: number | undefined;
+  // The system's buffers hold several megabytes, which are accepted in large steps: each step is the progress of one window.
   while (!socket.readableEnded) {
     const chunk: Buffer | null = socket.read(64 * 1024) ?? socket.read();
     received += chunk?.length ?? 0;
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    if (!clock.waiting.includes(1500)) atWindow = undefined;
+    else if (atWindow === undefined) atWindow = written.bytes;
+    else if (written.bytes > atWindow + 128 * 1024) {
+      atWindow = undefined;
+      windows++;
+      clock.advance(1500);
+    }
+    await nextTurn();
   }
   t.equal(received, total);
+  t.ok(windows >= 3, `it took ${windows} windows`);
   t.equal(await failure, 'finished');
 });
 
@@ -77,7 +81,11 @@ t.test('a peer that reads slowly, but fast enough, receives everything', async (
 async function serveEndlessly(
   t: Test,
   written: { bytes: number },
-  limits: { readonly drainTimeoutMs: number; readonly minBytesPerSecond: number },
+  limits: {
+    readonly drainTimeoutMs: number;
+    readonly minBytesPerSecond: number;
+    readonly clock: ManualClock;
+  },
   total = Number.POSITIVE_INFINITY,
 ): Promise<{ readonly port: number; readonly failure: Promise<string> }> {
   let settle: (text: string) => void = () => {};
@@ -126,34 +134,47 @@ t.test(
     const reader = await dial(t, port);
     reader.pause();
     reader.write('GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
-    t.ok(await closed(await serverSide), 'the reader is cut');
+    await once(await serverSide, 'close');
+    t.pass('the reader is cut');
     const writer = await dial(t, port);
     writer.resume();
     writer.write('GET / HTTP/1.1\r\n');
     const timer = setInterval(() => writer.write('X: y\r\n'), 20);
     t.teardown(() => clearInterval(timer));
-    t.ok(await closed(writer), 'the writer is cut');
-    clearInterval(timer);
+    await once(writer, 'close');
+    t.pass('the writer is cut');
   },
 );
 
 t.test('a request that arrives byte by byte has a deadline: gatherd, Broker, SSTP, HTTP', async (t) => {
-  const gatherd = await startGatherd(t, [], { idleTimeoutMs: 300 });
+  const clock = new ManualClock();
+  const gatherd = await startGatherd(t, [], { idleTimeoutMs: 300, clock });
   const fixture = await openBroker(t, { points: [] });
-  const broker = await serveBroker(t, fixture, { messageTimeoutMs: 300 });
-  const refererd = await serveFixture(t, { readTimeoutMs: 300 });
-  for (const [name, port, beginning] of [
-    ['gatherd', gatherd.port, 'HELLO '],
-    ['Broker', broker.address.port, '#USER '],
-    ['SSTP', refererd.address.port, 'SSTP/1.0 081 X\r\nHEADER_URI: '],
-    ['HTTP', refererd.address.port, 'GET / HTTP/1.1\r\nHost: '],
+  const broker = await serveBroker(t, fixture, { messageTimeoutMs: 300, clock });
+  const refererd = await serveFixture(t, { readTimeoutMs: 300, clock });
+  // Every byte begins the time for the next one anew, but not that for the whole request.
+  const timerBegins = (milliseconds: number) => () => timerOf(clock, milliseconds);
+  const bytesArrive = (bytes: number) => until(() => refererd.service.statistics.counts.bytes_in >= bytes);
+  for (const [name, port, beginning, arrived] of [
+    ['gatherd', gatherd.port, 'HELLO ', timerBegins(300)],
+    ['Broker', broker.address.port, '#USER ', timerBegins(600)],
+    ['SSTP', refererd.address.port, 'SSTP/1.0 081 X\r\nHEADER_URI: ', bytesArrive],
+    ['HTTP', refererd.address.port, 'GET / HTTP/1.1\r\nHost: ', nextTurn],
   ] as const) {
+    const before = refererd.service.statistics.counts.bytes_in;
     const socket = await dial(t, port);
+    const closed = once(socket, 'close');
     socket.resume();
+    await timerOf(clock, 300);
     socket.write(beginning);
-    const timer = setInterval(() => socket.write('x'), 20);
-    t.ok(await closed(socket), name);
-    clearInterval(timer);
+    for (let sent = 0; sent < 15; sent++) {
+      t.notOk(socket.readableEnded, `${name}: open after ${sent * 20} ms`);
+      socket.write('x');
+      await arrived(before + beginning.length + sent + 1);
+      clock.advance(20);
+    }
+    await closed;
+    t.pass(`${name}: closed after 300 ms`);
   }
   await waitForDisconnects(gatherd.server);
 });

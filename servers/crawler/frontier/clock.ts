@@ -1,19 +1,5 @@
-/** The clock of a frontier, which a test can replace. */
-export interface FrontierClock {
-  /** Milliseconds since 1970. */
-  now(): number;
-  /** Calls back once after this many milliseconds, unless the returned function is called first. */
-  setTimer(callback: () => void, milliseconds: number): () => void;
-}
+import { monotonicClock } from '../../../clients/connection/monotonic-clock.js';
+import type { Clock } from '../../../protocols/clock.js';
 
-/** The longest delay of `setTimeout`. */
-const MAX_TIMER_MS = 0x7fffffff;
-
-/** The clock of this machine. */
-export const systemClock: FrontierClock = {
-  now: () => Date.now(),
-  setTimer(callback, milliseconds) {
-    const timer = setTimeout(callback, Math.max(1, Math.min(milliseconds, MAX_TIMER_MS)));
-    return () => clearTimeout(timer);
-  },
-};
+/** The clock of a frontier: it keeps times over a restart, so they are milliseconds since 1970. */
+export const wallClock: Clock = { ...monotonicClock, now: () => Date.now() };

@@ -1,9 +1,10 @@
+import type { Clock } from '../../../protocols/clock.js';
 import { Mutex } from '../../../protocols/mutex.js';
 import type { GathererBatch, GathererStore, QueueEntry } from '../../../storage/index.js';
 import type { SeenFilter } from '../../../storage/seen/index.js';
 import type { QueueReport, WaitingReport } from '../control.js';
 import { computeFigures, countOutcome } from './accounting.js';
-import { type FrontierClock, systemClock } from './clock.js';
+import { wallClock } from './clock.js';
 import {
   type Candidate,
   type CrawlFrontier,
@@ -63,8 +64,8 @@ export interface FrontierOptions {
   readonly restingQueues?: number;
   /** URIs in memory over all queues. Default 65 536. */
   readonly windowEntries?: number;
-  /** Default: the clock of this machine. */
-  readonly clock?: FrontierClock;
+  /** Milliseconds since 1970. Default: the clock of this machine. */
+  readonly clock?: Clock;
 }
 
 /** What `next` can do now: take from a ready queue, wait for an activation, wait for a wake-up or a time, or end. */
@@ -100,7 +101,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
   readonly #knownUrls = new UrlCache();
   readonly #enumerations: Enumerations;
   readonly #mutex = new Mutex();
-  readonly #clock: FrontierClock;
+  readonly #clock: Clock;
   readonly #waiters: Waiters;
   #held = false;
   #closed = false;
@@ -116,7 +117,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
       enumerations = ONE_ENUMERATION,
       targetReadyBacklog = 50,
     } = options;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = options.clock ?? wallClock;
     this.#enumerations = enumerations;
     this.#waiters = new Waiters(this.#clock);
     this.#inactive = new InactiveQueues(async (limit, after) => {

@@ -1,6 +1,6 @@
+import type { Clock } from '../../../protocols/clock.js';
 import type { GathererBatch } from '../../../storage/index.js';
 import type { WaitReason } from '../control.js';
-import type { FrontierClock } from './clock.js';
 import type { Finish } from './contract.js';
 import type { FrontierWriter } from './frontier-writer.js';
 import { type InactiveQueues, inactiveRowOf } from './inactive-queues.js';
@@ -17,7 +17,7 @@ export interface LifeCycleOptions {
   readonly targetReadyBacklog: number;
   /** CRAWL-5.4 T18. */
   readonly snoozeDeactivateMs: number;
-  readonly clock: FrontierClock;
+  readonly clock: Clock;
   /** Called when a queue may give a URI or may become active. */
   readonly onReady: () => void;
 }

@@ -1,4 +1,4 @@
-import type { FrontierClock } from './clock.js';
+import type { Clock } from '../../../protocols/clock.js';
 
 /** The calls of `next` that wait until a queue is ready (CRAWL-20.5), the longest waiting first. */
 export class Waiters {
@@ -6,7 +6,7 @@ export class Waiters {
   /** Of the calls that wait for a time. */
   readonly #timed = new Set<() => void>();
 
-  constructor(private readonly clock: FrontierClock) {}
+  constructor(private readonly clock: Clock) {}
 
   /**
    * Waits for a wake-up or the signal.

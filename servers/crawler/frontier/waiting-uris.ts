@@ -1,7 +1,8 @@
 // The URIs that wait for a retry beside their queues, which go on meanwhile.
+
+import type { Clock } from '../../../protocols/clock.js';
 import type { GathererBatch, QueueEntry, WaitingUri } from '../../../storage/index.js';
 import type { WaitingReport } from '../control.js';
-import type { FrontierClock } from './clock.js';
 import type { Aside } from './contract.js';
 import type { FrontierWriter } from './frontier-writer.js';
 import type { CandidateIntake } from './intake.js';
@@ -12,7 +13,7 @@ import type { QueueMemory } from './queue-memory.js';
 const RETURN_LIMIT = 500;
 
 export interface WaitingUrisOptions {
-  readonly clock: FrontierClock;
+  readonly clock: Clock;
   /** Runs work with the frontier's mutex held. */
   readonly exclusive: <T>(work: () => Promise<T>) => Promise<T>;
   /** Called after URIs returned to their queues. */

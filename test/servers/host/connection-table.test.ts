@@ -11,17 +11,17 @@ import {
   type TableLimits,
 } from '../../../servers/host/index.js';
 import { peerLog } from '../../../servers/host/log-limit.js';
-
-const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+import { ManualClock, nextTurn } from '../../helpers/manual-clock.js';
 
 /** A table and its connections by name. */
 class Connections {
+  readonly clock = new ManualClock();
   readonly table: ConnectionTable;
   readonly evicted: string[] = [];
   readonly seats = new Map<string, Seat>();
 
   constructor(limits: TableLimits) {
-    this.table = new ConnectionTable(() => limits);
+    this.table = new ConnectionTable(() => limits, this.clock);
   }
 
   /** Admits a connection; returns whether it was. */
@@ -97,7 +97,9 @@ t.test('a connection that was just served is not evicted', async (t) => {
     connections.seat(name).waitForInput(true);
   }
   t.notOk(connections.open('c', '127.0.0.1'));
-  await pause(1050);
+  connections.clock.advance(999);
+  t.notOk(connections.open('c', '127.0.0.1'));
+  connections.clock.advance(1);
   t.ok(connections.open('c', '127.0.0.1'));
   t.same(connections.evicted, ['a']);
 });
@@ -136,7 +138,8 @@ t.test('a table with many addresses stays exact over many changes', async (t) =>
 });
 
 t.test('a session with much work waits for others in each turn', async (t) => {
-  const fairShare = new FairShare({ sliceMs: 1 });
+  const clock = new ManualClock();
+  const fairShare = new FairShare({ sliceMs: 1, now: () => clock.now() });
   const heavy = [fairShare.join(), fairShare.join()];
   const order: string[] = [];
   let running = true;
@@ -144,15 +147,14 @@ t.test('a session with much work waits for others in each turn', async (t) => {
     for (let step = 0; step < 1000 && running; step++) {
       if (!share.mayContinue()) await share.turn();
       share.charge(5);
-      const end = performance.now() + 0.5;
-      while (performance.now() < end);
+      clock.advance(0.5);
       order.push(`heavy ${i}`);
     }
   });
   // A session of another client becomes ready again and again.
   const light = fairShare.join();
   for (let i = 0; i < 20; i++) {
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     if (!light.mayContinue()) await light.turn();
     order.push('light');
   }
@@ -172,17 +174,21 @@ t.test('lines beyond the limits are counted instead of written', async (t) => {
     { write: (line) => void lines.push(JSON.parse(line).msg) },
     { program: 'test', level: 'info' },
   );
-  const limiter = new LogLimiter((text) => log.info(text), {
-    connection: { burst: 10, perSecond: 0.001 },
-    address: { burst: 15, perSecond: 0.001 },
-    total: { burst: 18, perSecond: 0.001 },
-  });
+  const clock = new ManualClock();
+  const limits = {
+    connection: { burst: 10, perSecond: 2 },
+    address: { burst: 15, perSecond: 10 },
+    total: { burst: 18, perSecond: 100 },
+  };
+  const limiter = new LogLimiter((text) => log.info(text), limits, clock);
   const [first, second] = [peerLog(log, limiter, '192.0.2.1'), peerLog(log, limiter, '192.0.2.1')];
   const other = peerLog(log, limiter, '192.0.2.2');
   for (let i = 0; i < 100; i++) first.info(`first ${i}`);
   for (let i = 0; i < 100; i++) second.warn(`second ${i}`);
   for (let i = 0; i < 100; i++) other.error(`other ${i}`, new Error('why'));
-  limiter[Symbol.dispose]();
+  clock.advance(9_999);
+  t.equal(lines.length, 18, 'they are reported every ten seconds');
+  clock.advance(1);
   const count = (word: string) => lines.filter((line) => line.includes(word)).length;
   t.same([count('first'), count('second'), count('other')], [10, 5, 3]);
   t.same(lines.slice(-2).sort(), [
@@ -191,26 +197,35 @@ t.test('lines beyond the limits are counted instead of written', async (t) => {
   ]);
   limiter[Symbol.dispose]();
   t.equal(lines.length, 20, 'they are reported once');
+  for (let i = 0; i < 100; i++) first.info('refilled');
+  t.equal(count('refilled'), 10, 'the bucket holds no more than its burst');
+  clock.advance(1_000);
+  for (let i = 0; i < 100; i++) first.info('refilled');
+  t.equal(count('refilled'), 12, 'two lines in a second');
+  limiter[Symbol.dispose]();
+  t.equal(lines.at(-1), '192.0.2.1: 188 further lines suppressed');
 });
 
 t.test('the rate of a peer is measured while the server waits for it', async (t) => {
+  const clock = new ManualClock();
   let accepted = 0;
   const reasons: string[] = [];
   const watch = new SendWatch(
     { drainTimeoutMs: 100, minBytesPerSecond: 1000 },
     () => accepted,
     (reason) => reasons.push(reason),
+    clock,
   );
   watch.start();
   accepted += 150;
-  await pause(130);
+  clock.advance(100);
   t.same(reasons, [], '150 bytes in 0.1 s are enough');
   watch.stop();
-  await pause(250);
+  clock.advance(250);
   t.same(reasons, [], 'a pause of the server does not count');
   watch.start();
   accepted += 20;
-  await pause(150);
+  clock.advance(100);
   t.same(reasons, ['peer accepted only 20 bytes of data for 100 ms']);
   watch.close();
 });

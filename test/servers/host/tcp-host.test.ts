@@ -9,6 +9,7 @@ import {
   type HostOptions,
   TcpHost,
 } from '../../../servers/host/index.js';
+import { ManualClock, passTime, timerOf } from '../../helpers/manual-clock.js';
 
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('latin1');
 const bytes = (string: string) => Buffer.from(string, 'latin1');
@@ -96,6 +97,7 @@ t.test('GATHERD-12.3: a peer that does not read is disconnected; until then writ
   const finished = new Promise<{ error: unknown; written: number; aborted: boolean }>((resolve) => {
     resolveOutcome = resolve;
   });
+  const clock = new ManualClock();
   const piece = new Uint8Array(64 * 1024);
   const host = await listen(
     t,
@@ -110,12 +112,16 @@ t.test('GATHERD-12.3: a peer that does not read is disconnected; until then writ
         resolveOutcome({ error, written, aborted: connection.signal.aborted });
       }
     },
-    { drainTimeoutMs: 150 },
+    { drainTimeoutMs: 150, clock },
   );
   const socket = connect(host.address.port, host.address.host);
   t.teardown(() => socket.destroy());
   socket.on('error', () => {});
   socket.pause();
+  await timerOf(clock, 150);
+  t.equal(host.connections, 1, 'until then writes wait');
+  // The system accepts the first megabytes in steps.
+  await passTime(clock, 150, () => host.connections === 0);
   const { error, written, aborted } = await finished;
   t.ok(error instanceof ConnectionError);
   t.match(String(error), /accepted no data for 150 ms/);
@@ -124,6 +130,7 @@ t.test('GATHERD-12.3: a peer that does not read is disconnected; until then writ
 });
 
 t.test('the read from a silent peer throws, and the handler can still send a last line', async (t) => {
+  const clock = new ManualClock();
   const host = await listen(
     t,
     async (connection) => {
@@ -135,9 +142,11 @@ t.test('the read from a silent peer throws, and the handler can still send a las
         await connection.end();
       }
     },
-    { idleTimeoutMs: 100, lingerMs: 100 },
+    { idleTimeoutMs: 100, clock },
   );
   const { ended } = await dial(t, host);
+  await timerOf(clock, 100);
+  clock.advance(100);
   t.equal(await ended, 'too slow\n');
 });
 
@@ -175,7 +184,8 @@ t.test('close ends waiting sessions immediately; others may finish until the dea
   const running = new Promise<void>((resolve) => {
     started = resolve;
   });
-  const host = await listen(t, async (connection) => {
+  const clock = new ManualClock();
+  const handler = async (connection: HostConnection) => {
     for await (const chunk of connection.chunks()) {
       if (text(chunk) === 'stuck') {
         started();
@@ -186,13 +196,16 @@ t.test('close ends waiting sessions immediately; others may finish until the dea
     }
     await connection.write(bytes('bye'));
     await connection.end();
-  });
+  };
+  const host = await listen(t, handler, { clock });
   const idle = await dial(t, host);
   const stuck = await dial(t, host);
   stuck.socket.write('stuck');
   await running;
   const closed = host.close({ graceMs: 50 });
   t.equal(await idle.ended, 'bye');
+  t.equal(host.connections, 1);
+  clock.advance(50);
   t.equal(await stuck.ended, '');
   await closed;
   t.equal(host.connections, 0);

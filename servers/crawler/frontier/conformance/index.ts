@@ -1,4 +1,4 @@
-export type { FrontierClock } from '../clock.js';
+export type { Clock as FrontierClock } from '../../../../protocols/clock.js';
 export type {
   Budgets,
   Candidate,

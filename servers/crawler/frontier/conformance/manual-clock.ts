@@ -1,12 +1,17 @@
-import type { FrontierClock } from '../clock.js';
+import type { Clock } from '../../../../protocols/clock.js';
 
 /** A clock that only `advance` moves. */
-export class ManualClock implements FrontierClock {
+export class ManualClock implements Clock {
   readonly #timers = new Set<{ readonly at: number; readonly callback: () => void }>();
   #now: number;
 
   constructor(now = 1_000_000) {
     this.#now = now;
+  }
+
+  /** Milliseconds until each of the timers that wait, the earliest first. */
+  get waiting(): readonly number[] {
+    return Array.from(this.#timers, ({ at }) => at - this.#now).sort((a, b) => a - b);
   }
 
   now(): number {

@@ -1,4 +1,4 @@
-import type { FrontierClock } from '../clock.js';
+import type { Clock } from '../../../../protocols/clock.js';
 import type { CrawlFrontier, Prepared, PreparedOf } from '../contract.js';
 
 /** The `test` function of node:test, of tap, or of another runner. */
@@ -6,7 +6,7 @@ export type TestRunner = (name: string, run: () => Promise<void>) => unknown;
 
 /** The options that a frontier under test must follow. */
 export interface FrontierSetup {
-  readonly clock: FrontierClock;
+  readonly clock: Clock;
   /** CRAWL-11.4. */
   readonly prepare: (uri: PreparedOf) => Prepared;
   readonly holdQueues: boolean;

@@ -1,0 +1,35 @@
+// The time of limits and waits. Components take it as an option, so that a test decides when a time has passed.
+
+/**
+ * A clock with timers. The monotonic one of this process is `clients/connection/monotonic-clock.ts`; protocols read none. Dates that are
+ * stored or sent are `UnixSeconds` and come from elsewhere.
+ */
+export interface Clock {
+  /** Milliseconds since a time that does not change: of most clocks only differences have a meaning. */
+  now(): number;
+  /**
+   * Calls back once after this many milliseconds, unless the returned function is called first.
+   *
+   * @param background whether the process may end before; a clock without a process ignores it. Default false
+   */
+  setTimer(callback: () => void, milliseconds: number, background?: boolean): () => void;
+}
+
+/** Resolves after this many milliseconds; rejects with the signal's reason when that is aborted before. */
+export function pauseFor(clock: Clock, milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) {
+      reject(signal.reason);
+      return;
+    }
+    const onAbort = (): void => {
+      cancel();
+      reject(signal?.reason);
+    };
+    const cancel = clock.setTimer(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}

@@ -1,0 +1,25 @@
+// A clock that only the test moves, and events to wait for before it does.
+import { ManualClock } from '../../servers/crawler/frontier/conformance/manual-clock.js';
+
+export { ManualClock };
+
+/** Resolves in the next turn of the event loop. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Waits for a condition, turn by turn of the event loop. The runner ends a test whose condition never holds. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await nextTurn();
+}
+
+/** Waits until the program has set a timer of this many milliseconds: it waits for what the timer limits. */
+export async function timerOf(clock: ManualClock, milliseconds: number): Promise<void> {
+  await until(() => clock.waiting.includes(milliseconds));
+}
+
+/** Lets time pass in steps until a condition holds; whatever can happen without time happens between two steps. */
+export async function passTime(clock: ManualClock, stepMs: number, condition: () => boolean): Promise<void> {
+  while (!condition()) {
+    clock.advance(stepMs);
+    await nextTurn();
+  }
+}
