@@ -11,6 +11,7 @@ import {
   ResultDecoder,
   type ResultItem,
 } from '../../protocols/broker/index.js';
+import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError, PeerError, StateError } from '../../protocols/errors.js';
 import { exchangeWithBroker } from './exchange.js';
 import { type OpaqueMode, type QueryInput, type QueryRequest, queryMessage } from './request.js';
@@ -34,6 +35,8 @@ export interface BrokerClientOptions {
   readonly onOpen?: (local: { readonly address: string; readonly port: number }) => void;
   /** Limits on what the Broker may send. */
   readonly limits?: BrokerClientSessionOptions;
+  /** The clock of the limits in milliseconds. Default: that of this process. */
+  readonly clock?: Clock | undefined;
 }
 
 export interface AbortOptions {
@@ -131,6 +134,7 @@ export class BrokerClient {
       signal,
       onOpen: options.onOpen,
       fingerprint: options.fingerprint,
+      clock: options.clock,
     });
   }
 }

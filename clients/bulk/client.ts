@@ -6,6 +6,7 @@ import {
   decodeDigest,
   encodeBulkRequest,
 } from '../../protocols/bulk/index.js';
+import type { Clock } from '../../protocols/clock.js';
 import { PeerError, ProtocolError } from '../../protocols/errors.js';
 import { decodeSoif } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
@@ -18,6 +19,7 @@ import {
   ReceiveBudget,
   type ReceiveLimits,
 } from '../connection/index.js';
+import { monotonicClock } from '../connection/monotonic-clock.js';
 import { type BulkWarning, readReply } from './reply.js';
 import { BulkTransfer } from './transfer.js';
 
@@ -32,6 +34,8 @@ export interface BulkClientOptions extends ReceiveLimits {
   readonly idleTimeoutMs?: number;
   /** Limits on what the Broker may send. */
   readonly limits?: BulkReplyDecoderOptions;
+  /** The clock of the limits in milliseconds. Default: that of this process. */
+  readonly clock?: Clock | undefined;
   /** Maximum inflated size of a compressed reply in bytes. Default 16 GiB. */
   readonly maxInflatedBytes?: number;
   /** Maximum compression ratio. Default 250. */
@@ -133,8 +137,10 @@ export class BulkClient {
       connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
       idleTimeoutMs: options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
       signal,
+      clock: options.clock,
     });
-    const budget = new ReceiveBudget(options);
+    const { clock = monotonicClock } = options;
+    const budget = new ReceiveBudget(options, () => clock.now());
     const { limits } = options;
     try {
       yield* readReply(this.#counted(chunks, budget), {

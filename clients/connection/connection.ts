@@ -2,7 +2,9 @@
 import { once } from 'node:events';
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, TLSSocket } from 'node:tls';
+import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError, StateError } from '../../protocols/errors.js';
+import { monotonicClock } from './monotonic-clock.js';
 import { asConnectionError } from './network-errors.js';
 import { Wait } from './wait.js';
 
@@ -30,6 +32,8 @@ export interface ConnectionOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called with our end of the connection when it is open, before anything is sent. */
   readonly onOpen?: ((local: { readonly address: string; readonly port: number }) => void) | undefined;
+  /** The clock of the limits in milliseconds. Default: that of this process. */
+  readonly clock?: Clock | undefined;
 }
 
 /**
@@ -44,6 +48,7 @@ export class Connection implements AsyncDisposable, AsyncIterable<Uint8Array> {
   /** Milliseconds that one read or one write may wait; 0 for no limit. Takes effect with the next call. */
   idleTimeoutMs: number;
   readonly #socket: Socket;
+  readonly #clock: Clock;
   /** The chunk that arrived while no read waited. */
   #held: Uint8Array | undefined;
   #reading: Wait<Uint8Array | undefined> | undefined;
@@ -59,6 +64,7 @@ export class Connection implements AsyncDisposable, AsyncIterable<Uint8Array> {
     this.remoteAddress = socket.remoteAddress ?? '';
     this.idleTimeoutMs = options.idleTimeoutMs;
     this.#socket = socket;
+    this.#clock = options.clock ?? monotonicClock;
     socket.on('data', (chunk) => this.#receive(chunk));
     socket.on('end', () => this.#endInput());
     socket.on('drain', () => this.#writing?.resolve());
@@ -73,7 +79,7 @@ export class Connection implements AsyncDisposable, AsyncIterable<Uint8Array> {
    * @throws ConnectionError if the host is unknown, refuses or does not answer in time; the signal's reason
    */
   static async open(options: ConnectionOptions): Promise<Connection> {
-    const { port, connectTimeoutMs, signal, hints } = options;
+    const { port, connectTimeoutMs, signal, hints, clock = monotonicClock } = options;
     const secure = options.host.startsWith(TLS);
     const host = secure ? options.host.slice(TLS.length) : options.host;
     const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
@@ -88,7 +94,7 @@ export class Connection implements AsyncDisposable, AsyncIterable<Uint8Array> {
           rejectUnauthorized: options.fingerprint === undefined,
         })
       : connect(target);
-    const connected = new Wait<void>(connectTimeoutMs, signal, () => {
+    const connected = new Wait<void>(connectTimeoutMs, signal, clock, () => {
       connected.reject(new ConnectionError(`${name}: no connection within ${connectTimeoutMs} ms`));
     });
     socket.once(secure ? 'secureConnect' : 'connect', () => connected.resolve());
@@ -223,7 +229,7 @@ export class Connection implements AsyncDisposable, AsyncIterable<Uint8Array> {
 
   #wait<T>(problem: string, signal: AbortSignal | undefined): Wait<T> {
     const ms = this.idleTimeoutMs;
-    return new Wait(ms, signal, () => {
+    return new Wait(ms, signal, this.#clock, () => {
       this.#timedOut = true;
       this.#fail(new ConnectionError(`${this.name}: ${problem} for ${ms} ms`));
     });

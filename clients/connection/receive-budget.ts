@@ -1,5 +1,7 @@
 // Limits on everything that a collection receives: a peer that sends for ever, or almost nothing, is cut.
+import type { Clock } from '../../protocols/clock.js';
 import { RefusedError } from '../../protocols/errors.js';
+import { monotonicClock } from './monotonic-clock.js';
 
 /** Limits on what one collection receives, over all its connections together. */
 export interface ReceiveLimits {
@@ -19,13 +21,13 @@ export interface ReceiveLimits {
 /** Counts what a collection receives and how long it waits, against {@link ReceiveLimits}. */
 export class ReceiveBudget {
   readonly #limits: Required<ReceiveLimits>;
-  readonly #now: () => number;
+  readonly #now: Clock['now'];
   readonly #started: number;
   #bytes = 0;
   #waitedMs = 0;
 
-  /** @param now the clock in milliseconds; tests set it */
-  constructor(limits: ReceiveLimits = {}, now: () => number = () => performance.now()) {
+  /** @param now the time of a clock */
+  constructor(limits: ReceiveLimits = {}, now: Clock['now'] = monotonicClock.now) {
     const { maxReceivedBytes = 64 * 2 ** 30, maxDurationMs = 86_400_000 } = limits;
     const { minBytesPerSecond = 100, minRateGraceMs = 300_000 } = limits;
     this.#limits = { maxReceivedBytes, maxDurationMs, minBytesPerSecond, minRateGraceMs };

@@ -1,9 +1,11 @@
+import type { Clock } from '../../protocols/clock.js';
+
 /** A promise that is settled by its owner, by a time limit or by an abort, whichever is first. */
 export class Wait<T> {
   readonly promise: Promise<T>;
   settled = false;
   readonly #signal: AbortSignal | undefined;
-  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #cancelTimer: (() => void) | undefined;
   readonly #onAbort: (() => void) | undefined;
   #settle!: { readonly resolve: (value: T) => void; readonly reject: (reason: unknown) => void };
 
@@ -11,11 +13,11 @@ export class Wait<T> {
    * @param timeoutMs milliseconds until `onTimeout`, which settles the wait; 0 for no limit
    * @param signal must not be aborted yet; its abort rejects with its reason
    */
-  constructor(timeoutMs: number, signal: AbortSignal | undefined, onTimeout: () => void) {
+  constructor(timeoutMs: number, signal: AbortSignal | undefined, clock: Clock, onTimeout: () => void) {
     this.promise = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
-    if (timeoutMs > 0) this.#timer = setTimeout(onTimeout, timeoutMs);
+    if (timeoutMs > 0) this.#cancelTimer = clock.setTimer(onTimeout, timeoutMs);
     if (signal === undefined) return;
     this.#signal = signal;
     this.#onAbort = () => this.reject(signal.reason);
@@ -35,7 +37,7 @@ export class Wait<T> {
   #release(): boolean {
     if (this.settled) return false;
     this.settled = true;
-    clearTimeout(this.#timer);
+    this.#cancelTimer?.();
     if (this.#onAbort !== undefined) this.#signal?.removeEventListener('abort', this.#onAbort);
     return true;
   }

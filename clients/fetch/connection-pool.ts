@@ -1,5 +1,7 @@
 // Keeps connections for reuse, by server and login.
+import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError, StateError } from '../../protocols/errors.js';
+import { monotonicClock } from '../connection/monotonic-clock.js';
 
 /** A connection that can be used again. */
 export interface PooledConnection {
@@ -12,7 +14,7 @@ export interface PooledConnection {
 
 interface Slot<C> {
   readonly key: string;
-  readonly idle: { readonly connection: C; readonly timer: NodeJS.Timeout }[];
+  readonly idle: { readonly connection: C; readonly cancelTimer: () => void }[];
   readonly waiting: (() => void)[];
   busy: number;
 }
@@ -21,13 +23,15 @@ interface Slot<C> {
 export class ConnectionPool<C extends PooledConnection> {
   readonly #perKey: number;
   readonly #idleMs: number;
+  readonly #clock: Clock;
   readonly #slots = new Map<string, Slot<C>>();
   readonly #busy = new Set<C>();
   #closed = false;
 
-  constructor(perKey: number, idleMs: number) {
+  constructor(perKey: number, idleMs: number, clock: Clock = monotonicClock) {
     this.#perKey = perKey;
     this.#idleMs = idleMs;
+    this.#clock = clock;
   }
 
   /**
@@ -63,8 +67,8 @@ export class ConnectionPool<C extends PooledConnection> {
   close(): void {
     this.#closed = true;
     for (const slot of this.#slots.values()) {
-      for (const { connection, timer } of slot.idle.splice(0)) {
-        clearTimeout(timer);
+      for (const { connection, cancelTimer } of slot.idle.splice(0)) {
+        cancelTimer();
         connection.close();
       }
     }
@@ -84,15 +88,12 @@ export class ConnectionPool<C extends PooledConnection> {
   }
 
   #keep(slot: Slot<C>, connection: C): void {
-    const entry = {
-      connection,
-      timer: setTimeout(() => {
-        slot.idle.splice(slot.idle.indexOf(entry), 1);
-        connection.close();
-        this.#deleteIfUnused(slot);
-      }, this.#idleMs),
+    const onIdle = (): void => {
+      slot.idle.splice(slot.idle.indexOf(entry), 1);
+      connection.close();
+      this.#deleteIfUnused(slot);
     };
-    entry.timer.unref();
+    const entry = { connection, cancelTimer: this.#clock.setTimer(onIdle, this.#idleMs, true) };
     slot.idle.push(entry);
   }
 
@@ -102,7 +103,7 @@ export class ConnectionPool<C extends PooledConnection> {
 
   #takeIdle(slot: Slot<C>): C | undefined {
     for (let entry = slot.idle.pop(); entry !== undefined; entry = slot.idle.pop()) {
-      clearTimeout(entry.timer);
+      entry.cancelTimer();
       if (entry.connection.usable) return entry.connection;
       entry.connection.close();
     }

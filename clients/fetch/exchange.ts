@@ -3,6 +3,9 @@ import { channel } from 'node:diagnostics_channel';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
+import type { Clock } from '../../protocols/clock.js';
+import { ConnectionError } from '../../protocols/errors.js';
+import { IdleTimer } from '../../protocols/idle-timer.js';
 import { EARLY_END } from '../connection/index.js';
 import { BoundedBody } from './bounded-body.js';
 import type { Received } from './receive-watch.js';
@@ -22,6 +25,17 @@ export interface RawResponse {
   readonly late?: string;
   /** The bytes of the messages; present if they are kept and have a head. */
   readonly wire?: WireResponse & { readonly request: Uint8Array };
+}
+
+/** Options of {@link HttpExchange}. */
+export interface HttpExchangeOptions {
+  /** Name of the server, for errors. */
+  readonly host: string;
+  readonly maxBytes: number;
+  /** Milliseconds until the head is complete, and then between two pieces of the body (G-85). */
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly keepWire?: KeepWire | undefined;
 }
 
 /**
@@ -78,11 +92,19 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   /** Bytes that earlier responses brought on the same connection. */
   #bytesBefore = 0;
   readonly #tap: WireTap | undefined;
+  readonly #timeoutMs: number;
+  /** Instead of undici's own time-outs, which know no other clock. */
+  readonly #idleTimer: IdleTimer;
   /** Request line and header as they were sent. */
   #sent = '';
 
-  constructor(maxBytes: number, keepWire?: KeepWire) {
+  constructor({ host, maxBytes, timeoutMs, clock, keepWire }: HttpExchangeOptions) {
     this.#maxBytes = maxBytes;
+    this.#timeoutMs = timeoutMs;
+    this.#idleTimer = new IdleTimer(clock, () => {
+      const problem = this.#status === 0 ? 'did not answer in time' : 'stopped sending';
+      this.abort(new ConnectionError(`${host}: the server ${problem}`));
+    });
     this.#body = new BoundedBody(maxBytes);
     if (keepWire !== undefined) this.#tap = new WireTap(maxBytes, keepWire);
     this.response = new Promise((resolve, reject) => {
@@ -106,6 +128,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 
   /** Ends the exchange immediately, even while it is queued for a connection. */
   abort(reason: Error): void {
+    this.#idleTimer.stop();
     this.#settle.reject(reason);
     this.#failure ??= reason;
     this.#controller?.abort(reason);
@@ -119,16 +142,22 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#failure !== undefined) controller.abort(this.#failure);
-    else starting = this;
+    if (this.#failure !== undefined) {
+      controller.abort(this.#failure);
+      return;
+    }
+    starting = this;
+    this.#idleTimer.start(this.#timeoutMs);
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    this.#idleTimer.touch();
     this.#status = status;
     this.#headers = headers;
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
+    this.#idleTimer.touch();
     this.#body.push(chunk);
     if (!this.#body.truncated) return;
     const { length } = this.#body;
@@ -141,10 +170,12 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    this.#idleTimer.stop();
     this.#finish();
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#idleTimer.stop();
     // undici's error does not say whether a part of the response had arrived.
     const isCut = this.received.bytes > 0 && error.message === 'other side closed';
     // After #finish this has no effect: the promise is settled.

@@ -5,6 +5,7 @@ import { Client, FTPError } from 'basic-ftp';
 import { ConnectionError, errorCode } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { asConnectionError } from '../connection/index.js';
+import { monotonicClock } from '../connection/monotonic-clock.js';
 import type { BoundedBody } from './bounded-body.js';
 import type { PooledConnection } from './connection-pool.js';
 import { type FtpListing, parseListing } from './ftp-listing.js';
@@ -80,11 +81,11 @@ export class FtpConnection implements PooledConnection {
     using watch = new TransferWatch(host, request, options, bytesRead, (reason) =>
       connection.destroy(reason),
     );
-    const timer = setTimeout(() => {
+    const cancelTimer = (options.clock ?? monotonicClock).setTimer(() => {
       connection.destroy(new ConnectionError(`${host}: no connection within ${connectMs} ms`));
     }, connectMs);
     try {
-      const connecting = client.connect(address, port).finally(() => clearTimeout(timer));
+      const connecting = client.connect(address, port).finally(cancelTimer);
       connection.#limitReplies();
       await connecting;
       await client.login(login.user, login.password);

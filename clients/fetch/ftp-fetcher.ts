@@ -33,7 +33,8 @@ export class FtpFetcher implements Fetcher {
 
   constructor(options: FtpFetcherOptions = {}) {
     this.#options = options;
-    this.#pool = new ConnectionPool(options.maxConnectionsPerHost ?? 1, options.keepAliveMs ?? 10_000);
+    const { maxConnectionsPerHost = 1, keepAliveMs = 10_000, clock } = options;
+    this.#pool = new ConnectionPool(maxConnectionsPerHost, keepAliveMs, clock);
   }
 
   async fetch(request: FetchRequest): Promise<FetchResult> {

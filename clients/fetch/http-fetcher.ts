@@ -4,9 +4,10 @@ import { ConnectionError, KitError, StateError, UsageError } from '../../protoco
 import type { HttpResponseLimits } from '../../protocols/http/index.js';
 import { resolveUrl } from '../../protocols/urls/index.js';
 import { asConnectionError, asError, isRefusedMessage } from '../connection/index.js';
+import { monotonicClock } from '../connection/monotonic-clock.js';
 import { publishDebug } from './debug-channel.js';
 import { DEFAULT_MAX_RATIO, type DecodedBody, decodeBody } from './decode-body.js';
-import { HttpExchange, type RawResponse } from './exchange.js';
+import { HttpExchange, type HttpExchangeOptions, type RawResponse } from './exchange.js';
 import {
   basicCredentials,
   basicRealm,
@@ -178,6 +179,7 @@ export class HttpFetcher implements Fetcher {
     credentials: string | undefined,
   ): Promise<RawResponse> {
     const { signal, maxBytes = DEFAULT_MAX_BYTES, timeoutMs = DEFAULT_TIMEOUT_MS } = request;
+    const { clock = monotonicClock } = this.#options;
     signal?.throwIfAborted();
     const headers = this.#requestHeaders(request, target, credentials);
     const { exchange, start } =
@@ -186,20 +188,22 @@ export class HttpFetcher implements Fetcher {
             host: target.host,
             maxBytes,
             timeoutMs,
+            clock,
             keepWire: request.keepWire,
           })
         : this.#strictExchange(
             await this.#route(request).dispatcherFor(target.origin, request.publicOnly === true, signal),
             target,
             headers,
-            { ...request, maxBytes, timeoutMs },
+            { host: target.host, maxBytes, timeoutMs, clock, keepWire: request.keepWire },
+            request.post,
           );
     const onAbort = () => exchange.abort(asError(signal?.reason));
     const maxTransferMs = Math.min(
       request.maxTransferMs ?? Number.POSITIVE_INFINITY,
       this.#options.maxTransferMs ?? 1_200_000,
     );
-    const deadline = setTimeout(() => {
+    const cancelDeadline = clock.setTimer(() => {
       const late = new ConnectionError(`${target.host}: not done within ${maxTransferMs} ms`);
       if (request.keepLate === true) exchange.cut(late);
       else exchange.abort(late);
@@ -227,7 +231,7 @@ export class HttpFetcher implements Fetcher {
       if (signal?.aborted === true) throw signal.reason;
       throw error instanceof KitError ? error : asConnectionError(target.host, error);
     } finally {
-      clearTimeout(deadline);
+      cancelDeadline();
       signal?.removeEventListener('abort', onAbort);
       this.#running.delete(exchange);
     }
@@ -237,15 +241,11 @@ export class HttpFetcher implements Fetcher {
     dispatcher: Dispatcher,
     { origin, path }: Target,
     headers: Record<string, string>,
-    {
-      maxBytes,
-      timeoutMs,
-      post,
-      keepWire,
-    }: FetchRequest & { readonly maxBytes: number; readonly timeoutMs: number },
+    options: HttpExchangeOptions,
+    post: string | undefined,
   ) {
-    const exchange = new HttpExchange(maxBytes, keepWire);
-    const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
+    const exchange = new HttpExchange(options);
+    const timeouts = { headersTimeout: 0, bodyTimeout: 0 };
     const start = () => {
       const message =
         post === undefined ? { method: 'GET' as const } : { method: 'POST' as const, body: post };

@@ -1,6 +1,7 @@
 // Requests one document on a connection of its own, and reads the response leniently.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError, errorCode, messageOf, ProtocolError } from '../../protocols/errors.js';
 import {
   type HttpEvent,
@@ -8,6 +9,7 @@ import {
   type HttpResponseLimits,
   HttpResponseReader,
 } from '../../protocols/http/index.js';
+import { IdleTimer } from '../../protocols/idle-timer.js';
 import { asConnectionError } from '../connection/index.js';
 import { BoundedBody } from './bounded-body.js';
 import type { RawResponse } from './exchange.js';
@@ -20,6 +22,7 @@ export interface LenientExchangeOptions {
   readonly maxBytes: number;
   /** Milliseconds without a byte (G-85). */
   readonly timeoutMs: number;
+  readonly clock: Clock;
   readonly keepWire?: KeepWire | undefined;
 }
 
@@ -35,6 +38,7 @@ export class LenientExchange {
   readonly #abort = new AbortController();
   #settle!: { resolve: (response: RawResponse) => void; reject: (error: unknown) => void };
   readonly #tap: WireTap | undefined;
+  readonly #idleTimer: IdleTimer;
   #sent = '';
   #socket: Socket | undefined;
   #head: HttpHead | undefined;
@@ -43,6 +47,7 @@ export class LenientExchange {
     this.#options = options;
     this.#reader = new HttpResponseReader(limits);
     this.#body = new BoundedBody(options.maxBytes);
+    this.#idleTimer = new IdleTimer(options.clock, () => this.#onIdle());
     if (options.keepWire !== undefined) this.#tap = new WireTap(options.maxBytes, options.keepWire);
     this.response = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
@@ -79,10 +84,16 @@ export class LenientExchange {
         socket.destroy();
         return;
       }
-      socket.on('data', (chunk: Uint8Array) => this.#read(() => this.#reader.push(chunk)));
+      socket.on('data', (chunk: Uint8Array) => {
+        this.#idleTimer.touch();
+        this.#read(() => this.#reader.push(chunk));
+      });
       socket.on('end', () => this.#read(() => this.#reader.end()));
-      socket.on('close', () => this.#settle.reject(this.#failure('the server broke the connection')));
-      socket.setTimeout(this.#options.timeoutMs, () => this.#onIdle());
+      socket.on('close', () => {
+        this.#idleTimer.stop();
+        this.#settle.reject(this.#failure('the server broke the connection'));
+      });
+      this.#idleTimer.start(this.#options.timeoutMs);
       socket.write(request, 'latin1');
     } catch (error) {
       this.#settle.reject(error);

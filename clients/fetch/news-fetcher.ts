@@ -50,7 +50,8 @@ export class NewsFetcher implements Fetcher {
 
   constructor(options: NewsFetcherOptions = {}) {
     this.#options = options;
-    this.#pool = new ConnectionPool(options.maxConnectionsPerHost ?? 1, options.keepAliveMs ?? 10_000);
+    const { maxConnectionsPerHost = 1, keepAliveMs = 10_000, clock } = options;
+    this.#pool = new ConnectionPool(maxConnectionsPerHost, keepAliveMs, clock);
   }
 
   async fetch(request: FetchRequest): Promise<FetchResult> {

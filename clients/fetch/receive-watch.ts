@@ -1,5 +1,7 @@
 // Limits on what a server sends besides the document, and on how little it sends: headers, chunk extensions, listings and replies can be endless.
+import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError } from '../../protocols/errors.js';
+import { monotonicClock } from '../connection/monotonic-clock.js';
 
 /** Limits on what one retrieval receives. */
 export interface ReceiveLimits {
@@ -11,6 +13,8 @@ export interface ReceiveLimits {
   readonly minBytesPerSecond?: number | undefined;
   /** Milliseconds after the first byte before {@link minBytesPerSecond} applies. Default 300 000. */
   readonly minRateGraceMs?: number | undefined;
+  /** The clock of the limits in milliseconds. Default: that of this process. */
+  readonly clock?: Clock | undefined;
 }
 
 /** What a document may take as a whole. */
@@ -48,7 +52,8 @@ export class ReceiveWatch implements Disposable {
   readonly #whole: WholeDocument;
   readonly #received: () => Received;
   readonly #stop: (reason: Error) => void;
-  readonly #timer: NodeJS.Timeout;
+  readonly #clock: Clock;
+  #cancelTimer!: () => void;
   #firstByte: number | undefined;
 
   /** @param name of the server, for the error */
@@ -64,19 +69,23 @@ export class ReceiveWatch implements Disposable {
     this.#whole = whole;
     this.#received = received;
     this.#stop = stop;
-    this.#timer = setInterval(() => this.#look(), POLL_MS);
+    this.#clock = limits.clock ?? monotonicClock;
+    this.#lookLater();
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.#timer);
+    this.#cancelTimer();
   }
 
   #look(): void {
     const { bytes, bodyBytes } = this.#received();
     const problem = this.#problemOf(bytes, bodyBytes);
-    if (problem === undefined) return;
-    this[Symbol.dispose]();
-    this.#stop(new ConnectionError(`${this.#name}: ${problem}`));
+    if (problem === undefined) this.#lookLater();
+    else this.#stop(new ConnectionError(`${this.#name}: ${problem}`));
+  }
+
+  #lookLater(): void {
+    this.#cancelTimer = this.#clock.setTimer(() => this.#look(), POLL_MS);
   }
 
   #problemOf(bytes: number, bodyBytes: number | undefined): string | undefined {
@@ -84,7 +93,7 @@ export class ReceiveWatch implements Disposable {
     if (bodyBytes !== undefined && bytes > MAX_OVERHEAD_BYTES + bodyBytes * MAX_WIRE_RATIO) {
       return `the server sent ${bytes} bytes for ${bodyBytes} bytes of the document`;
     }
-    const now = performance.now();
+    const now = this.#clock.now();
     this.#firstByte ??= now;
     const elapsedMs = now - this.#firstByte;
     const rate = requiredRate(elapsedMs, this.#limits, this.#whole);

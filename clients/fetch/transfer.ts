@@ -1,6 +1,7 @@
 // Connecting, deadlines and limits of FTP, Gopher and news. Times are milliseconds.
 import { ConnectionError } from '../../protocols/errors.js';
 import { asError, Connection } from '../connection/index.js';
+import { monotonicClock } from '../connection/monotonic-clock.js';
 import { resolveHost } from './private-addresses.js';
 import { type ReceiveLimits, ReceiveWatch } from './receive-watch.js';
 import { DEFAULT_MAX_BYTES, DEFAULT_TIMEOUT_MS, type FetchRequest } from './types.js';
@@ -35,7 +36,7 @@ const DEFAULT_TRANSFER_MS = 1_200_000;
 export class TransferWatch {
   readonly #signal: AbortSignal | undefined;
   readonly #stop: (reason: Error) => void;
-  readonly #timer: NodeJS.Timeout;
+  readonly #cancelTimer: () => void;
   readonly #onAbort: () => void;
   readonly #rate: ReceiveWatch;
   #reason: Error | undefined;
@@ -55,7 +56,8 @@ export class TransferWatch {
     this.#rate = new ReceiveWatch(host, options, whole, received, (reason) => this.#end(reason));
     this.#signal = request.signal;
     this.#stop = stop;
-    this.#timer = setTimeout(() => this.#end(new ConnectionError(`${host}: not done within ${ms} ms`)), ms);
+    const late = () => this.#end(new ConnectionError(`${host}: not done within ${ms} ms`));
+    this.#cancelTimer = (options.clock ?? monotonicClock).setTimer(late, ms);
     this.#onAbort = () => this.#end(asError(this.#signal?.reason));
     if (this.#signal?.aborted === true) this.#onAbort();
     else this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
@@ -73,7 +75,7 @@ export class TransferWatch {
   }
 
   [Symbol.dispose](): void {
-    clearTimeout(this.#timer);
+    this.#cancelTimer();
     this.#rate[Symbol.dispose]();
     this.#signal?.removeEventListener('abort', this.#onAbort);
   }
@@ -102,6 +104,7 @@ export async function connectTo(
     connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_CONNECT_MS,
     idleTimeoutMs: idleTimeoutOf(request),
     signal,
+    clock: options.clock,
   });
 }
 

@@ -1,5 +1,6 @@
 // One session with a gatherd.
 import { hostname } from 'node:os';
+import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError, StateError, UsageError } from '../../protocols/errors.js';
 import {
   GATHERD_PORT,
@@ -56,6 +57,8 @@ export interface GatherdClientConnectOptions {
   readonly onWarning?: (warning: GatherdWarning) => void;
   /** Gives up connecting and greeting. */
   readonly signal?: AbortSignal;
+  /** The clock of the limits in milliseconds. Default: that of this process. */
+  readonly clock?: Clock | undefined;
 }
 
 /** Malformed data in an update; the objects around it are delivered. */
@@ -133,6 +136,7 @@ export class GatherdClient implements AsyncDisposable {
       connectTimeoutMs,
       idleTimeoutMs,
       signal,
+      clock: options.clock,
     });
     const client = new GatherdClient(connection, options);
     await client.#runExclusive(async () => {

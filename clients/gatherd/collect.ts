@@ -1,8 +1,9 @@
 // Collects the changes of a gatherd over as many connections as it takes.
-import { setTimeout as pause } from 'node:timers/promises';
+import { pauseFor } from '../../protocols/clock.js';
 import { ConnectionError, StateError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { ReceiveBudget, type ReceiveLimits } from '../connection/index.js';
+import { monotonicClock } from '../connection/monotonic-clock.js';
 import {
   type GatherdChange,
   GatherdClient,
@@ -134,8 +135,8 @@ export class Collection implements AsyncIterable<GatherdChange> {
   }
 
   async *#collect(): AsyncGenerator<GatherdChange, void, undefined> {
-    const { signal } = this.#options;
-    const budget = new ReceiveBudget(this.#options);
+    const { signal, clock = monotonicClock } = this.#options;
+    const budget = new ReceiveBudget(this.#options, () => clock.now());
     let fruitless = 0;
     while (!this.#complete) {
       const before = this.#objects;
@@ -146,9 +147,7 @@ export class Collection implements AsyncIterable<GatherdChange> {
         if (!(error instanceof ConnectionError)) throw error;
         fruitless = this.#objects > before ? 0 : fruitless + 1;
         const pauseMs = this.#pauseAfter(error, fruitless);
-        await pause(pauseMs, undefined, signal === undefined ? {} : { signal }).catch((reason: Error) => {
-          throw signal?.aborted === true ? signal.reason : reason;
-        });
+        await pauseFor(clock, pauseMs, signal);
       }
     }
   }

@@ -1,5 +1,7 @@
 // One pipelined connection to a References Server.
+import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError } from '../../protocols/errors.js';
+import { IdleTimer } from '../../protocols/idle-timer.js';
 import {
   DEFAULT_REFERENCES_PORT,
   replyError,
@@ -8,6 +10,7 @@ import {
   type SstpMessage,
 } from '../../protocols/sstp/index.js';
 import { asError, Connection } from '../connection/index.js';
+import { monotonicClock } from '../connection/monotonic-clock.js';
 import { ReferencesCalls } from './calls.js';
 
 export interface ReferencesClientOptions {
@@ -27,6 +30,8 @@ export interface ReferencesClientOptions {
   readonly limits?: SstpDecoderOptions;
   /** Gives up connecting. */
   readonly signal?: AbortSignal;
+  /** The clock of the limits in milliseconds. Default: that of this process. */
+  readonly clock?: Clock | undefined;
 }
 
 interface Call {
@@ -54,7 +59,7 @@ export class ReferencesClient extends ReferencesCalls {
   readonly #queued = new Set<Call>();
   #flushing = false;
   #writing = false;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #timer: IdleTimer;
   #failure: Error | undefined;
 
   private constructor(connection: Connection, options: ReferencesClientOptions, port: number) {
@@ -64,6 +69,10 @@ export class ReferencesClient extends ReferencesCalls {
     this.#connection = connection;
     this.#session = new SstpClientSession(options.limits);
     this.#replyTimeoutMs = options.replyTimeoutMs ?? DEFAULT_REPLY_TIMEOUT_MS;
+    this.#timer = new IdleTimer(options.clock ?? monotonicClock, () => {
+      const problem = `nothing received for ${this.#replyTimeoutMs} ms`;
+      this.#fail(new ConnectionError(`${connection.name}: ${problem}`));
+    });
     this.#maxInFlight = options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT;
     void this.#readReplies();
   }
@@ -84,6 +93,7 @@ export class ReferencesClient extends ReferencesCalls {
       connectTimeoutMs,
       idleTimeoutMs: 0,
       signal,
+      clock: options.clock,
     });
     return new ReferencesClient(connection, options, port);
   }
@@ -212,22 +222,15 @@ export class ReferencesClient extends ReferencesCalls {
 
   /** Limits the server's silence while replies are pending (S-45). */
   #restartTimer(): void {
-    if (this.#inFlight.length === 0) {
-      clearTimeout(this.#timer);
-      this.#timer = undefined;
-    } else if (this.#timer !== undefined) this.#timer.refresh();
-    else {
-      this.#timer = setTimeout(() => {
-        const problem = `nothing received for ${this.#replyTimeoutMs} ms`;
-        this.#fail(new ConnectionError(`${this.#connection.name}: ${problem}`));
-      }, this.#replyTimeoutMs);
-    }
+    if (this.#inFlight.length === 0) this.#timer.stop();
+    else if (this.#timer.running) this.#timer.touch();
+    else this.#timer.start(this.#replyTimeoutMs);
   }
 
   #fail(reason: Error): void {
     if (this.#failure !== undefined) return;
     this.#failure = reason;
-    clearTimeout(this.#timer);
+    this.#timer.stop();
     this.#connection.destroy(reason);
     const calls = [...this.#inFlight.splice(0), ...this.#queued];
     this.#queued.clear();

@@ -1,6 +1,8 @@
 // Fetches the common configuration lists from a dispatcher (S-50 to S-54).
+import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError, KitError, ProtocolError } from '../../protocols/errors.js';
 import { CODES, DEFAULT_DISPATCHER_PORT, HEADERS, replyError } from '../../protocols/sstp/index.js';
+import { monotonicClock } from '../connection/monotonic-clock.js';
 import { ReferencesClient } from './client.js';
 
 /** One list of the common configuration: its text, or the reason to use the local file instead (S-53). */
@@ -28,6 +30,8 @@ export interface CommonConfigurationOptions {
   /** For one whole list, from its request. Default 30 000 ms. */
   readonly replyTimeoutMs?: number;
   readonly signal?: AbortSignal;
+  /** The clock of the limits in milliseconds. Default: that of this process. */
+  readonly clock?: Clock | undefined;
 }
 
 const DEFAULT_REPLY_TIMEOUT_MS = 30_000;
@@ -50,10 +54,10 @@ async function fetchList(code: number, options: CommonConfigurationOptions): Pro
   const { user, password, port = DEFAULT_DISPATCHER_PORT, signal } = options;
   const replyTimeoutMs = options.replyTimeoutMs ?? DEFAULT_REPLY_TIMEOUT_MS;
   const deadline = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
+  let cancelTimer: (() => void) | undefined;
   try {
     await using client = await ReferencesClient.connect({ ...options, port, replyTimeoutMs });
-    timer = setTimeout(() => {
+    cancelTimer = (options.clock ?? monotonicClock).setTimer(() => {
       deadline.abort(new ConnectionError(`no complete reply within ${replyTimeoutMs} ms`));
     }, replyTimeoutMs);
     // S-43
@@ -72,7 +76,7 @@ async function fetchList(code: number, options: CommonConfigurationOptions): Pro
     if (error instanceof TypeError) return { ok: false, error: unreadable('the list is not UTF-8') };
     throw error;
   } finally {
-    clearTimeout(timer);
+    cancelTimer?.();
   }
 }
 
