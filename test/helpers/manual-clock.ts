@@ -6,9 +6,26 @@ export { ManualClock };
 /** Resolves in the next turn of the event loop. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+/** Lets a program read what the system holds for it: what a socket of this machine has sent is there at once. */
+export async function inputRead(): Promise<void> {
+  for (let turns = 0; turns < 3; turns++) await nextTurn();
+}
+
 /** Waits for a condition, turn by turn of the event loop. The runner ends a test whose condition never holds. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await nextTurn();
+}
+
+/** Waits until a figure stays the same for some turns of the event loop, and returns it. */
+export async function steady(figure: () => number): Promise<number> {
+  let before = figure();
+  for (let turns = 0; turns < 20; turns++) {
+    await nextTurn();
+    if (figure() === before) continue;
+    before = figure();
+    turns = 0;
+  }
+  return before;
 }
 
 /** Waits until the program has set a timer of this many milliseconds: it waits for what the timer limits. */

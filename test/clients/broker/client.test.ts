@@ -12,6 +12,7 @@ import {
   UsageError,
 } from '../../../protocols/errors.js';
 import { freePort } from '../../helpers/daemon.js';
+import { ManualClock, timerOf } from '../../helpers/manual-clock.js';
 import { fakeBroker } from './fake-broker.js';
 
 const OBJECT = '120 - http://a.test/1\n130 - object end\n';
@@ -127,9 +128,13 @@ t.test('incomplete replies, other servers and silence are errors after the compl
   t.ok(reset.error instanceof ConnectionError, 'reset');
 
   const stall = await fakeBroker(t, (socket) => socket.write(OBJECT));
-  const stalled = await collect(clientOf(stall, { idleTimeoutMs: 50 }).query('a'));
-  t.same(stalled.urls, ['http://a.test/1']);
-  t.ok(stalled.error instanceof ConnectionError && /nothing received for 50 ms/.test(stalled.error.message));
+  const clock = new ManualClock();
+  const stalled = clientOf(stall, { idleTimeoutMs: 50, clock }).query('a')[Symbol.asyncIterator]();
+  t.match(await stalled.next(), { value: { url: 'http://a.test/1' } });
+  const silence = stalled.next();
+  await timerOf(clock, 50);
+  clock.advance(50);
+  await t.rejects(silence, { code: 'ERR_CONNECTION', message: /nothing received for 50 ms/ });
 
   const gatherer = createServer((socket) => socket.end('000 - HELLO gatherd 1.0 - are you a.test?\n'));
   gatherer.listen(0, '127.0.0.1');

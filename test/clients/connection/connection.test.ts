@@ -1,12 +1,12 @@
 // Tests Connection and exchange over real sockets: time-outs, aborts, back-pressure, half close, reset.
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import { Connection, type ConnectionOptions, exchange } from '../../../clients/connection/index.js';
 import { ConnectionError } from '../../../protocols/errors.js';
 import { freePort } from '../../helpers/daemon.js';
+import { ManualClock, nextTurn, timerOf, until } from '../../helpers/manual-clock.js';
 
 /** A TCP server on a free port; its side of each connection goes to `serve`. */
 async function listen(t: Test, serve: (socket: Socket) => void): Promise<ConnectionOptions> {
@@ -102,19 +102,23 @@ t.test('open rejects if the port is closed, the host is unknown or the signal is
 
 t.test('open waits for a port whose queue is full until the time-out or an abort', async (t) => {
   const port = await listenWithoutAccepting(t);
-  const options = { host: '127.0.0.1', port, connectTimeoutMs: 50, idleTimeoutMs: 0 };
-  const timeOut = { code: 'ERR_CONNECTION', message: `127.0.0.1:${port}: no connection within 50 ms` };
-  for (;;) {
-    const opened = await Connection.open(options).catch((error: unknown) => error);
-    if (opened instanceof Connection) t.teardown(() => opened.close());
-    else {
-      t.match(opened, timeOut);
-      break;
-    }
-  }
+  // The queue holds one connection more than its length; the system answers no further one.
+  const queued = Array.from({ length: 8 }, () => connect(port, '127.0.0.1').on('error', () => {}));
+  t.teardown(() => {
+    for (const socket of queued) socket.destroy();
+  });
+  await until(() => queued.filter(({ pending }) => !pending).length >= 2);
+  const clock = new ManualClock();
+  const options = { host: '127.0.0.1', port, connectTimeoutMs: 50, idleTimeoutMs: 0, clock };
+  const late = Connection.open(options);
+  clock.advance(50);
+  await t.rejects(late, {
+    code: 'ERR_CONNECTION',
+    message: `127.0.0.1:${port}: no connection within 50 ms`,
+  });
   const abort = new AbortController();
-  const opening = Connection.open({ ...options, connectTimeoutMs: 30_000, signal: abort.signal });
-  setTimeout(() => abort.abort(new Error('enough')), 10);
+  const opening = Connection.open({ ...options, signal: abort.signal });
+  abort.abort(new Error('enough'));
   await t.rejects(opening, { message: 'enough' });
 });
 
@@ -174,7 +178,8 @@ t.test('a write waits while the peer does not read; an abort and the time-out en
     server = socket.pause();
   });
   const large = Buffer.alloc(16 * 1024 * 1024);
-  await using connection = await Connection.open(options);
+  const clock = new ManualClock();
+  await using connection = await Connection.open({ ...options, clock });
   const write = connection.write(large);
   await t.rejects(connection.write(HELLO), { code: 'ERR_STATE' }, 'one write at a time');
   server?.resume();
@@ -185,7 +190,10 @@ t.test('a write waits while the peer does not read; an abort and the time-out en
   abort.abort(new Error('enough'));
   await t.rejects(aborted, { message: 'enough' });
   connection.idleTimeoutMs = 20;
-  await t.rejects(connection.write(large), {
+  const late = connection.write(large);
+  await timerOf(clock, 20);
+  clock.advance(20);
+  await t.rejects(late, {
     code: 'ERR_CONNECTION',
     message: `127.0.0.1:${options.port}: nothing accepted for 20 ms`,
   });
@@ -197,10 +205,14 @@ t.test(
   'idle time-out: a read that waits too long ends the connection; time between reads does not count',
   async (t) => {
     const options = await listen(t, (socket) => socket.write(HELLO));
-    await using connection = await Connection.open({ ...options, idleTimeoutMs: 30 });
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    const clock = new ManualClock();
+    await using connection = await Connection.open({ ...options, idleTimeoutMs: 30, clock });
+    await until(() => connection.bytesRead === HELLO.length);
+    clock.advance(60);
     t.equal((await connection.read())?.length, HELLO.length);
-    await t.rejects(connection.read(), {
+    const late = connection.read();
+    clock.advance(30);
+    await t.rejects(late, {
       code: 'ERR_CONNECTION',
       message: `127.0.0.1:${options.port}: nothing received for 30 ms`,
     });

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { parseFtpUrl } from '../../../clients/fetch/ftp-url.js';
 import { DIRECTORY_TYPE, FtpFetcher, type FtpFetcherOptions } from '../../../clients/fetch/index.js';
+import { ManualClock, timerOf } from '../../helpers/manual-clock.js';
 import { onLines, scripted, sendForever, textOf } from './scripted.js';
 
 type Send = (data: Socket, control: Socket) => void;
@@ -230,12 +231,16 @@ t.test(
     stop.abort(new Error('enough'));
     await t.rejects(waiting, { message: 'enough' });
     await t.rejects(queued, { message: 'enough' });
-    const hasty = fetcherFor(t, port, { maxTransferMs: 60 });
-    await t.rejects(hasty('silent'), { message: /not done within 60 ms/ });
+    const clock = new ManualClock();
+    const hasty = fetcherFor(t, port, { maxTransferMs: 60, clock })('silent');
+    await timerOf(clock, 60);
+    clock.advance(60);
+    await t.rejects(hasty, { message: /not done within 60 ms/ });
     const silent = await scripted(t, () => {});
-    await t.rejects(fetcherFor(t, silent.port, { connectTimeoutMs: 60 })('x'), {
-      message: /no connection within 60 ms/,
-    });
+    const unanswered = fetcherFor(t, silent.port, { connectTimeoutMs: 60, clock })('x');
+    await timerOf(clock, 60);
+    clock.advance(60);
+    await t.rejects(unanswered, { message: /no connection within 60 ms/ });
     const endlessGreeting = await scripted(t, (socket) =>
       sendForever(socket, Buffer.alloc(65_536, 97), sent),
     );

@@ -1,4 +1,5 @@
 // Tests the HTTP fetcher against local servers: headers, codings, limits, time-outs, connections, logins, proxy.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
@@ -7,6 +8,7 @@ import t, { type Test } from 'tap';
 import { parseHttpDate, splitContentType } from '../../../clients/fetch/headers.js';
 import { createFetcher, type FetcherOptions } from '../../../clients/fetch/index.js';
 import { freePort } from '../../helpers/daemon.js';
+import { ManualClock, timerOf } from '../../helpers/manual-clock.js';
 
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 const LIMITS = { maxBytes: 100_000, timeoutMs: 20_000 };
@@ -215,18 +217,35 @@ t.test(
       response.writeHead(200, { 'Content-Length': 10 });
       response.write('half ');
     });
-    const fetcher = fetcherFor(t);
+    const clock = new ManualClock();
+    const fetcher = fetcherFor(t, { clock });
     const quick = { maxBytes: 100, timeoutMs: 50 };
-    await t.rejects(fetcher.fetch({ url: `${base}/silent`, ...quick }), {
+    const silent = fetcher.fetch({ url: `${base}/silent`, ...quick });
+    await timerOf(clock, 50);
+    clock.advance(50);
+    await t.rejects(silent, {
       code: 'ERR_CONNECTION',
       message: /did not answer in time/,
     });
-    await t.rejects(fetcher.fetch({ url: `${base}/stalls`, ...quick }), {
+    const headReceived = new Promise<void>((resolve) => {
+      const onHead = () => {
+        unsubscribe('undici:request:headers', onHead);
+        resolve();
+      };
+      subscribe('undici:request:headers', onHead);
+    });
+    const stalled = fetcher.fetch({ url: `${base}/stalls`, ...quick });
+    await headReceived;
+    clock.advance(50);
+    await t.rejects(stalled, {
       code: 'ERR_CONNECTION',
       message: /stopped sending/,
     });
-    const impatient = fetcherFor(t, { maxTransferMs: 50 });
-    await t.rejects(impatient.fetch({ url: `${base}/stalls`, ...LIMITS }), {
+    const impatient = fetcherFor(t, { maxTransferMs: 50, clock });
+    const late = impatient.fetch({ url: `${base}/stalls`, ...LIMITS });
+    await timerOf(clock, 50);
+    clock.advance(50);
+    await t.rejects(late, {
       code: 'ERR_CONNECTION',
       message: /not done within 50 ms/,
     });

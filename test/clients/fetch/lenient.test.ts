@@ -9,7 +9,7 @@ import { isRefusedMessage } from '../../../clients/connection/index.js';
 import { createFetcher, type FetcherOptions, type FetchResult } from '../../../clients/fetch/index.js';
 import { ConnectionError, RefusedError } from '../../../protocols/errors.js';
 import { freePort } from '../../helpers/daemon.js';
-import { assertProperty } from '../../helpers/property.js';
+import { inputRead, ManualClock, until } from '../../helpers/manual-clock.js';
 import { TLS_CERTIFICATE, TLS_KEY } from '../../helpers/tls.js';
 import { scripted, sendForever, textOf } from './scripted.js';
 
@@ -315,15 +315,23 @@ t.test('limits of the lenient reader: body, time, header, rate, abort', async (t
     await t.rejects(fetcherFor(t, options).fetch({ url, ...lenient }), reason);
     await t.rejects(fetcherFor(t, options).fetch({ url, ...LIMITS }), ConnectionError, 'also after undici');
   }
-  const idle = await scripted(t, (socket) =>
-    socket.once('data', () => socket.write(`${OK}Content-Length: 100\r\n\r\nx`)),
-  );
-  await t.rejects(
-    fetcherFor(t).fetch({ url: `http://127.0.0.1:${idle.port}/`, ...lenient, timeoutMs: 300 }),
-    /the server stopped sending/,
-  );
-  const kept = await wireServer(t, `${OK}Content-Length: long\r\n\r\n${BODY}`, false);
-  const open = await fetcherFor(t).fetch({ url: `${kept.base}/`, ...lenient, timeoutMs: 300 });
+  /** Fetches from a server that sends a text and nothing more; when it is read, the time passes. */
+  const fetchStalled = async (wire: string) => {
+    const clock = new ManualClock();
+    let sent = false;
+    const onSent = () => {
+      sent = true;
+    };
+    const { port } = await scripted(t, (socket) => socket.once('data', () => socket.write(wire, onSent)));
+    const url = `http://127.0.0.1:${port}/`;
+    const fetched = fetcherFor(t, { clock }).fetch({ url, ...lenient, timeoutMs: 300 });
+    await until(() => sent);
+    await inputRead();
+    clock.advance(300);
+    return await fetched;
+  };
+  await t.rejects(fetchStalled(`${OK}Content-Length: 100\r\n\r\nx`), /the server stopped sending/);
+  const open = await fetchStalled(`${OK}Content-Length: long\r\n\r\n${BODY}`);
   t.equal(
     textOf(open.body),
     BODY,
@@ -332,7 +340,7 @@ t.test('limits of the lenient reader: body, time, header, rate, abort', async (t
   t.equal(open.lenient?.problem, 'the server stopped sending');
   const stop = new AbortController();
   const aborted = fetcherFor(t).fetch({ url: await dripping(OK, 'X'), ...lenient, signal: stop.signal });
-  setTimeout(() => stop.abort(new Error('enough')), 100);
+  stop.abort(new Error('enough'));
   await t.rejects(aborted, /enough/);
 });
 

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import t, { type Test } from 'tap';
 import { ReferencesClient } from '../../../clients/references/index.js';
 import { LEVEL, userLine } from '../../../servers/refererd/index.js';
+import { inputRead, ManualClock, passTime, steady, timerOf, until } from '../../helpers/manual-clock.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { publishFixture } from '../../storage/references/fixture.js';
 import {
@@ -57,19 +58,18 @@ t.test('C-02, C-03, R-31: 25000 links are read in pages, and one reply has at mo
 t.test(
   'S-39: the server stops reading from a client that does not read its replies, and every reply arrives',
   async (t) => {
-    const { address, service } = await serveFixture(t, { data: await publishMany(t, 10_000) });
+    const clock = new ManualClock();
+    const data = await publishMany(t, 10_000);
+    const { address, service } = await serveFixture(t, { data, sendTimeoutMs: 70_000, clock });
     const client = await RawClient.connect(t, address.port);
     client.socket.pause();
     const requests = 100;
     client.send('SSTP/1.0 081 X\r\nHEADER_URI_ID: 1\r\n\r\n'.repeat(requests));
     client.socket.end();
     const replyBytes = 24 * 10_000;
-    // The socket buffers accept some megabytes before the server stops.
-    let before = -1;
-    while (service.statistics.counts.bytes_out !== before || before === 0) {
-      before = service.statistics.counts.bytes_out;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    // The socket buffers accept some megabytes before the server waits for its client.
+    await timerOf(clock, 70_000);
+    const before = await steady(() => service.statistics.counts.bytes_out);
     t.ok(before < (requests * replyBytes) / 2, `${before} bytes were sent`);
     client.socket.resume();
     const received = await client.rest();
@@ -111,31 +111,45 @@ t.test('S-39: the server closes after an error reply, even if the client is stil
 t.test(
   'S-45, C-21, P-14: clients that send no complete request in time are disconnected without a reply',
   async (t) => {
-    const { address, service } = await serveFixture(t, { readTimeoutMs: 60 });
+    const clock = new ManualClock();
+    const { address, service } = await serveFixture(t, { readTimeoutMs: 60, clock });
     for (const start of ['', 'SS', 'SSTP/1.0 081 X\r\n', 'GET / HTTP/1.0\r\n']) {
       const client = await RawClient.connect(t, address.port);
+      await timerOf(clock, 60);
       if (start !== '') client.send(start);
+      clock.advance(59);
+      await inputRead();
+      t.notOk(client.ended, `in time after ${JSON.stringify(start)}`);
+      clock.advance(1);
       t.equal(await client.rest(), '', `after ${JSON.stringify(start)}`);
     }
     const active = await RawClient.connect(t, address.port);
+    await timerOf(clock, 60);
+    clock.advance(59);
     active.send(`${REQUEST}SSTP/1.0`);
-    t.equal(await active.rest(), REPLY, 'the timeout starts at the last reply');
+    await active.until(REPLY);
+    clock.advance(59);
+    await inputRead();
+    t.notOk(active.ended, 'the timeout starts at the last reply');
+    clock.advance(1);
+    t.equal(await active.rest(), '');
     t.equal(service.statistics.counts.timeouts_read, 5);
   },
 );
 
 t.test('S-45, C-21: a client that does not read its replies is disconnected', async (t) => {
-  const { address, service } = await serveFixture(t, {
-    data: await publishMany(t, 10_000),
-    sendTimeoutMs: 60,
-  });
+  const clock = new ManualClock();
+  const data = await publishMany(t, 10_000);
+  const limits = { readTimeoutMs: 1e9, sendTimeoutMs: 60, clock };
+  const { address, service } = await serveFixture(t, { data, ...limits });
   const client = await RawClient.connect(t, address.port);
   client.socket.pause();
   client.send('SSTP/1.0 081 X\r\nHEADER_URI_ID: 1\r\n\r\n'.repeat(500));
-  while (service.statistics.counts.timeouts_send === 0)
-    await new Promise((resolve) => setTimeout(resolve, 10));
+  await timerOf(clock, 60);
+  // The system accepts the first replies in steps.
+  await passTime(clock, 60, () => service.statistics.counts.timeouts_send > 0);
   t.equal(service.statistics.counts.timeouts_read, 0);
-  while (service.clients > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  await until(() => service.clients === 0);
 });
 
 t.test('R-64, C-20: a connection beyond maxclients receives 503, and its request is not read', async (t) => {
