@@ -1,8 +1,24 @@
 import { decodeText } from './charset/index.js';
+import type { DraftPiece } from './draft.js';
 import type { EssenceInput, EssenceSettings, OutlinkRequest } from './model.js';
+import { callingThreadMs } from './processor-time.js';
+import { TimeBudget } from './time-budget.js';
 
 /** Messages for the log about one document. */
 const MAX_WARNINGS = 100;
+
+/** How one document is read: the time for it, and who keeps what was read of it. */
+export interface Reading {
+  readonly time: TimeBudget;
+  /** Receives each piece at once, for the case that the reader does not come to the end. */
+  readonly keep: (piece: DraftPiece) => void;
+}
+
+/** Without a limit of time. */
+const UNLIMITED: Reading = {
+  time: new TimeBudget(Number.POSITIVE_INFINITY, { processorMs: callingThreadMs }),
+  keep: () => undefined,
+};
 
 /** A gathered document as the summarizers see it. Its text is decoded at the first access. */
 export class SourceDocument {
@@ -14,12 +30,16 @@ export class SourceDocument {
   malformedLinks: readonly string[] = [];
   /** Number of links beyond the limit (G-173). */
   droppedLinks = 0;
+  /** Why the document was not read to its end, if its time was not enough: a clause. */
+  unfinished: string | undefined;
+  readonly #reading: Reading;
   readonly #input: EssenceInput;
   readonly #isHtml: boolean;
   #text: string | undefined;
   #charset: string | undefined;
 
-  constructor(input: EssenceInput, settings: EssenceSettings, isHtml: boolean) {
+  constructor(input: EssenceInput, settings: EssenceSettings, isHtml: boolean, reading: Reading = UNLIMITED) {
+    this.#reading = reading;
     this.url = input.url;
     this.body = input.body;
     this.settings = settings;
@@ -74,6 +94,24 @@ export class SourceDocument {
   /** Last component of the URL's path (E-10). */
   get fileName(): string {
     return fileNameOf(this.url);
+  }
+
+  /** Time for the document. */
+  get time(): TimeBudget {
+    return this.#reading.time;
+  }
+
+  /** Whether the time for the document is over: a reader then stops, and what it has read is the summary. */
+  readonly isOutOfTime = (): boolean => {
+    const clause = this.#reading.time.exceeded();
+    if (clause === undefined) return false;
+    this.unfinished = `reading it takes ${clause} (E-70)`;
+    return true;
+  };
+
+  /** Keeps a piece of the document for the case that the reader never comes to its end. */
+  keep(piece: DraftPiece): void {
+    this.#reading.keep(piece);
   }
 
   /** Adds a message for the log. A document that causes more than {@link MAX_WARNINGS} does not fill the log with them. */

@@ -5,7 +5,10 @@ import { availableParallelism } from 'node:os';
 export interface PoolLimits {
   /** Threads; 0 summarizes in the calling thread, without any limit below. Default: one less than the processors, at least 1, at most 4. */
   readonly workers?: number;
-  /** Milliseconds one document may take before its worker is replaced (E-70). Default 30 000. */
+  /**
+   * Milliseconds of processor time one document may take before its worker is replaced; ten times as many by the clock (E-70). A reader
+   * stops by itself at four fifths of them. What was read until then is kept. Default 30 000.
+   */
   readonly timeLimitMs?: number;
   /** Heap of one thread in MiB; a document that needs more ends its thread, not the process. Default 256. */
   readonly maxWorkerHeapMb?: number;

@@ -13,6 +13,9 @@ import { MAX_THREAD_DOCUMENT_BYTES } from './trust.js';
 import { type GroupResult, WorkerGroup } from './worker-group.js';
 import type { WorkerSetup } from './worker-messages.js';
 
+/** Share of a document's time after which a reader stops by itself: enough is left to make the summary of what was read. */
+const READING_SHARE = 0.8;
+
 /** Options of a pool. */
 export interface EssencePoolOptions extends EssenceOptions, PoolLimits {}
 
@@ -25,7 +28,10 @@ export interface EssenceStatistics {
   readonly rejected: number;
   /** Rejected documents of a nested type: exploded into other objects, or empty. */
   readonly nested: number;
-  /** Documents that could not be read: they are summarized by their name, except those for which no worker could be started. */
+  /**
+   * Documents whose worker did not read them to their end: they are summarized by what was read or by their name, except those for which
+   * no worker could be started.
+   */
   readonly failed: number;
   /** Workers replaced after a crash or a document that took too long or too much memory. */
   readonly replaced: number;
@@ -80,8 +86,9 @@ export class EssencePool implements AsyncDisposable {
       readerIdleMs: _i,
       ...plain
     } = options;
-    const setup = { options: plain, sources };
-    const pool = new EssencePool(resolvePoolLimits(options), setup, compileEssence(plain, sources));
+    const limits = resolvePoolLimits(options);
+    const setup = { options: plain, sources, timeLimitMs: limits.timeLimitMs * READING_SHARE };
+    const pool = new EssencePool(limits, setup, compileEssence(plain, sources));
     try {
       await pool.#threads.startAll();
     } catch (error) {
@@ -102,7 +109,8 @@ export class EssencePool implements AsyncDisposable {
 
   /**
    * Summarizes one document; waits while all workers are busy. The caller must not change the body before the end of the call. A
-   * document that needs more memory or time than its reader has is summarized by its name, with a warning (E-45).
+   * document that needs more memory or time than its reader has is summarized by what was read of it, else by its name, with a warning
+   * (E-45).
    *
    * @throws EssenceError when no worker can be started; StateError when the pool is closed; the signal's reason
    */
@@ -123,8 +131,8 @@ export class EssencePool implements AsyncDisposable {
     if (result.kind === 'output') return result.output;
     this.#counts.failed++;
     if (result.kind === 'failure') {
-      const { summarizeByName } = await loadSummarizers();
-      return summarizeByName(input, this.#context, result.reason);
+      const { summarizeDraft } = await loadSummarizers();
+      return summarizeDraft(input, this.#context, result.reason, result.pieces);
     }
     const reason = result.kind === 'unavailable' ? result.reason : 'no reader process takes it';
     throw new EssenceError(`summarizing failed: ${reason}`, input.url);

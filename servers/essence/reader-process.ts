@@ -24,6 +24,7 @@ const KIB_PER_MIB = 1024;
 export class ReaderProcess implements DocumentWorker {
   readonly #child: ChildProcess;
   readonly #gone: Promise<void>;
+  #processorMs = 0;
   #ended = false;
 
   constructor(setup: ReaderSetup, events: WorkerEvents) {
@@ -50,7 +51,9 @@ export class ReaderProcess implements DocumentWorker {
     });
     child.on('message', (message: ReaderMessage) => {
       if (this.#ended) return;
+      this.#processorMs = message.processorMs;
       if ('ready' in message) events.ready();
+      else if ('pieces' in message) events.draft(message.pieces);
       else if ('end' in message) end = message.end;
       else if ('output' in message) events.reply({ kind: 'output', output: unpackOutput(message.output) });
       else events.reply({ kind: 'failure', reason: `summarizing it failed: ${message.failure}` });
@@ -65,6 +68,10 @@ export class ReaderProcess implements DocumentWorker {
     const { stdin } = this.#child;
     stdin?.write(frameHead(input));
     if (input.body.length > 0) stdin?.write(input.body);
+  }
+
+  processorMs(): number {
+    return this.#processorMs;
   }
 
   hold(busy: boolean): void {

@@ -1,15 +1,19 @@
-// A reader process: reads documents of untrusted formats in a thread and watches the memory of the whole process (E-45). Started by
-// ReaderProcess; it ends itself at the limit, with its parent, or when it is killed.
+// A reader process: reads documents of untrusted formats in a thread, watches the memory of the whole process (E-45) and reports its
+// processor time. Started by ReaderProcess; it ends itself at the limit of memory, with its parent, or when it is killed.
 import { writeFileSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
 import { messageOf } from '../../protocols/errors.js';
 import { FrameReader } from './document-frames.js';
+import type { DraftPiece } from './draft.js';
+import { childrenMs, processMs } from './processor-time.js';
 import { startThread, threadFailure } from './thread-worker.js';
 import { type ReaderMessage, type ReaderSetup, transferable, type WorkerReply } from './worker-messages.js';
 
 const MIB = 1024 * 1024;
 /** Milliseconds between two looks at the memory while a document is read. A decoder writes a few MiB in this time. */
 const WATCH_MS = 10;
+/** Milliseconds between two reports about a document; one that is read at once needs none. */
+const REPORT_MS = 100;
 /** MiB of the thread's young generation: documents come one by one, and memory counts more than here than speed. */
 const YOUNG_HEAP_MB = 24;
 /** Share of the limit above which a process that has finished its document is replaced, because the next one needs room. */
@@ -31,8 +35,21 @@ function serve({ worker: setup, maxMemoryMb }: ReaderSetup): void {
   let unused = 0;
   let before = 0;
   let watch: NodeJS.Timeout | undefined;
+  /** What the thread has read of the current document, and when the last report was sent. */
+  let pieces: DraftPiece[] = [];
+  let reported = 0;
+  let programsMs = 0;
+  const tell = (message: WithoutTime<ReaderMessage>, done?: () => void): void =>
+    send({ ...message, processorMs: processMs() + programsMs }, done);
+  const report = (): void => {
+    reported = performance.now();
+    programsMs = childrenMs();
+    tell({ pieces });
+    pieces = [];
+  };
   const look = (): void => {
     if (process.memoryUsage.rss() > limit) end(`reading it takes more than ${maxMemoryMb} MiB of memory`);
+    else if (performance.now() - reported >= REPORT_MS) report();
   };
   let ending = false;
   const end = (reason: string): void => {
@@ -40,21 +57,27 @@ function serve({ worker: setup, maxMemoryMb }: ReaderSetup): void {
     ending = true;
     clearInterval(watch);
     const retry = before - unused > limit * RETRY_SHARE;
-    send({ end: retry ? { reason, retry } : { reason } }, () => process.kill(process.pid, 'SIGKILL'));
+    report();
+    tell({ end: retry ? { reason, retry } : { reason } }, () => process.kill(process.pid, 'SIGKILL'));
   };
   thread.on('message', (reply: WorkerReply) => {
     if ('untrusted' in reply) return;
+    if ('piece' in reply) {
+      pieces.push(reply.piece);
+      return;
+    }
     before = process.memoryUsage.rss();
     if ('ready' in reply) {
       unused = before;
-      return send(reply);
+      return tell(reply);
     }
+    pieces = [];
     pending--;
     if (pending === 0) {
       clearInterval(watch);
       watch = undefined;
     }
-    send(reply, before > limit * WORN_SHARE ? () => end('') : undefined);
+    tell(reply, before > limit * WORN_SHARE ? () => end('') : undefined);
   });
   thread.on('error', (error) => end(threadFailure(error, maxMemoryMb)));
   thread.on('exit', (code) => end(`its reader ended with code ${code}`));
@@ -65,6 +88,8 @@ function serve({ worker: setup, maxMemoryMb }: ReaderSetup): void {
   });
   process.stdin.on('data', (chunk: Buffer) => frames.push(chunk));
 }
+
+type WithoutTime<Message> = Message extends unknown ? Omit<Message, 'processorMs'> : never;
 
 function send(message: ReaderMessage, done: () => void = () => undefined): void {
   try {

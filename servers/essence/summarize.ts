@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { assembleObject } from './assemble.js';
 import type { EssenceContext } from './context.js';
-import { SourceDocument } from './document.js';
+import { type Reading, SourceDocument } from './document.js';
+import { type DraftPiece, isEmpty, summaryOfDraft } from './draft.js';
 import type { EssenceInput, EssenceOutput } from './model.js';
 import { isRejected, NESTED_TYPES, type Recognition, recognize } from './recognize.js';
 import { applyPostRulesToBytes } from './rules/index.js';
 import { summarizeUnrecognized } from './summarizers/text.js';
 import type { Summary } from './summary.js';
-import { type FullSummary, linksOf, summaryOf } from './summary-of.js';
+import { asFullText, type FullSummary, linksOf, summaryOf } from './summary-of.js';
 import { type Components, componentsOf, isNested } from './unnest/components.js';
 import { unnesterOf } from './unnest/explode.js';
 import { FORMATS, MESSAGE_TYPES } from './unnest/formats.js';
@@ -22,16 +23,18 @@ import {
  * document's content; a document that cannot be summarized is rejected with a warning.
  *
  * @param recognition - its type, if the caller has determined it.
+ * @param reading - the time for it, and who keeps what was read. Default: no limit, nobody
  */
 export async function summarizeDocument(
   input: EssenceInput,
   context: EssenceContext,
   recognition: Recognition = recognize(input, context.rules, { access: context.settings.access }),
+  reading?: Reading,
 ): Promise<EssenceOutput> {
   const { settings, rules } = context;
   const md5 = settings.access ? createHash('md5').update(input.body).digest('hex') : '';
   const { type, isHtml } = recognition;
-  const document = new SourceDocument(input, settings, isHtml);
+  const document = new SourceDocument(input, settings, isHtml, reading);
   const rejected = (links: EssenceOutput['links'], more: Partial<EssenceOutput> = {}): EssenceOutput => ({
     type,
     rejected: true,
@@ -48,7 +51,7 @@ export async function summarizeDocument(
     if (parts.exploded.length === 0) document.warn(`there is no object in this ${type} document (E-46)`);
     return rejected([], { exploded: parts.exploded });
   }
-  const summary = await ownSummary(document, type, parts, context);
+  const summary = withName(await ownSummary(document, type, parts, context), document, type, parts);
   if (summary.noindex) {
     document.warn('the page requests not to be indexed (META robots)');
     return rejected(summary.links ?? []);
@@ -87,26 +90,49 @@ function leftOutLinksOf({
   };
 }
 
+/** Says that a document was not read to its end, if its time was not enough for it. If nothing of it was read, its name is its summary. */
+function withName(
+  summary: FullSummary,
+  document: SourceDocument,
+  type: string,
+  parts: Components | undefined,
+): FullSummary {
+  if (document.unfinished === undefined) return summary;
+  const nothing = isEmpty(summary) && (parts?.embedded ?? []).length === 0;
+  document.warn(unfinishedText(type, document.unfinished, nothing));
+  return nothing ? { ...summary, ...summarizeUnrecognized(document) } : summary;
+}
+
+function unfinishedText(type: string, reason: string, isByName: boolean): string {
+  const what = isByName ? 'is summarized by its name' : 'is not read to its end';
+  return `the ${type} document ${what} (E-45): ${reason}`;
+}
+
 /**
- * The summary of a document that was not read to its end, because it needs more memory or time than a reader has (E-45): its name, type,
- * size and checksum, and a warning.
+ * The summary of a document that was not read to its end, because it needs more memory or time than a reader has (E-45): what was read of
+ * it, else its name; with type, size and checksum, and a warning.
  *
  * @param reason - a clause for the warning.
+ * @param pieces - what was read
  */
-export async function summarizeByName(
+export async function summarizeDraft(
   input: EssenceInput,
   context: EssenceContext,
   reason: string,
+  pieces: readonly DraftPiece[] = [],
 ): Promise<EssenceOutput> {
   const { settings, rules } = context;
   const md5 = settings.access ? createHash('md5').update(input.body).digest('hex') : '';
   const { type, isHtml } = recognize(input, rules, { access: settings.access });
   const document = new SourceDocument(input, settings, isHtml);
-  document.warn(`the ${type} document is summarized by its name (E-45): ${reason}`);
+  const draft = summaryOfDraft(pieces);
+  document.warn(unfinishedText(type, reason, draft === undefined));
   const common = { type, md5, links: [], warnings: document.warnings };
   if (isRejected(type, rules) || (NESTED_TYPES.has(type) && isExploder(type)))
     return { ...common, rejected: true };
-  const soif = assembleObject(input, type, md5, document, summarizeUnrecognized(document));
+  const summary =
+    draft === undefined ? summarizeUnrecognized(document) : asFullText(draft, settings.fullText);
+  const soif = assembleObject(input, type, md5, document, summary, summary.embedded);
   const output: EssenceOutput = { ...common, rejected: false, soif };
   return context.postRules === undefined ? output : applyRules(output, soif, input, document, context);
 }

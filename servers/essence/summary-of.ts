@@ -145,7 +145,7 @@ function isHtmlSummary(summary: Summary | HtmlSummary): summary is HtmlSummary {
 }
 
 /** E-117: the full text of a converted document is the extracted text. */
-function asFullText(summary: Summary, fullText: boolean): Summary {
+export function asFullText(summary: Summary, fullText: boolean): Summary {
   if (!fullText || summary.text === undefined) return summary;
   const others = summary.attributes.filter(([name]) => name !== 'Partial-Text' && name !== 'Full-Text');
   return { ...summary, attributes: [...others, ['Full-Text', summary.text]] };

@@ -2,6 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import type { DocumentWorker, WorkerEvents } from './document-worker.js';
 import type { EssenceInput } from './model.js';
+import { measureThread } from './processor-time.js';
 import { unpackOutput, type WorkerReply, type WorkerSetup } from './worker-messages.js';
 
 /** MiB of a worker's young generation: summarizing makes many short-lived strings, and a larger one collects them cheaply. */
@@ -36,13 +37,17 @@ export function threadFailure(error: Error, heapMb: number): string {
 /** A {@link DocumentWorker} in a thread of this process. */
 export class ThreadWorker implements DocumentWorker {
   readonly #worker: Worker;
+  #processorMs: () => number = () => 0;
 
   constructor(setup: WorkerSetup, heapMb: number, events: WorkerEvents) {
     const worker = startThread(setup, heapMb);
     this.#worker = worker;
     worker.unref();
     worker.on('message', (reply: WorkerReply) => {
-      if ('ready' in reply) events.ready();
+      if ('ready' in reply) {
+        this.#processorMs = measureThread(reply.thread);
+        events.ready();
+      } else if ('piece' in reply) events.draft([reply.piece]);
       else if ('untrusted' in reply) events.reply({ kind: 'untrusted' });
       else if ('output' in reply) events.reply({ kind: 'output', output: unpackOutput(reply.output) });
       else events.reply({ kind: 'failure', reason: `summarizing it failed: ${reply.failure}` });
@@ -55,6 +60,10 @@ export class ThreadWorker implements DocumentWorker {
   post(input: EssenceInput): void {
     const body = new Uint8Array(input.body);
     this.#worker.postMessage({ input: { ...input, body } }, [body.buffer]);
+  }
+
+  processorMs(): number {
+    return this.#processorMs();
   }
 
   hold(busy: boolean): void {

@@ -18,7 +18,10 @@ export interface UnnestLimits {
   readonly maxArchiveBytes: number;
   /** Bytes of the window or dictionary that a compressed file may claim; zstd's own limit is the same. Default 128 MiB. */
   readonly maxWindowBytes: number;
-  /** Milliseconds for one document; less than the pool's limit, so that the components found so far are kept. Default 20 000. */
+  /**
+   * Milliseconds of processor time for one document, and ten times as many by the clock; less than the pool's limit, so that the components
+   * found so far are kept. Default 20 000.
+   */
   readonly timeLimitMs: number;
 }
 

@@ -1,13 +1,17 @@
 // Workers of one kind and the queue of documents before them: posts, time limit, replacement, idle end.
 import { StateError } from '../../protocols/errors.js';
 import type { DocumentReply, DocumentWorker, WorkerEnd, WorkerEvents } from './document-worker.js';
+import type { DraftPiece } from './draft.js';
 import type { EssenceInput } from './model.js';
+import { MONOTONIC_CLOCK, type MonotonicClock, TimeBudget, TimeWatch } from './time-budget.js';
 
 /** Options of a group. */
 export interface WorkerGroupOptions {
   readonly workers: number;
-  /** Milliseconds one document may take before its worker is replaced. */
+  /** Milliseconds of the worker's processor time that one document may take before the worker is replaced; by the clock see {@link TimeBudget}. */
   readonly timeLimitMs: number;
+  /** Default: that of this machine. */
+  readonly clock?: MonotonicClock;
   /** Milliseconds after which a worker without a document ends; Infinity keeps it. */
   readonly idleMs: number;
   readonly start: (events: WorkerEvents) => DocumentWorker;
@@ -25,7 +29,7 @@ interface Job {
   readonly reject: (reason: unknown) => void;
   readonly signal: AbortSignal | undefined;
   readonly onAbort: () => void;
-  /** Milliseconds that are left to read it, over all attempts. */
+  /** Milliseconds of processor time that are left to read it, over all attempts. */
   remainingMs: number;
   retried: boolean;
 }
@@ -41,9 +45,12 @@ interface WorkerSlot {
   ready: boolean;
   /** Posted to the worker, in order; the worker processes the first one. */
   jobs: Job[];
-  timer: NodeJS.Timeout | undefined;
-  /** When the time limit of the current document began, by the monotonic clock. */
-  startedAt: number;
+  /** The time limit of the current document. */
+  watch: TimeWatch | undefined;
+  /** What the worker has read of it so far. */
+  pieces: DraftPiece[];
+  /** The end of a worker without a document. */
+  idleTimer: NodeJS.Timeout | undefined;
 }
 
 /** Starts workers when documents need them, and replaces those that end or take too long. A document that ends its worker fails alone. */
@@ -62,8 +69,9 @@ export class WorkerGroup {
       worker: undefined,
       ready: false,
       jobs: [],
-      timer: undefined,
-      startedAt: 0,
+      watch: undefined,
+      pieces: [],
+      idleTimer: undefined,
     }));
   }
 
@@ -134,6 +142,9 @@ export class WorkerGroup {
         if (slot.jobs.length > 0) this.#watch(slot);
         onReady();
       },
+      draft: (pieces) => {
+        if (isCurrent()) slot.pieces.push(...pieces);
+      },
       reply: (reply) => {
         if (isCurrent()) this.#receive(slot, reply);
       },
@@ -150,7 +161,7 @@ export class WorkerGroup {
     const worker = slot.worker ?? this.#start(slot);
     slot.jobs.push(job);
     if (slot.jobs.length === 1) {
-      clearTimeout(slot.timer);
+      clearTimeout(slot.idleTimer);
       if (slot.ready) this.#watch(slot);
     }
     worker.hold(true);
@@ -158,40 +169,49 @@ export class WorkerGroup {
   }
 
   #watch(slot: WorkerSlot): void {
-    const { timeLimitMs } = this.#options;
-    slot.startedAt = performance.now();
-    slot.timer = setTimeout(() => {
-      this.#replace(slot, { reason: `reading it takes more than ${timeLimitMs} ms (E-70)` });
-    }, slot.jobs[0]?.remainingMs ?? timeLimitMs);
+    const { timeLimitMs, clock = MONOTONIC_CLOCK } = this.#options;
+    const budget = new TimeBudget(slot.jobs[0]?.remainingMs ?? timeLimitMs, {
+      processorMs: () => slot.worker?.processorMs() ?? 0,
+      now: () => clock.now(),
+    });
+    slot.watch = new TimeWatch(budget, clock, (clause) => {
+      this.#replace(slot, { reason: `reading it takes ${clause} (E-70)` });
+    });
   }
 
   #receive(slot: WorkerSlot, reply: DocumentReply): void {
     const job = slot.jobs.shift();
     if (job === undefined) return;
-    clearTimeout(slot.timer);
+    slot.watch?.stop();
+    slot.pieces = [];
     if (slot.jobs.length > 0) this.#watch(slot);
     settle(job, () => job.resolve(reply));
     this.#next(slot);
     if (slot.jobs.length > 0) return;
     slot.worker?.hold(false);
     const { idleMs } = this.#options;
-    if (idleMs !== Number.POSITIVE_INFINITY) slot.timer = setTimeout(() => this.#end(slot), idleMs).unref();
+    if (idleMs !== Number.POSITIVE_INFINITY)
+      slot.idleTimer = setTimeout(() => this.#end(slot), idleMs).unref();
   }
 
   /** Ends a worker that failed or must end: its current document fails, or is read once more; the next one returns to the queue. */
   #replace(slot: WorkerSlot, end: WorkerEnd): void {
-    const isReady = slot.ready;
+    const { ready: isReady, watch, pieces } = slot;
+    const usedMs = watch?.budget.usedMs ?? 0;
     const [job, ...queued] = this.#removeJobs(slot);
     this.#waiting.unshift(...queued);
     this.#end(slot);
     if (end.reason !== '') this.replaced++;
     if (job !== undefined) {
-      if (isReady) job.remainingMs -= performance.now() - slot.startedAt;
+      if (isReady) job.remainingMs -= usedMs;
       if (end.retry === true && !job.retried && job.remainingMs > 0) {
         job.retried = true;
         this.#waiting.unshift(job);
       } else {
-        settle(job, () => job.resolve({ kind: isReady ? 'failure' : 'unavailable', reason: end.reason }));
+        const { reason } = end;
+        settle(job, () =>
+          job.resolve(isReady ? { kind: 'failure', reason, pieces } : { kind: 'unavailable', reason }),
+        );
       }
     }
     this.#next(slot);
@@ -199,7 +219,7 @@ export class WorkerGroup {
 
   #end(slot: WorkerSlot): void {
     const { worker } = slot;
-    clearTimeout(slot.timer);
+    clearTimeout(slot.idleTimer);
     slot.worker = undefined;
     slot.ready = false;
     if (worker === undefined) return;
@@ -208,8 +228,9 @@ export class WorkerGroup {
   }
 
   #removeJobs(slot: WorkerSlot): Job[] {
-    clearTimeout(slot.timer);
-    slot.timer = undefined;
+    slot.watch?.stop();
+    slot.watch = undefined;
+    slot.pieces = [];
     return slot.jobs.splice(0);
   }
 

@@ -1,5 +1,6 @@
 import type { EssenceSources } from './context.js';
 import type { WorkerEnd } from './document-worker.js';
+import type { DraftPiece } from './draft.js';
 import type { EssenceInput, EssenceLink, EssenceOptions, EssenceOutput } from './model.js';
 
 /** The worker data of a thread: plain data, from which it compiles its own context. */
@@ -8,6 +9,8 @@ export interface WorkerSetup {
   readonly sources: EssenceSources;
   /** E-45: the thread of a reader process reads every document; other threads read only what `trust.ts` allows. Default false. */
   readonly isolated?: boolean;
+  /** Milliseconds of processor time after which a reader stops by itself and keeps what it has read (E-70). Default: no limit. */
+  readonly timeLimitMs?: number;
 }
 
 /** A document on its way to a worker. */
@@ -15,9 +18,11 @@ export interface WorkerRequest {
   readonly input: EssenceInput;
 }
 
-/** A worker posts `ready` once, then one reply to each request, in order. */
+/** A worker posts `ready` once, then for each request, in order, pieces of the document and one reply. */
 export type WorkerReply =
-  | { readonly ready: true }
+  /** The number of the thread, by which its processor time is measured; absent where threads have none. */
+  | { readonly ready: true; readonly thread?: number }
+  | { readonly piece: DraftPiece }
   | { readonly output: PackedOutput }
   | { readonly failure: string }
   /** Only a reader process may read the document (E-45). */
@@ -30,8 +35,15 @@ export interface ReaderSetup {
   readonly maxMemoryMb: number;
 }
 
-/** A message from a reader process: the replies of its thread, and the reason why it is about to end. */
-export type ReaderMessage = Exclude<WorkerReply, { readonly untrusted: true }> | { readonly end: WorkerEnd };
+/** A message from a reader process: what its thread posts, and the reason why the process is about to end. */
+export type ReaderMessage = {
+  /** Milliseconds of processor time that the process and its programs have used. */
+  readonly processorMs: number;
+} & (
+  | Exclude<WorkerReply, { readonly untrusted: true } | { readonly piece: DraftPiece }>
+  | { readonly pieces: readonly DraftPiece[] }
+  | { readonly end: WorkerEnd }
+);
 
 /** An output as it is posted: a page's hundreds of links are one buffer instead of an object each. */
 export type PackedOutput = Omit<EssenceOutput, 'links'> & { readonly links: Uint8Array };

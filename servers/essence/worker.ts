@@ -2,9 +2,13 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../protocols/errors.js';
 import { Mutex } from '../../protocols/mutex.js';
 import { compileEssence } from './context.js';
+import type { Reading } from './document.js';
+import type { DraftPiece } from './draft.js';
 import type { EssenceInput } from './model.js';
+import { callingThreadMs, childrenMs, processMs, threadId } from './processor-time.js';
 import { recognize } from './recognize.js';
 import { summarizeDocument } from './summarize.js';
+import { TimeBudget } from './time-budget.js';
 import { mayReadInThread } from './trust.js';
 import {
   packOutput,
@@ -17,6 +21,10 @@ import {
 // Runs in a worker thread of EssencePool: compiles once, then summarizes one document per message.
 const setup: WorkerSetup = workerData;
 const context = compileEssence(setup.options, setup.sources);
+
+const limitMs = setup.timeLimitMs ?? Number.POSITIVE_INFINITY;
+/** The other threads of a reader process work for the same document. */
+const processorMs = setup.isolated === true ? () => processMs() + childrenMs() : callingThreadMs;
 
 /** Replies carry no ID, so they are posted in the order of the requests. */
 const mutex = new Mutex();
@@ -38,11 +46,19 @@ async function replyTo(input: EssenceInput): Promise<WorkerReply> {
     if (setup.isolated !== true && !mayReadInThread(recognition, input.body.length, context, input.url)) {
       return { untrusted: true };
     }
-    return { output: packOutput(await summarizeDocument(input, context, recognition)) };
+    const reading: Reading = { time: new TimeBudget(limitMs, { processorMs }), keep };
+    return { output: packOutput(await summarizeDocument(input, context, recognition, reading)) };
   } catch (error) {
     return { failure: messageOf(error) };
   }
 }
 
-const ready: WorkerReply = { ready: true };
+/** A thread of the calling process reads small texts only, which it reads to their end. */
+function keep(piece: DraftPiece): void {
+  const message: WorkerReply = { piece };
+  if (setup.isolated === true) parentPort?.postMessage(message);
+}
+
+const thread = threadId();
+const ready: WorkerReply = { ready: true, ...(thread === undefined ? {} : { thread }) };
 parentPort?.postMessage(ready);

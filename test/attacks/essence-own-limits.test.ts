@@ -3,6 +3,7 @@
 import t from 'tap';
 import { EssencePool } from '../../servers/essence/index.js';
 import { writeCompoundFile } from '../../servers/essence/summarizers/office/write-compound-file.js';
+import { TimeBudget } from '../../servers/essence/time-budget.js';
 import { UnnestMeter } from '../../servers/essence/unnest/meter.js';
 import { DEFAULT_UNNEST_LIMITS } from '../../servers/essence/unnest-limits.js';
 import { WORD_FILE } from '../servers/essence/fixtures/office-files.js';
@@ -181,7 +182,8 @@ t.test('E-106: a text that is one word of a million letters has its keywords and
 });
 
 t.test('E-45: a decoder that produces nothing ends at the time limit of unnesting', async (t) => {
-  const meter = new UnnestMeter({ ...DEFAULT_UNNEST_LIMITS, timeLimitMs: 10 }, 1, fakeClock());
+  const now = fakeClock();
+  const meter = new UnnestMeter(DEFAULT_UNNEST_LIMITS, 1, new TimeBudget(10, { processorMs: now, now }));
   const endless = (async function* () {
     for (;;) yield new Uint8Array(16);
   })();

@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { EssencePool } from '../../servers/essence/index.js';
+import { processMs } from '../../servers/essence/processor-time.js';
+import { TimeBudget } from '../../servers/essence/time-budget.js';
 import type { Chunks } from '../../servers/essence/unnest/chunks.js';
 import { UnnestMeter } from '../../servers/essence/unnest/meter.js';
 import { type Leaf, unnest } from '../../servers/essence/unnest/walk.js';
@@ -215,7 +217,7 @@ t.test('lines of 1 GiB pass through as a stream', async (t) => {
     const { settings, rules } = contextOf();
     await unnest(type, name, chunks, {
       rules,
-      meter: new UnnestMeter({ ...settings.unnest, timeLimitMs: 90_000 }, MIB),
+      meter: new UnnestMeter(settings.unnest, MIB, new TimeBudget(90_000, { processorMs: processMs })),
       warn: (message) => warnings.push(message),
       visit: async (leaf) => {
         leaves.push({ ...leaf, body: leaf.body.subarray(0, 20) });

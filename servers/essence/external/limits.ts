@@ -1,8 +1,11 @@
 /** Resource limits of an external program (E-70). Plain data. */
 export interface ProgramLimits {
-  /** Milliseconds of elapsed time. Default 20 000, which is below the time limit of a document. */
+  /**
+   * Milliseconds of processor time of the program and of those that it starts; ten times as many by the clock. Without /proc the time of
+   * the clock counts as if it were processor time. Default 20 000, which is below the time limit of a document.
+   */
   readonly timeMs?: number;
-  /** Seconds of processor time. Default 20. Needs `prlimit`; without it only the elapsed time is limited. */
+  /** Seconds of processor time of each process. Default 20. Needs `prlimit`. */
   readonly cpuSeconds?: number;
   /** Bytes of writable memory (RLIMIT_DATA: reserved addresses do not count). Default 1 GiB. Needs `prlimit`. */
   readonly memoryBytes?: number;

@@ -3,6 +3,8 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { treeMs } from '../processor-time.js';
+import { MONOTONIC_CLOCK, type MonotonicClock, TimeBudget, TimeWatch } from '../time-budget.js';
 import { type ProgramLimits, type ProgramSettings, programLimits } from './limits.js';
 
 /** One run of a program. */
@@ -18,7 +20,18 @@ export interface ProgramCall {
   readonly temporaryDirectory?: string;
   /** An abort kills the program's whole process group. */
   readonly signal?: AbortSignal;
+  /** How its time is measured. Default: by this machine. */
+  readonly measures?: ProgramMeasures;
 }
+
+/** The clock of programs and their processor time, which a test can replace. */
+export interface ProgramMeasures {
+  readonly clock: MonotonicClock;
+  /** Milliseconds of processor time of a program and its descendants; undefined if that is not known. */
+  readonly processorMs: (pid: number) => number | undefined;
+}
+
+const MEASURES: ProgramMeasures = { clock: MONOTONIC_CLOCK, processorMs: treeMs };
 
 /** The result of a program. */
 export interface ProgramResult {
@@ -31,8 +44,6 @@ export interface ProgramResult {
 
 /** Directory of `wrapit` and `FullText.sum`, for the scripts of users (E-62, E-66). */
 const SHIPPED = fileURLToPath(new URL('bin', import.meta.resolve('#essence-lib/byname.cf')));
-
-type KillReason = 'time' | 'output' | 'abort';
 
 /**
  * Runs a program without a shell (E-70, E-135), so that no text of a document is interpreted. It runs in its own process group, which is
@@ -69,28 +80,33 @@ function supervise(
     const chunks: Buffer[] = [];
     let size = 0;
     let stderr = '';
-    let killReason: KillReason | undefined;
+    let killed: string | undefined;
     const child = spawn(argv[0]!, argv.slice(1), {
       stdio: ['pipe', 'pipe', 'pipe'],
       cwd: call.directory,
       env: environment,
       detached: true,
     });
-    const kill = (reason: KillReason): void => {
-      killReason ??= reason;
+    const kill = (reason: string): void => {
+      killed ??= reason;
       killGroup(child.pid);
       // A grandchild that left the group may hold the pipes open: do not wait for it.
       child.stdout.destroy();
       child.stderr.destroy();
       child.stdin.destroy();
     };
-    const timer = setTimeout(() => kill('time'), limits.timeMs);
-    const onAbort = (): void => kill('abort');
+    const measures = call.measures ?? MEASURES;
+    const budget = new TimeBudget(limits.timeMs, {
+      processorMs: programTime(child.pid, measures),
+      now: () => measures.clock.now(),
+    });
+    const watch = new TimeWatch(budget, measures.clock, (clause) => kill(`it took ${clause} and was killed`));
+    const onAbort = (): void => kill('it was killed on request');
     call.signal?.addEventListener('abort', onAbort, { once: true });
     // The signal may have fired between the check and this line.
-    if (call.signal?.aborted === true) kill('abort');
+    if (call.signal?.aborted === true) onAbort();
     const finish = (failure: string | undefined): void => {
-      clearTimeout(timer);
+      watch.stop();
       call.signal?.removeEventListener('abort', onAbort);
       const output = Buffer.concat(chunks);
       resolve({ output, stderr, ...(failure === undefined ? {} : { failure }) });
@@ -99,7 +115,7 @@ function supervise(
       const available = limits.outputBytes - size;
       chunks.push(chunk.length <= available ? chunk : chunk.subarray(0, Math.max(0, available)));
       size += chunk.length;
-      if (size > limits.outputBytes) kill('output');
+      if (size > limits.outputBytes) kill(`its output was cut at ${limits.outputBytes} bytes`);
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       if (stderr.length < limits.stderrCharacters) {
@@ -112,20 +128,23 @@ function supervise(
     child.once('error', (error) => finish(`it cannot be started: ${error.message}`));
     // Child processes left in its group would hold the pipes open.
     child.once('exit', () => killGroup(child.pid));
-    child.once('close', (code, signal) => finish(failureOf(killReason, code, signal, stderr, limits)));
+    child.once('close', (code, signal) => finish(killed ?? failureOf(code, signal, stderr)));
   });
 }
 
-function failureOf(
-  killReason: KillReason | undefined,
-  code: number | null,
-  signal: NodeJS.Signals | null,
-  stderr: string,
-  limits: Required<ProgramLimits>,
-): string | undefined {
-  if (killReason === 'time') return `it took more than ${limits.timeMs} ms and was killed`;
-  if (killReason === 'output') return `its output was cut at ${limits.outputBytes} bytes`;
-  if (killReason === 'abort') return 'it was killed on request';
+/** Returns a function that measures a program: by the clock if its processor time is not known. */
+function programTime(pid: number | undefined, { clock, processorMs }: ProgramMeasures): () => number {
+  const first = pid === undefined ? undefined : processorMs(pid);
+  if (pid === undefined || first === undefined) return () => clock.now();
+  let used = first;
+  return () => {
+    // What a process has used is not known after its end if no process waited for it.
+    used = Math.max(used, processorMs(pid) ?? 0);
+    return used;
+  };
+}
+
+function failureOf(code: number | null, signal: NodeJS.Signals | null, stderr: string): string | undefined {
   if (code === 0) return undefined;
   const message = stderr.trim().split('\n')[0] ?? '';
   const how = signal === null ? `exit status ${code}` : `killed by ${signal}`;

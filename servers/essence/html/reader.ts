@@ -27,6 +27,9 @@ const GREATER = 0x3e;
 const QUESTION = 0x3f;
 const BRACKET = 0x5b;
 
+/** Tags between two looks at the time. */
+const TAGS_PER_LOOK = 256;
+
 const NO_ATTRIBUTES: TagAttributes = Object.freeze({});
 
 /**
@@ -35,15 +38,17 @@ const NO_ATTRIBUTES: TagAttributes = Object.freeze({});
  * that is cut off by the end of the page is dropped.
  *
  * @param maxDepth - reading stops at more open elements than this
- * @returns false if it stopped before the end of the page
+ * @param isOutOfTime - reading stops as if the page ended there
+ * @returns false if it stopped at the depth
  */
 export function readHtml<Plan extends PlannedTag>(
   html: string,
   table: TagTable<Plan>,
   handler: HtmlHandler<Plan>,
   maxDepth = Number.POSITIVE_INFINITY,
+  isOutOfTime: () => boolean = () => false,
 ): boolean {
-  return new HtmlReader(html, table, handler).read(maxDepth);
+  return new HtmlReader(html, table, handler).read(maxDepth, isOutOfTime);
 }
 
 class HtmlReader<Plan extends PlannedTag> {
@@ -66,11 +71,15 @@ class HtmlReader<Plan extends PlannedTag> {
     this.#handler = handler;
   }
 
-  read(maxDepth: number): boolean {
+  read(maxDepth: number, isOutOfTime: () => boolean): boolean {
     const html = this.#html;
     const stack = this.#stack;
     let index = html.indexOf('<');
-    while (index >= 0 && stack.length <= maxDepth) {
+    for (let tags = 1; index >= 0 && stack.length <= maxDepth; tags++) {
+      if (tags % TAGS_PER_LOOK === 0 && isOutOfTime()) {
+        this.#from = html.length;
+        break;
+      }
       if (index > this.#from) this.#text(this.#from, index);
       this.#from = index;
       index = html.indexOf('<', this.#markup(index));

@@ -53,7 +53,7 @@ export interface HtmlSummary extends Summary {
 export function summarizeHtml(document: SourceDocument, table: ExtractionTable): HtmlSummary {
   const walk = new HtmlWalk(document, table);
   const { maxHtmlDepth } = document.settings;
-  if (!readHtml(document.text, walkPlan(table), walk, maxHtmlDepth)) {
+  if (!readHtml(document.text, walkPlan(table), walk, maxHtmlDepth, document.isOutOfTime)) {
     document.warn(`HTML nested deeper than ${maxHtmlDepth} elements: the rest is not read`);
   }
   return walk.finish();

@@ -15,6 +15,8 @@ const ATTRIBUTE =
   /\s*([A-Za-z_\u0080-\uffff][\w.:\u0080-\uffff-]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>]+)))?/y;
 const END_TAG = /<\/([A-Za-z_\u0080-\uffff][\w.:\u0080-\uffff-]*)/g;
 
+/** Tags between two looks at the time. */
+const STEPS_PER_LOOK = 256;
 /** Maximum number of attributes of one element. */
 const MAX_ATTRIBUTES = 1000;
 
@@ -25,16 +27,21 @@ const MAX_ATTRIBUTES = 1000;
  * those that the document declares, and those of ISO and HTML.
  *
  * @param maxDepth reading stops at more open elements than this
- * @returns false if it stopped before the end of the document
+ * @param isOutOfTime reading stops as if the document ended there
+ * @returns false if it stopped at the depth
  */
 export function readMarkupEvents(
   text: string,
   prolog: Prolog,
   events: SgmlEvents,
   maxDepth: number,
+  isOutOfTime: () => boolean = () => false,
 ): boolean {
   const reader = new MarkupReader(text, prolog, events);
-  while (reader.step()) if (events.depth > maxDepth) return false;
+  for (let steps = 1; reader.step(); steps++) {
+    if (events.depth > maxDepth) return false;
+    if (steps % STEPS_PER_LOOK === 0 && isOutOfTime()) return true;
+  }
   return true;
 }
 

@@ -25,6 +25,8 @@ export interface SgmlDocument {
     readonly fullText?: boolean;
   };
   warn(message: string): void;
+  /** Whether the time for the document is over. Default: it has no limit. */
+  readonly isOutOfTime?: () => boolean;
 }
 
 /** How SGML is parsed. */
@@ -117,7 +119,7 @@ function readMarkup(
   chosen: ChosenType,
 ): Summary['attributes'] {
   const { maxHtmlDepth } = document.settings;
-  if (!readMarkupEvents(document.text, prolog, extraction, maxHtmlDepth))
+  if (!readMarkupEvents(document.text, prolog, extraction, maxHtmlDepth, document.isOutOfTime))
     document.warn(`nested deeper than ${maxHtmlDepth} elements: the rest is not read`);
   return finish(extraction, chosen);
 }

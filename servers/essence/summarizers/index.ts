@@ -141,11 +141,19 @@ function summarizePage(document: SourceDocument, { htmlTable, settings }: Essenc
 
 const TEXT_TYPES: ReadonlySet<string> = new Set(TEXTS.map(([type]) => type));
 
+/** Characters of a text that are kept before it is read. */
+const KEPT_TEXT = 64 * 1024;
+
 /**
  * Returns the summarizer of a type. E-117: with full text, text types yield the whole document, other types their `text` in addition to
  * their fields. HTML has a separate table for full text.
  */
 export function summarizerFor(type: string, fullText: boolean): Summarizer {
   const known = SUMMARIZERS.get(type) ?? summarizeUnrecognized;
-  return fullText && TEXT_TYPES.has(type) ? summarizeFullText : known;
+  if (!TEXT_TYPES.has(type)) return known;
+  const reader = fullText ? summarizeFullText : known;
+  return (document, context) => {
+    document.keep({ text: document.text.slice(0, KEPT_TEXT) });
+    return reader(document, context);
+  };
 }

@@ -60,6 +60,7 @@ async function readMessages(document: SourceDocument): Promise<Email[]> {
   let boundaries = 0;
   let warned = false;
   for (const bytes of messagesOf(document.body)) {
+    if (read > 0 && document.isOutOfTime()) break;
     if (
       read >= MAX_MESSAGES ||
       headerBytes >= MAX_FOLDER_HEADER_BYTES ||

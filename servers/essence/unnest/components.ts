@@ -53,12 +53,17 @@ export async function componentsOf(
     document.warn(`there is no reader and no program ${type}.unnest for the nested type ${type} (E-46)`);
     return { embedded, exploded };
   }
+  const time = document.time.within(settings.unnest.timeLimitMs);
   await unnest(type, fileNameOf(input.url) || type, chunksOf(input.body), {
     rules,
-    meter: new UnnestMeter(settings.unnest, input.body.length),
+    meter: new UnnestMeter(settings.unnest, input.body.length, time),
     warn,
     visit: async (leaf) => {
-      const part = new SourceDocument(partInput(input, leaf), settings, leaf.isHtml);
+      const { path: name, type, whole } = leaf;
+      const part = new SourceDocument(partInput(input, leaf), settings, leaf.isHtml, {
+        time,
+        keep: (piece) => document.keep({ ...piece, part: { name, type } }),
+      });
       if (isExploder(leaf.type)) {
         exploded.push(...(await explode(partInput(input, leaf), leaf.type, part, context)));
       } else {
@@ -69,14 +74,18 @@ export async function componentsOf(
         else {
           const attributes = fitAttributes(summary, remaining);
           for (const [name, value] of attributes) remaining -= name.length + value.length;
-          embedded.push({
-            name: leaf.path,
-            type: leaf.type,
-            ...(leaf.whole === undefined ? {} : { whole: leaf.whole }),
-            summary: { ...summary, attributes },
+          const component = { name, type, ...(whole === undefined ? {} : { whole }) };
+          embedded.push({ ...component, summary: { ...summary, attributes } });
+          const { description } = summary;
+          document.keep({
+            component: {
+              ...component,
+              summary: { attributes, ...(description === undefined ? {} : { description }) },
+            },
           });
         }
       }
+      if (part.unfinished !== undefined) part.warn(`it is not read to its end (E-45): ${part.unfinished}`);
       for (const message of part.warnings) warn(`${leaf.path}: ${message}`);
     },
   });

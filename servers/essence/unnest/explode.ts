@@ -37,6 +37,7 @@ export async function explode(
       document.warn(`only the first ${limit} objects are used (E-45)`);
       break;
     }
+    if (document.isOutOfTime()) break;
     const problem = urlProblem(object.urlBytes, object.type);
     if (problem === undefined) found.push(object);
     else document.warn(`${problem} (SOIF-2.9): the object is left out`);

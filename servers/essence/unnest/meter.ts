@@ -1,4 +1,5 @@
 import { UnnestError } from '../errors.js';
+import type { TimeBudget } from '../time-budget.js';
 import type { UnnestLimits } from '../unnest-limits.js';
 
 /** Counts the cost of unnesting one document. Reaching a limit ends it at all levels. */
@@ -8,16 +9,17 @@ export class UnnestMeter {
   #bytes = 0;
   #components = 0;
   readonly #ceiling: number;
-  readonly #deadline: number;
 
-  /** @param gathered size of the document in bytes, as it was gathered */
+  /**
+   * @param gathered - size of the document in bytes, as it was gathered
+   * @param time - the time for it
+   */
   constructor(
     readonly limits: UnnestLimits,
     gathered: number,
-    readonly now: () => number = () => performance.now(),
+    readonly time: TimeBudget,
   ) {
     this.#ceiling = Math.max(limits.ratioFloorBytes, gathered * limits.maxRatio);
-    this.#deadline = now() + limits.timeLimitMs;
   }
 
   /** Counts a decoder's output. @throws UnnestError at a limit */
@@ -51,7 +53,8 @@ export class UnnestMeter {
 
   /** @throws UnnestError after the document's time limit */
   checkTime(): void {
-    if (this.now() > this.#deadline) throw this.#reached(`it took more than ${this.limits.timeLimitMs} ms`);
+    const clause = this.time.exceeded();
+    if (clause !== undefined) throw this.#reached(`it took ${clause}`);
   }
 
   #reached(what: string): UnnestError {

@@ -17,6 +17,7 @@ import {
 } from '../../../servers/essence/external/index.js';
 import { createEssenceContext } from '../../../servers/essence/index.js';
 import { summarizeDocument } from '../../../servers/essence/summarize.js';
+import { ManualClock } from '../../helpers/manual-clock.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 /** Writes programs to a directory; returns the settings that find them there. */
@@ -86,16 +87,65 @@ t.test('E-70 the time limit kills the whole process group', async (t) => {
     { timeMs: 1000 },
   );
   const pidFile = join(programs.directory, 'pid');
-  const result = await runProgram(
-    { program: 'hang', arguments: [pidFile], directory: programs.directory },
+  const clock = new ManualClock();
+  const run = runProgram(
+    {
+      program: 'hang',
+      arguments: [pidFile],
+      directory: programs.directory,
+      measures: { clock, processorMs: () => clock.now() / 9 },
+    },
     programs,
   );
-  t.equal(result.failure, 'it took more than 1000 ms and was killed');
+  await waitForNumber(pidFile);
+  // Beside other work the program has a ninth of the processor.
+  clock.advance(9500);
+  const result = await run;
+  t.equal(result.failure, 'it took more than 1000 ms of processor time and was killed');
   t.ok(
     await hasEnded(Number(await readFile(pidFile, 'utf8'))),
     'the program that the script started has ended',
   );
 });
+
+t.test('E-70 a program that waits ends at ten times its limit by the clock', async (t) => {
+  const programs = await programsIn(
+    t,
+    { hang: '#!/bin/sh\necho $$ > "$1"\nexec sleep 300' },
+    { timeMs: 1000 },
+  );
+  const pidFile = join(programs.directory, 'pid');
+  const clock = new ManualClock();
+  const run = runProgram(
+    {
+      program: 'hang',
+      arguments: [pidFile],
+      directory: programs.directory,
+      measures: { clock, processorMs: () => 0 },
+    },
+    programs,
+  );
+  await waitForNumber(pidFile);
+  clock.advance(12_000);
+  t.equal((await run).failure, 'it took more than 10000 ms by the clock and was killed');
+});
+
+t.test(
+  'E-70 the processor time of a program and of its children counts',
+  { skip: process.platform !== 'linux' },
+  async (t) => {
+    const programs = await programsIn(
+      t,
+      { spin: '#!/bin/sh\n(while :; do :; done) &\nwait' },
+      { timeMs: 200, cpuSeconds: 100 },
+    );
+    const call = { program: 'spin', arguments: [], directory: programs.directory };
+    t.equal(
+      (await runProgram(call, programs)).failure,
+      'it took more than 200 ms of processor time and was killed',
+    );
+  },
+);
 
 t.test('E-70 a program ends with the worker thread that started it', async (t) => {
   const programs = await programsIn(t, { hang: '#!/bin/sh\necho $$ > "$1"\nexec sleep 300' });

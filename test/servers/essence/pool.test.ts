@@ -79,18 +79,21 @@ t.test('the body still belongs to the caller after the call', async (t) => {
 });
 
 t.test('E-70 a stuck worker is replaced; only its document is summarized by its name', async (t) => {
-  await using pool = await EssencePool.create({ ...IDENTITY, workers: 1, timeLimitMs: 300 });
-  // 25 MB of elements exceed the time limit even on a fast processor.
-  const slow = `${'<b>'.repeat(9000)}${'</b>'.repeat(9000)}`.repeat(400);
-  const stuck = pool.summarize(inputOf('http://a.test/slow.html', slow));
+  const directory = t.testdir({ 'Stuck.sum.mjs': 'export function summarize() { for (;;); }' });
+  const modules = { summarizers: { README: `${directory}/Stuck.sum.mjs` } };
+  await using pool = await EssencePool.create({
+    ...IDENTITY,
+    workers: 1,
+    timeLimitMs: 300,
+    programs: { directories: [], path: '', modules },
+  });
+  const stuck = pool.summarize(inputOf('http://a.test/README', 'x'));
   const after = pool.summarize(inputOf('http://a.test/after.html', '<title>after</title>'));
   const byName = await stuck;
-  t.match(byName.warnings.join(), /the HTML document is summarized by its name \(E-45\): .*300 ms \(E-70\)/);
-  t.match(attributesOf(byName.soif!), {
-    Type: 'HTML',
-    Title: 'slow.html\n',
-    'File-Size': String(slow.length),
-  });
+  t.same(byName.warnings, [
+    'the README document is summarized by its name (E-45): reading it takes more than 300 ms of processor time (E-70)',
+  ]);
+  t.match(attributesOf(byName.soif!), { Type: 'README', Title: 'README\n', 'File-Size': '1' });
   t.equal((await after).type, 'HTML');
   t.equal(pool.statistics.replaced, 1);
   t.equal(pool.statistics.failed, 1);

@@ -200,12 +200,12 @@ t.test(
     t.same(printing.problems, ['x.cf:5: fail failed: its output was cut at 100 bytes']);
 
     const hanging = await createGatherer(t, { 'bin/fail': '#!/bin/sh\nexec sleep 100\n' }, list, {
-      timeMs: 200,
+      timeMs: 20,
     });
     t.same(urlsOf(await collect(expandLeafNodes(hanging.config.leafNodes, hanging.options))), [
       'http://after.example/',
     ]);
-    t.match(hanging.problems, [/fail failed: it took more than 200 ms/]);
+    t.match(hanging.problems, [/fail failed: it took more than \d+ ms/]);
 
     const stop = new AbortController();
     const aborted = await createGatherer(t, { 'bin/fail': '#!/bin/sh\nexec sleep 100\n' }, list);

@@ -8,7 +8,7 @@ import { estimateGlyphWidth } from './widths.js';
 /** Dvi: the Text rule on the text of the pages (6.2). */
 export function summarizeDvi(document: SourceDocument): Summary {
   const reader = new DviReader(document.body, document.settings.maxObjectBytes);
-  guarded(document, 'Dvi', undefined, () => reader.read());
+  guarded(document, 'Dvi', undefined, () => reader.read(document.isOutOfTime));
   return summarizeExtracted({ attributes: [], text: joinHyphenated(reader.text.finish()) });
 }
 
@@ -31,6 +31,8 @@ interface Registers {
 
 /** Maximum depth of the stack; documents from TeX need less than 100 levels. */
 const MAX_DEPTH = 1000;
+/** Opcodes between two looks at the time. */
+const STEPS_PER_LOOK = 4096;
 
 /** Interprets the opcodes of a DVI file for the positions of the characters. */
 class DviReader {
@@ -50,9 +52,10 @@ class DviReader {
   }
 
   /** @throws Error if the file is truncated or contains an unknown opcode */
-  read(): void {
+  read(isOutOfTime: () => boolean): void {
     const length = this.#bytes.byteLength;
-    while (this.#offset < length && this.text.length < this.#limit) {
+    for (let steps = 1; this.#offset < length && this.text.length < this.#limit; steps++) {
+      if (steps % STEPS_PER_LOOK === 0 && isOutOfTime()) return;
       const code = this.#unsigned(1);
       if (code < 128) this.#set(code, true);
       else if (code <= 131) this.#set(this.#unsigned(code - 127), true);

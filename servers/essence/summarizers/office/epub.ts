@@ -19,7 +19,7 @@ const BLOCKS: ReadonlySet<string> = new Set(
 
 /** EPUB: one document: the properties of the package, then the chapters in reading order, without cover, navigation and pictures. */
 export async function summarizeEpub(document: SourceDocument): Promise<Summary> {
-  const content = new OfficeContent(document.settings.maxObjectBytes);
+  const content = new OfficeContent(document);
   try {
     const zip = await ZipMembers.open(document.body);
     try {

@@ -13,6 +13,8 @@ const LABEL = 0x204;
 const RICH_LABEL = 0xd6;
 const FORMULA_STRING = 0x207;
 const START = 0x809;
+/** Records between two looks at the time. */
+const RECORDS_PER_LOOK = 256;
 
 /** Excel: title, names of the sheets, and the strings of the cells as Text (6.2). Numbers are omitted. */
 export function summarizeExcel(document: SourceDocument): Summary {
@@ -21,9 +23,10 @@ export function summarizeExcel(document: SourceDocument): Summary {
   const attributes: (readonly [string, string])[] = [];
   guarded(document, 'Excel', undefined, () => {
     const file = new CompoundFile(document.body);
-    const book = file.stream('Workbook', 'Book');
-    if (book !== undefined) readRecords(book, sheets, strings, document.settings.maxObjectBytes);
     attributes.push(...propertiesOf(file));
+    document.keep({ attributes });
+    const book = file.stream('Workbook', 'Book');
+    if (book !== undefined) readRecords(book, sheets, strings, document);
   });
   return summarizeExtracted({
     attributes: [...attributes, ...present([['Headings', sheets.join('\n')]])],
@@ -31,11 +34,18 @@ export function summarizeExcel(document: SourceDocument): Summary {
   });
 }
 
-function readRecords(book: Uint8Array, sheets: string[], strings: string[], limit: number): void {
+function readRecords(
+  book: Uint8Array,
+  sheets: string[],
+  strings: string[],
+  { settings: { maxObjectBytes: limit }, isOutOfTime }: SourceDocument,
+): void {
   const view = new DataView(book.buffer, book.byteOffset, book.byteLength);
   let wide = true;
   let length = 0;
+  let records = 0;
   for (let offset = 0; offset + 4 <= book.length && length < limit; ) {
+    if (++records % RECORDS_PER_LOOK === 0 && isOutOfTime()) return;
     const type = view.getUint16(offset, true);
     const size = view.getUint16(offset + 2, true);
     const record = book.subarray(offset + 4, offset + 4 + size);

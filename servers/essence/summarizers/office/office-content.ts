@@ -1,33 +1,43 @@
+import type { SourceDocument } from '../../document.js';
 import { oneLine, present } from '../extracted.js';
 
 /** Maximum number of headings, of references, and of values of one property. */
 const MAX_VALUES = 2000;
 /** Maximum length of one of them, in characters. */
 const MAX_VALUE = 10_000;
+/** Length of the text that is kept at a time, in characters. */
+const KEPT_TEXT = 16 * 1024;
 
 /** What the readers of office documents and books collect: properties, headings, references and the running text. */
 export class OfficeContent {
-  readonly #limit: number;
+  readonly #document: SourceDocument;
   readonly #parts: string[] = [];
   readonly #properties = new Map<string, Set<string>>();
   readonly #headings: string[] = [];
   readonly #references = new Set<string>();
   #length = 0;
+  /** Parts and characters that the document keeps for the case that it is not read to its end. */
+  #keptParts = 0;
+  #kept = 0;
   #title: string | undefined;
 
-  /** @param limit characters of text that are kept */
-  constructor(limit: number) {
-    this.#limit = limit;
+  constructor(document: SourceDocument) {
+    this.#document = document;
   }
 
-  /** Whether the text fills the object. */
-  readonly isFull = (): boolean => this.#length >= this.#limit;
+  /** Whether the text fills the object, or the time for it is over. */
+  readonly isFull = (): boolean =>
+    this.#length >= this.#document.settings.maxObjectBytes || this.#document.isOutOfTime();
 
   /** Adds running text as written. */
   text(text: string): void {
-    if (text === '' || this.isFull()) return;
+    if (text === '' || this.#length >= this.#document.settings.maxObjectBytes) return;
     this.#parts.push(text);
     this.#length += text.length;
+    if (this.#length - this.#kept < KEPT_TEXT) return;
+    this.#document.keep({ text: this.#parts.slice(this.#keptParts).join('') });
+    this.#keptParts = this.#parts.length;
+    this.#kept = this.#length;
   }
 
   heading(text: string): void {
@@ -53,8 +63,9 @@ export class OfficeContent {
     const line = name === 'Date' ? text.replace(/^(\d{4}-\d\d-\d\d)T.*$/, '$1') : text;
     if (line === '') return;
     const values = this.#properties.get(name) ?? new Set();
-    if (values.size < MAX_VALUES) values.add(line);
-    this.#properties.set(name, values);
+    if (values.size >= MAX_VALUES || values.has(line)) return;
+    this.#properties.set(name, values.add(line));
+    this.#document.keep({ attributes: [[name, line]] });
   }
 
   /** The attributes and the text of the summary. */

@@ -12,7 +12,7 @@ import { ZipMembers } from './zip-members.js';
 
 /** OpenDocument, also as one XML file, and OfficeOpenXML: properties, headings, references, then as Text. */
 export async function summarizeOffice(document: SourceDocument): Promise<Summary> {
-  const content = new OfficeContent(document.settings.maxObjectBytes);
+  const content = new OfficeContent(document);
   try {
     if (isFlat(document.body)) readFlat(document, content);
     else await readPackage(document, content);

@@ -11,7 +11,7 @@ const TITLES: ReadonlySet<number> = new Set([0, 6]);
 
 /** PowerPoint 97 to 2003: properties, titles of the slides as headings, then the slides in order with their notes as Text. */
 export function summarizePowerPoint(document: SourceDocument): Summary {
-  const content = new OfficeContent(document.settings.maxObjectBytes);
+  const content = new OfficeContent(document);
   guarded(document, 'PowerPoint', undefined, () => {
     const file = new CompoundFile(document.body);
     for (const [name, value] of propertiesOf(file)) content.property(name, value);

@@ -25,6 +25,7 @@ export async function summarizeWord(document: SourceDocument): Promise<Summary> 
   try {
     const file = new CompoundFile(body);
     attributes = propertiesOf(file);
+    document.keep({ attributes });
     const word = await new WordExtractor().extract(Buffer.from(soundCopyOf(file).buffer));
     text = [word.getBody(), word.getFootnotes(), word.getEndnotes(), word.getHeaders()].join('\n');
   } catch (error) {

@@ -84,7 +84,7 @@ export class XmlMembers {
     name: string,
     events: XmlEvents,
     skip: ReadonlySet<string> = NOTHING,
-    isFull: () => boolean = () => false,
+    isFull: () => boolean = this.#document.isOutOfTime,
     html = false,
   ): Promise<void> {
     const reader = new XmlReader(events, skip, isFull, html);

@@ -12,8 +12,14 @@ const MAX_DEFLATE_RATIO = 1032;
 /**
  * Returns a clause about the first limit that the streams of a PDF file exceed; undefined if all are within the limits. Only streams that
  * could exceed a limit are decoded: nested filters, and large streams that are not pictures, which are not decoded for their text.
+ *
+ * @param isOutOfTime - the streams that follow are not checked then
  */
-export function excessiveExpansion(body: Uint8Array, limits: UnnestLimits): string | undefined {
+export function excessiveExpansion(
+  body: Uint8Array,
+  limits: UnnestLimits,
+  isOutOfTime: () => boolean,
+): string | undefined {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const { maxComponentBytes, maxRatio, ratioFloorBytes } = limits;
   const ceiling = Math.max(ratioFloorBytes, maxComponentBytes, body.length * maxRatio);
@@ -26,6 +32,7 @@ export function excessiveExpansion(body: Uint8Array, limits: UnnestLimits): stri
     if (layers === 0 || (layers === 1 && /\/Subtype\s*\/Image\b/.test(dictionary))) continue;
     const end = bytes.indexOf('endstream', begin);
     let data: Buffer = bytes.subarray(begin, end < 0 ? bytes.length : end);
+    if (isOutOfTime()) return undefined;
     if (layers === 1 && data.length * MAX_DEFLATE_RATIO <= maxComponentBytes) continue;
     for (let layer = 0; layer < layers; layer++) {
       const inflated = inflateUpTo(data, maxComponentBytes);

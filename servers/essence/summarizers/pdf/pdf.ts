@@ -20,7 +20,7 @@ export interface PdfContent {
 
 /**
  * Pdf: title, author, subject and keywords of the information dictionary, then as Text (6.2). PDFium reads page by page; reading stops
- * when the text fills the object.
+ * when the text fills the object or the time is over.
  */
 export async function summarizePdf(document: SourceDocument): Promise<Summary> {
   const content = await readPdf(document, document.body);
@@ -41,7 +41,7 @@ export async function readPdf(
   body: Uint8Array,
   hasArbitraryFonts = false,
 ): Promise<PdfContent | undefined> {
-  const excess = excessiveExpansion(body, document.settings.unnest);
+  const excess = excessiveExpansion(body, document.settings.unnest, document.isOutOfTime);
   if (excess !== undefined) {
     document.warn(`the Pdf document is summarized by its name (E-45): ${excess}`);
     return undefined;
@@ -52,6 +52,7 @@ export async function readPdf(
   try {
     using pdf = await PdfDocument.open(body);
     attributes = informationOf(pdf);
+    document.keep({ attributes });
     addPages(document, pdf, hasArbitraryFonts ? readableTextOf : textOf, texts, linkedUrls);
   } catch (error) {
     if (error instanceof Error && error.name === 'RuntimeError') discardInstance();
@@ -72,6 +73,7 @@ function addPages(
   let length = 0;
   const pages = Math.min(pdf.pages, MAX_PAGES);
   for (let index = 0; index < pages && length < maxObjectBytes; index++) {
+    if (document.isOutOfTime()) return;
     using page = pdf.page(index);
     if (page === undefined) {
       document.warn(`page ${index + 1} is damaged`);
@@ -79,6 +81,7 @@ function addPages(
     }
     const text = textOf(page);
     texts.push(text);
+    document.keep({ text });
     length += text.length;
     if (document.outlinks === undefined) continue;
     for (const url of page.links()) {

@@ -3,6 +3,8 @@ import { charsetOf, codePage, decodePage, PC_PAGES } from './code-pages.js';
 
 /** Maximum depth of nested groups. */
 const MAX_DEPTH = 500;
+/** Bytes and control words between two looks at the time. */
+const STEPS_PER_LOOK = 4096;
 /** Maximum number of emphasized runs, of headings and of links. */
 const MAX_RUNS = 2000;
 
@@ -100,10 +102,11 @@ export class RtfReader {
     return value === undefined ? undefined : oneLine(value);
   }
 
-  /** Reads up to the end of the document or the limit of the text. */
-  read(): void {
+  /** Reads up to the end of the document, the limit of the text or the end of the time. */
+  read(isOutOfTime: () => boolean): void {
     const bytes = this.#bytes;
-    while (this.#offset < bytes.length && this.#length < this.#limit) {
+    for (let steps = 1; this.#offset < bytes.length && this.#length < this.#limit; steps++) {
+      if (steps % STEPS_PER_LOOK === 0 && isOutOfTime()) break;
       const code = bytes[this.#offset++]!;
       if (code === 0x7b) this.#open();
       else if (code === 0x7d) this.#close();

@@ -9,7 +9,7 @@ import { RtfReader } from './reader.js';
  */
 export function summarizeRtf(document: SourceDocument): Summary {
   const reader = new RtfReader(document.body, document.settings.maxObjectBytes);
-  guarded(document, 'RTF', undefined, () => reader.read());
+  guarded(document, 'RTF', undefined, () => reader.read(document.isOutOfTime));
   const text = tidyText(reader.text);
   const lines = (values: readonly string[]) =>
     [...new Set(values.map(oneLine))].filter((line) => line !== '').join('\n');

@@ -45,7 +45,7 @@ export function summarizeXmlDocument(document: SourceDocument, type: string): Su
   const entities = new Map([...prolog.entities].filter(([, value]) => value.length <= MAX_ENTITY));
   const { maxHtmlDepth } = document.settings;
   const isWhole = guarded(document, type, true, () =>
-    readMarkupEvents(text, { ...prolog, isXml, entities }, walk, maxHtmlDepth),
+    readMarkupEvents(text, { ...prolog, isXml, entities }, walk, maxHtmlDepth, document.isOutOfTime),
   );
   if (!isWhole) document.warn(`nested deeper than ${maxHtmlDepth} elements: the rest is not read`);
   walk.end();
