@@ -140,19 +140,6 @@ t.test('E-6 a symbolic link has the type of its name, else SymbolicLink', async 
   t.equal(typeOf('link.txt'), 'Text');
 });
 
-t.test('E-118 --no-access uses only URL and name, and stores neither MD5 nor size', async (t) => {
-  const output = await summarize('ftp://a.test/x.ps', '%!PS ignored', { access: false });
-  t.equal(output.type, 'PostScript');
-  t.notMatch(Buffer.from(output.soif ?? '').toString(), /MD5|File-Size/);
-  t.match(Buffer.from(output.soif ?? '').toString(), 'Title{5}:\tx.ps\n');
-  t.equal((await summarize('ftp://a.test/x', '%!PS', { access: false })).type, 'Unrecognized');
-});
-
-t.test('E-117 --full-text=raw stores the content of every file, even PostScript code', async (t) => {
-  const output = await summarize('ftp://a.test/x.ps', '%!PS code', { rawText: true, fullText: true });
-  t.same(contentOf(output), { 'Full-Text': '%!PS code\n' });
-});
-
 t.test('E-26 the shipped stop list does not contain the new types', async (t) => {
   for (const type of ['DebianPackage', 'CpioArchive', 'SourceDistribution', 'LSM'])
     t.notOk(isRejected(type, rules));

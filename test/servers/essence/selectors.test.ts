@@ -37,14 +37,6 @@ const RULES = [
   '^http://shop\\.test/  !body  p.absent',
 ].join('\n');
 
-t.test('values of elements and attributes, parts of them, and attributes that they replace', async (t) => {
-  const { content, warnings } = await summarizeWith(RULES, PAGE);
-  t.match(content, { Price: '12.50', TITLE: 'The pump', Part: 'a\nb', Manual: 'http://shop.test/m.pdf' });
-  t.notOk('title' in content);
-  t.match(content.body, /EUR 12\.50/, 'a rule without values replaces nothing');
-  t.same(warnings, []);
-});
-
 t.test('pages of other URLs are summarized as without rules', async (t) => {
   const other = 'http://other.test/item/1.html';
   t.same((await summarizeWith(RULES, PAGE, other)).content, (await summarizeWith('', PAGE, other)).content);

@@ -1,8 +1,9 @@
-// The summarizer of PDF files: fonts whose character codes are those of a predefined CMap (PDF 32000-1, 9.7.5.2), without ToUnicode.
+// The summarizer of PDF files: fonts whose character codes are those of a predefined CMap (PDF 32000-1, 9.7.5.2), without ToUnicode; streams that expand.
 
 import t from 'tap';
-import { encodeEightBit } from './charset/encode.js';
+import { deflated, pdfWith } from '../../helpers/bombs/pdf-bombs.js';
 import { summaryOf } from './fixtures/summary-of.js';
+import { contentOf, summarize } from './helpers.js';
 
 /** Makes a PDF file of one page that shows the string in a Type 0 font without an embedded file. */
 function pdfInCidFont(encoding: string, ordering: string, hexadecimal: string): string {
@@ -54,77 +55,24 @@ t.test('Pdf (6.2): the text of fonts with predefined CMaps and without ToUnicode
   }
 });
 
-/** Makes a PDF file of one page that shows a text in T2A in a simple font. */
-function pdfInCyrillicFont(font: string, text: string, title = ''): Buffer {
-  return pdfInFont(font, encodeEightBit(text, 'windows-1251'), title);
-}
-
-/** Makes a PDF file of one page that shows codes in a simple font; 6 0 R is a picture. */
-function pdfInFont(font: string, codes: Buffer, title = ''): Buffer {
-  const hexadecimal = codes.toString('hex');
-  const content = `BT /F1 12 Tf 72 700 Td <${hexadecimal}> Tj ET`;
-  const head = `%PDF-1.4
-1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj
-2 0 obj << /Type /Pages /Kids [3 0 R] /Count 1 >> endobj
-3 0 obj << /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >> endobj
-4 0 obj << /Length ${content.length} >> stream
-${content}
-endstream endobj
-5 0 obj << /Type /Font ${font} >> endobj
-6 0 obj << /Length 20 >> stream
-500 0 0 0 500 500 d1
-endstream endobj
-7 0 obj << /Title (`;
-  const tail = ') >> endobj\ntrailer << /Root 1 0 R /Info 7 0 R /Size 8 >>\n%%EOF\n';
-  return Buffer.concat([Buffer.from(head), encodeEightBit(title, 'windows-1251'), Buffer.from(tail)]);
-}
-
-t.test('Pdf (6.2), E-77: Cyrillic fonts of TeX without ToUnicode, and a title in windows-1251', async (t) => {
-  const text = 'Сборщик обходит серверы';
-  const codes = Array.from({ length: 64 }, (_, i) => 192 + i);
-  const widths = codes.map(() => 500).join(' ');
-  const names = codes.map((code) => `/a${code}`).join(' ');
-  const pictures = codes.map((code) => `/a${code} 6 0 R`).join(' ');
-  const glyphs =
-    'A B V G D E ZH Z I ISHRT K L M N O P R S T U F H C CH SH SHCH HRDSN ERY SFTSN EREV YU YA'.split(' ');
-  const latex = [...glyphs, ...glyphs.map((name) => name.toLowerCase())];
-  const common = `/FirstChar 192 /LastChar 255 /Widths [${widths}]`;
-  for (const [font, name] of [
-    [
-      `/Subtype /Type3 /FontBBox [0 0 500 500] /FontMatrix [0.001 0 0 0.001 0 0] ${common} /CharProcs << ${pictures} >> /Encoding << /Differences [192 ${names}] >>`,
-      'pictures',
-    ],
-    [
-      `/Subtype /Type1 /BaseFont /ABCDEF+F ${common} /Encoding << /Differences [192 ${latex.map((glyph, i) => `/${i < 32 ? 'CYR' : 'cyr'}${glyph}`).join(' ')}] >>`,
-      'names of LaTeX',
-    ],
-    [
-      `/Subtype /Type1 /BaseFont /ABCDEF+SFRM1000 ${common} /Encoding << /Differences [192 ${codes.map((_, i) => `/afii${i < 32 ? 10017 + i + (i > 5 ? 1 : 0) : 10033 + i + (i > 37 ? 1 : 0)}`).join(' ')}] >>`,
-      'names of Adobe',
-    ],
-  ] as const) {
-    const { all } = await summaryOf('Pdf', pdfInCyrillicFont(font, text, 'Описание сборщика'));
-    t.equal(all['Partial-Text'], text, name);
-    t.equal(all.Title, 'Описание сборщика');
-  }
-  const french = await summaryOf(
-    'Pdf',
-    pdfInCyrillicFont('/Subtype /Type1 /BaseFont /Times-Roman /Encoding /WinAnsiEncoding', 'Text', 'abc'),
-  );
-  t.same([french.all['Partial-Text'], french.all.Title], ['Text', 'abc']);
-});
-
 t.test(
-  'Pdf (6.2): ligatures and quotation marks in picture fonts of TeX, whose glyph names are not read',
+  'E-45: a PDF file whose content expands beyond the limits is summarized by its name, one with a large white picture is not',
   async (t) => {
-    const font = `/Subtype /Type3 /FontBBox [0 0 500 500] /FontMatrix [0.001 0 0 0.001 0 0] /FirstChar 0 /LastChar 127 /Widths [${'500 '.repeat(128)}] /CharProcs << /x 6 0 R >> /Encoding << /Differences [65 /A] >>`;
-    for (const [codes, text] of [
-      ['o\x0ece, \x0dow, \\quotes", na\x10ve', 'office, flow, “quotes”, naive'],
-      ['o\x1ece, \x1dow, \x10quotes\x11, na\x19ve', 'office, flow, “quotes”, naive'],
-      ['x < y "z"', 'x < y "z"'],
-    ] as const) {
-      const { all } = await summaryOf('Pdf', pdfInFont(font, Buffer.from(codes, 'latin1')));
-      t.equal(all['Partial-Text'], text);
+    for (const times of [1, 2, 3]) {
+      const bomb = pdfWith(`/Filter[${'/FlateDecode'.repeat(times)}]`, deflated(40 * 1024 * 1024, times));
+      const output = await summarize('http://a.test/bomb.pdf', bomb);
+      t.match(output.warnings, [
+        /the Pdf document is summarized by its name \(E-45\): a stream expands to more than/,
+      ]);
+      t.equal(contentOf(output).Title, 'bomb.pdf\n');
     }
+    const text = new TextEncoder().encode('BT /F 12 Tf 72 700 Td (some words) Tj ET');
+    const picture = `<</Subtype/Image/Width 9000/Height 9000/Filter/FlateDecode>>\nstream\n${Buffer.from(deflated(40 * 1024 * 1024, 1)).toString('latin1')}\nendstream\n`;
+    const output = await summarize(
+      'http://a.test/good.pdf',
+      Buffer.concat([pdfWith('', text), Buffer.from(picture, 'latin1')]),
+    );
+    t.same(output.warnings, []);
+    t.equal(contentOf(output)['Partial-Text'], 'some words\n');
   },
 );

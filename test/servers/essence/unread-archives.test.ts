@@ -2,7 +2,6 @@
 
 import t from 'tap';
 import { contentOf, contextOf, summarize } from './helpers.js';
-import { tar } from './unnest-fixtures.js';
 
 /** The first header of an archive in each format. */
 const ARJ = Buffer.from('60ea 2200 1e 0b 01 00 10 00 02 00'.replaceAll(' ', ''), 'hex');
@@ -53,23 +52,6 @@ t.test('E-40 a file that has only the name of such an archive produces a warning
     (await summarize('ftp://a.test/x.arj', Buffer.from('60ea0000', 'hex'))).warnings[0],
     'it is not one',
   );
-});
-
-t.test('E-118 without access to the bytes there is no warning about them', async (t) => {
-  const { type, warnings } = await summarize('ftp://a.test/x.zoo', '', { access: false });
-  t.equal(type, 'Zoo');
-  t.same(warnings, []);
-});
-
-t.test('E-54 such an archive inside another one is a component with its type and a warning', async (t) => {
-  const output = await summarize(
-    'ftp://a.test/x.tar',
-    tar([['in/old.lzh', LHA.toString('latin1').replace('\x7a', 'z')]]),
-  );
-  const attributes = contentOf(output);
-  t.equal(attributes['Embed<1>-Type'], 'LHa');
-  t.equal(attributes['Embed<1>-Nested-Filename'], 'in/old.lzh');
-  t.match(output.warnings, [/^in\/old\.lzh: LHa archives are not read/]);
 });
 
 t.test('E-44 zip files have the type PCCompressed', async (t) => {
