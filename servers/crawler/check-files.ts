@@ -1,4 +1,5 @@
 // Checks the files of a crawl beside its store, for `harvest store check`: recovery journals, WARC files, checkpoints, seen filters.
+import { randomUUID } from 'node:crypto';
 import { cp, readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
@@ -109,7 +110,7 @@ async function checkSeen(directory: string, hasRuns: boolean): Promise<readonly 
   // The head of a log is flushed when it is created.
   if (!hasRuns && (await stat(join(directory, 'seen.log'))).size === 0)
     return ['seen.log has lost its content'];
-  const copy = `${directory}.check-${process.pid}`;
+  const copy = `${directory}.check-${randomUUID()}`;
   try {
     await cp(directory, copy, { recursive: true });
     const kind = hasRuns ? 'disk-merge' : 'memory-set';

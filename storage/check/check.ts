@@ -1,5 +1,5 @@
 // `harvest store check`: reads everything that a store has on the disk and compares it.
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { verifySums } from '../files/checksums.js';
@@ -127,8 +127,7 @@ async function inClone<T extends Pick<CheckedStore, 'kind' | 'problems'>>(
   directory: string,
   work: (level: Level, kind: StoreKind) => Promise<T>,
 ): Promise<T | Pick<CheckedStore, 'kind' | 'problems'>> {
-  const clone = `${directory}.check-${process.pid}`;
-  await mkdir(clone);
+  const clone = await mkdtemp(`${directory}.check-`);
   try {
     await cloneDatabase(directory, clone);
     const kind = await Level.kindOf(clone);

@@ -1,5 +1,7 @@
 // `harvest store repair`: saves what can be read of a damaged store into a new one beside it.
-import { rename, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { errorCode } from '../../protocols/errors.js';
 import { LoginSeal } from '../generations/login-seal.js';
 import { Level, type StoreKind } from '../level/level.js';
 import { requireClosed } from '../level/open-database.js';
@@ -19,7 +21,7 @@ export interface RepairOptions {
   readonly signal?: AbortSignal;
   /** Called with the bytes read of one store. */
   readonly onProgress?: (directory: string, bytes: number) => void;
-  /** Ends the names of copies. Default: the present time. */
+  /** Ends the names of copies, which get a number if they exist already. Default: the present time. */
   readonly suffix?: string;
 }
 
@@ -68,7 +70,7 @@ export async function* repairStores(
 }
 
 async function repairOne(directory: string, suffix: string, options: RepairOptions): Promise<RepairedStore> {
-  const target = `${directory}.repaired-${suffix}`;
+  const { target, damaged } = await reserveNames(directory, suffix);
   let rows: number;
   let saved: Awaited<ReturnType<typeof mend>>;
   try {
@@ -85,10 +87,27 @@ async function repairOne(directory: string, suffix: string, options: RepairOptio
   }
   const common = { directory, rows, ...saved };
   if (options.replace !== true) return { ...common, outcome: 'repaired', repaired: target };
-  const damaged = `${directory}.damaged-${suffix}`;
   await rename(directory, damaged);
   await rename(target, directory);
   return { ...common, outcome: 'replaced', damaged };
+}
+
+/**
+ * Creates an empty directory for the repaired store. Neither it nor the name for the damaged one belongs to a former repair, even of
+ * the same second, whose copy would be lost.
+ */
+async function reserveNames(directory: string, suffix: string): Promise<{ target: string; damaged: string }> {
+  for (let i = 0; ; i++) {
+    const ending = i === 0 ? suffix : `${suffix}.${i}`;
+    const [target, damaged] = [`${directory}.repaired-${ending}`, `${directory}.damaged-${ending}`];
+    if (existsSync(damaged)) continue;
+    try {
+      await mkdir(target);
+      return { target, damaged };
+    } catch (error) {
+      if (errorCode(error) !== 'EEXIST') throw error;
+    }
+  }
 }
 
 /** Makes the rows agree with each other again, by the kind of store. */

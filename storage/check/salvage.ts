@@ -1,6 +1,6 @@
 // Copies every row of a damaged database that can still be read to a new one. LevelDB's own repair does not compare checksums, and loses
 // the rows of a damaged log behind the damage.
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StorageError } from '../../protocols/errors.js';
 import { readRegular } from '../files/regular-file.js';
@@ -25,7 +25,7 @@ const NEWEST = 0xffff_ffff_ffff_ffffn;
 type Rows = OpenDatabase<Uint8Array, Uint8Array>;
 
 /**
- * Writes the newest version of each row to a new database in `target`, which must not exist.
+ * Writes the newest version of each row to a new database in `target`, an empty directory.
  *
  * A row of a damaged block is lost, and an older version of it may take its place.
  *
@@ -36,7 +36,6 @@ export async function salvageDatabase(
   target: string,
   options: SalvageOptions = {},
 ): Promise<number> {
-  await mkdir(target);
   const scratch = join(target, 'scratch');
   try {
     await using opened = closing(await openDatabase<Uint8Array, Uint8Array>(scratch, OPTIONS));

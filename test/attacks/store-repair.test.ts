@@ -1,6 +1,6 @@
 // `harvest store check` finds every flipped byte, and `harvest store repair` saves what the damage leaves.
 import { createHash } from 'node:crypto';
-import { cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 import t from 'tap';
@@ -117,6 +117,31 @@ t.test('repair saves the objects outside the damaged block, and the result is so
       await using opened = await GathererStore.open(store);
       t.equal(opened.summaries.count, outcome.objects);
     }
+  }
+});
+
+t.test("copies of the same second, and what a killed check left, are in nobody's way", async (t) => {
+  const root = await temporaryDirectory(t);
+  await fillBroker(root);
+  const store = join(root, 'store');
+  await mkdir(`${store}.check-${process.pid}`);
+  const options = { force: true, suffix: '20260131235959' };
+  const places: unknown[] = [];
+  for (const replace of [false, false, true, true, false])
+    for await (const { objects, repaired, damaged } of repairStores(root, { ...options, replace })) {
+      t.equal(objects, OBJECTS);
+      places.push((repaired ?? damaged)?.slice(store.length));
+    }
+  t.same(places, [
+    '.repaired-20260131235959',
+    '.repaired-20260131235959.1',
+    '.damaged-20260131235959.2',
+    '.damaged-20260131235959.3',
+    '.repaired-20260131235959.4',
+  ]);
+  for (const copy of [places[0], places[1], places[4]]) {
+    await using opened = await BrokerStore.open(`${store}${copy}`, { create: false, now: () => NOW });
+    t.equal(opened.count, OBJECTS, `${copy} is whole`);
   }
 });
 
