@@ -16,13 +16,13 @@ import { saveComponents, takeComponents } from '../../servers/crawler/component-
 import { JournalWriter, readJournal } from '../../servers/crawler/journal/index.js';
 import { newRecordId, WarcFiles } from '../../servers/crawler/warc/index.js';
 import { openSeenFilter } from '../../storage/seen/index.js';
-import { randomOf } from '../disk/random.js';
 import { cli } from '../helpers/cli.js';
+import { Random } from '../helpers/random.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 
 const RECORDS = 6;
 const PIECES = 8;
-const random = randomOf(7);
+const random = new Random(7);
 
 function flip(path: string, at: number): void {
   const bytes = readFileSync(path);
@@ -34,7 +34,7 @@ async function makeWarc(directory: string, compress: boolean) {
   await using files = await WarcFiles.open({ directory, host: 'h', compression: compress ? 'gzip' : 'none' });
   const positions = [];
   for (let i = 0; i < RECORDS; i++) {
-    const block = Buffer.from(Array.from({ length: 3000 }, () => Math.floor(random() * 256)));
+    const block = Buffer.from(random.bytes(3000));
     const record = { type: 'resource', id: newRecordId(), date: i, contentType: 'text/plain' } as const;
     const fields = [['WARC-Target-URI', `http://a.test/${i}`]] as const;
     positions.push(...(await files.write([{ ...record, fields, block: [block] }])));
@@ -78,7 +78,7 @@ t.test('a journal that the disk has changed is kept as a copy', async (t) => {
     for (let n = 0; n < 30; n++)
       journal.write({
         tag: 'F+',
-        url: `http://${Math.floor(random() * 1e9)}.test/`,
+        url: `http://${random.below(1e9)}.test/`,
         pathFromSeed: 'L',
         via: '',
       });

@@ -4,10 +4,10 @@
 import { type GathererStore, Generations } from '../../storage/index.js';
 import { ReferencesReader } from '../../storage/references/index.js';
 import { actionsOf, modelAfter, objectBytes, STEP_URL, stepOf } from '../faults/storage-kill-child.js';
+import { Random } from '../helpers/random.js';
 import { collect, documentRecord, queuedUri, readExport } from '../storage/helpers.js';
 import { exportAfter } from './database-steps.js';
 import { expect } from './expect.js';
-import { randomOf } from './random.js';
 
 const QUEUE = 'queue.test';
 /** Entries that stay in the queue. */
@@ -20,8 +20,8 @@ function linkOf(k: number): string {
 
 /** Text that cannot be compressed, the same for each `k`. */
 function paddingOf(k: number, length = 4000): string {
-  const random = randomOf(k);
-  return Array.from({ length }, () => String.fromCharCode(33 + Math.floor(random() * 90))).join('');
+  const random = new Random(k);
+  return Array.from({ length }, () => String.fromCharCode(33 + random.below(90))).join('');
 }
 
 /** Commits step `k`. */

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Random } from '../helpers/random.js';
 import {
   applyContent,
   applyNames,
@@ -13,7 +14,6 @@ import {
   type Names,
   ROOT_ID,
 } from './model.js';
-import { randomOf } from './random.js';
 import type { Operation } from './recording.js';
 
 /**
@@ -113,7 +113,7 @@ export function* statesOf(
 }
 
 function stateOf(model: DiskModel, recipe: Recipe, last: Operation | undefined): CrashState {
-  const random = randomOf(recipe.index, recipe.seed, recipe.mode === 'hostile' ? 1 : 0);
+  const random = new Random(recipe.index, recipe.seed, recipe.mode === 'hostile' ? 1 : 0);
   const names = namesOf(model, recipe, random);
   const contents = new Map<number, Buffer>();
   const files = new Map<string, Buffer>();
@@ -139,31 +139,26 @@ function stateOf(model: DiskModel, recipe: Recipe, last: Operation | undefined):
   return { recipe, marks: [...model.marks], files, directories };
 }
 
-function namesOf(model: DiskModel, { choice, mode }: Recipe, random: () => number): Names {
+function namesOf(model: DiskModel, { choice, mode }: Recipe, random: Random): Names {
   if (choice !== 'flushed' && choice !== 'mix' && choice !== 'ordered') return model.names;
   if (choice === 'flushed') return model.durableNames;
   const names = copyNames(model.durableNames);
   const pending = model.pendingNames;
   if (mode === 'hostile') {
     // Often all but one, or only one: the order of two changes is what programs rely on.
-    const odd = Math.floor(random() * pending.length);
-    const kind = random();
+    const odd = random.below(pending.length);
+    const kind = random.fraction();
     applyNames(
       names,
-      pending.filter((_, i) => (kind < 0.3 ? i !== odd : kind < 0.6 ? i === odd : random() < 0.5)),
+      pending.filter((_, i) => (kind < 0.3 ? i !== odd : kind < 0.6 ? i === odd : random.once(2))),
     );
   } else {
-    applyNames(names, pending.slice(0, Math.floor(random() * (pending.length + 1))));
+    applyNames(names, pending.slice(0, random.below(pending.length + 1)));
   }
   return names;
 }
 
-function contentOf(
-  node: FileNode,
-  choice: Choice,
-  random: () => number,
-  last: Operation | undefined,
-): Buffer {
+function contentOf(node: FileNode, choice: Choice, random: Random, last: Operation | undefined): Buffer {
   const { durable, pending } = node;
   if (pending.length === 0 || choice === 'flushed' || choice === 'names') return durable;
   switch (choice) {
@@ -174,9 +169,9 @@ function contentOf(
     case 'zeros':
       return withZeros(durable, pending);
     case 'mix':
-      return mixContent(durable, pending, random);
+      return mixContent(durable, pending, random, random.fraction());
     case 'ordered':
-      return mixContent(durable, pending, () => random() * 0.7);
+      return mixContent(durable, pending, random, random.fraction() * PREFIXES);
   }
 }
 
@@ -185,7 +180,7 @@ function tearLast(
   durable: Buffer,
   pending: readonly ContentChange[],
   last: Operation | undefined,
-  random: () => number,
+  random: Random,
 ): ContentChange[] {
   const torn = pending.at(-1);
   if (torn === undefined || torn !== last) return [...pending];
@@ -197,12 +192,12 @@ function tear(
   durable: Buffer,
   before: readonly ContentChange[],
   torn: ContentChange,
-  random: () => number,
+  random: Random,
 ): ContentChange[] {
   if (torn.kind !== 'write') return [];
   const { offset, data } = torn;
   const { length } = applyContent(durable, before);
-  let end = offset + Math.floor(random() * data.length);
+  let end = offset + random.below(data.length);
   if (end < length) end = Math.max(offset, end - (end % BLOCK_BYTES));
   return end > offset ? [{ ...torn, data: data.subarray(0, end - offset) }] : [];
 }
@@ -215,14 +210,21 @@ function withZeros(durable: Buffer, pending: readonly ContentChange[]): Buffer {
   return content;
 }
 
+/** The part of the mixes of a file in which its changes reach the disk in their order. */
+const PREFIXES = 0.7;
+
 /** A prefix of the changes, the last one torn; or any of their blocks, with zeros or old bytes in place of the others. */
-function mixContent(durable: Buffer, pending: readonly ContentChange[], random: () => number): Buffer {
-  const kind = random();
+function mixContent(
+  durable: Buffer,
+  pending: readonly ContentChange[],
+  random: Random,
+  kind: number,
+): Buffer {
   if (kind < 0.15) return durable;
   if (kind < 0.3) return applyContent(durable, pending);
-  const count = Math.floor(random() * (pending.length + 1));
+  const count = random.below(pending.length + 1);
   const torn = pending[count];
-  if (kind < 0.7) {
+  if (kind < PREFIXES) {
     const kept = pending.slice(0, count);
     if (torn !== undefined) kept.push(...tear(durable, pending.slice(0, count), torn, random));
     return applyContent(durable, kept);
@@ -233,7 +235,7 @@ function mixContent(durable: Buffer, pending: readonly ContentChange[], random: 
   durable.copy(old, 0, 0, Math.min(durable.length, full.length));
   const result = Buffer.from(full);
   for (let at = 0; at < full.length; at += BLOCK_BYTES) {
-    if (random() < 0.5) old.copy(result, at, at, Math.min(at + BLOCK_BYTES, full.length));
+    if (random.once(2)) old.copy(result, at, at, Math.min(at + BLOCK_BYTES, full.length));
   }
   return result;
 }

@@ -1,9 +1,10 @@
 // Makes long inputs from the parts of short ones and counts the branches that they execute: four times the length may
 // execute about four times as many. The count depends on the input alone, not on the machine.
+
+import type { Random } from '../helpers/random.js';
 import { takeCost } from './coverage.js';
 import type { Fuzzer } from './fuzzer.js';
 import { splice } from './mutate.js';
-import type { Random } from './random.js';
 import type { Finding } from './shared.js';
 
 const SHORT = 16 * 1024;

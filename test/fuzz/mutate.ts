@@ -1,5 +1,5 @@
 // Changes inputs: bits, bytes, numbers, words, lines, and parts of other inputs.
-import type { Random } from './random.js';
+import type { Random } from '../helpers/random.js';
 
 const EDGES = [0, 1, 7, 8, 0x0a, 0x0d, 0x20, 0x22, 0x5c, 0x7f, 0x80, 0xff];
 const NUMBERS = [

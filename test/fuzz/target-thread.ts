@@ -1,9 +1,9 @@
 // The thread in which a target runs. Its process watches it (target-process.ts).
 import { parentPort, workerData } from 'node:worker_threads';
+import { Random } from '../helpers/random.js';
 import { branchCount } from './coverage.js';
 import { Fuzzer } from './fuzzer.js';
 import { tryLongInputs } from './long-inputs.js';
-import { Random } from './random.js';
 import { seedsOf } from './seeds.js';
 import {
   BRANCHES,

@@ -1,7 +1,7 @@
 // What a fuzz target is, and the properties that targets check besides "it does not crash".
 import { KitError } from '../../protocols/errors.js';
 import { SoifObject } from '../../protocols/soif/index.js';
-import { hashOf, Random } from './random.js';
+import { Random } from '../helpers/random.js';
 
 /** One codec or reader. */
 export interface FuzzTarget {
@@ -71,7 +71,14 @@ export const utf8 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
 export const bytesOf = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'latin1'));
 
-/** Decisions that depend on the input alone. */
+/** FNV-1a. */
+function hashOf(input: Uint8Array): number {
+  let hash = 0x811c9dc5;
+  for (const byte of input) hash = Math.imul(hash ^ byte, 0x01000193);
+  return hash >>> 0;
+}
+
+/** Decisions that depend on the input alone, so that it reproduces the run. */
 export const randomOf = (input: Uint8Array): Random => new Random(hashOf(input));
 
 const SINGLE_BYTES = 120;

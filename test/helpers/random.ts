@@ -1,16 +1,16 @@
-// Random numbers that a seed determines, so that a run of the fuzzer can be repeated.
+// Random numbers that seeds determine, so that a case that fails can be made again.
 
-/** A generator of pseudo-random numbers (sfc32). */
+/** A generator of pseudo-random numbers (sfc32). The same seeds, up to three, give the same numbers. */
 export class Random {
   #a: number;
   #b: number;
   #c: number;
   #count = 1;
 
-  constructor(seed: number) {
+  constructor(seed: number, second = 0, third = 0) {
     this.#a = seed | 0;
-    this.#b = 0x9e3779b9;
-    this.#c = 0x243f6a88;
+    this.#b = 0x9e3779b9 ^ second;
+    this.#c = 0x243f6a88 ^ third;
     for (let i = 0; i < 12; i++) this.next();
   }
 
@@ -34,6 +34,11 @@ export class Random {
     return low + this.below(high - low + 1);
   }
 
+  /** A number from 0 to below 1. */
+  fraction(): number {
+    return this.next() / 2 ** 32;
+  }
+
   /** True once in `of` times. */
   once(of: number): boolean {
     return this.next() % of === 0;
@@ -49,14 +54,17 @@ export class Random {
     return Array.from({ length: this.below(most + 1) }, make);
   }
 
+  /** The items in another order. */
+  shuffle<T>(items: readonly T[]): T[] {
+    const order = [...items];
+    for (let i = order.length - 1; i > 0; i--) {
+      const j = this.below(i + 1);
+      [order[i], order[j]] = [order[j]!, order[i]!];
+    }
+    return order;
+  }
+
   bytes(length: number): Uint8Array {
     return Uint8Array.from({ length }, () => this.next() & 0xff);
   }
-}
-
-/** FNV-1a: options and cuts of a run are derived from its input, so that the input alone reproduces the run. */
-export function hashOf(input: Uint8Array): number {
-  let hash = 0x811c9dc5;
-  for (const byte of input) hash = Math.imul(hash ^ byte, 0x01000193);
-  return hash >>> 0;
 }

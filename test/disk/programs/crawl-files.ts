@@ -3,11 +3,11 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { JournalWriter } from '../../../servers/crawler/journal/index.js';
 import { newRecordId, WarcFiles } from '../../../servers/crawler/warc/index.js';
-import { randomOf } from '../random.js';
+import { Random } from '../../helpers/random.js';
 import { programArguments } from './acknowledge.js';
 
 const STEPS = 18;
-const random = randomOf(1);
+const random = new Random(1);
 const { root, control } = programArguments();
 const journals = join(root, 'journal');
 await mkdir(journals);
@@ -32,7 +32,7 @@ for (const third of [0, 1, 2]) {
         contentType: 'text/plain',
         fields: [['WARC-Target-URI', `http://site.test/${k}`]],
         // Bytes that cannot be compressed are written in several blocks of the disk.
-        block: [Buffer.from(Array.from({ length: 5000 }, () => Math.floor(random() * 256)))],
+        block: [Buffer.from(random.bytes(5000))],
       },
     ]);
     control.mark(`warc ${k}`);

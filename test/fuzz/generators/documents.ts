@@ -1,6 +1,6 @@
 // PDF, PostScript and other documents with their structure, nested filters and repeated constructs included.
 import { deflateSync } from 'node:zlib';
-import type { Random } from '../random.js';
+import type { Random } from '../../helpers/random.js';
 import { bytesOf, latin1 } from '../target.js';
 
 const NAMES = [

@@ -1,7 +1,7 @@
 // gzip members with every optional field, right or nearly right; several members one after the other.
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
+import type { Random } from '../../helpers/random.js';
 import { splice } from '../mutate.js';
-import type { Random } from '../random.js';
 
 /** One member, or a few. */
 export function gzipMember(random: Random): Uint8Array {

@@ -1,5 +1,5 @@
 // Broker messages and queries: every construct of the grammar, nested.
-import type { Random } from '../random.js';
+import type { Random } from '../../helpers/random.js';
 import { bytesOf } from '../target.js';
 
 const WORDS = [

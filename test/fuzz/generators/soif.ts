@@ -1,5 +1,5 @@
 // SOIF streams: right ones, and ones with the mistakes that readers must survive.
-import type { Random } from '../random.js';
+import type { Random } from '../../helpers/random.js';
 import { bytesOf, latin1 } from '../target.js';
 
 const NAMES = [

@@ -10,6 +10,7 @@ import {
   parseTransferTime,
 } from '../../../protocols/bulk/index.js';
 import { SoifDecoder } from '../../../protocols/soif/index.js';
+import type { Random } from '../../helpers/random.js';
 import {
   EXAMPLE,
   eventLines,
@@ -20,7 +21,6 @@ import {
   VERSION,
 } from '../../protocols/bulk/replies.js';
 import { soifObject, soifSections } from '../generators/soif.js';
-import type { Random } from '../random.js';
 import { allowed, assert, bytesOf, type FuzzTarget, latin1, randomOf, sameInPieces } from '../target.js';
 
 const LINES = [

@@ -24,7 +24,7 @@ import {
   listSpellings,
   parseEre,
 } from '../../../protocols/patterns/index.js';
-import type { Random } from '../random.js';
+import type { Random } from '../../helpers/random.js';
 import { allowed, assert, bytesOf, type FuzzTarget, latin1 } from '../target.js';
 
 /** A target that parses text. */

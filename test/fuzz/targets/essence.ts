@@ -13,13 +13,13 @@ import {
 import { outlinksOf } from '../../../servers/essence/outlinks/outlinks.js';
 import { summarizeDocument } from '../../../servers/essence/summarize.js';
 import { type ArchiveMember, ar, cpio, mail, shar, uuencode, zip } from '../../helpers/archives.js';
+import type { Random } from '../../helpers/random.js';
 import { EXCEL_FILE, WORD_FILE } from '../../servers/essence/fixtures/office-files.js';
 import { powerPointFile } from '../../servers/essence/fixtures/power-point-files.js';
 import { IDENTITY, inputOf } from '../../servers/essence/helpers.js';
 import { binhex, lzw, tar } from '../../servers/essence/unnest-fixtures.js';
 import { damaged, markup, pdf, postscript } from '../generators/documents.js';
 import { gzipMember } from '../generators/gzip.js';
-import type { Random } from '../random.js';
 import { assert, bytesOf, type FuzzTarget, randomOf } from '../target.js';
 
 /** A hostile program ends at the first look at the clock. */

@@ -11,8 +11,8 @@ import {
   SstpDecoder,
   SstpServerSession,
 } from '../../../protocols/sstp/index.js';
+import type { Random } from '../../helpers/random.js';
 import { decodeAll } from '../../protocols/sstp/decoding.js';
-import type { Random } from '../random.js';
 import { allowed, assert, bytesOf, type FuzzTarget, randomOf, sameInPieces, shown } from '../target.js';
 
 const LINES = [

@@ -29,10 +29,10 @@ import { parseManifest } from '../../../storage/references/format.js';
 import { WholeLines } from '../../../storage/references/line-input.js';
 import { PairParser } from '../../../storage/references/pair-parser.js';
 import { KeyLog } from '../../../storage/seen/key-log.js';
+import type { Random } from '../../helpers/random.js';
 import { EXAMPLE, handFile, handRecord } from '../../storage/original-registry/helpers.js';
 import { gzipMember } from '../generators/gzip.js';
 import { soifSections, soifStream } from '../generators/soif.js';
-import type { Random } from '../random.js';
 import { scratchFile } from '../scratch.js';
 import {
   allowed,

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { binhex, lzw, tar } from '../../servers/essence/unnest-fixtures.js';
 import { ar, cpio, mail, uuencode, zip } from '../archives.js';
+import type { Random } from '../random.js';
 import { type Bomb, joined, latin1Bytes } from './bomb.js';
-import type { SeededRandom } from './random.js';
 import { UNSAFE_NAMES, zipBombs } from './zip-bombs.js';
 
 const MIB = 1024 * 1024;
@@ -153,7 +153,7 @@ function layerBombs(): (readonly [string, string, Uint8Array])[] {
 const packedBytes = packedBy('bzip2', latin1Bytes('x'));
 
 /** All bombs of archives that lie about names, sizes and layers. */
-export function archiveBombs(random: SeededRandom): Bomb[] {
+export function archiveBombs(random: Random): Bomb[] {
   const text = latin1Bytes('words\n');
   const line = `${'M'.padEnd(61, '!')}\n`;
   const newc = (fields: string, name: string): string => `070701${fields}${name}\0`;

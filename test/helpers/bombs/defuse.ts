@@ -9,8 +9,8 @@ import type { Test } from 'tap';
 import { EssencePool } from '../../../servers/essence/index.js';
 import { attributesOf, IDENTITY, inputOf } from '../../servers/essence/helpers.js';
 import { childProcesses, TreeWatch, treeBytes } from '../process-tree.js';
+import { Random } from '../random.js';
 import { temporaryDirectory } from '../temporary-directory.js';
-import { SeededRandom } from './random.js';
 
 const GENERATE = fileURLToPath(new URL('./generate.js', import.meta.url));
 const MIB = 1024 * 1024;
@@ -58,7 +58,7 @@ export async function defuse(t: Test, kind: string, seed: number): Promise<void>
   const before = treeBytes();
   const end = performance.now() + BUDGET_MS;
   let count = 0;
-  for (const index of shuffled(names.length, new SeededRandom(seed))) {
+  for (const index of shuffled(names.length, new Random(seed))) {
     if (performance.now() > end) break;
     count++;
     const { name, what } = names[index]!;
@@ -95,7 +95,7 @@ export async function defuse(t: Test, kind: string, seed: number): Promise<void>
   t.ok(count > 0, `${count} of ${names.length} bombs are read`);
 }
 
-function shuffled(count: number, random: SeededRandom): number[] {
+function shuffled(count: number, random: Random): number[] {
   const order = Array.from({ length: count }, (_, index) => index);
   for (let i = count - 1; i > 0; i--) {
     const j = random.below(i + 1);

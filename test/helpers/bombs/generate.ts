@@ -2,16 +2,16 @@
 // memory that reading it must not take.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Random } from '../random.js';
 import { archiveBombs } from './archive-bombs.js';
 import type { Bomb } from './bomb.js';
 import { officeBombs } from './office-bombs.js';
 import { packedBombs } from './packed-bombs.js';
 import { pdfBombs } from './pdf-bombs.js';
-import { SeededRandom } from './random.js';
 import { referenceBombs } from './reference-bombs.js';
 import { textBombs } from './text-bombs.js';
 
-const KINDS: Readonly<Record<string, (random: SeededRandom) => Bomb[]>> = {
+const KINDS: Readonly<Record<string, (random: Random) => Bomb[]>> = {
   archives: archiveBombs,
   office: officeBombs,
   packed: packedBombs,
@@ -23,7 +23,7 @@ const KINDS: Readonly<Record<string, (random: SeededRandom) => Bomb[]>> = {
 const [kind = '', seed = '1', directory = ''] = process.argv.slice(2);
 const make = KINDS[kind];
 if (make === undefined || directory === '') throw new Error(`generate: no bombs of the kind ${kind}`);
-const bombs = make(new SeededRandom(Number(seed)));
+const bombs = make(new Random(Number(seed)));
 const names: { name: string; what: string }[] = [];
 for (const [index, { name, what, body }] of bombs.entries()) {
   await writeFile(join(directory, `${index}.bomb`), body);

@@ -1,8 +1,8 @@
 // Office documents, pictures, sound and fonts with false sizes, loops and expansions.
 import { deflateRawSync, deflateSync } from 'node:zlib';
 import { zip } from '../archives.js';
+import type { Random } from '../random.js';
 import { type Bomb, joined, latin1Bytes } from './bomb.js';
-import type { SeededRandom } from './random.js';
 
 const MIB = 1024 * 1024;
 
@@ -100,7 +100,7 @@ function tiff(
 }
 
 /** All bombs of office documents and media. */
-export function officeBombs(random: SeededRandom): Bomb[] {
+export function officeBombs(random: Random): Bomb[] {
   const zeros = new Uint8Array(300 * MIB + random.below(MIB));
   const exif = tiff(
     [

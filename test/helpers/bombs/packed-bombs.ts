@@ -1,8 +1,8 @@
 // Compressed files and archives that claim or contain far more than their size.
 import { brotliCompressSync, deflateRawSync, gzipSync } from 'node:zlib';
 import { cpio, mail, zip } from '../archives.js';
+import type { Random } from '../random.js';
 import { type Bomb, joined, latin1Bytes } from './bomb.js';
-import type { SeededRandom } from './random.js';
 
 const MIB = 1024 * 1024;
 
@@ -92,7 +92,7 @@ function deepMail(levels: number): Uint8Array {
 }
 
 /** All bombs of compressed files and archives. */
-export function packedBombs(random: SeededRandom): Bomb[] {
+export function packedBombs(random: Random): Bomb[] {
   const zeros = new Uint8Array((200 + random.below(50)) * MIB);
   const gz = gzipSync(zeros, { level: 9 });
   const bombs: readonly (readonly [string, string, Uint8Array])[] = [

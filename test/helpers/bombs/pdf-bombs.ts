@@ -1,7 +1,7 @@
 // PDF files that expand: nested filters, false sizes, loops in every tree.
 import { deflateSync } from 'node:zlib';
+import type { Random } from '../random.js';
 import { type Bomb, joined } from './bomb.js';
-import type { SeededRandom } from './random.js';
 
 type PdfObject = string | Uint8Array;
 
@@ -87,7 +87,7 @@ function runs(pairs: number): Uint8Array {
 }
 
 /** All PDF bombs; sizes vary by the seed. `mib` is what each expands to. */
-export function pdfBombs(random: SeededRandom, mib = 600): Bomb[] {
+export function pdfBombs(random: Random, mib = 600): Bomb[] {
   const bytes = (mib + random.below(64)) * 1024 * 1024;
   const thrice = deflated(bytes, 3);
   const kids = (count: number, text: string): string => text.repeat(count);

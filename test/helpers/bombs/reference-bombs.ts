@@ -1,10 +1,10 @@
 // Documents that refer to themselves, to files of this machine or to more than they contain: PDF, office files, media, SOIF.
 import { deflateSync, gzipSync } from 'node:zlib';
 import { zip } from '../archives.js';
+import type { Random } from '../random.js';
 import { type Bomb, joined, latin1Bytes } from './bomb.js';
 import { EXTERNAL, markupReferences, type Named, SECRET } from './markup-bombs.js';
 import { pdfOf, stream } from './pdf-bombs.js';
-import type { SeededRandom } from './random.js';
 
 const MIB = 1024 * 1024;
 function office(members: readonly (readonly [string, string | Uint8Array])[]): Uint8Array {
@@ -344,7 +344,7 @@ function recordReferences(): Named[] {
 }
 
 /** All bombs of references. */
-export function referenceBombs(random: SeededRandom): Bomb[] {
+export function referenceBombs(random: Random): Bomb[] {
   const noise = random.bytes(20_000);
   return [
     ...officeReferences(),

@@ -1,6 +1,7 @@
 // Programs and marked-up texts that expand: PostScript, TeX, Texinfo, troff, DVI, SGML, HTML.
+
+import type { Random } from '../random.js';
 import { type Bomb, joined, latin1Bytes } from './bomb.js';
-import type { SeededRandom } from './random.js';
 
 /** PostScript programs; each is the rest of a file after `%!PS`. */
 const POSTSCRIPT = [
@@ -46,7 +47,7 @@ function units(bytes: number): string {
 const DVI = '\xf7\x02\x01\x83\x92\xc0\x1c\x3b\x00\x00\x00\x00\x03\xe8\x00';
 
 /** All bombs of programs and texts. */
-export function textBombs(random: SeededRandom): Bomb[] {
+export function textBombs(random: Random): Bomb[] {
   const many = (text: string, count = 200_000): string => text.repeat(count + random.below(1000));
   const sgml = (internal: string, content: string): string => `<!DOCTYPE x [${internal}]>\n<x>${content}</x>`;
   const lol = Array.from({ length: 12 }, (_, i) => `<!ENTITY a${i + 1} "${`&a${i};`.repeat(10)}">`).join('');

@@ -1,8 +1,8 @@
 // Zip archives whose members overlap, lie about sizes and names, point outside, or are in each other.
 import { crc32, deflateRawSync } from 'node:zlib';
 import { zip } from '../archives.js';
+import type { Random } from '../random.js';
 import { joined, latin1Bytes } from './bomb.js';
-import type { SeededRandom } from './random.js';
 
 const MIB = 1024 * 1024;
 
@@ -146,7 +146,7 @@ function deepZip(levels: number, innermost: Uint8Array): Uint8Array {
 }
 
 /** All bombs of zip archives. */
-export function zipBombs(random: SeededRandom): (readonly [string, string, Uint8Array])[] {
+export function zipBombs(random: Random): (readonly [string, string, Uint8Array])[] {
   const zeros = new Uint8Array((100 + random.below(50)) * MIB);
   const packed = deflateRawSync(zeros, { level: 9 });
   const text = latin1Bytes('words\n');
