@@ -1,10 +1,12 @@
 // The time that reading a document may take: a limit of processor time, and a longer one of the clock for a reader that only waits (E-45, E-70).
+import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
+import type { Clock } from '../../protocols/clock.js';
 
 /**
  * The limit of the clock is this many times that of the processor. Beside other work a reader waits for the processor, and the document
  * is no worse for it; a reader that hangs uses no processor time at all.
  */
-export const CLOCK_FACTOR = 10;
+const CLOCK_FACTOR = 10;
 
 /** Milliseconds between two looks at a reader. */
 const MIN_LOOK_MS = 10;
@@ -12,28 +14,11 @@ const MAX_LOOK_MS = 1000;
 /** Share of the limit after which a reader is looked at for the first time: measuring costs more than reading a small document. */
 const FIRST_LOOK_SHARE = 0.1;
 
-/** A clock with timers, which a test can replace. */
-export interface MonotonicClock {
-  /** Milliseconds; only differences count. */
-  now(): number;
-  /** Calls back once after this many milliseconds, unless the returned function is called first. */
-  setTimer(callback: () => void, milliseconds: number): () => void;
-}
-
-/** The clock of this machine. */
-export const MONOTONIC_CLOCK: MonotonicClock = {
-  now: () => performance.now(),
-  setTimer(callback, milliseconds) {
-    const timer = setTimeout(callback, milliseconds);
-    return () => clearTimeout(timer);
-  },
-};
-
 /** The measures of one reader, which a test can replace. */
 export interface TimeMeasures {
   /** Milliseconds of processor time that the reader has used; only differences count. */
   readonly processorMs: () => number;
-  /** Milliseconds of the clock. Default: {@link MONOTONIC_CLOCK}. */
+  /** Milliseconds of the clock. Default: those of this process. */
   readonly now?: () => number;
 }
 
@@ -52,7 +37,7 @@ export class TimeBudget {
    * @param limitMs - milliseconds of processor time; {@link CLOCK_FACTOR} times as many by the clock
    * @param outer - a budget that this one is a part of: it is exceeded with it
    */
-  constructor(limitMs: number, { processorMs, now = MONOTONIC_CLOCK.now }: TimeMeasures, outer?: TimeBudget) {
+  constructor(limitMs: number, { processorMs, now = monotonicClock.now }: TimeMeasures, outer?: TimeBudget) {
     this.#limitMs = limitMs;
     this.#processorMs = processorMs;
     this.#now = now;
@@ -103,12 +88,12 @@ export class TimeBudget {
 /** Watches a budget from outside, with timers. */
 export class TimeWatch {
   readonly budget: TimeBudget;
-  readonly #clock: MonotonicClock;
+  readonly #clock: Clock;
   readonly #onExceeded: (clause: string) => void;
   #cancel: () => void = () => undefined;
 
   /** @param onExceeded - called once, with the clause of {@link TimeBudget.exceeded} */
-  constructor(budget: TimeBudget, clock: MonotonicClock, onExceeded: (clause: string) => void) {
+  constructor(budget: TimeBudget, clock: Clock, onExceeded: (clause: string) => void) {
     this.budget = budget;
     this.#clock = clock;
     this.#onExceeded = onExceeded;

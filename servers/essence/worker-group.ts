@@ -1,9 +1,12 @@
 // Workers of one kind and the queue of documents before them: posts, time limit, replacement, idle end.
+
+import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
+import type { Clock } from '../../protocols/clock.js';
 import { StateError } from '../../protocols/errors.js';
 import type { DocumentReply, DocumentWorker, WorkerEnd, WorkerEvents } from './document-worker.js';
 import type { DraftPiece } from './draft.js';
 import type { EssenceInput } from './model.js';
-import { MONOTONIC_CLOCK, type MonotonicClock, TimeBudget, TimeWatch } from './time-budget.js';
+import { TimeBudget, TimeWatch } from './time-budget.js';
 
 /** Options of a group. */
 export interface WorkerGroupOptions {
@@ -11,7 +14,7 @@ export interface WorkerGroupOptions {
   /** Milliseconds of the worker's processor time that one document may take before the worker is replaced; by the clock see {@link TimeBudget}. */
   readonly timeLimitMs: number;
   /** Default: that of this machine. */
-  readonly clock?: MonotonicClock;
+  readonly clock?: Clock;
   /** Milliseconds after which a worker without a document ends; Infinity keeps it. */
   readonly idleMs: number;
   readonly start: (events: WorkerEvents) => DocumentWorker;
@@ -169,7 +172,7 @@ export class WorkerGroup {
   }
 
   #watch(slot: WorkerSlot): void {
-    const { timeLimitMs, clock = MONOTONIC_CLOCK } = this.#options;
+    const { timeLimitMs, clock = monotonicClock } = this.#options;
     const budget = new TimeBudget(slot.jobs[0]?.remainingMs ?? timeLimitMs, {
       processorMs: () => slot.worker?.processorMs() ?? 0,
       now: () => clock.now(),

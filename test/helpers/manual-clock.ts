@@ -1,34 +1,42 @@
-// A clock that stands still until a test advances it.
-import type { MonotonicClock } from '../../servers/essence/time-budget.js';
+// A clock that only the test moves, and events to wait for before it does.
+import { ManualClock } from '../../servers/crawler/frontier/conformance/manual-clock.js';
 
-export class ManualClock implements MonotonicClock {
-  #nowMs = 0;
-  readonly #timers = new Map<() => void, number>();
+export { ManualClock };
 
-  readonly now = (): number => this.#nowMs;
+/** Resolves in the next turn of the event loop. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  setTimer(callback: () => void, milliseconds: number): () => void {
-    // Each call has a timer of its own, also of the same function.
-    const timer = (): void => callback();
-    this.#timers.set(timer, this.#nowMs + milliseconds);
-    return () => {
-      this.#timers.delete(timer);
-    };
+/** Lets a program read what the system holds for it: what a socket of this machine has sent is there at once. */
+export async function inputRead(): Promise<void> {
+  for (let turns = 0; turns < 3; turns++) await nextTurn();
+}
+
+/** Waits for a condition, turn by turn of the event loop. The runner ends a test whose condition never holds. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await nextTurn();
+}
+
+/** Waits until a figure stays the same for some turns of the event loop, and returns it. */
+export async function steady(figure: () => number): Promise<number> {
+  let before = figure();
+  for (let turns = 0; turns < 20; turns++) {
+    await nextTurn();
+    if (figure() === before) continue;
+    before = figure();
+    turns = 0;
   }
+  return before;
+}
 
-  /** Lets the time pass; timers run in their order, each at its time. */
-  advance(milliseconds: number): void {
-    const end = this.#nowMs + milliseconds;
-    for (let next = this.#next(end); next !== undefined; next = this.#next(end)) {
-      const [timer, at] = next;
-      this.#timers.delete(timer);
-      this.#nowMs = Math.max(this.#nowMs, at);
-      timer();
-    }
-    this.#nowMs = end;
-  }
+/** Waits until the program has set a timer of this many milliseconds: it waits for what the timer limits. */
+export async function timerOf(clock: ManualClock, milliseconds: number): Promise<void> {
+  await until(() => clock.waiting.includes(milliseconds));
+}
 
-  #next(end: number): readonly [() => void, number] | undefined {
-    return [...this.#timers].filter(([, at]) => at <= end).sort(([, a], [, b]) => a - b)[0];
+/** Lets time pass in steps until a condition holds; whatever can happen without time happens between two steps. */
+export async function passTime(clock: ManualClock, stepMs: number, condition: () => boolean): Promise<void> {
+  while (!condition()) {
+    clock.advance(stepMs);
+    await nextTurn();
   }
 }

@@ -3,8 +3,10 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { monotonicClock } from '../../../clients/connection/monotonic-clock.js';
+import type { Clock } from '../../../protocols/clock.js';
 import { treeMs } from '../processor-time.js';
-import { MONOTONIC_CLOCK, type MonotonicClock, TimeBudget, TimeWatch } from '../time-budget.js';
+import { TimeBudget, TimeWatch } from '../time-budget.js';
 import { type ProgramLimits, type ProgramSettings, programLimits } from './limits.js';
 
 /** One run of a program. */
@@ -26,12 +28,12 @@ export interface ProgramCall {
 
 /** The clock of programs and their processor time, which a test can replace. */
 export interface ProgramMeasures {
-  readonly clock: MonotonicClock;
+  readonly clock: Clock;
   /** Milliseconds of processor time of a program and its descendants; undefined if that is not known. */
   readonly processorMs: (pid: number) => number | undefined;
 }
 
-const MEASURES: ProgramMeasures = { clock: MONOTONIC_CLOCK, processorMs: treeMs };
+const MEASURES: ProgramMeasures = { clock: monotonicClock, processorMs: treeMs };
 
 /** The result of a program. */
 export interface ProgramResult {

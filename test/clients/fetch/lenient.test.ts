@@ -10,6 +10,7 @@ import { createFetcher, type FetcherOptions, type FetchResult } from '../../../c
 import { ConnectionError, RefusedError } from '../../../protocols/errors.js';
 import { freePort } from '../../helpers/daemon.js';
 import { inputRead, ManualClock, until } from '../../helpers/manual-clock.js';
+import { assertProperty } from '../../helpers/property.js';
 import { TLS_CERTIFICATE, TLS_KEY } from '../../helpers/tls.js';
 import { scripted, sendForever, textOf } from './scripted.js';
 
