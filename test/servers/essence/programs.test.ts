@@ -42,41 +42,10 @@ t.test('E-6, E-15, E-16: each language has a type of its own', async (t) => {
 });
 
 const OPENERS = [
-  ...[
-    '/*',
-    '/**',
-    '//',
-    '"',
-    "'",
-    '`',
-    '"""',
-    "'''",
-    '#',
-    '{',
-    '(',
-    '\\',
-    '<<~A\n',
-    'r#"',
-    '$a$',
-    '=/[',
-    '=/a',
-    '<<<A\n',
-    '<?',
-    '?>',
-  ],
-  ...[
-    '@a(',
-    'class ',
-    'import {a,',
-    'import (',
-    'public a b(',
-    '  a b(c, ',
-    'const a = (',
-    'fun <',
-    'create temp ',
-    '=begin\n',
-    '-- ',
-  ],
+  ...'/*|/**|//|"|\'|`|"""|\'\'\'|#|{|(|\\|<<~A\n|r#"|$a$|=/[|=/a|<<<A\n|<?|?>'.split('|'),
+  ...(
+    '@a(|class |import {a,|import (|public a b(|  a b(c, |const a = (|fun <|create temp |=begin\n|' + '-- '
+  ).split('|'),
 ];
 
 t.test('E-45: sources in which everything is left open, and long ones', async (t) => {
