@@ -1,4 +1,5 @@
 // Tests the lenient reader of HTTP responses: what browsers and archiving crawlers accept, limits, and properties of any input.
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
 import { ProtocolError } from '../../../protocols/errors.js';
@@ -62,7 +63,6 @@ function read(pieces: readonly Uint8Array[], limits: HttpResponseLimits = {}): R
 }
 
 const OK = 'HTTP/1.1 200 OK\r\n';
-const PLAIN = `${OK}Content-Length: 5\r\n\r\nhello`;
 
 interface Case {
   readonly name: string;
@@ -71,241 +71,17 @@ interface Case {
   readonly status?: number;
   readonly fields?: readonly (readonly [string, string])[];
   readonly deviations?: readonly string[];
-  readonly problem?: RegExp;
+  /** A regular expression. */
+  readonly problem?: string;
 }
 
-const ACCEPTED: readonly Case[] = [
-  { name: 'a message by the rules', wire: PLAIN, deviations: [] },
-  { name: 'RFC 9112 6.3 rule 8: the end of the connection', wire: `${OK}\r\nhello`, deviations: [] },
-  {
-    name: 'RFC 9112 7.1: chunks',
-    wire: `${OK}Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3;a=b\r\nllo\r\n0\r\nX: y\r\n\r\n`,
-    deviations: [],
-  },
-  {
-    name: 'RFC 9112 5.2: a folded field',
-    wire: `${OK}X-Folded: a\r\n  b\r\n\tc\r\nContent-Length: 5\r\n\r\nhello`,
-    fields: [
-      ['X-Folded', 'a b c'],
-      ['Content-Length', '5'],
-    ],
-    deviations: ['folded'],
-  },
-  {
-    name: 'RFC 9112 2.2: a blank before the first field',
-    wire: `${OK} X: y\r\n\r\nhello`,
-    fields: [],
-    deviations: ['folded'],
-  },
-  {
-    name: 'RFC 9110 5.5: NUL and controls in a value',
-    wire: `${OK}X: a\0b\x01c\r\nContent-Length: 5\r\n\r\nhello`,
-    fields: [
-      ['X', 'a b c'],
-      ['Content-Length', '5'],
-    ],
-    deviations: ['control'],
-  },
-  {
-    name: 'NUL in a name',
-    wire: `${OK}X\0Y: a\r\nContent-Length: 5\r\n\r\nhello`,
-    fields: [['Content-Length', '5']],
-    deviations: ['field-name'],
-  },
-  {
-    name: 'a line without a colon, and what continues it',
-    wire: `${OK}no colon here\r\n : x\r\nA: b\r\n\r\nhello`,
-    fields: [['A', 'b']],
-    deviations: ['field-name', 'folded'],
-  },
-  {
-    name: 'a line without a colon',
-    wire: `${OK}no colon here\r\nA: b\r\n\r\nhello`,
-    fields: [['A', 'b']],
-    deviations: ['no-colon'],
-  },
-  { name: 'an empty name', wire: `${OK}: b\r\n\r\nhello`, fields: [], deviations: ['field-name'] },
-  {
-    name: 'RFC 9112 5.1: a blank before the colon',
-    wire: `${OK}Content-Length \t: 5\r\n\r\nhello and more`,
-    fields: [['Content-Length', '5']],
-    deviations: ['blank-before-colon'],
-  },
-  {
-    name: 'RFC 9112 2.2: bare LF',
-    wire: 'HTTP/1.0 200 OK\nA: b\n\nhello',
-    fields: [['A', 'b']],
-    deviations: ['bare-lf'],
-  },
-  {
-    name: 'CR CR LF',
-    wire: 'HTTP/1.0 200 OK\r\r\nA: b\r\r\n\r\r\nhello',
-    fields: [['A', 'b']],
-    deviations: [],
-  },
-  {
-    name: 'RFC 9112 2.2: bare CR',
-    wire: `${OK}A: b\rc\r\n\r\nhello`,
-    fields: [['A', 'b c']],
-    deviations: ['bare-cr'],
-  },
-  { name: 'HTTP/0.9', wire: 'hello', deviations: ['http-0.9'] },
-  {
-    name: 'HTTP/0.9: a page that speaks of HTTP',
-    wire: '<p>HTTP/1.1 is a protocol',
-    body: '<p>HTTP/1.1 is a protocol',
-    deviations: ['http-0.9'],
-  },
-  { name: 'HTTP/0.9: a page shorter than a status line', wire: 'HTT', body: 'HTT', deviations: ['http-0.9'] },
-  {
-    name: 'empty lines and a byte order mark first',
-    wire: `\r\n \r\n\xef\xbb\xbf${PLAIN}`,
-    deviations: ['leading-bytes', 'status-line'],
-  },
-  { name: 'ICY', wire: 'ICY 200 OK\r\nA: b\r\n\r\nhello', deviations: ['status-line'] },
-  { name: 'a status line without a reason', wire: 'HTTP/1.1 200\r\n\r\nhello', deviations: [] },
-  {
-    name: 'a status line with more blanks',
-    wire: 'HTTP/1.1\t 404  Not  Found\r\n\r\nhello',
-    status: 404,
-    deviations: ['status-line'],
-  },
-  { name: 'a status line in lower case', wire: 'http/1.1 200 ok\r\n\r\nhello', deviations: ['status-line'] },
-  {
-    name: 'a status line without a version',
-    wire: 'HTTP 404 no\r\n\r\nhello',
-    status: 404,
-    deviations: ['status-line'],
-  },
-  { name: 'a status line without a number', wire: 'HTTP/1.1 OK\r\n\r\nhello', deviations: ['status-line'] },
-  {
-    name: 'a status line without a blank',
-    wire: 'HTTP/1.1404 no\r\n\r\nhello',
-    status: 404,
-    deviations: ['status-line'],
-  },
-  { name: 'another version', wire: 'HTTP/2.0 200 OK\r\n\r\nhello', deviations: [] },
-  {
-    name: 'RFC 9110 15.2: interim responses',
-    wire: `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nA: b\r\n\r\n${PLAIN}`,
-    deviations: [],
-  },
-  {
-    name: 'Content-Length twice',
-    wire: `${OK}Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello and more`,
-    deviations: ['content-length'],
-  },
-  {
-    name: 'Content-Length as a list',
-    wire: `${OK}Content-Length: 5, 5\r\n\r\nhello and more`,
-    deviations: ['content-length'],
-  },
-  {
-    name: 'two lengths, the larger one is right',
-    wire: `${OK}Content-Length: 2\r\nContent-Length: 5\r\n\r\nhello`,
-    deviations: ['content-length'],
-  },
-  {
-    name: 'two lengths, the smaller one is right',
-    wire: `${OK}Content-Length: 50\r\nContent-Length: 5\r\n\r\nhello`,
-    deviations: ['content-length'],
-  },
-  ...['five', '-5', '5.0', '', '5 bytes', '0x5', '99999999999999999999'].map((value) => ({
-    name: `Content-Length: ${value}`,
-    wire: `${OK}Content-Length: ${value}\r\n\r\nhello`,
-    deviations: ['content-length'],
-  })),
-  {
-    name: 'RFC 9112 6.3 rule 3: chunked is stronger than Content-Length',
-    wire: `${OK}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
-    deviations: ['transfer-encoding'],
-  },
-  {
-    name: 'chunked is announced, the body is not',
-    wire: `${OK}Transfer-Encoding: chunked\r\n\r\nhello`,
-    deviations: ['transfer-encoding'],
-  },
-  {
-    name: 'the same with a length',
-    wire: `${OK}Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\nhello and more`,
-    deviations: ['transfer-encoding'],
-  },
-  {
-    name: 'identity',
-    wire: `${OK}Transfer-Encoding: identity\r\nContent-Length: 5\r\n\r\nhello and more`,
-    deviations: ['transfer-encoding'],
-  },
-  {
-    name: 'an unknown coding',
-    wire: `${OK}Transfer-Encoding: x\r\nContent-Length: 5\r\n\r\nhello and more`,
-    deviations: ['transfer-encoding'],
-  },
-  {
-    name: 'chunks with bare LF, blanks, zeros and 0x',
-    wire: `${OK}Transfer-Encoding: chunked\r\n\r\n 0x2 \nhe\n003  ;x\nllo\n0\n\n`,
-    deviations: ['bare-lf', 'chunk-size'],
-  },
-  {
-    name: 'chunks without the line ends after them',
-    wire: `${OK}Transfer-Encoding: chunked\r\n\r\n2\r\nhe3\r\nllo0\r\n\r\n`,
-    deviations: ['chunk-size'],
-  },
-  {
-    name: 'no line after the last chunk',
-    wire: `${OK}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n`,
-    deviations: ['cut-header'],
-  },
-  {
-    name: 'the last chunk without its line end',
-    wire: `${OK}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0`,
-    deviations: ['cut-header'],
-  },
-  {
-    name: 'the last chunk is missing',
-    wire: `${OK}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n`,
-    deviations: ['cut-body'],
-    problem: /last chunk/,
-  },
-  {
-    name: 'a chunk that is cut',
-    wire: `${OK}Transfer-Encoding: chunked\r\n\r\nffff\r\nhello`,
-    deviations: ['cut-body'],
-    problem: /last chunk/,
-  },
-  {
-    name: 'a chunk longer than its size',
-    wire: `${OK}Transfer-Encoding: chunked\r\n\r\n5\r\nhello, world\r\n0\r\n\r\n`,
-    deviations: ['chunk-size', 'cut-body'],
-    problem: /", world" is not the size of a chunk/,
-  },
-  {
-    name: 'a size above 2^53',
-    wire: `${OK}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nffffffffffffffff\r\nx`,
-    deviations: ['chunk-size', 'cut-body'],
-    problem: /not the size/,
-  },
-  {
-    name: 'a body shorter than its length',
-    wire: `${OK}Content-Length: 50\r\n\r\nhello`,
-    deviations: ['cut-body'],
-    problem: /50 bytes were announced, 5 sent/,
-  },
-  {
-    name: 'a header that ends with the connection',
-    wire: 'HTTP/1.0 302 Found\r\nLocation: /x\r\n',
-    status: 302,
-    body: '',
-    fields: [['Location', '/x']],
-    deviations: ['cut-header'],
-  },
-  {
-    name: 'RFC 9112 6.3 rule 1: 304 has no body',
-    wire: 'HTTP/1.1 304 x\r\nContent-Length: 5\r\n\r\nhello',
-    status: 304,
-    body: '',
-    deviations: [],
-  },
-];
+/** A message by its rule or deviation in each line; the body is `hello` and the status 200 unless the line says otherwise. */
+const ACCEPTED: readonly Case[] = JSON.parse(
+  readFileSync(
+    new URL('test/protocols/http/fixtures/responses.json', import.meta.resolve('#package.json')),
+    'utf8',
+  ),
+);
 
 for (const { name, wire, body = 'hello', status = 200, fields, deviations, problem } of ACCEPTED) {
   t.test(name, async (t) => {
@@ -316,7 +92,7 @@ for (const { name, wire, body = 'hello', status = 200, fields, deviations, probl
     if (fields !== undefined) t.strictSame(whole.fields, fields);
     t.strictSame(whole.deviations, deviations);
     if (problem === undefined) t.equal(whole.problem, undefined);
-    else t.match(whole.problem, problem);
+    else t.match(whole.problem, new RegExp(problem));
     t.strictSame(read([...bytes(wire)].map((byte) => Uint8Array.of(byte))), whole, 'byte by byte');
     t.ok(wire.startsWith(whole.raw), 'the raw bytes of the events are the message');
   });
