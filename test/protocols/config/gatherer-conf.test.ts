@@ -498,14 +498,7 @@ t.test('property: any garbage is read or throws a ConfigError', async () => {
   const line = fc.oneof(
     garbage,
     fc.constantFrom(
-      'Gatherer-Name: x',
-      '<RootNodes>',
-      '</RootNodes>',
-      '<LeafNodes>',
-      '</LeafNodes>',
-      '\\',
-      '#',
-      '|p',
+      ...'Gatherer-Name: x¦<RootNodes>¦</RootNodes>¦<LeafNodes>¦</LeafNodes>¦\\¦#¦|p'.split('¦'),
     ),
     fc
       .tuple(

@@ -49,17 +49,7 @@ t.test(
   'GATHERD-1.5: the server ends its lines with LF only, even for a client that sends CR LF',
   async (t) => {
     const { port } = await startGatherd(t, [A]);
-    const lines = [
-      'HELLO me',
-      'HELP',
-      'INFO',
-      'SET compression',
-      'SET x',
-      'SEND-OBJECT x',
-      'SEND-UPDATE x',
-      'x',
-      'QUIT',
-    ];
+    const lines = 'HELLO me|HELP|INFO|SET compression|SET x|SEND-OBJECT x|SEND-UPDATE x|x|QUIT'.split('|');
     const received = await exchange(t, port, `${lines.join('\r\n')}\r\n`);
     t.notMatch(received, /\r/);
     t.match(received, /999 - Bye\n$/);

@@ -31,44 +31,12 @@ const OBJECT = fc
   .map(([type, url, attributes]) => SoifObject.of(type, url, attributes));
 
 /** Pieces of SOIF, valid and invalid, so that garbage resembles SOIF. */
-const PIECES = [
-  '@FILE { u\n',
-  '@FILE {\n',
-  '@UPDATE {\n',
-  '@DELETE { }',
-  '@refresh{',
-  '@A { @b\n',
-  '@',
-  '{',
-  '}',
-  '}\n',
-  '\n',
-  '\r\n',
-  ' ',
-  '\t',
-  'a{1}:\tx\n',
-  'a{2}:\tx\n',
-  'a{1}: x\n',
-  'a{1}:\tx',
-  'b{ 1 }:\ty\n',
-  'c{9}:\t',
-  'd{x}:\t',
-  'e {0}:\t\n',
-  '{1}:\tz\n',
-  'f',
-  '\xff',
-  '\0',
-  '499 - Sent\n',
-  '499',
-  ' - ',
-  '099 - end\r\n',
-  '@FILE { a b\n',
-  '@FILE { {x}\n',
-  '@FILE{u\n',
-  '@FILE { v }\n',
-  '@FILE { w\nTitle{2}:\tab\n}\n',
-  '@FILE { w\nTitle{1}:\ta\nType{1}:\tb\n}\n',
-];
+const PIECES = (
+  '@FILE { u\n|@FILE {\n|@UPDATE {\n|@DELETE { }|@refresh{|@A { @b\n|@|{|}|}\n|\n|\r\n| |\t|' +
+  'a{1}:\tx\n|a{2}:\tx\n|a{1}: x\n|a{1}:\tx|b{ 1 }:\ty\n|c{9}:\t|d{x}:\t|e {0}:\t\n|{1}:\tz\n|f|' +
+  '\xff|\0|499 - Sent\n|499| - |099 - end\r\n|@FILE { a b\n|@FILE { {x}\n|@FILE{u\n|@FILE { v }\n|' +
+  '@FILE { w\nTitle{2}:\tab\n}\n|@FILE { w\nTitle{1}:\ta\nType{1}:\tb\n}\n'
+).split('|');
 const GARBAGE = fc.oneof(
   fc.array(fc.constantFrom(...PIECES), { maxLength: 24 }).map((pieces) => bytes(pieces.join(''))),
   fc.array(OBJECT, { maxLength: 3 }).chain((objects) => {

@@ -38,16 +38,9 @@ t.test('P-05, P-10, S-28, S-36, S-46: a malformed message is refused with its ru
   t.equal(ruleOfRequest(`${head}: empty\r\n\r\n`), 'S-32');
   t.equal(ruleOfRequest(`${head}HEADER_URL : x\r\n\r\n`), 'S-32');
   t.equal(ruleOfRequest(`${head}HEADER_URL: a\0b\r\n\r\n`), 'S-36');
-  for (const start of [
-    '',
-    'GET / HTTP/1.0',
-    'sstp/1.0 081',
-    'SSTP/1.0 81 X',
-    'SSTP/1.0  081',
-    'SSTP/1.0 0811',
-    'SSTP/1 081',
-    'SSTP/1.0 081X',
-  ])
+  for (const start of (
+    '|GET / HTTP/1.0|sstp/1.0 081|SSTP/1.0 81 X|SSTP/1.0  081|SSTP/1.0 0811|SSTP/1 081|' + 'SSTP/1.0 081X'
+  ).split('|'))
     t.equal(ruleOfRequest(`${start}\r\n\r\n`), 'S-28', start);
   for (const start of ['SSTP/2.0 081 X', 'SSTP/0.9 081 X', 'SSTP/10.0 whatever'])
     t.equal(ruleOfRequest(`${start}\r\n`), 'S-46', start);
