@@ -207,20 +207,7 @@ t.test('CRAWL-10.1 the classic scopes accept and reject as specified', async (t)
     classicScope({ kind: 'host', seeds }).accepts(subject('http://cdn/x.gif')),
     '10.1.4 media files are accepted',
   );
-  const transitive = [
-    'LE',
-    'LEEEEE',
-    'LEEEEEE',
-    'LX',
-    'LXX',
-    'LRRR',
-    'LP',
-    'LEEEEEEP',
-    'LXXPE',
-    'LPE',
-    'L',
-    '',
-  ];
+  const transitive = 'LE|LEEEEE|LEEEEEE|LX|LXX|LRRR|LP|LEEEEEEP|LXXPE|LPE|L|'.split('|');
   t.same(
     transitive.filter((hops) => accepts('host', 'http://cdn/x', hops)),
     ['LE', 'LEEEEE', 'LX', 'LRRR', 'LP', 'LEEEEEEP', 'LPE'],

@@ -77,17 +77,9 @@ t.test('CRAWL-17.1.1 missing fields at the end of a line are empty; any other li
     pathFromSeed: 'L',
     via: '',
   });
-  for (const line of [
-    '',
-    'F+',
-    'F+ ',
-    'F+  L http://a.test/',
-    'Fx http://a.test/',
-    'T 2026',
-    'T 20261301000000',
-    'f+ a',
-    'F+ a b c d',
-  ])
+  for (const line of '|F+|F+ |F+  L http://a.test/|Fx http://a.test/|T 2026|T 20261301000000|f+ a|F+ a b c d'.split(
+    '|',
+  ))
     t.equal(parseJournalLine(line), undefined, JSON.stringify(line));
   t.end();
 });

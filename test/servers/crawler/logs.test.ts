@@ -127,37 +127,12 @@ t.test('CRAWL-8.2 CRAWL-8.4 status and disposition determine the outcome of a re
 
 t.test('CRAWL-16.3 numbers are right-aligned in the columns of the original', (t) => {
   const line = progressLine(SNAPSHOT);
-  const values = [
-    '2026-01-02T03:04:05Z',
-    '120',
-    '100',
-    '17',
-    '2(1.26)',
-    '32(20)',
-    '1',
-    '2',
-    '102400',
-    '51200',
-    '0.83',
-    '60',
-    '9',
-  ];
+  const values = '2026-01-02T03:04:05Z 120 100 17 2(1.26) 32(20) 1 2 102400 51200 0.83 60 9'.split(' ');
   const ends = [20, 32, 44, 57, 74, 85, 99, 113, 126, 140, 153, 165, 177];
-  const names = [
-    'timestamp',
-    'discovered',
-    'queued',
-    'downloaded',
-    'doc/s(avg)',
-    'KB/s(avg)',
-    'dl-failures',
-    'busy-thread',
-    'mem-use-KB',
-    'heap-size-KB',
-    'congestion',
-    'max-depth',
-    'avg-depth',
-  ];
+  const names = (
+    'timestamp discovered queued downloaded doc/s(avg) KB/s(avg) dl-failures busy-thread ' +
+    'mem-use-KB heap-size-KB congestion max-depth avg-depth'
+  ).split(' ');
   for (const [i, end] of ends.entries()) {
     t.equal(line.slice(0, end).split(' ').at(-1), values[i]);
     t.equal(PROGRESS_LEGEND.slice(0, end).split(' ').at(-1), names[i]);

@@ -203,23 +203,13 @@ t.test(
 t.test(
   'CRAWL-11.6 a processor of the operator cannot leave a URI in a state that the crawl cannot use',
   async (t) => {
-    const damages = [
-      'uri.status = "ok"',
-      'uri.disposition = "fine"',
-      'uri.reason = undefined',
-      'uri.size = -1',
-      'uri.digest = "a b"',
-      'uri.outLinks = undefined',
-      'uri.outLinks = [{ url: "/relative", hop: "L" }]',
-      'uri.outLinks = [null]',
-      'uri.annotations.push(undefined)',
-      'uri.annotations.push("a b")',
-      'uri.annotations.push("a,b")',
-      'uri.candidates = {}',
-      'uri.retryAfterMs = NaN',
-      'uri.contactEnd = "now"',
-      'uri.retire = 7',
-    ];
+    const damages = (
+      'uri.status = "ok"|uri.disposition = "fine"|uri.reason = undefined|uri.size = -1|' +
+      'uri.digest = "a b"|uri.outLinks = undefined|uri.outLinks = [{ url: "/relative", hop: "L" }]|' +
+      'uri.outLinks = [null]|uri.annotations.push(undefined)|uri.annotations.push("a b")|' +
+      'uri.annotations.push("a,b")|uri.candidates = {}|uri.retryAfterMs = NaN|' +
+      'uri.contactEnd = "now"|uri.retire = 7'
+    ).split('|');
     const paths = damages.map((_, index) => `/p${index}`);
     await using site = await Site.start({
       '/': page('Start', paths),

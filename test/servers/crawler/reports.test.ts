@@ -319,16 +319,7 @@ t.test('CRAWL-16.7 the end reports are files with a manifest', async (t) => {
     paths,
     [...manifest, 'crawl-manifest.txt'].map((name) => join(root, 'reports', name)),
   );
-  for (const name of [
-    'crawl',
-    'seeds',
-    'hosts',
-    'source',
-    'mimetype',
-    'responsecode',
-    'processors',
-    'frontier',
-  ])
+  for (const name of 'crawl seeds hosts source mimetype responsecode processors frontier'.split(' '))
     t.ok(manifest.includes(`${name}-report.txt`), name);
   t.match(await text(root, 'reports/crawl-report.txt'), /^ended +finished$/m);
   await appendFile(join(root, 'file'), '');
