@@ -3,38 +3,11 @@ import { deflateSync } from 'node:zlib';
 import type { Random } from '../../helpers/random.js';
 import { bytesOf, latin1 } from '../target.js';
 
-const NAMES = [
-  '/Length',
-  '/Filter',
-  '/FlateDecode',
-  '/ASCIIHexDecode',
-  '/ASCII85Decode',
-  '/LZWDecode',
-  '/RunLengthDecode',
-  '/Type',
-  '/Page',
-  '/Pages',
-  '/Kids',
-  '/Count',
-  '/Font',
-  '/Parent',
-  '/Prev',
-  '/Size',
-  '/Root',
-  '/Encrypt',
-  '/ObjStm',
-  '/XRef',
-  '/W',
-  '/Index',
-  '/First',
-  '/N',
-  '/DecodeParms',
-  '/Predictor',
-  '/Columns',
-  '/ToUnicode',
-  '/Contents',
-  '/Resources',
-];
+const NAMES = (
+  '/Length /Filter /FlateDecode /ASCIIHexDecode /ASCII85Decode /LZWDecode /RunLengthDecode /Type ' +
+  '/Page /Pages /Kids /Count /Font /Parent /Prev /Size /Root /Encrypt /ObjStm /XRef /W /Index ' +
+  '/First /N /DecodeParms /Predictor /Columns /ToUnicode /Contents /Resources'
+).split(' ');
 
 function pdfValue(random: Random, depth = 0): string {
   if (depth > 3) return '1';
@@ -58,22 +31,12 @@ function pdfValue(random: Random, depth = 0): string {
 
 function pdfStream(random: Random): string {
   const operators = random.list(12, () =>
-    random.pick([
-      'BT',
-      'ET',
-      '/F1 12 Tf',
-      '72 700 Td',
-      '(Hello) Tj',
-      '[(a) -200 (b)] TJ',
-      '0 -14 Td',
-      "(x) '",
-      'q',
-      'Q',
-      '/X0 Do',
-      '1 0 0 1 0 0 cm',
-      'T*',
-      'BI /W 1 /H 1 ID x EI',
-    ]),
+    random.pick(
+      (
+        "BT|ET|/F1 12 Tf|72 700 Td|(Hello) Tj|[(a) -200 (b)] TJ|0 -14 Td|(x) '|q|Q|/X0 Do|" +
+        '1 0 0 1 0 0 cm|T*|BI /W 1 /H 1 ID x EI'
+      ).split('|'),
+    ),
   );
   let data = Buffer.from(operators.join('\n'), 'latin1');
   const filters: string[] = [];
@@ -108,121 +71,16 @@ export function pdf(random: Random): Uint8Array {
   return bytesOf(`%PDF-1.4\n${body}${trailer}\n%%EOF\n`);
 }
 
-const POSTSCRIPT = [
-  'dup',
-  'exch',
-  'pop',
-  'copy',
-  'roll',
-  'index',
-  'def',
-  'begin',
-  'end',
-  'dict',
-  'array',
-  'string',
-  'get',
-  'put',
-  'forall',
-  'for',
-  'repeat',
-  'loop',
-  'exit',
-  'if',
-  'ifelse',
-  'exec',
-  'bind',
-  'load',
-  'store',
-  'show',
-  'ashow',
-  'widthshow',
-  'moveto',
-  'rmoveto',
-  'gsave',
-  'grestore',
-  'findfont',
-  'scalefont',
-  'setfont',
-  'add',
-  'sub',
-  'mul',
-  'div',
-  'idiv',
-  'mod',
-  'neg',
-  'cvs',
-  'cvi',
-  'cvn',
-  'cvx',
-  'length',
-  'getinterval',
-  'putinterval',
-  'search',
-  'anchorsearch',
-  'token',
-  'aload',
-  'astore',
-  'mark',
-  'counttomark',
-  'cleartomark',
-  'stopped',
-  'stop',
-  'eq',
-  'ne',
-  'lt',
-  'true',
-  'false',
-  'not',
-  'and',
-  'bitshift',
-  'currentfile',
-  'readline',
-  'readstring',
-  'readhexstring',
-  'image',
-  'save',
-  'restore',
-  'where',
-  'known',
-  'currentdict',
-  'systemdict',
-  'userdict',
-  '/a',
-  '/b',
-  'a',
-  'b',
-  '(text)',
-  '(Hello)',
-  '<48656c>',
-  '<~87cUR~>',
-  '1',
-  '2',
-  '10',
-  '100',
-  '100000',
-  '-1',
-  '16#ff',
-  '1.5',
-  '[',
-  ']',
-  '<<',
-  '>>',
-  'translate',
-  'rotate',
-  'concat',
-  'showpage',
-  'kshow',
-  'xyshow',
-  'glyphshow',
-  'definefont',
-  'StandardEncoding',
-  'eexec',
-  'run',
-  'sqrt',
-  'exp',
-  'maxlength',
-];
+const POSTSCRIPT = (
+  'dup exch pop copy roll index def begin end dict array string get put forall for repeat loop ' +
+  'exit if ifelse exec bind load store show ashow widthshow moveto rmoveto gsave grestore findfont ' +
+  'scalefont setfont add sub mul div idiv mod neg cvs cvi cvn cvx length getinterval putinterval ' +
+  'search anchorsearch token aload astore mark counttomark cleartomark stopped stop eq ne lt true ' +
+  'false not and bitshift currentfile readline readstring readhexstring image save restore where ' +
+  'known currentdict systemdict userdict /a /b a b (text) (Hello) <48656c> <~87cUR~> 1 2 10 100 ' +
+  '100000 -1 16#ff 1.5 [ ] << >> translate rotate concat showpage kshow xyshow glyphshow ' +
+  'definefont StandardEncoding eexec run sqrt exp maxlength'
+).split(' ');
 
 function procedure(random: Random, depth: number): string {
   const words = random.list(8, () => {

@@ -2,21 +2,7 @@
 import type { Random } from '../../helpers/random.js';
 import { bytesOf } from '../target.js';
 
-const WORDS = [
-  'harvest',
-  'a',
-  'AND',
-  'or',
-  'NOT',
-  'web-site',
-  '"two words"',
-  '"a\\"b"',
-  '"',
-  'x*',
-  '.*',
-  '1',
-  'é',
-];
+const WORDS = 'harvest|a|AND|or|NOT|web-site|"two words"|"a\\"b"|"|x*|.*|1|é'.split('|');
 const NAMES = ['Title', 'Author', 'URL', 'keywords', 'type', 'body', '-'];
 
 export function queryText(random: Random, depth = 0): string {
@@ -37,37 +23,15 @@ export function queryText(random: Random, depth = 0): string {
   }
 }
 
-const FLAGS = [
-  '#index maxresult 10',
-  '#index case insensitive',
-  '#index error 1',
-  '#index matchword',
-  '#index matchline',
-  '#opaque',
-  '#desc',
-  '#attribute title',
-  '#since 86400',
-  '#lifetime 10',
-  '#interface 2',
-  '#digest 0a',
-  '#compress',
-  '#timeout 5',
-  '#',
-  '#x y',
-];
-const ADMIN = [
-  'collect',
-  'close-log',
-  'open-log',
-  'start-clean',
-  'compress-registry',
-  'delete-object-oid 1',
-  'rem-object-query a',
-  'restart-server',
-  'shutdown-server',
-  'set x y',
-  'open-log /x',
-];
+const FLAGS = (
+  '#index maxresult 10|#index case insensitive|#index error 1|#index matchword|#index matchline|' +
+  '#opaque|#desc|#attribute title|#since 86400|#lifetime 10|#interface 2|#digest 0a|#compress|' +
+  '#timeout 5|#|#x y'
+).split('|');
+const ADMIN = (
+  'collect|close-log|open-log|start-clean|compress-registry|delete-object-oid 1|rem-object-query a|' +
+  'restart-server|shutdown-server|set x y|open-log /x'
+).split('|');
 
 export function brokerMessage(random: Random): Uint8Array {
   const flags = random.list(4, () => random.pick(FLAGS)).join(' ');

@@ -2,29 +2,10 @@
 import type { Random } from '../../helpers/random.js';
 import { bytesOf, latin1 } from '../target.js';
 
-const NAMES = [
-  'Title',
-  'Type',
-  'Update-Time',
-  'Time-to-Live',
-  'MD5',
-  'Keywords',
-  'url-references',
-  'a',
-  'Body',
-];
-const VALUES = [
-  '',
-  'x',
-  '}\n',
-  '\n@FILE { x\n',
-  'a{3}:\tabc\n',
-  '\r\n',
-  '499 - x\n',
-  'line one\nline two',
-  '12345',
-  '\0\xff\x80',
-];
+const NAMES = 'Title Type Update-Time Time-to-Live MD5 Keywords url-references a Body'.split(' ');
+const VALUES = '|x|}\n|\n@FILE { x\n|a{3}:\tabc\n|\r\n|499 - x\n|line one\nline two|12345|\0\xff\x80'.split(
+  '|',
+);
 
 /** One object; in a tenth of the attributes the size is wrong. */
 export function soifObject(random: Random): string {

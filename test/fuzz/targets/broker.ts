@@ -67,19 +67,10 @@ export const brokerQueries: FuzzTarget = {
   },
 };
 
-const REPLY_LINES = [
-  '120 - u\n',
-  '122 - line\n',
-  '124 - 5\nabcde',
-  '125 - http://o/\n',
-  '126 - http://h/\n',
-  '127 - Title{3}\nabc\n',
-  '130 - object end\n',
-  '101 - x\n',
-  '103 - y\n',
-  '111 - z\n',
-  '200 - HARVEST Broker 1.0\n',
-];
+const REPLY_LINES = (
+  '120 - u\n|122 - line\n|124 - 5\nabcde|125 - http://o/\n|126 - http://h/\n|127 - Title{3}\nabc\n|' +
+  '130 - object end\n|101 - x\n|103 - y\n|111 - z\n|200 - HARVEST Broker 1.0\n'
+).split('|');
 
 export const brokerResults: FuzzTarget = {
   seeds: [REPLY_LINES.join('')],

@@ -23,16 +23,10 @@ import {
 import { soifObject, soifSections } from '../generators/soif.js';
 import { allowed, assert, bytesOf, type FuzzTarget, latin1, randomOf, sameInPieces } from '../target.js';
 
-const LINES = [
-  '120 - http://a/\n',
-  '125 - http://o/\n',
-  '124 - \x32\x9f\xa1\xd2\x00\x00\x00\x02ab',
-  '126 - n\n',
-  '130 - object end\n',
-  '144 - \x00\x00\x00\x01',
-  '150 - gzip begin\n',
-  '151 - gzip end\n',
-];
+const LINES = (
+  '120 - http://a/\n|125 - http://o/\n|124 - \x32\x9f\xa1\xd2\x00\x00\x00\x02ab|126 - n\n|' +
+  '130 - object end\n|144 - \x00\x00\x00\x01|150 - gzip begin\n|151 - gzip end\n'
+).split('|');
 
 const reply = (input: Uint8Array): void => {
   const options = randomOf(input).once(2) ? {} : { maxLineBytes: 40, soif: { maxObjectBytes: 60 } };

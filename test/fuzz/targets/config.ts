@@ -104,28 +104,7 @@ export const patterns: FuzzTarget = {
     bytesOf(
       random
         .list(10, () =>
-          random.pick([
-            'a',
-            '(',
-            ')',
-            '[',
-            ']',
-            '[^',
-            '*',
-            '+',
-            '?',
-            '{2,3}',
-            '{',
-            '|',
-            '.',
-            '^',
-            '$',
-            '\\',
-            '[:alpha:]',
-            'a-z',
-            '\\<',
-            '\xe9',
-          ]),
+          random.pick('a ( ) [ ] [^ * + ? {2,3} { | . ^ $ \\ [:alpha:] a-z \\< \xe9'.split(' ')),
         )
         .join(''),
     ),

@@ -14,179 +14,46 @@ export const essenceMarkdown = textReader('x.md', [
 ]);
 
 export const essenceReStructuredText = textReader('x.rst', [
-  ...[
-    '=====',
-    '-----',
-    '~~~~~',
-    'Title',
-    ':Author: A',
-    '.. a: b',
-    '.. _a: b',
-    '.. _`a`: b',
-    '.. image:: a',
-    '   :target: b',
-  ],
-  ...[
-    '.. code-block:: c',
-    '   text',
-    '.. note:: n',
-    '.. |a| replace:: b',
-    '.. [1] note',
-    '.. toctree::',
-    '__ a',
-    'text::',
-    '  code',
-  ],
-  ...[
-    '`a <b>`_',
-    '`a`_',
-    'a_',
-    '``a``',
-    ':r:`a`',
-    '*a*',
-    '**a**',
-    '|a|',
-    '[1]_',
-    '\\',
-    '`',
-    '*',
-    '<',
-    '>',
-    '+--+',
-    '| a |',
-    '',
-  ],
+  ...'=====|-----|~~~~~|Title|:Author: A|.. a: b|.. _a: b|.. _`a`: b|.. image:: a|   :target: b'.split('|'),
+  ...(
+    '.. code-block:: c¦   text¦.. note:: n¦.. |a| replace:: b¦.. [1] note¦.. toctree::¦__ a¦text::¦' +
+    '  code'
+  ).split('¦'),
+  ...'`a <b>`_¦`a`_¦a_¦``a``¦:r:`a`¦*a*¦**a**¦|a|¦[1]_¦\\¦`¦*¦<¦>¦+--+¦| a |¦'.split('¦'),
   ...['http://a.test/b', 'PEP: 1', '* a', '..', '.. '],
 ]);
 
 export const essenceAsciiDoc = textReader('x.adoc', [
-  ...[
-    '= Title',
-    'A B <c@d>; E',
-    'v1.0, 2020-01-01',
-    ':a: b',
-    ':author: A',
-    '{a}',
-    '{b}',
-    ':b: {a}{a}',
-    '== S',
-    'Two',
-    '---',
-    '~~~~',
-  ],
-  ...[
-    '----',
-    '....',
-    '====',
-    '////',
-    '++++',
-    '--',
-    '```',
-    '|===',
-    '|a |b',
-    '// c',
-    '.Title',
-    '[source]',
-    '* a',
-    '. b',
-    '',
-  ],
-  ...[
-    'link:a[b]',
-    'xref:a#b[c]',
-    '<<a,b>>',
-    'image::a[]',
-    'http://a.test/b[c]',
-    'http://a.test',
-    '[[a]]',
-    '*b*',
-    '_i_',
-    '`m`',
-    '\\*',
-  ],
+  ...'= Title|A B <c@d>; E|v1.0, 2020-01-01|:a: b|:author: A|{a}|{b}|:b: {a}{a}|== S|Two|---|~~~~'.split('|'),
+  ...'----¦....¦====¦////¦++++¦--¦```¦|===¦|a |b¦// c¦.Title¦[source]¦* a¦. b¦'.split('¦'),
+  ...(
+    'link:a[b] xref:a#b[c] <<a,b>> image::a[] http://a.test/b[c] http://a.test [[a]] *b* _i_ `m` ' + '\\*'
+  ).split(' '),
   ...['include::a[]', 'ifdef::a[]', 'link:', '[', ']', '<<', '>>', '#a#', '+a+', 'text'],
 ]);
 
 export const essenceOrg = textReader('x.org', [
-  ...[
-    '#+TITLE: T',
-    '#+AUTHOR: A',
-    '#+FILETAGS: :a:b:',
-    '#+TODO: X | Y',
-    '* TODO [#A] a :b:',
-    '** c',
-    ':PROPERTIES:',
-    ':END:',
-  ],
-  ...[
-    '#+BEGIN_SRC c',
-    '#+END_SRC',
-    '#+BEGIN_QUOTE',
-    '#+END_QUOTE',
-    '#+BEGIN_COMMENT',
-    '#+END_COMMENT',
-    '# c',
-    '',
-    '- [ ] a',
-    '| a |',
-  ],
-  ...[
-    '|---+',
-    '[[a][b]]',
-    '[[file:a]]',
-    '[[*a]]',
-    '[[',
-    '][',
-    ']]',
-    '*b*',
-    '/i/',
-    '=v=',
-    '~c~',
-    '_u_',
-    'http://a.test/b',
-    '[fn:1]',
-  ],
+  ...(
+    '#+TITLE: T¦#+AUTHOR: A¦#+FILETAGS: :a:b:¦#+TODO: X | Y¦* TODO [#A] a :b:¦** c¦:PROPERTIES:¦' + ':END:'
+  ).split('¦'),
+  ...(
+    '#+BEGIN_SRC c¦#+END_SRC¦#+BEGIN_QUOTE¦#+END_QUOTE¦#+BEGIN_COMMENT¦#+END_COMMENT¦# c¦¦- [ ] a¦' + '| a |'
+  ).split('¦'),
+  ...'|---+ [[a][b]] [[file:a]] [[*a]] [[ ][ ]] *b* /i/ =v= ~c~ _u_ http://a.test/b [fn:1]'.split(' '),
   ...['<<a>>', 'SCHEDULED: <a>', ': code', 'text'],
 ]);
 
 export const essenceJupyter = textReader('x.ipynb', [
-  ...[
-    '{',
-    '}',
-    '[',
-    ']',
-    ',',
-    ':',
-    '"cells"',
-    '"cell_type"',
-    '"markdown"',
-    '"code"',
-    '"source"',
-    '"# a"',
-    '"worksheets"',
-  ],
+  ...'{|}|[|]|,|:|"cells"|"cell_type"|"markdown"|"code"|"source"|"# a"|"worksheets"'.split('|'),
   ...['"input"', '"heading"', '"level"', '1', 'null', '"metadata"', '"authors"', '"name"', '"title"'],
   '{"cells":[{"cell_type":"markdown","source":["# a"]}]}',
 ]);
 
 const elements = (names: string): readonly string[] =>
   names.split(' ').flatMap((name) => [`<${name}>`, `</${name}>`]);
-const ANY_XML = [
-  '<?xml version="1.0"?>',
-  'text',
-  '&amp;',
-  '&a;',
-  '<!--',
-  '-->',
-  '<![CDATA[',
-  ']]>',
-  '</>',
-  '<',
-  '>',
-  '"',
-  '<a b="c">',
-  '<d/>',
-];
+const ANY_XML = '<?xml version="1.0"?>|text|&amp;|&a;|<!--|-->|<![CDATA[|]]>|</>|<|>|"|<a b="c">|<d/>'.split(
+  '|',
+);
 
 export const essenceDocBook = textReader('x.docbook', [
   '<!DOCTYPE book [<!ENTITY a "b">]>',

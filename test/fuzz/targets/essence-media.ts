@@ -82,49 +82,20 @@ export const essenceSvg = textReader('x.svg', [
     '<desc>',
     '</desc>',
   ],
-  ...[
-    '<text>',
-    '</text>',
-    '<tspan>',
-    '<metadata>',
-    '</metadata>',
-    '<dc:title>',
-    '<dc:creator>',
-    '</dc:creator>',
-    '<g>',
-    'a',
-    '&lt;',
-    '<![CDATA[',
-    ']]>',
-  ],
+  ...(
+    '<text> </text> <tspan> <metadata> </metadata> <dc:title> <dc:creator> </dc:creator> <g> a ' +
+    '&lt; <![CDATA[ ]]>'
+  ).split(' '),
 ]);
 
 export const essenceJsonLd = textReader('x.html', [
-  ...[
-    '<script type="application/ld+json">',
-    '</script>',
-    '{',
-    '}',
-    '[',
-    ']',
-    ',',
-    ':',
-    '"@type":"Article"',
-    '"@graph":',
-    '"@id":"a"',
-  ],
-  ...[
-    '"name":',
-    '"author":',
-    '"mainEntity":',
-    '"a &amp; b"',
-    '"WebPage"',
-    '1',
-    'null',
-    '<meta property="og:title" content="a">',
-    '<nav>',
-    '<p>words in a paragraph',
-  ],
+  ...(
+    '<script type="application/ld+json">|</script>|{|}|[|]|,|:|"@type":"Article"|"@graph":|' + '"@id":"a"'
+  ).split('|'),
+  ...(
+    '"name":|"author":|"mainEntity":|"a &amp; b"|"WebPage"|1|null|' +
+    '<meta property="og:title" content="a">|<nav>|<p>words in a paragraph'
+  ).split('|'),
 ]);
 
 /** selectors.cf: lines are read, or refused with the number of the line. */

@@ -111,33 +111,8 @@ const OUTLINK_TYPES = [
 export const outlinks: FuzzTarget = {
   seeds: ['<img srcset="a 1x, b 2x" style="background:url(c)">', 'x = "a/b.js"', '{"icons": [{"src": "a"}]}'],
   tokens: [
-    ...[
-      '<a href="',
-      '<img src=',
-      'srcset="',
-      '<style>',
-      '</style>',
-      '<script>',
-      '</script>',
-      '<base href="http://b/">',
-    ],
-    ...[
-      'url(',
-      '@import "',
-      'image-set(',
-      '/*',
-      '*/',
-      '\\',
-      '"',
-      "'",
-      '`',
-      '{"',
-      '":',
-      '[',
-      ']',
-      '<!--[if x]>',
-      '<![endif]-->',
-    ],
+    ...'<a href="|<img src=|srcset="|<style>|</style>|<script>|</script>|<base href="http://b/">'.split('|'),
+    ...'url(|@import "|image-set(|/*|*/|\\|"|\'|`|{"|":|[|]|<!--[if x]>|<![endif]-->'.split('|'),
     ...[
       'javascript:',
       'data:',
@@ -147,16 +122,7 @@ export const outlinks: FuzzTarget = {
       '<meta http-equiv=refresh content="0;url=',
       '\\u0022',
     ],
-    ...[
-      '<x>; rel="',
-      '>; ',
-      ',',
-      '<iframe srcdoc="',
-      '&lt;',
-      '<?xml-stylesheet href="',
-      'xlink:href="',
-      'data-src="',
-    ],
+    ...'<x>; rel="|>; |,|<iframe srcdoc="|&lt;|<?xml-stylesheet href="|xlink:href="|data-src="'.split('|'),
   ],
   linear: true,
   run: (input) => {
@@ -179,233 +145,65 @@ export const outlinks: FuzzTarget = {
   },
 };
 
-export const essenceHtml = textReader('x.html', [
-  '<html>',
-  '<title>',
-  '</title>',
-  '<a href="x?y#z">',
-  '</a>',
-  '<img src=a alt="b">',
-  '<meta name="keywords" content="a,b">',
-  '<meta name=robots content=noindex>',
-  '<base href="http://b/">',
-  '<!--',
-  '-->',
-  '<![CDATA[',
-  ']]>',
-  '<script>',
-  '</script>',
-  '<h1>',
-  '</h1>',
-  '<p>',
-  '&amp;',
-  '&#x41;',
-  '&#999999999;',
-  '&nbsp',
-  '<frame src=f>',
-  '<table><tr><td>',
-  '<style>',
-  '<textarea>',
-  '<',
-  '>',
-  '"',
-  "'",
-  'text',
-  '<!DOCTYPE html>',
-  '<meta charset="utf-16">',
-  '<meta http-equiv="refresh" content="0;url=x">',
-  '<br/>',
-  '</',
-  '<plaintext>',
-]);
-export const essenceSgml = textReader('x.sgml', [
-  '<!DOCTYPE book PUBLIC "-//x//DTD" [',
-  '<!ENTITY a "b">',
-  '<!ENTITY a "&a;&a;">',
-  '<!ENTITY % p "q">',
-  '%p;',
-  '<!ELEMENT a (b)>',
-  ']>',
-  '<book>',
-  '<title>',
-  '</title>',
-  '</>',
-  '<para/text/',
-  '&a;',
-  '&#65;',
-  '<![IGNORE[',
-  '<![CDATA[',
-  ']]>',
-  '<?pi>',
-  '<!-- c -->',
-  '<?xml version="1.0"?>',
-  'text',
-  '<a b=c>',
-]);
-export const essenceTex = textReader('x.tex', [
-  '\\documentclass{article}',
-  '\\title{A}',
-  '\\author{B \\and C}',
-  '\\begin{abstract}',
-  '\\end{abstract}',
-  '\\begin{document}',
-  '\\section{x}',
-  '\\def\\a{\\b}',
-  '\\def\\b#1{#1\\a}',
-  '\\newcommand{\\c}[2]{#1#2}',
-  '\\a',
-  '\\b{x}',
-  '\\c{1}{2}',
-  '{',
-  '}',
-  '$',
-  '$$',
-  '%',
-  '\\%',
-  '\\verb|x|',
-  '\\input{f}',
-  '\\cite{k}',
-  '\\begin{verbatim}',
-  '\\end{verbatim}',
-  '\\ifx\\a\\b',
-  '\\fi',
-  '\\else',
-  '~',
-  "\\'e",
-  '\\"{o}',
-  '\\item',
-  '\\footnote{x}',
-  '&',
-  '\\\\',
-  '#',
-  '^',
-  '_',
-]);
-export const essenceTexinfo = textReader('x.texi', [
-  '@settitle T',
-  '@chapter C',
-  '@node N, M, P, U',
-  '@macro a{x}',
-  '\\x\\',
-  '@end macro',
-  '@a{b}',
-  '@code{x}',
-  '@xref{N}',
-  '@include f',
-  '@ifinfo',
-  '@end ifinfo',
-  '@iftex',
-  '@end iftex',
-  '@set v 1',
-  '@value{v}',
-  '@ifset v',
-  '@end ifset',
-  '@c comment',
-  '@@',
-  '@{',
-  '@}',
-  '@bye',
-  '@menu',
-  '@end menu',
-  '@table @code',
-  '@item',
-  '@end table',
-  '{',
-  '}',
-  '@verbatim',
-  '@end verbatim',
-  'text',
-  '@copying',
-  '@end copying',
-]);
-export const essenceTroff = textReader('x.ms', [
-  '.TL',
-  '.AU',
-  '.AB',
-  '.AE',
-  '.NH',
-  '.PP',
-  '.de XX',
-  '..',
-  '.XX',
-  '.ds a b',
-  '.ds a \\*a\\*a',
-  '\\*a',
-  '\\*(ab',
-  '.nr x 1',
-  '\\nx',
-  '\\fB',
-  '\\fP',
-  '\\s+2',
-  '.if n x',
-  '.ie t \\{',
-  '\\}',
-  '.el',
-  '.so f',
-  '.ig',
-  '.TS',
-  '.TE',
-  '.EQ',
-  '.EN',
-  '.PS',
-  '.PE',
-  '\\(em',
-  '\\"c',
-  '\\',
-  "'br",
-  '.TH X 1',
-  '.SH NAME',
-  'text',
-  "\\h'1i'",
-  '.while 1 x',
-  '.als XX YY',
-  '.tm x',
-  '\\n(.x',
-]);
-export const essenceManPage = textReader('x.1', [
-  '.TH X 1',
-  '.SH NAME',
-  'x \\- does y',
-  '.SH DESCRIPTION',
-  '.B a',
-  '.de Y',
-  '..',
-  '.Y',
-  '.Dd 1',
-  '.Dt X 1',
-  '.Os',
-  '.Sh NAME',
-  '.Nm x',
-  '.Nd y',
-  '.if t',
-  '\\fB',
-  '\\-',
-  'text',
-  '.\\"',
-]);
-export const essenceRtf = textReader('x.rtf', [
-  '{\\rtf1\\ansi',
-  '\\ansicpg1252',
-  '{\\fonttbl{\\f0\\fcharset204 A;}}',
-  '{\\info{\\title T}{\\author A}}',
-  '\\par',
-  "\\'e9",
-  '\\u8364?',
-  '\\uc2',
-  '\\bin5 ',
-  '{\\*\\x',
-  '}',
-  '{',
-  '\\{',
-  '\\pict',
-  'text',
-  '\\tab',
-  '\\~',
-  '\\f0',
-  '\\deff0',
-  '\\u-1 ',
-  '\\pard\\plain',
-]);
+export const essenceHtml = textReader(
+  'x.html',
+  (
+    '<html>|<title>|</title>|<a href="x?y#z">|</a>|<img src=a alt="b">|' +
+    '<meta name="keywords" content="a,b">|<meta name=robots content=noindex>|<base href="http://b/">|' +
+    '<!--|-->|<![CDATA[|]]>|<script>|</script>|<h1>|</h1>|<p>|&amp;|&#x41;|&#999999999;|&nbsp|' +
+    '<frame src=f>|<table><tr><td>|<style>|<textarea>|<|>|"|\'|text|<!DOCTYPE html>|' +
+    '<meta charset="utf-16">|<meta http-equiv="refresh" content="0;url=x">|<br/>|</|<plaintext>'
+  ).split('|'),
+);
+export const essenceSgml = textReader(
+  'x.sgml',
+  (
+    '<!DOCTYPE book PUBLIC "-//x//DTD" [|<!ENTITY a "b">|<!ENTITY a "&a;&a;">|<!ENTITY % p "q">|%p;|' +
+    '<!ELEMENT a (b)>|]>|<book>|<title>|</title>|</>|<para/text/|&a;|&#65;|<![IGNORE[|<![CDATA[|]]>|' +
+    '<?pi>|<!-- c -->|<?xml version="1.0"?>|text|<a b=c>'
+  ).split('|'),
+);
+export const essenceTex = textReader(
+  'x.tex',
+  (
+    '\\documentclass{article}¦\\title{A}¦\\author{B \\and C}¦\\begin{abstract}¦\\end{abstract}¦' +
+    '\\begin{document}¦\\section{x}¦\\def\\a{\\b}¦\\def\\b#1{#1\\a}¦\\newcommand{\\c}[2]{#1#2}¦\\a¦' +
+    '\\b{x}¦\\c{1}{2}¦{¦}¦$¦$$¦%¦\\%¦\\verb|x|¦\\input{f}¦\\cite{k}¦\\begin{verbatim}¦' +
+    '\\end{verbatim}¦\\ifx\\a\\b¦\\fi¦\\else¦~¦\\\'e¦\\"{o}¦\\item¦\\footnote{x}¦&¦\\\\¦#¦^¦_'
+  ).split('¦'),
+);
+export const essenceTexinfo = textReader(
+  'x.texi',
+  (
+    '@settitle T|@chapter C|@node N, M, P, U|@macro a{x}|\\x\\|@end macro|@a{b}|@code{x}|@xref{N}|' +
+    '@include f|@ifinfo|@end ifinfo|@iftex|@end iftex|@set v 1|@value{v}|@ifset v|@end ifset|' +
+    '@c comment|@@|@{|@}|@bye|@menu|@end menu|@table @code|@item|@end table|{|}|@verbatim|' +
+    '@end verbatim|text|@copying|@end copying'
+  ).split('|'),
+);
+export const essenceTroff = textReader(
+  'x.ms',
+  (
+    '.TL|.AU|.AB|.AE|.NH|.PP|.de XX|..|.XX|.ds a b|.ds a \\*a\\*a|\\*a|\\*(ab|.nr x 1|\\nx|\\fB|\\fP|' +
+    '\\s+2|.if n x|.ie t \\{|\\}|.el|.so f|.ig|.TS|.TE|.EQ|.EN|.PS|.PE|\\(em|\\"c|\\|\'br|.TH X 1|' +
+    ".SH NAME|text|\\h'1i'|.while 1 x|.als XX YY|.tm x|\\n(.x"
+  ).split('|'),
+);
+export const essenceManPage = textReader(
+  'x.1',
+  (
+    '.TH X 1|.SH NAME|x \\- does y|.SH DESCRIPTION|.B a|.de Y|..|.Y|.Dd 1|.Dt X 1|.Os|.Sh NAME|.Nm x|' +
+    '.Nd y|.if t|\\fB|\\-|text|.\\"'
+  ).split('|'),
+);
+export const essenceRtf = textReader(
+  'x.rtf',
+  (
+    '{\\rtf1\\ansi|\\ansicpg1252|{\\fonttbl{\\f0\\fcharset204 A;}}|{\\info{\\title T}{\\author A}}|' +
+    "\\par|\\'e9|\\u8364?|\\uc2|\\bin5 |{\\*\\x|}|{|\\{|\\pict|text|\\tab|\\~|\\f0|\\deff0|\\u-1 |" +
+    '\\pard\\plain'
+  ).split('|'),
+);
 export const essenceMail = reader('x.eml', {
   generate: archive(mail),
   tokens: [
@@ -425,81 +223,38 @@ export const essenceNews = reader('x.article', {
   seeds: ['Path: x\nNewsgroups: a\nSubject: s\nFrom: a\nMessage-ID: <a@b>\n\nbody\n-- \nsig\n'],
 });
 
-const XML = [
-  '<?xml version="1.0"?>',
-  '<w:document>',
-  '<w:p>',
-  '<w:t>',
-  'text',
-  '</w:t>',
-  '</w:p>',
-  '</w:document>',
-  '<text:p>',
-  '</text:p>',
-  '<office:body>',
-  '<dc:title>',
-  '</dc:title>',
-  '&amp;',
-  '<!DOCTYPE a [<!ENTITY a "b">]>',
-  '&a;',
-  '<t>',
-  '</t>',
-  '<c t="s"><v>0</v></c>',
-  '<sst>',
-  '<a:t>',
-  '<si>',
-  '<c><f>A1</f><v>1</v></c>',
-  '<sheet name="a" r:id="r1"/>',
-  '<p:sldId r:id="r1"/>',
-  '<p:ph type="title"/>',
-  '<Relationship Id="r1" Type="x/slide" Target="slides/slide1.xml"/>',
-  '<Relationship Id="r1" Type="x/worksheet" Target="worksheets/sheet1.xml"/>',
-  '<w:pStyle w:val="Heading1"/>',
-  '<w:fldChar w:fldCharType="begin"/>',
-  '<w:instrText>HYPERLINK "x"</w:instrText>',
-  '<w:fldChar w:fldCharType="end"/>',
-  '<w:style w:styleId="a"><w:basedOn w:val="a"/></w:style>',
-  '<text:h>',
-  '<text:tracked-changes>',
-  '<table:table-cell table:formula="of:=[.A1]">',
-];
+const XML = (
+  '<?xml version="1.0"?>|<w:document>|<w:p>|<w:t>|text|</w:t>|</w:p>|</w:document>|<text:p>|' +
+  '</text:p>|<office:body>|<dc:title>|</dc:title>|&amp;|<!DOCTYPE a [<!ENTITY a "b">]>|&a;|<t>|' +
+  '</t>|<c t="s"><v>0</v></c>|<sst>|<a:t>|<si>|<c><f>A1</f><v>1</v></c>|' +
+  '<sheet name="a" r:id="r1"/>|<p:sldId r:id="r1"/>|<p:ph type="title"/>|' +
+  '<Relationship Id="r1" Type="x/slide" Target="slides/slide1.xml"/>|' +
+  '<Relationship Id="r1" Type="x/worksheet" Target="worksheets/sheet1.xml"/>|' +
+  '<w:pStyle w:val="Heading1"/>|<w:fldChar w:fldCharType="begin"/>|' +
+  '<w:instrText>HYPERLINK "x"</w:instrText>|<w:fldChar w:fldCharType="end"/>|' +
+  '<w:style w:styleId="a"><w:basedOn w:val="a"/></w:style>|<text:h>|<text:tracked-changes>|' +
+  '<table:table-cell table:formula="of:=[.A1]">'
+).split('|');
 const office =
   (names: readonly string[]) =>
   (random: Random): Uint8Array =>
     damaged(random, new Uint8Array(zip(names.map((name): ArchiveMember => [name, markup(random, XML)]))));
 export const essenceOfficeXml = reader('x.docx', {
-  generate: office([
-    '[Content_Types].xml',
-    'docProps/core.xml',
-    'word/document.xml',
-    'xl/sharedStrings.xml',
-    'xl/worksheets/sheet1.xml',
-    'ppt/slides/slide1.xml',
-    'word/styles.xml',
-    'xl/workbook.xml',
-    'xl/_rels/workbook.xml.rels',
-    'ppt/presentation.xml',
-    'ppt/_rels/presentation.xml.rels',
-  ]),
+  generate: office(
+    (
+      '[Content_Types].xml docProps/core.xml word/document.xml xl/sharedStrings.xml ' +
+      'xl/worksheets/sheet1.xml ppt/slides/slide1.xml word/styles.xml xl/workbook.xml ' +
+      'xl/_rels/workbook.xml.rels ppt/presentation.xml ppt/_rels/presentation.xml.rels'
+    ).split(' '),
+  ),
   maxBytes: 4096,
 });
-const BOOK = [
-  '<rootfile full-path="a.opf"/>',
-  '<dc:title>t</dc:title>',
-  '<dc:description>&lt;p></dc:description>',
-  '<item id="a" href="a.xhtml"/>',
-  '<itemref idref="a"/>',
-  '<reference type="cover" href="a.xhtml"/>',
-  '<enc:CipherReference URI="a.xhtml"/>',
-  '<body>',
-  '<h1>',
-  '</h1>',
-  '<p>',
-  '<pre>',
-  '<a href="http://a.test/">',
-  '&nbsp;',
-  'words',
-];
+const BOOK = (
+  '<rootfile full-path="a.opf"/>|<dc:title>t</dc:title>|<dc:description>&lt;p></dc:description>|' +
+  '<item id="a" href="a.xhtml"/>|<itemref idref="a"/>|<reference type="cover" href="a.xhtml"/>|' +
+  '<enc:CipherReference URI="a.xhtml"/>|<body>|<h1>|</h1>|<p>|<pre>|<a href="http://a.test/">|' +
+  '&nbsp;|words'
+).split('|');
 export const essenceEpub = reader('x.epub', {
   generate: (random) =>
     damaged(
@@ -633,46 +388,19 @@ export const essenceBinhex = reader('x.hqx', {
   generate: (random) =>
     damaged(random, bytesOf(binhex('a', random.below(40), random.bytes(random.below(40))))),
 });
-export const essenceSource = textReader('x.c', [
-  '/*',
-  '*/',
-  '//',
-  '"',
-  "'",
-  '#include <x.h>',
-  '#define A B',
-  'int main(void) {',
-  '}',
-  'static',
-  'foo(',
-  ')',
-  ';',
-  '\\',
-  '\n',
-  'struct x {',
-  'text',
-]);
-export const essenceSmall = textReader('x.bib', [
-  '@article{k,',
-  'title = {A {B}},',
-  'author = "C",',
-  '}',
-  '@string{x = "y"}',
-  '@comment{',
-  '%',
-  '{',
-  '"',
-  '#',
-  '=',
-  ',',
-  '@',
-  'text',
-  'head 1.1;',
-  '@@',
-  'desc',
-  '%A x',
-  '%T y',
-]);
+export const essenceSource = textReader(
+  'x.c',
+  (
+    '/*|*/|//|"|\'|#include <x.h>|#define A B|int main(void) {|}|static|foo(|)|;|\\|\n|struct x {|' + 'text'
+  ).split('|'),
+);
+export const essenceSmall = textReader(
+  'x.bib',
+  (
+    '@article{k,|title = {A {B}},|author = "C",|}|@string{x = "y"}|@comment{|%|{|"|#|=|,|@|text|' +
+    'head 1.1;|@@|desc|%A x|%T y'
+  ).split('|'),
+);
 export const essenceAny: FuzzTarget = reader('noname', {
   seeds: [
     'Return-Path: x\n',

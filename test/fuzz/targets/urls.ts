@@ -25,17 +25,11 @@ import {
 } from '../../../protocols/urls/index.js';
 import { allowed, assert, type FuzzTarget, randomOf, utf8 } from '../target.js';
 
-const SEEDS = [
-  'http://User:pw@WWW.Example.ORG:80/a/./b/../c;jsessionid=0123456789abcdef0123456789abcdef?q=1&x#f',
-  'news:comp.lang.c',
-  'gopher://h/1/x',
-  'ftp://a@h/%41%7e',
-  'mailto:a@b',
-  'http://[::1]:8080/',
-  'http://0x7f.1/',
-  '../../x?y',
-  'file:///etc/passwd',
-];
+const SEEDS = (
+  'http://User:pw@WWW.Example.ORG:80/a/./b/../c;jsessionid=0123456789abcdef0123456789abcdef?q=1&x#f ' +
+  'news:comp.lang.c gopher://h/1/x ftp://a@h/%41%7e mailto:a@b http://[::1]:8080/ http://0x7f.1/ ' +
+  '../../x?y file:///etc/passwd'
+).split(' ');
 const BASES = [
   undefined,
   'http://h.example/a/b',
