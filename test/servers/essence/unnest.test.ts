@@ -1,6 +1,7 @@
 // Unnesting: names, limits, damaged files, decompressors with any chunk boundaries.
 
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import t from 'tap';
@@ -105,6 +106,15 @@ t.test('E-45 limits: compression ratio, bytes, components, depth, size of a comp
     (await componentsIn('a.txt.gz', text, limited({ timeLimitMs: -1 }))).warnings[0],
     /took more than -1 ms/,
   );
+});
+
+t.test('the beginning of a truncated compressed file is kept', async (t) => {
+  const text = Array.from({ length: 40 }, (_, i) => createHash('sha512').update(`${i}`).digest('hex')).join(
+    '\n',
+  );
+  const cut = await componentsIn('a.txt.gz', gzipSync(text).subarray(0, 1500));
+  t.equal(cut.components.length, 1);
+  t.match(cut.warnings[0], /damaged gzip data: unexpected end of file/);
 });
 
 t.test('E-40 a file with only the name of a nested type has a summary and a warning', async (t) => {
