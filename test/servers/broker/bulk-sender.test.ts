@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { ObjectList } from '../../../servers/broker/bulk-list.js';
+import { ManualClock, steady, timerOf } from '../../helpers/manual-clock.js';
 import {
   applyChanges,
   Clock,
@@ -24,7 +25,7 @@ const GREETING = '200 - HARVEST Broker 1.0\n';
 const TTL = { 'Time-to-Live': '2419200' };
 
 /** Sends a bulk request and returns the whole reply. */
-async function sendBulk({ server }: Peer, flags: string, query = '#ALLB'): Promise<string> {
+async function sendBulk({ server }: Pick<Peer, 'server'>, flags: string, query = '#ALLB'): Promise<string> {
   return exchange(server.address.port, `#BULK ${flags}#END ${query}\r\n`);
 }
 
@@ -297,7 +298,8 @@ t.test('BT-10: an unsupported request receives a 400 line and nothing else', asy
   const peer = await startPeer(t, clock, { conf: 'Max-Queries 1\n' });
   await applyChanges(peer, update('a', NOW - 5));
   using _slot = await peer.broker.acquireSlot({ waitMs: 0 });
-  const lines = await sendBulk(peer, '', 'wais');
+  const server = await serveBroker(t, peer, { queueWaitMs: 0 });
+  const lines = await sendBulk({ server }, '', 'wais');
   t.match(lines, /^200 - .*\n400 - ERROR: .*busy.*\n$/);
   t.match(await sendBulk(peer, '#SINCE 0 '), /^200 - .*\n000 - /, 'a transfer without a query needs no slot');
   t.match(await sendBulk(peer, '#nonsense '), /^200 - .*\n400 - ERROR: Malformed message: .*\n$/);
@@ -338,7 +340,9 @@ t.test('BT-17: a slow client holds the sender back, and receives the complete st
   for (let i = 0; i < 2000; i += 100) {
     await peer.broker.store.apply(Array.from({ length: 100 }, (_, n) => update(i + n, NOW - 5, text)));
   }
-  const socket = connect(peer.server.address.port, '127.0.0.1');
+  const limits = new ManualClock();
+  const server = await serveBroker(t, peer, { drainTimeoutMs: 70_000, clock: limits });
+  const socket = connect(server.address.port, '127.0.0.1');
   t.teardown(() => socket.destroy());
   socket.write('#BULK #SINCE 0 #END #ALLB\r\n');
   const { store } = peer.broker;
@@ -353,11 +357,9 @@ t.test('BT-17: a slow client holds the sender back, and receives the complete st
   let tail = '';
   for await (const chunk of socket) {
     if (bytes === 0) {
-      // The client reads nothing until the sender has stopped: two samples are equal.
-      for (let before = -1; before !== read; ) {
-        before = read;
-        await new Promise((resolve) => setTimeout(resolve, 300));
-      }
+      // The client reads nothing until the sender waits for it.
+      await timerOf(limits, 70_000);
+      await steady(() => read);
       t.ok(read < 2000, `${read} of 2000 objects were read for a client that reads nothing`);
       clock.advance();
       await applyChanges(peer, update(1, NOW + 1, 'changed'), deletion(1999, NOW + 1));

@@ -5,6 +5,7 @@ import t from 'tap';
 import { DEFAULT_FLAGS, encodeResult, type ResultItem } from '../../../protocols/broker/index.js';
 import type { Broker, SearchSummary } from '../../../servers/broker/index.js';
 import { passwordMatches, search } from '../../../servers/broker/index.js';
+import { ManualClock, steady, timerOf } from '../../helpers/manual-clock.js';
 import {
   type BrokerFixture,
   corpus,
@@ -356,21 +357,18 @@ t.test('the query of a slow client pauses while the client does not read', async
   const { broker } = await openBroker(t);
   let pages = 0;
   const page: ResultItem[] = Array.from({ length: 100 }, () => ({ kind: 'opaque', text: 'x'.repeat(2000) }));
-  const server = await serveBroker(t, {
-    broker: withQueryResults(broker, async function* () {
-      for (; pages < 400; pages++) yield page;
-      return EMPTY_SUMMARY;
-    }),
+  const clock = new ManualClock();
+  const served = withQueryResults(broker, async function* () {
+    for (; pages < 400; pages++) yield page;
+    return EMPTY_SUMMARY;
   });
+  const server = await serveBroker(t, { broker: served }, { drainTimeoutMs: 70_000, clock });
   const socket = connect(server.address.port, '127.0.0.1');
   socket.pause();
   socket.write('#USER #END x\n');
-  // The search stops when the socket buffers are full: wait until two samples are equal.
-  let before = -1;
-  while (pages === 0 || pages !== before) {
-    before = pages;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  // The search stops when the socket buffers are full.
+  await timerOf(clock, 70_000);
+  await steady(() => pages);
   t.ok(pages < 100, `${pages} of 400 pages were searched for a client that reads nothing`);
   let bytes = 0;
   socket.on('data', (chunk: Buffer) => {
