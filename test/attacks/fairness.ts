@@ -8,7 +8,7 @@ import type { FloodOptions } from './flood.js';
 
 const FLOOD = fileURLToPath(new URL('./flood.js', import.meta.url));
 
-/** Starts a flood; the returned function ends it. */
+/** Starts a flood and waits until it has had its {@link FloodOptions.answers}; the returned function ends it. */
 export async function startFlood(t: Test, port: number, options: FloodOptions): Promise<() => Promise<void>> {
   const child = spawn('env', [...PLAIN_NODE, FLOOD, String(port), JSON.stringify(options)], {
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -11,6 +11,8 @@ export interface FloodOptions {
   readonly reconnect?: boolean;
   /** Source address. Default: the system's. */
   readonly from?: string;
+  /** Lines of answers and closed connections, all together, after which the program prints that it floods. Default 0. */
+  readonly answers?: number;
 }
 
 const options: FloodOptions = JSON.parse(process.argv[3] ?? '{}');
@@ -37,14 +39,25 @@ const piece = Buffer.concat(
   Array.from({ length: Math.max(1, Math.ceil(PIECE / Math.max(1, once.length))) }, () => once),
 );
 
+let answers = 0;
+let isReported = false;
+
+function reportAnswers(): void {
+  if (isReported || answers < (options.answers ?? 0)) return;
+  isReported = true;
+  process.stdout.write('flooding\n');
+}
+
 function open(): void {
   const socket = connect({
     port,
     host: '127.0.0.1',
     ...(options.from === undefined ? {} : { localAddress: options.from }),
   });
-  // Replies are discarded.
-  socket.resume();
+  socket.on('data', (chunk: Buffer) => {
+    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) answers += 1;
+    reportAnswers();
+  });
   socket.on('error', () => {});
   const send = (): void => {
     while (!socket.destroyed && socket.write(piece));
@@ -57,10 +70,14 @@ function open(): void {
       socket.on('drain', send);
     }
   });
-  socket.on('close', () => setImmediate(open));
+  socket.on('close', () => {
+    answers += 1;
+    reportAnswers();
+    setImmediate(open);
+  });
 }
 
 for (let i = 0; i < options.connections; i++) open();
-process.stdout.write('ready\n');
+reportAnswers();
 // The flood ends with the test that started it.
 process.stdin.resume().on('end', () => process.exit());

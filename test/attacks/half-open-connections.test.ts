@@ -8,6 +8,7 @@ import t, { type Test } from 'tap';
 import { decodeSoif } from '../../protocols/soif/index.js';
 import { WebServer } from '../../servers/broker/index.js';
 import { createLoggerOn } from '../../servers/host/index.js';
+import { steady, until } from '../helpers/manual-clock.js';
 import { document, openBroker, serveBroker } from '../servers/broker/helpers.js';
 import { consoleScene } from '../servers/crawler/console-scene.js';
 import { entry, startGatherd } from '../servers/gatherd/helpers.js';
@@ -20,6 +21,10 @@ const CONNECTIONS = 300;
 /** Milliseconds after which the servers of this test close what does not go on. */
 const LIMIT_MS = 1000;
 
+/** Bytes that come now and then on a connection, and the milliseconds between them: together twice the limit. */
+const TRICKLES = 8;
+const TRICKLE_MS = LIMIT_MS / 4;
+
 /** A server under attack. */
 interface Target {
   readonly port: number;
@@ -30,6 +35,8 @@ interface Target {
   readonly requests: readonly string[];
   /** Connections and other work in progress. */
   readonly open: () => number;
+  /** Whether it closes connections that have sent nothing within {@link LIMIT_MS}. */
+  readonly closesSilent?: true;
 }
 
 async function gatherd(t: Test): Promise<Target> {
@@ -46,6 +53,7 @@ async function gatherd(t: Test): Promise<Target> {
     reply: /100 - HELLO me\n/,
     requests: ['SEND-UPDATE 0\n', 'SET compression\nSEND-UPDATE 0\n', 'INFO\nHELP\nSEND-UPDATE 1\n'],
     open: () => server.connections,
+    closesSilent: true,
   };
 }
 
@@ -86,6 +94,7 @@ async function broker(t: Test): Promise<Target> {
       const { running, waiting } = fixture.broker.load;
       return server.connections + running + waiting;
     },
+    closesSilent: true,
   };
 }
 
@@ -130,15 +139,14 @@ const references =
       readTimeoutMs: LIMIT_MS,
       sendTimeoutMs: LIMIT_MS,
     });
-    const open = (): number => service.clients;
-    if (requests === 'pages') return { port: address.port, ...pageRequests(['/', '/?q=20', '/stat']), open };
+    const common = { port: address.port, open: () => service.clients, closesSilent: true } as const;
+    if (requests === 'pages') return { ...common, ...pageRequests(['/', '/?q=20', '/stat']) };
     const request = 'SSTP/1.0 081 X\r\nHEADER_URI_ID: 20\r\n\r\n';
     return {
-      port: address.port,
+      ...common,
       request,
       reply: /HEADER_NUMFOUND: 1\r\n/,
       requests: [request, request.repeat(3000), 'SSTP/1.0 081 X\r\nHEADER_URL: http://a.example/\r\n\r\n'],
-      open,
     };
   };
 
@@ -171,11 +179,6 @@ function resources(): { readonly files: number; readonly timers: number } {
   }
 }
 
-async function until(condition: () => boolean, seconds = 30): Promise<boolean> {
-  for (let i = 0; i < seconds * 50 && !condition(); i++) await sleep(20);
-  return condition();
-}
-
 /** Opens connections a hundred at a time. */
 async function dialInTurn(t: Test, port: number, count: number): Promise<Socket[]> {
   const sockets: Socket[] = [];
@@ -199,8 +202,8 @@ for (const [name, start] of Object.entries(TARGETS)) {
       await ask(warm, text, /./s);
       warm.destroy();
     }
-    t.ok(await until(() => target.open() === 0), 'nothing is open at first');
-    await sleep(200);
+    await until(() => target.open() === 0);
+    await steady(() => resources().timers + resources().files);
     const before = resources();
 
     const crowd = await dialInTurn(t, port, CONNECTIONS);
@@ -212,13 +215,17 @@ for (const [name, start] of Object.entries(TARGETS)) {
       else if (i % 5 === 4) socket.end(text, 'latin1');
       if (i % 5 !== 3) socket.resume();
     }
+    let trickles = 0;
     const trickle = setInterval(() => {
+      trickles++;
       for (const [i, socket] of crowd.entries())
         if (i % 5 === 1 && socket.writable) socket.write(request.slice(0, 1));
-    }, 250);
+    }, TRICKLE_MS);
     t.teardown(() => clearInterval(trickle));
     await assertServed('beside them');
-    await sleep(2 * LIMIT_MS);
+    await until(() => trickles >= TRICKLES);
+    const isClosed = (socket: Socket): boolean => socket.closed || socket.readableEnded;
+    if (target.closesSilent) await until(() => crowd.every((socket, i) => i % 5 !== 0 || isClosed(socket)));
     await assertServed('after a while');
     clearInterval(trickle);
 
@@ -238,14 +245,10 @@ for (const [name, start] of Object.entries(TARGETS)) {
     }
     await assertServed('after the resets');
     for (const socket of crowd) socket.destroy();
-    t.ok(await until(() => target.open() === 0), `${target.open()} connections or replies are left`);
-    t.ok(
-      await until(() => resources().timers <= before.timers + 1),
-      `${resources().timers} timers, ${before.timers} before`,
-    );
-    t.ok(
-      await until(() => resources().files <= before.files + 4),
-      `${resources().files} open files, ${before.files} before`,
-    );
+    await until(() => target.open() === 0);
+    t.pass('no connection or reply is left');
+    await until(() => resources().timers <= before.timers + 1);
+    await until(() => resources().files <= before.files + 4);
+    t.pass('timers and open files are as many as before');
   });
 }

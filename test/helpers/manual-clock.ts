@@ -11,9 +11,13 @@ export async function inputRead(): Promise<void> {
   for (let turns = 0; turns < 3; turns++) await nextTurn();
 }
 
-/** Waits for a condition, turn by turn of the event loop. The runner ends a test whose condition never holds. */
+/**
+ * Waits for a condition: some turns of the event loop, then longer, so that other processes have the processor. The runner ends a test whose
+ * condition never holds.
+ */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await nextTurn();
+  for (let turns = 0; !(await condition()); turns++)
+    await (turns < 20 ? nextTurn() : new Promise((resolve) => setTimeout(resolve, 5)));
 }
 
 /** Waits until a figure stays the same for some turns of the event loop, and returns it. */
