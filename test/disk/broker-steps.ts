@@ -2,9 +2,9 @@
 
 import { decodeSoif } from '../../protocols/soif/index.js';
 import type { BrokerStore } from '../../storage/index.js';
-import { changesOf, modelAfter, POINT } from '../faults/storage-kill-child.js';
 import { collect } from '../storage/helpers.js';
 import { expect } from './expect.js';
+import { changesOf, modelAfter, POINT } from './steps.js';
 
 /** Applies step `k` with the collection mark in one batch; every 9th step also trims the change log. */
 export async function collectStep(store: BrokerStore, k: number): Promise<void> {

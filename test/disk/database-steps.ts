@@ -2,8 +2,8 @@
 import { decodeSoif } from '../../protocols/soif/index.js';
 import type { DatabaseFile } from '../../storage/databases/index.js';
 import { recordOf } from '../../storage/databases/record.js';
-import { changesOf, modelAfter, objectBytes, STEP_URL } from '../faults/storage-kill-child.js';
 import { expect } from './expect.js';
+import { changesOf, modelAfter, objectBytes, STEP_URL } from './steps.js';
 
 /** The whole export after a step, ordered by Update-Time and URL. */
 export function exportAfter(k: number): string {

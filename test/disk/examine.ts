@@ -3,6 +3,8 @@ import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { messageOf } from '../../protocols/errors.js';
+import { Random } from '../helpers/random.js';
+import { byTier, SEED } from '../helpers/seed.js';
 import { type Operation, readRecording } from './recording.js';
 import { buildShim, fastDirectory, runWithShim } from './shim.js';
 import {
@@ -28,17 +30,15 @@ export interface Subject {
   check(directory: string, state: CrashState): Promise<void>;
 }
 
-/** Seconds for the states of one subject, unless CRASH_SECONDS gives another number. */
-const DEFAULT_SECONDS = 5;
+/** States of each mode that are examined, unless CRASH_STATES gives another number. */
+const DEFAULT_STATES = byTier(20, 250);
 /** Violations that are reported in detail. */
 const MAX_REPORTED = 20;
-/** Recipes of one pass over the recording. */
-const PASS_RECIPES = 25;
 
 /**
- * Runs the program once with the shim, proves that the recording leads to exactly the files that the program left, and checks as
- * many different states as the time allows, spread evenly over the recording. `CRASH_SECONDS` is the time for each subject (default
- * 5), `CRASH_ONLY=mode:choice:index:seed` examines one state and leaves it where the comment says.
+ * Runs the program once with the shim, proves that the recording leads to exactly the files that the program left, and checks a sample
+ * of the states of each mode, which the seed of the run decides, spread evenly over the recording. `CRASH_STATES` is their number,
+ * `CRASH_ONLY=mode:choice:index:seed` examines one state and leaves it where the comment says.
  */
 export async function examineCrashes(t: Test, subject: Subject): Promise<void> {
   const place = await fastDirectory(t);
@@ -53,40 +53,38 @@ export async function examineCrashes(t: Test, subject: Subject): Promise<void> {
   const operations = readRecording(log);
   compareWithDisk(t, operations, root);
 
-  const all = recipesOf(operations, subject.mixes).filter(({ mode }) => subject.modes.includes(mode));
-  const only = process.env.CRASH_ONLY;
-  const recipes = only === undefined ? all : all.filter((recipe) => describeRecipe(recipe) === only);
-  const seconds = Number(process.env.CRASH_SECONDS ?? DEFAULT_SECONDS);
+  const all = recipesOf(operations, subject.mixes);
   const counts = new Map<string, number>();
   const violations: string[] = [];
-  const end = performance.now() + seconds * 1000;
-  let passes = 0;
-  // Each pass takes every nth moment, shifted, so that time that runs out leaves no part of the recording out.
-  const strides = Math.ceil(recipes.length / PASS_RECIPES);
-  for (const part of partsOf(recipes, strides)) {
-    if (passes > 0 && performance.now() > end) break;
-    passes++;
-    for (const state of statesOf(operations, part)) {
-      const directory = join(place, 'state');
-      materialize(state, directory);
-      const { mode } = state.recipe;
-      counts.set(mode, (counts.get(mode) ?? 0) + 1);
-      try {
-        await subject.check(directory, state);
-      } catch (error) {
-        violations.push(`${describeRecipe(state.recipe)}: ${messageOf(error)}`);
-      }
+  for (const state of statesOf(operations, sampleOf(all, subject.modes))) {
+    const directory = join(place, 'state');
+    materialize(state, directory);
+    const { mode } = state.recipe;
+    counts.set(mode, (counts.get(mode) ?? 0) + 1);
+    try {
+      await subject.check(directory, state);
+    } catch (error) {
+      violations.push(`${describeRecipe(state.recipe)}: ${messageOf(error)}`);
     }
   }
   const total = [...counts].map(([mode, count]) => `${mode} ${count}`).join(', ');
-  t.comment(`${operations.length} operations; states examined: ${total} (${passes} of ${strides} parts)`);
+  t.comment(`${operations.length} operations, ${all.length} states; examined: ${total} (seed ${SEED})`);
   for (const violation of violations.slice(0, MAX_REPORTED)) t.comment(violation.slice(0, 300));
   t.equal(violations.length, 0, `every state keeps the promises: ${violations[0]?.slice(0, 200) ?? total}`);
 }
 
-function* partsOf(recipes: readonly Recipe[], strides: number): Generator<Recipe[]> {
-  for (let shift = 0; shift < strides; shift++)
-    yield recipes.filter((_, i) => (i * 7 + Math.floor(i / strides)) % strides === shift);
+/** The recipes that are examined, in their order. */
+function sampleOf(all: readonly Recipe[], modes: readonly CrashMode[]): readonly Recipe[] {
+  const only = process.env.CRASH_ONLY;
+  if (only !== undefined) return all.filter((recipe) => describeRecipe(recipe) === only);
+  const count = Number(process.env.CRASH_STATES ?? DEFAULT_STATES);
+  const random = new Random(SEED);
+  const chosen = new Set<Recipe>();
+  for (const mode of modes) {
+    const recipes = all.filter((recipe) => recipe.mode === mode);
+    for (const index of random.sample(recipes.length, count)) chosen.add(recipes[index]!);
+  }
+  return all.filter((recipe) => chosen.has(recipe));
 }
 
 /** A change that the shim did not see would make the states wrong: the last state must be what is on the disk. */

@@ -3,11 +3,11 @@
 
 import { type GathererStore, Generations } from '../../storage/index.js';
 import { ReferencesReader } from '../../storage/references/index.js';
-import { actionsOf, modelAfter, objectBytes, STEP_URL, stepOf } from '../faults/storage-kill-child.js';
 import { Random } from '../helpers/random.js';
 import { collect, documentRecord, queuedUri, readExport } from '../storage/helpers.js';
 import { exportAfter } from './database-steps.js';
 import { expect } from './expect.js';
+import { actionsOf, modelAfter, objectBytes, STEP_URL, stepOf } from './steps.js';
 
 const QUEUE = 'queue.test';
 /** Entries that stay in the queue. */

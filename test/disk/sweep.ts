@@ -1,8 +1,9 @@
 // Runs `harvest` commands on a disk whose nth change fails, for a sample of every n.
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { CliProcess, type Finished } from '../helpers/cli.js';
+import { Random } from '../helpers/random.js';
+import { SEED } from '../helpers/seed.js';
 import type { Teardown } from '../helpers/temporary-directory.js';
 import { buildShim, fastDirectory, shimEnvironment } from './shim.js';
 
@@ -16,9 +17,6 @@ export interface FaultPoint {
   /** Reads are counted and fail instead of changes. Default false. */
   readonly reads?: boolean;
 }
-
-/** No command of a sweep takes this long on a busy machine. */
-const LIMIT_MS = 60_000;
 
 /** How a message tells what was wrong with the disk. */
 export const FAULT_SENTENCE =
@@ -66,10 +64,9 @@ export class FaultSweep {
     });
   }
 
-  /** Runs a command to its end. @throws Error if it hangs */
+  /** Runs a command to its end. */
   async run(args: readonly string[], point?: FaultPoint): Promise<Finished> {
-    const program = await this.start(args, point);
-    return endOf(program, `${args[0]} ${JSON.stringify(point ?? {})}`);
+    return (await this.start(args, point)).finished;
   }
 
   /** Running commands obey this file. */
@@ -99,7 +96,7 @@ export class FaultSweep {
   /** The number of changes that a command makes, or of its reads. */
   async changesOf(args: readonly string[], reads = false): Promise<number> {
     await rm(this.#countFile, { force: true });
-    const { code, stderr } = await endOf(await this.start(args, undefined, reads), `${args[0]}`);
+    const { code, stderr } = await (await this.start(args, undefined, reads)).finished;
     if (code !== 0) throw new Error(`${args[0]} failed (${code}): ${stderr}`);
     return this.counted();
   }
@@ -110,39 +107,15 @@ export class FaultSweep {
   }
 }
 
-/** Waits for the end of a command. @throws Error if it takes a minute */
-export async function endOf(program: CliProcess, name: string, limitMs = LIMIT_MS): Promise<Finished> {
-  const stopped = new AbortController();
-  const late = pause(limitMs, undefined, { signal: stopped.signal }).then(() => {
-    program.kill('SIGKILL');
-    throw new Error(`${name} hangs: ${program.stderr}`);
-  });
-  late.catch(() => undefined);
-  try {
-    return await Promise.race([program.finished, late]);
-  } finally {
-    stopped.abort();
-  }
-}
-
-/**
- * A sample of the numbers from 1 to `last`: both of them, and others between them at equal distances; a single one at a third of
- * the way. `SWEEP_POINTS` replaces `count`, for a longer sweep by hand.
- */
+/** A sample of the numbers from 1 to `last`, evenly spread. `SWEEP_POINTS` replaces `count`, for a longer sweep by hand. */
 export function sample(last: number, count: number): number[] {
-  const points = Math.min(Number(process.env.SWEEP_POINTS ?? count), last);
-  return [
-    ...new Set(Array.from({ length: points }, (_, i) => 1 + Math.round(((last - 1) * i) / (points - 1)))),
-  ];
+  return new Random(SEED).sample(last, Number(process.env.SWEEP_POINTS ?? count)).map((index) => index + 1);
 }
 
-/** Waits until a program prints a text. @returns false if it ends first. @throws Error if it does neither */
-export async function printed(program: CliProcess, pattern: RegExp): Promise<boolean> {
-  const end = Date.now() + LIMIT_MS;
-  while (!pattern.test(program.stderr + program.stdout)) {
-    if (program.child.exitCode !== null || program.child.signalCode !== null) return false;
-    if (Date.now() > end) throw new Error(`${pattern} is not in ${program.stderr}`);
-    await pause(50);
-  }
-  return true;
+/** Waits until a program prints a text. @returns false if it ends first */
+export function printed(program: CliProcess, pattern: RegExp): Promise<boolean> {
+  return Promise.any([program.output(pattern), program.output(pattern, 'stderr')]).then(
+    () => true,
+    () => false,
+  );
 }

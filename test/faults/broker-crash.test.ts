@@ -9,12 +9,16 @@ import t from 'tap';
 import { DEFAULT_FLAGS, parseQuery, type Query } from '../../protocols/broker/index.js';
 import type { Broker } from '../../servers/broker/index.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
+import { Random } from '../helpers/random.js';
+import { byTier, SEED } from '../helpers/seed.js';
 import { document, openBroker, ScriptedGatherd } from '../servers/broker/helpers.js';
 
 const CHILD = fileURLToPath(new URL('broker-crash-child.js', import.meta.url));
-const ROUNDS = 4;
+const ROUNDS = byTier(2, 4);
 /** Objects per round; half of them are new. */
 const OBJECTS = 600;
+/** Objects of one batch of the process. */
+const BATCH = 20;
 
 /** Returns the URLs that a query finds, sorted. */
 async function findUrls(broker: Broker, query: Query): Promise<string[]> {
@@ -39,8 +43,9 @@ function documentsOf(round: number): { updateTime: number; text: string }[] {
 }
 
 t.test(
-  'DESIGN 4: after kill -9 during a collection nothing is lost or duplicated, and the index matches the store',
+  `DESIGN 4: after kill -9 during a collection nothing is lost or duplicated, and the index matches the store (seed ${SEED})`,
   async (t) => {
+    const random = new Random(SEED);
     const gatherd = await ScriptedGatherd.listen();
     t.teardown(() => gatherd.close());
     const directory = await mkdtemp(join(tmpdir(), 'broker-crash-'));
@@ -51,7 +56,7 @@ t.test(
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       // The kill comes at a random batch, or before the first one.
-      const batches = Math.floor((Math.random() * OBJECTS) / 20);
+      const batches = random.below(OBJECTS / BATCH);
       let reported = 0;
       child.stdout.on('data', (bytes: Buffer) => {
         reported += bytes.length;

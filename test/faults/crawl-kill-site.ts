@@ -1,6 +1,7 @@
 // The site of crawl-kill.test.ts.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
+import { EventCount } from '../helpers/event-count.js';
 import { page } from '../helpers/site.js';
 
 /** The hosts of the site: loopback addresses, each with its own queue. */
@@ -10,10 +11,8 @@ const HOSTS: readonly string[] = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.
 export class RecordingSite implements AsyncDisposable {
   /** The paths that each process of the crawler requested, by host, without robots.txt. */
   processes: Map<string, string[]>[] = [];
-  /** Number of requests of the current process, including robots.txt. */
-  requests = 0;
-  /** Is called after each request. */
-  onRequest: () => void = () => undefined;
+  /** The requests of all processes, including robots.txt. */
+  readonly requests = new EventCount();
   readonly #servers: Server[] = [];
   port = 0;
 
@@ -45,7 +44,6 @@ export class RecordingSite implements AsyncDisposable {
   /** Starts the record of the next process. */
   beginProcess(): void {
     this.processes.push(new Map());
-    this.requests = 0;
   }
 
   /** Deletes all records. */
@@ -62,14 +60,13 @@ export class RecordingSite implements AsyncDisposable {
   }
 
   #record(host: string, path: string): void {
-    this.requests++;
     if (path !== '/robots.txt') {
       const current = this.processes.at(-1);
       const paths = current?.get(host);
       if (paths === undefined) current?.set(host, [path]);
       else paths.push(path);
     }
-    this.onRequest();
+    this.requests.add();
   }
 
   #respond(host: string, path: string): [status: number, headers: Record<string, string>, body: string] {

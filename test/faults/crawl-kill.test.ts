@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { decodeSoif } from '../../protocols/soif/index.js';
@@ -14,17 +13,27 @@ import { type CrawlOrderInput, readOrder } from '../../servers/crawler/order/ind
 import { indexArchive } from '../../servers/crawler/warc/index.js';
 import { readProgress } from '../../servers/gatherer/root-limits.js';
 import { GathererStore } from '../../storage/index.js';
-import { SEEN_KINDS } from '../../storage/seen/index.js';
+import { SEEN_KINDS, type SeenKind } from '../../storage/seen/index.js';
+import { EventCount } from '../helpers/event-count.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
+import { Random } from '../helpers/random.js';
+import { byTier, SEED } from '../helpers/seed.js';
 import { RecordingSite } from './crawl-kill-site.js';
 
 const CHILD = fileURLToPath(new URL('crawl-kill-child.js', import.meta.url));
 const WORKERS = 6;
-/** Kills of the longest crawl, by which those of the others are measured; HARVEST_KILLS=100 takes some minutes. */
-const KILLS = Number(process.env.HARVEST_KILLS ?? 40);
+/** Kills of the crawl without files, of that with all of them, and of that of each other seen filter: a new process for each. */
+const [KILLS, FILE_KILLS, FILTER_KILLS] = byTier([13, 12, 0] as const, [40, 20, 12] as const);
+/** Pages of a host for each kill: more than a process fetches before it. */
+const PAGES_PER_KILL = 2;
+const random = new Random(SEED);
 
-// Each kill needs a new process; its start takes a second on a busy machine.
-t.jobs = 1;
+/** A process that gathers. */
+interface Running {
+  readonly child: ChildProcess;
+  readonly lines: EventCount;
+  output: string;
+}
 
 /** A sequence of Gatherer processes on the same directory; the next process loads while the current one runs. */
 class ProcessSequence {
@@ -39,13 +48,16 @@ class ProcessSequence {
   }
 
   /** Lets the loaded process run, and loads another one unless it is the last. */
-  start(isLast = false): { readonly child: ChildProcess; readonly output: string[] } {
+  start(isLast = false): Running {
     const child = this.#next;
-    const output: string[] = [];
-    child.stdout?.setEncoding('utf8').on('data', (text: string) => output.push(text));
+    const running: Running = { child, lines: new EventCount(), output: '' };
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      running.output += text;
+      running.lines.add(text.split('\n').length - 1);
+    });
     child.stdin?.end('go\n');
     if (!isLast) this.#next = this.#spawn();
-    return { child, output };
+    return running;
   }
 
   /** Kills the process that was loaded but not used. */
@@ -87,9 +99,10 @@ async function crawl({ site, directory, configuration }: CrawlSetup, name: strin
   while (report === '') {
     site.beginProcess();
     const isLast = killed >= kills;
-    const { child, output } = processes.start(isLast);
-    const exit = once(child, 'exit');
-    if (!isLast) await randomMoment(site, exit);
+    const running = processes.start(isLast);
+    const { child } = running;
+    const exit = once(child, 'close');
+    if (!isLast) await Promise.race([randomMoment(site, running), exit]);
     if (!isLast && child.exitCode === null) {
       child.kill('SIGKILL');
       await exit;
@@ -100,27 +113,20 @@ async function crawl({ site, directory, configuration }: CrawlSetup, name: strin
     }
     await exit;
     if (child.exitCode !== 0) throw new Error(`the Gatherer ended with ${child.exitCode}`);
-    report = output.join('');
+    report = running.output.trim().split('\n').at(-1) ?? '';
   }
   await processes.close();
   return { killed, report, result: await readResult(join(directory, name, 'gatherer')) };
 }
 
 /**
- * Waits for a random number of requests and milliseconds, or, in one of ten cases, for a short time during which files are opened.
- * The limit of 60 s is for a busy machine, where seconds pass before the first request. A process that is killed before its first request
- * does not advance the crawl.
+ * Waits for a random number of requests, or of URIs that are done, or, in one of ten cases, for the begin or the end of the opening of
+ * files. A process that is killed before its first request does not advance the crawl.
  */
-async function randomMoment(site: RecordingSite, exit: Promise<unknown>): Promise<void> {
-  if (Math.random() < 0.1) return pause(Math.random() * 150);
-  const target = 1 + Math.floor(Math.random() * 14);
-  const targetReached = new Promise<void>((resolve) => {
-    site.onRequest = () => {
-      if (site.requests >= target) resolve();
-    };
-  });
-  await Promise.race([targetReached, exit, pause(60_000)]);
-  await pause(Math.random() * 25);
+function randomMoment(site: RecordingSite, { lines }: Running): Promise<void> {
+  if (random.once(10)) return lines.reached(random.between(1, 2));
+  const count = random.between(1, 14);
+  return random.once(2) ? site.requests.further(count) : lines.reached(2 + count);
 }
 
 /** Returns all results of a crawl except times. */
@@ -229,11 +235,7 @@ async function compare(
   const { killed, report, result } = await crawl(setup, 'killed', kills);
   t.comment(`${killed} kills, ${pages} pages, ${countRequests(site.processes)} requests`);
   t.ok(killed >= kills * 0.9, `${killed} of ${kills} kills hit a running process`);
-  t.same(
-    JSON.parse(report.split('\n')[1] ?? '{}'),
-    { end: 'finished', resumed: true },
-    'the last process finishes the crawl',
-  );
+  t.same(JSON.parse(report), { end: 'finished', resumed: true }, 'the last process finishes the crawl');
   // Short results are compared first, so that a failure is readable.
   const keys = ['counters', 'pending', 'generated', 'queues'] as const;
   for (const key of keys)
@@ -262,20 +264,20 @@ async function compare(
   return setup;
 }
 
-t.test('CRAWL-17: kill -9 many times during one crawl', async (t) => {
-  await using site = await RecordingSite.start(2 * KILLS);
+t.test(`CRAWL-17: kill -9 many times during one crawl (seed ${SEED})`, async (t) => {
+  await using site = await RecordingSite.start(PAGES_PER_KILL * KILLS);
   await compare(t, site, { logs: false }, KILLS);
 });
 
-for (const seen of SEEN_KINDS.filter((kind) => kind !== 'level')) {
-  t.test(`CRAWL-4.4: kill -9 with the seen filter ${seen}`, async (t) => {
+for (const seen of byTier<readonly SeenKind[]>([], SEEN_KINDS).filter((kind) => kind !== 'level')) {
+  t.test(`CRAWL-4.4: kill -9 with the seen filter ${seen} (seed ${SEED})`, async (t) => {
     await using site = await RecordingSite.start(40);
-    await compare(t, site, { seen, sourceTagSeeds: true }, Math.ceil(KILLS * 0.3));
+    await compare(t, site, { seen, sourceTagSeeds: true }, FILTER_KILLS);
   });
 }
 
-t.test('CRAWL-17.1: kill -9 with logs, journal, WARC files and checkpoints', async (t) => {
-  await using site = await RecordingSite.start(40);
+t.test(`CRAWL-17.1: kill -9 with logs, journal, WARC files and checkpoints (seed ${SEED})`, async (t) => {
+  await using site = await RecordingSite.start(PAGES_PER_KILL * FILE_KILLS);
   const archive = mkdtempSync(join(tmpdir(), 'harvest-crawl-kill-warc-'));
   t.teardown(() => rmSync(archive, { recursive: true, force: true }));
   const order: CrawlOrderInput = {
@@ -284,7 +286,7 @@ t.test('CRAWL-17.1: kill -9 with logs, journal, WARC files and checkpoints', asy
     warc: { directory: archive, maxFileBytes: 20_000, poolMaxActive: 3 },
   };
   readOrder(JSON.stringify(order), 'order.json');
-  const { directory } = await compare(t, site, order, 20);
+  const { directory } = await compare(t, site, order, FILE_KILLS);
   const crawled = join(directory, 'killed', 'gatherer', 'crawl');
   const finished = new Set<string>();
   const logs = readdirSync(join(crawled, 'logs')).filter((name) => name.startsWith(JOURNAL_FILE));

@@ -3,11 +3,18 @@ import { join } from 'node:path';
 import t from 'tap';
 import { decodeSoif, SoifDecoder } from '../../protocols/soif/index.js';
 import { BrokerStore, Generations } from '../../storage/index.js';
-import { CliProcess, cli } from '../helpers/cli.js';
+import { cli, killCli } from '../helpers/cli.js';
+import { countNames } from '../helpers/event-count.js';
+import { Random } from '../helpers/random.js';
+import { byTier, SEED } from '../helpers/seed.js';
 import { type Page, page, Site } from '../helpers/site.js';
 
-// About a dozen processes are started in sequence; each takes seconds on a busy machine.
-const PAGE_COUNT = 300;
+/** Runs that are killed after a number of requests. */
+const KILLS = byTier(1, 8);
+/** Runs that are killed after a number of names that they made in the directories of published and collected objects. */
+const LATE_KILLS = byTier(2, 4);
+/** More than the runs that are killed while they gather can fetch. */
+const PAGE_COUNT = 41 * KILLS;
 
 /** Returns pages that link to pages near and far, so that the frontier always has work. */
 function linkedPages(): Record<string, Page> {
@@ -49,32 +56,36 @@ async function collectedUrls(data: string): Promise<string[]> {
   return urls.sort();
 }
 
-t.test('kill -9 at random moments of harvest run: no document is lost or duplicated', async (t) => {
-  await using site = await Site.start(linkedPages());
-  const data = t.testdir();
-  const args = ['run', `${site.url}/p0.html`, '--once', '--delay', '0', '--urls', '1000', '--data', data];
-  const ports = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
-  let killed = 0;
-  for (let round = 0; round < 12; round++) {
-    const run = new CliProcess([...args, ...ports]);
-    // The kill comes after a number of requests, or some time after the last page was served.
-    const target = site.requests.length + 5 + Math.floor(Math.random() * 60);
-    const deadline = Date.now() + 1_500 + Math.random() * 500;
-    let ended = false;
-    void run.finished.then(() => {
-      ended = true;
-    });
-    while (!ended && site.requests.length < target && Date.now() < deadline) {
-      await new Promise((resolve) => setTimeout(resolve, 2));
+t.test(
+  `kill -9 at random moments of harvest run: no document is lost or duplicated (seed ${SEED})`,
+  async (t) => {
+    const random = new Random(SEED);
+    await using site = await Site.start(linkedPages());
+    const data = t.testdir();
+    const args = ['run', `${site.url}/p0.html`, '--once', '--delay', '0', '--urls', '1000', '--data', data];
+    const ports = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
+    for (let round = 0; round < KILLS; round++)
+      t.ok(
+        await killCli(site.served.further(random.between(5, 40)), ...args, ...ports),
+        'a run is killed while it gathers',
+      );
+    const published = countNames(
+      t,
+      join(data, 'gatherer', 'generations'),
+      join(data, 'gatherer', 'references'),
+    );
+    const collected = countNames(t, join(data, 'broker', 'store'), join(data, 'broker', 'index'));
+    let killed = 0;
+    for (let round = 0; round < LATE_KILLS; round++) {
+      const names = published.further(random.between(1, 10));
+      const moment = random.once(2) ? names : names.then(() => collected.further(random.between(1, 4)));
+      if (await killCli(moment, ...args, ...ports)) killed++;
     }
-    if (!ended) killed++;
-    run.kill('SIGKILL');
-    await run.finished;
-  }
-  t.ok(killed > 3, `${killed} of 12 runs were killed before their end`);
-  const last = await cli(...args, ...ports);
-  t.equal(last.code, 0, last.stderr);
-  const expected = Array.from({ length: PAGE_COUNT }, (_, i) => `${site.url}/p${i}.html`).sort();
-  t.same(await exportedUrls(data), expected, 'every document is exported once');
-  t.same(await collectedUrls(data), expected, 'every document is in the broker once');
-});
+    t.ok(killed > 0, `${killed} of ${LATE_KILLS} runs were killed while they published or collected`);
+    const last = await cli(...args, ...ports);
+    t.equal(last.code, 0, last.stderr);
+    const expected = Array.from({ length: PAGE_COUNT }, (_, i) => `${site.url}/p${i}.html`).sort();
+    t.same(await exportedUrls(data), expected, 'every document is exported once');
+    t.same(await collectedUrls(data), expected, 'every document is in the broker once');
+  },
+);

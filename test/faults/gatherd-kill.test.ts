@@ -3,15 +3,17 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { collectChanges } from '../../clients/gatherd/index.js';
 import { CliProcess } from '../helpers/cli.js';
 import { freePort } from '../helpers/daemon.js';
+import { EventCount } from '../helpers/event-count.js';
+import { Random } from '../helpers/random.js';
+import { byTier, SEED } from '../helpers/seed.js';
 import { Database, entry } from '../servers/gatherd/helpers.js';
 
-const OBJECTS = 5000;
-const KILLS = 4;
+const OBJECTS = byTier(2500, 5000);
+const KILLS = byTier(2, 4);
 /** Number of objects that a collector reads before the last kill; the rest exceeds the socket buffers. */
 const OBJECTS_BEFORE_KILLS = OBJECTS / 5;
 
@@ -23,8 +25,9 @@ function noise(seed: number): string {
 }
 
 t.test(
-  'GATHERD-3.11, 13.6: after kill -9 of the daemon during transfers every collector receives each object once',
+  `GATHERD-3.11, 13.6: after kill -9 of the daemon during transfers every collector receives each object once (seed ${SEED})`,
   async (t) => {
+    const random = new Random(SEED);
     const directory = await mkdtemp(join(tmpdir(), 'gatherd-kill-'));
     t.teardown(() => rm(directory, { recursive: true, force: true }));
     const entries = Array.from({ length: OBJECTS }, (_, i) =>
@@ -40,11 +43,8 @@ t.test(
     t.teardown(() => daemon.kill('SIGKILL'));
     await daemon.output(/^ready gatherd=/m);
 
-    let received = 0;
-    let resolveLastKill: () => void = () => {};
-    const lastKill = new Promise<void>((resolve) => {
-      resolveLastKill = resolve;
-    });
+    const received = new EventCount();
+    const kills = new EventCount();
     const collectors = [false, true, false, true].map(async (compression, i) => {
       const collection = collectChanges({
         host: '127.0.0.1',
@@ -60,10 +60,8 @@ t.test(
       const urls: string[] = [];
       for await (const { object } of collection) {
         urls.push(object.url);
-        received += 1;
-        // Like a collector that stores objects, this one is slower than the daemon, which waits during the transfer.
-        if (urls.length % 40 === 0) await pause(2);
-        if (urls.length === OBJECTS_BEFORE_KILLS) await lastKill;
+        received.add();
+        if (urls.length === OBJECTS_BEFORE_KILLS) await kills.reached(KILLS);
       }
       return { urls, totals: collection.totals };
     });
@@ -74,16 +72,16 @@ t.test(
     for (let killed = 0; killed < KILLS; killed++) {
       // When all collectors wait, their transfers are incomplete.
       const target = Math.min(
-        received + 1 + Math.floor(Math.random() * OBJECTS_BEFORE_KILLS),
+        received.count + random.between(1, OBJECTS_BEFORE_KILLS),
         collectors.length * OBJECTS_BEFORE_KILLS,
       );
-      while (received < target) await pause(1);
+      await Promise.race([received.reached(target), all]);
       daemon.kill('SIGKILL');
       await daemon.finished;
       daemon = start();
       await daemon.output(/^ready gatherd=/m);
+      kills.add();
     }
-    resolveLastKill();
     const newest = 1000 + OBJECTS / 10 - 1;
     for (const [i, { urls, totals }] of (await all).entries()) {
       t.comment(JSON.stringify(totals));

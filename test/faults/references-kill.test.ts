@@ -4,10 +4,15 @@ import { join } from 'node:path';
 import t from 'tap';
 import { GathererStore } from '../../storage/index.js';
 import { ReferencesReader } from '../../storage/references/index.js';
-import { CliProcess, cli } from '../helpers/cli.js';
+import { cli, killCli } from '../helpers/cli.js';
+import { countNames } from '../helpers/event-count.js';
+import { Random } from '../helpers/random.js';
+import { byTier, SEED } from '../helpers/seed.js';
 import { type Page, page, Site } from '../helpers/site.js';
 
 const PAGE_COUNT = 80;
+/** Runs that are killed after a number of requests, and after a number of names that they made where they publish. */
+const [KILLS, LATE_KILLS] = byTier([1, 1] as const, [3, 2] as const);
 
 /** Returns pages with links to pages near and far, to themselves, repeated links, and links to documents that are not fetched. */
 function linkedPages(): Record<string, Page> {
@@ -52,8 +57,8 @@ async function checkIds(data: string, known: Map<string, number>): Promise<void>
   }
 }
 
-// About ten processes are started in sequence; each takes seconds on a busy machine.
-t.test('R-9, R-10: kill -9 at random moments of gathering and publishing', async (t) => {
+t.test(`R-9, R-10: kill -9 at random moments of gathering and publishing (seed ${SEED})`, async (t) => {
+  const random = new Random(SEED);
   await using site = await Site.start(linkedPages());
   const directory = t.testdir();
   const conf = join(directory, 'test.cf');
@@ -71,31 +76,20 @@ t.test('R-9, R-10: kill -9 at random moments of gathering and publishing', async
   ];
   const data = join(directory, 'killed');
   const ids = new Map<string, number>();
-  let killed = 0;
-  /** Kills a run after this number of requests and milliseconds, unless it ends before. */
-  const kill = async (args: readonly string[], requests: number, delayMs: number) => {
-    const child = new CliProcess(args);
-    const target = site.requests.length + requests;
-    let ended = false;
-    void child.finished.then(() => {
-      ended = true;
-    });
-    while (!ended && site.requests.length < target) await new Promise((resolve) => setTimeout(resolve, 2));
-    if (!ended && delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
-    if (!ended) killed++;
-    child.kill('SIGKILL');
-    await child.finished;
+  const kill = async (moment: Promise<void>, ...options: readonly string[]): Promise<boolean> => {
+    const killed = await killCli(moment, ...argsFor('killed'), ...options);
     await checkIds(data, ids);
     if (existsSync(join(data, 'references', 'CURRENT'))) await readPublished(data);
+    return killed;
   };
-  for (let round = 0; round < 3; round++)
-    await kill(argsFor('killed'), 8 + Math.floor(Math.random() * 12), 0);
-  t.ok(killed > 1, `${killed} of 3 runs were killed before their end`);
+  for (let round = 0; round < KILLS; round++)
+    t.ok(await kill(site.served.further(random.between(8, 19))), 'a run is killed before its end');
   t.ok(ids.size > 0, 'IDs were assigned before a kill');
   const originalPage = site.pages.get('/p5.html') ?? '';
-  for (let round = 0; round < 2; round++) {
+  const names = countNames(t, join(data, 'generations'), join(data, 'references'));
+  for (let round = 0; round < LATE_KILLS; round++) {
     site.pages.set('/p5.html', page('Page 5', [`/p${round}.html`]));
-    await kill([...argsFor('killed'), '--force'], PAGE_COUNT, Math.random() * 200);
+    t.ok(await kill(names.further(random.between(1, 8)), '--force'), 'a run is killed while it publishes');
   }
   site.pages.set('/p5.html', originalPage);
   // A killed crawl is continued, and what it has fetched is not fetched again: the changed page is read by the crawl after it.

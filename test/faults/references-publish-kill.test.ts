@@ -1,22 +1,24 @@
 // kill -9 of `harvest links load`: refererd and other readers see whole generations only.
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { ReferencesClient } from '../../clients/references/index.js';
 import { ReferencesReader } from '../../storage/references/index.js';
 import { writeTexts } from '../bench/references-graph.js';
 import { CliProcess, cli } from '../helpers/cli.js';
+import { Random } from '../helpers/random.js';
+import { byTier, SEED } from '../helpers/seed.js';
+import { waitUntil } from '../helpers/wait-until.js';
 import { serveFixture } from '../servers/refererd/helpers.js';
 
-const KILLS = 20;
-const DOCUMENTS = 20_000;
+const KILLS = byTier(6, 20);
+const DOCUMENTS = byTier(5_000, 20_000);
 const LINKS_PER_DOCUMENT = 3;
 /** Loads have two colors. In a load of color c each document links to IDs from c times this number. */
 const COLOR_STRIDE = 100_000;
-/** Number of polls for a file, at least a millisecond apart. */
-const MAX_POLLS = 20_000;
 /** Maximum number of loads; those that end before their kill do not count as killed. */
 const MAX_LOADS = 3 * KILLS;
 
@@ -27,14 +29,19 @@ const PUBLICATION_STEPS: readonly ((next: number) => string)[] = [
   (next) => `${next}`,
 ];
 
-/** Waits for a file or directory that is newer than `since`; those of a killed load are older. */
-async function waitForFile(path: string, since: number): Promise<void> {
-  const isNewer = async () => (await stat(path)).mtimeMs > since;
-  // If the file does not appear, the load has ended and the caller no longer waits; then the polling ends too.
-  for (let polls = 0; polls < MAX_POLLS; polls++) {
-    if (await isNewer().catch(() => false)) return;
-    await pause(1);
-  }
+/** Whether a file or directory is newer than `since`; those of a killed load are older. */
+function isNewer(path: string, since: number): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && stats.mtimeMs > since;
+}
+
+/** The bytes of the files of a generation that are newer than `since`. */
+function bytesOf(directory: string, since: number): number {
+  if (!existsSync(directory)) return 0;
+  const paths = readdirSync(directory).map((name) => join(directory, name));
+  return paths
+    .filter((path) => isNewer(path, since))
+    .reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
 }
 
 /** Returns the targets of a document in a load of this color; two colors have no target in common. */
@@ -65,8 +72,9 @@ function colorOf(id: number, ids: Iterable<number>): number {
 }
 
 t.test(
-  'DESIGN 4, R-12: harvest links load is killed at 20 moments; readers see whole generations only',
+  `DESIGN 4, R-12: harvest links load is killed again and again; readers see whole generations only (seed ${SEED})`,
   async (t) => {
+    const random = new Random(SEED);
     const scratch = await mkdtemp(join(tmpdir(), 'references-kill-'));
     const data = join(scratch, 'data');
     const generations = join(data, 'references');
@@ -79,9 +87,9 @@ t.test(
       await writeTexts(join(scratch, `documents-${color}`), documentTexts(color));
       await writeTexts(join(scratch, `links-${color}`), linkTexts(color));
     }
-    const start = performance.now();
     t.equal((await cli(...argsFor(1))).code, 0);
-    let loadMs = performance.now() - start;
+    const whole = bytesOf(join(generations, '1'), 0);
+    t.ok(whole > 0);
 
     // A server reads the generations; its client sends one request after another.
     const server = await serveFixture(t, { data });
@@ -94,7 +102,7 @@ t.test(
         if (found !== LINKS_PER_DOCUMENT) throw new Error(`${id}: ${found} links`);
         colorOf(id, ids);
         replies++;
-        if (replies % 50 === 0) await pause(1);
+        if (replies % 50 === 0) await setImmediate();
       }
     })();
     // A rejection is handled at the await below.
@@ -106,24 +114,18 @@ t.test(
     let lastGeneration = 1;
     for (let i = 0; i < MAX_LOADS && (killed < KILLS || leftovers === 0); i++) {
       const color = 1 + ((i + 1) % 2);
-      const started = performance.now();
       const since = Date.now();
       const numbers = (await readdir(generations)).map((name) => /^\d+$/.exec(name)?.[0] ?? 0).map(Number);
       const next = Math.max(...numbers) + 1;
       const load = new CliProcess(argsFor(color));
-      // Every other kill comes at some moment of the load, the others during publication.
-      const moment =
-        i % 2 === 0
-          ? pause((loadMs * ((i % KILLS) + 1)) / KILLS)
-          : waitForFile(
-              join(generations, PUBLICATION_STEPS[(i >> 1) % PUBLICATION_STEPS.length]!(next)),
-              since,
-            );
-      await Promise.race([moment, load.finished]);
+      // Every other kill comes when a part of the generation is written, the others during publication.
+      const part = random.below(whole);
+      const file = join(generations, PUBLICATION_STEPS[(i >> 1) % PUBLICATION_STEPS.length]!(next));
+      const isReached = (): boolean =>
+        i % 2 === 0 ? bytesOf(join(generations, `${next}.tmp`), since) > part : isNewer(file, since);
+      await waitUntil(() => load.child.exitCode !== null || isReached());
       load.kill('SIGKILL');
-      const { signal } = await load.finished;
-      if (signal === 'SIGKILL') killed++;
-      else loadMs = Math.min(loadMs, performance.now() - started);
+      if ((await load.finished).signal === 'SIGKILL') killed++;
 
       const names = await readdir(generations);
       if (names.some((name) => name.endsWith('.tmp'))) leftovers++;
@@ -152,10 +154,7 @@ t.test(
       [],
       'no unfinished generation is left',
     );
-    for (;;) {
-      if (server.service.references.current?.generation === last.generation) break;
-      await pause(10);
-    }
+    await waitUntil(() => server.service.references.current?.generation === last.generation);
     t.equal(colorOf(1, (await client.references({ id: 1 })).ids), 2, 'the server serves the last load');
     reading = false;
     await reader;

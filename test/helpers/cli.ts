@@ -20,7 +20,11 @@ export class CliProcess {
   stderr = '';
   readonly child: ChildProcess;
   readonly finished: Promise<Finished>;
-  readonly #waiting: { readonly pattern: RegExp; readonly resolve: (match: RegExpExecArray) => void }[] = [];
+  readonly #waiting: {
+    readonly pattern: RegExp;
+    readonly stream: 'stdout' | 'stderr';
+    readonly resolve: (match: RegExpExecArray) => void;
+  }[] = [];
 
   /**
    * @param variables more variables of the environment
@@ -42,6 +46,7 @@ export class CliProcess {
     });
     this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.stderr += text;
+      this.#match();
     });
     this.finished = new Promise((resolve) => {
       this.child.once('close', (code, signal) => {
@@ -50,14 +55,14 @@ export class CliProcess {
     });
   }
 
-  /** Waits until standard output matches a pattern. Rejects if the process ends first. */
-  async output(pattern: RegExp): Promise<RegExpExecArray> {
+  /** Waits until standard output, or standard error, matches a pattern. Rejects if the process ends first. */
+  async output(pattern: RegExp, stream: 'stdout' | 'stderr' = 'stdout'): Promise<RegExpExecArray> {
     const ended = this.finished.then(({ code, stderr }) => {
       throw new Error(`the process ended (${code}) before it printed ${pattern}: ${stderr}`);
     });
     ended.catch(() => undefined);
     const found = new Promise<RegExpExecArray>((resolve) => {
-      this.#waiting.push({ pattern, resolve });
+      this.#waiting.push({ pattern, stream, resolve });
       this.#match();
     });
     return Promise.race([found, ended]);
@@ -68,11 +73,23 @@ export class CliProcess {
   }
 
   #match(): void {
-    for (const { pattern, resolve } of this.#waiting) {
-      const match = pattern.exec(this.stdout);
+    for (const { pattern, stream, resolve } of this.#waiting) {
+      const match = pattern.exec(this[stream]);
       if (match !== null) resolve(match);
     }
   }
+}
+
+/**
+ * Runs a `harvest` command and kills it at a moment, unless it ends before.
+ *
+ * @returns whether it was killed
+ */
+export async function killCli(moment: Promise<unknown>, ...args: readonly string[]): Promise<boolean> {
+  const program = new CliProcess(args);
+  await Promise.race([moment, program.finished]);
+  program.kill('SIGKILL');
+  return (await program.finished).signal === 'SIGKILL';
 }
 
 /** Runs a `harvest` command and waits for its end. */

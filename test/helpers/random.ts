@@ -54,6 +54,16 @@ export class Random {
     return Array.from({ length: this.below(most + 1) }, make);
   }
 
+  /**
+   * Indexes of a part of a list, evenly spread and ascending: one of each of `count` parts of about the same length. All of them if there
+   * are no more.
+   */
+  sample(length: number, count: number): number[] {
+    if (length <= count) return Array.from({ length }, (_, i) => i);
+    const at = (part: number): number => Math.floor((part * length) / count);
+    return Array.from({ length: count }, (_, part) => this.between(at(part), at(part + 1) - 1));
+  }
+
   /** The items in another order. */
   shuffle<T>(items: readonly T[]): T[] {
     const order = [...items];

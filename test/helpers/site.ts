@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { EventCount } from './event-count.js';
 
 export interface SiteRequest {
   readonly path: string;
@@ -16,6 +17,8 @@ export type Page = string | ((request: IncomingMessage, response: ServerResponse
 /** A web site on a free port of a loopback address that records its requests. */
 export class Site implements AsyncDisposable {
   readonly requests: SiteRequest[] = [];
+  /** Counts the requests. */
+  readonly served = new EventCount();
   /** The largest number of concurrent requests so far. */
   maxConcurrent = 0;
   readonly #server;
@@ -25,6 +28,7 @@ export class Site implements AsyncDisposable {
     this.#server = createServer((request, response) => {
       const path = request.url ?? '/';
       this.requests.push({ path, headers: request.headers, at: Date.now() });
+      this.served.add();
       this.#active++;
       this.maxConcurrent = Math.max(this.maxConcurrent, this.#active);
       response.once('close', () => {

@@ -3,12 +3,13 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { buildShim, fastDirectory, runWithShim } from '../disk/shim.js';
+import { byTier, SEED } from '../helpers/seed.js';
 
-/** Seconds for each kind of store. */
-const SECONDS = process.env.CRASH_SECONDS ?? '2';
+/** Changes that fail, for each kind of store. */
+const CHANGES = process.env.CRASH_STATES ?? byTier('10', '150');
 
 t.test(
-  'a full disk is an error with its sentence, loses nothing, and the work goes on with space',
+  `a full disk is an error with its sentence, loses nothing, and the work goes on with space (seed ${SEED})`,
   async (t) => {
     const place = await fastDirectory(t);
     const shim = await buildShim(place);
@@ -17,7 +18,7 @@ t.test(
       return;
     }
     const places = { shim, root: join(place, 'root'), control: join(place, 'control') };
-    const lines = (await runWithShim('full-disk', places, [SECONDS])).trim().split('\n');
+    const lines = (await runWithShim('full-disk', places, [CHANGES])).trim().split('\n');
     for (const line of lines) {
       const { name, changes, lives, sentences } = JSON.parse(line) as {
         readonly name: string;

@@ -1,11 +1,13 @@
 // Stores on a disk that becomes full at the nth change, for every n. After the error there is space again, and the work continues in the
-// same process. Prints one JSON object for each subject. Arguments: ROOT CONTROL SECONDS-FOR-EACH.
+// same process. Prints one JSON object for each subject. Arguments: ROOT CONTROL CHANGES-THAT-FAIL-OF-EACH.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { KitError, messageOf } from '../../../protocols/errors.js';
 import { DatabaseFile } from '../../../storage/databases/index.js';
 import { BrokerStore, GathererStore } from '../../../storage/index.js';
 import { RegistryFile } from '../../../storage/original-registry/index.js';
+import { Random } from '../../helpers/random.js';
+import { SEED } from '../../helpers/seed.js';
 import { recordOf } from '../../storage/original-registry/helpers.js';
 import { checkBrokerStore, collectStep } from '../broker-steps.js';
 import { checkDatabase, databaseStep } from '../database-steps.js';
@@ -158,20 +160,18 @@ async function database(life: Life): Promise<void> {
 }
 
 const { root, control, options } = programArguments();
-const [seconds = 4] = options.map(Number);
+const [count = 10] = options.map(Number);
+const random = new Random(SEED);
 for (const [name, live] of Object.entries({ gatherer, publication, broker, registry, database })) {
   const directory = join(root, name);
   mkdirSync(directory);
   const before = control.count();
   await live(new Life(directory, control));
   const changes = control.count() - before;
-  const end = performance.now() + seconds * 1000;
-  // In an order that time that runs out leaves evenly thinned: all numbers, in steps of a number that has no common divisor with theirs.
-  const stride = [7, 11, 13, 17].find((prime) => changes % prime !== 0) ?? 1;
   const sentences = new Set<string>();
-  let lives = 0;
-  for (; lives < changes && performance.now() < end; lives++) {
-    const nth = 1 + ((lives * stride) % changes);
+  const sample = random.sample(changes, count);
+  for (const index of sample) {
+    const nth = index + 1;
     rmSync(directory, { recursive: true, force: true });
     mkdirSync(directory);
     control.fail(nth);
@@ -186,5 +186,7 @@ for (const [name, live] of Object.entries({ gatherer, publication, broker, regis
     }
     for (const sentence of life.errors) sentences.add(sentence.replaceAll(root, 'ROOT').replace(/\d+/g, 'N'));
   }
-  process.stdout.write(`${JSON.stringify({ name, changes, lives, sentences: [...sentences] })}\n`);
+  process.stdout.write(
+    `${JSON.stringify({ name, changes, lives: sample.length, sentences: [...sentences] })}\n`,
+  );
 }
