@@ -46,7 +46,7 @@ export interface EssenceSwitches {
   readonly typeOnly?: true;
   /** E-45, `--max-depth`, `--max-components`, `--max-unpacked`, `--max-ratio`: limits of unpacking one document. */
   readonly unnest?: EssenceUnnestLimits;
-  /** E-70, `--time-limit` in seconds: the time of one document. */
+  /** E-70, `--time-limit` in seconds: the processor time of one document; ten times as long by the clock. */
   readonly timeLimitMs?: number;
   /** E-45, `--max-memory` in MiB: the memory of one process that reads documents. */
   readonly maxReaderMemoryMb?: number;

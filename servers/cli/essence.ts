@@ -138,7 +138,11 @@ export function essenceCommand(): Command {
     .option('--gatherer-name <name>', 'Gatherer-Name of the objects', 'essence')
     .option('--gatherer-version <text>', 'Gatherer-Version of the objects', '1.0')
     .option('--workers <n>', 'threads (default: processors minus one, at most 4; 0 = none)', integerOption)
-    .option('--time-limit <seconds>', 'limit of one document (default: 30)', timeoutOption)
+    .option(
+      '--time-limit <seconds>',
+      'processor time of one document; ten times as long by the clock (default: 30)',
+      timeoutOption,
+    )
     .option('--max-size <bytes>', 'bytes read of one document', countOption, DEFAULT_MAX_BYTES)
     .option('--max-depth <n>', 'nested layers (default: 10)', countOption)
     .option('--max-components <n>', 'components of one document (default: 10000)', countOption)

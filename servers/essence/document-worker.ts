@@ -1,6 +1,6 @@
 // What a pool needs of a worker, whether it is a thread or a process.
-import type { DraftPiece } from './draft.js';
 import type { EssenceInput, EssenceOutput } from './model.js';
+import type { DraftPiece } from './summary.js';
 
 /** The reply of a worker to one document. */
 export type DocumentReply =

@@ -1,7 +1,7 @@
 import { decodeText } from './charset/index.js';
-import type { DraftPiece } from './draft.js';
 import type { EssenceInput, EssenceSettings, OutlinkRequest } from './model.js';
 import { callingThreadMs } from './processor-time.js';
+import type { DraftPiece } from './summary.js';
 import { TimeBudget } from './time-budget.js';
 
 /** Messages for the log about one document. */

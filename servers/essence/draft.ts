@@ -1,20 +1,6 @@
 // What was read of a document so far. The reader sends it piece by piece, so that it is kept if the reader does not come to the end (E-45).
 import { joinHyphenated, summarizeExtracted } from './summarizers/extracted.js';
-import type { EmbeddedSummary, Summary } from './summary.js';
-
-type Attributes = Summary['attributes'];
-
-/** A piece of a document. */
-export interface DraftPiece {
-  /** The component that the piece belongs to, if it is not the document itself. */
-  readonly part?: Pick<EmbeddedSummary, 'name' | 'type'>;
-  /** Attributes of the summary. */
-  readonly attributes?: Attributes;
-  /** The next page or paragraph of the running text. */
-  readonly text?: string;
-  /** A component that was read to its end, in place of the pieces of it. */
-  readonly component?: EmbeddedSummary;
-}
+import type { DraftPiece, EmbeddedSummary, Summary } from './summary.js';
 
 /** Returns the summary of the pieces; undefined if they say nothing. */
 export function summaryOfDraft(pieces: readonly DraftPiece[]): Summary | undefined {

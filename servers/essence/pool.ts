@@ -87,7 +87,7 @@ export class EssencePool implements AsyncDisposable {
       ...plain
     } = options;
     const limits = resolvePoolLimits(options);
-    const setup = { options: plain, sources, timeLimitMs: limits.timeLimitMs * READING_SHARE };
+    const setup = { options: plain, sources, readingMs: limits.timeLimitMs * READING_SHARE };
     const pool = new EssencePool(limits, setup, compileEssence(plain, sources));
     try {
       await pool.#threads.startAll();

@@ -4,8 +4,8 @@ import { writeFileSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
 import { messageOf } from '../../protocols/errors.js';
 import { FrameReader } from './document-frames.js';
-import type { DraftPiece } from './draft.js';
 import { childrenMs, processMs } from './processor-time.js';
+import type { DraftPiece } from './summary.js';
 import { startThread, threadFailure } from './thread-worker.js';
 import { type ReaderMessage, type ReaderSetup, transferable, type WorkerReply } from './worker-messages.js';
 

@@ -2,16 +2,17 @@ import { createHash } from 'node:crypto';
 import { assembleObject } from './assemble.js';
 import type { EssenceContext } from './context.js';
 import { type Reading, SourceDocument } from './document.js';
-import { type DraftPiece, isEmpty, summaryOfDraft } from './draft.js';
+import { isEmpty, summaryOfDraft } from './draft.js';
 import type { EssenceInput, EssenceOutput } from './model.js';
 import { isRejected, NESTED_TYPES, type Recognition, recognize } from './recognize.js';
 import { applyPostRulesToBytes } from './rules/index.js';
 import { summarizeUnrecognized } from './summarizers/text.js';
-import type { Summary } from './summary.js';
+import type { DraftPiece, Summary } from './summary.js';
 import { asFullText, type FullSummary, linksOf, summaryOf } from './summary-of.js';
 import { type Components, componentsOf, isNested } from './unnest/components.js';
 import { unnesterOf } from './unnest/explode.js';
 import { FORMATS, MESSAGE_TYPES } from './unnest/formats.js';
+import { withoutRedundant } from './unnest/redundant-files.js';
 import {
   isSourceDistribution,
   SOURCE_DISTRIBUTION,
@@ -48,6 +49,7 @@ export async function summarizeDocument(
   if (isRejected(type, rules)) return rejected(linksOf(document) ?? []);
   const parts = await unpackComponents(input, type, document, context);
   if (parts !== undefined && isExploder(type)) {
+    if (document.unfinished !== undefined) document.warn(unfinishedText(type, document.unfinished));
     if (parts.exploded.length === 0) document.warn(`there is no object in this ${type} document (E-46)`);
     return rejected([], { exploded: parts.exploded });
   }
@@ -103,7 +105,7 @@ function withName(
   return nothing ? { ...summary, ...summarizeUnrecognized(document) } : summary;
 }
 
-function unfinishedText(type: string, reason: string, isByName: boolean): string {
+function unfinishedText(type: string, reason: string, isByName = false): string {
   const what = isByName ? 'is summarized by its name' : 'is not read to its end';
   return `the ${type} document ${what} (E-45): ${reason}`;
 }
@@ -132,7 +134,9 @@ export async function summarizeDraft(
     return { ...common, rejected: true };
   const summary =
     draft === undefined ? summarizeUnrecognized(document) : asFullText(draft, settings.fullText);
-  const soif = assembleObject(input, type, md5, document, summary, summary.embedded);
+  const { embedded = [] } = summary;
+  const components = settings.grouping ? withoutRedundant(embedded) : embedded;
+  const soif = assembleObject(input, type, md5, document, summary, components);
   const output: EssenceOutput = { ...common, rejected: false, soif };
   return context.postRules === undefined ? output : applyRules(output, soif, input, document, context);
 }

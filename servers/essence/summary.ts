@@ -20,3 +20,15 @@ export interface EmbeddedSummary {
   readonly whole?: { readonly size: number; readonly md5: string };
   readonly summary: Summary;
 }
+
+/** A piece of a document, sent as soon as it is read: it is kept if the reader does not come to the end (E-45). */
+export interface DraftPiece {
+  /** The component that the piece belongs to, if it is not the document itself. */
+  readonly part?: Pick<EmbeddedSummary, 'name' | 'type'>;
+  /** Attributes of the summary. */
+  readonly attributes?: Summary['attributes'];
+  /** The next page or paragraph of the running text. */
+  readonly text?: string;
+  /** A component that was read to its end, in place of the pieces of it. */
+  readonly component?: EmbeddedSummary;
+}

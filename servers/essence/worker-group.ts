@@ -4,9 +4,9 @@ import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
 import { StateError } from '../../protocols/errors.js';
 import type { DocumentReply, DocumentWorker, WorkerEnd, WorkerEvents } from './document-worker.js';
-import type { DraftPiece } from './draft.js';
 import type { EssenceInput } from './model.js';
-import { TimeBudget, TimeWatch } from './time-budget.js';
+import type { DraftPiece } from './summary.js';
+import { MONOTONIC_CLOCK, type MonotonicClock, TimeBudget, TimeWatch } from './time-budget.js';
 
 /** Options of a group. */
 export interface WorkerGroupOptions {

@@ -1,7 +1,7 @@
 import type { EssenceSources } from './context.js';
 import type { WorkerEnd } from './document-worker.js';
-import type { DraftPiece } from './draft.js';
 import type { EssenceInput, EssenceLink, EssenceOptions, EssenceOutput } from './model.js';
+import type { DraftPiece } from './summary.js';
 
 /** The worker data of a thread: plain data, from which it compiles its own context. */
 export interface WorkerSetup {
@@ -10,7 +10,7 @@ export interface WorkerSetup {
   /** E-45: the thread of a reader process reads every document; other threads read only what `trust.ts` allows. Default false. */
   readonly isolated?: boolean;
   /** Milliseconds of processor time after which a reader stops by itself and keeps what it has read (E-70). Default: no limit. */
-  readonly timeLimitMs?: number;
+  readonly readingMs?: number;
 }
 
 /** A document on its way to a worker. */

@@ -3,11 +3,11 @@ import { messageOf } from '../../protocols/errors.js';
 import { Mutex } from '../../protocols/mutex.js';
 import { compileEssence } from './context.js';
 import type { Reading } from './document.js';
-import type { DraftPiece } from './draft.js';
 import type { EssenceInput } from './model.js';
 import { callingThreadMs, childrenMs, processMs, threadId } from './processor-time.js';
 import { recognize } from './recognize.js';
 import { summarizeDocument } from './summarize.js';
+import type { DraftPiece } from './summary.js';
 import { TimeBudget } from './time-budget.js';
 import { mayReadInThread } from './trust.js';
 import {
@@ -22,7 +22,7 @@ import {
 const setup: WorkerSetup = workerData;
 const context = compileEssence(setup.options, setup.sources);
 
-const limitMs = setup.timeLimitMs ?? Number.POSITIVE_INFINITY;
+const limitMs = setup.readingMs ?? Number.POSITIVE_INFINITY;
 /** The other threads of a reader process work for the same document. */
 const processorMs = setup.isolated === true ? () => processMs() + childrenMs() : callingThreadMs;
 

@@ -28,6 +28,7 @@ import '../servers/essence/summarizers-pdf.test.js';
 import '../servers/essence/summarizers-postscript.test.js';
 import '../servers/essence/summarizers-typeset.test.js';
 import '../servers/essence/texinfo.test.js';
+import '../servers/essence/time-limits.test.js';
 import '../servers/essence/types.test.js';
 import '../servers/essence/unread-archives.test.js';
 import '../servers/essence/unnest.test.js';

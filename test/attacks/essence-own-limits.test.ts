@@ -194,7 +194,7 @@ t.test('E-45: a decoder that produces nothing ends at the time limit of unnestin
     })(),
     { message: /took more than 10 ms/, rule: 'E-45' },
   );
-  t.equal(chunks, 10);
+  t.ok(chunks < 20, 'the time is looked at again and again');
 });
 
 /** A clock that advances by a millisecond at each look. */

@@ -1,9 +1,9 @@
 // The processes that read untrusted documents: many bombs at a time, killed readers, killed owners, good documents beside them (E-45).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { type EssenceOutput, EssencePool } from '../../servers/essence/index.js';
+import { treeMs } from '../../servers/essence/processor-time.js';
 import { deflated, endlessPdf, pdfWith } from '../helpers/bombs/pdf-bombs.js';
 import { childProcesses, TreeWatch, treeBytes } from '../helpers/process-tree.js';
 import { attributesOf, IDENTITY, inputOf } from '../servers/essence/helpers.js';
@@ -63,8 +63,8 @@ t.test('E-70: an endless document is ended by its time limit', async (t) => {
   await using pool = await EssencePool.create({ ...IDENTITY, workers: 1, timeLimitMs: 1000 });
   const bomb = pool.summarize(inputOf('http://a.test/bomb.pdf', ENDLESS));
   const next = pool.summarize(inputOf('http://a.test/good.ps', '%!PS\n'));
-  checkBomb(t, await bomb, /more than 1000 ms \(E-70\)/);
-  t.same((await next).warnings, [], 'the next document is read by another process');
+  checkBomb(t, await bomb, /more than \d+ ms of processor time \(E-70\)/);
+  t.same((await next).warnings, [], 'the next document is read');
 });
 
 t.test('a reader that is killed from outside costs its document only', { skip: !isLinux }, async (t) => {
@@ -72,7 +72,9 @@ t.test('a reader that is killed from outside costs its document only', { skip: !
   checkGood(t, await pool.summarize(inputOf('http://a.test/good.pdf', GOOD)));
   const [reader] = childProcesses();
   const endless = pool.summarize(inputOf('http://a.test/bomb.pdf', ENDLESS));
-  setTimeout(() => process.kill(reader!, 'SIGKILL'), 300);
+  const begin = treeMs(reader!) ?? 0;
+  while ((treeMs(reader!) ?? 0) < begin + 200) await pause(5);
+  process.kill(reader!, 'SIGKILL');
   checkBomb(t, await endless, /its reader process ended with SIGKILL/);
   checkGood(t, await pool.summarize(inputOf('http://a.test/good.pdf', GOOD)));
 });
@@ -83,8 +85,7 @@ t.test(
   async (t) => {
     await using pool = await EssencePool.create({ ...IDENTITY, workers: 1, readerIdleMs: 50 });
     checkGood(t, await pool.summarize(inputOf('http://a.test/good.pdf', GOOD)));
-    for (let tries = 0; tries < 500 && childProcesses().length > 0; tries++) await pause(20);
-    t.same(childProcesses(), []);
+    while (childProcesses().length > 0) await pause(20);
     checkGood(t, await pool.summarize(inputOf('http://a.test/good.pdf', GOOD)));
     t.equal(pool.statistics.replaced, 0, 'that is not a failure');
   },
@@ -94,21 +95,22 @@ t.test('closing the pool ends a reader in an endless document', { skip: !isLinux
   const pool = await EssencePool.create({ ...IDENTITY, workers: 1 });
   const endless = pool.summarize(inputOf('http://a.test/bomb.pdf', ENDLESS));
   const rejected = t.rejects(endless, { code: 'ERR_STATE' });
-  for (let tries = 0; tries < 500 && childProcesses().length === 0; tries++) await pause(20);
+  while (childProcesses().length === 0) await pause(5);
   await pool.close();
   await rejected;
   t.same(childProcesses(), []);
 });
 
 t.test('kill -9 of the process that owns the pool leaves no reader', { skip: !isLinux }, async (t) => {
-  const index = fileURLToPath(new URL('../../servers/essence/index.js', import.meta.url));
+  const moduleOf = (name: string) => JSON.stringify(import.meta.resolve(`../../servers/essence/${name}`));
   const program = `
-    import { EssencePool } from ${JSON.stringify(`file://${index}`)};
+    import { EssencePool } from ${moduleOf('index.js')};
+    import { treeMs } from ${moduleOf('processor-time.js')};
     import { readFileSync } from 'node:fs';
     const pool = await EssencePool.create({ ...${JSON.stringify(IDENTITY)}, workers: 1 });
     void pool.summarize({ url: 'http://a.test/bomb.pdf', body: readFileSync(0), lastModificationTime: 0, updateTime: 0 });
     const children = () => readFileSync('/proc/self/task/' + process.pid + '/children', 'utf8').trim();
-    const timer = setInterval(() => { if (children() !== '') { clearInterval(timer); setTimeout(() => console.log(children()), 800); } }, 20);
+    const timer = setInterval(() => { if (treeMs(Number(children() || -1)) > 1000) { clearInterval(timer); console.log(children()); } }, 20);
     setInterval(() => {}, 1000);`;
   const owner = spawn(process.execPath, ['--input-type=module', '-e', program], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -119,8 +121,8 @@ t.test('kill -9 of the process that owns the pool leaves no reader', { skip: !is
   t.ok(isAlive(reader), 'the reader is at work');
   owner.kill('SIGKILL');
   await once(owner, 'exit');
-  for (let tries = 0; tries < 500 && isAlive(reader); tries++) await pause(20);
-  t.notOk(isAlive(reader), 'it ends with its owner');
+  while (isAlive(reader)) await pause(20);
+  t.pass('it ends with its owner');
 });
 
 function isAlive(pid: number): boolean {

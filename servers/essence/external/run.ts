@@ -27,8 +27,8 @@ export interface ProgramCall {
 }
 
 /** The clock of programs and their processor time, which a test can replace. */
-export interface ProgramMeasures {
-  readonly clock: Clock;
+interface ProgramMeasures {
+  readonly clock: MonotonicClock;
   /** Milliseconds of processor time of a program and its descendants; undefined if that is not known. */
   readonly processorMs: (pid: number) => number | undefined;
 }
