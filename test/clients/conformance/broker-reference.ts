@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { type CaseResult, loadSuite, type RunOptions, runSuite } from '../../../clients/conformance/index.js';
+import type { CaseResult } from '../../../clients/conformance/index.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import {
   document,
@@ -12,6 +12,7 @@ import {
   ScriptedGatherd,
   serveBroker,
 } from '../../servers/broker/helpers.js';
+import { runCases } from './run-cases.js';
 
 /** A document of the reference Broker. */
 export interface Page {
@@ -72,13 +73,8 @@ export async function referenceBroker(t: Test, pages: readonly Page[] = PAGES): 
 }
 
 /** Runs the Broker suite against a port of loopback, with the password. */
-export async function runBrokerCases(t: Test, port: number, options: RunOptions = {}): Promise<CaseResult[]> {
+export async function runBrokerCases(t: Test, port: number): Promise<CaseResult[]> {
   const file = join(await temporaryDirectory(t), 'password');
   await writeFile(file, `${PASSWORD}\n`);
-  const suite = await loadSuite('broker');
-  const { timeoutMs = 3000 } = options;
-  await using prepared = await suite.prepare([`127.0.0.1:${port}`, '--password-file', file], { timeoutMs });
-  const results: CaseResult[] = [];
-  for await (const result of runSuite(prepared, { ...options, timeoutMs })) results.push(result);
-  return results;
+  return await runCases('broker', [`127.0.0.1:${port}`, '--password-file', file]);
 }

@@ -23,8 +23,8 @@ import {
 import { targetOf, targetText } from '../../../clients/conformance/target.js';
 import { ConnectionError, UsageError } from '../../../protocols/errors.js';
 import { cli } from '../../helpers/cli.js';
-import { ENTRIES, referenceServer } from './gatherd-reference.js';
-import { CORRECT, line, simpleGatherd } from './simple-gatherd.js';
+import { referenceServer } from './gatherd-reference.js';
+import { simpleGatherd } from './simple-gatherd.js';
 
 function bound(id: string, run: BoundCase['run'], more: Partial<BoundCase> = {}): BoundCase {
   return { id, title: 'does it', rules: ['TEST-1'], source: 'test', level: 'MUST', run, ...more };
@@ -364,8 +364,7 @@ t.test('`harvest conformance gatherd` sets its exit status and writes reports', 
   t.equal(good.code, 0);
   t.match(good.stdout, /^TAP version 14\n.*\n1\.\.3\n# 3 cases: 3 passed, 0 MUST/s);
 
-  const caseSensitive = { ...CORRECT, entries: ENTRIES, fold: (word: string) => word };
-  const should = `127.0.0.1:${await simpleGatherd(t, caseSensitive)}`;
+  const should = `127.0.0.1:${await simpleGatherd(t, { foldsCase: false })}`;
   t.equal((await cli('conformance', '--json', 'gatherd', should, ...only)).code, 0);
   const strict = await cli('conformance', '--json', '--strict', 'gatherd', should, ...only);
   t.equal(strict.code, 1);
@@ -375,8 +374,7 @@ t.test('`harvest conformance gatherd` sets its exit status and writes reports', 
     totals: { total: 3, pass: 2, failedMust: 0, failedShould: 1, conforms: false },
   });
 
-  const nameless = { ...CORRECT, entries: ENTRIES, greeting: '000 - HELLO 1.8' };
-  const must = `127.0.0.1:${await simpleGatherd(t, nameless)}`;
+  const must = `127.0.0.1:${await simpleGatherd(t, { greeting: '000 - HELLO 1.8' })}`;
   const bad = await cli('conformance', '--junit', 'gatherd', must, ...only);
   t.equal(bad.code, 1);
   t.match(bad.stdout, 'failures="1"');
@@ -386,8 +384,7 @@ t.test('`harvest conformance gatherd` sets its exit status and writes reports', 
 t.test(
   '`harvest conformance` exits with 2 on wrong usage, with 3 if the server is absent or refuses (GATHERD-3.10)',
   async (t) => {
-    const denying = { ...CORRECT, entries: ENTRIES, greeting: '999 - Access denied' };
-    const refused = `127.0.0.1:${await simpleGatherd(t, denying)}`;
+    const refused = `127.0.0.1:${await simpleGatherd(t, { greeting: '999 - Access denied' })}`;
     const outcomes = await Promise.all([
       cli('conformance'),
       cli('conformance', 'unknown'),
@@ -440,7 +437,7 @@ t.test('arguments after -- reach a suite unchanged, even those that look like op
 });
 
 t.test('a server that answers 100 instead of 500 is not taken for one without compression', async (t) => {
-  const port = await simpleGatherd(t, { ...CORRECT, entries: ENTRIES, set: () => line('100 - yes') });
+  const port = await simpleGatherd(t, { compression: '100 - yes' });
   const { code, stdout } = await cli(
     'conformance',
     'gatherd',

@@ -1,12 +1,12 @@
 // Our own gatherd with reference data, and a run of the gatherd suite against a port.
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import type { CaseResult, RunOptions } from '../../../clients/conformance/index.js';
-import { loadSuite, runSuite } from '../../../clients/conformance/index.js';
+import type { CaseResult } from '../../../clients/conformance/index.js';
 import { GatherdServer } from '../../../servers/gatherd/index.js';
 import { createLoggerOn } from '../../../servers/host/index.js';
 import { GathererStore } from '../../../storage/index.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
+import { runCases } from './run-cases.js';
 
 export interface Entry {
   readonly url: string;
@@ -68,11 +68,6 @@ export async function referenceServer(t: Test): Promise<number> {
 }
 
 /** Runs the gatherd suite against a port of loopback. */
-export async function runGatherdCases(port: number, options: RunOptions = {}): Promise<CaseResult[]> {
-  const suite = await loadSuite('gatherd');
-  const { timeoutMs = 5000 } = options;
-  await using prepared = await suite.prepare([`127.0.0.1:${port}`], { timeoutMs });
-  const results: CaseResult[] = [];
-  for await (const result of runSuite(prepared, { ...options, timeoutMs })) results.push(result);
-  return results;
+export function runGatherdCases(port: number): Promise<CaseResult[]> {
+  return runCases('gatherd', [`127.0.0.1:${port}`]);
 }

@@ -11,22 +11,12 @@ import {
   SstpServerSession,
 } from '../../../protocols/sstp/index.js';
 
-/** The behavior of the server. {@link CORRECT_REFERERD} is correct, and any member can be replaced. */
-export interface RefererdBehavior {
-  /** Changes received bytes before the session reads them. */
-  readonly changeInput: (bytes: Buffer) => Buffer;
-  /** Changes the replies to one chunk before they are sent. */
-  readonly changeReplies: (replies: string) => string;
-  /** Whether the server closes where S-39 requires it. */
-  readonly closes: boolean;
-  /** Whether the server closes after every reply. */
-  readonly closesAfterReply: boolean;
-  readonly greeting: string;
-  /** The reply to an HTTP request. */
-  readonly httpReply: string;
-  /** Whether the server drops a client that closes its side. */
-  readonly dropsHalfClosed: boolean;
-  readonly links: (request: LinkRequest) => readonly number[] | undefined;
+/** What tests change of the server. */
+interface RefererdBehavior {
+  /** Returns the links that it has, from the correct ones; undefined: not found. */
+  readonly links?: (correct: readonly number[] | undefined) => readonly number[] | undefined;
+  /** Whether it knows the URL of the fixture that has a description. Default: true. */
+  readonly describes?: boolean;
 }
 
 const NAMES: Readonly<Record<string, number>> = {
@@ -54,25 +44,16 @@ const SITES: Readonly<Record<number, readonly number[]>> = { 1: [20, 12], 2: [10
 const SITE_REFERENCES: Readonly<Record<number, readonly number[]>> = { ...SITES, 3: [10] };
 const SITE_REFERERS: Readonly<Record<number, readonly number[]>> = { ...SITES, 2: [10] };
 
+const HTTP_REPLY = 'HTTP/1.0 401 Unauthorized\r\nConnection: close\r\n\r\n';
+
 function links({ kind, id, name }: LinkRequest): readonly number[] | undefined {
   const key = id === 0 ? (NAMES[name] ?? 0) : id;
   if (isSiteKind(kind)) return (kind === 'site-references' ? SITE_REFERENCES : SITE_REFERERS)[key];
   return (kind === 'references' ? REFERENCES : REFERERS)[key];
 }
 
-export const CORRECT_REFERERD: RefererdBehavior = {
-  changeInput: (bytes) => bytes,
-  changeReplies: (replies) => replies,
-  closes: true,
-  closesAfterReply: false,
-  greeting: '',
-  httpReply: 'HTTP/1.0 401 Unauthorized\r\nConnection: close\r\n\r\n',
-  dropsHalfClosed: false,
-  links,
-};
-
 /** Listens on a free port of loopback until the test ends. */
-export async function simpleRefererd(t: Test, behavior: RefererdBehavior): Promise<number> {
+export async function simpleRefererd(t: Test, behavior: RefererdBehavior = {}): Promise<number> {
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     sockets.add(socket);
@@ -94,33 +75,35 @@ export async function simpleRefererd(t: Test, behavior: RefererdBehavior): Promi
 function serve(socket: Socket, behavior: RefererdBehavior): void {
   const session = new SstpServerSession();
   let start: Buffer | undefined = Buffer.alloc(0);
-  if (behavior.greeting !== '') socket.write(behavior.greeting);
   socket.on('data', (chunk: Buffer) => {
     let bytes = chunk;
     if (start !== undefined) {
       start = Buffer.concat([start, chunk]);
       const choice = chooseProtocol(start);
       if (choice === 'undecided') return;
-      if (choice === 'http') return void socket.end(behavior.httpReply);
+      if (choice === 'http') return void socket.end(HTTP_REPLY);
       bytes = start;
       start = undefined;
     }
-    session.push(behavior.changeInput(bytes));
+    session.push(bytes);
     answer(socket, session, behavior);
   });
   socket.on('end', () => {
-    if (behavior.dropsHalfClosed) return void socket.destroy();
     session.end();
     answer(socket, session, behavior);
   });
 }
 
-function answer(socket: Socket, session: SstpServerSession, behavior: RefererdBehavior): void {
+function answer(
+  socket: Socket,
+  session: SstpServerSession,
+  { links: change = (correct) => correct, describes = true }: RefererdBehavior,
+): void {
   const { replies } = session;
   for (let request = session.next(); request !== undefined; request = session.next()) {
-    if (request.kind === 'url-by-name') describe(request.url, replies);
+    if (request.kind === 'url-by-name') describe(describes ? request.url : '', replies);
     else if ('id' in request) {
-      const ids = behavior.links(request);
+      const ids = change(links(request));
       const { start, count = 10_000 } = request;
       if (ids === undefined) replies.writeNotFound();
       else {
@@ -130,9 +113,8 @@ function answer(socket: Socket, session: SstpServerSession, behavior: RefererdBe
       }
     }
   }
-  const out = Buffer.from(replies.take()).toString('latin1');
-  if (out !== '') socket.write(behavior.changeReplies(out), 'latin1');
-  if ((session.closing && behavior.closes) || (out !== '' && behavior.closesAfterReply)) socket.end();
+  socket.write(replies.take());
+  if (session.closing) socket.end();
 }
 
 function describe(url: string, replies: ReplyWriter): void {

@@ -1,9 +1,6 @@
 // The connection of the clients in this folder.
 import { connect, type Socket } from 'node:net';
 
-/** The server closed before the expected data. */
-export class CutOffError extends Error {}
-
 /** A connection that is read by line, by number of bytes, or by chunk. */
 export class Wire {
   readonly #socket: Socket;
@@ -39,11 +36,6 @@ export class Wire {
     return chunk;
   }
 
-  /** Puts bytes back to be read again. */
-  unread(bytes: Buffer): void {
-    this.#unread = Buffer.concat([bytes, this.#unread]);
-  }
-
   /** A line with its end, in Latin-1; undefined at the end of the connection. */
   async readLine(): Promise<string | undefined> {
     let searched = 0;
@@ -55,35 +47,19 @@ export class Wire {
     }
   }
 
-  /** Exactly this many bytes. Rejects with {@link CutOffError}. */
+  /** Exactly this many bytes. Rejects if the connection ends before. */
   async readBytes(count: number): Promise<Buffer> {
     const parts = [this.#unread];
     let length = this.#unread.length;
     while (length < count) {
       this.#unread = Buffer.alloc(0);
-      if (!(await this.#more())) throw new CutOffError('the connection ended');
+      if (!(await this.#more())) throw new Error('the connection ended');
       parts.push(this.#unread);
       length += this.#unread.length;
     }
     const all = parts.length === 1 ? this.#unread : Buffer.concat(parts);
     this.#unread = all.subarray(count);
     return all.subarray(0, count);
-  }
-
-  /** The next byte, which stays unread; undefined at the end. */
-  async peek(): Promise<number | undefined> {
-    if (this.#unread.length === 0 && !(await this.#more())) return undefined;
-    return this.#unread[0];
-  }
-
-  /** Reads up to a byte and skips that byte. Returns the text before it. */
-  async readUntil(stop: string): Promise<string> {
-    let text = '';
-    for (;;) {
-      const char = (await this.readBytes(1)).toString('latin1');
-      if (char === stop) return text;
-      text += char;
-    }
   }
 
   async #more(): Promise<boolean> {
